@@ -1,0 +1,53 @@
+# How a folder of src/ becomes a target: one folder, one library, one namespace.
+include_guard()
+
+add_library(refrain_flags INTERFACE)
+target_include_directories(refrain_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+target_compile_options(refrain_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers)
+if(REFRAIN_WERROR)
+  target_compile_options(refrain_flags INTERFACE -Werror)
+endif()
+
+# The sanitizers go into everything but the recorder, which lives inside other people's programs.
+add_library(refrain_sanitize INTERFACE)
+if(REFRAIN_SANITIZE)
+  target_compile_options(refrain_sanitize INTERFACE
+    -fsanitize=${REFRAIN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(refrain_sanitize INTERFACE -fsanitize=${REFRAIN_SANITIZE})
+endif()
+
+# refrain_library(base SOURCES a.cc b.cc DEPS ... [TESTS a_test.cc ...])
+# Libraries that the recorder also links get a twin NAME_plain, never sanitized, no exceptions.
+function(refrain_library name)
+  cmake_parse_arguments(ARG "IN_TRACER" "" "SOURCES;DEPS;TESTS;TEST_DEPS" ${ARGN})
+  add_library(refrain_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(refrain_${name} PUBLIC refrain_flags refrain_sanitize ${ARG_DEPS})
+  if(ARG_IN_TRACER AND REFRAIN_WITH_MPI)
+    add_library(refrain_${name}_plain STATIC ${ARG_SOURCES})
+    set(plain_deps)
+    foreach(dep ${ARG_DEPS})
+      if(TARGET ${dep}_plain)
+        list(APPEND plain_deps ${dep}_plain)
+      else()
+        list(APPEND plain_deps ${dep})
+      endif()
+    endforeach()
+    target_link_libraries(refrain_${name}_plain PUBLIC refrain_flags ${plain_deps})
+    target_compile_options(refrain_${name}_plain PRIVATE -fvisibility=hidden -fno-exceptions -ftls-model=initial-exec)
+  endif()
+  if(ARG_TESTS)
+    refrain_unit_test(${name} SOURCES ${ARG_TESTS} DEPS refrain_${name} ${ARG_TEST_DEPS})
+  endif()
+endfunction()
+
+# refrain_unit_test(grammar SOURCES x_test.cc DEPS refrain_grammar): one binary, one ctest entry.
+function(refrain_unit_test name)
+  if(NOT REFRAIN_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name}_test ${ARG_SOURCES})
+  target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
+  add_test(NAME unit.${name} COMMAND ${name}_test)
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300)
+endfunction()
