@@ -1,0 +1,226 @@
+#include "grammar/grammar.h"
+
+#include <algorithm>
+#include <string>
+
+#include "grammar/fold.h"
+
+namespace refrain::grammar {
+
+using base::Result;
+using base::Status;
+using base::unzigzag;
+using base::zigzag;
+
+namespace {
+
+enum Item : uint64_t { kTerminalItem = 0, kRuleItem = 1, kAscentItem = 2, kRepeatedItem = 3 };
+
+// Each rule's own shape and references; lengths come after.
+Status validate_rules(const Grammar& g, const Limits& limits) {
+  std::vector<bool> used(g.rule_count(), false);
+  for (size_t r = 0; r < g.rule_count(); ++r) {
+    const uint32_t begin = g.rule_begin(r);
+    const uint32_t end = g.rule_end[r];
+    if (end < begin || end > g.symbols.size()) return base::fail("grammar: a rule has no end");
+    if (r > 0 && begin == end) return base::fail("grammar: a rule is empty");
+    if (r > 0 && !used[r]) return base::fail("grammar: a rule is not used");
+    for (uint32_t i = begin; i < end; ++i) {
+      const Symbol& s = g.symbols[i];
+      if (s.count == 0) return base::fail("grammar: a symbol is repeated 0 times");
+      if (!s.is_rule && s.id >= limits.terminal_count)
+        return base::fail("grammar: terminal " + std::to_string(s.id) + " of " +
+                          std::to_string(limits.terminal_count));
+      if (!s.is_rule) continue;
+      if (s.id <= r || s.id >= g.rule_count())
+        return base::fail("grammar: rule " + std::to_string(r) + " refers to rule " +
+                          std::to_string(s.id));
+      used[s.id] = true;
+    }
+  }
+  return base::Done{};
+}
+
+// What the writer and the reader of items both remember.
+struct Context {
+  int64_t previous = -1;
+  int64_t unseen = 1;
+  uint64_t ascents = 0;  // terminals in ascents so far
+};
+
+class Writer {
+ public:
+  Writer(const Grammar& grammar, base::ByteWriter& out) : g_(grammar), out_(out) {
+    for (const Symbol& s : g_.symbols)
+      if (!s.is_rule) ascents_allowed_ = std::max<uint64_t>(ascents_allowed_, uint64_t{s.id} + 1);
+  }
+
+  void write() {
+    out_.put_varint(g_.rule_count());
+    for (size_t r = 0; r < g_.rule_count(); ++r) write_rule(g_.rule_begin(r), g_.rule_end[r]);
+  }
+
+ private:
+  void write_rule(uint32_t begin, uint32_t end) {
+    items_.clear();
+    uint64_t count = 0;
+    for (uint32_t i = begin; i < end; ++count) {
+      const uint32_t n = ascent(i, end);
+      if (n > 0) {
+        items_.put_varint(uint64_t{n - 1} << 2 | kAscentItem);
+        c_.previous += n;
+        c_.ascents += n;
+        i += n;
+      } else {
+        write_symbol(g_.symbols[i++]);
+      }
+    }
+    out_.put_varint(count);
+    out_.put_bytes(items_.view().data(), items_.size());
+  }
+
+  // How many symbols from i on go on from the terminal before, one by one.
+  uint32_t ascent(uint32_t i, uint32_t end) const {
+    uint32_t n = 0;
+    while (i + n < end && c_.ascents + n < ascents_allowed_) {
+      const Symbol& s = g_.symbols[i + n];
+      if (s.is_rule || s.count != 1 || int64_t{s.id} != c_.previous + 1 + n) break;
+      ++n;
+    }
+    return n;
+  }
+
+  void write_symbol(const Symbol& s) {
+    const int64_t base = s.is_rule ? c_.unseen : c_.previous;
+    const uint64_t distance = zigzag(int64_t{s.id} - base);
+    if (s.count == 1) {
+      items_.put_varint(distance << 2 | (s.is_rule ? kRuleItem : kTerminalItem));
+    } else {
+      items_.put_varint((distance << 1 | (s.is_rule ? 1 : 0)) << 2 | kRepeatedItem);
+      items_.put_varint(s.count - 2);
+    }
+    if (s.is_rule) {
+      c_.unseen = std::max(c_.unseen, int64_t{s.id} + 1);
+    } else {
+      c_.previous = s.id;
+    }
+  }
+
+  const Grammar& g_;
+  base::ByteWriter& out_;
+  base::ByteWriter items_;
+  Context c_;
+  uint64_t ascents_allowed_ = 0;
+};
+
+class Reader {
+ public:
+  Reader(base::ByteReader& in, const Limits& limits) : in_(in), limits_(limits) {}
+
+  Result<Grammar> read() {
+    const uint64_t rules = in_.count(UINT32_MAX);
+    if (rules == 0) return damaged();
+    g_.rule_end.clear();
+    g_.rule_end.reserve(rules);
+    for (uint64_t r = 0; r < rules; ++r) {
+      const uint64_t items = in_.count(UINT32_MAX);
+      for (uint64_t i = 0; i < items; ++i)
+        if (!read_item()) return damaged();
+      if (!in_.ok() || g_.symbols.size() > UINT32_MAX) return damaged();
+      g_.rule_end.push_back(static_cast<uint32_t>(g_.symbols.size()));
+    }
+    if (Status status = validate(g_, limits_); !status.ok()) {
+      base::Error error = status.error();
+      error.place = place();
+      return error;
+    }
+    return std::move(g_);
+  }
+
+ private:
+  bool read_item() {
+    const uint64_t x = in_.varint();
+    const uint64_t payload = x >> 2;
+    if (!in_.ok()) return false;
+    switch (x & 3) {
+      case kTerminalItem:
+        return put(payload, false, 1);
+      case kRuleItem:
+        return put(payload, true, 1);
+      case kAscentItem:
+        return put_ascent(payload);
+      default:
+        break;
+    }
+    const uint64_t more = in_.varint();
+    return in_.ok() && more <= UINT64_MAX - 2 && put(payload >> 1, (payload & 1) != 0, more + 2);
+  }
+
+  bool put(uint64_t distance, bool is_rule, uint64_t count) {
+    const int64_t delta = unzigzag(distance);
+    if (delta > INT64_MAX / 2 || delta < INT64_MIN / 2) return false;
+    const int64_t id = (is_rule ? c_.unseen : c_.previous) + delta;
+    if (id < 0 || id > UINT32_MAX) return false;
+    if (is_rule) {
+      c_.unseen = std::max(c_.unseen, id + 1);
+    } else {
+      c_.previous = id;
+    }
+    g_.symbols.push_back(Symbol{static_cast<uint32_t>(id), is_rule, count});
+    return true;
+  }
+
+  bool put_ascent(uint64_t more) {
+    if (more >= limits_.terminal_count - std::min(limits_.terminal_count, c_.ascents)) return false;
+    c_.ascents += more + 1;
+    for (uint64_t i = 0; i <= more; ++i)
+      if (!put(zigzag(1), false, 1)) return false;
+    return true;
+  }
+
+  std::string place() const { return "offset " + std::to_string(in_.position()); }
+  base::Error damaged() {
+    const std::string where = place();
+    in_.fail();
+    return base::fail("grammar: damaged", where);
+  }
+
+  base::ByteReader& in_;
+  const Limits& limits_;
+  Grammar g_;
+  Context c_;
+};
+
+}  // namespace
+
+Status validate(const Grammar& grammar, const Limits& limits) {
+  if (grammar.rule_end.empty() || grammar.rule_end.back() != grammar.symbols.size())
+    return base::fail("grammar: the last rule has no end");
+  if (Status status = validate_rules(grammar, limits); !status.ok()) return status;
+  uint64_t length = 0;
+  if (!checked_length(grammar, &length) || length > limits.max_length)
+    return base::fail("grammar: it stands for too many terminals");
+  return base::Done{};
+}
+
+void write(const Grammar& grammar, base::ByteWriter& out) { Writer(grammar, out).write(); }
+
+Result<Grammar> read(base::ByteReader& in, const Limits& limits) {
+  return Reader(in, limits).read();
+}
+
+uint64_t hash(const Grammar& grammar) {
+  uint64_t h = 0x2545f4914f6cdd1du;
+  const auto mix = [&h](uint64_t v) {
+    h = (h ^ v) * 0x9e3779b97f4a7c15u;
+    h ^= h >> 32;
+  };
+  for (const uint32_t end : grammar.rule_end) mix(end);
+  for (const Symbol& s : grammar.symbols) {
+    mix(uint64_t{s.id} << 1 | (s.is_rule ? 1 : 0));
+    mix(s.count);
+  }
+  return h;
+}
+
+}  // namespace refrain::grammar
