@@ -1,0 +1,200 @@
+# Finds MPICH and Open MPI side by side and generates the recorder's wrappers for each.
+#
+#   REFRAIN_MPIS                           the ones found: mpich, openmpi
+#   REFRAIN_MPICC_<mpi>                    the compiler wrapper
+#   REFRAIN_MPI_INCLUDES_<mpi>             include folders of its mpi.h
+#   REFRAIN_MPI_LIBRARY_<mpi>              full path of libmpich.so or libmpi.so
+#   REFRAIN_MPI_FORTRAN_LIBRARIES_<mpi>    full paths of its Fortran layers; empty: no trampolines
+#   refrain_generate_mpi(<mpi> OUT_VAR)    OUT_VAR: generated sources, for one target of that MPI
+#   refrain_link_mpi(<target> <mpi>)       include folders, definitions and the library, for that target
+include_guard()
+
+# -- finding --
+
+# A compiler wrapper of either kind says how it calls the compiler: MPICH with -show, Open MPI with
+# -showme. Sets OUT_KIND to mpich or openmpi (empty: neither) and OUT_FLAGS to the words of the command.
+function(refrain_ask_mpicc mpicc out_kind out_flags)
+  set(${out_kind} "" PARENT_SCOPE)
+  execute_process(COMMAND ${mpicc} -showme OUTPUT_VARIABLE line RESULT_VARIABLE status ERROR_QUIET
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT status EQUAL 0)
+    execute_process(COMMAND ${mpicc} -show OUTPUT_VARIABLE line RESULT_VARIABLE status ERROR_QUIET
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  endif()
+  if(NOT status EQUAL 0)
+    return()
+  endif()
+  separate_arguments(words UNIX_COMMAND "${line}")
+  if(line MATCHES "-lmpich|-lmpi_abi" OR line MATCHES "mpich")
+    set(${out_kind} mpich PARENT_SCOPE)
+  elseif(line MATCHES "-lmpi")
+    set(${out_kind} openmpi PARENT_SCOPE)
+  endif()
+  set(${out_flags} ${words} PARENT_SCOPE)
+endfunction()
+
+# Words that begin with `prefix`, without it.
+function(refrain_words_with prefix words out)
+  set(found)
+  foreach(word ${words})
+    if(word MATCHES "^${prefix}(.+)$")
+      list(APPEND found ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# Debian and Ubuntu keep both beside each other (mpicc.mpich, mpicc.openmpi), others in folders of their
+# own, and a machine with one MPI has just mpicc.
+function(refrain_find_mpi mpi)
+  set(places /usr/lib64/${mpi}/bin /usr/lib/${mpi}/bin /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/${mpi}/bin
+      /opt/${mpi}/bin /usr/local/${mpi}/bin)
+  set(candidates ${REFRAIN_MPICC_${mpi}})
+  foreach(name mpicc.${mpi} mpicc)
+    find_program(refrain_mpicc_candidate ${name} PATHS ${places} NO_CACHE)
+    list(APPEND candidates ${refrain_mpicc_candidate})
+    unset(refrain_mpicc_candidate)
+  endforeach()
+  foreach(place ${places})
+    if(EXISTS ${place}/mpicc)
+      list(APPEND candidates ${place}/mpicc)
+    endif()
+  endforeach()
+  foreach(mpicc ${candidates})
+    if(mpicc AND EXISTS ${mpicc})
+      refrain_ask_mpicc(${mpicc} kind words)
+      if(kind STREQUAL mpi)
+        refrain_use_mpicc(${mpi} ${mpicc} "${words}")
+        return()
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+function(refrain_use_mpicc mpi mpicc words)
+  refrain_words_with(-I "${words}" includes)
+  refrain_words_with(-L "${words}" library_dirs)
+  if(NOT includes)
+    get_filename_component(prefix ${mpicc} DIRECTORY)
+    get_filename_component(prefix ${prefix} DIRECTORY)
+    set(includes ${prefix}/include)
+  endif()
+  set(main_library mpich)
+  set(fortran_names mpichfort mpifort)
+  if(mpi STREQUAL openmpi)
+    set(main_library mpi)
+    set(fortran_names mpi_mpifh mpi_usempi_ignore_tkr mpi_usempi mpi_usempif08)
+  endif()
+  find_library(library NAMES ${main_library} HINTS ${library_dirs} NO_CACHE)
+  if(NOT library)
+    message(STATUS "refrain: ${mpicc} names no ${main_library} library: ${mpi} is left out")
+    return()
+  endif()
+  set(fortran)
+  foreach(name ${fortran_names})
+    find_library(fortran_library NAMES ${name} HINTS ${library_dirs} NO_CACHE)
+    if(fortran_library)
+      list(APPEND fortran ${fortran_library})
+    endif()
+    unset(fortran_library)
+  endforeach()
+  message(STATUS "refrain: ${mpi}: ${mpicc}, ${library}")
+  set(REFRAIN_MPICC_${mpi} ${mpicc} CACHE FILEPATH "Compiler wrapper of ${mpi}")
+  set(REFRAIN_MPI_INCLUDES_${mpi} "${includes}" CACHE INTERNAL "")
+  set(REFRAIN_MPI_LIBRARY_${mpi} ${library} CACHE INTERNAL "")
+  set(REFRAIN_MPI_FORTRAN_LIBRARIES_${mpi} "${fortran}" CACHE INTERNAL "")
+endfunction()
+
+set(REFRAIN_MPIS)
+foreach(mpi mpich openmpi)
+  refrain_find_mpi(${mpi})
+  if(REFRAIN_MPI_LIBRARY_${mpi})
+    list(APPEND REFRAIN_MPIS ${mpi})
+  endif()
+endforeach()
+unset(mpi)
+if(NOT REFRAIN_MPIS)
+  message(WARNING "refrain: no MPI found (looked for mpicc.mpich, mpicc.openmpi, mpicc): no recorder is "
+                  "built; install mpich or openmpi, or set REFRAIN_MPICC_mpich or REFRAIN_MPICC_openmpi")
+endif()
+
+# -- generating --
+
+set(REFRAIN_MPI_DEFINITIONS OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+
+function(refrain_generate_mpi mpi out_var)
+  set(gen ${CMAKE_SOURCE_DIR}/tools/gen)
+  set(tables ${CMAKE_SOURCE_DIR}/spec/mpi)
+  set(out ${CMAKE_BINARY_DIR}/generated/${mpi})
+  set(compiler "${CMAKE_CXX_COMPILER}")
+  foreach(folder ${REFRAIN_MPI_INCLUDES_${mpi}})
+    string(APPEND compiler " -I${folder}")
+  endforeach()
+  set(sources ${out}/real_functions.cc ${out}/constants_table.cc ${out}/fortran_site.cc)
+  foreach(part RANGE 15)
+    if(part LESS 10)
+      set(part 0${part})
+    endif()
+    list(APPEND sources ${out}/wrappers_${part}.cc)
+  endforeach()
+  set(fortran_flags)
+  # The trampolines are x86-64 assembly; elsewhere Fortran's calls are seen where they reach C.
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND REFRAIN_MPI_FORTRAN_LIBRARIES_${mpi})
+    enable_language(ASM)
+    list(APPEND sources ${out}/fortran_trampolines.S)
+    foreach(library ${REFRAIN_MPI_FORTRAN_LIBRARIES_${mpi}})
+      list(APPEND fortran_flags --fortran-library ${library})
+    endforeach()
+  endif()
+  file(GLOB headers ${REFRAIN_MPI_INCLUDES_${mpi}}/mpi*.h)
+  file(MAKE_DIRECTORY ${out})
+  # Files whose content stays keep their time: the stamp says that the generator ran.
+  add_custom_command(
+    OUTPUT ${out}/wrappers.stamp
+    BYPRODUCTS ${sources} ${out}/real_functions.h ${out}/hand.h
+    COMMAND ${REFRAIN_PYTHON} ${gen}/gen_wrappers.py --spec ${tables} --out ${out}
+            --compiler ${compiler} --library ${REFRAIN_MPI_LIBRARY_${mpi}} ${fortran_flags}
+    COMMAND ${CMAKE_COMMAND} -E touch ${out}/wrappers.stamp
+    DEPENDS ${gen}/gen_wrappers.py ${gen}/gen_calls.py ${gen}/spec.py ${gen}/mpi_header.py
+            ${gen}/wrapper_body.py ${gen}/constants_code.py ${gen}/fortran.py
+            ${tables}/calls ${tables}/constants ${tables}/exceptions ${tables}/undeclared ${headers}
+    VERBATIM
+    COMMENT "Generating the wrappers for ${mpi}")
+  add_custom_target(refrain_wrappers_${mpi} DEPENDS ${out}/wrappers.stamp)
+  set(${out_var} ${sources} ${CMAKE_SOURCE_DIR}/src/tracer/wrapper_support.cc PARENT_SCOPE)
+endfunction()
+
+function(refrain_link_mpi target mpi)
+  add_dependencies(${target} refrain_wrappers_${mpi} refrain_mpi_tables)
+  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/generated/${mpi})
+  target_include_directories(${target} SYSTEM PRIVATE ${REFRAIN_MPI_INCLUDES_${mpi}})
+  target_compile_definitions(${target} PRIVATE ${REFRAIN_MPI_DEFINITIONS})
+  # Needed even where the recorder itself names no symbol of it: a program may open its MPI with dlopen.
+  target_link_libraries(${target} PRIVATE -Wl,--no-as-needed ${REFRAIN_MPI_LIBRARY_${mpi}}
+                        -Wl,--as-needed ${CMAKE_DL_LIBS})
+endfunction()
+
+# -- coverage --
+
+# What is declared, wrapped, recorded and excepted, for every MPI found: a test, and the target
+# refrain_coverage that prints it.
+function(refrain_add_coverage)
+  set(command ${REFRAIN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/gen/coverage.py
+      --spec ${CMAKE_SOURCE_DIR}/spec/mpi)
+  foreach(mpi ${REFRAIN_MPIS})
+    list(JOIN REFRAIN_MPI_INCLUDES_${mpi} " -I" includes)
+    list(APPEND command --mpi ${mpi} "${CMAKE_CXX_COMPILER} -I${includes}"
+         ${REFRAIN_MPI_LIBRARY_${mpi}})
+    foreach(library ${REFRAIN_MPI_FORTRAN_LIBRARIES_${mpi}})
+      list(APPEND command --fortran ${mpi} ${library})
+    endforeach()
+  endforeach()
+  add_test(NAME mpi.coverage COMMAND ${command})
+  set_tests_properties(mpi.coverage PROPERTIES LABELS unit TIMEOUT 120
+                       ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+  add_custom_target(refrain_coverage COMMAND ${command} VERBATIM)
+endfunction()
+
+if(REFRAIN_MPIS)
+  refrain_add_coverage()
+endif()

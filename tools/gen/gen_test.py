@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Tests of tools/gen that need no MPI."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import check_standard
+import fortran
+import gen_calls
+import gen_wrappers
+import mpi_header
+import spec
+from wrapper_body import Body, Mismatch
+
+SPEC = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'spec', 'mpi')
+HEADER = '''
+typedef int MPI_Comm; typedef int MPI_Group; typedef int MPI_Request;
+extern "C" {
+int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+    __attribute__((visibility("default"), pointer_with_type_tag(MPI, 1, 3)));
+int PMPI_Send(const void *, int, MPI_Datatype, int, int, MPI_Comm);
+int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
+int MPI_Pcontrol(const int level, ...);
+double MPI_Wtime(void);
+int MPI_Grequest_start(int (*query)(void *, int), void *extra, MPI_Request *request);
+typedef int (MPI_Copy_function)(MPI_Comm, int, void *);
+}
+static inline int MPI_Inline(int x) { return MPI_Other(x); }
+'''
+
+
+def table(text):
+    with tempfile.NamedTemporaryFile('w', suffix='.calls', delete=False) as file:
+        file.write(text)
+    try:
+        return spec.read_calls(file.name)
+    finally:
+        os.unlink(file.name)
+
+
+class Spec(unittest.TestCase):
+    def test_reads_every_part_of_a_parameter(self):
+        p = spec.parse_param('recvcounts:count:out[min(a,size(comm))]@root!sendbuf?flag')
+        self.assertEqual((p.name, p.kind, p.direction, p.lengths, p.root, p.in_place, p.flag),
+                         ('recvcounts', 'count', 'out', ['min(a,size(comm))'], True, 'sendbuf', 'flag'))
+
+    def test_says_where_a_table_is_wrong(self):
+        for text, what in (('1 MPI_A p2p\n2 MPI_A p2p\n', 'name MPI_A is also'),
+                           ('1 MPI_A p2p\n1 MPI_B p2p\n', 'id 1 is also'),
+                           ('1 MPI_A p2p\n  x:colour\n', 'unknown kind "colour"'),
+                           ('1 MPI_A p2p\n  x:int[n]\n', 'refers to "n"'),
+                           ('1 MPI_A p2p sometimes\n', 'unknown word'),
+                           ('1000 MPI_A p2p\n', 'out of range'),
+                           ('  x:int\n', 'before the first call')):
+            with self.assertRaisesRegex(spec.SpecError, what):
+                table(text)
+
+    def test_large_variants_have_ids_of_their_own(self):
+        calls = spec.with_large(table('1 MPI_A p2p large\n2 MPI_B p2p\n'))
+        self.assertEqual([(c.id, c.name) for c in calls],
+                         [(1, 'MPI_A'), (2, 'MPI_B'), (1001, 'MPI_A_c')])
+
+    def test_the_committed_tables_are_whole(self):
+        calls = spec.read_calls(os.path.join(SPEC, 'calls'))
+        constants = spec.read_constants(os.path.join(SPEC, 'constants'))
+        domains = {d.name for d in constants.domains}
+        for call in calls:
+            for p in call.params:
+                if p.kind in ('enum', 'bits') or (p.kind == 'function' and p.sub):
+                    self.assertIn(p.sub, domains, f'{call.name} {p.name}')
+        self.assertGreater(len(calls), 500)
+        self.assertTrue(spec.read_exceptions(os.path.join(SPEC, 'exceptions')))
+
+    def test_constants_may_stand_in_several_domains(self):
+        constants = spec.read_constants(os.path.join(SPEC, 'constants'))
+        where = [d.name for d in constants.domains if 'MPI_UNDEFINED' in d.names]
+        self.assertGreater(len(where), 1)
+
+
+class Header(unittest.TestCase):
+    def setUp(self):
+        self.found = mpi_header.parse_prototypes(HEADER)
+
+    def test_finds_the_prototypes_and_nothing_else(self):
+        self.assertEqual(sorted(self.found), [
+            'MPI_Grequest_start', 'MPI_Group_range_incl', 'MPI_Pcontrol', 'MPI_Send', 'MPI_Wtime',
+            'PMPI_Send'])
+
+    def test_types_survive_new_names(self):
+        self.assertEqual(self.found['MPI_Group_range_incl'].declare(['a', 'b', 'c', 'd']),
+                         'MPI_Group a, int b, int c[][3], MPI_Group *d')
+        self.assertEqual(self.found['MPI_Grequest_start'].declare(['f', 'x', 'r']),
+                         'int (*f)(void *, int), void *x, MPI_Request *r')
+        self.assertEqual(self.found['PMPI_Send'].declare(list('abcdef')),
+                         'const void * a, int b, MPI_Datatype c, int d, int e, MPI_Comm f')
+        self.assertEqual(self.found['MPI_Pcontrol'].declare(['level']), 'const int level, ...')
+        self.assertEqual(self.found['MPI_Wtime'].pointer('f'), 'double (*f)(void)')
+
+    def test_what_the_table_lacks_is_named(self):
+        header = mpi_header.Header(self.found, set(), set())
+        with self.assertRaisesRegex(Mismatch, 'MPI_Group_range_incl, MPI_Pcontrol, MPI_Send'):
+            gen_wrappers.join([], header, {}, set(), {'MPI_Wtime': 'clock', 'MPI_Greq*': 'test'})
+
+    def test_a_different_number_of_parameters_is_named(self):
+        call = table('1 MPI_Send p2p\n  buf:buffer count:count\n')[0]
+        with self.assertRaisesRegex(Mismatch, 'MPI_Send has 6 parameters in mpi.h and 2'):
+            Body(call, self.found['MPI_Send'])
+
+
+class Wrapper(unittest.TestCase):
+    def body(self, row, prototype):
+        found = mpi_header.parse_prototypes(';' + prototype + ';')
+        call = table(row)[0]
+        return Body(call, found[call.name]).text()
+
+    def test_outputs_are_read_after_success_only(self):
+        text = self.body('1 MPI_Info_get info\n  key:string value:string:out?flag flag:logical:out\n',
+                         'int MPI_Info_get(const char *key, char *value, int *flag)')
+        self.assertIn('if (ok && *flag != 0) enc.string(value);', text)
+        self.assertIn('if (ok) enc.integer(*flag);', text)
+
+    def test_one_field_per_parameter(self):
+        text = self.body('1 MPI_Isend p2p\n  buf:buffer comm:comm request:request:out\n',
+                         'int MPI_Isend(const void *buf, MPI_Comm comm, MPI_Request *request)')
+        order = [text.index(s) for s in ('enc.buffer(buf)', 'enc.handle(Kind::kComm, comm)',
+                                         'enc.new_request(request', 'commit()')]
+        self.assertEqual(order, sorted(order))
+
+    def test_significance(self):
+        text = self.body('1 MPI_G coll\n  sendbuf:buffer t:datatype!sendbuf counts:count[size(comm)]@root '
+                         'root:rank comm:comm\n',
+                         'int MPI_G(void *sendbuf, MPI_Datatype t, const int counts[], int root, '
+                         'MPI_Comm comm)')
+        self.assertIn('enc.handle(Kind::kDatatype, t, sendbuf != MPI_IN_PLACE);', text)
+        self.assertIn('const bool at_root = enc.is_root(comm, root);', text)
+        self.assertIn('if (at_root) enc.int_array(counts, enc.comm_size(comm));', text)
+
+    def test_freed_handles_are_looked_up_before_the_call(self):
+        text = self.body('1 MPI_Win_free rma\n  win:win:free\n', 'int MPI_Win_free(MPI_Win *win)')
+        self.assertLess(text.index('capture(Kind::kWin, *win)'), text.index('real(win)'))
+        self.assertIn('if (ok) call_scope.released(Kind::kWin, before_win);', text)
+
+    def test_names_that_collide_with_locals_stop(self):
+        with self.assertRaisesRegex(Mismatch, 'hides a generated variable'):
+            self.body('1 MPI_A misc\n  rc:int\n', 'int MPI_A(int rc)')
+
+
+class Fortran(unittest.TestCase):
+    def test_names_of_entry_points(self):
+        ids = {'mpi_send': 1, 'mpi_send_c': 1001, 'mpi_isend': 3}
+        for symbol, call in (('mpi_send_', 1), ('pmpi_send__', 1), ('MPI_SEND', 1),
+                             ('mpi_send_f08ts_large_', 1001), ('pmpir_isend_f08ts_', 3),
+                             ('mpi_isend_f08_', 3), ('MPI_Send_f', None), ('ompi_send_f', None),
+                             ('mpi_wtime_', None), ('mpi_send_cdesc_x', None)):
+            self.assertEqual(fortran.call_of(symbol, ids), call, symbol)
+
+    def test_every_slot_has_its_trampoline_and_its_lazy_code(self):
+        text = fortran.assembly([(1, ['mpi_send', 'mpi_send_']), (3, ['mpi_isend_'])])
+        self.assertEqual(text.count('refrain_entry 1, 3'), 1)
+        self.assertEqual(text.count('refrain_lazy 1'), 1)
+        self.assertIn('.globl mpi_send_\n', text)
+
+
+class Calls(unittest.TestCase):
+    def test_rows_name_their_traffic_parameters(self):
+        calls = table('1 MPI_Send p2p traffic=send count=count peer=dest\n  buf:buffer count:count '
+                      'dest:rank\n')
+        self.assertIn('Traffic::kSend, 1, -1, -1, 2, -1, -1, -1, false, "error"',
+                      gen_calls.call_rows(calls))
+
+    def test_the_generator_says_what_is_wrong(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, 'calls'), 'w', encoding='utf-8') as file:
+                file.write('1 MPI_A nowhere\n')
+            done = subprocess.run([sys.executable, gen_calls.__file__, '--spec', folder, '--out', folder],
+                                  capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r'calls:1: MPI_A: unknown group "nowhere"')
+
+
+class Standard(unittest.TestCase):
+    def api(self, **changes):
+        param = {'name': 'comm', 'kind': 'COMMUNICATOR', 'param_direction': 'in', 'length': None,
+                 'suppress': '', 'large_only': False}
+        param.update(changes)
+        attributes = {'c_expressible': True, 'callback': False, 'predefined_function': None}
+        return {'mpi_barrier': {'name': 'MPI_Barrier', 'attributes': attributes, 'parameters': [param]}}
+
+    def test_differences_are_found(self):
+        calls = table('1 MPI_Barrier coll\n  comm:comm\n')
+        self.assertEqual(list(check_standard.compare(self.api(), calls)), [])
+        for change in ({'name': 'c'}, {'kind': 'GROUP'}, {'param_direction': 'out'}, {'length': 'n'}):
+            self.assertEqual(len(list(check_standard.compare(self.api(**change), calls))), 1, change)
+        self.assertEqual(list(check_standard.compare(self.api(), [])), ['MPI_Barrier: is not here'])
+
+
+if __name__ == '__main__':
+    unittest.main()
