@@ -1,0 +1,266 @@
+#include "format/content.h"
+
+#include <algorithm>
+
+#include "format/definitions.h"
+#include "format/layout.h"
+#include "format/limits.h"
+#include "format/walk.h"
+
+namespace refrain::format {
+
+std::string Finding::to_string() const {
+  std::string s = section;
+  if (offset >= 0) s += (in_raw ? ", raw byte " : ", byte ") + std::to_string(offset);
+  return s + ": " + text + " (rule " + std::to_string(rule) + ")";
+}
+
+namespace {
+
+std::string numbered(const char* what, uint64_t i) {
+  std::string s(what);
+  s += ' ';
+  s += std::to_string(i);
+  return s;
+}
+
+class Checker {
+ public:
+  Checker(const TraceData& t, size_t max) : t_(t), max_(max) {}
+
+  std::vector<Finding> run() {
+    meta();
+    definitions();
+    signatures();
+    durations();
+    grammars();
+    groups();
+    table_owners();
+    rest();
+    return std::move(findings_);
+  }
+
+ private:
+  void add(SectionType section, int rule, std::string text) {
+    if (findings_.size() >= max_) return;
+    findings_.push_back(
+        Finding{rule, std::string(to_string(section)), -1, false, std::move(text)});
+  }
+
+  // Every value of the list is in [low, high).
+  static bool within(const base::RunList& list, int64_t low, int64_t high) {
+    for (const auto& run : list.runs()) {
+      if (run.start < low || run.start >= high) return false;
+      // Below 2^26 values of steps below 2^32: no overflow.
+      const int64_t span = high - low;
+      if (run.step <= -span || run.step >= span) return false;
+      const int64_t last = run.start + run.step * static_cast<int64_t>(run.count - 1);
+      if (last < low || last >= high) return false;
+    }
+    return true;
+  }
+
+  void meta() {
+    const uint64_t ranks = t_.meta.ranks;
+    if (ranks == 0 || ranks > kMaxRanks)
+      add(SectionType::kMeta, kRuleRanks, std::to_string(ranks) + " ranks");
+    if (t_.meta.host_of_rank.size() != ranks ||
+        !within(t_.meta.host_of_rank, -1, static_cast<int64_t>(t_.meta.hosts.size())))
+      add(SectionType::kMeta, kRuleHosts, "hosts do not match the ranks");
+  }
+
+  void definitions() {
+    constexpr auto kAt = SectionType::kDefinitions;
+    for (size_t i = 0; i < t_.definitions.size(); ++i) {
+      const Definition& d = t_.definitions[i];
+      if (std::any_of(d.refs.begin(), d.refs.end(), [&](uint32_t r) { return r >= i; }))
+        add(kAt, kRuleDefinitionRefs, numbered("definition", i) + " refers to a later one");
+      if (!good_payload(d))
+        add(kAt, kRuleDefinitionPayload, numbered("definition", i) + " has a malformed payload");
+    }
+  }
+
+  bool good_payload(const Definition& d) const {
+    base::ByteReader in(d.payload);
+    switch (d.kind) {
+      case DefinitionKind::kSite: {
+        base::ByteWriter again;  // the file keeps the number only, so it must be its shortest form
+        again.put_zigzag(in.zigzag());
+        return in.ok() && again.view() == d.payload;
+      }
+      case DefinitionKind::kModule:
+        in.string(kMaxTextBytes);
+        in.string(kMaxTextBytes);
+        return in.ok() && in.at_end();
+      case DefinitionKind::kComm: {
+        const auto comm = parse_comm(d.payload);
+        const auto world = static_cast<int64_t>(t_.meta.ranks);
+        return comm && within(comm->local, -1, world) && within(comm->remote, -1, world);
+      }
+      case DefinitionKind::kDatatype: return parse_datatype(d.payload).has_value();
+      case DefinitionKind::kPath:
+      case DefinitionKind::kRegion: return true;
+      default:
+        if (d.kind > DefinitionKind::kRegion) return true;  // from a later minor version
+        in.zigzag();
+        return in.ok();  // more may follow the symbolic id
+    }
+  }
+
+  void signatures() {
+    constexpr auto kAt = SectionType::kSignatures;
+    for (size_t i = 0; i < t_.signatures.size(); ++i) {
+      const Signature& s = t_.signatures[i];
+      const auto info = inspect_shape(s.shape);
+      if (!info || info->slots.size() != s.slots.size()) {
+        add(kAt, kRuleShape, numbered("signature", i) + " is malformed");
+        continue;
+      }
+      if (std::any_of(info->requests.begin(), info->requests.end(),
+                      [&](uint32_t r) { return r >= i; }))
+        add(kAt, kRuleRequestOrder, numbered("signature", i) + " has a request of a later one");
+      for (size_t k = 0; k < s.slots.size(); ++k) expr(i, info->slots[k], s.slots[k]);
+    }
+  }
+
+  void expr(size_t i, SlotNature nature, const Expr& e) {
+    constexpr auto kAt = SectionType::kSignatures;
+    const auto definitions = static_cast<int64_t>(t_.definitions.size());
+    if (e.kind == Expr::Kind::kTable) {
+      const auto t = static_cast<uint64_t>(e.a);
+      if (t >= t_.tables.size()) {
+        add(kAt, kRuleTableIndex, numbered("signature", i) + numbered(" uses table", t));
+      } else if (nature == SlotNature::kDefinition && !within(t_.tables[t], 0, definitions)) {
+        add(kAt, kRuleDefinitionSlot,
+            numbered("signature", i) + " has a table of unknown definitions");
+      }
+      return;
+    }
+    if (nature == SlotNature::kDefinition &&
+        (e.kind != Expr::Kind::kConst || e.a < 0 || e.a >= definitions))
+      add(kAt, kRuleDefinitionSlot, numbered("signature", i) + " uses an unknown definition");
+    if (e.kind == Expr::Kind::kCart && (e.a <= 0 || e.b <= 0))
+      add(kAt, kRuleExpr, numbered("signature", i) + " has a grid without extent");
+  }
+
+  void durations() {
+    constexpr auto kAt = SectionType::kDurations;
+    if (t_.durations.size() != t_.signatures.size())
+      add(kAt, kRuleDurations, "not as many as signatures");
+    for (size_t i = 0; i < t_.durations.size(); ++i) {
+      const DurationStats& d = t_.durations[i];
+      if (d.min_ns > d.max_ns || !(d.sum_ns >= 0))
+        add(kAt, kRuleDurations, numbered("durations", i) + " contradict themselves");
+    }
+  }
+
+  void grammars() {
+    for (size_t i = 0; i < t_.grammars.size(); ++i) {
+      const auto ok = grammar::validate(t_.grammars[i], grammar::Limits{uint64_t{1} << 32});
+      if (!ok)
+        add(SectionType::kGrammars, kRuleGrammar,
+            numbered("number", i) + ": " + ok.error().message);
+    }
+  }
+
+  void groups() {
+    constexpr auto kAt = SectionType::kGroups;
+    for (size_t g = 0; g < t_.groups.size(); ++g) {
+      const Group& group = t_.groups[g];
+      locations(g, group);
+      if (std::any_of(group.signatures.begin(), group.signatures.end(),
+                      [&](uint32_t s) { return s >= t_.signatures.size(); }))
+        add(kAt, kRuleGroupSignatures, numbered("group", g) + " uses an unknown signature");
+    }
+    ranks();
+  }
+
+  void ranks() {
+    constexpr auto kAt = SectionType::kGroups;
+    if (t_.meta.ranks > kMaxRanks) return;
+    std::vector<bool> seen(t_.meta.ranks, false);
+    uint64_t covered = 0;
+    for (size_t g = 0; g < t_.groups.size(); ++g) {
+      const base::RunList& list = t_.groups[g].ranks;
+      bool good = !list.empty() && within(list, 0, static_cast<int64_t>(t_.meta.ranks));
+      int64_t before = -1;
+      for (size_t r = 0; r < list.runs().size() && good; ++r) {
+        const auto& run = list.runs()[r];
+        for (uint64_t i = 0; i < run.count && good; ++i) {
+          const int64_t rank = run.start + run.step * static_cast<int64_t>(i);
+          good = rank > before && !seen[static_cast<size_t>(rank)];
+          if (good) seen[static_cast<size_t>(rank)] = true;
+          before = rank;
+          ++covered;
+        }
+      }
+      if (!good) add(kAt, kRuleGroupRanks, numbered("ranks of group", g) + " are not in order");
+    }
+    if (t_.meta.complete && covered != t_.meta.ranks)
+      add(kAt, kRuleGroupRanks,
+          std::to_string(covered) + " ranks in groups of a complete trace of " +
+              std::to_string(t_.meta.ranks));
+  }
+
+  void locations(size_t g, const Group& group) {
+    constexpr auto kAt = SectionType::kGroups;
+    for (size_t l = 0; l < group.locations.size(); ++l) {
+      const Location& loc = group.locations[l];
+      if (loc.grammar >= t_.grammars.size() ||
+          (l > 0 && loc.thread <= group.locations[l - 1].thread)) {
+        add(kAt, kRuleGroupLocations, numbered("locations of group", g) + " are not in order");
+        return;
+      }
+      const auto& symbols = t_.grammars[loc.grammar].symbols;
+      if (std::any_of(symbols.begin(), symbols.end(), [&](const grammar::Symbol& s) {
+            return !s.is_rule && s.id >= group.signatures.size();
+          }))
+        add(kAt, kRuleTerminals, numbered("group", g) + " lacks a signature that its grammar uses");
+    }
+  }
+
+  // A table goes by position in one group: its length, and no second group.
+  void table_owners() {
+    constexpr auto kAt = SectionType::kGroups;
+    std::vector<int64_t> owner(t_.signatures.size(), -1);
+    for (size_t g = 0; g < t_.groups.size(); ++g) {
+      for (const uint32_t s : t_.groups[g].signatures) {
+        if (s >= t_.signatures.size()) continue;
+        for (const Expr& e : t_.signatures[s].slots) {
+          if (e.kind != Expr::Kind::kTable || static_cast<uint64_t>(e.a) >= t_.tables.size())
+            continue;
+          const bool mine = owner[s] < 0 || owner[s] == static_cast<int64_t>(g);
+          owner[s] = static_cast<int64_t>(g);
+          if (mine && t_.tables[static_cast<size_t>(e.a)].size() == t_.groups[g].ranks.size())
+            continue;
+          add(kAt, kRuleTableLengths, numbered("signature", s) + numbered(" in group", g));
+          break;
+        }
+      }
+    }
+  }
+
+  void rest() {
+    if (t_.totals.size() != t_.meta.ranks)
+      add(SectionType::kTotals, kRuleTotals,
+          std::to_string(t_.totals.size()) + " totals for " + std::to_string(t_.meta.ranks) +
+              " ranks");
+    for (size_t i = 0; i < t_.losses.size(); ++i) {
+      const Loss& l = t_.losses[i];
+      if (l.reason.empty() || l.rank < -1 || l.rank >= static_cast<int64_t>(t_.meta.ranks))
+        add(SectionType::kLosses, kRuleLosses, numbered("loss", i) + " has no reason or rank");
+    }
+  }
+
+  const TraceData& t_;
+  const size_t max_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> check_content(const TraceData& trace, size_t max_findings) {
+  return Checker(trace, max_findings).run();
+}
+
+}  // namespace refrain::format

@@ -1,0 +1,235 @@
+#include "format/decode/container.h"
+
+#include <zstd.h>
+
+#include <set>
+#include <utility>
+
+#include "format/checksum.h"
+#include "format/decode/field_reader.h"
+#include "format/limits.h"
+
+namespace refrain::format {
+
+namespace {
+
+void add(std::vector<Finding>& findings, int rule, const std::string& section, uint64_t offset,
+         std::string text) {
+  findings.push_back(
+      Finding{rule, section, static_cast<int64_t>(offset), false, std::move(text)});
+}
+
+// Magic and version: whether the rest of the header can be read at all.
+bool check_version(std::string_view bytes, std::vector<Finding>& findings) {
+  const size_t known = std::min(bytes.size(), kMagic.size());
+  if (bytes.empty() || bytes.substr(0, known) != kMagic.substr(0, known)) {
+    add(findings, kRuleMagic, "header", 0, "not a Refrain trace");
+    return false;
+  }
+  if (bytes.size() >= 10 && static_cast<uint8_t>(bytes[8]) != kMajor) {
+    const auto version = [](uint8_t major, uint8_t minor) {
+      return std::to_string(major) + "." + std::to_string(minor);
+    };
+    add(findings, kRuleMajor, "header", 8,
+        "format version " +
+            version(static_cast<uint8_t>(bytes[8]), static_cast<uint8_t>(bytes[9])) +
+            ", this build reads version " + std::to_string(kMajor) +
+            ".x: use a release that fits the file");
+    return false;
+  }
+  if (bytes.size() < kHeaderBytes) {
+    add(findings, kRuleFileLength, "header", bytes.size(),
+        "the file ends inside the header: it was cut short");
+    return false;
+  }
+  return true;
+}
+
+bool checksum_matches(std::string_view bytes, const FileHeader& h) {
+  std::string covered(bytes.substr(0, kChecksumOffset));
+  covered += bytes.substr(kHeaderBytes, h.table_bytes);
+  return checksum32(covered) == h.checksum;
+}
+
+void read_table(FieldReader& in, FileHeader& h) {
+  uint64_t offset = kHeaderBytes + h.table_bytes;
+  for (int64_t i = 0; in.ok() && in.remaining() > 0; ++i) {
+    SectionEntry e;
+    e.entry_offset = kHeaderBytes + in.position();
+    if (i >= kMaxSections) return in.fail(kRuleTableEntry, in.position(), "too many sections");
+    e.type = static_cast<SectionType>(in.varint("type of section", i, kMaxSectionType));
+    const size_t codec_at = in.position();
+    e.codec = static_cast<Codec>(in.u8("codec of section", i));
+    if (in.ok() && e.codec != Codec::kRaw && e.codec != Codec::kZstd)
+      return in.fail(kRuleTableEntry, codec_at, "unknown codec");
+    const size_t stored_at = in.position();
+    e.stored_bytes = in.varint("stored bytes of section", i);
+    const size_t raw_at = in.position();
+    e.raw_bytes = e.codec == Codec::kRaw ? e.stored_bytes
+                                         : in.varint("raw bytes of section", i);
+    e.checksum = in.u32("checksum of section", i);
+    if (!in.ok()) return;
+    if (e.stored_bytes > h.file_bytes - offset)
+      return in.fail(kRuleSectionsFill, stored_at, "section reaches past the end of the file");
+    if (e.raw_bytes > kMaxSectionRawBytes ||
+        e.raw_bytes > kFreeRawBytes + e.stored_bytes * kMaxExpansion)
+      return in.fail(kRuleTableEntry, raw_at, "raw length beyond the limit");
+    e.offset = offset;
+    offset += e.stored_bytes;
+    h.sections.push_back(e);
+  }
+  if (in.ok() && offset != h.file_bytes)
+    in.fail(kRuleSectionsFill, in.position(), "the sections do not end where the file ends");
+}
+
+bool decompress(std::string_view stored, uint64_t raw_bytes, std::string& raw) {
+  raw.resize(static_cast<size_t>(raw_bytes));
+  const size_t n = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
+  return ZSTD_isError(n) == 0 && n == raw.size();
+}
+
+// Sections inside a bundle become sections of their own.
+void unpack_bundle(RawSection bundle, std::vector<RawSection>& out,
+                   std::vector<Finding>& findings, std::vector<ByteLine>* lines) {
+  FieldReader in(bundle.raw, "bundle", bundle.base, bundle.in_raw, lines);
+  while (in.ok() && in.remaining() > 0) {
+    const size_t type_at = in.position();
+    RawSection s;
+    s.entry = bundle.entry;
+    s.entry.type = static_cast<SectionType>(in.varint("type", -1, kMaxSectionType));
+    if (in.ok() && s.entry.type == SectionType::kBundle) {
+      in.fail(kRuleBundle, type_at, "a bundle inside a bundle");
+      break;
+    }
+    const uint64_t length = in.count("length", kMaxSectionRawBytes);
+    const size_t begin = in.position();
+    if (!in.ok()) break;
+    s.raw = in.bytes().bytes(static_cast<size_t>(length));
+    s.base = bundle.base + begin;
+    s.in_raw = bundle.in_raw;
+    s.entry.bundled = true;
+    s.entry.offset = begin;
+    s.entry.raw_bytes = length;
+    out.push_back(std::move(s));
+  }
+  if (in.finding()) {
+    findings.push_back(*in.finding());
+    findings.back().rule = kRuleBundle;
+  }
+}
+
+// Duplicates and unknown types are no sections to read.
+std::vector<RawSection> sort_out(std::vector<RawSection> all, std::vector<Finding>& findings) {
+  std::vector<RawSection> out;
+  std::set<SectionType> seen;
+  for (RawSection& s : all) {
+    const auto type = static_cast<uint32_t>(s.entry.type);
+    const std::string name(to_string(s.entry.type));
+    if (!seen.insert(s.entry.type).second) {
+      add(findings, kRuleSectionOnce, name, s.entry.entry_offset, "a second section of this type");
+    } else if (type < kKnownSections) {
+      out.push_back(std::move(s));
+    } else if ((type & kMayIgnoreSection) == 0) {
+      add(findings, kRuleSectionKnown, name, s.entry.entry_offset,
+          "section type " + std::to_string(type) +
+              " is needed to understand the file, and this build does not know it: use a newer "
+              "release");
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+FileHeader open_header(std::string_view bytes, std::vector<Finding>& findings,
+                       std::vector<ByteLine>* lines, bool& header_ok) {
+  FileHeader h;
+  header_ok = false;
+  if (!check_version(bytes, findings)) return h;
+  FieldReader in(bytes.substr(0, kHeaderBytes), "header", 0, false, lines);
+  in.bytes("magic", kMagic.size());
+  h.major = in.u8("major version");
+  h.minor = in.u8("minor version");
+  h.must_understand = in.u16("must-understand bits");
+  h.may_ignore = in.u16("may-ignore bits");
+  const uint8_t state = in.u8("state (1: complete, 2: has losses)");
+  const uint8_t reserved = in.u8("reserved");
+  h.file_bytes = in.u64("file bytes");
+  h.table_bytes = in.u32("table bytes");
+  h.checksum = in.u32("header checksum");
+  h.complete = (state & kStateComplete) != 0;
+  h.has_losses = (state & kStateLosses) != 0;
+
+  if ((h.must_understand & ~kKnownMustUnderstand) != 0) {
+    add(findings, kRuleFeatures, "header", 10,
+        "the file uses a feature that this build does not know: use a newer release");
+    return h;
+  }
+  if (h.file_bytes != bytes.size()) {
+    const bool cut = h.file_bytes > bytes.size();
+    add(findings, kRuleFileLength, "header", 16,
+        "the file has " + std::to_string(bytes.size()) + " bytes, its header says " +
+            std::to_string(h.file_bytes) +
+            (cut ? ": it was cut short" : ": something was added or the header is damaged"));
+    return h;
+  }
+  if (h.table_bytes > bytes.size() - kHeaderBytes) {
+    add(findings, kRuleTableLength, "header", 24, "the section table reaches past the end");
+    return h;
+  }
+  if (!checksum_matches(bytes, h)) {
+    add(findings, kRuleHeaderChecksum, "header", kChecksumOffset,
+        "wrong checksum of header and section table: the file is damaged");
+    return h;
+  }
+  if (reserved != 0 || (state & ~(kStateComplete | kStateLosses)) != 0)
+    add(findings, kRuleReserved, "header", 14, "a reserved bit is set");
+  FieldReader table(bytes.substr(kHeaderBytes, h.table_bytes), "table", kHeaderBytes, false, lines);
+  read_table(table, h);
+  if (table.finding()) {
+    findings.push_back(*table.finding());
+    return h;
+  }
+  header_ok = true;
+  return h;
+}
+
+Container open_container(std::string_view bytes, std::vector<Finding>& findings,
+                         std::vector<ByteLine>* lines) {
+  Container c;
+  c.header = open_header(bytes, findings, lines, c.header_ok);
+  if (!c.header_ok) return c;
+  std::vector<RawSection> all;
+  for (const SectionEntry& e : c.header.sections) {
+    const std::string name(to_string(e.type));
+    const std::string_view stored = bytes.substr(e.offset, e.stored_bytes);
+    if (checksum32(stored) != e.checksum) {
+      add(findings, kRuleSectionChecksum, name, e.offset,
+          "wrong checksum: the section is damaged");
+      continue;
+    }
+    RawSection s;
+    s.entry = e;
+    s.in_raw = e.codec == Codec::kZstd;
+    s.base = s.in_raw ? 0 : e.offset;
+    if (e.codec == Codec::kRaw) {
+      s.raw = stored;
+    } else if (!decompress(stored, e.raw_bytes, s.raw)) {
+      add(findings, kRuleDecompress, name, e.offset, "cannot be decompressed to its raw length");
+      continue;
+    }
+    if (lines != nullptr)
+      lines->push_back(ByteLine{name, e.offset, false, hex_of(stored), e.stored_bytes,
+                                s.in_raw ? "stored bytes, zstd; decompressed below"
+                                         : "stored bytes, as they are"});
+    if (e.type == SectionType::kBundle) {
+      unpack_bundle(std::move(s), all, findings, lines);
+    } else {
+      all.push_back(std::move(s));
+    }
+  }
+  c.sections = sort_out(std::move(all), findings);
+  return c;
+}
+
+}  // namespace refrain::format

@@ -1,0 +1,170 @@
+#include "format/decode/decode.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "format/decode/container.h"
+#include "format/decode/field_reader.h"
+#include "format/decode/sections.h"
+
+namespace refrain::format {
+
+namespace {
+
+base::Error error_of(const Finding& f, const std::string& name) {
+  const bool unsupported =
+      f.rule == kRuleMajor || f.rule == kRuleFeatures || f.rule == kRuleSectionKnown;
+  std::string place = name;
+  if (f.offset >= 0)
+    place += (f.in_raw ? ", raw byte " : ", byte ") + std::to_string(f.offset);
+  base::Error e = base::fail(f.section + ": " + f.text, place);
+  if (unsupported) e.code = base::ErrorCode::kUnsupported;
+  return e;
+}
+
+// What a section's fields cannot be read without.
+SectionType needed_by(SectionType type) {
+  switch (type) {
+    case SectionType::kDurations:
+    case SectionType::kGrammars:
+    case SectionType::kGroups: return SectionType::kSignatures;
+    case SectionType::kTotals: return SectionType::kMeta;
+    default: return SectionType::kBundle;  // nothing
+  }
+}
+
+// Everything that can be read, with all that is wrong. Sections after a broken one are still read
+// unless they need it.
+Decoding decode_all(std::string_view bytes, std::vector<Finding>& findings,
+                    std::vector<ByteLine>* lines) {
+  Decoding out;
+  const Container c = open_container(bytes, findings, lines);
+  if (!c.header_ok) return out;
+  const bool container_is_sound = findings.empty();
+  std::vector<SectionType> read;
+  for (const SectionReader& reader : kSectionReaders) {
+    const auto it = std::find_if(c.sections.begin(), c.sections.end(), [&](const RawSection& s) {
+      return s.entry.type == reader.type;
+    });
+    const std::string name(to_string(reader.type));
+    if (it == c.sections.end()) {
+      if (reader.required && container_is_sound)
+        findings.push_back(Finding{kRuleSectionThere, name, -1, false, "the section is missing"});
+      continue;
+    }
+    const SectionType needed = needed_by(reader.type);
+    if (needed != SectionType::kBundle && std::find(read.begin(), read.end(), needed) == read.end())
+      continue;
+    FieldReader in(it->raw, name, it->base, it->in_raw, lines);
+    reader.read(in, out);
+    in.finish();
+    if (in.finding()) {
+      findings.push_back(*in.finding());
+    } else {
+      read.push_back(reader.type);
+    }
+  }
+  TraceData& trace = out.trace;
+  trace.meta.complete = c.header.complete;
+  if (findings.empty() && c.header.has_losses != !trace.losses.empty())
+    findings.push_back(
+        Finding{kRuleState, "header", 14, false, "losses do not match the header's state"});
+  // Placeholders until calls are counted, so that the rules can look at them.
+  trace.durations.assign(out.durations.size(), DurationStats{});
+  return out;
+}
+
+}  // namespace
+
+base::Result<TraceData> decode(std::string_view bytes, const std::string& name) {
+  std::vector<Finding> findings;
+  Decoding out = decode_all(bytes, findings, nullptr);
+  if (findings.empty()) findings = check_content(out.trace, 1);
+  if (!findings.empty()) return error_of(findings[0], name);
+  count_calls(out);
+  return std::move(out.trace);
+}
+
+std::vector<Finding> check(std::string_view bytes) {
+  std::vector<Finding> findings;
+  const Decoding out = decode_all(bytes, findings, nullptr);
+  // With a part missing, rules about what belongs together would only echo that.
+  if (!findings.empty()) return findings;
+  return check_content(out.trace);
+}
+
+base::Result<FileHeader> read_header(std::string_view bytes, const std::string& name) {
+  std::vector<Finding> findings;
+  bool header_ok = false;
+  FileHeader header = open_header(bytes, findings, nullptr, header_ok);
+  if (!findings.empty()) return error_of(findings[0], name);
+  return header;
+}
+
+std::vector<ByteLine> annotate(std::string_view bytes) {
+  std::vector<ByteLine> lines;
+  std::vector<Finding> findings;
+  decode_all(bytes, findings, &lines);
+  for (const Finding& f : findings)
+    lines.push_back(ByteLine{f.section, f.offset < 0 ? 0 : static_cast<uint64_t>(f.offset),
+                             f.in_raw, "", 0, "stopped: " + f.text});
+  return lines;
+}
+
+base::Result<std::vector<SectionSize>> section_sizes(std::string_view bytes,
+                                                     const std::string& name) {
+  std::vector<Finding> findings;
+  const Container c = open_container(bytes, findings, nullptr);
+  if (!findings.empty()) return error_of(findings[0], name);
+  std::vector<SectionSize> sizes;
+  for (const SectionEntry& e : c.header.sections) {
+    if (e.type != SectionType::kBundle) {
+      sizes.push_back(SectionSize{e.type, e.raw_bytes, static_cast<double>(e.stored_bytes)});
+      continue;
+    }
+    for (const RawSection& s : c.sections) {
+      if (!s.entry.bundled || s.entry.entry_offset != e.entry_offset) continue;
+      const double share =
+          e.raw_bytes == 0 ? 0 : static_cast<double>(s.entry.raw_bytes) / static_cast<double>(e.raw_bytes);
+      sizes.push_back(SectionSize{s.entry.type, s.entry.raw_bytes,
+                                  share * static_cast<double>(e.stored_bytes)});
+    }
+  }
+  return sizes;
+}
+
+base::Result<std::string> read_file(const std::string& path) {
+  constexpr uint64_t kMaxFileBytes = uint64_t{1} << 40;
+  const auto failure = [&](int error) {
+    return base::fail(std::string("cannot read the trace: ") + std::strerror(error), path);
+  };
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return failure(errno);
+  struct stat info {};
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
+      static_cast<uint64_t>(info.st_size) > kMaxFileBytes) {
+    close(fd);
+    return base::fail("cannot read the trace: not a regular file", path);
+  }
+  std::string bytes(static_cast<size_t>(info.st_size), '\0');
+  size_t have = 0;
+  int error = 0;
+  while (have < bytes.size() && error == 0) {
+    const ssize_t n = read(fd, bytes.data() + have, bytes.size() - have);
+    if (n == 0) break;  // shrank meanwhile: the header's length will tell
+    if (n < 0 && errno != EINTR) error = errno;
+    if (n > 0) have += static_cast<size_t>(n);
+  }
+  close(fd);
+  if (error != 0) return failure(error);
+  bytes.resize(have);
+  return bytes;
+}
+
+}  // namespace refrain::format

@@ -1,0 +1,157 @@
+#include "format/decode/field_reader.h"
+
+#include <algorithm>
+
+#include "format/run_codec.h"
+
+namespace refrain::format {
+
+namespace {
+std::string name_of(const char* label, int64_t index) {
+  return index < 0 ? std::string(label) : std::string(label) + " " + std::to_string(index);
+}
+std::string printable(std::string_view s) {
+  constexpr size_t kShown = 60;
+  std::string out = "\"";
+  for (const char c : s.substr(0, kShown)) out += c >= ' ' && c < 127 ? c : '.';
+  return out + (s.size() > kShown ? "...\"" : "\"");
+}
+}  // namespace
+
+std::string hex_of(std::string_view bytes) {
+  constexpr size_t kShown = 16;
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  for (const char c : bytes.substr(0, kShown)) {
+    if (!out.empty()) out += ' ';
+    out += kDigits[static_cast<uint8_t>(c) >> 4];
+    out += kDigits[static_cast<uint8_t>(c) & 15];
+  }
+  return bytes.size() > kShown ? out + " ..." : out;
+}
+
+void FieldReader::note(size_t begin, const char* label, int64_t index, const std::string& value) {
+  const size_t end = in_.position();
+  lines_->push_back(ByteLine{section_, base_ + begin, in_raw_,
+                             hex_of(raw_.substr(begin, end - begin)), end - begin,
+                             name_of(label, index) + " = " + value});
+}
+
+void FieldReader::fail(int rule, size_t begin, const std::string& text) {
+  if (!finding_)
+    finding_ = Finding{rule, section_, static_cast<int64_t>(base_ + begin), in_raw_, text};
+  in_.fail();
+}
+
+template <class T>
+T FieldReader::checked(size_t begin, const char* label, int64_t index, T value) {
+  if (!in_.ok()) {
+    fail(kRuleFields, begin, name_of(label, index) + " is cut short or malformed");
+    return T{};
+  }
+  if (lines_ != nullptr) note(begin, label, index, std::to_string(value));
+  return value;
+}
+
+uint8_t FieldReader::u8(const char* label, int64_t index) {
+  const size_t begin = in_.position();
+  return checked(begin, label, index, in_.u8());
+}
+uint16_t FieldReader::u16(const char* label, int64_t index) {
+  const size_t begin = in_.position();
+  return checked(begin, label, index, in_.u16());
+}
+uint32_t FieldReader::u32(const char* label, int64_t index) {
+  const size_t begin = in_.position();
+  return checked(begin, label, index, in_.u32());
+}
+uint64_t FieldReader::u64(const char* label, int64_t index) {
+  const size_t begin = in_.position();
+  return checked(begin, label, index, in_.u64());
+}
+int64_t FieldReader::zigzag(const char* label, int64_t index) {
+  const size_t begin = in_.position();
+  return checked(begin, label, index, in_.zigzag());
+}
+
+uint64_t FieldReader::varint(const char* label, int64_t index, uint64_t limit) {
+  const size_t begin = in_.position();
+  const uint64_t v = in_.varint();
+  if (in_.ok() && v > limit) {
+    fail(kRuleLimits, begin,
+         name_of(label, index) + " is " + std::to_string(v) + ", at most " +
+             std::to_string(limit) + " is allowed");
+    return 0;
+  }
+  return checked(begin, label, index, v);
+}
+
+uint64_t FieldReader::count(const char* label, uint64_t limit, int64_t index) {
+  const size_t begin = in_.position();
+  const uint64_t n = varint(label, index, limit);
+  if (ok() && n > in_.remaining()) {
+    fail(kRuleFields, begin, name_of(label, index) + " is more than there are bytes");
+    return 0;
+  }
+  return n;
+}
+
+std::string_view FieldReader::bytes(const char* label, uint64_t n, int64_t index) {
+  const size_t begin = in_.position();
+  const std::string_view s =
+      n <= in_.remaining() ? in_.bytes(static_cast<size_t>(n)) : (in_.fail(), std::string_view());
+  if (!in_.ok()) {
+    fail(kRuleFields, begin, name_of(label, index) + " is cut short");
+  } else if (lines_ != nullptr) {
+    note(begin, label, index, printable(s));
+  }
+  return s;
+}
+
+std::string_view FieldReader::string(const char* label, uint64_t limit, int64_t index) {
+  const size_t begin = in_.position();
+  const uint64_t n = in_.varint();
+  if (in_.ok() && n > limit) {
+    fail(kRuleLimits, begin, name_of(label, index) + " is too long");
+    return {};
+  }
+  const std::string_view s =
+      n <= in_.remaining() ? in_.bytes(static_cast<size_t>(n)) : (in_.fail(), std::string_view());
+  if (!in_.ok()) {
+    fail(kRuleFields, begin, name_of(label, index) + " is cut short");
+  } else if (lines_ != nullptr) {
+    note(begin, label, index, printable(s));
+  }
+  return s;
+}
+
+base::RunList FieldReader::runs(const char* label, uint64_t max_values, int64_t index) {
+  const size_t begin = in_.position();
+  base::RunList list = read_runs(in_, max_values, repeated_budget_);
+  if (!in_.ok()) {
+    fail(kRuleFields, begin, name_of(label, index) + " is malformed or has too many values");
+  } else if (lines_ != nullptr) {
+    std::string text;
+    const size_t shown = std::min<size_t>(list.runs().size(), 4);
+    for (size_t r = 0; r < shown; ++r) {
+      const auto& run = list.runs()[r];
+      text += (r > 0 ? ", " : "") + std::to_string(run.start);
+      if (run.count > 1)
+        text += " (" + std::to_string(run.count) + " times, step " + std::to_string(run.step) + ")";
+    }
+    note(begin, label, index, text + (shown < list.runs().size() ? ", ..." : ""));
+  }
+  return list;
+}
+
+void FieldReader::done(size_t begin, const char* label, int64_t index, const std::string& meaning) {
+  if (lines_ != nullptr) note(begin, label, index, meaning);
+}
+
+void FieldReader::finish() {
+  if (ok() && in_.remaining() != 0)
+    fail(kRuleFields, in_.position(),
+         std::to_string(in_.remaining()) + " bytes after the last field");
+}
+
+}  // namespace refrain::format

@@ -1,0 +1,58 @@
+// One reader per section type, the mirror image of encode/sections.h.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "format/decode/field_reader.h"
+#include "format/trace_data.h"
+
+namespace refrain::format {
+
+// Durations as the file has them; they become numbers once the calls are counted.
+struct DurationCodes {
+  uint16_t min = 0, mean = 0, max = 0;
+  uint8_t first_bucket = 0;
+  std::vector<uint8_t> shares;
+};
+
+// What the readers fill, in the order of kSectionReaders.
+struct Decoding {
+  TraceData trace;
+  std::vector<DurationCodes> durations;
+};
+
+struct SectionReader {
+  SectionType type;
+  bool required;
+  void (*read)(FieldReader& in, Decoding& out);
+};
+
+void read_meta(FieldReader& in, Decoding& out);
+void read_definitions(FieldReader& in, Decoding& out);
+void read_signatures(FieldReader& in, Decoding& out);
+void read_tables(FieldReader& in, Decoding& out);
+void read_durations(FieldReader& in, Decoding& out);
+void read_grammars(FieldReader& in, Decoding& out);
+void read_groups(FieldReader& in, Decoding& out);
+void read_totals(FieldReader& in, Decoding& out);
+void read_losses(FieldReader& in, Decoding& out);
+
+// Later ones rely on what earlier ones filled in.
+inline constexpr SectionReader kSectionReaders[] = {
+    {SectionType::kMeta, true, read_meta},
+    {SectionType::kDefinitions, true, read_definitions},
+    {SectionType::kSignatures, true, read_signatures},
+    {SectionType::kTables, false, read_tables},
+    {SectionType::kDurations, true, read_durations},
+    {SectionType::kGrammars, true, read_grammars},
+    {SectionType::kGroups, true, read_groups},
+    {SectionType::kTotals, true, read_totals},
+    {SectionType::kLosses, false, read_losses},
+};
+
+// Counts the calls of every signature and turns duration codes into TraceData::durations. The trace
+// must have passed check_content().
+void count_calls(Decoding& decoding);
+
+}  // namespace refrain::format

@@ -1,0 +1,21 @@
+// TraceData -> the bytes of a trace file. Knows nothing of decode/; docs/format.md is the contract.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "format/trace_data.h"
+
+namespace refrain::format {
+
+// Fails when `trace` contradicts itself or passes a limit (limits.h): the message says which.
+// Deterministic: equal traces give equal bytes. No exceptions, thread safe.
+base::Result<std::string> encode(const TraceData& trace);
+
+// Writes a file that is either whole or not there: a temporary beside it (".NAME.PID.tmp", O_EXCL),
+// fsync, rename, fsync of the folder. On failure the temporary is removed, an older `path` stays as
+// it was, and the error names the path and the system's reason.
+base::Status write_file_atomically(const std::string& path, std::string_view bytes);
+
+}  // namespace refrain::format

@@ -1,0 +1,75 @@
+// Where things stand in a trace file: numbers that encode/ and decode/ share. docs/format.md is the
+// normative text; ids are append-only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace refrain::format {
+
+inline constexpr std::string_view kMagic{"\x89RFN\r\n\x1a\n", 8};
+inline constexpr uint8_t kMajor = 1;  // a reader refuses every other major
+inline constexpr uint8_t kMinor = 0;  // a reader accepts every minor of its major
+
+// Header, fixed width, little-endian:
+//   0 magic[8] | 8 u8 major | 9 u8 minor | 10 u16 must-understand bits | 12 u16 may-ignore bits
+//   14 u8 state | 15 u8 reserved (0) | 16 u64 file length | 24 u32 table length
+//   28 u32 checksum of bytes 0..27 and of the section table
+inline constexpr uint32_t kHeaderBytes = 32;
+inline constexpr uint32_t kChecksumOffset = 28;
+inline constexpr uint16_t kKnownMustUnderstand = 0;  // features that this build can read
+inline constexpr uint8_t kStateComplete = 1;         // every rank's calls are here
+inline constexpr uint8_t kStateLosses = 2;           // the losses section is not empty
+
+enum class SectionType : uint32_t {
+  kBundle = 0,       // small sections one after the other (varint type, varint length, bytes)
+  kMeta = 1,
+  kDefinitions = 2,
+  kSignatures = 3,
+  kTables = 4,
+  kDurations = 5,
+  kGrammars = 6,
+  kGroups = 7,
+  kTotals = 8,
+  kLosses = 9,
+  kTime = 64,        // reserved: time of single calls
+  kCallPaths = 65,   // reserved
+  kRegions = 66,     // reserved: named regions of the program
+};
+inline constexpr uint32_t kKnownSections = 10;   // types below this number are read by this build
+// A reader skips a section of a type that it does not know when this bit is set, and refuses the
+// file when it is not.
+inline constexpr uint32_t kMayIgnoreSection = 64;
+inline constexpr uint32_t kMaxSectionType = (1 << 20) - 1;
+
+constexpr std::string_view to_string(SectionType type) {
+  constexpr std::array<std::string_view, 10> kNames = {
+      "bundle",   "meta",   "definitions", "signatures", "tables",     "durations", "grammars",
+      "groups",   "totals", "losses"};
+  const auto i = static_cast<uint32_t>(type);
+  if (type == SectionType::kTime) return "time";
+  if (type == SectionType::kCallPaths) return "call_paths";
+  if (type == SectionType::kRegions) return "regions";
+  return i < kNames.size() ? kNames[i] : "unknown";
+}
+
+enum class Codec : uint8_t { kRaw = 0, kZstd = 1 };
+
+// Keys of Meta::text that are written as a number (index + 1); 0 announces a key in full.
+inline constexpr std::array<std::string_view, 8> kTextKeys = {
+    "program", "command", "mpi", "mpi_version", "recorder", "timing", "started",
+    "working_directory"};
+
+// How an Expr is written: one code, then its operands.
+enum class ExprCode : uint8_t {
+  kConst = 0,     // value a
+  kMePlus = 1,    // affine with factor 1: b
+  kAffine = 2,    // a, b
+  kMod = 3,       // a
+  kXor = 4,       // a
+  kCart = 5,      // a, b, d
+  kTable = 6,     // table index
+};
+
+}  // namespace refrain::format

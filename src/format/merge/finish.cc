@@ -1,0 +1,247 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+#include "format/limits.h"
+#include "format/merge/group.h"
+#include "format/merge/hypotheses.h"
+#include "format/merge/intern.h"
+#include "format/run_codec.h"
+
+namespace refrain::format {
+
+namespace {
+
+// A signature of the file in the making: what its slots still allow, so that a later group with the
+// same shape may join.
+struct Shared {
+  uint32_t index = 0;             // into TraceData::signatures
+  std::vector<SlotState> slots;
+  std::vector<Expr> exprs;        // for slots that are not alive: table or Cartesian shift
+  Place first;
+  bool has_table = false;
+};
+
+// All of one shape. A rank tells its own calls apart, so a group only joins what other groups made,
+// and looks first behind the last one that it joined: equal programs have them in equal order.
+struct SameShape {
+  std::vector<Shared> entries;
+  size_t group = SIZE_MAX;   // the group that is being placed
+  size_t foreign = 0;        // entries of groups before it
+  size_t cursor = 0;         // where the next search begins
+};
+
+// Greedy sharing looks at this many signatures of one shape, so that a program with very many of
+// them cannot make Finalize quadratic.
+constexpr size_t kMaxShareTries = 64;
+
+class Finisher {
+ public:
+  explicit Finisher(PartialTrace partial)
+      : p_(std::move(partial)),
+        shapes_(inspect_all(p_.shapes)),
+        places_(p_.definitions, p_.world_size) {}
+
+  base::Result<TraceData> run() {
+    std::sort(p_.groups.begin(), p_.groups.end(), [](const PartialGroup& a, const PartialGroup& b) {
+      return a.ranks.at(0) < b.ranks.at(0);
+    });
+    prepare();
+    for (uint32_t depth = 0; depth <= max_depth_; ++depth) {
+      shared_.clear();
+      for (const size_t g : by_size_) {
+        for (uint32_t t = 0; t < p_.groups[g].signatures.size(); ++t) {
+          if (depth_[g][t] != depth) continue;
+          if (!place_signature(g, t))
+            return base::fail("the merged record of the ranks is inconsistent");
+        }
+      }
+    }
+    fill_rest();
+    return std::move(out_);
+  }
+
+ private:
+  void prepare() {
+    by_size_.resize(p_.groups.size());
+    std::iota(by_size_.begin(), by_size_.end(), size_t{0});
+    // Many ranks leave few hypotheses: those first, so that single ranks join what they established.
+    std::stable_sort(by_size_.begin(), by_size_.end(), [&](size_t x, size_t y) {
+      return p_.groups[x].ranks.size() > p_.groups[y].ranks.size();
+    });
+    depth_.resize(p_.groups.size());
+    firsts_.resize(p_.groups.size());
+    for (size_t g = 0; g < p_.groups.size(); ++g) {
+      PartialGroup& group = p_.groups[g];
+      GroupView view(group, shapes_, places_);
+      firsts_[g] = view.first_places();
+      promote(group, shapes_, firsts_[g]);
+      for (const PartialSignature& s : group.signatures) {
+        uint32_t depth = 0;
+        for (const uint32_t r : shapes_[s.shape].requests)
+          depth = std::max(depth, r < depth_[g].size() ? depth_[g][r] + 1 : 0);
+        depth_[g].push_back(depth);
+        max_depth_ = std::max(max_depth_, depth);
+      }
+      Group final_group;
+      final_group.ranks = canonical(group.ranks);
+      final_group.locations = group.locations;
+      final_group.signatures.resize(group.signatures.size());
+      out_.groups.push_back(std::move(final_group));
+    }
+  }
+
+  bool place_signature(size_t g, uint32_t t) {
+    PartialSignature& sig = p_.groups[g].signatures[t];
+    const std::string& raw_shape = p_.shapes[sig.shape];
+    std::string shape = raw_shape;
+    if (!shapes_[sig.shape].requests.empty()) {
+      // Everything of smaller depth has its final number by now.
+      auto renumbered = renumber_requests(raw_shape, out_.groups[g].signatures);
+      if (!renumbered) return false;
+      shape = std::move(*renumbered);
+    }
+    Shared mine;
+    mine.first = firsts_[g][t];
+    resolve_tables(g, t, mine);
+    SameShape& same = shared_[shape];
+    if (same.group != g) {
+      same.group = g;
+      same.foreign = same.entries.size();
+      same.cursor = 0;
+    }
+    const size_t tries = mine.has_table ? 0 : std::min(same.foreign, kMaxShareTries);
+    for (size_t i = 0; i < tries; ++i) {
+      const size_t at = (same.cursor + i) % same.foreign;
+      Shared& other = same.entries[at];
+      if (!join(other, mine)) continue;
+      same.cursor = at + 1;
+      out_.groups[g].signatures[t] = other.index;
+      add_durations(out_.durations[other.index], sig.duration);
+      set_exprs(other);
+      return true;
+    }
+    mine.index = static_cast<uint32_t>(out_.signatures.size());
+    out_.groups[g].signatures[t] = mine.index;
+    out_.signatures.push_back(Signature{shape, {}});
+    out_.durations.push_back(sig.duration);
+    set_exprs(mine);
+    if (!mine.has_table) same.entries.push_back(std::move(mine));
+    return true;
+  }
+
+  // Copies what is alive (the group's own states stay: places of later calls are found through them);
+  // where all hypotheses are dead, a Cartesian shift if that holds, else a table.
+  void resolve_tables(size_t g, uint32_t t, Shared& mine) {
+    const PartialSignature& sig = p_.groups[g].signatures[t];
+    mine.slots.resize(sig.slots.size());
+    mine.exprs.resize(sig.slots.size());
+    std::vector<Place> places;
+    for (size_t i = 0; i < sig.slots.size(); ++i) {
+      if (sig.slots[i].alive != 0) {
+        mine.slots[i] = sig.slots[i];
+        continue;
+      }
+      mine.slots[i].alive = 0;
+      std::optional<Expr> cart;
+      if (shapes_[sig.shape].slots[i] == SlotNature::kInt) {
+        if (places.empty()) places = all_places(g, t);
+        cart = find_cart(sig.slots[i].values, places);
+      }
+      if (cart) {
+        mine.exprs[i] = *cart;
+      } else {
+        mine.has_table = true;
+        mine.exprs[i] = {Expr::Kind::kTable, table(sig.slots[i].values), 0, 0};
+      }
+    }
+  }
+
+  std::vector<Place> all_places(size_t g, uint32_t t) {
+    GroupView view(p_.groups[g], shapes_, places_);
+    std::vector<Place> places;
+    places.reserve(p_.groups[g].ranks.size());
+    for (uint64_t i = 0; i < p_.groups[g].ranks.size(); ++i) places.push_back(view.place(t, i));
+    return places;
+  }
+
+  int64_t table(const base::RunList& values) {
+    base::RunList list = canonical(values);
+    base::ByteWriter key;
+    list.write(key);
+    const auto [index, is_new] = tables_.add(key.take());
+    if (is_new) out_.tables.push_back(std::move(list));
+    return index;
+  }
+
+  // True, and `to` narrowed, when one signature can stand for both.
+  static bool join(Shared& to, const Shared& from) {
+    std::vector<SlotState> slots = to.slots;
+    for (size_t i = 0; i < slots.size(); ++i) {
+      if (slots[i].alive == 0 || from.slots[i].alive == 0) {
+        if (slots[i].alive != from.slots[i].alive || !(to.exprs[i] == from.exprs[i])) return false;
+        continue;
+      }
+      const bool fixed =
+          ((slots[i].alive | from.slots[i].alive) & SlotState::kSlopeFixed) != 0;
+      intersect(slots[i], to.first, from.slots[i], from.first);
+      if (slots[i].alive == 0 || (!fixed && !is_simple(slots[i]))) return false;
+    }
+    to.slots = std::move(slots);
+    return true;
+  }
+
+  void set_exprs(const Shared& s) {
+    std::vector<Expr>& exprs = out_.signatures[s.index].slots;
+    exprs.resize(s.slots.size());
+    for (size_t i = 0; i < s.slots.size(); ++i)
+      exprs[i] = s.slots[i].alive != 0 ? choose(s.slots[i], s.first) : s.exprs[i];
+  }
+
+  void fill_rest() {
+    out_.definitions = std::move(p_.definitions);
+    out_.grammars = std::move(p_.grammars);
+    out_.losses = std::move(p_.losses);
+    out_.meta.text = std::move(p_.text);
+    out_.meta.hosts = std::move(p_.hosts);
+    out_.meta.ranks = p_.world_size;
+    out_.meta.duration_ns = p_.duration_ns;
+    const uint64_t missing = p_.world_size - p_.ranks.size();
+    if (missing == 0) {
+      out_.meta.host_of_rank = canonical(p_.host_of_rank);
+      out_.totals = std::move(p_.totals);
+      return;
+    }
+    out_.totals.resize(p_.world_size);
+    uint64_t next = 0;
+    for (uint64_t i = 0; i < p_.ranks.size(); ++i) {
+      const auto rank = static_cast<uint64_t>(p_.ranks.at(i));
+      out_.meta.host_of_rank.append_run(-1, 0, rank - next);
+      out_.meta.host_of_rank.append(p_.host_of_rank.at(i));
+      out_.totals[rank] = p_.totals[i];
+      next = rank + 1;
+    }
+    out_.meta.host_of_rank.append_run(-1, 0, p_.world_size - next);
+    out_.meta.complete = false;
+    out_.losses.push_back(Loss{"rank_missing", 0, -1, std::to_string(missing) + " ranks"});
+  }
+
+  PartialTrace p_;
+  std::vector<ShapeInfo> shapes_;
+  Places places_;
+  std::vector<size_t> by_size_;
+  std::vector<std::vector<uint32_t>> depth_;
+  std::vector<std::vector<Place>> firsts_;  // by group and terminal: place of the first rank
+  uint32_t max_depth_ = 0;
+  std::unordered_map<std::string, SameShape> shared_;
+  Interner tables_;
+  TraceData out_;
+};
+
+}  // namespace
+
+base::Result<TraceData> finish(PartialTrace partial) { return Finisher(std::move(partial)).run(); }
+
+}  // namespace refrain::format

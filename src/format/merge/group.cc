@@ -1,0 +1,83 @@
+#include "format/merge/group.h"
+
+#include <algorithm>
+
+#include "format/expr.h"
+#include "format/merge/hypotheses.h"
+
+namespace refrain::format {
+
+std::vector<ShapeInfo> inspect_all(const std::vector<std::string>& shapes) {
+  std::vector<ShapeInfo> infos;
+  infos.reserve(shapes.size());
+  for (const std::string& s : shapes) infos.push_back(inspect_shape(s).value_or(ShapeInfo{}));
+  return infos;
+}
+
+int64_t GroupView::definition(const PartialSignature& sig, uint32_t slot, uint64_t position) const {
+  if (slot < sig.slots.size()) {
+    const SlotState& s = sig.slots[slot];
+    if (s.alive != 0) return s.first;
+    return position < s.values.size() ? s.values.at(position) : -1;
+  }
+  return slot < sig.values.size() ? sig.values[slot] : -1;
+}
+
+Place GroupView::place(uint32_t terminal, uint64_t position) {
+  const auto rank = static_cast<uint64_t>(group_.ranks.at(position));
+  for (;;) {  // ends: a request was created by a call with a smaller terminal
+    const PartialSignature& sig = group_.signatures[terminal];
+    const ShapeInfo& shape = shapes_[sig.shape];
+    for (const uint32_t slot : shape.object_slots) {
+      if (auto place = places_.in(definition(sig, slot, position), rank)) return *place;
+    }
+    if (shape.requests.empty() || shape.requests[0] >= terminal) return places_.world(rank);
+    terminal = shape.requests[0];
+  }
+}
+
+std::vector<Place> GroupView::first_places() {
+  std::vector<Place> out;
+  out.reserve(group_.signatures.size());
+  for (uint32_t t = 0; t < group_.signatures.size(); ++t) out.push_back(place(t, 0));
+  return out;
+}
+
+void promote(PartialGroup& group, const std::vector<ShapeInfo>& shapes,
+             const std::vector<Place>& first_places) {
+  if (group.ranks.size() != 1) return;
+  for (size_t t = 0; t < group.signatures.size(); ++t) {
+    PartialSignature& sig = group.signatures[t];
+    const std::vector<SlotNature>& natures = shapes[sig.shape].slots;
+    const size_t n = std::min(natures.size(), sig.values.size());
+    sig.slots.reserve(n);
+    for (size_t i = sig.slots.size(); i < n; ++i)
+      sig.slots.push_back(first_sample(natures[i], sig.values[i], first_places[t]));
+    sig.values = {};
+  }
+}
+
+base::RunList materialise(const SlotState& state, Place first, GroupView& view, uint32_t terminal,
+                          uint64_t count) {
+  const Expr expr = choose(state, first);
+  base::RunList out;
+  if (expr.kind == Expr::Kind::kConst) {
+    out.append_run(expr.a, 0, count);
+    return out;
+  }
+  const std::vector<base::RunList> no_tables;
+  for (uint64_t i = 0; i < count; ++i)
+    out.append(evaluate(expr, view.place(terminal, i), i, no_tables));
+  return out;
+}
+
+void add_durations(DurationStats& to, const DurationStats& from) {
+  if (from.count == 0) return;
+  to.min_ns = to.count == 0 ? from.min_ns : std::min(to.min_ns, from.min_ns);
+  to.max_ns = std::max(to.max_ns, from.max_ns);
+  to.count += from.count;
+  to.sum_ns += from.sum_ns;
+  for (size_t i = 0; i < to.histogram.size(); ++i) to.histogram[i] += from.histogram[i];
+}
+
+}  // namespace refrain::format

@@ -1,0 +1,46 @@
+// What merge() and finish() both do with groups: places of ranks, values of slots, tables.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "format/definitions.h"
+#include "format/merge/merge.h"
+#include "format/walk.h"
+
+namespace refrain::format {
+
+// Shapes parsed once, indexed like PartialTrace::shapes. All shapes of a PartialTrace parse.
+std::vector<ShapeInfo> inspect_all(const std::vector<std::string>& shapes);
+
+// Reads a group's slot values. Keeps references to its arguments.
+class GroupView {
+ public:
+  GroupView(const PartialGroup& group, const std::vector<ShapeInfo>& shapes, Places& places)
+      : group_(group), shapes_(shapes), places_(places) {}
+
+  // Where rank number `position` of the group stands in the communicator that the signature works on.
+  Place place(uint32_t terminal, uint64_t position);
+  // The same for position 0 and every terminal at once.
+  std::vector<Place> first_places();
+
+ private:
+  // A definition slot's value; these are constants or tables.
+  int64_t definition(const PartialSignature& sig, uint32_t slot, uint64_t position) const;
+
+  const PartialGroup& group_;
+  const std::vector<ShapeInfo>& shapes_;
+  Places& places_;
+};
+
+// Turns the plain values of a group of one rank into slot states; no effect on other groups.
+void promote(PartialGroup& group, const std::vector<ShapeInfo>& shapes,
+             const std::vector<Place>& first_places);
+
+// Values of a living slot on the ranks at positions 0 .. count-1 of its group.
+base::RunList materialise(const SlotState& state, Place first, GroupView& view, uint32_t terminal,
+                          uint64_t count);
+
+void add_durations(DurationStats& to, const DurationStats& from);
+
+}  // namespace refrain::format

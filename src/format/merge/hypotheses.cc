@@ -1,0 +1,149 @@
+#include "format/merge/hypotheses.h"
+
+#include <numeric>
+
+#include "format/expr.h"
+
+namespace refrain::format {
+
+namespace {
+
+int64_t sub(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+int64_t add(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+int64_t mul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+// a of (me + a) mod size with 0 <= a < size, from the first sample.
+int64_t mod_shift(const SlotState& s, Place first) {
+  if (first.size <= 0) return 0;
+  const int64_t d = sub(s.first, first.me) % first.size;
+  return d < 0 ? d + first.size : d;
+}
+
+int64_t line_at(const SlotState& s, Place first, int64_t me) {
+  return add(mul(s.slope, sub(me, first.me)), s.first);
+}
+
+// The affine functions that both allow: alive bits of the result, and its slope.
+uint8_t intersect_lines(SlotState& a, Place pa, const SlotState& b, Place pb) {
+  constexpr uint8_t kFixed = SlotState::kAffineAlive | SlotState::kSlopeFixed;
+  if ((a.alive & b.alive & SlotState::kAffineAlive) == 0) return 0;
+  const bool a_fixed = (a.alive & SlotState::kSlopeFixed) != 0;
+  const bool b_fixed = (b.alive & SlotState::kSlopeFixed) != 0;
+  if (a_fixed && b_fixed)
+    return a.slope == b.slope && line_at(a, pa, pb.me) == b.first ? kFixed : 0;
+  if (a_fixed) return line_at(a, pa, pb.me) == b.first ? kFixed : 0;
+  if (b_fixed) {
+    a.slope = b.slope;
+    return line_at(a, pa, pb.me) == b.first ? kFixed : 0;
+  }
+  const int64_t run = sub(pb.me, pa.me), rise = sub(b.first, a.first);
+  if (run == 0) return rise == 0 ? SlotState::kAffineAlive : 0;
+  // -1 apart: the one divisor for which the quotient may not fit.
+  a.slope = run == -1 ? sub(0, rise) : rise / run;
+  return line_at(a, pa, pb.me) == b.first ? kFixed : 0;
+}
+
+}  // namespace
+
+SlotState first_sample(SlotNature nature, int64_t value, Place place) {
+  SlotState s;
+  s.first = value;
+  if (nature == SlotNature::kDefinition) {
+    s.alive = SlotState::kAffineAlive | SlotState::kSlopeFixed;
+    return s;
+  }
+  s.alive = SlotState::kAffineAlive;
+  const bool in_group = place.me >= 0 && place.me < place.size;
+  if (in_group && value >= 0 && value < place.size)
+    s.alive |= SlotState::kModAlive | SlotState::kModBelowAlive;
+  if (place.me >= 0 && value >= 0) s.alive |= SlotState::kXorAlive;
+  return s;
+}
+
+void intersect(SlotState& a, Place pa, const SlotState& b, Place pb) {
+  uint8_t alive = intersect_lines(a, pa, b, pb);
+  const uint8_t both = a.alive & b.alive;
+  if ((both & (SlotState::kModAlive | SlotState::kModBelowAlive)) != 0) {
+    const int64_t sa = mod_shift(a, pa), sb = mod_shift(b, pb);
+    if ((both & SlotState::kModAlive) != 0 && sa == sb) alive |= SlotState::kModAlive;
+    if ((both & SlotState::kModBelowAlive) != 0 && sa - pa.size == sb - pb.size)
+      alive |= SlotState::kModBelowAlive;
+  }
+  if ((both & SlotState::kXorAlive) != 0 && (a.first ^ pa.me) == (b.first ^ pb.me))
+    alive |= SlotState::kXorAlive;
+  a.alive = alive;
+}
+
+Expr choose(const SlotState& s, Place first) {
+  const bool line = (s.alive & SlotState::kAffineAlive) != 0;
+  const bool fixed = (s.alive & SlotState::kSlopeFixed) != 0;
+  if (line && (!fixed || s.slope == 0)) return {Expr::Kind::kConst, s.first, 0, 0};
+  if (line && s.slope == 1) return {Expr::Kind::kAffine, 1, sub(s.first, first.me), 0};
+  const bool above = (s.alive & SlotState::kModAlive) != 0;
+  const bool below = (s.alive & SlotState::kModBelowAlive) != 0;
+  if (above || below) {
+    const int64_t shift = mod_shift(s, first);
+    const bool use_below = below && (!above || first.size - shift < shift);
+    return {Expr::Kind::kMod, use_below ? shift - first.size : shift, 0, 0};
+  }
+  if ((s.alive & SlotState::kXorAlive) != 0) return {Expr::Kind::kXor, s.first ^ first.me, 0, 0};
+  return {Expr::Kind::kAffine, s.slope, sub(s.first, mul(s.slope, first.me)), 0};
+}
+
+bool is_simple(const SlotState& s) {
+  if ((s.alive & (SlotState::kModAlive | SlotState::kModBelowAlive | SlotState::kXorAlive)) != 0)
+    return true;
+  if ((s.alive & SlotState::kAffineAlive) == 0) return false;
+  return (s.alive & SlotState::kSlopeFixed) == 0 || s.slope == 0 || s.slope == 1;
+}
+
+std::optional<Expr> find_cart(const base::RunList& values, const std::vector<Place>& places) {
+  // A shift by d in a dimension of stride a and extent b moves by d*a, or by (d-b)*a where it wraps:
+  // exactly one positive and one negative distance.
+  int64_t up = 0, down = 0;
+  uint64_t position = 0;
+  for (const auto& run : values.runs()) {
+    for (uint64_t i = 0; i < run.count; ++i, ++position) {
+      if (position >= places.size()) return std::nullopt;
+      const int64_t v = add(run.start, mul(run.step, static_cast<int64_t>(i)));
+      const int64_t me = places[position].me;
+      if (v < 0 || me < 0) return std::nullopt;
+      const int64_t gap = v - me;
+      int64_t& seen = gap > 0 ? up : down;
+      if (gap == 0 || (seen != 0 && seen != gap)) return std::nullopt;
+      seen = gap;
+    }
+  }
+  if (up == 0 || down == 0 || position != places.size()) return std::nullopt;
+  // The stride divides both; strides smaller than the greatest common divisor belong to shifts by
+  // more than one, of which the first few are worth a try.
+  const int64_t divisor = std::gcd(up, down);
+  constexpr int64_t kMaxShiftTried = 8;
+  for (int64_t k = 1; k <= kMaxShiftTried; ++k) {
+    if (divisor % k != 0) continue;
+    const int64_t a = divisor / k;
+    const Expr e{Expr::Kind::kCart, a, (up - down) / a, up / a};
+    bool all = true;
+    position = 0;
+    for (size_t r = 0; r < values.runs().size() && all; ++r) {
+      const auto& run = values.runs()[r];
+      for (uint64_t i = 0; i < run.count && all; ++i, ++position) {
+        const int64_t v = add(run.start, mul(run.step, static_cast<int64_t>(i)));
+        all = cart_shift(places[position].me, e.a, e.b, e.d) == v;
+      }
+    }
+    if (!all) continue;
+    Expr best = e;
+    if (2 * best.d > best.b) best.d -= best.b;
+    return best;
+  }
+  return std::nullopt;
+}
+
+}  // namespace refrain::format

@@ -1,0 +1,35 @@
+// Which function of the rank explains a slot: the algebra behind SlotState (merge.h).
+//
+// A state together with the place of its first rank stands for the set of all functions of the four
+// forms that give the right value on every rank seen so far; intersect() forms the intersection of
+// two such sets exactly. All arithmetic wraps, every function here is total.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "format/definitions.h"
+#include "format/merge/merge.h"
+#include "format/walk.h"
+
+namespace refrain::format {
+
+// Everything that one value allows. A definition index is never computed with: constant or table.
+SlotState first_sample(SlotNature nature, int64_t value, Place place);
+
+// `a` becomes what explains both. Both must be alive; the result may be dead (alive == 0), its
+// `values` are then still to be filled in.
+void intersect(SlotState& a, Place first_of_a, const SlotState& b, Place first_of_b);
+
+// The simplest living expression: constant, me + c, (me + c) mod size, me xor c, other affine.
+Expr choose(const SlotState& state, Place first);
+
+// True when the state still allows something simpler than an affine function with a slope that only
+// two accidental points suggest.
+bool is_simple(const SlotState& state);
+
+// A Cartesian shift that gives values[i] at places[i] for every i; tried for tables.
+std::optional<Expr> find_cart(const base::RunList& values, const std::vector<Place>& places);
+
+}  // namespace refrain::format

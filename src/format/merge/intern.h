@@ -1,0 +1,73 @@
+// Tables in which equal content has one index, and the union of two of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/bytes.h"
+#include "format/trace_data.h"
+
+namespace refrain::format {
+
+// Content (as bytes) -> index, in order of first use.
+class Interner {
+ public:
+  // The index of `content`, and whether it is new.
+  std::pair<uint32_t, bool> add(std::string content) {
+    const auto next = static_cast<uint32_t>(index_.size());
+    const auto [it, is_new] = index_.try_emplace(std::move(content), next);
+    return {it->second, is_new};
+  }
+
+ private:
+  std::unordered_map<std::string, uint32_t> index_;
+};
+
+inline std::string key_of(const Definition& d) {
+  base::ByteWriter out;
+  out.put_u8(static_cast<uint8_t>(d.kind));
+  out.put_varint(d.refs.size());
+  for (const uint32_t r : d.refs) out.put_varint(r);
+  out.put_bytes(d.payload.data(), d.payload.size());
+  return out.take();
+}
+
+inline std::string key_of(const grammar::Grammar& g) {
+  base::ByteWriter out;
+  out.put_varint(g.rule_end.size());
+  for (const uint32_t e : g.rule_end) out.put_varint(e);
+  for (const grammar::Symbol& s : g.symbols) {
+    out.put_varint(uint64_t{s.id} << 1 | (s.is_rule ? 1 : 0));
+    out.put_varint(s.count);
+  }
+  return out.take();
+}
+
+inline const std::string& key_of(const std::string& s) { return s; }
+
+// Appends the members of `from` that `to` lacks; map[i] is where from[i] is in `to` afterwards.
+// `prepare` may change a member of `from` before it is looked up (it sees the map so far).
+template <class T, class Prepare>
+std::vector<uint32_t> unite(std::vector<T>& to, std::vector<T>& from, Prepare prepare) {
+  std::unordered_map<std::string, uint32_t> index;
+  index.reserve(to.size() + from.size());
+  for (uint32_t i = 0; i < to.size(); ++i) index.try_emplace(key_of(to[i]), i);
+  std::vector<uint32_t> map;
+  map.reserve(from.size());
+  for (T& f : from) {
+    prepare(f, map);
+    const auto [it, is_new] = index.try_emplace(key_of(f), static_cast<uint32_t>(to.size()));
+    map.push_back(it->second);
+    if (is_new) to.push_back(std::move(f));
+  }
+  return map;
+}
+template <class T>
+std::vector<uint32_t> unite(std::vector<T>& to, std::vector<T>& from) {
+  return unite(to, from, [](T&, const std::vector<uint32_t>&) {});
+}
+
+}  // namespace refrain::format

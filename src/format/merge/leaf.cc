@@ -1,0 +1,91 @@
+#include <utility>
+
+#include "format/merge/intern.h"
+#include "format/merge/merge.h"
+#include "format/walk.h"
+
+namespace refrain::format {
+
+namespace {
+
+base::Error broken(uint64_t rank, const std::string& what) {
+  return base::fail("the recorder's own data is inconsistent: " + what + "; please report this",
+                    "rank " + std::to_string(rank));
+}
+
+// What is wrong with the record, empty when nothing is.
+std::string problem(const RankRecord& r, uint64_t world_size) {
+  if (r.rank >= world_size || world_size > kMaxRanks) return "rank outside the world";
+  for (size_t i = 0; i < r.definitions.size(); ++i) {
+    for (const uint32_t ref : r.definitions[i].refs) {
+      if (ref >= i) return "definition " + std::to_string(i) + " refers to a later one";
+    }
+  }
+  if (r.durations.size() != r.signatures.size()) return "durations do not match signatures";
+  for (const RankRecord::Thread& t : r.threads) {
+    for (const grammar::Symbol& s : t.grammar.symbols) {
+      if (!s.is_rule && s.id >= r.signatures.size()) return "grammar uses an unknown signature";
+    }
+  }
+  return {};
+}
+
+std::string problem(const ShapeInfo& info, const std::vector<int64_t>& values, size_t terminal,
+                    size_t definitions) {
+  for (const uint32_t request : info.requests) {
+    if (request >= terminal) return "a request of a later call";
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (info.slots[i] == SlotNature::kDefinition &&
+        static_cast<uint64_t>(values[i]) >= definitions)
+      return "an unknown definition";
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
+  if (std::string p = problem(record, world_size); !p.empty()) return broken(record.rank, p);
+  PartialTrace out;
+  out.world_size = world_size;
+  PartialGroup group;
+  group.ranks.append(static_cast<int64_t>(record.rank));
+
+  Interner shapes;
+  group.signatures.reserve(record.signatures.size());
+  for (size_t t = 0; t < record.signatures.size(); ++t) {
+    auto split = split_signature(record.signatures[t]);
+    auto info = split ? inspect_shape(split->shape) : std::nullopt;
+    std::string p = info ? problem(*info, split->values, t, record.definitions.size())
+                         : std::string("bytes that are not a call");
+    if (!p.empty()) return broken(record.rank, "signature " + std::to_string(t) + " has " + p);
+    PartialSignature sig;
+    const auto [index, is_new] = shapes.add(split->shape);
+    if (is_new) out.shapes.push_back(std::move(split->shape));
+    sig.shape = index;
+    sig.values = std::move(split->values);
+    sig.duration = record.durations[t];
+    group.signatures.push_back(std::move(sig));
+    record.signatures[t] = {};
+  }
+
+  Interner grammars;
+  for (RankRecord::Thread& t : record.threads) {
+    const auto [index, is_new] = grammars.add(key_of(t.grammar));
+    if (is_new) out.grammars.push_back(std::move(t.grammar));
+    group.locations.push_back(Location{t.thread, index});
+  }
+  out.groups.push_back(std::move(group));
+  out.definitions = std::move(record.definitions);
+  out.ranks.append(static_cast<int64_t>(record.rank));
+  out.totals.push_back(record.totals);
+  out.hosts.push_back(std::move(record.host));
+  out.host_of_rank.append(0);
+  out.losses = std::move(record.losses);
+  out.text = std::move(record.text);
+  out.duration_ns = record.duration_ns;
+  return out;
+}
+
+}  // namespace refrain::format

@@ -1,0 +1,176 @@
+#include "format/merge/merge.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "format/checksum.h"
+#include "format/merge/group.h"
+#include "format/merge/hypotheses.h"
+#include "format/merge/intern.h"
+
+namespace refrain::format {
+
+namespace {
+
+bool is_identity(const std::vector<uint32_t>& map) {
+  for (size_t i = 0; i < map.size(); ++i) {
+    if (map[i] != i) return false;
+  }
+  return true;
+}
+
+base::RunList renumber(const base::RunList& list, const std::vector<uint32_t>& map) {
+  base::RunList out;
+  for (const auto& run : list.runs()) {
+    const auto first = static_cast<uint64_t>(run.start);
+    if (run.step == 0) {
+      out.append_run(first < map.size() ? map[first] : -1, 0, run.count);
+      continue;
+    }
+    for (uint64_t i = 0; i < run.count; ++i) {
+      const uint64_t v = first + static_cast<uint64_t>(run.step) * i;
+      out.append(v < map.size() ? map[v] : -1);
+    }
+  }
+  return out;
+}
+
+void renumber_definitions(PartialSignature& sig, const ShapeInfo& shape,
+                          const std::vector<uint32_t>& map) {
+  for (size_t i = 0; i < shape.slots.size(); ++i) {
+    if (shape.slots[i] != SlotNature::kDefinition) continue;
+    if (i < sig.values.size() && static_cast<uint64_t>(sig.values[i]) < map.size())
+      sig.values[i] = map[static_cast<size_t>(sig.values[i])];
+    if (i >= sig.slots.size()) continue;
+    SlotState& s = sig.slots[i];
+    if (s.alive == 0) {
+      s.values = renumber(s.values, map);
+    } else if (static_cast<uint64_t>(s.first) < map.size()) {
+      s.first = map[static_cast<size_t>(s.first)];
+    }
+  }
+}
+
+// What two groups must have in common to become one.
+std::vector<uint32_t> group_key(const PartialGroup& g) {
+  std::vector<uint32_t> key;
+  key.reserve(2 * g.locations.size() + g.signatures.size() + 1);
+  key.push_back(static_cast<uint32_t>(g.locations.size()));
+  for (const Location& l : g.locations) {
+    key.push_back(l.thread);
+    key.push_back(l.grammar);
+  }
+  for (const PartialSignature& s : g.signatures) key.push_back(s.shape);
+  return key;
+}
+
+struct KeyHash {
+  size_t operator()(const std::vector<uint32_t>& key) const {
+    return hash64(key.data(), key.size() * sizeof(uint32_t));
+  }
+};
+
+// Merges the slot values of `b` into `a`; the ranks of both are still apart.
+void combine(PartialGroup& a, PartialGroup& b, const std::vector<ShapeInfo>& shapes,
+             Places& places) {
+  GroupView view_a(a, shapes, places), view_b(b, shapes, places);
+  const std::vector<Place> first_a = view_a.first_places(), first_b = view_b.first_places();
+  promote(a, shapes, first_a);
+  promote(b, shapes, first_b);
+  for (uint32_t t = 0; t < a.signatures.size(); ++t) {
+    PartialSignature& sa = a.signatures[t];
+    const PartialSignature& sb = b.signatures[t];
+    add_durations(sa.duration, sb.duration);
+    for (size_t i = 0; i < sa.slots.size(); ++i) {
+      SlotState& x = sa.slots[i];
+      const SlotState& y = sb.slots[i];
+      if (x.alive != 0 && y.alive != 0) {
+        SlotState both = x;
+        intersect(both, first_a[t], y, first_b[t]);
+        if (both.alive != 0) {
+          x = std::move(both);
+          continue;
+        }
+      }
+      // Nothing explains both: from here on the values themselves. A definition slot that gets a
+      // table may be the communicator that later places depend on; its first values stay a's.
+      if (x.alive != 0) {
+        x.values = materialise(x, first_a[t], view_a, t, a.ranks.size());
+        x.alive = 0;
+      }
+      x.values.append_all(y.alive != 0 ? materialise(y, first_b[t], view_b, t, b.ranks.size())
+                                       : y.values);
+    }
+  }
+  a.ranks.append_all(b.ranks);
+}
+
+void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>& definitions) {
+  const std::vector<uint32_t> shape_map = unite(a.shapes, b.shapes);
+  const std::vector<uint32_t> grammar_map = unite(a.grammars, b.grammars);
+  const std::vector<ShapeInfo> shapes = inspect_all(a.shapes);
+  const bool same_definitions = is_identity(definitions);
+  for (PartialGroup& g : b.groups) {
+    for (Location& l : g.locations) l.grammar = grammar_map[l.grammar];
+    for (PartialSignature& s : g.signatures) {
+      s.shape = shape_map[s.shape];
+      if (!same_definitions) renumber_definitions(s, shapes[s.shape], definitions);
+    }
+  }
+  Places places(a.definitions, a.world_size);
+  std::unordered_map<std::vector<uint32_t>, size_t, KeyHash> known;
+  for (size_t i = 0; i < a.groups.size(); ++i) known.emplace(group_key(a.groups[i]), i);
+  const size_t own = a.groups.size();
+  for (PartialGroup& g : b.groups) {
+    const auto it = known.find(group_key(g));
+    if (it != known.end() && it->second < own) {
+      combine(a.groups[it->second], g, shapes, places);
+    } else {
+      a.groups.push_back(std::move(g));
+    }
+  }
+}
+
+// Losses with the same reason and detail are one; unknown amounts stay apart from known ones.
+void merge_losses(std::vector<Loss>& to, std::vector<Loss>& from) {
+  for (Loss& f : from) {
+    const auto same = std::find_if(to.begin(), to.end(), [&](const Loss& t) {
+      return t.reason == f.reason && t.detail == f.detail && (t.calls == 0) == (f.calls == 0);
+    });
+    if (same == to.end()) {
+      to.push_back(std::move(f));
+      continue;
+    }
+    same->calls += f.calls;
+    if (same->rank != f.rank) same->rank = -1;
+  }
+}
+
+}  // namespace
+
+base::Result<PartialTrace> merge(PartialTrace a, PartialTrace b) {
+  if (a.world_size != b.world_size) return base::fail("cannot merge records of different worlds");
+  if (b.ranks.empty()) return a;
+  if (a.ranks.empty()) return b;
+  if (a.ranks.at(a.ranks.size() - 1) >= b.ranks.at(0))
+    return base::fail("cannot merge records: ranks out of order");
+
+  const std::vector<uint32_t> definitions =
+      unite(a.definitions, b.definitions, [](Definition& d, const std::vector<uint32_t>& map) {
+        for (uint32_t& r : d.refs) {
+          if (r < map.size()) r = map[r];
+        }
+      });
+  merge_groups(a, b, definitions);
+  a.ranks.append_all(b.ranks);
+  a.totals.insert(a.totals.end(), b.totals.begin(), b.totals.end());
+  const std::vector<uint32_t> hosts = unite(a.hosts, b.hosts);
+  a.host_of_rank.append_all(is_identity(hosts) ? b.host_of_rank : renumber(b.host_of_rank, hosts));
+  merge_losses(a.losses, b.losses);
+  a.text.merge(b.text);  // keeps a's value where both have the key
+  a.duration_ns = std::max(a.duration_ns, b.duration_ns);
+  return a;
+}
+
+}  // namespace refrain::format

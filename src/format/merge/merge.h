@@ -1,0 +1,90 @@
+// From what every rank recorded to one trace: leaf() per rank, merge() pairwise, finish() once.
+//
+//   rank 0   leaf -+ merge -+ merge -> finish -> TraceData
+//   rank 1   leaf -+        |
+//   rank 2   leaf -+ merge -+          (serialise/parse between ranks)
+//   rank 3   leaf -+
+//
+// Laws: no exceptions (it runs inside the traced program), cost of merge() about the size of its
+// arguments, memory independent of the number of ranks where the program is regular, and the values
+// decoded for a rank are exactly that rank's, whatever the shape of the merge tree.
+// The merge of grammars over ranks in log2(P) rounds follows Pilgrim, section 3.5; slot values as
+// hypotheses that are intersected are Refrain's own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/runs.h"
+#include "format/trace_data.h"
+
+namespace refrain::format {
+
+// Which functions of the rank still explain all values of a slot that were seen so far. Every one of
+// them is fixed by the first rank's value (`first`) and, for affine ones, the slope, so nothing else
+// needs to be kept.
+struct SlotState {
+  enum : uint8_t {
+    kAffineAlive = 1,   // slope * (me - first me) + first
+    kSlopeFixed = 2,    // two different `me` were seen
+    kModAlive = 4,      // (me + a) mod size with 0 <= a
+    kModBelowAlive = 8, // the same with a < 0: where communicators differ in size, not the same
+    kXorAlive = 16,     // me xor a
+    kAllAlive = 1 | 4 | 8 | 16,
+  };
+  uint8_t alive = kAllAlive;   // 0: all values are in `values`
+  int64_t first = 0;
+  int64_t slope = 0;
+  base::RunList values;        // by position in the group; only when nothing is alive
+};
+
+struct PartialSignature {
+  uint32_t shape = 0;              // index into PartialTrace::shapes
+  std::vector<int64_t> values;     // group of one rank: its slot values
+  std::vector<SlotState> slots;    // group of several ranks
+  DurationStats duration;
+};
+
+struct PartialGroup {
+  base::RunList ranks;             // world ranks, ascending
+  std::vector<Location> locations;
+  std::vector<PartialSignature> signatures;  // by terminal
+};
+
+// The merged record of some ranks. Move-only in spirit: copies are as large as the data.
+struct PartialTrace {
+  uint64_t world_size = 0;
+  std::vector<Definition> definitions;
+  std::vector<std::string> shapes;
+  std::vector<grammar::Grammar> grammars;
+  std::vector<PartialGroup> groups;
+  base::RunList ranks;             // the ranks of all groups, ascending
+  std::vector<RankTotals> totals;  // parallel to ranks
+  std::vector<std::string> hosts;
+  base::RunList host_of_rank;      // parallel to ranks
+  std::vector<Loss> losses;
+  std::map<std::string, std::string> text;
+  uint64_t duration_ns = 0;
+};
+
+// Fails when the record contradicts itself (a signature that does not parse, an index out of range):
+// an error of the recorder, not of the program.
+base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size);
+
+// Every rank of `a` must be below every rank of `b`. Associative as far as decoded values go. Fails
+// when that does not hold or the two are not of the same world.
+base::Result<PartialTrace> merge(PartialTrace a, PartialTrace b);
+
+// The bytes that travel between ranks; only for the same build. parse() is total.
+std::string serialise(const PartialTrace& partial);
+base::Result<PartialTrace> parse(std::string_view bytes);
+
+// Chooses expressions, shares signatures between groups and numbers everything as the file wants it.
+// Ranks of the world that are in no group make the trace incomplete and leave a loss `rank_missing`.
+base::Result<TraceData> finish(PartialTrace partial);
+
+}  // namespace refrain::format

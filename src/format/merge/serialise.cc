@@ -1,0 +1,302 @@
+// PartialTrace <-> bytes, for the way from rank to rank. Both ends are the same build, yet parse() is
+// as strict as the file's decoder: a damaged message must not take the traced program down.
+#include <utility>
+
+#include "base/bytes.h"
+#include "format/merge/merge.h"
+#include "format/walk.h"
+#include "grammar/grammar.h"
+
+namespace refrain::format {
+
+namespace {
+
+using base::ByteReader;
+using base::ByteWriter;
+
+void put(ByteWriter& out, const DurationStats& d) {
+  out.put_varint(d.count);
+  if (d.count == 0) return;
+  out.put_varint(d.min_ns);
+  out.put_varint(d.max_ns);
+  uint64_t bits = 0;
+  std::memcpy(&bits, &d.sum_ns, sizeof(bits));
+  out.put_u64(bits);
+  uint64_t mask = 0;
+  for (int i = 0; i < DurationStats::kBuckets; ++i)
+    mask |= uint64_t{d.histogram[static_cast<size_t>(i)] != 0} << i;
+  out.put_u64(mask);
+  for (const uint64_t n : d.histogram) {
+    if (n != 0) out.put_varint(n);
+  }
+}
+
+DurationStats get_duration(ByteReader& in) {
+  DurationStats d;
+  d.count = in.varint();
+  if (d.count == 0) return d;
+  d.min_ns = in.varint();
+  d.max_ns = in.varint();
+  const uint64_t bits = in.u64();
+  std::memcpy(&d.sum_ns, &bits, sizeof(bits));
+  const uint64_t mask = in.u64();
+  for (int i = 0; i < DurationStats::kBuckets; ++i) {
+    if ((mask >> i & 1) != 0) d.histogram[static_cast<size_t>(i)] = in.varint();
+  }
+  return d;
+}
+
+void put(ByteWriter& out, const PartialSignature& s) {
+  out.put_varint(s.shape);
+  for (const int64_t v : s.values) out.put_zigzag(v);  // one group, one form: see PartialSignature
+  for (const SlotState& slot : s.slots) {
+    out.put_u8(slot.alive);
+    if (slot.alive == 0) {
+      slot.values.write(out);
+      continue;
+    }
+    out.put_zigzag(slot.first);
+    if ((slot.alive & SlotState::kSlopeFixed) != 0) out.put_zigzag(slot.slope);
+  }
+  put(out, s.duration);
+}
+
+void put(ByteWriter& out, const PartialGroup& g) {
+  g.ranks.write(out);
+  out.put_varint(g.locations.size());
+  for (const Location& l : g.locations) {
+    out.put_varint(l.thread);
+    out.put_varint(l.grammar);
+  }
+  out.put_varint(g.signatures.size());
+  for (const PartialSignature& s : g.signatures) put(out, s);
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view bytes) : in_(bytes), bytes_(bytes.size()) {}
+
+  bool run(PartialTrace& p) {
+    p.world_size = in_.varint();
+    if (p.world_size == 0 || p.world_size > kMaxRanks) return false;
+    return definitions(p) && shapes(p) && grammars(p) && groups(p) && rest(p) && in_.ok() &&
+           in_.at_end();
+  }
+
+ private:
+  bool definitions(PartialTrace& p) {
+    const uint64_t n = in_.count(kMaxDefinitions);
+    for (uint64_t i = 0; i < n && in_.ok(); ++i) {
+      Definition d;
+      d.kind = static_cast<DefinitionKind>(in_.u8());
+      d.payload = in_.string(kMaxDefinitionBytes);
+      const uint64_t refs = in_.count(kMaxDefinitionRefs);
+      for (uint64_t k = 0; k < refs && in_.ok(); ++k) {
+        const uint64_t r = in_.varint();
+        if (r >= i) return false;
+        d.refs.push_back(static_cast<uint32_t>(r));
+      }
+      p.definitions.push_back(std::move(d));
+    }
+    return in_.ok();
+  }
+  bool shapes(PartialTrace& p) {
+    const uint64_t n = in_.count(kMaxSignatures);
+    for (uint64_t i = 0; i < n && in_.ok(); ++i) {
+      p.shapes.emplace_back(in_.string(kMaxSignatureBytes));
+      auto info = inspect_shape(p.shapes.back());
+      if (!info) return false;
+      infos_.push_back(std::move(*info));
+    }
+    return in_.ok();
+  }
+  bool grammars(PartialTrace& p) {
+    const uint64_t n = in_.count(kMaxGrammars);
+    for (uint64_t i = 0; i < n && in_.ok(); ++i) {
+      auto g = grammar::read(in_, grammar::Limits{bytes_});
+      if (!g.ok()) return false;
+      p.grammars.push_back(std::move(*g));
+    }
+    return in_.ok();
+  }
+  bool groups(PartialTrace& p) {
+    const uint64_t n = in_.count(p.world_size);
+    for (uint64_t i = 0; i < n && in_.ok(); ++i) {
+      p.groups.emplace_back();
+      if (!group(p, p.groups.back())) return false;
+    }
+    return in_.ok();
+  }
+  bool group(PartialTrace& p, PartialGroup& g) {
+    if (!ranks(g.ranks, p.world_size) || g.ranks.empty()) return false;
+    const uint64_t locations = in_.count(kMaxLocations);
+    for (uint64_t i = 0; i < locations && in_.ok(); ++i) {
+      Location l;
+      l.thread = static_cast<uint32_t>(in_.varint());
+      const uint64_t grammar = in_.varint();
+      if (grammar >= p.grammars.size()) return false;
+      l.grammar = static_cast<uint32_t>(grammar);
+      g.locations.push_back(l);
+    }
+    const uint64_t n = in_.count(kMaxSignatures);
+    for (uint64_t t = 0; t < n && in_.ok(); ++t) {
+      g.signatures.emplace_back();
+      if (!signature(p, g, t, g.signatures.back())) return false;
+    }
+    for (const Location& l : g.locations) {
+      for (const grammar::Symbol& s : p.grammars[l.grammar].symbols) {
+        if (!s.is_rule && s.id >= g.signatures.size()) return false;
+      }
+    }
+    return in_.ok();
+  }
+  bool signature(const PartialTrace& p, const PartialGroup& g, uint64_t terminal,
+                 PartialSignature& s) {
+    const uint64_t shape = in_.varint();
+    if (shape >= p.shapes.size()) return false;
+    s.shape = static_cast<uint32_t>(shape);
+    const ShapeInfo& info = infos_[s.shape];
+    for (const uint32_t request : info.requests) {
+      if (request >= terminal) return false;
+    }
+    for (const SlotNature nature : info.slots) {
+      const bool good = g.ranks.size() == 1 ? plain_value(p, nature, s) : state(p, g, nature, s);
+      if (!good || !in_.ok()) return false;
+    }
+    s.duration = get_duration(in_);
+    return in_.ok();
+  }
+  static bool is_definition(const PartialTrace& p, int64_t v) {
+    return v >= 0 && static_cast<uint64_t>(v) < p.definitions.size();
+  }
+  bool plain_value(const PartialTrace& p, SlotNature nature, PartialSignature& s) {
+    s.values.push_back(in_.zigzag());
+    return nature == SlotNature::kInt || is_definition(p, s.values.back());
+  }
+  bool state(const PartialTrace& p, const PartialGroup& g, SlotNature nature,
+             PartialSignature& s) {
+    s.slots.emplace_back();
+    SlotState& slot = s.slots.back();
+    slot.alive = in_.u8();
+    if (slot.alive == 0) {
+      slot.values = base::RunList::read(in_, g.ranks.size());
+      if (slot.values.size() != g.ranks.size()) return false;
+      return nature == SlotNature::kInt || definitions_only(p, slot.values);
+    }
+    slot.first = in_.zigzag();
+    if ((slot.alive & SlotState::kSlopeFixed) != 0) slot.slope = in_.zigzag();
+    if (nature == SlotNature::kInt)
+      return (slot.alive & ~(SlotState::kAllAlive | SlotState::kSlopeFixed)) == 0 &&
+             (slot.alive & SlotState::kAllAlive) != 0;
+    return slot.alive == (SlotState::kAffineAlive | SlotState::kSlopeFixed) && slot.slope == 0 &&
+           is_definition(p, slot.first);
+  }
+  static bool definitions_only(const PartialTrace& p, const base::RunList& values) {
+    for (const auto& run : values.runs()) {
+      // A run is monotone unless it overflows; the limits on counts and sizes rule that out.
+      const auto n = static_cast<int64_t>(p.definitions.size());
+      if (run.start < 0 || run.start >= n || run.step <= -n || run.step >= n) return false;
+      const int64_t last = run.start + run.step * static_cast<int64_t>(run.count - 1);
+      if (last < 0 || last >= n) return false;
+    }
+    return true;
+  }
+  // Ascending ranks below `limit`.
+  bool ranks(base::RunList& list, uint64_t limit) {
+    list = base::RunList::read(in_, limit);
+    int64_t before = -1;
+    for (const auto& run : list.runs()) {
+      if (run.start <= before || run.step < 0 || run.step > static_cast<int64_t>(limit))
+        return false;
+      if (run.count > 1 && run.step == 0) return false;
+      before = run.start + run.step * static_cast<int64_t>(run.count - 1);
+    }
+    return in_.ok() && before < static_cast<int64_t>(limit);
+  }
+  bool rest(PartialTrace& p) {
+    if (!ranks(p.ranks, p.world_size)) return false;
+    const uint64_t totals = in_.count(p.world_size);
+    if (totals != p.ranks.size()) return false;
+    for (uint64_t i = 0; i < totals; ++i) {
+      RankTotals t;
+      t.in_mpi_ns = in_.varint();
+      t.outside_ns = in_.varint();
+      p.totals.push_back(t);
+    }
+    const uint64_t hosts = in_.count(kMaxHosts);
+    for (uint64_t i = 0; i < hosts && in_.ok(); ++i) p.hosts.emplace_back(in_.string(kMaxTextBytes));
+    p.host_of_rank = base::RunList::read(in_, p.world_size);
+    if (p.host_of_rank.size() != p.ranks.size()) return false;
+    const uint64_t losses = in_.count(kMaxLosses);
+    for (uint64_t i = 0; i < losses && in_.ok(); ++i) {
+      Loss l;
+      l.reason = in_.string(kMaxTextBytes);
+      l.calls = in_.varint();
+      l.rank = in_.zigzag();
+      l.detail = in_.string(kMaxTextBytes);
+      p.losses.push_back(std::move(l));
+    }
+    const uint64_t texts = in_.count(kMaxTexts);
+    for (uint64_t i = 0; i < texts && in_.ok(); ++i) {
+      std::string key(in_.string(kMaxTextBytes));
+      p.text[std::move(key)] = in_.string(kMaxTextBytes);
+    }
+    p.duration_ns = in_.varint();
+    return in_.ok();
+  }
+
+  ByteReader in_;
+  const size_t bytes_;  // every terminal takes one at least
+  std::vector<ShapeInfo> infos_;
+};
+
+}  // namespace
+
+std::string serialise(const PartialTrace& p) {
+  ByteWriter out;
+  out.put_varint(p.world_size);
+  out.put_varint(p.definitions.size());
+  for (const Definition& d : p.definitions) {
+    out.put_u8(static_cast<uint8_t>(d.kind));
+    out.put_string(d.payload);
+    out.put_varint(d.refs.size());
+    for (const uint32_t r : d.refs) out.put_varint(r);
+  }
+  out.put_varint(p.shapes.size());
+  for (const std::string& s : p.shapes) out.put_string(s);
+  out.put_varint(p.grammars.size());
+  for (const grammar::Grammar& g : p.grammars) grammar::write(g, out);
+  out.put_varint(p.groups.size());
+  for (const PartialGroup& g : p.groups) put(out, g);
+  p.ranks.write(out);
+  out.put_varint(p.totals.size());
+  for (const RankTotals& t : p.totals) {
+    out.put_varint(t.in_mpi_ns);
+    out.put_varint(t.outside_ns);
+  }
+  out.put_varint(p.hosts.size());
+  for (const std::string& h : p.hosts) out.put_string(h);
+  p.host_of_rank.write(out);
+  out.put_varint(p.losses.size());
+  for (const Loss& l : p.losses) {
+    out.put_string(l.reason);
+    out.put_varint(l.calls);
+    out.put_zigzag(l.rank);
+    out.put_string(l.detail);
+  }
+  out.put_varint(p.text.size());
+  for (const auto& [key, value] : p.text) {
+    out.put_string(key);
+    out.put_string(value);
+  }
+  out.put_varint(p.duration_ns);
+  return out.take();
+}
+
+base::Result<PartialTrace> parse(std::string_view bytes) {
+  PartialTrace p;
+  if (!Parser(bytes).run(p)) return base::fail("damaged record of a rank in the merge");
+  return p;
+}
+
+}  // namespace refrain::format

@@ -1,0 +1,120 @@
+// A whole trace in memory: what encode/ writes and decode/ reads. Pure data; see docs/format.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/runs.h"
+#include "format/signature.h"
+#include "grammar/grammar.h"
+
+namespace refrain::format {
+
+// A SLOT value as a function of the rank (DESIGN: rank expression). `me` and `size` are this rank's
+// number in, and the size of, the communicator that the call works on (world where it has none).
+struct Expr {
+  enum class Kind : uint8_t {
+    kConst = 0,   // a
+    kAffine = 1,  // a * me + b
+    kMod = 2,     // (me + a) mod size
+    kXor = 3,     // me xor a
+    kCart = 4,    // one step in a Cartesian grid: with coordinate c = (me / a) mod b,
+                  // me + (((c + d) mod b) - c) * a
+    kTable = 5,   // tables[a].at(position of the rank in its group)
+  };
+  Kind kind = Kind::kConst;
+  int64_t a = 0, b = 0, d = 0;
+  bool operator==(const Expr&) const = default;
+};
+
+struct Definition {
+  DefinitionKind kind{};
+  std::string payload;
+  std::vector<uint32_t> refs;  // indices of earlier definitions
+  bool operator==(const Definition&) const = default;
+};
+
+// A call signature as it stands in the file, in split form. kRequest fields refer to signatures with
+// a smaller index. slots[i] belongs to the i-th SLOT of the shape (site first).
+struct Signature {
+  std::string shape;  // begins with varint call_id
+  std::vector<Expr> slots;
+};
+
+// Durations of the calls of one signature over all ranks.
+struct DurationStats {
+  static constexpr int kBuckets = 64;  // bucket i: [2^i, 2^(i+1)) ns; 0 ns is in bucket 0
+  uint64_t count = 0;
+  uint64_t min_ns = 0, max_ns = 0;
+  double sum_ns = 0;
+  std::array<uint64_t, kBuckets> histogram{};
+};
+
+struct Location {
+  uint32_t thread = 0;
+  uint32_t grammar = 0;  // index into TraceData::grammars
+};
+
+// Ranks that did the same, up to rank expressions.
+struct Group {
+  base::RunList ranks;               // world ranks, ascending
+  std::vector<Location> locations;
+  std::vector<uint32_t> signatures;  // terminal of the grammars -> index into TraceData::signatures
+};
+
+struct RankTotals {
+  uint64_t in_mpi_ns = 0, outside_ns = 0;  // between the begin of MPI_Init and of MPI_Finalize
+};
+
+struct Loss {
+  std::string reason;  // snake_case word
+  uint64_t calls = 0;  // 0: unknown
+  int64_t rank = -1;   // -1: any
+  std::string detail;
+};
+
+// Everything known once per run. Keys are append-only; unknown ones are kept.
+struct Meta {
+  std::map<std::string, std::string> text;  // program, command, mpi, mpi_version, recorder, timing,
+                                            // started (ISO 8601), working_directory
+  std::vector<std::string> hosts;
+  base::RunList host_of_rank;               // index into hosts
+  uint64_t ranks = 0;
+  uint64_t duration_ns = 0;                 // longest rank, Init to Finalize
+  bool complete = true;
+};
+
+struct TraceData {
+  Meta meta;
+  std::vector<Definition> definitions;
+  std::vector<Signature> signatures;
+  std::vector<DurationStats> durations;     // parallel to signatures
+  std::vector<base::RunList> tables;        // for Expr::kTable
+  std::vector<grammar::Grammar> grammars;   // terminals are group-local
+  std::vector<Group> groups;
+  std::vector<RankTotals> totals;           // by rank
+  std::vector<Loss> losses;
+};
+
+// What one rank hands to the merge.
+struct RankRecord {
+  struct Thread {
+    uint32_t thread = 0;
+    grammar::Grammar grammar;
+  };
+  uint64_t rank = 0;                         // in the world
+  std::vector<Definition> definitions;       // indices in order of first use
+  std::vector<std::string> signatures;       // inline form; index = terminal
+  std::vector<DurationStats> durations;      // parallel to signatures
+  std::vector<Thread> threads;
+  RankTotals totals;
+  std::vector<Loss> losses;
+  std::string host;
+  std::map<std::string, std::string> text;   // as Meta::text; the lowest rank's values win
+  uint64_t duration_ns = 0;
+};
+
+}  // namespace refrain::format

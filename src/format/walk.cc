@@ -1,0 +1,394 @@
+#include "format/walk.h"
+
+#include <utility>
+
+namespace refrain::format {
+
+namespace {
+
+using base::ByteReader;
+
+class Walker {
+ public:
+  Walker(std::string_view bytes, Form form, Visitor& visitor)
+      : in_(bytes), form_(form), visitor_(visitor) {}
+
+  bool run() {
+    const uint64_t call = in_.varint();
+    if (!in_.ok() || call > kMaxCallId) return false;
+    visitor_.call(static_cast<uint32_t>(call));
+    if (!field(0, 1)) return false;  // site
+    while (!in_.at_end()) {
+      if (!field(0, 1)) return false;
+    }
+    return in_.ok();
+  }
+
+ private:
+  bool good() const { return in_.ok(); }
+
+  // Counts the values that a field stands for; `scale` is the product of the run lengths around it.
+  bool spend(uint64_t scale, uint64_t count = 1) {
+    if (count != 0 && scale > (kMaxSignatureValues - spent_) / count) return false;
+    spent_ += scale * count;
+    return true;
+  }
+
+  bool slot(SlotNature nature) {
+    if (++slots_ > kMaxSlots) return false;
+    const size_t begin = in_.position();
+    int64_t v = 0;
+    if (form_ == Form::kInline) {
+      if (nature == SlotNature::kInt) {
+        v = in_.zigzag();
+      } else {
+        const uint64_t def = in_.varint();
+        if (def > kMaxDefinitions) return false;
+        v = static_cast<int64_t>(def);
+      }
+    }
+    if (!good()) return false;
+    visitor_.value(nature, visitor_.slot(nature, v, begin, in_.position()));
+    return true;
+  }
+  bool ints(int n) {
+    for (int i = 0; i < n; ++i) {
+      if (!slot(SlotNature::kInt)) return false;
+    }
+    return true;
+  }
+  bool number(uint64_t limit, uint64_t* out = nullptr) {
+    const uint64_t n = in_.varint();
+    if (!good() || n > limit) return false;
+    visitor_.number(n);
+    if (out != nullptr) *out = n;
+    return true;
+  }
+  bool text() {
+    const std::string_view s = in_.string(kMaxSignatureBytes);
+    if (good()) visitor_.text(s);
+    return good();
+  }
+  bool request() {
+    const size_t begin = in_.position();
+    const uint64_t n = in_.varint();
+    if (!good() || n >= kMaxSignatures) return false;
+    visitor_.request(n, begin, in_.position());
+    return true;
+  }
+  bool fields(int n, int depth, uint64_t scale) {
+    for (int i = 0; i < n; ++i) {
+      if (!field(depth + 1, scale)) return false;
+    }
+    return true;
+  }
+  bool array(int depth, uint64_t scale) {
+    uint64_t left = 0;
+    if (!number(kMaxSignatureValues, &left)) return false;
+    while (left > 0) {
+      const uint64_t repeat = in_.varint();
+      if (!good() || repeat == 0 || repeat > left || scale > kMaxSignatureValues / repeat)
+        return false;
+      visitor_.repeat(repeat);
+      if (!field(depth + 1, scale * repeat)) return false;
+      left -= repeat;
+    }
+    return true;
+  }
+  bool matched_array(int depth, uint64_t scale) {
+    uint64_t n = 0;
+    if (!number(kMaxSignatureValues, &n) || n > in_.remaining()) return false;
+    for (uint64_t i = 0; i < n; ++i) {
+      if (!field(depth + 1, scale)) return false;
+    }
+    return true;
+  }
+  bool int_runs(uint64_t scale) {
+    uint64_t left = 0;
+    if (!number(kMaxSignatureValues, &left) || !spend(scale, left)) return false;
+    while (left > 0) {
+      uint64_t count = 0;
+      if (!number(left, &count) || count == 0 || !ints(2)) return false;
+      left -= count;
+    }
+    return true;
+  }
+  bool pairs(uint64_t scale) {
+    uint64_t n = 0;
+    // The slots of one range take no bytes in split form, so the limit on slots bounds the loop.
+    if (!number(kMaxSlots / 3, &n) || !spend(scale, n)) return false;
+    for (uint64_t i = 0; i < n; ++i) {
+      if (!ints(3)) return false;
+    }
+    return true;
+  }
+  bool bits() {
+    uint64_t n = 0;
+    if (!number(UINT64_MAX) || !number(64, &n)) return false;
+    for (uint64_t i = 0; i < n; ++i) {
+      if (!number(UINT32_MAX)) return false;
+    }
+    return true;
+  }
+  bool buffer() {
+    const uint8_t kind = in_.u8();
+    if (!good() || kind > static_cast<uint8_t>(BufferClass::kDevice)) return false;
+    visitor_.number(kind);
+    return ints(2);
+  }
+
+  bool field(int depth, uint64_t scale) {
+    if (depth > static_cast<int>(kMaxFieldDepth) || !spend(scale)) return false;
+    const auto tag = static_cast<FieldTag>(in_.u8());
+    if (!good()) return false;
+    visitor_.open(tag);
+    if (!body(tag, depth, scale)) return false;
+    visitor_.close(tag);
+    return true;
+  }
+
+  bool body(FieldTag tag, int depth, uint64_t scale) {
+    switch (tag) {
+      case FieldTag::kNone:
+      case FieldTag::kStatusAsPosted:
+      case FieldTag::kStatusEmpty: return true;
+      case FieldTag::kInt: return slot(SlotNature::kInt);
+      case FieldTag::kConst: return number(UINT32_MAX);
+      case FieldTag::kObject:
+      case FieldTag::kFunction: return slot(SlotNature::kDefinition);
+      case FieldTag::kRequest: return request();
+      case FieldTag::kNewRequest: return number(UINT32_MAX);
+      case FieldTag::kBuffer: return buffer();
+      case FieldTag::kString:
+      case FieldTag::kBytes: return text();
+      case FieldTag::kStatus:
+      case FieldTag::kMatched:
+      case FieldTag::kChanged: return fields(2, depth, scale);
+      case FieldTag::kStatusError: return fields(3, depth, scale);
+      case FieldTag::kMatchedArray: return matched_array(depth, scale);
+      case FieldTag::kArray: return array(depth, scale);
+      case FieldTag::kIntRuns: return int_runs(scale);
+      case FieldTag::kBits: return bits();
+      case FieldTag::kResult: return depth == 0 && fields(1, depth, scale) && in_.at_end();
+      case FieldTag::kPairArray: return pairs(scale);
+    }
+    return false;
+  }
+
+  ByteReader in_;
+  const Form form_;
+  Visitor& visitor_;
+  uint64_t spent_ = 0;
+  uint32_t slots_ = 0;
+};
+
+}  // namespace
+
+bool walk_signature(std::string_view bytes, Form form, Visitor& visitor) {
+  return bytes.size() <= kMaxSignatureBytes && Walker(bytes, form, visitor).run();
+}
+
+namespace {
+
+class Inspector : public Visitor {
+ public:
+  void call(uint32_t id) override { info.call_id = id; }
+  void open(FieldTag tag) override { tag_ = tag; }
+  int64_t slot(SlotNature nature, int64_t v, size_t, size_t) override {
+    if (tag_ == FieldTag::kObject) info.object_slots.push_back(static_cast<uint32_t>(info.slots.size()));
+    info.slots.push_back(nature);
+    return v;
+  }
+  void request(uint64_t n, size_t, size_t) override {
+    info.requests.push_back(static_cast<uint32_t>(n));
+  }
+  ShapeInfo info;
+
+ private:
+  FieldTag tag_ = FieldTag::kNone;
+};
+
+class Splitter : public Visitor {
+ public:
+  explicit Splitter(std::string_view bytes) : bytes_(bytes) {}
+  int64_t slot(SlotNature, int64_t v, size_t begin, size_t end) override {
+    out.shape.append(bytes_.substr(copied_, begin - copied_));
+    copied_ = end;
+    out.values.push_back(v);
+    return v;
+  }
+  void finish() { out.shape.append(bytes_.substr(copied_)); }
+  SplitSignature out;
+
+ private:
+  std::string_view bytes_;
+  size_t copied_ = 0;
+};
+
+class Joiner : public Visitor {
+ public:
+  Joiner(std::string_view shape, const std::vector<int64_t>& values)
+      : shape_(shape), values_(values) {}
+  int64_t slot(SlotNature nature, int64_t, size_t begin, size_t) override {
+    out.put_bytes(shape_.data() + copied_, begin - copied_);
+    copied_ = begin;
+    const int64_t v = used < values_.size() ? values_[used] : 0;
+    ++used;
+    if (nature == SlotNature::kInt) {
+      out.put_zigzag(v);
+    } else {
+      out.put_varint(static_cast<uint64_t>(v));
+    }
+    return v;
+  }
+  void finish() { out.put_bytes(shape_.data() + copied_, shape_.size() - copied_); }
+  base::ByteWriter out;
+  size_t used = 0;
+
+ private:
+  std::string_view shape_;
+  const std::vector<int64_t>& values_;
+  size_t copied_ = 0;
+};
+
+class Renumberer : public Visitor {
+ public:
+  Renumberer(std::string_view shape, const std::vector<uint32_t>& map) : shape_(shape), map_(map) {}
+  void request(uint64_t n, size_t begin, size_t end) override {
+    if (n >= map_.size()) {
+      bad = true;
+      return;
+    }
+    out.put_bytes(shape_.data() + copied_, begin - copied_);
+    out.put_varint(map_[static_cast<size_t>(n)]);
+    copied_ = end;
+  }
+  void finish() { out.put_bytes(shape_.data() + copied_, shape_.size() - copied_); }
+  base::ByteWriter out;
+  bool bad = false;
+
+ private:
+  std::string_view shape_;
+  const std::vector<uint32_t>& map_;
+  size_t copied_ = 0;
+};
+
+// Builds the tree. The open fields are the path from a root to the one being filled, kept by value,
+// so that growing a parent's children cannot leave a dangling pointer.
+class TreeBuilder : public Visitor {
+ public:
+  explicit TreeBuilder(const std::vector<int64_t>& values) : values_(values) {}
+  void call(uint32_t id) override { out.call_id = id; }
+  void open(FieldTag tag) override {
+    Field f;
+    f.tag = tag;
+    f.repeat = std::exchange(repeat_, 1);
+    path_.push_back(std::move(f));
+    part_ = 0;
+  }
+  void close(FieldTag) override {
+    Field f = std::move(path_.back());
+    path_.pop_back();
+    if (!path_.empty()) {
+      path_.back().children.push_back(std::move(f));
+    } else if (!has_site_) {
+      out.site = std::move(f);
+      has_site_ = true;
+    } else if (f.tag == FieldTag::kResult) {
+      out.result = std::move(f.children.front());
+    } else {
+      out.parameters.push_back(std::move(f));
+    }
+  }
+  int64_t slot(SlotNature, int64_t, size_t, size_t) override {
+    return used < values_.size() ? values_[used++] : (++used, 0);
+  }
+  void value(SlotNature, int64_t v) override {
+    Field& f = path_.back();
+    switch (f.tag) {
+      case FieldTag::kObject:
+      case FieldTag::kFunction: f.number = static_cast<uint64_t>(v); break;
+      case FieldTag::kBuffer: (part_++ == 0 ? f.value : f.offset_bytes) = v; break;
+      case FieldTag::kIntRuns: (part_++ == 0 ? f.runs.back().start : f.runs.back().step) = v; break;
+      case FieldTag::kPairArray:
+        if (part_ == 0) f.ranges.emplace_back();
+        f.ranges.back()[part_] = v;
+        part_ = (part_ + 1) % 3;
+        break;
+      default: f.value = v; break;
+    }
+  }
+  void number(uint64_t n) override {
+    Field& f = path_.back();
+    if (f.tag == FieldTag::kBuffer) {
+      f.buffer_class = static_cast<BufferClass>(n);
+    } else if (f.tag == FieldTag::kIntRuns && numbers_seen(f)) {
+      f.runs.push_back(IntRun{n, 0, 0});
+      part_ = 0;
+    } else if (f.tag == FieldTag::kBits) {
+      bits_number(f, n);
+    } else {
+      f.number = n;
+      if (f.tag == FieldTag::kIntRuns) part_ = 1;  // the total came, runs follow
+    }
+  }
+  void request(uint64_t n, size_t, size_t) override { path_.back().number = n; }
+  void text(std::string_view s) override { path_.back().text = s; }
+  void repeat(uint64_t n) override { repeat_ = n; }
+
+  CallFields out;
+  size_t used = 0;
+
+ private:
+  bool numbers_seen(const Field& f) const { return !f.runs.empty() || part_ == 1; }
+  void bits_number(Field& f, uint64_t n) {
+    if (part_ == 0) f.number = n;                       // mask, then how many
+    if (part_ >= 2) f.constants.push_back(static_cast<uint32_t>(n));
+    ++part_;
+  }
+
+  const std::vector<int64_t>& values_;
+  std::vector<Field> path_;
+  size_t part_ = 0;
+  uint64_t repeat_ = 1;
+  bool has_site_ = false;
+};
+
+}  // namespace
+
+std::optional<ShapeInfo> inspect_shape(std::string_view shape) {
+  Inspector v;
+  if (!walk_signature(shape, Form::kSplit, v)) return std::nullopt;
+  return std::move(v.info);
+}
+
+std::optional<SplitSignature> split_signature(std::string_view inline_form) {
+  Splitter v(inline_form);
+  if (!walk_signature(inline_form, Form::kInline, v)) return std::nullopt;
+  v.finish();
+  return std::move(v.out);
+}
+
+std::optional<std::string> join_signature(std::string_view shape,
+                                          const std::vector<int64_t>& values) {
+  Joiner v(shape, values);
+  if (!walk_signature(shape, Form::kSplit, v) || v.used != values.size()) return std::nullopt;
+  v.finish();
+  return v.out.take();
+}
+
+std::optional<std::string> renumber_requests(std::string_view shape,
+                                             const std::vector<uint32_t>& map) {
+  Renumberer v(shape, map);
+  if (!walk_signature(shape, Form::kSplit, v) || v.bad) return std::nullopt;
+  v.finish();
+  return v.out.take();
+}
+
+std::optional<CallFields> parse_fields(std::string_view shape, const std::vector<int64_t>& values) {
+  TreeBuilder v(values);
+  if (!walk_signature(shape, Form::kSplit, v) || v.used != values.size()) return std::nullopt;
+  return std::move(v.out);
+}
+
+}  // namespace refrain::format
