@@ -1,0 +1,110 @@
+// Calls of one rank, in order, with every parameter.
+//
+//   refrain::RankReader rank(trace, 2);
+//   rank.for_each_call(0, [](const refrain::Call& call) {
+//     std::cout << call.seq << ' ' << call.signature->name << '\n';
+//     return true;                                    // false stops
+//   });
+//
+// A trace holds every different call of a rank once (its Signature); a program's loop repeats them.
+// RankReader decodes a signature the first time that it is met and keeps it, so walking costs some
+// ten nanoseconds a call, whatever the parameters. Idea: Pilgrim, section 2 (call signature table).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "refrain/ids.h"
+#include "refrain/trace.h"
+#include "refrain/value.h"
+
+namespace refrain {
+
+struct Argument {
+  std::string_view name;  // as in the C binding of the MPI standard
+  Value value;
+};
+
+// One function with all its parameters, as one rank passed them.
+struct Signature {
+  SignatureId id = 0;
+  CallId call = 0;
+  std::string_view name;       // "MPI_Isend"; "call#123" for a function that this version lacks
+  std::vector<Argument> args;  // in the order of the C binding
+  // What the call returned: kNull for MPI_SUCCESS, else the error code; for a function that returns
+  // something else than an error code, that.
+  Value result;
+  // The class of that error code (MPI_ERR_TRUNCATE, ...); kNull when there was no error.
+  Value error_class;
+  bool failed() const { return !error_class.is_null(); }
+  // The message that a wildcard receive took while its program ignored the status: a status, or an
+  // array of statuses and nulls for calls that complete several requests. kNull: no such message.
+  Value matched;
+  DefinitionId site = kNoDefinition;     // where the call stands
+  DefinitionId context = kNoDefinition;  // communicator that its ranks are numbers in; none: world
+
+  // nullptr when there is no such parameter.
+  const Value* find(std::string_view arg_name) const;
+};
+
+struct Call {
+  Rank rank = 0;
+  uint32_t thread = 0;
+  uint64_t seq = 0;                      // 0 for the first call of this thread
+  const Signature* signature = nullptr;  // valid as long as the RankReader
+};
+
+class RankReader;
+
+// Walks one location forwards. Keep its RankReader alive and in place while it is used.
+class Cursor {
+ public:
+  Cursor(Cursor&&) noexcept;
+  Cursor& operator=(Cursor&&) noexcept;
+  ~Cursor();
+
+  // The next call, or nullptr after the last. Valid until the next use of this cursor.
+  const Call* next();
+  // Makes call number `seq` the next one. O(depth of the grammar). Past the end: next() is nullptr.
+  void seek(uint64_t seq);
+
+ private:
+  friend class RankReader;
+  struct Impl;
+  explicit Cursor(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// One rank of a trace. Holds a cache: use one RankReader per thread.
+class RankReader {
+ public:
+  // `rank` must be below trace.rank_count().
+  RankReader(const Trace& trace, Rank rank);
+  RankReader(RankReader&&) noexcept;
+  RankReader& operator=(RankReader&&) noexcept;
+  ~RankReader();
+
+  Rank rank() const;
+  const Trace& trace() const;
+
+  // Decodes signature `id` for this rank. Out of range: an empty signature without a name.
+  const Signature& signature(SignatureId id);
+
+  // Calls visit for each call of a thread, in order, until it returns false. Fails when the rank has
+  // no such thread.
+  using CallVisitor = std::function<bool(const Call&)>;
+  Status for_each_call(uint32_t thread, const CallVisitor& visit);
+
+  // A cursor at call 0. Fails when the rank has no such thread.
+  Result<Cursor> cursor(uint32_t thread);
+
+  struct Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace refrain

@@ -1,0 +1,67 @@
+// What the ids inside parameters stand for: communicators, datatypes, call sites.
+//
+// The structs look into their Trace and stay valid as long as any copy of it lives.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "refrain/ids.h"
+
+namespace refrain {
+
+namespace base {
+class RunList;
+}
+
+// A communicator as one of its members sees it.
+class Communicator {
+ public:
+  DefinitionId definition = kNoDefinition;
+  int64_t id = 0;         // the N of "comm#N"; the same on all members
+  std::string_view name;  // MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_PARENT; else empty
+  bool is_inter = false;
+  int64_t me = -1;  // this rank's number in it (in its local group if is_inter); -1: not a member
+
+  // Ranks in it; of an inter-communicator, in its local group.
+  uint64_t size() const;
+  // World rank of its rank i; -1 when it is not of this world (spawned) or i is out of range.
+  Rank member(int64_t i) const;
+  // The same for the remote group of an inter-communicator; 0 and -1 for others.
+  uint64_t remote_size() const;
+  Rank remote_member(int64_t i) const;
+  // The world rank that a dest or source parameter `peer` means: a member of the remote group of an
+  // inter-communicator, a member otherwise.
+  Rank peer(int64_t i) const { return is_inter ? remote_member(i) : member(i); }
+
+ private:
+  friend class Trace;
+  const base::RunList* members_ = nullptr;         // null: just `self_`
+  const base::RunList* remote_members_ = nullptr;  // null: none
+  Rank self_ = -1;
+};
+
+struct Datatype {
+  DefinitionId definition = kNoDefinition;
+  int64_t id = 0;            // the N of "datatype#N"
+  std::string_view name;     // of a predefined type; empty for a derived one
+  int64_t size_bytes = 0;    // data in one element; negative (MPI_UNDEFINED) when not known
+  int64_t lower_bound = 0;   // bytes
+  int64_t extent_bytes = 0;
+  ConstantId combiner = 0;   // MPI_COMBINER_VECTOR, ...; 0 for a predefined type
+  // The arguments of the constructor, as MPI_Type_get_contents gives them.
+  const base::RunList* integers = nullptr;
+  const base::RunList* addresses = nullptr;
+  std::vector<DefinitionId> types;
+};
+
+// Where in the program a call stands: the address that it returns to.
+struct Site {
+  DefinitionId definition = kNoDefinition;
+  std::string_view module;    // path of the executable or library; empty: unknown
+  std::string_view build_id;  // hexadecimal; empty: none
+  int64_t offset = -1;        // bytes from the module's load address; -1: unknown
+};
+
+}  // namespace refrain

@@ -1,0 +1,142 @@
+// Trace: one recorded run, opened for reading. Needs no MPI.
+//
+//   auto trace = refrain::Trace::open("run.rfn");
+//   if (!trace.ok()) ...
+//   for (refrain::Rank r = 0; r < trace->rank_count(); ++r)
+//     for (const refrain::Location& l : trace->locations(r)) std::cout << r << ' ' << l.calls << '\n';
+//
+// Opening reads the file once, checks its checksums and every index in it; after that nothing can
+// fail but a question about something that is not there. A Trace is immutable: use it from as many
+// threads as you like. Copies are cheap and share the same data, which lives as long as any of them.
+//
+// Two ways to ask. For what each call did: RankReader in calls.h. For totals: groups(). Ranks that
+// did the same (up to rank expressions) form a group with one grammar per thread, and occurrences()
+// folds that grammar without expanding it, so that a total costs as much for 10^9 calls as for 10^3.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "refrain/definitions.h"
+#include "refrain/ids.h"
+#include "refrain/result.h"
+
+namespace refrain {
+
+namespace format {
+struct TraceData;
+}
+
+// Something that was dropped or approximated.
+struct Loss {
+  std::string reason;  // one snake_case word
+  uint64_t calls = 0;  // how many calls it touched; 0: unknown
+  Rank rank = -1;      // -1: any
+  std::string detail;
+};
+
+// What is known once per run.
+struct RunInfo {
+  std::map<std::string, std::string> text;  // program, command, mpi, mpi_version, recorder, timing,
+                                            // started (ISO 8601), working_directory; more may follow
+  std::vector<std::string> hosts;           // every host once
+  uint64_t rank_count = 0;
+  uint64_t duration_ns = 0;  // of the longest rank, from MPI_Init to MPI_Finalize
+  uint64_t file_bytes = 0;
+  int format_major = 0, format_minor = 0;
+  bool complete = true;      // every rank reached MPI_Finalize and nothing was lost
+  std::vector<Loss> losses;
+
+  // The value of a key of `text`, empty when it is not there.
+  std::string_view text_of(std::string_view key) const;
+};
+
+// A thread of a rank.
+struct Location {
+  Rank rank = 0;
+  uint32_t thread = 0;
+  uint64_t calls = 0;
+  GrammarId grammar = 0;
+};
+
+// Durations of the calls of one signature, over all ranks.
+struct Durations {
+  uint64_t count = 0;
+  uint64_t min_ns = 0, max_ns = 0;
+  double sum_ns = 0;
+};
+
+class Trace {
+ public:
+  // Reads and checks the file. Fails with one clear line when it cannot be read, is not a trace, is
+  // truncated or damaged (which section, at which offset), or was written by a later version
+  // (ErrorCode::kUnsupported). A directory left by a job that died says how to recover it.
+  static Result<Trace> open(const std::string& path);
+  // The same for bytes in memory; `name` stands for the path in messages.
+  static Result<Trace> from_bytes(std::string_view bytes, std::string name);
+  // The same for a trace that was put together in memory. Checks every index.
+  static Result<Trace> from_data(format::TraceData data, std::string name, uint64_t file_bytes);
+
+  const RunInfo& info() const;
+  const std::string& name() const;  // the path it was opened with
+  Rank rank_count() const;
+  // Calls of all ranks and threads.
+  uint64_t call_count() const;
+
+  // Threads of a rank, by number. Empty when there is no such rank.
+  std::vector<Location> locations(Rank rank) const;
+
+  // Groups of ranks that did the same. Every rank is in exactly one group, or, if the trace is
+  // incomplete, in none. The functions below need group < group_count().
+  GroupId group_count() const;
+  std::optional<GroupId> group_of(Rank rank) const;
+  uint64_t group_size(GroupId group) const;
+  Rank group_rank(GroupId group, uint64_t i) const;  // i-th rank, ascending; i < group_size()
+  // Threads of every rank of the group (Location::rank is its first rank).
+  std::vector<Location> group_locations(GroupId group) const;
+
+  struct Occurrence {
+    SignatureId signature = 0;
+    uint64_t calls = 0;  // of one rank of the group, in all its threads
+  };
+  // How often each rank of the group made each call. O(size of the grammars).
+  std::vector<Occurrence> occurrences(GroupId group) const;
+
+  SignatureId signature_count() const;
+  // The function of a signature; id < signature_count().
+  CallId call_of(SignatureId id) const;
+  Durations durations(SignatureId id) const;
+
+  DefinitionId definition_count() const;
+  // Resolve a definition; nothing when it is of another kind or out of range. `me` is the rank that
+  // asks: it decides Communicator::me and what MPI_COMM_SELF is.
+  std::optional<Communicator> communicator(DefinitionId id, Rank me) const;
+  std::optional<Datatype> datatype(DefinitionId id) const;
+  std::optional<Site> site(DefinitionId id) const;
+  // The communicator behind a communicator, window or file; kNoDefinition for anything else.
+  DefinitionId communicator_of(DefinitionId id) const;
+  // "comm#3", or MPI's name of a predefined object.
+  std::string object_name(DefinitionId id) const;
+  // MPI_COMM_WORLD, whether or not the program named it.
+  Communicator world(Rank me) const;
+
+  // The raw tables, for code of this project that needs more than the above.
+  const format::TraceData& data() const;
+
+  struct Impl;
+
+ private:
+  friend class RankReader;
+  explicit Trace(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  static Result<Trace> build(format::TraceData data, std::string name, uint64_t file_bytes,
+                             int minor);
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace refrain

@@ -1,0 +1,116 @@
+// Value: one parameter of one call, decoded for one rank.
+//
+// A tree of plain data that owns all it holds; copy, move and read it from any thread. Arrays stay
+// compressed (as runs), so that a value never takes more memory than its place in the file, times a
+// small factor: walk them with for_each() or at(), do not look at `items` and expect one per element.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "refrain/ids.h"
+
+namespace refrain {
+
+enum class ValueKind : uint8_t {
+  kNull,      // undefined: an output that the call left alone, or a parameter not significant here
+  kInteger,   // number. Ranks and tags are absolute numbers, ranks in the call's communicator
+  kConstant,  // id: a named constant of MPI (MPI_ANY_SOURCE, MPI_INT, MPI_COMM_NULL); see name()
+  kObject,    // id: its definition; number: its symbolic id, unique among live objects of its kind
+  kFunction,  // id: the definition of an address in the program
+  kRequest,   // id: the signature of the call that created the request, which also names it; number:
+              // in that call itself, its position in the pool of requests that look the same
+  kBuffer,    // id: BufferPlace; number: which one (-1: not known); offset: bytes from its begin
+  kString,    // text
+  kBytes,     // text: opaque bytes
+  kStatus,    // items: source, tag, and error where the call returned MPI_ERR_IN_STATUS
+  kArray,     // items: runs, see Value::repeat
+  kChanged,   // items: the value at exit, the value at entry; an inout parameter that changed
+  kBits,      // items: named bits (kConstant); number: the bits that have no name
+};
+
+enum class BufferPlace : uint8_t { kUnknown = 0, kStack = 1, kData = 2, kHeap = 3, kDevice = 4 };
+
+struct Value {
+  ValueKind kind = ValueKind::kNull;
+  uint32_t id = 0;
+  int64_t number = 0;
+  int64_t offset = 0;
+  // As an item of an array: this many elements in a row. Element i of the run is this value, plus
+  // i * step when it is an integer. 1 and 0 everywhere else.
+  uint64_t repeat = 1;
+  int64_t step = 0;
+  std::string text;
+  std::vector<Value> items;
+
+  bool is_null() const { return kind == ValueKind::kNull; }
+  bool is_integer() const { return kind == ValueKind::kInteger; }
+  bool is_constant() const { return kind == ValueKind::kConstant; }
+  bool is_object() const { return kind == ValueKind::kObject; }
+  bool is_array() const { return kind == ValueKind::kArray; }
+
+  // The number of an integer, `otherwise` for every other kind.
+  int64_t integer_or(int64_t otherwise) const { return is_integer() ? number : otherwise; }
+
+  // MPI's name of a constant ("MPI_ANY_TAG"); empty for other kinds and for constants that this
+  // version does not know. Valid for the life of the program.
+  std::string_view name() const;
+
+  // A parameter's value at exit and at entry; the value itself unless it is kChanged.
+  const Value& at_exit() const;
+  const Value& at_entry() const;
+
+  // Status: source and tag; a null value for other kinds.
+  const Value& source() const;
+  const Value& tag() const;
+
+  // Arrays: number of elements; 0 for other kinds. O(runs).
+  uint64_t size() const;
+  // Element i of an array, a null value past its end. O(runs).
+  Value at(uint64_t i) const;
+  // Calls visit(const Value& element, uint64_t count) for every run of equal elements, in order.
+  template <class Visit>
+  void for_each_run(Visit&& visit) const;
+  // Calls visit(const Value& element) for every element, in order. O(elements).
+  template <class Visit>
+  void for_each(Visit&& visit) const;
+
+  bool operator==(const Value&) const = default;
+
+  static Value null() { return {}; }
+  static Value integer(int64_t v);
+  static Value constant(ConstantId id);
+  // The named constant, a null value when this version has no such name.
+  static Value constant(std::string_view name);
+  static Value status(Value source, Value tag);
+};
+
+template <class Visit>
+void Value::for_each_run(Visit&& visit) const {
+  if (kind != ValueKind::kArray) return;
+  for (const Value& run : items) {
+    if (run.step == 0) {
+      visit(run, run.repeat);
+      continue;
+    }
+    Value element = run;
+    element.repeat = 1;
+    element.step = 0;
+    for (uint64_t i = 0; i < run.repeat; ++i) {
+      element.number = static_cast<int64_t>(static_cast<uint64_t>(run.number) +
+                                            i * static_cast<uint64_t>(run.step));
+      visit(static_cast<const Value&>(element), uint64_t{1});
+    }
+  }
+}
+
+template <class Visit>
+void Value::for_each(Visit&& visit) const {
+  for_each_run([&](const Value& element, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) visit(element);
+  });
+}
+
+}  // namespace refrain

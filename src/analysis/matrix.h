@@ -1,0 +1,39 @@
+// Who sent how much to whom.
+//
+// Told from the sending side, in world ranks: partners in sub- and inter-communicators are translated
+// by the communicator's members. Folds over the grammars like profile.h, with the same costs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/transfers.h"
+#include "refrain/trace.h"
+
+namespace refrain::analysis {
+
+enum class MatrixKind : uint8_t {
+  kP2p,  // messages: sends, started persistent and partitioned sends, the send half of MPI_Sendrecv
+  kRma,  // one-sided: puts and accumulates to the target, gets from it
+  kAll,  // both
+};
+
+struct MatrixEntry {
+  Rank source = 0, dest = 0;  // world ranks
+  uint64_t messages = 0;
+  uint64_t bytes = 0;
+  bool operator==(const MatrixEntry&) const = default;
+};
+
+struct Matrix {
+  Rank rank_count = 0;
+  std::vector<MatrixEntry> entries;     // only pairs with messages; by source, then dest
+  uint64_t messages = 0, bytes = 0;     // of all entries
+  uint64_t other_world_messages = 0;    // to or from processes of another world: in no entry
+  uint64_t unsized_messages = 0;        // whose bytes the trace does not tell: counted with 0 bytes
+};
+
+// Cannot fail. O(signatures of all groups times their ranks).
+Matrix matrix(const Trace& trace, MatrixKind kind);
+
+}  // namespace refrain::analysis

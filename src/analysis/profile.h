@@ -1,0 +1,87 @@
+// Where the time and the bytes of a run's MPI calls went.
+//
+// Folds over the grammars: each rule is evaluated once and multiplied, so the cost follows the size
+// of the trace and the number of ranks, and a run of 10^9 calls costs as much as one of 10^3. The
+// questions are those of mpiP (J. Vetter, C. Chambreau): time in MPI per task, top call sites by time
+// and by bytes sent.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/transfers.h"
+#include "mpi/call_table.h"
+#include "refrain/trace.h"
+
+namespace refrain::analysis {
+
+// Totals of some calls over all ranks.
+struct CallTotals {
+  uint64_t calls = 0;
+  uint64_t failed = 0;  // of these: did not return MPI_SUCCESS
+  double time_ns = 0;   // sum of their durations
+  uint64_t min_ns = 0, max_ns = 0;
+  uint64_t bytes = 0;     // handed in to be sent or written, see transfers.h
+  uint64_t messages = 0;  // point-to-point and one-sided messages of those bytes
+  uint64_t unsized = 0;   // transfers whose bytes the trace does not tell, counted as 0
+
+  double mean_ns() const { return calls == 0 ? 0 : time_ns / static_cast<double>(calls); }
+};
+
+// Calls of one function. Rows are sorted by time, then by number of calls, then by name or number.
+struct FunctionRow {
+  CallId call = 0;
+  CallTotals totals;
+};
+
+// Calls of one function at one place of the program; kNoDefinition: the place is not known.
+struct SiteRow {
+  DefinitionId site = kNoDefinition;
+  CallId call = 0;
+  CallTotals totals;
+};
+
+// Calls of one kind of function: point-to-point, collective, ...
+struct CallGroupRow {
+  mpi::CallGroup group{};
+  CallTotals totals;
+};
+
+struct RankRow {
+  Rank rank = 0;
+  uint64_t calls = 0;
+  uint64_t in_mpi_ns = 0;
+  uint64_t outside_ns = 0;  // between MPI_Init and MPI_Finalize, not in MPI
+  uint64_t bytes = 0;
+};
+
+// How a number spreads over the ranks. imbalance = max / mean - 1: 0 when all are equal, 1 when the
+// largest is twice the mean.
+struct Spread {
+  double min = 0, mean = 0, max = 0;
+  double imbalance() const { return mean > 0 ? max / mean - 1 : 0; }
+};
+
+// Sizes of transfers: bucket 0 holds those of 0 bytes, bucket i those of [2^(i-1), 2^i) bytes.
+struct SizeBucket {
+  uint64_t transfers = 0;
+  uint64_t bytes = 0;
+};
+using SizeHistogram = std::array<SizeBucket, 65>;
+
+struct Profile {
+  std::vector<FunctionRow> functions;
+  std::vector<SiteRow> sites;
+  std::vector<CallGroupRow> groups;
+  std::vector<RankRow> ranks;  // by rank
+  CallTotals all;
+  Spread calls, in_mpi_ns, outside_ns;  // over the ranks
+  double run_ns = 0;                    // sum over the ranks of the time in and outside MPI
+  std::array<SizeHistogram, kTransferKinds> sizes{};  // by TransferKind
+};
+
+// Cannot fail: a Trace is checked when it is opened. O(signatures of all groups times their ranks).
+Profile profile(const Trace& trace);
+
+}  // namespace refrain::analysis

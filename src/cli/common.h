@@ -1,0 +1,25 @@
+// What every verb does the same way: errors in one line, opening a trace, writing to stdout.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "refrain/trace.h"
+
+namespace refrain::cli {
+
+// Prints "refrain: where: what" on stderr; returns the exit status that belongs to the error.
+int report(const base::Error& error);
+
+// The exit status of a verb that did its work on `trace`: 0, or 4 (with a line on stderr) when the
+// trace is incomplete.
+int status_of(const Trace& trace);
+
+// Writes all of `text` to stdout. A reader that went away (`| head`) is no error: 0. Anything else
+// that goes wrong (a full disk) is reported: 1.
+int print(const std::string& text);
+
+// A rank of the trace that was asked for by number; a usage error with the range when there is none.
+base::Status check_rank(const Trace& trace, int64_t rank);
+
+}  // namespace refrain::cli

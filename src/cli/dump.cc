@@ -1,0 +1,150 @@
+// refrain dump: every call in order, decoded; --bytes: the file itself, annotated.
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/common.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "format/decode/decode.h"
+#include "refrain/calls.h"
+#include "report/call_text.h"
+#include "report/site_names.h"
+
+namespace refrain::cli {
+
+namespace {
+
+struct Options {
+  std::string path;
+  std::string format = "text";
+  std::optional<int64_t> rank;
+  std::optional<uint32_t> thread;
+  uint64_t from = 0;
+  uint64_t first = UINT64_MAX;
+  bool bytes = false;
+  bool no_resolve = false;
+};
+
+class Dumper {
+ public:
+  Dumper(const Trace& trace, const Options& options)
+      : trace_(trace), options_(options), sites_(trace, !options.no_resolve) {}
+
+  base::Status run() {
+    const bool array = options_.format == "json";
+    if (array) out_.write("[");
+    const Rank begin = options_.rank.value_or(0);
+    const Rank end = options_.rank ? begin + 1 : trace_.rank_count();
+    for (Rank rank = begin; rank < end && !out_.closed(); ++rank) {
+      const base::Status status = dump_rank(rank);
+      if (!status.ok()) return status;
+    }
+    if (array) out_.write(is_first_ ? "]\n" : "\n]\n");
+    return out_.finish();
+  }
+
+ private:
+  base::Status dump_rank(Rank rank) {
+    const std::vector<Location> locations = trace_.locations(rank);
+    bool found = !options_.thread;
+    RankReader reader(trace_, rank);
+    report::CallFormatter formatter(
+        trace_, options_.format == "text" ? report::Style::kText : report::Style::kJson,
+        [this](DefinitionId site) { return sites_.name(site); });
+    for (const Location& location : locations) {
+      if (options_.thread && *options_.thread != location.thread) continue;
+      found = true;
+      const base::Status status = dump_location(reader, location, formatter);
+      if (!status.ok()) return status;
+    }
+    if (found || !options_.rank) return base::Done{};
+    return base::usage("rank " + std::to_string(rank) + " has no thread " +
+                           std::to_string(*options_.thread),
+                       trace_.name());
+  }
+
+  base::Status dump_location(RankReader& reader, const Location& location,
+                             report::CallFormatter& formatter) {
+    Result<Cursor> calls = reader.cursor(location.thread);
+    if (!calls.ok()) return calls.error();
+    if (options_.from > 0) calls->seek(options_.from);
+    const std::string_view separator = options_.format == "json" ? ",\n" : "";
+    for (uint64_t left = options_.first; left > 0 && !out_.closed(); --left) {
+      const Call* call = calls->next();
+      if (call == nullptr) break;
+      if (!separator.empty()) out_.buffer() += is_first_ ? "\n" : separator;
+      is_first_ = false;
+      if (!formatter.append(out_.buffer(), *call))
+        return base::fail("call " + std::to_string(call->seq) + " of rank " +
+                              std::to_string(location.rank) +
+                              " stands for more text than can be printed",
+                          trace_.name());
+      if (separator.empty()) out_.buffer() += '\n';
+      out_.flush_if_full();
+    }
+    return base::Done{};
+  }
+
+  const Trace& trace_;
+  const Options& options_;
+  report::SiteNames sites_;
+  Output out_;
+  bool is_first_ = true;
+};
+
+// The file as bytes with what they mean, also of a damaged one as far as it can be told.
+int dump_bytes(const Options& options) {
+  const Result<std::string> bytes = format::read_file(options.path);
+  if (!bytes.ok()) return report(bytes.error());
+  Output out;
+  std::string section;
+  for (const format::ByteLine& line : format::annotate(*bytes)) {
+    if (line.section != section) {
+      section = line.section;
+      out.write(fmt::format("{}{}\n", section, line.in_raw ? " (decompressed)" : ""));
+    }
+    out.write(fmt::format("  {:>8x}  {:<24}  {}\n", line.offset, line.hex, line.meaning));
+  }
+  const base::Status done = out.finish();
+  return done.ok() ? 0 : report(done.error());
+}
+
+int run(const Options& options) {
+  if (options.bytes) return dump_bytes(options);
+  const Result<Trace> trace = Trace::open(options.path);
+  if (!trace.ok()) return report(trace.error());
+  if (options.rank) {
+    const base::Status known = check_rank(*trace, *options.rank);
+    if (!known.ok()) return report(known.error());
+  }
+  const base::Status done = Dumper(*trace, options).run();
+  return done.ok() ? status_of(*trace) : report(done.error());
+}
+
+}  // namespace
+
+void add_dump(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("dump", "Every call in order, with every parameter");
+  verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
+  verb->add_option("--rank", options->rank, "Only this rank of MPI_COMM_WORLD");
+  verb->add_option("--thread", options->thread, "Only this thread of each rank");
+  verb->add_option("--format", options->format,
+                   "text, jsonl (one object a line) or json (one array)")
+      ->check(CLI::IsMember({"text", "jsonl", "json"}))
+      ->capture_default_str();
+  verb->add_option("--from", options->from, "Begin at this call of each thread");
+  verb->add_option("--first", options->first, "At most so many calls of each thread")
+      ->default_str("all");
+  verb->add_flag("--no-resolve", options->no_resolve,
+                 "Call sites as module and offset, without debug information");
+  verb->add_flag("--bytes", options->bytes, "The bytes of the file instead, annotated");
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,172 @@
+#include "cli/find_mpi.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+namespace refrain::cli {
+namespace {
+
+constexpr int kMaxInterpreters = 4;        // the kernel's limit of nested #! lines
+constexpr size_t kMaxLibraries = 4096;     // of one program; more is a loop of some kind
+constexpr size_t kMaxInterpreterLine = 255;
+
+bool starts_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
+
+// "libmpi.so.40.30.4" -> "40"; empty without a version.
+std::string major_version(const std::string& library) {
+  const size_t so = library.find(".so.");
+  if (so == std::string::npos) return "";
+  const std::string rest = library.substr(so + 4);
+  return rest.substr(0, rest.find('.'));
+}
+
+// The interpreter of a script, empty when the file does not begin with #!.
+std::string interpreter_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  char begin[kMaxInterpreterLine + 1] = {};
+  in.read(begin, kMaxInterpreterLine);
+  const std::string text(begin, static_cast<size_t>(in.gcount()));
+  if (!starts_with(text, "#!")) return "";
+  const std::string line = text.substr(2, text.find('\n') == std::string::npos
+                                              ? std::string::npos
+                                              : text.find('\n') - 2);
+  const size_t first = line.find_first_not_of(" \t");
+  if (first == std::string::npos) return "";
+  return line.substr(first, line.find_first_of(" \t\r", first) - first);
+}
+
+// A library that is a whole interpreter. (Others that import dlopen, such as libcrypto, load plug-ins
+// of their own.)
+bool is_interpreter(const std::string& library) {
+  for (const char* prefix : {"libpython", "libperl", "libjulia", "libjvm", "libjli", "libruby",
+                             "libR.so", "liblua", "libtcl", "libguile", "liboctinterp"})
+    if (starts_with(library, prefix)) return true;
+  return false;
+}
+
+// Breadth first, as the loader does it.
+class Closure {
+ public:
+  explicit Closure(const LibrarySearch& search) : search_(search) {}
+
+  ProgramMpi walk(const ElfFile& program, const std::string& path) {
+    pending_.push_back({program, path, {}});
+    for (size_t i = 0; i < pending_.size() && i < kMaxLibraries; ++i) {
+      const Entry entry = pending_[i];
+      for (const std::string& name : entry.file.needed) visit(name, entry);
+    }
+    if (program.may_load_more) result_.may_load_later = true;
+    return result_;
+  }
+
+ private:
+  struct Entry {
+    ElfFile file;
+    std::string path;
+    std::vector<std::string> rpath;  // of the files that led here, innermost first
+  };
+
+  void visit(const std::string& name, const Entry& user) {
+    if (!seen_.insert(name).second) return;
+    const std::string base = name.substr(name.rfind('/') + 1);
+    note(mpi_of_library(base), base);
+    const std::string path = search_.find(name, user.file, user.path, user.rpath);
+    if (path.empty()) return;
+    auto file = read_elf(path);
+    if (!file.ok()) return;
+    if (file->may_load_more && is_interpreter(base)) result_.may_load_later = true;
+    note(mpi_of_library(file->soname), file->soname);
+    Entry next{std::move(*file), path, {}};
+    for (const std::string& d : user.file.rpath)
+      next.rpath.push_back(LibrarySearch::expand(d, user.path));
+    next.rpath.insert(next.rpath.end(), user.rpath.begin(), user.rpath.end());
+    pending_.push_back(std::move(next));
+  }
+
+  // The first one wins; an unknown MPI gives way to a known one (libmpi.so -> libopen-pal.so.40).
+  void note(Mpi mpi, const std::string& library) {
+    if (mpi == Mpi::kNone) return;
+    if (result_.mpi != Mpi::kNone && !(result_.mpi == Mpi::kOther && mpi != Mpi::kOther)) return;
+    result_.mpi = mpi;
+    result_.library = library;
+  }
+
+  const LibrarySearch& search_;
+  std::vector<Entry> pending_;
+  std::set<std::string> seen_;
+  ProgramMpi result_;
+};
+
+}  // namespace
+
+std::string mpi_word(Mpi mpi) {
+  switch (mpi) {
+    case Mpi::kMpich: return "mpich";
+    case Mpi::kOpenMpi: return "openmpi";
+    default: return "";
+  }
+}
+
+Mpi mpi_of_library(const std::string& name) {
+  const std::string major = major_version(name);
+  if (starts_with(name, "libmpich")) return Mpi::kMpich;
+  if (starts_with(name, "libopen-pal.") || starts_with(name, "libopen-rte.")) return Mpi::kOpenMpi;
+  const bool is_mpi = starts_with(name, "libmpi.so") || starts_with(name, "libmpi_") ||
+                      starts_with(name, "libmpifort.so") || starts_with(name, "libmpicxx.so");
+  if (!is_mpi) return starts_with(name, "libmpt.so") ? Mpi::kOther : Mpi::kNone;
+  if (major == "12") return Mpi::kMpich;
+  if (major == "40" || major == "20") return Mpi::kOpenMpi;
+  return Mpi::kOther;
+}
+
+Launcher find_launcher(const Environment& environment) {
+  const auto is_set = [&](const char* name) {
+    const char* value = environment(name);
+    return value != nullptr && value[0] != '\0';
+  };
+  Launcher out;
+  const bool openmpi = is_set("OMPI_COMM_WORLD_SIZE") || is_set("OMPI_UNIVERSE_SIZE");
+  const bool mpich = is_set("PMI_RANK") || is_set("PMI_SIZE") || is_set("PMI_FD") ||
+                     is_set("HYDRA_CONTROL_FD") || is_set("MPI_LOCALNRANKS");
+  if (openmpi != mpich) out.mpi = openmpi ? Mpi::kOpenMpi : Mpi::kMpich;
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (!is_set(name)) continue;
+    out.rank = std::atoi(environment(name));
+    break;
+  }
+  return out;
+}
+
+base::Result<ProgramMpi> find_mpi(const std::string& program, const LibrarySearch& search) {
+  std::string path = program;
+  bool is_script = false;
+  for (int i = 0; i < kMaxInterpreters; ++i) {
+    const std::string interpreter = interpreter_of(path);
+    if (interpreter.empty()) break;
+    if (access(interpreter.c_str(), X_OK) != 0)
+      return base::usage("its interpreter " + interpreter + " cannot be run", path);
+    is_script = true;
+    path = interpreter;
+  }
+  auto file = read_elf(path);
+  if (!file.ok()) return file.error();
+  if (!file->is_native) return base::unsupported("a program for another kind of machine", path);
+  if (!file->is_dynamic || file->interpreter.empty()) {
+    if (file->defines_mpi || !file->has_symbol_table)
+      return base::unsupported(
+          "statically linked, so nothing can be preloaded: link the program with the shared MPI",
+          path);
+    return ProgramMpi{};
+  }
+  ProgramMpi out = Closure(search).walk(*file, path);
+  if (file->defines_mpi && out.mpi == Mpi::kNone)
+    return base::unsupported(
+        "MPI is linked into the program statically: link it with the shared MPI library", path);
+  out.may_load_later = out.may_load_later || is_script;
+  return out;
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,41 @@
+// Which MPI a program uses, found without running it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/library_search.h"
+
+namespace refrain::cli {
+
+enum class Mpi : uint8_t { kNone, kMpich, kOpenMpi, kOther };
+
+// "mpich", "openmpi": the word of --mpi and in librefrain-<word>.so.
+std::string mpi_word(Mpi mpi);
+
+// By the name of a library that a program asks for: libmpich.so.* and the libmpi.so.12 of the MPICH
+// ABI (Intel MPI, Cray, MVAPICH); libmpi.so.40 and its parts for Open MPI; kOther for an MPI that no
+// recorder is built for; kNone for a library that has nothing to do with MPI.
+Mpi mpi_of_library(const std::string& name);
+
+// What the environment says of the launcher that started this process.
+struct Launcher {
+  Mpi mpi = Mpi::kNone;
+  int rank = 0;  // of this process; 0 without a launcher
+};
+using Environment = std::function<const char*(const char*)>;  // like getenv
+Launcher find_launcher(const Environment& environment);
+
+struct ProgramMpi {
+  Mpi mpi = Mpi::kNone;
+  bool may_load_later = false;  // an interpreter, or it can start or load something else
+  std::string library;          // the name that decided; empty for kNone
+};
+
+// Follows #! lines and the closure of needed libraries. Fails when the file is no program, is of
+// another machine, or has MPI linked into itself (ErrorCode::kUnsupported: nothing to preload under).
+base::Result<ProgramMpi> find_mpi(const std::string& program, const LibrarySearch& search);
+
+}  // namespace refrain::cli

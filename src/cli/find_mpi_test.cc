@@ -1,0 +1,90 @@
+#include "cli/find_mpi.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+namespace refrain::cli {
+namespace {
+
+TEST(MpiOfLibrary, ByNameAndVersion) {
+  for (const char* name : {"libmpich.so.12", "libmpich.so", "libmpi.so.12", "libmpifort.so.12",
+                           "libmpichfort.so.12"})
+    EXPECT_EQ(mpi_of_library(name), Mpi::kMpich) << name;
+  for (const char* name : {"libmpi.so.40", "libmpi.so.40.30.4", "libopen-pal.so.40",
+                           "libopen-rte.so.40", "libmpi_mpifh.so.40"})
+    EXPECT_EQ(mpi_of_library(name), Mpi::kOpenMpi) << name;
+  for (const char* name : {"libmpi.so", "libmpi_abi.so.0", "libmpi.so.3", "libmpt.so"})
+    EXPECT_EQ(mpi_of_library(name), Mpi::kOther) << name;
+  for (const char* name : {"libc.so.6", "libm.so.6", "libopenblas.so.0", "libmpir.so.23", ""})
+    EXPECT_EQ(mpi_of_library(name), Mpi::kNone) << name;
+}
+
+Launcher with(const std::map<std::string, std::string>& variables) {
+  return find_launcher([&](const char* name) -> const char* {
+    const auto it = variables.find(name);
+    return it == variables.end() ? nullptr : it->second.c_str();
+  });
+}
+
+TEST(FindLauncher, ByItsVariables) {
+  EXPECT_EQ(with({}).mpi, Mpi::kNone);
+  EXPECT_EQ(with({}).rank, 0);
+  const Launcher mpich = with({{"PMI_RANK", "3"}, {"PMI_SIZE", "4"}});
+  EXPECT_EQ(mpich.mpi, Mpi::kMpich);
+  EXPECT_EQ(mpich.rank, 3);
+  const Launcher openmpi = with({{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "1"}});
+  EXPECT_EQ(openmpi.mpi, Mpi::kOpenMpi);
+  EXPECT_EQ(openmpi.rank, 1);
+  // One launcher inside the other, or a variable that only says a rank: not told.
+  EXPECT_EQ(with({{"OMPI_COMM_WORLD_SIZE", "2"}, {"PMI_RANK", "1"}}).mpi, Mpi::kNone);
+  EXPECT_EQ(with({{"PMIX_RANK", "5"}}).mpi, Mpi::kNone);
+  EXPECT_EQ(with({{"PMIX_RANK", "5"}}).rank, 5);
+}
+
+class FindMpi : public testing::Test {
+ protected:
+  std::string script(const std::string& text) {
+    paths_.push_back(testing::TempDir() + "script" + std::to_string(getpid()) + "." +
+                     std::to_string(paths_.size()));
+    std::ofstream(paths_.back()) << text;
+    std::filesystem::permissions(paths_.back(), std::filesystem::perms::owner_all);
+    return paths_.back();
+  }
+  ~FindMpi() override {
+    for (const std::string& path : paths_) std::filesystem::remove(path);
+  }
+  std::vector<std::string> paths_;
+  LibrarySearch search_{""};
+};
+
+TEST_F(FindMpi, AProgramWithoutMpi) {
+  const auto found = find_mpi("/bin/true", search_);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->mpi, Mpi::kNone);
+  EXPECT_FALSE(found->may_load_later);
+}
+
+TEST_F(FindMpi, ScriptsAndShellsMayLoadItLater) {
+  EXPECT_TRUE(find_mpi("/bin/bash", search_)->may_load_later);
+  const auto found = find_mpi(script("#! /bin/sh -e\necho\n"), search_);
+  ASSERT_TRUE(found.ok());
+  EXPECT_TRUE(found->may_load_later);
+  const std::string inner = script("#!/bin/sh\n");
+  EXPECT_TRUE(find_mpi(script("#!" + inner + "\n"), search_).ok());
+}
+
+TEST_F(FindMpi, SaysWhatIsWrong) {
+  EXPECT_EQ(find_mpi(script("#!/no/such/interpreter\n"), search_).error().code,
+            base::ErrorCode::kUsage);
+  EXPECT_EQ(find_mpi(script("no program\n"), search_).error().code, base::ErrorCode::kUsage);
+  const std::string loop = script("#!");
+  std::ofstream(loop) << "#!" << loop << "\n";
+  EXPECT_FALSE(find_mpi(loop, search_).ok()) << "its own interpreter";
+}
+
+}  // namespace
+}  // namespace refrain::cli

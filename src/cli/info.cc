@@ -1,0 +1,39 @@
+// refrain info: program, MPI, ranks, calls, duration, sizes, completeness, losses.
+
+#include <memory>
+#include <string>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "report/info_text.h"
+
+namespace refrain::cli {
+
+namespace {
+
+struct Options {
+  std::string path;
+  std::string format = "text";
+};
+
+int run(const Options& options) {
+  const Result<Trace> trace = Trace::open(options.path);
+  if (!trace.ok()) return report(trace.error());
+  const int status =
+      print(options.format == "json" ? report::info_json(*trace) : report::info_text(*trace));
+  return status != 0 ? status : status_of(*trace);
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("info", "Program, MPI, ranks, calls, sizes, what is missing");
+  verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
+  verb->add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,112 @@
+#include "cli/library_search.h"
+
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include "base/bytes.h"
+
+namespace refrain::cli {
+namespace {
+
+#if defined(__x86_64__)
+constexpr const char* kMultiarch = "x86_64-linux-gnu";
+#elif defined(__aarch64__)
+constexpr const char* kMultiarch = "aarch64-linux-gnu";
+#elif defined(__powerpc64__)
+constexpr const char* kMultiarch = "powerpc64le-linux-gnu";
+#else
+constexpr const char* kMultiarch = "linux-gnu";
+#endif
+
+std::string directory_of(const std::string& path) {
+  char* real = realpath(path.c_str(), nullptr);
+  std::string out = real == nullptr ? path : real;
+  std::free(real);
+  const size_t slash = out.rfind('/');
+  return slash == std::string::npos ? "." : out.substr(0, slash);
+}
+
+bool is_there(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
+
+// glibc's cache, "new" format: a header of 48 bytes, then entries of 24: flags, offset of the name,
+// offset of the path, OS version, hardware capabilities. Offsets count from the header.
+std::map<std::string, std::string> read_cache(const std::string& path) {
+  std::map<std::string, std::string> out;
+  std::ifstream in(path, std::ios::binary);
+  const std::string file((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  constexpr std::string_view kMagic = "glibc-ld.so.cache1.1";
+  const size_t begin = file.find(kMagic);
+  if (begin == std::string::npos) return out;
+  const std::string_view cache = std::string_view(file).substr(begin);
+  const auto text_at = [&](uint32_t offset) {
+    if (offset >= cache.size()) return std::string();
+    const std::string_view rest = cache.substr(offset);
+    return std::string(rest.substr(0, std::min(rest.find('\0'), rest.size())));
+  };
+  base::ByteReader reader(cache);
+  reader.bytes(kMagic.size());
+  const uint32_t count = reader.u32();
+  reader.bytes(24);
+  for (uint32_t i = 0; i < count && reader.ok(); ++i) {
+    reader.u32();
+    const uint32_t name = reader.u32(), value = reader.u32();
+    reader.bytes(12);
+    if (reader.ok()) out.emplace(text_at(name), text_at(value));  // the first entry is preferred
+  }
+  return out;
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+LibrarySearch::LibrarySearch(const std::string& library_path, const std::string& cache_path)
+    : library_path_(split_path(library_path)), cache_(read_cache(cache_path)) {}
+
+std::string LibrarySearch::expand(const std::string& path, const std::string& user_path) {
+  if (path.find('$') == std::string::npos) return path;
+  std::string out = path;
+  const std::string lib = std::string("lib/") + kMultiarch;
+  for (const bool braces : {false, true}) {
+    const std::string open = braces ? "${" : "$", close = braces ? "}" : "";
+    replace_all(out, open + "ORIGIN" + close, directory_of(user_path));
+    replace_all(out, open + "LIB" + close, lib);
+  }
+  return out;
+}
+
+std::string LibrarySearch::find(const std::string& name, const ElfFile& user,
+                                const std::string& user_path,
+                                const std::vector<std::string>& inherited_rpath) const {
+  if (name.find('/') != std::string::npos) {
+    const std::string path = expand(name, user_path);
+    return is_there(path) ? path : "";
+  }
+  std::vector<std::string> directories;
+  if (user.run_path.empty()) {  // a DT_RUNPATH switches every DT_RPATH off
+    for (const std::string& d : user.rpath) directories.push_back(expand(d, user_path));
+    directories.insert(directories.end(), inherited_rpath.begin(), inherited_rpath.end());
+  }
+  directories.insert(directories.end(), library_path_.begin(), library_path_.end());
+  for (const std::string& d : user.run_path) directories.push_back(expand(d, user_path));
+  for (const std::string& d : directories)
+    if (is_there(d + "/" + name)) return d + "/" + name;
+  if (const auto cached = cache_.find(name); cached != cache_.end() && is_there(cached->second))
+    return cached->second;
+  const std::string multiarch = std::string("/") + kMultiarch;
+  for (const std::string& d : {"/lib" + multiarch, "/usr/lib" + multiarch, std::string("/lib64"),
+                               std::string("/usr/lib64"), std::string("/lib"),
+                               std::string("/usr/lib")})
+    if (is_there(d + "/" + name)) return d + "/" + name;
+  return "";
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,56 @@
+// refrain: dispatches to one verb. See verbs.h for how a verb is added.
+
+#include <exception>
+#include <string>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+
+namespace {
+
+// CLI11 may speak in several lines; an error is one line here, and says where help is.
+int usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  std::string message = error.what();
+  if (app.get_subcommands().empty() && message == "A subcommand is required") message = "no verb given";
+  for (char& c : message)
+    if (c == '\n') c = ' ';
+  std::string verb;
+  for (const CLI::App* used : app.get_subcommands()) verb = " " + used->get_name();
+  return refrain::cli::report(refrain::base::usage(message + " (see `refrain" + verb + " --help`)"));
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Records every MPI call of a parallel program, whole and small, and answers from it.",
+               "refrain");
+  app.set_version_flag("--version", "refrain " REFRAIN_VERSION);
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  int exit_status = 0;
+#define V(verb) refrain::cli::add_##verb(app, exit_status);
+  REFRAIN_VERBS
+#undef V
+  // "The following arguments were not expected: frobnicate" is no help for a misspelt verb.
+  const std::string verb = argc > 1 ? argv[1] : "";
+  const auto is_it = [&](const CLI::App* known) { return known->check_name(verb); };
+  if (!verb.empty() && verb[0] != '-' && app.get_subcommands(is_it).empty())
+    return refrain::cli::report(
+        refrain::base::usage("unknown verb '" + verb + "' (see `refrain --help`)"));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {  // --help, --version
+    return app.exit(done);
+  } catch (const CLI::ParseError& error) {
+    return usage_error(app, error);
+  }
+  return exit_status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {  // memory, the C++ library: the libraries themselves return
+    return refrain::cli::report(refrain::base::fail(e.what()));
+  }
+}

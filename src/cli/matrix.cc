@@ -1,0 +1,55 @@
+// refrain matrix: messages and bytes per pair of world ranks.
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "analysis/matrix.h"
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "report/matrix_report.h"
+
+namespace refrain::cli {
+namespace {
+
+struct MatrixOptions {
+  std::string trace;
+  std::string format = "text";
+  std::string kind = "p2p";
+};
+
+const std::map<std::string, analysis::MatrixKind> kKinds = {{"p2p", analysis::MatrixKind::kP2p},
+                                                            {"rma", analysis::MatrixKind::kRma},
+                                                            {"all", analysis::MatrixKind::kAll}};
+
+int matrix(const MatrixOptions& options) {
+  const auto trace = Trace::open(options.trace);
+  if (!trace.ok()) return report(trace.error());
+  const analysis::Matrix result = analysis::matrix(*trace, kKinds.at(options.kind));
+  std::string text;
+  if (options.format == "csv")
+    text = report::matrix_csv(result);
+  else if (options.format == "json")
+    text = report::matrix_json(result);
+  else
+    text = report::matrix_text(result, trace->name());
+  const int status = print(text);
+  return status != 0 ? status : status_of(*trace);
+}
+
+}  // namespace
+
+void add_matrix(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<MatrixOptions>();
+  CLI::App* verb = app.add_subcommand("matrix", "Messages and bytes per pair of ranks");
+  verb->add_option("TRACE", options->trace, "A trace file")->required();
+  verb->add_option("--format", options->format, "text, csv or json")
+      ->check(CLI::IsMember({"text", "csv", "json"}))
+      ->capture_default_str();
+  verb->add_option("--kind", options->kind, "p2p (messages), rma (one-sided) or all")
+      ->check(CLI::IsMember({"p2p", "rma", "all"}))
+      ->capture_default_str();
+  verb->callback([options, &exit_status] { exit_status = matrix(*options); });
+}
+
+}  // namespace refrain::cli

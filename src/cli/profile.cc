@@ -1,0 +1,62 @@
+// refrain profile: calls, time and bytes per function, call site and rank.
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "analysis/profile.h"
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "report/profile_report.h"
+
+namespace refrain::cli {
+namespace {
+
+struct ProfileOptions {
+  std::string trace;
+  std::string format = "text";
+  std::string by;  // empty: function, for text everything at a glance
+  size_t top = 20;
+};
+
+const std::map<std::string, report::ProfileBy> kBy = {{"function", report::ProfileBy::kFunction},
+                                                      {"site", report::ProfileBy::kSite},
+                                                      {"group", report::ProfileBy::kGroup}};
+
+int profile(const ProfileOptions& options) {
+  const auto trace = Trace::open(options.trace);
+  if (!trace.ok()) return report(trace.error());
+  const analysis::Profile result = analysis::profile(*trace);
+  reader::Symbols symbols;
+  const report::ProfileView view{*trace, result, symbols};
+  const auto by = options.by.empty() ? report::ProfileBy::kFunction : kBy.at(options.by);
+  std::string text;
+  if (options.format == "json")
+    text = report::profile_json(view);
+  else if (options.format == "csv")
+    text = report::profile_csv(view, by);
+  else
+    text = options.by.empty() ? report::profile_text(view, options.top)
+                              : report::profile_table_text(view, by, options.top);
+  const int status = print(text);
+  return status != 0 ? status : status_of(*trace);
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<ProfileOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "profile", "Calls, time and bytes: per function, call site and rank");
+  verb->add_option("TRACE", options->trace, "A trace file")->required();
+  verb->add_option("--format", options->format, "text, json or csv")
+      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->capture_default_str();
+  verb->add_option("--by", options->by, "One table only: function, site or group (kind of function)")
+      ->check(CLI::IsMember({"function", "site", "group"}));
+  verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
+      ->capture_default_str();
+  verb->callback([options, &exit_status] { exit_status = profile(*options); });
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,252 @@
+// refrain record: becomes the program, with the recorder preloaded.
+//
+// Stands between the launcher and the program on every rank. It finds the program's MPI from its
+// file, checks what can be checked before anything runs, hands its options to the recorder through
+// the environment, and replaces itself by the program: no parent stays behind, so output, signals
+// and exit status are the program's own.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "cli/common.h"
+#include "cli/find_mpi.h"
+#include "cli/launch_line.h"
+#include "cli/verbs.h"
+
+namespace refrain::cli {
+namespace {
+
+struct RecordOptions {
+  std::string output = "run.rfn";
+  std::string timing = "stats";
+  std::string mpi;  // empty: find out
+  bool quiet = false;
+};
+
+const char* const kTimings[] = {"stats"};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string absolute(const std::string& path) {
+  if (!path.empty() && path[0] == '/') return path;
+  char buffer[PATH_MAX];
+  if (getcwd(buffer, sizeof(buffer)) == nullptr) return path;
+  std::string relative = path;
+  while (relative.rfind("./", 0) == 0) relative.erase(0, 2);
+  return std::string(buffer) + "/" + relative;
+}
+
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+base::Status check_words(const RecordOptions& options) {
+  std::string known;
+  for (const char* timing : kTimings) {
+    if (options.timing == timing) {
+      known.clear();
+      break;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(timing);
+  }
+  if (!known.empty())
+    return base::usage("unknown timing '" + options.timing + "' (known: " + known + ")");
+  if (!options.mpi.empty() && options.mpi != "mpich" && options.mpi != "openmpi")
+    return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi)");
+  return base::Done{};
+}
+
+// The file is written when the program is done, hours from now: better to complain at once.
+base::Status check_output(const std::string& path) {
+  struct stat info {};
+  if (path.empty() || path.back() == '/')
+    return base::fail("the output is a directory: name a file", path);
+  if (stat(path.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return base::fail("the output is a directory: name a file", path);
+    if (!S_ISREG(info.st_mode)) return base::fail("the output exists and is no plain file", path);
+  }
+  const std::string directory = directory_of(path);
+  if (stat(directory.c_str(), &info) != 0)
+    return base::fail(std::string("cannot write the trace: no directory ") + directory, path);
+  if (!S_ISDIR(info.st_mode))
+    return base::fail("cannot write the trace: " + directory + " is no directory", path);
+  if (access(directory.c_str(), W_OK | X_OK) != 0)
+    return base::fail("cannot write the trace to " + directory + ": " + std::strerror(errno), path);
+  return base::Done{};
+}
+
+// The system drops LD_PRELOAD for programs that run with another user's rights.
+base::Status check_rights(const std::string& program) {
+  struct stat info {};
+  if (stat(program.c_str(), &info) != 0) return base::usage(std::strerror(errno), program);
+  if (((info.st_mode & S_ISUID) != 0 && info.st_uid != geteuid()) ||
+      ((info.st_mode & S_ISGID) != 0 && info.st_gid != getegid()))
+    return base::unsupported("a setuid or setgid program cannot be recorded", program);
+  return base::Done{};
+}
+
+base::Result<std::string> resolve(const std::string& word) {
+  const std::string path = find_program(word, environment("PATH"));
+  if (!path.empty()) return absolute(path);
+  if (word.find('/') == std::string::npos)
+    return base::usage("program not found in PATH", word);
+  if (access(word.c_str(), F_OK) != 0) return base::usage("no such program", word);
+  return base::usage("not an executable file", word);
+}
+
+// Path of librefrain-<mpi>.so: installed beside the executable or in its lib folder, or in the tree
+// where both were built.
+base::Result<std::string> find_recorder(const std::string& mpi) {
+  const std::string file = "librefrain-" + mpi + ".so";
+  char self[PATH_MAX] = {};
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+  const std::string here = length > 0 ? directory_of(std::string(self)) : ".";
+  std::vector<std::string> directories = split_path(environment("REFRAIN_LIBRARY_PATH"));
+  for (const char* below : {"", "/../lib", "/../lib/refrain", "/src/tracer"})
+    directories.push_back(here + below);
+  for (const std::string& directory : directories) {
+    const std::string path = directory + "/" + file;
+    if (access(path.c_str(), R_OK) != 0) continue;
+    std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
+    std::string out = real ? real.get() : path;
+    if (out.find_first_of(" :") != std::string::npos)
+      return base::unsupported("the recorder's path must not hold a space or a colon", out);
+    return out;
+  }
+  return base::unsupported("no " + file + " in or near " + here +
+                           ": build it where that MPI is installed, or set REFRAIN_LIBRARY_PATH");
+}
+
+// Which recorder to preload; see find_mpi.h for how the program is looked at.
+base::Result<std::string> choose_mpi(const RecordOptions& options, const std::string& program,
+                                     const Launcher& launcher) {
+  const LibrarySearch search(environment("LD_LIBRARY_PATH"));
+  const auto found = find_mpi(program, search);
+  if (!found.ok()) return found.error();
+  if (!options.mpi.empty()) return options.mpi;
+  if (found->mpi == Mpi::kOther)
+    return base::unsupported("uses " + found->library +
+                                 ", an MPI without a recorder (--mpi mpich or openmpi overrides)",
+                             program);
+  if (found->mpi != Mpi::kNone) return mpi_word(found->mpi);
+  if (!found->may_load_later)
+    return base::usage("not an MPI program: it neither uses an MPI library nor can load one",
+                       program);
+  if (launcher.mpi != Mpi::kNone) return mpi_word(launcher.mpi);
+  const bool mpich = find_recorder("mpich").ok(), openmpi = find_recorder("openmpi").ok();
+  if (mpich != openmpi) return std::string(mpich ? "mpich" : "openmpi");
+  return base::usage(
+      "cannot tell which MPI it will load: start it through mpiexec, or say --mpi mpich or openmpi",
+      program);
+}
+
+void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+
+void preload(const std::string& recorder) {
+  const std::string before = environment("LD_PRELOAD");
+  for (size_t begin = 0; begin < before.size();) {  // ours already, when the program runs itself
+    const size_t end = std::min(before.find_first_of(" :", begin), before.size());
+    if (before.compare(begin, end - begin, recorder) == 0) return;
+    begin = end + 1;
+  }
+  set("LD_PRELOAD", before.empty() ? recorder : recorder + ":" + before);
+}
+
+// Returns only when the program could not be started.
+base::Error become(const std::string& program, Words& words) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
+  return base::usage(std::string("cannot run: ") + std::strerror(errno), program);
+}
+
+// `record`: the user's own words up to the program.
+base::Error record(const RecordOptions& options, const Words& record_words, Words words,
+                   const Launcher& launcher) {
+  const bool has_mark = !words.empty() && words[0] == "--";
+  if (has_mark) words.erase(words.begin());
+  if (words.empty()) return base::usage("no program given (see `refrain record --help`)");
+  if (!has_mark && words[0][0] == '-')
+    return base::usage("unknown option " + words[0] + " (see `refrain record --help`)");
+  if (is_launcher(words[0]))
+    return base::usage("record stands right at the program; write: " +
+                       shell_line(behind_launcher(record_words, words)));
+  if (const auto good = check_words(options); !good.ok()) return good.error();
+  const auto program = resolve(words[0]);
+  if (!program.ok()) return program.error();
+  if (const auto good = check_rights(*program); !good.ok()) return good.error();
+  const auto mpi = choose_mpi(options, *program, launcher);
+  if (!mpi.ok()) return mpi.error();
+  const auto recorder = find_recorder(*mpi);
+  if (!recorder.ok()) return recorder.error();
+  const std::string output = absolute(options.output);
+  if (const auto good = check_output(output); !good.ok()) return good.error();
+
+  set("REFRAIN_OUTPUT", output);
+  set("REFRAIN_TIMING", options.timing);
+  set("REFRAIN_MPI", *mpi);
+  set("REFRAIN_QUIET", options.quiet ? "1" : "0");
+  set("REFRAIN_COMMAND", shell_line(words));
+  set("REFRAIN_PROGRAM", *program);
+  preload(*recorder);
+  return become(*program, words);
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<RecordOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "record", "Run a program and record its MPI calls: mpiexec -n 4 refrain record ./app");
+  verb->prefix_command();
+  verb->add_option("-o,--output", options->output, "Trace file to write, of all ranks together")
+      ->envname("REFRAIN_OUTPUT")
+      ->capture_default_str();
+  verb->add_option("--timing", options->timing, "What to keep of time: stats, per different call")
+      ->envname("REFRAIN_TIMING")
+      ->capture_default_str();
+  verb->add_option("--mpi", options->mpi, "The program's MPI, mpich or openmpi [found by itself]")
+      ->envname("REFRAIN_MPI");
+  verb->add_flag("--quiet", options->quiet, "Say nothing when the trace is written")
+      ->envname("REFRAIN_QUIET");
+  // Shown in the help, never matched: the program and all behind it stay as they are (CLI11 would
+  // take options out of them, and gives "--" back to the parent when no positional is open).
+  verb->add_option("PROGRAM", "The program, then its own arguments, untouched")
+      ->check(CLI::Validator([](std::string&) { return std::string("never"); }, ""));
+  verb->validate_positionals();
+  verb->footer(
+      "Examples:\n"
+      "  mpiexec -n 4 refrain record ./app input.txt           writes run.rfn\n"
+      "  mpirun -n 64 refrain record -o big.rfn ./app -v       -v is the program's\n"
+      "  mpiexec -n 4 refrain record /usr/bin/python3 job.py   mpi4py: the launcher tells the MPI\n"
+      "  REFRAIN_OUTPUT=/scratch/a.rfn srun refrain record ./app");
+  verb->callback([verb, options, &exit_status] {
+    const Words words = verb->remaining();
+    // The words in front of the program, as the user wrote them.
+    Words record_words = {"refrain", "record"};
+    if (verb->count("--output") > 0 && options->output != environment("REFRAIN_OUTPUT"))
+      record_words.insert(record_words.end(), {"-o", options->output});
+    if (verb->count("--timing") > 0 && options->timing != environment("REFRAIN_TIMING"))
+      record_words.insert(record_words.end(), {"--timing", options->timing});
+    if (verb->count("--mpi") > 0 && options->mpi != environment("REFRAIN_MPI"))
+      record_words.insert(record_words.end(), {"--mpi", options->mpi});
+    const Launcher launcher = find_launcher([](const char* name) { return std::getenv(name); });
+    const base::Error error = record(*options, record_words, words, launcher);
+    // Every rank fails alike; one line is enough.
+    exit_status = launcher.rank == 0 ? report(error) : static_cast<int>(error.code);
+  });
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,48 @@
+// refrain stats: where the bytes of the file went.
+
+#include <memory>
+#include <string>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "format/decode/decode.h"
+#include "report/stats_text.h"
+
+namespace refrain::cli {
+
+namespace {
+
+struct Options {
+  std::string path;
+  std::string format = "text";
+};
+
+int run(const Options& options) {
+  const Result<Trace> trace = Trace::open(options.path);
+  if (!trace.ok()) return report(trace.error());
+  const Result<std::string> bytes = format::read_file(options.path);
+  if (!bytes.ok()) return report(bytes.error());
+  const auto sizes = format::section_sizes(*bytes, options.path);
+  if (!sizes.ok()) return report(sizes.error());
+  report::TraceStats stats = report::count_stats(*trace);
+  for (const format::SectionSize& size : *sizes)
+    stats.sections.push_back(
+        {std::string(format::to_string(size.type)), size.raw_bytes, size.stored_bytes});
+  const int status =
+      print(options.format == "json" ? report::stats_json(stats) : report::stats_text(stats));
+  return status != 0 ? status : status_of(*trace);
+}
+
+}  // namespace
+
+void add_stats(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("stats", "Where the bytes of the file went");
+  verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
+  verb->add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace refrain::cli

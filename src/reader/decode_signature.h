@@ -1,0 +1,41 @@
+// From a signature of the file to the parameters that one rank passed.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "format/expr.h"
+#include "format/trace_data.h"
+#include "reader/definition_table.h"
+#include "refrain/calls.h"
+#include "refrain/value.h"
+
+namespace refrain::reader {
+
+// Keeps references to both arguments. Not thread safe: it caches.
+class SignatureDecoder {
+ public:
+  // `position`: of the rank in its group.
+  SignatureDecoder(const format::TraceData& data, const DefinitionTable& definitions, Rank rank,
+                   uint64_t position);
+
+  // An empty signature without a name when `id` is out of range.
+  Signature decode(SignatureId id);
+
+ private:
+  // The message that the receive which created a request asked for.
+  const Value& posted_message(SignatureId id);
+  Value to_value(const format::Field& field) const;
+  Value array_of(const format::Field& field) const;
+  DefinitionId context_of(SignatureId id);
+
+  const format::TraceData& data_;
+  const DefinitionTable& definitions_;
+  const uint64_t rank_;
+  const uint64_t position_;
+  SignatureId current_ = 0;  // the one being decoded
+  format::SlotEvaluator slots_;
+  std::unordered_map<SignatureId, Value> posted_;
+};
+
+}  // namespace refrain::reader

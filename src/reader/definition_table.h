@@ -1,0 +1,64 @@
+// The definitions of a trace, parsed and checked once; looks into the TraceData that it was made from.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/runs.h"
+#include "format/definitions.h"
+#include "format/trace_data.h"
+#include "refrain/ids.h"
+
+namespace refrain::reader {
+
+struct SiteRecord {
+  int64_t offset = -1;
+  DefinitionId module = kNoDefinition;
+};
+
+struct ModuleRecord {
+  std::string_view path, build_id;
+};
+
+class DefinitionTable {
+ public:
+  // Fails with the index of the first definition that makes no sense.
+  static base::Result<DefinitionTable> parse(const std::vector<format::Definition>& definitions);
+
+  size_t size() const { return slots_.size(); }
+  // Undefined for id >= size().
+  format::DefinitionKind kind(DefinitionId id) const { return slots_[id].kind; }
+  // nullptr when `id` is out of range or of another kind.
+  const format::CommDefinition* comm(DefinitionId id) const;
+  const format::DatatypeDefinition* datatype(DefinitionId id) const;
+  const SiteRecord* site(DefinitionId id) const;
+  const ModuleRecord* module(DefinitionId id) const;
+  // Symbolic id of an object of any kind; 0 for sites and modules.
+  int64_t symbolic_id(DefinitionId id) const;
+  // The communicator behind a communicator, window or file, else kNoDefinition.
+  DefinitionId communicator_of(DefinitionId id) const;
+
+ private:
+  struct Slot {
+    format::DefinitionKind kind{};
+    uint32_t index = 0;     // into the vector of its kind; the communicator for windows and files
+    int64_t symbolic_id = 0;
+  };
+  bool parse_one(const format::Definition& definition);
+  bool is_kind(DefinitionId id, format::DefinitionKind kind) const {
+    return id < slots_.size() && slots_[id].kind == kind;
+  }
+
+  std::vector<Slot> slots_;
+  std::vector<format::CommDefinition> comms_;
+  std::vector<format::DatatypeDefinition> datatypes_;
+  std::vector<SiteRecord> sites_;
+  std::vector<ModuleRecord> modules_;
+};
+
+// "comm", "datatype", ...: the word before # in an object's name.
+std::string_view kind_name(format::DefinitionKind kind);
+
+}  // namespace refrain::reader

@@ -1,0 +1,149 @@
+#include "reader/symbols.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace refrain::reader {
+namespace {
+
+std::string base_name(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+std::string hexadecimal(const unsigned char* bytes, int count) {
+  std::string out;
+  char pair[3];
+  for (int i = 0; i < count; ++i) {
+    std::snprintf(pair, sizeof(pair), "%02x", bytes[i]);
+    out += pair;
+  }
+  return out;
+}
+
+char* debug_info_path = nullptr;  // libdwfl's default search path
+const Dwfl_Callbacks kCallbacks = {dwfl_build_id_find_elf, dwfl_standard_find_debuginfo,
+                                   dwfl_offline_section_address, &debug_info_path};
+
+// One file, opened on its own: offsets in it need no address space of the program that ran.
+class Module {
+ public:
+  Module(const std::string& path, std::string_view build_id) {
+    struct stat info {};
+    if (path.empty() || stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
+    dwfl_ = dwfl_begin(&kCallbacks);
+    if (dwfl_ == nullptr) return;
+    dwfl_report_begin(dwfl_);
+    module_ = dwfl_report_offline(dwfl_, path.c_str(), path.c_str(), -1);
+    dwfl_report_end(dwfl_, nullptr, nullptr);
+    if (module_ == nullptr || dwfl_module_getelf(module_, &bias_) == nullptr) return;
+    status_ = SymbolStatus::kUnknownPlace;
+    const unsigned char* id = nullptr;
+    GElf_Addr unused = 0;
+    const int length = dwfl_module_build_id(module_, &id, &unused);
+    if (!build_id.empty() && hexadecimal(id, length) != build_id)
+      status_ = SymbolStatus::kModuleChanged;
+  }
+  ~Module() {
+    if (dwfl_ != nullptr) dwfl_end(dwfl_);
+  }
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  SourcePlace find(int64_t return_offset) {
+    SourcePlace out;
+    out.status = status_;
+    if (status_ != SymbolStatus::kUnknownPlace || return_offset <= 0) return out;
+    const Dwarf_Addr address = static_cast<Dwarf_Addr>(return_offset) - 1 + bias_;
+    if (Dwfl_Line* line = dwfl_module_getsrc(module_, address)) {
+      if (const char* file = dwfl_lineinfo(line, nullptr, &out.line, nullptr, nullptr, nullptr)) {
+        out.file = file;
+        out.status = SymbolStatus::kFound;
+      }
+    }
+    out.function = function_at(address);
+    if (out.status != SymbolStatus::kFound && !out.function.empty())
+      out.status = SymbolStatus::kFunctionOnly;
+    return out;
+  }
+
+ private:
+  std::string function_at(Dwarf_Addr address) {
+    Dwarf_Addr bias = 0;
+    if (Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias)) {
+      Dwarf_Die* scopes = nullptr;
+      const int count = dwarf_getscopes(unit, address - bias, &scopes);
+      std::string name;
+      for (int i = 0; i < count && name.empty(); ++i) {
+        const int tag = dwarf_tag(&scopes[i]);
+        if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) continue;
+        Dwarf_Attribute attribute;
+        const char* text =
+            dwarf_formstring(dwarf_attr_integrate(&scopes[i], DW_AT_name, &attribute));
+        if (text != nullptr) name = text;
+      }
+      std::free(scopes);
+      if (!name.empty()) return name;
+    }
+    const char* symbol = dwfl_module_addrname(module_, address);
+    return symbol == nullptr ? "" : symbol;
+  }
+
+  Dwfl* dwfl_ = nullptr;
+  Dwfl_Module* module_ = nullptr;
+  GElf_Addr bias_ = 0;
+  SymbolStatus status_ = SymbolStatus::kNoModule;
+};
+
+}  // namespace
+
+struct Symbols::Impl {
+  struct Known {
+    Module module;
+    std::unordered_map<int64_t, SourcePlace> places;
+    Known(const std::string& path, std::string_view build_id) : module(path, build_id) {}
+  };
+  std::map<std::pair<std::string, std::string>, Known> modules;
+};
+
+Symbols::Symbols() : impl_(std::make_unique<Impl>()) {}
+Symbols::Symbols(Symbols&&) noexcept = default;
+Symbols& Symbols::operator=(Symbols&&) noexcept = default;
+Symbols::~Symbols() = default;
+
+const SourcePlace& Symbols::find(std::string_view module, std::string_view build_id,
+                                 int64_t return_offset) {
+  std::pair<std::string, std::string> key{module, build_id};
+  auto known = impl_->modules.find(key);
+  if (known == impl_->modules.end())
+    known = impl_->modules
+                .emplace(std::piecewise_construct, std::forward_as_tuple(key),
+                         std::forward_as_tuple(key.first, key.second))
+                .first;
+  const auto [place, is_new] = known->second.places.try_emplace(return_offset);
+  if (is_new) place->second = known->second.module.find(return_offset);
+  return place->second;
+}
+
+const SourcePlace& Symbols::find(const Site& site) {
+  return find(site.module, site.build_id, site.offset);
+}
+
+std::string Symbols::label(const Site& site) {
+  if (site.module.empty() || site.offset < 0) return base_name(site.module);
+  const SourcePlace& place = find(site);
+  if (place.status == SymbolStatus::kFound)
+    return base_name(place.file) + ":" + std::to_string(place.line);
+  char offset[32];
+  std::snprintf(offset, sizeof(offset), "+0x%llx", static_cast<unsigned long long>(site.offset));
+  return base_name(site.module) + offset;
+}
+
+}  // namespace refrain::reader

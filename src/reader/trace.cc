@@ -1,0 +1,201 @@
+#include "refrain/trace.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "base/bytes.h"
+#include "format/content.h"
+#include "format/decode/decode.h"
+#include "grammar/fold.h"
+#include "mpi/call_table.h"
+#include "reader/trace_impl.h"
+
+namespace refrain {
+
+namespace {
+
+RunInfo info_of(const format::TraceData& data, uint64_t file_bytes) {
+  RunInfo info;
+  info.text = data.meta.text;
+  info.hosts = data.meta.hosts;
+  info.rank_count = data.meta.ranks;
+  info.duration_ns = data.meta.duration_ns;
+  info.file_bytes = file_bytes;
+  info.complete = data.meta.complete;
+  for (const format::Loss& loss : data.losses)
+    info.losses.push_back({loss.reason, loss.calls, loss.rank, loss.detail});
+  return info;
+}
+
+// The content was checked: every rank is in at most one group, and in the world.
+void assign_groups(Trace::Impl& impl) {
+  impl.group_of_rank.assign(impl.data.meta.ranks, Trace::Impl::kNoGroup);
+  for (size_t g = 0; g < impl.data.groups.size(); ++g) {
+    for (const base::RunList::Run& run : impl.data.groups[g].ranks.runs()) {
+      for (uint64_t i = 0; i < run.count; ++i)
+        impl.group_of_rank[static_cast<size_t>(run.start + run.step * static_cast<int64_t>(i))] =
+            static_cast<uint32_t>(g);
+    }
+  }
+}
+
+// Lengths of all grammars and the number of calls, which may not overflow.
+Status count_calls(Trace::Impl& impl) {
+  for (const grammar::Grammar& grammar : impl.data.grammars)
+    impl.lengths.push_back(std::make_shared<const grammar::Lengths>(grammar::lengths(grammar)));
+  for (size_t g = 0; g < impl.data.groups.size(); ++g) {
+    const format::Group& group = impl.data.groups[g];
+    for (const format::Location& location : group.locations) {
+      const uint64_t calls = impl.lengths[location.grammar]->total();
+      uint64_t all = 0;
+      if (__builtin_mul_overflow(calls, group.ranks.size(), &all) ||
+          __builtin_add_overflow(impl.call_count, all, &impl.call_count))
+        return base::fail("damaged: group " + std::to_string(g) + " has more calls than can be");
+    }
+  }
+  return base::Done{};
+}
+
+bool is_spool(const std::filesystem::path& path) {
+  const std::string name = path.filename().empty() ? path.parent_path().filename().string()
+                                                   : path.filename().string();
+  return name.ends_with(".spool");
+}
+
+}  // namespace
+
+std::string_view RunInfo::text_of(std::string_view key) const {
+  const auto it = text.find(std::string(key));
+  return it == text.end() ? std::string_view() : std::string_view(it->second);
+}
+
+const format::Group* Trace::Impl::group(Rank rank) const {
+  if (rank < 0 || static_cast<uint64_t>(rank) >= group_of_rank.size()) return nullptr;
+  const uint32_t g = group_of_rank[static_cast<size_t>(rank)];
+  return g == kNoGroup ? nullptr : &data.groups[g];
+}
+
+Result<Trace> Trace::open(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    if (is_spool(path))
+      return base::fail("this is what an unfinished run left; make a trace of it with `refrain recover " +
+                            path + "`",
+                        path);
+    return base::fail("is a directory, not a trace", path);
+  }
+  const Result<std::string> bytes = format::read_file(path);
+  if (!bytes.ok()) {
+    Error error = bytes.error();
+    if (std::filesystem::is_directory(path + ".spool", ignored))
+      error.message += "; its run did not finish: `refrain recover " + path + ".spool`";
+    return error;
+  }
+  return from_bytes(*bytes, path);
+}
+
+Result<Trace> Trace::from_bytes(std::string_view bytes, std::string name) {
+  Result<format::TraceData> data = format::decode(bytes, name);
+  if (!data.ok()) return data.error();
+  const Result<format::FileHeader> header = format::read_header(bytes, name);
+  if (!header.ok()) return header.error();
+  return build(std::move(*data), std::move(name), bytes.size(), header->minor);
+}
+
+Result<Trace> Trace::from_data(format::TraceData data, std::string name, uint64_t file_bytes) {
+  const std::vector<format::Finding> findings = format::check_content(data);
+  if (!findings.empty()) return base::fail(findings.front().to_string(), name);
+  return build(std::move(data), std::move(name), file_bytes, format::kMinor);
+}
+
+Result<Trace> Trace::build(format::TraceData data, std::string name, uint64_t file_bytes,
+                           int minor) {
+  auto impl = std::make_shared<Impl>();
+  impl->name = std::move(name);
+  impl->data = std::move(data);
+  impl->info = info_of(impl->data, file_bytes);
+  impl->info.format_major = format::kMajor;
+  impl->info.format_minor = minor;
+  impl->world.append_run(0, 1, impl->data.meta.ranks);
+  auto definitions = reader::DefinitionTable::parse(impl->data.definitions);
+  if (!definitions.ok()) return base::fail(definitions.error().message, impl->name);
+  impl->definitions = std::move(*definitions);
+  assign_groups(*impl);
+  const Status counted = count_calls(*impl);
+  if (!counted.ok()) return base::fail(counted.error().message, impl->name);
+  impl->call_of_signature.reserve(impl->data.signatures.size());
+  for (const format::Signature& signature : impl->data.signatures)
+    impl->call_of_signature.push_back(
+        static_cast<CallId>(base::ByteReader(signature.shape).varint()));
+  return Trace(std::move(impl));
+}
+
+const RunInfo& Trace::info() const { return impl_->info; }
+const std::string& Trace::name() const { return impl_->name; }
+Rank Trace::rank_count() const { return static_cast<Rank>(impl_->data.meta.ranks); }
+uint64_t Trace::call_count() const { return impl_->call_count; }
+const format::TraceData& Trace::data() const { return impl_->data; }
+
+std::vector<Location> Trace::locations(Rank rank) const {
+  const std::optional<GroupId> group = group_of(rank);
+  if (!group) return {};
+  std::vector<Location> locations = group_locations(*group);
+  for (Location& location : locations) location.rank = rank;
+  return locations;
+}
+
+GroupId Trace::group_count() const { return static_cast<GroupId>(impl_->data.groups.size()); }
+
+std::optional<GroupId> Trace::group_of(Rank rank) const {
+  const format::Group* group = impl_->group(rank);
+  if (group == nullptr) return std::nullopt;
+  return static_cast<GroupId>(group - impl_->data.groups.data());
+}
+
+uint64_t Trace::group_size(GroupId group) const { return impl_->data.groups[group].ranks.size(); }
+
+Rank Trace::group_rank(GroupId group, uint64_t i) const {
+  return impl_->data.groups[group].ranks.at(i);
+}
+
+std::vector<Location> Trace::group_locations(GroupId group) const {
+  std::vector<Location> locations;
+  const format::Group& g = impl_->data.groups[group];
+  const Rank first = g.ranks.empty() ? 0 : g.ranks.at(0);
+  for (const format::Location& location : g.locations)
+    locations.push_back({first, location.thread, impl_->lengths[location.grammar]->total(),
+                         location.grammar});
+  return locations;
+}
+
+std::vector<Trace::Occurrence> Trace::occurrences(GroupId group) const {
+  const format::Group& g = impl_->data.groups[group];
+  std::vector<uint64_t> calls(g.signatures.size());
+  for (const format::Location& location : g.locations) {
+    const std::vector<uint64_t> of_thread =
+        grammar::occurrences(impl_->data.grammars[location.grammar], calls.size());
+    for (size_t t = 0; t < calls.size(); ++t) calls[t] += of_thread[t];
+  }
+  std::vector<Occurrence> result;
+  for (size_t t = 0; t < calls.size(); ++t)
+    if (calls[t] > 0) result.push_back({g.signatures[t], calls[t]});
+  return result;
+}
+
+SignatureId Trace::signature_count() const {
+  return static_cast<SignatureId>(impl_->data.signatures.size());
+}
+
+CallId Trace::call_of(SignatureId id) const { return impl_->call_of_signature[id]; }
+
+Durations Trace::durations(SignatureId id) const {
+  if (id >= impl_->data.durations.size()) return {};
+  const format::DurationStats& stats = impl_->data.durations[id];
+  return {stats.count, stats.min_ns, stats.max_ns, stats.sum_ns};
+}
+
+DefinitionId Trace::definition_count() const {
+  return static_cast<DefinitionId>(impl_->definitions.size());
+}
+
+}  // namespace refrain

@@ -1,0 +1,34 @@
+// What a Trace holds: the tables, and what opening has worked out from them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/runs.h"
+#include "format/trace_data.h"
+#include "grammar/fold.h"
+#include "reader/definition_table.h"
+#include "refrain/trace.h"
+
+namespace refrain {
+
+struct Trace::Impl {
+  static constexpr uint32_t kNoGroup = UINT32_MAX;
+
+  std::string name;
+  format::TraceData data;
+  RunInfo info;
+  reader::DefinitionTable definitions;     // looks into data
+  base::RunList world;                     // 0 .. ranks - 1
+  std::vector<uint32_t> group_of_rank;     // kNoGroup where a rank is missing
+  std::vector<std::shared_ptr<const grammar::Lengths>> lengths;  // by grammar
+  std::vector<CallId> call_of_signature;
+  uint64_t call_count = 0;
+
+  // The group's place among its ranks is data.groups[group].ranks.find(rank).
+  const format::Group* group(Rank rank) const;
+};
+
+}  // namespace refrain

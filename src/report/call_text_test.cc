@@ -1,0 +1,151 @@
+#include "report/call_text.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reader/test_trace.h"
+
+namespace refrain::report {
+namespace {
+
+using format::FieldTag;
+using reader::ShapeWriter;
+using reader::TraceBuilder;
+
+struct Sample {
+  TraceBuilder builder{2};
+  uint32_t receive = 0, open = 0, bcast = 0;
+
+  Sample() {
+    const uint32_t world = builder.world();
+    const uint32_t type = builder.predefined_type("MPI_INT", 4);
+    const uint32_t site = builder.site("/opt/bin/solver", "", 0x1234);
+    receive = builder.signature(
+        ShapeWriter("MPI_Recv").object(site).heap(4, 128).integer(10).object(type)
+            .constant("MPI_ANY_SOURCE").constant("MPI_ANY_TAG").object(world)
+            .tag(FieldTag::kMatched).integer(reader::me_plus_mod_size(1)).integer(9));
+    open = builder.signature(ShapeWriter("MPI_File_open").none().object(world)
+                                 .string(FieldTag::kString, "a \"b\"").tag(FieldTag::kBits)
+                                 .varint(0).varint(2).varint(mpi::constant_id("MPI_MODE_CREATE"))
+                                 .varint(mpi::constant_id("MPI_MODE_RDWR"))
+                                 .constant("MPI_INFO_NULL").none().tag(FieldTag::kResult).array(2)
+                                 .repeat(1).integer(19).repeat(1).constant("MPI_ERR_FILE"));
+    bcast = builder.signature(ShapeWriter("MPI_Bcast").none().constant("MPI_BOTTOM")
+                                  .tag(FieldTag::kChanged).integer(2).integer(1).object(type)
+                                  .integer(0).object(world));
+    builder.group({0, 1}, {receive, open, bcast, receive});
+  }
+};
+
+std::string line(const Sample& sample, Rank rank, uint64_t seq, Style style) {
+  const Trace trace = sample.builder.open();
+  RankReader reader(trace, rank);
+  CallFormatter formatter(trace, style, [&](DefinitionId id) {
+    return module_and_offset(*trace.site(id));
+  });
+  Result<Cursor> cursor = reader.cursor(0);
+  cursor->seek(seq);
+  std::string out;
+  EXPECT_TRUE(formatter.append(out, *cursor->next()));
+  return out;
+}
+
+TEST(CallText, OneLineOfJsonIsTheContract) {
+  EXPECT_EQ(line(Sample(), 1, 3, Style::kJson),
+            R"({"rank":1,"thread":0,"seq":3,"call":"MPI_Recv","args":{"buf":"heap#4+128",)"
+            R"("count":10,"datatype":"MPI_INT","source":"MPI_ANY_SOURCE","tag":"MPI_ANY_TAG",)"
+            R"("comm":"MPI_COMM_WORLD","status":"MPI_STATUS_IGNORE"},"begin_ns":null,)"
+            R"("end_ns":null,"site":"solver+0x1234","matched":{"source":0,"tag":9}})");
+}
+
+TEST(CallText, AFailedCallHasItsCodeAndClass) {
+  const nlohmann::json call = nlohmann::json::parse(line(Sample(), 0, 1, Style::kJson));
+  EXPECT_EQ(call["rc"], 19);
+  EXPECT_EQ(call["error_class"], "MPI_ERR_FILE");
+  EXPECT_EQ(call["args"]["amode"], "MPI_MODE_CREATE|MPI_MODE_RDWR");
+  EXPECT_EQ(call["args"]["filename"], "a \"b\"");
+  EXPECT_TRUE(call["args"]["fh"].is_null());
+  EXPECT_TRUE(call["site"].is_null());
+  EXPECT_FALSE(call.contains("matched"));
+}
+
+TEST(CallText, AChangedParameterStandsTwice) {
+  const nlohmann::json call = nlohmann::json::parse(line(Sample(), 0, 2, Style::kJson));
+  EXPECT_EQ(call["args"]["count"], 2);
+  EXPECT_EQ(call["args"]["count_in"], 1);
+  EXPECT_EQ(call["args"]["buffer"], "MPI_BOTTOM");
+  EXPECT_FALSE(call.contains("rc"));
+}
+
+TEST(CallText, TextIsForPeople) {
+  EXPECT_EQ(line(Sample(), 1, 0, Style::kText),
+            "1.0 0 solver+0x1234 MPI_Recv(buf=heap#4+128, count=10, datatype=MPI_INT, "
+            "source=MPI_ANY_SOURCE, tag=MPI_ANY_TAG, comm=MPI_COMM_WORLD, "
+            "status=MPI_STATUS_IGNORE) matched={source=0, tag=9}");
+}
+
+TEST(CallText, EveryRepetitionIsTheSameButForItsNumber) {
+  const Sample sample;
+  nlohmann::json first = nlohmann::json::parse(line(sample, 0, 0, Style::kJson));
+  const nlohmann::json last = nlohmann::json::parse(line(sample, 0, 3, Style::kJson));
+  first["seq"] = 3;
+  EXPECT_EQ(first, last);
+}
+
+std::string text_of(const Value& value, Style style) {
+  TraceBuilder builder(1);
+  builder.group({0}, {});
+  const Trace trace = builder.open();
+  std::string out;
+  EXPECT_TRUE(append_value(out, value, trace, style));
+  return out;
+}
+
+TEST(ValueText, BuffersAndBytes) {
+  Value buffer;
+  buffer.kind = ValueKind::kBuffer;
+  buffer.id = static_cast<uint32_t>(BufferPlace::kHeap);
+  buffer.number = -1;
+  EXPECT_EQ(text_of(buffer, Style::kJson), "\"heap\"");
+  buffer.id = static_cast<uint32_t>(BufferPlace::kStack);
+  buffer.number = 1;
+  EXPECT_EQ(text_of(buffer, Style::kText), "stack#1");
+  buffer.id = static_cast<uint32_t>(BufferPlace::kData);
+  buffer.offset = -8;
+  EXPECT_EQ(text_of(buffer, Style::kText), "data#1-8");
+  Value bytes;
+  bytes.kind = ValueKind::kBytes;
+  bytes.text = "\x01\xfe";
+  EXPECT_EQ(text_of(bytes, Style::kJson), "{\"hex\":\"01fe\"}");
+  bytes.kind = ValueKind::kString;
+  EXPECT_EQ(text_of(bytes, Style::kJson), "{\"hex\":\"01fe\"}") << "no UTF-8";
+}
+
+TEST(ValueText, ArraysAreWrittenOut) {
+  Value run = Value::integer(5);
+  run.repeat = 3;
+  run.step = 10;
+  Value array;
+  array.kind = ValueKind::kArray;
+  array.items = {run, Value()};
+  EXPECT_EQ(text_of(array, Style::kJson), "[5,15,25,null]");
+  EXPECT_EQ(text_of(array, Style::kText), "[5, 15, 25, -]");
+}
+
+TEST(ValueText, GivesUpOnTextWithoutEnd) {
+  Value run;
+  run.kind = ValueKind::kString;
+  run.text = std::string(1 << 20, 'x');
+  run.repeat = 1 << 24;
+  Value array;
+  array.kind = ValueKind::kArray;
+  array.items = {run};
+  TraceBuilder builder(1);
+  builder.group({0}, {});
+  std::string out;
+  EXPECT_FALSE(append_value(out, array, builder.open(), Style::kJson));
+}
+
+}  // namespace
+}  // namespace refrain::report

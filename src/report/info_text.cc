@@ -1,0 +1,207 @@
+#include "report/info_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "format/trace_data.h"
+
+namespace refrain::report {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+uint64_t rule_count(const Trace& trace) {
+  uint64_t rules = 0;
+  for (const grammar::Grammar& grammar : trace.data().grammars) rules += grammar.rule_count();
+  return rules;
+}
+
+struct Times {
+  uint64_t in_mpi_ns = 0, outside_ns = 0;  // of all ranks
+};
+
+Times times_of(const Trace& trace) {
+  Times times;
+  for (const format::RankTotals& totals : trace.data().totals) {
+    times.in_mpi_ns += totals.in_mpi_ns;
+    times.outside_ns += totals.outside_ns;
+  }
+  return times;
+}
+
+uint64_t calls_per_rank(const Trace& trace, GroupId group) {
+  uint64_t calls = 0;
+  for (const Location& location : trace.group_locations(group)) calls += location.calls;
+  return calls;
+}
+
+ordered_json losses_json(const RunInfo& info) {
+  ordered_json losses = ordered_json::array();
+  for (const Loss& loss : info.losses) {
+    ordered_json entry = {{"reason", loss.reason}};
+    if (loss.calls > 0) entry["calls"] = loss.calls;
+    if (loss.rank >= 0) entry["rank"] = loss.rank;
+    if (!loss.detail.empty()) entry["detail"] = loss.detail;
+    losses.push_back(std::move(entry));
+  }
+  return losses;
+}
+
+ordered_json groups_json(const Trace& trace) {
+  ordered_json groups = ordered_json::array();
+  for (GroupId g = 0; g < trace.group_count(); ++g) {
+    const format::Group& group = trace.data().groups[g];
+    groups.push_back({{"ranks", rank_list_text(group.ranks, SIZE_MAX)},
+                      {"rank_count", group.ranks.size()},
+                      {"threads", group.locations.size()},
+                      {"calls_per_rank", calls_per_rank(trace, g)},
+                      {"signatures", group.signatures.size()}});
+  }
+  return groups;
+}
+
+void add_line(std::string& out, std::string_view key, std::string_view value) {
+  if (!value.empty()) out += fmt::format("  {:<12} {}\n", key, value);
+}
+
+std::string hosts_text(const std::vector<std::string>& hosts) {
+  constexpr size_t kShown = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(hosts.size(), kShown); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", hosts[i]);
+  if (hosts.size() > kShown) text += fmt::format(" and {} more", hosts.size() - kShown);
+  return text;
+}
+
+std::string losses_text(const RunInfo& info) {
+  if (info.losses.empty()) return "none";
+  std::string text;
+  for (const Loss& loss : info.losses) {
+    if (!text.empty()) text += "\n               ";
+    text += loss.reason;
+    if (loss.calls > 0) text += fmt::format(", {} calls", count_text(loss.calls));
+    if (loss.rank >= 0) text += fmt::format(", rank {}", loss.rank);
+    if (!loss.detail.empty()) text += fmt::format(": {}", loss.detail);
+  }
+  return text;
+}
+
+std::string groups_text(const Trace& trace) {
+  constexpr GroupId kShown = 12;
+  std::string text = fmt::format("  {:>6} {:>7} {:>14} {:>10}  {}\n", "group", "ranks",
+                                 "calls per rank", "signatures", "which");
+  for (GroupId g = 0; g < std::min(trace.group_count(), kShown); ++g) {
+    const format::Group& group = trace.data().groups[g];
+    text += fmt::format("  {:>6} {:>7} {:>14} {:>10}  {}\n", g, group.ranks.size(),
+                        count_text(calls_per_rank(trace, g)), group.signatures.size(),
+                        rank_list_text(group.ranks, 6));
+  }
+  if (trace.group_count() > kShown)
+    text += fmt::format("  ... and {} more groups\n", trace.group_count() - kShown);
+  return text;
+}
+
+}  // namespace
+
+std::string rank_list_text(const base::RunList& ranks, size_t max_runs) {
+  std::string text;
+  size_t shown = 0;
+  for (const base::RunList::Run& run : ranks.runs()) {
+    if (!text.empty()) text += ", ";
+    if (shown++ == max_runs) return text + "...";
+    text += std::to_string(run.start);
+    if (run.count == 1) continue;
+    const bool is_pair = run.count == 2 && run.step != 1;
+    text += fmt::format("{}{}", is_pair ? ", " : "-", ranks.at(run.before + run.count - 1));
+    if (is_pair) continue;
+    if (run.step != 1) text += fmt::format(":{}", run.step);
+  }
+  return text;
+}
+
+std::string duration_text(uint64_t ns) {
+  const auto v = static_cast<double>(ns);
+  if (ns < 1'000) return fmt::format("{} ns", ns);
+  if (ns < 1'000'000) return fmt::format("{:.3g} us", v / 1e3);
+  if (ns < 1'000'000'000) return fmt::format("{:.3g} ms", v / 1e6);
+  return fmt::format("{:.2f} s", v / 1e9);
+}
+
+std::string count_text(uint64_t count) {
+  const std::string digits = std::to_string(count);
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ' ';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string info_json(const Trace& trace) {
+  const RunInfo& info = trace.info();
+  const Times times = times_of(trace);
+  ordered_json out;
+  out["program"] = info.text_of("program");
+  out["command"] = info.text_of("command");
+  out["mpi"] = info.text_of("mpi");
+  out["mpi_version"] = info.text_of("mpi_version");
+  out["ranks"] = info.rank_count;
+  out["calls"] = trace.call_count();
+  out["duration_ns"] = info.duration_ns;
+  out["in_mpi_ns"] = times.in_mpi_ns;
+  out["outside_ns"] = times.outside_ns;
+  out["file_bytes"] = info.file_bytes;
+  out["complete"] = info.complete;
+  out["losses"] = losses_json(info);
+  out["signatures"] = trace.signature_count();
+  out["rules"] = rule_count(trace);
+  out["grammars"] = trace.data().grammars.size();
+  out["definitions"] = trace.definition_count();
+  out["hosts"] = info.hosts;
+  for (const auto& [key, value] : info.text)
+    if (!out.contains(key)) out[key] = value;
+  out["format"] = fmt::format("{}.{}", info.format_major, info.format_minor);
+  out["groups"] = groups_json(trace);
+  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string info_text(const Trace& trace) {
+  const RunInfo& info = trace.info();
+  const Times times = times_of(trace);
+  const double all_ns = static_cast<double>(times.in_mpi_ns) + static_cast<double>(times.outside_ns);
+  std::string out = trace.name() + "\n";
+  add_line(out, "program", info.text_of("program"));
+  add_line(out, "command", info.text_of("command"));
+  add_line(out, "started", info.text_of("started"));
+  add_line(out, "directory", info.text_of("working_directory"));
+  const std::string_view version = info.text_of("mpi_version");
+  add_line(out, "mpi", fmt::format("{}{}{}", info.text_of("mpi"), version.empty() ? "" : " ", version));
+  add_line(out, "ranks", fmt::format("{} on {} host{} ({})", count_text(info.rank_count),
+                                     info.hosts.size(), info.hosts.size() == 1 ? "" : "s",
+                                     hosts_text(info.hosts)));
+  add_line(out, "calls", count_text(trace.call_count()));
+  std::string duration = duration_text(info.duration_ns);
+  if (all_ns > 0)
+    duration += fmt::format(", {:.1f} % of it in MPI",
+                            100.0 * static_cast<double>(times.in_mpi_ns) / all_ns);
+  add_line(out, "duration", duration);
+  std::string size = count_text(info.file_bytes) + " bytes";
+  if (trace.call_count() > 0)
+    size += fmt::format(", {:.3g} a call", static_cast<double>(info.file_bytes) /
+                                               static_cast<double>(trace.call_count()));
+  add_line(out, "file", fmt::format("{}, format {}.{}", size, info.format_major, info.format_minor));
+  add_line(out, "content", fmt::format("{} signatures, {} rules in {} grammars, {} definitions",
+                                       count_text(trace.signature_count()),
+                                       count_text(rule_count(trace)),
+                                       count_text(trace.data().grammars.size()),
+                                       count_text(trace.definition_count())));
+  add_line(out, "timing", info.text_of("timing"));
+  add_line(out, "complete", info.complete ? "yes" : "NO");
+  add_line(out, "losses", losses_text(info));
+  return out + "\n" + groups_text(trace);
+}
+
+}  // namespace refrain::report

@@ -1,0 +1,83 @@
+#include "report/info_text.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reader/test_trace.h"
+#include "report/stats_text.h"
+
+namespace refrain::report {
+namespace {
+
+using reader::ShapeWriter;
+using reader::TraceBuilder;
+
+TraceBuilder sample() {
+  TraceBuilder builder(4);
+  const uint32_t world = builder.world();
+  const uint32_t barrier = builder.signature(ShapeWriter("MPI_Barrier").none().object(world));
+  builder.group({0, 1, 3}, std::vector<uint32_t>(500, barrier));
+  builder.data().meta.complete = false;
+  builder.data().losses.push_back({"rank_missing", 0, 2, "killed"});
+  return builder;
+}
+
+TEST(InfoText, JsonHasWhatScriptsRelyOn) {
+  const nlohmann::json info = nlohmann::json::parse(info_json(sample().open()));
+  EXPECT_EQ(info["mpi"], "MPICH");
+  EXPECT_EQ(info["ranks"], 4);
+  EXPECT_EQ(info["calls"], 1500);
+  EXPECT_EQ(info["complete"], false);
+  EXPECT_EQ(info["signatures"], 1);
+  EXPECT_EQ(info["rules"], 1);
+  EXPECT_TRUE(info.contains("file_bytes"));
+  ASSERT_EQ(info["losses"].size(), 1u);
+  EXPECT_EQ(info["losses"][0]["reason"], "rank_missing");
+  EXPECT_EQ(info["losses"][0]["rank"], 2);
+  EXPECT_FALSE(info["losses"][0].contains("calls")) << "unknown";
+  ASSERT_EQ(info["groups"].size(), 1u);
+  EXPECT_EQ(info["groups"][0]["ranks"], "0-1, 3");
+  EXPECT_EQ(info["groups"][0]["calls_per_rank"], 500);
+}
+
+TEST(InfoText, TextNamesWhatIsMissing) {
+  const std::string text = info_text(sample().open());
+  EXPECT_NE(text.find("NO"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank_missing, rank 2: killed"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 500"), std::string::npos) << text;
+}
+
+TEST(InfoText, RankLists) {
+  base::RunList ranks;
+  ranks.append_run(0, 8, 4);
+  ranks.append(100);
+  ranks.append_run(200, 1, 3);
+  EXPECT_EQ(rank_list_text(ranks, SIZE_MAX), "0-24:8, 100, 200, 201-202");
+  EXPECT_EQ(rank_list_text(ranks, 1), "0-24:8, ...");
+  EXPECT_EQ(rank_list_text({}, 2), "");
+}
+
+TEST(InfoText, Numbers) {
+  EXPECT_EQ(count_text(0), "0");
+  EXPECT_EQ(count_text(999), "999");
+  EXPECT_EQ(count_text(1000), "1 000");
+  EXPECT_EQ(count_text(12345678), "12 345 678");
+  EXPECT_EQ(duration_text(999), "999 ns");
+  EXPECT_EQ(duration_text(1500), "1.5 us");
+  EXPECT_EQ(duration_text(2'500'000'000), "2.50 s");
+}
+
+TEST(StatsText, APlainListHasEveryCall) {
+  const Trace trace = sample().open();
+  const TraceStats stats = count_stats(trace);
+  const format::Signature& barrier = trace.data().signatures[0];
+  EXPECT_EQ(stats.plain_list_bytes,
+            1500.0 * static_cast<double>(barrier.shape.size() + barrier.slots.size()));
+  EXPECT_EQ(stats.symbols, 1u);
+  const nlohmann::json json = nlohmann::json::parse(stats_json(stats));
+  EXPECT_EQ(json["calls"], 1500);
+}
+
+}  // namespace
+}  // namespace refrain::report

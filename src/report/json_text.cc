@@ -1,0 +1,73 @@
+#include "report/json_text.h"
+
+#include <cstdint>
+
+namespace refrain::report {
+
+namespace {
+
+constexpr char kHexDigits[] = "0123456789abcdef";
+
+// Length of the well-formed UTF-8 sequence at the beginning of `text`, 0 when there is none
+// (overlong forms, surrogates and values above U+10FFFF are not well-formed).
+size_t sequence_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const auto continues = [&](size_t i) { return i < text.size() && (byte(i) & 0xc0) == 0x80; };
+  const uint8_t first = byte(0);
+  if (first < 0x80) return 1;
+  if (first < 0xc2) return 0;
+  if (first < 0xe0) return continues(1) ? 2 : 0;
+  if (first < 0xf0) {
+    if (!continues(1) || !continues(2)) return 0;
+    if (first == 0xe0 && byte(1) < 0xa0) return 0;
+    if (first == 0xed && byte(1) > 0x9f) return 0;
+    return 3;
+  }
+  if (first > 0xf4 || !continues(1) || !continues(2) || !continues(3)) return 0;
+  if (first == 0xf0 && byte(1) < 0x90) return 0;
+  if (first == 0xf4 && byte(1) > 0x8f) return 0;
+  return 4;
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += "\\u00";
+      out += kHexDigits[byte >> 4];
+      out += kHexDigits[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t n = sequence_length(text);
+    if (n == 0) return false;
+    text.remove_prefix(n);
+  }
+  return true;
+}
+
+void append_hex(std::string& out, std::string_view bytes) {
+  for (const char c : bytes) {
+    const auto byte = static_cast<uint8_t>(c);
+    out += kHexDigits[byte >> 4];
+    out += kHexDigits[byte & 15];
+  }
+}
+
+}  // namespace refrain::report

@@ -1,0 +1,17 @@
+// JSON written straight into a buffer, for output that comes in millions of lines.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace refrain::report {
+
+// Appends `text` as a JSON string, quotes included. The caller has made sure that it is UTF-8.
+void append_json_string(std::string& out, std::string_view text);
+
+bool is_utf8(std::string_view text);
+
+// Lower-case hexadecimal digits, two a byte.
+void append_hex(std::string& out, std::string_view bytes);
+
+}  // namespace refrain::report

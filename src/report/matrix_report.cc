@@ -1,0 +1,125 @@
+#include "report/matrix_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <nlohmann/json.hpp>
+
+#include "report/info_text.h"
+#include "report/table.h"
+#include "report/units.h"
+
+namespace refrain::report {
+namespace {
+
+constexpr Rank kTableRanks = 8;     // up to here a table of all pairs
+constexpr Rank kPictureSide = 64;   // characters; more ranks share one
+constexpr size_t kHeaviestPairs = 10;
+constexpr std::string_view kShades = " .:-=+*#%@";  // nothing ... most
+
+std::string table_text(const analysis::Matrix& m) {
+  std::vector<std::string> titles = {"from\\to"};
+  for (Rank d = 0; d < m.rank_count; ++d) titles.push_back(std::to_string(d));
+  Table messages(titles), bytes(titles);
+  auto entry = m.entries.begin();
+  for (Rank s = 0; s < m.rank_count; ++s) {
+    std::vector<std::string> row = {std::to_string(s)}, size_row = row;
+    for (Rank d = 0; d < m.rank_count; ++d) {
+      const bool is_here = entry != m.entries.end() && entry->source == s && entry->dest == d;
+      row.push_back(is_here ? count_text(entry->messages) : "-");
+      size_row.push_back(is_here ? bytes_text(entry->bytes) : "-");
+      if (is_here) ++entry;
+    }
+    messages.add(row);
+    bytes.add(size_row);
+  }
+  return "\nMessages\n" + messages.text() + "\nBytes\n" + bytes.text();
+}
+
+// Shades by the logarithm: one pair with a thousand times the bytes of the rest hides nothing.
+std::string picture_text(const analysis::Matrix& m) {
+  const Rank per_cell = (m.rank_count + kPictureSide - 1) / kPictureSide;
+  const Rank side = (m.rank_count + per_cell - 1) / per_cell;
+  std::vector<double> cells(static_cast<size_t>(side * side), 0);
+  std::vector<bool> used(cells.size(), false);
+  for (const analysis::MatrixEntry& e : m.entries) {
+    const auto at = static_cast<size_t>((e.source / per_cell) * side + e.dest / per_cell);
+    cells[at] += static_cast<double>(e.bytes);
+    used[at] = true;
+  }
+  const double most = *std::max_element(cells.begin(), cells.end());
+  std::string out = fmt::format(
+      "\nBytes from each rank (down) to each (across){}; '.' least, '@' most, by their logarithm\n",
+      per_cell == 1 ? "" : fmt::format(", {} ranks a character", per_cell));
+  for (Rank s = 0; s < side; ++s) {
+    std::string line;
+    for (Rank d = 0; d < side; ++d) {
+      const auto at = static_cast<size_t>(s * side + d);
+      const double level = most > 1 ? std::log1p(cells[at]) / std::log1p(most) : 1;
+      const auto steps = static_cast<double>(kShades.size() - 2);
+      line += used[at] ? kShades[1 + static_cast<size_t>(level * steps)] : kShades[0];
+    }
+    out += fmt::format("{:>7} |{}|\n", s * per_cell, line);
+  }
+  return out;
+}
+
+std::string heaviest_text(const analysis::Matrix& m) {
+  std::vector<analysis::MatrixEntry> sorted = m.entries;
+  const size_t shown = std::min(kHeaviestPairs, sorted.size());
+  std::partial_sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(shown),
+                    sorted.end(), [](const auto& a, const auto& b) {
+                      return std::tuple(b.bytes, b.messages, a.source, a.dest) <
+                             std::tuple(a.bytes, a.messages, b.source, b.dest);
+                    });
+  Table table({"source", "dest", "messages", "bytes"});
+  for (size_t i = 0; i < shown; ++i)
+    table.add({std::to_string(sorted[i].source), std::to_string(sorted[i].dest),
+               count_text(sorted[i].messages), bytes_text(sorted[i].bytes)});
+  return "\nHeaviest pairs\n" + table.text();
+}
+
+}  // namespace
+
+std::string matrix_text(const analysis::Matrix& m, const std::string& name) {
+  std::string out =
+      fmt::format("{}: {} {}, {} messages, {} between {} pairs\n", name, m.rank_count,
+                  m.rank_count == 1 ? "rank" : "ranks", count_text(m.messages), bytes_text(m.bytes),
+                  count_text(m.entries.size()));
+  if (!m.entries.empty())
+    out += m.rank_count <= kTableRanks ? table_text(m) : picture_text(m) + heaviest_text(m);
+  if (m.other_world_messages > 0)
+    out += fmt::format("\n{} messages with processes of another world are not shown\n",
+                       count_text(m.other_world_messages));
+  if (m.unsized_messages > 0)
+    out += fmt::format("\n{} messages are of unknown size and counted as 0 bytes\n",
+                       count_text(m.unsized_messages));
+  return out;
+}
+
+std::string matrix_csv(const analysis::Matrix& m) {
+  std::string out = "source,dest,messages,bytes\n";
+  for (const analysis::MatrixEntry& e : m.entries)
+    out += fmt::format("{},{},{},{}\n", e.source, e.dest, e.messages, e.bytes);
+  return out;
+}
+
+std::string matrix_json(const analysis::Matrix& m) {
+  nlohmann::ordered_json out;
+  out["ranks"] = m.rank_count;
+  out["messages"] = m.messages;
+  out["bytes"] = m.bytes;
+  out["other_world_messages"] = m.other_world_messages;
+  out["unsized_messages"] = m.unsized_messages;
+  out["pairs"] = nlohmann::ordered_json::array();
+  for (const analysis::MatrixEntry& e : m.entries)
+    out["pairs"].push_back({{"source", e.source},
+                            {"dest", e.dest},
+                            {"messages", e.messages},
+                            {"bytes", e.bytes}});
+  return out.dump(2) + "\n";
+}
+
+}  // namespace refrain::report

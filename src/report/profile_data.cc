@@ -1,0 +1,119 @@
+// The profile for programs: JSON and CSV.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/profile_rows.h"
+#include "report/table.h"
+
+namespace refrain::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+uint64_t rounded(double v) { return v > 0 ? static_cast<uint64_t>(std::llround(v)) : 0; }
+
+void put_totals(Json& out, const analysis::CallTotals& t, const analysis::Profile& p) {
+  out["count"] = t.calls;
+  out["time_ns"] = rounded(t.time_ns);
+  out["min_ns"] = t.min_ns;
+  out["mean_ns"] = rounded(t.mean_ns());
+  out["max_ns"] = t.max_ns;
+  out["bytes"] = t.bytes;
+  out["messages"] = t.messages;
+  out["failed"] = t.failed;
+  out["unsized"] = t.unsized;
+  out["mpi_share"] = p.all.time_ns > 0 ? t.time_ns / p.all.time_ns : 0;
+  out["run_share"] = p.run_ns > 0 ? t.time_ns / p.run_ns : 0;
+}
+
+Json nullable(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json rows_json(const ProfileView& view, ProfileBy by) {
+  Json out = Json::array();
+  for (const ProfileRow& row : profile_rows(view, by)) {
+    Json item;
+    if (by == ProfileBy::kGroup) item["group"] = row.group;
+    if (by == ProfileBy::kSite) {
+      item["site"] = row.site == "unknown" ? Json() : Json(row.site);
+      item["in_function"] = nullable(row.function);
+      item["file"] = nullable(row.file);
+      item["module"] = nullable(row.module);
+      item["offset"] = row.offset < 0 ? Json() : Json(row.offset);
+      item["module_changed"] = row.module_changed;
+    }
+    if (by != ProfileBy::kGroup) item["call"] = row.call;
+    put_totals(item, row.totals, view.profile);
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
+Json spread_json(const analysis::Spread& s) {
+  return {{"min", s.min}, {"mean", s.mean}, {"max", s.max}, {"imbalance", s.imbalance()}};
+}
+
+Json sizes_json(const analysis::Profile& p) {
+  Json out = Json::array();
+  for (int kind = 0; kind < analysis::kTransferKinds; ++kind) {
+    const analysis::SizeHistogram& sizes = p.sizes[static_cast<size_t>(kind)];
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i].transfers == 0) continue;
+      out.push_back({{"kind", transfer_kind_name(static_cast<analysis::TransferKind>(kind))},
+                     {"from_bytes", i == 0 ? 0 : uint64_t{1} << (i - 1)},
+                     {"transfers", sizes[i].transfers},
+                     {"bytes", sizes[i].bytes}});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string profile_json(const ProfileView& view) {
+  const analysis::Profile& p = view.profile;
+  Json out;
+  out["trace"] = view.trace.name();
+  out["complete"] = view.trace.info().complete;
+  out["rank_count"] = view.trace.rank_count();
+  out["duration_ns"] = view.trace.info().duration_ns;
+  out["run_ns"] = rounded(p.run_ns);
+  Json all;
+  put_totals(all, p.all, p);
+  out["all"] = std::move(all);
+  out["functions"] = rows_json(view, ProfileBy::kFunction);
+  out["sites"] = rows_json(view, ProfileBy::kSite);
+  out["groups"] = rows_json(view, ProfileBy::kGroup);
+  out["spread"] = {{"calls", spread_json(p.calls)},
+                   {"in_mpi_ns", spread_json(p.in_mpi_ns)},
+                   {"outside_ns", spread_json(p.outside_ns)}};
+  out["ranks"] = Json::array();
+  for (const analysis::RankRow& r : p.ranks)
+    out["ranks"].push_back({{"rank", r.rank},
+                            {"calls", r.calls},
+                            {"in_mpi_ns", r.in_mpi_ns},
+                            {"outside_ns", r.outside_ns},
+                            {"bytes", r.bytes}});
+  out["sizes"] = sizes_json(p);
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string profile_csv(const ProfileView& view, ProfileBy by) {
+  std::string out;
+  if (by == ProfileBy::kSite) out = "site,in_function,";
+  out += by == ProfileBy::kGroup ? "group" : "call";
+  out += ",count,time_ns,min_ns,mean_ns,max_ns,bytes,messages,failed,unsized\n";
+  for (const ProfileRow& row : profile_rows(view, by)) {
+    if (by == ProfileBy::kSite) out += csv_field(row.site) + "," + csv_field(row.function) + ",";
+    const analysis::CallTotals& t = row.totals;
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n",
+                       by == ProfileBy::kGroup ? row.group : row.call, t.calls, rounded(t.time_ns),
+                       t.min_ns, rounded(t.mean_ns()), t.max_ns, t.bytes, t.messages, t.failed,
+                       t.unsized);
+  }
+  return out;
+}
+
+}  // namespace refrain::report

@@ -1,0 +1,101 @@
+#include "report/profile_report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reader/test_trace.h"
+#include "report/table.h"
+#include "report/units.h"
+
+namespace refrain::report {
+namespace {
+
+using reader::ShapeWriter;
+
+class ProfileReport : public testing::Test {
+ protected:
+  static Trace make() {
+    reader::TraceBuilder builder(2);
+    const uint32_t world = builder.world();
+    const uint32_t type = builder.predefined_type("MPI_DOUBLE", 8);
+    const uint32_t site = builder.site("/no/such/libsolver.so", "", 0x1234);
+    ShapeWriter send("MPI_Send"), barrier("MPI_Barrier");
+    send.object(site).none().integer(100).object(type).integer(0).integer(0).object(world);
+    barrier.none().object(world);
+    const uint32_t a = builder.signature(send), b = builder.signature(barrier);
+    builder.group({0, 1}, {a, a, a, b});
+    builder.data().durations[a].sum_ns = 6000;
+    builder.data().durations[a].max_ns = 2500;
+    builder.data().durations[b].sum_ns = 2000;
+    builder.data().totals = {{5000, 5000}, {3000, 7000}};
+    return builder.open();
+  }
+
+  Trace trace_ = make();
+  analysis::Profile profile_ = analysis::profile(trace_);
+  reader::Symbols symbols_;
+  ProfileView view_{trace_, profile_, symbols_};
+};
+
+TEST_F(ProfileReport, JsonHoldsTheTables) {
+  const auto json = nlohmann::json::parse(profile_json(view_));
+  ASSERT_EQ(json["functions"].size(), 2U);
+  EXPECT_EQ(json["functions"][0]["call"], "MPI_Send");
+  EXPECT_EQ(json["functions"][0]["count"], 6);
+  EXPECT_EQ(json["functions"][0]["time_ns"], 6000);
+  EXPECT_EQ(json["functions"][0]["bytes"], 4800);
+  EXPECT_DOUBLE_EQ(json["functions"][0]["mpi_share"], 0.75);
+  EXPECT_DOUBLE_EQ(json["functions"][0]["run_share"], 0.3);
+  EXPECT_EQ(json["sites"][0]["site"], "libsolver.so+0x1234");
+  EXPECT_TRUE(json["sites"][1]["site"].is_null());
+  EXPECT_EQ(json["groups"].size(), 2U);
+  EXPECT_EQ(json["ranks"][1]["in_mpi_ns"], 3000);
+  EXPECT_EQ(json["sizes"][0]["from_bytes"], 512);
+  EXPECT_EQ(json["all"]["count"], 8);
+}
+
+TEST_F(ProfileReport, CsvHasOneLineARow) {
+  EXPECT_EQ(profile_csv(view_, ProfileBy::kFunction),
+            "call,count,time_ns,min_ns,mean_ns,max_ns,bytes,messages,failed,unsized\n"
+            "MPI_Send,6,6000,0,1000,2500,4800,6,0,0\n"
+            "MPI_Barrier,2,2000,0,1000,0,0,0,0,0\n");
+  EXPECT_EQ(profile_csv(view_, ProfileBy::kSite).substr(0, 22), "site,in_function,call,");
+}
+
+TEST_F(ProfileReport, TextSaysWhatItLeftOut) {
+  const std::string text = profile_table_text(view_, ProfileBy::kFunction, 1);
+  EXPECT_NE(text.find("MPI_Send"), std::string::npos);
+  EXPECT_EQ(text.find("MPI_Barrier"), std::string::npos);
+  EXPECT_NE(text.find("1 more"), std::string::npos);
+  const std::string all = profile_text(view_, 0);
+  EXPECT_NE(all.find("MPI_Barrier"), std::string::npos);
+  EXPECT_NE(all.find("libsolver.so+0x1234"), std::string::npos);
+  EXPECT_NE(all.find("imbalance"), std::string::npos);
+  EXPECT_EQ(all.find("more (--top"), std::string::npos);
+}
+
+TEST(CsvField, QuotesOnlyWhereItMust) {
+  EXPECT_EQ(csv_field("heat.c:41"), "heat.c:41");
+  EXPECT_EQ(csv_field("a,b \"c\""), "\"a,b \"\"c\"\"\"");
+}
+
+TEST(Table, AlignsItsColumns) {
+  Table table({"<name", "n"});
+  EXPECT_EQ(table.text(), "");
+  table.add({"a", "100"});
+  table.add({"long", "1"});
+  EXPECT_EQ(table.text(), "  name    n\n  a     100\n  long    1\n");
+}
+
+TEST(Units, AreShort) {
+  EXPECT_EQ(bytes_text(0), "0 B");
+  EXPECT_EQ(bytes_text(1023), "1023 B");
+  EXPECT_EQ(bytes_text(1536), "1.50 KiB");
+  EXPECT_EQ(bytes_text(UINT64_MAX), "16.0 EiB");
+  EXPECT_EQ(percent_text(1, 8), "12.5 %");
+  EXPECT_EQ(percent_text(1, 0), "-");
+}
+
+}  // namespace
+}  // namespace refrain::report

@@ -1,0 +1,64 @@
+#include "report/profile_rows.h"
+
+#include "mpi/call_table.h"
+
+namespace refrain::report {
+namespace {
+
+std::string call_name(CallId id) {
+  const mpi::CallInfo* info = mpi::find_call(id);
+  return info == nullptr ? "call#" + std::to_string(id) : std::string(info->name);
+}
+
+void name_site(const ProfileView& view, DefinitionId id, ProfileRow& row) {
+  const auto site = view.trace.site(id);
+  if (site) {
+    const reader::SourcePlace& place = view.symbols.find(*site);
+    row.site = view.symbols.label(*site);
+    row.function = place.function;
+    row.file = place.file;
+    row.module = site->module;
+    row.offset = site->offset;
+    row.module_changed = place.status == reader::SymbolStatus::kModuleChanged;
+  }
+  if (row.site.empty()) row.site = "unknown";
+}
+
+}  // namespace
+
+std::vector<ProfileRow> profile_rows(const ProfileView& view, ProfileBy by) {
+  std::vector<ProfileRow> out;
+  const auto append = [&out](const analysis::CallTotals& totals) -> ProfileRow& {
+    out.emplace_back();
+    out.back().totals = totals;
+    return out.back();
+  };
+  switch (by) {
+    case ProfileBy::kFunction:
+      for (const auto& f : view.profile.functions) append(f.totals).call = call_name(f.call);
+      break;
+    case ProfileBy::kSite:
+      for (const auto& s : view.profile.sites) {
+        ProfileRow& row = append(s.totals);
+        row.call = call_name(s.call);
+        name_site(view, s.site, row);
+      }
+      break;
+    case ProfileBy::kGroup:
+      for (const auto& g : view.profile.groups) append(g.totals).group = mpi::to_string(g.group);
+      break;
+  }
+  return out;
+}
+
+std::string transfer_kind_name(analysis::TransferKind kind) {
+  switch (kind) {
+    case analysis::TransferKind::kP2p: return "p2p";
+    case analysis::TransferKind::kRma: return "rma";
+    case analysis::TransferKind::kCollective: return "collective";
+    case analysis::TransferKind::kIo: return "io";
+  }
+  return "";
+}
+
+}  // namespace refrain::report

@@ -1,0 +1,28 @@
+// The rows of a profile's tables with their names resolved: what all output formats share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/profile_report.h"
+
+namespace refrain::report {
+
+struct ProfileRow {
+  std::string call;         // function; empty in the table by group
+  std::string group;        // kind of function; only in the table by group
+  std::string site;         // "heat.c:41", "module+0x1234" or "unknown"; only in the table by site
+  std::string function;     // that holds the call site; may be empty
+  std::string file;         // of the call site, as the compiler was given it; may be empty
+  std::string module;
+  int64_t offset = -1;
+  bool module_changed = false;  // why it has no file
+  analysis::CallTotals totals;
+};
+
+std::vector<ProfileRow> profile_rows(const ProfileView& view, ProfileBy by);
+
+// "p2p", "rma", "collective", "io".
+std::string transfer_kind_name(analysis::TransferKind kind);
+
+}  // namespace refrain::report

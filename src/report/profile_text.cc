@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include "report/info_text.h"
+#include "report/profile_rows.h"
+#include "report/table.h"
+#include "report/units.h"
+
+namespace refrain::report {
+namespace {
+
+std::string time_text(double ns) { return duration_text(static_cast<uint64_t>(ns + 0.5)); }
+
+constexpr size_t kRanksShown = 16;  // more ranks than that: their spread only
+
+std::string title_line(const ProfileView& view) {
+  const RunInfo& info = view.trace.info();
+  std::string out = fmt::format("{}: {} {}, {} calls, {}", view.trace.name(), info.rank_count,
+                                info.rank_count == 1 ? "rank" : "ranks",
+                                count_text(view.profile.all.calls),
+                                duration_text(info.duration_ns));
+  if (const auto program = info.text_of("command"); !program.empty())
+    out += fmt::format("\n  {}", program);
+  return out + "\n";
+}
+
+std::string ranks_text(const ProfileView& view) {
+  const analysis::Profile& p = view.profile;
+  if (p.ranks.empty()) return "";
+  std::string out = "\nTime of the ranks\n";
+  Table spread({"<", "min", "mean", "max", "imbalance"});
+  const auto add = [&](const char* name, const analysis::Spread& s, auto text) {
+    spread.add({name, text(s.min), text(s.mean), text(s.max),
+                s.mean > 0 ? fmt::format("{:.1f} %", 100 * s.imbalance()) : "-"});
+  };
+  add("in MPI", p.in_mpi_ns, time_text);
+  add("outside MPI", p.outside_ns, time_text);
+  add("calls", p.calls, [](double v) { return count_text(static_cast<uint64_t>(v + 0.5)); });
+  out += spread.text();
+  if (p.ranks.size() > kRanksShown) return out;
+  Table ranks({"rank", "calls", "in MPI", "outside MPI", "MPI", "bytes"});
+  for (const analysis::RankRow& r : p.ranks) {
+    const auto in = static_cast<double>(r.in_mpi_ns), rest = static_cast<double>(r.outside_ns);
+    ranks.add({std::to_string(r.rank), count_text(r.calls), time_text(in), time_text(rest),
+               percent_text(in, in + rest), bytes_text(r.bytes)});
+  }
+  return out + "\n" + ranks.text();
+}
+
+std::vector<std::string> columns(const analysis::CallTotals& t, const analysis::Profile& p) {
+  return {count_text(t.calls),
+          time_text(t.time_ns),
+          percent_text(t.time_ns, p.all.time_ns),
+          percent_text(t.time_ns, p.run_ns),
+          duration_text(t.min_ns),
+          time_text(t.mean_ns()),
+          duration_text(t.max_ns),
+          (t.unsized > 0 ? ">= " : "") + bytes_text(t.bytes)};
+}
+
+std::string sizes_text(const analysis::Profile& p) {
+  Table table({"from", "<", "kind", "transfers", "bytes"});
+  for (int kind = 0; kind < analysis::kTransferKinds; ++kind) {
+    const analysis::SizeHistogram& sizes = p.sizes[static_cast<size_t>(kind)];
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i].transfers == 0) continue;
+      const uint64_t from = i == 0 ? 0 : uint64_t{1} << (i - 1);
+      const std::string to = i < 2 ? "" : i == 64 ? "or more" : "to " + bytes_text((from << 1) - 1);
+      table.add({bytes_text(from), to, transfer_kind_name(static_cast<analysis::TransferKind>(kind)),
+                 count_text(sizes[i].transfers), bytes_text(sizes[i].bytes)});
+    }
+  }
+  return table.rows() == 0 ? "" : "\nSizes\n" + table.text();
+}
+
+const char* title_of(ProfileBy by) {
+  switch (by) {
+    case ProfileBy::kFunction: return "Functions";
+    case ProfileBy::kSite: return "Call sites";
+    case ProfileBy::kGroup: return "Kinds of calls";
+  }
+  return "";
+}
+
+std::string notes_text(const analysis::Profile& p) {
+  std::string out;
+  if (p.all.failed > 0)
+    out += fmt::format("\n{} calls did not return MPI_SUCCESS\n", count_text(p.all.failed));
+  if (p.all.unsized > 0)
+    out += fmt::format("\n{} transfers are of unknown size and counted as 0 bytes\n",
+                       count_text(p.all.unsized));
+  return out;
+}
+
+}  // namespace
+
+std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top) {
+  std::vector<std::string> titles = by == ProfileBy::kGroup
+                                        ? std::vector<std::string>{"<kind"}
+                                        : std::vector<std::string>{"<function"};
+  if (by == ProfileBy::kSite) titles = {"<site", "<in", "<function"};
+  for (const char* title : {"calls", "time", "MPI", "run", "min", "mean", "max", "bytes"})
+    titles.emplace_back(title);
+  Table table(titles);
+  const std::vector<ProfileRow> rows = profile_rows(view, by);
+  bool module_changed = false;
+  for (const ProfileRow& row : rows) {
+    if (top > 0 && table.rows() == top) break;
+    std::vector<std::string> cells = {by == ProfileBy::kGroup ? row.group : row.call};
+    if (by == ProfileBy::kSite) cells = {row.site, row.function, row.call};
+    for (std::string& cell : columns(row.totals, view.profile)) cells.push_back(std::move(cell));
+    table.add(cells);
+    module_changed = module_changed || row.module_changed;
+  }
+  std::string out = std::string(title_of(by)) + ", by time\n" + table.text();
+  if (rows.size() > table.rows())
+    out += fmt::format("  ... and {} more (--top 0 shows all)\n", rows.size() - table.rows());
+  if (module_changed) out += "  module+0x...: the module changed since the run\n";
+  return out;
+}
+
+std::string profile_text(const ProfileView& view, size_t top) {
+  return title_line(view) + ranks_text(view) + "\n" +
+         profile_table_text(view, ProfileBy::kFunction, top) + "\n" +
+         profile_table_text(view, ProfileBy::kSite, top) + sizes_text(view.profile) +
+         notes_text(view.profile);
+}
+
+}  // namespace refrain::report

@@ -1,0 +1,27 @@
+// A text table with aligned columns.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace refrain::report {
+
+class Table {
+ public:
+  // A column's title; one that begins with '<' is aligned to the left.
+  explicit Table(std::vector<std::string> titles);
+  void add(std::vector<std::string> row);  // as many cells as there are titles
+  size_t rows() const { return rows_.size(); }
+  // Lines of two spaces, cells, newline; empty when there is no row.
+  std::string text() const;
+
+ private:
+  std::vector<std::string> titles_;
+  std::vector<bool> left_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// A field of a CSV file (RFC 4180): quoted when it holds a comma, a quote or a newline.
+std::string csv_field(const std::string& text);
+
+}  // namespace refrain::report
