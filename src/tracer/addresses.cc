@@ -1,0 +1,127 @@
+#include "tracer/addresses.h"
+
+#include <elf.h>
+#include <link.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace refrain::tracer {
+
+namespace {
+
+// Libraries that call MPI on their own behalf. A call that comes from one of them while another MPI
+// call is under way is not a call of the program (FINDINGS: ROMIO calls MPI through the PLT).
+bool is_mpi_library(const char* path) {
+  static constexpr const char* kStems[] = {
+      "librefrain-", "libmpi.so",  "libmpich",    "libmpi_", "libmpifort", "libmpicxx", "libopen-rte",
+      "libopen-pal", "libmca_",    "mca_",        "libucp",  "libuct",     "libucs",    "libucm",
+      "libpmix",     "libfabric",  "libpmi",      "libompi", "libromio",   "libhwloc",  "libpsm",
+      "libprrte",    "libmpi++",   "libopa"};
+  const char* name = std::strrchr(path, '/');
+  name = name == nullptr ? path : name + 1;
+  for (const char* stem : kStems)
+    if (std::strncmp(name, stem, std::strlen(stem)) == 0) return true;
+  return false;
+}
+
+std::string read_build_id(const dl_phdr_info& info) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& ph = info.dlpi_phdr[i];
+    if (ph.p_type != PT_NOTE) continue;
+    const char* p = reinterpret_cast<const char*>(info.dlpi_addr + ph.p_vaddr);
+    const char* end = p + ph.p_memsz;
+    while (p + sizeof(ElfW(Nhdr)) <= end) {
+      ElfW(Nhdr) note;
+      std::memcpy(&note, p, sizeof note);
+      const char* name = p + sizeof note;
+      const char* desc = name + ((note.n_namesz + 3) & ~3u);
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && desc + note.n_descsz <= end &&
+          std::memcmp(name, "GNU", 4) == 0) {
+        static constexpr char kHex[] = "0123456789abcdef";
+        std::string id;
+        for (unsigned k = 0; k < note.n_descsz; ++k) {
+          const auto b = static_cast<unsigned char>(desc[k]);
+          id += kHex[b >> 4];
+          id += kHex[b & 15];
+        }
+        return id;
+      }
+      p = desc + ((note.n_descsz + 3) & ~3u);
+    }
+  }
+  return {};
+}
+
+std::string path_of(const dl_phdr_info& info) {
+  if (info.dlpi_name != nullptr && info.dlpi_name[0] != '\0') return info.dlpi_name;
+  char exe[4096];
+  const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe);
+  return n > 0 ? std::string(exe, static_cast<size_t>(n)) : std::string("?");
+}
+
+}  // namespace
+
+struct AddressScan {
+  AddressMap* map;
+  bool first = true;
+
+  static int visit(dl_phdr_info* info, size_t, void* self) {
+    return static_cast<AddressScan*>(self)->add(*info);
+  }
+  int add(const dl_phdr_info& info) {
+    // Only the program itself has an empty name and comes first; the vdso has no segments of interest.
+    const bool is_program = first;
+    first = false;
+    if (!is_program && (info.dlpi_name == nullptr || info.dlpi_name[0] == '\0')) return 0;
+    const std::string path = path_of(info);
+    uint32_t index = 0;
+    for (; index < map->modules_.size(); ++index)
+      if (map->modules_[index].bias == info.dlpi_addr && map->modules_[index].path == path) break;
+    if (index < map->modules_.size()) return 0;  // known, its segments too
+    map->modules_.push_back(
+        Module{path, read_build_id(info), info.dlpi_addr, is_mpi_library(path.c_str())});
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+      const ElfW(Phdr)& ph = info.dlpi_phdr[i];
+      if (ph.p_type != PT_LOAD) continue;
+      const uintptr_t begin = info.dlpi_addr + ph.p_vaddr;
+      const bool writable = (ph.p_flags & PF_W) != 0;
+      map->segments_.push_back(
+          Segment{begin, begin + ph.p_memsz, index, writable ? map->next_data_id_++ : -1});
+    }
+    return 0;
+  }
+};
+
+void AddressMap::refresh() {
+  AddressScan scan{this};
+  dl_iterate_phdr(&AddressScan::visit, &scan);
+  std::sort(segments_.begin(), segments_.end(),
+            [](const Segment& a, const Segment& b) { return a.begin < b.begin; });
+}
+
+const Segment* AddressMap::find(uintptr_t address) const {
+  auto it = std::upper_bound(segments_.begin(), segments_.end(), address,
+                             [](uintptr_t a, const Segment& s) { return a < s.begin; });
+  if (it == segments_.begin()) return nullptr;
+  --it;
+  return address < it->end ? &*it : nullptr;
+}
+
+StackBounds StackBounds::of_this_thread() {
+  StackBounds bounds;
+  pthread_attr_t attr;
+  if (pthread_getattr_np(pthread_self(), &attr) != 0) return bounds;
+  void* base = nullptr;
+  size_t size = 0;
+  if (pthread_attr_getstack(&attr, &base, &size) == 0) {
+    bounds.begin = reinterpret_cast<uintptr_t>(base);
+    bounds.end = bounds.begin + size;
+  }
+  pthread_attr_destroy(&attr);
+  return bounds;
+}
+
+}  // namespace refrain::tracer

@@ -1,0 +1,121 @@
+#include "tracer/call_scope.h"
+
+#include <bit>
+
+#include "tracer/fortran.h"
+#include "tracer/process.h"
+
+namespace refrain::tracer {
+
+namespace {
+
+// `_c` variants stand a fixed distance behind the calls that they widen.
+mpi::CallId base_call(uint64_t id) {
+  constexpr uint64_t kLarge = 1000;
+  return static_cast<mpi::CallId>(id >= kLarge && id < 2 * kLarge ? id - kLarge : id);
+}
+
+}  // namespace
+
+// Laws: as in the header. Budget: about 10 ns for a call of the program, 2 ns for a nested one.
+CallScope::CallScope(mpi::CallId call, void* return_address, void* frame)
+    : address_(reinterpret_cast<uintptr_t>(return_address)), call_(call) {
+  Location* l = current_location();
+  if (l == nullptr) return;
+  const bool nested = l->depth > 0;
+  location_ = l;
+  ++l->depth;
+  if (l->in_recorder) return;
+  FortranSite& fortran = refrain_fortran_site;
+  if (fortran.address != nullptr) {
+    // Reached from a Fortran entry point, or left over from one that never got here: the entry point's
+    // frame must be further up the stack and the caller must be the MPI library's Fortran layer.
+    const bool ours = reinterpret_cast<uintptr_t>(frame) < reinterpret_cast<uintptr_t>(fortran.sp) &&
+                      l->process->is_mpi_code(address_);
+    if (!ours) {
+      if (!nested) fortran.address = nullptr;
+    } else {
+      // The Fortran layer also calls MPI to convert handles and the like.
+      if (base_call(fortran.call) != base_call(call)) return;
+      address_ = reinterpret_cast<uintptr_t>(fortran.address);
+      fortran.address = nullptr;
+      active_ = true;
+      return;
+    }
+  }
+  active_ = !nested || !l->process->is_mpi_code(address_);
+}
+
+uint32_t CallScope::site() {
+  Location& l = *location_;
+  Location::SiteEntry& e = l.sites[(address_ ^ (address_ >> 9)) % Location::kSiteCache];
+  if (e.address != address_) {
+    e.def = l.process->define_site(address_);
+    e.address = address_;
+  }
+  return e.def;
+}
+
+Encoder& CallScope::encoder(int rc) {
+  rc_ = rc;
+  location_->in_recorder = true;
+  location_->encoder.start(call_, site());
+  return location_->encoder;
+}
+
+uint32_t CallScope::commit() {
+  Location& l = *location_;
+  Process& p = *l.process;
+  if (rc_ != MPI_SUCCESS) l.encoder.error(rc_);
+  const uint64_t ticks = end_ticks_ > begin_ticks_ ? end_ticks_ - begin_ticks_ : 0;
+  uint32_t terminal = 0;
+  {
+    Process::Guard guard(p);
+    terminal = extend_grammar();
+    if (terminal == p.stats.size()) p.stats.emplace_back();
+    count_duration(terminal, ticks);
+    l.encoder.call_has_terminal(terminal);
+  }
+  if (l.depth == 1) {
+    l.in_mpi_ticks += ticks;
+    if (l.last_end_ticks != 0 && begin_ticks_ > l.last_end_ticks)
+      l.outside_ticks += begin_ticks_ - l.last_end_ticks;
+    l.last_end_ticks = end_ticks_;
+  }
+  l.in_recorder = false;
+  return terminal;
+}
+
+// In a loop the grammar knows which call comes next: compare before hashing.
+uint32_t CallScope::extend_grammar() {
+  Location& l = *location_;
+  Process& p = *l.process;
+  const std::string_view bytes = l.encoder.bytes();
+  const uint64_t guess = l.grammar.expected();
+  if (guess < p.signatures.size() && p.signatures.at(static_cast<uint32_t>(guess)) == bytes) {
+    l.grammar.append_expected();
+    return static_cast<uint32_t>(guess);
+  }
+  const uint32_t terminal = p.signatures.intern(bytes);
+  if (!l.grammar.append(terminal)) ++l.refused_calls;
+  return terminal;
+}
+
+void CallScope::count_duration(uint32_t terminal, uint64_t ticks) {
+  TerminalStats& s = location_->process->stats[terminal];
+  const auto bucket = [](uint64_t t) {
+    const int b = std::bit_width(t | 1) - 1;
+    return b < TerminalStats::kBuckets ? b : TerminalStats::kBuckets - 1;
+  };
+  if (s.count == 1) {
+    s.histogram = new uint32_t[TerminalStats::kBuckets]();
+    s.histogram[bucket(s.min_ticks)] = 1;
+  }
+  ++s.count;
+  s.sum_ticks += static_cast<double>(ticks);
+  if (ticks < s.min_ticks) s.min_ticks = ticks;
+  if (ticks > s.max_ticks) s.max_ticks = ticks;
+  if (s.histogram != nullptr) ++s.histogram[bucket(ticks)];
+}
+
+}  // namespace refrain::tracer

@@ -1,0 +1,67 @@
+// CallScope: one MPI call of the program on its way through a wrapper.
+//
+//   program -> MPI_Send (wrapper) -> CallScope -> real MPI_Send
+//                                      |  end of call
+//                                      v
+//              Encoder: parameters -> signature -> terminal -> grammar of the location
+//
+// Laws: never fails, never changes an argument, costs a branch where the call is not the program's:
+// calls that the MPI library makes inside a call are not recorded, calls that a callback of the
+// program makes inside a call are (told apart by the caller's module).
+#pragma once
+
+#include <mpi.h>
+
+#include "mpi/call_table.h"
+#include "tracer/encoder.h"
+#include "tracer/location.h"
+#include "tracer/process.h"
+
+namespace refrain::tracer {
+
+class CallScope {
+ public:
+  CallScope(mpi::CallId call, void* return_address, void* frame);
+  ~CallScope() {
+    if (location_ != nullptr) --location_->depth;
+  }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+  bool active() const { return active_; }
+  Location& location() { return *location_; }
+  Process& process() { return *location_->process; }
+
+  void begin() { begin_ticks_ = location_->process->clock.ticks(); }
+  void end() { end_ticks_ = location_->process->clock.ticks(); }
+  uint64_t begin_ticks() const { return begin_ticks_; }
+
+  // What a handle stands for before a call that may free or change it.
+  template <class H>
+  Captured capture(format::DefinitionKind kind, H h) {
+    return location_->encoder.lookup(kind, handle_key(h));
+  }
+  // After success: the handle is gone, its id is free again.
+  void released(format::DefinitionKind kind, const Captured& c) {
+    location_->encoder.release(kind, c);
+  }
+
+  // Starts the signature. From here to commit() MPI calls are the recorder's own.
+  Encoder& encoder(int rc);
+  // Ends it: looks up the terminal, counts the duration, extends the grammar. Returns the terminal.
+  uint32_t commit();
+
+ private:
+  uint32_t site();
+  uint32_t extend_grammar();
+  void count_duration(uint32_t terminal, uint64_t ticks);
+
+  Location* location_ = nullptr;
+  uint64_t begin_ticks_ = 0, end_ticks_ = 0;
+  uintptr_t address_ = 0;
+  int rc_ = 0;
+  mpi::CallId call_;
+  bool active_ = false;
+};
+
+}  // namespace refrain::tracer

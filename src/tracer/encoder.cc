@@ -1,0 +1,324 @@
+#include "tracer/encoder.h"
+
+#include <cstring>
+
+#include "mpi/constant_ids.h"
+#include "tracer/completion.h"
+#include "tracer/constants_table.h"
+#include "tracer/location.h"
+#include "tracer/process.h"
+
+namespace refrain::tracer {
+
+namespace {
+using base::write_varint;
+constexpr size_t kMaxVarint = 10;
+}  // namespace
+
+void Encoder::grow(size_t n) { buffer_.resize((used_ + n) * 2 + 256); }
+
+void Encoder::varint(uint64_t v) {
+  auto* p = reinterpret_cast<uint8_t*>(room(kMaxVarint));
+  used_ += static_cast<size_t>(write_varint(p, v) - p);
+}
+
+void Encoder::start(mpi::CallId call, uint32_t site) {
+  used_ = 0;
+  call_ = call;
+  has_pending_ = false;
+  varint(call);
+  if (site == UINT32_MAX) return none();
+  tag_byte(Tag::kObject);
+  varint(site);
+}
+
+// -- scalars --
+
+void Encoder::integer(int64_t v) {
+  tag_byte(Tag::kInt);
+  varint(base::zigzag(v));
+}
+
+void Encoder::constant(uint32_t id) {
+  tag_byte(Tag::kConst);
+  varint(id);
+}
+
+void Encoder::none() { tag_byte(Tag::kNone); }
+
+void Encoder::rank(int64_t v) {
+  if (v >= 0) return integer(v);
+  if (v == MPI_PROC_NULL) return constant(mpi::kConst_MPI_PROC_NULL);
+  if (v == MPI_ANY_SOURCE) return constant(mpi::kConst_MPI_ANY_SOURCE);
+  if (v == MPI_ROOT) return constant(mpi::kConst_MPI_ROOT);
+  undefined_or(v);
+}
+
+void Encoder::tag(int64_t v) {
+  if (v == MPI_ANY_TAG) return constant(mpi::kConst_MPI_ANY_TAG);
+  integer(v);
+}
+
+void Encoder::undefined_or(int64_t v) {
+  if (v == MPI_UNDEFINED) return constant(mpi::kConst_MPI_UNDEFINED);
+  integer(v);
+}
+
+void Encoder::named(int domain, int64_t v) {
+  const uint32_t id = constant_of(domain, v);
+  if (id != 0) return constant(id);
+  integer(v);
+}
+
+void Encoder::bits(int domain, int64_t v) {
+  uint32_t ids[64];
+  int64_t rest = v;
+  const int n = constants_in(domain, &rest, ids, 64);
+  if (n == 0) return integer(v);  // 0, or nothing that has a name
+  tag_byte(Tag::kBits);
+  varint(static_cast<uint64_t>(rest));
+  varint(static_cast<uint64_t>(n));
+  for (int i = 0; i < n; ++i) varint(ids[i]);
+}
+
+void Encoder::string(const char* s) {
+  if (s == nullptr) return none();
+  string_n(s, static_cast<int64_t>(std::strlen(s)));
+}
+
+void Encoder::string_n(const char* s, int64_t n) {
+  if (s == nullptr || n < 0) return none();
+  tag_byte(Tag::kString);
+  varint(static_cast<uint64_t>(n));
+  std::memcpy(room(static_cast<size_t>(n)), s, static_cast<size_t>(n));
+  used_ += static_cast<size_t>(n);
+}
+
+void Encoder::opaque(const void* p, int64_t n) {
+  if (p == nullptr || n < 0) return none();
+  tag_byte(Tag::kBytes);
+  varint(static_cast<uint64_t>(n));
+  std::memcpy(room(static_cast<size_t>(n)), p, static_cast<size_t>(n));
+  used_ += static_cast<size_t>(n);
+}
+
+void Encoder::buffer(const void* p) {
+  const uint32_t named = buffer_constant(p);
+  if (named != 0) return constant(named);
+  const auto a = reinterpret_cast<uintptr_t>(p);
+  auto where = format::BufferClass::kHeap;
+  int64_t id = -1, offset = 0;
+  if (location_.stack.holds(a)) {
+    // Ids by first use. A recursion that communicates at every depth would make one for each frame;
+    // past the limit they share the id -1, which still says "stack".
+    constexpr size_t kMaxStackIds = 1024;
+    auto& known = location_.stack_buffers;
+    where = format::BufferClass::kStack;
+    size_t i = 0;
+    while (i < known.size() && known[i] != a) ++i;
+    if (i == known.size() && i < kMaxStackIds) known.push_back(a);
+    id = i < kMaxStackIds ? static_cast<int64_t>(i) : -1;
+  } else {
+    Process::Guard guard(*location_.process);
+    const Segment* s = location_.process->addresses.find(a);
+    if (s != nullptr) {
+      where = format::BufferClass::kData;
+      id = s->data_id;
+      offset = static_cast<int64_t>(a - s->begin);
+    }
+  }
+  tag_byte(Tag::kBuffer);
+  room(1)[0] = static_cast<char>(where);
+  ++used_;
+  varint(base::zigzag(id));
+  varint(base::zigzag(offset));
+}
+
+void Encoder::function(const void* p) {
+  const uint32_t named = function_constant(p);
+  if (named != 0) return constant(named);
+  const uint32_t def = location_.process->define_site(reinterpret_cast<uintptr_t>(p));
+  if (def == UINT32_MAX) return none();
+  tag_byte(Tag::kFunction);
+  varint(def);
+}
+
+void Encoder::changed(int64_t now, int64_t before) {
+  if (now != before) tag_byte(Tag::kChanged);
+  integer(now);
+  if (now != before) integer(before);
+}
+
+void Encoder::error(int rc) {
+  // The code itself and the class it belongs to: codes differ between MPIs and from run to run.
+  tag_byte(Tag::kResult);
+  tag_byte(Tag::kArray);
+  varint(2);
+  varint(1);
+  integer(rc);
+  varint(1);
+  named(mpi::domain::kErrorClass, error_class(rc));
+}
+
+void Encoder::result() { tag_byte(Tag::kResult); }
+
+void Encoder::message(int source, int tag_value) {
+  rank(source);
+  tag(tag_value);
+}
+
+void Encoder::status(const MPI_Status* s, StatusHow how) {
+  if (s == MPI_STATUS_IGNORE) return constant(mpi::kConst_MPI_STATUS_IGNORE);
+  if (s == nullptr || how == StatusHow::kUndefined) return none();
+  tag_byte(Tag::kStatus);
+  message(s->MPI_SOURCE, s->MPI_TAG);
+}
+
+// -- arrays --
+
+bool Encoder::array_address(const void* p) {
+  const uint32_t named = array_constant(p);
+  if (named != 0) return constant(named), false;
+  if (p == nullptr) return none(), false;
+  return true;
+}
+
+void Encoder::begin_array(int64_t n) {
+  tag_byte(Tag::kArray);
+  varint(n < 0 ? 0 : static_cast<uint64_t>(n));
+  run_count_ = 0;
+}
+
+void Encoder::end_element() {
+  const size_t size = used_ - element_;
+  if (run_count_ > 0 && size == run_size_ &&
+      std::memcmp(buffer_.data() + run_begin_, buffer_.data() + element_, size) == 0) {
+    used_ = element_;
+    ++run_count_;
+    return;
+  }
+  if (run_count_ > 0) {
+    end_array();  // closes the run; moves the new element up by the bytes of its count
+    element_ = used_ - size;
+  }
+  run_begin_ = element_;
+  run_size_ = size;
+  run_count_ = 1;
+}
+
+void Encoder::end_array() {
+  if (run_count_ == 0) return;
+  uint8_t count[kMaxVarint];
+  const auto n = static_cast<size_t>(write_varint(count, run_count_) - count);
+  room(n);
+  char* at = buffer_.data() + run_begin_;
+  std::memmove(at + n, at, used_ - run_begin_);
+  std::memcpy(at, count, n);
+  used_ += n;
+  run_count_ = 0;
+}
+
+void Encoder::begin_runs(int64_t n) {
+  tag_byte(Tag::kIntRuns);
+  varint(n < 0 ? 0 : static_cast<uint64_t>(n));
+  run_count_ = 0;
+}
+
+void Encoder::add_to_runs(int64_t v) {
+  const auto step = static_cast<int64_t>(static_cast<uint64_t>(v) - static_cast<uint64_t>(run_start_));
+  if (run_count_ == 0) {
+    run_start_ = v, run_step_ = 0, run_count_ = 1;
+  } else if (run_count_ == 1) {
+    run_step_ = step, run_count_ = 2;
+  } else if (static_cast<uint64_t>(step) == static_cast<uint64_t>(run_step_) * run_count_) {
+    ++run_count_;
+  } else {
+    flush_run();
+    run_start_ = v, run_step_ = 0, run_count_ = 1;
+  }
+}
+
+void Encoder::flush_run() {
+  varint(run_count_);
+  varint(base::zigzag(run_start_));
+  varint(base::zigzag(run_step_));
+}
+
+void Encoder::end_runs() {
+  if (run_count_ > 0) flush_run();
+  run_count_ = 0;
+}
+
+void Encoder::rank_array(const int* v, int64_t n) {
+  if (!array_address(v)) return;
+  bool plain = true;
+  for (int64_t i = 0; i < n && plain; ++i) plain = v[i] >= 0;
+  if (plain) return int_array(v, n);
+  begin_array(n);
+  for (int64_t i = 0; i < n; ++i) {
+    if (n <= kShortArray) {
+      varint(1), rank(v[i]);
+      continue;
+    }
+    begin_element();
+    rank(v[i]);
+    end_element();
+  }
+  end_array();
+}
+
+void Encoder::index_array(const int* v, int64_t n) { rank_array(v, n); }
+
+void Encoder::named_array(int domain, const int* v, int64_t n) {
+  if (!array_address(v)) return;
+  begin_array(n);
+  for (int64_t i = 0; i < n; ++i) {
+    begin_element();
+    named(domain, v[i]);
+    end_element();
+  }
+  end_array();
+}
+
+void Encoder::string_array(char* const* v, int64_t n) {
+  if (!array_address(v)) return;
+  int64_t count = 0;
+  while ((n < 0 || count < n) && v[count] != nullptr) ++count;
+  tag_byte(Tag::kArray);
+  varint(static_cast<uint64_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    varint(1);
+    string(v[i]);
+  }
+}
+
+void Encoder::string_array2(char** const* v, int64_t n) {
+  if (!array_address(v)) return;
+  tag_byte(Tag::kArray);
+  varint(n < 0 ? 0 : static_cast<uint64_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    varint(1);
+    string_array(v[i], -1);
+  }
+}
+
+void Encoder::range_array(const int (*v)[3], int64_t n) {
+  if (!array_address(v)) return;
+  tag_byte(Tag::kPairArray);
+  varint(n < 0 ? 0 : static_cast<uint64_t>(n));
+  for (int64_t i = 0; i < n; ++i)
+    for (int k = 0; k < 3; ++k) varint(base::zigzag(v[i][k]));
+}
+
+void Encoder::request_array(const MPI_Request* v, int64_t n) {
+  if (!array_address(v)) return;
+  begin_array(n);
+  for (int64_t i = 0; i < n; ++i) {
+    begin_element();
+    request(v[i], &v[i]);
+    end_element();
+  }
+  end_array();
+}
+
+}  // namespace refrain::tracer

@@ -1,0 +1,187 @@
+// Encoder: turns the parameters of one call into the inline signature of format/signature.h.
+//
+// Laws: no lock of its own (shared tables under Process::Guard), no system call, no allocation once
+// its buffer has grown. One per location; a wrapper calls exactly one method per parameter, in the
+// table's order, after the MPI call has returned. Methods named new_* are called only on success.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "format/signature.h"
+#include "mpi/call_table.h"
+#include "tracer/handle_map.h"
+#include "tracer/requests.h"
+
+namespace refrain::tracer {
+
+struct Location;
+
+using Kind = format::DefinitionKind;
+using Tag = format::FieldTag;
+
+// A parameter's symbolic form, kept from before the call where the call may free or change the handle.
+struct Captured {
+  enum class What : uint8_t { kNone, kConst, kDefinition };
+  What what = What::kNone;
+  uint32_t index = 0;  // constant id or definition index
+  uint64_t key = 0;    // the handle itself
+};
+
+// How a call fills its status.
+enum class StatusHow : uint8_t {
+  kUndefined,  // source and tag mean nothing (file operations)
+  kMessage,    // source and tag of a message
+};
+
+class Encoder {
+ public:
+  // Arrays up to this length are stored element by element, so that their form does not depend on the
+  // values: coordinates or neighbours then differ between ranks in values only, and merge. Longer ones
+  // are stored as runs.
+  static constexpr int64_t kShortArray = 16;
+
+  explicit Encoder(Location& location) : location_(location) {}
+
+  // site: definition index, UINT32_MAX unknown.
+  void start(mpi::CallId call, uint32_t site);
+  std::string_view bytes() const { return {buffer_.data(), used_}; }
+
+  // -- scalars --
+  void integer(int64_t v);           // counts, sizes, logicals, displacements
+  void rank(int64_t v);              // MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ROOT, MPI_UNDEFINED by name
+  void tag(int64_t v);               // MPI_ANY_TAG by name
+  void undefined_or(int64_t v);      // MPI_UNDEFINED by name
+  void named(int domain, int64_t v);  // a value of an enumeration, else the integer
+  void bits(int domain, int64_t v);   // a set of mode bits
+  void none();                        // undefined or not significant
+  void constant(uint32_t id);         // a named constant by its id
+  void string(const char* s);         // NUL-terminated; nullptr gives none
+  void string_n(const char* s, int64_t n);
+  void opaque(const void* p, int64_t n);
+  void buffer(const void* p);
+  void pointer(const void* p) { buffer(p); }
+  void function(const void* p);
+  void changed(int64_t now, int64_t before);  // inout integer
+  void error(int rc);  // kResult for an error code, with its class
+  void result();  // the next field is the function's return value
+
+  // -- handles --
+  template <class H>
+  void handle(Kind kind, H h, bool significant = true) {
+    (void)significant;  // lookups never ask MPI, so a meaningless handle does no harm
+    captured(lookup(kind, handle_key(h)));
+  }
+  void captured(const Captured& c);
+  template <class H>
+  void new_handle(Kind kind, H h) {
+    captured(learn(kind, handle_key(h)));
+  }
+  void new_comm(MPI_Comm parent, MPI_Comm comm);
+  // MPI_Comm_idup: the same group as the parent, so nothing has to be asked of the new communicator.
+  void new_comm_pending(MPI_Comm parent, MPI_Comm* comm, MPI_Request* request);
+  void new_datatype(MPI_Datatype type);
+  void new_win(MPI_Comm comm, MPI_Win win);
+  void new_file(MPI_Comm comm, MPI_File file);
+
+  // -- requests and statuses --
+  void request(MPI_Request r) { request(r, nullptr); }
+  void request(MPI_Request r, const void* variable);
+  void request_entry(uint32_t entry, MPI_Request r);  // an entry found before the call, or kNone
+  void new_request(MPI_Request* request, const RequestTraits& traits);
+  void status(const MPI_Status* s, StatusHow how);
+  // The two fields of a message's source and tag.
+  void message(int source, int tag);
+
+  // -- arrays: nullptr gives none, a named constant address its name --
+  template <class T>
+  void int_array(const T* v, int64_t n) {
+    if (!array_address(v)) return;
+    if (n <= kShortArray) {
+      begin_array(n);
+      for (int64_t i = 0; i < n; ++i) varint(1), integer(static_cast<int64_t>(v[i]));
+      return;
+    }
+    begin_runs(n);
+    for (int64_t i = 0; i < n; ++i) add_to_runs(static_cast<int64_t>(v[i]));
+    end_runs();
+  }
+  void rank_array(const int* v, int64_t n);
+  void index_array(const int* v, int64_t n);
+  void named_array(int domain, const int* v, int64_t n);
+  template <class H>
+  void handle_array(Kind kind, const H* v, int64_t n) {
+    if (!array_address(v)) return;
+    begin_array(n);
+    for (int64_t i = 0; i < n; ++i) {
+      begin_element();
+      handle(kind, v[i]);
+      end_element();
+    }
+    end_array();
+  }
+  void request_array(const MPI_Request* v, int64_t n);
+  void string_array(char* const* v, int64_t n);
+  void string_array2(char** const* v, int64_t n);
+  void range_array(const int (*v)[3], int64_t n);
+
+  // -- facts about communicators that array lengths and significance depend on --
+  int64_t comm_size(MPI_Comm comm);
+  int64_t indegree(MPI_Comm comm);
+  int64_t outdegree(MPI_Comm comm);
+  int64_t ndims(MPI_Comm comm);
+  bool is_root(MPI_Comm comm, int root);
+
+  // -- used by CallScope and hand-written wrappers --
+  Captured lookup(Kind kind, uint64_t key);
+  Captured learn(Kind kind, uint64_t key);
+  void release(Kind kind, const Captured& c);
+  // Arrays of anything: begin, (begin_element, one field, end_element)*, end. Equal neighbours are
+  // stored once.
+  void begin_array(int64_t n);
+  void begin_element() { element_ = used_; }
+  void end_element();
+  void end_array();
+  void tag_byte(Tag t) { room(1)[0] = static_cast<char>(t), ++used_; }
+  void varint(uint64_t v);
+  // Registers the pending request of this call; called once the terminal is known.
+  void call_has_terminal(uint32_t terminal);
+
+ private:
+  char* room(size_t n) {
+    if (used_ + n > buffer_.size()) grow(n);
+    return buffer_.data() + used_;
+  }
+  void grow(size_t n);
+  // False when the address was a constant or NULL and has been written as such.
+  bool array_address(const void* p);
+  bool special(int domain, int64_t v);
+  void begin_runs(int64_t n);
+  void add_to_runs(int64_t v);
+  void end_runs();
+  void flush_run();
+  void define_comm(MPI_Comm parent, MPI_Comm comm, bool same_group_known);
+  void degrees(uint32_t def, MPI_Comm comm);
+  uint32_t known_comm(MPI_Comm comm);
+  uint32_t request_pool();
+
+  Location& location_;
+  std::vector<char> buffer_;
+  size_t used_ = 0;
+  mpi::CallId call_ = 0;
+
+  // The array being written: where its current run of equal elements stands.
+  size_t element_ = 0, run_begin_ = 0, run_size_ = 0;
+  uint64_t run_count_ = 0;
+  // The integer runs being written.
+  int64_t run_start_ = 0, run_step_ = 0;
+
+  RequestEntry pending_;
+  bool has_pending_ = false;
+};
+
+}  // namespace refrain::tracer

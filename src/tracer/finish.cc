@@ -1,0 +1,122 @@
+#include "tracer/finish.h"
+
+#include "format/encode/encode.h"
+#include "format/merge/merge.h"
+#include "tracer/objects.h"
+#include "tracer/record.h"
+#include "tracer/recording.h"
+
+namespace refrain::tracer {
+
+namespace {
+
+constexpr int kTag = 0;
+
+// Point-to-point on the private communicator, in pieces that an int can count.
+constexpr uint64_t kPiece = uint64_t{1} << 30;
+
+bool send_bytes(Process& p, const std::string& bytes, int to) {
+  const uint64_t n = bytes.size();
+  const auto send = REFRAIN_REAL(PMPI_Send);
+  if (send(&n, sizeof n, MPI_BYTE, to, kTag, p.comm) != MPI_SUCCESS) return false;
+  for (uint64_t at = 0; at < n; at += kPiece) {
+    const auto piece = static_cast<int>(n - at < kPiece ? n - at : kPiece);
+    if (send(bytes.data() + at, piece, MPI_BYTE, to, kTag, p.comm) != MPI_SUCCESS) return false;
+  }
+  return true;
+}
+
+bool receive_bytes(Process& p, std::string& bytes, int from) {
+  uint64_t n = 0;
+  const auto receive = REFRAIN_REAL(PMPI_Recv);
+  if (receive(&n, sizeof n, MPI_BYTE, from, kTag, p.comm, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    return false;
+  bytes.resize(n);
+  for (uint64_t at = 0; at < n; at += kPiece) {
+    const auto piece = static_cast<int>(n - at < kPiece ? n - at : kPiece);
+    if (receive(bytes.data() + at, piece, MPI_BYTE, from, kTag, p.comm, MPI_STATUS_IGNORE) !=
+        MPI_SUCCESS)
+      return false;
+  }
+  return true;
+}
+
+format::PartialTrace nothing(uint64_t world_size) {
+  format::PartialTrace none;
+  none.world_size = world_size;
+  return none;
+}
+
+format::PartialTrace own_part(Process& p) {
+  auto leaf = format::leaf(make_record(p), static_cast<uint64_t>(p.size));
+  if (leaf.ok()) return std::move(leaf.value());
+  complain(p, leaf.error().to_string().c_str());
+  return nothing(static_cast<uint64_t>(p.size));
+}
+
+// Binomial tree: in round k, ranks whose bit k is set hand over to the one below them.
+void merge_over_ranks(Process& p, format::PartialTrace& mine) {
+  for (int step = 1; step < p.size; step *= 2) {
+    if ((p.rank & step) != 0) {
+      if (!send_bytes(p, format::serialise(mine), p.rank - step))
+        complain(p, "cannot hand the record over; its calls are lost");
+      return;
+    }
+    if (p.rank + step >= p.size) continue;
+    std::string bytes;
+    if (!receive_bytes(p, bytes, p.rank + step)) {
+      complain(p, "cannot receive another rank's record; its calls are lost");
+      continue;
+    }
+    auto theirs = format::parse(bytes);
+    if (theirs.ok()) theirs = format::merge(std::move(mine), std::move(theirs.value()));
+    if (theirs.ok()) {
+      mine = std::move(theirs.value());
+    } else {
+      complain(p, theirs.error().to_string().c_str());
+      mine = nothing(static_cast<uint64_t>(p.size));
+    }
+  }
+}
+
+}  // namespace
+
+void write_trace(Process& p, format::PartialTrace merged) {
+  auto trace = format::finish(std::move(merged));
+  if (!trace.ok()) return complain(p, trace.error().to_string().c_str());
+  const auto bytes = format::encode(trace.value());
+  if (!bytes.ok()) return complain(p, bytes.error().to_string().c_str());
+  const auto written = format::write_file_atomically(p.options.output, bytes.value());
+  if (!written.ok()) complain(p, written.error().to_string().c_str());
+}
+
+void world_is_up(Process& p, uint64_t init_ticks) {
+  p.clock.refine();
+  p.init_ticks = init_ticks;
+  p.initialized = true;
+  REFRAIN_REAL(PMPI_Comm_rank)(MPI_COMM_WORLD, &p.rank);
+  REFRAIN_REAL(PMPI_Comm_size)(MPI_COMM_WORLD, &p.size);
+  if (p.world_group != MPI_GROUP_NULL) REFRAIN_REAL(PMPI_Group_free)(&p.world_group);
+  REFRAIN_REAL(PMPI_Comm_group)(MPI_COMM_WORLD, &p.world_group);
+  if (REFRAIN_REAL(PMPI_Comm_dup)(MPI_COMM_WORLD, &p.comm) != MPI_SUCCESS) {
+    p.comm = MPI_COMM_NULL;
+    return complain(p, "cannot set up a communicator of its own: nothing will be recorded");
+  }
+  REFRAIN_REAL(PMPI_Comm_set_errhandler)(p.comm, MPI_ERRORS_RETURN);
+  define_world(p);
+}
+
+void finish_world(Location& location) {
+  Process& p = *location.process;
+  g_recording.store(false);
+  location.in_recorder = true;
+  if (p.comm == MPI_COMM_NULL) return;
+  p.clock.refine();
+  format::PartialTrace mine = own_part(p);
+  merge_over_ranks(p, mine);
+  if (p.rank == 0) write_trace(p, std::move(mine));
+  REFRAIN_REAL(PMPI_Comm_free)(&p.comm);
+  REFRAIN_REAL(PMPI_Group_free)(&p.world_group);
+}
+
+}  // namespace refrain::tracer

@@ -1,0 +1,21 @@
+// Where a Fortran program called MPI: noted by the generated trampolines (fortran_trampolines.S),
+// because by the time the C wrapper runs the caller is the MPI library's own Fortran layer.
+#pragma once
+
+#include <cstdint>
+
+namespace refrain::tracer {
+
+struct FortranSite {
+  void* address;  // return address in the program
+  void* sp;       // stack pointer at the entry point
+  uint64_t call;  // CallId of the C function of that name
+};
+
+}  // namespace refrain::tracer
+
+extern "C" {
+// Layout and name are known to the trampolines.
+extern __attribute__((tls_model("initial-exec"), visibility("hidden"))) thread_local refrain::tracer::FortranSite
+    refrain_fortran_site;
+}

@@ -1,0 +1,145 @@
+// Begin and end of MPI, and handles whose objects end.
+#include "hand.h"
+#include "mpi/constant_ids.h"
+#include "tracer/completion.h"
+#include "tracer/finish.h"
+#include "tracer/objects.h"
+#include "tracer/recording.h"
+
+namespace refrain::tracer::hand {
+
+namespace {
+
+void encode_arguments(Encoder& e, int* argc, char*** argv, int argc_before) {
+  argc == nullptr ? e.none() : e.changed(*argc, argc_before);
+  argc == nullptr || argv == nullptr ? e.none() : e.string_array(*argv, *argc);
+}
+
+// One level up from a handle that the call frees.
+template <class Real, class H>
+int free_handle(CallScope& scope, Real real, Kind kind, H* handle) {
+  const Captured before = scope.capture(kind, *handle);
+  scope.begin();
+  const int rc = real(handle);
+  scope.end();
+  Encoder& e = scope.encoder(rc);
+  e.captured(before);
+  if (rc == MPI_SUCCESS) scope.released(kind, before);
+  scope.commit();
+  return rc;
+}
+
+}  // namespace
+
+int MPI_Init(CallScope& scope, decltype(&::MPI_Init) real, int* argc, char*** argv) {
+  const int argc_before = argc == nullptr ? 0 : *argc;
+  scope.begin();
+  const int rc = real(argc, argv);
+  scope.end();
+  Encoder& e = scope.encoder(rc);
+  if (rc == MPI_SUCCESS) world_is_up(scope.process(), scope.begin_ticks());
+  encode_arguments(e, argc, argv, argc_before);
+  scope.commit();
+  return rc;
+}
+
+int MPI_Init_thread(CallScope& scope, decltype(&::MPI_Init_thread) real, int* argc, char*** argv,
+                    int required, int* provided) {
+  const int argc_before = argc == nullptr ? 0 : *argc;
+  scope.begin();
+  const int rc = real(argc, argv, required, provided);
+  scope.end();
+  Encoder& e = scope.encoder(rc);
+  if (rc == MPI_SUCCESS) {
+    scope.process().threaded = *provided == MPI_THREAD_MULTIPLE;
+    world_is_up(scope.process(), scope.begin_ticks());
+  }
+  encode_arguments(e, argc, argv, argc_before);
+  e.named(mpi::domain::kThreadLevel, required);
+  rc == MPI_SUCCESS ? e.named(mpi::domain::kThreadLevel, *provided) : e.none();
+  scope.commit();
+  return rc;
+}
+
+// The record ends with the call itself: its duration is not known yet when the trace is written.
+int MPI_Finalize(CallScope& scope, decltype(&::MPI_Finalize) real) {
+  scope.begin();
+  scope.end();
+  scope.encoder(MPI_SUCCESS);
+  scope.commit();
+  finish_world(scope.location());
+  return real();
+}
+
+int MPI_Abort(CallScope& scope, decltype(&::MPI_Abort) real, MPI_Comm comm, int errorcode) {
+  scope.begin();
+  scope.end();
+  Encoder& e = scope.encoder(MPI_SUCCESS);
+  e.handle(Kind::kComm, comm);
+  e.integer(errorcode);
+  scope.commit();
+  return real(comm, errorcode);
+}
+
+// The arguments behind the level mean nothing to any MPI library and cannot be passed on.
+int MPI_Pcontrol(CallScope& scope, decltype(&::MPI_Pcontrol) real, int level) {
+  scope.begin();
+  const int rc = real(level);
+  scope.end();
+  scope.encoder(rc).integer(level);
+  scope.commit();
+  return rc;
+}
+
+#ifdef REFRAIN_HAS_MPI_Session_init
+int MPI_Session_init(CallScope& scope, decltype(&::MPI_Session_init) real, MPI_Info info,
+                     MPI_Errhandler errhandler, MPI_Session* session) {
+  scope.begin();
+  const int rc = real(info, errhandler, session);
+  scope.end();
+  Encoder& e = scope.encoder(rc);
+  if (rc == MPI_SUCCESS) session_is_up(scope.process(), *session, scope.begin_ticks());
+  e.handle(Kind::kInfo, info);
+  e.handle(Kind::kErrhandler, errhandler);
+  rc == MPI_SUCCESS ? e.new_handle(Kind::kSession, *session) : e.none();
+  scope.commit();
+  return rc;
+}
+
+int MPI_Session_finalize(CallScope& scope, decltype(&::MPI_Session_finalize) real,
+                         MPI_Session* session) {
+  const Captured before = scope.capture(Kind::kSession, *session);
+  scope.begin();
+  scope.end();
+  Encoder& e = scope.encoder(MPI_SUCCESS);
+  e.captured(before);
+  scope.released(Kind::kSession, before);
+  scope.commit();
+  session_ends(scope.location());
+  return real(session);
+}
+#endif
+
+int MPI_Cancel(CallScope& scope, decltype(&::MPI_Cancel) real, MPI_Request* request) {
+  RequestSnapshot requests(scope.process(), request, 1);
+  scope.begin();
+  const int rc = real(request);
+  scope.end();
+  requests.encode_request(scope.encoder(rc), 0);
+  scope.commit();
+  return rc;
+}
+
+int MPI_Comm_free(CallScope& scope, decltype(&::MPI_Comm_free) real, MPI_Comm* comm) {
+  return free_handle(scope, real, Kind::kComm, comm);
+}
+
+int MPI_Comm_disconnect(CallScope& scope, decltype(&::MPI_Comm_disconnect) real, MPI_Comm* comm) {
+  return free_handle(scope, real, Kind::kComm, comm);
+}
+
+int MPI_Type_free(CallScope& scope, decltype(&::MPI_Type_free) real, MPI_Datatype* datatype) {
+  return free_handle(scope, real, Kind::kDatatype, datatype);
+}
+
+}  // namespace refrain::tracer::hand

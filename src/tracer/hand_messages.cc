@@ -1,0 +1,244 @@
+// Receives and probes: a wildcard whose status the program ignores still says which message it took.
+#include "hand.h"
+#include "mpi/constant_ids.h"
+#include "tracer/completion.h"
+
+namespace refrain::tracer::hand {
+
+namespace {
+
+// The status that the real call fills: the program's, or ours where a wildcard's message would be lost.
+class MessageStatus {
+ public:
+  MessageStatus(MPI_Status* given, int source, int tag)
+      : given_(given), source_(source), tag_(tag),
+        substituted_(given == MPI_STATUS_IGNORE && (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG)) {}
+
+  MPI_Status* used() { return substituted_ ? &own_ : given_; }
+
+  void encode(Encoder& e, int rc) const {
+    // A message that was too long has been received all the same, and says whose it was.
+    if (rc != MPI_SUCCESS && error_class(rc) != MPI_ERR_TRUNCATE) return status_after_error(e, given_);
+    if (substituted_) {
+      e.tag_byte(Tag::kMatched);
+      return e.message(own_.MPI_SOURCE, own_.MPI_TAG);
+    }
+    if (given_ == MPI_STATUS_IGNORE) return e.constant(mpi::kConst_MPI_STATUS_IGNORE);
+    if (given_->MPI_SOURCE == source_ && given_->MPI_TAG == tag_)
+      return e.tag_byte(Tag::kStatusAsPosted);
+    e.tag_byte(Tag::kStatus);
+    e.message(given_->MPI_SOURCE, given_->MPI_TAG);
+  }
+
+ private:
+  MPI_Status* given_;
+  int source_, tag_;
+  bool substituted_;
+  MPI_Status own_;
+};
+
+template <class Real, class Count>
+int receive(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype datatype, int source,
+            int tag, MPI_Comm comm, MPI_Status* status) {
+  MessageStatus message(status, source, tag);
+  scope.begin();
+  const int rc = real(buf, count, datatype, source, tag, comm, message.used());
+  scope.end();
+  Encoder& e = scope.encoder(rc);
+  e.buffer(buf);
+  e.integer(count);
+  e.handle(Kind::kDatatype, datatype);
+  e.rank(source);
+  e.tag(tag);
+  e.handle(Kind::kComm, comm);
+  message.encode(e, rc);
+  scope.commit();
+  return rc;
+}
+
+template <class Real, class Count>
+int send_receive(CallScope& scope, Real real, const void* sendbuf, Count sendcount,
+                 MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, Count recvcount,
+                 MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  MessageStatus message(status, source, recvtag);
+  scope.begin();
+  const int rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                      recvtag, comm, message.used());
+  scope.end();
+  Encoder& e = scope.encoder(rc);
+  e.buffer(sendbuf);
+  e.integer(sendcount);
+  e.handle(Kind::kDatatype, sendtype);
+  e.rank(dest);
+  e.tag(sendtag);
+  e.buffer(recvbuf);
+  e.integer(recvcount);
+  e.handle(Kind::kDatatype, recvtype);
+  e.rank(source);
+  e.tag(recvtag);
+  e.handle(Kind::kComm, comm);
+  message.encode(e, rc);
+  scope.commit();
+  return rc;
+}
+
+template <class Real, class Count>
+int send_receive_replace(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype datatype,
+                         int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
+                         MPI_Status* status) {
+  MessageStatus message(status, source, recvtag);
+  scope.begin();
+  const int rc = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, message.used());
+  scope.end();
+  Encoder& e = scope.encoder(rc);
+  e.buffer(buf);
+  e.integer(count);
+  e.handle(Kind::kDatatype, datatype);
+  e.rank(dest);
+  e.tag(sendtag);
+  e.rank(source);
+  e.tag(recvtag);
+  e.handle(Kind::kComm, comm);
+  message.encode(e, rc);
+  scope.commit();
+  return rc;
+}
+
+// MPI_Mrecv: the message says source and tag, and its handle is gone afterwards.
+template <class Real, class Count>
+int receive_message(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype datatype,
+                    MPI_Message* message, MPI_Status* status) {
+  const Captured before = scope.capture(Kind::kMessage, *message);
+  scope.begin();
+  const int rc = real(buf, count, datatype, message, status);
+  scope.end();
+  Encoder& e = scope.encoder(rc);
+  e.buffer(buf);
+  e.integer(count);
+  e.handle(Kind::kDatatype, datatype);
+  e.captured(before);
+  rc == MPI_SUCCESS ? e.status(status, StatusHow::kMessage) : status_after_error(e, status);
+  if (rc == MPI_SUCCESS) scope.released(Kind::kMessage, before);
+  scope.commit();
+  return rc;
+}
+
+}  // namespace
+
+int MPI_Recv(CallScope& scope, decltype(&::MPI_Recv) real, void* buf, int count,
+             MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  return receive(scope, real, buf, count, datatype, source, tag, comm, status);
+}
+
+int MPI_Sendrecv(CallScope& scope, decltype(&::MPI_Sendrecv) real, const void* sendbuf, int sendcount,
+                 MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount,
+                 MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  return send_receive(scope, real, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                      recvtype, source, recvtag, comm, status);
+}
+
+int MPI_Sendrecv_replace(CallScope& scope, decltype(&::MPI_Sendrecv_replace) real, void* buf, int count,
+                         MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
+                         MPI_Comm comm, MPI_Status* status) {
+  return send_receive_replace(scope, real, buf, count, datatype, dest, sendtag, source, recvtag, comm,
+                              status);
+}
+
+int MPI_Mrecv(CallScope& scope, decltype(&::MPI_Mrecv) real, void* buf, int count,
+              MPI_Datatype datatype, MPI_Message* message, MPI_Status* status) {
+  return receive_message(scope, real, buf, count, datatype, message, status);
+}
+
+#ifdef REFRAIN_HAS_MPI_Recv_c
+int MPI_Recv_c(CallScope& scope, decltype(&::MPI_Recv_c) real, void* buf, MPI_Count count,
+               MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  return receive(scope, real, buf, count, datatype, source, tag, comm, status);
+}
+
+int MPI_Sendrecv_c(CallScope& scope, decltype(&::MPI_Sendrecv_c) real, const void* sendbuf,
+                   MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                   MPI_Status* status) {
+  return send_receive(scope, real, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                      recvtype, source, recvtag, comm, status);
+}
+
+int MPI_Sendrecv_replace_c(CallScope& scope, decltype(&::MPI_Sendrecv_replace_c) real, void* buf,
+                           MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                           int recvtag, MPI_Comm comm, MPI_Status* status) {
+  return send_receive_replace(scope, real, buf, count, datatype, dest, sendtag, source, recvtag, comm,
+                              status);
+}
+
+int MPI_Mrecv_c(CallScope& scope, decltype(&::MPI_Mrecv_c) real, void* buf, MPI_Count count,
+                MPI_Datatype datatype, MPI_Message* message, MPI_Status* status) {
+  return receive_message(scope, real, buf, count, datatype, message, status);
+}
+#endif
+
+int MPI_Probe(CallScope& scope, decltype(&::MPI_Probe) real, int source, int tag, MPI_Comm comm,
+              MPI_Status* status) {
+  MessageStatus message(status, source, tag);
+  scope.begin();
+  const int rc = real(source, tag, comm, message.used());
+  scope.end();
+  Encoder& e = scope.encoder(rc);
+  e.rank(source);
+  e.tag(tag);
+  e.handle(Kind::kComm, comm);
+  message.encode(e, rc);
+  scope.commit();
+  return rc;
+}
+
+int MPI_Iprobe(CallScope& scope, decltype(&::MPI_Iprobe) real, int source, int tag, MPI_Comm comm,
+               int* flag, MPI_Status* status) {
+  MessageStatus message(status, source, tag);
+  scope.begin();
+  const int rc = real(source, tag, comm, flag, message.used());
+  scope.end();
+  Encoder& e = scope.encoder(rc);
+  e.rank(source);
+  e.tag(tag);
+  e.handle(Kind::kComm, comm);
+  rc == MPI_SUCCESS ? e.integer(*flag) : e.none();
+  rc == MPI_SUCCESS && *flag != 0 ? message.encode(e, rc) : status_after_error(e, status);
+  scope.commit();
+  return rc;
+}
+
+int MPI_Mprobe(CallScope& scope, decltype(&::MPI_Mprobe) real, int source, int tag, MPI_Comm comm,
+               MPI_Message* message_out, MPI_Status* status) {
+  MessageStatus message(status, source, tag);
+  scope.begin();
+  const int rc = real(source, tag, comm, message_out, message.used());
+  scope.end();
+  Encoder& e = scope.encoder(rc);
+  e.rank(source);
+  e.tag(tag);
+  e.handle(Kind::kComm, comm);
+  rc == MPI_SUCCESS ? e.new_handle(Kind::kMessage, *message_out) : e.none();
+  message.encode(e, rc);
+  scope.commit();
+  return rc;
+}
+
+int MPI_Improbe(CallScope& scope, decltype(&::MPI_Improbe) real, int source, int tag, MPI_Comm comm,
+                int* flag, MPI_Message* message_out, MPI_Status* status) {
+  MessageStatus message(status, source, tag);
+  scope.begin();
+  const int rc = real(source, tag, comm, flag, message_out, message.used());
+  scope.end();
+  const bool found = rc == MPI_SUCCESS && *flag != 0;
+  Encoder& e = scope.encoder(rc);
+  e.rank(source);
+  e.tag(tag);
+  e.handle(Kind::kComm, comm);
+  rc == MPI_SUCCESS ? e.integer(*flag) : e.none();
+  found ? e.new_handle(Kind::kMessage, *message_out) : e.none();
+  found ? message.encode(e, rc) : status_after_error(e, status);
+  scope.commit();
+  return rc;
+}
+
+}  // namespace refrain::tracer::hand

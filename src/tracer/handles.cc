@@ -1,0 +1,136 @@
+// Encoder's part for handles: predefined ones by name, others by symbolic id.
+#include "mpi/call_ids.h"
+#include "mpi/constant_ids.h"
+#include "tracer/constants_table.h"
+#include "tracer/encoder.h"
+#include "tracer/location.h"
+#include "tracer/process.h"
+#include "tracer/objects.h"
+
+namespace refrain::tracer {
+
+void Encoder::captured(const Captured& c) {
+  switch (c.what) {
+    case Captured::What::kNone:
+      return none();
+    case Captured::What::kConst:
+      return constant(c.index);
+    case Captured::What::kDefinition:
+      tag_byte(Tag::kObject);
+      varint(c.index);
+  }
+}
+
+Captured Encoder::lookup(Kind kind, uint64_t key) {
+  Process& p = *location_.process;
+  {
+    Process::Guard guard(p);
+    const uint32_t def = p.handles.find(kind, key);
+    if (def != HandleMap::kMissing) return {Captured::What::kDefinition, def, key};
+  }
+  const uint32_t constant = handle_constant(kind, key);
+  if (constant == 0) return {Captured::What::kNone, 0, key};
+  // Predefined communicators and datatypes have definitions too: a reader needs sizes and members.
+  if (kind == Kind::kDatatype && constant != mpi::kConst_MPI_DATATYPE_NULL) {
+    const uint32_t def = define_predefined_datatype(*location_.process, key, constant);
+    if (def != HandleMap::kMissing) return {Captured::What::kDefinition, def, key};
+  }
+  return {Captured::What::kConst, constant, key};
+}
+
+Captured Encoder::learn(Kind kind, uint64_t key) {
+  const Captured known = lookup(kind, key);
+  if (known.what != Captured::What::kNone) return known;
+  Process& p = *location_.process;
+  Process::Guard guard(p);
+  base::ByteWriter payload;
+  payload.put_zigzag(p.ids[static_cast<int>(kind)].take());
+  const uint32_t def = p.define(kind, payload.view());
+  p.handles.put(kind, key, def);
+  return {Captured::What::kDefinition, def, key};
+}
+
+void Encoder::release(Kind kind, const Captured& c) {
+  if (c.what != Captured::What::kDefinition) return;
+  Process& p = *location_.process;
+  Process::Guard guard(p);
+  // Another thread may have been given the same handle value in the meantime: then it is not ours.
+  if (p.handles.find(kind, c.key) != c.index) return;
+  p.handles.erase(kind, c.key);
+  if (kind == Kind::kComm) return release_comm(p, c.index);
+  base::ByteReader payload(p.definition(c.index).payload);
+  const int64_t id = payload.zigzag();
+  if (id >= 0) p.ids[static_cast<int>(kind)].give_back(static_cast<uint32_t>(id));
+}
+
+void Encoder::new_win(MPI_Comm comm, MPI_Win win) {
+  const Captured known = lookup(Kind::kWin, handle_key(win));
+  if (known.what != Captured::What::kNone) return captured(known);
+  captured(define_with_comm(*location_.process, Kind::kWin, handle_key(win), handle_key(comm)));
+}
+
+void Encoder::new_file(MPI_Comm comm, MPI_File file) {
+  const Captured known = lookup(Kind::kFile, handle_key(file));
+  if (known.what != Captured::What::kNone) return captured(known);
+  captured(define_with_comm(*location_.process, Kind::kFile, handle_key(file), handle_key(comm)));
+}
+
+// -- requests --
+
+void Encoder::request(MPI_Request r, const void* variable) {
+  if (r == MPI_REQUEST_NULL) return constant(mpi::kConst_MPI_REQUEST_NULL);
+  Process& p = *location_.process;
+  Process::Guard guard(p);
+  request_entry(p.requests.find(handle_key(r), variable), r);
+}
+
+void Encoder::request_entry(uint32_t entry, MPI_Request r) {
+  if (r == MPI_REQUEST_NULL) return constant(mpi::kConst_MPI_REQUEST_NULL);
+  if (entry == RequestTable::kNone) return none();
+  tag_byte(Tag::kRequest);
+  varint(location_.process->requests.at(entry).terminal);
+}
+
+void Encoder::new_request(MPI_Request* r, const RequestTraits& traits) {
+  if (*r == MPI_REQUEST_NULL) return constant(mpi::kConst_MPI_REQUEST_NULL);
+  Process& p = *location_.process;
+  Process::Guard guard(p);
+  pending_ = RequestEntry{};
+  pending_.key = handle_key(*r);
+  pending_.variable = r;
+  pending_.traits = traits;
+  pending_.wildcard =
+      traits.is_receive && (traits.source == MPI_ANY_SOURCE || traits.tag == MPI_ANY_TAG ||
+                            call_ == mpi::kMPI_Imrecv);  // the message says, not the call
+  pending_.generalized = call_ == mpi::kMPI_Grequest_start;
+  pending_.active = !traits.persistent;
+  pending_.pool = request_pool();
+  pending_.position = p.requests.take_position(pending_.pool);
+  has_pending_ = true;
+  tag_byte(Tag::kNewRequest);
+  varint(pending_.position);
+}
+
+// The pool of the signature so far. In a loop the grammar knows which call this is.
+uint32_t Encoder::request_pool() {
+  Process& p = *location_.process;
+  const uint64_t guess = location_.grammar.expected();
+  if (guess < p.pool_of_terminal.size()) {
+    const uint32_t pool = p.pool_of_terminal[guess];
+    if (pool != InternTable::kMissing && p.request_pools.at(pool) == bytes()) return pool;
+  }
+  return p.request_pools.intern(bytes());
+}
+
+void Encoder::call_has_terminal(uint32_t terminal) {
+  if (!has_pending_) return;
+  has_pending_ = false;
+  Process& p = *location_.process;
+  if (terminal >= p.pool_of_terminal.size())
+    p.pool_of_terminal.resize(terminal + 1, InternTable::kMissing);
+  p.pool_of_terminal[terminal] = pending_.pool;
+  pending_.terminal = terminal;
+  p.requests.add(pending_);
+}
+
+}  // namespace refrain::tracer

@@ -1,0 +1,44 @@
+#include "tracer/location.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "tracer/process.h"
+#include "tracer/recording.h"
+
+namespace refrain::tracer {
+
+std::atomic<bool> g_recording{true};
+
+namespace {
+
+__attribute__((tls_model("initial-exec"))) thread_local Location* t_location = nullptr;
+
+// A forked child is not a rank: its MPI state is a copy, and so is the record.
+void stop_in_child() { g_recording.store(false, std::memory_order_relaxed); }
+
+Location* make_location() {
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
+  Process& p = process();
+  if (p.locations.empty()) pthread_atfork(nullptr, nullptr, stop_in_child);
+  auto* l = new Location(p, static_cast<uint32_t>(p.locations.size()));
+  p.locations.push_back(l);
+  return l;
+}
+
+}  // namespace
+
+Location::Location(Process& p, uint32_t thread_number)
+    : process(&p), thread(thread_number), encoder(*this), stack(StackBounds::of_this_thread()) {}
+
+Location* current_location() {
+  if (!g_recording.load(std::memory_order_relaxed)) return nullptr;
+  if (t_location == nullptr) t_location = make_location();
+  return t_location;
+}
+
+}  // namespace refrain::tracer

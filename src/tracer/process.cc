@@ -1,0 +1,105 @@
+#include "tracer/process.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "tracer/location.h"
+
+namespace refrain::tracer {
+
+namespace {
+
+std::string environment(const char* name, const char* fallback) {
+  const char* v = std::getenv(name);
+  return v != nullptr && v[0] != '\0' ? v : fallback;
+}
+
+std::string absolute(const std::string& path) {
+  if (!path.empty() && path[0] == '/') return path;
+  char cwd[4096];
+  return getcwd(cwd, sizeof cwd) != nullptr ? std::string(cwd) + "/" + path : path;
+}
+
+}  // namespace
+
+Process& process() {
+  // Never destroyed: MPI calls may come from exit handlers.
+  static Process* const p = [] {
+    auto* made = new Process;
+    made->start();
+    return made;
+  }();
+  return *p;
+}
+
+void Process::start() {
+  pid = static_cast<int>(getpid());
+  options.output = absolute(environment("REFRAIN_OUTPUT", "run.rfn"));
+  options.program = environment("REFRAIN_PROGRAM", "");
+  options.command = environment("REFRAIN_COMMAND", "");
+  options.quiet = environment("REFRAIN_QUIET", "0") != "0";
+  clock.start();
+  addresses.refresh();
+}
+
+uint32_t Process::define(format::DefinitionKind kind, std::string_view payload, const uint32_t* refs,
+                         size_t ref_count) {
+  base::ByteWriter key;
+  key.put_u8(static_cast<uint8_t>(kind));
+  key.put_varint(ref_count);
+  for (size_t i = 0; i < ref_count; ++i) key.put_varint(refs[i]);
+  key.put_bytes(payload.data(), payload.size());
+  bool is_new = false;
+  const uint32_t index = definition_index_.intern(key.view(), &is_new);
+  if (is_new) {
+    format::Definition d;
+    d.kind = kind;
+    d.payload = std::string(payload);
+    d.refs.assign(refs, refs + ref_count);
+    definitions.push_back(std::move(d));
+  }
+  return index;
+}
+
+uint32_t Process::define_site(uintptr_t address) {
+  Guard guard(*this);
+  const Segment* segment = addresses.find(address);
+  if (segment == nullptr) {
+    addresses.refresh();  // a library loaded since
+    segment = addresses.find(address);
+  }
+  if (segment == nullptr) return UINT32_MAX;
+  const Module& module = addresses.module(segment->module);
+  base::ByteWriter payload;
+  payload.put_string(module.path);
+  payload.put_string(module.build_id);
+  const uint32_t module_def = define(format::DefinitionKind::kModule, payload.view());
+  payload.clear();
+  payload.put_zigzag(static_cast<int64_t>(address - module.bias));
+  return define(format::DefinitionKind::kSite, payload.view(), &module_def, 1);
+}
+
+bool Process::is_mpi_code(uintptr_t address) {
+  Guard guard(*this);
+  const Segment* segment = addresses.find(address);
+  if (segment == nullptr) {
+    addresses.refresh();
+    segment = addresses.find(address);
+  }
+  return segment != nullptr && addresses.module(segment->module).is_mpi;
+}
+
+void Process::lose(const char* reason, const char* detail) {
+  Guard guard(*this);
+  for (format::Loss& l : losses)
+    if (l.reason == reason && l.detail == detail) {
+      ++l.calls;
+      return;
+    }
+  losses.push_back(format::Loss{reason, 1, rank, detail});
+}
+
+}  // namespace refrain::tracer

@@ -1,0 +1,118 @@
+// Process: what the recorder knows of one MPI process (rank), shared by its threads.
+//
+// Laws: nothing here runs before the first MPI call of the process, nothing throws, nothing aborts the
+// program. Every shared table is reached under Process::Guard, which costs a branch unless the program
+// asked for MPI_THREAD_MULTIPLE.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/runs.h"
+#include "format/trace_data.h"
+#include "tracer/addresses.h"
+#include "tracer/clock.h"
+#include "tracer/handle_map.h"
+#include "tracer/intern_table.h"
+#include "tracer/requests.h"
+
+namespace refrain::tracer {
+
+struct Location;
+
+// What is known of a live communicator beside its definition; indexed by definition.
+struct CommInfo {
+  bool known = false;
+  bool inter = false;
+  int rank = 0, size = 0, remote_size = 0;
+  int family = -1, member = 0;  // see communicators.h
+  base::RunList local, remote;  // world ranks
+  // Lengths of the neighbourhood, -1 until asked for.
+  int in_degree = -1, out_degree = -1;
+};
+
+// Duration statistics of one terminal. The histogram is made at the second call: the first one's
+// bucket follows from min_ns.
+struct TerminalStats {
+  static constexpr int kBuckets = 40;
+  uint64_t count = 0;
+  uint64_t min_ticks = UINT64_MAX, max_ticks = 0;
+  double sum_ticks = 0;
+  uint32_t* histogram = nullptr;  // of log2(ticks); owned by the process, never freed
+};
+
+struct Options {
+  std::string output;   // absolute path of the trace
+  std::string program, command;
+  bool quiet = false;
+};
+
+class Process {
+ public:
+  // Held while a shared table is touched; free of cost with a single thread.
+  class Guard {
+   public:
+    explicit Guard(Process& p) : mutex_(p.threaded ? &p.mutex_ : nullptr) {
+      if (mutex_ != nullptr) mutex_->lock();
+    }
+    ~Guard() {
+      if (mutex_ != nullptr) mutex_->unlock();
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+   private:
+    std::mutex* mutex_;
+  };
+
+  void start();  // options from the environment, clock, address map
+
+  // Index of a definition; refs are indices of earlier ones.
+  uint32_t define(format::DefinitionKind kind, std::string_view payload,
+                  const uint32_t* refs = nullptr, size_t ref_count = 0);
+  const format::Definition& definition(uint32_t index) const { return definitions[index]; }
+
+  // Call site or callback address -> definition (kSite), or UINT32_MAX when it lies in no module.
+  uint32_t define_site(uintptr_t address);
+  // Whether code at `address` belongs to the MPI library (or to the recorder) and not to the program.
+  bool is_mpi_code(uintptr_t address);
+
+  void lose(const char* reason, const char* detail = "");
+
+  Options options;
+  Clock clock;
+  bool threaded = false;   // MPI_THREAD_MULTIPLE was granted
+  bool initialized = false;
+  int rank = 0, size = 1;
+  MPI_Comm comm = MPI_COMM_NULL;  // private duplicate of MPI_COMM_WORLD
+  MPI_Group world_group = MPI_GROUP_NULL;
+  uint64_t init_ticks = 0;        // begin of MPI_Init
+  int pid = 0;
+
+  HandleMap handles;
+  IdPool ids[32];                 // by DefinitionKind
+  std::vector<CommInfo> comms;    // by definition index
+  InternTable signatures;         // terminal = index
+  std::vector<TerminalStats> stats;
+  InternTable request_pools;      // signature without its request -> pool
+  RequestTable requests;
+  std::vector<uint32_t> pool_of_terminal;  // for terminals that create requests
+  std::vector<format::Definition> definitions;
+  std::vector<Location*> locations;
+  AddressMap addresses;
+  std::vector<format::Loss> losses;
+
+ private:
+  friend class Guard;
+  InternTable definition_index_;
+  std::mutex mutex_;
+};
+
+// The one process of this address space.
+Process& process();
+
+}  // namespace refrain::tracer
