@@ -1,0 +1,83 @@
+"""What the benchmark drivers share: compiling a program of bench/programs and running it on MPICH.
+
+Everything is run from the root of the checkout, with ./refrain built (./dev build).
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+REFRAIN = ROOT / "refrain"
+# Shared memory only; see tests/support/yield_shim.c for many ranks on few cores.
+MPICH_ENVIRONMENT = {"UCX_TLS": "self,sm", "MPIR_CVAR_NOLOCAL": "1"}
+kRunTimeoutSeconds = 300
+
+
+def fail(message):
+    print(f"bench: {message}", file=sys.stderr)
+    sys.exit(1)
+
+
+def run(command, environment=None):
+    """Standard output of a command that must succeed."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          timeout=kRunTimeoutSeconds, env={**os.environ, **(environment or {})})
+    if done.returncode != 0:
+        fail(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def compile_program(name, folder):
+    binary = folder / name
+    run(["mpicc.mpich", "-std=c11", "-O2", "-g", "-o", binary, ROOT / f"bench/programs/{name}.c"])
+    return binary
+
+
+def compile_yield_shim(folder):
+    library = folder / "yield_shim.so"
+    source = ROOT / "tests/support/yield_shim.c"
+    run(["gcc", "-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"])
+    return library
+
+
+def mpiexec(ranks, command, shim=None):
+    """Standard output of `command` on MPICH. The shim is preloaded into the ranks only."""
+    prefix = ["mpiexec.mpich", "-n", str(ranks)]
+    if shim is not None:
+        prefix += ["-genv", "LD_PRELOAD", str(shim)]
+    return run(prefix + list(command), MPICH_ENVIRONMENT)
+
+
+def record(ranks, trace, command, shim=None):
+    return mpiexec(ranks, [REFRAIN, "record", "-o", trace, "--", *command], shim)
+
+
+def info(trace):
+    return json.loads(run([REFRAIN, "info", "--format", "json", trace]))
+
+
+def prepare(out):
+    """The output folder, made; stops when there is no ./refrain."""
+    if not REFRAIN.exists():
+        fail("there is no ./refrain: run ./dev build")
+    folder = pathlib.Path(out).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def print_table(header, rows):
+    """Left-aligned first column, right-aligned others."""
+    cells = [header] + [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    for row in cells:
+        print("  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
+                        for i, (cell, width) in enumerate(zip(row, widths))))
+
+
+def progress(text):
+    """A line that the next one overwrites; nothing where no terminal is."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Bytes of trace for programs whose communication is regular, and for one that never repeats.
+
+usage: size.py [--out DIR] [--quick]      writes DIR/size.csv; exit status 3 past a target
+
+The peers' numbers were measured once on one machine with the same kind of program, without time;
+a dash stands where there is none.
+"""
+
+import argparse
+import csv
+import sys
+
+import common
+
+# workload, program, argument, ranks, bytes of Pilgrim, EZTrace and Extrae, target in bytes
+ROWS = [
+    ("2D 5-point, 500 iterations", "halo2d", 500, 4, 3198, 873_000, 5_000_000, 3000),
+    ("2D 5-point, 500 iterations", "halo2d", 500, 16, 5064, 3_580_000, 20_000_000, 3500),
+    ("2D 5-point, 500 iterations", "halo2d", 500, 64, 10440, 14_300_000, 80_000_000, 3600),
+    ("3D 7-point periodic, 300 iterations", "halo3d", 300, 8, 4614, None, None, 3600),
+    ("3D 7-point periodic, 300 iterations", "halo3d", 300, 27, 8900, None, None, 3600),
+    ("3D 7-point periodic, 300 iterations", "halo3d", 300, 64, 15198, 12_700_000, 70_000_000, 3600),
+    ("every call a new signature", "new_signature", 300_000, 1, 22_800_000, 11_400_000, 78_300_000,
+     2_400_000),
+]
+kHeader = ["workload", "ranks", "calls", "bytes", "pilgrim", "eztrace", "extrae", "target", "good"]
+kMaxQuickRanks = 16
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Bytes of trace, beside the peers'.")
+    parser.add_argument("--out", default="build/bench")
+    parser.add_argument("--quick", action="store_true", help="at most 16 ranks")
+    arguments = parser.parse_args()
+    folder = common.prepare(arguments.out)
+    shim = common.compile_yield_shim(folder)
+    binaries = {name: common.compile_program(name, folder) for name in {row[1] for row in ROWS}}
+    results = []
+    for workload, name, argument, ranks, pilgrim, eztrace, extrae, target in ROWS:
+        if arguments.quick and ranks > kMaxQuickRanks:
+            continue
+        common.progress(f"{workload}, {ranks} ranks")
+        trace = folder / f"{name}_{ranks}.rfn"
+        common.record(ranks, trace, [binaries[name], str(argument)], shim)
+        size = trace.stat().st_size
+        peers = ["-" if peer is None else peer for peer in (pilgrim, eztrace, extrae)]
+        results.append([workload, ranks, common.info(trace)["calls"], size, *peers, target,
+                        "yes" if size <= target else "no"])
+    common.progress("")
+    common.print_table(kHeader, results)
+    with open(folder / "size.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([kHeader, *results])
+    print(f"written: {folder / 'size.csv'}")
+    return 0 if all(row[-1] == "yes" for row in results) else 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())

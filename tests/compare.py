@@ -1,0 +1,230 @@
+#!/usr/bin/python3
+"""What was dumped is what the program did: every test program, with and without Refrain.
+
+    compare.py --refrain build/src/cli/refrain --mpi mpich --programs build/tests/programs/mpich
+               [--group p2p | --only NAME [-n 3] [--args "1 300"]] [--keep DIR]
+
+Runs each program of the manifest twice. With Refrain its exit status and output must be the same;
+`refrain check` must be content; and `refrain dump --format jsonl` of every rank must be, call by
+call and parameter by parameter, what the program has logged by its own hand. tests/README.md
+describes the log. Exit status: 0 all good, 1 something differs, 77 nothing could run.
+"""
+import argparse
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "support"))
+import checks  # noqa: E402
+import mpirun  # noqa: E402
+import trace_log  # noqa: E402
+
+SKIPPED = 77
+
+
+class Failure(Exception):
+    """One line that says what differs."""
+
+
+class Case:
+    """One program on one MPI with one number of ranks."""
+
+    def __init__(self, entry, ranks, options):
+        self.entry, self.ranks, self.options = entry, ranks, options
+        self.mpi = options.mpi
+        self.folder = os.path.join(options.work, "%s-%s-%d-%s" % (
+            entry["name"], self.mpi, ranks, "_".join(entry.get("args", []))[:20].replace("/", "")))
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder)
+        self.trace = os.path.join(self.folder, "t.rfn")
+        self.log = os.path.join(self.folder, "log")
+
+    def title(self):
+        return "%s %s -n %d" % (self.mpi, " ".join([self.entry["name"]] + self.entry.get("args", [])),
+                                self.ranks)
+
+    def again(self):
+        options = self.options
+        words = [os.path.join(HERE, "compare.py"), "--refrain", options.refrain, "--mpi", self.mpi,
+                 "--programs", options.programs, "--only", self.entry["name"], "-n", str(self.ranks),
+                 "--keep", "/tmp/refrain-again"]
+        if options.shim:
+            words += ["--shim", options.shim]
+        if options.libraries:
+            words += ["--libraries", options.libraries]
+        if self.entry.get("args"):
+            words += ["--args", " ".join(self.entry["args"])]
+        return " ".join(shlex.quote(w) for w in words)
+
+    def command(self):
+        arguments = [a.replace("{programs}", self.options.programs)
+                     for a in self.entry.get("args", [])]
+        if "python" in self.entry:
+            return ["/usr/bin/python3", os.path.join(HERE, "programs", self.entry["python"])] + arguments
+        return [os.path.join(self.options.programs, self.entry["name"])] + arguments
+
+    def run(self, recorded):
+        env = {"REFRAIN_TEST_DIR": self.folder}
+        command = self.command()
+        if recorded:
+            env["REFRAIN_TEST_LOG"] = self.log
+            env["REFRAIN_QUIET"] = "1"
+            command = [self.options.refrain, "record", "-o", self.trace, "--"] + command
+            if self.options.libraries:
+                env["REFRAIN_LIBRARY_PATH"] = self.options.libraries
+        preload = [self.options.shim] if self.mpi == "mpich" and self.options.shim else []
+        return mpirun.run_job(self.mpi, self.ranks, command, self.options.timeout, preload, env,
+                              cwd=self.folder, job_env=self.entry.get("job_env"))
+
+    def refrain(self, *arguments):
+        done = subprocess.run([self.options.refrain] + list(arguments), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        if done.returncode != 0:
+            raise Failure("`refrain %s` exits with %d: %s" % (
+                " ".join(arguments), done.returncode, done.stderr.decode(errors="replace").strip()[:300]))
+        return done.stdout.decode()
+
+
+def sorted_lines(data):
+    return sorted(data.split(b"\n"))
+
+
+def check_run(case):
+    """The program with Refrain behaves as without; False when it has nothing to show here."""
+    plain = case.run(False)
+    if plain.status == SKIPPED:
+        return False
+    expected = case.entry.get("exit", 0)
+    if plain.status != expected:
+        raise Failure("without Refrain it exits with %d instead of %d: %s" % (
+            plain.status, expected, plain.stderr.decode(errors="replace").strip()[-400:]))
+    recorded = case.run(True)
+    own = [l for l in recorded.stderr.decode(errors="replace").splitlines() if l.startswith("refrain")]
+    if recorded.status != plain.status:
+        raise Failure("exit status %d with Refrain, %d without; stderr: %s" % (
+            recorded.status, plain.status, recorded.stderr.decode(errors="replace").strip()[-600:]))
+    # What an aborted job still prints is a matter of who was quicker.
+    if case.entry.get("trace") != "any" and sorted_lines(plain.stdout) != sorted_lines(recorded.stdout):
+        raise Failure("output with Refrain: %r, without: %r" % (
+            recorded.stdout[-300:], plain.stdout[-300:]))
+    if own and case.entry.get("trace", "whole") == "whole":
+        raise Failure("Refrain said: %s" % own[0])
+    return True
+
+
+def check_case(case):
+    """None when all is well, or "skip"."""
+    if not check_run(case):
+        return "skip"
+    kind = case.entry.get("trace", "whole")
+    leftovers = [f for f in os.listdir(case.folder) if f.startswith("t.rfn") and f != "t.rfn"]
+    if leftovers and kind != "any":
+        raise Failure("left behind: %s" % ", ".join(leftovers))
+    if kind == "none":
+        if os.path.exists(case.trace):
+            raise Failure("a trace was written though there was nothing to record")
+        return None
+    if not os.path.exists(case.trace):
+        if kind == "any":
+            return None
+        raise Failure("no trace was written")
+    if kind == "any":
+        return None
+    case.refrain("check", case.trace)
+    logs = [trace_log.read_log("%s.%d" % (case.log, r)) for r in range(case.ranks)]
+    dumps = [trace_log.read_dump(case.refrain("dump", case.trace, "--rank", str(r), "--format", "jsonl"))
+             for r in range(case.ranks)]
+    table = case.options.table
+    for rank, dump in enumerate(dumps):
+        checks.check_dump(dump, rank, table)
+    trace_log.compare_all(logs, dumps, case.entry.get("mode", "exact"),
+                          case.entry.get("source", case.entry["name"] + ".c"))
+    if case.entry.get("mode", "exact") == "exact":
+        checks.check_profile(json.loads(case.refrain("profile", case.trace, "--format", "json")), logs)
+        checks.check_info(json.loads(case.refrain("info", case.trace, "--format", "json")), logs, case.mpi)
+    checks.check_matrix(case.refrain("matrix", case.trace, "--format", "csv"), logs,
+                        case.entry.get("mode", "exact"))
+    return None
+
+
+def selected(manifest, options):
+    for entry in manifest["programs"]:
+        if options.group and entry["group"] not in options.group:
+            continue
+        if options.only and entry["name"] != options.only:
+            continue
+        if options.args is not None and entry.get("args", []) != options.args.split():
+            continue
+        yield entry
+
+
+def run_all(manifest, options):
+    passed, skipped, failed = 0, [], 0
+    for entry in selected(manifest, options):
+        if options.mpi not in entry.get("mpi", ["mpich", "openmpi"]):
+            skipped.append("%s (%s)" % (entry["name"], entry["why"]))
+            continue
+        for ranks in [options.ranks] if options.ranks else entry["ranks"]:
+            case = Case(entry, ranks, options)
+            try:
+                outcome = check_case(case)
+                if outcome == "skip":
+                    skipped.append("%s (this MPI cannot)" % entry["name"])
+                else:
+                    passed += 1
+                    print("pass  %s" % case.title(), flush=True)
+            except (Failure, checks.Broken, trace_log.Difference, subprocess.TimeoutExpired,
+                    ValueError) as e:
+                failed += 1
+                print("FAIL  %s: %s\n      again: %s" % (case.title(), e, case.again()), flush=True)
+            if not options.keep:
+                shutil.rmtree(case.folder, ignore_errors=True)
+    for line in skipped:
+        print("skip  %s %s" % (options.mpi, line))
+    print("%d passed, %d skipped, %d failed" % (passed, len(skipped), failed))
+    if failed:
+        return 1
+    return 0 if passed else SKIPPED
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--refrain", required=True)
+    parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi"))
+    parser.add_argument("--programs", required=True, help="folder of the built programs")
+    parser.add_argument("--libraries", default="", help="folder of librefrain-<mpi>.so")
+    parser.add_argument("--manifest", default=os.path.join(HERE, "programs", "manifest.json"))
+    parser.add_argument("--calls", default=os.path.join(HERE, "..", "spec", "mpi", "calls"))
+    parser.add_argument("--shim", default=os.environ.get("REFRAIN_YIELD_SHIM", ""))
+    parser.add_argument("--group", action="append")
+    parser.add_argument("--only")
+    parser.add_argument("--args")
+    parser.add_argument("-n", type=int, dest="ranks")
+    parser.add_argument("--timeout", type=float, default=90)
+    parser.add_argument("--keep", metavar="DIR", help="leave traces and logs there")
+    options = parser.parse_args()
+    for name in ("refrain", "programs", "shim", "libraries"):
+        if getattr(options, name):
+            setattr(options, name, os.path.abspath(getattr(options, name)))
+    if mpirun.launcher(options.mpi) is None:
+        print("skip  no launcher of %s here" % options.mpi)
+        return SKIPPED
+    with open(options.manifest) as f:
+        manifest = json.load(f)
+    options.table = checks.read_table(options.calls)
+    options.work = options.keep or tempfile.mkdtemp(prefix="refrain-compare-")
+    os.makedirs(options.work, exist_ok=True)
+    try:
+        return run_all(manifest, options)
+    finally:
+        if not options.keep:
+            shutil.rmtree(options.work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""The layer test: every #include of src/ and include/ points downwards.
+
+ALLOWED is the picture in ARCHITECTURE.md as a table of edges. On top of it:
+  - <mpi.h> only in the folders of MPI_FOLDERS;
+  - format/encode and format/decode never include each other (their tests may);
+  - no cycle of includes between files;
+  - an include in quotes names an existing file, relative to src/ or include/; without a folder it
+    is a generated file of the build folder.
+
+usage: check_layers.py [--root DIR] | --self-test        exit status 0: good, 1: a rule is broken
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+import tempfile
+
+# Folder -> folders that it may include, itself always among them. A folder that is not here is an
+# error: a new layer is entered on purpose, with its place in the order.
+_BELOW_FORMAT = {"base", "mpi", "grammar", "similarity"}
+_BELOW_READER = _BELOW_FORMAT | {"format"}
+_BELOW_ANALYSIS = _BELOW_READER | {"reader", "public"}
+_BELOW_REPORT = _BELOW_ANALYSIS | {"analysis"}
+ALLOWED = {
+    "public": {"base"},  # include/refrain
+    "base": set(),
+    "mpi": {"base"},
+    "grammar": {"base"},
+    "similarity": {"base", "mpi", "grammar"},
+    "format": _BELOW_FORMAT,
+    "tracer": _BELOW_READER,  # never meets the reader: they talk through bytes
+    "reader": _BELOW_READER | {"public"},
+    "analysis": _BELOW_ANALYSIS,
+    "sim": _BELOW_ANALYSIS,
+    "replay": _BELOW_ANALYSIS,
+    "report": _BELOW_REPORT | {"sim"},
+    "convert": _BELOW_REPORT | {"sim"},
+    "online": _BELOW_REPORT,
+    "cli": _BELOW_REPORT | {"sim", "report", "convert", "online"},
+}
+# Made by tools/gen in the build folder, and included as if they stood in src/.
+GENERATED = {"mpi/call_ids.h", "mpi/call_rows.inc", "mpi/constant_ids.h", "mpi/constant_names.inc"}
+MPI_FOLDERS = {"tracer", "replay", "online"}
+SOURCE_SUFFIXES = {".h", ".cc", ".c", ".S"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def includes_of(path):
+    """(line number, quote, included name) of every #include in the file."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1), match.group(2)
+
+
+def folder_of(relative):
+    """Layer of a file, by its path below the root: src/base/x.h -> base."""
+    if relative.parts[0] == "include":
+        return "public"
+    return relative.parts[1] if len(relative.parts) > 2 else ""
+
+
+def sources(root):
+    for top in ("src", "include"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in SOURCE_SUFFIXES and path.is_file():
+                yield path
+
+
+def resolve(root, includer, name):
+    """File that an include names, or None (a system header, or a generated one)."""
+    for base in (root / "src", root / "include", includer.parent):
+        if (base / name).is_file():
+            return (base / name).resolve()
+    return None
+
+
+def is_both_halves(one, other):
+    """True when one file belongs to format/encode and the other to format/decode."""
+    return {"encode", "decode"} <= {*one.parts, *other.parts} and one.parts[:2] == ("src", "format")
+
+
+def check_include(root, path, name, in_quotes):
+    """Errors of one #include: what is wrong, without the place."""
+    relative = path.relative_to(root)
+    folder = folder_of(relative)
+    target = resolve(root, path, name)
+    if name == "mpi.h" and folder not in MPI_FOLDERS:
+        yield f"<mpi.h> belongs in {', '.join(sorted(MPI_FOLDERS))} only"
+    if target is None and name not in GENERATED:
+        if in_quotes and "/" in name:
+            yield f"\"{name}\" is not a file of src/ or include/"
+        return
+    below = pathlib.Path("src") / name if target is None else target.relative_to(root)
+    if folder_of(below) not in ALLOWED[folder] | {folder}:
+        yield f"{folder} must not include {folder_of(below)} ({name})"
+    if "/" not in name:
+        yield f"\"{name}\" must be named relative to src/ or include/"
+    if is_both_halves(relative, below) and not path.stem.endswith("_test"):
+        yield "format/encode and format/decode must not include each other"
+
+
+def check_file(root, path, graph):
+    """Errors of one file; enters its edges into `graph`."""
+    relative = path.relative_to(root)
+    folder = folder_of(relative)
+    if folder not in ALLOWED:
+        return [f"{relative}: folder '{folder}' has no row in the table of layers"]
+    errors = []
+    for number, quote, name in includes_of(path):
+        errors += [f"{relative}:{number}: {what}"
+                   for what in check_include(root, path, name, quote == '"')]
+        target = resolve(root, path, name)
+        if target is not None:
+            graph.setdefault(path.resolve(), set()).add(target)
+    return errors
+
+
+def find_cycle(graph):
+    """One cycle of includes as a list of files, or []."""
+    done, stack = set(), []
+
+    def visit(node):
+        if node in stack:
+            return stack[stack.index(node):] + [node]
+        if node in done:
+            return []
+        stack.append(node)
+        for target in sorted(graph.get(node, ())):
+            cycle = visit(target)
+            if cycle:
+                return cycle
+        stack.pop()
+        done.add(node)
+        return []
+
+    for start in sorted(graph):
+        cycle = visit(start)
+        if cycle:
+            return cycle
+    return []
+
+
+def check_tree(root):
+    root = root.resolve()
+    graph, errors = {}, []
+    for path in sources(root):
+        errors += check_file(root, path, graph)
+    cycle = find_cycle(graph)
+    if cycle:
+        names = " -> ".join(str(path.relative_to(root)) for path in cycle)
+        errors.append(f"cycle of includes: {names}")
+    if not graph:
+        errors.append(f"{root}: no sources found")
+    return errors
+
+
+# Each case: files of a small tree, and a piece of the one error that it must give ("" for none).
+SELF_TEST_CASES = [
+    ({"src/base/a.h": "", "src/format/b.cc": '#include "base/a.h"\n'}, ""),
+    ({"src/base/a.h": '#include "mpi/t.h"\n', "src/mpi/t.h": ""}, "base must not include mpi"),
+    ({"src/reader/r.h": "", "src/tracer/t.cc": '#include "reader/r.h"\n'},
+     "tracer must not include reader"),
+    ({"src/mpi/t.h": "#include <mpi.h>\n", "src/base/b.cc": '#include "base/b.h"\n',
+      "src/base/b.h": ""}, "<mpi.h> belongs in"),
+    ({"src/tracer/t.cc": '#include <mpi.h>\n#include "base/a.h"\n', "src/base/a.h": ""}, ""),
+    ({"src/format/encode/e.cc": '#include "format/decode/d.h"\n', "src/format/decode/d.h": ""},
+     "must not include each other"),
+    ({"src/format/encode/e_test.cc": '#include "format/decode/d.h"\n',
+      "src/format/decode/d.h": ""}, ""),
+    ({"src/base/a.h": '#include "base/b.h"\n', "src/base/b.h": '#include "base/a.h"\n'},
+     "cycle of includes"),
+    ({"src/base/a.cc": '#include "base/gone.h"\n#include "base/b.h"\n', "src/base/b.h": ""},
+     "is not a file"),
+    ({"src/tracer/a.cc": '#include "made_by_the_build.h"\n#include "base/b.h"\n',
+      "src/base/b.h": ""}, ""),
+    ({"src/base/a.cc": '#include "mpi/call_ids.h"\n#include "base/b.h"\n', "src/base/b.h": ""},
+     "base must not include mpi"),
+    ({"src/base/a.cc": '#include "b.h"\n', "src/base/b.h": ""}, "must be named relative"),
+    ({"src/odd/a.cc": "", "src/base/a.cc": '#include "base/b.h"\n', "src/base/b.h": ""},
+     "no row in the table"),
+    ({"include/refrain/r.h": '#include "analysis/a.h"\n', "src/analysis/a.h": ""},
+     "public must not include analysis"),
+]
+
+
+def self_test():
+    failures = 0
+    for files, expected in SELF_TEST_CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text, encoding="utf-8")
+            errors = check_tree(root)
+        good = not errors if not expected else len(errors) == 1 and expected in errors[0]
+        if not good:
+            failures += 1
+            print(f"self-test: {sorted(files)}: expected '{expected}', got {errors}")
+    # The table itself has an order: nothing may be reachable from itself.
+    table = {name: sorted(below) for name, below in ALLOWED.items()}
+    if find_cycle(table):
+        failures += 1
+        print(f"self-test: the table of layers has a cycle: {find_cycle(table)}")
+    print(f"layers self-test: {len(SELF_TEST_CASES) + 1} cases, {failures} failed")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Check that includes go downwards only.")
+    default_root = pathlib.Path(__file__).resolve().parents[2]
+    parser.add_argument("--root", type=pathlib.Path, default=default_root)
+    parser.add_argument("--self-test", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.self_test:
+        return 1 if self_test() else 0
+    errors = check_tree(arguments.root)
+    for error in errors:
+        print(error)
+    print(f"layers: {len(errors)} broken rules")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+#!/usr/bin/python3
+"""Run N ranks of a program under MPICH or Open MPI on a small machine, and never hang.
+
+    mpirun.py --mpi mpich -n 4 [--timeout 60] [--preload shim.so] [--env K=V] -- ./program args
+
+On a timeout the stacks of all processes of the job are printed (gdb when it is there, else what
+/proc knows), the whole tree is killed, and the exit status is 124. Everything stays on loopback.
+"""
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+TOKEN = "REFRAIN_TEST_JOB"
+TIMED_OUT = 124
+LAUNCHERS = ("mpiexec", "mpirun", "hydra", "orterun", "orted")
+
+
+class Outcome:
+    """What a job left behind: exit status (124 after a timeout), stdout, stderr and seconds."""
+
+    def __init__(self, status, stdout, stderr, seconds):
+        self.status, self.stdout, self.stderr, self.seconds = status, stdout, stderr, seconds
+
+    @property
+    def timed_out(self):
+        return self.status == TIMED_OUT
+
+
+def default_shim():
+    return os.environ.get("REFRAIN_YIELD_SHIM", "")
+
+
+def launcher(mpi):
+    """Path of the MPI's launcher, or None."""
+    names = {"mpich": ("mpiexec.mpich", "mpiexec.hydra"), "openmpi": ("mpirun.openmpi",)}[mpi]
+    for name in names:
+        path = shutil.which(name)
+        if path:
+            return path
+    return None
+
+
+def command_line(mpi, ranks, command, preload=(), env=None):
+    """The launcher's argv. Variables and preloads reach the ranks only, never the launcher."""
+    settings = dict(env or {})
+    if preload:
+        settings["LD_PRELOAD"] = ":".join(preload)
+        # A sanitized program must not refuse to start because a preload comes before its runtime.
+        asan = os.environ.get("ASAN_OPTIONS", "")
+        settings.setdefault("ASAN_OPTIONS", asan + (":" if asan else "") +
+                            "verify_asan_link_order=0:detect_leaks=0")
+    prefix = ["/usr/bin/env"] + ["%s=%s" % kv for kv in sorted(settings.items())]
+    if not settings:
+        prefix = []
+    if mpi == "mpich":
+        head = [launcher(mpi), "-launcher", "fork", "-iface", "lo", "-n", str(ranks)]
+    else:
+        head = [launcher(mpi), "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
+    return head + prefix + list(command)
+
+
+def job_environment(mpi):
+    environment = dict(os.environ)
+    if mpi == "mpich":
+        environment["UCX_TLS"] = "self,sm"
+        environment["MPIR_CVAR_NOLOCAL"] = "1"
+    else:
+        environment["OMPI_MCA_pml"] = "ob1"
+        environment["OMPI_MCA_btl"] = "self,vader"
+        environment["OMPI_MCA_btl_tcp_if_include"] = "lo"
+        environment["OMPI_MCA_oob_tcp_if_include"] = "lo"
+        environment["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+        environment["OMPI_MCA_btl_base_warn_component_unused"] = "0"
+        environment["OMPI_MCA_orte_tmpdir_base"] = tempfile.gettempdir()
+    return environment
+
+
+def processes_of(token):
+    """Ids of all processes whose environment carries our token, whatever session they moved to."""
+    needle = ("%s=%s" % (TOKEN, token)).encode()
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        try:
+            with open("/proc/%s/environ" % name, "rb") as f:
+                if needle in f.read().split(b"\0"):
+                    found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+def describe(pid):
+    try:
+        with open("/proc/%d/cmdline" % pid, "rb") as f:
+            return f.read().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        return "?"
+
+
+def print_stacks(token, out):
+    gdb = shutil.which("gdb")
+    for pid in sorted(processes_of(token)):
+        line = describe(pid)
+        base = os.path.basename(line.split(" ")[0]) if line else ""
+        if any(base.startswith(name) for name in LAUNCHERS):
+            continue
+        print("---- stack of process %d: %s" % (pid, line[:200]), file=out)
+        if gdb:
+            try:
+                text = subprocess.run(
+                    [gdb, "-nx", "-batch", "-p", str(pid), "-ex", "thread apply all bt 24"],
+                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                    timeout=30).stdout.decode(errors="replace")
+                print("\n".join(l for l in text.splitlines() if l.startswith(("#", "Thread"))),
+                      file=out)
+                continue
+            except (subprocess.TimeoutExpired, OSError):
+                pass
+        for name in ("wchan", "stack", "syscall"):
+            try:
+                with open("/proc/%d/%s" % (pid, name)) as f:
+                    print("%s: %s" % (name, f.read().strip()), file=out)
+            except OSError:
+                pass
+    out.flush()
+
+
+def kill_job(token):
+    """Kill until nothing with our token is left: a launcher may be starting a process just now."""
+    for _ in range(50):
+        pids = processes_of(token)
+        if not pids:
+            return
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+        time.sleep(0.05)
+
+
+def run_command(argv, timeout, environment=None, cwd=None, stacks_to=None):
+    """Run any command with the watchdog; output goes through files, so a pipe can never block."""
+    token = uuid.uuid4().hex
+    environment = dict(os.environ if environment is None else environment)
+    environment[TOKEN] = token
+    started = time.monotonic()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                 env=environment, cwd=cwd, start_new_session=True)
+        try:
+            status = child.wait(timeout)
+        except subprocess.TimeoutExpired:
+            print("timeout after %g s: %s" % (timeout, " ".join(argv)), file=stacks_to or sys.stderr)
+            print_stacks(token, stacks_to or sys.stderr)
+            status = TIMED_OUT
+        finally:
+            kill_job(token)
+            child.wait()
+        out.seek(0)
+        err.seek(0)
+        return Outcome(status, out.read(), err.read(), time.monotonic() - started)
+
+
+def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, stacks_to=None,
+            job_env=None):
+    """Run `command` on `ranks` ranks; preload defaults to the yield shim for MPICH.
+
+    env is for the ranks, job_env for the launcher too."""
+    if preload is None:
+        preload = [default_shim()] if mpi == "mpich" and default_shim() else []
+    argv = command_line(mpi, ranks, command, preload, env)
+    environment = job_environment(mpi)
+    environment.update(job_env or {})
+    return run_command(argv, timeout, environment, cwd, stacks_to)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi"))
+    parser.add_argument("-n", type=int, default=2, dest="ranks")
+    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--preload", action="append")
+    parser.add_argument("--env", action="append", default=[], metavar="K=V")
+    parser.add_argument("--job-env", action="append", default=[], metavar="K=V")
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    options = parser.parse_args()
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if not command:
+        parser.error("no program given")
+    outcome = run_job(options.mpi, options.ranks, command, options.timeout, options.preload,
+                      dict(pair.split("=", 1) for pair in options.env),
+                      job_env=dict(pair.split("=", 1) for pair in options.job_env))
+    sys.stdout.buffer.write(outcome.stdout)
+    sys.stdout.flush()
+    sys.stderr.buffer.write(outcome.stderr)
+    return outcome.status if outcome.status >= 0 else 128 - outcome.status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
