@@ -59,7 +59,6 @@ TEST_F(Ring, FunctionsAreSortedByTime) {
 
 TEST_F(Ring, PlacesShareTheTimeOfTheirSignature) {
   const Profile p = profile(builder_.open());
-  for(auto&x:p.sites) std::cerr<<x.site<<" "<<x.call<<" "<<x.totals.calls<<"\n";
   ASSERT_EQ(p.sites.size(), 3U);
   EXPECT_EQ(p.sites[0].site, kNoDefinition);  // the barrier
   EXPECT_EQ(p.sites[1].site, sites_[0]);

@@ -37,7 +37,9 @@ const Row* find_by_id(const Row (&rows)[kSize], uint32_t id) {
 
 const CallInfo* find_call(CallId id) { return find_by_id(kCalls, id); }
 
-const CallInfo* find_call(std::string_view name) { return find_by_name(kCalls, kCallsByName, name); }
+const CallInfo* find_call(std::string_view name) {
+  return find_by_name(kCalls, kCallsByName, name);
+}
 
 std::span<const CallInfo> all_calls() { return kCalls; }
 

@@ -10,10 +10,13 @@ namespace refrain::tracer {
 namespace {
 
 // `_c` variants stand a fixed distance behind the calls that they widen.
-mpi::CallId base_call(uint64_t id) {
+uint64_t base_call(uint64_t id) {
   constexpr uint64_t kLarge = 1000;
-  return static_cast<mpi::CallId>(id >= kLarge && id < 2 * kLarge ? id - kLarge : id);
+  return id >= kLarge && id < 2 * kLarge ? id - kLarge : id;
 }
+
+// A Fortran entry point whose call has been recorded.
+constexpr uint64_t kAnswered = UINT64_MAX;
 
 }  // namespace
 
@@ -28,20 +31,19 @@ CallScope::CallScope(mpi::CallId call, void* return_address, void* frame)
   if (l->in_recorder) return;
   FortranSite& fortran = refrain_fortran_site;
   if (fortran.address != nullptr) {
-    // Reached from a Fortran entry point, or left over from one that never got here: the entry point's
-    // frame must be further up the stack and the caller must be the MPI library's Fortran layer.
-    const bool ours = reinterpret_cast<uintptr_t>(frame) < reinterpret_cast<uintptr_t>(fortran.sp) &&
-                      l->process->is_mpi_code(address_);
-    if (!ours) {
-      if (!nested) fortran.address = nullptr;
-    } else {
-      // The Fortran layer also calls MPI to convert handles and the like.
+    // Reached from a Fortran entry point, or left over from an earlier one: the entry point's frame
+    // must be further up the stack and the caller must be the MPI library's Fortran layer.
+    const bool inside = reinterpret_cast<uintptr_t>(frame) < reinterpret_cast<uintptr_t>(fortran.sp) &&
+                        l->process->is_mpi_code(address_);
+    if (inside) {
+      // That layer also calls MPI on its own behalf, before and after: to convert handles and the like.
       if (base_call(fortran.call) != base_call(call)) return;
       address_ = reinterpret_cast<uintptr_t>(fortran.address);
-      fortran.address = nullptr;
+      fortran.call = kAnswered;
       active_ = true;
       return;
     }
+    if (!nested) fortran.address = nullptr;
   }
   active_ = !nested || !l->process->is_mpi_code(address_);
 }

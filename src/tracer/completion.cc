@@ -61,16 +61,17 @@ void RequestSnapshot::encode_requests(Encoder& e) const {
   e.end_array();
 }
 
-void RequestSnapshot::encode_status(Encoder& e, int i, const MPI_Status& status, int error) const {
+void RequestSnapshot::encode_status(Encoder& e, int i, const MPI_Status& status,
+                                    bool with_error) const {
   const Item& item = items_[i];
   const bool message = item.receive || item.generalized;
-  if (error != MPI_SUCCESS) {
+  if (with_error) {
     e.tag_byte(Tag::kStatusError);
-    if (message)
+    if (message && status.MPI_ERROR != MPI_ERR_PENDING)
       e.message(status.MPI_SOURCE, status.MPI_TAG);
     else
       e.none(), e.none();
-    return e.integer(error);
+    return e.integer(status.MPI_ERROR);
   }
   if (item.idle) return e.tag_byte(Tag::kStatusEmpty);
   if (!message) return e.none();

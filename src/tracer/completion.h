@@ -24,8 +24,9 @@ class RequestSnapshot {
 
   void encode_request(Encoder& e, int i) const;
   void encode_requests(Encoder& e) const;
-  // The status that request i completed with. error: MPI_SUCCESS, or what the status says.
-  void encode_status(Encoder& e, int i, const MPI_Status& status, int error) const;
+  // The status that request i completed with. with_error: it says for itself what went wrong
+  // (MPI_ERR_IN_STATUS).
+  void encode_status(Encoder& e, int i, const MPI_Status& status, bool with_error) const;
   // For a status that the program ignores: the message of a wildcard receive, else none.
   void encode_matched(Encoder& e, int i, const MPI_Status& status) const;
   bool is_wildcard(int i) const { return items_[i].wildcard; }

@@ -10,9 +10,9 @@ namespace {
 // One completed request and its status, or the message that a wildcard receive took when the program
 // does not want the status.
 void one_status(Encoder& e, const RequestSnapshot& requests, int i, const MPI_Status* given,
-                const MPI_Status* used, int error) {
-  if (given != MPI_STATUS_IGNORE) return requests.encode_status(e, i, *used, error);
-  if (requests.is_wildcard(i) && error == MPI_SUCCESS) return requests.encode_matched(e, i, *used);
+                const MPI_Status* used) {
+  if (given != MPI_STATUS_IGNORE) return requests.encode_status(e, i, *used, false);
+  if (requests.is_wildcard(i)) return requests.encode_matched(e, i, *used);
   e.constant(mpi::kConst_MPI_STATUS_IGNORE);
 }
 
@@ -32,7 +32,7 @@ void many_statuses(Encoder& e, const RequestSnapshot& requests, int n, const MPI
   e.begin_array(n);
   for (int k = 0; k < n; ++k) {
     e.begin_element();
-    requests.encode_status(e, index(k), used[k], in_status ? used[k].MPI_ERROR : MPI_SUCCESS);
+    requests.encode_status(e, index(k), used[k], in_status);
     e.end_element();
   }
   e.end_array();
@@ -55,7 +55,7 @@ int MPI_Wait(CallScope& scope, decltype(&::MPI_Wait) real, MPI_Request* request,
   Encoder& e = scope.encoder(rc);
   requests.encode_request(e, 0);
   if (rc == MPI_SUCCESS)
-    one_status(e, requests, 0, status, used, MPI_SUCCESS);
+    one_status(e, requests, 0, status, used);
   else
     status_after_error(e, status);
   requests.settle(0, *request, rc == MPI_SUCCESS);
@@ -76,7 +76,7 @@ int MPI_Test(CallScope& scope, decltype(&::MPI_Test) real, MPI_Request* request,
   requests.encode_request(e, 0);
   rc == MPI_SUCCESS ? e.integer(*flag) : e.none();
   if (done)
-    one_status(e, requests, 0, status, used, MPI_SUCCESS);
+    one_status(e, requests, 0, status, used);
   else
     status_after_error(e, status);
   requests.settle(0, *request, done);
@@ -96,7 +96,7 @@ int MPI_Request_get_status(CallScope& scope, decltype(&::MPI_Request_get_status)
   requests.encode_request(e, 0);
   rc == MPI_SUCCESS ? e.integer(*flag) : e.none();
   if (rc == MPI_SUCCESS && *flag != 0)
-    one_status(e, requests, 0, status, used, MPI_SUCCESS);
+    one_status(e, requests, 0, status, used);
   else
     status_after_error(e, status);
   scope.commit();
@@ -163,7 +163,7 @@ int MPI_Waitany(CallScope& scope, decltype(&::MPI_Waitany) real, int count, MPI_
   requests.encode_requests(e);
   rc == MPI_SUCCESS ? e.undefined_or(*index) : e.none();
   if (chosen)
-    one_status(e, requests, *index, status, used, MPI_SUCCESS);
+    one_status(e, requests, *index, status, used);
   else
     nothing_completed(e, status, rc == MPI_SUCCESS);
   if (chosen) requests.settle(*index, array[*index], true);
@@ -187,7 +187,7 @@ int MPI_Testany(CallScope& scope, decltype(&::MPI_Testany) real, int count, MPI_
   rc == MPI_SUCCESS ? e.undefined_or(*index) : e.none();
   rc == MPI_SUCCESS ? e.integer(*flag) : e.none();
   if (chosen)
-    one_status(e, requests, *index, status, used, MPI_SUCCESS);
+    one_status(e, requests, *index, status, used);
   else
     nothing_completed(e, status, done);
   if (chosen) requests.settle(*index, array[*index], true);

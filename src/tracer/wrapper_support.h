@@ -1,8 +1,8 @@
 // What generated wrappers need beyond Encoder: parameters whose meaning depends on another one, and
 // array lengths that only the MPI library knows.
 //
-// Laws: called between CallScope::encoder() and commit(), so that MPI calls made here are not recorded;
-// functions that ask MPI are used for outputs of calls that succeeded only.
+// Laws: called between CallScope::encoder() and commit(), so that MPI calls made here are not
+// recorded; functions that ask MPI are used for outputs of calls that succeeded only.
 #pragma once
 
 #include <mpi.h>

@@ -17,8 +17,8 @@ namespace {
 
 using base::ByteWriter;
 
-// The best compression takes about 0.1 s a MiB while the program waits in MPI_Finalize, and halves
-// what irregular programs leave: worth it up to a second or two.
+// The best compression takes 0.1 to 0.5 s a MiB while the program waits in MPI_Finalize, and halves
+// what irregular programs leave.
 int zstd_level(size_t raw_bytes) { return raw_bytes <= (size_t{16} << 20) ? 19 : 12; }
 
 // Sections below this many raw bytes go into a bundle: they compress better together, and there is
