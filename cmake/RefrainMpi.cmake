@@ -157,7 +157,8 @@ function(refrain_generate_mpi mpi out_var)
     COMMAND ${CMAKE_COMMAND} -E touch ${out}/wrappers.stamp
     DEPENDS ${gen}/gen_wrappers.py ${gen}/gen_calls.py ${gen}/spec.py ${gen}/mpi_header.py
             ${gen}/wrapper_body.py ${gen}/constants_code.py ${gen}/fortran.py
-            ${tables}/calls ${tables}/constants ${tables}/exceptions ${tables}/undeclared ${headers}
+            ${tables}/calls ${tables}/constants ${tables}/exceptions ${tables}/undeclared
+            ${tables}/fortran_direct ${headers}
     VERBATIM
     COMMENT "Generating the wrappers for ${mpi}")
   add_custom_target(refrain_wrappers_${mpi} DEPENDS ${out}/wrappers.stamp)

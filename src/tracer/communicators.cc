@@ -109,7 +109,7 @@ uint32_t store(Process& p, uint64_t key, CommInfo info, uint32_t constant) {
     if (info.inter) info.remote.write(payload);
   }
   const uint32_t def = p.define(Kind::kComm, payload.view());
-  p.handles.put(Kind::kComm, key, def);
+  p.remember(Kind::kComm, key, def);
   if (def >= p.comms.size()) p.comms.resize(def + 1);
   p.comms[def] = std::move(info);
   return def;
@@ -234,7 +234,7 @@ Captured define_with_comm(Process& p, Kind kind, uint64_t key, uint64_t comm_key
   base::ByteWriter payload;
   payload.put_zigzag(p.ids[static_cast<int>(kind)].take());
   const uint32_t def = p.define(kind, payload.view(), &comm, comm == HandleMap::kMissing ? 0 : 1);
-  p.handles.put(kind, key, def);
+  p.remember(kind, key, def);
   return {Captured::What::kDefinition, def, key};
 }
 

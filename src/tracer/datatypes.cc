@@ -94,7 +94,7 @@ uint32_t inner_type(Process& p, MPI_Datatype type) {
   // handle value, which MPI may hand out again, do not.
   const uint32_t def = define_datatype(p, type);
   Process::Guard guard(p);
-  p.handles.erase(Kind::kDatatype, key);
+  p.forget(Kind::kDatatype, key);
   base::ByteReader payload(p.definition(def).payload);
   p.ids[static_cast<int>(Kind::kDatatype)].give_back(static_cast<uint32_t>(payload.zigzag()));
   return def;
@@ -112,7 +112,7 @@ uint32_t define_predefined_datatype(Process& p, uint64_t key, uint32_t constant)
   put_shape(payload, shape_of(type));
   Process::Guard guard(p);
   const uint32_t def = p.define(Kind::kDatatype, payload.view());
-  p.handles.put(Kind::kDatatype, key, def);
+  p.remember(Kind::kDatatype, key, def);
   return def;
 }
 
@@ -135,7 +135,7 @@ uint32_t define_datatype(Process& p, MPI_Datatype type) {
   contents.integers.write(payload);
   contents.addresses.write(payload);
   const uint32_t def = p.define(Kind::kDatatype, payload.view(), refs.data(), refs.size());
-  p.handles.put(Kind::kDatatype, handle_key(type), def);
+  p.remember(Kind::kDatatype, handle_key(type), def);
   return def;
 }
 

@@ -17,7 +17,7 @@ constexpr size_t kMaxVarint = 10;
 
 void Encoder::grow(size_t n) { buffer_.resize((used_ + n) * 2 + 256); }
 
-void Encoder::varint(uint64_t v) {
+void Encoder::long_varint(uint64_t v) {
   auto* p = reinterpret_cast<uint8_t*>(room(kMaxVarint));
   used_ += static_cast<size_t>(write_varint(p, v) - p);
 }
@@ -33,18 +33,6 @@ void Encoder::start(mpi::CallId call, uint32_t site) {
 }
 
 // -- scalars --
-
-void Encoder::integer(int64_t v) {
-  tag_byte(Tag::kInt);
-  varint(base::zigzag(v));
-}
-
-void Encoder::constant(uint32_t id) {
-  tag_byte(Tag::kConst);
-  varint(id);
-}
-
-void Encoder::none() { tag_byte(Tag::kNone); }
 
 void Encoder::rank(int64_t v) {
   if (v >= 0) return integer(v);
@@ -128,8 +116,7 @@ void Encoder::buffer(const void* p) {
     }
   }
   tag_byte(Tag::kBuffer);
-  room(1)[0] = static_cast<char>(where);
-  ++used_;
+  byte(static_cast<uint8_t>(where));
   varint(base::zigzag(id));
   varint(base::zigzag(offset));
 }

@@ -52,14 +52,21 @@ class Encoder {
   std::string_view bytes() const { return {buffer_.data(), used_}; }
 
   // -- scalars --
-  void integer(int64_t v);           // counts, sizes, logicals, displacements
+  // Counts, sizes, logicals, displacements.
+  void integer(int64_t v) {
+    tag_byte(Tag::kInt);
+    varint(base::zigzag(v));
+  }
   void rank(int64_t v);              // MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ROOT, MPI_UNDEFINED by name
   void tag(int64_t v);               // MPI_ANY_TAG by name
   void undefined_or(int64_t v);      // MPI_UNDEFINED by name
   void named(int domain, int64_t v);  // a value of an enumeration, else the integer
   void bits(int domain, int64_t v);   // a set of mode bits
-  void none();                        // undefined or not significant
-  void constant(uint32_t id);         // a named constant by its id
+  void none() { tag_byte(Tag::kNone); }  // undefined or not significant
+  void constant(uint32_t id) {           // a named constant by its id
+    tag_byte(Tag::kConst);
+    varint(id);
+  }
   void string(const char* s);         // NUL-terminated; nullptr gives none
   void string_n(const char* s, int64_t n);
   void opaque(const void* p, int64_t n);
@@ -146,17 +153,28 @@ class Encoder {
   void begin_element() { element_ = used_; }
   void end_element();
   void end_array();
-  void tag_byte(Tag t) { room(1)[0] = static_cast<char>(t), ++used_; }
-  void varint(uint64_t v);
+  void tag_byte(Tag t) { byte(static_cast<uint8_t>(t)); }
+  void byte(uint8_t b) {
+    room(1)[0] = static_cast<char>(b);
+    ++used_;
+  }
+  // Nearly all values take one byte.
+  void varint(uint64_t v) {
+    if (v < 0x80) [[likely]]
+      return byte(static_cast<uint8_t>(v));
+    long_varint(v);
+  }
   // Registers the pending request of this call; called once the terminal is known.
   void call_has_terminal(uint32_t terminal);
 
  private:
   char* room(size_t n) {
-    if (used_ + n > buffer_.size()) grow(n);
+    if (used_ + n > buffer_.size()) [[unlikely]]
+      grow(n);
     return buffer_.data() + used_;
   }
   void grow(size_t n);
+  void long_varint(uint64_t v);
   // False when the address was a constant or NULL and has been written as such.
   bool array_address(const void* p);
   bool special(int domain, int64_t v);
@@ -177,6 +195,16 @@ class Encoder {
   // The array being written: where its current run of equal elements stands.
   size_t element_ = 0, run_begin_ = 0, run_size_ = 0;
   uint64_t run_count_ = 0;
+  // Handles seen lately; good as long as nothing was made or freed since (Process::handle_changes).
+  struct KnownHandle {
+    uint64_t key = 0;
+    uint64_t changes = UINT64_MAX;
+    Captured captured;
+    Kind kind{};
+  };
+  static constexpr size_t kKnownHandles = 16;
+  KnownHandle known_[kKnownHandles];
+  Captured look_up(Kind kind, uint64_t key);
   // The integer runs being written.
   int64_t run_start_ = 0, run_step_ = 0;
 

@@ -10,6 +10,7 @@ struct FortranSite {
   void* address;  // return address in the program
   void* sp;       // stack pointer at the entry point
   uint64_t call;  // CallId of the C function of that name
+  void* real;     // the library's entry point, where fortran_bodies.cc is to call it
 };
 
 }  // namespace refrain::tracer

@@ -22,6 +22,16 @@ void Encoder::captured(const Captured& c) {
 }
 
 Captured Encoder::lookup(Kind kind, uint64_t key) {
+  KnownHandle& known = known_[(key >> 3 ^ key ^ static_cast<uint64_t>(kind)) % kKnownHandles];
+  const uint64_t changes = location_.process->handle_changes.load(std::memory_order_relaxed);
+  if (known.key == key && known.kind == kind && known.changes == changes) return known.captured;
+  const Captured found = look_up(kind, key);
+  known = KnownHandle{key, location_.process->handle_changes.load(std::memory_order_relaxed), found,
+                      kind};
+  return found;
+}
+
+Captured Encoder::look_up(Kind kind, uint64_t key) {
   Process& p = *location_.process;
   {
     Process::Guard guard(p);
@@ -46,7 +56,7 @@ Captured Encoder::learn(Kind kind, uint64_t key) {
   base::ByteWriter payload;
   payload.put_zigzag(p.ids[static_cast<int>(kind)].take());
   const uint32_t def = p.define(kind, payload.view());
-  p.handles.put(kind, key, def);
+  p.remember(kind, key, def);
   return {Captured::What::kDefinition, def, key};
 }
 
@@ -56,7 +66,7 @@ void Encoder::release(Kind kind, const Captured& c) {
   Process::Guard guard(p);
   // Another thread may have been given the same handle value in the meantime: then it is not ours.
   if (p.handles.find(kind, c.key) != c.index) return;
-  p.handles.erase(kind, c.key);
+  p.forget(kind, c.key);
   if (kind == Kind::kComm) return release_comm(p, c.index);
   base::ByteReader payload(p.definition(c.index).payload);
   const int64_t id = payload.zigzag();
@@ -102,7 +112,8 @@ void Encoder::new_request(MPI_Request* r, const RequestTraits& traits) {
   pending_.wildcard =
       traits.is_receive && (traits.source == MPI_ANY_SOURCE || traits.tag == MPI_ANY_TAG ||
                             call_ == mpi::kMPI_Imrecv);  // the message says, not the call
-  pending_.generalized = call_ == mpi::kMPI_Grequest_start;
+  pending_.generalized = call_ == mpi::kMPI_Grequest_start || call_ == mpi::kMPIX_Grequest_start ||
+                         call_ == mpi::kMPIX_Grequest_class_allocate;
   pending_.active = !traits.persistent;
   pending_.pool = request_pool();
   pending_.position = p.requests.take_position(pending_.pool);

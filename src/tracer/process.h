@@ -93,7 +93,17 @@ class Process {
   uint64_t init_ticks = 0;        // begin of MPI_Init
   int pid = 0;
 
+  // Handles change through these two only, so that what encoders remember of them can be told stale.
+  void remember(format::DefinitionKind kind, uint64_t key, uint32_t def) {
+    handles.put(kind, key, def);
+    handle_changes.fetch_add(1, std::memory_order_relaxed);
+  }
+  void forget(format::DefinitionKind kind, uint64_t key) {
+    handles.erase(kind, key);
+    handle_changes.fetch_add(1, std::memory_order_relaxed);
+  }
   HandleMap handles;
+  std::atomic<uint64_t> handle_changes{0};
   IdPool ids[32];                 // by DefinitionKind
   std::vector<CommInfo> comms;    // by definition index
   InternTable signatures;         // terminal = index

@@ -60,16 +60,7 @@ def measure(tables, name, compiler, library, fortran_libraries):
             'hand_written': sum('hand' in rows[n].flags for n in wrapped),
             'varargs': varargs, 'exceptions': excepted, 'exported_unknown': unknown,
             'missing': missing,
-            'fortran_unseen': tables['fortran_unseen'].get(name, {}) if fortran_libraries else {}}
-
-
-def read_fortran_unseen(path):
-    """MPI -> {Fortran name: reason}: entry points that never reach the C function of their name."""
-    result = {}
-    for key, reason in spec.read_exceptions(path).items():
-        mpi, _, name = key.partition(':')
-        result.setdefault(mpi, {})[name] = reason
-    return result
+            'fortran_direct': tables['fortran_direct'] if fortran_libraries else {}}
 
 
 def print_text(report):
@@ -79,9 +70,9 @@ def print_text(report):
     print(f'  Fortran entry points with a trampoline: {report["fortran_entry_points"]}')
     print(f'  exported without a declaration, wrapped all the same: '
           f'{len(report["undeclared_but_wrapped"])}')
-    for title in ('exceptions', 'fortran_unseen'):
-        for name, reason in report[title].items():
-            print(f'  {title.replace("_", " ")}: {name}: {reason}')
+    print(f'  recorded at the Fortran entry point as well: {len(report["fortran_direct"])}')
+    for name, reason in report['exceptions'].items():
+        print(f'  exceptions: {name}: {reason}')
     for name in report['varargs']:
         print(f'  exceptions: {name}: the arguments behind "..." have no meaning that anyone defines')
     for name in report['exported_unknown']:
@@ -104,7 +95,7 @@ def main():
         tables = {'calls': spec.read_calls(at('calls')),
                   'exceptions': spec.read_exceptions(at('exceptions')),
                   'undeclared': mpi_header.read_undeclared(at('undeclared')),
-                  'fortran_unseen': read_fortran_unseen(at('fortran_unseen'))}
+                  'fortran_direct': spec.read_exceptions(at('fortran_direct'))}
         reports = [measure(tables, name, compiler, library,
                            [path for n, path in args.fortran if n == name])
                    for name, compiler, library in args.mpi]

@@ -122,6 +122,19 @@ refrain_fortran_lazy:
         jmp *(refrain_fortran_slots + 8 * \\slot)(%rip)
 .endm
 
+# The library would not reach the C function: our own body records the call and calls the library.
+.macro refrain_direct_entry slot, call, body
+        endbr64
+        movq refrain_fortran_site@gottpoff(%rip), %r11
+        movq (%rsp), %rax
+        movq %rax, %fs:(%r11)
+        movq %rsp, %fs:8(%r11)
+        movq $\\call, %fs:16(%r11)
+        movq (refrain_fortran_slots + 8 * \\slot)(%rip), %rax
+        movq %rax, %fs:24(%r11)
+        jmp \\body
+.endm
+
 .macro refrain_lazy slot
 1:      pushq $\\slot
         jmp refrain_fortran_lazy
@@ -172,23 +185,29 @@ def entry_points(libraries, calls):
                   key=lambda group: group[1][0])
 
 
-def assembly(entries):
+def assembly(entries, direct):
+    """direct: CallId -> name of the C function, for entry points that have a body of ours."""
     lines = [ASSEMBLY_HEAD]
     for slot, (call, names) in enumerate(entries):
         for name in names:
             lines += [f'        .globl {name}', f'        .type {name}, @function', f'{name}:']
-        lines.append(f'        refrain_entry {slot}, {call}')
+        if call in direct:
+            lines.append(f'        refrain_direct_entry {slot}, {call}, refrain_fortran_{direct[call]}')
+        else:
+            lines.append(f'        refrain_entry {slot}, {call}')
         lines += [f'        .size {name}, .-{name}' for name in names]
     for slot in range(len(entries)):
         lines.append(f'        refrain_lazy {slot}')
     return '\n'.join(lines + ['        .section .note.GNU-stack, "", @progbits', ''])
 
 
-def files(wrapped, libraries):
+def files(wrapped, libraries, direct_names):
     """Name -> text of fortran_site.cc and, where there are Fortran libraries, the trampolines."""
     if not libraries:
         return {'fortran_site.cc': f'// {NOTICE}\n' + SITE}
-    entries = entry_points(libraries, [w.call for w in wrapped])
+    calls = [w.call for w in wrapped]
+    direct = {c.id: c.name for c in calls if c.name in direct_names}
+    entries = entry_points(libraries, calls)
     names = '\n'.join(f'    "{group[0]}",' for _, group in entries)
     return {'fortran_site.cc': f'// {NOTICE}\n' + SITE + RESOLVER % names,
-            'fortran_trampolines.S': assembly(entries)}
+            'fortran_trampolines.S': assembly(entries, direct)}

@@ -223,7 +223,8 @@ def main():
                  'constants_table.cc': constants_code.constants_table(constants, header)}
         for i in range(PARTS):
             files[f'wrappers_{i:02}.cc'] = wrapper_file(wrapped[i::PARTS])
-        files.update(fortran.files(wrapped, args.fortran_library))
+        direct = spec.read_exceptions(os.path.join(args.spec, 'fortran_direct'))
+        files.update(fortran.files(wrapped, args.fortran_library, direct))
     except (Mismatch, spec.SpecError, OSError) as error:
         sys.exit(f'gen_wrappers: {error}')
     for name, text in files.items():
