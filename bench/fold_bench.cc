@@ -1,4 +1,5 @@
-// Profile and matrix of the same loops with 10^3 to 10^9 calls: what they cost must not depend on it.
+// Profile and matrix of the same loops with 10^3 to 10^9 calls: what they cost must not depend on
+// it.
 //
 //   ninja fold_bench && bench/fold_bench
 //
@@ -59,7 +60,8 @@ refrain::Trace ring(uint64_t calls) {
   refrain::format::DatatypeDefinition type;
   type.constant = refrain::mpi::constant_id("MPI_DOUBLE");
   type.size_bytes = type.extent_bytes = 8;
-  data.definitions.push_back({DefinitionKind::kDatatype, refrain::format::write_datatype(type), {}});
+  data.definitions.push_back(
+      {DefinitionKind::kDatatype, refrain::format::write_datatype(type), {}});
   for (const int64_t to : {1, -1, 2, -2}) {
     Shape send("MPI_Send");
     send.none().none().integer(100 * to * to).object(1);
@@ -70,7 +72,8 @@ refrain::Trace ring(uint64_t calls) {
   data.signatures.push_back(all.none().none().none().integer(1).object(1).none().object(0).take());
   data.durations.resize(data.signatures.size());
   const uint64_t steps = calls / kRanks / kCallsPerStep;
-  for (auto& d : data.durations) d.count = steps * kRanks, d.sum_ns = 1000.0 * static_cast<double>(d.count);
+  for (auto& d : data.durations)
+    d.count = steps * kRanks, d.sum_ns = 1000.0 * static_cast<double>(d.count);
 
   refrain::grammar::Grammar grammar;
   grammar.symbols = {{1, true, steps / 10 + 1}, {2, true, 10}};
@@ -100,8 +103,7 @@ BENCHMARK(profile)->Arg(1000)->Arg(1000000)->Arg(1000000000)->Unit(benchmark::kM
 void matrix(benchmark::State& state) {
   const refrain::Trace trace = ring(static_cast<uint64_t>(state.range(0)));
   for (auto _ : state)
-    benchmark::DoNotOptimize(
-        refrain::analysis::matrix(trace, refrain::analysis::MatrixKind::kP2p));
+    benchmark::DoNotOptimize(refrain::analysis::matrix(trace, refrain::analysis::MatrixKind::kP2p));
   state.counters["calls"] = static_cast<double>(trace.call_count());
 }
 BENCHMARK(matrix)->Arg(1000)->Arg(1000000)->Arg(1000000000)->Unit(benchmark::kMicrosecond);

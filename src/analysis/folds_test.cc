@@ -72,9 +72,14 @@ class RandomTrace {
   void message(ShapeWriter& shape, uint32_t comm) {
     shape.none().integer(static_cast<int64_t>(below(100))).object(type_);
     switch (below(3)) {
-      case 0: shape.constant("MPI_PROC_NULL"); break;
-      case 1: shape.integer(static_cast<int64_t>(below(3))); break;
-      default: shape.integer(me_plus_mod_size(static_cast<int64_t>(below(3))));
+      case 0:
+        shape.constant("MPI_PROC_NULL");
+        break;
+      case 1:
+        shape.integer(static_cast<int64_t>(below(3)));
+        break;
+      default:
+        shape.integer(me_plus_mod_size(static_cast<int64_t>(below(3))));
     }
     shape.integer(7).object(comm);
   }
@@ -140,8 +145,8 @@ class RandomTrace {
 
 // Written without analysis/: what these few functions move, straight from their parameters.
 struct Expanded {
-  std::map<std::string, std::pair<uint64_t, uint64_t>> functions;  // calls, bytes
-  std::map<std::pair<DefinitionId, std::string>, uint64_t> sites;  // calls
+  std::map<std::string, std::pair<uint64_t, uint64_t>> functions;        // calls, bytes
+  std::map<std::pair<DefinitionId, std::string>, uint64_t> sites;        // calls
   std::map<std::pair<Rank, Rank>, std::pair<uint64_t, uint64_t>> pairs;  // messages, bytes
   std::vector<uint64_t> calls_of_rank = std::vector<uint64_t>(kRanks, 0);
   std::vector<uint64_t> bytes_of_rank = std::vector<uint64_t>(kRanks, 0);

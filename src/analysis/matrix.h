@@ -1,7 +1,8 @@
 // Who sent how much to whom.
 //
-// Told from the sending side, in world ranks: partners in sub- and inter-communicators are translated
-// by the communicator's members. Folds over the grammars like profile.h, with the same costs.
+// Told from the sending side, in world ranks: partners in sub- and inter-communicators are
+// translated by the communicator's members. Folds over the grammars like profile.h, with the same
+// costs.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +28,10 @@ struct MatrixEntry {
 
 struct Matrix {
   Rank rank_count = 0;
-  std::vector<MatrixEntry> entries;     // only pairs with messages; by source, then dest
-  uint64_t messages = 0, bytes = 0;     // of all entries
-  uint64_t other_world_messages = 0;    // to or from processes of another world: in no entry
-  uint64_t unsized_messages = 0;        // whose bytes the trace does not tell: counted with 0 bytes
+  std::vector<MatrixEntry> entries;   // only pairs with messages; by source, then dest
+  uint64_t messages = 0, bytes = 0;   // of all entries
+  uint64_t other_world_messages = 0;  // to or from processes of another world: in no entry
+  uint64_t unsized_messages = 0;      // whose bytes the trace does not tell: counted with 0 bytes
 };
 
 // Cannot fail. O(signatures of all groups times their ranks).

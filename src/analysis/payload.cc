@@ -12,8 +12,8 @@ uint64_t not_negative(int64_t v) { return v < 0 ? 0 : static_cast<uint64_t>(v); 
 
 // start + (start + step) + ..., `count` of them, all at least 0.
 uint64_t rising_series(uint64_t start, uint64_t step, uint64_t count) {
-  const uint64_t pairs = count % 2 == 0 ? multiply(count / 2, count - 1)
-                                        : multiply(count, (count - 1) / 2);
+  const uint64_t pairs =
+      count % 2 == 0 ? multiply(count / 2, count - 1) : multiply(count, (count - 1) / 2);
   return add(multiply(start, count), multiply(step, pairs));
 }
 
@@ -25,9 +25,9 @@ uint64_t series(int64_t start, int64_t step, uint64_t count) {
                     !__builtin_mul_overflow(step, static_cast<int64_t>(count - 1), &last) &&
                     !__builtin_add_overflow(start, last, &last);
   if (!fits || last < 0 || start < 0) return 0;  // no program passes that: a damaged trace
-  return step > 0 ? rising_series(static_cast<uint64_t>(start), static_cast<uint64_t>(step), count)
-                  : rising_series(static_cast<uint64_t>(last), ~static_cast<uint64_t>(step) + 1,
-                                  count);
+  return step > 0
+             ? rising_series(static_cast<uint64_t>(start), static_cast<uint64_t>(step), count)
+             : rising_series(static_cast<uint64_t>(last), ~static_cast<uint64_t>(step) + 1, count);
 }
 
 // Walks the runs of an array, a part of a run at a time.
@@ -68,7 +68,8 @@ uint64_t sum_of_counts(const Value& counts) {
   if (!counts.is_array()) return not_negative(counts.integer_or(0));
   uint64_t sum = 0;
   for (const Value& run : counts.items)
-    if (run.is_integer() && run.repeat > 0) sum = add(sum, series(run.number, run.step, run.repeat));
+    if (run.is_integer() && run.repeat > 0)
+      sum = add(sum, series(run.number, run.step, run.repeat));
   return sum;
 }
 

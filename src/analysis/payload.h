@@ -9,13 +9,13 @@
 
 namespace refrain::analysis {
 
-// Products and sums that stop at the largest number instead of wrapping: a damaged trace may say that
-// 2^63 elements were sent.
+// Products and sums that stop at the largest number instead of wrapping: a damaged trace may say
+// that 2^63 elements were sent.
 uint64_t multiply(uint64_t a, uint64_t b);
 uint64_t add(uint64_t a, uint64_t b);
 
-// Sum of an array of counts; a single count is its own sum. A negative count is 0, and so is a run of
-// counts that ends or begins below 0. O(runs).
+// Sum of an array of counts; a single count is its own sum. A negative count is 0, and so is a run
+// of counts that ends or begins below 0. O(runs).
 uint64_t sum_of_counts(const Value& counts);
 
 // Size of one element of a datatype parameter; nothing when the trace does not tell.

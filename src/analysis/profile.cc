@@ -93,8 +93,7 @@ class Folder {
     TransferReader transfers(reader);
     RankRow& row = out_.ranks[static_cast<size_t>(reader.rank())];
     for (const Shared& s : signatures) {
-      const DefinitionId site =
-          s.site_varies ? reader.signature(s.seen.signature).site : s.site;
+      const DefinitionId site = s.site_varies ? reader.signature(s.seen.signature).site : s.site;
       if (s.site_varies) count(cells_[{s.seen.signature, site}], s.seen.calls, s.failed);
       if (!s.has_transfers) continue;
       Cell& cell = cells_[{s.seen.signature, site}];
@@ -107,8 +106,8 @@ class Folder {
         if (t.kind == TransferKind::kP2p || t.kind == TransferKind::kRma)
           cell.messages = add(cell.messages, times);
         if (!t.is_sized) continue;
-        SizeBucket& bucket = out_.sizes[static_cast<size_t>(t.kind)]
-                                       [static_cast<size_t>(std::bit_width(t.bytes))];
+        SizeBucket& bucket =
+            out_.sizes[static_cast<size_t>(t.kind)][static_cast<size_t>(std::bit_width(t.bytes))];
         bucket.transfers = add(bucket.transfers, times);
         bucket.bytes = add(bucket.bytes, bytes);
       }
@@ -120,8 +119,8 @@ class Folder {
     for (size_t r = 0; r < out_.ranks.size() && r < totals.size(); ++r) {
       out_.ranks[r].in_mpi_ns = totals[r].in_mpi_ns;
       out_.ranks[r].outside_ns = totals[r].outside_ns;
-      out_.run_ns += static_cast<double>(totals[r].in_mpi_ns) +
-                     static_cast<double>(totals[r].outside_ns);
+      out_.run_ns +=
+          static_cast<double>(totals[r].in_mpi_ns) + static_cast<double>(totals[r].outside_ns);
     }
     out_.calls = spread([](const RankRow& r) { return r.calls; });
     out_.in_mpi_ns = spread([](const RankRow& r) { return r.in_mpi_ns; });
@@ -182,8 +181,7 @@ class Folder {
       merge(out_.all, totals);
     }
     for (const auto& [call, totals] : functions) out_.functions.push_back({call, totals});
-    for (const auto& [key, totals] : sites)
-      out_.sites.push_back({key.first, key.second, totals});
+    for (const auto& [key, totals] : sites) out_.sites.push_back({key.first, key.second, totals});
     for (const auto& [group, totals] : groups) out_.groups.push_back({group, totals});
     const auto by_time = [](const auto& a, const auto& b) {
       return std::tuple(-a.totals.time_ns, ~a.totals.calls) <

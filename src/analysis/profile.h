@@ -2,8 +2,8 @@
 //
 // Folds over the grammars: each rule is evaluated once and multiplied, so the cost follows the size
 // of the trace and the number of ranks, and a run of 10^9 calls costs as much as one of 10^3. The
-// questions are those of mpiP (J. Vetter, C. Chambreau): time in MPI per task, top call sites by time
-// and by bytes sent.
+// questions are those of mpiP (J. Vetter, C. Chambreau): time in MPI per task, top call sites by
+// time and by bytes sent.
 #pragma once
 
 #include <array>

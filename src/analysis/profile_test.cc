@@ -91,8 +91,8 @@ TEST_F(Ring, SizesFallIntoPowersOfTwo) {
 
 TEST_F(Ring, MatrixGoesRound) {
   const Matrix m = matrix(builder_.open(), MatrixKind::kAll);
-  const std::vector<MatrixEntry> expected = {{0, 1, 3, 120}, {1, 2, 3, 120}, {2, 3, 3, 120},
-                                             {3, 0, 3, 120}};
+  const std::vector<MatrixEntry> expected = {
+      {0, 1, 3, 120}, {1, 2, 3, 120}, {2, 3, 3, 120}, {3, 0, 3, 120}};
   EXPECT_EQ(m.entries, expected);
   EXPECT_EQ(m.messages, 12U);
   EXPECT_EQ(m.bytes, 480U);

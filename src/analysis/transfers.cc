@@ -26,10 +26,14 @@ TransferKind kind_of(mpi::Traffic traffic) {
   switch (traffic) {
     case mpi::Traffic::kSend:
     case mpi::Traffic::kStart:
-    case mpi::Traffic::kRecv: return TransferKind::kP2p;
-    case mpi::Traffic::kRma: return TransferKind::kRma;
-    case mpi::Traffic::kIo: return TransferKind::kIo;
-    default: return TransferKind::kCollective;
+    case mpi::Traffic::kRecv:
+      return TransferKind::kP2p;
+    case mpi::Traffic::kRma:
+      return TransferKind::kRma;
+    case mpi::Traffic::kIo:
+      return TransferKind::kIo;
+    default:
+      return TransferKind::kCollective;
   }
 }
 
@@ -44,7 +48,8 @@ bool is_root(const Value& root, const Communicator& comm) {
                        : root.is_integer() && comm.me >= 0 && root.number == comm.me;
 }
 
-// The parameters that hold what is sent: those of the row, or, with MPI_IN_PLACE, the receiving ones.
+// The parameters that hold what is sent: those of the row, or, with MPI_IN_PLACE, the receiving
+// ones.
 struct Sent {
   const Value& counts;
   const Value& types;
@@ -83,7 +88,8 @@ std::optional<uint64_t> collective_bytes(const Trace& trace, const Signature& ca
     case Traffic::kColl:
       // With a root: in place it keeps its own part; ranks beside the root of an inter-communicator
       // and the root itself hand in nothing.
-      if (info.root_param >= 0 && (sent.in_place || (comm.is_inter && root.is_constant()))) return 0;
+      if (info.root_param >= 0 && (sent.in_place || (comm.is_inter && root.is_constant())))
+        return 0;
       return times(element_bytes(trace, sent.types),
                    sent.counts.is_array() && comm.me >= 0  // MPI_Allgatherv in place
                        ? sum_of_counts(sent.counts.at(static_cast<uint64_t>(comm.me)))
@@ -98,7 +104,8 @@ std::optional<uint64_t> collective_bytes(const Trace& trace, const Signature& ca
     }
     case Traffic::kCollVector:
       return times(element_bytes(trace, sent.types), sum_of_counts(sent.counts));
-    case Traffic::kCollW: return sum_of_products(trace, sent.counts, sent.types);
+    case Traffic::kCollW:
+      return sum_of_products(trace, sent.counts, sent.types);
     case Traffic::kCollTimesSize:
       return times(element_bytes(trace, sent.types), multiply(sum_of_counts(sent.counts), peers));
     case Traffic::kCollTimesNeighbours: {
@@ -107,7 +114,8 @@ std::optional<uint64_t> collective_bytes(const Trace& trace, const Signature& ca
       return times(element_bytes(trace, sent.types),
                    multiply(sum_of_counts(sent.counts), static_cast<uint64_t>(neighbours)));
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
@@ -171,7 +179,8 @@ void TransferReader::add(const Signature& call) {
   switch (info->traffic) {
     case mpi::Traffic::kNothing:
     case mpi::Traffic::kStart:
-    case mpi::Traffic::kRecv: return;
+    case mpi::Traffic::kRecv:
+      return;
     case mpi::Traffic::kSend:
     case mpi::Traffic::kRma:
       if (!argument(call, info->peer_param).is_integer()) return;  // MPI_PROC_NULL
@@ -189,6 +198,7 @@ void TransferReader::add(const Signature& call) {
     default:
       bytes = collective_bytes(trace, call, *info, communicator_of(call),
                                [this](DefinitionId comm) { return out_degree(comm); });
+      if (bytes == uint64_t{0}) return;  // beside the root of a broadcast: nothing is handed in
   }
   out.kind = kind_of(info->traffic);
   out.bytes = bytes.value_or(0);

@@ -1,8 +1,8 @@
 // The data that one call hands to MPI: how many bytes, and from which rank to which.
 //
-// The rules are those of mpi::Traffic in mpi/call_table.h: what a rank hands in to be sent, told from
-// the sending side. A receive moves nothing of its own; a persistent request moves its data at every
-// MPI_Start; a call that failed, and a partner MPI_PROC_NULL, move nothing.
+// The rules are those of mpi::Traffic in mpi/call_table.h: what a rank hands in to be sent, told
+// from the sending side. A receive moves nothing of its own; a persistent request moves its data at
+// every MPI_Start; a call that failed, and a partner MPI_PROC_NULL, move nothing.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class TransferReader {
  public:
   explicit TransferReader(RankReader& reader) : reader_(reader) {}
 
-  // The transfers of one call of signature `id`: one per message or collective; most calls have one
-  // or none. Valid until the next use.
+  // The transfers of one call of signature `id`: one per message, also an empty one, and one per
+  // collective that this rank hands something in to. Valid until the next use.
   const std::vector<Transfer>& transfers(SignatureId id);
 
  private:

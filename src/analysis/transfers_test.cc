@@ -122,7 +122,7 @@ TEST_F(Transfers, OnlyTheRootOfABroadcastSends) {
   bcast.none().none().integer(5).object(int_).integer(2).object(world_);
   const uint32_t id = add(bcast);
   EXPECT_EQ(bytes_of(id, 2), 20U);
-  EXPECT_EQ(bytes_of(id, 1), 0U);
+  EXPECT_TRUE(of(id, 1).empty());
 }
 
 TEST_F(Transfers, AlltoallCountsEveryPartner) {
@@ -139,9 +139,9 @@ TEST_F(Transfers, AlltoallCountsEveryPartner) {
 TEST_F(Transfers, AlltoallwAddsCountsTimesTypes) {
   ShapeWriter all("MPI_Alltoallw");
   all.none().none();
-  all.array(4).repeat(1).integer(1).repeat(1).integer(2).repeat(2).integer(3);   // sendcounts
-  all.none();                                                                    // sdispls
-  all.array(4).repeat(2).object(int_).repeat(2).object(double_);                 // sendtypes
+  all.array(4).repeat(1).integer(1).repeat(1).integer(2).repeat(2).integer(3);  // sendcounts
+  all.none();                                                                   // sdispls
+  all.array(4).repeat(2).object(int_).repeat(2).object(double_);                // sendtypes
   all.none().none().none().none().object(world_);
   EXPECT_EQ(bytes_of(add(all), 0), 1U * 4 + 2 * 4 + 2 * 3 * 8);
 }
@@ -168,8 +168,15 @@ TEST_F(Transfers, GetsFlowFromTheTarget) {
   const uint32_t win = builder_.define(format::DefinitionKind::kWin, id.take(), {world_});
   ShapeWriter get("MPI_Get"), put("MPI_Put");
   for (ShapeWriter* shape : {&get, &put})
-    shape->none().none().integer(2).object(int_).integer(3).integer(0).integer(2).object(int_).object(
-        win);
+    shape->none()
+        .none()
+        .integer(2)
+        .object(int_)
+        .integer(3)
+        .integer(0)
+        .integer(2)
+        .object(int_)
+        .object(win);
   const uint32_t a = add(get), b = add(put);
   ASSERT_EQ(of(a, 1).size(), 1U);
   EXPECT_EQ(of(a, 1)[0].source, 3);

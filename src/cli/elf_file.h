@@ -1,6 +1,6 @@
 // What `record` must know of an executable or shared object before it runs: which libraries it asks
-// for, where it looks for them, and a few names that it imports or defines. Reads the ELF file itself
-// (System V gABI, chapters 4 and 5): no part of the program is executed.
+// for, where it looks for them, and a few names that it imports or defines. Reads the ELF file
+// itself (System V gABI, chapters 4 and 5): no part of the program is executed.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 namespace refrain::cli {
 
 struct ElfFile {
-  bool is_native = false;    // of this machine's word size, byte order and processor
-  bool is_dynamic = false;   // has a dynamic section: a loader will look for libraries
-  std::string interpreter;   // the loader; empty for a static program and for most libraries
+  bool is_native = false;   // of this machine's word size, byte order and processor
+  bool is_dynamic = false;  // has a dynamic section: a loader will look for libraries
+  std::string interpreter;  // the loader; empty for a static program and for most libraries
   std::string soname;
-  std::vector<std::string> needed;                 // DT_NEEDED, in order
-  std::vector<std::string> run_path, rpath;        // directories, $ORIGIN not yet replaced
-  bool has_symbol_table = false;                   // not stripped
-  bool defines_mpi = false;                        // contains MPI_Init itself: MPI is linked in
-  bool may_load_more = false;                      // imports dlopen, exec*, posix_spawn, ...
+  std::vector<std::string> needed;           // DT_NEEDED, in order
+  std::vector<std::string> run_path, rpath;  // directories, $ORIGIN not yet replaced
+  bool has_symbol_table = false;             // not stripped
+  bool defines_mpi = false;                  // contains MPI_Init itself: MPI is linked in
+  bool may_load_more = false;                // imports dlopen, exec*, posix_spawn, ...
 };
 
 // Fails when the file cannot be read (kFailed), is no ELF file or one that makes no sense (kUsage).

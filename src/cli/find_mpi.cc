@@ -9,8 +9,8 @@
 namespace refrain::cli {
 namespace {
 
-constexpr int kMaxInterpreters = 4;        // the kernel's limit of nested #! lines
-constexpr size_t kMaxLibraries = 4096;     // of one program; more is a loop of some kind
+constexpr int kMaxInterpreters = 4;     // the kernel's limit of nested #! lines
+constexpr size_t kMaxLibraries = 4096;  // of one program; more is a loop of some kind
 constexpr size_t kMaxInterpreterLine = 255;
 
 bool starts_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
@@ -30,16 +30,15 @@ std::string interpreter_of(const std::string& path) {
   in.read(begin, kMaxInterpreterLine);
   const std::string text(begin, static_cast<size_t>(in.gcount()));
   if (!starts_with(text, "#!")) return "";
-  const std::string line = text.substr(2, text.find('\n') == std::string::npos
-                                              ? std::string::npos
-                                              : text.find('\n') - 2);
+  const std::string line = text.substr(
+      2, text.find('\n') == std::string::npos ? std::string::npos : text.find('\n') - 2);
   const size_t first = line.find_first_not_of(" \t");
   if (first == std::string::npos) return "";
   return line.substr(first, line.find_first_of(" \t\r", first) - first);
 }
 
-// A library that is a whole interpreter. (Others that import dlopen, such as libcrypto, load plug-ins
-// of their own.)
+// A library that is a whole interpreter. (Others that import dlopen, such as libcrypto, load
+// plug-ins of their own.)
 bool is_interpreter(const std::string& library) {
   for (const char* prefix : {"libpython", "libperl", "libjulia", "libjvm", "libjli", "libruby",
                              "libR.so", "liblua", "libtcl", "libguile", "liboctinterp"})
@@ -104,9 +103,12 @@ class Closure {
 
 std::string mpi_word(Mpi mpi) {
   switch (mpi) {
-    case Mpi::kMpich: return "mpich";
-    case Mpi::kOpenMpi: return "openmpi";
-    default: return "";
+    case Mpi::kMpich:
+      return "mpich";
+    case Mpi::kOpenMpi:
+      return "openmpi";
+    default:
+      return "";
   }
 }
 

@@ -16,8 +16,8 @@ enum class Mpi : uint8_t { kNone, kMpich, kOpenMpi, kOther };
 std::string mpi_word(Mpi mpi);
 
 // By the name of a library that a program asks for: libmpich.so.* and the libmpi.so.12 of the MPICH
-// ABI (Intel MPI, Cray, MVAPICH); libmpi.so.40 and its parts for Open MPI; kOther for an MPI that no
-// recorder is built for; kNone for a library that has nothing to do with MPI.
+// ABI (Intel MPI, Cray, MVAPICH); libmpi.so.40 and its parts for Open MPI; kOther for an MPI that
+// no recorder is built for; kNone for a library that has nothing to do with MPI.
 Mpi mpi_of_library(const std::string& name);
 
 // What the environment says of the launcher that started this process.
@@ -35,7 +35,8 @@ struct ProgramMpi {
 };
 
 // Follows #! lines and the closure of needed libraries. Fails when the file is no program, is of
-// another machine, or has MPI linked into itself (ErrorCode::kUnsupported: nothing to preload under).
+// another machine, or has MPI linked into itself (ErrorCode::kUnsupported: nothing to preload
+// under).
 base::Result<ProgramMpi> find_mpi(const std::string& program, const LibrarySearch& search);
 
 }  // namespace refrain::cli

@@ -11,8 +11,8 @@ namespace refrain::cli {
 namespace {
 
 TEST(MpiOfLibrary, ByNameAndVersion) {
-  for (const char* name : {"libmpich.so.12", "libmpich.so", "libmpi.so.12", "libmpifort.so.12",
-                           "libmpichfort.so.12"})
+  for (const char* name :
+       {"libmpich.so.12", "libmpich.so", "libmpi.so.12", "libmpifort.so.12", "libmpichfort.so.12"})
     EXPECT_EQ(mpi_of_library(name), Mpi::kMpich) << name;
   for (const char* name : {"libmpi.so.40", "libmpi.so.40.30.4", "libopen-pal.so.40",
                            "libopen-rte.so.40", "libmpi_mpifh.so.40"})

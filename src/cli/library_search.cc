@@ -102,9 +102,9 @@ std::string LibrarySearch::find(const std::string& name, const ElfFile& user,
   if (const auto cached = cache_.find(name); cached != cache_.end() && is_there(cached->second))
     return cached->second;
   const std::string multiarch = std::string("/") + kMultiarch;
-  for (const std::string& d : {"/lib" + multiarch, "/usr/lib" + multiarch, std::string("/lib64"),
-                               std::string("/usr/lib64"), std::string("/lib"),
-                               std::string("/usr/lib")})
+  for (const std::string& d :
+       {"/lib" + multiarch, "/usr/lib" + multiarch, std::string("/lib64"),
+        std::string("/usr/lib64"), std::string("/lib"), std::string("/usr/lib")})
     if (is_there(d + "/" + name)) return d + "/" + name;
   return "";
 }

@@ -46,13 +46,14 @@ int profile(const ProfileOptions& options) {
 
 void add_profile(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<ProfileOptions>();
-  CLI::App* verb = app.add_subcommand(
-      "profile", "Calls, time and bytes: per function, call site and rank");
+  CLI::App* verb =
+      app.add_subcommand("profile", "Calls, time and bytes: per function, call site and rank");
   verb->add_option("TRACE", options->trace, "A trace file")->required();
   verb->add_option("--format", options->format, "text, json or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
-  verb->add_option("--by", options->by, "One table only: function, site or group (kind of function)")
+  verb->add_option("--by", options->by,
+                   "One table only: function, site or group (kind of function)")
       ->check(CLI::IsMember({"function", "site", "group"}));
   verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
       ->capture_default_str();

@@ -99,8 +99,7 @@ base::Status check_rights(const std::string& program) {
 base::Result<std::string> resolve(const std::string& word) {
   const std::string path = find_program(word, environment("PATH"));
   if (!path.empty()) return absolute(path);
-  if (word.find('/') == std::string::npos)
-    return base::usage("program not found in PATH", word);
+  if (word.find('/') == std::string::npos) return base::usage("program not found in PATH", word);
   if (access(word.c_str(), F_OK) != 0) return base::usage("no such program", word);
   return base::usage("not an executable file", word);
 }
@@ -136,9 +135,9 @@ base::Result<std::string> choose_mpi(const RecordOptions& options, const std::st
   if (!found.ok()) return found.error();
   if (!options.mpi.empty()) return options.mpi;
   if (found->mpi == Mpi::kOther)
-    return base::unsupported("uses " + found->library +
-                                 ", an MPI without a recorder (--mpi mpich or openmpi overrides)",
-                             program);
+    return base::unsupported(
+        "uses " + found->library + ", an MPI without a recorder (--mpi mpich or openmpi overrides)",
+        program);
   if (found->mpi != Mpi::kNone) return mpi_word(found->mpi);
   if (!found->may_load_later)
     return base::usage("not an MPI program: it neither uses an MPI library nor can load one",

@@ -5,9 +5,9 @@
 //   refrain::reader::Symbols symbols;
 //   std::string where = symbols.label(*trace.site(id));    // "heat.c:41"
 //
-// Looks at files of this machine: what was recorded elsewhere resolves only where the same files are.
-// Never fails: what cannot be resolved has no file and says why. Keeps every module that it opened
-// and every answer; not thread safe.
+// Looks at files of this machine: what was recorded elsewhere resolves only where the same files
+// are. Never fails: what cannot be resolved has no file and says why. Keeps every module that it
+// opened and every answer; not thread safe.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ enum class SymbolStatus : uint8_t {
 
 struct SourcePlace {
   SymbolStatus status = SymbolStatus::kNoModule;
-  std::string file;      // as the compiler was given it; empty: unknown
+  std::string file;  // as the compiler was given it; empty: unknown
   int line = 0;
   std::string function;  // innermost, also if it was inlined; empty: unknown
 };
@@ -43,7 +43,8 @@ class Symbols {
 
   // `return_offset`: the address that a call returns to, minus the module's load bias, so that it
   // compares with the addresses in the module's own headers. The call is the instruction before.
-  // `build_id`: hexadecimal; empty: not known, then the file is trusted. Valid as long as this object.
+  // `build_id`: hexadecimal; empty: not known, then the file is trusted. Valid as long as this
+  // object.
   const SourcePlace& find(std::string_view module, std::string_view build_id,
                           int64_t return_offset);
   const SourcePlace& find(const Site& site);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "report/info_text.h"
 #include "report/table.h"
@@ -14,8 +14,8 @@
 namespace refrain::report {
 namespace {
 
-constexpr Rank kTableRanks = 8;     // up to here a table of all pairs
-constexpr Rank kPictureSide = 64;   // characters; more ranks share one
+constexpr Rank kTableRanks = 8;    // up to here a table of all pairs
+constexpr Rank kPictureSide = 64;  // characters; more ranks share one
 constexpr size_t kHeaviestPairs = 10;
 constexpr std::string_view kShades = " .:-=+*#%@";  // nothing ... most
 
@@ -50,9 +50,9 @@ std::string picture_text(const analysis::Matrix& m) {
     used[at] = true;
   }
   const double most = *std::max_element(cells.begin(), cells.end());
-  std::string out = fmt::format(
-      "\nBytes from each rank (down) to each (across){}; '.' least, '@' most, by their logarithm\n",
-      per_cell == 1 ? "" : fmt::format(", {} ranks a character", per_cell));
+  std::string out =
+      fmt::format("\nBytes from rank (down) to rank (across){}; '.' least, '@' most, log scale\n",
+                  per_cell == 1 ? "" : fmt::format(", {} ranks a character", per_cell));
   for (Rank s = 0; s < side; ++s) {
     std::string line;
     for (Rank d = 0; d < side; ++d) {
@@ -84,10 +84,9 @@ std::string heaviest_text(const analysis::Matrix& m) {
 }  // namespace
 
 std::string matrix_text(const analysis::Matrix& m, const std::string& name) {
-  std::string out =
-      fmt::format("{}: {} {}, {} messages, {} between {} pairs\n", name, m.rank_count,
-                  m.rank_count == 1 ? "rank" : "ranks", count_text(m.messages), bytes_text(m.bytes),
-                  count_text(m.entries.size()));
+  std::string out = fmt::format("{}: {} {}, {} messages, {} between {} pairs\n", name, m.rank_count,
+                                m.rank_count == 1 ? "rank" : "ranks", count_text(m.messages),
+                                bytes_text(m.bytes), count_text(m.entries.size()));
   if (!m.entries.empty())
     out += m.rank_count <= kTableRanks ? table_text(m) : picture_text(m) + heaviest_text(m);
   if (m.other_world_messages > 0)
@@ -115,10 +114,8 @@ std::string matrix_json(const analysis::Matrix& m) {
   out["unsized_messages"] = m.unsized_messages;
   out["pairs"] = nlohmann::ordered_json::array();
   for (const analysis::MatrixEntry& e : m.entries)
-    out["pairs"].push_back({{"source", e.source},
-                            {"dest", e.dest},
-                            {"messages", e.messages},
-                            {"bytes", e.bytes}});
+    out["pairs"].push_back(
+        {{"source", e.source}, {"dest", e.dest}, {"messages", e.messages}, {"bytes", e.bytes}});
   return out.dump(2) + "\n";
 }
 

@@ -9,11 +9,11 @@
 namespace refrain::report {
 
 struct ProfileRow {
-  std::string call;         // function; empty in the table by group
-  std::string group;        // kind of function; only in the table by group
-  std::string site;         // "heat.c:41", "module+0x1234" or "unknown"; only in the table by site
-  std::string function;     // that holds the call site; may be empty
-  std::string file;         // of the call site, as the compiler was given it; may be empty
+  std::string call;      // function; empty in the table by group
+  std::string group;     // kind of function; only in the table by group
+  std::string site;      // "heat.c:41", "module+0x1234" or "unknown"; only in the table by site
+  std::string function;  // that holds the call site; may be empty
+  std::string file;      // of the call site, as the compiler was given it; may be empty
   std::string module;
   int64_t offset = -1;
   bool module_changed = false;  // why it has no file

@@ -14,10 +14,10 @@ constexpr size_t kRanksShown = 16;  // more ranks than that: their spread only
 
 std::string title_line(const ProfileView& view) {
   const RunInfo& info = view.trace.info();
-  std::string out = fmt::format("{}: {} {}, {} calls, {}", view.trace.name(), info.rank_count,
-                                info.rank_count == 1 ? "rank" : "ranks",
-                                count_text(view.profile.all.calls),
-                                duration_text(info.duration_ns));
+  std::string out =
+      fmt::format("{}: {} {}, {} calls, {}", view.trace.name(), info.rank_count,
+                  info.rank_count == 1 ? "rank" : "ranks", count_text(view.profile.all.calls),
+                  duration_text(info.duration_ns));
   if (const auto program = info.text_of("command"); !program.empty())
     out += fmt::format("\n  {}", program);
   return out + "\n";
@@ -65,7 +65,8 @@ std::string sizes_text(const analysis::Profile& p) {
       if (sizes[i].transfers == 0) continue;
       const uint64_t from = i == 0 ? 0 : uint64_t{1} << (i - 1);
       const std::string to = i < 2 ? "" : i == 64 ? "or more" : "to " + bytes_text((from << 1) - 1);
-      table.add({bytes_text(from), to, transfer_kind_name(static_cast<analysis::TransferKind>(kind)),
+      table.add({bytes_text(from), to,
+                 transfer_kind_name(static_cast<analysis::TransferKind>(kind)),
                  count_text(sizes[i].transfers), bytes_text(sizes[i].bytes)});
     }
   }
@@ -74,9 +75,12 @@ std::string sizes_text(const analysis::Profile& p) {
 
 const char* title_of(ProfileBy by) {
   switch (by) {
-    case ProfileBy::kFunction: return "Functions";
-    case ProfileBy::kSite: return "Call sites";
-    case ProfileBy::kGroup: return "Kinds of calls";
+    case ProfileBy::kFunction:
+      return "Functions";
+    case ProfileBy::kSite:
+      return "Call sites";
+    case ProfileBy::kGroup:
+      return "Kinds of calls";
   }
   return "";
 }
@@ -94,9 +98,8 @@ std::string notes_text(const analysis::Profile& p) {
 }  // namespace
 
 std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top) {
-  std::vector<std::string> titles = by == ProfileBy::kGroup
-                                        ? std::vector<std::string>{"<kind"}
-                                        : std::vector<std::string>{"<function"};
+  std::vector<std::string> titles = by == ProfileBy::kGroup ? std::vector<std::string>{"<kind"}
+                                                            : std::vector<std::string>{"<function"};
   if (by == ProfileBy::kSite) titles = {"<site", "<in", "<function"};
   for (const char* title : {"calls", "time", "MPI", "run", "min", "mean", "max", "bytes"})
     titles.emplace_back(title);

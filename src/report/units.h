@@ -6,7 +6,7 @@
 
 namespace refrain::report {
 
-std::string bytes_text(uint64_t bytes);    // "512 B", "1.50 KiB", "3.20 GiB"
+std::string bytes_text(uint64_t bytes);               // "512 B", "1.50 KiB", "3.20 GiB"
 std::string percent_text(double part, double whole);  // "12.3 %"; "-" when there is no whole
 
 }  // namespace refrain::report
