@@ -208,7 +208,7 @@ def main():
     parser.add_argument("--timeout", type=float, default=90)
     parser.add_argument("--keep", metavar="DIR", help="leave traces and logs there")
     options = parser.parse_args()
-    for name in ("refrain", "programs", "shim", "libraries"):
+    for name in ("refrain", "programs", "shim", "libraries", "keep"):
         if getattr(options, name):
             setattr(options, name, os.path.abspath(getattr(options, name)))
     if mpirun.launcher(options.mpi) is None:

@@ -21,8 +21,10 @@ import mpirun  # noqa: E402
 
 MAJOR_OFFSET = 8  # docs/format.md, the header
 GOOD, FAILED, USAGE, INCOMPLETE, UNSUPPORTED = 0, 1, 2, 4, 5
-VERBS = [["info"], ["info", "--format", "json"], ["dump"], ["dump", "--format", "jsonl"], ["dump", "--bytes"],
-         ["check"], ["stats"], ["profile", "--format", "json"], ["matrix", "--format", "csv"]]
+VERBS = [["info"], ["info", "--format", "json"], ["dump"], ["dump", "--format", "jsonl"], ["check"], ["stats"],
+         ["profile", "--format", "json"], ["matrix", "--format", "csv"]]
+# Shows a damaged file too, as far as it can be told, and says there where it stopped.
+BYTES = ["dump", "--bytes"]
 options = None
 
 
@@ -110,6 +112,9 @@ class Usage(Folder):
             one_line(self, refrain(*verb, self.path("empty.rfn")), FAILED)
             one_line(self, refrain(*verb, self.path("text.rfn")), FAILED)
             one_line(self, refrain(*verb, self.folder), FAILED)
+        one_line(self, refrain(*BYTES, self.path("absent.rfn")), FAILED)
+        for name in ("empty.rfn", "text.rfn"):
+            self.assertIn(b"not a Refrain trace", refrain(*BYTES, self.path(name)).stdout)
 
 
 class Recording(Folder):
@@ -214,6 +219,7 @@ class Damage(Folder):
                 for verb in [["check"], self.random.choice(VERBS)]:
                     status = self.verb_is_calm(verb, data[:length], "cut to %d" % length)
                     self.assertNotEqual(status, GOOD, "cut to %d: `%s` is content" % (length, " ".join(verb)))
+                self.verb_is_calm(BYTES, data[:length], "cut to %d" % length)
 
     def test_more_than_there_should_be(self):
         for data in self.traces:
@@ -229,7 +235,7 @@ class Damage(Folder):
                 # Every byte is under a checksum or has one right value: check never misses one.
                 self.assertNotEqual(self.verb_is_calm(["check"], bytes(damaged), what), GOOD,
                                     "%s: check is content" % what)
-                self.verb_is_calm(self.random.choice(VERBS), bytes(damaged), what)
+                self.verb_is_calm(self.random.choice(VERBS + [BYTES]), bytes(damaged), what)
 
     def test_noise(self):
         for data in self.traces:
@@ -238,7 +244,7 @@ class Damage(Folder):
                 start = self.random.randrange(len(data))
                 for i in range(start, min(len(data), start + self.random.randrange(1, 40))):
                     damaged[i] = self.random.randrange(256)
-                self.verb_is_calm(self.random.choice(VERBS), bytes(damaged), "noise at %d" % start)
+                self.verb_is_calm(self.random.choice(VERBS + [BYTES]), bytes(damaged), "noise at %d" % start)
 
     def test_version_from_the_future(self):
         """The major version stands behind the magic (docs/format.md)."""

@@ -14,7 +14,8 @@ static void talk(MPI_Comm c) {
   int in = -1;
   MPI_Status st;
   DO(MPI_Sendrecv(&me, 1, MPI_INT, (me + 1) % n, 1, &in, 1, MPI_INT, (me + n - 1) % n, 1, c, &st),
-     "dest:r source:r comm:C status:S", (me + 1) % n, (me + n - 1) % n, c, &st);
+     "sendcount:i sendtype:D dest:r sendtag:t recvcount:i recvtype:D source:r recvtag:t comm:C status:S", 1, MPI_INT,
+     (me + 1) % n, 1, 1, MPI_INT, (me + n - 1) % n, 1, c, &st);
   EXPECT(in == (me + n - 1) % n);
 }
 
@@ -85,7 +86,7 @@ static void inter(void) {
   if (size < 2) return;
   MPI_Comm half, inter_comm, merged;
   const int low = rank < size / 2;
-  DO(MPI_Comm_split(W, low, 0, &half), "comm:C color:i newcomm:C+", W, low, half, low ? "@@low" : "@@high");
+  DO(MPI_Comm_split(W, low, 0, &half), "comm:C color:i key:i newcomm:C+", W, low, 0, half, low ? "@@low" : "@@high");
   DO(MPI_Intercomm_create(half, 0, W, low ? size / 2 : 0, 9, &inter_comm),
      "local_comm:C local_leader:i peer_comm:C remote_leader:i tag:i newintercomm:C+", half, 0, W, low ? size / 2 : 0, 9,
      inter_comm, "@@inter");

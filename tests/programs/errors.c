@@ -6,7 +6,7 @@ static int handled;
 static void handler(MPI_Comm* c, int* code, ...) {
   (void)c;
   int error_class;
-  DO(MPI_Error_class(*code, &error_class), "errorcode:i errorclass:i", *code, error_class);
+  DO(MPI_Error_class(*code, &error_class), "errorcode:i errorclass:s", *code, handled ? "MPI_ERR_TAG" : "MPI_ERR_RANK");
   ++handled;
 }
 

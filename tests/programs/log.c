@@ -475,6 +475,7 @@ void log_init(int* argc, char*** argv, int* rank, int* size) {
 }
 
 void log_finalize(void) {
-  MPI_Finalize();
+  // Before, not after: a launcher may kill a rank whose neighbour has left with an error status.
   DID("MPI_Finalize", "");
+  MPI_Finalize();
 }

@@ -143,7 +143,8 @@ static void collective(void) {
     case 1: L_Bcast(a, (int)count, MPI_INT, root, c); break;
     case 2: L_Allreduce(a, b, (int)count, MPI_INT, MPI_SUM, c); break;
     case 3:
-      DO(MPI_Alltoall(a, 1, MPI_INT, b, 1, MPI_INT, c), "sendcount:i sendtype:D comm:C", 1, MPI_INT, c);
+      DO(MPI_Alltoall(a, 1, MPI_INT, b, 1, MPI_INT, c), "sendcount:i sendtype:D recvcount:i recvtype:D comm:C", 1, MPI_INT, 1,
+         MPI_INT, c);
       break;
     default:
       DO(MPI_Reduce(a, b, (int)count, MPI_INT, MPI_MAX, root, c), "count:i datatype:D op:O root:r comm:C", (int)count, MPI_INT,
@@ -181,8 +182,8 @@ static void make_type(void) {
   L_Type_commit(&t);
   int a[32] = {0}, b[32];
   MPI_Status st;
-  DO(MPI_Sendrecv(a, 1, t, 0, 1, b, 1, t, 0, 1, MPI_COMM_SELF, &st), "sendtype:D recvtype:D comm:C status:S", t, t,
-     MPI_COMM_SELF, &st);
+  DO(MPI_Sendrecv(a, 1, t, 0, 1, b, 1, t, 0, 1, MPI_COMM_SELF, &st), "sendcount:i sendtype:D dest:r sendtag:t recvcount:i recvtype:D source:r recvtag:t comm:C status:S", 1, t, 0, 1, 1, t, 0,
+     1, MPI_COMM_SELF, &st);
   L_Type_free(&t);
 }
 

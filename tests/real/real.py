@@ -36,8 +36,13 @@ def lammps_text(run, folder):
 def hpcc_text(run, folder):
     with open(os.path.join(folder, "hpccoutf.txt")) as f:
         text = f.read()
-    return [l for l in text.splitlines() if l.startswith("Success=") or "PASSED" in l or "FAILED" in l
-            or l.startswith("End of HPC Challenge")]
+    said = []
+    for line in text.splitlines():
+        if line.startswith(("Success=", "End of HPC Challenge", "||Ax-b||")):
+            said.append(line)
+        elif "PASSED" in line or "FAILED" in line:  # with times in it
+            said.append([line.split()[0], "PASSED" in line])
+    return said
 
 
 def plain_text(run, folder):
