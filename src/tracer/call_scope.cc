@@ -69,23 +69,62 @@ uint32_t CallScope::commit() {
   Location& l = *location_;
   Process& p = *l.process;
   if (rc_ != MPI_SUCCESS) l.encoder.error(rc_);
-  const uint64_t ticks = end_ticks_ > begin_ticks_ ? end_ticks_ - begin_ticks_ : 0;
-  uint32_t terminal = 0;
   {
     Process::Guard guard(p);
-    terminal = extend_grammar();
-    if (terminal == p.stats.size()) p.stats.emplace_back();
-    count_duration(terminal, ticks);
-    l.encoder.call_has_terminal(terminal);
-  }
-  if (l.depth == 1) {
-    l.in_mpi_ticks += ticks;
-    if (l.last_end_ticks != 0 && begin_ticks_ > l.last_end_ticks)
-      l.outside_ticks += begin_ticks_ - l.last_end_ticks;
-    l.last_end_ticks = end_ticks_;
+    terminal_ = extend_grammar();
+    if (terminal_ == p.stats.size()) p.stats.emplace_back();
+    count_call(terminal_);
+    l.encoder.call_has_terminal(terminal_);
   }
   l.in_recorder = false;
-  return terminal;
+  return terminal_;
+}
+
+bool CallScope::repeats(const uint64_t* words, size_t count, MPI_Request* request,
+                        const RequestTraits& traits) {
+  Location& l = *location_;
+  Process& p = *l.process;
+  Process::Guard guard(p);
+  const uint64_t guess = l.grammar.expected();
+  if (guess >= p.memos.size() || p.memos[guess] == nullptr) return false;
+  const CallMemo& m = *p.memos[guess];
+  if (m.call != call_ || m.address != address_ || m.count != count || m.location != &l ||
+      m.handle_changes != p.handle_changes.load(std::memory_order_relaxed))
+    return false;
+  for (size_t i = 0; i < count; ++i)
+    if (m.words[i] != words[i]) return false;
+  const auto terminal = static_cast<uint32_t>(guess);
+  if (request != nullptr && !l.encoder.repeat_request(request, traits, call_, terminal)) return false;
+  l.grammar.append_expected();
+  count_call(terminal);
+  return true;
+}
+
+void CallScope::memorise(const uint64_t* words, size_t count) {
+  Process& p = *location_->process;
+  Process::Guard guard(p);
+  if (rc_ != MPI_SUCCESS || count > CallMemo::kMaxWords || p.stats[terminal_].count < 2) return;
+  if (terminal_ >= p.memos.size()) p.memos.resize(terminal_ + 1, nullptr);
+  if (p.memos[terminal_] == nullptr) p.memos[terminal_] = new CallMemo;
+  CallMemo& m = *p.memos[terminal_];
+  m.location = location_;
+  m.address = address_;
+  m.handle_changes = p.handle_changes.load(std::memory_order_relaxed);
+  m.call = call_;
+  m.count = static_cast<uint16_t>(count);
+  for (size_t i = 0; i < count; ++i) m.words[i] = words[i];
+}
+
+// Duration of the signature and totals of the location.
+void CallScope::count_call(uint32_t terminal) {
+  Location& l = *location_;
+  const uint64_t ticks = end_ticks_ > begin_ticks_ ? end_ticks_ - begin_ticks_ : 0;
+  count_duration(terminal, ticks);
+  if (l.depth != 1) return;
+  l.in_mpi_ticks += ticks;
+  if (l.last_end_ticks != 0 && begin_ticks_ > l.last_end_ticks)
+    l.outside_ticks += begin_ticks_ - l.last_end_ticks;
+  l.last_end_ticks = end_ticks_;
 }
 
 // In a loop the grammar knows which call comes next: compare before hashing.

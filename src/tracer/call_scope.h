@@ -12,12 +12,23 @@
 
 #include <mpi.h>
 
+#include <type_traits>
+
 #include "mpi/call_table.h"
 #include "tracer/encoder.h"
 #include "tracer/location.h"
 #include "tracer/process.h"
 
 namespace refrain::tracer {
+
+// A parameter as one of the words that CallScope::repeats() compares.
+template <class T>
+uint64_t word(T v) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<uint64_t>(v);
+  else
+    return handle_key(v);
+}
 
 class CallScope {
  public:
@@ -51,14 +62,25 @@ class CallScope {
   // Ends it: looks up the terminal, counts the duration, extends the grammar. Returns the terminal.
   uint32_t commit();
 
+  // The short way for a call that is what the grammar expects, from the same place, with the same
+  // `words` as last time: its arguments and scalar results, which fix the signature as long as no
+  // handle was made or freed since. True: recorded, nothing else to do. False: go the long way, and
+  // memorise() the words after commit().
+  bool repeats(const uint64_t* words, size_t count) { return repeats(words, count, nullptr, {}); }
+  // The same for a call that made a request.
+  bool repeats(const uint64_t* words, size_t count, MPI_Request* request, const RequestTraits& traits);
+  void memorise(const uint64_t* words, size_t count);
+
  private:
   uint32_t site();
   uint32_t extend_grammar();
+  void count_call(uint32_t terminal);
   void count_duration(uint32_t terminal, uint64_t ticks);
 
   Location* location_ = nullptr;
   uint64_t begin_ticks_ = 0, end_ticks_ = 0;
   uintptr_t address_ = 0;
+  uint32_t terminal_ = 0;  // after commit()
   int rc_ = 0;
   mpi::CallId call_;
   bool active_ = false;

@@ -43,6 +43,20 @@ RequestSnapshot::~RequestSnapshot() {
     if (items_[i].entry != RequestTable::kNone) process_.requests.at(items_[i].entry).claimed = false;
 }
 
+uint64_t RequestSnapshot::word_of(int i) const {
+  constexpr uint64_t kNull = UINT64_MAX, kUnknown = UINT64_MAX - 1;
+  const Item& item = items_[i];
+  if (item.handle == MPI_REQUEST_NULL) return kNull;
+  return item.entry == RequestTable::kNone ? kUnknown : item.terminal;
+}
+
+bool RequestSnapshot::words(uint64_t* out, size_t room) const {
+  if (has_wildcard_ || static_cast<size_t>(count_) > room) return false;
+  for (int i = 0; i < count_; ++i) out[i] = word_of(i);
+  return true;
+}
+
+
 void RequestSnapshot::encode_request(Encoder& e, int i) const {
   const Item& item = items_[i];
   if (item.handle == MPI_REQUEST_NULL) return e.constant(mpi::kConst_MPI_REQUEST_NULL);

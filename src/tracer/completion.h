@@ -22,6 +22,11 @@ class RequestSnapshot {
   // Some active receive was posted with a wildcard: which message it takes must be asked for.
   bool has_wildcard() const { return has_wildcard_; }
 
+  // The words that stand for the requests in CallScope::repeats(): false when there are too many, or
+  // when what a status says would have to be looked at.
+  bool words(uint64_t* out, size_t room) const;
+  uint64_t word_of(int i) const;
+
   void encode_request(Encoder& e, int i) const;
   void encode_requests(Encoder& e) const;
   // The status that request i completed with. with_error: it says for itself what went wrong

@@ -164,6 +164,9 @@ class Encoder {
       return byte(static_cast<uint8_t>(v));
     long_varint(v);
   }
+  // A request of `terminal` again; false when it would stand elsewhere in its pool than last time.
+  bool repeat_request(MPI_Request* request, const RequestTraits& traits, mpi::CallId call,
+                      uint32_t terminal);
   // Registers the pending request of this call; called once the terminal is known.
   void call_has_terminal(uint32_t terminal);
 
@@ -186,6 +189,7 @@ class Encoder {
   void degrees(uint32_t def, MPI_Comm comm);
   uint32_t known_comm(MPI_Comm comm);
   uint32_t request_pool();
+  void prepare_request(MPI_Request* request, const RequestTraits& traits, mpi::CallId call);
 
   Location& location_;
   std::vector<char> buffer_;

@@ -41,8 +41,13 @@ void HandleMap::erase(format::DefinitionKind kind, uint64_t key) {
   }
 }
 
-uint32_t IdPool::take() {
+uint32_t IdPool::next() {
   while (lowest_ < used_.size() && used_[lowest_]) ++lowest_;
+  return lowest_;
+}
+
+uint32_t IdPool::take() {
+  next();
   if (lowest_ == used_.size()) used_.push_back(false);
   used_[lowest_] = true;
   return lowest_;

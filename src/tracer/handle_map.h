@@ -53,6 +53,7 @@ class HandleMap {
 class IdPool {
  public:
   uint32_t take();
+  uint32_t next();  // what take() would give
   void give_back(uint32_t id);
   bool in_use(uint32_t id) const { return id < used_.size() && used_[id]; }
   bool any() const;

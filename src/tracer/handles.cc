@@ -101,25 +101,44 @@ void Encoder::request_entry(uint32_t entry, MPI_Request r) {
   varint(location_.process->requests.at(entry).terminal);
 }
 
-void Encoder::new_request(MPI_Request* r, const RequestTraits& traits) {
-  if (*r == MPI_REQUEST_NULL) return constant(mpi::kConst_MPI_REQUEST_NULL);
-  Process& p = *location_.process;
-  Process::Guard guard(p);
+void Encoder::prepare_request(MPI_Request* r, const RequestTraits& traits, mpi::CallId call) {
   pending_ = RequestEntry{};
   pending_.key = handle_key(*r);
   pending_.variable = r;
   pending_.traits = traits;
   pending_.wildcard =
       traits.is_receive && (traits.source == MPI_ANY_SOURCE || traits.tag == MPI_ANY_TAG ||
-                            call_ == mpi::kMPI_Imrecv);  // the message says, not the call
-  pending_.generalized = call_ == mpi::kMPI_Grequest_start || call_ == mpi::kMPIX_Grequest_start ||
-                         call_ == mpi::kMPIX_Grequest_class_allocate;
+                            call == mpi::kMPI_Imrecv);  // the message says, not the call
+  pending_.generalized = call == mpi::kMPI_Grequest_start || call == mpi::kMPIX_Grequest_start ||
+                         call == mpi::kMPIX_Grequest_class_allocate;
   pending_.active = !traits.persistent;
+}
+
+void Encoder::new_request(MPI_Request* r, const RequestTraits& traits) {
+  if (*r == MPI_REQUEST_NULL) return constant(mpi::kConst_MPI_REQUEST_NULL);
+  Process& p = *location_.process;
+  Process::Guard guard(p);
+  prepare_request(r, traits, call_);
   pending_.pool = request_pool();
   pending_.position = p.requests.take_position(pending_.pool);
   has_pending_ = true;
   tag_byte(Tag::kNewRequest);
   varint(pending_.position);
+}
+
+bool Encoder::repeat_request(MPI_Request* r, const RequestTraits& traits, mpi::CallId call,
+                             uint32_t terminal) {
+  Process& p = *location_.process;
+  if (*r == MPI_REQUEST_NULL || terminal >= p.pool_of_terminal.size()) return false;
+  const uint32_t pool = p.pool_of_terminal[terminal];
+  if (pool == InternTable::kMissing || p.requests.next_position(pool) != p.position_of_terminal[terminal])
+    return false;
+  prepare_request(r, traits, call);
+  pending_.pool = pool;
+  pending_.position = p.requests.take_position(pool);
+  pending_.terminal = terminal;
+  p.requests.add(pending_);
+  return true;
 }
 
 // The pool of the signature so far. In a loop the grammar knows which call this is.
@@ -137,9 +156,12 @@ void Encoder::call_has_terminal(uint32_t terminal) {
   if (!has_pending_) return;
   has_pending_ = false;
   Process& p = *location_.process;
-  if (terminal >= p.pool_of_terminal.size())
+  if (terminal >= p.pool_of_terminal.size()) {
     p.pool_of_terminal.resize(terminal + 1, InternTable::kMissing);
+    p.position_of_terminal.resize(terminal + 1, 0);
+  }
   p.pool_of_terminal[terminal] = pending_.pool;
+  p.position_of_terminal[terminal] = pending_.position;
   pending_.terminal = terminal;
   p.requests.add(pending_);
 }

@@ -14,6 +14,7 @@
 
 #include "base/runs.h"
 #include "format/trace_data.h"
+#include "mpi/call_table.h"
 #include "tracer/addresses.h"
 #include "tracer/clock.h"
 #include "tracer/handle_map.h"
@@ -43,6 +44,17 @@ struct TerminalStats {
   uint64_t min_ticks = UINT64_MAX, max_ticks = 0;
   double sum_ticks = 0;
   uint32_t* histogram = nullptr;  // of log2(ticks); owned by the process, never freed
+};
+
+// What the last call of a terminal looked like before it was encoded; see CallScope::repeats().
+struct CallMemo {
+  static constexpr size_t kMaxWords = 12;
+  const Location* location = nullptr;
+  uintptr_t address = 0;
+  uint64_t handle_changes = 0;
+  mpi::CallId call = 0;
+  uint16_t count = 0;
+  uint64_t words[kMaxWords];
 };
 
 struct Options {
@@ -110,7 +122,9 @@ class Process {
   std::vector<TerminalStats> stats;
   InternTable request_pools;      // signature without its request -> pool
   RequestTable requests;
-  std::vector<uint32_t> pool_of_terminal;  // for terminals that create requests
+  std::vector<CallMemo*> memos;            // by terminal; null until its second call; never freed
+  // For terminals that create requests: which pool, and where in it.
+  std::vector<uint32_t> pool_of_terminal, position_of_terminal;
   std::vector<format::Definition> definitions;
   std::vector<Location*> locations;
   AddressMap addresses;

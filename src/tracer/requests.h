@@ -45,6 +45,7 @@ class RequestTable {
   static constexpr uint32_t kNone = UINT32_MAX;
 
   uint32_t take_position(uint32_t pool);
+  uint32_t next_position(uint32_t pool) { return pools_[pool].next(); }  // what take_position() gives
   // Returns the entry's index.
   uint32_t add(const RequestEntry& entry);
   // The request that `key`, read from `variable`, stands for: among those that share the handle value

@@ -5,7 +5,10 @@ import re
 import spec
 
 # Generated locals; a parameter of such a name would hide one.
-LOCALS = ('call_scope', 'real', 'rc', 'ok', 'enc', 'at_root', 'given')
+LOCALS = ('call_scope', 'real', 'rc', 'ok', 'enc', 'at_root', 'given', 'words')
+# Calls that stand in inner loops; the others always go the long way.
+REPEATING_GROUPS = ('p2p', 'coll', 'rma', 'comm')
+MAX_WORDS = 12  # CallMemo::kMaxWords
 SCALARS = {'int': 'integer', 'count': 'integer', 'logical': 'integer', 'address': 'integer',
            'offset': 'integer', 'displacement': 'integer', 'rank': 'rank', 'tag': 'tag',
            'index': 'undefined_or'}
@@ -237,6 +240,34 @@ class Body:
             fields.append(f'.newcomm = {newcomm}')
         return f'RequestTraits{{{", ".join(fields)}}}'
 
+    # -- the short way: see CallScope::repeats() --
+
+    def words(self):
+        """C++ for the values that fix the signature, or None where more than scalars do."""
+        if self.call.returns != 'error' or self.call.group not in REPEATING_GROUPS:
+            return None
+        words = []
+        for p in self.call.params:
+            if p.is_array or p.direction in ('inout', 'free'):
+                return None
+            if p.kind == 'request' and self.is_output(p):
+                continue
+            plain = p.kind in SCALARS or p.kind in ('enum', 'bits')
+            if self.is_output(p):
+                if not plain:
+                    return None
+                flag = f'*{p.flag} == 0 ? 0 : ' if p.flag else ''
+                words.append(f'{flag}word(*{p.name})')
+            elif plain or p.kind == 'buffer' or (p.kind in spec.HANDLE_KINDS):
+                words.append(f'word({p.name})')
+            else:
+                return None
+        return words if 0 < len(words) <= MAX_WORDS else None
+
+    def request_tail(self):
+        request = next((p for p in self.call.params if p.kind == 'request'), None)
+        return f', {request.name}, {self.traits()}' if request else ''
+
     # -- the function --
 
     def root_line(self):
@@ -252,6 +283,11 @@ class Body:
         lines = [f'{returns} {call.name}_body({", ".join(params)}) {{']
         lines += ['  ' + s for s in self.before]
         lines += ['  call_scope.begin();', f'  const auto rc = real({", ".join(names)});', '  call_scope.end();']
+        words = self.words()
+        if words:  # outputs of a call that failed are not looked at
+            lines += ['  uint64_t words[CallMemo::kMaxWords];', '  if (rc == MPI_SUCCESS) {']
+            lines += [f'    words[{i}] = {w};' for i, w in enumerate(words)]
+            lines += [f'    if (call_scope.repeats(words, {len(words)}{self.request_tail()})) return rc;', '  }']
         if self.uses_ok:
             lines.append(f'  const bool ok = {"rc == MPI_SUCCESS" if error else "true"};')
         encoder = f'call_scope.encoder({"rc" if error else "MPI_SUCCESS"});'
@@ -266,4 +302,7 @@ class Body:
                 lines.append(f'  enc.handle({kind_of_handle(result)}, rc);')
             else:
                 lines.append('  enc.request(rc);' if call.returns == 'request' else '  enc.integer(rc);')
-        return '\n'.join(lines + ['  call_scope.commit();', '  return rc;', '}', ''])
+        lines.append('  call_scope.commit();')
+        if words:
+            lines.append(f'  if (rc == MPI_SUCCESS) call_scope.memorise(words, {len(words)});')
+        return '\n'.join(lines + ['  return rc;', '}', ''])
