@@ -16,10 +16,10 @@ namespace {
 // call is under way is not a call of the program (FINDINGS: ROMIO calls MPI through the PLT).
 bool is_mpi_library(const char* path) {
   static constexpr const char* kStems[] = {
-      "librefrain-", "libmpi.so",  "libmpich",    "libmpi_", "libmpifort", "libmpicxx", "libopen-rte",
-      "libopen-pal", "libmca_",    "mca_",        "libucp",  "libuct",     "libucs",    "libucm",
-      "libpmix",     "libfabric",  "libpmi",      "libompi", "libromio",   "libhwloc",  "libpsm",
-      "libprrte",    "libmpi++",   "libopa"};
+      "librefrain-", "libmpi.so",   "libmpich", "libmpi_",   "libmpifort", "libmpicxx",
+      "libopen-rte", "libopen-pal", "libmca_",  "mca_",      "libucp",     "libuct",
+      "libucs",      "libucm",      "libpmix",  "libfabric", "libpmi",     "libompi",
+      "libromio",    "libhwloc",    "libpsm",   "libprrte",  "libmpi++",   "libopa"};
   const char* name = std::strrchr(path, '/');
   name = name == nullptr ? path : name + 1;
   for (const char* stem : kStems)
@@ -72,7 +72,8 @@ struct AddressScan {
     return static_cast<AddressScan*>(self)->add(*info);
   }
   int add(const dl_phdr_info& info) {
-    // Only the program itself has an empty name and comes first; the vdso has no segments of interest.
+    // Only the program itself has an empty name and comes first; the vdso has no segments of
+    // interest.
     const bool is_program = first;
     first = false;
     if (!is_program && (info.dlpi_name == nullptr || info.dlpi_name[0] == '\0')) return 0;

@@ -33,19 +33,31 @@ CallScope::CallScope(mpi::CallId call, void* return_address, void* frame)
   if (fortran.address != nullptr) {
     // Reached from a Fortran entry point, or left over from an earlier one: the entry point's frame
     // must be further up the stack and the caller must be the MPI library's Fortran layer.
-    const bool inside = reinterpret_cast<uintptr_t>(frame) < reinterpret_cast<uintptr_t>(fortran.sp) &&
-                        l->process->is_mpi_code(address_);
+    const bool inside =
+        reinterpret_cast<uintptr_t>(frame) < reinterpret_cast<uintptr_t>(fortran.sp) &&
+        l->process->is_mpi_code(address_);
     if (inside) {
-      // That layer also calls MPI on its own behalf, before and after: to convert handles and the like.
+      // That layer also calls MPI on its own behalf, before and after: to convert handles and the
+      // like.
       if (base_call(fortran.call) != base_call(call)) return;
       address_ = reinterpret_cast<uintptr_t>(fortran.address);
       fortran.call = kAnswered;
-      active_ = true;
+      activate();
       return;
     }
     if (!nested) fortran.address = nullptr;
   }
-  active_ = !nested || !l->process->is_mpi_code(address_);
+  // A call inside a call is a callback's, unless the MPI library makes it, or another tool behind
+  // us passes on the very call that is under way (MPI_Send of the tool calls PMPI_Send, which is
+  // ours).
+  if (nested && (l->open_call == call || l->process->is_mpi_code(address_))) return;
+  activate();
+}
+
+void CallScope::activate() {
+  active_ = true;
+  outer_call_ = location_->open_call;
+  location_->open_call = call_;
 }
 
 uint32_t CallScope::site() {
@@ -94,7 +106,8 @@ bool CallScope::repeats(const uint64_t* words, size_t count, MPI_Request* reques
   for (size_t i = 0; i < count; ++i)
     if (m.words[i] != words[i]) return false;
   const auto terminal = static_cast<uint32_t>(guess);
-  if (request != nullptr && !l.encoder.repeat_request(request, traits, call_, terminal)) return false;
+  if (request != nullptr && !l.encoder.repeat_request(request, traits, call_, terminal))
+    return false;
   l.grammar.append_expected();
   count_call(terminal);
   return true;

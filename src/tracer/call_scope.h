@@ -34,7 +34,9 @@ class CallScope {
  public:
   CallScope(mpi::CallId call, void* return_address, void* frame);
   ~CallScope() {
-    if (location_ != nullptr) --location_->depth;
+    if (location_ == nullptr) return;
+    --location_->depth;
+    if (active_) location_->open_call = outer_call_;
   }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
@@ -68,10 +70,12 @@ class CallScope {
   // memorise() the words after commit().
   bool repeats(const uint64_t* words, size_t count) { return repeats(words, count, nullptr, {}); }
   // The same for a call that made a request.
-  bool repeats(const uint64_t* words, size_t count, MPI_Request* request, const RequestTraits& traits);
+  bool repeats(const uint64_t* words, size_t count, MPI_Request* request,
+               const RequestTraits& traits);
   void memorise(const uint64_t* words, size_t count);
 
  private:
+  void activate();
   uint32_t site();
   uint32_t extend_grammar();
   void count_call(uint32_t terminal);
@@ -83,6 +87,7 @@ class CallScope {
   uint32_t terminal_ = 0;  // after commit()
   int rc_ = 0;
   mpi::CallId call_;
+  mpi::CallId outer_call_ = 0;
   bool active_ = false;
 };
 

@@ -14,8 +14,8 @@ struct Clock {
   bool use_counter = false;
   double ns_per_tick = 1.0;
 
-  // Decides on the source and calibrates it roughly (0.1 ms); refine() makes the rate exact to about
-  // a millionth once some milliseconds have passed, best at the end of MPI_Init.
+  // Decides on the source and calibrates it roughly (0.1 ms); refine() makes the rate exact to
+  // about a millionth once some milliseconds have passed, best at the end of MPI_Init.
   void start();
   void refine();
 

@@ -86,8 +86,7 @@ int agree_on_family(Process& p, const CommInfo& info, MPI_Comm parent, MPI_Comm 
   const bool strangers = has_strangers(info.local) || has_strangers(info.remote);
   if (strangers) {
     // Processes of another world may not be recorded: agree among our own, where we know how to.
-    if (parent != MPI_COMM_NULL)
-      allreduce(mine, all, kWords, MPI_UINT64_T, MPI_BOR, parent);
+    if (parent != MPI_COMM_NULL) allreduce(mine, all, kWords, MPI_UINT64_T, MPI_BOR, parent);
   } else if (info.inter) {
     uint64_t theirs[kWords];
     allreduce(mine, theirs, kWords, MPI_UINT64_T, MPI_BOR, comm);

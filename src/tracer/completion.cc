@@ -8,7 +8,9 @@
 namespace refrain::tracer {
 
 RequestSnapshot::RequestSnapshot(Process& process, const MPI_Request* requests, int count)
-    : process_(process), count_(requests == nullptr || count < 0 ? 0 : count), items_(reinterpret_cast<Item*>(inline_)) {
+    : process_(process),
+      count_(requests == nullptr || count < 0 ? 0 : count),
+      items_(reinterpret_cast<Item*>(inline_)) {
   if (count_ > kInline) {
     heap_ = std::make_unique<Item[]>(static_cast<size_t>(count_));
     items_ = heap_.get();
@@ -40,7 +42,8 @@ RequestSnapshot::RequestSnapshot(Process& process, const MPI_Request* requests, 
 RequestSnapshot::~RequestSnapshot() {
   Process::Guard guard(process_);
   for (int i = 0; i < count_; ++i)
-    if (items_[i].entry != RequestTable::kNone) process_.requests.at(items_[i].entry).claimed = false;
+    if (items_[i].entry != RequestTable::kNone)
+      process_.requests.at(items_[i].entry).claimed = false;
 }
 
 uint64_t RequestSnapshot::word_of(int i) const {
@@ -55,7 +58,6 @@ bool RequestSnapshot::words(uint64_t* out, size_t room) const {
   for (int i = 0; i < count_; ++i) out[i] = word_of(i);
   return true;
 }
-
 
 void RequestSnapshot::encode_request(Encoder& e, int i) const {
   const Item& item = items_[i];

@@ -22,8 +22,8 @@ class RequestSnapshot {
   // Some active receive was posted with a wildcard: which message it takes must be asked for.
   bool has_wildcard() const { return has_wildcard_; }
 
-  // The words that stand for the requests in CallScope::repeats(): false when there are too many, or
-  // when what a status says would have to be looked at.
+  // The words that stand for the requests in CallScope::repeats(): false when there are too many,
+  // or when what a status says would have to be looked at.
   bool words(uint64_t* out, size_t room) const;
   uint64_t word_of(int i) const;
 
@@ -35,7 +35,8 @@ class RequestSnapshot {
   // For a status that the program ignores: the message of a wildcard receive, else none.
   void encode_matched(Encoder& e, int i, const MPI_Status& status) const;
   bool is_wildcard(int i) const { return items_[i].wildcard; }
-  // Forgets request i if it is over: its handle is null now, or it is persistent and inactive again.
+  // Forgets request i if it is over: its handle is null now, or it is persistent and inactive
+  // again.
   void settle(int i, const MPI_Request& now, bool completed);
   void activate(int i);  // MPI_Start
   void forget(int i);    // MPI_Request_free
@@ -53,15 +54,16 @@ class RequestSnapshot {
   Process& process_;
   int count_;
   bool has_wildcard_ = false;
-  alignas(Item) unsigned char inline_[kInline * sizeof(Item)];  // made one by one, as many as there are
+  alignas(
+      Item) unsigned char inline_[kInline * sizeof(Item)];  // made one by one, as many as there are
   std::unique_ptr<Item[]> heap_;
   Item* items_;
 };
 
 // The class of an error code.
 int error_class(int rc);
-// Status parameters of a call that failed, or that completed nothing (then the status is the empty one
-// when `empty`): the constant when the program ignores it, else none.
+// Status parameters of a call that failed, or that completed nothing (then the status is the empty
+// one when `empty`): the constant when the program ignores it, else none.
 void status_after_error(Encoder& e, const MPI_Status* given);
 void statuses_after_error(Encoder& e, const MPI_Status* given);
 void nothing_completed(Encoder& e, const MPI_Status* given, bool empty);

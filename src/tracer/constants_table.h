@@ -22,8 +22,8 @@ uint32_t handle_constant(format::DefinitionKind kind, uint64_t key);
 // MPI_BOTTOM, MPI_IN_PLACE, NULL, ... as the address of a buffer.
 uint32_t buffer_constant(const void* p);
 
-// MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY, MPI_STATUSES_IGNORE, MPI_ARGV_NULL, MPI_ERRCODES_IGNORE, ... as
-// the address of an array; NULL only where this MPI gives it such a name.
+// MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY, MPI_STATUSES_IGNORE, MPI_ARGV_NULL, MPI_ERRCODES_IGNORE, ...
+// as the address of an array; NULL only where this MPI gives it such a name.
 uint32_t array_constant(const void* p);
 
 // MPI_NULL_COPY_FN, MPI_COMM_DUP_FN, ... as the address of a callback.

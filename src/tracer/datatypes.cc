@@ -39,7 +39,8 @@ struct Contents {
 #ifdef REFRAIN_HAS_MPI_Type_get_contents_c
 bool contents_of(MPI_Datatype type, Contents& out) {
   MPI_Count ni = 0, na = 0, nc = 0, nt = 0;
-  if (REFRAIN_REAL(PMPI_Type_get_envelope_c)(type, &ni, &na, &nc, &nt, &out.combiner) != MPI_SUCCESS)
+  if (REFRAIN_REAL(PMPI_Type_get_envelope_c)(type, &ni, &na, &nc, &nt, &out.combiner) !=
+      MPI_SUCCESS)
     return false;
   if (out.combiner == MPI_COMBINER_NAMED) return true;
   std::vector<int> integers(ni + 1);
@@ -47,8 +48,9 @@ bool contents_of(MPI_Datatype type, Contents& out) {
   std::vector<MPI_Count> counts(nc + 1);
   out.types.resize(nt);
   std::vector<MPI_Datatype> types(nt + 1);
-  if (REFRAIN_REAL(PMPI_Type_get_contents_c)(type, ni, na, nc, nt, integers.data(), addresses.data(),
-                                             counts.data(), types.data()) != MPI_SUCCESS)
+  if (REFRAIN_REAL(PMPI_Type_get_contents_c)(type, ni, na, nc, nt, integers.data(),
+                                             addresses.data(), counts.data(),
+                                             types.data()) != MPI_SUCCESS)
     return false;
   out.types.assign(types.begin(), types.begin() + nt);
   for (MPI_Count i = 0; i < ni; ++i) out.integers.append(integers[i]);
@@ -90,8 +92,8 @@ uint32_t inner_type(Process& p, MPI_Datatype type) {
   }
   const uint32_t constant = handle_constant(Kind::kDatatype, key);
   if (constant != 0) return define_predefined_datatype(p, key, constant);
-  // The program has freed its handle already, or never had one: the definition stays, the id and the
-  // handle value, which MPI may hand out again, do not.
+  // The program has freed its handle already, or never had one: the definition stays, the id and
+  // the handle value, which MPI may hand out again, do not.
   const uint32_t def = define_datatype(p, type);
   Process::Guard guard(p);
   p.forget(Kind::kDatatype, key);

@@ -212,7 +212,8 @@ void Encoder::begin_runs(int64_t n) {
 }
 
 void Encoder::add_to_runs(int64_t v) {
-  const auto step = static_cast<int64_t>(static_cast<uint64_t>(v) - static_cast<uint64_t>(run_start_));
+  const auto step =
+      static_cast<int64_t>(static_cast<uint64_t>(v) - static_cast<uint64_t>(run_start_));
   if (run_count_ == 0) {
     run_start_ = v, run_step_ = 0, run_count_ = 1;
   } else if (run_count_ == 1) {

@@ -24,7 +24,8 @@ struct Location;
 using Kind = format::DefinitionKind;
 using Tag = format::FieldTag;
 
-// A parameter's symbolic form, kept from before the call where the call may free or change the handle.
+// A parameter's symbolic form, kept from before the call where the call may free or change the
+// handle.
 struct Captured {
   enum class What : uint8_t { kNone, kConst, kDefinition };
   What what = What::kNone;
@@ -40,9 +41,9 @@ enum class StatusHow : uint8_t {
 
 class Encoder {
  public:
-  // Arrays up to this length are stored element by element, so that their form does not depend on the
-  // values: coordinates or neighbours then differ between ranks in values only, and merge. Longer ones
-  // are stored as runs.
+  // Arrays up to this length are stored element by element, so that their form does not depend on
+  // the values: coordinates or neighbours then differ between ranks in values only, and merge.
+  // Longer ones are stored as runs.
   static constexpr int64_t kShortArray = 16;
 
   explicit Encoder(Location& location) : location_(location) {}
@@ -57,25 +58,25 @@ class Encoder {
     tag_byte(Tag::kInt);
     varint(base::zigzag(v));
   }
-  void rank(int64_t v);              // MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ROOT, MPI_UNDEFINED by name
-  void tag(int64_t v);               // MPI_ANY_TAG by name
-  void undefined_or(int64_t v);      // MPI_UNDEFINED by name
-  void named(int domain, int64_t v);  // a value of an enumeration, else the integer
-  void bits(int domain, int64_t v);   // a set of mode bits
+  void rank(int64_t v);          // MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ROOT, MPI_UNDEFINED by name
+  void tag(int64_t v);           // MPI_ANY_TAG by name
+  void undefined_or(int64_t v);  // MPI_UNDEFINED by name
+  void named(int domain, int64_t v);     // a value of an enumeration, else the integer
+  void bits(int domain, int64_t v);      // a set of mode bits
   void none() { tag_byte(Tag::kNone); }  // undefined or not significant
   void constant(uint32_t id) {           // a named constant by its id
     tag_byte(Tag::kConst);
     varint(id);
   }
-  void string(const char* s);         // NUL-terminated; nullptr gives none
+  void string(const char* s);  // NUL-terminated; nullptr gives none
   void string_n(const char* s, int64_t n);
   void opaque(const void* p, int64_t n);
   void buffer(const void* p);
   void pointer(const void* p) { buffer(p); }
   void function(const void* p);
   void changed(int64_t now, int64_t before);  // inout integer
-  void error(int rc);  // kResult for an error code, with its class
-  void result();  // the next field is the function's return value
+  void error(int rc);                         // kResult for an error code, with its class
+  void result();                              // the next field is the function's return value
 
   // -- handles --
   template <class H>
@@ -89,7 +90,8 @@ class Encoder {
     captured(learn(kind, handle_key(h)));
   }
   void new_comm(MPI_Comm parent, MPI_Comm comm);
-  // MPI_Comm_idup: the same group as the parent, so nothing has to be asked of the new communicator.
+  // MPI_Comm_idup: the same group as the parent, so nothing has to be asked of the new
+  // communicator.
   void new_comm_pending(MPI_Comm parent, MPI_Comm* comm, MPI_Request* request);
   void new_datatype(MPI_Datatype type);
   void new_win(MPI_Comm comm, MPI_Win win);

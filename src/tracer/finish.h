@@ -10,8 +10,9 @@
 
 namespace refrain::tracer {
 
-// At the end of a successful MPI_Init: rank, size, a private duplicate of MPI_COMM_WORLD (so that the
-// program's own communicators never see a message of the recorder), world and self communicators.
+// At the end of a successful MPI_Init: rank, size, a private duplicate of MPI_COMM_WORLD (so that
+// the program's own communicators never see a message of the recorder), world and self
+// communicators.
 void world_is_up(Process& process, uint64_t init_ticks);
 
 // At the begin of MPI_Finalize: recording ends; the ranks' records are merged in log2(P) rounds and

@@ -17,6 +17,7 @@ struct FortranSite {
 
 extern "C" {
 // Layout and name are known to the trampolines.
-extern __attribute__((tls_model("initial-exec"), visibility("hidden"))) thread_local refrain::tracer::FortranSite
-    refrain_fortran_site;
+extern __attribute__((
+    tls_model("initial-exec"),
+    visibility("hidden"))) thread_local refrain::tracer::FortranSite refrain_fortran_site;
 }

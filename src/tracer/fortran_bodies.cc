@@ -2,8 +2,8 @@
 // (spec/mpi/fortran_direct): attributes, callbacks of Fortran programs, address arithmetic. Their
 // trampolines jump here instead; the real entry point is called through refrain_fortran_site.real.
 //
-// Everything is passed by reference; a TYPE(MPI_Comm) of mpi_f08 holds one integer, so both bindings
-// look alike. ierr is absent (null) in mpi_f08 programs that leave it out.
+// Everything is passed by reference; a TYPE(MPI_Comm) of mpi_f08 holds one integer, so both
+// bindings look alike. ierr is absent (null) in mpi_f08 programs that leave it out.
 #include <mpi.h>
 
 #include "mpi/call_ids.h"
@@ -59,13 +59,13 @@ void get_attribute(mpi::CallId id, Kind kind, KeyOf key, Fint* object, Fint* key
   call(
       id, ierr,
       [&](void* real, Fint* rc) {
-        reinterpret_cast<void (*)(Fint*, Fint*, Value*, Fint*, Fint*)>(real)(object, keyval, value, flag,
-                                                                             rc);
+        reinterpret_cast<void (*)(Fint*, Fint*, Value*, Fint*, Fint*)>(real)(object, keyval, value,
+                                                                             flag, rc);
       },
       [&](Encoder& e, bool ok) {
         e.captured(e.lookup(kind, key(*object)));
         encode_keyval(e, *keyval);
-        ok && *flag != 0 ? e.integer(*value) : e.none();
+        ok&&* flag != 0 ? e.integer(*value) : e.none();
         ok ? e.integer(*flag != 0 ? 1 : 0) : e.none();
       });
 }
@@ -86,12 +86,13 @@ void set_attribute(mpi::CallId id, Kind kind, KeyOf key, Fint* object, Fint* key
 }
 
 template <class Extra>
-void create_keyval(mpi::CallId id, void* copy, void* remove, Fint* keyval, Extra* extra, Fint* ierr) {
+void create_keyval(mpi::CallId id, void* copy, void* remove, Fint* keyval, Extra* extra,
+                   Fint* ierr) {
   call(
       id, ierr,
       [&](void* real, Fint* rc) {
-        reinterpret_cast<void (*)(void*, void*, Fint*, Extra*, Fint*)>(real)(copy, remove, keyval, extra,
-                                                                             rc);
+        reinterpret_cast<void (*)(void*, void*, Fint*, Extra*, Fint*)>(real)(copy, remove, keyval,
+                                                                             extra, rc);
       },
       [&](Encoder& e, bool ok) {
         e.function(copy);
@@ -141,13 +142,16 @@ namespace ids = refrain::mpi;
 // Reached from assembly only: hidden, and named after the C function.
 #define REFRAIN_BODY extern "C" __attribute__((visibility("hidden"), used))
 
-REFRAIN_BODY void refrain_fortran_MPI_Comm_get_attr(Fint* o, Fint* k, MPI_Aint* v, Fint* f, Fint* e) {
+REFRAIN_BODY void refrain_fortran_MPI_Comm_get_attr(Fint* o, Fint* k, MPI_Aint* v, Fint* f,
+                                                    Fint* e) {
   get_attribute(ids::kMPI_Comm_get_attr, Kind::kComm, comm_key, o, k, v, f, e);
 }
-REFRAIN_BODY void refrain_fortran_MPI_Type_get_attr(Fint* o, Fint* k, MPI_Aint* v, Fint* f, Fint* e) {
+REFRAIN_BODY void refrain_fortran_MPI_Type_get_attr(Fint* o, Fint* k, MPI_Aint* v, Fint* f,
+                                                    Fint* e) {
   get_attribute(ids::kMPI_Type_get_attr, Kind::kDatatype, type_key, o, k, v, f, e);
 }
-REFRAIN_BODY void refrain_fortran_MPI_Win_get_attr(Fint* o, Fint* k, MPI_Aint* v, Fint* f, Fint* e) {
+REFRAIN_BODY void refrain_fortran_MPI_Win_get_attr(Fint* o, Fint* k, MPI_Aint* v, Fint* f,
+                                                   Fint* e) {
   get_attribute(ids::kMPI_Win_get_attr, Kind::kWin, win_key, o, k, v, f, e);
 }
 REFRAIN_BODY void refrain_fortran_MPI_Attr_get(Fint* o, Fint* k, Fint* v, Fint* f, Fint* e) {
@@ -168,13 +172,16 @@ REFRAIN_BODY void refrain_fortran_MPI_Attr_put(Fint* o, Fint* k, Fint* v, Fint* 
 REFRAIN_BODY void refrain_fortran_MPI_Keyval_create(void* c, void* d, Fint* k, Fint* x, Fint* e) {
   create_keyval(ids::kMPI_Keyval_create, c, d, k, x, e);
 }
-REFRAIN_BODY void refrain_fortran_MPI_Comm_create_keyval(void* c, void* d, Fint* k, MPI_Aint* x, Fint* e) {
+REFRAIN_BODY void refrain_fortran_MPI_Comm_create_keyval(void* c, void* d, Fint* k, MPI_Aint* x,
+                                                         Fint* e) {
   create_keyval(ids::kMPI_Comm_create_keyval, c, d, k, x, e);
 }
-REFRAIN_BODY void refrain_fortran_MPI_Type_create_keyval(void* c, void* d, Fint* k, MPI_Aint* x, Fint* e) {
+REFRAIN_BODY void refrain_fortran_MPI_Type_create_keyval(void* c, void* d, Fint* k, MPI_Aint* x,
+                                                         Fint* e) {
   create_keyval(ids::kMPI_Type_create_keyval, c, d, k, x, e);
 }
-REFRAIN_BODY void refrain_fortran_MPI_Win_create_keyval(void* c, void* d, Fint* k, MPI_Aint* x, Fint* e) {
+REFRAIN_BODY void refrain_fortran_MPI_Win_create_keyval(void* c, void* d, Fint* k, MPI_Aint* x,
+                                                        Fint* e) {
   create_keyval(ids::kMPI_Win_create_keyval, c, d, k, x, e);
 }
 REFRAIN_BODY void refrain_fortran_MPI_Errhandler_create(void* fn, Fint* h, Fint* e) {
@@ -195,7 +202,8 @@ REFRAIN_BODY MPI_Aint refrain_fortran_MPI_Aint_add(MPI_Aint* base, MPI_Aint* dis
 REFRAIN_BODY MPI_Aint refrain_fortran_MPI_Aint_diff(MPI_Aint* a, MPI_Aint* b) {
   return address_arithmetic(ids::kMPI_Aint_diff, a, b);
 }
-REFRAIN_BODY void refrain_fortran_MPI_Type_match_size(Fint* type_class, Fint* size, Fint* type, Fint* ierr) {
+REFRAIN_BODY void refrain_fortran_MPI_Type_match_size(Fint* type_class, Fint* size, Fint* type,
+                                                      Fint* ierr) {
   call(
       ids::kMPI_Type_match_size, ierr,
       [&](void* real, Fint* rc) {

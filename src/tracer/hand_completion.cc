@@ -7,8 +7,8 @@ namespace refrain::tracer::hand {
 
 namespace {
 
-// One completed request and its status, or the message that a wildcard receive took when the program
-// does not want the status.
+// One completed request and its status, or the message that a wildcard receive took when the
+// program does not want the status.
 void one_status(Encoder& e, const RequestSnapshot& requests, int i, const MPI_Status* given,
                 const MPI_Status* used) {
   if (given != MPI_STATUS_IGNORE) return requests.encode_status(e, i, *used, false);
@@ -39,13 +39,16 @@ void many_statuses(Encoder& e, const RequestSnapshot& requests, int n, const MPI
 }
 
 // True when the statuses tell per request what went wrong.
-bool is_error_in_status(int rc) { return rc == MPI_ERR_IN_STATUS || error_class(rc) == MPI_ERR_IN_STATUS; }
+bool is_error_in_status(int rc) {
+  return rc == MPI_ERR_IN_STATUS || error_class(rc) == MPI_ERR_IN_STATUS;
+}
 
 int same(int k) { return k; }
 
 }  // namespace
 
-int MPI_Wait(CallScope& scope, decltype(&::MPI_Wait) real, MPI_Request* request, MPI_Status* status) {
+int MPI_Wait(CallScope& scope, decltype(&::MPI_Wait) real, MPI_Request* request,
+             MPI_Status* status) {
   RequestSnapshot requests(scope.process(), request, 1);
   MPI_Status own;
   MPI_Status* used = status == MPI_STATUS_IGNORE && requests.has_wildcard() ? &own : status;
@@ -53,7 +56,8 @@ int MPI_Wait(CallScope& scope, decltype(&::MPI_Wait) real, MPI_Request* request,
   const int rc = real(request, used);
   scope.end();
   uint64_t words[1];
-  const bool short_way = rc == MPI_SUCCESS && status == MPI_STATUS_IGNORE && requests.words(words, 1);
+  const bool short_way =
+      rc == MPI_SUCCESS && status == MPI_STATUS_IGNORE && requests.words(words, 1);
   if (short_way && scope.repeats(words, 1)) return requests.settle(0, *request, true), rc;
   Encoder& e = scope.encoder(rc);
   requests.encode_request(e, 0);
@@ -216,8 +220,8 @@ namespace {
 
 // Waitsome and Testsome differ in their names only.
 template <class Real>
-int some(CallScope& scope, Real real, int incount, MPI_Request array[], int* outcount, int indices[],
-         MPI_Status statuses[]) {
+int some(CallScope& scope, Real real, int incount, MPI_Request array[], int* outcount,
+         int indices[], MPI_Status statuses[]) {
   RequestSnapshot requests(scope.process(), array, incount);
   StatusRoom room;
   const bool substitute = statuses == MPI_STATUSES_IGNORE && requests.has_wildcard();

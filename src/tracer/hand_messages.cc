@@ -1,4 +1,5 @@
-// Receives and probes: a wildcard whose status the program ignores still says which message it took.
+// Receives and probes: a wildcard whose status the program ignores still says which message it
+// took.
 #include "hand.h"
 #include "mpi/constant_ids.h"
 #include "tracer/completion.h"
@@ -7,12 +8,16 @@ namespace refrain::tracer::hand {
 
 namespace {
 
-// The status that the real call fills: the program's, or ours where a wildcard's message would be lost.
+// The status that the real call fills: the program's, or ours where a wildcard's message would be
+// lost.
 class MessageStatus {
  public:
   MessageStatus(MPI_Status* given, int source, int tag)
-      : given_(given), source_(source), tag_(tag),
-        substituted_(given == MPI_STATUS_IGNORE && (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG)) {}
+      : given_(given),
+        source_(source),
+        tag_(tag),
+        substituted_(given == MPI_STATUS_IGNORE &&
+                     (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG)) {}
 
   MPI_Status* used() { return substituted_ ? &own_ : given_; }
 
@@ -24,7 +29,8 @@ class MessageStatus {
 
   void encode(Encoder& e, int rc) const {
     // A message that was too long has been received all the same, and says whose it was.
-    if (rc != MPI_SUCCESS && error_class(rc) != MPI_ERR_TRUNCATE) return status_after_error(e, given_);
+    if (rc != MPI_SUCCESS && error_class(rc) != MPI_ERR_TRUNCATE)
+      return status_after_error(e, given_);
     if (substituted_) {
       e.tag_byte(Tag::kMatched);
       return e.message(own_.MPI_SOURCE, own_.MPI_TAG);
@@ -50,8 +56,13 @@ int receive(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype da
   scope.begin();
   const int rc = real(buf, count, datatype, source, tag, comm, message.used());
   scope.end();
-  const uint64_t words[] = {word(buf), word(count), word(datatype), word(source), word(tag),
-                            word(comm), status == MPI_STATUS_IGNORE};
+  const uint64_t words[] = {word(buf),
+                            word(count),
+                            word(datatype),
+                            word(source),
+                            word(tag),
+                            word(comm),
+                            status == MPI_STATUS_IGNORE};
   const bool short_way = rc == MPI_SUCCESS && message.says_nothing_new();
   if (short_way && scope.repeats(words, 7)) return rc;
   Encoder& e = scope.encoder(rc);
@@ -70,11 +81,12 @@ int receive(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype da
 template <class Real, class Count>
 int send_receive(CallScope& scope, Real real, const void* sendbuf, Count sendcount,
                  MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, Count recvcount,
-                 MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+                 MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                 MPI_Status* status) {
   MessageStatus message(status, source, recvtag);
   scope.begin();
-  const int rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
-                      recvtag, comm, message.used());
+  const int rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                      source, recvtag, comm, message.used());
   scope.end();
   Encoder& e = scope.encoder(rc);
   e.buffer(sendbuf);
@@ -141,18 +153,19 @@ int MPI_Recv(CallScope& scope, decltype(&::MPI_Recv) real, void* buf, int count,
   return receive(scope, real, buf, count, datatype, source, tag, comm, status);
 }
 
-int MPI_Sendrecv(CallScope& scope, decltype(&::MPI_Sendrecv) real, const void* sendbuf, int sendcount,
-                 MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount,
-                 MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+int MPI_Sendrecv(CallScope& scope, decltype(&::MPI_Sendrecv) real, const void* sendbuf,
+                 int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                 MPI_Status* status) {
   return send_receive(scope, real, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
                       recvtype, source, recvtag, comm, status);
 }
 
-int MPI_Sendrecv_replace(CallScope& scope, decltype(&::MPI_Sendrecv_replace) real, void* buf, int count,
-                         MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-                         MPI_Comm comm, MPI_Status* status) {
-  return send_receive_replace(scope, real, buf, count, datatype, dest, sendtag, source, recvtag, comm,
-                              status);
+int MPI_Sendrecv_replace(CallScope& scope, decltype(&::MPI_Sendrecv_replace) real, void* buf,
+                         int count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                         int recvtag, MPI_Comm comm, MPI_Status* status) {
+  return send_receive_replace(scope, real, buf, count, datatype, dest, sendtag, source, recvtag,
+                              comm, status);
 }
 
 int MPI_Mrecv(CallScope& scope, decltype(&::MPI_Mrecv) real, void* buf, int count,
@@ -168,17 +181,17 @@ int MPI_Recv_c(CallScope& scope, decltype(&::MPI_Recv_c) real, void* buf, MPI_Co
 
 int MPI_Sendrecv_c(CallScope& scope, decltype(&::MPI_Sendrecv_c) real, const void* sendbuf,
                    MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
-                   MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-                   MPI_Status* status) {
+                   MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                   MPI_Comm comm, MPI_Status* status) {
   return send_receive(scope, real, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
                       recvtype, source, recvtag, comm, status);
 }
 
 int MPI_Sendrecv_replace_c(CallScope& scope, decltype(&::MPI_Sendrecv_replace_c) real, void* buf,
-                           MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                           int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return send_receive_replace(scope, real, buf, count, datatype, dest, sendtag, source, recvtag, comm,
-                              status);
+                           MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+                           int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  return send_receive_replace(scope, real, buf, count, datatype, dest, sendtag, source, recvtag,
+                              comm, status);
 }
 
 int MPI_Mrecv_c(CallScope& scope, decltype(&::MPI_Mrecv_c) real, void* buf, MPI_Count count,
@@ -217,7 +230,7 @@ int MPI_Iprobe(CallScope& scope, decltype(&::MPI_Iprobe) real, int source, int t
   e.tag(tag);
   e.handle(Kind::kComm, comm);
   rc == MPI_SUCCESS ? e.integer(*flag) : e.none();
-  rc == MPI_SUCCESS && *flag != 0 ? message.encode(e, rc) : status_after_error(e, status);
+  rc == MPI_SUCCESS&&* flag != 0 ? message.encode(e, rc) : status_after_error(e, status);
   scope.commit();
   if (short_way) scope.memorise(words, 4);
   return rc;

@@ -18,8 +18,8 @@ uint64_t handle_key(H h) {
   return key;
 }
 
-// Open addressing with tombstone-free deletion (backward shift). Value 0 means absent, so values are
-// stored plus one by the callers' choice of type: here 32-bit indices < UINT32_MAX.
+// Open addressing with tombstone-free deletion (backward shift). Value 0 means absent, so values
+// are stored plus one by the callers' choice of type: here 32-bit indices < UINT32_MAX.
 class HandleMap {
  public:
   static constexpr uint32_t kMissing = UINT32_MAX;
@@ -42,7 +42,8 @@ class HandleMap {
     format::DefinitionKind kind{};
   };
   size_t home(format::DefinitionKind kind, uint64_t key) const {
-    const uint64_t h = (key + static_cast<uint64_t>(kind) * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+    const uint64_t h =
+        (key + static_cast<uint64_t>(kind) * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
     return static_cast<size_t>(h >> 32) & (slots_.size() - 1);
   }
   std::vector<Slot> slots_;

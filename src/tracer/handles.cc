@@ -4,8 +4,8 @@
 #include "tracer/constants_table.h"
 #include "tracer/encoder.h"
 #include "tracer/location.h"
-#include "tracer/process.h"
 #include "tracer/objects.h"
+#include "tracer/process.h"
 
 namespace refrain::tracer {
 
@@ -131,7 +131,8 @@ bool Encoder::repeat_request(MPI_Request* r, const RequestTraits& traits, mpi::C
   Process& p = *location_.process;
   if (*r == MPI_REQUEST_NULL || terminal >= p.pool_of_terminal.size()) return false;
   const uint32_t pool = p.pool_of_terminal[terminal];
-  if (pool == InternTable::kMissing || p.requests.next_position(pool) != p.position_of_terminal[terminal])
+  if (pool == InternTable::kMissing ||
+      p.requests.next_position(pool) != p.position_of_terminal[terminal])
     return false;
   prepare_request(r, traits, call);
   pending_.pool = pool;

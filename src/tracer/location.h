@@ -1,7 +1,8 @@
 // Location: a thread of a rank. Everything on the path of a call that is not shared lives here.
 //
 // current_location() is the single door to the recorder's state: thread-local storage, initial-exec
-// model (below one nanosecond). A runtime with ranks as user-level threads would put its hook there.
+// model (below one nanosecond). A runtime with ranks as user-level threads would put its hook
+// there.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct Location {
   Process* process = nullptr;
   uint32_t thread = 0;
   int depth = 0;              // MPI calls under way on this thread
+  mpi::CallId open_call = 0;  // the innermost recorded one of them
   bool in_recorder = false;   // the recorder itself is calling MPI
   grammar::Builder grammar;
   Encoder encoder;

@@ -8,14 +8,15 @@
 
 namespace refrain::tracer {
 
-// Symbolic ids of communicators are the same on all members. A *family* is a set of communicators with
-// the same group: the first one (its root) and its duplicates. The number of a root is agreed on by one
-// reduction over the new communicator, the lowest that no member uses; the number of a duplicate
-// follows from its root's and from how many duplicates of that root are alive, which all members see
-// alike, so MPI_Comm_dup, MPI_Comm_idup, MPI_Cart_create without reordering and the like cost no
-// communication. Families 0 and 1 are those of MPI_COMM_WORLD and MPI_COMM_SELF.
+// Symbolic ids of communicators are the same on all members. A *family* is a set of communicators
+// with the same group: the first one (its root) and its duplicates. The number of a root is agreed
+// on by one reduction over the new communicator, the lowest that no member uses; the number of a
+// duplicate follows from its root's and from how many duplicates of that root are alive, which all
+// members see alike, so MPI_Comm_dup, MPI_Comm_idup, MPI_Cart_create without reordering and the
+// like cost no communication. Families 0 and 1 are those of MPI_COMM_WORLD and MPI_COMM_SELF.
 //
-//   id = 16 * family + member, member 0 = the root; the 16th member and later: + 2^20 * (member / 16)
+//   id = 16 * family + member, member 0 = the root; the 16th member and later: + 2^20 * (member /
+//   16)
 class CommIds {
  public:
   static constexpr int kFamilySize = 16;

@@ -45,8 +45,8 @@ void Process::start() {
   addresses.refresh();
 }
 
-uint32_t Process::define(format::DefinitionKind kind, std::string_view payload, const uint32_t* refs,
-                         size_t ref_count) {
+uint32_t Process::define(format::DefinitionKind kind, std::string_view payload,
+                         const uint32_t* refs, size_t ref_count) {
   base::ByteWriter key;
   key.put_u8(static_cast<uint8_t>(kind));
   key.put_varint(ref_count);

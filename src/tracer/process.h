@@ -1,8 +1,8 @@
 // Process: what the recorder knows of one MPI process (rank), shared by its threads.
 //
-// Laws: nothing here runs before the first MPI call of the process, nothing throws, nothing aborts the
-// program. Every shared table is reached under Process::Guard, which costs a branch unless the program
-// asked for MPI_THREAD_MULTIPLE.
+// Laws: nothing here runs before the first MPI call of the process, nothing throws, nothing aborts
+// the program. Every shared table is reached under Process::Guard, which costs a branch unless the
+// program asked for MPI_THREAD_MULTIPLE.
 #pragma once
 
 #include <mpi.h>
@@ -58,7 +58,7 @@ struct CallMemo {
 };
 
 struct Options {
-  std::string output;   // absolute path of the trace
+  std::string output;  // absolute path of the trace
   std::string program, command;
   bool quiet = false;
 };
@@ -90,22 +90,24 @@ class Process {
 
   // Call site or callback address -> definition (kSite), or UINT32_MAX when it lies in no module.
   uint32_t define_site(uintptr_t address);
-  // Whether code at `address` belongs to the MPI library (or to the recorder) and not to the program.
+  // Whether code at `address` belongs to the MPI library (or to the recorder) and not to the
+  // program.
   bool is_mpi_code(uintptr_t address);
 
   void lose(const char* reason, const char* detail = "");
 
   Options options;
   Clock clock;
-  bool threaded = false;   // MPI_THREAD_MULTIPLE was granted
+  bool threaded = false;  // MPI_THREAD_MULTIPLE was granted
   bool initialized = false;
   int rank = 0, size = 1;
   MPI_Comm comm = MPI_COMM_NULL;  // private duplicate of MPI_COMM_WORLD
   MPI_Group world_group = MPI_GROUP_NULL;
-  uint64_t init_ticks = 0;        // begin of MPI_Init
+  uint64_t init_ticks = 0;  // begin of MPI_Init
   int pid = 0;
 
-  // Handles change through these two only, so that what encoders remember of them can be told stale.
+  // Handles change through these two only, so that what encoders remember of them can be told
+  // stale.
   void remember(format::DefinitionKind kind, uint64_t key, uint32_t def) {
     handles.put(kind, key, def);
     handle_changes.fetch_add(1, std::memory_order_relaxed);
@@ -116,13 +118,13 @@ class Process {
   }
   HandleMap handles;
   std::atomic<uint64_t> handle_changes{0};
-  IdPool ids[32];                 // by DefinitionKind
-  std::vector<CommInfo> comms;    // by definition index
-  InternTable signatures;         // terminal = index
+  IdPool ids[32];               // by DefinitionKind
+  std::vector<CommInfo> comms;  // by definition index
+  InternTable signatures;       // terminal = index
   std::vector<TerminalStats> stats;
-  InternTable request_pools;      // signature without its request -> pool
+  InternTable request_pools;  // signature without its request -> pool
   RequestTable requests;
-  std::vector<CallMemo*> memos;            // by terminal; null until its second call; never freed
+  std::vector<CallMemo*> memos;  // by terminal; null until its second call; never freed
   // For terminals that create requests: which pool, and where in it.
   std::vector<uint32_t> pool_of_terminal, position_of_terminal;
   std::vector<format::Definition> definitions;

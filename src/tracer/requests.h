@@ -1,9 +1,10 @@
 // Live requests: which call made each, and what its completion means.
 //
-// A request is known by the terminal of the call that created it; among the requests of one signature
-// the position in a pool tells them apart (Pilgrim 3.4.3). MPI libraries hand out one shared handle
-// for several sends that are complete at once, so a handle value may stand for several requests: they
-// are kept in order, and told apart by the address of the program's variable where that helps.
+// A request is known by the terminal of the call that created it; among the requests of one
+// signature the position in a pool tells them apart (Pilgrim 3.4.3). MPI libraries hand out one
+// shared handle for several sends that are complete at once, so a handle value may stand for
+// several requests: they are kept in order, and told apart by the address of the program's variable
+// where that helps.
 #pragma once
 
 #include <mpi.h>
@@ -45,11 +46,14 @@ class RequestTable {
   static constexpr uint32_t kNone = UINT32_MAX;
 
   uint32_t take_position(uint32_t pool);
-  uint32_t next_position(uint32_t pool) { return pools_[pool].next(); }  // what take_position() gives
+  uint32_t next_position(uint32_t pool) {
+    return pools_[pool].next();
+  }  // what take_position() gives
   // Returns the entry's index.
   uint32_t add(const RequestEntry& entry);
-  // The request that `key`, read from `variable`, stands for: among those that share the handle value
-  // and are not claimed, the one that was stored in that variable, else the oldest. kNone when unknown.
+  // The request that `key`, read from `variable`, stands for: among those that share the handle
+  // value and are not claimed, the one that was stored in that variable, else the oldest. kNone
+  // when unknown.
   uint32_t find(uint64_t key, const void* variable) const;
   RequestEntry& at(uint32_t index) { return entries_[index]; }
   void remove(uint32_t index);

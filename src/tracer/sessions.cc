@@ -1,6 +1,6 @@
-// Programs that use MPI sessions and never call MPI_Init have no MPI_COMM_WORLD to merge over. Their
-// ranks meet in the file system instead: each writes its record into OUTPUT.parts/, and whoever finds
-// all of them there merges them.
+// Programs that use MPI sessions and never call MPI_Init have no MPI_COMM_WORLD to merge over.
+// Their ranks meet in the file system instead: each writes its record into OUTPUT.parts/, and
+// whoever finds all of them there merges them.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -40,7 +40,8 @@ bool read_file(const std::string& path, std::string& bytes) {
 
 // Only one rank may merge: the one that creates this file.
 bool is_mine_to_merge(const Process& p) {
-  const int fd = open((folder(p) + "/merging").c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  const int fd =
+      open((folder(p) + "/merging").c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
   if (fd >= 0) close(fd);
   return fd >= 0;
 }
@@ -49,7 +50,8 @@ void merge_parts(Process& p) {
   format::PartialTrace all;
   for (int rank = 0; rank < p.size; ++rank) {
     std::string bytes;
-    if (!read_file(part_path(p, rank), bytes)) return complain(p, "cannot read another rank's record");
+    if (!read_file(part_path(p, rank), bytes))
+      return complain(p, "cannot read another rank's record");
     auto part = format::parse(bytes);
     if (part.ok() && rank > 0) part = format::merge(std::move(all), std::move(part.value()));
     if (!part.ok()) return complain(p, part.error().to_string().c_str());

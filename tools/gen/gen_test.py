@@ -158,8 +158,10 @@ class Fortran(unittest.TestCase):
             self.assertEqual(fortran.call_of(symbol, ids), call, symbol)
 
     def test_every_slot_has_its_trampoline_and_its_lazy_code(self):
-        text = fortran.assembly([(1, ['mpi_send', 'mpi_send_']), (3, ['mpi_isend_'])])
+        text = fortran.assembly([(1, ['mpi_send', 'mpi_send_']), (3, ['mpi_isend_']),
+                                 (7, ['mpi_comm_get_attr_'])], {7: 'MPI_Comm_get_attr'})
         self.assertEqual(text.count('refrain_entry 1, 3'), 1)
+        self.assertEqual(text.count('refrain_direct_entry 2, 7, refrain_fortran_MPI_Comm_get_attr'), 1)
         self.assertEqual(text.count('refrain_lazy 1'), 1)
         self.assertIn('.globl mpi_send_\n', text)
 
