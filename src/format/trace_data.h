@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/runs.h"
+#include "format/histogram.h"
 #include "format/signature.h"
 #include "grammar/grammar.h"
 
@@ -46,11 +47,10 @@ struct Signature {
 
 // Durations of the calls of one signature over all ranks.
 struct DurationStats {
-  static constexpr int kBuckets = 64;  // bucket i: [2^i, 2^(i+1)) ns; 0 ns is in bucket 0
   uint64_t count = 0;
   uint64_t min_ns = 0, max_ns = 0;
   double sum_ns = 0;
-  std::array<uint64_t, kBuckets> histogram{};
+  Histogram histogram;
 };
 
 struct Location {

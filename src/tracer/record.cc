@@ -24,9 +24,9 @@ format::DurationStats in_ns(const Process& p, const TerminalStats& s) {
   out.max_ns = p.clock.to_ns(s.max_ticks);
   const double scale = p.clock.use_counter ? p.clock.ns_per_tick : 1.0;
   out.sum_ns = s.sum_ticks * scale;
-  const auto bucket = [](uint64_t ns) { return std::bit_width(ns | 1) - 1; };
+  const auto bucket = [](uint64_t ns) { return static_cast<size_t>(std::bit_width(ns | 1) - 1); };
   if (s.histogram == nullptr) {
-    out.histogram[bucket(out.min_ns)] = s.count;
+    out.histogram.add(bucket(out.min_ns), s.count);
     return out;
   }
   // A bucket of ticks goes where its geometric middle lies, and never beyond the extremes.
@@ -36,7 +36,7 @@ format::DurationStats in_ns(const Process& p, const TerminalStats& s) {
     auto ns = static_cast<uint64_t>(static_cast<double>(uint64_t{1} << b) * kMiddle * scale);
     if (ns < out.min_ns) ns = out.min_ns;
     if (ns > out.max_ns) ns = out.max_ns;
-    out.histogram[bucket(ns)] += s.histogram[b];
+    out.histogram.add(bucket(ns), s.histogram[b]);
   }
   return out;
 }

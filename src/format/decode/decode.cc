@@ -139,12 +139,40 @@ base::Result<std::vector<SectionSize>> section_sizes(std::string_view bytes,
   return sizes;
 }
 
+namespace {
+
+// Reads up to `size` bytes in all; the errno of a failure, else 0. Less is read of a file that ends.
+int read_up_to(int fd, uint64_t size, std::string& bytes) {
+  size_t have = bytes.size();
+  bytes.resize(static_cast<size_t>(size));
+  int error = 0;
+  while (have < bytes.size() && error == 0) {
+    const ssize_t n = read(fd, bytes.data() + have, bytes.size() - have);
+    if (n == 0) break;
+    if (n < 0 && errno != EINTR) error = errno;
+    if (n > 0) have += static_cast<size_t>(n);
+  }
+  bytes.resize(have);
+  return error;
+}
+
+// How much of a file with this header is worth reading: not a disk image that is called run.rfn.
+// What is left out is more than the header knows of, which is an error all the same.
+uint64_t length_by_header(std::string_view header) {
+  if (header.size() < kHeaderBytes || header.substr(0, kMagic.size()) != kMagic) return 0;
+  base::ByteReader in(header.substr(kFileLengthOffset));
+  return in.u64();
+}
+
+}  // namespace
+
 base::Result<std::string> read_file(const std::string& path) {
   constexpr uint64_t kMaxFileBytes = uint64_t{1} << 40;
   const auto failure = [&](int error) {
     return base::fail(std::string("cannot read the trace: ") + std::strerror(error), path);
   };
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe without a writer would block open() for ever.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return failure(errno);
   struct stat info {};
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||

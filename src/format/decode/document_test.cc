@@ -44,8 +44,8 @@ std::string example() {
     d.min_ns = 400;
     d.max_ns = 3000;
     d.sum_ns = 4200;
-    d.histogram[8] = 2;
-    d.histogram[11] = 1;
+    d.histogram.add(8, 2);
+    d.histogram.add(11, 1);
     r.durations = {d};
     grammar::Grammar g;
     g.symbols = {{0, false, 3}};

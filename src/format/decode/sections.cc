@@ -206,7 +206,7 @@ void read_durations(FieldReader& in, Decoding& out) {
   each([&](DurationCodes& d, int64_t i) {
     const size_t begin = in.position();
     const uint8_t buckets = in.u8("bucket count of signature", i);
-    if (d.first_bucket + buckets > DurationStats::kBuckets)
+    if (d.first_bucket + buckets > Histogram::kBuckets)
       return in.fail(kRuleLimits, begin, "buckets beyond the last one");
     d.shares.resize(buckets);
   });
@@ -341,7 +341,7 @@ void count_calls(Decoding& decoding) {
     d.max_ns = time_of(codes.max);
     d.sum_ns = static_cast<double>(time_of(codes.mean)) * static_cast<double>(d.count);
     for (size_t b = 0; b < codes.shares.size(); ++b)
-      d.histogram[codes.first_bucket + b] = share_of(codes.shares[b], d.count);
+      d.histogram.add(codes.first_bucket + b, share_of(codes.shares[b], d.count));
   }
 }
 

@@ -77,7 +77,7 @@ void add_durations(DurationStats& to, const DurationStats& from) {
   to.max_ns = std::max(to.max_ns, from.max_ns);
   to.count += from.count;
   to.sum_ns += from.sum_ns;
-  for (size_t i = 0; i < to.histogram.size(); ++i) to.histogram[i] += from.histogram[i];
+  to.histogram.add(from.histogram);
 }
 
 }  // namespace refrain::format

@@ -23,11 +23,10 @@ void put(ByteWriter& out, const DurationStats& d) {
   std::memcpy(&bits, &d.sum_ns, sizeof(bits));
   out.put_u64(bits);
   uint64_t mask = 0;
-  for (int i = 0; i < DurationStats::kBuckets; ++i)
-    mask |= uint64_t{d.histogram[static_cast<size_t>(i)] != 0} << i;
+  for (size_t i = 0; i < Histogram::kBuckets; ++i) mask |= uint64_t{d.histogram[i] != 0} << i;
   out.put_u64(mask);
-  for (const uint64_t n : d.histogram) {
-    if (n != 0) out.put_varint(n);
+  for (size_t i = 0; i < Histogram::kBuckets; ++i) {
+    if (d.histogram[i] != 0) out.put_varint(d.histogram[i]);
   }
 }
 
@@ -40,8 +39,8 @@ DurationStats get_duration(ByteReader& in) {
   const uint64_t bits = in.u64();
   std::memcpy(&d.sum_ns, &bits, sizeof(bits));
   const uint64_t mask = in.u64();
-  for (int i = 0; i < DurationStats::kBuckets; ++i) {
-    if ((mask >> i & 1) != 0) d.histogram[static_cast<size_t>(i)] = in.varint();
+  for (size_t i = 0; i < Histogram::kBuckets; ++i) {
+    if ((mask >> i & 1) != 0) d.histogram.add(i, in.varint());
   }
   return d;
 }
