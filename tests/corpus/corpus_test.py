@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Traces of earlier versions read as they did when they were recorded.
+
+usage: corpus_test.py --refrain build/release/refrain
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def output_of(*command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, check=False)
+    return done.returncode, done.stdout, done.stderr.decode(errors="replace").strip()
+
+
+def first_difference(expected, found):
+    for number, (a, b) in enumerate(zip(expected, found), 1):
+        if a != b:
+            return f"line {number}: expected {a!r}, found {b!r}"
+    return f"expected {len(expected)} lines, found {len(found)}"
+
+
+def examine(refrain, trace):
+    """What is wrong with one trace, or None."""
+    status, _, said = output_of(refrain, "check", trace)
+    if status != 0:
+        return f"check: exit status {status}: {said}"
+    status, text, said = output_of(refrain, "dump", "--no-resolve", "--format", "jsonl", trace)
+    if status != 0:
+        return f"dump: exit status {status}: {said}"
+    expected = trace.with_suffix(".jsonl").read_bytes()
+    if text != expected:
+        return "dump: " + first_difference(expected.splitlines(), text.splitlines())
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--refrain", required=True)
+    refrain = parser.parse_args().refrain
+    traces = sorted(HERE.glob("*.rfn"))
+    if not traces:
+        sys.exit("corpus: there is no trace: ./dev golden makes one")
+    failed = 0
+    for trace in traces:
+        wrong = examine(refrain, trace)
+        print(f"{'FAIL' if wrong else 'pass'}  {trace.name}{': ' + wrong if wrong else ''}")
+        failed += wrong is not None
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
