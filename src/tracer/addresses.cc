@@ -13,7 +13,7 @@ namespace refrain::tracer {
 namespace {
 
 // Libraries that call MPI on their own behalf. A call that comes from one of them while another MPI
-// call is under way is not a call of the program (FINDINGS: ROMIO calls MPI through the PLT).
+// call is under way is not a call of the program (ROMIO, in MPICH, calls MPI by its public names).
 bool is_mpi_library(const char* path) {
   static constexpr const char* kStems[] = {
       "librefrain-", "libmpi.so",   "libmpich", "libmpi_",   "libmpifort", "libmpicxx",

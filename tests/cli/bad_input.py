@@ -23,7 +23,7 @@ MAJOR_OFFSET = 8  # docs/format.md, the header
 GOOD, FAILED, USAGE, INCOMPLETE, UNSUPPORTED = 0, 1, 2, 4, 5
 VERBS = [["info"], ["info", "--format", "json"], ["dump"], ["dump", "--format", "jsonl"], ["check"], ["stats"],
          ["profile", "--format", "json"], ["matrix", "--format", "csv"]]
-# Shows a damaged file too, as far as it can be told, and says there where it stopped.
+# Shows a damaged file too, as far as it can be told, says there where it stopped, and fails like the others.
 BYTES = ["dump", "--bytes"]
 options = None
 
@@ -114,7 +114,29 @@ class Usage(Folder):
             one_line(self, refrain(*verb, self.folder), FAILED)
         one_line(self, refrain(*BYTES, self.path("absent.rfn")), FAILED)
         for name in ("empty.rfn", "text.rfn"):
-            self.assertIn(b"not a Refrain trace", refrain(*BYTES, self.path(name)).stdout)
+            done = refrain(*BYTES, self.path(name))
+            one_line(self, done, FAILED)
+            self.assertIn(b"not a Refrain trace", done.stdout)
+
+    def test_things_that_are_no_files(self):
+        os.mkfifo(self.path("fifo.rfn"))
+        os.symlink(self.path("loop.rfn"), self.path("loop.rfn"))
+        with open(self.path("huge.rfn"), "wb") as f:
+            f.truncate(1 << 38)  # takes no room on the disk; reading it would take it in memory
+        for verb in VERBS + [BYTES]:
+            for path in (self.path("fifo.rfn"), "/dev/null", "/dev/zero", self.path("loop.rfn"), self.folder, ""):
+                one_line(self, refrain(*verb, path), FAILED)
+            one_line(self, refrain(*verb, self.path("huge.rfn")), FAILED)
+
+    def test_a_name_stays_in_its_line(self):
+        path = self.path("two\nlines\x1b[31m.rfn")
+        line = one_line(self, refrain("info", path), FAILED)
+        self.assertIn("two?lines?[31m.rfn", line)
+
+    def test_bytes_are_of_the_whole_file(self):
+        for words in (["--rank", "0"], ["--thread", "0"], ["--from", "1"], ["--first", "1"], ["--no-resolve"],
+                      ["--format", "jsonl"]):
+            one_line(self, refrain(*BYTES, *words, "x.rfn"), USAGE)
 
 
 class Recording(Folder):
@@ -219,11 +241,17 @@ class Damage(Folder):
                 for verb in [["check"], self.random.choice(VERBS)]:
                     status = self.verb_is_calm(verb, data[:length], "cut to %d" % length)
                     self.assertNotEqual(status, GOOD, "cut to %d: `%s` is content" % (length, " ".join(verb)))
-                self.verb_is_calm(BYTES, data[:length], "cut to %d" % length)
+                status = self.verb_is_calm(BYTES, data[:length], "cut to %d" % length)
+                self.assertEqual(status, FAILED, "cut to %d: `dump --bytes` is content" % length)
 
     def test_more_than_there_should_be(self):
         for data in self.traces:
-            self.assertNotEqual(self.verb_is_calm(["check"], data + b"x", "one byte more"), GOOD)
+            for verb in VERBS + [BYTES]:
+                self.assertEqual(self.verb_is_calm(verb, data + b"x", "one byte more"), FAILED)
+        path = self.write(self.traces[0])
+        os.truncate(path, 1 << 38)  # a hole: costs no room, and no memory either
+        for verb in VERBS + [BYTES]:
+            self.assertIn("its header says", one_line(self, refrain(*verb, path), FAILED))
 
     def test_flipped_bits(self):
         for data in self.traces:
@@ -251,7 +279,7 @@ class Damage(Folder):
         data = bytearray(self.traces[0])
         self.assertEqual(data[MAJOR_OFFSET], 1)
         data[MAJOR_OFFSET] = 9
-        for verb in VERBS:
+        for verb in VERBS + [BYTES]:
             line = one_line(self, refrain(*verb, self.write(bytes(data))), UNSUPPORTED)
             self.assertIn("version", line)
 
@@ -262,6 +290,12 @@ class Damage(Folder):
             self.assertIn("rank", line)
         for good in ("0", "2"):
             self.assertEqual(refrain("dump", path, "--rank", good).returncode, GOOD)
+        for words in (["--thread", "7"], ["--thread", "7", "--rank", "0"], ["--thread", "-1"], ["--from", "-1"],
+                      ["--first", "-1"]):
+            done = refrain("dump", path, *words)
+            one_line(self, done, USAGE)
+            self.assertEqual(done.stdout, b"")
+        one_line(self, refrain("profile", path, "--top", "-1"), USAGE)
 
     def test_closed_output(self):
         """`refrain dump | head` is no error to shout about."""
@@ -269,6 +303,10 @@ class Damage(Folder):
             done = subprocess.run([options.refrain, "dump", self.write(self.traces[0])], stdout=full,
                                   stderr=subprocess.PIPE, timeout=60)
         one_line(self, done, FAILED)
+        for verb in VERBS + [BYTES]:  # no descriptor 1: what is opened meanwhile must not get it
+            done = subprocess.run([options.refrain] + verb + [self.path("d.rfn")], stderr=subprocess.PIPE,
+                                  preexec_fn=lambda: os.close(1), timeout=60)
+            one_line(self, done, FAILED)
         reader, writer = os.pipe()
         os.close(reader)
         done = subprocess.run([options.refrain, "dump", self.write(self.traces[1])], stdout=writer,

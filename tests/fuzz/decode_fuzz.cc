@@ -1,5 +1,6 @@
-// libFuzzer: any bytes into everything that reads trace files. Checksums are repaired first, so that
-// the fuzzer gets past them:  clang++ build with -DREFRAIN_FUZZ=ON, then ./decode_fuzz CORPUS_DIR
+// libFuzzer: any bytes into everything that reads trace files. Checksums are repaired first, so
+// that the fuzzer gets past them:  clang++ build with -DREFRAIN_FUZZ=ON, then ./decode_fuzz
+// CORPUS_DIR
 #include <cstddef>
 #include <cstdint>
 #include <string>

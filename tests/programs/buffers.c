@@ -16,8 +16,8 @@ int main(int argc, char** argv) {
   DO(MPI_Bcast(heap_buffer, 1, MPI_INT, 0, W), "buffer:b", heap_buffer, "heap");
   DO(MPI_Bcast(heap_buffer + 8, 1, MPI_INT, 0, W), "buffer:b", heap_buffer + 8, "heap");
   stack_buffer[0] = 1;
-  DO(MPI_Allreduce(MPI_IN_PLACE, stack_buffer, 1, MPI_INT, MPI_SUM, W), "sendbuf:s recvbuf:b", "MPI_IN_PLACE", stack_buffer,
-     "stack");
+  DO(MPI_Allreduce(MPI_IN_PLACE, stack_buffer, 1, MPI_INT, MPI_SUM, W), "sendbuf:s recvbuf:b",
+     "MPI_IN_PLACE", stack_buffer, "stack");
   MPI_Datatype absolute;
   MPI_Aint where;
   const int one = 1;
@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
   MPI_Type_create_hindexed(1, &one, &where, MPI_INT, &absolute);
   DID("MPI_Type_create_hindexed", "count:i oldtype:D newtype:D+", 1, MPI_INT, absolute);
   L_Type_commit(&absolute);
-  DO(MPI_Bcast(MPI_BOTTOM, 1, absolute, 0, W), "buffer:b count:i datatype:D", MPI_BOTTOM, "", 1, absolute);
+  DO(MPI_Bcast(MPI_BOTTOM, 1, absolute, 0, W), "buffer:b count:i datatype:D", MPI_BOTTOM, "", 1,
+     absolute);
   L_Type_free(&absolute);
   free(heap_buffer);
   log_finalize();

@@ -16,13 +16,13 @@
 #define L_Recv(b, n, t, s, g, c, st) \
   DO(MPI_Recv(b, n, t, s, g, c, st), kRecvSpec " status:S", n, t, s, g, c, st)
 // A wildcard receive that ignores its status; `from` and `tag` are what the payload said.
-#define L_RecvMatched(b, n, t, s, g, c, from, tag)                                          \
-  DO(MPI_Recv(b, n, t, s, g, c, MPI_STATUS_IGNORE), kRecvSpec " status:S =matched:j", n, t, s, g, c, \
-     MPI_STATUS_IGNORE, json_message(from, tag))
+#define L_RecvMatched(b, n, t, s, g, c, from, tag)                                                \
+  DO(MPI_Recv(b, n, t, s, g, c, MPI_STATUS_IGNORE), kRecvSpec " status:S =matched:j", n, t, s, g, \
+     c, MPI_STATUS_IGNORE, json_message(from, tag))
 #define L_Irecv(b, n, t, s, g, c, r) \
   DO(MPI_Irecv(b, n, t, s, g, c, r), kRecvSpec " request:R+", n, t, s, g, c, r)
 #define L_Wait(r, st) DO(MPI_Wait(r, st), "request:R status:S", r, st)
-#define L_Waitall(n, r, st)                                                                  \
+#define L_Waitall(n, r, st)                                                                \
   DO(MPI_Waitall(n, r, st), "count:i array_of_requests:A array_of_statuses:T", n, n, r, n, \
      (const MPI_Status*)(st))
 #define L_Barrier(c) DO(MPI_Barrier(c), "comm:C", c)
@@ -32,21 +32,21 @@
   DO(MPI_Allreduce(s, r, n, t, o, c), "count:i datatype:D op:O comm:C", n, t, o, c)
 #define L_Comm_rank(c, r) DO(MPI_Comm_rank(c, r), "comm:C rank:i", c, *(r))
 #define L_Comm_size(c, s) DO(MPI_Comm_size(c, s), "comm:C size:i", c, *(s))
-#define L_Comm_free(c)                          \
-  do {                                          \
-    const MPI_Comm freed_ = *(c);               \
-    DO(MPI_Comm_free(c), "comm:C-", freed_);    \
+#define L_Comm_free(c)                       \
+  do {                                       \
+    const MPI_Comm freed_ = *(c);            \
+    DO(MPI_Comm_free(c), "comm:C-", freed_); \
   } while (0)
 #define L_Type_commit(t) DO(MPI_Type_commit(t), "datatype:D", *(t))
-#define L_Type_free(t)                              \
-  do {                                              \
-    const MPI_Datatype freed_ = *(t);               \
-    DO(MPI_Type_free(t), "datatype:D-", freed_);    \
-  } while (0)
-#define L_Group_free(g)                          \
+#define L_Type_free(t)                           \
   do {                                           \
-    const MPI_Group freed_ = *(g);               \
-    DO(MPI_Group_free(g), "group:G-", freed_);   \
+    const MPI_Datatype freed_ = *(t);            \
+    DO(MPI_Type_free(t), "datatype:D-", freed_); \
+  } while (0)
+#define L_Group_free(g)                        \
+  do {                                         \
+    const MPI_Group freed_ = *(g);             \
+    DO(MPI_Group_free(g), "group:G-", freed_); \
   } while (0)
 
 #endif  // REFRAIN_TESTS_CALLS_H_

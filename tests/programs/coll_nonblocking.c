@@ -17,31 +17,41 @@ static void round_of(int root) {
   int n = 0;
 #define NEXT(call, spec, ...) DO(call, spec " request:R+", __VA_ARGS__, &r[n]), ++n
   NEXT(MPI_Ibarrier(W, &r[n]), "comm:C", W);
-  NEXT(MPI_Ibcast(a[n], 3, MPI_INT, root, W, &r[n]), "count:i datatype:D root:r comm:C", 3, MPI_INT, root, W);
-  NEXT(MPI_Igather(a[n], 1, MPI_INT, b[n], 1, MPI_INT, root, W, &r[n]), "sendcount:i root:r comm:C", 1, root, W);
-  NEXT(MPI_Iscatter(a[n], 1, MPI_INT, b[n], 1, MPI_INT, root, W, &r[n]), "recvcount:i root:r comm:C", 1, root, W);
+  NEXT(MPI_Ibcast(a[n], 3, MPI_INT, root, W, &r[n]), "count:i datatype:D root:r comm:C", 3, MPI_INT,
+       root, W);
+  NEXT(MPI_Igather(a[n], 1, MPI_INT, b[n], 1, MPI_INT, root, W, &r[n]), "sendcount:i root:r comm:C",
+       1, root, W);
+  NEXT(MPI_Iscatter(a[n], 1, MPI_INT, b[n], 1, MPI_INT, root, W, &r[n]),
+       "recvcount:i root:r comm:C", 1, root, W);
   if (is_root)
     NEXT(MPI_Igatherv(a[n], 1, MPI_INT, b[n], one, at, MPI_INT, root, W, &r[n]),
          "sendcount:i recvcounts:V displs:V root:r comm:C", 1, size, one, size, at, root, W);
   else
     NEXT(MPI_Igatherv(a[n], 1, MPI_INT, b[n], one, at, MPI_INT, root, W, &r[n]),
          "sendcount:i recvcounts:n displs:n root:r comm:C", 1, root, W);
-  NEXT(MPI_Iscatterv(a[n], one, at, MPI_INT, b[n], 1, MPI_INT, root, W, &r[n]), "recvcount:i root:r comm:C", 1, root, W);
-  NEXT(MPI_Iallgather(a[n], 1, MPI_INT, b[n], 1, MPI_INT, W, &r[n]), "sendcount:i recvcount:i comm:C", 1, 1, W);
-  NEXT(MPI_Iallgatherv(a[n], 1, MPI_INT, b[n], one, at, MPI_INT, W, &r[n]), "sendcount:i recvcounts:V displs:V comm:C", 1,
-       size, one, size, at, W);
-  NEXT(MPI_Ialltoall(a[n], 1, MPI_INT, b[n], 1, MPI_INT, W, &r[n]), "sendcount:i recvcount:i comm:C", 1, 1, W);
-  NEXT(MPI_Ialltoallv(a[n], one, at, MPI_INT, b[n], one, at, MPI_INT, W, &r[n]), "sendcounts:V rdispls:V comm:C", size,
-       one, size, at, W);
-  NEXT(MPI_Ialltoallw(a[n], one, byte_at, types, b[n], one, byte_at, types, W, &r[n]), "sendcounts:V sendtypes:Y comm:C",
-       size, one, size, types, W);
-  NEXT(MPI_Ireduce(a[n], b[n], 2, MPI_INT, MPI_SUM, root, W, &r[n]), "count:i op:O root:r comm:C", 2, MPI_SUM, root, W);
-  NEXT(MPI_Iallreduce(a[n], b[n], 2, MPI_INT, MPI_SUM, W, &r[n]), "count:i op:O comm:C", 2, MPI_SUM, W);
-  NEXT(MPI_Ireduce_scatter(a[n], b[n], one, MPI_INT, MPI_SUM, W, &r[n]), "recvcounts:V op:O comm:C", size, one, MPI_SUM,
+  NEXT(MPI_Iscatterv(a[n], one, at, MPI_INT, b[n], 1, MPI_INT, root, W, &r[n]),
+       "recvcount:i root:r comm:C", 1, root, W);
+  NEXT(MPI_Iallgather(a[n], 1, MPI_INT, b[n], 1, MPI_INT, W, &r[n]),
+       "sendcount:i recvcount:i comm:C", 1, 1, W);
+  NEXT(MPI_Iallgatherv(a[n], 1, MPI_INT, b[n], one, at, MPI_INT, W, &r[n]),
+       "sendcount:i recvcounts:V displs:V comm:C", 1, size, one, size, at, W);
+  NEXT(MPI_Ialltoall(a[n], 1, MPI_INT, b[n], 1, MPI_INT, W, &r[n]),
+       "sendcount:i recvcount:i comm:C", 1, 1, W);
+  NEXT(MPI_Ialltoallv(a[n], one, at, MPI_INT, b[n], one, at, MPI_INT, W, &r[n]),
+       "sendcounts:V rdispls:V comm:C", size, one, size, at, W);
+  NEXT(MPI_Ialltoallw(a[n], one, byte_at, types, b[n], one, byte_at, types, W, &r[n]),
+       "sendcounts:V sendtypes:Y comm:C", size, one, size, types, W);
+  NEXT(MPI_Ireduce(a[n], b[n], 2, MPI_INT, MPI_SUM, root, W, &r[n]), "count:i op:O root:r comm:C",
+       2, MPI_SUM, root, W);
+  NEXT(MPI_Iallreduce(a[n], b[n], 2, MPI_INT, MPI_SUM, W, &r[n]), "count:i op:O comm:C", 2, MPI_SUM,
        W);
-  NEXT(MPI_Ireduce_scatter_block(a[n], b[n], 1, MPI_INT, MPI_SUM, W, &r[n]), "recvcount:i op:O comm:C", 1, MPI_SUM, W);
+  NEXT(MPI_Ireduce_scatter(a[n], b[n], one, MPI_INT, MPI_SUM, W, &r[n]), "recvcounts:V op:O comm:C",
+       size, one, MPI_SUM, W);
+  NEXT(MPI_Ireduce_scatter_block(a[n], b[n], 1, MPI_INT, MPI_SUM, W, &r[n]),
+       "recvcount:i op:O comm:C", 1, MPI_SUM, W);
   NEXT(MPI_Iscan(a[n], b[n], 1, MPI_INT, MPI_SUM, W, &r[n]), "count:i op:O comm:C", 1, MPI_SUM, W);
-  NEXT(MPI_Iexscan(a[n], b[n], 1, MPI_INT, MPI_SUM, W, &r[n]), "count:i op:O comm:C", 1, MPI_SUM, W);
+  NEXT(MPI_Iexscan(a[n], b[n], 1, MPI_INT, MPI_SUM, W, &r[n]), "count:i op:O comm:C", 1, MPI_SUM,
+       W);
 #undef NEXT
   EXPECT(n == kOps);
   if (root % 2)

@@ -14,8 +14,9 @@ static void talk(MPI_Comm c) {
   int in = -1;
   MPI_Status st;
   DO(MPI_Sendrecv(&me, 1, MPI_INT, (me + 1) % n, 1, &in, 1, MPI_INT, (me + n - 1) % n, 1, c, &st),
-     "sendcount:i sendtype:D dest:r sendtag:t recvcount:i recvtype:D source:r recvtag:t comm:C status:S", 1, MPI_INT,
-     (me + 1) % n, 1, 1, MPI_INT, (me + n - 1) % n, 1, c, &st);
+     "sendcount:i sendtype:D dest:r sendtag:t recvcount:i recvtype:D source:r recvtag:t comm:C "
+     "status:S",
+     1, MPI_INT, (me + 1) % n, 1, 1, MPI_INT, (me + n - 1) % n, 1, c, &st);
   EXPECT(in == (me + n - 1) % n);
 }
 
@@ -32,7 +33,8 @@ static void split_and_dup(void) {
   MPI_Comm half, dup, late, typed;
   char alias[32];
   snprintf(alias, sizeof alias, "@@half%d", rank % 2);
-  DO(MPI_Comm_split(W, rank % 2, -rank, &half), "comm:C color:i key:i newcomm:C+", W, rank % 2, -rank, half, alias);
+  DO(MPI_Comm_split(W, rank % 2, -rank, &half), "comm:C color:i key:i newcomm:C+", W, rank % 2,
+     -rank, half, alias);
   talk(half);
   DO(MPI_Comm_dup(W, &dup), "comm:C newcomm:C+", W, dup, "@@dup");
   talk(dup);
@@ -42,7 +44,8 @@ static void split_and_dup(void) {
   L_Wait(&r, MPI_STATUS_IGNORE);
   talk(late);
   DO(MPI_Comm_split_type(W, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &typed),
-     "comm:C split_type:s key:i info:N newcomm:C+", W, "MPI_COMM_TYPE_SHARED", 0, MPI_INFO_NULL, typed, "@@typed");
+     "comm:C split_type:s key:i info:N newcomm:C+", W, "MPI_COMM_TYPE_SHARED", 0, MPI_INFO_NULL,
+     typed, "@@typed");
   talk(typed);
   int same;
   DO(MPI_Comm_compare(W, dup, &same), "comm1:C comm2:C result:s", W, dup, "MPI_CONGRUENT");
@@ -69,10 +72,13 @@ static void by_group(void) {
   int ranks[16], n = 0;
   for (int i = 0; i < size; i += 2) ranks[n++] = i;
   DO(MPI_Comm_group(W, &world), "comm:C group:G+", W, world);
-  DO(MPI_Group_incl(world, n, ranks, &even), "group:G n:i ranks:V newgroup:G+", world, n, n, ranks, even);
-  DO(MPI_Comm_create(W, even, &created), "comm:C group:G newcomm:C+", W, even, created, "@@created");
+  DO(MPI_Group_incl(world, n, ranks, &even), "group:G n:i ranks:V newgroup:G+", world, n, n, ranks,
+     even);
+  DO(MPI_Comm_create(W, even, &created), "comm:C group:G newcomm:C+", W, even, created,
+     "@@created");
   if (rank % 2 == 0) {
-    DO(MPI_Comm_create_group(W, even, 5, &evens), "comm:C group:G tag:i newcomm:C+", W, even, 5, evens, "@@evens");
+    DO(MPI_Comm_create_group(W, even, 5, &evens), "comm:C group:G tag:i newcomm:C+", W, even, 5,
+       evens, "@@evens");
     talk(evens);
     talk(created);
     L_Comm_free(&created);
@@ -86,10 +92,11 @@ static void inter(void) {
   if (size < 2) return;
   MPI_Comm half, inter_comm, merged;
   const int low = rank < size / 2;
-  DO(MPI_Comm_split(W, low, 0, &half), "comm:C color:i key:i newcomm:C+", W, low, 0, half, low ? "@@low" : "@@high");
+  DO(MPI_Comm_split(W, low, 0, &half), "comm:C color:i key:i newcomm:C+", W, low, 0, half,
+     low ? "@@low" : "@@high");
   DO(MPI_Intercomm_create(half, 0, W, low ? size / 2 : 0, 9, &inter_comm),
-     "local_comm:C local_leader:i peer_comm:C remote_leader:i tag:i newintercomm:C+", half, 0, W, low ? size / 2 : 0, 9,
-     inter_comm, "@@inter");
+     "local_comm:C local_leader:i peer_comm:C remote_leader:i tag:i newintercomm:C+", half, 0, W,
+     low ? size / 2 : 0, 9, inter_comm, "@@inter");
   int flag, n, me;
   DO(MPI_Comm_test_inter(inter_comm, &flag), "comm:C flag:i", inter_comm, 1);
   DO(MPI_Comm_remote_size(inter_comm, &n), "comm:C size:i", inter_comm, n);
@@ -104,8 +111,8 @@ static void inter(void) {
   const int root = low ? (me == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0;
   DO(MPI_Bcast(&value, 1, MPI_INT, root, inter_comm), "count:i root:r comm:C", 1, root, inter_comm);
   EXPECT(low ? value == rank : value == 0);
-  DO(MPI_Intercomm_merge(inter_comm, !low, &merged), "intercomm:C high:i newintracomm:C+", inter_comm, !low, merged,
-     "@@merged");
+  DO(MPI_Intercomm_merge(inter_comm, !low, &merged), "intercomm:C high:i newintracomm:C+",
+     inter_comm, !low, merged, "@@merged");
   talk(merged);
   L_Comm_free(&merged);
   L_Comm_free(&inter_comm);

@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
   L_Group_free(&c);
   DO(MPI_Group_range_excl(w, 1, ranges, &c), "group:G n:i newgroup:G+", w, 1, c);
   int in[2] = {0, size - 1}, out[2];
-  DO(MPI_Group_translate_ranks(w, 2, in, b, out), "group1:G n:i ranks1:k group2:G ranks2:k", w, 2, 2, in, b, 2, out);
+  DO(MPI_Group_translate_ranks(w, 2, in, b, out), "group1:G n:i ranks1:k group2:G ranks2:k", w, 2,
+     2, in, b, 2, out);
   EXPECT(out[0] == MPI_UNDEFINED);
   if (c != MPI_GROUP_EMPTY) L_Group_free(&c);
   L_Group_free(&b);

@@ -6,7 +6,8 @@ static int handled;
 static void handler(MPI_Comm* c, int* code, ...) {
   (void)c;
   int error_class;
-  DO(MPI_Error_class(*code, &error_class), "errorcode:i errorclass:s", *code, handled ? "MPI_ERR_TAG" : "MPI_ERR_RANK");
+  DO(MPI_Error_class(*code, &error_class), "errorcode:i errorclass:s", *code,
+     handled ? "MPI_ERR_TAG" : "MPI_ERR_RANK");
   ++handled;
 }
 
@@ -23,8 +24,8 @@ int main(int argc, char** argv) {
 
   // Truncation: the message is longer than the room.
   L_Isend(big, 8, MPI_INT, to, 1, W, &r[0]);
-  rc = DO(MPI_Recv(small, 2, MPI_INT, from, 1, W, &st[0]), "count:i datatype:D source:r tag:t comm:C", 2, MPI_INT, from, 1,
-          W);
+  rc = DO(MPI_Recv(small, 2, MPI_INT, from, 1, W, &st[0]),
+          "count:i datatype:D source:r tag:t comm:C", 2, MPI_INT, from, 1, W);
   EXPECT(rc != MPI_SUCCESS);
   DO(MPI_Error_class(rc, &error_class), "errorcode:i errorclass:s", rc, "MPI_ERR_TRUNCATE");
   EXPECT(error_class == MPI_ERR_TRUNCATE);
@@ -47,7 +48,8 @@ int main(int argc, char** argv) {
   snprintf(first, sizeof first, "{\"source\":%d,\"tag\":2,\"error\":%d}", from, st[0].MPI_ERROR);
   snprintf(second, sizeof second, "{\"source\":%d,\"tag\":3,\"error\":0}", from);
   snprintf(statuses, sizeof statuses, "[%s,%s]", first, complete ? second : "\"?\"");
-  log_call(0, "MPI_Waitall", rc, "count:i array_of_requests:A array_of_statuses:j", 2, 2, r, statuses);
+  log_call(0, "MPI_Waitall", rc, "count:i array_of_requests:A array_of_statuses:j", 2, 2, r,
+           statuses);
   EXPECT(st[0].MPI_ERROR != MPI_SUCCESS && (complete || st[1].MPI_ERROR == MPI_ERR_PENDING));
   for (int i = 0; i < 2; ++i)
     if (r[i] != MPI_REQUEST_NULL) DO(MPI_Wait(&r[i], &st[1]), "request:R", &r[i]);
@@ -55,9 +57,11 @@ int main(int argc, char** argv) {
   DID("MPI_Error_class", "errorcode:i errorclass:s", st[0].MPI_ERROR, "MPI_ERR_TRUNCATE");
 
   // An argument that MPI refuses.
-  rc = DO(MPI_Send(big, 1, MPI_INT, size + 5, 1, W), "count:i datatype:D dest:r tag:t comm:C", 1, MPI_INT, size + 5, 1, W);
+  rc = DO(MPI_Send(big, 1, MPI_INT, size + 5, 1, W), "count:i datatype:D dest:r tag:t comm:C", 1,
+          MPI_INT, size + 5, 1, W);
   EXPECT(rc != MPI_SUCCESS);
-  rc = DO(MPI_Recv(big, -1, MPI_INT, 0, 1, W, &st[0]), "count:i datatype:D source:r tag:t comm:C", -1, MPI_INT, 0, 1, W);
+  rc = DO(MPI_Recv(big, -1, MPI_INT, 0, 1, W, &st[0]), "count:i datatype:D source:r tag:t comm:C",
+          -1, MPI_INT, 0, 1, W);
   EXPECT(rc != MPI_SUCCESS);
 
   // A handler of the program's own, which calls MPI.

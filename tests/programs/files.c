@@ -15,28 +15,33 @@ int main(int argc, char** argv) {
   MPI_Request r;
   int out[4] = {rank, rank, rank, rank}, in[4];
   const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
-  DO(MPI_File_open(W, path, mode, MPI_INFO_NULL, &f), "comm:C filename:s amode:s info:N fh:F+", W, path,
-     "|MPI_MODE_CREATE|MPI_MODE_RDWR", MPI_INFO_NULL, f);
+  DO(MPI_File_open(W, path, mode, MPI_INFO_NULL, &f), "comm:C filename:s amode:s info:N fh:F+", W,
+     path, "|MPI_MODE_CREATE|MPI_MODE_RDWR", MPI_INFO_NULL, f);
   const MPI_Offset at = 16 * rank;
   DO(MPI_File_set_size(f, 16 * size), "fh:F size:i", f, 16 * size);
-  DO(MPI_File_write_at_all(f, at, out, 4, MPI_INT, &st), "fh:F offset:l count:i datatype:D", f, (long long)at, 4, MPI_INT);
+  DO(MPI_File_write_at_all(f, at, out, 4, MPI_INT, &st), "fh:F offset:l count:i datatype:D", f,
+     (long long)at, 4, MPI_INT);
   DO(MPI_File_sync(f), "fh:F", f);
   L_Barrier(W);
   const MPI_Offset next = 16 * ((rank + 1) % size);
-  DO(MPI_File_read_at(f, next, in, 4, MPI_INT, &st), "fh:F offset:l count:i datatype:D", f, (long long)next, 4, MPI_INT);
+  DO(MPI_File_read_at(f, next, in, 4, MPI_INT, &st), "fh:F offset:l count:i datatype:D", f,
+     (long long)next, 4, MPI_INT);
   EXPECT(in[0] == (rank + 1) % size);
   MPI_Datatype strided;
-  DO(MPI_Type_vector(2, 1, 2, MPI_INT, &strided), "count:i blocklength:i stride:i oldtype:D newtype:D+", 2, 1, 2, MPI_INT,
-     strided);
+  DO(MPI_Type_vector(2, 1, 2, MPI_INT, &strided),
+     "count:i blocklength:i stride:i oldtype:D newtype:D+", 2, 1, 2, MPI_INT, strided);
   L_Type_commit(&strided);
-  DO(MPI_File_set_view(f, at, MPI_INT, strided, "native", MPI_INFO_NULL), "fh:F disp:l etype:D filetype:D datarep:s info:N",
-     f, (long long)at, MPI_INT, strided, "native", MPI_INFO_NULL);
+  DO(MPI_File_set_view(f, at, MPI_INT, strided, "native", MPI_INFO_NULL),
+     "fh:F disp:l etype:D filetype:D datarep:s info:N", f, (long long)at, MPI_INT, strided,
+     "native", MPI_INFO_NULL);
   DO(MPI_File_read_all(f, in, 2, MPI_INT, &st), "fh:F count:i datatype:D", f, 2, MPI_INT);
   EXPECT(in[0] == rank);
   DO(MPI_File_seek(f, 0, MPI_SEEK_SET), "fh:F offset:i whence:s", f, 0, "MPI_SEEK_SET");
-  DO(MPI_File_iwrite(f, out, 1, MPI_INT, &r), "fh:F count:i datatype:D request:R+", f, 1, MPI_INT, &r);
+  DO(MPI_File_iwrite(f, out, 1, MPI_INT, &r), "fh:F count:i datatype:D request:R+", f, 1, MPI_INT,
+     &r);
   L_Wait(&r, MPI_STATUS_IGNORE);
-  DO(MPI_File_iread_at(f, 0, in, 1, MPI_INT, &r), "fh:F offset:i count:i datatype:D request:R+", f, 0, 1, MPI_INT, &r);
+  DO(MPI_File_iread_at(f, 0, in, 1, MPI_INT, &r), "fh:F offset:i count:i datatype:D request:R+", f,
+     0, 1, MPI_INT, &r);
   L_Wait(&r, MPI_STATUS_IGNORE);
   MPI_Offset bytes;
   DO(MPI_File_get_size(f, &bytes), "fh:F size:l", f, 16LL * size);
@@ -49,9 +54,10 @@ int main(int argc, char** argv) {
   if (rank == 0) DO(MPI_File_delete(path, MPI_INFO_NULL), "filename:s info:N", path, MPI_INFO_NULL);
   L_Barrier(W);
   // A file that is not there: an error comes back, and the program goes on.
-  const int rc = MPI_File_open(MPI_COMM_SELF, "/nonexistent/refrain", MPI_MODE_RDONLY, MPI_INFO_NULL, &f);
-  log_call(0, "MPI_File_open", rc, "comm:C filename:s amode:s fh:n", MPI_COMM_SELF, "/nonexistent/refrain",
-           "MPI_MODE_RDONLY");
+  const int rc =
+      MPI_File_open(MPI_COMM_SELF, "/nonexistent/refrain", MPI_MODE_RDONLY, MPI_INFO_NULL, &f);
+  log_call(0, "MPI_File_open", rc, "comm:C filename:s amode:s fh:n", MPI_COMM_SELF,
+           "/nonexistent/refrain", "MPI_MODE_RDONLY");
   EXPECT(rc != MPI_SUCCESS);
   log_finalize();
   printf("rank %d of %d done\n", rank, size);

@@ -1,4 +1,5 @@
-// Forks; the child does nothing with MPI, and leaves by exit(), so that all exit handlers run in it.
+// Forks; the child does nothing with MPI, and leaves by exit(), so that all exit handlers run in
+// it.
 #include <sys/wait.h>
 #include <unistd.h>
 

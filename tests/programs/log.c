@@ -14,8 +14,8 @@ enum Flavour { kReceive = 'r', kSend = 's', kOther = 'o', kNull = '0' };
 
 struct Bound {
   char kind;
-  char flavour;       // requests only
-  uint64_t key;       // the handle's value; for requests the address of the variable
+  char flavour;  // requests only
+  uint64_t key;  // the handle's value; for requests the address of the variable
   char alias[40];
 };
 
@@ -23,10 +23,10 @@ struct Line {
   char* at;
   char* end;
   const char* call;
-  int failed;         // the call did: statuses are not what they are elsewhere
-  int flag_false;     // a flag:f that was 0: what follows is undefined
-  char flavour;       // of the request seen last
-  char flavours[512]; // of the array of requests seen last
+  int failed;          // the call did: statuses are not what they are elsewhere
+  int flag_false;      // a flag:f that was 0: what follows is undefined
+  char flavour;        // of the request seen last
+  char flavours[512];  // of the array of requests seen last
   char freed[2048];
 };
 
@@ -94,58 +94,56 @@ static void unbind(struct Line* l, struct Bound* b) {
 }
 
 static const char* predefined(char kind, uint64_t key) {
-#define NAMED(type, handle)                             \
-  {                                                     \
-    const type h_ = handle;                             \
-    if (key_of(&h_, sizeof h_) == key) return #handle;  \
+#define NAMED(type, handle)                            \
+  {                                                    \
+    const type h_ = handle;                            \
+    if (key_of(&h_, sizeof h_) == key) return #handle; \
   }
 // Written out once more: a macro that passed `h` on would name what MPI defines it as.
-#define D(h)                                       \
-  {                                                \
-    const MPI_Datatype h_ = h;                     \
-    if (key_of(&h_, sizeof h_) == key) return #h;  \
+#define D(h)                                      \
+  {                                               \
+    const MPI_Datatype h_ = h;                    \
+    if (key_of(&h_, sizeof h_) == key) return #h; \
   }
-#define O(h)                                       \
-  {                                                \
-    const MPI_Op h_ = h;                           \
-    if (key_of(&h_, sizeof h_) == key) return #h;  \
+#define O(h)                                      \
+  {                                               \
+    const MPI_Op h_ = h;                          \
+    if (key_of(&h_, sizeof h_) == key) return #h; \
   }
   switch (kind) {
     case 'C':
-      NAMED(MPI_Comm, MPI_COMM_WORLD) NAMED(MPI_Comm, MPI_COMM_SELF)
-      NAMED(MPI_Comm, MPI_COMM_NULL)
-      break;
+      NAMED(MPI_Comm, MPI_COMM_WORLD)
+      NAMED(MPI_Comm, MPI_COMM_SELF) NAMED(MPI_Comm, MPI_COMM_NULL) break;
     case 'D':
-      D(MPI_INT) D(MPI_DOUBLE) D(MPI_CHAR) D(MPI_BYTE) D(MPI_FLOAT) D(MPI_LONG) D(MPI_SHORT)
-      D(MPI_UNSIGNED) D(MPI_LONG_LONG) D(MPI_UNSIGNED_CHAR) D(MPI_PACKED) D(MPI_DOUBLE_INT)
-      D(MPI_2INT) D(MPI_INT32_T) D(MPI_INT64_T) D(MPI_UINT64_T) D(MPI_AINT) D(MPI_DATATYPE_NULL)
-      break;
+      D(MPI_INT)
+      D(MPI_DOUBLE) D(MPI_CHAR) D(MPI_BYTE) D(MPI_FLOAT) D(MPI_LONG) D(MPI_SHORT) D(MPI_UNSIGNED)
+          D(MPI_LONG_LONG) D(MPI_UNSIGNED_CHAR) D(MPI_PACKED) D(MPI_DOUBLE_INT) D(MPI_2INT)
+              D(MPI_INT32_T) D(MPI_INT64_T) D(MPI_UINT64_T) D(MPI_AINT) D(MPI_DATATYPE_NULL) break;
     case 'G':
-      NAMED(MPI_Group, MPI_GROUP_EMPTY) NAMED(MPI_Group, MPI_GROUP_NULL)
-      break;
+      NAMED(MPI_Group, MPI_GROUP_EMPTY) NAMED(MPI_Group, MPI_GROUP_NULL) break;
     case 'O':
-      O(MPI_SUM) O(MPI_MAX) O(MPI_MIN) O(MPI_PROD) O(MPI_LAND) O(MPI_BAND) O(MPI_LOR) O(MPI_BOR)
-      O(MPI_MAXLOC) O(MPI_MINLOC) O(MPI_REPLACE) O(MPI_NO_OP) O(MPI_OP_NULL)
-      break;
-    case 'W': NAMED(MPI_Win, MPI_WIN_NULL) break;
-    case 'F': NAMED(MPI_File, MPI_FILE_NULL) break;
+      O(MPI_SUM)
+      O(MPI_MAX) O(MPI_MIN) O(MPI_PROD) O(MPI_LAND) O(MPI_BAND) O(MPI_LOR) O(MPI_BOR) O(MPI_MAXLOC)
+          O(MPI_MINLOC) O(MPI_REPLACE) O(MPI_NO_OP) O(MPI_OP_NULL) break;
+    case 'W':
+      NAMED(MPI_Win, MPI_WIN_NULL) break;
+    case 'F':
+      NAMED(MPI_File, MPI_FILE_NULL) break;
     case 'E':
-      NAMED(MPI_Errhandler, MPI_ERRORS_ARE_FATAL) NAMED(MPI_Errhandler, MPI_ERRORS_RETURN)
-      NAMED(MPI_Errhandler, MPI_ERRHANDLER_NULL)
-      break;
+      NAMED(MPI_Errhandler, MPI_ERRORS_ARE_FATAL)
+      NAMED(MPI_Errhandler, MPI_ERRORS_RETURN) NAMED(MPI_Errhandler, MPI_ERRHANDLER_NULL) break;
     case 'N':
-      NAMED(MPI_Info, MPI_INFO_NULL) NAMED(MPI_Info, MPI_INFO_ENV)
-      break;
+      NAMED(MPI_Info, MPI_INFO_NULL) NAMED(MPI_Info, MPI_INFO_ENV) break;
     case 'M':
-      NAMED(MPI_Message, MPI_MESSAGE_NULL) NAMED(MPI_Message, MPI_MESSAGE_NO_PROC)
-      break;
+      NAMED(MPI_Message, MPI_MESSAGE_NULL) NAMED(MPI_Message, MPI_MESSAGE_NO_PROC) break;
     case 'K': {
       const int keyval = (int)key;
       if (keyval == MPI_TAG_UB) return "MPI_TAG_UB";
       if (keyval == MPI_KEYVAL_INVALID) return "MPI_KEYVAL_INVALID";
       break;
     }
-    default: break;
+    default:
+      break;
   }
   return NULL;
 #undef D
@@ -165,21 +163,30 @@ static void put_handle(struct Line* l, char kind, uint64_t key, int bound_first)
 }
 
 static void put_rank(struct Line* l, int v) {
-  if (v == MPI_PROC_NULL) put(l, "\"MPI_PROC_NULL\"");
-  else if (v == MPI_ANY_SOURCE) put(l, "\"MPI_ANY_SOURCE\"");
-  else if (v == MPI_ROOT) put(l, "\"MPI_ROOT\"");
-  else if (v == MPI_UNDEFINED) put(l, "\"MPI_UNDEFINED\"");
-  else put(l, "%d", v);
+  if (v == MPI_PROC_NULL)
+    put(l, "\"MPI_PROC_NULL\"");
+  else if (v == MPI_ANY_SOURCE)
+    put(l, "\"MPI_ANY_SOURCE\"");
+  else if (v == MPI_ROOT)
+    put(l, "\"MPI_ROOT\"");
+  else if (v == MPI_UNDEFINED)
+    put(l, "\"MPI_UNDEFINED\"");
+  else
+    put(l, "%d", v);
 }
 
 static void put_tag(struct Line* l, int v) {
-  if (v == MPI_ANY_TAG) put(l, "\"MPI_ANY_TAG\"");
-  else put(l, "%d", v);
+  if (v == MPI_ANY_TAG)
+    put(l, "\"MPI_ANY_TAG\"");
+  else
+    put(l, "%d", v);
 }
 
 static void put_index(struct Line* l, int v) {
-  if (v == MPI_UNDEFINED) put(l, "\"MPI_UNDEFINED\"");
-  else put(l, "%d", v);
+  if (v == MPI_UNDEFINED)
+    put(l, "\"MPI_UNDEFINED\"");
+  else
+    put(l, "%d", v);
 }
 
 static void put_string(struct Line* l, const char* s) {
@@ -189,9 +196,12 @@ static void put_string(struct Line* l, const char* s) {
   }
   put(l, "\"");
   for (; *s; ++s) {
-    if (*s == '"' || *s == '\\') put(l, "\\%c", *s);
-    else if ((unsigned char)*s < 32) put(l, "\\u%04x", *s);
-    else put(l, "%c", *s);
+    if (*s == '"' || *s == '\\')
+      put(l, "\\%c", *s);
+    else if ((unsigned char)*s < 32)
+      put(l, "\\u%04x", *s);
+    else
+      put(l, "%c", *s);
   }
   put(l, "\"");
 }
@@ -246,43 +256,55 @@ static void put_array_of_requests(struct Line* l, int n, MPI_Request* r) {
   put(l, "]");
 }
 
-#define PUT_ARRAY(type, statement)           \
-  do {                                       \
-    const int n_ = va_arg(*args, int);       \
+#define PUT_ARRAY(type, statement)               \
+  do {                                           \
+    const int n_ = va_arg(*args, int);           \
     const type* v_ = va_arg(*args, const type*); \
-    put(l, "[");                             \
-    for (int i_ = 0; i_ < n_; ++i_) {        \
-      if (i_) put(l, ",");                   \
-      const type v = v_[i_];                 \
-      statement;                             \
-    }                                        \
-    put(l, "]");                             \
+    put(l, "[");                                 \
+    for (int i_ = 0; i_ < n_; ++i_) {            \
+      if (i_) put(l, ",");                       \
+      const type v = v_[i_];                     \
+      statement;                                 \
+    }                                            \
+    put(l, "]");                                 \
   } while (0)
 
-#define HANDLE_ARG(type)                    \
-  {                                         \
-    const type h_ = va_arg(*args, type);    \
-    key = key_of(&h_, sizeof h_);           \
-  }                                         \
+#define HANDLE_ARG(type)                 \
+  {                                      \
+    const type h_ = va_arg(*args, type); \
+    key = key_of(&h_, sizeof h_);        \
+  }                                      \
   break
 
 static uint64_t handle_argument(char kind, va_list* args) {
   uint64_t key = 0;
   switch (kind) {
-    case 'C': HANDLE_ARG(MPI_Comm);
-    case 'D': HANDLE_ARG(MPI_Datatype);
-    case 'G': HANDLE_ARG(MPI_Group);
-    case 'W': HANDLE_ARG(MPI_Win);
-    case 'F': HANDLE_ARG(MPI_File);
-    case 'O': HANDLE_ARG(MPI_Op);
-    case 'E': HANDLE_ARG(MPI_Errhandler);
-    case 'N': HANDLE_ARG(MPI_Info);
-    case 'M': HANDLE_ARG(MPI_Message);
-    case 'K': HANDLE_ARG(int);
+    case 'C':
+      HANDLE_ARG(MPI_Comm);
+    case 'D':
+      HANDLE_ARG(MPI_Datatype);
+    case 'G':
+      HANDLE_ARG(MPI_Group);
+    case 'W':
+      HANDLE_ARG(MPI_Win);
+    case 'F':
+      HANDLE_ARG(MPI_File);
+    case 'O':
+      HANDLE_ARG(MPI_Op);
+    case 'E':
+      HANDLE_ARG(MPI_Errhandler);
+    case 'N':
+      HANDLE_ARG(MPI_Info);
+    case 'M':
+      HANDLE_ARG(MPI_Message);
+    case 'K':
+      HANDLE_ARG(int);
 #if MPI_VERSION >= 4
-    case 'X': HANDLE_ARG(MPI_Session);
+    case 'X':
+      HANDLE_ARG(MPI_Session);
 #endif
-    default: abort();
+    default:
+      abort();
   }
   return key;
 }
@@ -347,46 +369,87 @@ static void put_status_of_index(struct Line* l, va_list* args) {
 static void put_buffer(struct Line* l, va_list* args) {
   const void* p = va_arg(*args, const void*);
   const char* where = va_arg(*args, const char*);
-  if (p == MPI_IN_PLACE) put(l, "\"MPI_IN_PLACE\"");
-  else if (p == MPI_BOTTOM) put(l, "\"~null\"");  // MPI_BOTTOM and NULL are one address
-  else put(l, "\"~%s\"", where);
+  if (p == MPI_IN_PLACE)
+    put(l, "\"MPI_IN_PLACE\"");
+  else if (p == MPI_BOTTOM)
+    put(l, "\"~null\"");  // MPI_BOTTOM and NULL are one address
+  else
+    put(l, "\"~%s\"", where);
 }
 
 static void put_value(struct Line* l, char kind, char suffix, va_list* args) {
   switch (kind) {
-    case 'i': put(l, "%d", va_arg(*args, int)); break;
-    case 'l': put(l, "%lld", va_arg(*args, long long)); break;
-    case 'r': put_rank(l, va_arg(*args, int)); break;
-    case 't': put_tag(l, va_arg(*args, int)); break;
-    case 'u': put_index(l, va_arg(*args, int)); break;
-    case 's': put_string(l, va_arg(*args, const char*)); break;
-    case 'j': put(l, "%s", va_arg(*args, const char*)); break;
-    case 'n': put(l, "null"); break;
+    case 'i':
+      put(l, "%d", va_arg(*args, int));
+      break;
+    case 'l':
+      put(l, "%lld", va_arg(*args, long long));
+      break;
+    case 'r':
+      put_rank(l, va_arg(*args, int));
+      break;
+    case 't':
+      put_tag(l, va_arg(*args, int));
+      break;
+    case 'u':
+      put_index(l, va_arg(*args, int));
+      break;
+    case 's':
+      put_string(l, va_arg(*args, const char*));
+      break;
+    case 'j':
+      put(l, "%s", va_arg(*args, const char*));
+      break;
+    case 'n':
+      put(l, "null");
+      break;
     case 'f': {
       const int flag = va_arg(*args, int);
       l->flag_false = flag == 0;
       put(l, "%d", flag);
       break;
     }
-    case 'b': put_buffer(l, args); break;
-    case 'S': put_status(l, va_arg(*args, const MPI_Status*), l->flavour); break;
-    case 'P': put_status_of_index(l, args); break;
-    case 'T': put_all_statuses(l, args); break;
-    case 'Q': put_statuses_at(l, args); break;
+    case 'b':
+      put_buffer(l, args);
+      break;
+    case 'S':
+      put_status(l, va_arg(*args, const MPI_Status*), l->flavour);
+      break;
+    case 'P':
+      put_status_of_index(l, args);
+      break;
+    case 'T':
+      put_all_statuses(l, args);
+      break;
+    case 'Q':
+      put_statuses_at(l, args);
+      break;
     case 'R':
-      if (suffix == '+') put_new_request(l, va_arg(*args, MPI_Request*));
-      else l->flavour = put_request(l, va_arg(*args, MPI_Request*));
+      if (suffix == '+')
+        put_new_request(l, va_arg(*args, MPI_Request*));
+      else
+        l->flavour = put_request(l, va_arg(*args, MPI_Request*));
       break;
     case 'A': {
       const int n = va_arg(*args, int);
       put_array_of_requests(l, n, va_arg(*args, MPI_Request*));
       break;
     }
-    case 'V': PUT_ARRAY(int, put_index(l, v)); break;
-    case 'k': PUT_ARRAY(int, put_rank(l, v)); break;
-    case 'L': PUT_ARRAY(MPI_Aint, put(l, "%lld", (long long)v)); break;
-    case 'Y': PUT_ARRAY(MPI_Datatype, put_handle(l, 'D', key_of(&v, sizeof v), 0)); break;
-    default: put_handle_kind(l, kind, suffix, args); break;
+    case 'V':
+      PUT_ARRAY(int, put_index(l, v));
+      break;
+    case 'k':
+      PUT_ARRAY(int, put_rank(l, v));
+      break;
+    case 'L':
+      PUT_ARRAY(MPI_Aint, put(l, "%lld", (long long)v));
+      break;
+    case 'Y':
+      PUT_ARRAY(MPI_Datatype, put_handle(l, 'D', key_of(&v, sizeof v), 0));
+      break;
+    default:
+      put_handle_kind(l, kind, suffix, args);
+      break;
   }
 }
 
@@ -406,7 +469,8 @@ void log_move_request(MPI_Request* from, MPI_Request* to) {
 void log_thread(const char* name) { thread_name = name; }
 
 // "name:K name:K=..." -> the args object in `args_out`, names that begin with '=' outside of it.
-static void put_specification(struct Line* l, struct Line* outside, const char* spec, va_list* args) {
+static void put_specification(struct Line* l, struct Line* outside, const char* spec,
+                              va_list* args) {
   int first = 1;
   while (*spec) {
     while (*spec == ' ') ++spec;

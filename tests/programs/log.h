@@ -32,8 +32,7 @@ void log_thread(const char* name);
 void log_move_request(MPI_Request* from, MPI_Request* to);
 
 // The macro's line, not the closing parenthesis': the same one that the debug information has.
-#define DO(mpi_call, ...)                                  \
-  log_and_return(__builtin_LINE(), #mpi_call, (mpi_call), __VA_ARGS__)
+#define DO(mpi_call, ...) log_and_return(__builtin_LINE(), #mpi_call, (mpi_call), __VA_ARGS__)
 #define log_and_return(line, name, rc_expr, ...) \
   __extension__({                                \
     const int log_rc_ = (rc_expr);               \
@@ -45,20 +44,20 @@ void log_move_request(MPI_Request* from, MPI_Request* to);
 #define DID(name, ...) log_call(0, name, MPI_SUCCESS, __VA_ARGS__)
 
 // A run that cannot show anything here: exit status 77 on every rank, counted by the driver.
-#define SKIP(why)                     \
-  do {                                \
+#define SKIP(why)                       \
+  do {                                  \
     fprintf(stderr, "SKIP: %s\n", why); \
-    exit(77);                         \
+    exit(77);                           \
   } while (0)
 
 // A program that finds a wrong result says so and fails: the tests also watch that Refrain changes
 // no result.
-#define EXPECT(condition)                                                              \
-  do {                                                                                 \
-    if (!(condition)) {                                                                \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);          \
-      exit(3);                                                                         \
-    }                                                                                  \
+#define EXPECT(condition)                                                     \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      exit(3);                                                                \
+    }                                                                         \
   } while (0)
 
 // {"source":..,"tag":..} for =matched:j; valid until the thread's next call of it.

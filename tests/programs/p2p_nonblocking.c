@@ -27,23 +27,24 @@ static void waits(int rank, int size) {
   post(rank, size, 20);
   for (int left = 2 * kN; left > 0; --left) {
     int index;
-    DO(MPI_Waitany(2 * kN, r, &index, st), "count:i array_of_requests:A index:u status:P", 2 * kN, 2 * kN, r, index,
-       index, st);
+    DO(MPI_Waitany(2 * kN, r, &index, st), "count:i array_of_requests:A index:u status:P", 2 * kN,
+       2 * kN, r, index, index, st);
   }
   int index;
-  DO(MPI_Waitany(2 * kN, r, &index, st), "count:i array_of_requests:A index:u status:P", 2 * kN, 2 * kN, r, index,
-     index, st);
+  DO(MPI_Waitany(2 * kN, r, &index, st), "count:i array_of_requests:A index:u status:P", 2 * kN,
+     2 * kN, r, index, index, st);
   EXPECT(index == MPI_UNDEFINED);
   post(rank, size, 30);
   for (int left = 2 * kN; left > 0;) {
     int done, indices[2 * kN];
     DO(MPI_Waitsome(2 * kN, r, &done, indices, st),
-       "incount:i array_of_requests:A outcount:u array_of_indices:V array_of_statuses:Q", 2 * kN, 2 * kN, r, done,
-       done, indices, done, indices, st);
+       "incount:i array_of_requests:A outcount:u array_of_indices:V array_of_statuses:Q", 2 * kN,
+       2 * kN, r, done, done, indices, done, indices, st);
     left -= done;
   }
   int done, indices[2 * kN];
-  DO(MPI_Waitsome(2 * kN, r, &done, indices, st), "incount:i array_of_requests:A outcount:u", 2 * kN, 2 * kN, r, done);
+  DO(MPI_Waitsome(2 * kN, r, &done, indices, st), "incount:i array_of_requests:A outcount:u",
+     2 * kN, 2 * kN, r, done);
   EXPECT(done == MPI_UNDEFINED);
 }
 
@@ -51,26 +52,28 @@ static void tests(int rank, int size) {
   MPI_Status st[2 * kN];
   int flag;
   post(rank, size, 40);
-  for (int i = 0; i < 2 * kN; ++i)
-    do DO(MPI_Test(&r[i], &flag, &st[i]), "request:R flag:f status:S", &r[i], flag, &st[i]);
+  for (int i = 0; i < 2 * kN; ++i) do
+      DO(MPI_Test(&r[i], &flag, &st[i]), "request:R flag:f status:S", &r[i], flag, &st[i]);
     while (!flag);
   post(rank, size, 50);
-  do DO(MPI_Testall(2 * kN, r, &flag, st), "count:i array_of_requests:A flag:f array_of_statuses:T", 2 * kN, 2 * kN, r,
-        flag, 2 * kN, st);
+  do
+    DO(MPI_Testall(2 * kN, r, &flag, st), "count:i array_of_requests:A flag:f array_of_statuses:T",
+       2 * kN, 2 * kN, r, flag, 2 * kN, st);
   while (!flag);
   post(rank, size, 60);
   for (int left = 2 * kN; left > 0;) {
     int index;
     MPI_Testany(2 * kN, r, &index, &flag, st);
-    DID("MPI_Testany", "count:i array_of_requests:A flag:f status:P", 2 * kN, 2 * kN, r, flag, index, st);
+    DID("MPI_Testany", "count:i array_of_requests:A flag:f status:P", 2 * kN, 2 * kN, r, flag,
+        index, st);
     left -= flag;
   }
   post(rank, size, 70);
   for (int left = 2 * kN; left > 0;) {
     int done, indices[2 * kN];
     DO(MPI_Testsome(2 * kN, r, &done, indices, st),
-       "incount:i array_of_requests:A outcount:u array_of_indices:V array_of_statuses:Q", 2 * kN, 2 * kN, r, done,
-       done, indices, done, indices, st);
+       "incount:i array_of_requests:A outcount:u array_of_indices:V array_of_statuses:Q", 2 * kN,
+       2 * kN, r, done, done, indices, done, indices, st);
     left -= done;
   }
   post(rank, size, 80);

@@ -14,11 +14,11 @@ int main(int argc, char** argv) {
   MPI_Request r[2];
   MPI_Status st[2];
   DO(MPI_Psend_init(out, kParts, kCount, MPI_DOUBLE, to, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]),
-     "partitions:i count:i datatype:D dest:r tag:t comm:C info:N request:R+", kParts, kCount, MPI_DOUBLE, to, 5,
-     MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]);
+     "partitions:i count:i datatype:D dest:r tag:t comm:C info:N request:R+", kParts, kCount,
+     MPI_DOUBLE, to, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]);
   DO(MPI_Precv_init(in, kParts, kCount, MPI_DOUBLE, from, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]),
-     "partitions:i count:i datatype:D source:r tag:t comm:C info:N request:R+", kParts, kCount, MPI_DOUBLE, from, 5,
-     MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]);
+     "partitions:i count:i datatype:D source:r tag:t comm:C info:N request:R+", kParts, kCount,
+     MPI_DOUBLE, from, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]);
   for (int round = 0; round < 3; ++round) {
     DO(MPI_Startall(2, r), "count:i array_of_requests:A", 2, 2, r);
     for (int i = 0; i < kParts * kCount; ++i) out[i] = rank + i;

@@ -9,14 +9,14 @@ int main(int argc, char** argv) {
   const int to = (rank + 1) % size, from = (rank + size - 1) % size;
   MPI_Request r[4];
   MPI_Status st[4];
-  DO(MPI_Recv_init(&in[0], 1, MPI_INT, from, 1, MPI_COMM_WORLD, &r[0]), kRecvSpec " request:R+", 1, MPI_INT, from, 1,
-     MPI_COMM_WORLD, &r[0]);
-  DO(MPI_Send_init(&out[0], 1, MPI_INT, to, 1, MPI_COMM_WORLD, &r[1]), kSendSpec " request:R+", 1, MPI_INT, to, 1,
-     MPI_COMM_WORLD, &r[1]);
-  DO(MPI_Recv_init(&in[1], 2, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &r[2]), kRecvSpec " request:R+", 2, MPI_INT,
-     MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &r[2]);
-  DO(MPI_Ssend_init(&out[1], 2, MPI_INT, to, 2, MPI_COMM_WORLD, &r[3]), kSendSpec " request:R+", 2, MPI_INT, to, 2,
-     MPI_COMM_WORLD, &r[3]);
+  DO(MPI_Recv_init(&in[0], 1, MPI_INT, from, 1, MPI_COMM_WORLD, &r[0]), kRecvSpec " request:R+", 1,
+     MPI_INT, from, 1, MPI_COMM_WORLD, &r[0]);
+  DO(MPI_Send_init(&out[0], 1, MPI_INT, to, 1, MPI_COMM_WORLD, &r[1]), kSendSpec " request:R+", 1,
+     MPI_INT, to, 1, MPI_COMM_WORLD, &r[1]);
+  DO(MPI_Recv_init(&in[1], 2, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &r[2]),
+     kRecvSpec " request:R+", 2, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &r[2]);
+  DO(MPI_Ssend_init(&out[1], 2, MPI_INT, to, 2, MPI_COMM_WORLD, &r[3]), kSendSpec " request:R+", 2,
+     MPI_INT, to, 2, MPI_COMM_WORLD, &r[3]);
   for (int round = 0; round < 5; ++round) {
     out[0] = rank * 100 + round;
     out[1] = rank;
@@ -30,8 +30,9 @@ int main(int argc, char** argv) {
     else if (round < 4)
       for (int i = 0; i < 4; ++i) L_Wait(&r[i], &st[i]);
     else
-      DO(MPI_Waitall(4, r, MPI_STATUSES_IGNORE), "array_of_requests:A array_of_statuses:s =matched:j", 4, r,
-         "MPI_STATUSES_IGNORE", "\"?\"");
+      DO(MPI_Waitall(4, r, MPI_STATUSES_IGNORE),
+         "array_of_requests:A array_of_statuses:s =matched:j", 4, r, "MPI_STATUSES_IGNORE",
+         "\"?\"");
     EXPECT(in[0] == from * 100 + round && in[1] == from);
   }
   DO(MPI_Wait(&r[0], &st[0]), "request:R status:j", &r[0],  // inactive: the empty status at once

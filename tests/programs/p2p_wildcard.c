@@ -23,7 +23,8 @@ static const char* matched_array(const struct Message* m, int n) {
   static char text[4096];
   char* p = text;
   *p++ = '[';
-  for (int i = 0; i < n; ++i) p += sprintf(p, "%s%s", i ? "," : "", json_message(m[i].source, m[i].tag));
+  for (int i = 0; i < n; ++i)
+    p += sprintf(p, "%s%s", i ? "," : "", json_message(m[i].source, m[i].tag));
   strcpy(p, "]");
   return text;
 }
@@ -41,24 +42,27 @@ static void one_kind(int kind, int round, int size) {
   if (kind == 1)
     for (int i = 0; i < n; ++i) {
       MPI_Recv(&m[i], 2, MPI_INT, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      DID("MPI_Recv", kRecvSpec " status:s =matched:j", 2, MPI_INT, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD,
-          "MPI_STATUS_IGNORE", json_message(m[i].source, m[i].tag));
+      DID("MPI_Recv", kRecvSpec " status:s =matched:j", 2, MPI_INT, MPI_ANY_SOURCE, tag,
+          MPI_COMM_WORLD, "MPI_STATUS_IGNORE", json_message(m[i].source, m[i].tag));
     }
   if (kind < 2) return;
-  for (int i = 0; i < n; ++i) L_Irecv(&m[i], 2, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &r[i]);
+  for (int i = 0; i < n; ++i)
+    L_Irecv(&m[i], 2, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &r[i]);
   if (kind == 2) L_Waitall(n, r, st);
   if (kind == 3)
-    DO(MPI_Waitall(n, r, MPI_STATUSES_IGNORE), "count:i array_of_requests:A array_of_statuses:s =matched:j", n, n, r,
-       "MPI_STATUSES_IGNORE", matched_array(m, n));
+    DO(MPI_Waitall(n, r, MPI_STATUSES_IGNORE),
+       "count:i array_of_requests:A array_of_statuses:s =matched:j", n, n, r, "MPI_STATUSES_IGNORE",
+       matched_array(m, n));
   if (kind == 4)
     for (int i = n - 1; i >= 0; --i)
-      DO(MPI_Wait(&r[i], MPI_STATUS_IGNORE), "request:R status:s =matched:j", &r[i], "MPI_STATUS_IGNORE",
-         json_message(m[i].source, m[i].tag));
+      DO(MPI_Wait(&r[i], MPI_STATUS_IGNORE), "request:R status:s =matched:j", &r[i],
+         "MPI_STATUS_IGNORE", json_message(m[i].source, m[i].tag));
   if (kind == 5)
     for (int left = n; left > 0; --left) {
       int index;
-      DO(MPI_Waitany(n, r, &index, MPI_STATUS_IGNORE), "count:i array_of_requests:A index:i status:s =matched:j", n, n,
-         r, index, "MPI_STATUS_IGNORE", json_message(m[index].source, m[index].tag));
+      DO(MPI_Waitany(n, r, &index, MPI_STATUS_IGNORE),
+         "count:i array_of_requests:A index:i status:s =matched:j", n, n, r, index,
+         "MPI_STATUS_IGNORE", json_message(m[index].source, m[index].tag));
     }
 }
 

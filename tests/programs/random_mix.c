@@ -2,8 +2,8 @@
 //
 //   random_mix SEED STEPS
 //
-// Free of deadlock: all ranks draw the same steps from one generator, every message has a tag of its
-// own, sends never block, and a rank waits only for what all others will have posted once they
+// Free of deadlock: all ranks draw the same steps from one generator, every message has a tag of
+// its own, sends never block, and a rank waits only for what all others will have posted once they
 // reach the same step. A second generator, different on each rank, makes the local choices.
 #include "calls.h"
 
@@ -39,7 +39,8 @@ static const char* matched_of_pool(const int* entry) {
   char* p = text;
   *p++ = '[';
   for (int i = 0; i < kPool; ++i)
-    p += sprintf(p, "%s%s", i ? "," : "", entry[i] ? json_message(in[i].source, in[i].tag) : "null");
+    p +=
+        sprintf(p, "%s%s", i ? "," : "", entry[i] ? json_message(in[i].source, in[i].tag) : "null");
   strcpy(p, "]");
   return text;
 }
@@ -56,10 +57,12 @@ static void complete_all(void) {
     MPI_Status st[kPool];
     L_Waitall(kPool, pool, st);
   } else if (wildcards) {
-    DO(MPI_Waitall(kPool, pool, MPI_STATUSES_IGNORE), "count:i array_of_requests:A array_of_statuses:s =matched:j", kPool,
-       kPool, pool, "MPI_STATUSES_IGNORE", matched_of_pool(entry));
+    DO(MPI_Waitall(kPool, pool, MPI_STATUSES_IGNORE),
+       "count:i array_of_requests:A array_of_statuses:s =matched:j", kPool, kPool, pool,
+       "MPI_STATUSES_IGNORE", matched_of_pool(entry));
   } else {
-    DO(MPI_Waitall(kPool, pool, MPI_STATUSES_IGNORE), "count:i array_of_requests:A array_of_statuses:s", kPool, kPool, pool,
+    DO(MPI_Waitall(kPool, pool, MPI_STATUSES_IGNORE),
+       "count:i array_of_requests:A array_of_statuses:s", kPool, kPool, pool,
        "MPI_STATUSES_IGNORE");
   }
   for (int i = 0; i < kPool; ++i) check(i);
@@ -69,8 +72,8 @@ static void wait_one(int i) {
   MPI_Status st;
   if (pool[i] == MPI_REQUEST_NULL) return;
   if (wild[i] && myself(2))
-    DO(MPI_Wait(&pool[i], MPI_STATUS_IGNORE), "request:R status:s =matched:j", &pool[i], "MPI_STATUS_IGNORE",
-       json_message(in[i].source, in[i].tag));
+    DO(MPI_Wait(&pool[i], MPI_STATUS_IGNORE), "request:R status:s =matched:j", &pool[i],
+       "MPI_STATUS_IGNORE", json_message(in[i].source, in[i].tag));
   else
     L_Wait(&pool[i], &st);
   check(i);
@@ -80,14 +83,17 @@ static void complete_some(void) {
   MPI_Status st[kPool];
   int index, flag, done, indices[kPool];
   switch (myself(5)) {
-    case 0: wait_one((int)myself(kPool)); break;
+    case 0:
+      wait_one((int)myself(kPool));
+      break;
     case 1:
-      DO(MPI_Waitany(kPool, pool, &index, st), "count:i array_of_requests:A index:u status:P", kPool, kPool, pool, index,
-         index, st);
+      DO(MPI_Waitany(kPool, pool, &index, st), "count:i array_of_requests:A index:u status:P",
+         kPool, kPool, pool, index, index, st);
       if (index != MPI_UNDEFINED) check(index);
       break;
     case 2:
-      DO(MPI_Testsome(kPool, pool, &done, indices, st), "incount:i array_of_requests:A outcount:u", kPool, kPool, pool, done);
+      DO(MPI_Testsome(kPool, pool, &done, indices, st), "incount:i array_of_requests:A outcount:u",
+         kPool, kPool, pool, done);
       for (int i = 0; done != MPI_UNDEFINED && i < done; ++i) check(indices[i]);
       break;
     case 3:
@@ -95,7 +101,9 @@ static void complete_some(void) {
       DO(MPI_Test(&pool[index], &flag, st), "request:R flag:f status:S", &pool[index], flag, st);
       if (flag) check(index);
       break;
-    default: complete_all(); break;
+    default:
+      complete_all();
+      break;
   }
 }
 
@@ -139,16 +147,22 @@ static void collective(void) {
   L_Comm_size(c, &n);
   const int root = (int)root_draw % n;
   switch (what) {
-    case 0: L_Barrier(c); break;
-    case 1: L_Bcast(a, (int)count, MPI_INT, root, c); break;
-    case 2: L_Allreduce(a, b, (int)count, MPI_INT, MPI_SUM, c); break;
+    case 0:
+      L_Barrier(c);
+      break;
+    case 1:
+      L_Bcast(a, (int)count, MPI_INT, root, c);
+      break;
+    case 2:
+      L_Allreduce(a, b, (int)count, MPI_INT, MPI_SUM, c);
+      break;
     case 3:
-      DO(MPI_Alltoall(a, 1, MPI_INT, b, 1, MPI_INT, c), "sendcount:i sendtype:D recvcount:i recvtype:D comm:C", 1, MPI_INT, 1,
-         MPI_INT, c);
+      DO(MPI_Alltoall(a, 1, MPI_INT, b, 1, MPI_INT, c),
+         "sendcount:i sendtype:D recvcount:i recvtype:D comm:C", 1, MPI_INT, 1, MPI_INT, c);
       break;
     default:
-      DO(MPI_Reduce(a, b, (int)count, MPI_INT, MPI_MAX, root, c), "count:i datatype:D op:O root:r comm:C", (int)count, MPI_INT,
-         MPI_MAX, root, c);
+      DO(MPI_Reduce(a, b, (int)count, MPI_INT, MPI_MAX, root, c),
+         "count:i datatype:D op:O root:r comm:C", (int)count, MPI_INT, MPI_MAX, root, c);
       break;
   }
 }
@@ -165,25 +179,28 @@ static void change_communicators(void) {
   ++made;
   if (what == 0) {
     snprintf(alias, sizeof alias, "@@dup%d", made);
-    DO(MPI_Comm_dup(MPI_COMM_WORLD, &comms[slot]), "comm:C newcomm:C+", MPI_COMM_WORLD, comms[slot], alias);
+    DO(MPI_Comm_dup(MPI_COMM_WORLD, &comms[slot]), "comm:C newcomm:C+", MPI_COMM_WORLD, comms[slot],
+       alias);
   } else {
     const int color = parity ? rank % 2 : rank < size / 2;
     snprintf(alias, sizeof alias, "@@split%d_%d", made, color);
-    DO(MPI_Comm_split(MPI_COMM_WORLD, color, rank, &comms[slot]), "comm:C color:i key:i newcomm:C+", MPI_COMM_WORLD, color,
-       rank, comms[slot], alias);
+    DO(MPI_Comm_split(MPI_COMM_WORLD, color, rank, &comms[slot]), "comm:C color:i key:i newcomm:C+",
+       MPI_COMM_WORLD, color, rank, comms[slot], alias);
   }
 }
 
 static void make_type(void) {
   MPI_Datatype t;
   const int blocks = 1 + (int)myself(3), stride = 2 + (int)myself(3);
-  DO(MPI_Type_vector(blocks, 1, stride, MPI_INT, &t), "count:i blocklength:i stride:i oldtype:D newtype:D+", blocks, 1, stride,
-     MPI_INT, t);
+  DO(MPI_Type_vector(blocks, 1, stride, MPI_INT, &t),
+     "count:i blocklength:i stride:i oldtype:D newtype:D+", blocks, 1, stride, MPI_INT, t);
   L_Type_commit(&t);
   int a[32] = {0}, b[32];
   MPI_Status st;
-  DO(MPI_Sendrecv(a, 1, t, 0, 1, b, 1, t, 0, 1, MPI_COMM_SELF, &st), "sendcount:i sendtype:D dest:r sendtag:t recvcount:i recvtype:D source:r recvtag:t comm:C status:S", 1, t, 0, 1, 1, t, 0,
-     1, MPI_COMM_SELF, &st);
+  DO(MPI_Sendrecv(a, 1, t, 0, 1, b, 1, t, 0, 1, MPI_COMM_SELF, &st),
+     "sendcount:i sendtype:D dest:r sendtag:t recvcount:i recvtype:D source:r recvtag:t comm:C "
+     "status:S",
+     1, t, 0, 1, 1, t, 0, 1, MPI_COMM_SELF, &st);
   L_Type_free(&t);
 }
 
@@ -198,11 +215,16 @@ int main(int argc, char** argv) {
   comms[0] = MPI_COMM_WORLD;
   for (int step = 0; step < steps; ++step) {
     const unsigned what = everyone(20);
-    if (what < 10) message(step);
-    else if (what < 14) collective();
-    else if (what < 15) change_communicators();
-    else if (myself(4) == 0) make_type();
-    else complete_some();
+    if (what < 10)
+      message(step);
+    else if (what < 14)
+      collective();
+    else if (what < 15)
+      change_communicators();
+    else if (myself(4) == 0)
+      make_type();
+    else
+      complete_some();
   }
   complete_all();
   for (int i = 1; i < kComms; ++i)

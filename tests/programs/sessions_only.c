@@ -9,9 +9,10 @@ int main(void) {
   MPI_Session s, old;
   MPI_Group g;
   MPI_Comm c;
-  DO(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s), "info:N errhandler:E session:X+", MPI_INFO_NULL,
-     MPI_ERRORS_RETURN, s);
-  DO(MPI_Group_from_session_pset(s, "mpi://WORLD", &g), "session:X pset_name:s newgroup:G+", s, "mpi://WORLD", g);
+  DO(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s), "info:N errhandler:E session:X+",
+     MPI_INFO_NULL, MPI_ERRORS_RETURN, s);
+  DO(MPI_Group_from_session_pset(s, "mpi://WORLD", &g), "session:X pset_name:s newgroup:G+", s,
+     "mpi://WORLD", g);
   DO(MPI_Comm_create_from_group(g, "refrain.alone", MPI_INFO_NULL, MPI_ERRORS_RETURN, &c),
      "group:G stringtag:s newcomm:C+", g, "refrain.alone", c, "@@session");
   L_Group_free(&g);

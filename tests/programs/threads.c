@@ -43,7 +43,8 @@ int main(int argc, char** argv) {
   for (int t = 0; t < kThreads; ++t) {
     char alias[16];
     snprintf(alias, sizeof alias, "@@thread%d", t);
-    DO(MPI_Comm_dup(MPI_COMM_WORLD, &comms[t]), "comm:C newcomm:C+", MPI_COMM_WORLD, comms[t], alias);
+    DO(MPI_Comm_dup(MPI_COMM_WORLD, &comms[t]), "comm:C newcomm:C+", MPI_COMM_WORLD, comms[t],
+       alias);
     int same;
     L_Comm_rank(comms[t], &same);
     EXPECT(same == rank);

@@ -1,5 +1,5 @@
-// MPI_T: variables listed and read; before MPI_Init and after MPI_Finalize too, where the MPI can do
-// that (Open MPI 4.1 crashes).
+// MPI_T: variables listed and read; before MPI_Init and after MPI_Finalize too, where the MPI can
+// do that (Open MPI 4.1 crashes).
 #include "calls.h"
 
 int main(int argc, char** argv) {
@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
     int name_length = sizeof name, text_length = sizeof text, verbosity, bind, scope;
     MPI_Datatype type;
     MPI_T_enum members;
-    DO(MPI_T_cvar_get_info(i, name, &name_length, &verbosity, &type, &members, text, &text_length, &bind, &scope),
+    DO(MPI_T_cvar_get_info(i, name, &name_length, &verbosity, &type, &members, text, &text_length,
+                           &bind, &scope),
        "cvar_index:i name:s", i, name);
     MPI_T_cvar_handle handle;
     int count;
