@@ -2,23 +2,24 @@
  *
  *   new_signature [calls]      default 300000; one rank
  *
- * Sends to nobody, so that the cost is the call's own; the length is new in every call, the tag
- * jumps about.
+ * Sends to nobody, so that the cost is the call's own. Lengths and tags jump about, and up to
+ * kCounts calls no two lengths are equal.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { kTagStride = 7919, kTags = 32768 };
+enum { kCountStride = 104729, kCounts = 300007, kTagStride = 7919, kTags = 32768 };
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int calls = argc > 1 ? atoi(argv[1]) : 300000;
-  char* buffer = calloc((size_t)calls + 1, 1);
+  char* buffer = calloc(kCounts, 1);
   if (buffer == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   for (int i = 1; i <= calls; ++i) {
+    const int count = (int)((long)i * kCountStride % kCounts);
     const int tag = (int)((long)i * kTagStride % kTags);
-    MPI_Send(buffer, i, MPI_BYTE, MPI_PROC_NULL, tag, MPI_COMM_WORLD);
+    MPI_Send(buffer, count, MPI_BYTE, MPI_PROC_NULL, tag, MPI_COMM_WORLD);
   }
   free(buffer);
   printf("new_signature: %d calls\n", calls);

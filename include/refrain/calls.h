@@ -24,11 +24,12 @@
 namespace refrain {
 
 struct Argument {
-  std::string_view name;  // as in the C binding of the MPI standard
+  std::string_view name;  // as in the C binding of the MPI standard; "arg0", ... where not known
   Value value;
 };
 
-// One function with all its parameters, as one rank passed them.
+// One function with all its parameters, as one rank passed them. Names are valid as long as the
+// RankReader.
 struct Signature {
   SignatureId id = 0;
   CallId call = 0;
@@ -93,8 +94,8 @@ class RankReader {
   // Decodes signature `id` for this rank. Out of range: an empty signature without a name.
   const Signature& signature(SignatureId id);
 
-  // Calls visit for each call of a thread, in order, until it returns false. Fails when the rank has
-  // no such thread.
+  // Calls visit for each call of a thread, in order, until it returns false. Fails when the rank
+  // has no such thread.
   using CallVisitor = std::function<bool(const Call&)>;
   Status for_each_call(uint32_t thread, const CallVisitor& visit);
 

@@ -3,15 +3,18 @@
 //   auto trace = refrain::Trace::open("run.rfn");
 //   if (!trace.ok()) ...
 //   for (refrain::Rank r = 0; r < trace->rank_count(); ++r)
-//     for (const refrain::Location& l : trace->locations(r)) std::cout << r << ' ' << l.calls << '\n';
+//     for (const refrain::Location& l : trace->locations(r))
+//       std::cout << r << ' ' << l.calls << '\n';
 //
 // Opening reads the file once, checks its checksums and every index in it; after that nothing can
 // fail but a question about something that is not there. A Trace is immutable: use it from as many
-// threads as you like. Copies are cheap and share the same data, which lives as long as any of them.
+// threads as you like. Copies are cheap and share the same data, which lives as long as any of
+// them.
 //
 // Two ways to ask. For what each call did: RankReader in calls.h. For totals: groups(). Ranks that
 // did the same (up to rank expressions) form a group with one grammar per thread, and occurrences()
-// folds that grammar without expanding it, so that a total costs as much for 10^9 calls as for 10^3.
+// folds that grammar without expanding it, so that a total costs as much for 10^9 calls as for
+// 10^3.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +46,10 @@ struct Loss {
 
 // What is known once per run.
 struct RunInfo {
-  std::map<std::string, std::string> text;  // program, command, mpi, mpi_version, recorder, timing,
-                                            // started (ISO 8601), working_directory; more may follow
-  std::vector<std::string> hosts;           // every host once
+  // program, command, mpi, mpi_version, recorder, timing, started (ISO 8601), working_directory;
+  // more may follow
+  std::map<std::string, std::string> text;
+  std::vector<std::string> hosts;  // every host once
   uint64_t rank_count = 0;
   uint64_t duration_ns = 0;  // of the longest rank, from MPI_Init to MPI_Finalize
   uint64_t file_bytes = 0;

@@ -2,7 +2,8 @@
 //
 // A tree of plain data that owns all it holds; copy, move and read it from any thread. Arrays stay
 // compressed (as runs), so that a value never takes more memory than its place in the file, times a
-// small factor: walk them with for_each() or at(), do not look at `items` and expect one per element.
+// small factor: walk them with for_each() or at(), do not look at `items` and expect one per
+// element.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +21,15 @@ enum class ValueKind : uint8_t {
   kConstant,  // id: a named constant of MPI (MPI_ANY_SOURCE, MPI_INT, MPI_COMM_NULL); see name()
   kObject,    // id: its definition; number: its symbolic id, unique among live objects of its kind
   kFunction,  // id: the definition of an address in the program
-  kRequest,   // id: the signature of the call that created the request, which also names it; number:
-              // in that call itself, its position in the pool of requests that look the same
-  kBuffer,    // id: BufferPlace; number: which one (-1: not known); offset: bytes from its begin
-  kString,    // text
-  kBytes,     // text: opaque bytes
-  kStatus,    // items: source, tag, and error where the call returned MPI_ERR_IN_STATUS
-  kArray,     // items: runs, see Value::repeat
-  kChanged,   // items: the value at exit, the value at entry; an inout parameter that changed
-  kBits,      // items: named bits (kConstant); number: the bits that have no name
+  kRequest,  // id: the signature of the call that created the request, which also names it; number:
+             // in that call itself, its position in the pool of requests that look the same
+  kBuffer,   // id: BufferPlace; number: which one (-1: not known); offset: bytes from its begin
+  kString,   // text
+  kBytes,    // text: opaque bytes
+  kStatus,   // items: source, tag, and error where the call returned MPI_ERR_IN_STATUS
+  kArray,    // items: runs, see Value::repeat
+  kChanged,  // items: the value at exit, the value at entry; an inout parameter that changed
+  kBits,     // items: named bits (kConstant); number: the bits that have no name
 };
 
 enum class BufferPlace : uint8_t { kUnknown = 0, kStack = 1, kData = 2, kHeap = 3, kDevice = 4 };

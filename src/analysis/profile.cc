@@ -41,8 +41,9 @@ class Folder {
     bool failed = false;
   };
 
-  std::vector<Shared> shared_of(GroupId group, RankReader& first) const {
+  std::vector<Shared> shared_of(GroupId group) const {
     std::vector<Shared> out;
+    RankReader first(trace_, trace_.group_rank(group, 0));  // gone before other ranks are decoded
     for (const Trace::Occurrence& seen : trace_.occurrences(group)) {
       if (seen.calls == 0) continue;
       const mpi::CallInfo* info = mpi::find_call(trace_.call_of(seen.signature));
@@ -64,8 +65,7 @@ class Folder {
   void fold_group(GroupId group) {
     const uint64_t ranks = trace_.group_size(group);
     if (ranks == 0) return;
-    RankReader first(trace_, trace_.group_rank(group, 0));
-    const std::vector<Shared> signatures = shared_of(group, first);
+    const std::vector<Shared> signatures = shared_of(group);
     uint64_t calls_of_rank = 0;
     bool needs_each_rank = false;
     for (const Shared& s : signatures) {

@@ -9,8 +9,10 @@
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
+#include "reader/trace_file.h"
 #include "reader/verify.h"
 #include "report/info_text.h"
+#include "report/json_text.h"
 
 namespace refrain::cli {
 
@@ -20,18 +22,18 @@ constexpr size_t kMaxFindings = 100;
 
 int print_findings(const std::string& path, const std::vector<std::string>& findings) {
   std::string text;
-  for (const std::string& finding : findings) text += path + ": " + finding + "\n";
+  for (const std::string& finding : findings)
+    text += refrain::report::printable(path + ": " + finding) + "\n";
   const int status = print(text);
   if (status != 0) return status;
-  return report(base::fail(fmt::format("{} finding{}; record again, or take another copy",
-                                       findings.size(), findings.size() == 1 ? "" : "s"),
+  return report(base::fail(report::counted_text(findings.size(), "finding") +
+                               "; record again, or take another copy",
                            path));
 }
 
 int run(const std::string& path) {
-  // open() knows better what to say of a missing file and an unfinished spool than the format does.
-  const Result<std::string> bytes = format::read_file(path);
-  if (!bytes.ok()) return report(Trace::open(path).error());
+  const Result<std::string> bytes = reader::read_trace_file(path);
+  if (!bytes.ok()) return report(bytes.error());
   const Result<format::FileHeader> header = format::read_header(*bytes, path);
   if (!header.ok() && header.error().code == base::ErrorCode::kUnsupported)
     return report(header.error());
@@ -46,9 +48,9 @@ int run(const std::string& path) {
   findings = reader::verify(*trace, kMaxFindings);
   if (!findings.empty()) return print_findings(path, findings);
   const int status = print(fmt::format(
-      "{}: OK, format {}.{}, {} rules of the format hold, {} calls of {} rank{}, {}\n", path,
-      header->major, header->minor, format::rule_count(), report::count_text(trace->call_count()),
-      trace->rank_count(), trace->rank_count() == 1 ? "" : "s",
+      "{}: OK, format {}.{}, {} rules of the format hold, {} of {}, {}\n", path, header->major,
+      header->minor, format::rule_count(), report::counted_text(trace->call_count(), "call"),
+      report::counted_text(trace->info().rank_count, "rank"),
       trace->info().complete ? "complete" : "incomplete"));
   return status != 0 ? status : status_of(*trace);
 }

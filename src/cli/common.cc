@@ -3,11 +3,13 @@
 #include <cstdio>
 
 #include "cli/output.h"
+#include "report/json_text.h"
 
 namespace refrain::cli {
 
 int report(const base::Error& error) {
-  std::fprintf(stderr, "refrain: %s\n", error.to_string().c_str());
+  // A file's name may hold anything: it stays in the line all the same.
+  std::fprintf(stderr, "refrain: %s\n", refrain::report::printable(error.to_string()).c_str());
   return static_cast<int>(error.code);
 }
 

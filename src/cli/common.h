@@ -19,7 +19,8 @@ int status_of(const Trace& trace);
 // that goes wrong (a full disk) is reported: 1.
 int print(const std::string& text);
 
-// A rank of the trace that was asked for by number; a usage error with the range when there is none.
+// A rank of the trace that was asked for by number; a usage error with the range when there is
+// none.
 base::Status check_rank(const Trace& trace, int64_t rank);
 
 }  // namespace refrain::cli

@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/common.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
+#include "reader/trace_file.h"
 #include "refrain/calls.h"
 #include "report/call_text.h"
 #include "report/site_names.h"
@@ -51,21 +54,16 @@ class Dumper {
  private:
   base::Status dump_rank(Rank rank) {
     const std::vector<Location> locations = trace_.locations(rank);
-    bool found = !options_.thread;
     RankReader reader(trace_, rank);
     report::CallFormatter formatter(
         trace_, options_.format == "text" ? report::Style::kText : report::Style::kJson,
         [this](DefinitionId site) { return sites_.name(site); });
     for (const Location& location : locations) {
       if (options_.thread && *options_.thread != location.thread) continue;
-      found = true;
       const base::Status status = dump_location(reader, location, formatter);
       if (!status.ok()) return status;
     }
-    if (found || !options_.rank) return base::Done{};
-    return base::usage("rank " + std::to_string(rank) + " has no thread " +
-                           std::to_string(*options_.thread),
-                       trace_.name());
+    return base::Done{};
   }
 
   base::Status dump_location(RankReader& reader, const Location& location,
@@ -97,9 +95,10 @@ class Dumper {
   bool is_first_ = true;
 };
 
-// The file as bytes with what they mean, also of a damaged one as far as it can be told.
+// The file as bytes with what they mean, also of a damaged one as far as it can be told; the exit
+// status is that of every other verb.
 int dump_bytes(const Options& options) {
-  const Result<std::string> bytes = format::read_file(options.path);
+  const Result<std::string> bytes = reader::read_trace_file(options.path);
   if (!bytes.ok()) return report(bytes.error());
   Output out;
   std::string section;
@@ -111,17 +110,36 @@ int dump_bytes(const Options& options) {
     out.write(fmt::format("  {:>8x}  {:<24}  {}\n", line.offset, line.hex, line.meaning));
   }
   const base::Status done = out.finish();
-  return done.ok() ? 0 : report(done.error());
+  if (!done.ok()) return report(done.error());
+  const Result<Trace> trace = Trace::from_bytes(*bytes, options.path);
+  return trace.ok() ? status_of(*trace) : report(trace.error());
+}
+
+// Whether there is anything of what --rank and --thread ask for.
+base::Status check_selection(const Trace& trace, const Options& options) {
+  if (options.rank) {
+    const base::Status known = check_rank(trace, *options.rank);
+    if (!known.ok() || !options.thread) return known;
+  }
+  if (!options.thread) return base::Done{};
+  const auto has_thread = [&](const std::vector<Location>& locations) {
+    return std::any_of(locations.begin(), locations.end(),
+                       [&](const Location& l) { return l.thread == *options.thread; });
+  };
+  bool found = options.rank && has_thread(trace.locations(static_cast<Rank>(*options.rank)));
+  for (GroupId g = 0; !options.rank && !found && g < trace.group_count(); ++g)
+    found = has_thread(trace.group_locations(g));
+  if (found) return base::Done{};
+  const std::string who = options.rank ? "rank " + std::to_string(*options.rank) : "any rank";
+  return base::usage("no thread " + std::to_string(*options.thread) + " in " + who, trace.name());
 }
 
 int run(const Options& options) {
   if (options.bytes) return dump_bytes(options);
   const Result<Trace> trace = Trace::open(options.path);
   if (!trace.ok()) return report(trace.error());
-  if (options.rank) {
-    const base::Status known = check_rank(*trace, *options.rank);
-    if (!known.ok()) return report(known.error());
-  }
+  const base::Status selected = check_selection(*trace, options);
+  if (!selected.ok()) return report(selected.error());
   const base::Status done = Dumper(*trace, options).run();
   return done.ok() ? status_of(*trace) : report(done.error());
 }
@@ -132,18 +150,23 @@ void add_dump(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("dump", "Every call in order, with every parameter");
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
-  verb->add_option("--rank", options->rank, "Only this rank of MPI_COMM_WORLD");
-  verb->add_option("--thread", options->thread, "Only this thread of each rank");
-  verb->add_option("--format", options->format,
-                   "text, jsonl (one object a line) or json (one array)")
-      ->check(CLI::IsMember({"text", "jsonl", "json"}))
-      ->capture_default_str();
-  verb->add_option("--from", options->from, "Begin at this call of each thread");
-  verb->add_option("--first", options->first, "At most so many calls of each thread")
-      ->default_str("all");
-  verb->add_flag("--no-resolve", options->no_resolve,
-                 "Call sites as module and offset, without debug information");
-  verb->add_flag("--bytes", options->bytes, "The bytes of the file instead, annotated");
+  const std::vector<CLI::Option*> about_calls = {
+      verb->add_option("--rank", options->rank, "Only this rank of MPI_COMM_WORLD"),
+      verb->add_option("--thread", options->thread, "Only this thread of each rank"),
+      verb->add_option("--format", options->format,
+                       "text, jsonl (one object a line) or json (one array)")
+          ->check(CLI::IsMember({"text", "jsonl", "json"}))
+          ->capture_default_str(),
+      verb->add_option("--from", options->from, "Begin at this call of each thread")
+          ->check(CLI::NonNegativeNumber),
+      verb->add_option("--first", options->first, "At most so many calls of each thread")
+          ->check(CLI::NonNegativeNumber)
+          ->default_str("all"),
+      verb->add_flag("--no-resolve", options->no_resolve,
+                     "Call sites as module and offset, without debug information")};
+  CLI::Option* bytes = verb->add_flag(
+      "--bytes", options->bytes, "The bytes of the whole file instead, annotated, as text");
+  for (CLI::Option* option : about_calls) bytes->excludes(option);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

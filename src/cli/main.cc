@@ -1,6 +1,9 @@
 // refrain: dispatches to one verb. See verbs.h for how a verb is added.
 
+#include <fcntl.h>
+
 #include <exception>
+#include <new>
 #include <string>
 
 #include "cli/common.h"
@@ -11,17 +14,28 @@ namespace {
 // CLI11 may speak in several lines; an error is one line here, and says where help is.
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   std::string message = error.what();
-  if (app.get_subcommands().empty() && message == "A subcommand is required") message = "no verb given";
+  if (app.get_subcommands().empty() && message == "A subcommand is required")
+    message = "no verb given";
   for (char& c : message)
     if (c == '\n') c = ' ';
   std::string verb;
   for (const CLI::App* used : app.get_subcommands()) verb = " " + used->get_name();
-  return refrain::cli::report(refrain::base::usage(message + " (see `refrain" + verb + " --help`)"));
+  return refrain::cli::report(
+      refrain::base::usage(message + " (see `refrain" + verb + " --help`)"));
+}
+
+// A standard stream that the caller closed must not become a file that is opened later, or output
+// would go there. Writing to stdout fails as it should; `record` hands the program closed streams.
+void keep_standard_streams() {
+  for (int fd = 0; fd <= 2; ++fd)
+    if (fcntl(fd, F_GETFD) < 0)
+      (void)!open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Records every MPI call of a parallel program, whole and small, and answers from it.",
-               "refrain");
+  CLI::App app(
+      "Records every MPI call of a parallel program, whole and small, and answers from it.",
+      "refrain");
   app.set_version_flag("--version", "refrain " REFRAIN_VERSION);
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
@@ -48,9 +62,12 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_streams();
   try {
     return run(argc, argv);
-  } catch (const std::exception& e) {  // memory, the C++ library: the libraries themselves return
+  } catch (const std::bad_alloc&) {
+    return refrain::cli::report(refrain::base::fail("not enough memory for this trace"));
+  } catch (const std::exception& e) {  // the C++ library: the libraries themselves return
     return refrain::cli::report(refrain::base::fail(e.what()));
   }
 }

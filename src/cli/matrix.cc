@@ -42,7 +42,7 @@ int matrix(const MatrixOptions& options) {
 void add_matrix(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<MatrixOptions>();
   CLI::App* verb = app.add_subcommand("matrix", "Messages and bytes per pair of ranks");
-  verb->add_option("TRACE", options->trace, "A trace file")->required();
+  verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
   verb->add_option("--format", options->format, "text, csv or json")
       ->check(CLI::IsMember({"text", "csv", "json"}))
       ->capture_default_str();

@@ -1,7 +1,7 @@
 // Output: a large buffer in front of stdout.
 //
-// `refrain dump | head` must end quietly: a closed pipe sets closed() instead of killing the process,
-// so that a long loop can stop. Any other write error is kept for finish().
+// `refrain dump | head` must end quietly: a closed pipe sets closed() instead of killing the
+// process, so that a long loop can stop. Any other write error is kept for finish().
 #pragma once
 
 #include <string>

@@ -48,7 +48,7 @@ void add_profile(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<ProfileOptions>();
   CLI::App* verb =
       app.add_subcommand("profile", "Calls, time and bytes: per function, call site and rank");
-  verb->add_option("TRACE", options->trace, "A trace file")->required();
+  verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
   verb->add_option("--format", options->format, "text, json or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
@@ -56,6 +56,7 @@ void add_profile(CLI::App& app, int& exit_status) {
                    "One table only: function, site or group (kind of function)")
       ->check(CLI::IsMember({"function", "site", "group"}));
   verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb->callback([options, &exit_status] { exit_status = profile(*options); });
 }

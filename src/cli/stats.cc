@@ -6,6 +6,7 @@
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
+#include "reader/trace_file.h"
 #include "report/stats_text.h"
 
 namespace refrain::cli {
@@ -18,10 +19,10 @@ struct Options {
 };
 
 int run(const Options& options) {
-  const Result<Trace> trace = Trace::open(options.path);
-  if (!trace.ok()) return report(trace.error());
-  const Result<std::string> bytes = format::read_file(options.path);
+  const Result<std::string> bytes = reader::read_trace_file(options.path);
   if (!bytes.ok()) return report(bytes.error());
+  const Result<Trace> trace = Trace::from_bytes(*bytes, options.path);
+  if (!trace.ok()) return report(trace.error());
   const auto sizes = format::section_sizes(*bytes, options.path);
   if (!sizes.ok()) return report(sizes.error());
   report::TraceStats stats = report::count_stats(*trace);

@@ -1,10 +1,11 @@
 // How a verb becomes part of the command line.
 //
-// One verb, one file: src/cli/profile.cc defines `void add_profile(CLI::App& app, int& exit_status)`,
-// and its name stands in the list in src/cli/CMakeLists.txt (the order there is the order in --help).
-// add_profile() adds the subcommand "profile" with its options to `app`; the subcommand's callback
-// does the work and stores the exit status (0 good, else a base::ErrorCode). `app` and `exit_status`
-// outlive the callback; keep options in a std::shared_ptr that the callback holds.
+// One verb, one file: src/cli/profile.cc defines `void add_profile(CLI::App& app, int&
+// exit_status)`, and its name stands in the list in src/cli/CMakeLists.txt (the order there is the
+// order in --help). add_profile() adds the subcommand "profile" with its options to `app`; the
+// subcommand's callback does the work and stores the exit status (0 good, else a base::ErrorCode).
+// `app` and `exit_status` outlive the callback; keep options in a std::shared_ptr that the callback
+// holds.
 #pragma once
 
 #include <CLI/CLI.hpp>

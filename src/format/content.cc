@@ -1,6 +1,7 @@
 #include "format/content.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "format/definitions.h"
 #include "format/layout.h"
@@ -17,10 +18,9 @@ std::string Finding::to_string() const {
 
 namespace {
 
-std::string numbered(const char* what, uint64_t i) {
-  std::string s(what);
-  s += ' ';
-  s += std::to_string(i);
+std::string numbered(std::string_view what, uint64_t i, std::string_view rest = {}) {
+  std::string s;
+  s.append(what).append(" ").append(std::to_string(i)).append(rest);
   return s;
 }
 
@@ -74,9 +74,9 @@ class Checker {
     for (size_t i = 0; i < t_.definitions.size(); ++i) {
       const Definition& d = t_.definitions[i];
       if (std::any_of(d.refs.begin(), d.refs.end(), [&](uint32_t r) { return r >= i; }))
-        add(kAt, kRuleDefinitionRefs, numbered("definition", i) + " refers to a later one");
+        add(kAt, kRuleDefinitionRefs, numbered("definition", i, " refers to a later one"));
       if (!good_payload(d))
-        add(kAt, kRuleDefinitionPayload, numbered("definition", i) + " has a malformed payload");
+        add(kAt, kRuleDefinitionPayload, numbered("definition", i, " has a malformed payload"));
     }
   }
 
@@ -113,12 +113,12 @@ class Checker {
       const Signature& s = t_.signatures[i];
       const auto info = inspect_shape(s.shape);
       if (!info || info->slots.size() != s.slots.size()) {
-        add(kAt, kRuleShape, numbered("signature", i) + " is malformed");
+        add(kAt, kRuleShape, numbered("signature", i, " is malformed"));
         continue;
       }
       if (std::any_of(info->requests.begin(), info->requests.end(),
                       [&](uint32_t r) { return r >= i; }))
-        add(kAt, kRuleRequestOrder, numbered("signature", i) + " has a request of a later one");
+        add(kAt, kRuleRequestOrder, numbered("signature", i, " has a request of a later one"));
       for (size_t k = 0; k < s.slots.size(); ++k) expr(i, info->slots[k], s.slots[k]);
     }
   }
@@ -129,18 +129,18 @@ class Checker {
     if (e.kind == Expr::Kind::kTable) {
       const auto t = static_cast<uint64_t>(e.a);
       if (t >= t_.tables.size()) {
-        add(kAt, kRuleTableIndex, numbered("signature", i) + numbered(" uses table", t));
+        add(kAt, kRuleTableIndex, numbered("signature", i, numbered(" uses table", t)));
       } else if (nature == SlotNature::kDefinition && !within(t_.tables[t], 0, definitions)) {
         add(kAt, kRuleDefinitionSlot,
-            numbered("signature", i) + " has a table of unknown definitions");
+            numbered("signature", i, " has a table of unknown definitions"));
       }
       return;
     }
     if (nature == SlotNature::kDefinition &&
         (e.kind != Expr::Kind::kConst || e.a < 0 || e.a >= definitions))
-      add(kAt, kRuleDefinitionSlot, numbered("signature", i) + " uses an unknown definition");
+      add(kAt, kRuleDefinitionSlot, numbered("signature", i, " uses an unknown definition"));
     if (e.kind == Expr::Kind::kCart && (e.a <= 0 || e.b <= 0))
-      add(kAt, kRuleExpr, numbered("signature", i) + " has a grid without extent");
+      add(kAt, kRuleExpr, numbered("signature", i, " has a grid without extent"));
   }
 
   void durations() {
@@ -150,7 +150,7 @@ class Checker {
     for (size_t i = 0; i < t_.durations.size(); ++i) {
       const DurationStats& d = t_.durations[i];
       if (d.min_ns > d.max_ns || !(d.sum_ns >= 0))
-        add(kAt, kRuleDurations, numbered("durations", i) + " contradict themselves");
+        add(kAt, kRuleDurations, numbered("durations", i, " contradict themselves"));
     }
   }
 
@@ -159,7 +159,7 @@ class Checker {
       const auto ok = grammar::validate(t_.grammars[i], grammar::Limits{uint64_t{1} << 32});
       if (!ok)
         add(SectionType::kGrammars, kRuleGrammar,
-            numbered("number", i) + ": " + ok.error().message);
+            numbered("number", i, ": ").append(ok.error().message));
     }
   }
 
@@ -170,7 +170,7 @@ class Checker {
       locations(g, group);
       if (std::any_of(group.signatures.begin(), group.signatures.end(),
                       [&](uint32_t s) { return s >= t_.signatures.size(); }))
-        add(kAt, kRuleGroupSignatures, numbered("group", g) + " uses an unknown signature");
+        add(kAt, kRuleGroupSignatures, numbered("group", g, " uses an unknown signature"));
     }
     ranks();
   }
@@ -194,7 +194,7 @@ class Checker {
           ++covered;
         }
       }
-      if (!good) add(kAt, kRuleGroupRanks, numbered("ranks of group", g) + " are not in order");
+      if (!good) add(kAt, kRuleGroupRanks, numbered("ranks of group", g, " are not in order"));
     }
     if (t_.meta.complete && covered != t_.meta.ranks)
       add(kAt, kRuleGroupRanks,
@@ -208,14 +208,14 @@ class Checker {
       const Location& loc = group.locations[l];
       if (loc.grammar >= t_.grammars.size() ||
           (l > 0 && loc.thread <= group.locations[l - 1].thread)) {
-        add(kAt, kRuleGroupLocations, numbered("locations of group", g) + " are not in order");
+        add(kAt, kRuleGroupLocations, numbered("locations of group", g, " are not in order"));
         return;
       }
       const auto& symbols = t_.grammars[loc.grammar].symbols;
       if (std::any_of(symbols.begin(), symbols.end(), [&](const grammar::Symbol& s) {
             return !s.is_rule && s.id >= group.signatures.size();
           }))
-        add(kAt, kRuleTerminals, numbered("group", g) + " lacks a signature that its grammar uses");
+        add(kAt, kRuleTerminals, numbered("group", g, " lacks a signature that its grammar uses"));
     }
   }
 
@@ -233,7 +233,7 @@ class Checker {
           owner[s] = static_cast<int64_t>(g);
           if (mine && t_.tables[static_cast<size_t>(e.a)].size() == t_.groups[g].ranks.size())
             continue;
-          add(kAt, kRuleTableLengths, numbered("signature", s) + numbered(" in group", g));
+          add(kAt, kRuleTableLengths, numbered("signature", s, numbered(" in group", g)));
           break;
         }
       }
@@ -248,7 +248,7 @@ class Checker {
     for (size_t i = 0; i < t_.losses.size(); ++i) {
       const Loss& l = t_.losses[i];
       if (l.reason.empty() || l.rank < -1 || l.rank >= static_cast<int64_t>(t_.meta.ranks))
-        add(SectionType::kLosses, kRuleLosses, numbered("loss", i) + " has no reason or rank");
+        add(SectionType::kLosses, kRuleLosses, numbered("loss", i, " has no reason or rank"));
     }
   }
 

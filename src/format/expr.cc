@@ -43,7 +43,9 @@ SlotEvaluator::SlotEvaluator(const TraceData& trace)
     : trace_(trace),
       places_(trace.definitions, trace.meta.ranks),
       infos_(trace.signatures.size()),
-      known_(trace.signatures.size(), 0) {}
+      known_(trace.signatures.size(), 0),
+      contexts_(trace.signatures.size()),
+      context_round_(trace.signatures.size(), 0) {}
 
 const ShapeInfo& SlotEvaluator::info(uint32_t signature) {
   if (known_[signature] == 0) {
@@ -54,28 +56,56 @@ const ShapeInfo& SlotEvaluator::info(uint32_t signature) {
   return infos_[signature];
 }
 
-Place SlotEvaluator::place_of(uint32_t signature, uint64_t rank, uint64_t position) {
+std::optional<Context> SlotEvaluator::own_context(uint32_t signature, uint64_t rank,
+                                                  uint64_t position) {
+  const std::vector<Expr>& slots = trace_.signatures[signature].slots;
+  for (const uint32_t s : info(signature).object_slots) {
+    if (s >= slots.size()) break;
+    // Definition slots are constants or tables: they do not need a place themselves.
+    const int64_t definition = evaluate(slots[s], Place{}, position, trace_.tables);
+    if (const auto place = places_.in(definition, rank)) return Context{*place, definition};
+  }
+  return std::nullopt;
+}
+
+Context SlotEvaluator::context_of(uint32_t signature, uint64_t rank, uint64_t position) {
+  if (round_ == 0 || rank != rank_ || position != position_) {
+    rank_ = rank;
+    position_ = position;
+    if (++round_ == 0) {  // all numbers of rounds are used up
+      context_round_.assign(context_round_.size(), 0);
+      round_ = 1;
+    }
+  }
+  Context context{places_.world(rank), -1};
+  chain_.clear();
   // Each step goes to a smaller index, so this ends.
   while (signature < trace_.signatures.size()) {
-    const ShapeInfo& shape = info(signature);
-    const std::vector<Expr>& slots = trace_.signatures[signature].slots;
-    for (const uint32_t s : shape.object_slots) {
-      if (s >= slots.size()) break;
-      // Definition slots are constants or tables: they do not need a place themselves.
-      const int64_t def = evaluate(slots[s], Place{}, position, trace_.tables);
-      if (auto place = places_.in(def, rank)) return *place;
+    if (context_round_[signature] == round_) {
+      context = contexts_[signature];
+      break;
     }
-    if (shape.requests.empty() || shape.requests[0] >= signature) break;
-    signature = shape.requests[0];
+    chain_.push_back(signature);
+    if (const auto own = own_context(signature, rank, position)) {
+      context = *own;
+      break;
+    }
+    const std::vector<uint32_t>& requests = info(signature).requests;
+    if (requests.empty() || requests[0] >= signature) break;
+    signature = requests[0];
   }
-  return places_.world(rank);
+  for (const uint32_t s : chain_) {
+    contexts_[s] = context;
+    context_round_[s] = round_;
+  }
+  return context;
 }
 
 const std::vector<int64_t>& SlotEvaluator::values(uint32_t signature, uint64_t rank,
                                                   uint64_t position) {
   values_.clear();
   if (signature >= trace_.signatures.size()) return values_;
-  const Place place = place_of(signature, rank, position);
+  const Place place = context_of(signature, rank, position).place;
   for (const Expr& e : trace_.signatures[signature].slots)
     values_.push_back(evaluate(e, place, position, trace_.tables));
   return values_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -17,25 +18,41 @@ int64_t evaluate(const Expr& expr, Place place, uint64_t position,
 // The value of a Cartesian shift (Expr::kCart), me when a or b are not positive.
 int64_t cart_shift(int64_t me, int64_t a, int64_t b, int64_t d);
 
+// What a signature's expressions are about, for one rank.
+struct Context {
+  Place place;
+  int64_t definition = -1;  // the communicator, or the window or file with one; -1: the world
+};
+
 // The slot values of one rank, signature by signature. Keeps a reference to the trace; caches what
-// it learns about shapes and communicators, so keep one for as long as the trace. Not thread safe.
+// it learns about shapes and communicators, so keep one for as long as the trace, and finish one
+// rank before the next: contexts are kept for the last rank only. Not thread safe.
 class SlotEvaluator {
  public:
   explicit SlotEvaluator(const TraceData& trace);
 
-  // Which communicator's rank and size the signature's expressions are about, for this rank.
-  Place place_of(uint32_t signature, uint64_t rank, uint64_t position);
+  // Which communicator's rank and size the signature's expressions are about, for this rank: step 4
+  // of "What a rank did" in docs/format.md. For all signatures of a rank together it costs time in
+  // proportion to their number, however long the chains of requests are.
+  Context context_of(uint32_t signature, uint64_t rank, uint64_t position);
   // All slot values in the order of the shape. `rank` is a world rank, `position` its place in its
   // group's `ranks`. The reference is valid until the next call.
   const std::vector<int64_t>& values(uint32_t signature, uint64_t rank, uint64_t position);
 
  private:
   const ShapeInfo& info(uint32_t signature);
+  std::optional<Context> own_context(uint32_t signature, uint64_t rank, uint64_t position);
 
   const TraceData& trace_;
   Places places_;
   std::vector<ShapeInfo> infos_;
   std::vector<char> known_;
+  // contexts_[s] is that of rank_ at position_ when context_round_[s] is round_.
+  std::vector<Context> contexts_;
+  std::vector<uint32_t> context_round_;
+  uint32_t round_ = 0;
+  uint64_t rank_ = 0, position_ = 0;
+  std::vector<uint32_t> chain_;
   std::vector<int64_t> values_;
 };
 

@@ -17,6 +17,7 @@ inline constexpr uint8_t kMinor = 0;  // a reader accepts every minor of its maj
 //   14 u8 state | 15 u8 reserved (0) | 16 u64 file length | 24 u32 table length
 //   28 u32 checksum of bytes 0..27 and of the section table
 inline constexpr uint32_t kHeaderBytes = 32;
+inline constexpr uint32_t kFileLengthOffset = 16;
 inline constexpr uint32_t kChecksumOffset = 28;
 inline constexpr uint16_t kKnownMustUnderstand = 0;  // features that this build can read
 inline constexpr uint8_t kStateComplete = 1;         // every rank's calls are here

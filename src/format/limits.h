@@ -1,4 +1,5 @@
-// Every maximum of the trace format, in one place: encoder, decoder and document agree by this file.
+// Every maximum of the trace format, in one place: encoder, decoder and document agree by this
+// file.
 //
 // A limit is generous for real programs and small enough that a hostile file cannot make a reader
 // allocate or loop without bound. Changing one is a change of the format (docs/format.md).
@@ -11,8 +12,8 @@ namespace refrain::format {
 // -- the file --
 inline constexpr uint32_t kMaxSections = 4096;
 inline constexpr uint64_t kMaxSectionRawBytes = uint64_t{1} << 31;  // after decompression
-// Decompressed bytes for each stored byte, above a free allowance: what zstd does with real sections
-// stays far below, a decompression bomb does not.
+// Decompressed bytes for each stored byte, above a free allowance: what zstd does with real
+// sections stays far below, a decompression bomb does not.
 inline constexpr uint64_t kMaxExpansion = 1024;
 inline constexpr uint64_t kFreeRawBytes = uint64_t{1} << 20;
 
@@ -38,7 +39,7 @@ inline constexpr uint64_t kMaxGrammarSymbols = uint64_t{1} << 25;    // of all g
 inline constexpr uint64_t kMaxGroups = uint64_t{1} << 20;
 inline constexpr uint64_t kMaxLocations = uint64_t{1} << 16;         // threads of one group
 inline constexpr uint64_t kMaxHosts = uint64_t{1} << 20;
-inline constexpr uint64_t kMaxTextBytes = uint64_t{1} << 20;                  // one string of meta or losses
+inline constexpr uint64_t kMaxTextBytes = uint64_t{1} << 20;  // one string of meta or losses
 inline constexpr uint64_t kMaxTexts = 1024;
 inline constexpr uint64_t kMaxLosses = uint64_t{1} << 16;
 // Runs that the compact form of lists (run_codec.h) may make out of repetition, per list.

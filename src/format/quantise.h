@@ -9,8 +9,8 @@
 
 namespace refrain::format {
 
-// 6 bits exponent e, 10 bits mantissa m: m for e = 0, else (1024 + m) * 2^(e-1). Rounded to nearest:
-// exact below 2048 ns, relative error at most 2^-11 (0.05 %) above.
+// 6 bits exponent e, 10 bits mantissa m: m for e = 0, else (1024 + m) * 2^(e-1). Rounded to
+// nearest: exact below 2048 ns, relative error at most 2^-11 (0.05 %) above.
 constexpr uint16_t time_code(uint64_t ns) {
   if (ns < 1024) return static_cast<uint16_t>(ns);
   int shift = 63 - std::countl_zero(ns) - 10;
@@ -32,8 +32,8 @@ constexpr uint64_t time_of(uint16_t code) {
 }
 
 // Share of `part` in `whole` on a logarithmic scale, eight steps an octave: 0 for nothing, else
-// 1 + round(8 * log2(whole / part)), at most 255. Relative error at most 2^(1/16) - 1 = 4.5 % down to
-// shares of 2^-31; smaller ones become that.
+// 1 + round(8 * log2(whole / part)), at most 255. Relative error at most 2^(1/16) - 1 = 4.5 % down
+// to shares of 2^-31; smaller ones become that.
 inline uint8_t share_code(uint64_t part, uint64_t whole) {
   if (part == 0 || whole == 0) return 0;
   const double octaves = std::log2(static_cast<double>(whole) / static_cast<double>(part));

@@ -39,7 +39,8 @@ std::string_view rule_text(int number) {
       "The locations of a group have ascending thread numbers and grammars of the file.",
       "The terminals of a group's grammars are below its number of signatures.",
       "The signatures of a group are signatures of the file.",
-      "A signature with a table belongs to one group, and the table has a value for each rank of it.",
+      "A signature with a table belongs to one group, and the table has a value for each rank of "
+      "it.",
       "Every rank of the world has totals.",
       "The header's state says whether all ranks are there and whether there are losses.",
       "A loss has a reason and a rank of the world, or -1.",

@@ -1,8 +1,8 @@
 // Lists of integers as the file has them: runs of runs.
 //
-// The ranks of the inside of a grid, the communicator of each row, a transpose partner: their RunList
-// has a run per row. As runs of equal runs whose starts are themselves a run they take a few bytes,
-// whatever the number of rows.
+// The ranks of the inside of a grid, the communicator of each row, a transpose partner: their
+// RunList has a run per row. As runs of equal runs whose starts are themselves a run they take a
+// few bytes, whatever the number of rows.
 //
 //   list  := varint blocks, block*
 //   block := zigzag (start - last value of the block before, 0 for the first)

@@ -9,8 +9,8 @@
 // A signature exists in two forms:
 //   inline   what the recorder builds and compares. SLOT values stand in the bytes as varints.
 //   split    what merging and the file work with: the same bytes without the SLOT values (the
-//            "shape"), and the values as a list in order. Ranks whose shapes are equal differ at most
-//            in slot values, and those become rank expressions (DESIGN: rank expression).
+//            "shape"), and the values as a list in order. Ranks whose shapes are equal differ at
+//            most in slot values, and those become rank expressions.
 //
 // Written by tracer/, split and merged by format/merge, walked by reader/. See docs/format.md.
 #pragma once
@@ -19,33 +19,33 @@
 
 namespace refrain::format {
 
-// What follows each tag. "int" = SLOT, zigzag varint in inline form. "def" = SLOT, varint index of a
-// definition. "const" = varint id of a named constant (spec/mpi/constants). All other varints and
+// What follows each tag. "int" = SLOT, zigzag varint in inline form. "def" = SLOT, varint index of
+// a definition. "const" = varint id of a named constant (spec/mpi/constants). All other varints and
 // bytes belong to the shape.
 enum class FieldTag : uint8_t {
-  kNone = 0,            // undefined or not significant (an output that the call left alone): JSON null
-  kInt = 1,             // int
-  kConst = 2,           // const: a named constant, predefined null handles included
-  kObject = 3,          // def: an MPI object (communicator, datatype, ...), see DefinitionKind
-  kRequest = 4,         // varint: the signature (terminal) of the call that created the request
-  kNewRequest = 5,      // varint: position in the pool of the requests that this very signature made
-  kBuffer = 6,          // u8 BufferClass, int id, int offset_bytes
-  kString = 7,          // varint length, bytes
-  kStatus = 8,          // field source, field tag
-  kStatusError = 9,     // field source, field tag, field error (int)
-  kStatusAsPosted = 10, // source and tag equal those that the receive asked for
-  kStatusEmpty = 11,    // the empty status: MPI_ANY_SOURCE, MPI_ANY_TAG
-  kMatched = 12,        // status was MPI_STATUS_IGNORE; field source, field tag of the message taken
-  kMatchedArray = 13,   // statuses were MPI_STATUSES_IGNORE; varint n, n fields (kNone or kMatched)
-  kArray = 14,          // varint n, then runs until n elements are covered: varint repeat, field
-  kIntRuns = 15,        // varint n, then runs until covered: varint count, int start, int step
-  kChanged = 16,        // inout parameter: field at exit, field at entry
-  kFunction = 17,       // def: address of a function of the program
-  kBytes = 18,          // varint length, bytes: opaque value
-  kBits = 19,           // varint mask, varint n, n consts: modes such as MPI_MODE_CREATE|MPI_MODE_RDWR;
-                        // mask holds bits without a name (normally 0)
-  kResult = 20,         // last field: field value (int or const or object); error code, or return value
-  kPairArray = 21,      // varint n, n times 3 ints: ranges of MPI_Group_range_incl and _excl
+  kNone = 0,         // undefined or not significant (an output that the call left alone): JSON null
+  kInt = 1,          // int
+  kConst = 2,        // const: a named constant, predefined null handles included
+  kObject = 3,       // def: an MPI object (communicator, datatype, ...), see DefinitionKind
+  kRequest = 4,      // varint: the signature (terminal) of the call that created the request
+  kNewRequest = 5,   // varint: position in the pool of the requests that this very signature made
+  kBuffer = 6,       // u8 BufferClass, int id, int offset_bytes
+  kString = 7,       // varint length, bytes
+  kStatus = 8,       // field source, field tag
+  kStatusError = 9,  // field source, field tag, field error (int)
+  kStatusAsPosted = 10,  // source and tag equal those that the receive asked for
+  kStatusEmpty = 11,     // the empty status: MPI_ANY_SOURCE, MPI_ANY_TAG
+  kMatched = 12,       // status was MPI_STATUS_IGNORE; field source, field tag of the message taken
+  kMatchedArray = 13,  // statuses were MPI_STATUSES_IGNORE; varint n, n fields (kNone or kMatched)
+  kArray = 14,         // varint n, then runs until n elements are covered: varint repeat, field
+  kIntRuns = 15,       // varint n, then runs until covered: varint count, int start, int step
+  kChanged = 16,       // inout parameter: field at exit, field at entry
+  kFunction = 17,      // def: address of a function of the program
+  kBytes = 18,         // varint length, bytes: opaque value
+  kBits = 19,       // varint mask, varint n, n consts: modes such as MPI_MODE_CREATE|MPI_MODE_RDWR;
+                    // mask holds bits without a name (normally 0)
+  kResult = 20,     // last field: field value (int or const or object); error code, or return value
+  kPairArray = 21,  // varint n, n times 3 ints: ranges of MPI_Group_range_incl and _excl
 };
 
 enum class BufferClass : uint8_t {
@@ -56,8 +56,9 @@ enum class BufferClass : uint8_t {
   kDevice = 4,   // id: allocation on an accelerator
 };
 
-// What an index of a kObject/kFunction/site slot points to. A definition is interned: equal content,
-// equal index. payload is kind-specific (docs/format.md), refs are indices of earlier definitions.
+// What an index of a kObject/kFunction/site slot points to. A definition is interned: equal
+// content, equal index. payload is kind-specific (docs/format.md), refs are indices of earlier
+// definitions.
 enum class DefinitionKind : uint8_t {
   kSite = 0,       // call site. payload: zigzag offset in module (-1 unknown); refs: {module}
   kModule = 1,     // payload: string path, string build id
@@ -81,11 +82,13 @@ enum class DefinitionKind : uint8_t {
   kPath = 19,      // call path. refs: sites, innermost first (reserved)
   kRegion = 20,    // named region (reserved)
 };
-// kComm payload: zigzag id | varint const (0, or the name of a predefined one) | u8 flags (1: inter)
-//   | for all but MPI_COMM_WORLD and MPI_COMM_SELF: RunList local members as world ranks (-1: not of
-//   this world), and if inter RunList remote members.
+// kComm payload: zigzag id | varint const (0, or the name of a predefined one) | u8 flags (1:
+// inter)
+//   | for all but MPI_COMM_WORLD and MPI_COMM_SELF: RunList local members as world ranks (-1: not
+//   of this world), and if inter RunList remote members.
 // kDatatype payload: zigzag id | varint const (0: derived) | zigzag size_bytes | zigzag lb | zigzag
-//   extent | derived only: varint combiner (const id), RunList integers, RunList addresses; refs = types.
+//   extent | derived only: varint combiner (const id), RunList integers, RunList addresses; refs =
+//   types.
 // Object names are kind#id, or the constant's name.
 
 }  // namespace refrain::format

@@ -1,7 +1,6 @@
 // A whole trace in memory: what encode/ writes and decode/ reads. Pure data; see docs/format.md.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,7 +13,7 @@
 
 namespace refrain::format {
 
-// A SLOT value as a function of the rank (DESIGN: rank expression). `me` and `size` are this rank's
+// A SLOT value as a function of the rank (a rank expression). `me` and `size` are this rank's
 // number in, and the size of, the communicator that the call works on (world where it has none).
 struct Expr {
   enum class Kind : uint8_t {
@@ -38,8 +37,8 @@ struct Definition {
   bool operator==(const Definition&) const = default;
 };
 
-// A call signature as it stands in the file, in split form. kRequest fields refer to signatures with
-// a smaller index. slots[i] belongs to the i-th SLOT of the shape (site first).
+// A call signature as it stands in the file, in split form. kRequest fields refer to signatures
+// with a smaller index. slots[i] belongs to the i-th SLOT of the shape (site first).
 struct Signature {
   std::string shape;  // begins with varint call_id
   std::vector<Expr> slots;

@@ -195,7 +195,8 @@ class Inspector : public Visitor {
   void call(uint32_t id) override { info.call_id = id; }
   void open(FieldTag tag) override { tag_ = tag; }
   int64_t slot(SlotNature nature, int64_t v, size_t, size_t) override {
-    if (tag_ == FieldTag::kObject) info.object_slots.push_back(static_cast<uint32_t>(info.slots.size()));
+    if (tag_ == FieldTag::kObject)
+      info.object_slots.push_back(static_cast<uint32_t>(info.slots.size()));
     info.slots.push_back(nature);
     return v;
   }

@@ -1,8 +1,8 @@
 // Walks the bytes of a signature (format/signature.h) in inline or in split form.
 //
 // Total: any bytes are either walked or refused, in time and memory bounded by their length and by
-// limits.h. A walk never multiplies run lengths out; it only makes sure that somebody who does stays
-// below kMaxSignatureValues.
+// limits.h. A walk never multiplies run lengths out; it only makes sure that somebody who does
+// stays below kMaxSignatureValues.
 //
 // Three ways in:
 //   walk_signature()   events for a Visitor, no allocation: what merging uses
@@ -64,7 +64,8 @@ struct SplitSignature {
 };
 std::optional<SplitSignature> split_signature(std::string_view inline_form);
 // The reverse; nullopt when the number of values does not fit the shape.
-std::optional<std::string> join_signature(std::string_view shape, const std::vector<int64_t>& values);
+std::optional<std::string> join_signature(std::string_view shape,
+                                          const std::vector<int64_t>& values);
 
 // The shape with every kRequest number n replaced by map[n]; nullopt when one is out of range.
 std::optional<std::string> renumber_requests(std::string_view shape,

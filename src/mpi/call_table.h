@@ -14,7 +14,8 @@ using CallId = uint16_t;
 
 enum class Direction : uint8_t { kIn, kOut, kInOut };
 
-// What the reader needs to know of a parameter; the word in spec/mpi/calls is the name in lower case.
+// What the reader needs to know of a parameter; the word in spec/mpi/calls is the name in lower
+// case.
 enum class ParamKind : uint8_t {
   kInt, kCount, kRank, kTag, kLogical, kIndex, kAddress, kOffset, kDisplacement, kEnum, kBits,
   kBuffer, kString, kStatus, kRequest,
@@ -39,19 +40,20 @@ enum class CallGroup : uint8_t {
 // sent). Parameter positions below are indices into `params`, -1 where there is none.
 enum class Traffic : uint8_t {
   kNothing,
-  kSend,         // count * datatype to dest (also the send half of Sendrecv)
-  kStart,        // as the persistent request's creating call says, once per Start
-  kRecv,         // a receive (posts count, source): no bytes of its own
-  kColl,         // count * datatype handed in by every rank
-  kCollRoot,     // count * datatype times the communicator's size, at the root only (Scatter)
-  kCollVector,   // sum of counts[] * datatype
-  kCollVectorRoot, // the same, at the root only (Scatterv)
-  kCollW,        // sum of counts[i] * size(types[i])
-  kCollTimesSize,  // count * datatype times the communicator's size (Alltoall, Reduce_scatter_block)
+  kSend,            // count * datatype to dest (also the send half of Sendrecv)
+  kStart,           // as the persistent request's creating call says, once per Start
+  kRecv,            // a receive (posts count, source): no bytes of its own
+  kColl,            // count * datatype handed in by every rank
+  kCollRoot,        // count * datatype times the communicator's size, at the root only (Scatter)
+  kCollVector,      // sum of counts[] * datatype
+  kCollVectorRoot,  // the same, at the root only (Scatterv)
+  kCollW,           // sum of counts[i] * size(types[i])
+  kCollTimesSize,   // count * datatype times the communicator's size (Alltoall,
+                    // Reduce_scatter_block)
   kCollTimesNeighbours,  // count * datatype times the out-degree (length of the topology)
-  kBcast,        // count * datatype at the root only
-  kRma,          // origin count * datatype to target_rank
-  kIo,           // count * datatype written or read
+  kBcast,                // count * datatype at the root only
+  kRma,                  // origin count * datatype to target_rank
+  kIo,                   // count * datatype written or read
 };
 
 struct CallInfo {

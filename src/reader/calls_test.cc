@@ -9,8 +9,8 @@ namespace {
 
 using format::FieldTag;
 
-// Four ranks in a ring: each sends to its right neighbour and receives from the left one, three times,
-// and waits for both; the receive's status says what the receive asked for.
+// Four ranks in a ring: each sends to its right neighbour and receives from the left one, three
+// times, and waits for both; the receive's status says what the receive asked for.
 struct Ring {
   TraceBuilder builder{4};
   uint32_t send = 0, receive = 0, wait = 0;
@@ -182,6 +182,48 @@ TEST(Calls, AnErrorHasItsCodeAndClass) {
   EXPECT_EQ(signature.result, Value::integer(5));
   EXPECT_EQ(signature.error_class.name(), "MPI_ERR_COMM");
   EXPECT_EQ(signature.args.size(), 1u);
+}
+
+TEST(Calls, WhatThisVersionHasNoNameForIsNumbered) {
+  TraceBuilder builder(1);
+  ShapeWriter shape("MPI_Barrier");
+  for (int i = 0; i < 70; ++i) shape.integer(i);
+  const uint32_t id = builder.signature(shape);
+  std::string& bytes = builder.data().signatures[id].shape;
+  base::ByteReader known(bytes);
+  known.varint();
+  base::ByteWriter future;
+  future.put_varint(60000);
+  bytes.replace(0, known.position(), future.take());
+  builder.group({0}, {id});
+  const Trace trace = builder.open();
+  RankReader reader(trace, 0);
+  const Signature& call = reader.signature(id);
+  EXPECT_EQ(call.name, "call#60000");
+  ASSERT_EQ(call.args.size(), 69u) << "the first field is the call site";
+  EXPECT_EQ(call.args.front().name, "arg0");
+  EXPECT_EQ(call.args.back().name, "arg68");
+}
+
+TEST(Calls, TheCommunicatorOfARequestIsFoundThroughLongChains) {
+  constexpr uint32_t kCount = 50'000;  // no time for looking at each chain from its end
+  TraceBuilder builder(4);
+  const uint32_t pair = builder.comm(3, {2, 3});
+  std::vector<uint32_t> calls = {builder.signature(
+      ShapeWriter("MPI_Irecv").none().none().integer(1).none().integer(me_plus(1)).integer(7)
+          .object(pair).new_request(0))};
+  for (uint32_t i = 1; i < kCount; ++i)
+    calls.push_back(builder.signature(ShapeWriter("MPI_Wait").none().request(i - 1)
+                                          .tag(FieldTag::kStatus).integer(me_plus(1)).integer(7)));
+  builder.group({2, 3}, {calls.front(), calls.back()});
+  builder.group({0, 1}, {});
+  const Trace trace = builder.open();
+  RankReader reader(trace, 3);
+  for (uint32_t i = kCount; --i > 0;) {
+    const Signature& call = reader.signature(i);
+    ASSERT_EQ(call.context, pair) << i;
+    ASSERT_EQ(call.find("status")->source(), Value::integer(2)) << i;
+  }
 }
 
 }  // namespace

@@ -29,23 +29,6 @@ Value integer_run(uint64_t count, int64_t start, int64_t step) {
   return value;
 }
 
-// Names for what this version has no name for: a function or a parameter from the future. They live
-// as long as the program, and there are no more of them than call ids and positions that were met.
-std::string_view made_up_name(std::string_view stem, uint32_t number) {
-  static const auto* const kNames = [] {
-    auto* names = new std::array<std::string, 64>();
-    for (size_t i = 0; i < names->size(); ++i) (*names)[i] = "arg" + std::to_string(i);
-    return names;
-  }();
-  if (stem == "arg" && number < kNames->size()) return (*kNames)[number];
-  return stem == "arg" ? "arg" : "unknown_call";
-}
-
-std::string_view argument_name(const mpi::CallInfo* info, size_t position) {
-  if (info != nullptr && position < info->params.size()) return info->params[position].name;
-  return made_up_name("arg", static_cast<uint32_t>(position));
-}
-
 // The value that stands in place of a status which the program did not want.
 Value ignored_status(bool is_array) {
   return Value::constant(is_array ? "MPI_STATUSES_IGNORE" : "MPI_STATUS_IGNORE");
@@ -61,6 +44,16 @@ SignatureDecoder::SignatureDecoder(const format::TraceData& data,
       rank_(static_cast<uint64_t>(rank)),
       position_(position),
       slots_(data) {}
+
+std::string_view SignatureDecoder::made_up_name(std::string_view stem, size_t number) {
+  std::string name = std::string(stem) + std::to_string(number);
+  return *made_up_names_.insert(std::move(name)).first;
+}
+
+std::string_view SignatureDecoder::argument_name(const mpi::CallInfo* info, size_t position) {
+  if (info != nullptr && position < info->params.size()) return info->params[position].name;
+  return made_up_name("arg", position);
+}
 
 Value SignatureDecoder::array_of(const Field& field) const {
   Value array = with_kind(ValueKind::kArray);
@@ -135,27 +128,6 @@ Value SignatureDecoder::to_value(const Field& field) const {
   return value;
 }
 
-// The rule of PLACE in docs/format.md, as SlotEvaluator follows it, but naming the communicator.
-DefinitionId SignatureDecoder::context_of(SignatureId id) {
-  while (id < data_.signatures.size()) {
-    const format::Signature& signature = data_.signatures[id];
-    const auto info = format::inspect_shape(signature.shape);
-    if (!info) break;
-    for (const uint32_t slot : info->object_slots) {
-      if (slot >= signature.slots.size()) break;
-      const int64_t definition =
-          format::evaluate(signature.slots[slot], format::Place{}, position_, data_.tables);
-      if (definition < 0 || definition >= static_cast<int64_t>(definitions_.size())) continue;
-      const DefinitionId comm =
-          definitions_.communicator_of(static_cast<DefinitionId>(definition));
-      if (comm != kNoDefinition) return comm;
-    }
-    if (info->requests.empty() || info->requests[0] >= id) break;
-    id = info->requests[0];
-  }
-  return kNoDefinition;
-}
-
 const Value& SignatureDecoder::posted_message(SignatureId id) {
   const auto [it, is_new] = posted_.try_emplace(id);
   if (!is_new || id >= data_.signatures.size()) return it->second;
@@ -180,8 +152,10 @@ Signature SignatureDecoder::decode(SignatureId id) {
   if (!fields) return signature;  // from_data() has refused such a trace
   const mpi::CallInfo* info = mpi::find_call(static_cast<CallId>(fields->call_id));
   signature.call = static_cast<CallId>(fields->call_id);
-  signature.name = info != nullptr ? info->name : made_up_name("call", fields->call_id);
-  signature.context = context_of(id);
+  signature.name = info != nullptr ? info->name : made_up_name("call#", fields->call_id);
+  const int64_t context = slots_.context_of(id, rank_, position_).definition;
+  if (context >= 0)
+    signature.context = definitions_.communicator_of(static_cast<DefinitionId>(context));
   if (fields->site.tag == FieldTag::kObject && fields->site.number < definitions_.size())
     signature.site = static_cast<DefinitionId>(fields->site.number);
   signature.args.reserve(fields->parameters.size());

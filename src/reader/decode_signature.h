@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "format/expr.h"
 #include "format/trace_data.h"
+#include "mpi/call_table.h"
 #include "reader/definition_table.h"
 #include "refrain/calls.h"
 #include "refrain/value.h"
@@ -27,7 +31,9 @@ class SignatureDecoder {
   const Value& posted_message(SignatureId id);
   Value to_value(const format::Field& field) const;
   Value array_of(const format::Field& field) const;
-  DefinitionId context_of(SignatureId id);
+  // Names for what this version has no name for: a function or a parameter from the future.
+  std::string_view made_up_name(std::string_view stem, size_t number);
+  std::string_view argument_name(const mpi::CallInfo* info, size_t position);
 
   const format::TraceData& data_;
   const DefinitionTable& definitions_;
@@ -36,6 +42,7 @@ class SignatureDecoder {
   SignatureId current_ = 0;  // the one being decoded
   format::SlotEvaluator slots_;
   std::unordered_map<SignatureId, Value> posted_;
+  std::unordered_set<std::string> made_up_names_;  // its strings stay where they are
 };
 
 }  // namespace refrain::reader

@@ -1,4 +1,5 @@
-// The definitions of a trace, parsed and checked once; looks into the TraceData that it was made from.
+// The definitions of a trace, parsed and checked once; looks into the TraceData that it was made
+// from.
 #pragma once
 
 #include <cstdint>

@@ -80,7 +80,8 @@ Value fill_array(const Value& statuses, const Value& requests, const Value* indi
       }
       const RunIndex::Place request = request_index.find(which);
       if (request.run != nullptr && !chosen) chunk = std::min(chunk, request.left);
-      append_run(filled, request.run == nullptr ? Value() : message_of(*request.run, posted), chunk);
+      append_run(filled, request.run == nullptr ? Value() : message_of(*request.run, posted),
+                 chunk);
       done += chunk;
       element += chunk;
     }
@@ -93,7 +94,8 @@ Value completed_request(const Signature& signature) {
   if (const Value* request = signature.find("request")) return request->at_entry();
   const Value* requests = signature.find("array_of_requests");
   const Value* index = signature.find("index");
-  if (requests == nullptr || index == nullptr || !index->is_integer() || index->number < 0) return {};
+  if (requests == nullptr || index == nullptr || !index->is_integer() || index->number < 0)
+    return {};
   return requests->at_entry().at(static_cast<uint64_t>(index->number));
 }
 

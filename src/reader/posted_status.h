@@ -1,5 +1,5 @@
-// Statuses that say no more than the receive asked for are stored as such (FieldTag::kStatusAsPosted);
-// here they get their source and tag back.
+// Statuses that say no more than the receive asked for are stored as such
+// (FieldTag::kStatusAsPosted); here they get their source and tag back.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@ namespace refrain::reader {
 Value posted_placeholder();
 bool is_posted_placeholder(const Value& value);
 
-// Source and tag that the call itself asks for (MPI_Recv, MPI_Irecv, MPI_Sendrecv, MPI_Probe, ...), as
-// a status; null for a call without a source.
+// Source and tag that the call itself asks for (MPI_Recv, MPI_Irecv, MPI_Sendrecv, MPI_Probe, ...),
+// as a status; null for a call without a source.
 Value message_asked_for(const Signature& signature);
 
-// Replaces the placeholders among the arguments. `posted(id)` is message_asked_for() of the signature
-// that created a request.
+// Replaces the placeholders among the arguments. `posted(id)` is message_asked_for() of the
+// signature that created a request.
 void fill_posted_statuses(Signature& signature,
                           const std::function<const Value&(SignatureId)>& posted);
 

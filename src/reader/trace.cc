@@ -8,6 +8,7 @@
 #include "format/decode/decode.h"
 #include "grammar/fold.h"
 #include "mpi/call_table.h"
+#include "reader/trace_file.h"
 #include "reader/trace_impl.h"
 
 namespace refrain {
@@ -75,23 +76,32 @@ const format::Group* Trace::Impl::group(Rank rank) const {
   return g == kNoGroup ? nullptr : &data.groups[g];
 }
 
-Result<Trace> Trace::open(const std::string& path) {
+namespace reader {
+
+Result<std::string> read_trace_file(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     if (is_spool(path))
-      return base::fail("this is what an unfinished run left; make a trace of it with `refrain recover " +
-                            path + "`",
-                        path);
+      return base::fail(
+          "this is what an unfinished run left; make a trace of it with `refrain recover " + path +
+              "`",
+          path);
     return base::fail("is a directory, not a trace", path);
   }
-  const Result<std::string> bytes = format::read_file(path);
-  if (!bytes.ok()) {
+  Result<std::string> bytes = format::read_file(path);
+  if (!bytes.ok() && std::filesystem::is_directory(path + ".spool", ignored)) {
     Error error = bytes.error();
-    if (std::filesystem::is_directory(path + ".spool", ignored))
-      error.message += "; its run did not finish: `refrain recover " + path + ".spool`";
+    error.message += "; its run did not finish: `refrain recover " + path + ".spool`";
     return error;
   }
-  return from_bytes(*bytes, path);
+  return bytes;
+}
+
+}  // namespace reader
+
+Result<Trace> Trace::open(const std::string& path) {
+  const Result<std::string> bytes = reader::read_trace_file(path);
+  return bytes.ok() ? from_bytes(*bytes, path) : bytes.error();
 }
 
 Result<Trace> Trace::from_bytes(std::string_view bytes, std::string name) {

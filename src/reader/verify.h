@@ -1,5 +1,5 @@
-// What must hold in a trace beyond the rules of its format: that it tells a story an MPI program can
-// have. For `refrain check`.
+// What must hold in a trace beyond the rules of its format: that it tells a story an MPI program
+// can have. For `refrain check`.
 #pragma once
 
 #include <string>

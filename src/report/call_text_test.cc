@@ -136,15 +136,24 @@ TEST(ValueText, ArraysAreWrittenOut) {
 TEST(ValueText, GivesUpOnTextWithoutEnd) {
   Value run;
   run.kind = ValueKind::kString;
-  run.text = std::string(1 << 20, 'x');
-  run.repeat = 1 << 24;
+  run.text = std::string(1 << 10, 'x');
+  run.repeat = uint64_t{1} << 60;
   Value array;
   array.kind = ValueKind::kArray;
   array.items = {run};
   TraceBuilder builder(1);
   builder.group({0}, {});
+  constexpr size_t kMaxBytes = 1 << 16;
   std::string out;
-  EXPECT_FALSE(append_value(out, array, builder.open(), Style::kJson));
+  EXPECT_FALSE(append_value(out, array, builder.open(), Style::kJson, kMaxBytes));
+  EXPECT_LE(out.size(), kMaxBytes + run.text.size() + 4) << "no more than one value too many";
+  out.clear();
+  run = Value::integer(1);
+  run.repeat = uint64_t{1} << 60;
+  run.step = 1;
+  array.items = {Value::integer(0), run};
+  EXPECT_FALSE(append_value(out, array, builder.open(), Style::kText, kMaxBytes));
+  EXPECT_LE(out.size(), kMaxBytes + 32);
 }
 
 }  // namespace

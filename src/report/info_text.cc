@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "format/trace_data.h"
+#include "report/json_text.h"
 
 namespace refrain::report {
 
@@ -64,7 +65,7 @@ ordered_json groups_json(const Trace& trace) {
 }
 
 void add_line(std::string& out, std::string_view key, std::string_view value) {
-  if (!value.empty()) out += fmt::format("  {:<12} {}\n", key, value);
+  if (!value.empty()) out += fmt::format("  {:<12} {}\n", key, printable(value));
 }
 
 std::string hosts_text(const std::vector<std::string>& hosts) {
@@ -81,10 +82,10 @@ std::string losses_text(const RunInfo& info) {
   std::string text;
   for (const Loss& loss : info.losses) {
     if (!text.empty()) text += "\n               ";
-    text += loss.reason;
-    if (loss.calls > 0) text += fmt::format(", {} calls", count_text(loss.calls));
+    text += printable(loss.reason);
+    if (loss.calls > 0) text += ", " + counted_text(loss.calls, "call");
     if (loss.rank >= 0) text += fmt::format(", rank {}", loss.rank);
-    if (!loss.detail.empty()) text += fmt::format(": {}", loss.detail);
+    if (!loss.detail.empty()) text += ": " + printable(loss.detail);
   }
   return text;
 }
@@ -100,7 +101,8 @@ std::string groups_text(const Trace& trace) {
                         rank_list_text(group.ranks, 6));
   }
   if (trace.group_count() > kShown)
-    text += fmt::format("  ... and {} more groups\n", trace.group_count() - kShown);
+    text += fmt::format("  ... and {}\n",
+                        counted_text(trace.group_count() - kShown, "more group"));
   return text;
 }
 
@@ -140,6 +142,10 @@ std::string count_text(uint64_t count) {
   return text;
 }
 
+std::string counted_text(uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count_text(count), noun, count == 1 ? "" : "s");
+}
+
 std::string info_json(const Trace& trace) {
   const RunInfo& info = trace.info();
   const Times times = times_of(trace);
@@ -171,16 +177,18 @@ std::string info_json(const Trace& trace) {
 std::string info_text(const Trace& trace) {
   const RunInfo& info = trace.info();
   const Times times = times_of(trace);
-  const double all_ns = static_cast<double>(times.in_mpi_ns) + static_cast<double>(times.outside_ns);
+  const double all_ns =
+      static_cast<double>(times.in_mpi_ns) + static_cast<double>(times.outside_ns);
   std::string out = trace.name() + "\n";
   add_line(out, "program", info.text_of("program"));
   add_line(out, "command", info.text_of("command"));
   add_line(out, "started", info.text_of("started"));
   add_line(out, "directory", info.text_of("working_directory"));
   const std::string_view version = info.text_of("mpi_version");
-  add_line(out, "mpi", fmt::format("{}{}{}", info.text_of("mpi"), version.empty() ? "" : " ", version));
-  add_line(out, "ranks", fmt::format("{} on {} host{} ({})", count_text(info.rank_count),
-                                     info.hosts.size(), info.hosts.size() == 1 ? "" : "s",
+  add_line(out, "mpi",
+           fmt::format("{}{}{}", info.text_of("mpi"), version.empty() ? "" : " ", version));
+  add_line(out, "ranks", fmt::format("{} on {} ({})", count_text(info.rank_count),
+                                     counted_text(info.hosts.size(), "host"),
                                      hosts_text(info.hosts)));
   add_line(out, "calls", count_text(trace.call_count()));
   std::string duration = duration_text(info.duration_ns);
@@ -192,15 +200,16 @@ std::string info_text(const Trace& trace) {
   if (trace.call_count() > 0)
     size += fmt::format(", {:.3g} a call", static_cast<double>(info.file_bytes) /
                                                static_cast<double>(trace.call_count()));
-  add_line(out, "file", fmt::format("{}, format {}.{}", size, info.format_major, info.format_minor));
-  add_line(out, "content", fmt::format("{} signatures, {} rules in {} grammars, {} definitions",
-                                       count_text(trace.signature_count()),
-                                       count_text(rule_count(trace)),
-                                       count_text(trace.data().grammars.size()),
-                                       count_text(trace.definition_count())));
+  add_line(out, "file",
+           fmt::format("{}, format {}.{}", size, info.format_major, info.format_minor));
+  add_line(out, "content", fmt::format("{}, {} in {}, {}",
+                                       counted_text(trace.signature_count(), "signature"),
+                                       counted_text(rule_count(trace), "rule"),
+                                       counted_text(trace.data().grammars.size(), "grammar"),
+                                       counted_text(trace.definition_count(), "definition")));
   add_line(out, "timing", info.text_of("timing"));
   add_line(out, "complete", info.complete ? "yes" : "NO");
-  add_line(out, "losses", losses_text(info));
+  out += fmt::format("  {:<12} {}\n", "losses", losses_text(info));
   return out + "\n" + groups_text(trace);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/runs.h"
 #include "refrain/trace.h"
@@ -12,13 +13,16 @@ namespace refrain::report {
 std::string info_json(const Trace& trace);
 std::string info_text(const Trace& trace);
 
-// "0", "1-3", "0-62:2, 5": runs of ranks, with a step when it is not 1. Past `max_runs` runs it ends
-// in "...".
+// "0", "1-3", "0-62:2, 5": runs of ranks, with a step when it is not 1. Past `max_runs` runs it
+// ends in "...".
 std::string rank_list_text(const base::RunList& ranks, size_t max_runs);
 
 // "1.5 s", "310 us": three digits and a unit.
 std::string duration_text(uint64_t ns);
 // "12 345 678"
 std::string count_text(uint64_t count);
+
+// "1 rule", "2 rules".
+std::string counted_text(uint64_t count, std::string_view noun);
 
 }  // namespace refrain::report

@@ -62,6 +62,21 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t n = sequence_length(text);
+    const auto byte = static_cast<uint8_t>(text[0]);
+    const bool is_c1 = n == 2 && byte == 0xc2 && static_cast<uint8_t>(text[1]) < 0xa0;
+    if (n == 0 || byte < 0x20 || byte == 0x7f || is_c1)
+      out += '?';
+    else
+      out.append(text.substr(0, n));
+    text.remove_prefix(n == 0 ? 1 : n);
+  }
+  return out;
+}
+
 void append_hex(std::string& out, std::string_view bytes) {
   for (const char c : bytes) {
     const auto byte = static_cast<uint8_t>(c);

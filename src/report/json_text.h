@@ -1,4 +1,5 @@
-// JSON written straight into a buffer, for output that comes in millions of lines.
+// Text that the trace holds as text to print: JSON written straight into a buffer, for output that
+// comes in millions of lines, and lines for people.
 #pragma once
 
 #include <string>
@@ -10,6 +11,10 @@ namespace refrain::report {
 void append_json_string(std::string& out, std::string_view text);
 
 bool is_utf8(std::string_view text);
+
+// `text` as part of one line for people: control characters and what is no UTF-8 become '?', so
+// that a name in a file can neither break a line nor speak to the terminal.
+std::string printable(std::string_view text);
 
 // Lower-case hexadecimal digits, two a byte.
 void append_hex(std::string& out, std::string_view bytes);

@@ -34,6 +34,13 @@ TEST(JsonText, KnowsUtf8) {
   EXPECT_FALSE(is_utf8("\xf4\x90\x80\x80"));  // above U+10FFFF
 }
 
+TEST(JsonText, PrintableTextStaysInItsLine) {
+  EXPECT_EQ(printable("größe €"), "größe €");
+  EXPECT_EQ(printable("a\nb\x1b[2Jc\x7f"), "a?b?[2Jc?");
+  EXPECT_EQ(printable("\xc2\x9b\xff-\xc3"), std::string(2, '?') + "-?") << "C1 control, no UTF-8";
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "?");
+}
+
 TEST(JsonText, Hex) {
   std::string out;
   append_hex(out, std::string_view("\x00\xff\x10", 3));

@@ -84,17 +84,18 @@ std::string heaviest_text(const analysis::Matrix& m) {
 }  // namespace
 
 std::string matrix_text(const analysis::Matrix& m, const std::string& name) {
-  std::string out = fmt::format("{}: {} {}, {} messages, {} between {} pairs\n", name, m.rank_count,
-                                m.rank_count == 1 ? "rank" : "ranks", count_text(m.messages),
-                                bytes_text(m.bytes), count_text(m.entries.size()));
+  std::string out = fmt::format("{}: {}, {}, {} between {}\n", name,
+                                counted_text(static_cast<uint64_t>(m.rank_count), "rank"),
+                                counted_text(m.messages, "message"), bytes_text(m.bytes),
+                                counted_text(m.entries.size(), "pair"));
   if (!m.entries.empty())
     out += m.rank_count <= kTableRanks ? table_text(m) : picture_text(m) + heaviest_text(m);
   if (m.other_world_messages > 0)
-    out += fmt::format("\n{} messages with processes of another world are not shown\n",
-                       count_text(m.other_world_messages));
+    out += fmt::format("\n{} with processes of another world, not shown\n",
+                       counted_text(m.other_world_messages, "message"));
   if (m.unsized_messages > 0)
-    out += fmt::format("\n{} messages are of unknown size and counted as 0 bytes\n",
-                       count_text(m.unsized_messages));
+    out += fmt::format("\n{} of unknown size, counted as 0 bytes\n",
+                       counted_text(m.unsized_messages, "message"));
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "report/info_text.h"
+#include "report/json_text.h"
 #include "report/profile_rows.h"
 #include "report/table.h"
 #include "report/units.h"
@@ -15,11 +16,10 @@ constexpr size_t kRanksShown = 16;  // more ranks than that: their spread only
 std::string title_line(const ProfileView& view) {
   const RunInfo& info = view.trace.info();
   std::string out =
-      fmt::format("{}: {} {}, {} calls, {}", view.trace.name(), info.rank_count,
-                  info.rank_count == 1 ? "rank" : "ranks", count_text(view.profile.all.calls),
-                  duration_text(info.duration_ns));
+      fmt::format("{}: {}, {}, {}", view.trace.name(), counted_text(info.rank_count, "rank"),
+                  counted_text(view.profile.all.calls, "call"), duration_text(info.duration_ns));
   if (const auto program = info.text_of("command"); !program.empty())
-    out += fmt::format("\n  {}", program);
+    out += fmt::format("\n  {}", printable(program));
   return out + "\n";
 }
 
@@ -88,10 +88,10 @@ const char* title_of(ProfileBy by) {
 std::string notes_text(const analysis::Profile& p) {
   std::string out;
   if (p.all.failed > 0)
-    out += fmt::format("\n{} calls did not return MPI_SUCCESS\n", count_text(p.all.failed));
+    out += fmt::format("\n{} did not return MPI_SUCCESS\n", counted_text(p.all.failed, "call"));
   if (p.all.unsized > 0)
-    out += fmt::format("\n{} transfers are of unknown size and counted as 0 bytes\n",
-                       count_text(p.all.unsized));
+    out += fmt::format("\n{} of unknown size, counted as 0 bytes\n",
+                       counted_text(p.all.unsized, "transfer"));
   return out;
 }
 
@@ -109,7 +109,8 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
   for (const ProfileRow& row : rows) {
     if (top > 0 && table.rows() == top) break;
     std::vector<std::string> cells = {by == ProfileBy::kGroup ? row.group : row.call};
-    if (by == ProfileBy::kSite) cells = {row.site, row.function, row.call};
+    if (by == ProfileBy::kSite)
+      cells = {printable(row.site), printable(row.function), row.call};
     for (std::string& cell : columns(row.totals, view.profile)) cells.push_back(std::move(cell));
     table.add(cells);
     module_changed = module_changed || row.module_changed;

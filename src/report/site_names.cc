@@ -1,5 +1,6 @@
 #include "report/site_names.h"
 
+#include "report/json_text.h"
 #include "report/value_text.h"
 
 namespace refrain::report {
@@ -13,7 +14,7 @@ const std::string& SiteNames::name(DefinitionId id) {
   if (!is_new) return it->second;
   const std::optional<Site> site = trace_.site(id);
   if (!site) return it->second;
-  it->second = symbols_ != nullptr ? symbols_->label(*site) : module_and_offset(*site);
+  it->second = symbols_ != nullptr ? printable(symbols_->label(*site)) : module_and_offset(*site);
   return it->second;
 }
 

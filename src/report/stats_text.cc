@@ -98,19 +98,20 @@ std::string stats_text(const TraceStats& stats) {
   out += fmt::format("{:<14} {:>12} {:>12.0f} {:>5.1f} %\n", "header, table", "", rest,
                      100 * ratio(rest, file));
   out += fmt::format("{:<14} {:>12} {:>12} {:>5.1f} %\n\n", "file", "", stats.file_bytes, 100.0);
-  out += fmt::format("{} calls, {:.3g} bytes a call; a plain list of them takes at least {:.3g} bytes, "
-                     "{:.3g} times as many\n",
-                     count_text(stats.calls), ratio(file, static_cast<double>(stats.calls)),
+  out += fmt::format("{}, {:.3g} bytes a call\n", counted_text(stats.calls, "call"),
+                     ratio(file, static_cast<double>(stats.calls)));
+  out += fmt::format("a plain list of them takes at least {:.3g} bytes, {:.3g} times as many\n",
                      stats.plain_list_bytes, ratio(stats.plain_list_bytes, file));
-  out += fmt::format("{} signatures ({} bytes, {} rank expressions), {} groups of ranks, {} "
-                     "definitions\n",
-                     count_text(stats.signatures), count_text(stats.signature_bytes),
-                     count_text(stats.expressions), count_text(stats.groups),
-                     count_text(stats.definitions));
-  out += fmt::format("{} grammars with {} rules and {} symbols\n", count_text(stats.grammars),
-                     count_text(stats.rules), count_text(stats.symbols));
-  out += fmt::format("{} tables with {} values in {} runs\n", count_text(stats.tables),
-                     count_text(stats.table_values), count_text(stats.table_runs));
+  out += fmt::format("{} ({}, {})\n", counted_text(stats.signatures, "signature"),
+                     counted_text(stats.signature_bytes, "byte"),
+                     counted_text(stats.expressions, "rank expression"));
+  out += fmt::format("{} of ranks, {}\n", counted_text(stats.groups, "group"),
+                     counted_text(stats.definitions, "definition"));
+  out += fmt::format("{} with {} and {}\n", counted_text(stats.grammars, "grammar"),
+                     counted_text(stats.rules, "rule"), counted_text(stats.symbols, "symbol"));
+  out += fmt::format("{} with {} in {}\n", counted_text(stats.tables, "table"),
+                     counted_text(stats.table_values, "value"),
+                     counted_text(stats.table_runs, "run"));
   return out;
 }
 

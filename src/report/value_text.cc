@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "report/json_text.h"
 
 namespace refrain::report {
@@ -10,8 +12,8 @@ namespace {
 
 class Writer {
  public:
-  Writer(std::string& out, const Trace& trace, Style style)
-      : out_(out), trace_(trace), json_(style == Style::kJson) {}
+  Writer(std::string& out, const Trace& trace, Style style, size_t max_bytes)
+      : out_(out), trace_(trace), json_(style == Style::kJson), max_bytes_(max_bytes) {}
 
   bool value(const Value& v) {
     switch (v.kind) {
@@ -29,7 +31,7 @@ class Writer {
       case ValueKind::kChanged: return value(v.at_exit());
       case ValueKind::kBits: bits(v); break;
     }
-    return out_.size() <= kMaxTextBytes;
+    return out_.size() <= max_bytes_;
   }
 
  private:
@@ -105,26 +107,26 @@ class Writer {
         } else if (!value(run)) {
           return false;
         }
+        if (out_.size() > max_bytes_) return false;
       }
-      if (out_.size() > kMaxTextBytes) return false;
     }
     out_ += ']';
     return true;
   }
   void bits(const Value& v) {
-    std::string text;
-    for (const Value& bit : v.items) {
-      if (!text.empty()) text += '|';
-      text += constant_name(bit);
-    }
-    if (v.number != 0 || text.empty())
-      text += fmt::format("{}{:#x}", text.empty() ? "" : "|", static_cast<uint64_t>(v.number));
-    word(text);
+    fmt::memory_buffer text;
+    const auto bar = [&] { return text.size() == 0 ? "" : "|"; };
+    for (const Value& bit : v.items)
+      fmt::format_to(std::back_inserter(text), "{}{}", bar(), constant_name(bit));
+    if (v.number != 0 || text.size() == 0)
+      fmt::format_to(std::back_inserter(text), "{}{:#x}", bar(), static_cast<uint64_t>(v.number));
+    word({text.data(), text.size()});
   }
 
   std::string& out_;
   const Trace& trace_;
   const bool json_;
+  const size_t max_bytes_;
 };
 
 }  // namespace
@@ -132,11 +134,12 @@ class Writer {
 std::string module_and_offset(const Site& site) {
   if (site.module.empty() || site.offset < 0) return {};
   const std::string_view name = site.module.substr(site.module.rfind('/') + 1);
-  return fmt::format("{}+{:#x}", name, site.offset);
+  return fmt::format("{}+{:#x}", printable(name), site.offset);
 }
 
-bool append_value(std::string& out, const Value& value, const Trace& trace, Style style) {
-  return Writer(out, trace, style).value(value);
+bool append_value(std::string& out, const Value& value, const Trace& trace, Style style,
+                  size_t max_bytes) {
+  return Writer(out, trace, style, max_bytes).value(value);
 }
 
 }  // namespace refrain::report

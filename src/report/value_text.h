@@ -30,8 +30,9 @@ enum class Style : uint8_t { kJson, kText };
 std::string module_and_offset(const Site& site);
 
 // Appends one value. kChanged shows its value at exit. Gives up, and returns false, once `out` is
-// longer than kMaxTextBytes: a small file may stand for very long arrays.
+// longer than max_bytes: a small file may stand for very long arrays.
 inline constexpr size_t kMaxTextBytes = size_t{1} << 28;
-bool append_value(std::string& out, const Value& value, const Trace& trace, Style style);
+bool append_value(std::string& out, const Value& value, const Trace& trace, Style style,
+                  size_t max_bytes = kMaxTextBytes);
 
 }  // namespace refrain::report

@@ -15,12 +15,14 @@ import tempfile
 kMaxFileLines = 400
 kMaxFunctionLines = 70
 kMaxColumns = 100
+kMaxScriptColumns = 120  # Python and the shell have no formatter here
 
 kCodeSuffixes = {".h", ".cc", ".c", ".S"}
 kTextSuffixes = kCodeSuffixes | {".py", ".md", ".txt", ".cmake", ".json", ".sh", ""}
 kIgnoredFolders = {"build", ".git", "__pycache__"}
 # Spelled in two parts, so that this file passes its own rule.
-kForbidden = ["/wo" "rk/", "iss" "ue #", "TO" "DO", "FIX" "ME", "X" "XX"]
+kForbidden = ["/wo" "rk/", "../sha" "red", "iss" "ue #", "TO" "DO", "FIX" "ME", "X" "XX",
+              "FIND" "INGS", "PEE" "RS.md", "DES" "IGN.md", "DES" "IGN:", "MOD" "ELS.md"]
 kNamedByOthers = {"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE",
                   "CMakeLists.txt", "CMakePresets.json", "Makefile"}
 
@@ -120,11 +122,15 @@ def rule_no_tabs(tree):
 
 def rule_columns(tree):
     for name in tree.names:
-        if name.suffix not in kCodeSuffixes | {".py"} and name.name != "dev":
+        if name.suffix in kCodeSuffixes:
+            limit = kMaxColumns
+        elif name.suffix == ".py" or name.name == "dev":
+            limit = kMaxScriptColumns
+        else:
             continue
         for number, line in enumerate(tree.text(name).splitlines(), start=1):
-            if len(line) > kMaxColumns and not re.search(r"https?://\S+$", line):
-                yield f"{name}:{number}: {len(line)} columns, at most {kMaxColumns}"
+            if len(line) > limit and not re.search(r"https?://\S+$", line):
+                yield f"{name}:{number}: {len(line)} columns, at most {limit}"
 
 
 def rule_no_trailing_space(tree):
@@ -142,7 +148,7 @@ def rule_forbidden_words(tree):
     for name in tree.ours():
         for number, line in enumerate(tree.text(name).splitlines(), start=1):
             for word in kForbidden:
-                if re.search(r"(?<![A-Za-z])" + re.escape(word) + r"(?![A-Za-z])", line):
+                if re.search(r"(?<![A-Za-z])" + re.escape(word) + r"(?![a-z])", line):
                     yield f"{name}:{number}: '{word}'"
 
 
@@ -228,10 +234,12 @@ FAILING = {
         {"src/base/a.cc": kLongBody},
         {"src/base/a.cc": "class A {\n  void g(int a) const {\n" + "    x();\n" * 75 + "  }\n};\n"},
         {"src/base/a.cc": "int f(int a,\n      int b) {\n" + "  x();\n" * 75 + "}\n"}],
-    "rule_header_comment": [{"src/base/a.h": "#pragma once\n"}, {"src/cli/a.cc": '#include "base/b.h"\n'}],
+    "rule_header_comment": [{"src/base/a.h": "#pragma once\n"},
+                            {"src/cli/a.cc": '#include "base/b.h"\n'}],
     "rule_pragma_once": [{"src/base/a.h": "// A.\n"}],
     "rule_no_tabs": [{"src/base/a.h": "// A.\n#pragma once\n\tint x;\n"}],
-    "rule_columns": [{"src/base/a.h": "// " + "a" * 100 + "\n"}],
+    "rule_columns": [{"src/base/a.h": "// " + "a" * 100 + "\n"},
+                     {"tools/gen/a.py": "# " + "a" * 120 + "\n"}],
     "rule_no_trailing_space": [{"README.md": "word \n"}, {"README.md": "word"}],
     "rule_forbidden_words": [{"README.md": f"{word} 12\n"} for word in kForbidden],
     "rule_file_names": [{"src/base/MyFile.h": ""}, {"src/Base/a.h": ""},

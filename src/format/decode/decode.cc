@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/bytes.h"
 #include "format/decode/container.h"
 #include "format/decode/field_reader.h"
 #include "format/decode/sections.h"
@@ -25,6 +26,7 @@ base::Error error_of(const Finding& f, const std::string& name) {
     place += (f.in_raw ? ", raw byte " : ", byte ") + std::to_string(f.offset);
   base::Error e = base::fail(f.section + ": " + f.text, place);
   if (unsupported) e.code = base::ErrorCode::kUnsupported;
+  if (!unsupported && f.rule != kRuleMagic) e.message += "; take another copy or record again";
   return e;
 }
 
@@ -130,8 +132,9 @@ base::Result<std::vector<SectionSize>> section_sizes(std::string_view bytes,
     }
     for (const RawSection& s : c.sections) {
       if (!s.entry.bundled || s.entry.entry_offset != e.entry_offset) continue;
-      const double share =
-          e.raw_bytes == 0 ? 0 : static_cast<double>(s.entry.raw_bytes) / static_cast<double>(e.raw_bytes);
+      const double share = e.raw_bytes == 0 ? 0
+                                            : static_cast<double>(s.entry.raw_bytes) /
+                                                  static_cast<double>(e.raw_bytes);
       sizes.push_back(SectionSize{s.entry.type, s.entry.raw_bytes,
                                   share * static_cast<double>(e.stored_bytes)});
     }
@@ -141,7 +144,8 @@ base::Result<std::vector<SectionSize>> section_sizes(std::string_view bytes,
 
 namespace {
 
-// Reads up to `size` bytes in all; the errno of a failure, else 0. Less is read of a file that ends.
+// Reads up to `size` bytes in all; the errno of a failure, else 0. Less is read of a file that
+// ends.
 int read_up_to(int fd, uint64_t size, std::string& bytes) {
   size_t have = bytes.size();
   bytes.resize(static_cast<size_t>(size));
@@ -156,12 +160,11 @@ int read_up_to(int fd, uint64_t size, std::string& bytes) {
   return error;
 }
 
-// How much of a file with this header is worth reading: not a disk image that is called run.rfn.
-// What is left out is more than the header knows of, which is an error all the same.
-uint64_t length_by_header(std::string_view header) {
-  if (header.size() < kHeaderBytes || header.substr(0, kMagic.size()) != kMagic) return 0;
-  base::ByteReader in(header.substr(kFileLengthOffset));
-  return in.u64();
+// Whether the bytes behind this header are worth reading: of a disk image called run.rfn, or a file
+// of another version, the header alone says what is wrong.
+bool is_trace_header(std::string_view header) {
+  return header.size() == kHeaderBytes && header.substr(0, kMagic.size()) == kMagic &&
+         static_cast<uint8_t>(header[kMagic.size()]) == kMajor;
 }
 
 }  // namespace
@@ -180,18 +183,26 @@ base::Result<std::string> read_file(const std::string& path) {
     close(fd);
     return base::fail("cannot read the trace: not a regular file", path);
   }
-  std::string bytes(static_cast<size_t>(info.st_size), '\0');
-  size_t have = 0;
-  int error = 0;
-  while (have < bytes.size() && error == 0) {
-    const ssize_t n = read(fd, bytes.data() + have, bytes.size() - have);
-    if (n == 0) break;  // shrank meanwhile: the header's length will tell
-    if (n < 0 && errno != EINTR) error = errno;
-    if (n > 0) have += static_cast<size_t>(n);
+  // Longer than the header says by this much: not read, however much of it there is.
+  constexpr uint64_t kMaxSurplusBytes = uint64_t{1} << 20;
+  const auto size = static_cast<uint64_t>(info.st_size);
+  std::string bytes;
+  int error = read_up_to(fd, std::min(size, uint64_t{kHeaderBytes}), bytes);
+  if (error == 0 && is_trace_header(bytes)) {
+    base::ByteReader length(std::string_view(bytes).substr(kFileLengthOffset));
+    const uint64_t wanted = length.u64();
+    if (size > wanted && size - wanted > kMaxSurplusBytes) {
+      close(fd);
+      return base::fail("the file has " + std::to_string(size) + " bytes, its header says " +
+                            std::to_string(wanted) +
+                            ": something was added or the header is damaged",
+                        path + ", byte " + std::to_string(kFileLengthOffset));
+    }
+    // What shrinks meanwhile is found by the header's length.
+    error = read_up_to(fd, size, bytes);
   }
   close(fd);
   if (error != 0) return failure(error);
-  bytes.resize(have);
   return bytes;
 }
 

@@ -1,8 +1,8 @@
 // The bytes of a trace file -> TraceData. Knows nothing of encode/; docs/format.md is the contract.
 //
-// Total: whatever the bytes are, the result is a trace that keeps every rule of the document, or one
-// error with the file's name and the offset. Memory is bounded by limits.h and by the size of the
-// input. Thread safe.
+// Total: whatever the bytes are, the result is a trace that keeps every rule of the document, or
+// one error with the file's name and the offset. Memory is bounded by limits.h and by the size of
+// the input. Thread safe.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ namespace refrain::format {
 // a feature that this build does not know, gives ErrorCode::kUnsupported.
 base::Result<TraceData> decode(std::string_view bytes, const std::string& name);
 
-// Reads the whole file (regular, at most 2^40 bytes), errors name the system's reason.
+// Reads the whole file (regular, at most 2^40 bytes), errors name the system's reason. Of a file
+// that its header shows to be none of ours, only the header: decode() then says why.
 base::Result<std::string> read_file(const std::string& path);
 
 // What the header and section table say.
@@ -71,6 +72,7 @@ struct SectionSize {
   uint64_t raw_bytes = 0;
   double stored_bytes = 0;    // a bundled section's share of its bundle, by raw size
 };
-base::Result<std::vector<SectionSize>> section_sizes(std::string_view bytes, const std::string& name);
+base::Result<std::vector<SectionSize>> section_sizes(std::string_view bytes,
+                                                     const std::string& name);
 
 }  // namespace refrain::format

@@ -214,12 +214,17 @@ TEST(Check, ContentRules) {
       {kRuleDefinitionRefs, [](TraceData& t) { t.definitions[1].refs = {1}; }},
       {kRuleDefinitionPayload, [](TraceData& t) { t.definitions[0].payload = "\x7f"; }},
       {kRuleShape, [](TraceData& t) { t.signatures[0].slots.pop_back(); }},
-      {kRuleRequestOrder, [](TraceData& t) { std::swap(t.signatures.front(), t.signatures.back()); }},
+      {kRuleRequestOrder,
+       [](TraceData& t) { std::swap(t.signatures.front(), t.signatures.back()); }},
       {kRuleDefinitionSlot, [](TraceData& t) { t.signatures[0].slots[0].a = 1000; }},
       {kRuleExpr,
-       [](TraceData& t) { t.signatures[0].slots[1] = {Expr::Kind::kCart, 0, 1, 1}; }},
+       [](TraceData& t) {
+         t.signatures[0].slots[1] = {Expr::Kind::kCart, 0, 1, 1};
+       }},
       {kRuleTableIndex,
-       [](TraceData& t) { t.signatures[0].slots[1] = {Expr::Kind::kTable, 99, 0, 0}; }},
+       [](TraceData& t) {
+         t.signatures[0].slots[1] = {Expr::Kind::kTable, 99, 0, 0};
+       }},
       {kRuleDurations, [](TraceData& t) { t.durations[0].min_ns = UINT64_MAX; }},
       {kRuleGrammar, [](TraceData& t) { t.grammars[0].symbols[0].count = 0; }},
       {kRuleGroupRanks, [](TraceData& t) { t.groups[0].ranks = {}; }},

@@ -202,7 +202,8 @@ void read_durations(FieldReader& in, Decoding& out) {
       return in.fail(kRuleDurations, begin, "maximum beyond 64 bits");
     d.max = static_cast<uint16_t>(d.mean + gap);
   });
-  each([&](DurationCodes& d, int64_t i) { d.first_bucket = in.u8("first bucket of signature", i); });
+  each(
+      [&](DurationCodes& d, int64_t i) { d.first_bucket = in.u8("first bucket of signature", i); });
   each([&](DurationCodes& d, int64_t i) {
     const size_t begin = in.position();
     const uint8_t buckets = in.u8("bucket count of signature", i);

@@ -67,7 +67,8 @@ class Finisher {
   void prepare() {
     by_size_.resize(p_.groups.size());
     std::iota(by_size_.begin(), by_size_.end(), size_t{0});
-    // Many ranks leave few hypotheses: those first, so that single ranks join what they established.
+    // Many ranks leave few hypotheses: those first, so that single ranks join what they
+    // established.
     std::stable_sort(by_size_.begin(), by_size_.end(), [&](size_t x, size_t y) {
       return p_.groups[x].ranks.size() > p_.groups[y].ranks.size();
     });
@@ -132,8 +133,8 @@ class Finisher {
     return true;
   }
 
-  // Copies what is alive (the group's own states stay: places of later calls are found through them);
-  // where all hypotheses are dead, a Cartesian shift if that holds, else a table.
+  // Copies what is alive (the group's own states stay: places of later calls are found through
+  // them); where all hypotheses are dead, a Cartesian shift if that holds, else a table.
   void resolve_tables(size_t g, uint32_t t, Shared& mine) {
     const PartialSignature& sig = p_.groups[g].signatures[t];
     mine.slots.resize(sig.slots.size());

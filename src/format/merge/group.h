@@ -19,7 +19,8 @@ class GroupView {
   GroupView(const PartialGroup& group, const std::vector<ShapeInfo>& shapes, Places& places)
       : group_(group), shapes_(shapes), places_(places) {}
 
-  // Where rank number `position` of the group stands in the communicator that the signature works on.
+  // Where rank number `position` of the group stands in the communicator that the signature works
+  // on.
   Place place(uint32_t terminal, uint64_t position);
   // The same for position 0 and every terminal at once.
   std::vector<Place> first_places();

@@ -104,8 +104,8 @@ bool is_simple(const SlotState& s) {
 }
 
 std::optional<Expr> find_cart(const base::RunList& values, const std::vector<Place>& places) {
-  // A shift by d in a dimension of stride a and extent b moves by d*a, or by (d-b)*a where it wraps:
-  // exactly one positive and one negative distance.
+  // A shift by d in a dimension of stride a and extent b moves by d*a, or by (d-b)*a where it
+  // wraps: exactly one positive and one negative distance.
   int64_t up = 0, down = 0;
   uint64_t position = 0;
   for (const auto& run : values.runs()) {

@@ -24,9 +24,9 @@
 
 namespace refrain::format {
 
-// Which functions of the rank still explain all values of a slot that were seen so far. Every one of
-// them is fixed by the first rank's value (`first`) and, for affine ones, the slope, so nothing else
-// needs to be kept.
+// Which functions of the rank still explain all values of a slot that were seen so far. Every one
+// of them is fixed by the first rank's value (`first`) and, for affine ones, the slope, so nothing
+// else needs to be kept.
 struct SlotState {
   enum : uint8_t {
     kAffineAlive = 1,   // slope * (me - first me) + first
@@ -71,8 +71,8 @@ struct PartialTrace {
   uint64_t duration_ns = 0;
 };
 
-// Fails when the record contradicts itself (a signature that does not parse, an index out of range):
-// an error of the recorder, not of the program.
+// Fails when the record contradicts itself (a signature that does not parse, an index out of
+// range): an error of the recorder, not of the program.
 base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size);
 
 // Every rank of `a` must be below every rank of `b`. Associative as far as decoded values go. Fails
@@ -83,8 +83,9 @@ base::Result<PartialTrace> merge(PartialTrace a, PartialTrace b);
 std::string serialise(const PartialTrace& partial);
 base::Result<PartialTrace> parse(std::string_view bytes);
 
-// Chooses expressions, shares signatures between groups and numbers everything as the file wants it.
-// Ranks of the world that are in no group make the trace incomplete and leave a loss `rank_missing`.
+// Chooses expressions, shares signatures between groups and numbers everything as the file wants
+// it. Ranks of the world that are in no group make the trace incomplete and leave a loss
+// `rank_missing`.
 base::Result<TraceData> finish(PartialTrace partial);
 
 }  // namespace refrain::format

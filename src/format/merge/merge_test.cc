@@ -22,7 +22,8 @@ std::vector<RankRecord> make(uint64_t n, const std::function<RankRecord(uint64_t
 }
 
 void expect_exact(const TraceData& trace, const std::vector<RankRecord>& ranks) {
-  for (const RankRecord& r : ranks) ASSERT_EQ(testing::difference(trace, r), "") << "rank " << r.rank;
+  for (const RankRecord& r : ranks)
+    ASSERT_EQ(testing::difference(trace, r), "") << "rank " << r.rank;
   const auto findings = check_content(trace);
   ASSERT_TRUE(findings.empty()) << findings[0].to_string();
 }

@@ -1,5 +1,5 @@
-// PartialTrace <-> bytes, for the way from rank to rank. Both ends are the same build, yet parse() is
-// as strict as the file's decoder: a damaged message must not take the traced program down.
+// PartialTrace <-> bytes, for the way from rank to rank. Both ends are the same build, yet parse()
+// is as strict as the file's decoder: a damaged message must not take the traced program down.
 #include <utility>
 
 #include "base/bytes.h"
@@ -223,7 +223,8 @@ class Parser {
       p.totals.push_back(t);
     }
     const uint64_t hosts = in_.count(kMaxHosts);
-    for (uint64_t i = 0; i < hosts && in_.ok(); ++i) p.hosts.emplace_back(in_.string(kMaxTextBytes));
+    for (uint64_t i = 0; i < hosts && in_.ok(); ++i)
+      p.hosts.emplace_back(in_.string(kMaxTextBytes));
     p.host_of_rank = base::RunList::read(in_, p.world_size);
     if (p.host_of_rank.size() != p.ranks.size()) return false;
     const uint64_t losses = in_.count(kMaxLosses);

@@ -141,7 +141,8 @@ void exchange(SyntheticRank& r, uint64_t world_size, const std::vector<int64_t>&
   int64_t where = 0x1200;
   const auto next_site = [&] { return r.site(where += 0x2b); };
   const auto dimension_count = static_cast<int64_t>(dims.size());
-  r.call(Sig(kInit, next_site()).buffer(BufferClass::kStack, 1, 0).buffer(BufferClass::kStack, 2, 0));
+  r.call(
+      Sig(kInit, next_site()).buffer(BufferClass::kStack, 1, 0).buffer(BufferClass::kStack, 2, 0));
   r.call(Sig(kCommRank, next_site()).object(r.world()).integer(me));
   r.call(Sig(kCommSize, next_site()).object(r.world()).integer(static_cast<int64_t>(world_size)));
   base::RunList all;
