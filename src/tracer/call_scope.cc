@@ -25,6 +25,16 @@ CallScope::CallScope(mpi::CallId call, void* return_address, void* frame)
     : address_(reinterpret_cast<uintptr_t>(return_address)), call_(call) {
   Location* l = current_location();
   if (l == nullptr) return;
+  const auto here = reinterpret_cast<uintptr_t>(frame);
+  if (l->depth > 0 && here >= l->open_frame && l->stack.holds(here) &&
+      l->stack.holds(l->open_frame)) {
+    // The open call was left by a longjmp out of a callback: a call inside it would stand deeper.
+    l->depth = 0;
+    l->open_call = 0;
+    l->in_recorder = false;
+    l->process->lose("left_by_jump", "a callback jumped out of an MPI call");
+  }
+  if (l->depth == 0) l->open_frame = here;
   const bool nested = l->depth > 0;
   location_ = l;
   ++l->depth;

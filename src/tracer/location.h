@@ -24,6 +24,7 @@ struct Location {
   uint32_t thread = 0;
   int depth = 0;              // MPI calls under way on this thread
   mpi::CallId open_call = 0;  // the innermost recorded one of them
+  uintptr_t open_frame = 0;   // stack frame of the outermost one
   bool in_recorder = false;   // the recorder itself is calling MPI
   grammar::Builder grammar;
   Encoder encoder;
