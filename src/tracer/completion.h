@@ -60,6 +60,10 @@ class RequestSnapshot {
   Item* items_;
 };
 
+// A call whose handle pointer is NULL: the MPI library's error to report, and nothing to look up.
+// It is passed on and counted as lost under this reason.
+inline constexpr const char* kNullArgument = "null_argument";
+
 // The class of an error code.
 int error_class(int rc);
 // Status parameters of a call that failed, or that completed nothing (then the status is the empty

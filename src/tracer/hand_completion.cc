@@ -49,6 +49,8 @@ int same(int k) { return k; }
 
 int MPI_Wait(CallScope& scope, decltype(&::MPI_Wait) real, MPI_Request* request,
              MPI_Status* status) {
+  if (request == nullptr)
+    return scope.process().lose(kNullArgument, "MPI_Wait"), real(request, status);
   RequestSnapshot requests(scope.process(), request, 1);
   MPI_Status own;
   MPI_Status* used = status == MPI_STATUS_IGNORE && requests.has_wildcard() ? &own : status;
@@ -73,6 +75,8 @@ int MPI_Wait(CallScope& scope, decltype(&::MPI_Wait) real, MPI_Request* request,
 
 int MPI_Test(CallScope& scope, decltype(&::MPI_Test) real, MPI_Request* request, int* flag,
              MPI_Status* status) {
+  if (request == nullptr)
+    return scope.process().lose(kNullArgument, "MPI_Test"), real(request, flag, status);
   RequestSnapshot requests(scope.process(), request, 1);
   MPI_Status own;
   MPI_Status* used = status == MPI_STATUS_IGNORE && requests.has_wildcard() ? &own : status;
@@ -259,6 +263,8 @@ int MPI_Testsome(CallScope& scope, decltype(&::MPI_Testsome) real, int incount, 
 }
 
 int MPI_Request_free(CallScope& scope, decltype(&::MPI_Request_free) real, MPI_Request* request) {
+  if (request == nullptr)
+    return scope.process().lose(kNullArgument, "MPI_Request_free"), real(request);
   RequestSnapshot requests(scope.process(), request, 1);
   scope.begin();
   const int rc = real(request);
@@ -271,6 +277,7 @@ int MPI_Request_free(CallScope& scope, decltype(&::MPI_Request_free) real, MPI_R
 }
 
 int MPI_Start(CallScope& scope, decltype(&::MPI_Start) real, MPI_Request* request) {
+  if (request == nullptr) return scope.process().lose(kNullArgument, "MPI_Start"), real(request);
   RequestSnapshot requests(scope.process(), request, 1);
   scope.begin();
   const int rc = real(request);

@@ -18,6 +18,7 @@ void encode_arguments(Encoder& e, int* argc, char*** argv, int argc_before) {
 // One level up from a handle that the call frees.
 template <class Real, class H>
 int free_handle(CallScope& scope, Real real, Kind kind, H* handle) {
+  if (handle == nullptr) return scope.process().lose(kNullArgument, "handle"), real(handle);
   const Captured before = scope.capture(kind, *handle);
   scope.begin();
   const int rc = real(handle);
@@ -121,6 +122,7 @@ int MPI_Session_finalize(CallScope& scope, decltype(&::MPI_Session_finalize) rea
 #endif
 
 int MPI_Cancel(CallScope& scope, decltype(&::MPI_Cancel) real, MPI_Request* request) {
+  if (request == nullptr) return scope.process().lose(kNullArgument, "MPI_Cancel"), real(request);
   RequestSnapshot requests(scope.process(), request, 1);
   scope.begin();
   const int rc = real(request);

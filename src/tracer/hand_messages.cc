@@ -131,6 +131,9 @@ int send_receive_replace(CallScope& scope, Real real, void* buf, Count count, MP
 template <class Real, class Count>
 int receive_message(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype datatype,
                     MPI_Message* message, MPI_Status* status) {
+  if (message == nullptr)
+    return scope.process().lose(kNullArgument, "MPI_Mrecv"),
+           real(buf, count, datatype, message, status);
   const Captured before = scope.capture(Kind::kMessage, *message);
   scope.begin();
   const int rc = real(buf, count, datatype, message, status);
