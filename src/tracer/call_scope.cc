@@ -32,6 +32,7 @@ CallScope::CallScope(mpi::CallId call, void* return_address, void* frame)
     l->depth = 0;
     l->open_call = 0;
     l->in_recorder = false;
+    if (!l->process->threaded) l->process->requests.give_back_all();
     l->process->lose("left_by_jump", "a callback jumped out of an MPI call");
   }
   if (l->depth == 0) l->open_frame = here;

@@ -1,4 +1,5 @@
 // Communicators: members, symbolic ids that all members agree on, sizes and neighbourhoods.
+#include <utility>
 #include <vector>
 
 #include "mpi/constant_ids.h"
@@ -7,31 +8,6 @@
 #include "tracer/objects.h"
 
 namespace refrain::tracer {
-
-int CommIds::take_member(int family) { return static_cast<int>(members_[family].take()); }
-
-void CommIds::start_family(int family) {
-  if (static_cast<size_t>(family) >= members_.size()) members_.resize(family + 1);
-  members_[family] = IdPool();
-  members_[family].take();
-}
-
-void CommIds::give_back(int family, int member) {
-  members_[family].give_back(static_cast<uint32_t>(member));
-}
-
-void CommIds::used_families(uint64_t (&mask)[kMaxFamilies / 64]) const {
-  for (uint64_t& m : mask) m = 0;
-  for (size_t f = 0; f < members_.size() && f < kMaxFamilies; ++f)
-    if (members_[f].any()) mask[f / 64] |= uint64_t{1} << (f % 64);
-}
-
-int CommIds::lowest_free(const uint64_t (&mask)[kMaxFamilies / 64]) {
-  constexpr int kFirst = 2;
-  for (int f = kFirst; f < kMaxFamilies; ++f)
-    if ((mask[f / 64] >> (f % 64) & 1) == 0) return f;
-  return kMaxFamilies;  // more than 500 groups alive at once: they share a number
-}
 
 CommIds& comm_ids() {
   static CommIds* ids = new CommIds;
@@ -55,7 +31,6 @@ base::RunList world_ranks(const Process& p, MPI_Group group) {
 void query(const Process& p, MPI_Comm comm, CommInfo& info) {
   int inter = 0;
   REFRAIN_REAL(PMPI_Comm_test_inter)(comm, &inter);
-  info.known = true;
   info.inter = inter != 0;
   REFRAIN_REAL(PMPI_Comm_rank)(comm, &info.rank);
   REFRAIN_REAL(PMPI_Comm_size)(comm, &info.size);
@@ -72,30 +47,88 @@ void query(const Process& p, MPI_Comm comm, CommInfo& info) {
 
 bool has_strangers(const base::RunList& list) { return list.find(-1) >= 0; }
 
-// The lowest family number that no member uses. One reduction; on an inter-communicator, whose
-// reductions deliver the other side's values, a second one brings our own side's back.
-int agree_on_family(Process& p, const CommInfo& info, MPI_Comm parent, MPI_Comm comm) {
-  constexpr int kWords = CommIds::kMaxFamilies / 64;
-  uint64_t mine[kWords], all[kWords];
-  {
-    Process::Guard guard(p);
-    comm_ids().used_families(mine);
-  }
-  for (int i = 0; i < kWords; ++i) all[i] = mine[i];
-  const auto allreduce = REFRAIN_REAL(PMPI_Allreduce);
-  const bool strangers = has_strangers(info.local) || has_strangers(info.remote);
-  if (strangers) {
+// A reduction over the members of a new communicator that are sure to be recorded. On an
+// inter-communicator, whose reductions deliver the other side's values, a second one brings our own
+// side's back.
+class Agreement {
+ public:
+  Agreement(const CommInfo& info, MPI_Comm parent, MPI_Comm comm)
+      : comm_(comm), inter_(info.inter), alone_(!info.inter && info.size == 1), info_(info) {
+    if (!has_strangers(info.local) && !has_strangers(info.remote)) return;
     // Processes of another world may not be recorded: agree among our own, where we know how to.
-    if (parent != MPI_COMM_NULL) allreduce(mine, all, kWords, MPI_UINT64_T, MPI_BOR, parent);
-  } else if (info.inter) {
-    uint64_t theirs[kWords];
-    allreduce(mine, theirs, kWords, MPI_UINT64_T, MPI_BOR, comm);
-    allreduce(theirs, all, kWords, MPI_UINT64_T, MPI_BOR, comm);
-    for (int i = 0; i < kWords; ++i) all[i] |= theirs[i];
-  } else if (info.size > 1) {
-    allreduce(mine, all, kWords, MPI_UINT64_T, MPI_BOR, comm);
+    comm_ = parent;
+    inter_ = false;
+    alone_ = parent == MPI_COMM_NULL;
   }
-  return CommIds::lowest_free(all);
+
+  // Whose words break a tie: one process on each side.
+  bool leads() const { return info_.rank == 0; }
+
+  void reduce(uint64_t* values, int n, MPI_Op op) const {
+    if (alone_) return;
+    const auto allreduce = REFRAIN_REAL(PMPI_Allreduce);
+    uint64_t out[kMax];
+    allreduce(values, out, n, MPI_UINT64_T, op, comm_);
+    if (inter_) {
+      allreduce(out, values, n, MPI_UINT64_T, op, comm_);
+      uint64_t both[kMax];
+      for (int i = 0; i < n; ++i) both[i] = combine(op, values[i], out[i]);
+      for (int i = 0; i < n; ++i) values[i] = both[i];
+    } else {
+      for (int i = 0; i < n; ++i) values[i] = out[i];
+    }
+  }
+
+ private:
+  static constexpr int kMax = CommIds::kMaskWords + 1;
+  static uint64_t combine(MPI_Op op, uint64_t a, uint64_t b) {
+    if (op == MPI_BOR) return a | b;
+    if (op == MPI_BAND) return a & b;
+    return a > b ? a : b;
+  }
+
+  MPI_Comm comm_;
+  bool inter_, alone_;
+  const CommInfo& info_;
+};
+
+// A family number that no member uses; the family has begun when this returns. One reduction where
+// ranks have one thread that makes communicators. Where others may be at it at the same time, each
+// member tries to reserve the number and a second reduction says whether all could; after a failure
+// the search begins elsewhere, so that two communicators do not chase each other.
+int agree_on_family(Process& p, const Agreement& agreement) {
+  for (int attempt = 0;; ++attempt) {
+    uint64_t mask[CommIds::kMaskWords + 1];  // and in the last word:
+    uint64_t& salt = mask[CommIds::kMaskWords];
+    {
+      Process::Guard guard(p);
+      comm_ids().used_families(mask);
+    }
+    const int spread = attempt < 8 ? attempt : 8;
+    salt = agreement.leads() ? (p.clock.ticks() >> 4) % (uint64_t{1} << spread) : 0;
+    agreement.reduce(mask, CommIds::kMaskWords + 1, MPI_BOR);
+    int family = CommIds::lowest_free(mask, CommIds::kFirst + static_cast<int>(salt));
+    if (family == CommIds::kMaskFamilies) {
+      uint64_t above = 0;
+      {
+        Process::Guard guard(p);
+        above = static_cast<uint64_t>(comm_ids().above_all());
+      }
+      agreement.reduce(&above, 1, MPI_MAX);
+      family = static_cast<int>(above + salt);
+    }
+    uint64_t reserved = 0;
+    {
+      Process::Guard guard(p);
+      reserved = comm_ids().start_family(family) ? 1 : 0;
+    }
+    if (!p.threads_anywhere) return family;
+    uint64_t by_all = reserved;
+    agreement.reduce(&by_all, 1, MPI_BAND);
+    if (by_all != 0) return family;
+    Process::Guard guard(p);
+    if (reserved != 0) comm_ids().give_back(family, 0);
+  }
 }
 
 uint32_t store(Process& p, uint64_t key, CommInfo info, uint32_t constant) {
@@ -109,8 +142,9 @@ uint32_t store(Process& p, uint64_t key, CommInfo info, uint32_t constant) {
   }
   const uint32_t def = p.define(Kind::kComm, payload.view());
   p.remember(Kind::kComm, key, def);
-  if (def >= p.comms.size()) p.comms.resize(def + 1);
-  p.comms[def] = std::move(info);
+  if (def >= p.comms.size()) p.comms.resize(def + 1, nullptr);
+  if (p.comms[def] == nullptr) p.comms[def] = new CommInfo;
+  *p.comms[def] = std::move(info);
   return def;
 }
 
@@ -140,8 +174,7 @@ void Encoder::define_comm(MPI_Comm parent, MPI_Comm comm, bool same_group_known)
   const Captured known = lookup(Kind::kComm, key);
   if (known.what != Captured::What::kNone) return captured(known);
   Process& p = *location_.process;
-  const uint32_t parent_def = parent == MPI_COMM_NULL ? HandleMap::kMissing : known_comm(parent);
-  const CommInfo* from = parent_def == HandleMap::kMissing ? nullptr : &p.comms[parent_def];
+  const CommInfo* from = parent == MPI_COMM_NULL ? nullptr : known_comm(parent);
   CommInfo info;
   if (same_group_known && from != nullptr) {
     info = *from;
@@ -151,75 +184,73 @@ void Encoder::define_comm(MPI_Comm parent, MPI_Comm comm, bool same_group_known)
   }
   const bool same_group = from != nullptr && from->inter == info.inter &&
                           from->local == info.local && from->remote == info.remote;
-  const int family = same_group ? from->family : agree_on_family(p, info, parent, comm);
-  Process::Guard guard(p);
-  info.family = family;
+  // Threads that duplicate communicators of their own do so in another order on every rank, so
+  // counting does not do then. The handle of a pending MPI_Comm_idup cannot carry a reduction.
+  const bool counts = same_group && (!p.threads_anywhere || same_group_known);
   info.member = 0;
-  if (same_group)
-    info.member = comm_ids().take_member(family);
-  else
-    comm_ids().start_family(family);
+  info.family = counts ? from->family : agree_on_family(p, Agreement(info, parent, comm));
+  Process::Guard guard(p);
+  if (counts) info.member = comm_ids().take_member(info.family);
   captured({Captured::What::kDefinition, store(p, key, std::move(info), 0), key});
 }
 
 void release_comm(Process& p, uint32_t def) {
-  if (def >= p.comms.size() || !p.comms[def].known) return;
-  comm_ids().give_back(p.comms[def].family, p.comms[def].member);
+  if (def >= p.comms.size() || p.comms[def] == nullptr) return;
+  const CommInfo& info = *p.comms[def];
+  // With threads the ranks may free them in another order: numbers that are counted stay taken.
+  if (p.threads_anywhere && info.member > 0) return;
+  comm_ids().give_back(info.family, info.member);
 }
 
-uint32_t Encoder::known_comm(MPI_Comm comm) {
+CommInfo* Encoder::known_comm(MPI_Comm comm) {
   Process& p = *location_.process;
   Process::Guard guard(p);
   const uint32_t def = p.handles.find(Kind::kComm, handle_key(comm));
-  return def < p.comms.size() && p.comms[def].known ? def : HandleMap::kMissing;
+  return def < p.comms.size() ? p.comms[def] : nullptr;
 }
 
 int64_t Encoder::comm_size(MPI_Comm comm) {
-  const uint32_t def = known_comm(comm);
-  if (def == HandleMap::kMissing) return 0;
-  const CommInfo& info = location_.process->comms[def];
-  return info.inter ? info.remote_size : info.size;
+  const CommInfo* info = known_comm(comm);
+  if (info == nullptr) return 0;
+  return info->inter ? info->remote_size : info->size;
 }
 
 bool Encoder::is_root(MPI_Comm comm, int root) {
-  const uint32_t def = known_comm(comm);
-  if (def == HandleMap::kMissing) return false;
-  const CommInfo& info = location_.process->comms[def];
-  return info.inter ? root == MPI_ROOT : root == info.rank;
+  const CommInfo* info = known_comm(comm);
+  if (info == nullptr) return false;
+  return info->inter ? root == MPI_ROOT : root == info->rank;
 }
 
-void Encoder::degrees(uint32_t def, MPI_Comm comm) {
-  Process& p = *location_.process;
-  int in = 0, out = 0, topology = MPI_UNDEFINED;
+Encoder::Degrees Encoder::degrees(MPI_Comm comm) {
+  CommInfo* info = known_comm(comm);
+  if (info == nullptr) return {};
+  {
+    Process::Guard guard(*location_.process);
+    if (info->in_degree >= 0) return {info->in_degree, info->out_degree};
+  }
+  Degrees d;
+  int topology = MPI_UNDEFINED;
   REFRAIN_REAL(PMPI_Topo_test)(comm, &topology);
   if (topology == MPI_CART) {
     int dimensions = 0;
     REFRAIN_REAL(PMPI_Cartdim_get)(comm, &dimensions);
-    in = out = 2 * dimensions;
+    d.in = d.out = 2 * dimensions;
   } else if (topology == MPI_GRAPH) {
-    REFRAIN_REAL(PMPI_Graph_neighbors_count)(comm, p.comms[def].rank, &in);
-    out = in;
+    REFRAIN_REAL(PMPI_Graph_neighbors_count)(comm, info->rank, &d.in);
+    d.out = d.in;
   } else if (topology == MPI_DIST_GRAPH) {
     int weighted = 0;
-    REFRAIN_REAL(PMPI_Dist_graph_neighbors_count)(comm, &in, &out, &weighted);
+    REFRAIN_REAL(PMPI_Dist_graph_neighbors_count)(comm, &d.in, &d.out, &weighted);
   }
-  p.comms[def].in_degree = in;
-  p.comms[def].out_degree = out;
+  Process::Guard guard(*location_.process);
+  info->in_degree = d.in;
+  info->out_degree = d.out;
+  return d;
 }
 
-int64_t Encoder::indegree(MPI_Comm comm) {
-  const uint32_t def = known_comm(comm);
-  if (def == HandleMap::kMissing) return 0;
-  if (location_.process->comms[def].in_degree < 0) degrees(def, comm);
-  return location_.process->comms[def].in_degree;
-}
+int64_t Encoder::indegree(MPI_Comm comm) { return degrees(comm).in; }
 
-int64_t Encoder::outdegree(MPI_Comm comm) {
-  const uint32_t def = known_comm(comm);
-  if (def == HandleMap::kMissing) return 0;
-  if (location_.process->comms[def].out_degree < 0) degrees(def, comm);
-  return location_.process->comms[def].out_degree;
-}
+int64_t Encoder::outdegree(MPI_Comm comm) { return degrees(comm).out; }
 
 int64_t Encoder::ndims(MPI_Comm comm) {
   int dimensions = 0;

@@ -26,7 +26,7 @@ RequestSnapshot::RequestSnapshot(Process& process, const MPI_Request* requests, 
     item.entry = process_.requests.find(handle_key(requests[i]), &requests[i]);
     if (item.entry == RequestTable::kNone) continue;
     RequestEntry& entry = process_.requests.at(item.entry);
-    entry.claimed = true;
+    process_.requests.claim(item.entry);
     item.terminal = entry.terminal;
     item.persistent = entry.traits.persistent;
     item.idle = item.persistent && !entry.active;
@@ -41,9 +41,8 @@ RequestSnapshot::RequestSnapshot(Process& process, const MPI_Request* requests, 
 
 RequestSnapshot::~RequestSnapshot() {
   Process::Guard guard(process_);
-  for (int i = 0; i < count_; ++i)
-    if (items_[i].entry != RequestTable::kNone)
-      process_.requests.at(items_[i].entry).claimed = false;
+  for (int i = count_ - 1; i >= 0; --i)
+    if (items_[i].entry != RequestTable::kNone) process_.requests.give_back(items_[i].entry);
 }
 
 uint64_t RequestSnapshot::word_of(int i) const {

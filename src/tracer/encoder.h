@@ -20,6 +20,7 @@
 namespace refrain::tracer {
 
 struct Location;
+struct CommInfo;
 
 using Kind = format::DefinitionKind;
 using Tag = format::FieldTag;
@@ -188,8 +189,13 @@ class Encoder {
   void end_runs();
   void flush_run();
   void define_comm(MPI_Comm parent, MPI_Comm comm, bool same_group_known);
-  void degrees(uint32_t def, MPI_Comm comm);
-  uint32_t known_comm(MPI_Comm comm);
+  // Lengths of the neighbourhood.
+  struct Degrees {
+    int in = 0, out = 0;
+  };
+  Degrees degrees(MPI_Comm comm);
+  // Lives for ever; nullptr when the communicator is not known.
+  CommInfo* known_comm(MPI_Comm comm);
   uint32_t request_pool();
   void prepare_request(MPI_Request* request, const RequestTraits& traits, mpi::CallId call);
 

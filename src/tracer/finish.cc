@@ -1,7 +1,10 @@
 #include "tracer/finish.h"
 
+#include <utility>
+
 #include "format/encode/encode.h"
 #include "format/merge/merge.h"
+#include "tracer/call_scope.h"
 #include "tracer/objects.h"
 #include "tracer/record.h"
 #include "tracer/recording.h"
@@ -79,6 +82,24 @@ void merge_over_ranks(Process& p, format::PartialTrace& mine) {
   }
 }
 
+// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the latest first, while MPI still
+// works: programs hang what they have to do at the end there. Ours is the first one that is set, so
+// theirs are over, and recorded, when it is deleted.
+int at_finalize(MPI_Comm, int, void*, void*) {
+  if (process().finalize != nullptr) end_in_finalize(process());
+  return MPI_SUCCESS;
+}
+
+bool call_at_finalize() {
+  int key = MPI_KEYVAL_INVALID;
+  if (REFRAIN_REAL(PMPI_Comm_create_keyval)(MPI_COMM_NULL_COPY_FN, at_finalize, &key, nullptr) !=
+      MPI_SUCCESS)
+    return false;
+  const int rc = REFRAIN_REAL(PMPI_Comm_set_attr)(MPI_COMM_SELF, key, nullptr);
+  REFRAIN_REAL(PMPI_Comm_free_keyval)(&key);
+  return rc == MPI_SUCCESS;
+}
+
 }  // namespace
 
 void write_trace(Process& p, format::PartialTrace merged) {
@@ -103,7 +124,20 @@ void world_is_up(Process& p, uint64_t init_ticks) {
     return complain(p, "cannot set up a communicator of its own: nothing will be recorded");
   }
   REFRAIN_REAL(PMPI_Comm_set_errhandler)(p.comm, MPI_ERRORS_RETURN);
+  // Ranks may ask for different levels of thread support; how they agree on ids must be one way.
+  int mine = p.threaded ? 1 : 0, any = mine;
+  REFRAIN_REAL(PMPI_Allreduce)(&mine, &any, 1, MPI_INT, MPI_MAX, p.comm);
+  p.threads_anywhere = any != 0;
   define_world(p);
+  p.ends_in_finalize = call_at_finalize();
+}
+
+void end_in_finalize(Process& p) {
+  CallScope& scope = *std::exchange(p.finalize, nullptr);
+  scope.end();
+  scope.encoder(MPI_SUCCESS);
+  scope.commit();
+  finish_world(scope.location());
 }
 
 void finish_world(Location& location) {

@@ -15,8 +15,13 @@ namespace refrain::tracer {
 // communicators.
 void world_is_up(Process& process, uint64_t init_ticks);
 
-// At the begin of MPI_Finalize: recording ends; the ranks' records are merged in log2(P) rounds and
-// rank 0 writes the trace. An error costs the trace and one line on stderr, never the program.
+// In MPI_Finalize, by a callback that MPI runs first thing: records the call itself, and then
+// finish_world().
+void end_in_finalize(Process& process);
+
+// Behind what the program does in MPI_Finalize itself: recording ends; the ranks' records are
+// merged in log2(P) rounds and rank 0 writes the trace. An error costs the trace and one line on
+// stderr, never the program.
 void finish_world(Location& location);
 
 #ifdef REFRAIN_HAS_MPI_Session_init

@@ -62,14 +62,15 @@ int MPI_Init_thread(CallScope& scope, decltype(&::MPI_Init_thread) real, int* ar
   return rc;
 }
 
-// The record ends with the call itself: its duration is not known yet when the trace is written.
+// The recorder ends inside of it, behind the callbacks that the program left there: see
+// finish_world(). How long the rest takes is not known yet when the trace is written.
 int MPI_Finalize(CallScope& scope, decltype(&::MPI_Finalize) real) {
   scope.begin();
-  scope.end();
-  scope.encoder(MPI_SUCCESS);
-  scope.commit();
-  finish_world(scope.location());
-  return real();
+  scope.process().finalize = &scope;
+  if (!scope.process().ends_in_finalize) end_in_finalize(scope.process());
+  const int rc = real();
+  scope.process().finalize = nullptr;
+  return rc;
 }
 
 int MPI_Abort(CallScope& scope, decltype(&::MPI_Abort) real, MPI_Comm comm, int errorcode) {

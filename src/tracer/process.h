@@ -23,14 +23,14 @@
 
 namespace refrain::tracer {
 
+class CallScope;
 struct Location;
 
 // What is known of a live communicator beside its definition; indexed by definition.
 struct CommInfo {
-  bool known = false;
   bool inter = false;
   int rank = 0, size = 0, remote_size = 0;
-  int family = -1, member = 0;  // see communicators.h
+  int family = -1, member = 0;  // see comm_ids.h
   base::RunList local, remote;  // world ranks
   // Lengths of the neighbourhood, -1 until asked for.
   int in_degree = -1, out_degree = -1;
@@ -98,13 +98,16 @@ class Process {
 
   Options options;
   Clock clock;
-  bool threaded = false;  // MPI_THREAD_MULTIPLE was granted
+  bool threaded = false;          // MPI_THREAD_MULTIPLE was granted
+  bool threads_anywhere = false;  // to some rank of MPI_COMM_WORLD
   bool initialized = false;
   int rank = 0, size = 1;
   MPI_Comm comm = MPI_COMM_NULL;  // private duplicate of MPI_COMM_WORLD
   MPI_Group world_group = MPI_GROUP_NULL;
   uint64_t init_ticks = 0;  // begin of MPI_Init
   int pid = 0;
+  bool ends_in_finalize = false;  // a callback of our own will run inside of it
+  CallScope* finalize = nullptr;  // MPI_Finalize under way
 
   // Handles change through these two only, so that what encoders remember of them can be told
   // stale.
@@ -118,9 +121,9 @@ class Process {
   }
   HandleMap handles;
   std::atomic<uint64_t> handle_changes{0};
-  IdPool ids[32];               // by DefinitionKind
-  std::vector<CommInfo> comms;  // by definition index
-  InternTable signatures;       // terminal = index
+  IdPool ids[32];                // by DefinitionKind
+  std::vector<CommInfo*> comms;  // by definition index; null where it is none; never freed
+  InternTable signatures;        // terminal = index
   std::vector<TerminalStats> stats;
   InternTable request_pools;  // signature without its request -> pool
   RequestTable requests;

@@ -23,7 +23,8 @@ static const char* const names[kFunctions] = {%s};
 
 #define COUNT(i) __atomic_fetch_add(&counts[i], 1, __ATOMIC_RELAXED)
 
-// Called when MPI_Finalize begins: what comes after it cannot be in a trace either.
+// Called when MPI_Finalize ends: what callbacks call inside of it is the program's, what comes after
+// it cannot be in a trace.
 static void write_counts(void) {
   const char* base = getenv("REFRAIN_COUNT_FILE");
   const char* rank = getenv("OMPI_COMM_WORLD_RANK");
@@ -36,6 +37,11 @@ static void write_counts(void) {
   for (int i = 0; i < kFunctions; ++i)
     if (counts[i] > 0) fprintf(f, "%%s %%llu\\n", names[i], counts[i]);
   fclose(f);
+}
+
+static int at_end(int rc) {
+  write_counts();
+  return rc;
 }
 """
 
@@ -91,10 +97,11 @@ def main():
     with open(options.output, "w") as f:
         f.write(HEAD % (len(functions), ", ".join('"%s"' % n for n in functions)))
         for i, (name, (result, parameters)) in enumerate(functions.items()):
-            f.write("\n%s %s(%s) {\n  COUNT(%d);%s\n  return P%s(%s);\n}\n" % (
-                result, name, parameters or "void", i,
-                "\n  write_counts();" if name == "MPI_Finalize" else "", name,
-                ", ".join(argument_names(parameters))))
+            call = "P%s(%s)" % (name, ", ".join(argument_names(parameters)))
+            if name == "MPI_Finalize":
+                call = "at_end(%s)" % call
+            f.write("\n%s %s(%s) {\n  COUNT(%d);\n  return %s;\n}\n" % (
+                result, name, parameters or "void", i, call))
     return 0
 
 
