@@ -16,8 +16,9 @@ struct FortranSite {
 }  // namespace refrain::tracer
 
 extern "C" {
-// Layout and name are known to the trampolines.
+// Layout and name are known to the trampolines. `__thread`: known to need no initialisation, so
+// that no access asks for it.
 extern __attribute__((
     tls_model("initial-exec"),
-    visibility("hidden"))) thread_local refrain::tracer::FortranSite refrain_fortran_site;
+    visibility("hidden"))) __thread refrain::tracer::FortranSite refrain_fortran_site;
 }
