@@ -44,12 +44,12 @@ class Communicator {
 
 struct Datatype {
   DefinitionId definition = kNoDefinition;
-  int64_t id = 0;            // the N of "datatype#N"
-  std::string_view name;     // of a predefined type; empty for a derived one
-  int64_t size_bytes = 0;    // data in one element; negative (MPI_UNDEFINED) when not known
-  int64_t lower_bound = 0;   // bytes
+  int64_t id = 0;           // the N of "datatype#N"
+  std::string_view name;    // of a predefined type; empty for a derived one
+  int64_t size_bytes = 0;   // data in one element; negative (MPI_UNDEFINED) when not known
+  int64_t lower_bound = 0;  // bytes
   int64_t extent_bytes = 0;
-  ConstantId combiner = 0;   // MPI_COMBINER_VECTOR, ...; 0 for a predefined type
+  ConstantId combiner = 0;  // MPI_COMBINER_VECTOR, ...; 0 for a predefined type
   // The arguments of the constructor, as MPI_Type_get_contents gives them.
   const base::RunList* integers = nullptr;
   const base::RunList* addresses = nullptr;

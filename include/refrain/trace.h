@@ -54,7 +54,7 @@ struct RunInfo {
   uint64_t duration_ns = 0;  // of the longest rank, from MPI_Init to MPI_Finalize
   uint64_t file_bytes = 0;
   int format_major = 0, format_minor = 0;
-  bool complete = true;      // every rank reached MPI_Finalize and nothing was lost
+  bool complete = true;  // every rank reached MPI_Finalize and nothing was lost
   std::vector<Loss> losses;
 
   // The value of a key of `text`, empty when it is not there.

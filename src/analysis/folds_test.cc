@@ -16,7 +16,6 @@
 namespace refrain::analysis {
 namespace {
 
-using reader::fixed;
 using reader::me_plus_mod_size;
 using reader::ShapeWriter;
 using reader::TraceBuilder;
@@ -72,14 +71,9 @@ class RandomTrace {
   void message(ShapeWriter& shape, uint32_t comm) {
     shape.none().integer(static_cast<int64_t>(below(100))).object(type_);
     switch (below(3)) {
-      case 0:
-        shape.constant("MPI_PROC_NULL");
-        break;
-      case 1:
-        shape.integer(static_cast<int64_t>(below(3)));
-        break;
-      default:
-        shape.integer(me_plus_mod_size(static_cast<int64_t>(below(3))));
+      case 0: shape.constant("MPI_PROC_NULL"); break;
+      case 1: shape.integer(static_cast<int64_t>(below(3))); break;
+      default: shape.integer(me_plus_mod_size(static_cast<int64_t>(below(3))));
     }
     shape.integer(7).object(comm);
   }

@@ -26,14 +26,10 @@ TransferKind kind_of(mpi::Traffic traffic) {
   switch (traffic) {
     case mpi::Traffic::kSend:
     case mpi::Traffic::kStart:
-    case mpi::Traffic::kRecv:
-      return TransferKind::kP2p;
-    case mpi::Traffic::kRma:
-      return TransferKind::kRma;
-    case mpi::Traffic::kIo:
-      return TransferKind::kIo;
-    default:
-      return TransferKind::kCollective;
+    case mpi::Traffic::kRecv: return TransferKind::kP2p;
+    case mpi::Traffic::kRma: return TransferKind::kRma;
+    case mpi::Traffic::kIo: return TransferKind::kIo;
+    default: return TransferKind::kCollective;
   }
 }
 
@@ -104,8 +100,7 @@ std::optional<uint64_t> collective_bytes(const Trace& trace, const Signature& ca
     }
     case Traffic::kCollVector:
       return times(element_bytes(trace, sent.types), sum_of_counts(sent.counts));
-    case Traffic::kCollW:
-      return sum_of_products(trace, sent.counts, sent.types);
+    case Traffic::kCollW: return sum_of_products(trace, sent.counts, sent.types);
     case Traffic::kCollTimesSize:
       return times(element_bytes(trace, sent.types), multiply(sum_of_counts(sent.counts), peers));
     case Traffic::kCollTimesNeighbours: {
@@ -114,8 +109,7 @@ std::optional<uint64_t> collective_bytes(const Trace& trace, const Signature& ca
       return times(element_bytes(trace, sent.types),
                    multiply(sum_of_counts(sent.counts), static_cast<uint64_t>(neighbours)));
     }
-    default:
-      return 0;
+    default: return 0;
   }
 }
 
@@ -179,8 +173,7 @@ void TransferReader::add(const Signature& call) {
   switch (info->traffic) {
     case mpi::Traffic::kNothing:
     case mpi::Traffic::kStart:
-    case mpi::Traffic::kRecv:
-      return;
+    case mpi::Traffic::kRecv: return;
     case mpi::Traffic::kSend:
     case mpi::Traffic::kRma:
       if (!argument(call, info->peer_param).is_integer()) return;  // MPI_PROC_NULL

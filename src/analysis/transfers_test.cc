@@ -10,7 +10,6 @@
 namespace refrain::analysis {
 namespace {
 
-using reader::fixed;
 using reader::me_plus;
 using reader::ShapeWriter;
 using reader::TraceBuilder;

@@ -82,7 +82,7 @@ TEST(Bytes, TheFirstFailureStays) {
 
 TEST(Bytes, BadVarints) {
   for (const std::string_view bad :
-       {std::string_view("", 0), std::string_view("\x80", 1),
+       {std::string_view(), std::string_view("\x80", 1),
         std::string_view("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10),
         std::string_view("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x81\x00", 11)}) {
     ByteReader in(bad);
@@ -121,21 +121,11 @@ TEST(Bytes, RandomBytesNeverReadPastTheEnd) {
     ByteReader in(copy);
     while (in.ok() && !in.at_end()) {
       switch (random() % 5) {
-        case 0:
-          in.varint();
-          break;
-        case 1:
-          in.string();
-          break;
-        case 2:
-          in.u16();
-          break;
-        case 3:
-          in.count(8);
-          break;
-        default:
-          in.bytes(random() % 5);
-          break;
+        case 0: in.varint(); break;
+        case 1: in.string(); break;
+        case 2: in.u16(); break;
+        case 3: in.count(8); break;
+        default: in.bytes(random() % 5); break;
       }
       ASSERT_LE(in.position(), copy.size());
     }

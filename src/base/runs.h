@@ -16,7 +16,7 @@ class RunList {
  public:
   struct Run {
     int64_t start = 0;
-    int64_t step = 0;    // 0 when count is 1
+    int64_t step = 0;  // 0 when count is 1
     uint64_t count = 0;
     uint64_t before = 0;  // number of values in the runs before this one
     bool operator==(const Run&) const = default;

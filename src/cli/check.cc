@@ -26,9 +26,9 @@ int print_findings(const std::string& path, const std::vector<std::string>& find
     text += refrain::report::printable(path + ": " + finding) + "\n";
   const int status = print(text);
   if (status != 0) return status;
-  return report(base::fail(report::counted_text(findings.size(), "finding") +
-                               "; record again, or take another copy",
-                           path));
+  return report(base::fail(
+      report::counted_text(findings.size(), "finding") + "; record again, or take another copy",
+      path));
 }
 
 int run(const std::string& path) {

@@ -164,8 +164,8 @@ void add_dump(CLI::App& app, int& exit_status) {
           ->default_str("all"),
       verb->add_flag("--no-resolve", options->no_resolve,
                      "Call sites as module and offset, without debug information")};
-  CLI::Option* bytes = verb->add_flag(
-      "--bytes", options->bytes, "The bytes of the whole file instead, annotated, as text");
+  CLI::Option* bytes = verb->add_flag("--bytes", options->bytes,
+                                      "The bytes of the whole file instead, annotated, as text");
   for (CLI::Option* option : about_calls) bytes->excludes(option);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }

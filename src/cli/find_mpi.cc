@@ -103,12 +103,9 @@ class Closure {
 
 std::string mpi_word(Mpi mpi) {
   switch (mpi) {
-    case Mpi::kMpich:
-      return "mpich";
-    case Mpi::kOpenMpi:
-      return "openmpi";
-    default:
-      return "";
+    case Mpi::kMpich: return "mpich";
+    case Mpi::kOpenMpi: return "openmpi";
+    default: return "";
   }
 }
 

@@ -43,8 +43,7 @@ class Checker {
  private:
   void add(SectionType section, int rule, std::string text) {
     if (findings_.size() >= max_) return;
-    findings_.push_back(
-        Finding{rule, std::string(to_string(section)), -1, false, std::move(text)});
+    findings_.push_back(Finding{rule, std::string(to_string(section)), -1, false, std::move(text)});
   }
 
   // Every value of the list is in [low, high).

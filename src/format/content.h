@@ -12,9 +12,9 @@ namespace refrain::format {
 
 // One violated MUST of docs/format.md.
 struct Finding {
-  int rule = 0;               // enum Rule
-  std::string section;        // "header", "signatures", ...
-  int64_t offset = -1;        // in the file, or in the section's raw bytes when in_raw; -1 unknown
+  int rule = 0;         // enum Rule
+  std::string section;  // "header", "signatures", ...
+  int64_t offset = -1;  // in the file, or in the section's raw bytes when in_raw; -1 unknown
   bool in_raw = false;
   std::string text;
   std::string to_string() const;  // "signatures, raw byte 17: ... (rule 22)"

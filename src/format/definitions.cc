@@ -104,8 +104,7 @@ std::optional<Place> Places::in(int64_t definition, uint64_t rank) {
     return world(rank);
   }
   const base::RunList& counted = e.comm.inter ? e.comm.remote : e.comm.local;
-  return Place{e.comm.local.find(static_cast<int64_t>(rank)),
-               static_cast<int64_t>(counted.size())};
+  return Place{e.comm.local.find(static_cast<int64_t>(rank)), static_cast<int64_t>(counted.size())};
 }
 
 }  // namespace refrain::format

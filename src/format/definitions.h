@@ -12,23 +12,23 @@
 namespace refrain::format {
 
 struct CommDefinition {
-  int64_t id = 0;              // symbolic id: comm#id
-  uint32_t constant = 0;       // id of the predefined name, 0 when the program made it
+  int64_t id = 0;         // symbolic id: comm#id
+  uint32_t constant = 0;  // id of the predefined name, 0 when the program made it
   bool inter = false;
   // World ranks by rank in the communicator; -1: a process of another world. Neither is there for
   // MPI_COMM_WORLD and MPI_COMM_SELF.
   bool has_members = false;
   base::RunList local;
-  base::RunList remote;        // of an inter-communicator
+  base::RunList remote;  // of an inter-communicator
 };
 
 struct DatatypeDefinition {
   int64_t id = 0;
-  uint32_t constant = 0;       // 0: derived
+  uint32_t constant = 0;  // 0: derived
   int64_t size_bytes = 0, lower_bound = 0, extent_bytes = 0;
-  uint32_t combiner = 0;       // constant id; this and the rest for derived types only
+  uint32_t combiner = 0;  // constant id; this and the rest for derived types only
   base::RunList integers;
-  base::RunList addresses;     // the types are Definition::refs
+  base::RunList addresses;  // the types are Definition::refs
 };
 
 // nullopt when the payload does not have the documented form. Never fails otherwise; thread safe.

@@ -24,7 +24,7 @@ inline constexpr uint8_t kStateComplete = 1;         // every rank's calls are h
 inline constexpr uint8_t kStateLosses = 2;           // the losses section is not empty
 
 enum class SectionType : uint32_t {
-  kBundle = 0,       // small sections one after the other (varint type, varint length, bytes)
+  kBundle = 0,  // small sections one after the other (varint type, varint length, bytes)
   kMeta = 1,
   kDefinitions = 2,
   kSignatures = 3,
@@ -34,11 +34,11 @@ enum class SectionType : uint32_t {
   kGroups = 7,
   kTotals = 8,
   kLosses = 9,
-  kTime = 64,        // reserved: time of single calls
-  kCallPaths = 65,   // reserved
-  kRegions = 66,     // reserved: named regions of the program
+  kTime = 64,       // reserved: time of single calls
+  kCallPaths = 65,  // reserved
+  kRegions = 66,    // reserved: named regions of the program
 };
-inline constexpr uint32_t kKnownSections = 10;   // types below this number are read by this build
+inline constexpr uint32_t kKnownSections = 10;  // types below this number are read by this build
 // A reader skips a section of a type that it does not know when this bit is set, and refuses the
 // file when it is not.
 inline constexpr uint32_t kMayIgnoreSection = 64;
@@ -46,8 +46,8 @@ inline constexpr uint32_t kMaxSectionType = (1 << 20) - 1;
 
 constexpr std::string_view to_string(SectionType type) {
   constexpr std::array<std::string_view, 10> kNames = {
-      "bundle",   "meta",   "definitions", "signatures", "tables",     "durations", "grammars",
-      "groups",   "totals", "losses"};
+      "bundle",    "meta",     "definitions", "signatures", "tables",
+      "durations", "grammars", "groups",      "totals",     "losses"};
   const auto i = static_cast<uint32_t>(type);
   if (type == SectionType::kTime) return "time";
   if (type == SectionType::kCallPaths) return "call_paths";
@@ -59,18 +59,18 @@ enum class Codec : uint8_t { kRaw = 0, kZstd = 1 };
 
 // Keys of Meta::text that are written as a number (index + 1); 0 announces a key in full.
 inline constexpr std::array<std::string_view, 8> kTextKeys = {
-    "program", "command", "mpi", "mpi_version", "recorder", "timing", "started",
-    "working_directory"};
+    "program",  "command", "mpi",     "mpi_version",
+    "recorder", "timing",  "started", "working_directory"};
 
 // How an Expr is written: one code, then its operands.
 enum class ExprCode : uint8_t {
-  kConst = 0,     // value a
-  kMePlus = 1,    // affine with factor 1: b
-  kAffine = 2,    // a, b
-  kMod = 3,       // a
-  kXor = 4,       // a
-  kCart = 5,      // a, b, d
-  kTable = 6,     // table index
+  kConst = 0,   // value a
+  kMePlus = 1,  // affine with factor 1: b
+  kAffine = 2,  // a, b
+  kMod = 3,     // a
+  kXor = 4,     // a
+  kCart = 5,    // a, b, d
+  kTable = 6,   // table index
 };
 
 }  // namespace refrain::format

@@ -21,23 +21,23 @@ inline constexpr uint64_t kFreeRawBytes = uint64_t{1} << 20;
 inline constexpr uint32_t kMaxCallId = 65535;
 inline constexpr uint32_t kMaxSignatureBytes = 1 << 24;
 inline constexpr uint32_t kMaxSlots = 1 << 22;
-inline constexpr uint32_t kMaxFieldDepth = 8;        // fields inside fields
+inline constexpr uint32_t kMaxFieldDepth = 8;  // fields inside fields
 // Values that the fields of one signature stand for, all run lengths multiplied out.
 inline constexpr uint64_t kMaxSignatureValues = uint64_t{1} << 24;
 
 // -- the tables of a trace --
 inline constexpr uint64_t kMaxRanks = uint64_t{1} << 24;
 inline constexpr uint64_t kMaxDefinitions = uint64_t{1} << 22;
-inline constexpr uint64_t kMaxDefinitionBytes = uint64_t{1} << 26;   // payload of one definition
-inline constexpr uint64_t kMaxDefinitionRefs = uint64_t{1} << 20;         // of one definition
-inline constexpr uint64_t kMaxMembers = uint64_t{1} << 24;           // of one communicator
+inline constexpr uint64_t kMaxDefinitionBytes = uint64_t{1} << 26;  // payload of one definition
+inline constexpr uint64_t kMaxDefinitionRefs = uint64_t{1} << 20;   // of one definition
+inline constexpr uint64_t kMaxMembers = uint64_t{1} << 24;          // of one communicator
 inline constexpr uint64_t kMaxSignatures = uint64_t{1} << 22;
-inline constexpr uint64_t kMaxTotalSlots = uint64_t{1} << 25;        // of all signatures together
+inline constexpr uint64_t kMaxTotalSlots = uint64_t{1} << 25;  // of all signatures together
 inline constexpr uint64_t kMaxTables = uint64_t{1} << 22;
 inline constexpr uint64_t kMaxGrammars = uint64_t{1} << 20;
-inline constexpr uint64_t kMaxGrammarSymbols = uint64_t{1} << 25;    // of all grammars together
+inline constexpr uint64_t kMaxGrammarSymbols = uint64_t{1} << 25;  // of all grammars together
 inline constexpr uint64_t kMaxGroups = uint64_t{1} << 20;
-inline constexpr uint64_t kMaxLocations = uint64_t{1} << 16;         // threads of one group
+inline constexpr uint64_t kMaxLocations = uint64_t{1} << 16;  // threads of one group
 inline constexpr uint64_t kMaxHosts = uint64_t{1} << 20;
 inline constexpr uint64_t kMaxTextBytes = uint64_t{1} << 20;  // one string of meta or losses
 inline constexpr uint64_t kMaxTexts = 1024;

@@ -44,8 +44,9 @@ inline uint64_t share_of(uint8_t code, uint64_t whole) {
   if (code == 0 || whole == 0) return 0;
   const double part = static_cast<double>(whole) * std::exp2(-(code - 1) / 8.0);
   const double rounded = std::round(part);
-  return rounded < 1 ? 1 : rounded >= static_cast<double>(whole) ? whole
-                                                                 : static_cast<uint64_t>(rounded);
+  return rounded < 1                             ? 1
+         : rounded >= static_cast<double>(whole) ? whole
+                                                 : static_cast<uint64_t>(rounded);
 }
 
 }  // namespace refrain::format

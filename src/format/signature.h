@@ -60,27 +60,27 @@ enum class BufferClass : uint8_t {
 // content, equal index. payload is kind-specific (docs/format.md), refs are indices of earlier
 // definitions.
 enum class DefinitionKind : uint8_t {
-  kSite = 0,       // call site. payload: zigzag offset in module (-1 unknown); refs: {module}
-  kModule = 1,     // payload: string path, string build id
-  kComm = 2,       // payload: see CommDefinition
-  kDatatype = 3,   // payload: see DatatypeDefinition; refs: the types it is made of
-  kGroup = 4,      // payload from here on: zigzag symbolic id
-  kWin = 5,        // zigzag id; refs: {comm}
-  kFile = 6,       // zigzag id; refs: {comm}
+  kSite = 0,      // call site. payload: zigzag offset in module (-1 unknown); refs: {module}
+  kModule = 1,    // payload: string path, string build id
+  kComm = 2,      // payload: see CommDefinition
+  kDatatype = 3,  // payload: see DatatypeDefinition; refs: the types it is made of
+  kGroup = 4,     // payload from here on: zigzag symbolic id
+  kWin = 5,       // zigzag id; refs: {comm}
+  kFile = 6,      // zigzag id; refs: {comm}
   kOp = 7,
   kErrhandler = 8,
   kInfo = 9,
   kMessage = 10,
   kSession = 11,
   kKeyval = 12,
-  kToolEnum = 13,      // MPI_T handles
+  kToolEnum = 13,  // MPI_T handles
   kToolCvar = 14,
   kToolPvar = 15,
   kToolPvarSession = 16,
   kToolEvent = 17,
   kToolRegistration = 18,
-  kPath = 19,      // call path. refs: sites, innermost first (reserved)
-  kRegion = 20,    // named region (reserved)
+  kPath = 19,    // call path. refs: sites, innermost first (reserved)
+  kRegion = 20,  // named region (reserved)
 };
 // kComm payload: zigzag id | varint const (0, or the name of a predefined one) | u8 flags (1:
 // inter)

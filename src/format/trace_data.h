@@ -59,7 +59,7 @@ struct Location {
 
 // Ranks that did the same, up to rank expressions.
 struct Group {
-  base::RunList ranks;               // world ranks, ascending
+  base::RunList ranks;  // world ranks, ascending
   std::vector<Location> locations;
   std::vector<uint32_t> signatures;  // terminal of the grammars -> index into TraceData::signatures
 };
@@ -80,9 +80,9 @@ struct Meta {
   std::map<std::string, std::string> text;  // program, command, mpi, mpi_version, recorder, timing,
                                             // started (ISO 8601), working_directory
   std::vector<std::string> hosts;
-  base::RunList host_of_rank;               // index into hosts
+  base::RunList host_of_rank;  // index into hosts
   uint64_t ranks = 0;
-  uint64_t duration_ns = 0;                 // longest rank, Init to Finalize
+  uint64_t duration_ns = 0;  // longest rank, Init to Finalize
   bool complete = true;
 };
 
@@ -90,11 +90,11 @@ struct TraceData {
   Meta meta;
   std::vector<Definition> definitions;
   std::vector<Signature> signatures;
-  std::vector<DurationStats> durations;     // parallel to signatures
-  std::vector<base::RunList> tables;        // for Expr::kTable
-  std::vector<grammar::Grammar> grammars;   // terminals are group-local
+  std::vector<DurationStats> durations;    // parallel to signatures
+  std::vector<base::RunList> tables;       // for Expr::kTable
+  std::vector<grammar::Grammar> grammars;  // terminals are group-local
   std::vector<Group> groups;
-  std::vector<RankTotals> totals;           // by rank
+  std::vector<RankTotals> totals;  // by rank
   std::vector<Loss> losses;
 };
 
@@ -104,15 +104,15 @@ struct RankRecord {
     uint32_t thread = 0;
     grammar::Grammar grammar;
   };
-  uint64_t rank = 0;                         // in the world
-  std::vector<Definition> definitions;       // indices in order of first use
-  std::vector<std::string> signatures;       // inline form; index = terminal
-  std::vector<DurationStats> durations;      // parallel to signatures
+  uint64_t rank = 0;                     // in the world
+  std::vector<Definition> definitions;   // indices in order of first use
+  std::vector<std::string> signatures;   // inline form; index = terminal
+  std::vector<DurationStats> durations;  // parallel to signatures
   std::vector<Thread> threads;
   RankTotals totals;
   std::vector<Loss> losses;
   std::string host;
-  std::map<std::string, std::string> text;   // as Meta::text; the lowest rank's values win
+  std::map<std::string, std::string> text;  // as Meta::text; the lowest rank's values win
   uint64_t duration_ns = 0;
 };
 

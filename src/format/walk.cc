@@ -343,7 +343,7 @@ class TreeBuilder : public Visitor {
  private:
   bool numbers_seen(const Field& f) const { return !f.runs.empty() || part_ == 1; }
   void bits_number(Field& f, uint64_t n) {
-    if (part_ == 0) f.number = n;                       // mask, then how many
+    if (part_ == 0) f.number = n;  // mask, then how many
     if (part_ >= 2) f.constants.push_back(static_cast<uint32_t>(n));
     ++part_;
   }

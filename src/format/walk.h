@@ -39,11 +39,11 @@ class Visitor {
   virtual int64_t slot(SlotNature, int64_t value, size_t /*begin*/, size_t /*end*/) {
     return value;
   }
-  virtual void value(SlotNature, int64_t) {}      // the value that slot() returned
-  virtual void number(uint64_t) {}                // any varint of the shape, u8 classes included
+  virtual void value(SlotNature, int64_t) {}  // the value that slot() returned
+  virtual void number(uint64_t) {}            // any varint of the shape, u8 classes included
   virtual void request(uint64_t, size_t /*begin*/, size_t /*end*/) {}  // kRequest's number
-  virtual void text(std::string_view) {}          // kString, kBytes
-  virtual void repeat(uint64_t) {}                // in kArray: how often the next field stands
+  virtual void text(std::string_view) {}                               // kString, kBytes
+  virtual void repeat(uint64_t) {}  // in kArray: how often the next field stands
 };
 
 // False when the bytes are not a signature of this form. `form` says where slot values are.
@@ -93,8 +93,8 @@ struct Field {
   uint64_t number = 0;
   int64_t value = 0;
   int64_t offset_bytes = 0;
-  uint64_t repeat = 1;                // elements of the enclosing kArray that this field stands for
-  std::string_view text;              // into the shape
+  uint64_t repeat = 1;    // elements of the enclosing kArray that this field stands for
+  std::string_view text;  // into the shape
   std::vector<Field> children;
   std::vector<IntRun> runs;
   std::vector<std::array<int64_t, 3>> ranges;
@@ -102,9 +102,9 @@ struct Field {
 };
 struct CallFields {
   uint32_t call_id = 0;
-  Field site;                         // kObject of a kSite definition, or kNone
+  Field site;  // kObject of a kSite definition, or kNone
   std::vector<Field> parameters;
-  std::optional<Field> result;        // the field inside kResult
+  std::optional<Field> result;  // the field inside kResult
 };
 // `shape` must outlive the result. nullopt: not a shape, or not this many values.
 std::optional<CallFields> parse_fields(std::string_view shape, const std::vector<int64_t>& values);

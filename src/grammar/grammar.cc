@@ -143,14 +143,10 @@ class Reader {
     const uint64_t payload = x >> 2;
     if (!in_.ok()) return false;
     switch (x & 3) {
-      case kTerminalItem:
-        return put(payload, false, 1);
-      case kRuleItem:
-        return put(payload, true, 1);
-      case kAscentItem:
-        return put_ascent(payload);
-      default:
-        break;
+      case kTerminalItem: return put(payload, false, 1);
+      case kRuleItem: return put(payload, true, 1);
+      case kAscentItem: return put_ascent(payload);
+      default: break;
     }
     const uint64_t more = in_.varint();
     return in_.ok() && more <= UINT64_MAX - 2 && put(payload >> 1, (payload & 1) != 0, more + 2);

@@ -20,9 +20,9 @@ constexpr size_t kConstantCount = std::size(kConstants);
 template <class Row, size_t kSize>
 const Row* find_by_name(const Row (&rows)[kSize], const uint16_t (&order)[kSize],
                         std::string_view name) {
-  const uint16_t* const at = std::lower_bound(
-      std::begin(order), std::end(order), name,
-      [&rows](uint16_t i, std::string_view key) { return rows[i].name < key; });
+  const uint16_t* const at =
+      std::lower_bound(std::begin(order), std::end(order), name,
+                       [&rows](uint16_t i, std::string_view key) { return rows[i].name < key; });
   return at != std::end(order) && rows[*at].name == name ? &rows[*at] : nullptr;
 }
 

@@ -17,23 +17,65 @@ enum class Direction : uint8_t { kIn, kOut, kInOut };
 // What the reader needs to know of a parameter; the word in spec/mpi/calls is the name in lower
 // case.
 enum class ParamKind : uint8_t {
-  kInt, kCount, kRank, kTag, kLogical, kIndex, kAddress, kOffset, kDisplacement, kEnum, kBits,
-  kBuffer, kString, kStatus, kRequest,
-  kComm, kDatatype, kGroup, kWin, kFile, kOp, kErrhandler, kInfo, kMessage, kSession, kKeyval,
-  kToolHandle, kFunction, kPointer, kRanges,
+  kInt,
+  kCount,
+  kRank,
+  kTag,
+  kLogical,
+  kIndex,
+  kAddress,
+  kOffset,
+  kDisplacement,
+  kEnum,
+  kBits,
+  kBuffer,
+  kString,
+  kStatus,
+  kRequest,
+  kComm,
+  kDatatype,
+  kGroup,
+  kWin,
+  kFile,
+  kOp,
+  kErrhandler,
+  kInfo,
+  kMessage,
+  kSession,
+  kKeyval,
+  kToolHandle,
+  kFunction,
+  kPointer,
+  kRanges,
 };
 
 struct ParamInfo {
-  std::string_view name;   // of the C binding in the MPI standard
+  std::string_view name;  // of the C binding in the MPI standard
   ParamKind kind;
   Direction direction;
-  bool is_array;           // recorded as an array
+  bool is_array;  // recorded as an array
 };
 
 // Groups for filters and profiles.
 enum class CallGroup : uint8_t {
-  kP2p, kCompletion, kColl, kRma, kIo, kComm, kGroup, kTopo, kType, kInfo, kEnv, kError, kAttr,
-  kSpawn, kSession, kPersist, kTool, kMisc,
+  kP2p,
+  kCompletion,
+  kColl,
+  kRma,
+  kIo,
+  kComm,
+  kGroup,
+  kTopo,
+  kType,
+  kInfo,
+  kEnv,
+  kError,
+  kAttr,
+  kSpawn,
+  kSession,
+  kPersist,
+  kTool,
+  kMisc,
 };
 
 // How a call's bytes and messages follow from its parameters (bytes: what this rank hands in to be
@@ -58,21 +100,21 @@ enum class Traffic : uint8_t {
 
 struct CallInfo {
   CallId id;
-  std::string_view name;           // "MPI_Isend"
+  std::string_view name;  // "MPI_Isend"
   CallGroup group;
   std::span<const ParamInfo> params;
   Traffic traffic;
   int8_t count_param;
-  int8_t times_param;              // a second factor of the count: partitions of a partitioned call
+  int8_t times_param;  // a second factor of the count: partitions of a partitioned call
   int8_t type_param, peer_param, tag_param, comm_param, root_param;
-  bool persistent;                 // creates a persistent request: traffic counts at Start
-  std::string_view return_kind;    // "error" for an error code, else "int", "address", ...
+  bool persistent;               // creates a persistent request: traffic counts at Start
+  std::string_view return_kind;  // "error" for an error code, else "int", "address", ...
 };
 
 // nullptr when the id or name is unknown (a file from the future).
 const CallInfo* find_call(CallId id);
 const CallInfo* find_call(std::string_view name);
-std::span<const CallInfo> all_calls();   // by id; ids may have gaps
+std::span<const CallInfo> all_calls();  // by id; ids may have gaps
 std::string_view to_string(CallGroup group);
 
 // Named constants (spec/mpi/constants; ids append-only, 0 is none). Empty view / 0 when unknown.

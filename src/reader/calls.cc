@@ -18,7 +18,9 @@ const Value* Signature::find(std::string_view arg_name) const {
 
 struct RankReader::Impl {
   Impl(const Trace& trace_in, Rank rank_in)
-      : trace(trace_in), rank(rank_in), group(trace.impl_->group(rank)),
+      : trace(trace_in),
+        rank(rank_in),
+        group(trace.impl_->group(rank)),
         signatures(trace.signature_count()) {}
 
   const Signature& signature(SignatureId id) {
@@ -88,9 +90,9 @@ Result<Cursor> RankReader::cursor(uint32_t thread) {
         grammar::Cursor(trace.data.grammars[location.grammar], trace.lengths[location.grammar]),
         Call{impl_->rank, thread, 0, nullptr}}));
   }
-  return base::usage("rank " + std::to_string(impl_->rank) + " has no thread " +
-                         std::to_string(thread),
-                     impl_->trace.name());
+  return base::usage(
+      "rank " + std::to_string(impl_->rank) + " has no thread " + std::to_string(thread),
+      impl_->trace.name());
 }
 
 Status RankReader::for_each_call(uint32_t thread, const CallVisitor& visit) {

@@ -19,16 +19,37 @@ struct Ring {
     const uint32_t world = builder.world();
     const uint32_t type = builder.predefined_type("MPI_INT", 4);
     const uint32_t here = builder.site("/bin/ring", "", 0x40);
-    receive = builder.signature(ShapeWriter("MPI_Irecv").object(here).heap(-1, 0).integer(10)
-                                    .object(type).integer(me_plus_mod_size(-1)).integer(7)
-                                    .object(world).new_request(0));
-    send = builder.signature(ShapeWriter("MPI_Isend").none().heap(3, 128).integer(10).object(type)
-                                 .integer(me_plus_mod_size(1)).integer(7).object(world)
+    receive = builder.signature(ShapeWriter("MPI_Irecv")
+                                    .object(here)
+                                    .heap(-1, 0)
+                                    .integer(10)
+                                    .object(type)
+                                    .integer(me_plus_mod_size(-1))
+                                    .integer(7)
+                                    .object(world)
+                                    .new_request(0));
+    send = builder.signature(ShapeWriter("MPI_Isend")
+                                 .none()
+                                 .heap(3, 128)
+                                 .integer(10)
+                                 .object(type)
+                                 .integer(me_plus_mod_size(1))
+                                 .integer(7)
+                                 .object(world)
                                  .new_request(0));
-    wait = builder.signature(ShapeWriter("MPI_Waitall").none().integer(2).array(2)
-                                 .repeat(1).request(receive).repeat(1).request(send)
-                                 .array(2).repeat(1).tag(FieldTag::kStatusAsPosted)
-                                 .repeat(1).none());
+    wait = builder.signature(ShapeWriter("MPI_Waitall")
+                                 .none()
+                                 .integer(2)
+                                 .array(2)
+                                 .repeat(1)
+                                 .request(receive)
+                                 .repeat(1)
+                                 .request(send)
+                                 .array(2)
+                                 .repeat(1)
+                                 .tag(FieldTag::kStatusAsPosted)
+                                 .repeat(1)
+                                 .none());
     builder.group({0, 1, 2, 3}, {receive, send, wait, receive, send, wait, receive, send, wait});
   }
 };
@@ -118,12 +139,21 @@ TEST(Calls, ExpressionsCountInTheCallsCommunicator) {
   TraceBuilder builder(6);
   const uint32_t comm = builder.comm(2, {5, 3, 1});
   const uint32_t type = builder.predefined_type("MPI_INT", 4);
-  const uint32_t receive = builder.signature(
-      ShapeWriter("MPI_Irecv").none().heap(-1, 0).integer(1).object(type)
-          .constant("MPI_ANY_SOURCE").integer(0).object(comm).new_request(0));
-  const uint32_t wait = builder.signature(ShapeWriter("MPI_Wait").none().request(receive)
+  const uint32_t receive = builder.signature(ShapeWriter("MPI_Irecv")
+                                                 .none()
+                                                 .heap(-1, 0)
+                                                 .integer(1)
+                                                 .object(type)
+                                                 .constant("MPI_ANY_SOURCE")
+                                                 .integer(0)
+                                                 .object(comm)
+                                                 .new_request(0));
+  const uint32_t wait = builder.signature(ShapeWriter("MPI_Wait")
+                                              .none()
+                                              .request(receive)
                                               .tag(FieldTag::kStatus)
-                                              .integer(me_plus_mod_size(1)).integer(0));
+                                              .integer(me_plus_mod_size(1))
+                                              .integer(0));
   builder.group({1, 3, 5}, {receive, wait});
   builder.group({0, 2, 4}, {});
   const Trace trace = builder.open();
@@ -139,8 +169,8 @@ TEST(Calls, TablesGoByPositionInTheGroup) {
   const uint32_t world = builder.world();
   const int64_t values = builder.table_of({100, 7, 55});
   const uint32_t barrier = builder.signature(ShapeWriter("MPI_Barrier").none().object(world));
-  const uint32_t abort = builder.signature(
-      ShapeWriter("MPI_Abort").none().object(world).integer(table(values)));
+  const uint32_t abort =
+      builder.signature(ShapeWriter("MPI_Abort").none().object(world).integer(table(values)));
   builder.group({0, 1, 3}, {barrier, abort});
   builder.group({2}, {barrier});
   const Trace trace = builder.open();
@@ -154,10 +184,17 @@ TEST(Calls, AMatchedMessageStandsBesideTheIgnoredStatus) {
   TraceBuilder builder(2);
   const uint32_t world = builder.world();
   const uint32_t type = builder.predefined_type("MPI_INT", 4);
-  const uint32_t receive = builder.signature(
-      ShapeWriter("MPI_Recv").none().heap(-1, 0).integer(1).object(type)
-          .constant("MPI_ANY_SOURCE").constant("MPI_ANY_TAG").object(world)
-          .tag(FieldTag::kMatched).integer(1).integer(9));
+  const uint32_t receive = builder.signature(ShapeWriter("MPI_Recv")
+                                                 .none()
+                                                 .heap(-1, 0)
+                                                 .integer(1)
+                                                 .object(type)
+                                                 .constant("MPI_ANY_SOURCE")
+                                                 .constant("MPI_ANY_TAG")
+                                                 .object(world)
+                                                 .tag(FieldTag::kMatched)
+                                                 .integer(1)
+                                                 .integer(9));
   builder.group({0}, {receive});
   builder.group({1}, {});
   const Trace trace = builder.open();
@@ -171,9 +208,15 @@ TEST(Calls, AMatchedMessageStandsBesideTheIgnoredStatus) {
 TEST(Calls, AnErrorHasItsCodeAndClass) {
   TraceBuilder builder(1);
   const uint32_t world = builder.world();
-  const uint32_t barrier = builder.signature(
-      ShapeWriter("MPI_Barrier").none().object(world).tag(FieldTag::kResult).array(2)
-          .repeat(1).integer(5).repeat(1).constant("MPI_ERR_COMM"));
+  const uint32_t barrier = builder.signature(ShapeWriter("MPI_Barrier")
+                                                 .none()
+                                                 .object(world)
+                                                 .tag(FieldTag::kResult)
+                                                 .array(2)
+                                                 .repeat(1)
+                                                 .integer(5)
+                                                 .repeat(1)
+                                                 .constant("MPI_ERR_COMM"));
   builder.group({0}, {barrier});
   const Trace trace = builder.open();
   RankReader reader(trace, 0);
@@ -209,12 +252,22 @@ TEST(Calls, TheCommunicatorOfARequestIsFoundThroughLongChains) {
   constexpr uint32_t kCount = 50'000;  // no time for looking at each chain from its end
   TraceBuilder builder(4);
   const uint32_t pair = builder.comm(3, {2, 3});
-  std::vector<uint32_t> calls = {builder.signature(
-      ShapeWriter("MPI_Irecv").none().none().integer(1).none().integer(me_plus(1)).integer(7)
-          .object(pair).new_request(0))};
+  std::vector<uint32_t> calls = {builder.signature(ShapeWriter("MPI_Irecv")
+                                                       .none()
+                                                       .none()
+                                                       .integer(1)
+                                                       .none()
+                                                       .integer(me_plus(1))
+                                                       .integer(7)
+                                                       .object(pair)
+                                                       .new_request(0))};
   for (uint32_t i = 1; i < kCount; ++i)
-    calls.push_back(builder.signature(ShapeWriter("MPI_Wait").none().request(i - 1)
-                                          .tag(FieldTag::kStatus).integer(me_plus(1)).integer(7)));
+    calls.push_back(builder.signature(ShapeWriter("MPI_Wait")
+                                          .none()
+                                          .request(i - 1)
+                                          .tag(FieldTag::kStatus)
+                                          .integer(me_plus(1))
+                                          .integer(7)));
   builder.group({2, 3}, {calls.front(), calls.back()});
   builder.group({0, 1}, {});
   const Trace trace = builder.open();

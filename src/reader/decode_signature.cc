@@ -37,8 +37,7 @@ Value ignored_status(bool is_array) {
 }  // namespace
 
 SignatureDecoder::SignatureDecoder(const format::TraceData& data,
-                                   const DefinitionTable& definitions, Rank rank,
-                                   uint64_t position)
+                                   const DefinitionTable& definitions, Rank rank, uint64_t position)
     : data_(data),
       definitions_(definitions),
       rank_(static_cast<uint64_t>(rank)),

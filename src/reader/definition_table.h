@@ -44,7 +44,7 @@ class DefinitionTable {
  private:
   struct Slot {
     format::DefinitionKind kind{};
-    uint32_t index = 0;     // into the vector of its kind; the communicator for windows and files
+    uint32_t index = 0;  // into the vector of its kind; the communicator for windows and files
     int64_t symbolic_id = 0;
   };
   bool parse_one(const format::Definition& definition);

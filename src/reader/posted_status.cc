@@ -123,8 +123,8 @@ void fill_posted_statuses(Signature& signature, const Posted& posted) {
     Value& value = signature.args[i].value;
     if (is_posted_placeholder(value)) {
       Value message = message_asked_for(signature);
-      value = message.is_null() ? message_of(completed_request(signature), posted)
-                                : std::move(message);
+      value =
+          message.is_null() ? message_of(completed_request(signature), posted) : std::move(message);
     } else if (value.is_array() &&
                std::any_of(value.items.begin(), value.items.end(), is_posted_placeholder)) {
       const Value* requests = signature.find("array_of_requests");

@@ -58,8 +58,8 @@ Status count_calls(Trace::Impl& impl) {
 }
 
 bool is_spool(const std::filesystem::path& path) {
-  const std::string name = path.filename().empty() ? path.parent_path().filename().string()
-                                                   : path.filename().string();
+  const std::string name =
+      path.filename().empty() ? path.parent_path().filename().string() : path.filename().string();
   return name.ends_with(".spool");
 }
 
@@ -173,8 +173,8 @@ std::vector<Location> Trace::group_locations(GroupId group) const {
   const format::Group& g = impl_->data.groups[group];
   const Rank first = g.ranks.empty() ? 0 : g.ranks.at(0);
   for (const format::Location& location : g.locations)
-    locations.push_back({first, location.thread, impl_->lengths[location.grammar]->total(),
-                         location.grammar});
+    locations.push_back(
+        {first, location.thread, impl_->lengths[location.grammar]->total(), location.grammar});
   return locations;
 }
 

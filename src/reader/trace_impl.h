@@ -20,9 +20,9 @@ struct Trace::Impl {
   std::string name;
   format::TraceData data;
   RunInfo info;
-  reader::DefinitionTable definitions;     // looks into data
-  base::RunList world;                     // 0 .. ranks - 1
-  std::vector<uint32_t> group_of_rank;     // kNoGroup where a rank is missing
+  reader::DefinitionTable definitions;                           // looks into data
+  base::RunList world;                                           // 0 .. ranks - 1
+  std::vector<uint32_t> group_of_rank;                           // kNoGroup where a rank is missing
   std::vector<std::shared_ptr<const grammar::Lengths>> lengths;  // by grammar
   std::vector<CallId> call_of_signature;
   uint64_t call_count = 0;

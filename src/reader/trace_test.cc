@@ -27,8 +27,8 @@ TraceBuilder two_groups() {
 class TraceFiles : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("refrain_trace_test_" + std::to_string(getpid()));
+    folder_ =
+        std::filesystem::temp_directory_path() / ("refrain_trace_test_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -64,10 +64,13 @@ TEST(Trace, OccurrencesAreThoseOfAWalk) {
   for (GroupId g = 0; g < trace.group_count(); ++g) {
     std::vector<uint64_t> walked(trace.signature_count());
     RankReader reader(trace, trace.group_rank(g, 0));
-    ASSERT_TRUE(reader.for_each_call(0, [&](const Call& call) {
-      ++walked[call.signature->id];
-      return true;
-    }).ok());
+    ASSERT_TRUE(reader
+                    .for_each_call(0,
+                                   [&](const Call& call) {
+                                     ++walked[call.signature->id];
+                                     return true;
+                                   })
+                    .ok());
     std::vector<uint64_t> folded(trace.signature_count());
     for (const Trace::Occurrence& o : trace.occurrences(g)) folded[o.signature] = o.calls;
     EXPECT_EQ(folded, walked);

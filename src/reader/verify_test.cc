@@ -16,8 +16,7 @@ TEST(Verify, ASoundTraceHasNoFindings) {
   const uint32_t comm = builder.comm(1, {1, 0});
   const uint32_t start =
       builder.signature(ShapeWriter("MPI_Ibarrier").none().object(comm).new_request(0));
-  const uint32_t wait =
-      builder.signature(ShapeWriter("MPI_Wait").none().request(start).none());
+  const uint32_t wait = builder.signature(ShapeWriter("MPI_Wait").none().request(start).none());
   builder.group({0, 1}, {start, wait, start, wait});
   EXPECT_TRUE(findings_of(builder).empty());
 }
@@ -72,8 +71,7 @@ TEST(Verify, StopsAtTheLimit) {
   const uint32_t world = builder.world();
   std::vector<uint32_t> calls;
   for (int i = 0; i < 5; ++i)
-    calls.push_back(builder.signature(
-        ShapeWriter("MPI_Barrier").none().object(world).integer(i)));
+    calls.push_back(builder.signature(ShapeWriter("MPI_Barrier").none().object(world).integer(i)));
   builder.group({0}, calls);
   EXPECT_EQ(verify(builder.open(), 3).size(), 3u);
 }

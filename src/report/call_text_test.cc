@@ -21,19 +21,43 @@ struct Sample {
     const uint32_t world = builder.world();
     const uint32_t type = builder.predefined_type("MPI_INT", 4);
     const uint32_t site = builder.site("/opt/bin/solver", "", 0x1234);
-    receive = builder.signature(
-        ShapeWriter("MPI_Recv").object(site).heap(4, 128).integer(10).object(type)
-            .constant("MPI_ANY_SOURCE").constant("MPI_ANY_TAG").object(world)
-            .tag(FieldTag::kMatched).integer(reader::me_plus_mod_size(1)).integer(9));
-    open = builder.signature(ShapeWriter("MPI_File_open").none().object(world)
-                                 .string(FieldTag::kString, "a \"b\"").tag(FieldTag::kBits)
-                                 .varint(0).varint(2).varint(mpi::constant_id("MPI_MODE_CREATE"))
+    receive = builder.signature(ShapeWriter("MPI_Recv")
+                                    .object(site)
+                                    .heap(4, 128)
+                                    .integer(10)
+                                    .object(type)
+                                    .constant("MPI_ANY_SOURCE")
+                                    .constant("MPI_ANY_TAG")
+                                    .object(world)
+                                    .tag(FieldTag::kMatched)
+                                    .integer(reader::me_plus_mod_size(1))
+                                    .integer(9));
+    open = builder.signature(ShapeWriter("MPI_File_open")
+                                 .none()
+                                 .object(world)
+                                 .string(FieldTag::kString, "a \"b\"")
+                                 .tag(FieldTag::kBits)
+                                 .varint(0)
+                                 .varint(2)
+                                 .varint(mpi::constant_id("MPI_MODE_CREATE"))
                                  .varint(mpi::constant_id("MPI_MODE_RDWR"))
-                                 .constant("MPI_INFO_NULL").none().tag(FieldTag::kResult).array(2)
-                                 .repeat(1).integer(19).repeat(1).constant("MPI_ERR_FILE"));
-    bcast = builder.signature(ShapeWriter("MPI_Bcast").none().constant("MPI_BOTTOM")
-                                  .tag(FieldTag::kChanged).integer(2).integer(1).object(type)
-                                  .integer(0).object(world));
+                                 .constant("MPI_INFO_NULL")
+                                 .none()
+                                 .tag(FieldTag::kResult)
+                                 .array(2)
+                                 .repeat(1)
+                                 .integer(19)
+                                 .repeat(1)
+                                 .constant("MPI_ERR_FILE"));
+    bcast = builder.signature(ShapeWriter("MPI_Bcast")
+                                  .none()
+                                  .constant("MPI_BOTTOM")
+                                  .tag(FieldTag::kChanged)
+                                  .integer(2)
+                                  .integer(1)
+                                  .object(type)
+                                  .integer(0)
+                                  .object(world));
     builder.group({0, 1}, {receive, open, bcast, receive});
   }
 };
@@ -41,9 +65,8 @@ struct Sample {
 std::string line(const Sample& sample, Rank rank, uint64_t seq, Style style) {
   const Trace trace = sample.builder.open();
   RankReader reader(trace, rank);
-  CallFormatter formatter(trace, style, [&](DefinitionId id) {
-    return module_and_offset(*trace.site(id));
-  });
+  CallFormatter formatter(trace, style,
+                          [&](DefinitionId id) { return module_and_offset(*trace.site(id)); });
   Result<Cursor> cursor = reader.cursor(0);
   cursor->seek(seq);
   std::string out;

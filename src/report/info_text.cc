@@ -101,8 +101,7 @@ std::string groups_text(const Trace& trace) {
                         rank_list_text(group.ranks, 6));
   }
   if (trace.group_count() > kShown)
-    text += fmt::format("  ... and {}\n",
-                        counted_text(trace.group_count() - kShown, "more group"));
+    text += fmt::format("  ... and {}\n", counted_text(trace.group_count() - kShown, "more group"));
   return text;
 }
 
@@ -187,9 +186,9 @@ std::string info_text(const Trace& trace) {
   const std::string_view version = info.text_of("mpi_version");
   add_line(out, "mpi",
            fmt::format("{}{}{}", info.text_of("mpi"), version.empty() ? "" : " ", version));
-  add_line(out, "ranks", fmt::format("{} on {} ({})", count_text(info.rank_count),
-                                     counted_text(info.hosts.size(), "host"),
-                                     hosts_text(info.hosts)));
+  add_line(out, "ranks",
+           fmt::format("{} on {} ({})", count_text(info.rank_count),
+                       counted_text(info.hosts.size(), "host"), hosts_text(info.hosts)));
   add_line(out, "calls", count_text(trace.call_count()));
   std::string duration = duration_text(info.duration_ns);
   if (all_ns > 0)
@@ -202,11 +201,11 @@ std::string info_text(const Trace& trace) {
                                                static_cast<double>(trace.call_count()));
   add_line(out, "file",
            fmt::format("{}, format {}.{}", size, info.format_major, info.format_minor));
-  add_line(out, "content", fmt::format("{}, {} in {}, {}",
-                                       counted_text(trace.signature_count(), "signature"),
-                                       counted_text(rule_count(trace), "rule"),
-                                       counted_text(trace.data().grammars.size(), "grammar"),
-                                       counted_text(trace.definition_count(), "definition")));
+  add_line(out, "content",
+           fmt::format("{}, {} in {}, {}", counted_text(trace.signature_count(), "signature"),
+                       counted_text(rule_count(trace), "rule"),
+                       counted_text(trace.data().grammars.size(), "grammar"),
+                       counted_text(trace.definition_count(), "definition")));
   add_line(out, "timing", info.text_of("timing"));
   add_line(out, "complete", info.complete ? "yes" : "NO");
   out += fmt::format("  {:<12} {}\n", "losses", losses_text(info));

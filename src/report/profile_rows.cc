@@ -53,14 +53,10 @@ std::vector<ProfileRow> profile_rows(const ProfileView& view, ProfileBy by) {
 
 std::string transfer_kind_name(analysis::TransferKind kind) {
   switch (kind) {
-    case analysis::TransferKind::kP2p:
-      return "p2p";
-    case analysis::TransferKind::kRma:
-      return "rma";
-    case analysis::TransferKind::kCollective:
-      return "collective";
-    case analysis::TransferKind::kIo:
-      return "io";
+    case analysis::TransferKind::kP2p: return "p2p";
+    case analysis::TransferKind::kRma: return "rma";
+    case analysis::TransferKind::kCollective: return "collective";
+    case analysis::TransferKind::kIo: return "io";
   }
   return "";
 }

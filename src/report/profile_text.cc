@@ -75,12 +75,9 @@ std::string sizes_text(const analysis::Profile& p) {
 
 const char* title_of(ProfileBy by) {
   switch (by) {
-    case ProfileBy::kFunction:
-      return "Functions";
-    case ProfileBy::kSite:
-      return "Call sites";
-    case ProfileBy::kGroup:
-      return "Kinds of calls";
+    case ProfileBy::kFunction: return "Functions";
+    case ProfileBy::kSite: return "Call sites";
+    case ProfileBy::kGroup: return "Kinds of calls";
   }
   return "";
 }
@@ -109,8 +106,7 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
   for (const ProfileRow& row : rows) {
     if (top > 0 && table.rows() == top) break;
     std::vector<std::string> cells = {by == ProfileBy::kGroup ? row.group : row.call};
-    if (by == ProfileBy::kSite)
-      cells = {printable(row.site), printable(row.function), row.call};
+    if (by == ProfileBy::kSite) cells = {printable(row.site), printable(row.function), row.call};
     for (std::string& cell : columns(row.totals, view.profile)) cells.push_back(std::move(cell));
     table.add(cells);
     module_changed = module_changed || row.module_changed;

@@ -67,8 +67,7 @@ std::string stats_json(const TraceStats& stats) {
       {"bytes_per_call",
        ratio(static_cast<double>(stats.file_bytes), static_cast<double>(stats.calls))},
       {"plain_list_bytes", stats.plain_list_bytes},
-      {"ratio_to_plain_list",
-       ratio(stats.plain_list_bytes, static_cast<double>(stats.file_bytes))},
+      {"ratio_to_plain_list", ratio(stats.plain_list_bytes, static_cast<double>(stats.file_bytes))},
       {"signatures", stats.signatures},
       {"signature_bytes", stats.signature_bytes},
       {"expressions", stats.expressions},
@@ -86,8 +85,8 @@ std::string stats_json(const TraceStats& stats) {
 
 std::string stats_text(const TraceStats& stats) {
   const auto file = static_cast<double>(stats.file_bytes);
-  std::string out = fmt::format("{:<14} {:>12} {:>12} {:>7}\n", "section", "raw bytes", "stored",
-                                "share");
+  std::string out =
+      fmt::format("{:<14} {:>12} {:>12} {:>7}\n", "section", "raw bytes", "stored", "share");
   double listed = 0;
   for (const SectionBytes& section : stats.sections) {
     listed += section.stored_bytes;
@@ -109,9 +108,9 @@ std::string stats_text(const TraceStats& stats) {
                      counted_text(stats.definitions, "definition"));
   out += fmt::format("{} with {} and {}\n", counted_text(stats.grammars, "grammar"),
                      counted_text(stats.rules, "rule"), counted_text(stats.symbols, "symbol"));
-  out += fmt::format("{} with {} in {}\n", counted_text(stats.tables, "table"),
-                     counted_text(stats.table_values, "value"),
-                     counted_text(stats.table_runs, "run"));
+  out +=
+      fmt::format("{} with {} in {}\n", counted_text(stats.tables, "table"),
+                  counted_text(stats.table_values, "value"), counted_text(stats.table_runs, "run"));
   return out;
 }
 

@@ -11,13 +11,9 @@ namespace refrain::tracer {
 
 void Encoder::captured(const Captured& c) {
   switch (c.what) {
-    case Captured::What::kNone:
-      return none();
-    case Captured::What::kConst:
-      return constant(c.index);
-    case Captured::What::kDefinition:
-      tag_byte(Tag::kObject);
-      varint(c.index);
+    case Captured::What::kNone: return none();
+    case Captured::What::kConst: return constant(c.index);
+    case Captured::What::kDefinition: tag_byte(Tag::kObject); varint(c.index);
   }
 }
 

@@ -41,18 +41,12 @@ AttributeValue attribute_value(int keyval) {
     case MPI_UNIVERSE_SIZE:
     case MPI_LASTUSEDCODE:
     case MPI_APPNUM:
-    case MPI_WIN_DISP_UNIT:
-      return AttributeValue::kInt;
-    case MPI_WIN_SIZE:
-      return AttributeValue::kAint;
-    case MPI_WIN_BASE:
-      return AttributeValue::kAddress;
-    case MPI_WIN_CREATE_FLAVOR:
-      return AttributeValue::kFlavor;
-    case MPI_WIN_MODEL:
-      return AttributeValue::kModel;
-    default:
-      return AttributeValue::kProgram;
+    case MPI_WIN_DISP_UNIT: return AttributeValue::kInt;
+    case MPI_WIN_SIZE: return AttributeValue::kAint;
+    case MPI_WIN_BASE: return AttributeValue::kAddress;
+    case MPI_WIN_CREATE_FLAVOR: return AttributeValue::kFlavor;
+    case MPI_WIN_MODEL: return AttributeValue::kModel;
+    default: return AttributeValue::kProgram;
   }
 }
 
@@ -74,15 +68,11 @@ void encode_attribute(Encoder& enc, int keyval, const void* attribute) {
       // MPI_HOST and MPI_IO hold ranks.
       return keyval == MPI_HOST || keyval == MPI_IO ? enc.rank(number) : enc.integer(number);
     }
-    case AttributeValue::kAint:
-      return enc.integer(number_at<MPI_Aint>(value));
-    case AttributeValue::kFlavor:
-      return enc.named(domain::kWinFlavor, number_at<int>(value));
-    case AttributeValue::kModel:
-      return enc.named(domain::kWinModel, number_at<int>(value));
+    case AttributeValue::kAint: return enc.integer(number_at<MPI_Aint>(value));
+    case AttributeValue::kFlavor: return enc.named(domain::kWinFlavor, number_at<int>(value));
+    case AttributeValue::kModel: return enc.named(domain::kWinModel, number_at<int>(value));
     case AttributeValue::kAddress:
-    case AttributeValue::kProgram:
-      return encode_pointer(enc, value);
+    case AttributeValue::kProgram: return encode_pointer(enc, value);
   }
 }
 

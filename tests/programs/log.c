@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 
-enum { kMaxBound = 4096, kLineBytes = 1 << 18 };
+enum { kMaxBound = 8192, kMaxArray = 4096, kLineBytes = 1 << 18 };
 
 // What a request's status means once it is complete.
 enum Flavour { kReceive = 'r', kSend = 's', kOther = 'o', kNull = '0' };
@@ -23,11 +23,9 @@ struct Line {
   char* at;
   char* end;
   const char* call;
-  int failed;          // the call did: statuses are not what they are elsewhere
-  int flag_false;      // a flag:f that was 0: what follows is undefined
-  char flavour;        // of the request seen last
-  char flavours[512];  // of the array of requests seen last
-  char freed[2048];
+  int failed;      // the call did: statuses are not what they are elsewhere
+  int flag_false;  // a flag:f that was 0: what follows is undefined
+  char flavour;    // of the request seen last
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -35,6 +33,9 @@ static FILE* file;
 static struct Bound bound[kMaxBound];
 static int bound_count;
 static int next_alias;
+static char flavours[kMaxArray];  // of the array of requests seen last
+static char freed[1 << 16];       // aliases that this line ends
+static size_t freed_length;
 static __thread const char* thread_name;
 
 static void open_file(void) {
@@ -87,9 +88,11 @@ static struct Bound* bind(char kind, uint64_t key, const char* alias) {
   return b;
 }
 
-static void unbind(struct Line* l, struct Bound* b) {
-  const size_t used = strlen(l->freed);
-  snprintf(l->freed + used, sizeof l->freed - used, "%s\"%s\"", used ? "," : "", b->alias);
+static void unbind(struct Bound* b) {
+  const int n = snprintf(freed + freed_length, sizeof freed - freed_length, "%s\"%s\"",
+                         freed_length > 0 ? "," : "", b->alias);
+  freed_length += (size_t)n;
+  if (freed_length >= sizeof freed) abort();
   *b = bound[--bound_count];
 }
 
@@ -114,36 +117,32 @@ static const char* predefined(char kind, uint64_t key) {
     case 'C':
       NAMED(MPI_Comm, MPI_COMM_WORLD)
       NAMED(MPI_Comm, MPI_COMM_SELF) NAMED(MPI_Comm, MPI_COMM_NULL) break;
+    // clang-format off
     case 'D':
-      D(MPI_INT)
-      D(MPI_DOUBLE) D(MPI_CHAR) D(MPI_BYTE) D(MPI_FLOAT) D(MPI_LONG) D(MPI_SHORT) D(MPI_UNSIGNED)
-          D(MPI_LONG_LONG) D(MPI_UNSIGNED_CHAR) D(MPI_PACKED) D(MPI_DOUBLE_INT) D(MPI_2INT)
-              D(MPI_INT32_T) D(MPI_INT64_T) D(MPI_UINT64_T) D(MPI_AINT) D(MPI_DATATYPE_NULL) break;
-    case 'G':
-      NAMED(MPI_Group, MPI_GROUP_EMPTY) NAMED(MPI_Group, MPI_GROUP_NULL) break;
+      D(MPI_INT) D(MPI_DOUBLE) D(MPI_CHAR) D(MPI_BYTE) D(MPI_FLOAT) D(MPI_LONG) D(MPI_SHORT)
+      D(MPI_UNSIGNED) D(MPI_LONG_LONG) D(MPI_UNSIGNED_CHAR) D(MPI_PACKED) D(MPI_DOUBLE_INT)
+      D(MPI_2INT) D(MPI_INT32_T) D(MPI_INT64_T) D(MPI_UINT64_T) D(MPI_AINT) D(MPI_DATATYPE_NULL)
+      break;
     case 'O':
-      O(MPI_SUM)
-      O(MPI_MAX) O(MPI_MIN) O(MPI_PROD) O(MPI_LAND) O(MPI_BAND) O(MPI_LOR) O(MPI_BOR) O(MPI_MAXLOC)
-          O(MPI_MINLOC) O(MPI_REPLACE) O(MPI_NO_OP) O(MPI_OP_NULL) break;
-    case 'W':
-      NAMED(MPI_Win, MPI_WIN_NULL) break;
-    case 'F':
-      NAMED(MPI_File, MPI_FILE_NULL) break;
+      O(MPI_SUM) O(MPI_MAX) O(MPI_MIN) O(MPI_PROD) O(MPI_LAND) O(MPI_BAND) O(MPI_LOR) O(MPI_BOR)
+      O(MPI_MAXLOC) O(MPI_MINLOC) O(MPI_REPLACE) O(MPI_NO_OP) O(MPI_OP_NULL)
+      break;
+    // clang-format on
+    case 'G': NAMED(MPI_Group, MPI_GROUP_EMPTY) NAMED(MPI_Group, MPI_GROUP_NULL) break;
+    case 'W': NAMED(MPI_Win, MPI_WIN_NULL) break;
+    case 'F': NAMED(MPI_File, MPI_FILE_NULL) break;
     case 'E':
       NAMED(MPI_Errhandler, MPI_ERRORS_ARE_FATAL)
       NAMED(MPI_Errhandler, MPI_ERRORS_RETURN) NAMED(MPI_Errhandler, MPI_ERRHANDLER_NULL) break;
-    case 'N':
-      NAMED(MPI_Info, MPI_INFO_NULL) NAMED(MPI_Info, MPI_INFO_ENV) break;
-    case 'M':
-      NAMED(MPI_Message, MPI_MESSAGE_NULL) NAMED(MPI_Message, MPI_MESSAGE_NO_PROC) break;
+    case 'N': NAMED(MPI_Info, MPI_INFO_NULL) NAMED(MPI_Info, MPI_INFO_ENV) break;
+    case 'M': NAMED(MPI_Message, MPI_MESSAGE_NULL) NAMED(MPI_Message, MPI_MESSAGE_NO_PROC) break;
     case 'K': {
       const int keyval = (int)key;
       if (keyval == MPI_TAG_UB) return "MPI_TAG_UB";
       if (keyval == MPI_KEYVAL_INVALID) return "MPI_KEYVAL_INVALID";
       break;
     }
-    default:
-      break;
+    default: break;
   }
   return NULL;
 #undef D
@@ -233,7 +232,7 @@ static char put_request(struct Line* l, MPI_Request* r) {
   }
   const char flavour = b->flavour;
   put(l, "\"%s\"", b->alias);
-  if (*r == MPI_REQUEST_NULL) unbind(l, b);
+  if (*r == MPI_REQUEST_NULL) unbind(b);
   return flavour;
 }
 
@@ -247,11 +246,12 @@ static void put_new_request(struct Line* l, MPI_Request* r) {
 }
 
 static void put_array_of_requests(struct Line* l, int n, MPI_Request* r) {
+  if (n > kMaxArray) abort();
   put(l, "[");
   for (int i = 0; i < n; ++i) {
     if (i) put(l, ",");
     const char flavour = put_request(l, &r[i]);
-    if (i < (int)sizeof l->flavours) l->flavours[i] = flavour;
+    flavours[i] = flavour;
   }
   put(l, "]");
 }
@@ -279,32 +279,20 @@ static void put_array_of_requests(struct Line* l, int n, MPI_Request* r) {
 static uint64_t handle_argument(char kind, va_list* args) {
   uint64_t key = 0;
   switch (kind) {
-    case 'C':
-      HANDLE_ARG(MPI_Comm);
-    case 'D':
-      HANDLE_ARG(MPI_Datatype);
-    case 'G':
-      HANDLE_ARG(MPI_Group);
-    case 'W':
-      HANDLE_ARG(MPI_Win);
-    case 'F':
-      HANDLE_ARG(MPI_File);
-    case 'O':
-      HANDLE_ARG(MPI_Op);
-    case 'E':
-      HANDLE_ARG(MPI_Errhandler);
-    case 'N':
-      HANDLE_ARG(MPI_Info);
-    case 'M':
-      HANDLE_ARG(MPI_Message);
-    case 'K':
-      HANDLE_ARG(int);
+    case 'C': HANDLE_ARG(MPI_Comm);
+    case 'D': HANDLE_ARG(MPI_Datatype);
+    case 'G': HANDLE_ARG(MPI_Group);
+    case 'W': HANDLE_ARG(MPI_Win);
+    case 'F': HANDLE_ARG(MPI_File);
+    case 'O': HANDLE_ARG(MPI_Op);
+    case 'E': HANDLE_ARG(MPI_Errhandler);
+    case 'N': HANDLE_ARG(MPI_Info);
+    case 'M': HANDLE_ARG(MPI_Message);
+    case 'K': HANDLE_ARG(int);
 #if MPI_VERSION >= 4
-    case 'X':
-      HANDLE_ARG(MPI_Session);
+    case 'X': HANDLE_ARG(MPI_Session);
 #endif
-    default:
-      abort();
+    default: abort();
   }
   return key;
 }
@@ -322,7 +310,7 @@ static void put_handle_kind(struct Line* l, char kind, char suffix, va_list* arg
   }
   put_handle(l, kind, key, 0);
   struct Bound* b = suffix == '-' ? find(kind, key) : NULL;
-  if (b != NULL) unbind(l, b);
+  if (b != NULL) unbind(b);
 }
 
 static void put_statuses_at(struct Line* l, va_list* args) {
@@ -336,7 +324,7 @@ static void put_statuses_at(struct Line* l, va_list* args) {
   put(l, "[");
   for (int i = 0; i < n; ++i) {
     if (i) put(l, ",");
-    put_status(l, &s[i], l->flavours[indices[i]]);
+    put_status(l, &s[i], flavours[indices[i]]);
   }
   put(l, "]");
 }
@@ -355,7 +343,7 @@ static void put_all_statuses(struct Line* l, va_list* args) {
   put(l, "[");
   for (int i = 0; i < n; ++i) {
     if (i) put(l, ",");
-    put_status(l, &s[i], l->flavours[i]);
+    put_status(l, &s[i], flavours[i]);
   }
   put(l, "]");
 }
@@ -363,7 +351,7 @@ static void put_all_statuses(struct Line* l, va_list* args) {
 static void put_status_of_index(struct Line* l, va_list* args) {
   const int index = va_arg(*args, int);
   const MPI_Status* s = va_arg(*args, const MPI_Status*);
-  put_status(l, s, index == MPI_UNDEFINED ? (char)kNull : l->flavours[index]);
+  put_status(l, s, index == MPI_UNDEFINED ? (char)kNull : flavours[index]);
 }
 
 static void put_buffer(struct Line* l, va_list* args) {
@@ -379,51 +367,25 @@ static void put_buffer(struct Line* l, va_list* args) {
 
 static void put_value(struct Line* l, char kind, char suffix, va_list* args) {
   switch (kind) {
-    case 'i':
-      put(l, "%d", va_arg(*args, int));
-      break;
-    case 'l':
-      put(l, "%lld", va_arg(*args, long long));
-      break;
-    case 'r':
-      put_rank(l, va_arg(*args, int));
-      break;
-    case 't':
-      put_tag(l, va_arg(*args, int));
-      break;
-    case 'u':
-      put_index(l, va_arg(*args, int));
-      break;
-    case 's':
-      put_string(l, va_arg(*args, const char*));
-      break;
-    case 'j':
-      put(l, "%s", va_arg(*args, const char*));
-      break;
-    case 'n':
-      put(l, "null");
-      break;
+    case 'i': put(l, "%d", va_arg(*args, int)); break;
+    case 'l': put(l, "%lld", va_arg(*args, long long)); break;
+    case 'r': put_rank(l, va_arg(*args, int)); break;
+    case 't': put_tag(l, va_arg(*args, int)); break;
+    case 'u': put_index(l, va_arg(*args, int)); break;
+    case 's': put_string(l, va_arg(*args, const char*)); break;
+    case 'j': put(l, "%s", va_arg(*args, const char*)); break;
+    case 'n': put(l, "null"); break;
     case 'f': {
       const int flag = va_arg(*args, int);
       l->flag_false = flag == 0;
       put(l, "%d", flag);
       break;
     }
-    case 'b':
-      put_buffer(l, args);
-      break;
-    case 'S':
-      put_status(l, va_arg(*args, const MPI_Status*), l->flavour);
-      break;
-    case 'P':
-      put_status_of_index(l, args);
-      break;
-    case 'T':
-      put_all_statuses(l, args);
-      break;
-    case 'Q':
-      put_statuses_at(l, args);
-      break;
+    case 'b': put_buffer(l, args); break;
+    case 'S': put_status(l, va_arg(*args, const MPI_Status*), l->flavour); break;
+    case 'P': put_status_of_index(l, args); break;
+    case 'T': put_all_statuses(l, args); break;
+    case 'Q': put_statuses_at(l, args); break;
     case 'R':
       if (suffix == '+')
         put_new_request(l, va_arg(*args, MPI_Request*));
@@ -435,21 +397,11 @@ static void put_value(struct Line* l, char kind, char suffix, va_list* args) {
       put_array_of_requests(l, n, va_arg(*args, MPI_Request*));
       break;
     }
-    case 'V':
-      PUT_ARRAY(int, put_index(l, v));
-      break;
-    case 'k':
-      PUT_ARRAY(int, put_rank(l, v));
-      break;
-    case 'L':
-      PUT_ARRAY(MPI_Aint, put(l, "%lld", (long long)v));
-      break;
-    case 'Y':
-      PUT_ARRAY(MPI_Datatype, put_handle(l, 'D', key_of(&v, sizeof v), 0));
-      break;
-    default:
-      put_handle_kind(l, kind, suffix, args);
-      break;
+    case 'V': PUT_ARRAY(int, put_index(l, v)); break;
+    case 'k': PUT_ARRAY(int, put_rank(l, v)); break;
+    case 'L': PUT_ARRAY(MPI_Aint, put(l, "%lld", (long long)v)); break;
+    case 'Y': PUT_ARRAY(MPI_Datatype, put_handle(l, 'D', key_of(&v, sizeof v), 0)); break;
+    default: put_handle_kind(l, kind, suffix, args); break;
   }
 }
 
@@ -497,11 +449,12 @@ void log_call(int line, const char* call, int rc, const char* spec, ...) {
   static char text[kLineBytes], outside_text[kLineBytes];
   pthread_mutex_lock(&lock);
   open_file();
-  struct Line l = {text, text + sizeof text, call, rc != MPI_SUCCESS, 0, kReceive, {0}, {0}};
+  struct Line l = {text, text + sizeof text, call, rc != MPI_SUCCESS, 0, kReceive};
   struct Line outside = l;
   outside.at = outside_text;
   outside.end = outside_text + sizeof outside_text;
   outside_text[0] = 0;
+  freed_length = 0;
   int name_length = 0;
   while (isalnum((unsigned char)call[name_length]) || call[name_length] == '_') ++name_length;
   put(&l, "{\"call\":\"%.*s\",\"args\":{", name_length, call);
@@ -513,7 +466,7 @@ void log_call(int line, const char* call, int rc, const char* spec, ...) {
   if (line > 0) put(&l, ",\"line\":%d", line);
   if (rc != MPI_SUCCESS) put(&l, ",\"rc\":%d", rc);
   if (thread_name != NULL) put(&l, ",\"thread\":\"%s\"", thread_name);
-  if (l.freed[0]) put(&l, ",\"freed\":[%s]", l.freed);
+  if (freed_length > 0) put(&l, ",\"freed\":[%s]", freed);
   put(&l, "}");
   if (file != NULL) {
     fputs(text, file);

@@ -15,8 +15,7 @@ namespace {
 
 void add(std::vector<Finding>& findings, int rule, const std::string& section, uint64_t offset,
          std::string text) {
-  findings.push_back(
-      Finding{rule, section, static_cast<int64_t>(offset), false, std::move(text)});
+  findings.push_back(Finding{rule, section, static_cast<int64_t>(offset), false, std::move(text)});
 }
 
 // Magic and version: whether the rest of the header can be read at all.
@@ -65,8 +64,7 @@ void read_table(FieldReader& in, FileHeader& h) {
     const size_t stored_at = in.position();
     e.stored_bytes = in.varint("stored bytes of section", i);
     const size_t raw_at = in.position();
-    e.raw_bytes = e.codec == Codec::kRaw ? e.stored_bytes
-                                         : in.varint("raw bytes of section", i);
+    e.raw_bytes = e.codec == Codec::kRaw ? e.stored_bytes : in.varint("raw bytes of section", i);
     e.checksum = in.u32("checksum of section", i);
     if (!in.ok()) return;
     if (e.stored_bytes > h.file_bytes - offset)
@@ -89,8 +87,8 @@ bool decompress(std::string_view stored, uint64_t raw_bytes, std::string& raw) {
 }
 
 // Sections inside a bundle become sections of their own.
-void unpack_bundle(RawSection bundle, std::vector<RawSection>& out,
-                   std::vector<Finding>& findings, std::vector<ByteLine>* lines) {
+void unpack_bundle(RawSection bundle, std::vector<RawSection>& out, std::vector<Finding>& findings,
+                   std::vector<ByteLine>* lines) {
   FieldReader in(bundle.raw, "bundle", bundle.base, bundle.in_raw, lines);
   while (in.ok() && in.remaining() > 0) {
     const size_t type_at = in.position();
@@ -204,8 +202,7 @@ Container open_container(std::string_view bytes, std::vector<Finding>& findings,
     const std::string name(to_string(e.type));
     const std::string_view stored = bytes.substr(e.offset, e.stored_bytes);
     if (checksum32(stored) != e.checksum) {
-      add(findings, kRuleSectionChecksum, name, e.offset,
-          "wrong checksum: the section is damaged");
+      add(findings, kRuleSectionChecksum, name, e.offset, "wrong checksum: the section is damaged");
       continue;
     }
     RawSection s;
@@ -219,9 +216,9 @@ Container open_container(std::string_view bytes, std::vector<Finding>& findings,
       continue;
     }
     if (lines != nullptr)
-      lines->push_back(ByteLine{name, e.offset, false, hex_of(stored), e.stored_bytes,
-                                s.in_raw ? "stored bytes, zstd; decompressed below"
-                                         : "stored bytes, as they are"});
+      lines->push_back(ByteLine{
+          name, e.offset, false, hex_of(stored), e.stored_bytes,
+          s.in_raw ? "stored bytes, zstd; decompressed below" : "stored bytes, as they are"});
     if (e.type == SectionType::kBundle) {
       unpack_bundle(std::move(s), all, findings, lines);
     } else {

@@ -12,15 +12,16 @@ namespace refrain::format {
 
 struct RawSection {
   SectionEntry entry;
-  std::string raw;        // decompressed
-  uint64_t base = 0;      // what FieldReader calls its first byte
-  bool in_raw = false;    // base counts in decompressed bytes
+  std::string raw;      // decompressed
+  uint64_t base = 0;    // what FieldReader calls its first byte
+  bool in_raw = false;  // base counts in decompressed bytes
 };
 
 struct Container {
   FileHeader header;
-  bool header_ok = false;           // enough to go on to the sections
-  std::vector<RawSection> sections; // those that are sound, bundles unpacked, unknown ones left out
+  bool header_ok = false;  // enough to go on to the sections
+  std::vector<RawSection>
+      sections;  // those that are sound, bundles unpacked, unknown ones left out
 };
 
 // Findings are added in the order of the file; `lines` may be null.

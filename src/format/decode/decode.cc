@@ -22,8 +22,7 @@ base::Error error_of(const Finding& f, const std::string& name) {
   const bool unsupported =
       f.rule == kRuleMajor || f.rule == kRuleFeatures || f.rule == kRuleSectionKnown;
   std::string place = name;
-  if (f.offset >= 0)
-    place += (f.in_raw ? ", raw byte " : ", byte ") + std::to_string(f.offset);
+  if (f.offset >= 0) place += (f.in_raw ? ", raw byte " : ", byte ") + std::to_string(f.offset);
   base::Error e = base::fail(f.section + ": " + f.text, place);
   if (unsupported) e.code = base::ErrorCode::kUnsupported;
   if (!unsupported && f.rule != kRuleMagic) e.message += "; take another copy or record again";
@@ -51,9 +50,8 @@ Decoding decode_all(std::string_view bytes, std::vector<Finding>& findings,
   const bool container_is_sound = findings.empty();
   std::vector<SectionType> read;
   for (const SectionReader& reader : kSectionReaders) {
-    const auto it = std::find_if(c.sections.begin(), c.sections.end(), [&](const RawSection& s) {
-      return s.entry.type == reader.type;
-    });
+    const auto it = std::find_if(c.sections.begin(), c.sections.end(),
+                                 [&](const RawSection& s) { return s.entry.type == reader.type; });
     const std::string name(to_string(reader.type));
     if (it == c.sections.end()) {
       if (reader.required && container_is_sound)

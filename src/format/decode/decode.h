@@ -31,7 +31,7 @@ base::Result<std::string> read_file(const std::string& path);
 struct SectionEntry {
   SectionType type{};
   Codec codec{};
-  uint64_t offset = 0;        // in the file
+  uint64_t offset = 0;  // in the file
   uint64_t stored_bytes = 0;
   uint64_t raw_bytes = 0;
   uint32_t checksum = 0;
@@ -56,12 +56,12 @@ std::vector<Finding> check(std::string_view bytes);
 
 // One line of `dump --bytes`.
 struct ByteLine {
-  std::string section;        // "header", "table", or the section's name
-  uint64_t offset = 0;        // in the file for header, table and stored sections ...
-  bool in_raw = false;        // ... in the decompressed section otherwise
-  std::string hex;            // "52 46 4e", long ranges are cut with "..."
-  uint64_t length = 0;        // bytes that the line stands for
-  std::string meaning;        // "signature count = 41"
+  std::string section;  // "header", "table", or the section's name
+  uint64_t offset = 0;  // in the file for header, table and stored sections ...
+  bool in_raw = false;  // ... in the decompressed section otherwise
+  std::string hex;      // "52 46 4e", long ranges are cut with "..."
+  uint64_t length = 0;  // bytes that the line stands for
+  std::string meaning;  // "signature count = 41"
 };
 // Goes as far as the bytes make sense; the last line then says why it stopped.
 std::vector<ByteLine> annotate(std::string_view bytes);
@@ -70,7 +70,7 @@ std::vector<ByteLine> annotate(std::string_view bytes);
 struct SectionSize {
   SectionType type{};
   uint64_t raw_bytes = 0;
-  double stored_bytes = 0;    // a bundled section's share of its bundle, by raw size
+  double stored_bytes = 0;  // a bundled section's share of its bundle, by raw size
 };
 base::Result<std::vector<SectionSize>> section_sizes(std::string_view bytes,
                                                      const std::string& name);

@@ -79,8 +79,8 @@ uint64_t FieldReader::varint(const char* label, int64_t index, uint64_t limit) {
   const uint64_t v = in_.varint();
   if (in_.ok() && v > limit) {
     fail(kRuleLimits, begin,
-         name_of(label, index) + " is " + std::to_string(v) + ", at most " +
-             std::to_string(limit) + " is allowed");
+         name_of(label, index) + " is " + std::to_string(v) + ", at most " + std::to_string(limit) +
+             " is allowed");
     return 0;
   }
   return checked(begin, label, index, v);

@@ -24,7 +24,11 @@ class FieldReader {
   // `lines` may be null. Labels are literals; an index is appended as "label 17".
   FieldReader(std::string_view raw, std::string section, uint64_t base, bool in_raw,
               std::vector<ByteLine>* lines)
-      : raw_(raw), in_(raw), section_(std::move(section)), base_(base), in_raw_(in_raw),
+      : raw_(raw),
+        in_(raw),
+        section_(std::move(section)),
+        base_(base),
+        in_raw_(in_raw),
         lines_(lines) {}
 
   bool ok() const { return !finding_.has_value(); }

@@ -75,8 +75,8 @@ TEST(RoundTrip, TimeKeepsItsBounds) {
     EXPECT_TRUE(near(d.sum_ns / static_cast<double>(d.count),
                      t.sum_ns / static_cast<double>(t.count), 0.001));
     for (size_t b = 0; b < d.histogram.size(); ++b)
-      EXPECT_TRUE(near(static_cast<double>(d.histogram[b]), static_cast<double>(t.histogram[b]),
-                       0.045));
+      EXPECT_TRUE(
+          near(static_cast<double>(d.histogram[b]), static_cast<double>(t.histogram[b]), 0.045));
   }
   for (size_t r = 0; r < trace.totals.size(); ++r)
     EXPECT_TRUE(near(static_cast<double>(again->totals[r].in_mpi_ns),
@@ -142,8 +142,8 @@ TEST(RoundTrip, InconsistentTracesAreNotWritten) {
 }
 
 TEST(WriteFile, IsWholeOrNotThere) {
-  const auto folder = std::filesystem::temp_directory_path() /
-                      ("refrain_write_" + std::to_string(getpid()));
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("refrain_write_" + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
   const std::string path = folder / "a.rfn";
   ASSERT_TRUE(write_file_atomically(path, "first").ok());

@@ -140,8 +140,7 @@ void read_signatures(FieldReader& in, Decoding& out) {
     for (size_t k = 0; k < natures[s].size() && in.ok(); ++k) {
       const size_t begin = in.position();
       all[s].slots.emplace_back();
-      if (!expr_of(in.u8("expression of signature", static_cast<int64_t>(s)),
-                   all[s].slots.back()))
+      if (!expr_of(in.u8("expression of signature", static_cast<int64_t>(s)), all[s].slots.back()))
         in.fail(kRuleFields, begin, "unknown expression in signature " + std::to_string(s));
     }
   }
@@ -160,8 +159,7 @@ void read_signatures(FieldReader& in, Decoding& out) {
           site = wrapping_add(site, in.zigzag("site gap of signature", index));
           e.a = site;
         } else if (column == 1 && is_const) {
-          e.a = static_cast<int64_t>(
-              in.varint("definition of signature", index, kMaxDefinitions));
+          e.a = static_cast<int64_t>(in.varint("definition of signature", index, kMaxDefinitions));
         } else {
           read_operands(in, e, index);
         }

@@ -45,8 +45,7 @@ Stored store(std::string raw) {
   const bool is_error = ZSTD_isError(n) != 0;
   // A reader takes an expansion beyond the limit for a bomb.
   const bool too_good = !is_error && raw.size() > kFreeRawBytes + n * kMaxExpansion;
-  if (is_error || too_good || n + kMinSavedBytes > raw.size())
-    return {Codec::kRaw, std::move(raw)};
+  if (is_error || too_good || n + kMinSavedBytes > raw.size()) return {Codec::kRaw, std::move(raw)};
   packed.resize(n);
   return {Codec::kZstd, std::move(packed)};
 }

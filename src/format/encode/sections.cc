@@ -81,8 +81,8 @@ void write_definitions(const TraceData& trace, ByteWriter& out) {
   for (const Definition& d : all) {
     if (d.kind != DefinitionKind::kSite) continue;
     const int64_t offset = base::ByteReader(d.payload).zigzag();
-    out.put_zigzag(static_cast<int64_t>(static_cast<uint64_t>(offset) -
-                                        static_cast<uint64_t>(last_offset)));
+    out.put_zigzag(
+        static_cast<int64_t>(static_cast<uint64_t>(offset) - static_cast<uint64_t>(last_offset)));
     last_offset = offset;
   }
   for (const Definition& d : all) {

@@ -23,10 +23,14 @@ void write_totals(const TraceData& trace, base::ByteWriter& out);
 void write_losses(const TraceData& trace, base::ByteWriter& out);
 
 inline constexpr SectionWriter kSectionWriters[] = {
-    {SectionType::kMeta, write_meta},           {SectionType::kDefinitions, write_definitions},
-    {SectionType::kSignatures, write_signatures}, {SectionType::kTables, write_tables},
-    {SectionType::kDurations, write_durations}, {SectionType::kGrammars, write_grammars},
-    {SectionType::kGroups, write_groups},       {SectionType::kTotals, write_totals},
+    {SectionType::kMeta, write_meta},
+    {SectionType::kDefinitions, write_definitions},
+    {SectionType::kSignatures, write_signatures},
+    {SectionType::kTables, write_tables},
+    {SectionType::kDurations, write_durations},
+    {SectionType::kGrammars, write_grammars},
+    {SectionType::kGroups, write_groups},
+    {SectionType::kTotals, write_totals},
     {SectionType::kLosses, write_losses},
 };
 

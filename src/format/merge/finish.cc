@@ -17,9 +17,9 @@ namespace {
 // A signature of the file in the making: what its slots still allow, so that a later group with the
 // same shape may join.
 struct Shared {
-  uint32_t index = 0;             // into TraceData::signatures
+  uint32_t index = 0;  // into TraceData::signatures
   std::vector<SlotState> slots;
-  std::vector<Expr> exprs;        // for slots that are not alive: table or Cartesian shift
+  std::vector<Expr> exprs;  // for slots that are not alive: table or Cartesian shift
   Place first;
   bool has_table = false;
 };
@@ -28,9 +28,9 @@ struct Shared {
 // and looks first behind the last one that it joined: equal programs have them in equal order.
 struct SameShape {
   std::vector<Shared> entries;
-  size_t group = SIZE_MAX;   // the group that is being placed
-  size_t foreign = 0;        // entries of groups before it
-  size_t cursor = 0;         // where the next search begins
+  size_t group = SIZE_MAX;  // the group that is being placed
+  size_t foreign = 0;       // entries of groups before it
+  size_t cursor = 0;        // where the next search begins
 };
 
 // Greedy sharing looks at this many signatures of one shape, so that a program with very many of
@@ -185,8 +185,7 @@ class Finisher {
         if (slots[i].alive != from.slots[i].alive || !(to.exprs[i] == from.exprs[i])) return false;
         continue;
       }
-      const bool fixed =
-          ((slots[i].alive | from.slots[i].alive) & SlotState::kSlopeFixed) != 0;
+      const bool fixed = ((slots[i].alive | from.slots[i].alive) & SlotState::kSlopeFixed) != 0;
       intersect(slots[i], to.first, from.slots[i], from.first);
       if (slots[i].alive == 0 || (!fixed && !is_simple(slots[i]))) return false;
     }

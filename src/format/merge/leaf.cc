@@ -36,8 +36,7 @@ std::string problem(const ShapeInfo& info, const std::vector<int64_t>& values, s
     if (request >= terminal) return "a request of a later call";
   }
   for (size_t i = 0; i < values.size(); ++i) {
-    if (info.slots[i] == SlotNature::kDefinition &&
-        static_cast<uint64_t>(values[i]) >= definitions)
+    if (info.slots[i] == SlotNature::kDefinition && static_cast<uint64_t>(values[i]) >= definitions)
       return "an unknown definition";
   }
   return {};

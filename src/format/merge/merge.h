@@ -29,28 +29,28 @@ namespace refrain::format {
 // else needs to be kept.
 struct SlotState {
   enum : uint8_t {
-    kAffineAlive = 1,   // slope * (me - first me) + first
-    kSlopeFixed = 2,    // two different `me` were seen
-    kModAlive = 4,      // (me + a) mod size with 0 <= a
-    kModBelowAlive = 8, // the same with a < 0: where communicators differ in size, not the same
-    kXorAlive = 16,     // me xor a
+    kAffineAlive = 1,    // slope * (me - first me) + first
+    kSlopeFixed = 2,     // two different `me` were seen
+    kModAlive = 4,       // (me + a) mod size with 0 <= a
+    kModBelowAlive = 8,  // the same with a < 0: where communicators differ in size, not the same
+    kXorAlive = 16,      // me xor a
     kAllAlive = 1 | 4 | 8 | 16,
   };
-  uint8_t alive = kAllAlive;   // 0: all values are in `values`
+  uint8_t alive = kAllAlive;  // 0: all values are in `values`
   int64_t first = 0;
   int64_t slope = 0;
-  base::RunList values;        // by position in the group; only when nothing is alive
+  base::RunList values;  // by position in the group; only when nothing is alive
 };
 
 struct PartialSignature {
-  uint32_t shape = 0;              // index into PartialTrace::shapes
-  std::vector<int64_t> values;     // group of one rank: its slot values
-  std::vector<SlotState> slots;    // group of several ranks
+  uint32_t shape = 0;            // index into PartialTrace::shapes
+  std::vector<int64_t> values;   // group of one rank: its slot values
+  std::vector<SlotState> slots;  // group of several ranks
   DurationStats duration;
 };
 
 struct PartialGroup {
-  base::RunList ranks;             // world ranks, ascending
+  base::RunList ranks;  // world ranks, ascending
   std::vector<Location> locations;
   std::vector<PartialSignature> signatures;  // by terminal
 };
@@ -65,7 +65,7 @@ struct PartialTrace {
   base::RunList ranks;             // the ranks of all groups, ascending
   std::vector<RankTotals> totals;  // parallel to ranks
   std::vector<std::string> hosts;
-  base::RunList host_of_rank;      // parallel to ranks
+  base::RunList host_of_rank;  // parallel to ranks
   std::vector<Loss> losses;
   std::map<std::string, std::string> text;
   uint64_t duration_ns = 0;

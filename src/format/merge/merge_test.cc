@@ -39,9 +39,8 @@ int count_kind(const TraceData& t, Expr::Kind kind) {
 TEST(Merge, HaloWithEdgesHasNineGroupsAtEverySize) {
   size_t signatures = 0;
   for (const uint64_t edge : {8u, 32u, 64u}) {
-    const auto ranks = make(edge * edge, [&](uint64_t r) {
-      return testing::halo_2d(r, edge, edge, false, 12);
-    });
+    const auto ranks =
+        make(edge * edge, [&](uint64_t r) { return testing::halo_2d(r, edge, edge, false, 12); });
     const TraceData trace = testing::merge_all(ranks);
     EXPECT_EQ(trace.groups.size(), 9u);
     EXPECT_EQ(trace.grammars.size(), 1u);
@@ -165,8 +164,7 @@ TEST(Merge, CornerSharesTheInsidesExpression) {
   // Rank 0 alone could say "1", "me + 1" or "me xor 1"; the others say me + 1.
   const auto ranks = make(6, [](uint64_t me) {
     return talk(me, 6, [&](SyntheticRank& r) {
-      if (me < 5)
-        r.call(Sig(7, r.site(1)).integer(static_cast<int64_t>(me + 1)).object(r.world()));
+      if (me < 5) r.call(Sig(7, r.site(1)).integer(static_cast<int64_t>(me + 1)).object(r.world()));
       if (me == 0) r.call(Sig(9, r.site(2)).object(r.world()));
     });
   });

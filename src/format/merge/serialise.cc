@@ -172,8 +172,7 @@ class Parser {
     s.values.push_back(in_.zigzag());
     return nature == SlotNature::kInt || is_definition(p, s.values.back());
   }
-  bool state(const PartialTrace& p, const PartialGroup& g, SlotNature nature,
-             PartialSignature& s) {
+  bool state(const PartialTrace& p, const PartialGroup& g, SlotNature nature, PartialSignature& s) {
     s.slots.emplace_back();
     SlotState& slot = s.slots.back();
     slot.alive = in_.u8();

@@ -37,9 +37,13 @@ Sig& Sig::ints(const std::vector<int64_t>& values) {
 SyntheticRank::SyntheticRank(uint64_t rank, uint64_t) {
   record_.rank = rank;
   record_.host = std::string("node").append(std::to_string(rank / 64));
-  record_.text = {{"program", "/home/user/src/halo/halo2d"}, {"command", "./halo2d 500"},
-                  {"mpi", "MPICH"}, {"mpi_version", "4.0.2"}, {"recorder", "refrain 0.1.0"},
-                  {"timing", "stats"}, {"started", "2026-11-21T03:22:02Z"},
+  record_.text = {{"program", "/home/user/src/halo/halo2d"},
+                  {"command", "./halo2d 500"},
+                  {"mpi", "MPICH"},
+                  {"mpi_version", "4.0.2"},
+                  {"recorder", "refrain 0.1.0"},
+                  {"timing", "stats"},
+                  {"started", "2026-11-21T03:22:02Z"},
                   {"working_directory", "/home/user/src/halo"}};
 }
 SyntheticRank::~SyntheticRank() = default;
@@ -123,8 +127,20 @@ namespace {
 
 // Call ids stand for functions of the table; tests need no more than that they differ.
 enum Call : uint32_t {
-  kInit = 1, kFinalize, kCommRank, kCommSize, kCartCreate, kCartCoords, kCartShift, kIrecv, kIsend,
-  kWaitall, kAllreduce, kBarrier, kCommFree, kGetProcessorName
+  kInit = 1,
+  kFinalize,
+  kCommRank,
+  kCommSize,
+  kCartCreate,
+  kCartCoords,
+  kCartShift,
+  kIrecv,
+  kIsend,
+  kWaitall,
+  kAllreduce,
+  kBarrier,
+  kCommFree,
+  kGetProcessorName
 };
 
 int64_t neighbour(int64_t c, int64_t step, int64_t extent, bool periodic) {
@@ -133,47 +149,80 @@ int64_t neighbour(int64_t c, int64_t step, int64_t extent, bool periodic) {
   return periodic ? (n + extent) % extent : -1;
 }
 
-// The calls of a halo exchange: `peers` are the neighbours in the order of the exchange.
-void exchange(SyntheticRank& r, uint64_t world_size, const std::vector<int64_t>& dims,
-              const std::vector<int64_t>& coords, const std::vector<int64_t>& peers, bool periodic,
-              uint64_t iterations) {
-  const auto me = static_cast<int64_t>(r.rank());
+// Call sites one behind the other.
+struct Sites {
+  SyntheticRank& rank;
   int64_t where = 0x1200;
-  const auto next_site = [&] { return r.site(where += 0x2b); };
+  uint32_t next() { return rank.site(where += 0x2b); }
+};
+
+// What comes before a halo exchange; the communicator of the mesh.
+uint32_t set_up_mesh(SyntheticRank& r, Sites& sites, uint64_t world_size,
+                     const std::vector<int64_t>& dims, const std::vector<int64_t>& coords,
+                     const std::vector<int64_t>& peers, bool periodic) {
+  const auto me = static_cast<int64_t>(r.rank());
   const auto dimension_count = static_cast<int64_t>(dims.size());
   r.call(
-      Sig(kInit, next_site()).buffer(BufferClass::kStack, 1, 0).buffer(BufferClass::kStack, 2, 0));
-  r.call(Sig(kCommRank, next_site()).object(r.world()).integer(me));
-  r.call(Sig(kCommSize, next_site()).object(r.world()).integer(static_cast<int64_t>(world_size)));
+      Sig(kInit, sites.next()).buffer(BufferClass::kStack, 1, 0).buffer(BufferClass::kStack, 2, 0));
+  r.call(Sig(kCommRank, sites.next()).object(r.world()).integer(me));
+  r.call(Sig(kCommSize, sites.next()).object(r.world()).integer(static_cast<int64_t>(world_size)));
   base::RunList all;
   all.append_run(0, 1, world_size);
   const uint32_t cart = r.comm(1, all);
   const std::vector<int64_t> periods(dims.size(), periodic ? 1 : 0);
-  r.call(Sig(kCartCreate, next_site()).object(r.world()).integer(dimension_count).ints(dims)
-             .ints(periods).integer(0).object(cart));
-  r.call(Sig(kCommRank, next_site()).object(cart).integer(me));
-  r.call(Sig(kCartCoords, next_site()).object(cart).integer(me).integer(dimension_count)
+  r.call(Sig(kCartCreate, sites.next())
+             .object(r.world())
+             .integer(dimension_count)
+             .ints(dims)
+             .ints(periods)
+             .integer(0)
+             .object(cart));
+  r.call(Sig(kCommRank, sites.next()).object(cart).integer(me));
+  r.call(Sig(kCartCoords, sites.next())
+             .object(cart)
+             .integer(me)
+             .integer(dimension_count)
              .ints(coords));
   for (size_t d = 0; d < dims.size(); ++d)
-    r.call(Sig(kCartShift, next_site()).object(cart).integer(static_cast<int64_t>(d)).integer(1)
-               .peer(peers[2 * d]).peer(peers[2 * d + 1]));
+    r.call(Sig(kCartShift, sites.next())
+               .object(cart)
+               .integer(static_cast<int64_t>(d))
+               .integer(1)
+               .peer(peers[2 * d])
+               .peer(peers[2 * d + 1]));
+  return cart;
+}
+
+// The calls of a halo exchange: `peers` are the neighbours in the order of the exchange.
+void exchange(SyntheticRank& r, uint64_t world_size, const std::vector<int64_t>& dims,
+              const std::vector<int64_t>& coords, const std::vector<int64_t>& peers, bool periodic,
+              uint64_t iterations) {
+  Sites sites{r};
+  const uint32_t cart = set_up_mesh(r, sites, world_size, dims, coords, peers, periodic);
   const uint32_t type = r.datatype("MPI_DOUBLE", 8);
   std::vector<uint32_t> receive_site, send_site;
-  for (size_t p = 0; p < peers.size(); ++p) receive_site.push_back(next_site());
-  for (size_t p = 0; p < peers.size(); ++p) send_site.push_back(next_site());
-  const uint32_t wait_site = next_site(), reduce_site = next_site(), stop_site = next_site();
+  for (size_t p = 0; p < peers.size(); ++p) receive_site.push_back(sites.next());
+  for (size_t p = 0; p < peers.size(); ++p) send_site.push_back(sites.next());
+  const uint32_t wait_site = sites.next(), reduce_site = sites.next(), stop_site = sites.next();
   for (uint64_t i = 0; i < iterations; ++i) {
     std::vector<uint32_t> requests;
     for (size_t p = 0; p < peers.size(); ++p)
       requests.push_back(r.call(Sig(kIrecv, receive_site[p])
                                     .buffer(BufferClass::kHeap, 3, static_cast<int64_t>(p) * 2064)
-                                    .integer(258).object(type).peer(peers[p])
-                                    .integer(static_cast<int64_t>(p)).object(cart).new_request(0)));
+                                    .integer(258)
+                                    .object(type)
+                                    .peer(peers[p])
+                                    .integer(static_cast<int64_t>(p))
+                                    .object(cart)
+                                    .new_request(0)));
     for (size_t p = 0; p < peers.size(); ++p)
       requests.push_back(r.call(Sig(kIsend, send_site[p])
                                     .buffer(BufferClass::kHeap, 4, static_cast<int64_t>(p) * 2064)
-                                    .integer(258).object(type).peer(peers[p])
-                                    .integer(static_cast<int64_t>(p ^ 1)).object(cart)
+                                    .integer(258)
+                                    .object(type)
+                                    .peer(peers[p])
+                                    .integer(static_cast<int64_t>(p ^ 1))
+                                    .object(cart)
                                     .new_request(0)));
     Sig wait(kWaitall, wait_site);
     wait.integer(static_cast<int64_t>(requests.size())).array(requests.size());
@@ -181,12 +230,16 @@ void exchange(SyntheticRank& r, uint64_t world_size, const std::vector<int64_t>&
     wait.constant("MPI_STATUSES_IGNORE");
     r.call(wait);
     if (i % 10 == 9)
-      r.call(Sig(kAllreduce, reduce_site).buffer(BufferClass::kStack, 3, 0)
-                 .buffer(BufferClass::kStack, 4, 0).integer(1).object(type).constant("MPI_SUM")
+      r.call(Sig(kAllreduce, reduce_site)
+                 .buffer(BufferClass::kStack, 3, 0)
+                 .buffer(BufferClass::kStack, 4, 0)
+                 .integer(1)
+                 .object(type)
+                 .constant("MPI_SUM")
                  .object(cart));
   }
   r.call(Sig(kCommFree, stop_site).object(cart));
-  r.call(Sig(kFinalize, next_site()));
+  r.call(Sig(kFinalize, sites.next()));
 }
 
 }  // namespace
@@ -291,10 +344,10 @@ std::string difference(const TraceData& trace, const RankRecord& rank) {
     const auto& values = evaluator.values(s, rank.rank, static_cast<uint64_t>(position));
     if (values.size() != own->values.size()) return at + " has another number of slots";
     for (size_t i = 0; i < values.size(); ++i) {
-      const bool same = info->slots[i] == SlotNature::kInt
-                            ? values[i] == own->values[i]
-                            : render(trace.definitions, values[i]) ==
-                                  render(rank.definitions, own->values[i]);
+      const bool same =
+          info->slots[i] == SlotNature::kInt
+              ? values[i] == own->values[i]
+              : render(trace.definitions, values[i]) == render(rank.definitions, own->values[i]);
       if (!same)
         return at + " slot " + std::to_string(i) + ": " + std::to_string(values[i]) +
                " instead of " + std::to_string(own->values[i]);
