@@ -16,7 +16,7 @@ namespace {
 using test::expand;
 using test::repeat;
 using test::Sequence;
-using test::operator+;
+using test::operator+;  // NOLINT(misc-unused-using-decls): it is used
 
 // What is wrong with the laws of sequitur.h, or an empty string.
 std::string broken_law(const Grammar& g) {

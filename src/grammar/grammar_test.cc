@@ -9,7 +9,7 @@ namespace {
 
 using test::repeat;
 using test::Sequence;
-using test::operator+;
+using test::operator+;  // NOLINT(misc-unused-using-decls): it is used
 
 std::string written(const Grammar& g) {
   base::ByteWriter out;

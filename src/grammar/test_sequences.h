@@ -69,6 +69,7 @@ inline Sequence random_sequence(std::mt19937& random, size_t n, uint32_t alphabe
 // Loops in loops, bodies shared between them, some iterations broken off or with a stray terminal.
 inline Sequence nested_loops(std::mt19937& random, size_t max_length, unsigned noise_per_1000) {
   std::vector<Sequence> bodies;
+  bodies.reserve(7);
   for (int i = 0; i < 3; ++i) bodies.push_back(random_sequence(random, 1 + random() % 4, 6));
   for (int level = 0; level < 4; ++level) {
     Sequence body;

@@ -122,9 +122,8 @@ void fill_posted_statuses(Signature& signature, const Posted& posted) {
   for (size_t i = 0; i < signature.args.size(); ++i) {
     Value& value = signature.args[i].value;
     if (is_posted_placeholder(value)) {
-      Value message = message_asked_for(signature);
-      value =
-          message.is_null() ? message_of(completed_request(signature), posted) : std::move(message);
+      value = message_asked_for(signature);
+      if (value.is_null()) value = message_of(completed_request(signature), posted);
     } else if (value.is_array() &&
                std::any_of(value.items.begin(), value.items.end(), is_posted_placeholder)) {
       const Value* requests = signature.find("array_of_requests");

@@ -70,6 +70,7 @@ TEST(Verify, StopsAtTheLimit) {
   TraceBuilder builder(1);
   const uint32_t world = builder.world();
   std::vector<uint32_t> calls;
+  calls.reserve(5);
   for (int i = 0; i < 5; ++i)
     calls.push_back(builder.signature(ShapeWriter("MPI_Barrier").none().object(world).integer(i)));
   builder.group({0}, calls);

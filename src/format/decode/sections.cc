@@ -328,7 +328,7 @@ void count_calls(Decoding& decoding) {
       for (size_t t = 0; t < counts.size(); ++t) {
         uint64_t& total = trace.durations[group.signatures[t]].count;
         const uint64_t ranks = group.ranks.size();
-        const bool fits = counts[t] <= (UINT64_MAX - total) / ranks;
+        const bool fits = ranks == 0 || counts[t] <= (UINT64_MAX - total) / ranks;
         total = fits ? total + counts[t] * ranks : UINT64_MAX;
       }
     }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 
@@ -194,7 +195,8 @@ RankRecord random_rank(uint64_t rank, uint64_t size, uint64_t seed) {
       case 3: return (me + n - 1) % n;
       case 4: return me ^ 5;
       case 5: return 3 * me - 7;
-      case 6: return (members.find(me) + 1) % static_cast<int64_t>(members.size());
+      case 6:
+        return (members.find(me) + 1) % std::max<int64_t>(1, static_cast<int64_t>(members.size()));
       case 7: return static_cast<int64_t>(own());  // anything at all, huge ones included
       default: return me % 3;
     }
