@@ -146,7 +146,8 @@ def check_case(case):
                           case.entry.get("source", case.entry["name"] + ".c"))
     if case.entry.get("mode", "exact") == "exact":
         checks.check_profile(json.loads(case.refrain("profile", case.trace, "--format", "json")), logs)
-        checks.check_info(json.loads(case.refrain("info", case.trace, "--format", "json")), logs, case.mpi)
+        checks.check_info(json.loads(case.refrain("info", case.trace, "--format", "json")), logs, case.mpi,
+                          case.entry.get("losses", {}))
     checks.check_matrix(case.refrain("matrix", case.trace, "--format", "csv"), logs,
                         case.entry.get("mode", "exact"))
     return None

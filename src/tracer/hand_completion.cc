@@ -12,7 +12,8 @@ namespace {
 void one_status(Encoder& e, const RequestSnapshot& requests, int i, const MPI_Status* given,
                 const MPI_Status* used) {
   if (given != MPI_STATUS_IGNORE) return requests.encode_status(e, i, *used, false);
-  if (requests.is_wildcard(i)) return requests.encode_matched(e, i, *used);
+  if (requests.is_wildcard(i) && used != MPI_STATUS_IGNORE)
+    return requests.encode_matched(e, i, *used);
   e.constant(mpi::kConst_MPI_STATUS_IGNORE);
 }
 

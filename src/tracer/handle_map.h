@@ -12,9 +12,10 @@ namespace refrain::tracer {
 // Handles are ints in one MPI and pointers in another; both fit.
 template <class H>
 uint64_t handle_key(H h) {
-  static_assert(sizeof(H) <= sizeof(uint64_t));
+  constexpr size_t kBytes = sizeof(H);  // NOLINT(bugprone-sizeof-expression): of the handle itself
+  static_assert(kBytes <= sizeof(uint64_t));
   uint64_t key = 0;
-  std::memcpy(&key, &h, sizeof h);
+  std::memcpy(&key, &h, kBytes);
   return key;
 }
 

@@ -85,7 +85,8 @@ def check_profile(profile, logs):
                 call, expected.get(call, 0), found.get(call, 0)))
 
 
-def check_info(info, logs, mpi):
+def check_info(info, logs, mpi, losses=None):
+    """`losses`: how many calls each rank loses, by reason."""
     for key in ("mpi", "ranks", "calls", "file_bytes", "complete", "losses", "signatures", "rules"):
         if key not in info:
             raise Broken("info: no %s" % key)
@@ -93,8 +94,12 @@ def check_info(info, logs, mpi):
     if info["ranks"] != len(logs) or info["calls"] != calls:
         raise Broken("info: %s ranks and %s calls, the program had %d and %d" % (
             info["ranks"], info["calls"], len(logs), calls))
-    if info["complete"] is not True or info["losses"]:
-        raise Broken("info: complete %s, losses %s" % (info["complete"], info["losses"]))
+    lost = {}
+    for loss in info["losses"]:
+        lost[loss["reason"]] = lost.get(loss["reason"], 0) + loss.get("calls", 0)
+    expected = {reason: n * len(logs) for reason, n in (losses or {}).items()}
+    if info["complete"] is not True or lost != expected:
+        raise Broken("info: complete %s, losses %s instead of %s" % (info["complete"], lost, expected))
     if mpi[:4] not in str(info["mpi"]).lower().replace(" ", ""):
         raise Broken("info: mpi is %r, it ran under %s" % (info["mpi"], mpi))
 

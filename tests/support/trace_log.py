@@ -76,6 +76,18 @@ class Names:
             return "%s was %s before, the trace says %s" % (alias, self.own[alias], value)
         return None
 
+    def clash(self, aliases):
+        """None, or which two of these, all alive at the same time, have one name."""
+        seen = {}
+        for alias in aliases:
+            value = self.own.get(alias)
+            if value is None:
+                return "%s is said to be alive, and never used" % alias
+            if value in seen:
+                return "%s is the name of two live objects: %s and %s" % (value, seen[value], alias)
+            seen[value] = alias
+        return None
+
     def free(self, alias):
         value = self.own.pop(alias, None)
         self.generation[alias] = self.generation.get(alias, 0) + 1
@@ -196,6 +208,10 @@ def compare_threads(rank, logged, dumped, shared, source):
             raise Difference("rank %d thread %s call %d: %s" % (rank, thread, best[0], best[1]))
     if left:
         raise Difference("rank %d: the trace has %d more threads" % (rank, len(left)))
+    for line in (line for lines in logged.values() for line in lines):
+        problem = names.clash(line.get("alive", []))
+        if problem:
+            raise Difference("rank %d: %s" % (rank, problem))
 
 
 def compare_all(logs, dumps, mode, source):

@@ -98,6 +98,16 @@ class Threads(unittest.TestCase):
         self.assertIn("more threads", difference([log], [dump + [dumped("f", thread=2, t=9)]]))
 
 
+    def test_what_is_alive_at_once_has_different_names(self):
+        log = [dict(logged("f", c="@@x"), thread="a"),
+               dict(logged("f", c="@@y"), thread="b", alive=["@@x", "@@y"])]
+        dump = [dumped("f", thread=0, c="comm#1"), dumped("f", thread=1, c="comm#2")]
+        self.assertIsNone(difference([log], [dump]))
+        self.assertIn("two live", difference([log], [[dump[0], dumped("f", thread=1, c="comm#1")]]))
+        log[1]["alive"].append("@@z")
+        self.assertIn("never used", difference([log], [dump]))
+
+
 class Invariants(unittest.TestCase):
     TABLE = {"MPI_Pack": {"count": False, "position": True}}
 
@@ -138,9 +148,21 @@ class Invariants(unittest.TestCase):
         info = {"mpi": "MPICH 4.0.2", "ranks": 1, "calls": 2, "file_bytes": 9, "complete": True,
                 "losses": [], "signatures": 2, "rules": 1}
         checks.check_info(info, logs, "mpich")
-        for wrong in ({"calls": 3}, {"complete": False}, {"losses": [1]}, {"mpi": "Open MPI"}):
+        for wrong in ({"calls": 3}, {"complete": False}, {"losses": [{"reason": "left_by_jump"}]}, {"mpi": "Open MPI"}):
             with self.assertRaises(checks.Broken):
                 checks.check_info(dict(info, **wrong), logs, "mpich")
+
+    def test_expected_losses(self):
+        logs = [[logged("MPI_Init")], [logged("MPI_Init")]]
+        info = {"mpi": "MPICH 4.0.2", "ranks": 2, "calls": 2, "file_bytes": 9, "complete": True,
+                "losses": [{"reason": "left_by_jump", "calls": 6}], "signatures": 1, "rules": 1}
+        checks.check_info(info, logs, "mpich", {"left_by_jump": 3})
+        split = [{"reason": "left_by_jump", "calls": 3, "rank": r} for r in (0, 1)]
+        checks.check_info(dict(info, losses=split), logs, "mpich", {"left_by_jump": 3})
+        for losses in ({}, {"left_by_jump": 2}, {"null_argument": 3},
+                       {"left_by_jump": 3, "null_argument": 1}):
+            with self.assertRaises(checks.Broken):
+                checks.check_info(info, logs, "mpich", losses)
 
 
 if __name__ == "__main__":
