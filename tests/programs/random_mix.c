@@ -83,9 +83,7 @@ static void complete_some(void) {
   MPI_Status st[kPool];
   int index, flag, done, indices[kPool];
   switch (myself(5)) {
-    case 0:
-      wait_one((int)myself(kPool));
-      break;
+    case 0: wait_one((int)myself(kPool)); break;
     case 1:
       DO(MPI_Waitany(kPool, pool, &index, st), "count:i array_of_requests:A index:u status:P",
          kPool, kPool, pool, index, index, st);
@@ -101,9 +99,7 @@ static void complete_some(void) {
       DO(MPI_Test(&pool[index], &flag, st), "request:R flag:f status:S", &pool[index], flag, st);
       if (flag) check(index);
       break;
-    default:
-      complete_all();
-      break;
+    default: complete_all(); break;
   }
 }
 
@@ -147,15 +143,9 @@ static void collective(void) {
   L_Comm_size(c, &n);
   const int root = (int)root_draw % n;
   switch (what) {
-    case 0:
-      L_Barrier(c);
-      break;
-    case 1:
-      L_Bcast(a, (int)count, MPI_INT, root, c);
-      break;
-    case 2:
-      L_Allreduce(a, b, (int)count, MPI_INT, MPI_SUM, c);
-      break;
+    case 0: L_Barrier(c); break;
+    case 1: L_Bcast(a, (int)count, MPI_INT, root, c); break;
+    case 2: L_Allreduce(a, b, (int)count, MPI_INT, MPI_SUM, c); break;
     case 3:
       DO(MPI_Alltoall(a, 1, MPI_INT, b, 1, MPI_INT, c),
          "sendcount:i sendtype:D recvcount:i recvtype:D comm:C", 1, MPI_INT, 1, MPI_INT, c);

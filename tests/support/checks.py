@@ -122,19 +122,19 @@ def world_ranks(logs):
     return members
 
 
-def messages_of(line, persistent):
+def messages_of(line, persistent, sizes):
     """(dest, comm, bytes or None) of every message that this call sends."""
     call, args = line["call"], line["args"]
     if line.get("rc"):
         return
     if SENDS.match(call):
-        yield args.get("dest"), args.get("comm", "MPI_COMM_WORLD"), bytes_of(args, "count", "datatype")
+        yield args.get("dest"), args.get("comm", "MPI_COMM_WORLD"), bytes_of(args, "count", "datatype", sizes)
     elif call.startswith("MPI_Sendrecv_replace"):
-        yield args.get("dest"), args.get("comm", "MPI_COMM_WORLD"), bytes_of(args, "count", "datatype")
+        yield args.get("dest"), args.get("comm", "MPI_COMM_WORLD"), bytes_of(args, "count", "datatype", sizes)
     elif call.startswith(("MPI_Sendrecv", "MPI_Isendrecv")):
-        yield args.get("dest"), args.get("comm", "MPI_COMM_WORLD"), bytes_of(args, "sendcount", "sendtype")
+        yield args.get("dest"), args.get("comm", "MPI_COMM_WORLD"), bytes_of(args, "sendcount", "sendtype", sizes)
     elif PREPARED.match(call):
-        size = bytes_of(args, "count", "datatype")
+        size = bytes_of(args, "count", "datatype", sizes)
         if size is not None:
             size *= args.get("partitions", 1)
         persistent[args["request"]] = (args["dest"], args["comm"], size)
@@ -145,9 +145,9 @@ def messages_of(line, persistent):
                 yield persistent[request]
 
 
-def bytes_of(args, count, datatype):
-    if args.get(datatype) in SIZES and isinstance(args.get(count), int):
-        return args[count] * SIZES[args[datatype]]
+def bytes_of(args, count, datatype, sizes):
+    if args.get(datatype) in sizes and isinstance(args.get(count), int):
+        return args[count] * sizes[args[datatype]]
     return None
 
 
@@ -155,9 +155,11 @@ def expected_matrix(logs):
     members = world_ranks(logs)
     totals = {}
     for world, log in enumerate(logs):
-        generation, persistent = {}, {}
+        generation, persistent, sizes = {}, {}, dict(SIZES)
         for line in log:
-            for dest, comm, size in messages_of(line, persistent):
+            if line["call"] == "MPI_Type_size" and "datatype" in line["args"]:
+                sizes[line["args"]["datatype"]] = line["args"]["size"]
+            for dest, comm, size in messages_of(line, persistent, sizes):
                 if dest == "MPI_PROC_NULL":
                     continue
                 if not isinstance(dest, int):
@@ -175,6 +177,7 @@ def expected_matrix(logs):
                 totals[(world, target)] = (messages + 1, total)
             for alias in line.get("freed", []):
                 generation[alias] = generation.get(alias, 0) + 1
+                sizes.pop(alias, None)
     return totals
 
 

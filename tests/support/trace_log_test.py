@@ -139,6 +139,13 @@ class Invariants(unittest.TestCase):
                 checks.check_matrix("source,dest,messages,bytes\n%s\n" % wrong if wrong else
                                     "source,dest,messages,bytes\n", logs, "exact")
 
+    def test_matrix_knows_logged_sizes_of_datatypes(self):
+        send = logged("MPI_Send", count=2, datatype="@D1", dest=1, comm="MPI_COMM_WORLD")
+        logs = [[logged("MPI_Type_size", datatype="@D1", size=20), send], []]
+        checks.check_matrix("source,dest,messages,bytes\n0,1,1,40\n", logs, "exact")
+        with self.assertRaises(checks.Broken):
+            checks.check_matrix("source,dest,messages,bytes\n0,1,1,44\n", logs, "exact")
+
     def test_profile_and_info(self):
         logs = [[logged("MPI_Init"), logged("MPI_Finalize")]]
         functions = [{"call": "MPI_Init", "count": 1}, {"call": "MPI_Finalize", "count": 1}]
