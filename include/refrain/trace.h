@@ -122,7 +122,11 @@ class Trace {
   // asks: it decides Communicator::me and what MPI_COMM_SELF is.
   std::optional<Communicator> communicator(DefinitionId id, Rank me) const;
   std::optional<Datatype> datatype(DefinitionId id) const;
+  // The call site that a call site or call path begins with.
   std::optional<Site> site(DefinitionId id) const;
+  DefinitionId call_site(DefinitionId id) const;
+  // The call sites of a call path, innermost first; of a call site: itself. Empty for others.
+  std::vector<DefinitionId> call_path(DefinitionId id) const;
   // The communicator behind a communicator, window or file; kNoDefinition for anything else.
   DefinitionId communicator_of(DefinitionId id) const;
   // "comm#3", or MPI's name of a predefined object.

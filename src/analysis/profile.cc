@@ -156,10 +156,11 @@ class Folder {
 
   void sum_up() {
     std::map<CallId, CallTotals> functions;
-    std::map<std::pair<DefinitionId, CallId>, CallTotals> sites;
+    std::map<std::pair<DefinitionId, CallId>, CallTotals> sites, paths;
     std::map<mpi::CallGroup, CallTotals> groups;
     for (const auto& [key, cell] : cells_) {
-      const auto [signature, site] = key;
+      const auto [signature, path] = key;
+      const DefinitionId site = trace_.call_site(path);
       const CallId call = trace_.call_of(signature);
       const Durations durations = trace_.durations(signature);
       CallTotals totals;
@@ -177,11 +178,13 @@ class Folder {
       const mpi::CallInfo* info = mpi::find_call(call);
       merge(functions[call], totals);
       merge(sites[{site, call}], totals);
+      merge(paths[{path, call}], totals);
       merge(groups[info == nullptr ? mpi::CallGroup::kMisc : info->group], totals);
       merge(out_.all, totals);
     }
     for (const auto& [call, totals] : functions) out_.functions.push_back({call, totals});
     for (const auto& [key, totals] : sites) out_.sites.push_back({key.first, key.second, totals});
+    for (const auto& [key, totals] : paths) out_.paths.push_back({key.first, key.second, totals});
     for (const auto& [group, totals] : groups) out_.groups.push_back({group, totals});
     const auto by_time = [](const auto& a, const auto& b) {
       return std::tuple(-a.totals.time_ns, ~a.totals.calls) <

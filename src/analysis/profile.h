@@ -73,6 +73,7 @@ using SizeHistogram = std::array<SizeBucket, 65>;
 struct Profile {
   std::vector<FunctionRow> functions;
   std::vector<SiteRow> sites;
+  std::vector<SiteRow> paths;  // by call path: Trace::call_path(row.site)
   std::vector<CallGroupRow> groups;
   std::vector<RankRow> ranks;  // by rank
   CallTotals all;

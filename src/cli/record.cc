@@ -28,6 +28,7 @@ struct RecordOptions {
   std::string timing = "stats";
   std::string mpi;  // empty: find out
   bool quiet = false;
+  unsigned call_path = 8;
 };
 
 const char* const kTimings[] = {"stats"};
@@ -196,6 +197,7 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   set("REFRAIN_OUTPUT", output);
   set("REFRAIN_TIMING", options.timing);
   set("REFRAIN_MPI", *mpi);
+  set("REFRAIN_CALLPATH", std::to_string(options.call_path));
   set("REFRAIN_QUIET", options.quiet ? "1" : "0");
   set("REFRAIN_COMMAND", shell_line(words));
   set("REFRAIN_PROGRAM", *program);
@@ -218,6 +220,12 @@ void add_record(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   verb->add_option("--mpi", options->mpi, "The program's MPI, mpich or openmpi [found by itself]")
       ->envname("REFRAIN_MPI");
+  verb->add_option("--callpath", options->call_path,
+                   "Call sites of a call's path: 0 none, 1 the call's own, up to 32")
+      ->envname("REFRAIN_CALLPATH")
+      ->check(CLI::Range(0, 32))
+      ->type_name("DEPTH")
+      ->capture_default_str();
   verb->add_flag("--quiet", options->quiet, "Say nothing when the trace is written")
       ->envname("REFRAIN_QUIET");
   // Shown in the help, never matched: the program and all behind it stay as they are (CLI11 would
@@ -239,6 +247,8 @@ void add_record(CLI::App& app, int& exit_status) {
       record_words.insert(record_words.end(), {"-o", options->output});
     if (verb->count("--timing") > 0 && options->timing != environment("REFRAIN_TIMING"))
       record_words.insert(record_words.end(), {"--timing", options->timing});
+    if (verb->count("--callpath") > 0)
+      record_words.insert(record_words.end(), {"--callpath", std::to_string(options->call_path)});
     if (verb->count("--mpi") > 0 && options->mpi != environment("REFRAIN_MPI"))
       record_words.insert(record_words.end(), {"--mpi", options->mpi});
     const Launcher launcher = find_launcher([](const char* name) { return std::getenv(name); });

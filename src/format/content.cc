@@ -98,6 +98,9 @@ class Checker {
       }
       case DefinitionKind::kDatatype: return parse_datatype(d.payload).has_value();
       case DefinitionKind::kPath:
+        return !d.refs.empty() && std::all_of(d.refs.begin(), d.refs.end(), [&](uint32_t r) {
+          return r < t_.definitions.size() && t_.definitions[r].kind == DefinitionKind::kSite;
+        });
       case DefinitionKind::kRegion: return true;
       default:
         if (d.kind > DefinitionKind::kRegion) return true;  // from a later minor version

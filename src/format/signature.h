@@ -79,7 +79,7 @@ enum class DefinitionKind : uint8_t {
   kToolPvarSession = 16,
   kToolEvent = 17,
   kToolRegistration = 18,
-  kPath = 19,    // call path. refs: sites, innermost first (reserved)
+  kPath = 19,    // call path. refs: sites, innermost first
   kRegion = 20,  // named region (reserved)
 };
 // kComm payload: zigzag id | varint const (0, or the name of a predefined one) | u8 flags (1:

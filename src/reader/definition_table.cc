@@ -49,6 +49,12 @@ bool DefinitionTable::parse_one(const Definition& definition) {
       break;
     }
     case DefinitionKind::kPath:
+      for (const uint32_t ref : definition.refs)
+        if (!is_kind(ref, DefinitionKind::kSite)) return false;
+      if (definition.refs.empty()) return false;
+      slot.index = static_cast<uint32_t>(paths_.size());
+      paths_.emplace_back(definition.refs.begin(), definition.refs.end());
+      break;
     case DefinitionKind::kRegion: break;  // reserved: kept, not understood
     default:
       if (definition.kind > DefinitionKind::kRegion) break;  // from a later minor version
@@ -79,7 +85,19 @@ const format::DatatypeDefinition* DefinitionTable::datatype(DefinitionId id) con
   return is_kind(id, DefinitionKind::kDatatype) ? &datatypes_[slots_[id].index] : nullptr;
 }
 
+std::vector<DefinitionId> DefinitionTable::call_path(DefinitionId id) const {
+  if (is_kind(id, DefinitionKind::kSite)) return {id};
+  return is_kind(id, DefinitionKind::kPath) ? paths_[slots_[id].index]
+                                            : std::vector<DefinitionId>();
+}
+
+DefinitionId DefinitionTable::call_site(DefinitionId id) const {
+  if (is_kind(id, DefinitionKind::kPath)) return paths_[slots_[id].index].front();
+  return is_kind(id, DefinitionKind::kSite) ? id : kNoDefinition;
+}
+
 const SiteRecord* DefinitionTable::site(DefinitionId id) const {
+  id = call_site(id);
   return is_kind(id, DefinitionKind::kSite) ? &sites_[slots_[id].index] : nullptr;
 }
 

@@ -34,7 +34,10 @@ class DefinitionTable {
   // nullptr when `id` is out of range or of another kind.
   const format::CommDefinition* comm(DefinitionId id) const;
   const format::DatatypeDefinition* datatype(DefinitionId id) const;
+  // Of a call path: its innermost call site.
   const SiteRecord* site(DefinitionId id) const;
+  DefinitionId call_site(DefinitionId id) const;
+  std::vector<DefinitionId> call_path(DefinitionId id) const;
   const ModuleRecord* module(DefinitionId id) const;
   // Symbolic id of an object of any kind; 0 for sites and modules.
   int64_t symbolic_id(DefinitionId id) const;
@@ -56,6 +59,7 @@ class DefinitionTable {
   std::vector<format::CommDefinition> comms_;
   std::vector<format::DatatypeDefinition> datatypes_;
   std::vector<SiteRecord> sites_;
+  std::vector<std::vector<DefinitionId>> paths_;
   std::vector<ModuleRecord> modules_;
 };
 

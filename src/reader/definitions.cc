@@ -82,13 +82,19 @@ std::optional<Site> Trace::site(DefinitionId id) const {
   const reader::SiteRecord* record = impl_->definitions.site(id);
   if (record == nullptr) return std::nullopt;
   Site site;
-  site.definition = id;
+  site.definition = impl_->definitions.call_site(id);
   site.offset = record->offset;
   if (const reader::ModuleRecord* module = impl_->definitions.module(record->module)) {
     site.module = module->path;
     site.build_id = module->build_id;
   }
   return site;
+}
+
+DefinitionId Trace::call_site(DefinitionId id) const { return impl_->definitions.call_site(id); }
+
+std::vector<DefinitionId> Trace::call_path(DefinitionId id) const {
+  return impl_->definitions.call_path(id);
 }
 
 DefinitionId Trace::communicator_of(DefinitionId id) const {

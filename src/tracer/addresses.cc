@@ -12,6 +12,15 @@ namespace refrain::tracer {
 
 namespace {
 
+template <size_t N>
+bool has_stem(const char* path, const char* const (&stems)[N]) {
+  const char* name = std::strrchr(path, '/');
+  name = name == nullptr ? path : name + 1;
+  for (const char* stem : stems)
+    if (std::strncmp(name, stem, std::strlen(stem)) == 0) return true;
+  return false;
+}
+
 // Libraries that call MPI on their own behalf. A call that comes from one of them while another MPI
 // call is under way is not a call of the program (ROMIO, in MPICH, calls MPI by its public names).
 bool is_mpi_library(const char* path) {
@@ -20,11 +29,14 @@ bool is_mpi_library(const char* path) {
       "libopen-rte", "libopen-pal", "libmca_",  "mca_",      "libucp",     "libuct",
       "libucs",      "libucm",      "libpmix",  "libfabric", "libpmi",     "libompi",
       "libromio",    "libhwloc",    "libpsm",   "libprrte",  "libmpi++",   "libopa"};
-  const char* name = std::strrchr(path, '/');
-  name = name == nullptr ? path : name + 1;
-  for (const char* stem : kStems)
-    if (std::strncmp(name, stem, std::strlen(stem)) == 0) return true;
-  return false;
+  return has_stem(path, kStems);
+}
+
+constexpr const char* kOwn[] = {"librefrain-"};
+
+bool is_system_library(const char* path) {
+  static constexpr const char* kStems[] = {"libc.so", "libc-2.", "libpthread", "ld-linux", "ld-2."};
+  return has_stem(path, kStems);
 }
 
 std::string read_build_id(const dl_phdr_info& info) {
@@ -82,8 +94,9 @@ struct AddressScan {
     for (; index < map->modules_.size(); ++index)
       if (map->modules_[index].bias == info.dlpi_addr && map->modules_[index].path == path) break;
     if (index < map->modules_.size()) return 0;  // known, its segments too
-    map->modules_.push_back(
-        Module{path, read_build_id(info), info.dlpi_addr, is_mpi_library(path.c_str())});
+    map->modules_.push_back(Module{path, read_build_id(info), info.dlpi_addr,
+                                   is_system_library(path.c_str()), has_stem(path.c_str(), kOwn),
+                                   is_mpi_library(path.c_str())});
     for (int i = 0; i < info.dlpi_phnum; ++i) {
       const ElfW(Phdr)& ph = info.dlpi_phdr[i];
       if (ph.p_type != PT_LOAD) continue;

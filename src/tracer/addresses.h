@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,11 @@ namespace refrain::tracer {
 
 struct Module {
   std::string path;
-  std::string build_id;  // hex; empty when the file has none
-  uintptr_t bias = 0;    // address minus the file's own virtual address
-  bool is_mpi = false;   // the MPI library, something it loads, or the recorder: not the program
+  std::string build_id;    // hex; empty when the file has none
+  uintptr_t bias = 0;      // address minus the file's own virtual address
+  bool is_system = false;  // the C library or the dynamic linker
+  bool is_own = false;     // the recorder
+  bool is_mpi = false;     // the MPI library, something it loads, or the recorder: not the program
 };
 
 struct Segment {
@@ -31,7 +34,7 @@ class AddressMap {
 
  private:
   friend struct AddressScan;
-  std::vector<Module> modules_;
+  std::deque<Module> modules_;     // they stay where they are
   std::vector<Segment> segments_;  // by begin
   int32_t next_data_id_ = 0;
 };

@@ -1,9 +1,10 @@
 #include "tracer/call_scope.h"
 
-#include <bit>
+#include <new>
 
 #include "tracer/fortran.h"
 #include "tracer/process.h"
+#include "tracer/unwind.h"
 
 namespace refrain::tracer {
 
@@ -15,76 +16,130 @@ uint64_t base_call(uint64_t id) {
   return id >= kLarge && id < 2 * kLarge ? id - kLarge : id;
 }
 
+// Whether the code that returns to `address` called through a register: a library calls MPI by name
+// and callbacks by pointer. One whose last act is an MPI call leaves a jump in its place.
+bool is_called_by_pointer(uintptr_t address) {
+#if defined(__x86_64__)
+  const auto* end = reinterpret_cast<const unsigned char*>(address);
+  constexpr unsigned char kCallNear = 0xe8, kCallIndirect = 0xff;
+  if (end[-5] == kCallNear) return false;
+  return (end[-2] == kCallIndirect && (end[-1] & 0xf8) == 0xd0) ||
+         (end[-3] == kCallIndirect && (end[-2] & 0xf8) == 0x50) ||
+         (end[-6] == kCallIndirect && (end[-5] & 0xf8) == 0x90);
+#else
+  return false;
+#endif
+}
+
 // A Fortran entry point whose call has been recorded.
 constexpr uint64_t kAnswered = UINT64_MAX;
 
 }  // namespace
 
-// Laws: as in the header. Budget: about 10 ns for a call of the program, 2 ns for a nested one.
-CallScope::CallScope(mpi::CallId call, void* return_address, void* frame)
-    : address_(reinterpret_cast<uintptr_t>(return_address)), call_(call) {
-  Location* l = current_location();
-  if (l == nullptr) return;
-  const auto here = reinterpret_cast<uintptr_t>(frame);
-  if (l->depth > 0 && here >= l->open_frame && l->stack.holds(here) &&
-      l->stack.holds(l->open_frame)) {
-    // The open call was left by a longjmp out of a callback: a call inside it would stand deeper.
-    l->depth = 0;
-    l->open_call = 0;
-    l->in_recorder = false;
-    if (!l->process->threaded) l->process->requests.give_back_all();
-    l->process->lose("left_by_jump", "a callback jumped out of an MPI call");
-  }
-  if (l->depth == 0) l->open_frame = here;
+// The open call was left by a longjmp out of a callback: a call inside of it would stand deeper,
+// and its frame would still be there.
+bool CallScope::was_left() const {
+  const Location& l = *location_;
+  if (l.depth == 0 || !l.stack.holds(frame_) || !l.stack.holds(l.open_frame)) return false;
+  if (frame_ >= l.open_frame) return true;
+  return reinterpret_cast<const uintptr_t*>(l.open_frame)[1] != l.open_return;
+}
+
+// What the constructor leaves: calls inside of calls, the recorder's own, and Fortran's.
+void CallScope::enter() {
+  Location* l = location_;
+  if (was_left()) close_left();
   const bool nested = l->depth > 0;
-  location_ = l;
-  ++l->depth;
-  if (l->in_recorder) return;
+  if (nested)
+    ++l->depth;
+  else
+    open();
+  state_ = State::kPassed;
+  fortran_.address = nullptr;
+  outer_call_ = nested ? l->open_call : 0;
+  if (!is_to_record(nested)) {
+    l->open_call = outer_call_;
+    return;
+  }
+  l->open_call = call_;
+  state_ = State::kOther;
+}
+
+void CallScope::close_left() {
+  Location* l = location_;
+  l->depth = 0;
+  l->open_call = 0;
+  l->in_recorder = false;
+  if (!l->process->threaded) l->process->requests.give_back_all();
+  l->process->lose("left_by_jump", "a callback jumped out of an MPI call");
+}
+
+bool CallScope::is_to_record(bool nested) {
+  const Location& l = *location_;
+  if (l.in_recorder) return false;
   FortranSite& fortran = refrain_fortran_site;
   if (fortran.address != nullptr) {
     // Reached from a Fortran entry point, or left over from an earlier one: the entry point's frame
     // must be further up the stack and the caller must be the MPI library's Fortran layer.
     const bool inside =
-        reinterpret_cast<uintptr_t>(frame) < reinterpret_cast<uintptr_t>(fortran.sp) &&
-        l->process->is_mpi_code(address_);
+        frame_ < reinterpret_cast<uintptr_t>(fortran.sp) && l.process->is_mpi_code(address_);
     if (inside) {
       // That layer also calls MPI on its own behalf, before and after: to convert handles and the
       // like.
-      if (base_call(fortran.call) != base_call(call)) return;
+      if (base_call(fortran.call) != base_call(call_)) return false;
       address_ = reinterpret_cast<uintptr_t>(fortran.address);
+      frame_ = reinterpret_cast<uintptr_t>(fortran.sp) - sizeof(void*);
       fortran.call = kAnswered;
-      activate();
-      return;
+      fortran_ = fortran;
+      return true;
     }
     if (!nested) fortran.address = nullptr;
   }
   // A call inside a call is a callback's, unless the MPI library makes it, or another tool behind
-  // us passes on the very call that is under way (MPI_Send of the tool calls PMPI_Send, which is
-  // ours).
-  if (nested && (l->open_call == call || l->process->is_mpi_code(address_))) return;
-  activate();
+  // us passes on what is under way (MPI_Send of the tool calls PMPI_Send, which is ours).
+  if (!nested) return true;
+  return l.process->is_mpi_code(address_) ? is_called_by_pointer(address_) : is_from_callback();
 }
 
-void CallScope::activate() {
-  active_ = true;
-  outer_call_ = location_->open_call;
-  location_->open_call = call_;
-}
-
-uint32_t CallScope::site() {
+// Of a nested call that no MPI library makes: did the library call back, or did our own wrapper
+// call a tool's? Also finds out what was_left() cannot see.
+bool CallScope::is_from_callback() {
   Location& l = *location_;
-  Location::SiteEntry& e = l.sites[(address_ ^ (address_ >> 9)) % Location::kSiteCache];
-  if (e.address != address_) {
-    e.def = l.process->define_site(address_);
-    e.address = address_;
+  uintptr_t& tool_site = l.tool_sites[(address_ ^ (address_ >> 6)) % Location::kToolSites];
+  if (tool_site == address_) return false;
+  constexpr size_t kMaxFrames = 256;
+  StackFrame frames[kMaxFrames];
+  const size_t n = unwind(frame_ + sizeof(void*), frames, kMaxFrames);
+  if (n == 0) return l.open_call != call_;
+  bool alive = n == kMaxFrames;  // the frame that returns from the open call to the program
+  for (size_t i = 0; i < n && !alive; ++i) alive = frames[i].sp == l.open_frame + 2 * sizeof(void*);
+  if (alive) {
+    // Who stands around the caller's own functions, the library or a wrapper of ours?
+    for (size_t i = 0; i < n; ++i) {
+      if (l.process->is_own_code(frames[i].return_address)) break;
+      if (l.process->is_mpi_code(frames[i].return_address)) return true;
+    }
+    tool_site = address_;
+    return false;
   }
-  return e.def;
+  close_left();
+  l.depth = 1;
+  outer_call_ = 0;
+  return true;
+}
+
+void CallScope::leave() {
+  --location_->depth;
+  if (!active()) return;
+  location_->open_call = outer_call_;
+  if (fortran_.address != nullptr) refrain_fortran_site = fortran_;
 }
 
 Encoder& CallScope::encoder(int rc) {
   rc_ = rc;
   location_->in_recorder = true;
-  location_->encoder.start(call_, site());
+  path_ = &location_->paths.find(*location_->process, address_, frame_);
+  location_->encoder.start(call_, path_->definition);
   return location_->encoder;
 }
 
@@ -92,63 +147,57 @@ uint32_t CallScope::commit() {
   Location& l = *location_;
   Process& p = *l.process;
   if (rc_ != MPI_SUCCESS) l.encoder.error(rc_);
+  const uint64_t ticks = duration();
   {
     Process::Guard guard(p);
     terminal_ = extend_grammar();
-    if (terminal_ == p.stats.size()) p.stats.emplace_back();
-    count_call(terminal_);
+    count_duration(ticks);
     l.encoder.call_has_terminal(terminal_);
   }
+  if (l.first_begin_ticks == 0) l.first_begin_ticks = begin_ticks_;
+  count_time(ticks);
   l.in_recorder = false;
   return terminal_;
 }
 
-bool CallScope::repeats(const uint64_t* words, size_t count, MPI_Request* request,
-                        const RequestTraits& traits) {
+// The first call of a terminal is kept in a small table, for programs whose calls never come back.
+void CallScope::count_duration(uint64_t ticks) {
   Location& l = *location_;
   Process& p = *l.process;
-  Process::Guard guard(p);
-  const uint64_t guess = l.grammar.expected();
-  if (guess >= p.memos.size() || p.memos[guess] == nullptr) return false;
-  const CallMemo& m = *p.memos[guess];
-  if (m.call != call_ || m.address != address_ || m.count != count || m.location != &l ||
-      m.handle_changes != p.handle_changes.load(std::memory_order_relaxed))
-    return false;
-  for (size_t i = 0; i < count; ++i)
-    if (m.words[i] != words[i]) return false;
-  const auto terminal = static_cast<uint32_t>(guess);
-  if (request != nullptr && !l.encoder.repeat_request(request, traits, call_, terminal))
-    return false;
+  if (terminal_ == p.stats.size()) p.stats.emplace_back();
+  if (p.stats[terminal_].count == 0) return p.stats[terminal_].count_one(ticks);
+  if (terminal_ >= l.memos.size()) l.memos.resize(terminal_ + 1, nullptr);
+  CallMemo*& m = l.memos[terminal_];
+  if (m == nullptr) m = new (std::nothrow) CallMemo;
+  if (m != nullptr) m->count_one(ticks);
+}
+
+// Budget: 40 instructions, and what the grammar takes at the end of a symbol.
+void CallScope::again(CallMemo& memo) {
+  Location& l = *location_;
+  const uint64_t ticks = duration();
+  memo.count_one(ticks);
+  count_time(ticks);
   l.grammar.append_expected();
-  count_call(terminal);
-  return true;
+}
+
+// Budget: 70 instructions.
+bool CallScope::add_request(const CallMemo& memo, MPI_Request* request) {
+  if (memo.request == nullptr || *request == MPI_REQUEST_NULL) return false;
+  Process& p = *location_->process;
+  if (!p.threaded) [[likely]]
+    return p.requests.add_again(*memo.request, handle_key(*request), request);
+  Process::Guard guard(p);
+  return p.requests.add_again(*memo.request, handle_key(*request), request);
 }
 
 void CallScope::memorise(const uint64_t* words, size_t count) {
-  Process& p = *location_->process;
-  Process::Guard guard(p);
-  if (rc_ != MPI_SUCCESS || count > CallMemo::kMaxWords || p.stats[terminal_].count < 2) return;
-  if (terminal_ >= p.memos.size()) p.memos.resize(terminal_ + 1, nullptr);
-  if (p.memos[terminal_] == nullptr) p.memos[terminal_] = new CallMemo;
-  CallMemo& m = *p.memos[terminal_];
-  m.location = location_;
-  m.address = address_;
-  m.handle_changes = p.handle_changes.load(std::memory_order_relaxed);
-  m.call = call_;
-  m.count = static_cast<uint16_t>(count);
-  for (size_t i = 0; i < count; ++i) m.words[i] = words[i];
-}
-
-// Duration of the signature and totals of the location.
-void CallScope::count_call(uint32_t terminal) {
   Location& l = *location_;
-  const uint64_t ticks = end_ticks_ > begin_ticks_ ? end_ticks_ - begin_ticks_ : 0;
-  count_duration(terminal, ticks);
-  if (l.depth != 1) return;
-  l.in_mpi_ticks += ticks;
-  if (l.last_end_ticks != 0 && begin_ticks_ > l.last_end_ticks)
-    l.outside_ticks += begin_ticks_ - l.last_end_ticks;
-  l.last_end_ticks = end_ticks_;
+  Process& p = *l.process;
+  if (rc_ != MPI_SUCCESS || terminal_ >= l.memos.size() || l.memos[terminal_] == nullptr) return;
+  CallMemo& m = *l.memos[terminal_];
+  if (m.remember(call_, *path_, p.handle_changes.load(std::memory_order_relaxed), words, count))
+    l.encoder.memorise_request(m);
 }
 
 // In a loop the grammar knows which call comes next: compare before hashing.
@@ -164,23 +213,6 @@ uint32_t CallScope::extend_grammar() {
   const uint32_t terminal = p.signatures.intern(bytes);
   if (!l.grammar.append(terminal)) ++l.refused_calls;
   return terminal;
-}
-
-void CallScope::count_duration(uint32_t terminal, uint64_t ticks) {
-  TerminalStats& s = location_->process->stats[terminal];
-  const auto bucket = [](uint64_t t) {
-    const int b = std::bit_width(t | 1) - 1;
-    return b < TerminalStats::kBuckets ? b : TerminalStats::kBuckets - 1;
-  };
-  if (s.count == 1) {
-    s.histogram = new uint32_t[TerminalStats::kBuckets]();
-    s.histogram[bucket(s.min_ticks)] = 1;
-  }
-  ++s.count;
-  s.sum_ticks += static_cast<double>(ticks);
-  if (ticks < s.min_ticks) s.min_ticks = ticks;
-  if (ticks > s.max_ticks) s.max_ticks = ticks;
-  if (s.histogram != nullptr) ++s.histogram[bucket(ticks)];
 }
 
 }  // namespace refrain::tracer

@@ -13,9 +13,11 @@
 #include <mpi.h>
 
 #include <type_traits>
+#include <utility>
 
 #include "mpi/call_table.h"
 #include "tracer/encoder.h"
+#include "tracer/fortran.h"
 #include "tracer/location.h"
 #include "tracer/process.h"
 
@@ -32,16 +34,31 @@ uint64_t word(T v) {
 
 class CallScope {
  public:
-  CallScope(mpi::CallId call, void* return_address, void* frame);
+  // Budget: about 25 instructions for a call of the program.
+  CallScope(mpi::CallId call, void* return_address, void* frame)
+      : address_(reinterpret_cast<uintptr_t>(return_address)),
+        frame_(reinterpret_cast<uintptr_t>(frame)),
+        call_(call) {
+    Location* l = current_location();
+    location_ = l;
+    if (l == nullptr) return;
+    if (l->depth != 0 || l->in_recorder || refrain_fortran_site.address != nullptr) [[unlikely]]
+      enter();
+    else
+      open();
+  }
   ~CallScope() {
-    if (location_ == nullptr) return;
-    --location_->depth;
-    if (active_) location_->open_call = outer_call_;
+    if (state_ == State::kOutermost) [[likely]] {
+      location_->depth = 0;
+      location_->open_call = 0;
+    } else if (location_ != nullptr) {
+      leave();
+    }
   }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
-  bool active() const { return active_; }
+  bool active() const { return state_ != State::kPassed; }
   Location& location() { return *location_; }
   Process& process() { return *location_->process; }
 
@@ -53,6 +70,17 @@ class CallScope {
   template <class H>
   Captured capture(format::DefinitionKind kind, H h) {
     return location_->encoder.lookup(kind, handle_key(h));
+  }
+  // The same before a call that frees the object: another thread may be given the same handle value
+  // before this call is over.
+  template <class H>
+  Captured capture_to_free(format::DefinitionKind kind, H h) {
+    const Captured c = capture(kind, h);
+    location_->encoder.set_ending(kind, c, true);
+    return c;
+  }
+  void not_released(format::DefinitionKind kind, const Captured& c) {
+    location_->encoder.set_ending(kind, c, false);
   }
   // After success: the handle is gone, its id is free again.
   void released(format::DefinitionKind kind, const Captured& c) {
@@ -67,28 +95,93 @@ class CallScope {
   // The short way for a call that is what the grammar expects, from the same place, with the same
   // `words` as last time: its arguments and scalar results, which fix the signature as long as no
   // handle was made or freed since. True: recorded, nothing else to do. False: go the long way, and
-  // memorise() the words after commit().
-  bool repeats(const uint64_t* words, size_t count) { return repeats(words, count, nullptr, {}); }
-  // The same for a call that made a request.
-  bool repeats(const uint64_t* words, size_t count, MPI_Request* request,
-               const RequestTraits& traits);
+  // memorise() the words after commit(). See call_memo.h.
+  template <size_t N>
+  bool repeats(const uint64_t (&words)[N]) {
+    CallMemo* m = expected_memo();
+    if (m == nullptr || !m->same_words(words, std::make_index_sequence<N>())) return false;
+    again(*m);
+    return true;
+  }
+  bool repeats(const uint64_t* words, size_t count) {
+    CallMemo* m = expected_memo();
+    if (m == nullptr || !m->same_words(words, count)) return false;
+    again(*m);
+    return true;
+  }
+  // The same for a call that makes a request.
+  template <size_t N>
+  bool repeats(const uint64_t (&words)[N], MPI_Request* request) {
+    CallMemo* m = expected_memo();
+    if (m == nullptr || !m->same_words(words, std::make_index_sequence<N>()) ||
+        !add_request(*m, request))
+      return false;
+    again(*m);
+    return true;
+  }
   void memorise(const uint64_t* words, size_t count);
+  template <size_t N>
+  void memorise(const uint64_t (&words)[N]) {
+    memorise(words, N);
+  }
 
  private:
-  void activate();
-  uint32_t site();
-  uint32_t extend_grammar();
-  void count_call(uint32_t terminal);
-  void count_duration(uint32_t terminal, uint64_t ticks);
+  enum class State : uint8_t {
+    kPassed,     // not to be recorded
+    kOutermost,  // recorded; no call is under way around it
+    kOther,      // recorded; inside of another one, or reached from Fortran
+  };
 
-  Location* location_ = nullptr;
-  uint64_t begin_ticks_ = 0, end_ticks_ = 0;
-  uintptr_t address_ = 0;
-  uint32_t terminal_ = 0;  // after commit()
-  int rc_ = 0;
+  void enter();
+  bool is_to_record(bool nested);
+  void leave();
+  bool was_left() const;
+  void close_left();
+  bool is_from_callback();
+  void open() {
+    Location& l = *location_;
+    l.depth = 1;
+    l.open_frame = frame_;
+    l.open_return = address_;
+    l.open_call = call_;
+    state_ = State::kOutermost;
+  }
+  // The memo of the terminal that the grammar expects, if this call may be it.
+  CallMemo* expected_memo() {
+    const Location& l = *location_;
+    const uint64_t guess = l.grammar.expected();
+    if (guess >= l.memos.size()) return nullptr;
+    CallMemo* m = l.memos[guess];
+    if (m == nullptr || m->call != call_ || !m->path->still_holds(address_, frame_) ||
+        m->path->definition != m->path_definition ||
+        m->handle_changes != l.process->handle_changes.load(std::memory_order_relaxed))
+      return nullptr;
+    return m;
+  }
+  bool add_request(const CallMemo& memo, MPI_Request* request);
+  void again(CallMemo& memo);
+  uint32_t extend_grammar();
+  uint64_t duration() const { return end_ticks_ > begin_ticks_ ? end_ticks_ - begin_ticks_ : 0; }
+  void count_duration(uint64_t ticks);
+  void count_time(uint64_t ticks) {
+    Location& l = *location_;
+    if (l.depth != 1) return;
+    l.in_mpi_ticks += ticks;
+    l.last_end_ticks = end_ticks_;
+  }
+
+  Location* location_;
+  // Set where they are first used.
+  uint64_t begin_ticks_, end_ticks_;
+  uintptr_t address_;     // where the program continues after the call
+  uintptr_t frame_;       // where the caller's frame pointer is saved, right below that address
+  const SeenPath* path_;  // after encoder()
+  FortranSite fortran_;   // kOther: the entry point that led here; callbacks inside leave others
+  uint32_t terminal_;     // after commit()
+  int rc_;
   mpi::CallId call_;
-  mpi::CallId outer_call_ = 0;
-  bool active_ = false;
+  mpi::CallId outer_call_;  // kOther
+  State state_ = State::kPassed;
 };
 
 }  // namespace refrain::tracer

@@ -171,7 +171,7 @@ void Encoder::new_comm_pending(MPI_Comm parent, MPI_Comm* comm, MPI_Request*) {
 
 void Encoder::define_comm(MPI_Comm parent, MPI_Comm comm, bool same_group_known) {
   const uint64_t key = handle_key(comm);
-  const Captured known = lookup(Kind::kComm, key);
+  const Captured known = lookup_new(Kind::kComm, key);
   if (known.what != Captured::What::kNone) return captured(known);
   Process& p = *location_.process;
   const CommInfo* from = parent == MPI_COMM_NULL ? nullptr : known_comm(parent);

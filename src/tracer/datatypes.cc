@@ -143,7 +143,7 @@ uint32_t define_datatype(Process& p, MPI_Datatype type) {
 
 void Encoder::new_datatype(MPI_Datatype type) {
   const uint64_t key = handle_key(type);
-  const Captured known = lookup(Kind::kDatatype, key);
+  const Captured known = lookup_new(Kind::kDatatype, key);
   if (known.what != Captured::What::kNone) return captured(known);
   captured({Captured::What::kDefinition, define_datatype(*location_.process, type), key});
 }

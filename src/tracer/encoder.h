@@ -20,6 +20,7 @@
 namespace refrain::tracer {
 
 struct Location;
+struct CallMemo;
 struct CommInfo;
 
 using Kind = format::DefinitionKind;
@@ -167,11 +168,14 @@ class Encoder {
       return byte(static_cast<uint8_t>(v));
     long_varint(v);
   }
-  // A request of `terminal` again; false when it would stand elsewhere in its pool than last time.
-  bool repeat_request(MPI_Request* request, const RequestTraits& traits, mpi::CallId call,
-                      uint32_t terminal);
+  // With several threads: the object is being freed; lookup_new() does not find it.
+  void set_ending(Kind kind, const Captured& c, bool ending);
+  // Of a handle that a call has made: known already if it is another name of a live object.
+  Captured lookup_new(Kind kind, uint64_t key);
   // Registers the pending request of this call; called once the terminal is known.
   void call_has_terminal(uint32_t terminal);
+  // The request that this call made, for the next time.
+  void memorise_request(CallMemo& memo);
 
  private:
   char* room(size_t n) {
@@ -197,7 +201,7 @@ class Encoder {
   // Lives for ever; nullptr when the communicator is not known.
   CommInfo* known_comm(MPI_Comm comm);
   uint32_t request_pool();
-  void prepare_request(MPI_Request* request, const RequestTraits& traits, mpi::CallId call);
+  void prepare_request(MPI_Request* request, const RequestTraits& traits);
 
   Location& location_;
   std::vector<char> buffer_;
@@ -221,7 +225,8 @@ class Encoder {
   int64_t run_start_ = 0, run_step_ = 0;
 
   RequestEntry pending_;
-  bool has_pending_ = false;
+  bool has_pending_ = false;   // the call being encoded makes a request
+  bool made_request_ = false;  // the last one did
 };
 
 }  // namespace refrain::tracer

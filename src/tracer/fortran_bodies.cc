@@ -39,8 +39,10 @@ void encode_keyval(Encoder& e, Fint keyval) {
 template <class PassOn, class Encode>
 void call(mpi::CallId id, Fint* ierr, PassOn pass_on, Encode encode) {
   const FortranSite site = refrain_fortran_site;
+  refrain_fortran_site.address = nullptr;  // answered
   Fint rc = MPI_SUCCESS;
-  CallScope scope(id, site.address, site.sp);
+  // Where the frame of a function without one of its own would be: below the return address.
+  CallScope scope(id, site.address, static_cast<void**>(site.sp) - 1);
   if (!scope.active()) {
     pass_on(site.real, &rc);
   } else {

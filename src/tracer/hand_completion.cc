@@ -46,6 +46,48 @@ bool is_error_in_status(int rc) {
 
 int same(int k) { return k; }
 
+// What CallScope::repeats() compares for a completion call: its requests, whether it wants
+// statuses, and what else it said. Not usable when there is too much of it, or when a status says
+// something that is not known from the request.
+class CompletionWords {
+ public:
+  CompletionWords(RequestSnapshot& requests, int rc)
+      : requests_(requests),
+        words_(requests.words()),
+        n_(static_cast<size_t>(requests.count())),
+        usable_(rc == MPI_SUCCESS && n_ + RequestSnapshot::kMoreWords <= CallMemo::kMaxWords) {}
+
+  // At most RequestSnapshot::kMoreWords in all, one of them a status.
+  void add(int64_t word) { words_[n_++] = static_cast<uint64_t>(word); }
+  // The status of request i, or that it is ignored.
+  void add_status(int i, const MPI_Status* given) {
+    if (usable_)
+      usable_ = given == MPI_STATUS_IGNORE ? !requests_.is_wildcard(i)
+                                           : requests_.says_nothing_new(i, *given);
+    add(given != MPI_STATUS_IGNORE);
+  }
+  void add_statuses(const MPI_Status* given) {
+    if (given == MPI_STATUSES_IGNORE)
+      usable_ = usable_ && !requests_.has_wildcard();
+    else
+      for (int i = 0; i < requests_.count() && usable_; ++i)
+        usable_ = requests_.says_nothing_new(i, given[i]);
+    add(given != MPI_STATUSES_IGNORE);
+  }
+  void give_up() { usable_ = false; }
+
+  bool repeat(CallScope& scope) const { return usable_ && scope.repeats(words_, n_); }
+  void memorise(CallScope& scope) const {
+    if (usable_) scope.memorise(words_, n_);
+  }
+
+ private:
+  RequestSnapshot& requests_;
+  uint64_t* words_;
+  size_t n_;
+  bool usable_;
+};
+
 }  // namespace
 
 int MPI_Wait(CallScope& scope, decltype(&::MPI_Wait) real, MPI_Request* request,
@@ -58,10 +100,9 @@ int MPI_Wait(CallScope& scope, decltype(&::MPI_Wait) real, MPI_Request* request,
   scope.begin();
   const int rc = real(request, used);
   scope.end();
-  uint64_t words[1];
-  const bool short_way =
-      rc == MPI_SUCCESS && status == MPI_STATUS_IGNORE && requests.words(words, 1);
-  if (short_way && scope.repeats(words, 1)) return requests.settle(0, *request, true), rc;
+  CompletionWords words(requests, rc);
+  words.add_status(0, status);
+  if (words.repeat(scope)) return requests.settle(0, *request, true), rc;
   Encoder& e = scope.encoder(rc);
   requests.encode_request(e, 0);
   if (rc == MPI_SUCCESS)
@@ -70,7 +111,7 @@ int MPI_Wait(CallScope& scope, decltype(&::MPI_Wait) real, MPI_Request* request,
     status_after_error(e, status);
   requests.settle(0, *request, rc == MPI_SUCCESS);
   scope.commit();
-  if (short_way) scope.memorise(words, 1);
+  words.memorise(scope);
   return rc;
 }
 
@@ -85,10 +126,13 @@ int MPI_Test(CallScope& scope, decltype(&::MPI_Test) real, MPI_Request* request,
   const int rc = real(request, flag, used);
   scope.end();
   const bool done = rc == MPI_SUCCESS && *flag != 0;
-  // Polling: nothing has happened yet.
-  const uint64_t words[] = {requests.word_of(0), status == MPI_STATUS_IGNORE};
-  const bool short_way = rc == MPI_SUCCESS && !done;
-  if (short_way && scope.repeats(words, 2)) return rc;
+  CompletionWords words(requests, rc);
+  words.add(done);
+  if (done)
+    words.add_status(0, status);
+  else
+    words.add(status != MPI_STATUS_IGNORE);
+  if (words.repeat(scope)) return requests.settle(0, *request, done), rc;
   Encoder& e = scope.encoder(rc);
   requests.encode_request(e, 0);
   rc == MPI_SUCCESS ? e.integer(*flag) : e.none();
@@ -98,7 +142,7 @@ int MPI_Test(CallScope& scope, decltype(&::MPI_Test) real, MPI_Request* request,
     status_after_error(e, status);
   requests.settle(0, *request, done);
   scope.commit();
-  if (short_way) scope.memorise(words, 2);
+  words.memorise(scope);
   return rc;
 }
 
@@ -130,13 +174,9 @@ int MPI_Waitall(CallScope& scope, decltype(&::MPI_Waitall) real, int count, MPI_
   scope.begin();
   const int rc = real(count, array, used);
   scope.end();
-  uint64_t words[CallMemo::kMaxWords];
-  const bool short_way = rc == MPI_SUCCESS && statuses == MPI_STATUSES_IGNORE &&
-                         requests.count() == count && requests.words(words, CallMemo::kMaxWords);
-  if (short_way && scope.repeats(words, static_cast<size_t>(count))) {
-    for (int i = 0; i < count; ++i) requests.settle(i, array[i], true);
-    return rc;
-  }
+  CompletionWords words(requests, rc);
+  words.add_statuses(statuses);
+  if (words.repeat(scope)) return requests.settle_all(array, true), rc;
   const bool in_status = rc != MPI_SUCCESS && is_error_in_status(rc);
   Encoder& e = scope.encoder(rc);
   e.integer(count);
@@ -145,9 +185,9 @@ int MPI_Waitall(CallScope& scope, decltype(&::MPI_Waitall) real, int count, MPI_
     many_statuses(e, requests, requests.count(), statuses, used, in_status, same);
   else
     statuses_after_error(e, statuses);
-  for (int i = 0; i < requests.count(); ++i) requests.settle(i, array[i], rc == MPI_SUCCESS);
+  requests.settle_all(array, rc == MPI_SUCCESS);
   scope.commit();
-  if (short_way) scope.memorise(words, static_cast<size_t>(count));
+  words.memorise(scope);
   return rc;
 }
 
@@ -160,8 +200,15 @@ int MPI_Testall(CallScope& scope, decltype(&::MPI_Testall) real, int count, MPI_
   scope.begin();
   const int rc = real(count, array, flag, used);
   scope.end();
-  const bool in_status = rc != MPI_SUCCESS && is_error_in_status(rc);
   const bool done = rc == MPI_SUCCESS && *flag != 0;
+  CompletionWords words(requests, rc);
+  words.add(done);
+  if (done)
+    words.add_statuses(statuses);
+  else
+    words.add(statuses != MPI_STATUSES_IGNORE);
+  if (words.repeat(scope)) return requests.settle_all(array, done), rc;
+  const bool in_status = rc != MPI_SUCCESS && is_error_in_status(rc);
   Encoder& e = scope.encoder(rc);
   e.integer(count);
   requests.encode_requests(e);
@@ -170,8 +217,9 @@ int MPI_Testall(CallScope& scope, decltype(&::MPI_Testall) real, int count, MPI_
     many_statuses(e, requests, requests.count(), statuses, used, in_status, same);
   else
     statuses_after_error(e, statuses);
-  for (int i = 0; i < requests.count(); ++i) requests.settle(i, array[i], done);
+  requests.settle_all(array, done);
   scope.commit();
+  words.memorise(scope);
   return rc;
 }
 
@@ -184,6 +232,16 @@ int MPI_Waitany(CallScope& scope, decltype(&::MPI_Waitany) real, int count, MPI_
   const int rc = real(count, array, index, used);
   scope.end();
   const bool chosen = rc == MPI_SUCCESS && *index >= 0 && *index < requests.count();
+  CompletionWords words(requests, rc);
+  words.add(rc == MPI_SUCCESS ? *index : 0);
+  if (chosen)
+    words.add_status(*index, status);
+  else
+    words.add(status != MPI_STATUS_IGNORE);
+  if (words.repeat(scope)) {
+    if (chosen) requests.settle(*index, array[*index], true);
+    return rc;
+  }
   Encoder& e = scope.encoder(rc);
   e.integer(count);
   requests.encode_requests(e);
@@ -194,6 +252,7 @@ int MPI_Waitany(CallScope& scope, decltype(&::MPI_Waitany) real, int count, MPI_
     nothing_completed(e, status, rc == MPI_SUCCESS);
   if (chosen) requests.settle(*index, array[*index], true);
   scope.commit();
+  words.memorise(scope);
   return rc;
 }
 
@@ -207,6 +266,17 @@ int MPI_Testany(CallScope& scope, decltype(&::MPI_Testany) real, int count, MPI_
   scope.end();
   const bool done = rc == MPI_SUCCESS && *flag != 0;
   const bool chosen = done && *index >= 0 && *index < requests.count();
+  CompletionWords words(requests, rc);
+  words.add(rc == MPI_SUCCESS ? *index : 0);
+  words.add(done);
+  if (chosen)
+    words.add_status(*index, status);
+  else
+    words.add(status != MPI_STATUS_IGNORE);
+  if (words.repeat(scope)) {
+    if (chosen) requests.settle(*index, array[*index], true);
+    return rc;
+  }
   Encoder& e = scope.encoder(rc);
   e.integer(count);
   requests.encode_requests(e);
@@ -218,6 +288,7 @@ int MPI_Testany(CallScope& scope, decltype(&::MPI_Testany) real, int count, MPI_
     nothing_completed(e, status, done);
   if (chosen) requests.settle(*index, array[*index], true);
   scope.commit();
+  words.memorise(scope);
   return rc;
 }
 
@@ -237,6 +308,19 @@ int some(CallScope& scope, Real real, int incount, MPI_Request array[], int* out
   const bool in_status = rc != MPI_SUCCESS && is_error_in_status(rc);
   const bool known = rc == MPI_SUCCESS || in_status;
   const int n = known && *outcount != MPI_UNDEFINED ? *outcount : 0;
+  CompletionWords words(requests, rc);
+  // Nothing yet, or one: what completes together is rarely the same again.
+  words.add(known ? *outcount : 0);
+  words.add(n == 1 ? indices[0] : 0);
+  if (n > 1) words.give_up();
+  if (n == 1)
+    words.add_status(indices[0], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses);
+  else
+    words.add(statuses != MPI_STATUSES_IGNORE);
+  if (words.repeat(scope)) {
+    for (int k = 0; k < n; ++k) requests.settle(indices[k], array[indices[k]], true);
+    return rc;
+  }
   Encoder& e = scope.encoder(rc);
   e.integer(incount);
   requests.encode_requests(e);
@@ -248,6 +332,7 @@ int some(CallScope& scope, Real real, int incount, MPI_Request array[], int* out
     statuses_after_error(e, statuses);
   for (int k = 0; k < n; ++k) requests.settle(indices[k], array[indices[k]], rc == MPI_SUCCESS);
   scope.commit();
+  words.memorise(scope);
   return rc;
 }
 

@@ -19,13 +19,13 @@ void encode_arguments(Encoder& e, int* argc, char*** argv, int argc_before) {
 template <class Real, class H>
 int free_handle(CallScope& scope, Real real, Kind kind, H* handle) {
   if (handle == nullptr) return scope.process().lose(kNullArgument, "handle"), real(handle);
-  const Captured before = scope.capture(kind, *handle);
+  const Captured before = scope.capture_to_free(kind, *handle);
   scope.begin();
   const int rc = real(handle);
   scope.end();
   Encoder& e = scope.encoder(rc);
   e.captured(before);
-  if (rc == MPI_SUCCESS) scope.released(kind, before);
+  rc == MPI_SUCCESS ? scope.released(kind, before) : scope.not_released(kind, before);
   scope.commit();
   return rc;
 }

@@ -64,7 +64,7 @@ int receive(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype da
                             word(comm),
                             status == MPI_STATUS_IGNORE};
   const bool short_way = rc == MPI_SUCCESS && message.says_nothing_new();
-  if (short_way && scope.repeats(words, 7)) return rc;
+  if (short_way && scope.repeats(words)) return rc;
   Encoder& e = scope.encoder(rc);
   e.buffer(buf);
   e.integer(count);
@@ -74,7 +74,7 @@ int receive(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype da
   e.handle(Kind::kComm, comm);
   message.encode(e, rc);
   scope.commit();
-  if (short_way) scope.memorise(words, 7);
+  if (short_way) scope.memorise(words);
   return rc;
 }
 
@@ -134,7 +134,7 @@ int receive_message(CallScope& scope, Real real, void* buf, Count count, MPI_Dat
   if (message == nullptr)
     return scope.process().lose(kNullArgument, "MPI_Mrecv"),
            real(buf, count, datatype, message, status);
-  const Captured before = scope.capture(Kind::kMessage, *message);
+  const Captured before = scope.capture_to_free(Kind::kMessage, *message);
   scope.begin();
   const int rc = real(buf, count, datatype, message, status);
   scope.end();
@@ -144,7 +144,8 @@ int receive_message(CallScope& scope, Real real, void* buf, Count count, MPI_Dat
   e.handle(Kind::kDatatype, datatype);
   e.captured(before);
   rc == MPI_SUCCESS ? e.status(status, StatusHow::kMessage) : status_after_error(e, status);
-  if (rc == MPI_SUCCESS) scope.released(Kind::kMessage, before);
+  rc == MPI_SUCCESS ? scope.released(Kind::kMessage, before)
+                    : scope.not_released(Kind::kMessage, before);
   scope.commit();
   return rc;
 }
@@ -227,7 +228,7 @@ int MPI_Iprobe(CallScope& scope, decltype(&::MPI_Iprobe) real, int source, int t
   // Polling: nothing has arrived yet.
   const uint64_t words[] = {word(source), word(tag), word(comm), status == MPI_STATUS_IGNORE};
   const bool short_way = rc == MPI_SUCCESS && *flag == 0;
-  if (short_way && scope.repeats(words, 4)) return rc;
+  if (short_way && scope.repeats(words)) return rc;
   Encoder& e = scope.encoder(rc);
   e.rank(source);
   e.tag(tag);
@@ -235,7 +236,7 @@ int MPI_Iprobe(CallScope& scope, decltype(&::MPI_Iprobe) real, int source, int t
   rc == MPI_SUCCESS ? e.integer(*flag) : e.none();
   rc == MPI_SUCCESS&&* flag != 0 ? message.encode(e, rc) : status_after_error(e, status);
   scope.commit();
-  if (short_way) scope.memorise(words, 4);
+  if (short_way) scope.memorise(words);
   return rc;
 }
 

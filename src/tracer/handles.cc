@@ -1,4 +1,6 @@
 // Encoder's part for handles: predefined ones by name, others by symbolic id.
+#include <new>
+
 #include "mpi/call_ids.h"
 #include "mpi/constant_ids.h"
 #include "tracer/constants_table.h"
@@ -45,7 +47,7 @@ Captured Encoder::look_up(Kind kind, uint64_t key) {
 }
 
 Captured Encoder::learn(Kind kind, uint64_t key) {
-  const Captured known = lookup(kind, key);
+  const Captured known = lookup_new(kind, key);
   if (known.what != Captured::What::kNone) return known;
   Process& p = *location_.process;
   Process::Guard guard(p);
@@ -56,13 +58,36 @@ Captured Encoder::learn(Kind kind, uint64_t key) {
   return {Captured::What::kDefinition, def, key};
 }
 
+void Encoder::set_ending(Kind kind, const Captured& c, bool ending) {
+  Process& p = *location_.process;
+  if (!p.threaded || c.what != Captured::What::kDefinition) return;
+  Process::Guard guard(p);
+  if (ending) return p.ending.push_back({kind, c.key, c.index});
+  for (auto& e : p.ending)
+    if (e.kind == kind && e.key == c.key && e.def == c.index) {
+      e = p.ending.back();
+      return p.ending.pop_back();
+    }
+}
+
+Captured Encoder::lookup_new(Kind kind, uint64_t key) {
+  const Captured known = lookup(kind, key);
+  Process& p = *location_.process;
+  if (!p.threaded || known.what != Captured::What::kDefinition) return known;
+  Process::Guard guard(p);
+  for (const auto& e : p.ending)
+    if (e.kind == kind && e.key == key && e.def == known.index)
+      return {Captured::What::kNone, 0, key};
+  return known;
+}
+
 void Encoder::release(Kind kind, const Captured& c) {
   if (c.what != Captured::What::kDefinition) return;
   Process& p = *location_.process;
+  set_ending(kind, c, false);
   Process::Guard guard(p);
   // Another thread may have been given the same handle value in the meantime: then it is not ours.
-  if (p.handles.find(kind, c.key) != c.index) return;
-  p.forget(kind, c.key);
+  if (p.handles.find(kind, c.key) == c.index) p.forget(kind, c.key);
   if (kind == Kind::kComm) return release_comm(p, c.index);
   base::ByteReader payload(p.definition(c.index).payload);
   const int64_t id = payload.zigzag();
@@ -70,13 +95,13 @@ void Encoder::release(Kind kind, const Captured& c) {
 }
 
 void Encoder::new_win(MPI_Comm comm, MPI_Win win) {
-  const Captured known = lookup(Kind::kWin, handle_key(win));
+  const Captured known = lookup_new(Kind::kWin, handle_key(win));
   if (known.what != Captured::What::kNone) return captured(known);
   captured(define_with_comm(*location_.process, Kind::kWin, handle_key(win), handle_key(comm)));
 }
 
 void Encoder::new_file(MPI_Comm comm, MPI_File file) {
-  const Captured known = lookup(Kind::kFile, handle_key(file));
+  const Captured known = lookup_new(Kind::kFile, handle_key(file));
   if (known.what != Captured::What::kNone) return captured(known);
   captured(define_with_comm(*location_.process, Kind::kFile, handle_key(file), handle_key(comm)));
 }
@@ -97,7 +122,8 @@ void Encoder::request_entry(uint32_t entry, MPI_Request r) {
   varint(location_.process->requests.at(entry).terminal);
 }
 
-void Encoder::prepare_request(MPI_Request* r, const RequestTraits& traits, mpi::CallId call) {
+void Encoder::prepare_request(MPI_Request* r, const RequestTraits& traits) {
+  const mpi::CallId call = call_;
   pending_ = RequestEntry{};
   pending_.key = handle_key(*r);
   pending_.variable = r;
@@ -114,7 +140,7 @@ void Encoder::new_request(MPI_Request* r, const RequestTraits& traits) {
   if (*r == MPI_REQUEST_NULL) return constant(mpi::kConst_MPI_REQUEST_NULL);
   Process& p = *location_.process;
   Process::Guard guard(p);
-  prepare_request(r, traits, call_);
+  prepare_request(r, traits);
   pending_.pool = request_pool();
   pending_.position = p.requests.take_position(pending_.pool);
   has_pending_ = true;
@@ -122,20 +148,12 @@ void Encoder::new_request(MPI_Request* r, const RequestTraits& traits) {
   varint(pending_.position);
 }
 
-bool Encoder::repeat_request(MPI_Request* r, const RequestTraits& traits, mpi::CallId call,
-                             uint32_t terminal) {
-  Process& p = *location_.process;
-  if (*r == MPI_REQUEST_NULL || terminal >= p.pool_of_terminal.size()) return false;
-  const uint32_t pool = p.pool_of_terminal[terminal];
-  if (pool == InternTable::kMissing ||
-      p.requests.next_position(pool) != p.position_of_terminal[terminal])
-    return false;
-  prepare_request(r, traits, call);
-  pending_.pool = pool;
-  pending_.position = p.requests.take_position(pool);
-  pending_.terminal = terminal;
-  p.requests.add(pending_);
-  return true;
+void Encoder::memorise_request(CallMemo& memo) {
+  if (!made_request_) return;
+  if (memo.request == nullptr)
+    memo.request = new (std::nothrow) RequestEntry(pending_);
+  else
+    *memo.request = pending_;
 }
 
 // The pool of the signature so far. In a loop the grammar knows which call this is.
@@ -150,6 +168,7 @@ uint32_t Encoder::request_pool() {
 }
 
 void Encoder::call_has_terminal(uint32_t terminal) {
+  made_request_ = has_pending_;
   if (!has_pending_) return;
   has_pending_ = false;
   Process& p = *location_.process;

@@ -15,8 +15,6 @@ std::atomic<bool> g_recording{true};
 
 namespace {
 
-__attribute__((tls_model("initial-exec"))) thread_local Location* t_location = nullptr;
-
 // A forked child is not a rank: its MPI state is a copy, and so is the record.
 void stop_in_child() { g_recording.store(false, std::memory_order_relaxed); }
 
@@ -35,10 +33,11 @@ Location* make_location() {
 Location::Location(Process& p, uint32_t thread_number)
     : process(&p), thread(thread_number), encoder(*this), stack(StackBounds::of_this_thread()) {}
 
-Location* current_location() {
-  if (!g_recording.load(std::memory_order_relaxed)) return nullptr;
-  if (t_location == nullptr) t_location = make_location();
-  return t_location;
+__thread Location* g_location = nullptr;
+
+Location* find_location() {
+  g_location = make_location();
+  return g_location;
 }
 
 }  // namespace refrain::tracer

@@ -2,16 +2,20 @@
 //
 // current_location() is the single door to the recorder's state: thread-local storage, initial-exec
 // model (below one nanosecond). A runtime with ranks as user-level threads would put its hook
-// there.
+// into find_location().
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "grammar/builder.h"
 #include "tracer/addresses.h"
+#include "tracer/call_memo.h"
+#include "tracer/call_path.h"
 #include "tracer/encoder.h"
+#include "tracer/recording.h"
 
 namespace refrain::tracer {
 
@@ -25,28 +29,42 @@ struct Location {
   int depth = 0;              // MPI calls under way on this thread
   mpi::CallId open_call = 0;  // the innermost recorded one of them
   uintptr_t open_frame = 0;   // stack frame of the outermost one
+  uintptr_t open_return = 0;  // the return address that stands in it
   bool in_recorder = false;   // the recorder itself is calling MPI
   grammar::Builder grammar;
   Encoder encoder;
   StackBounds stack;
   uint64_t in_mpi_ticks = 0;  // outermost calls only
-  uint64_t outside_ticks = 0;
-  uint64_t last_end_ticks = 0;
+  uint64_t first_begin_ticks = 0, last_end_ticks = 0;
+  uint64_t outside_ticks() const {
+    const uint64_t span = last_end_ticks - first_begin_ticks;
+    return span > in_mpi_ticks ? span - in_mpi_ticks : 0;
+  }
   uint64_t refused_calls = 0;  // calls that the grammar had no memory for
 
-  // Call sites seen lately, by return address.
-  struct SiteEntry {
-    uintptr_t address = 0;
-    uint32_t def = 0;
-  };
-  static constexpr size_t kSiteCache = 256;
-  SiteEntry sites[kSiteCache];
+  // By terminal; null until this location has made its second call of it.
+  std::vector<CallMemo*> memos;
+
+  CallPaths paths;
+  // Return addresses of another tool's wrappers, which pass calls on.
+  static constexpr size_t kToolSites = 64;
+  uintptr_t tool_sites[kToolSites] = {};
 
   // Stack buffers by first use.
   std::vector<uintptr_t> stack_buffers;
 };
 
+// This thread's location once it has one. `__thread`: known to need no initialisation.
+extern
+    __attribute__((tls_model("initial-exec"), visibility("hidden"))) __thread Location* g_location;
+// The same for a thread that has none yet.
+Location* find_location();
+
 // The calling thread's location, made on first use. nullptr when recording is over or impossible.
-Location* current_location();
+inline Location* current_location() {
+  if (!g_recording.load(std::memory_order_relaxed)) [[unlikely]]
+    return nullptr;
+  return g_location != nullptr ? g_location : find_location();
+}
 
 }  // namespace refrain::tracer

@@ -41,6 +41,8 @@ void Process::start() {
   options.program = environment("REFRAIN_PROGRAM", "");
   options.command = environment("REFRAIN_COMMAND", "");
   options.quiet = environment("REFRAIN_QUIET", "0") != "0";
+  options.call_path_depth = static_cast<uint32_t>(
+      std::strtoul(environment("REFRAIN_CALLPATH", "8").c_str(), nullptr, 10));
   clock.start();
   addresses.refresh();
 }
@@ -82,14 +84,34 @@ uint32_t Process::define_site(uintptr_t address) {
   return define(format::DefinitionKind::kSite, payload.view(), &module_def, 1);
 }
 
-bool Process::is_mpi_code(uintptr_t address) {
+uint32_t Process::define_path(const uint32_t* sites, size_t n) {
+  Guard guard(*this);
+  return define(format::DefinitionKind::kPath, {}, sites, n);
+}
+
+const Module* Process::module_at(uintptr_t address) {
   Guard guard(*this);
   const Segment* segment = addresses.find(address);
   if (segment == nullptr) {
-    addresses.refresh();
+    addresses.refresh();  // a library loaded since
     segment = addresses.find(address);
   }
-  return segment != nullptr && addresses.module(segment->module).is_mpi;
+  return segment == nullptr ? nullptr : &addresses.module(segment->module);
+}
+
+bool Process::is_mpi_code(uintptr_t address) {
+  const Module* module = module_at(address);
+  return module != nullptr && module->is_mpi;
+}
+
+bool Process::is_own_code(uintptr_t address) {
+  const Module* module = module_at(address);
+  return module != nullptr && module->is_own;
+}
+
+bool Process::is_system_code(uintptr_t address) {
+  const Module* module = module_at(address);
+  return module != nullptr && module->is_system;
 }
 
 void Process::lose(const char* reason, const char* detail) {

@@ -16,6 +16,7 @@
 #include "format/trace_data.h"
 #include "mpi/call_table.h"
 #include "tracer/addresses.h"
+#include "tracer/call_memo.h"
 #include "tracer/clock.h"
 #include "tracer/handle_map.h"
 #include "tracer/intern_table.h"
@@ -36,31 +37,11 @@ struct CommInfo {
   int in_degree = -1, out_degree = -1;
 };
 
-// Duration statistics of one terminal. The histogram is made at the second call: the first one's
-// bucket follows from min_ns.
-struct TerminalStats {
-  static constexpr int kBuckets = 40;
-  uint64_t count = 0;
-  uint64_t min_ticks = UINT64_MAX, max_ticks = 0;
-  double sum_ticks = 0;
-  uint32_t* histogram = nullptr;  // of log2(ticks); owned by the process, never freed
-};
-
-// What the last call of a terminal looked like before it was encoded; see CallScope::repeats().
-struct CallMemo {
-  static constexpr size_t kMaxWords = 12;
-  const Location* location = nullptr;
-  uintptr_t address = 0;
-  uint64_t handle_changes = 0;
-  mpi::CallId call = 0;
-  uint16_t count = 0;
-  uint64_t words[kMaxWords];
-};
-
 struct Options {
   std::string output;  // absolute path of the trace
   std::string program, command;
   bool quiet = false;
+  uint32_t call_path_depth = 8;  // 0: no call sites at all
 };
 
 class Process {
@@ -90,6 +71,12 @@ class Process {
 
   // Call site or callback address -> definition (kSite), or UINT32_MAX when it lies in no module.
   uint32_t define_site(uintptr_t address);
+  // A call path (kPath): sites, innermost first.
+  uint32_t define_path(const uint32_t* sites, size_t n);
+  // Whether code at `address` is the recorder's.
+  bool is_own_code(uintptr_t address);
+  // Whether code at `address` belongs to the C library or the dynamic linker.
+  bool is_system_code(uintptr_t address);
   // Whether code at `address` belongs to the MPI library (or to the recorder) and not to the
   // program.
   bool is_mpi_code(uintptr_t address);
@@ -121,13 +108,19 @@ class Process {
   }
   HandleMap handles;
   std::atomic<uint64_t> handle_changes{0};
-  IdPool ids[32];                // by DefinitionKind
-  std::vector<CommInfo*> comms;  // by definition index; null where it is none; never freed
-  InternTable signatures;        // terminal = index
-  std::vector<TerminalStats> stats;
-  InternTable request_pools;  // signature without its request -> pool
+  // Objects that calls under way free; with several threads only.
+  struct Ending {
+    format::DefinitionKind kind;
+    uint64_t key;
+    uint32_t def;
+  };
+  std::vector<Ending> ending;
+  IdPool ids[32];                    // by DefinitionKind
+  std::vector<CommInfo*> comms;      // by definition index; null where it is none; never freed
+  InternTable signatures;            // terminal = index
+  std::vector<TerminalStats> stats;  // of the first call of each terminal; others: CallMemo
+  InternTable request_pools;         // signature without its request -> pool
   RequestTable requests;
-  std::vector<CallMemo*> memos;  // by terminal; null until its second call; never freed
   // For terminals that create requests: which pool, and where in it.
   std::vector<uint32_t> pool_of_terminal, position_of_terminal;
   std::vector<format::Definition> definitions;
@@ -137,6 +130,7 @@ class Process {
 
  private:
   friend class Guard;
+  const Module* module_at(uintptr_t address);
   InternTable definition_index_;
   std::mutex mutex_;
 };

@@ -16,28 +16,36 @@ namespace {
 
 constexpr const char* kRecorder = "refrain 0.1.0";
 
-format::DurationStats in_ns(const Process& p, const TerminalStats& s) {
-  format::DurationStats out;
-  out.count = s.count;
-  if (s.count == 0) return out;
-  out.min_ns = p.clock.to_ns(s.min_ticks);
-  out.max_ns = p.clock.to_ns(s.max_ticks);
+// Ticks -> nanoseconds. `histogram` counts by log2(ticks).
+void add_in_ns(const Process& p, const TerminalStats& s, const uint32_t* histogram,
+               format::DurationStats& out) {
+  if (s.count == 0) return;
+  const uint64_t min_ns = p.clock.to_ns(s.min_ticks), max_ns = p.clock.to_ns(s.max_ticks);
+  if (out.count == 0 || min_ns < out.min_ns) out.min_ns = min_ns;
+  if (out.count == 0 || max_ns > out.max_ns) out.max_ns = max_ns;
+  out.count += s.count;
   const double scale = p.clock.use_counter ? p.clock.ns_per_tick : 1.0;
-  out.sum_ns = s.sum_ticks * scale;
+  out.sum_ns += static_cast<double>(s.sum_ticks) * scale;
   const auto bucket = [](uint64_t ns) { return static_cast<size_t>(std::bit_width(ns | 1) - 1); };
-  if (s.histogram == nullptr) {
-    out.histogram.add(bucket(out.min_ns), s.count);
-    return out;
-  }
   // A bucket of ticks goes where its geometric middle lies, and never beyond the extremes.
   constexpr double kMiddle = 1.4142135623730951;
   for (int b = 0; b < TerminalStats::kBuckets; ++b) {
-    if (s.histogram[b] == 0) continue;
+    if (histogram[b] == 0) continue;
     auto ns = static_cast<uint64_t>(static_cast<double>(uint64_t{1} << b) * kMiddle * scale);
-    if (ns < out.min_ns) ns = out.min_ns;
-    if (ns > out.max_ns) ns = out.max_ns;
-    out.histogram.add(bucket(ns), s.histogram[b]);
+    if (ns < min_ns) ns = min_ns;
+    if (ns > max_ns) ns = max_ns;
+    out.histogram.add(bucket(ns), histogram[b]);
   }
+}
+
+format::DurationStats durations(const Process& p, uint32_t terminal) {
+  format::DurationStats out;
+  uint32_t first[TerminalStats::kBuckets] = {};
+  first[TerminalStats::bucket(p.stats[terminal].min_ticks)] = 1;
+  add_in_ns(p, p.stats[terminal], first, out);
+  for (const Location* l : p.locations)
+    if (terminal < l->memos.size() && l->memos[terminal] != nullptr)
+      add_in_ns(p, l->memos[terminal]->stats, l->memos[terminal]->histogram, out);
   return out;
 }
 
@@ -95,13 +103,13 @@ format::RankRecord make_record(Process& p) {
   r.definitions = p.definitions;
   for (uint32_t t = 0; t < p.signatures.size(); ++t) {
     r.signatures.emplace_back(p.signatures.at(t));
-    r.durations.push_back(in_ns(p, p.stats[t]));
+    r.durations.push_back(durations(p, t));
   }
   for (const Location* l : p.locations) {
     if (l->grammar.length() == 0) continue;
     r.threads.push_back({l->thread, l->grammar.snapshot()});
     r.totals.in_mpi_ns += p.clock.to_ns(l->in_mpi_ticks);
-    r.totals.outside_ns += p.clock.to_ns(l->outside_ticks);
+    r.totals.outside_ns += p.clock.to_ns(l->outside_ticks());
   }
   r.duration_ns = p.clock.to_ns(p.clock.ticks() - p.init_ticks);
   r.losses = p.losses;

@@ -2,122 +2,92 @@
 
 namespace refrain::tracer {
 
-namespace {
-constexpr auto kKind = format::DefinitionKind::kSite;  // one kind only; any will do
-}
-
 uint32_t RequestTable::take_position(uint32_t pool) {
   if (pool >= pools_.size()) pools_.resize(pool + 1);
   return pools_[pool].take();
 }
 
+uint32_t RequestTable::new_place() {
+  if (made_ == blocks_.size() * kBlock) blocks_.push_back(std::make_unique<RequestEntry[]>(kBlock));
+  free_.reserve(blocks_.size() * kBlock);
+  return made_++;
+}
+
 uint32_t RequestTable::add(const RequestEntry& entry) {
-  uint32_t index = 0;
-  if (free_.empty()) {
-    index = static_cast<uint32_t>(entries_.size());
-    entries_.push_back(entry);
-  } else {
-    index = free_.back();
-    free_.pop_back();
-    entries_[index] = entry;
-  }
-  entries_[index].live = true;
-  link_last(index);
+  const uint32_t index = place_for_one();
+  at(index) = entry;
+  at(index).live = true;
+  link_last(at(index), index);
   return index;
 }
 
 void RequestTable::index_by_variable(uint32_t index) {
-  RequestEntry& e = entries_[index];
+  RequestEntry& e = at(index);
   if (e.indexed) return;
   e.indexed = true;
-  by_variable_.put(kKind, variable_key(e.key, e.variable), index);
+  by_variable_.put(variable_key(e.key, e.variable), index);
 }
 
-void RequestTable::link_last(uint32_t index) {
-  RequestEntry& e = entries_[index];
-  e.linked = true;
-  e.next = e.previous = kNone;
-  const uint32_t head = heads_.find(kKind, e.key);
-  if (head == HandleMap::kMissing) {
-    e.tail = index;
-    return heads_.put(kKind, e.key, index);
-  }
-  RequestEntry& first = entries_[head];
+void RequestTable::link_behind(uint32_t head, uint32_t index) {
+  RequestEntry& first = at(head);
   index_by_variable(head);
   index_by_variable(index);
-  e.previous = first.tail;
-  entries_[first.tail].next = index;
+  at(index).previous = first.tail;
+  at(first.tail).next = index;
   first.tail = index;
 }
 
 void RequestTable::link_first(uint32_t index) {
-  RequestEntry& e = entries_[index];
-  const uint32_t head = heads_.find(kKind, e.key);
-  if (head == HandleMap::kMissing) return link_last(index);
+  RequestEntry& e = at(index);
+  const uint32_t head = heads_.find(e.key);
+  if (head == KeyIndex::kMissing) return link_last(e, index);
   index_by_variable(head);
   index_by_variable(index);
   e.linked = true;
   e.previous = kNone;
   e.next = head;
-  e.tail = entries_[head].tail;
-  entries_[head].previous = index;
-  heads_.put(kKind, e.key, index);
+  e.tail = at(head).tail;
+  at(head).previous = index;
+  heads_.put(e.key, index);
 }
 
 void RequestTable::unlink(uint32_t index) {
-  RequestEntry& e = entries_[index];
+  RequestEntry& e = at(index);
   e.linked = false;
-  if (alone(e)) return heads_.erase(kKind, e.key);
-  if (e.next != kNone) entries_[e.next].previous = e.previous;
-  if (e.previous != kNone) entries_[e.previous].next = e.next;
+  if (alone(e)) return heads_.erase(e.key);
+  if (e.next != kNone) at(e.next).previous = e.previous;
+  if (e.previous != kNone) at(e.previous).next = e.next;
   if (e.previous == kNone) {
-    entries_[e.next].tail = e.tail;
-    heads_.put(kKind, e.key, e.next);
+    at(e.next).tail = e.tail;
+    heads_.put(e.key, e.next);
   } else if (e.next == kNone) {
-    entries_[heads_.find(kKind, e.key)].tail = e.previous;
+    at(heads_.find(e.key)).tail = e.previous;
   }
   e.next = e.previous = kNone;
 }
 
-uint32_t RequestTable::find(uint64_t key, const void* variable) const {
-  const uint32_t head = heads_.find(kKind, key);
-  if (head == HandleMap::kMissing) return kNone;
-  const RequestEntry& first = entries_[head];
-  const bool taken = first.claimed;  // at most one claimed entry is in a chain: see claim()
-  if (first.next == kNone) return taken ? kNone : head;
-  const uint32_t exact = by_variable_.find(kKind, variable_key(key, variable));
-  if (exact != HandleMap::kMissing) {
-    const RequestEntry& e = entries_[exact];
+uint32_t RequestTable::find_in_chain(uint32_t head, uint64_t key, const void* variable) const {
+  const uint32_t exact = by_variable_.find(variable_key(key, variable));
+  if (exact != KeyIndex::kMissing) {
+    const RequestEntry& e = at(exact);
     if (!e.claimed && e.key == key && e.variable == variable) return exact;
   }
-  return taken ? first.next : head;
-}
-
-void RequestTable::claim(uint32_t index) {
-  RequestEntry& e = entries_[index];
-  e.claimed = true;
-  // The common case, a handle of its own, stays where it is: its end is near and costs one erasure.
-  if (!alone(e)) unlink(index);
-}
-
-void RequestTable::give_back(uint32_t index) {
-  RequestEntry& e = entries_[index];
-  e.claimed = false;
-  if (!e.linked) link_first(index);
+  // At most one claimed entry is in a chain: see claim().
+  return at(head).claimed ? at(head).next : head;
 }
 
 void RequestTable::give_back_all() {
-  for (uint32_t i = 0; i < entries_.size(); ++i)
-    if (entries_[i].live && entries_[i].claimed) give_back(i);
+  for (uint32_t i = 0; i < made_; ++i)
+    if (at(i).live && at(i).claimed) give_back(i);
 }
 
-void RequestTable::remove(uint32_t index) {
-  RequestEntry& e = entries_[index];
+void RequestTable::remove_shared(uint32_t index) {
+  RequestEntry& e = at(index);
   if (!e.live) return;
   if (e.linked) unlink(index);
-  if (e.indexed) {
+  if (e.indexed) [[unlikely]] {
     const uint64_t key = variable_key(e.key, e.variable);
-    if (by_variable_.find(kKind, key) == index) by_variable_.erase(kKind, key);
+    if (by_variable_.find(key) == index) by_variable_.erase(key);
   }
   pools_[e.pool].give_back(e.position);
   e.live = false;

@@ -13,10 +13,13 @@
 
 #include <mpi.h>
 
+#include <bit>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "tracer/handle_map.h"
+#include "tracer/key_index.h"
 
 namespace refrain::tracer {
 
@@ -49,44 +52,127 @@ struct RequestEntry {
   bool indexed = false;  // in the index by variable
 };
 
+// Positions of one signature's requests: the lowest that is free. The first 64 are bits of a word.
+class PositionPool {
+ public:
+  uint32_t next() {
+    return free_ != 0 ? static_cast<uint32_t>(std::countr_zero(free_)) : 64 + more_.next();
+  }
+  uint32_t take() {
+    if (free_ == 0) [[unlikely]]
+      return 64 + more_.take();
+    const auto position = static_cast<uint32_t>(std::countr_zero(free_));
+    free_ &= free_ - 1;
+    return position;
+  }
+  void give_back(uint32_t position) {
+    if (position >= 64) [[unlikely]]
+      return more_.give_back(position - 64);
+    free_ |= uint64_t{1} << position;
+  }
+
+ private:
+  uint64_t free_ = ~uint64_t{0};
+  IdPool more_;
+};
+
 class RequestTable {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
   uint32_t take_position(uint32_t pool);
-  uint32_t next_position(uint32_t pool) {
-    return pools_[pool].next();
-  }  // what take_position() gives
   // Returns the entry's index.
   uint32_t add(const RequestEntry& entry);
+  // The same for a call that is made again: false when its pool would give another position than
+  // the one of `entry`.
+  bool add_again(const RequestEntry& entry, uint64_t key, const void* variable) {
+    PositionPool& pool = pools_[entry.pool];
+    if (pool.next() != entry.position) return false;
+    pool.take();
+    const uint32_t index = place_for_one();
+    RequestEntry& e = at(index);
+    e = entry;
+    e.key = key;
+    e.variable = variable;
+    e.live = true;
+    link_last(e, index);
+    return true;
+  }
   // The request that `key`, read from `variable`, stands for: among those that share the handle
   // value and are not claimed, the one that was stored in that variable, else the oldest. kNone
   // when unknown.
-  uint32_t find(uint64_t key, const void* variable) const;
-  RequestEntry& at(uint32_t index) { return entries_[index]; }
-  void remove(uint32_t index);
+  uint32_t find(uint64_t key, const void* variable) const {
+    const uint32_t head = heads_.find(key);
+    if (head == KeyIndex::kMissing) return kNone;
+    const RequestEntry& first = at(head);
+    if (first.next == kNone) return first.claimed ? kNone : head;
+    return find_in_chain(head, key, variable);
+  }
+  // Stays where it is as long as it lives.
+  RequestEntry& at(uint32_t index) { return blocks_[index / kBlock][index % kBlock]; }
+  const RequestEntry& at(uint32_t index) const { return blocks_[index / kBlock][index % kBlock]; }
+  void remove(uint32_t index) {
+    RequestEntry& e = at(index);
+    if (e.indexed || !e.linked || !alone(e)) [[unlikely]]
+      return remove_shared(index);
+    e.linked = false;
+    e.live = false;
+    heads_.erase(e.key);
+    pools_[e.pool].give_back(e.position);
+    free_.push_back(index);
+  }
   // Between them find() passes the entry by. What is not over goes back to the front of its chain:
   // several are given back in reverse order.
-  void claim(uint32_t index);
-  void give_back(uint32_t index);
+  void claim(uint32_t index) {
+    RequestEntry& e = at(index);
+    e.claimed = true;
+    // The common case, a handle of its own, stays where it is: its end is near.
+    if (!alone(e)) unlink(index);
+  }
+  void give_back(uint32_t index) {
+    RequestEntry& e = at(index);
+    e.claimed = false;
+    if (!e.linked) link_first(index);
+  }
   // Claims whose calls were left by a jump.
   void give_back_all();
 
  private:
-  static constexpr uint64_t variable_key(uint64_t key, const void* variable) {
+  static constexpr uint32_t kBlock = 64;  // entries of a block; a power of two
+
+  static uint64_t variable_key(uint64_t key, const void* variable) {
     return key ^ (reinterpret_cast<uintptr_t>(variable) * 0x9e3779b97f4a7c15u);
   }
-  bool alone(const RequestEntry& e) const { return e.next == kNone && e.previous == kNone; }
+  static bool alone(const RequestEntry& e) { return e.next == kNone && e.previous == kNone; }
+  uint32_t place_for_one() {
+    if (free_.empty()) [[unlikely]]
+      return new_place();
+    const uint32_t index = free_.back();
+    free_.pop_back();
+    return index;
+  }
+  uint32_t new_place();
+  void remove_shared(uint32_t index);
+  uint32_t find_in_chain(uint32_t head, uint64_t key, const void* variable) const;
   void index_by_variable(uint32_t index);
-  void link_last(uint32_t index);
+  void link_last(RequestEntry& e, uint32_t index) {
+    e.linked = true;
+    e.next = e.previous = kNone;
+    e.tail = index;
+    const uint32_t head = heads_.find_or_insert(e.key, index);
+    if (head != KeyIndex::kMissing) [[unlikely]]
+      link_behind(head, index);
+  }
+  void link_behind(uint32_t head, uint32_t index);
   void link_first(uint32_t index);
   void unlink(uint32_t index);
 
-  std::vector<RequestEntry> entries_;
+  std::vector<std::unique_ptr<RequestEntry[]>> blocks_;
+  uint32_t made_ = 0;  // entries of the blocks that were ever used
   std::vector<uint32_t> free_;
-  std::vector<IdPool> pools_;
-  HandleMap heads_;        // key -> first of its chain
-  HandleMap by_variable_;  // variable_key() -> entry, for keys that several entries share
+  std::vector<PositionPool> pools_;
+  KeyIndex heads_;        // key -> first of its chain
+  KeyIndex by_variable_;  // variable_key() -> entry, for keys that several entries share
 };
 
 }  // namespace refrain::tracer

@@ -112,14 +112,22 @@ refrain_fortran_lazy:
         .cfi_endproc
         .size refrain_fortran_lazy, .-refrain_fortran_lazy
 
+# A layer of the library may reach another of its entry points of the same name: then the site that
+# was noted further up the stack, and is not answered yet, is the program's.
 .macro refrain_entry slot, call
         endbr64
         movq refrain_fortran_site@gottpoff(%rip), %r11
-        movq (%rsp), %rax
+        cmpq $\\call, %fs:16(%r11)
+        jne 1f
+        cmpq $0, %fs:(%r11)
+        je 1f
+        cmpq %rsp, %fs:8(%r11)
+        ja 2f
+1:      movq (%rsp), %rax
         movq %rax, %fs:(%r11)
         movq %rsp, %fs:8(%r11)
         movq $\\call, %fs:16(%r11)
-        jmp *(refrain_fortran_slots + 8 * \\slot)(%rip)
+2:      jmp *(refrain_fortran_slots + 8 * \\slot)(%rip)
 .endm
 
 # The library would not reach the C function: our own body records the call and calls the library.
@@ -201,11 +209,15 @@ def assembly(entries, direct):
     return '\n'.join(lines + ['        .section .note.GNU-stack, "", @progbits', ''])
 
 
-def files(wrapped, libraries, direct_names):
-    """Name -> text of fortran_site.cc and, where there are Fortran libraries, the trampolines."""
+def files(wrapped, table, libraries, direct_names):
+    """Name -> text of fortran_site.cc and, where there are Fortran libraries, the trampolines.
+
+    table: all calls; those with a body of ours need no C function (macros in mpi.h, say)."""
     if not libraries:
         return {'fortran_site.cc': f'// {NOTICE}\n' + SITE}
     calls = [w.call for w in wrapped]
+    known = {c.name for c in calls}
+    calls += [c for c in table if c.name in direct_names and c.name not in known]
     direct = {c.id: c.name for c in calls if c.name in direct_names}
     entries = entry_points(libraries, calls)
     names = '\n'.join(f'    "{group[0]}",' for _, group in entries)

@@ -140,7 +140,7 @@ class Wrapper(unittest.TestCase):
 
     def test_freed_handles_are_looked_up_before_the_call(self):
         text = self.body('1 MPI_Win_free rma\n  win:win:free\n', 'int MPI_Win_free(MPI_Win *win)')
-        self.assertLess(text.index('capture(Kind::kWin, *win)'), text.index('real(win)'))
+        self.assertLess(text.index('capture_to_free(Kind::kWin, *win)'), text.index('real(win)'))
         self.assertIn('if (ok) call_scope.released(Kind::kWin, before_win);', text)
 
     def test_names_that_collide_with_locals_stop(self):

@@ -210,13 +210,14 @@ def read_all(args):
     header = mpi_header.read_header(shlex.split(args.compiler))
     exported = mpi_header.exported_names(args.library) if args.library else set()
     undeclared = mpi_header.read_undeclared(at('undeclared'))
-    return join(calls, header, undeclared, exported, spec.read_exceptions(at('exceptions'))), header
+    wrapped = join(calls, header, undeclared, exported, spec.read_exceptions(at('exceptions')))
+    return calls, wrapped, header
 
 
 def main():
     args = parse_arguments()
     try:
-        wrapped, header = read_all(args)
+        calls, wrapped, header = read_all(args)
         constants = spec.read_constants(os.path.join(args.spec, 'constants'))
         files = {'real_functions.h': real_functions_header(wrapped),
                  'real_functions.cc': NOTICE + REAL_SOURCE, 'hand.h': hand_header(wrapped),
@@ -224,7 +225,7 @@ def main():
         for i in range(PARTS):
             files[f'wrappers_{i:02}.cc'] = wrapper_file(wrapped[i::PARTS])
         direct = spec.read_exceptions(os.path.join(args.spec, 'fortran_direct'))
-        files.update(fortran.files(wrapped, args.fortran_library, direct))
+        files.update(fortran.files(wrapped, calls, args.fortran_library, direct))
     except (Mismatch, spec.SpecError, OSError) as error:
         sys.exit(f'gen_wrappers: {error}')
     for name, text in files.items():

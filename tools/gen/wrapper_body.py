@@ -8,7 +8,7 @@ import spec
 LOCALS = ('call_scope', 'real', 'rc', 'ok', 'enc', 'at_root', 'given', 'words')
 # Calls that stand in inner loops; the others always go the long way.
 REPEATING_GROUPS = ('p2p', 'coll', 'rma', 'comm')
-MAX_WORDS = 12  # CallMemo::kMaxWords
+MAX_WORDS = 12  # more: comparing them costs as much as encoding them
 SCALARS = {'int': 'integer', 'count': 'integer', 'logical': 'integer', 'address': 'integer',
            'offset': 'integer', 'displacement': 'integer', 'rank': 'rank', 'tag': 'tag',
            'index': 'undefined_or'}
@@ -202,16 +202,18 @@ class Body:
     def record_inout(self, p):
         pointer = self.c[p.name].is_pointer
         if p.kind in spec.HANDLE_KINDS and not p.is_array:
+            capture = 'capture_to_free' if p.direction == 'free' else 'capture'
             if pointer:
                 self.before.append(f'const Captured before_{p.name} = {p.name} != nullptr ? '
-                                   f'call_scope.capture({kind_of_handle(p)}, *{p.name}) : Captured{{}};')
+                                   f'call_scope.{capture}({kind_of_handle(p)}, *{p.name}) : Captured{{}};')
             else:
                 self.before.append(f'const Captured before_{p.name} = '
-                                   f'call_scope.capture({kind_of_handle(p)}, {p.name});')
+                                   f'call_scope.{capture}({kind_of_handle(p)}, {p.name});')
             lines = [f'enc.captured(before_{p.name});']
             if p.direction == 'free':
                 self.uses_ok = True
                 lines.append(f'if (ok) call_scope.released({kind_of_handle(p)}, before_{p.name});')
+                lines.append(f'else call_scope.not_released({kind_of_handle(p)}, before_{p.name});')
             return lines
         if p.kind == 'status':
             return [f'enc.status({p.name}, StatusHow::kMessage);']
@@ -266,7 +268,7 @@ class Body:
 
     def request_tail(self):
         request = next((p for p in self.call.params if p.kind == 'request'), None)
-        return f', {request.name}, {self.traits()}' if request else ''
+        return f', {request.name}' if request else ''
 
     # -- the function --
 
@@ -280,14 +282,21 @@ class Body:
             c.declare(n) for c, n in zip(self.prototype.params, names)]
         error = call.returns == 'error'
         returns = self.prototype.returns
-        lines = [f'{returns} {call.name}_body({", ".join(params)}) {{']
+        words = self.words()
+        head = f'{returns} {call.name}_body({", ".join(params)}) {{'
+        # The short way is part of each wrapper, the long way stands once and out of the way.
+        lines = ['[[gnu::always_inline]] inline ' + head] if words else [head]
         lines += ['  ' + s for s in self.before]
         lines += ['  call_scope.begin();', f'  const auto rc = real({", ".join(names)});', '  call_scope.end();']
-        words = self.words()
         if words:  # outputs of a call that failed are not looked at
-            lines += ['  uint64_t words[CallMemo::kMaxWords];', '  if (rc == MPI_SUCCESS) {']
+            lines += [f'  uint64_t words[{len(words)}];', '  if (rc == MPI_SUCCESS) {']
             lines += [f'    words[{i}] = {w};' for i, w in enumerate(words)]
-            lines += [f'    if (call_scope.repeats(words, {len(words)}{self.request_tail()})) return rc;', '  }']
+            lines += [f'    if (call_scope.repeats(words{self.request_tail()})) [[likely]]', '      return rc;', '  }']
+            passed = ', '.join(['call_scope', 'rc', 'words'] + names)
+            lines += [f'  {call.name}_long_way({passed});', '  return rc;', '}', '']
+            short_way = lines
+            given = [f'CallScope& call_scope, {returns} rc, const uint64_t (&words)[{len(words)}]'] + params[2:]
+            lines = [f'[[gnu::noinline]] void {call.name}_long_way({", ".join(given)}) {{']
         if self.uses_ok:
             lines.append(f'  const bool ok = {"rc == MPI_SUCCESS" if error else "true"};')
         encoder = f'call_scope.encoder({"rc" if error else "MPI_SUCCESS"});'
@@ -304,5 +313,6 @@ class Body:
                 lines.append('  enc.request(rc);' if call.returns == 'request' else '  enc.integer(rc);')
         lines.append('  call_scope.commit();')
         if words:
-            lines.append(f'  if (rc == MPI_SUCCESS) call_scope.memorise(words, {len(words)});')
+            lines += ['  if (rc == MPI_SUCCESS) call_scope.memorise(words);', '}', '']
+            return '\n'.join(lines + short_way)
         return '\n'.join(lines + ['  return rc;', '}', ''])

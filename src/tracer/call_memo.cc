@@ -1,0 +1,27 @@
+#include "tracer/call_memo.h"
+
+#include <new>
+
+#include "tracer/call_path.h"
+
+namespace refrain::tracer {
+
+bool CallMemo::remember(mpi::CallId id, const SeenPath& from, uint64_t changes,
+                        const uint64_t* given, size_t n) {
+  if (n > room) {
+    auto* more = new (std::nothrow) uint64_t[n];
+    if (more == nullptr) return false;
+    delete[] words;
+    words = more;
+    room = static_cast<uint16_t>(n);
+  }
+  for (size_t i = 0; i < n; ++i) words[i] = given[i];
+  count = static_cast<uint16_t>(n);
+  call = id;
+  path = &from;
+  path_definition = from.definition;
+  handle_changes = changes;
+  return true;
+}
+
+}  // namespace refrain::tracer

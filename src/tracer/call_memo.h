@@ -1,0 +1,78 @@
+// CallMemo: what a call of one terminal looked like before it was encoded, and its durations.
+//
+// Picture: in a loop the grammar knows which terminal comes next. Its memo has the arguments as the
+// program passed them; when they are the same again, and no handle was made or freed since, the
+// signature must be the same, and nothing has to be encoded, hashed or looked up.
+//
+//     grammar.expected() -> memo -> same words? -> count the duration, move the grammar's cursor
+//
+// Laws: a memo belongs to one location, so counting in it takes no lock. Never freed.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "mpi/call_table.h"
+
+namespace refrain::tracer {
+
+struct RequestEntry;
+struct SeenPath;
+
+// Duration statistics, in ticks of the clock.
+struct TerminalStats {
+  static constexpr int kBuckets = 40;
+  static int bucket(uint64_t ticks) {
+    const int b = std::bit_width(ticks | 1) - 1;
+    return b < kBuckets ? b : kBuckets - 1;
+  }
+
+  void count_one(uint64_t ticks) {
+    ++count;
+    sum_ticks += ticks;
+    if (ticks < min_ticks) min_ticks = ticks;
+    if (ticks > max_ticks) max_ticks = ticks;
+  }
+
+  uint64_t count = 0;
+  uint64_t min_ticks = UINT64_MAX, max_ticks = 0;
+  uint64_t sum_ticks = 0;
+};
+
+struct CallMemo {
+  static constexpr size_t kMaxWords = 64;
+
+  const SeenPath* path = nullptr;  // where the call came from, if that still holds
+  uint32_t path_definition = 0;
+  uint64_t handle_changes = 0;
+  TerminalStats stats;
+  RequestEntry* request = nullptr;  // what the call makes, if it makes one
+  mpi::CallId call = 0;             // 0: only counts; nothing is remembered
+  uint16_t count = 0;               // of words
+  uint16_t room = 0;
+  uint64_t* words = nullptr;  // `room` of them
+  uint32_t histogram[TerminalStats::kBuckets] = {};
+
+  void count_one(uint64_t ticks) {
+    stats.count_one(ticks);
+    ++histogram[TerminalStats::bucket(ticks)];
+  }
+
+  bool same_words(const uint64_t* given, size_t n) const {
+    uint64_t differences = n ^ count;
+    for (size_t i = 0; i < n && differences == 0; ++i) differences = words[i] ^ given[i];
+    return differences == 0;
+  }
+  template <size_t... I>
+  bool same_words(const uint64_t* given, std::index_sequence<I...>) const {
+    return ((sizeof...(I) ^ count) | ... | (words[I] ^ given[I])) == 0;
+  }
+
+  // What the call looked like this time. False, and nothing changed, when there is no memory.
+  bool remember(mpi::CallId id, const SeenPath& from, uint64_t changes, const uint64_t* given,
+                size_t n);
+};
+
+}  // namespace refrain::tracer

@@ -1,0 +1,23 @@
+// The frames of the calling thread, by libunwind.
+//
+// libunwind is loaded on first use and for the recorder alone (RTLD_LOCAL): linked in, it would put
+// its own _Unwind_* in front of those that the program's exceptions use. Where it is missing
+// nothing is found, and call paths are one call site long.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace refrain::tracer {
+
+struct StackFrame {
+  uintptr_t return_address = 0;
+  uintptr_t sp = 0;  // stack pointer once it has returned; the return address is the word below
+  uintptr_t rbp_slot = 0;  // where the caller's rbp is saved; 0: not in memory
+};
+
+// The frames that are being returned to, innermost first, from the first with a stack pointer above
+// `above` on. Writes at most `max`; the result is how many. 7 us for 20 frames.
+size_t unwind(uintptr_t above, StackFrame* frames, size_t max);
+
+}  // namespace refrain::tracer
