@@ -192,6 +192,7 @@ class Folder {
     };
     std::stable_sort(out_.functions.begin(), out_.functions.end(), by_time);
     std::stable_sort(out_.sites.begin(), out_.sites.end(), by_time);
+    std::stable_sort(out_.paths.begin(), out_.paths.end(), by_time);
     std::stable_sort(out_.groups.begin(), out_.groups.end(), by_time);
   }
 

@@ -21,6 +21,7 @@ struct ProfileOptions {
 
 const std::map<std::string, report::ProfileBy> kBy = {{"function", report::ProfileBy::kFunction},
                                                       {"site", report::ProfileBy::kSite},
+                                                      {"callpath", report::ProfileBy::kCallPath},
                                                       {"group", report::ProfileBy::kGroup}};
 
 int profile(const ProfileOptions& options) {
@@ -53,8 +54,8 @@ void add_profile(CLI::App& app, int& exit_status) {
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
   verb->add_option("--by", options->by,
-                   "One table only: function, site or group (kind of function)")
-      ->check(CLI::IsMember({"function", "site", "group"}));
+                   "One table only: function, site, callpath (a tree) or group (kind of function)")
+      ->check(CLI::IsMember({"function", "site", "callpath", "group"}));
   verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

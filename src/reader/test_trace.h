@@ -116,6 +116,10 @@ class TraceBuilder {
     place.put_zigzag(offset);
     return define(format::DefinitionKind::kSite, place.take(), {module_id});
   }
+  // Sites, innermost first.
+  uint32_t path(const std::vector<uint32_t>& sites) {
+    return define(format::DefinitionKind::kPath, {}, sites);
+  }
   uint32_t signature(ShapeWriter& shape) {
     data_.signatures.push_back(shape.take());
     data_.durations.emplace_back();

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "report/profile_rows.h"
+#include "report/profile_paths.h"
 #include "report/table.h"
 
 namespace refrain::report {
@@ -51,6 +51,31 @@ Json rows_json(const ProfileView& view, ProfileBy by) {
   return out;
 }
 
+Json paths_json(const ProfileView& view) {
+  Json out = Json::array();
+  for (const auto& p : view.profile.paths) {
+    Json item, sites = Json::array();
+    for (const ProfileRow& site : path_sites(view, p.site))
+      sites.push_back({{"site", site.site == "unknown" ? Json() : Json(site.site)},
+                       {"in_function", nullable(site.function)},
+                       {"file", nullable(site.file)},
+                       {"module", nullable(site.module)},
+                       {"offset", site.offset < 0 ? Json() : Json(site.offset)}});
+    item["path"] = std::move(sites);
+    item["call"] = call_name(p.call);
+    put_totals(item, p.totals, view.profile);
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
+std::string path_text(const ProfileView& view, DefinitionId path) {
+  std::string out;
+  for (const ProfileRow& site : path_sites(view, path))
+    out += (out.empty() ? "" : " > ") + path_label(site);
+  return out;
+}
+
 Json spread_json(const analysis::Spread& s) {
   return {{"min", s.min}, {"mean", s.mean}, {"max", s.max}, {"imbalance", s.imbalance()}};
 }
@@ -85,6 +110,7 @@ std::string profile_json(const ProfileView& view) {
   out["all"] = std::move(all);
   out["functions"] = rows_json(view, ProfileBy::kFunction);
   out["sites"] = rows_json(view, ProfileBy::kSite);
+  out["call_paths"] = paths_json(view);
   out["groups"] = rows_json(view, ProfileBy::kGroup);
   out["spread"] = {{"calls", spread_json(p.calls)},
                    {"in_mpi_ns", spread_json(p.in_mpi_ns)},
@@ -103,9 +129,14 @@ std::string profile_json(const ProfileView& view) {
 std::string profile_csv(const ProfileView& view, ProfileBy by) {
   std::string out;
   if (by == ProfileBy::kSite) out = "site,in_function,";
+  if (by == ProfileBy::kCallPath) out = "call_path,";
   out += by == ProfileBy::kGroup ? "group" : "call";
   out += ",count,time_ns,min_ns,mean_ns,max_ns,bytes,messages,failed,unsized\n";
-  for (const ProfileRow& row : profile_rows(view, by)) {
+  const std::vector<ProfileRow> rows = profile_rows(view, by);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const ProfileRow& row = rows[i];
+    if (by == ProfileBy::kCallPath)
+      out += csv_field(path_text(view, view.profile.paths[i].site)) + ",";
     if (by == ProfileBy::kSite) out += csv_field(row.site) + "," + csv_field(row.function) + ",";
     const analysis::CallTotals& t = row.totals;
     out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n",

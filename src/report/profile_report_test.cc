@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reader/test_trace.h"
+#include "report/profile_paths.h"
 #include "report/table.h"
 #include "report/units.h"
 
@@ -53,6 +54,60 @@ TEST_F(ProfileReport, JsonHoldsTheTables) {
   EXPECT_EQ(json["ranks"][1]["in_mpi_ns"], 3000);
   EXPECT_EQ(json["sizes"][0]["from_bytes"], 512);
   EXPECT_EQ(json["all"]["count"], 8);
+}
+
+// main calls step (twice, from two places), step calls MPI_Send.
+TEST(ProfilePaths, FormATreeWithTotalsOfWhatIsBelow) {
+  reader::TraceBuilder builder(2);
+  const uint32_t world = builder.world();
+  const uint32_t inner = builder.site("/no/such/app", "", 0x100);
+  const uint32_t first = builder.site("/no/such/app", "", 0x200);
+  const uint32_t second = builder.site("/no/such/app", "", 0x300);
+  const uint32_t a = builder.path({inner, first}), b = builder.path({inner, second});
+  ShapeWriter from_a("MPI_Barrier"), from_b("MPI_Barrier"), direct("MPI_Barrier");
+  from_a.object(a).object(world);
+  from_b.object(b).object(world);
+  direct.object(first).object(world);
+  const uint32_t calls[] = {builder.signature(from_a), builder.signature(from_b),
+                            builder.signature(direct)};
+  builder.group({0, 1}, {calls[0], calls[0], calls[1], calls[2]});
+  for (const auto& [i, ns] : {std::pair{0, 4000}, {1, 1000}, {2, 500}})
+    builder.data().durations[calls[i]].sum_ns = ns;
+  const Trace trace = builder.open();
+  const analysis::Profile profile = analysis::profile(trace);
+  reader::Symbols symbols;
+  const ProfileView view{trace, profile, symbols};
+
+  size_t left_out = 9;
+  const PathNode tree = path_tree(view, 0, &left_out);
+  EXPECT_EQ(left_out, 0U);
+  EXPECT_EQ(tree.totals.calls, 8U);
+  ASSERT_EQ(tree.children.size(), 2U);
+  const PathNode& outer = *tree.children[0];
+  EXPECT_EQ(outer.site, "app+0x200");
+  EXPECT_EQ(outer.totals.calls, 6U);
+  EXPECT_DOUBLE_EQ(outer.totals.time_ns, 4500);
+  ASSERT_EQ(outer.children.size(), 2U);
+  EXPECT_EQ(outer.children[0]->site, "app+0x100");
+  EXPECT_EQ(outer.children[0]->children[0]->call, "MPI_Barrier");
+  EXPECT_EQ(outer.children[1]->call, "MPI_Barrier");
+  EXPECT_EQ(outer.children[1]->totals.calls, 2U);
+  path_tree(view, 1, &left_out);
+  EXPECT_EQ(left_out, 2U);
+
+  // By site the two paths are one.
+  ASSERT_EQ(profile.sites.size(), 2U);
+  EXPECT_EQ(profile.sites[0].totals.calls, 6U);
+  const auto json = nlohmann::json::parse(profile_json(view));
+  ASSERT_EQ(json["call_paths"].size(), 3U);
+  EXPECT_EQ(json["call_paths"][0]["path"][0]["site"], "app+0x200");
+  EXPECT_EQ(json["call_paths"][0]["path"][1]["site"], "app+0x100");
+  EXPECT_EQ(json["call_paths"][0]["count"], 4);
+  EXPECT_NE(
+      profile_csv(view, ProfileBy::kCallPath).find("app+0x200 > app+0x100,MPI_Barrier,4,4000,"),
+      std::string::npos);
+  const std::string text = profile_table_text(view, ProfileBy::kCallPath, 0);
+  EXPECT_LT(text.find("  app+0x200 "), text.find("    app+0x100 "));
 }
 
 TEST_F(ProfileReport, CsvHasOneLineARow) {

@@ -3,8 +3,6 @@
 #include "mpi/call_table.h"
 
 namespace refrain::report {
-namespace {
-
 std::string call_name(CallId id) {
   const mpi::CallInfo* info = mpi::find_call(id);
   return info == nullptr ? "call#" + std::to_string(id) : std::string(info->name);
@@ -24,8 +22,6 @@ void name_site(const ProfileView& view, DefinitionId id, ProfileRow& row) {
   if (row.site.empty()) row.site = "unknown";
 }
 
-}  // namespace
-
 std::vector<ProfileRow> profile_rows(const ProfileView& view, ProfileBy by) {
   std::vector<ProfileRow> out;
   const auto append = [&out](const analysis::CallTotals& totals) -> ProfileRow& {
@@ -43,6 +39,9 @@ std::vector<ProfileRow> profile_rows(const ProfileView& view, ProfileBy by) {
         row.call = call_name(s.call);
         name_site(view, s.site, row);
       }
+      break;
+    case ProfileBy::kCallPath:
+      for (const auto& p : view.profile.paths) append(p.totals).call = call_name(p.call);
       break;
     case ProfileBy::kGroup:
       for (const auto& g : view.profile.groups) append(g.totals).group = mpi::to_string(g.group);

@@ -20,6 +20,12 @@ struct ProfileRow {
   analysis::CallTotals totals;
 };
 
+// "MPI_Send".
+std::string call_name(CallId id);
+// Fills in what is known of a call site: site, function, file, module, offset.
+void name_site(const ProfileView& view, DefinitionId id, ProfileRow& row);
+
+// By call path: the calls only, see profile_paths.h.
 std::vector<ProfileRow> profile_rows(const ProfileView& view, ProfileBy by);
 
 // "p2p", "rma", "collective", "io".

@@ -2,7 +2,7 @@
 
 #include "report/info_text.h"
 #include "report/json_text.h"
-#include "report/profile_rows.h"
+#include "report/profile_paths.h"
 #include "report/table.h"
 #include "report/units.h"
 
@@ -77,9 +77,38 @@ const char* title_of(ProfileBy by) {
   switch (by) {
     case ProfileBy::kFunction: return "Functions";
     case ProfileBy::kSite: return "Call sites";
+    case ProfileBy::kCallPath: return "Call paths";
     case ProfileBy::kGroup: return "Kinds of calls";
   }
   return "";
+}
+
+void add_to_tree(const ProfileView& view, const PathNode& node, size_t depth, Table& table,
+                 bool& module_changed) {
+  for (const auto& c : node.children) {
+    ProfileRow row;
+    row.site = c->site;
+    row.function = c->function;
+    std::vector<std::string> cells = {std::string(2 * depth, ' ') +
+                                      printable(c->call.empty() ? path_label(row) : c->call)};
+    for (std::string& cell : columns(c->totals, view.profile)) cells.push_back(std::move(cell));
+    table.add(cells);
+    module_changed = module_changed || c->module_changed;
+    add_to_tree(view, *c, depth + 1, table, module_changed);
+  }
+}
+
+std::string tree_text(const ProfileView& view, size_t top) {
+  size_t left_out = 0;
+  bool module_changed = false;
+  const PathNode tree = path_tree(view, top, &left_out);
+  Table table({"<called from", "calls", "time", "MPI", "run", "min", "mean", "max", "bytes"});
+  add_to_tree(view, tree, 0, table, module_changed);
+  std::string out =
+      "Call paths, by time; a line includes what is indented below it\n" + table.text();
+  if (left_out > 0) out += fmt::format("  ... and {} more paths (--top 0 shows all)\n", left_out);
+  if (module_changed) out += "  module+0x...: the module changed since the run\n";
+  return out;
 }
 
 std::string notes_text(const analysis::Profile& p) {
@@ -95,6 +124,7 @@ std::string notes_text(const analysis::Profile& p) {
 }  // namespace
 
 std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top) {
+  if (by == ProfileBy::kCallPath) return tree_text(view, top);
   std::vector<std::string> titles = by == ProfileBy::kGroup ? std::vector<std::string>{"<kind"}
                                                             : std::vector<std::string>{"<function"};
   if (by == ProfileBy::kSite) titles = {"<site", "<in", "<function"};
