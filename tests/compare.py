@@ -74,7 +74,8 @@ class Case:
         if recorded:
             env["REFRAIN_TEST_LOG"] = self.log
             env["REFRAIN_QUIET"] = "1"
-            command = [self.options.refrain, "record", "-o", self.trace, "--"] + command
+            command = ([self.options.refrain, "record", "-o", self.trace] +
+                       self.entry.get("record", []) + ["--"] + command)
             if self.options.libraries:
                 env["REFRAIN_LIBRARY_PATH"] = self.options.libraries
         preload = [self.options.shim] if self.mpi == "mpich" and self.options.shim else []

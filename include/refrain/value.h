@@ -23,7 +23,8 @@ enum class ValueKind : uint8_t {
   kFunction,  // id: the definition of an address in the program
   kRequest,  // id: the signature of the call that created the request, which also names it; number:
              // in that call itself, its position in the pool of requests that look the same
-  kBuffer,   // id: BufferPlace; number: which one (-1: not known); offset: bytes from its begin
+  kBuffer,   // id: BufferPlace; number: which one (-1: not known); offset: bytes from its begin;
+             // items: the number of the device, for kDevice
   kString,   // text
   kBytes,    // text: opaque bytes
   kStatus,   // items: source, tag, and error where the call returned MPI_ERR_IN_STATUS
@@ -32,7 +33,15 @@ enum class ValueKind : uint8_t {
   kBits,     // items: named bits (kConstant); number: the bits that have no name
 };
 
-enum class BufferPlace : uint8_t { kUnknown = 0, kStack = 1, kData = 2, kHeap = 3, kDevice = 4 };
+enum class BufferPlace : uint8_t {
+  kUnknown = 0,
+  kStack = 1,
+  kData = 2,
+  kHeap = 3,
+  kDevice = 4,   // memory of an accelerator
+  kManaged = 5,  // memory that host and accelerators share
+  kPinned = 6,   // memory of the host that accelerators can reach
+};
 
 struct Value {
   ValueKind kind = ValueKind::kNull;

@@ -27,11 +27,13 @@ struct RecordOptions {
   std::string output = "run.rfn";
   std::string timing = "stats";
   std::string mpi;  // empty: find out
+  std::string buffers = "off";
   bool quiet = false;
   unsigned call_path = 8;
 };
 
 const char* const kTimings[] = {"stats"};
+constexpr const char* kHeapLibrary = "librefrain-heap.so";
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -65,6 +67,8 @@ base::Status check_words(const RecordOptions& options) {
     return base::usage("unknown timing '" + options.timing + "' (known: " + known + ")");
   if (!options.mpi.empty() && options.mpi != "mpich" && options.mpi != "openmpi")
     return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi)");
+  if (options.buffers != "off" && options.buffers != "on")
+    return base::usage("unknown buffers '" + options.buffers + "' (known: off, on)");
   return base::Done{};
 }
 
@@ -105,10 +109,9 @@ base::Result<std::string> resolve(const std::string& word) {
   return base::usage("not an executable file", word);
 }
 
-// Path of librefrain-<mpi>.so: installed beside the executable or in its lib folder, or in the tree
+// Path of a library of ours: installed beside the executable or in its lib folder, or in the tree
 // where both were built.
-base::Result<std::string> find_recorder(const std::string& mpi) {
-  const std::string file = "librefrain-" + mpi + ".so";
+base::Result<std::string> find_library(const std::string& file) {
   char self[PATH_MAX] = {};
   const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
   const std::string here = length > 0 ? directory_of(std::string(self)) : ".";
@@ -126,6 +129,10 @@ base::Result<std::string> find_recorder(const std::string& mpi) {
   }
   return base::unsupported("no " + file + " in or near " + here +
                            ": build it where that MPI is installed, or set REFRAIN_LIBRARY_PATH");
+}
+
+base::Result<std::string> find_recorder(const std::string& mpi) {
+  return find_library("librefrain-" + mpi + ".so");
 }
 
 // Which recorder to preload; see find_mpi.h for how the program is looked at.
@@ -153,14 +160,14 @@ base::Result<std::string> choose_mpi(const RecordOptions& options, const std::st
 
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
 
-void preload(const std::string& recorder) {
+void preload(const std::string& library) {
   const std::string before = environment("LD_PRELOAD");
   for (size_t begin = 0; begin < before.size();) {  // ours already, when the program runs itself
     const size_t end = std::min(before.find_first_of(" :", begin), before.size());
-    if (before.compare(begin, end - begin, recorder) == 0) return;
+    if (before.compare(begin, end - begin, library) == 0) return;
     begin = end + 1;
   }
-  set("LD_PRELOAD", before.empty() ? recorder : recorder + ":" + before);
+  set("LD_PRELOAD", before.empty() ? library : library + ":" + before);
 }
 
 // Returns only when the program could not be started.
@@ -191,6 +198,8 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   if (!mpi.ok()) return mpi.error();
   const auto recorder = find_recorder(*mpi);
   if (!recorder.ok()) return recorder.error();
+  const auto heap = options.buffers == "on" ? find_library(kHeapLibrary) : std::string();
+  if (!heap.ok()) return heap.error();
   const std::string output = absolute(options.output);
   if (const auto good = check_output(output); !good.ok()) return good.error();
 
@@ -201,6 +210,8 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   set("REFRAIN_QUIET", options.quiet ? "1" : "0");
   set("REFRAIN_COMMAND", shell_line(words));
   set("REFRAIN_PROGRAM", *program);
+  set("REFRAIN_BUFFERS", options.buffers);
+  if (!heap->empty()) preload(*heap);
   preload(*recorder);
   return become(*program, words);
 }
@@ -225,6 +236,10 @@ void add_record(CLI::App& app, int& exit_status) {
       ->envname("REFRAIN_CALLPATH")
       ->check(CLI::Range(0, 32))
       ->type_name("DEPTH")
+      ->capture_default_str();
+  verb->add_option("--buffers", options->buffers,
+                   "on: tell buffers on the heap apart (heap#4+128), off: say `heap`")
+      ->envname("REFRAIN_BUFFERS")
       ->capture_default_str();
   verb->add_flag("--quiet", options->quiet, "Say nothing when the trace is written")
       ->envname("REFRAIN_QUIET");
@@ -251,6 +266,8 @@ void add_record(CLI::App& app, int& exit_status) {
       record_words.insert(record_words.end(), {"--callpath", std::to_string(options->call_path)});
     if (verb->count("--mpi") > 0 && options->mpi != environment("REFRAIN_MPI"))
       record_words.insert(record_words.end(), {"--mpi", options->mpi});
+    if (verb->count("--buffers") > 0 && options->buffers != environment("REFRAIN_BUFFERS"))
+      record_words.insert(record_words.end(), {"--buffers", options->buffers});
     const Launcher launcher = find_launcher([](const char* name) { return std::getenv(name); });
     const base::Error error = record(*options, record_words, words, launcher);
     // Every rank fails alike; one line is enough.

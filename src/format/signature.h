@@ -29,7 +29,7 @@ enum class FieldTag : uint8_t {
   kObject = 3,       // def: an MPI object (communicator, datatype, ...), see DefinitionKind
   kRequest = 4,      // varint: the signature (terminal) of the call that created the request
   kNewRequest = 5,   // varint: position in the pool of the requests that this very signature made
-  kBuffer = 6,       // u8 BufferClass, int id, int offset_bytes
+  kBuffer = 6,       // u8 BufferClass, int id, int offset_bytes; for kDevice also int device
   kString = 7,       // varint length, bytes
   kStatus = 8,       // field source, field tag
   kStatusError = 9,  // field source, field tag, field error (int)
@@ -52,8 +52,10 @@ enum class BufferClass : uint8_t {
   kUnknown = 0,  // an address that nothing is known about
   kStack = 1,    // id: by first use in the location
   kData = 2,     // id: which writable segment of the program or its libraries, in load order
-  kHeap = 3,     // id: allocation (-1: not tracked)
-  kDevice = 4,   // id: allocation on an accelerator
+  kHeap = 3,     // id: allocation (-1: not known), by first use
+  kDevice = 4,   // id: allocation on an accelerator, counted for each device
+  kManaged = 5,  // id: allocation that host and accelerators share
+  kPinned = 6,   // id: allocation on the host that accelerators can reach
 };
 
 // What an index of a kObject/kFunction/site slot points to. A definition is interned: equal

@@ -132,9 +132,9 @@ class Walker {
   }
   bool buffer() {
     const uint8_t kind = in_.u8();
-    if (!good() || kind > static_cast<uint8_t>(BufferClass::kDevice)) return false;
+    if (!good() || kind > static_cast<uint8_t>(BufferClass::kPinned)) return false;
     visitor_.number(kind);
-    return ints(2);
+    return ints(kind == static_cast<uint8_t>(BufferClass::kDevice) ? 3 : 2);
   }
 
   bool field(int depth, uint64_t scale) {
@@ -309,7 +309,10 @@ class TreeBuilder : public Visitor {
     switch (f.tag) {
       case FieldTag::kObject:
       case FieldTag::kFunction: f.number = static_cast<uint64_t>(v); break;
-      case FieldTag::kBuffer: (part_++ == 0 ? f.value : f.offset_bytes) = v; break;
+      case FieldTag::kBuffer:
+        (part_ == 0 ? f.value : part_ == 1 ? f.offset_bytes : f.device) = v;
+        ++part_;
+        break;
       case FieldTag::kIntRuns: (part_++ == 0 ? f.runs.back().start : f.runs.back().step) = v; break;
       case FieldTag::kPairArray:
         if (part_ == 0) f.ranges.emplace_back();

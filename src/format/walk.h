@@ -76,7 +76,7 @@ std::optional<std::string> renumber_requests(std::string_view shape,
 //   kConst          number: constant id
 //   kObject         number: definition index (also kFunction)
 //   kRequest        number: signature       kNewRequest   number: pool position
-//   kBuffer         buffer_class, value: id, offset_bytes
+//   kBuffer         buffer_class, value: id, offset_bytes, device
 //   kString kBytes  text
 //   kStatus kMatched  children: source, tag     kStatusError  children: source, tag, error
 //   kMatchedArray   children                kArray        children with repeat; number: elements
@@ -93,6 +93,7 @@ struct Field {
   uint64_t number = 0;
   int64_t value = 0;
   int64_t offset_bytes = 0;
+  int64_t device = 0;
   uint64_t repeat = 1;    // elements of the enclosing kArray that this field stands for
   std::string_view text;  // into the shape
   std::vector<Field> children;

@@ -155,5 +155,26 @@ TEST(Walk, RunLengthsAndNestingAreBounded) {
   EXPECT_FALSE(split_signature(result_first.bytes())) << "a result is the last field";
 }
 
+TEST(Walk, ABufferOnADeviceSaysWhichDevice) {
+  Sig device(1, 0), managed(1, 0);
+  device.buffer(BufferClass::kDevice, 3, 64, 2);
+  managed.buffer(BufferClass::kManaged, 3, 64).integer(2);
+  for (const Sig* s : {&device, &managed}) {
+    const auto split = split_signature(s->bytes());
+    ASSERT_TRUE(split);
+    EXPECT_EQ(split->values, (std::vector<int64_t>{0, 3, 64, 2}));
+    EXPECT_EQ(join_signature(split->shape, split->values), s->bytes());
+    const auto call = parse_fields(split->shape, split->values);
+    ASSERT_TRUE(call);
+    EXPECT_EQ(call->parameters[0].value, 3);
+    EXPECT_EQ(call->parameters[0].offset_bytes, 64);
+    EXPECT_EQ(call->parameters[0].device, s == &device ? 2 : 0);
+  }
+  // A class that nobody has defined.
+  std::string bytes(device.bytes());
+  bytes[bytes.size() - 5] = 7;
+  EXPECT_FALSE(split_signature(bytes));
+}
+
 }  // namespace
 }  // namespace refrain::format

@@ -98,6 +98,8 @@ Value SignatureDecoder::to_value(const Field& field) const {
       value.id = static_cast<uint32_t>(field.buffer_class);
       value.number = field.value;
       value.offset = field.offset_bytes;
+      if (field.buffer_class == format::BufferClass::kDevice)
+        value.items.push_back(Value::integer(field.device));
       return value;
     case FieldTag::kString:
     case FieldTag::kBytes:

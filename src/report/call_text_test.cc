@@ -137,6 +137,15 @@ TEST(ValueText, BuffersAndBytes) {
   buffer.id = static_cast<uint32_t>(BufferPlace::kData);
   buffer.offset = -8;
   EXPECT_EQ(text_of(buffer, Style::kText), "data#1-8");
+  buffer.offset = 64;
+  buffer.id = static_cast<uint32_t>(BufferPlace::kManaged);
+  EXPECT_EQ(text_of(buffer, Style::kText), "managed#1+64");
+  buffer.id = static_cast<uint32_t>(BufferPlace::kPinned);
+  EXPECT_EQ(text_of(buffer, Style::kText), "pinned#1+64");
+  buffer.id = static_cast<uint32_t>(BufferPlace::kDevice);
+  buffer.number = 3;
+  buffer.items.push_back(Value::integer(0));
+  EXPECT_EQ(text_of(buffer, Style::kText), "device0#3+64");
   Value bytes;
   bytes.kind = ValueKind::kBytes;
   bytes.text = "\x01\xfe";

@@ -60,8 +60,10 @@ class Writer {
       out_ += place;
   }
   void buffer(const Value& v) {
-    static constexpr std::string_view kPlaces[] = {"unknown", "stack", "data", "heap", "device"};
+    static constexpr std::string_view kPlaces[] = {"unknown", "stack",   "data",  "heap",
+                                                   "device",  "managed", "pinned"};
     std::string text(v.id < std::size(kPlaces) ? kPlaces[v.id] : kPlaces[0]);
+    if (!v.items.empty()) text += fmt::format("{}", v.items[0].number);
     if (v.number >= 0) text += fmt::format("#{}", v.number);
     if (v.offset != 0) text += fmt::format("{:+}", v.offset);
     word(text);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "mpi/constant_ids.h"
+#include "tracer/buffers.h"
 #include "tracer/completion.h"
 #include "tracer/constants_table.h"
 #include "tracer/location.h"
@@ -94,31 +95,31 @@ void Encoder::buffer(const void* p) {
   const uint32_t named = buffer_constant(p);
   if (named != 0) return constant(named);
   const auto a = reinterpret_cast<uintptr_t>(p);
-  auto where = format::BufferClass::kHeap;
-  int64_t id = -1, offset = 0;
+  BufferName name{format::BufferClass::kHeap};
   if (location_.stack.holds(a)) {
     // Ids by first use. A recursion that communicates at every depth would make one for each frame;
     // past the limit they share the id -1, which still says "stack".
     constexpr size_t kMaxStackIds = 1024;
     auto& known = location_.stack_buffers;
-    where = format::BufferClass::kStack;
+    name.where = format::BufferClass::kStack;
     size_t i = 0;
     while (i < known.size() && known[i] != a) ++i;
     if (i == known.size() && i < kMaxStackIds) known.push_back(a);
-    id = i < kMaxStackIds ? static_cast<int64_t>(i) : -1;
-  } else {
+    name.id = i < kMaxStackIds ? static_cast<int64_t>(i) : -1;
+  } else if (!heap_name(a, &name)) {
     Process::Guard guard(*location_.process);
     const Segment* s = location_.process->addresses.find(a);
     if (s != nullptr) {
-      where = format::BufferClass::kData;
-      id = s->data_id;
-      offset = static_cast<int64_t>(a - s->begin);
+      name.where = format::BufferClass::kData;
+      name.id = s->data_id;
+      name.offset = static_cast<int64_t>(a - s->begin);
     }
   }
   tag_byte(Tag::kBuffer);
-  byte(static_cast<uint8_t>(where));
-  varint(base::zigzag(id));
-  varint(base::zigzag(offset));
+  byte(static_cast<uint8_t>(name.where));
+  varint(base::zigzag(name.id));
+  varint(base::zigzag(name.offset));
+  if (name.where == format::BufferClass::kDevice) varint(base::zigzag(name.device));
 }
 
 void Encoder::function(const void* p) {

@@ -4,6 +4,7 @@
 
 #include "format/encode/encode.h"
 #include "format/merge/merge.h"
+#include "tracer/buffers.h"
 #include "tracer/call_scope.h"
 #include "tracer/objects.h"
 #include "tracer/record.h"
@@ -144,6 +145,7 @@ void finish_world(Location& location) {
   Process& p = *location.process;
   g_recording.store(false);
   location.in_recorder = true;
+  disconnect_heap(p);
   if (p.comm == MPI_COMM_NULL) return;
   p.clock.refine();
   format::PartialTrace mine = own_part(p);

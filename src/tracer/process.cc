@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tracer/buffers.h"
 #include "tracer/location.h"
 
 namespace refrain::tracer {
@@ -45,6 +46,7 @@ void Process::start() {
       std::strtoul(environment("REFRAIN_CALLPATH", "8").c_str(), nullptr, 10));
   clock.start();
   addresses.refresh();
+  connect_heap(*this);
 }
 
 uint32_t Process::define(format::DefinitionKind kind, std::string_view payload,

@@ -20,11 +20,12 @@ Sig& Sig::constant(const char* name) {
   return *this;
 }
 
-Sig& Sig::buffer(BufferClass kind, int64_t id, int64_t offset) {
+Sig& Sig::buffer(BufferClass kind, int64_t id, int64_t offset, int64_t device) {
   base::ByteWriter& out = tag(FieldTag::kBuffer);
   out.put_u8(static_cast<uint8_t>(kind));
   out.put_zigzag(id);
   out.put_zigzag(offset);
+  if (kind == BufferClass::kDevice) out.put_zigzag(device);
   return *this;
 }
 

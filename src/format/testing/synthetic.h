@@ -25,7 +25,7 @@ class Sig {
   Sig& none() { return tag(FieldTag::kNone), *this; }
   Sig& request(uint32_t terminal) { return tag(FieldTag::kRequest).put_varint(terminal), *this; }
   Sig& new_request(uint32_t n) { return tag(FieldTag::kNewRequest).put_varint(n), *this; }
-  Sig& buffer(BufferClass kind, int64_t id, int64_t offset);
+  Sig& buffer(BufferClass kind, int64_t id, int64_t offset, int64_t device = 0);
   Sig& array(uint64_t n) { return tag(FieldTag::kArray).put_varint(n), *this; }
   Sig& times(uint64_t n) { return out_.put_varint(n), *this; }
   Sig& ints(const std::vector<int64_t>& values);  // kArray, every element for itself
