@@ -19,6 +19,7 @@
 #include "cli/find_mpi.h"
 #include "cli/launch_line.h"
 #include "cli/verbs.h"
+#include "mpi/call_filter.h"
 
 namespace refrain::cli {
 namespace {
@@ -28,6 +29,8 @@ struct RecordOptions {
   std::string timing = "stats";
   std::string mpi;  // empty: find out
   std::string buffers = "off";
+  std::string only, without, comm;  // words, comma-separated
+  bool start_paused = false;
   bool quiet = false;
   unsigned call_path = 8;
 };
@@ -69,6 +72,8 @@ base::Status check_words(const RecordOptions& options) {
     return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi)");
   if (options.buffers != "off" && options.buffers != "on")
     return base::usage("unknown buffers '" + options.buffers + "' (known: off, on)");
+  if (const auto filter = mpi::CallFilter::parse(options.only, options.without); !filter.ok())
+    return filter.error();
   return base::Done{};
 }
 
@@ -211,9 +216,28 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   set("REFRAIN_COMMAND", shell_line(words));
   set("REFRAIN_PROGRAM", *program);
   set("REFRAIN_BUFFERS", options.buffers);
+  set("REFRAIN_ONLY", options.only);
+  set("REFRAIN_WITHOUT", options.without);
+  set("REFRAIN_COMM", options.comm);
+  set("REFRAIN_START_PAUSED", options.start_paused ? "1" : "0");
   if (!heap->empty()) preload(*heap);
   preload(*recorder);
   return become(*program, words);
+}
+
+// Options that differ from what the environment says anyway.
+void add_words(Words& words, const RecordOptions& options) {
+  const auto add = [&words](const char* option, const char* variable, const std::string& value,
+                            const char* otherwise) {
+    if (value != otherwise && value != environment(variable))
+      words.insert(words.end(), {option, value});
+  };
+  add("--buffers", "REFRAIN_BUFFERS", options.buffers, "off");
+  add("--only", "REFRAIN_ONLY", options.only, "");
+  add("--without", "REFRAIN_WITHOUT", options.without, "");
+  add("--comm", "REFRAIN_COMM", options.comm, "");
+  if (options.start_paused && environment("REFRAIN_START_PAUSED").empty())
+    words.push_back("--start-paused");
 }
 
 }  // namespace
@@ -241,6 +265,22 @@ void add_record(CLI::App& app, int& exit_status) {
                    "on: tell buffers on the heap apart (heap#4+128), off: say `heap`")
       ->envname("REFRAIN_BUFFERS")
       ->capture_default_str();
+  verb->add_option(
+          "--only", options->only,
+          "Record only these calls: groups (p2p, coll, rma, io, comm, ...) and functions,\n"
+          "with commas between them. Messages are kept or left out as a whole (p2p), and\n"
+          "completions follow their requests. The trace says what was left out")
+      ->envname("REFRAIN_ONLY");
+  verb->add_option("--without", options->without, "Leave these calls out; the same words")
+      ->envname("REFRAIN_WITHOUT");
+  verb->add_option("--comm", options->comm,
+                   "Of calls on a communicator, record only those on these: world, self, or names\n"
+                   "given with MPI_Comm_set_name (the same on all members)")
+      ->envname("REFRAIN_COMM");
+  verb->add_flag("--start-paused", options->start_paused,
+                 "Record nothing until MPI_Pcontrol(1) or refrain_resume() of refrain/mark.h, but\n"
+                 "MPI_Init and MPI_Finalize; MPI_Pcontrol(0) and refrain_pause() pause again")
+      ->envname("REFRAIN_START_PAUSED");
   verb->add_flag("--quiet", options->quiet, "Say nothing when the trace is written")
       ->envname("REFRAIN_QUIET");
   // Shown in the help, never matched: the program and all behind it stay as they are (CLI11 would
@@ -266,8 +306,7 @@ void add_record(CLI::App& app, int& exit_status) {
       record_words.insert(record_words.end(), {"--callpath", std::to_string(options->call_path)});
     if (verb->count("--mpi") > 0 && options->mpi != environment("REFRAIN_MPI"))
       record_words.insert(record_words.end(), {"--mpi", options->mpi});
-    if (verb->count("--buffers") > 0 && options->buffers != environment("REFRAIN_BUFFERS"))
-      record_words.insert(record_words.end(), {"--buffers", options->buffers});
+    add_words(record_words, *options);
     const Launcher launcher = find_launcher([](const char* name) { return std::getenv(name); });
     const base::Error error = record(*options, record_words, words, launcher);
     // Every rank fails alike; one line is enough.

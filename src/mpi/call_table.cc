@@ -63,6 +63,7 @@ std::string_view to_string(CallGroup group) {
     case CallGroup::kPersist: return "persist";
     case CallGroup::kTool: return "tool";
     case CallGroup::kMisc: return "misc";
+    case CallGroup::kMark: return "mark";
   }
   return "misc";
 }

@@ -76,6 +76,7 @@ enum class CallGroup : uint8_t {
   kPersist,
   kTool,
   kMisc,
+  kMark,  // the program's own marks, see refrain/mark.h
 };
 
 // How a call's bytes and messages follow from its parameters (bytes: what this rank hands in to be

@@ -207,6 +207,7 @@ std::string info_text(const Trace& trace) {
                        counted_text(trace.data().grammars.size(), "grammar"),
                        counted_text(trace.definition_count(), "definition")));
   add_line(out, "timing", info.text_of("timing"));
+  add_line(out, "filter", info.text_of("filter"));
   add_line(out, "complete", info.complete ? "yes" : "NO");
   out += fmt::format("  {:<12} {}\n", "losses", losses_text(info));
   return out + "\n" + groups_text(trace);

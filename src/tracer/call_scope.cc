@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "tracer/control.h"
 #include "tracer/fortran.h"
 #include "tracer/process.h"
 #include "tracer/unwind.h"
@@ -95,10 +96,22 @@ bool CallScope::is_to_record(bool nested) {
     }
     if (!nested) fortran.address = nullptr;
   }
+  // Inside of a call that was passed by, which looks as if none were under way.
+  if (!nested && g_leaves_out.load(std::memory_order_relaxed) && is_from_library()) return false;
   // A call inside a call is a callback's, unless the MPI library makes it, or another tool behind
   // us passes on what is under way (MPI_Send of the tool calls PMPI_Send, which is ours).
   if (!nested) return true;
   return l.process->is_mpi_code(address_) ? is_called_by_pointer(address_) : is_from_callback();
+}
+
+// Whether the MPI library calls on its own behalf. Without trampolines a Fortran program's calls
+// come from there as well.
+bool CallScope::is_from_library() const {
+#if defined(__x86_64__)
+  return location_->process->is_mpi_code(address_) && !is_called_by_pointer(address_);
+#else
+  return false;
+#endif
 }
 
 // Of a nested call that no MPI library makes: did the library call back, or did our own wrapper
@@ -139,13 +152,20 @@ Encoder& CallScope::encoder(int rc) {
   rc_ = rc;
   location_->in_recorder = true;
   path_ = &location_->paths.find(*location_->process, address_, frame_);
-  location_->encoder.start(call_, path_->definition);
+  location_->encoder.start(call(), path_->definition);
+  if (is_left_out()) location_->encoder.leave_out((call_ & kFilteredCall) != 0);
   return location_->encoder;
 }
 
 uint32_t CallScope::commit() {
   Location& l = *location_;
   Process& p = *l.process;
+  if (is_left_out()) {
+    terminal_ = UINT32_MAX;
+    l.encoder.call_is_left_out();
+    l.in_recorder = false;
+    return terminal_;
+  }
   if (rc_ != MPI_SUCCESS) l.encoder.error(rc_);
   const uint64_t ticks = duration();
   {

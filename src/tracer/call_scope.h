@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "mpi/call_table.h"
+#include "tracer/control.h"
 #include "tracer/encoder.h"
 #include "tracer/fortran.h"
 #include "tracer/location.h"
@@ -42,7 +43,8 @@ class CallScope {
     Location* l = current_location();
     location_ = l;
     if (l == nullptr) return;
-    if (l->depth != 0 || l->in_recorder || refrain_fortran_site.address != nullptr) [[unlikely]]
+    if (l->depth != 0 || l->in_recorder || refrain_fortran_site.address != nullptr ||
+        g_leaves_out.load(std::memory_order_relaxed)) [[unlikely]]
       enter();
     else
       open();
@@ -61,6 +63,13 @@ class CallScope {
   bool active() const { return state_ != State::kPassed; }
   Location& location() { return *location_; }
   Process& process() { return *location_->process; }
+
+  // The call is handled, so that its objects are known, but stays out of the record.
+  void leave_out(bool filtered) {
+    call_ = static_cast<mpi::CallId>(call_ | kLeftOutCall | (filtered ? kFilteredCall : 0));
+  }
+  bool is_left_out() const { return (call_ & kLeftOutCall) != 0; }
+  mpi::CallId call() const { return call_ & (kFilteredCall - 1); }
 
   void begin() { begin_ticks_ = location_->process->clock.ticks(); }
   void end() { end_ticks_ = location_->process->clock.ticks(); }
@@ -126,6 +135,9 @@ class CallScope {
   }
 
  private:
+  // Bits of call_ for a call that is left out: it is then none that a memo could stand for.
+  static constexpr mpi::CallId kLeftOutCall = 0x8000, kFilteredCall = 0x4000;
+
   enum class State : uint8_t {
     kPassed,     // not to be recorded
     kOutermost,  // recorded; no call is under way around it
@@ -138,6 +150,7 @@ class CallScope {
   bool was_left() const;
   void close_left();
   bool is_from_callback();
+  bool is_from_library() const;
   void open() {
     Location& l = *location_;
     l.depth = 1;

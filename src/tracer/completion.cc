@@ -2,6 +2,7 @@
 
 #include "mpi/constant_ids.h"
 #include "real_functions.h"
+#include "tracer/left_out.h"
 
 namespace refrain::tracer {
 
@@ -24,6 +25,16 @@ void RequestSnapshot::make_room() {
   entries_ = reinterpret_cast<uint32_t*>(words_ + words);
 }
 
+void RequestSnapshot::leave_out_if_filtered(CallScope& scope) const {
+  if (scope.is_left_out()) return;
+  for (int i = 0; i < count_; ++i) {
+    const RequestEntry* r = entry(i);
+    if (r != nullptr && !is_filtered(r->terminal)) return;
+  }
+  scope.leave_out(true);
+  count_left_out(scope.call());
+}
+
 bool RequestSnapshot::says_nothing_new(int i, const MPI_Status& status) const {
   const RequestEntry* r = entry(i);
   if (r == nullptr || is_idle(*r)) return true;
@@ -36,8 +47,10 @@ void RequestSnapshot::encode_request(Encoder& e, int i) const {
   if (entries_[i] == kNull) return e.constant(mpi::kConst_MPI_REQUEST_NULL);
   const RequestEntry* r = entry(i);
   if (r == nullptr) return e.none();
-  e.tag_byte(Tag::kRequest);
-  e.varint(r->terminal);
+  if ((r->terminal & kLeftOut) == 0) [[likely]]
+    return e.request_of(r->terminal);
+  Process::Guard guard(process_);
+  e.request_of(r->terminal);
 }
 
 void RequestSnapshot::encode_requests(Encoder& e) const {

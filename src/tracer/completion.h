@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "tracer/call_scope.h"
+#include "tracer/control.h"
 #include "tracer/process.h"
 
 namespace refrain::tracer {
@@ -14,12 +15,17 @@ namespace refrain::tracer {
 // Budget: 25 instructions for a request that is found, 35 for one that is over.
 class RequestSnapshot {
  public:
-  RequestSnapshot(Process& process, const MPI_Request* requests, int count)
-      : process_(process), count_(requests == nullptr || count < 0 ? 0 : count) {
+  // Under a filter, a call none of whose requests was recorded is left out.
+  RequestSnapshot(CallScope& scope, const MPI_Request* requests, int count)
+      : process_(scope.process()), count_(requests == nullptr || count < 0 ? 0 : count) {
     if (count_ > kInline) [[unlikely]]
       make_room();
-    Process::Guard guard(process_);
-    for (int i = 0; i < count_; ++i) look_up(i, requests[i], &requests[i]);
+    {
+      Process::Guard guard(process_);
+      for (int i = 0; i < count_; ++i) look_up(i, requests[i], &requests[i]);
+    }
+    if (g_filters) [[unlikely]]
+      leave_out_if_filtered(scope);
   }
   ~RequestSnapshot() {
     if (left_ > 0) give_back();
@@ -104,6 +110,7 @@ class RequestSnapshot {
   const RequestEntry* entry(int i) const;
   void give_back();
   void make_room();
+  void leave_out_if_filtered(CallScope& scope) const;
 
   Process& process_;
   int count_;

@@ -27,6 +27,7 @@ void Encoder::start(mpi::CallId call, uint32_t site) {
   used_ = 0;
   call_ = call;
   has_pending_ = false;
+  left_out_ = 0;
   varint(call);
   if (site == UINT32_MAX) return none();
   tag_byte(Tag::kObject);

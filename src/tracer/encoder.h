@@ -103,6 +103,8 @@ class Encoder {
   void request(MPI_Request r) { request(r, nullptr); }
   void request(MPI_Request r, const void* variable);
   void request_entry(uint32_t entry, MPI_Request r);  // an entry found before the call, or kNone
+  // The request that the call with this terminal made; lock held if it is none yet (left_out.h).
+  void request_of(uint32_t terminal);
   void new_request(MPI_Request* request, const RequestTraits& traits);
   void status(const MPI_Status* s, StatusHow how);
   // The two fields of a message's source and tag.
@@ -176,6 +178,10 @@ class Encoder {
   void call_has_terminal(uint32_t terminal);
   // The request that this call made, for the next time.
   void memorise_request(CallMemo& memo);
+  // The call being encoded is left out: it stays out of the tables of what was recorded.
+  void leave_out(bool filtered);
+  // Instead of call_has_terminal().
+  void call_is_left_out();
 
  private:
   char* room(size_t n) {
@@ -227,6 +233,7 @@ class Encoder {
   RequestEntry pending_;
   bool has_pending_ = false;   // the call being encoded makes a request
   bool made_request_ = false;  // the last one did
+  uint32_t left_out_ = 0;      // bits of left_out.h
 };
 
 }  // namespace refrain::tracer

@@ -10,6 +10,7 @@
 #include "mpi/constant_ids.h"
 #include "real_functions.h"
 #include "tracer/call_scope.h"
+#include "tracer/control.h"
 #include "tracer/fortran.h"
 
 namespace refrain::tracer {
@@ -43,6 +44,7 @@ void call(mpi::CallId id, Fint* ierr, PassOn pass_on, Encode encode) {
   Fint rc = MPI_SUCCESS;
   // Where the frame of a function without one of its own would be: below the return address.
   CallScope scope(id, site.address, static_cast<void**>(site.sp) - 1);
+  if (scope.active() && leaves_out(id)) scope.leave_out(is_filtered_out(id));
   if (!scope.active()) {
     pass_on(site.real, &rc);
   } else {

@@ -94,7 +94,7 @@ int MPI_Wait(CallScope& scope, decltype(&::MPI_Wait) real, MPI_Request* request,
              MPI_Status* status) {
   if (request == nullptr)
     return scope.process().lose(kNullArgument, "MPI_Wait"), real(request, status);
-  RequestSnapshot requests(scope.process(), request, 1);
+  RequestSnapshot requests(scope, request, 1);
   MPI_Status own;
   MPI_Status* used = status == MPI_STATUS_IGNORE && requests.has_wildcard() ? &own : status;
   scope.begin();
@@ -119,7 +119,7 @@ int MPI_Test(CallScope& scope, decltype(&::MPI_Test) real, MPI_Request* request,
              MPI_Status* status) {
   if (request == nullptr)
     return scope.process().lose(kNullArgument, "MPI_Test"), real(request, flag, status);
-  RequestSnapshot requests(scope.process(), request, 1);
+  RequestSnapshot requests(scope, request, 1);
   MPI_Status own;
   MPI_Status* used = status == MPI_STATUS_IGNORE && requests.has_wildcard() ? &own : status;
   scope.begin();
@@ -148,7 +148,7 @@ int MPI_Test(CallScope& scope, decltype(&::MPI_Test) real, MPI_Request* request,
 
 int MPI_Request_get_status(CallScope& scope, decltype(&::MPI_Request_get_status) real,
                            MPI_Request request, int* flag, MPI_Status* status) {
-  RequestSnapshot requests(scope.process(), &request, 1);
+  RequestSnapshot requests(scope, &request, 1);
   MPI_Status own;
   MPI_Status* used = status == MPI_STATUS_IGNORE && requests.has_wildcard() ? &own : status;
   scope.begin();
@@ -167,7 +167,7 @@ int MPI_Request_get_status(CallScope& scope, decltype(&::MPI_Request_get_status)
 
 int MPI_Waitall(CallScope& scope, decltype(&::MPI_Waitall) real, int count, MPI_Request array[],
                 MPI_Status* statuses) {
-  RequestSnapshot requests(scope.process(), array, count);
+  RequestSnapshot requests(scope, array, count);
   StatusRoom room;
   const bool substitute = statuses == MPI_STATUSES_IGNORE && requests.has_wildcard();
   MPI_Status* used = substitute ? room.get(count) : statuses;
@@ -193,7 +193,7 @@ int MPI_Waitall(CallScope& scope, decltype(&::MPI_Waitall) real, int count, MPI_
 
 int MPI_Testall(CallScope& scope, decltype(&::MPI_Testall) real, int count, MPI_Request array[],
                 int* flag, MPI_Status* statuses) {
-  RequestSnapshot requests(scope.process(), array, count);
+  RequestSnapshot requests(scope, array, count);
   StatusRoom room;
   const bool substitute = statuses == MPI_STATUSES_IGNORE && requests.has_wildcard();
   MPI_Status* used = substitute ? room.get(count) : statuses;
@@ -225,7 +225,7 @@ int MPI_Testall(CallScope& scope, decltype(&::MPI_Testall) real, int count, MPI_
 
 int MPI_Waitany(CallScope& scope, decltype(&::MPI_Waitany) real, int count, MPI_Request array[],
                 int* index, MPI_Status* status) {
-  RequestSnapshot requests(scope.process(), array, count);
+  RequestSnapshot requests(scope, array, count);
   MPI_Status own;
   MPI_Status* used = status == MPI_STATUS_IGNORE && requests.has_wildcard() ? &own : status;
   scope.begin();
@@ -258,7 +258,7 @@ int MPI_Waitany(CallScope& scope, decltype(&::MPI_Waitany) real, int count, MPI_
 
 int MPI_Testany(CallScope& scope, decltype(&::MPI_Testany) real, int count, MPI_Request array[],
                 int* index, int* flag, MPI_Status* status) {
-  RequestSnapshot requests(scope.process(), array, count);
+  RequestSnapshot requests(scope, array, count);
   MPI_Status own;
   MPI_Status* used = status == MPI_STATUS_IGNORE && requests.has_wildcard() ? &own : status;
   scope.begin();
@@ -298,7 +298,7 @@ namespace {
 template <class Real>
 int some(CallScope& scope, Real real, int incount, MPI_Request array[], int* outcount,
          int indices[], MPI_Status statuses[]) {
-  RequestSnapshot requests(scope.process(), array, incount);
+  RequestSnapshot requests(scope, array, incount);
   StatusRoom room;
   const bool substitute = statuses == MPI_STATUSES_IGNORE && requests.has_wildcard();
   MPI_Status* used = substitute ? room.get(incount) : statuses;
@@ -351,7 +351,7 @@ int MPI_Testsome(CallScope& scope, decltype(&::MPI_Testsome) real, int incount, 
 int MPI_Request_free(CallScope& scope, decltype(&::MPI_Request_free) real, MPI_Request* request) {
   if (request == nullptr)
     return scope.process().lose(kNullArgument, "MPI_Request_free"), real(request);
-  RequestSnapshot requests(scope.process(), request, 1);
+  RequestSnapshot requests(scope, request, 1);
   scope.begin();
   const int rc = real(request);
   scope.end();
@@ -364,7 +364,7 @@ int MPI_Request_free(CallScope& scope, decltype(&::MPI_Request_free) real, MPI_R
 
 int MPI_Start(CallScope& scope, decltype(&::MPI_Start) real, MPI_Request* request) {
   if (request == nullptr) return scope.process().lose(kNullArgument, "MPI_Start"), real(request);
-  RequestSnapshot requests(scope.process(), request, 1);
+  RequestSnapshot requests(scope, request, 1);
   scope.begin();
   const int rc = real(request);
   scope.end();
@@ -376,7 +376,7 @@ int MPI_Start(CallScope& scope, decltype(&::MPI_Start) real, MPI_Request* reques
 }
 
 int MPI_Startall(CallScope& scope, decltype(&::MPI_Startall) real, int count, MPI_Request array[]) {
-  RequestSnapshot requests(scope.process(), array, count);
+  RequestSnapshot requests(scope, array, count);
   scope.begin();
   const int rc = real(count, array);
   scope.end();

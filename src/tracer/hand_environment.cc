@@ -2,6 +2,7 @@
 #include "hand.h"
 #include "mpi/constant_ids.h"
 #include "tracer/completion.h"
+#include "tracer/control.h"
 #include "tracer/finish.h"
 #include "tracer/objects.h"
 #include "tracer/recording.h"
@@ -90,6 +91,7 @@ int MPI_Pcontrol(CallScope& scope, decltype(&::MPI_Pcontrol) real, int level) {
   scope.end();
   scope.encoder(rc).integer(level);
   scope.commit();
+  obey_level(level);
   return rc;
 }
 
@@ -124,7 +126,7 @@ int MPI_Session_finalize(CallScope& scope, decltype(&::MPI_Session_finalize) rea
 
 int MPI_Cancel(CallScope& scope, decltype(&::MPI_Cancel) real, MPI_Request* request) {
   if (request == nullptr) return scope.process().lose(kNullArgument, "MPI_Cancel"), real(request);
-  RequestSnapshot requests(scope.process(), request, 1);
+  RequestSnapshot requests(scope, request, 1);
   scope.begin();
   const int rc = real(request);
   scope.end();

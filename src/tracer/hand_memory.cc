@@ -82,13 +82,16 @@ int MPI_Win_allocate_shared_c(CallScope& scope, decltype(&::MPI_Win_allocate_sha
 
 int MPI_Win_free(CallScope& scope, decltype(&::MPI_Win_free) real, MPI_Win* win) {
   if (win == nullptr) return scope.process().lose(kNullArgument, "MPI_Win_free"), real(win);
-  const Captured before = scope.capture(Kind::kWin, *win);
+  const Captured before = scope.capture_to_free(Kind::kWin, *win);
   if (before.what == Captured::What::kDefinition) window_memory_taken(*win);
   scope.begin();
   const int rc = real(win);
   scope.end();
   scope.encoder(rc).captured(before);
-  if (rc == MPI_SUCCESS) scope.released(Kind::kWin, before);
+  if (rc == MPI_SUCCESS)
+    scope.released(Kind::kWin, before);
+  else
+    scope.not_released(Kind::kWin, before);
   scope.commit();
   return rc;
 }

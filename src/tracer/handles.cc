@@ -4,7 +4,9 @@
 #include "mpi/call_ids.h"
 #include "mpi/constant_ids.h"
 #include "tracer/constants_table.h"
+#include "tracer/control.h"
 #include "tracer/encoder.h"
+#include "tracer/left_out.h"
 #include "tracer/location.h"
 #include "tracer/objects.h"
 #include "tracer/process.h"
@@ -88,6 +90,7 @@ void Encoder::release(Kind kind, const Captured& c) {
   Process::Guard guard(p);
   // Another thread may have been given the same handle value in the meantime: then it is not ours.
   if (p.handles.find(kind, c.key) == c.index) p.forget(kind, c.key);
+  forget_object(kind, c.key);
   if (kind == Kind::kComm) return release_comm(p, c.index);
   base::ByteReader payload(p.definition(c.index).payload);
   const int64_t id = payload.zigzag();
@@ -95,12 +98,14 @@ void Encoder::release(Kind kind, const Captured& c) {
 }
 
 void Encoder::new_win(MPI_Comm comm, MPI_Win win) {
+  if (is_filtered(left_out_)) leave_object_out(Kind::kWin, handle_key(win));
   const Captured known = lookup_new(Kind::kWin, handle_key(win));
   if (known.what != Captured::What::kNone) return captured(known);
   captured(define_with_comm(*location_.process, Kind::kWin, handle_key(win), handle_key(comm)));
 }
 
 void Encoder::new_file(MPI_Comm comm, MPI_File file) {
+  if (is_filtered(left_out_)) leave_object_out(Kind::kFile, handle_key(file));
   const Captured known = lookup_new(Kind::kFile, handle_key(file));
   if (known.what != Captured::What::kNone) return captured(known);
   captured(define_with_comm(*location_.process, Kind::kFile, handle_key(file), handle_key(comm)));
@@ -118,8 +123,7 @@ void Encoder::request(MPI_Request r, const void* variable) {
 void Encoder::request_entry(uint32_t entry, MPI_Request r) {
   if (r == MPI_REQUEST_NULL) return constant(mpi::kConst_MPI_REQUEST_NULL);
   if (entry == RequestTable::kNone) return none();
-  tag_byte(Tag::kRequest);
-  varint(location_.process->requests.at(entry).terminal);
+  request_of(location_.process->requests.at(entry).terminal);
 }
 
 void Encoder::prepare_request(MPI_Request* r, const RequestTraits& traits) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tracer/buffers.h"
+#include "tracer/control.h"
 #include "tracer/location.h"
 
 namespace refrain::tracer {
@@ -47,6 +48,7 @@ void Process::start() {
   clock.start();
   addresses.refresh();
   connect_heap(*this);
+  start_control(*this);
 }
 
 uint32_t Process::define(format::DefinitionKind kind, std::string_view payload,

@@ -40,6 +40,7 @@ struct CommInfo {
 struct Options {
   std::string output;  // absolute path of the trace
   std::string program, command;
+  std::string filter;  // what is left out, in words; empty: nothing
   bool quiet = false;
   uint32_t call_path_depth = 8;  // 0: no call sites at all
 };
@@ -120,6 +121,7 @@ class Process {
   InternTable signatures;            // terminal = index
   std::vector<TerminalStats> stats;  // of the first call of each terminal; others: CallMemo
   InternTable request_pools;         // signature without its request -> pool
+  InternTable left_out;              // of calls that are left out and made a request
   RequestTable requests;
   // For terminals that create requests: which pool, and where in it.
   std::vector<uint32_t> pool_of_terminal, position_of_terminal;

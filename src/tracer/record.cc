@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "real_functions.h"
+#include "tracer/control.h"
 #include "tracer/location.h"
 
 namespace refrain::tracer {
@@ -83,6 +84,7 @@ void describe(const Process& p, format::RankRecord& r) {
   r.text["command"] = p.options.command.empty() ? r.text["program"] : p.options.command;
   r.text["recorder"] = kRecorder;
   r.text["timing"] = "stats";
+  if (!p.options.filter.empty()) r.text["filter"] = p.options.filter;
   char cwd[4096];
   if (getcwd(cwd, sizeof cwd) != nullptr) r.text["working_directory"] = cwd;
   timespec now{};
@@ -116,6 +118,7 @@ format::RankRecord make_record(Process& p) {
   for (const Location* l : p.locations)
     if (l->refused_calls > 0)
       r.losses.push_back({"out_of_memory", l->refused_calls, p.rank, "grammar"});
+  add_left_out(r.losses, p.rank);
   describe(p, r);
   return r;
 }

@@ -25,12 +25,13 @@ _BELOW_ANALYSIS = _BELOW_READER | {"reader", "public"}
 _BELOW_REPORT = _BELOW_ANALYSIS | {"analysis"}
 ALLOWED = {
     "public": {"base"},  # include/refrain
+    "mark": set(),  # include/refrain/mark.h: for programs, in C
     "base": set(),
     "mpi": {"base"},
     "grammar": {"base"},
     "similarity": {"base", "mpi", "grammar"},
     "format": _BELOW_FORMAT,
-    "tracer": _BELOW_READER,  # never meets the reader: they talk through bytes
+    "tracer": _BELOW_READER | {"mark"},  # never meets the reader: they talk through bytes
     "reader": _BELOW_READER | {"public"},
     "analysis": _BELOW_ANALYSIS,
     "sim": _BELOW_ANALYSIS,
@@ -58,7 +59,7 @@ def includes_of(path):
 def folder_of(relative):
     """Layer of a file, by its path below the root: src/base/x.h -> base."""
     if relative.parts[0] == "include":
-        return "public"
+        return "mark" if relative.name == "mark.h" else "public"
     return relative.parts[1] if len(relative.parts) > 2 else ""
 
 

@@ -35,6 +35,7 @@ BODY_HEAD = '''#include <mpi.h>
 #include "mpi/constant_ids.h"
 #include "real_functions.h"
 #include "tracer/call_scope.h"
+#include "tracer/control.h"
 #include "tracer/encoder.h"
 #include "tracer/wrapper_support.h"
 
@@ -135,6 +136,27 @@ def join(calls, header, undeclared, exported, exceptions):
     return sorted(result, key=lambda w: w.call.id)
 
 
+def keeps_objects(call):
+    """Whether a call that is not to be recorded must be handled all the same."""
+    return (call.group in ('completion', 'session', 'env') or call.name in ('MPI_Alloc_mem', 'MPI_Free_mem') or
+            any(p.kind in spec.HANDLE_KINDS + ['request'] and p.direction != 'in' for p in call.params))
+
+
+def leaves_out(wrapped):
+    """The test of src/tracer/control.h: by function, and by the communicator, window or file it works on."""
+    call, subject = wrapped.call, ''
+    for kind in ('file', 'win', 'comm'):  # the last one that is there
+        found = next((p for p in call.params
+                      if p.kind == kind and p.direction in ('in', 'free') and not p.is_array), None)
+        if found:
+            by_pointer = wrapped.prototype.params[call.index(found.name)].is_pointer
+            value = (f'{found.name} != nullptr ? *{found.name} : MPI_{kind.upper()}_NULL' if by_pointer
+                     else found.name)
+            subject = f', {value}' if kind == 'comm' else (
+                f', refrain::format::DefinitionKind::k{spec.camel(kind)}, {value}')
+    return f'refrain::tracer::leaves_out(refrain::mpi::k{call.name}{subject})'
+
+
 def entry_point(wrapped, name):
     call = wrapped.call
     names = [p.name for p in call.params]
@@ -142,13 +164,32 @@ def entry_point(wrapped, name):
     body = (f'refrain::tracer::hand::{call.name}' if 'hand' in call.flags
             else f'refrain::tracer::{call.name}_body')
     passed = ', '.join(['call_scope', 'real'] + names)
-    return '\n'.join([
-        f'REFRAIN_EXPORT {wrapped.prototype.returns} {name}({wrapped.prototype.declare(names)}) {{',
+    returns, declared = wrapped.prototype.returns, wrapped.prototype.declare(names)
+    through = [
         f'  refrain::tracer::CallScope call_scope(refrain::mpi::k{call.name}, __builtin_return_address(0),',
         '                                        __builtin_frame_address(0));',
         f'  const auto real = REFRAIN_REAL({name});',
-        f'  if (!call_scope.active()) return real({arguments});',
-        f'  return {body}({passed});', '}', ''])
+        f'  if (!call_scope.active()) return real({arguments});']
+    last = [f'  return {body}({passed});', '}', '']
+    if keeps_objects(call):
+        return '\n'.join([
+            f'REFRAIN_EXPORT {returns} {name}({declared}) {{', *through,
+            f'  if ({leaves_out(wrapped)}) [[unlikely]]',
+            f'    call_scope.leave_out(refrain::tracer::is_filtered_out(refrain::mpi::k{call.name}));', *last])
+    # In parts, so that a call that is left out saves no registers; the ways on are jumps, and the return
+    # address stays the program's. _rare: the communicator decides, or the real function is not known yet.
+    return '\n'.join([
+        f'static REFRAIN_JUMPED_TO {returns} {name}_recorded({declared}) {{', *through, *last,
+        f'static REFRAIN_JUMPED_TO {returns} {name}_rare({declared}) {{',
+        f'  if ({leaves_out(wrapped)}) return REFRAIN_REAL({name})({arguments});',
+        f'  return {name}_recorded({arguments});', '}', '',
+        f'REFRAIN_EXPORT {returns} {name}({declared}) {{',
+        f'  const uint8_t how = refrain::tracer::how_to_leave(refrain::mpi::k{call.name});',
+        f'  if (how == 0) [[likely]] return {name}_recorded({arguments});',
+        f'  const auto real = __atomic_load_n(&refrain::tracer::g_real.{name}, __ATOMIC_ACQUIRE);',
+        f'  if (how == refrain::tracer::leave::kByComm || real == nullptr) return {name}_rare({arguments});',
+        f'  refrain::tracer::count_left_out(refrain::mpi::k{call.name});',
+        f'  return real({arguments});', '}', ''])
 
 
 def wrapper_file(part):
@@ -157,7 +198,8 @@ def wrapper_file(part):
         if 'hand' not in w.call.flags:
             lines.append(Body(w.call, w.prototype).text())
     lines += ['}  // namespace', '}  // namespace refrain::tracer', '',
-              '#define REFRAIN_EXPORT __attribute__((visibility("default")))', 'extern "C" {', '']
+              '#define REFRAIN_EXPORT __attribute__((visibility("default")))',
+              '#define REFRAIN_JUMPED_TO __attribute__((noinline))', 'extern "C" {', '']
     for w in part:
         lines.append(entry_point(w, w.call.name))
         if w.profiled:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 LARGE_DISTANCE = 1000  # id of NAME_c = id of NAME + LARGE_DISTANCE
 
 GROUPS = ('p2p completion coll rma io comm group topo type info env error attr spawn session persist '
-          'tool misc').split()
+          'tool misc mark').split()
 KINDS = ('int count rank tag logical index address offset displacement enum bits buffer string status '
          'request comm datatype group win file op errhandler info message session keyval tool_handle '
          'function pointer ranges').split()

@@ -1,0 +1,159 @@
+#include "tracer/control.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "mpi/call_filter.h"
+#include "real_functions.h"
+#include "tracer/location.h"
+#include "tracer/process.h"
+#include "tracer/record.h"
+
+namespace refrain::tracer {
+
+constinit std::atomic<uint8_t> g_leave[kCallSlots] = {};
+constinit std::atomic<uint64_t> g_left_out[kCallSlots] = {};
+constinit std::atomic<bool> g_leaves_out{false};
+constinit bool g_filters = false;
+
+namespace {
+
+constinit std::mutex g_mutex;
+std::string* g_comm_words = nullptr;  // of REFRAIN_COMM
+HandleMap* g_objects = nullptr;       // windows and files whose calls are left out
+
+std::string words_of(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool can_pause(const mpi::CallInfo& call) {
+  return call.group == mpi::CallGroup::kMark || mpi::filter_role(call) != mpi::FilterRole::kAlways;
+}
+
+// Sets or clears a bit for every function that `which` chooses.
+template <class Which>
+void mark_calls(uint8_t bit, bool set, Which which) {
+  for (const mpi::CallInfo& call : mpi::all_calls()) {
+    if (call.id >= kCallSlots || !which(call)) continue;
+    if (set)
+      g_leave[call.id].fetch_or(bit, std::memory_order_relaxed);
+    else
+      g_leave[call.id].fetch_and(static_cast<uint8_t>(~bit), std::memory_order_relaxed);
+  }
+}
+
+bool has_comm(const mpi::CallInfo& call) {
+  for (const mpi::ParamInfo& p : call.params) {
+    if (p.is_array || p.direction == mpi::Direction::kOut) continue;
+    if (p.kind == mpi::ParamKind::kComm || p.kind == mpi::ParamKind::kWin ||
+        p.kind == mpi::ParamKind::kFile)
+      return true;
+  }
+  return false;
+}
+
+// What the words say of a communicator.
+bool keeps_comm(MPI_Comm comm) {
+  char name[MPI_MAX_OBJECT_NAME] = "";
+  int length = 0;
+  bool asked = false, kept = false;
+  mpi::for_each_word(*g_comm_words, [&](std::string_view word) {
+    if (kept) return;
+    if (word == "world" || word == "self") {
+      kept = comm == (word == "world" ? MPI_COMM_WORLD : MPI_COMM_SELF);
+      return;
+    }
+    if (comm == MPI_COMM_NULL) return;
+    if (!asked) REFRAIN_REAL(PMPI_Comm_get_name)(comm, name, &length);
+    asked = true;
+    kept = word == std::string_view(name, static_cast<size_t>(length));
+  });
+  return kept;
+}
+
+bool decide(mpi::CallId id, MPI_Comm comm) {
+  if (keeps_comm(comm)) return false;
+  count_left_out(id);
+  return true;
+}
+
+}  // namespace
+
+bool leaves_out_by_comm(mpi::CallId id, uint64_t comm_key) {
+  MPI_Comm comm;
+  std::memcpy(&comm, &comm_key, sizeof comm);
+  return decide(id, comm);
+}
+
+bool leaves_out_by_object(mpi::CallId id, format::DefinitionKind kind, uint64_t key) {
+  const std::lock_guard<std::mutex> lock(g_mutex);
+  if (g_objects == nullptr || g_objects->find(kind, key) == HandleMap::kMissing) return false;
+  count_left_out(id);
+  return true;
+}
+
+void leave_object_out(format::DefinitionKind kind, uint64_t key) {
+  const std::lock_guard<std::mutex> lock(g_mutex);
+  if (g_objects == nullptr) g_objects = new HandleMap;
+  g_objects->put(kind, key, 0);
+}
+
+void forget_object(format::DefinitionKind kind, uint64_t key) {
+  if (!g_filters) return;
+  const std::lock_guard<std::mutex> lock(g_mutex);
+  if (g_objects != nullptr) g_objects->erase(kind, key);
+}
+
+void start_control(Process& p) {
+  const std::string only = words_of("REFRAIN_ONLY"), without = words_of("REFRAIN_WITHOUT");
+  const auto filter = mpi::CallFilter::parse(only, without);
+  if (!filter.ok()) complain(p, filter.error().message.c_str());
+  if (filter.ok() && filter->leaves_out()) {
+    mark_calls(leave::kFiltered, true,
+               [&](const mpi::CallInfo& call) { return !filter->keeps(call.id); });
+    if (!only.empty()) p.options.filter += " --only " + only;
+    if (!without.empty()) p.options.filter += " --without " + without;
+  }
+  g_comm_words = new std::string(words_of("REFRAIN_COMM"));
+  if (!g_comm_words->empty()) {
+    mark_calls(leave::kByComm, true, [](const mpi::CallInfo& call) {
+      return has_comm(call) && mpi::filter_role(call) == mpi::FilterRole::kWord;
+    });
+    p.options.filter += " --comm " + *g_comm_words;
+  }
+  if (!p.options.filter.empty()) p.options.filter.erase(0, 1);
+  g_filters = !p.options.filter.empty();
+  g_leaves_out.store(g_filters, std::memory_order_relaxed);
+  const std::string paused = words_of("REFRAIN_START_PAUSED");
+  if (!paused.empty() && paused != "0") pause_recording();
+}
+
+void pause_recording() {
+  const std::lock_guard<std::mutex> lock(g_mutex);
+  mark_calls(leave::kPaused, true, can_pause);
+  g_leaves_out.store(true, std::memory_order_relaxed);
+}
+
+void resume_recording() {
+  const std::lock_guard<std::mutex> lock(g_mutex);
+  mark_calls(leave::kPaused, false, can_pause);
+  g_leaves_out.store(g_filters, std::memory_order_relaxed);
+}
+
+void obey_level(int level) {
+  if (level == 0) pause_recording();
+  if (level == 1 || level == 2) resume_recording();
+}
+
+void add_left_out(std::vector<format::Loss>& losses, int rank) {
+  for (const mpi::CallInfo& call : mpi::all_calls()) {
+    if (call.id >= kCallSlots) continue;
+    const uint64_t calls = g_left_out[call.id].load(std::memory_order_relaxed);
+    if (calls > 0) losses.push_back({"left_out", calls, rank, std::string(call.name)});
+  }
+}
+
+}  // namespace refrain::tracer
