@@ -101,14 +101,17 @@ bool CallScope::is_to_record(bool nested) {
   // A call inside a call is a callback's, unless the MPI library makes it, or another tool behind
   // us passes on what is under way (MPI_Send of the tool calls PMPI_Send, which is ours).
   if (!nested) return true;
-  return l.process->is_mpi_code(address_) ? is_called_by_pointer(address_) : is_from_callback();
+  if (!l.process->is_mpi_code(address_)) return is_from_callback();
+  // A wrapper of ours calls by pointer too, and the library's function may go on with a jump.
+  return is_called_by_pointer(address_) && !l.process->is_own_code(address_);
 }
 
 // Whether the MPI library calls on its own behalf. Without trampolines a Fortran program's calls
 // come from there as well.
 bool CallScope::is_from_library() const {
 #if defined(__x86_64__)
-  return location_->process->is_mpi_code(address_) && !is_called_by_pointer(address_);
+  Process& p = *location_->process;
+  return p.is_mpi_code(address_) && (p.is_own_code(address_) || !is_called_by_pointer(address_));
 #else
   return false;
 #endif

@@ -30,7 +30,7 @@ inline constexpr size_t kCallSlots = 2048;  // above every id of a function
 extern std::atomic<uint8_t> g_leave[kCallSlots];
 // Calls left out. Threads may lose a count to each other; it is no more than a statement of size.
 extern std::atomic<uint64_t> g_left_out[kCallSlots];
-inline void count_left_out(mpi::CallId id) {
+[[gnu::always_inline]] inline void count_left_out(mpi::CallId id) {
   std::atomic<uint64_t>& count = g_left_out[id];
   count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }

@@ -37,8 +37,8 @@ static void seen(int rank, int size, int* in, MPI_Request requests[2], MPI_Comm*
   char statuses[64];
   MPI_Status filled[2];
   snprintf(statuses, sizeof statuses, "[{\"source\":%d,\"tag\":2},null]", (rank + size - 1) % size);
-  DO(MPI_Waitall(2, requests, filled), "count:i array_of_requests:j array_of_statuses:j", 2,
-     "[\"@in\",\"@out\"]", statuses);
+  DO(MPI_Waitall(2, requests, filled), "count:i array_of_requests:j array_of_statuses:j =freed:j",
+     2, "[\"@in\",\"@out\"]", statuses, "[\"@in\",\"@out\"]");
   EXPECT(*in == (rank + size - 1) % size);
   DO(MPI_Type_commit(pair), "datatype:j", "\"@pair\"");
   int two[2] = {7, 8};
