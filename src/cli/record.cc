@@ -240,6 +240,25 @@ void add_words(Words& words, const RecordOptions& options) {
     words.push_back("--start-paused");
 }
 
+// What is recorded, and when.
+void add_filters(CLI::App& verb, RecordOptions& options) {
+  verb.add_option("--only", options.only,
+                  "Record only these calls: groups (p2p, coll, rma, io, comm, ...) and functions,\n"
+                  "with commas between them. Messages are kept or left out as a whole (p2p), and\n"
+                  "completions follow their requests. The trace says what was left out")
+      ->envname("REFRAIN_ONLY");
+  verb.add_option("--without", options.without, "Leave these calls out; the same words")
+      ->envname("REFRAIN_WITHOUT");
+  verb.add_option("--comm", options.comm,
+                  "Of calls on a communicator, record only those on these: world, self, or names\n"
+                  "given with MPI_Comm_set_name (the same on all members)")
+      ->envname("REFRAIN_COMM");
+  verb.add_flag("--start-paused", options.start_paused,
+                "Record nothing until MPI_Pcontrol(1) or refrain_resume() of refrain/mark.h, but\n"
+                "MPI_Init and MPI_Finalize; MPI_Pcontrol(0) and refrain_pause() pause again")
+      ->envname("REFRAIN_START_PAUSED");
+}
+
 }  // namespace
 
 void add_record(CLI::App& app, int& exit_status) {
@@ -265,22 +284,7 @@ void add_record(CLI::App& app, int& exit_status) {
                    "on: tell buffers on the heap apart (heap#4+128), off: say `heap`")
       ->envname("REFRAIN_BUFFERS")
       ->capture_default_str();
-  verb->add_option(
-          "--only", options->only,
-          "Record only these calls: groups (p2p, coll, rma, io, comm, ...) and functions,\n"
-          "with commas between them. Messages are kept or left out as a whole (p2p), and\n"
-          "completions follow their requests. The trace says what was left out")
-      ->envname("REFRAIN_ONLY");
-  verb->add_option("--without", options->without, "Leave these calls out; the same words")
-      ->envname("REFRAIN_WITHOUT");
-  verb->add_option("--comm", options->comm,
-                   "Of calls on a communicator, record only those on these: world, self, or names\n"
-                   "given with MPI_Comm_set_name (the same on all members)")
-      ->envname("REFRAIN_COMM");
-  verb->add_flag("--start-paused", options->start_paused,
-                 "Record nothing until MPI_Pcontrol(1) or refrain_resume() of refrain/mark.h, but\n"
-                 "MPI_Init and MPI_Finalize; MPI_Pcontrol(0) and refrain_pause() pause again")
-      ->envname("REFRAIN_START_PAUSED");
+  add_filters(*verb, *options);
   verb->add_flag("--quiet", options->quiet, "Say nothing when the trace is written")
       ->envname("REFRAIN_QUIET");
   // Shown in the help, never matched: the program and all behind it stay as they are (CLI11 would
