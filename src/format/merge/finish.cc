@@ -46,7 +46,7 @@ class Finisher {
 
   base::Result<TraceData> run() {
     std::sort(p_.groups.begin(), p_.groups.end(), [](const PartialGroup& a, const PartialGroup& b) {
-      return a.ranks.at(0) < b.ranks.at(0);
+      return a.ranks.first() < b.ranks.first();
     });
     prepare();
     for (uint32_t depth = 0; depth <= max_depth_; ++depth) {
@@ -87,7 +87,7 @@ class Finisher {
         max_depth_ = std::max(max_depth_, depth);
       }
       Group final_group;
-      final_group.ranks = canonical(group.ranks);
+      final_group.ranks = group.ranks.runs();
       final_group.locations = group.locations;
       final_group.signatures.resize(group.signatures.size());
       out_.groups.push_back(std::move(final_group));
@@ -139,7 +139,7 @@ class Finisher {
     const PartialSignature& sig = p_.groups[g].signatures[t];
     mine.slots.resize(sig.slots.size());
     mine.exprs.resize(sig.slots.size());
-    std::vector<Place> places;
+    base::RunList mes;
     for (size_t i = 0; i < sig.slots.size(); ++i) {
       if (sig.slots[i].alive != 0) {
         mine.slots[i] = sig.slots[i];
@@ -148,8 +148,8 @@ class Finisher {
       mine.slots[i].alive = 0;
       std::optional<Expr> cart;
       if (shapes_[sig.shape].slots[i] == SlotNature::kInt) {
-        if (places.empty()) places = all_places(g, t);
-        cart = find_cart(sig.slots[i].values, places);
+        if (mes.empty()) mes = all_places(g, t);
+        cart = find_cart(sig.slots[i].values.runs(), mes);
       }
       if (cart) {
         mine.exprs[i] = *cart;
@@ -160,16 +160,16 @@ class Finisher {
     }
   }
 
-  std::vector<Place> all_places(size_t g, uint32_t t) {
+  // Numbers of the group's ranks in the communicator of the signature.
+  base::RunList all_places(size_t g, uint32_t t) {
     GroupView view(p_.groups[g], shapes_, places_);
-    std::vector<Place> places;
-    places.reserve(p_.groups[g].ranks.size());
-    for (uint64_t i = 0; i < p_.groups[g].ranks.size(); ++i) places.push_back(view.place(t, i));
-    return places;
+    base::RunList mes;
+    for (uint64_t i = 0; i < p_.groups[g].ranks.size(); ++i) mes.append(view.place(t, i).me);
+    return mes;
   }
 
-  int64_t table(const base::RunList& values) {
-    base::RunList list = canonical(values);
+  int64_t table(const base::NestedRuns& values) {
+    base::RunList list = values.runs();
     base::ByteWriter key;
     list.write(key);
     const auto [index, is_new] = tables_.add(key.take());
@@ -210,16 +210,17 @@ class Finisher {
     out_.meta.duration_ns = p_.duration_ns;
     const uint64_t missing = p_.world_size - p_.ranks.size();
     if (missing == 0) {
-      out_.meta.host_of_rank = canonical(p_.host_of_rank);
+      out_.meta.host_of_rank = p_.host_of_rank.runs();
       out_.totals = std::move(p_.totals);
       return;
     }
     out_.totals.resize(p_.world_size);
     uint64_t next = 0;
-    for (uint64_t i = 0; i < p_.ranks.size(); ++i) {
-      const auto rank = static_cast<uint64_t>(p_.ranks.at(i));
+    const base::RunList ranks = p_.ranks.runs(), host_of_rank = p_.host_of_rank.runs();
+    for (uint64_t i = 0; i < ranks.size(); ++i) {
+      const auto rank = static_cast<uint64_t>(ranks.at(i));
       out_.meta.host_of_rank.append_run(-1, 0, rank - next);
-      out_.meta.host_of_rank.append(p_.host_of_rank.at(i));
+      out_.meta.host_of_rank.append(host_of_rank.at(i));
       out_.totals[rank] = p_.totals[i];
       next = rank + 1;
     }

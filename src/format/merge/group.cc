@@ -14,17 +14,27 @@ std::vector<ShapeInfo> inspect_all(const std::vector<std::string>& shapes) {
   return infos;
 }
 
-int64_t GroupView::definition(const PartialSignature& sig, uint32_t slot, uint64_t position) const {
+const base::RunList& GroupView::ranks() {
+  if (!ranks_) ranks_ = group_.ranks.runs();
+  return *ranks_;
+}
+
+int64_t GroupView::definition(const PartialSignature& sig, uint32_t slot, uint64_t position) {
   if (slot < sig.slots.size()) {
     const SlotState& s = sig.slots[slot];
     if (s.alive != 0) return s.first;
-    return position < s.values.size() ? s.values.at(position) : -1;
+    if (position >= s.values.size()) return -1;
+    if (position == 0) return s.values.first();
+    const auto [it, is_new] = tables_.try_emplace(&s);
+    if (is_new) it->second = s.values.runs();
+    return it->second.at(position);
   }
   return slot < sig.values.size() ? sig.values[slot] : -1;
 }
 
 Place GroupView::place(uint32_t terminal, uint64_t position) {
-  const auto rank = static_cast<uint64_t>(group_.ranks.at(position));
+  const auto rank =
+      static_cast<uint64_t>(position == 0 ? group_.ranks.first() : ranks().at(position));
   for (;;) {  // ends: a request was created by a call with a smaller terminal
     const PartialSignature& sig = group_.signatures[terminal];
     const ShapeInfo& shape = shapes_[sig.shape];
@@ -57,10 +67,10 @@ void promote(PartialGroup& group, const std::vector<ShapeInfo>& shapes,
   }
 }
 
-base::RunList materialise(const SlotState& state, Place first, GroupView& view, uint32_t terminal,
+base::NestedRuns materialise(const SlotState& state, Place first, GroupView& view, uint32_t terminal,
                           uint64_t count) {
   const Expr expr = choose(state, first);
-  base::RunList out;
+  base::NestedRuns out;
   if (expr.kind == Expr::Kind::kConst) {
     out.append_run(expr.a, 0, count);
     return out;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "format/definitions.h"
@@ -22,16 +24,20 @@ class GroupView {
   // Where rank number `position` of the group stands in the communicator that the signature works
   // on.
   Place place(uint32_t terminal, uint64_t position);
+  const base::RunList& ranks();
   // The same for position 0 and every terminal at once.
   std::vector<Place> first_places();
 
  private:
   // A definition slot's value; these are constants or tables.
-  int64_t definition(const PartialSignature& sig, uint32_t slot, uint64_t position) const;
+  int64_t definition(const PartialSignature& sig, uint32_t slot, uint64_t position);
 
   const PartialGroup& group_;
   const std::vector<ShapeInfo>& shapes_;
   Places& places_;
+  // For access by position; made when a position beside the first is asked for.
+  std::optional<base::RunList> ranks_;
+  std::map<const SlotState*, base::RunList> tables_;
 };
 
 // Turns the plain values of a group of one rank into slot states; no effect on other groups.
@@ -39,7 +45,7 @@ void promote(PartialGroup& group, const std::vector<ShapeInfo>& shapes,
              const std::vector<Place>& first_places);
 
 // Values of a living slot on the ranks at positions 0 .. count-1 of its group.
-base::RunList materialise(const SlotState& state, Place first, GroupView& view, uint32_t terminal,
+base::NestedRuns materialise(const SlotState& state, Place first, GroupView& view, uint32_t terminal,
                           uint64_t count);
 
 void add_durations(DurationStats& to, const DurationStats& from);

@@ -103,24 +103,53 @@ bool is_simple(const SlotState& s) {
   return (s.alive & SlotState::kSlopeFixed) == 0 || s.slope == 0 || s.slope == 1;
 }
 
-std::optional<Expr> find_cart(const base::RunList& values, const std::vector<Place>& places) {
+namespace {
+
+// One value after the other.
+class ListReader {
+ public:
+  explicit ListReader(const base::RunList& list) : runs_(list.runs()) {}
+  int64_t next() {
+    const base::RunList::Run& run = runs_[run_];
+    const int64_t v = add(run.start, mul(run.step, static_cast<int64_t>(at_)));
+    if (++at_ == run.count) {
+      at_ = 0;
+      ++run_;
+    }
+    return v;
+  }
+
+ private:
+  const std::vector<base::RunList::Run>& runs_;
+  size_t run_ = 0;
+  uint64_t at_ = 0;
+};
+
+bool is_cart(const Expr& e, const base::RunList& values, const base::RunList& mes) {
+  ListReader value(values), me(mes);
+  for (uint64_t i = 0; i < values.size(); ++i) {
+    if (cart_shift(me.next(), e.a, e.b, e.d) != value.next()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Expr> find_cart(const base::RunList& values, const base::RunList& mes) {
+  if (values.size() != mes.size()) return std::nullopt;
   // A shift by d in a dimension of stride a and extent b moves by d*a, or by (d-b)*a where it
   // wraps: exactly one positive and one negative distance.
   int64_t up = 0, down = 0;
-  uint64_t position = 0;
-  for (const auto& run : values.runs()) {
-    for (uint64_t i = 0; i < run.count; ++i, ++position) {
-      if (position >= places.size()) return std::nullopt;
-      const int64_t v = add(run.start, mul(run.step, static_cast<int64_t>(i)));
-      const int64_t me = places[position].me;
-      if (v < 0 || me < 0) return std::nullopt;
-      const int64_t gap = v - me;
-      int64_t& seen = gap > 0 ? up : down;
-      if (gap == 0 || (seen != 0 && seen != gap)) return std::nullopt;
-      seen = gap;
-    }
+  ListReader value(values), position(mes);
+  for (uint64_t i = 0; i < values.size(); ++i) {
+    const int64_t v = value.next(), me = position.next();
+    if (v < 0 || me < 0) return std::nullopt;
+    const int64_t gap = v - me;
+    int64_t& seen = gap > 0 ? up : down;
+    if (gap == 0 || (seen != 0 && seen != gap)) return std::nullopt;
+    seen = gap;
   }
-  if (up == 0 || down == 0 || position != places.size()) return std::nullopt;
+  if (up == 0 || down == 0) return std::nullopt;
   // The stride divides both; strides smaller than the greatest common divisor belong to shifts by
   // more than one, of which the first few are worth a try.
   const int64_t divisor = std::gcd(up, down);
@@ -128,20 +157,10 @@ std::optional<Expr> find_cart(const base::RunList& values, const std::vector<Pla
   for (int64_t k = 1; k <= kMaxShiftTried; ++k) {
     if (divisor % k != 0) continue;
     const int64_t a = divisor / k;
-    const Expr e{Expr::Kind::kCart, a, (up - down) / a, up / a};
-    bool all = true;
-    position = 0;
-    for (size_t r = 0; r < values.runs().size() && all; ++r) {
-      const auto& run = values.runs()[r];
-      for (uint64_t i = 0; i < run.count && all; ++i, ++position) {
-        const int64_t v = add(run.start, mul(run.step, static_cast<int64_t>(i)));
-        all = cart_shift(places[position].me, e.a, e.b, e.d) == v;
-      }
-    }
-    if (!all) continue;
-    Expr best = e;
-    if (2 * best.d > best.b) best.d -= best.b;
-    return best;
+    Expr e{Expr::Kind::kCart, a, (up - down) / a, up / a};
+    if (!is_cart(e, values, mes)) continue;
+    if (2 * e.d > e.b) e.d -= e.b;
+    return e;
   }
   return std::nullopt;
 }

@@ -29,7 +29,7 @@ Expr choose(const SlotState& state, Place first);
 // two accidental points suggest.
 bool is_simple(const SlotState& state);
 
-// A Cartesian shift that gives values[i] at places[i] for every i; tried for tables.
-std::optional<Expr> find_cart(const base::RunList& values, const std::vector<Place>& places);
+// A Cartesian shift that gives values[i] where Place::me is mes[i], for every i; tried for tables.
+std::optional<Expr> find_cart(const base::RunList& values, const base::RunList& mes);
 
 }  // namespace refrain::format

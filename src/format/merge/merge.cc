@@ -20,19 +20,16 @@ bool is_identity(const std::vector<uint32_t>& map) {
   return true;
 }
 
-base::RunList renumber(const base::RunList& list, const std::vector<uint32_t>& map) {
-  base::RunList out;
-  for (const auto& run : list.runs()) {
-    const auto first = static_cast<uint64_t>(run.start);
-    if (run.step == 0) {
-      out.append_run(first < map.size() ? map[first] : -1, 0, run.count);
-      continue;
-    }
-    for (uint64_t i = 0; i < run.count; ++i) {
-      const uint64_t v = first + static_cast<uint64_t>(run.step) * i;
+base::NestedRuns renumber(const base::NestedRuns& list, const std::vector<uint32_t>& map) {
+  base::NestedRuns out;
+  list.for_each_run([&](int64_t start, int64_t step, uint64_t count) {
+    const auto first = static_cast<uint64_t>(start);
+    if (step == 0) return out.append_run(first < map.size() ? map[first] : -1, 0, count);
+    for (uint64_t i = 0; i < count; ++i) {
+      const uint64_t v = first + static_cast<uint64_t>(step) * i;
       out.append(v < map.size() ? map[v] : -1);
     }
-  }
+  });
   return out;
 }
 
@@ -153,7 +150,7 @@ base::Result<PartialTrace> merge(PartialTrace a, PartialTrace b) {
   if (a.world_size != b.world_size) return base::fail("cannot merge records of different worlds");
   if (b.ranks.empty()) return a;
   if (a.ranks.empty()) return b;
-  if (a.ranks.at(a.ranks.size() - 1) >= b.ranks.at(0))
+  if (a.ranks.last() >= b.ranks.first())
     return base::fail("cannot merge records: ranks out of order");
 
   const std::vector<uint32_t> definitions =

@@ -18,8 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/nested_runs.h"
 #include "base/result.h"
-#include "base/runs.h"
 #include "format/trace_data.h"
 
 namespace refrain::format {
@@ -39,7 +39,7 @@ struct SlotState {
   uint8_t alive = kAllAlive;  // 0: all values are in `values`
   int64_t first = 0;
   int64_t slope = 0;
-  base::RunList values;  // by position in the group; only when nothing is alive
+  base::NestedRuns values;  // by position in the group; only when nothing is alive
 };
 
 struct PartialSignature {
@@ -50,7 +50,7 @@ struct PartialSignature {
 };
 
 struct PartialGroup {
-  base::RunList ranks;  // world ranks, ascending
+  base::NestedRuns ranks;  // world ranks, ascending
   std::vector<Location> locations;
   std::vector<PartialSignature> signatures;  // by terminal
 };
@@ -62,10 +62,10 @@ struct PartialTrace {
   std::vector<std::string> shapes;
   std::vector<grammar::Grammar> grammars;
   std::vector<PartialGroup> groups;
-  base::RunList ranks;             // the ranks of all groups, ascending
+  base::NestedRuns ranks;          // the ranks of all groups, ascending
   std::vector<RankTotals> totals;  // parallel to ranks
   std::vector<std::string> hosts;
-  base::RunList host_of_rank;  // parallel to ranks
+  base::NestedRuns host_of_rank;  // parallel to ranks
   std::vector<Loss> losses;
   std::map<std::string, std::string> text;
   uint64_t duration_ns = 0;

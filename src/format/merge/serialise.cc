@@ -177,7 +177,7 @@ class Parser {
     SlotState& slot = s.slots.back();
     slot.alive = in_.u8();
     if (slot.alive == 0) {
-      slot.values = base::RunList::read(in_, g.ranks.size());
+      slot.values = base::NestedRuns::read(in_, g.ranks.size());
       if (slot.values.size() != g.ranks.size()) return false;
       return nature == SlotNature::kInt || definitions_only(p, slot.values);
     }
@@ -189,27 +189,33 @@ class Parser {
     return slot.alive == (SlotState::kAffineAlive | SlotState::kSlopeFixed) && slot.slope == 0 &&
            is_definition(p, slot.first);
   }
-  static bool definitions_only(const PartialTrace& p, const base::RunList& values) {
-    for (const auto& run : values.runs()) {
+  static bool definitions_only(const PartialTrace& p, const base::NestedRuns& values) {
+    const auto n = static_cast<int64_t>(p.definitions.size());
+    bool good = true;
+    values.for_each_run([&](int64_t start, int64_t step, uint64_t count) {
       // A run is monotone unless it overflows; the limits on counts and sizes rule that out.
-      const auto n = static_cast<int64_t>(p.definitions.size());
-      if (run.start < 0 || run.start >= n || run.step <= -n || run.step >= n) return false;
-      const int64_t last = run.start + run.step * static_cast<int64_t>(run.count - 1);
-      if (last < 0 || last >= n) return false;
-    }
-    return true;
+      good = good && start >= 0 && start < n && step > -n && step < n;
+      if (!good) return;
+      const int64_t last = start + step * static_cast<int64_t>(count - 1);
+      good = last >= 0 && last < n;
+    });
+    return good;
   }
   // Ascending ranks below `limit`.
-  bool ranks(base::RunList& list, uint64_t limit) {
-    list = base::RunList::read(in_, limit);
+  bool ranks(base::NestedRuns& list, uint64_t limit) {
+    list = base::NestedRuns::read(in_, limit);
+    const auto end = static_cast<int64_t>(limit);
     int64_t before = -1;
-    for (const auto& run : list.runs()) {
-      if (run.start <= before || run.step < 0 || run.step > static_cast<int64_t>(limit))
-        return false;
-      if (run.count > 1 && run.step == 0) return false;
-      before = run.start + run.step * static_cast<int64_t>(run.count - 1);
-    }
-    return in_.ok() && before < static_cast<int64_t>(limit);
+    bool good = in_.ok();
+    list.for_each_run([&](int64_t start, int64_t step, uint64_t count) {
+      good = good && start > before && start < end && step >= 0 && step <= end;
+      if (!good || (count > 1 && step == 0)) {
+        good = false;
+        return;
+      }
+      before = start + step * static_cast<int64_t>(count - 1);
+    });
+    return good && before < end;
   }
   bool rest(PartialTrace& p) {
     if (!ranks(p.ranks, p.world_size)) return false;
@@ -224,7 +230,7 @@ class Parser {
     const uint64_t hosts = in_.count(kMaxHosts);
     for (uint64_t i = 0; i < hosts && in_.ok(); ++i)
       p.hosts.emplace_back(in_.string(kMaxTextBytes));
-    p.host_of_rank = base::RunList::read(in_, p.world_size);
+    p.host_of_rank = base::NestedRuns::read(in_, p.world_size);
     if (p.host_of_rank.size() != p.ranks.size()) return false;
     const uint64_t losses = in_.count(kMaxLosses);
     for (uint64_t i = 0; i < losses && in_.ok(); ++i) {
