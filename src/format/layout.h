@@ -10,7 +10,9 @@ namespace refrain::format {
 
 inline constexpr std::string_view kMagic{"\x89RFN\r\n\x1a\n", 8};
 inline constexpr uint8_t kMajor = 1;  // a reader refuses every other major
-inline constexpr uint8_t kMinor = 0;  // a reader accepts every minor of its major
+inline constexpr uint8_t kMinor = 1;  // a reader accepts every minor of its major from kOldestMinor on
+
+inline constexpr uint8_t kOldestMinor = 1;  // 1.0 was never released, and is laid out differently
 
 // Header, fixed width, little-endian:
 //   0 magic[8] | 8 u8 major | 9 u8 minor | 10 u16 must-understand bits | 12 u16 may-ignore bits
@@ -34,20 +36,21 @@ enum class SectionType : uint32_t {
   kGroups = 7,
   kTotals = 8,
   kLosses = 9,
+  kNumbers = 10,    // what other sections say apart from their structure
   kTime = 64,       // reserved: time of single calls
   kCallPaths = 65,  // reserved
   kRegions = 66,    // reserved: named regions of the program
 };
-inline constexpr uint32_t kKnownSections = 10;  // types below this number are read by this build
+inline constexpr uint32_t kKnownSections = 11;  // types below this number are read by this build
 // A reader skips a section of a type that it does not know when this bit is set, and refuses the
 // file when it is not.
 inline constexpr uint32_t kMayIgnoreSection = 64;
 inline constexpr uint32_t kMaxSectionType = (1 << 20) - 1;
 
 constexpr std::string_view to_string(SectionType type) {
-  constexpr std::array<std::string_view, 10> kNames = {
+  constexpr std::array<std::string_view, 11> kNames = {
       "bundle",    "meta",     "definitions", "signatures", "tables",
-      "durations", "grammars", "groups",      "totals",     "losses"};
+      "durations", "grammars", "groups",      "totals",     "losses",  "numbers"};
   const auto i = static_cast<uint32_t>(type);
   if (type == SectionType::kTime) return "time";
   if (type == SectionType::kCallPaths) return "call_paths";
@@ -72,5 +75,28 @@ enum class ExprCode : uint8_t {
   kCart = 5,    // a, b, d
   kTable = 6,   // table index
 };
+
+// How one number of all members of a family is written. An *index* (of a definition, a signature, a
+// table) is a varint among the fields, other numbers are wide ones in the numbers section.
+enum class ColumnMode : uint8_t {
+  kAsBefore = 0,     // all equal the number that this column is compared with
+  kConstant = 1,     // all equal one number: an index less the one compared with, or a wide number
+  kPlain = 2,        // each, zigzag varints
+  kDifferences = 3,  // each less the one before (the one compared with at first), zigzag varints
+  kList = 4,         // a list
+  kWide = 5,         // each, wide numbers
+};
+inline constexpr uint8_t kColumnModes = 6;
+// As many members at least for a list, as many at most for kWide.
+inline constexpr size_t kMaxWideMembers = 255;
+
+// Durations keep so many buckets of a histogram.
+inline constexpr size_t kStoredBuckets = 16;
+
+// A small number among the fields; from this one on the number itself is in the numbers section.
+inline constexpr uint64_t kScaledFrom = 8;
+inline constexpr uint64_t kScaledSignatureFrom = 64;
+
+enum class GrammarForm : uint8_t { kRules = 0, kSequence = 1 };
 
 }  // namespace refrain::format

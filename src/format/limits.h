@@ -43,8 +43,12 @@ inline constexpr uint64_t kMaxTextBytes = uint64_t{1} << 20;  // one string of m
 inline constexpr uint64_t kMaxTexts = 1024;
 inline constexpr uint64_t kMaxLosses = uint64_t{1} << 16;
 // Runs that the compact form of lists (run_codec.h) may make out of repetition, per list.
-inline constexpr uint64_t kMaxRepeatedRuns = uint64_t{1} << 16;
+inline constexpr uint64_t kMaxRepeatedRuns = uint64_t{1} << 18;
 // The same over a whole section.
 inline constexpr uint64_t kMaxRepeatedRunsPerSection = uint64_t{1} << 22;
+// Memory for definitions, signatures and lists of them that regular families stand for, above a
+// free allowance: bytes for each byte of the file.
+inline constexpr uint64_t kMaxFamilyBytesPerByte = 1024;
+inline constexpr uint64_t kFreeFamilyBytes = uint64_t{1} << 26;
 
 }  // namespace refrain::format

@@ -18,7 +18,7 @@ std::string_view rule_text(int number) {
       "The sections follow the table without gaps and end where the file ends.",
       "A section type appears once at most; bundles may be several.",
       "A section of unknown type is marked as may-ignore.",
-      "Meta, definitions, signatures, durations, grammars, groups and totals are there.",
+      "Meta, definitions, signatures, durations, grammars, groups, totals and numbers are there.",
       "A section's checksum is that of its stored bytes.",
       "A compressed section decompresses to exactly its raw length.",
       "A bundle consists of whole sections that are not bundles.",

@@ -1,90 +1,152 @@
 #include "format/run_codec.h"
 
+#include <algorithm>
+
+#include "base/wide.h"
 #include "format/limits.h"
 
 namespace refrain::format {
 
 namespace {
-// Wrapping: values may be anything.
+
+using Item = base::NestedRuns::Item;
+
+enum Form : uint8_t { kOne = 0, kUnitRun = 1, kRun = 2, kLoop = 3 };
+
 int64_t add(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 int64_t sub(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
-int64_t nth(int64_t start, int64_t step, uint64_t i) {
-  return static_cast<int64_t>(static_cast<uint64_t>(start) + static_cast<uint64_t>(step) * i);
+
+Form form_of(const Item& item) {
+  if (item.is_loop()) return kLoop;
+  if (item.count == 1) return kOne;
+  return item.step == 1 ? kUnitRun : kRun;
 }
+
+void split_items(const std::vector<Item>& items, base::ByteWriter& structure,
+                 std::vector<int64_t>& numbers, int64_t& before) {
+  structure.put_varint(items.size());
+  for (const Item& item : items) {
+    const Form form = form_of(item);
+    structure.put_u8(form);
+    if (form != kLoop) {
+      numbers.push_back(sub(item.start, before));
+      before = item.start;
+    }
+    if (form != kOne) numbers.push_back(static_cast<int64_t>(item.count));
+    if (form == kRun || form == kLoop) numbers.push_back(item.step);
+    if (form == kLoop) split_items(item.body, structure, numbers, before);
+  }
+}
+
+class Joiner {
+ public:
+  Joiner(base::ByteReader& structure, NumberSource& numbers, uint64_t max_values, uint64_t& budget)
+      : structure_(structure), numbers_(numbers), left_(max_values), budget_(budget) {}
+
+  base::RunList run() {
+    const std::vector<Item> items = read_items(0);
+    if (!structure_.ok()) return {};
+    base::RunList list;
+    // The budget leaves out a run for each item, which the bytes account for.
+    uint64_t runs = std::min(budget_, kMaxRepeatedRuns) + item_count_;
+    const uint64_t allowed = runs;
+    for (const Item& item : items) {
+      if (!expand(item, 0, list, runs)) {
+        structure_.fail();
+        return {};
+      }
+    }
+    const uint64_t used = allowed - runs;
+    budget_ -= std::min(budget_, used > item_count_ ? used - item_count_ : 0);
+    return list;
+  }
+
+ private:
+  std::vector<Item> read_items(int depth) {
+    std::vector<Item> items;
+    const uint64_t n = structure_.count(UINT32_MAX);
+    if (depth > base::NestedRuns::kMaxDepth || (depth > 0 && n == 0)) structure_.fail();
+    for (uint64_t i = 0; i < n && structure_.ok(); ++i) {
+      Item item;
+      const uint8_t form = structure_.u8();
+      int64_t count = 1, gap = 0;
+      bool good = form <= kLoop;
+      if (form != kLoop) good = good && numbers_.next(gap);
+      if (form != kOne) good = good && numbers_.next(count) && count > 0;
+      item.step = form == kUnitRun ? 1 : 0;
+      if (form >= kRun) good = good && numbers_.next(item.step);
+      if (!good) structure_.fail();
+      if (form != kLoop) item.start = before_ = add(before_, gap);
+      item.count = static_cast<uint64_t>(count);
+      if (good && form == kLoop) item.body = read_items(depth + 1);
+      ++item_count_;
+      items.push_back(std::move(item));
+    }
+    return items;
+  }
+
+  bool expand(const Item& item, uint64_t offset, base::RunList& list, uint64_t& runs) {
+    if (!item.is_loop()) {
+      if (runs == 0 || item.count > left_) return false;
+      --runs;
+      left_ -= item.count;
+      list.append_run(add(item.start, static_cast<int64_t>(offset)), item.step, item.count);
+      return true;
+    }
+    for (uint64_t i = 0; i < item.count; ++i) {
+      for (const Item& inner : item.body) {
+        if (!expand(inner, offset + static_cast<uint64_t>(item.step) * i, list, runs)) return false;
+      }
+    }
+    return true;
+  }
+
+  base::ByteReader& structure_;
+  NumberSource& numbers_;
+  uint64_t left_;
+  uint64_t& budget_;
+  uint64_t item_count_ = 0;
+  int64_t before_ = 0;
+};
+
 }  // namespace
 
 base::RunList canonical(const base::RunList& list) {
-  if (list.runs().size() < 2) return list;
   base::RunList out;
-  for (const auto& run : list.runs()) {
-    for (uint64_t i = 0; i < run.count; ++i) out.append(nth(run.start, run.step, i));
-  }
+  out.append_all(list);
   return out;
 }
 
-void write_runs(const base::RunList& list, base::ByteWriter& out) {
-  const base::RunList form = canonical(list);
-  const auto& runs = form.runs();
-  base::ByteWriter blocks;
-  uint64_t count = 0;
-  int64_t last = 0;
-  for (size_t i = 0; i < runs.size(); ++count) {
-    const auto& run = runs[i];
-    size_t same = 1;
-    int64_t distance = 0;
-    while (i + same < runs.size() && runs[i + same].count == run.count &&
-           runs[i + same].step == run.step && same < kMaxRepeatedRuns) {
-      const int64_t gap = sub(runs[i + same].start, runs[i + same - 1].start);
-      if (same == 1) distance = gap;
-      if (gap != distance) break;
-      ++same;
-    }
-    const bool has_step = run.count > 1 && run.step != 1;
-    const bool has_repeat = same > 1;
-    blocks.put_zigzag(sub(run.start, last));
-    blocks.put_varint(run.count << 2 | (has_repeat ? 2 : 0) | (has_step ? 1 : 0));
-    if (has_step) blocks.put_zigzag(run.step);
-    if (has_repeat) {
-      blocks.put_varint(same - 2);
-      blocks.put_zigzag(distance);
-    }
-    i += same;
-    last = nth(runs[i - 1].start, run.step, run.count - 1);
-  }
-  out.put_varint(count);
-  out.put_bytes(blocks.view().data(), blocks.size());
+void split_list(const std::vector<Item>& items, base::ByteWriter& structure,
+                std::vector<int64_t>& numbers) {
+  int64_t before = 0;
+  split_items(items, structure, numbers, before);
 }
 
-base::RunList read_runs(base::ByteReader& in, uint64_t max_values, uint64_t& repeated_budget) {
-  base::RunList list;
-  const uint64_t blocks = in.count(UINT32_MAX);
-  int64_t last = 0;
-  uint64_t left = max_values;
-  for (uint64_t b = 0; b < blocks && in.ok(); ++b) {
-    int64_t start = add(last, in.zigzag());
-    const uint64_t packed = in.varint();
-    const uint64_t count = packed >> 2;
-    const int64_t step = (packed & 1) != 0 ? in.zigzag() : (count > 1 ? 1 : 0);
-    const bool has_repeat = (packed & 2) != 0;
-    const uint64_t more = has_repeat ? in.varint() : 0;
-    const int64_t distance = has_repeat ? in.zigzag() : 0;
-    if (!in.ok() || count == 0 || more >= kMaxRepeatedRuns) break;
-    const uint64_t repeat = has_repeat ? more + 2 : 1;
-    if (count > left / repeat || repeat - 1 > repeated_budget) break;
-    left -= count * repeat;
-    repeated_budget -= repeat - 1;
-    for (uint64_t r = 0; r < repeat; ++r, start = add(start, distance)) {
-      list.append_run(start, step, count);
-      last = nth(start, step, count - 1);
-    }
-    if (b + 1 == blocks) return list;
-  }
-  if (blocks != 0) in.fail();
-  return base::RunList();
+void write_runs(const base::RunList& list, base::ByteWriter& structure, base::ByteWriter& numbers) {
+  std::vector<int64_t> all;
+  split_list(base::NestedRuns(list).items(), structure, all);
+  for (const int64_t n : all) base::put_wide_zigzag(numbers, n);
+}
+
+bool WideSource::next(int64_t& number) {
+  number = base::get_wide_zigzag(in_);
+  return in_.ok();
+}
+
+base::RunList join_list(base::ByteReader& structure, NumberSource& numbers, uint64_t max_values,
+                        uint64_t& repeated_budget) {
+  return Joiner(structure, numbers, max_values, repeated_budget).run();
+}
+
+base::RunList read_runs(base::ByteReader& structure, base::ByteReader& numbers, uint64_t max_values,
+                        uint64_t& repeated_budget) {
+  WideSource source(numbers);
+  return join_list(structure, source, max_values, repeated_budget);
 }
 
 }  // namespace refrain::format

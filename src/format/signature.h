@@ -46,6 +46,10 @@ enum class FieldTag : uint8_t {
                     // mask holds bits without a name (normally 0)
   kResult = 20,     // last field: field value (int or const or object); error code, or return value
   kPairArray = 21,  // varint n, n times 3 ints: ranges of MPI_Group_range_incl and _excl
+  // What merging makes of kIntRuns, so that regular arrays of one element per rank are a handful of
+  // slots. list: varint items, then each: u8 0, int start, int step, int count: a run; or u8 1, int
+  // step, int count, list: that list count times, each time step higher.
+  kIntList = 22,
 };
 
 enum class BufferClass : uint8_t {

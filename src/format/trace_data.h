@@ -1,6 +1,7 @@
 // A whole trace in memory: what encode/ writes and decode/ reads. Pure data; see docs/format.md.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -51,6 +52,15 @@ struct DurationStats {
   double sum_ns = 0;
   Histogram histogram;
 };
+
+inline void add_durations(DurationStats& to, const DurationStats& from) {
+  if (from.count == 0) return;
+  to.min_ns = to.count == 0 ? from.min_ns : std::min(to.min_ns, from.min_ns);
+  to.max_ns = std::max(to.max_ns, from.max_ns);
+  to.count += from.count;
+  to.sum_ns += from.sum_ns;
+  to.histogram.add(from.histogram);
+}
 
 struct Location {
   uint32_t thread = 0;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/nested_runs.h"
+
 namespace refrain::format {
 
 namespace {
@@ -71,7 +73,7 @@ class Walker {
   }
   bool request() {
     const size_t begin = in_.position();
-    const uint64_t n = in_.varint();
+    const uint64_t n = form_ == Form::kFile ? visitor_.request_in_file() : in_.varint();
     if (!good() || n >= kMaxSignatures) return false;
     visitor_.request(n, begin, in_.position());
     return true;
@@ -82,12 +84,20 @@ class Walker {
     }
     return true;
   }
+  // A number of elements, which is not in the bytes of the file's form when it is large.
+  bool count(uint64_t* n) {
+    const size_t begin = in_.position();
+    const uint64_t stands = in_.varint();
+    if (good()) *n = visitor_.count(stands, begin, in_.position());
+    return good() && *n <= kMaxSignatureValues;
+  }
   bool array(int depth, uint64_t scale) {
     uint64_t left = 0;
-    if (!number(kMaxSignatureValues, &left)) return false;
+    if (!count(&left)) return false;
+    visitor_.number(left);
     while (left > 0) {
-      const uint64_t repeat = in_.varint();
-      if (!good() || repeat == 0 || repeat > left || scale > kMaxSignatureValues / repeat)
+      uint64_t repeat = 0;
+      if (!count(&repeat) || repeat == 0 || repeat > left || scale > kMaxSignatureValues / repeat)
         return false;
       visitor_.repeat(repeat);
       if (!field(depth + 1, scale * repeat)) return false;
@@ -97,7 +107,8 @@ class Walker {
   }
   bool matched_array(int depth, uint64_t scale) {
     uint64_t n = 0;
-    if (!number(kMaxSignatureValues, &n) || n > in_.remaining()) return false;
+    if (!count(&n) || n > in_.remaining()) return false;
+    visitor_.number(n);
     for (uint64_t i = 0; i < n; ++i) {
       if (!field(depth + 1, scale)) return false;
     }
@@ -110,6 +121,19 @@ class Walker {
       uint64_t count = 0;
       if (!number(left, &count) || count == 0 || !ints(2)) return false;
       left -= count;
+    }
+    return true;
+  }
+  // Items take a byte each at least, so the bytes bound the loop.
+  bool int_list(int depth, uint64_t scale) {
+    uint64_t items = 0;
+    if (depth > base::NestedRuns::kMaxDepth || !number(in_.remaining(), &items)) return false;
+    for (uint64_t i = 0; i < items; ++i) {
+      const uint8_t is_loop = in_.u8();
+      if (!good() || is_loop > 1 || !spend(scale)) return false;
+      visitor_.number(is_loop);
+      if (!ints(is_loop != 0 ? 2 : 3)) return false;
+      if (is_loop != 0 && !int_list(depth + 1, scale)) return false;
     }
     return true;
   }
@@ -139,11 +163,13 @@ class Walker {
 
   bool field(int depth, uint64_t scale) {
     if (depth > static_cast<int>(kMaxFieldDepth) || !spend(scale)) return false;
+    const size_t begin = in_.position();
     const auto tag = static_cast<FieldTag>(in_.u8());
     if (!good()) return false;
     visitor_.open(tag);
     if (!body(tag, depth, scale)) return false;
     visitor_.close(tag);
+    visitor_.field_bytes(tag, begin, in_.position());
     return true;
   }
 
@@ -171,6 +197,7 @@ class Walker {
       case FieldTag::kBits: return bits();
       case FieldTag::kResult: return depth == 0 && fields(1, depth, scale) && in_.at_end();
       case FieldTag::kPairArray: return pairs(scale);
+      case FieldTag::kIntList: return int_list(1, scale);
     }
     return false;
   }
@@ -274,90 +301,6 @@ class Renumberer : public Visitor {
   size_t copied_ = 0;
 };
 
-// Builds the tree. The open fields are the path from a root to the one being filled, kept by value,
-// so that growing a parent's children cannot leave a dangling pointer.
-class TreeBuilder : public Visitor {
- public:
-  explicit TreeBuilder(const std::vector<int64_t>& values) : values_(values) {}
-  void call(uint32_t id) override { out.call_id = id; }
-  void open(FieldTag tag) override {
-    Field f;
-    f.tag = tag;
-    f.repeat = std::exchange(repeat_, 1);
-    path_.push_back(std::move(f));
-    part_ = 0;
-  }
-  void close(FieldTag) override {
-    Field f = std::move(path_.back());
-    path_.pop_back();
-    if (!path_.empty()) {
-      path_.back().children.push_back(std::move(f));
-    } else if (!has_site_) {
-      out.site = std::move(f);
-      has_site_ = true;
-    } else if (f.tag == FieldTag::kResult) {
-      out.result = std::move(f.children.front());
-    } else {
-      out.parameters.push_back(std::move(f));
-    }
-  }
-  int64_t slot(SlotNature, int64_t, size_t, size_t) override {
-    return used < values_.size() ? values_[used++] : (++used, 0);
-  }
-  void value(SlotNature, int64_t v) override {
-    Field& f = path_.back();
-    switch (f.tag) {
-      case FieldTag::kObject:
-      case FieldTag::kFunction: f.number = static_cast<uint64_t>(v); break;
-      case FieldTag::kBuffer:
-        (part_ == 0 ? f.value : part_ == 1 ? f.offset_bytes : f.device) = v;
-        ++part_;
-        break;
-      case FieldTag::kIntRuns: (part_++ == 0 ? f.runs.back().start : f.runs.back().step) = v; break;
-      case FieldTag::kPairArray:
-        if (part_ == 0) f.ranges.emplace_back();
-        f.ranges.back()[part_] = v;
-        part_ = (part_ + 1) % 3;
-        break;
-      default: f.value = v; break;
-    }
-  }
-  void number(uint64_t n) override {
-    Field& f = path_.back();
-    if (f.tag == FieldTag::kBuffer) {
-      f.buffer_class = static_cast<BufferClass>(n);
-    } else if (f.tag == FieldTag::kIntRuns && numbers_seen(f)) {
-      f.runs.push_back(IntRun{n, 0, 0});
-      part_ = 0;
-    } else if (f.tag == FieldTag::kBits) {
-      bits_number(f, n);
-    } else {
-      f.number = n;
-      if (f.tag == FieldTag::kIntRuns) part_ = 1;  // the total came, runs follow
-    }
-  }
-  void request(uint64_t n, size_t, size_t) override { path_.back().number = n; }
-  void text(std::string_view s) override { path_.back().text = s; }
-  void repeat(uint64_t n) override { repeat_ = n; }
-
-  CallFields out;
-  size_t used = 0;
-
- private:
-  bool numbers_seen(const Field& f) const { return !f.runs.empty() || part_ == 1; }
-  void bits_number(Field& f, uint64_t n) {
-    if (part_ == 0) f.number = n;  // mask, then how many
-    if (part_ >= 2) f.constants.push_back(static_cast<uint32_t>(n));
-    ++part_;
-  }
-
-  const std::vector<int64_t>& values_;
-  std::vector<Field> path_;
-  size_t part_ = 0;
-  uint64_t repeat_ = 1;
-  bool has_site_ = false;
-};
-
 }  // namespace
 
 std::optional<ShapeInfo> inspect_shape(std::string_view shape) {
@@ -387,12 +330,6 @@ std::optional<std::string> renumber_requests(std::string_view shape,
   if (!walk_signature(shape, Form::kSplit, v) || v.bad) return std::nullopt;
   v.finish();
   return v.out.take();
-}
-
-std::optional<CallFields> parse_fields(std::string_view shape, const std::vector<int64_t>& values) {
-  TreeBuilder v(values);
-  if (!walk_signature(shape, Form::kSplit, v) || v.used != values.size()) return std::nullopt;
-  return std::move(v.out);
 }
 
 }  // namespace refrain::format

@@ -24,7 +24,10 @@
 namespace refrain::format {
 
 enum class SlotNature : uint8_t { kInt, kDefinition };
-enum class Form : uint8_t { kInline, kSplit };
+// kFile: as kSplit, but requests are left out too, and so are large numbers of elements: 8 stands
+// for those. They are equal or regular in calls of one kind, and follow the number of ranks.
+enum class Form : uint8_t { kInline, kSplit, kFile };
+inline constexpr uint64_t kLargeCount = 8;
 
 // Events of a walk, all of them optional to override. Between open(tag) and close(tag) come the
 // parts of the field in the order of signature.h.
@@ -44,6 +47,10 @@ class Visitor {
   virtual void request(uint64_t, size_t /*begin*/, size_t /*end*/) {}  // kRequest's number
   virtual void text(std::string_view) {}                               // kString, kBytes
   virtual void repeat(uint64_t) {}  // in kArray: how often the next field stands
+  // A number of elements or of repetitions of one; the walk goes on with the result.
+  virtual uint64_t count(uint64_t stands, size_t /*begin*/, size_t /*end*/) { return stands; }
+  virtual uint64_t request_in_file() { return 0; }  // in kFile, before request()
+  virtual void field_bytes(FieldTag, size_t /*begin*/, size_t /*end*/) {}  // after close()
 };
 
 // False when the bytes are not a signature of this form. `form` says where slot values are.
@@ -81,6 +88,7 @@ std::optional<std::string> renumber_requests(std::string_view shape,
 //   kStatus kMatched  children: source, tag     kStatusError  children: source, tag, error
 //   kMatchedArray   children                kArray        children with repeat; number: elements
 //   kIntRuns        runs; number: elements  kPairArray    ranges: first, last, stride
+//                   (kIntList becomes this)
 //   kChanged        children: at exit, at entry
 //   kBits           number: mask, constants kResult       children: one
 struct IntRun {

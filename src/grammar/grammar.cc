@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/wide.h"
 #include "grammar/fold.h"
 
 namespace refrain::grammar {
@@ -50,7 +51,8 @@ struct Context {
 
 class Writer {
  public:
-  Writer(const Grammar& grammar, base::ByteWriter& out) : g_(grammar), out_(out) {
+  Writer(const Grammar& grammar, base::ByteWriter& out, base::ByteWriter* numbers)
+      : g_(grammar), out_(out), numbers_(numbers) {
     for (const Symbol& s : g_.symbols)
       if (!s.is_rule) ascents_allowed_ = std::max<uint64_t>(ascents_allowed_, uint64_t{s.id} + 1);
   }
@@ -67,7 +69,7 @@ class Writer {
     for (uint32_t i = begin; i < end; ++count) {
       const uint32_t n = ascent(i, end);
       if (n > 0) {
-        items_.put_varint(uint64_t{n - 1} << 2 | kAscentItem);
+        items_.put_varint(large(n - 1) << 2 | kAscentItem);
         c_.previous += n;
         c_.ascents += n;
         i += n;
@@ -77,6 +79,13 @@ class Writer {
     }
     out_.put_varint(count);
     out_.put_bytes(items_.view().data(), items_.size());
+  }
+
+  // What stands among the items for v.
+  uint64_t large(uint64_t v) {
+    if (numbers_ == nullptr || v < kLargeCount) return v;
+    base::put_wide(*numbers_, v);
+    return kLargeCount;
   }
 
   // How many symbols from i on go on from the terminal before, one by one.
@@ -97,7 +106,7 @@ class Writer {
       items_.put_varint(distance << 2 | (s.is_rule ? kRuleItem : kTerminalItem));
     } else {
       items_.put_varint((distance << 1 | (s.is_rule ? 1 : 0)) << 2 | kRepeatedItem);
-      items_.put_varint(s.count - 2);
+      items_.put_varint(large(s.count - 2));
     }
     if (s.is_rule) {
       c_.unseen = std::max(c_.unseen, int64_t{s.id} + 1);
@@ -108,6 +117,7 @@ class Writer {
 
   const Grammar& g_;
   base::ByteWriter& out_;
+  base::ByteWriter* numbers_;
   base::ByteWriter items_;
   Context c_;
   uint64_t ascents_allowed_ = 0;
@@ -115,7 +125,8 @@ class Writer {
 
 class Reader {
  public:
-  Reader(base::ByteReader& in, const Limits& limits) : in_(in), limits_(limits) {}
+  Reader(base::ByteReader& in, const Limits& limits, base::ByteReader* numbers)
+      : in_(in), limits_(limits), numbers_(numbers) {}
 
   Result<Grammar> read() {
     const uint64_t rules = in_.count(UINT32_MAX);
@@ -142,14 +153,22 @@ class Reader {
     const uint64_t x = in_.varint();
     const uint64_t payload = x >> 2;
     if (!in_.ok()) return false;
+    uint64_t more = 0;
     switch (x & 3) {
       case kTerminalItem: return put(payload, false, 1);
       case kRuleItem: return put(payload, true, 1);
-      case kAscentItem: return put_ascent(payload);
+      case kAscentItem: return large(payload, &more) && put_ascent(more);
       default: break;
     }
-    const uint64_t more = in_.varint();
-    return in_.ok() && more <= UINT64_MAX - 2 && put(payload >> 1, (payload & 1) != 0, more + 2);
+    return large(in_.varint(), &more) && in_.ok() && more <= UINT64_MAX - 2 &&
+           put(payload >> 1, (payload & 1) != 0, more + 2);
+  }
+
+  bool large(uint64_t stands, uint64_t* v) {
+    *v = stands;
+    if (numbers_ == nullptr || stands < kLargeCount) return true;
+    *v = base::get_wide(*numbers_);
+    return stands == kLargeCount && *v >= kLargeCount && numbers_->ok();
   }
 
   bool put(uint64_t distance, bool is_rule, uint64_t count) {
@@ -183,6 +202,7 @@ class Reader {
 
   base::ByteReader& in_;
   const Limits& limits_;
+  base::ByteReader* numbers_;
   Grammar g_;
   Context c_;
 };
@@ -199,10 +219,12 @@ Status validate(const Grammar& grammar, const Limits& limits) {
   return base::Done{};
 }
 
-void write(const Grammar& grammar, base::ByteWriter& out) { Writer(grammar, out).write(); }
+void write(const Grammar& grammar, base::ByteWriter& out, base::ByteWriter* numbers) {
+  Writer(grammar, out, numbers).write();
+}
 
-Result<Grammar> read(base::ByteReader& in, const Limits& limits) {
-  return Reader(in, limits).read();
+Result<Grammar> read(base::ByteReader& in, const Limits& limits, base::ByteReader* numbers) {
+  return Reader(in, limits, numbers).read();
 }
 
 uint64_t hash(const Grammar& grammar) {

@@ -64,12 +64,16 @@ base::Status validate(const Grammar& grammar, const Limits& limits);
 // more than the highest rule written so far (1 at first). The terminals in ascents are in all no
 // more than the largest terminal plus one, so that few bytes cannot stand for much memory.
 //
-// `grammar` is valid.
-void write(const Grammar& grammar, base::ByteWriter& out);
+// `grammar` is valid. With `numbers`, lengths of ascents and counts from kLargeCount on stand there
+// as wide numbers (base/wide.h), and the largest varint in their place: what depends on the number
+// of ranks takes as many bytes at any number.
+inline constexpr uint64_t kLargeCount = 8;
+void write(const Grammar& grammar, base::ByteWriter& out, base::ByteWriter* numbers = nullptr);
 
 // Memory: at most 16 bytes for each byte there is and for each terminal of limits.terminal_count.
 // Stops after the grammar; what follows is the caller's. On failure the place is an offset.
-base::Result<Grammar> read(base::ByteReader& in, const Limits& limits);
+base::Result<Grammar> read(base::ByteReader& in, const Limits& limits,
+                           base::ByteReader* numbers = nullptr);
 
 // Equal grammars have equal hashes; the value is the same on all machines.
 uint64_t hash(const Grammar& grammar);

@@ -119,6 +119,7 @@ Value SignatureDecoder::to_value(const Field& field) const {
     case FieldTag::kArray:
     case FieldTag::kMatchedArray:
     case FieldTag::kIntRuns:
+    case FieldTag::kIntList:  // parse_fields() makes kIntRuns of it
     case FieldTag::kPairArray: return array_of(field);
     case FieldTag::kBits:
       value.kind = ValueKind::kBits;

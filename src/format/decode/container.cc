@@ -36,6 +36,13 @@ bool check_version(std::string_view bytes, std::vector<Finding>& findings) {
             ".x: use a release that fits the file");
     return false;
   }
+  if (bytes.size() >= 10 && static_cast<uint8_t>(bytes[9]) < kOldestMinor) {
+    add(findings, kRuleMajor, "header", 9,
+        "format version " + std::to_string(kMajor) + "." +
+            std::to_string(static_cast<uint8_t>(bytes[9])) +
+            " is from before the first release: record again");
+    return false;
+  }
   if (bytes.size() < kHeaderBytes) {
     add(findings, kRuleFileLength, "header", bytes.size(),
         "the file ends inside the header: it was cut short");
@@ -62,9 +69,9 @@ void read_table(FieldReader& in, FileHeader& h) {
     if (in.ok() && e.codec != Codec::kRaw && e.codec != Codec::kZstd)
       return in.fail(kRuleTableEntry, codec_at, "unknown codec");
     const size_t stored_at = in.position();
-    e.stored_bytes = in.varint("stored bytes of section", i);
+    e.stored_bytes = in.u32("stored bytes of section", i);
     const size_t raw_at = in.position();
-    e.raw_bytes = e.codec == Codec::kRaw ? e.stored_bytes : in.varint("raw bytes of section", i);
+    e.raw_bytes = e.codec == Codec::kRaw ? e.stored_bytes : in.u32("raw bytes of section", i);
     e.checksum = in.u32("checksum of section", i);
     if (!in.ok()) return;
     if (e.stored_bytes > h.file_bytes - offset)

@@ -40,6 +40,11 @@ SectionType needed_by(SectionType type) {
   }
 }
 
+bool takes_numbers(SectionType type) {
+  return type != SectionType::kDurations && type != SectionType::kTotals &&
+         type != SectionType::kLosses;
+}
+
 // Everything that can be read, with all that is wrong. Sections after a broken one are still read
 // unless they need it.
 Decoding decode_all(std::string_view bytes, std::vector<Finding>& findings,
@@ -49,7 +54,20 @@ Decoding decode_all(std::string_view bytes, std::vector<Finding>& findings,
   if (!c.header_ok) return out;
   const bool container_is_sound = findings.empty();
   std::vector<SectionType> read;
+  out.family_bytes = kFreeFamilyBytes + bytes.size() * kMaxFamilyBytesPerByte;
+  const auto numbers_at = std::find_if(
+      c.sections.begin(), c.sections.end(),
+      [](const RawSection& s) { return s.entry.type == SectionType::kNumbers; });
+  const bool has_numbers = numbers_at != c.sections.end();
+  if (!has_numbers && container_is_sound)
+    findings.push_back(Finding{kRuleSectionThere, std::string(to_string(SectionType::kNumbers)), -1,
+                               false, "the section is missing"});
+  FieldReader numbers(has_numbers ? numbers_at->raw : std::string_view(), "numbers",
+                      has_numbers ? numbers_at->base : 0, has_numbers && numbers_at->in_raw,
+                      lines);
+  bool broken = false;  // then it is not known which numbers belong to what
   for (const SectionReader& reader : kSectionReaders) {
+    if (broken && takes_numbers(reader.type)) continue;
     const auto it = std::find_if(c.sections.begin(), c.sections.end(),
                                  [&](const RawSection& s) { return s.entry.type == reader.type; });
     const std::string name(to_string(reader.type));
@@ -61,14 +79,20 @@ Decoding decode_all(std::string_view bytes, std::vector<Finding>& findings,
     const SectionType needed = needed_by(reader.type);
     if (needed != SectionType::kBundle && std::find(read.begin(), read.end(), needed) == read.end())
       continue;
-    FieldReader in(it->raw, name, it->base, it->in_raw, lines);
+    FieldReader in(it->raw, name, it->base, it->in_raw, lines, &numbers);
     reader.read(in, out);
     in.finish();
     if (in.finding()) {
-      findings.push_back(*in.finding());
+      // Where numbers ran out, that is what is wrong.
+      findings.push_back(numbers.finding() && !broken ? *numbers.finding() : *in.finding());
+      broken = broken || takes_numbers(reader.type);
     } else {
       read.push_back(reader.type);
     }
+  }
+  if (findings.empty()) {
+    numbers.finish();
+    if (numbers.finding()) findings.push_back(*numbers.finding());
   }
   TraceData& trace = out.trace;
   trace.meta.complete = c.header.complete;
@@ -76,7 +100,7 @@ Decoding decode_all(std::string_view bytes, std::vector<Finding>& findings,
     findings.push_back(
         Finding{kRuleState, "header", 14, false, "losses do not match the header's state"});
   // Placeholders until calls are counted, so that the rules can look at them.
-  trace.durations.assign(out.durations.size(), DurationStats{});
+  trace.durations.assign(trace.signatures.size(), DurationStats{});
   return out;
 }
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/wide.h"
+#include "format/layout.h"
+
 #include "format/run_codec.h"
 
 namespace refrain::format {
@@ -127,7 +130,9 @@ std::string_view FieldReader::string(const char* label, uint64_t limit, int64_t 
 
 base::RunList FieldReader::runs(const char* label, uint64_t max_values, int64_t index) {
   const size_t begin = in_.position();
-  base::RunList list = read_runs(in_, max_values, repeated_budget_);
+  const size_t numbers_begin = number_position();
+  base::RunList list = read_runs(in_, numbers_->in_, max_values, repeated_budget_);
+  numbers_done(numbers_begin, label, index);
   if (!in_.ok()) {
     fail(kRuleFields, begin, name_of(label, index) + " is malformed or has too many values");
   } else if (lines_ != nullptr) {
@@ -142,6 +147,57 @@ base::RunList FieldReader::runs(const char* label, uint64_t max_values, int64_t 
     note(begin, label, index, text + (shown < list.runs().size() ? ", ..." : ""));
   }
   return list;
+}
+
+void FieldReader::numbers_done(size_t begin, const char* label, int64_t index) {
+  if (numbers_->in_.ok()) {
+    if (numbers_->lines_ != nullptr && numbers_->position() > begin)
+      numbers_->note(begin, label, index, "(" + section_ + ")");
+  } else if (ok()) {
+    numbers_->fail(kRuleFields, begin, name_of(label, index) + " is cut short or malformed");
+    fail(kRuleFields, in_.position(), name_of(label, index) + " has no number");
+  }
+}
+
+uint64_t FieldReader::wide(const char* label, int64_t index, uint64_t limit) {
+  const size_t begin = number_position();
+  const uint64_t v = base::get_wide(numbers_->in_);
+  if (numbers_->in_.ok() && v > limit) {
+    fail(kRuleLimits, in_.position(),
+         name_of(label, index) + " is " + std::to_string(v) + ", at most " + std::to_string(limit) +
+             " is allowed");
+    return 0;
+  }
+  if (numbers_->in_.ok() && numbers_->lines_ != nullptr)
+    numbers_->note(begin, label, index, std::to_string(v));
+  else
+    numbers_done(begin, label, index);
+  return ok() ? v : 0;
+}
+int64_t FieldReader::wide_zigzag(const char* label, int64_t index) {
+  const size_t begin = number_position();
+  const int64_t v = base::get_wide_zigzag(numbers_->in_);
+  if (numbers_->in_.ok() && numbers_->lines_ != nullptr)
+    numbers_->note(begin, label, index, std::to_string(v));
+  else
+    numbers_done(begin, label, index);
+  return ok() ? v : 0;
+}
+uint64_t FieldReader::wide_u64(const char* label, int64_t index) {
+  const size_t begin = number_position();
+  const uint64_t v = numbers_->in_.u64();
+  if (numbers_->in_.ok() && numbers_->lines_ != nullptr)
+    numbers_->note(begin, label, index, std::to_string(v));
+  else
+    numbers_done(begin, label, index);
+  return ok() ? v : 0;
+}
+uint64_t FieldReader::scaled(const char* label, uint64_t limit, int64_t index, uint64_t from) {
+  const uint64_t v = varint(label, index, std::min(limit, from));
+  if (!ok() || v < from) return v;
+  const uint64_t all = wide(label, index, limit);
+  if (ok() && all < from) fail(kRuleFields, in_.position(), name_of(label, index) + " is small");
+  return ok() ? all : 0;
 }
 
 void FieldReader::done(size_t begin, const char* label, int64_t index, const std::string& meaning) {

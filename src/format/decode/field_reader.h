@@ -20,16 +20,18 @@ std::string hex_of(std::string_view bytes);
 
 class FieldReader {
  public:
+  // `numbers` is the section of that name, null where none are needed; it is shared, in order.
   // `base`: what offset the first byte has, in the file or (in_raw) in the decompressed section.
   // `lines` may be null. Labels are literals; an index is appended as "label 17".
   FieldReader(std::string_view raw, std::string section, uint64_t base, bool in_raw,
-              std::vector<ByteLine>* lines)
+              std::vector<ByteLine>* lines, FieldReader* numbers = nullptr)
       : raw_(raw),
         in_(raw),
         section_(std::move(section)),
         base_(base),
         in_raw_(in_raw),
-        lines_(lines) {}
+        lines_(lines),
+        numbers_(numbers) {}
 
   bool ok() const { return !finding_.has_value(); }
   bool tracing() const { return lines_ != nullptr; }
@@ -47,6 +49,17 @@ class FieldReader {
   std::string_view bytes(const char* label, uint64_t n, int64_t index = -1);
   std::string_view string(const char* label, uint64_t limit, int64_t index = -1);
   base::RunList runs(const char* label, uint64_t max_values, int64_t index = -1);
+  // From the numbers section.
+  uint64_t wide(const char* label, int64_t index = -1, uint64_t limit = UINT64_MAX);
+  int64_t wide_zigzag(const char* label, int64_t index = -1);
+  uint64_t wide_u64(const char* label, int64_t index = -1);
+  // A varint here, or from `from` on a wide number.
+  uint64_t scaled(const char* label, uint64_t limit, int64_t index = -1,
+                  uint64_t from = kScaledFrom);
+  base::ByteReader& number_bytes() { return numbers_->in_; }
+  // After a part of the numbers was read from number_bytes(), which began at number_position().
+  size_t number_position() const { return numbers_->position(); }
+  void numbers_done(size_t begin, const char* label, int64_t index);
 
   // For what another reader takes from the bytes: begin = position(), read from bytes(), done().
   base::ByteReader& bytes() { return in_; }
@@ -69,6 +82,7 @@ class FieldReader {
   uint64_t base_;
   bool in_raw_;
   std::vector<ByteLine>* lines_;
+  FieldReader* numbers_;
   std::optional<Finding> finding_;
   uint64_t repeated_budget_ = kMaxRepeatedRunsPerSection;
 };

@@ -29,7 +29,7 @@ std::string wrap(const std::vector<std::pair<uint32_t, std::string>>& sections, 
   for (const auto& [type, raw] : sections) {
     table.put_varint(type);
     table.put_u8(0);
-    table.put_varint(raw.size());
+    table.put_u32(static_cast<uint32_t>(raw.size()));
     table.put_u32(checksum32(raw));
     body += raw;
   }
@@ -51,9 +51,10 @@ std::string wrap(const std::vector<std::pair<uint32_t, std::string>>& sections, 
 
 std::vector<std::pair<uint32_t, std::string>> sections_of(const TraceData& trace) {
   std::vector<std::pair<uint32_t, std::string>> out;
+  Encoding encoding(trace);
   for (const SectionWriter& w : kSectionWriters) {
     base::ByteWriter raw;
-    w.write(trace, raw);
+    w.write(encoding, raw);
     out.emplace_back(static_cast<uint32_t>(w.type), raw.take());
   }
   return out;
@@ -156,7 +157,7 @@ TEST(Mutation, VersionsAndSectionsFromTheFuture) {
   ASSERT_FALSE(trace.ok());
   EXPECT_EQ(trace.error().code, base::ErrorCode::kUnsupported);
   EXPECT_EQ(trace.error().to_string(),
-            "t.rfn, byte 8: header: format version 2.0, this build reads version 1.x: use a "
+            "t.rfn, byte 8: header: format version 2.1, this build reads version 1.x: use a "
             "release that fits the file");
   file[8] = 1;
   file[10] = 1;  // a feature that must be understood

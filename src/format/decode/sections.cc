@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "format/file_forms.h"
 #include "format/quantise.h"
 #include "format/walk.h"
 #include "grammar/fold.h"
@@ -14,74 +15,33 @@ int64_t wrapping_add(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
-void read_operands(FieldReader& in, Expr& e, int64_t signature) {
-  switch (e.kind) {
-    case Expr::Kind::kConst:
-    case Expr::Kind::kMod:
-    case Expr::Kind::kXor: e.a = in.zigzag("operand of signature", signature); break;
-    case Expr::Kind::kAffine:
-      // kMePlus was noted as a factor of 1, of which only the summand is written.
-      if (e.a != 1) e.a = in.zigzag("factor of signature", signature);
-      e.b = in.zigzag("summand of signature", signature);
-      break;
-    case Expr::Kind::kCart:
-      e.a = in.zigzag("stride of signature", signature);
-      e.b = in.zigzag("extent of signature", signature);
-      e.d = in.zigzag("shift of signature", signature);
-      break;
-    case Expr::Kind::kTable:
-      e.a = static_cast<int64_t>(in.varint("table of signature", signature, kMaxTables));
-      break;
-  }
-}
-
-bool expr_of(uint8_t code, Expr& e) {
-  switch (static_cast<ExprCode>(code)) {
-    case ExprCode::kConst: e.kind = Expr::Kind::kConst; return true;
-    case ExprCode::kMePlus: e = {Expr::Kind::kAffine, 1, 0, 0}; return true;
-    case ExprCode::kAffine: e.kind = Expr::Kind::kAffine; return true;
-    case ExprCode::kMod: e.kind = Expr::Kind::kMod; return true;
-    case ExprCode::kXor: e.kind = Expr::Kind::kXor; return true;
-    case ExprCode::kCart: e.kind = Expr::Kind::kCart; return true;
-    case ExprCode::kTable: e.kind = Expr::Kind::kTable; return true;
-  }
-  return false;
-}
-
-// Shapes and the natures of their slots.
-std::vector<std::vector<SlotNature>> read_shapes(FieldReader& in, std::vector<Signature>& out) {
-  const uint64_t n = in.count("signature count", kMaxSignatures);
-  std::vector<uint64_t> lengths;
-  for (uint64_t i = 0; i < n && in.ok(); ++i)
-    lengths.push_back(in.varint("length of shape", static_cast<int64_t>(i), kMaxSignatureBytes));
-  std::vector<std::vector<SlotNature>> natures;
-  uint64_t slots = 0;
-  for (uint64_t i = 0; i < n && in.ok(); ++i) {
+void read_hosts(FieldReader& in, Decoding& out) {
+  std::vector<std::string>& hosts = out.trace.meta.hosts;
+  const uint64_t series = in.count("host count", kMaxHosts);
+  for (uint64_t i = 0; i < series && in.ok(); ++i) {
+    const auto index = static_cast<int64_t>(i);
     const size_t begin = in.position();
-    const std::string_view shape = in.bytes("shape", lengths[i], static_cast<int64_t>(i));
-    auto info = inspect_shape(shape);
-    if (!in.ok()) break;
-    if (!info) {
-      in.fail(kRuleShape, begin, "shape " + std::to_string(i) + " is not a signature");
-      break;
+    hosts.emplace_back(in.string("host", kMaxTextBytes, index));
+    const uint64_t more = in.wide("hosts after host", index, kMaxHosts);
+    // A name grows by a digit at a time.
+    constexpr uint64_t kDigits = 24;
+    const bool fits = hosts.size() + more <= kMaxHosts &&
+                      out.spend(more, sizeof(std::string) + hosts.back().size() + kDigits);
+    if (in.ok() && !fits) return in.fail(kRuleLimits, begin, "too many hosts");
+    for (uint64_t k = 0; k < more && in.ok(); ++k) {
+      std::string next = next_name(hosts.back());
+      if (next.empty()) return in.fail(kRuleFields, begin, "a host without a number has no next");
+      hosts.push_back(std::move(next));
     }
-    slots += info->slots.size();
-    if (slots > in.remaining() || slots > kMaxTotalSlots) {  // each has a code yet to come
-      in.fail(kRuleShape, begin, "shape " + std::to_string(i) + " has too many slots");
-      break;
-    }
-    out.push_back(Signature{std::string(shape), {}});
-    natures.push_back(std::move(info->slots));
   }
-  return natures;
 }
 
 }  // namespace
 
 void read_meta(FieldReader& in, Decoding& out) {
   Meta& m = out.trace.meta;
-  m.ranks = in.varint("ranks", -1, kMaxRanks);
-  m.duration_ns = in.varint("duration_ns");
+  m.ranks = in.wide("ranks", -1, kMaxRanks);
+  m.duration_ns = in.wide_u64("duration_ns");
   const uint64_t texts = in.count("text count", kMaxTexts);
   for (uint64_t i = 0; i < texts && in.ok(); ++i) {
     const auto index = static_cast<int64_t>(i);
@@ -97,75 +57,8 @@ void read_meta(FieldReader& in, Decoding& out) {
     std::string value(in.string("text", kMaxTextBytes, index));
     if (in.ok()) m.text[std::move(key)] = std::move(value);
   }
-  const uint64_t hosts = in.count("host count", kMaxHosts);
-  for (uint64_t i = 0; i < hosts && in.ok(); ++i)
-    m.hosts.emplace_back(in.string("host", kMaxTextBytes, static_cast<int64_t>(i)));
+  read_hosts(in, out);
   m.host_of_rank = in.runs("host of rank", kMaxRanks);
-}
-
-void read_definitions(FieldReader& in, Decoding& out) {
-  std::vector<Definition>& all = out.trace.definitions;
-  const uint64_t n = in.count("definition count", kMaxDefinitions);
-  for (uint64_t i = 0; i < n && in.ok(); ++i) {
-    all.emplace_back();
-    all.back().kind = static_cast<DefinitionKind>(in.u8("kind", static_cast<int64_t>(i)));
-  }
-  for (uint64_t i = 0; i < n && in.ok(); ++i) {
-    const auto index = static_cast<int64_t>(i);
-    const uint64_t refs = in.count("reference count of definition", kMaxDefinitionRefs, index);
-    for (uint64_t k = 0; k < refs && in.ok(); ++k)
-      all[i].refs.push_back(
-          static_cast<uint32_t>(in.varint("reference of definition", index, UINT32_MAX)));
-  }
-  int64_t offset = 0;
-  for (uint64_t i = 0; i < n && in.ok(); ++i) {
-    if (all[i].kind != DefinitionKind::kSite) continue;
-    offset = wrapping_add(offset, in.zigzag("offset gap of site", static_cast<int64_t>(i)));
-    base::ByteWriter payload;
-    payload.put_zigzag(offset);
-    all[i].payload = payload.take();
-  }
-  for (uint64_t i = 0; i < n && in.ok(); ++i) {
-    if (all[i].kind == DefinitionKind::kSite) continue;
-    all[i].payload =
-        in.string("payload of definition", kMaxDefinitionBytes, static_cast<int64_t>(i));
-  }
-}
-
-void read_signatures(FieldReader& in, Decoding& out) {
-  std::vector<Signature>& all = out.trace.signatures;
-  const auto natures = read_shapes(in, all);
-  for (size_t s = 0; s < all.size() && in.ok(); ++s) {
-    all[s].slots.reserve(natures[s].size());
-    for (size_t k = 0; k < natures[s].size() && in.ok(); ++k) {
-      const size_t begin = in.position();
-      all[s].slots.emplace_back();
-      if (!expr_of(in.u8("expression of signature", static_cast<int64_t>(s)), all[s].slots.back()))
-        in.fail(kRuleFields, begin, "unknown expression in signature " + std::to_string(s));
-    }
-  }
-  // Three columns: call sites, other definitions, numbers.
-  int64_t site = 0;
-  for (int column = 0; column < 3; ++column) {
-    for (size_t s = 0; s < all.size() && in.ok(); ++s) {
-      const auto index = static_cast<int64_t>(s);
-      for (size_t k = 0; k < all[s].slots.size() && in.ok(); ++k) {
-        Expr& e = all[s].slots[k];
-        const bool is_definition = natures[s][k] == SlotNature::kDefinition;
-        const bool is_const = e.kind == Expr::Kind::kConst;
-        const int wanted = !is_definition ? 2 : k == 0 && is_const ? 0 : 1;
-        if (wanted != column) continue;
-        if (column == 0) {
-          site = wrapping_add(site, in.zigzag("site gap of signature", index));
-          e.a = site;
-        } else if (column == 1 && is_const) {
-          e.a = static_cast<int64_t>(in.varint("definition of signature", index, kMaxDefinitions));
-        } else {
-          read_operands(in, e, index);
-        }
-      }
-    }
-  }
 }
 
 void read_tables(FieldReader& in, Decoding& out) {
@@ -174,53 +67,86 @@ void read_tables(FieldReader& in, Decoding& out) {
     out.trace.tables.push_back(in.runs("table", kMaxRanks, static_cast<int64_t>(i)));
 }
 
-void read_durations(FieldReader& in, Decoding& out) {
-  std::vector<DurationCodes>& all = out.durations;
-  const size_t n = out.trace.signatures.size();
-  const auto each = [&](auto&& read) {
-    for (size_t i = 0; i < n && in.ok(); ++i) read(all[i], static_cast<int64_t>(i));
-  };
-  // Six bytes each at least; the check keeps a short section from costing memory.
-  if (in.remaining() < n * 6) {
-    in.fail(kRuleFields, 0, "too short for the durations of " + std::to_string(n) + " signatures");
-    return;
+namespace {
+
+// A sequence without rules: each byte of all terminals after the other.
+grammar::Grammar read_sequence(FieldReader& in, int64_t index) {
+  grammar::Grammar g;
+  const uint64_t length = in.wide("length of sequence", index, kMaxGrammarSymbols);
+  const size_t begin = in.position();
+  const uint8_t width = in.u8("width of sequence", index);
+  if (in.ok() && (width == 0 || width > 4)) {
+    in.fail(kRuleGrammar, begin, "a sequence of width " + std::to_string(width));
+    return g;
   }
-  all.resize(n);
-  each([&](DurationCodes& d, int64_t i) { d.mean = in.u16("mean of signature", i); });
-  each([&](DurationCodes& d, int64_t i) {
-    const size_t begin = in.position();
-    const uint64_t gap = in.varint("mean - minimum of signature", i);
-    if (gap > d.mean) return in.fail(kRuleDurations, begin, "minimum below zero");
-    d.min = static_cast<uint16_t>(d.mean - gap);
-  });
-  each([&](DurationCodes& d, int64_t i) {
-    const size_t begin = in.position();
-    const uint64_t gap = in.varint("maximum - mean of signature", i);
-    if (gap > uint64_t{kMaxTimeCode} - std::min(d.mean, kMaxTimeCode) || d.mean > kMaxTimeCode)
-      return in.fail(kRuleDurations, begin, "maximum beyond 64 bits");
-    d.max = static_cast<uint16_t>(d.mean + gap);
-  });
-  each(
-      [&](DurationCodes& d, int64_t i) { d.first_bucket = in.u8("first bucket of signature", i); });
-  each([&](DurationCodes& d, int64_t i) {
-    const size_t begin = in.position();
-    const uint8_t buckets = in.u8("bucket count of signature", i);
-    if (d.first_bucket + buckets > Histogram::kBuckets)
-      return in.fail(kRuleLimits, begin, "buckets beyond the last one");
-    d.shares.resize(buckets);
-  });
-  each([&](DurationCodes& d, int64_t i) {
-    for (uint8_t& share : d.shares) share = in.u8("share of signature", i);
-  });
+  const std::string_view bytes = in.bytes("sequence", length * width, index);
+  if (!in.ok()) return g;
+  for (uint64_t i = 0; i < length; ++i) {
+    uint32_t t = 0;
+    for (uint64_t byte = 0; byte < width; ++byte)
+      t |= uint32_t{static_cast<uint8_t>(bytes[byte * length + i])} << (8 * byte);
+    if (!g.symbols.empty() && g.symbols.back().id == t) {
+      ++g.symbols.back().count;
+    } else {
+      g.symbols.push_back(grammar::Symbol{t, false, 1});
+    }
+  }
+  g.rule_end = {static_cast<uint32_t>(g.symbols.size())};
+  return g;
 }
+
+// The signatures of one group's terminals; false when that failed.
+bool read_group_signatures(FieldReader& in, uint64_t length, const std::vector<uint32_t>& before,
+                           size_t signatures, int64_t index, std::vector<uint32_t>& list) {
+  int64_t next = 0;
+  list.reserve(length);
+  while (list.size() < length && in.ok()) {
+    const size_t begin = in.position();
+    const uint64_t code =
+        in.scaled("signature of group", UINT64_MAX, index, kScaledSignatureFrom);
+    const uint64_t run = in.scaled("terminals with that in group", length - list.size(), index);
+    if (in.ok() && run == 0) in.fail(kRuleFields, begin, "no terminal in a run");
+    for (uint64_t i = 0; i < run && in.ok(); ++i) {
+      const size_t t = list.size();
+      int64_t s = -1;
+      if (code != 0) {
+        s = wrapping_add(next, base::unzigzag(code - 1));
+      } else if (t < before.size()) {
+        s = before[t];
+      }
+      if (s < 0 || static_cast<uint64_t>(s) >= signatures) {
+        in.fail(kRuleGroupSignatures, begin, "unknown signature in group " + std::to_string(index));
+        return false;
+      }
+      list.push_back(static_cast<uint32_t>(s));
+      next = s + 1;
+    }
+  }
+  return in.ok();
+}
+
+}  // namespace
 
 void read_grammars(FieldReader& in, Decoding& out) {
   const uint64_t n = in.count("grammar count", kMaxGrammars);
   uint64_t symbols = 0;
   for (uint64_t i = 0; i < n && in.ok(); ++i) {
     const size_t begin = in.position();
+    const auto index = static_cast<int64_t>(i);
+    const uint8_t form = in.u8("form of grammar", index);
+    if (in.ok() && form > static_cast<uint8_t>(GrammarForm::kSequence))
+      return in.fail(kRuleGrammar, begin, "unknown form of grammar " + std::to_string(i));
+    if (form == static_cast<uint8_t>(GrammarForm::kSequence)) {
+      out.trace.grammars.push_back(read_sequence(in, index));
+      symbols += out.trace.grammars.back().symbols.size();
+      continue;
+    }
+    const size_t rules_begin = in.position(), numbers_begin = in.number_position();
     // In one group no two terminals become the same signature.
-    auto g = grammar::read(in.bytes(), grammar::Limits{out.trace.signatures.size()});
+    auto g = grammar::read(in.bytes(), grammar::Limits{out.trace.signatures.size()},
+                           &in.number_bytes());
+    in.numbers_done(numbers_begin, "grammar", index);
+    if (!in.ok()) break;
     if (!g.ok()) {
       in.fail(kRuleGrammar, begin, "number " + std::to_string(i) + ": " + g.error().message);
       break;
@@ -230,7 +156,7 @@ void read_grammars(FieldReader& in, Decoding& out) {
       in.fail(kRuleLimits, begin, "too many symbols in all grammars");
       break;
     }
-    in.done(begin, "grammar", static_cast<int64_t>(i),
+    in.done(rules_begin, "grammar", index,
             std::to_string(g->rule_count()) + " rules, " + std::to_string(g->symbols.size()) +
                 " symbols");
     out.trace.grammars.push_back(std::move(*g));
@@ -255,39 +181,20 @@ void read_groups(FieldReader& in, Decoding& out) {
     }
   }
   std::vector<uint64_t> lengths;
-  uint64_t left = in.remaining();
   for (uint64_t i = 0; i < n && in.ok(); ++i) {
     const size_t begin = in.position();
     lengths.push_back(
-        in.varint("signature count of group", static_cast<int64_t>(i), kMaxSignatures));
-    if (lengths.back() > left)
-      in.fail(kRuleFields, begin, "more signatures than there are bytes");
-    else
-      left -= lengths.back();
+        in.scaled("signature count of group", kMaxSignatures, static_cast<int64_t>(i)));
+    if (in.ok() && !out.spend(lengths.back(), sizeof(uint32_t)))
+      in.fail(kRuleLimits, begin, "too many signatures in all groups");
   }
-  std::vector<uint32_t> before;
+  const std::vector<uint32_t> none;
+  const std::vector<uint32_t>* before = &none;
   for (uint64_t i = 0; i < n && in.ok(); ++i) {
-    std::vector<uint32_t>& list = all[i].signatures;
-    int64_t next = 0;
-    for (uint64_t t = 0; t < lengths[i] && in.ok(); ++t) {
-      const size_t begin = in.position();
-      const uint64_t code = in.varint("signature of group", static_cast<int64_t>(i));
-      int64_t s = 0;
-      if (code != 0) {
-        s = wrapping_add(next, base::unzigzag(code - 1));
-      } else if (t < before.size()) {
-        s = before[static_cast<size_t>(t)];
-      } else {
-        s = -1;
-      }
-      if (in.ok() && (s < 0 || static_cast<uint64_t>(s) >= out.trace.signatures.size())) {
-        in.fail(kRuleGroupSignatures, begin, "unknown signature in group " + std::to_string(i));
-        break;
-      }
-      list.push_back(static_cast<uint32_t>(s));
-      next = s + 1;
-    }
-    before = list;
+    if (!read_group_signatures(in, lengths[i], *before, out.trace.signatures.size(),
+                               static_cast<int64_t>(i), all[i].signatures))
+      break;
+    before = &all[i].signatures;
   }
 }
 
@@ -318,6 +225,24 @@ void read_losses(FieldReader& in, Decoding& out) {
   }
 }
 
+namespace {
+
+// `d` has its count.
+void fill_durations(const DurationCodes& codes, DurationStats& d) {
+  d.min_ns = time_of(codes.min);
+  d.max_ns = time_of(codes.max);
+  d.sum_ns = static_cast<double>(time_of(codes.mean)) * static_cast<double>(d.count);
+  if (codes.kind == 0) {
+    const uint64_t ns = time_of(codes.mean);
+    d.histogram.add(ns == 0 ? 0 : 63 - static_cast<size_t>(__builtin_clzll(ns)), d.count);
+    return;
+  }
+  for (size_t b = 0; b < codes.shares.size(); ++b)
+    d.histogram.add(codes.first_bucket + b, share_of(codes.shares[b], d.count));
+}
+
+}  // namespace
+
 void count_calls(Decoding& decoding) {
   TraceData& trace = decoding.trace;
   trace.durations.assign(trace.signatures.size(), DurationStats{});
@@ -333,14 +258,13 @@ void count_calls(Decoding& decoding) {
       }
     }
   }
-  for (size_t i = 0; i < trace.durations.size() && i < decoding.durations.size(); ++i) {
-    DurationStats& d = trace.durations[i];
-    const DurationCodes& codes = decoding.durations[i];
-    d.min_ns = time_of(codes.min);
-    d.max_ns = time_of(codes.max);
-    d.sum_ns = static_cast<double>(time_of(codes.mean)) * static_cast<double>(d.count);
-    for (size_t b = 0; b < codes.shares.size(); ++b)
-      d.histogram.add(codes.first_bucket + b, share_of(codes.shares[b], d.count));
+  size_t at = 0;
+  for (const DecodedFamily& f : decoding.families) {
+    for (uint32_t i = 0; i < f.members && at < decoding.durations.size(); ++i) {
+      fill_durations(decoding.durations[at], trace.durations[f.first + i]);
+      if (!f.shares_durations) ++at;
+    }
+    if (f.shares_durations) ++at;
   }
 }
 

@@ -1,6 +1,7 @@
 // One reader per section type, the mirror image of encode/sections.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -12,14 +13,29 @@ namespace refrain::format {
 // Durations as the file has them; they become numbers once the calls are counted.
 struct DurationCodes {
   uint16_t min = 0, mean = 0, max = 0;
+  uint8_t kind = 0;  // 0: all calls have the mean's code
   uint8_t first_bucket = 0;
-  std::vector<uint8_t> shares;
+  std::array<uint8_t, kStoredBuckets> shares{};
+};
+
+// Consecutive signatures that differ only in numbers.
+struct DecodedFamily {
+  uint32_t first = 0, members = 0;
+  bool shares_durations = false;
 };
 
 // What the readers fill, in the order of kSectionReaders.
 struct Decoding {
   TraceData trace;
-  std::vector<DurationCodes> durations;
+  std::vector<DecodedFamily> families;  // of the signatures
+  std::vector<DurationCodes> durations;  // each family's one, or one for each of its members
+  // What members of families, and lists of them, may still take: they need no bytes of the file.
+  uint64_t family_bytes = 0;
+  bool spend(uint64_t count, uint64_t bytes_each) {
+    if (bytes_each != 0 && count > family_bytes / bytes_each) return false;
+    family_bytes -= count * bytes_each;
+    return true;
+  }
 };
 
 struct SectionReader {

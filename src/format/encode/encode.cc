@@ -21,12 +21,16 @@ using base::ByteWriter;
 // what irregular programs leave.
 int zstd_level(size_t raw_bytes) { return raw_bytes <= (size_t{16} << 20) ? 19 : 12; }
 
+// What has the same length at any number of ranks is not compressed while it is small: the content
+// differs, and with it what compression would save.
+constexpr size_t kCompressFrom = 8 * 1024;
+
 // Sections below this many raw bytes go into a bundle: they compress better together, and there is
 // nothing to gain from reading one of them alone.
 constexpr size_t kBundleBelow = 16 * 1024;
 
 // Compression must save this much, so that very small files stay readable in a hex editor.
-constexpr size_t kMinSavedBytes = 16;
+constexpr size_t kMinSavedBytes = 32;
 
 struct Section {
   SectionType type{};
@@ -38,7 +42,8 @@ struct Stored {
   Codec codec = Codec::kRaw;
   std::string bytes;
 };
-Stored store(std::string raw) {
+Stored store(std::string raw, bool is_flat) {
+  if (is_flat && raw.size() < kCompressFrom) return {Codec::kRaw, std::move(raw)};
   std::string packed(ZSTD_compressBound(raw.size()), '\0');
   const size_t n =
       ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), zstd_level(raw.size()));
@@ -50,12 +55,19 @@ Stored store(std::string raw) {
   return {Codec::kZstd, std::move(packed)};
 }
 
-// Moves the small sections into one bundle; totals stay out, random bytes only spoil the rest.
+// Sections whose bytes follow the number of ranks or the clock, but not their lengths.
+bool is_flat(SectionType type) {
+  return type == SectionType::kDurations || type == SectionType::kTotals ||
+         type == SectionType::kNumbers;
+}
+
+// Moves the small sections into one bundle. It holds structure only, the same at any number of
+// ranks where the program is regular; random bytes would only spoil the rest.
 std::vector<Section> bundle(std::vector<Section> sections) {
   std::vector<Section> out;
   ByteWriter small;
   for (Section& s : sections) {
-    if (s.type == SectionType::kTotals || s.raw.size() >= kBundleBelow) {
+    if (is_flat(s.type) || s.raw.size() >= kBundleBelow) {
       out.push_back(std::move(s));
       continue;
     }
@@ -71,11 +83,11 @@ std::string assemble(const TraceData& trace, std::vector<Section> sections) {
   std::string body;
   for (Section& s : sections) {
     const uint64_t raw_bytes = s.raw.size();
-    const Stored stored = store(std::move(s.raw));
+    const Stored stored = store(std::move(s.raw), is_flat(s.type));
     table.put_varint(static_cast<uint32_t>(s.type));
     table.put_u8(static_cast<uint8_t>(stored.codec));
-    table.put_varint(stored.bytes.size());
-    if (stored.codec != Codec::kRaw) table.put_varint(raw_bytes);
+    table.put_u32(static_cast<uint32_t>(stored.bytes.size()));
+    if (stored.codec != Codec::kRaw) table.put_u32(static_cast<uint32_t>(raw_bytes));
     table.put_u32(checksum32(stored.bytes));
     body += stored.bytes;
   }
@@ -103,9 +115,10 @@ base::Result<std::string> encode(const TraceData& trace) {
   if (const auto findings = check_content(trace, 1); !findings.empty())
     return base::fail("cannot write an inconsistent trace: " + findings[0].to_string());
   std::vector<Section> sections;
+  Encoding encoding(trace);
   for (const SectionWriter& w : kSectionWriters) {
     ByteWriter out;
-    w.write(trace, out);
+    w.write(encoding, out);
     if (out.size() > kMaxSectionRawBytes)
       return base::fail("the trace is too large: section " + std::string(to_string(w.type)));
     // An empty list of what most traces do not have takes no bytes at all.

@@ -1,27 +1,45 @@
 // One writer per section type; the layouts are in docs/format.md.
 #pragma once
 
+#include <vector>
+
 #include "base/bytes.h"
 #include "format/layout.h"
 #include "format/trace_data.h"
 
 namespace refrain::format {
 
-struct SectionWriter {
-  SectionType type;
-  void (*write)(const TraceData& trace, base::ByteWriter& out);
+// Consecutive signatures that differ only in numbers.
+struct Family {
+  uint32_t first = 0, members = 0;
+  bool shares_durations = false;
 };
 
-void write_meta(const TraceData& trace, base::ByteWriter& out);
-void write_definitions(const TraceData& trace, base::ByteWriter& out);
-void write_signatures(const TraceData& trace, base::ByteWriter& out);
-void write_tables(const TraceData& trace, base::ByteWriter& out);
-void write_durations(const TraceData& trace, base::ByteWriter& out);
-void write_grammars(const TraceData& trace, base::ByteWriter& out);
-void write_groups(const TraceData& trace, base::ByteWriter& out);
-void write_totals(const TraceData& trace, base::ByteWriter& out);
-void write_losses(const TraceData& trace, base::ByteWriter& out);
+// What the writers hand on to later ones.
+struct Encoding {
+  explicit Encoding(const TraceData& t) : trace(t) {}
+  const TraceData& trace;
+  base::ByteWriter numbers;      // the numbers section
+  std::vector<Family> families;  // of all signatures
+};
 
+struct SectionWriter {
+  SectionType type;
+  void (*write)(Encoding& in, base::ByteWriter& out);
+};
+
+void write_meta(Encoding& in, base::ByteWriter& out);
+void write_definitions(Encoding& in, base::ByteWriter& out);
+void write_signatures(Encoding& in, base::ByteWriter& out);
+void write_tables(Encoding& in, base::ByteWriter& out);
+void write_durations(Encoding& in, base::ByteWriter& out);
+void write_grammars(Encoding& in, base::ByteWriter& out);
+void write_groups(Encoding& in, base::ByteWriter& out);
+void write_totals(Encoding& in, base::ByteWriter& out);
+void write_losses(Encoding& in, base::ByteWriter& out);
+void write_numbers(Encoding& in, base::ByteWriter& out);
+
+// In this order: numbers are taken in the order in which the others left them.
 inline constexpr SectionWriter kSectionWriters[] = {
     {SectionType::kMeta, write_meta},
     {SectionType::kDefinitions, write_definitions},
@@ -32,6 +50,7 @@ inline constexpr SectionWriter kSectionWriters[] = {
     {SectionType::kGroups, write_groups},
     {SectionType::kTotals, write_totals},
     {SectionType::kLosses, write_losses},
+    {SectionType::kNumbers, write_numbers},
 };
 
 }  // namespace refrain::format

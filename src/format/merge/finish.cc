@@ -8,6 +8,7 @@
 #include "format/merge/group.h"
 #include "format/merge/hypotheses.h"
 #include "format/merge/intern.h"
+#include "format/merge/order.h"
 #include "format/run_codec.h"
 
 namespace refrain::format {
@@ -60,6 +61,7 @@ class Finisher {
       }
     }
     fill_rest();
+    order_families(out_);
     return std::move(out_);
   }
 

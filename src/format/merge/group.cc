@@ -81,13 +81,4 @@ base::NestedRuns materialise(const SlotState& state, Place first, GroupView& vie
   return out;
 }
 
-void add_durations(DurationStats& to, const DurationStats& from) {
-  if (from.count == 0) return;
-  to.min_ns = to.count == 0 ? from.min_ns : std::min(to.min_ns, from.min_ns);
-  to.max_ns = std::max(to.max_ns, from.max_ns);
-  to.count += from.count;
-  to.sum_ns += from.sum_ns;
-  to.histogram.add(from.histogram);
-}
-
 }  // namespace refrain::format

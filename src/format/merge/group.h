@@ -48,6 +48,4 @@ void promote(PartialGroup& group, const std::vector<ShapeInfo>& shapes,
 base::NestedRuns materialise(const SlotState& state, Place first, GroupView& view, uint32_t terminal,
                           uint64_t count);
 
-void add_durations(DurationStats& to, const DurationStats& from);
-
 }  // namespace refrain::format

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "format/arrays.h"
 #include "format/merge/intern.h"
 #include "format/merge/merge.h"
 #include "format/walk.h"
@@ -54,7 +55,7 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
   Interner shapes;
   group.signatures.reserve(record.signatures.size());
   for (size_t t = 0; t < record.signatures.size(); ++t) {
-    auto split = split_signature(record.signatures[t]);
+    auto split = split_signature(fold_arrays(record.signatures[t]));
     auto info = split ? inspect_shape(split->shape) : std::nullopt;
     std::string p = info ? problem(*info, split->values, t, record.definitions.size())
                          : std::string("bytes that are not a call");

@@ -1,0 +1,368 @@
+// Definitions, signatures and their durations: the mirror image of encode/families.cc.
+#include <unordered_map>
+
+#include "format/decode/sections.h"
+#include "format/file_forms.h"
+#include "format/walk.h"
+
+namespace refrain::format {
+
+namespace {
+
+int64_t wrapping_add(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+bool expr_of(uint8_t code, Expr& e) {
+  switch (static_cast<ExprCode>(code)) {
+    case ExprCode::kConst: e.kind = Expr::Kind::kConst; return true;
+    case ExprCode::kMePlus: e = {Expr::Kind::kAffine, 1, 0, 0}; return true;
+    case ExprCode::kAffine: e.kind = Expr::Kind::kAffine; return true;
+    case ExprCode::kMod: e.kind = Expr::Kind::kMod; return true;
+    case ExprCode::kXor: e.kind = Expr::Kind::kXor; return true;
+    case ExprCode::kCart: e.kind = Expr::Kind::kCart; return true;
+    case ExprCode::kTable: e.kind = Expr::Kind::kTable; return true;
+  }
+  return false;
+}
+
+// Where each operand of an expression goes, in the order of the file.
+std::vector<int64_t Expr::*> operands_of(const Expr& e) {
+  switch (e.kind) {
+    case Expr::Kind::kAffine:
+      // kMePlus was noted as a factor of 1, of which only the summand is written.
+      if (e.a == 1) return {&Expr::b};
+      return {&Expr::a, &Expr::b};
+    case Expr::Kind::kCart: return {&Expr::a, &Expr::b, &Expr::d};
+    default: return {&Expr::a};
+  }
+}
+
+class ColumnReader {
+ public:
+  explicit ColumnReader(FieldReader& in) : in_(in) {}
+
+  // The numbers of all members, as many as there are; empty when that failed.
+  std::vector<int64_t> index(const char* label, int64_t family, uint64_t members,
+                             int64_t* previous = nullptr) {
+    return read(label, family, members, true, previous);
+  }
+  std::vector<int64_t> number(const char* label, int64_t family, uint64_t members,
+                              int64_t* previous = nullptr) {
+    return read(label, family, members, false, previous);
+  }
+  ColumnMode mode() const { return mode_; }  // of the last one
+
+ private:
+  std::vector<int64_t> read(const char* label, int64_t family, uint64_t members, bool is_index,
+                            int64_t* previous) {
+    const size_t begin = in_.position();
+    const uint8_t mode = in_.u8("column of", family);
+    mode_ = static_cast<ColumnMode>(mode);
+    const int64_t before = previous != nullptr ? *previous : 0;
+    std::vector<int64_t> values;
+    if (mode >= kColumnModes || (mode_ == ColumnMode::kAsBefore && previous == nullptr) ||
+        (mode_ == ColumnMode::kWide && members > kMaxWideMembers))
+      in_.fail(kRuleFields, begin, "unknown form of a column");
+    if (!in_.ok()) return values;
+    switch (mode_) {
+      case ColumnMode::kAsBefore: values.assign(members, before); break;
+      case ColumnMode::kConstant:
+        values.assign(members, is_index ? wrapping_add(before, in_.zigzag(label, family))
+                                        : in_.wide_zigzag(label, family));
+        break;
+      case ColumnMode::kList: {
+        const base::RunList list = in_.runs(label, members, family);
+        if (in_.ok() && list.size() != members)
+          in_.fail(kRuleFields, begin, "a list that is not as long as its family");
+        for (const auto& run : list.runs()) {
+          for (uint64_t i = 0; i < run.count; ++i)
+            values.push_back(static_cast<int64_t>(static_cast<uint64_t>(run.start) +
+                                                  static_cast<uint64_t>(run.step) * i));
+        }
+        break;
+      }
+      default: each(label, family, members, before, values);
+    }
+    if (!in_.ok()) return {};
+    if (previous != nullptr) *previous = values.back();
+    return values;
+  }
+
+  void each(const char* label, int64_t family, uint64_t members, int64_t last,
+            std::vector<int64_t>& values) {
+    for (uint64_t i = 0; i < members && in_.ok(); ++i) {
+      if (mode_ == ColumnMode::kWide) {
+        values.push_back(in_.wide_zigzag(label, family));
+        continue;
+      }
+      const int64_t v = in_.zigzag(label, family);
+      last = mode_ == ColumnMode::kDifferences ? wrapping_add(last, v) : v;
+      values.push_back(last);
+    }
+  }
+
+  FieldReader& in_;
+  ColumnMode mode_{};
+};
+
+// -- definitions --
+
+struct DefinitionFamily {
+  DefinitionKind kind{};
+  uint64_t members = 0, refs = 0, numbers = 0;
+  std::string_view structure;
+};
+
+std::vector<DefinitionFamily> read_definition_families(FieldReader& in, Decoding& out) {
+  const uint64_t n = in.count("definition family count", kMaxDefinitions);
+  std::vector<DefinitionFamily> families;
+  for (uint64_t i = 0; i < n && in.ok(); ++i) {
+    families.emplace_back();
+    families.back().kind = static_cast<DefinitionKind>(in.u8("kind", static_cast<int64_t>(i)));
+  }
+  uint64_t total = 0;
+  for (uint64_t i = 0; i < n && in.ok(); ++i) {
+    DefinitionFamily& f = families[i];
+    const auto index = static_cast<int64_t>(i);
+    const size_t begin = in.position();
+    f.members = in.scaled("members of definition family", kMaxDefinitions, index);
+    f.refs = in.count("reference count of definition family", kMaxDefinitionRefs, index);
+    f.numbers = 1;
+    if (f.kind != DefinitionKind::kSite) {
+      f.structure = in.string("structure of definition family", kMaxDefinitionBytes, index);
+      f.numbers = in.varint("number count of definition family", index, kMaxDefinitionBytes);
+    }
+    // Each column has a byte yet to come.
+    if (in.ok() && (f.members == 0 || f.refs + f.numbers > in.remaining()))
+      return in.fail(kRuleFields, begin, "a family without members or bytes"), families;
+    total += f.members;
+    const uint64_t each = sizeof(Definition) + f.structure.size() + 4 * f.refs + 8 * f.numbers;
+    if (in.ok() && (total > kMaxDefinitions || !out.spend(f.members, each)))
+      return in.fail(kRuleLimits, begin, "too many definitions"), families;
+  }
+  return families;
+}
+
+void read_family(FieldReader& in, Decoding& out, const DefinitionFamily& f, int64_t index,
+                 int64_t& last_offset) {
+  std::vector<Definition>& all = out.trace.definitions;
+  ColumnReader column(in);
+  const size_t first = all.size();
+  const size_t begin = in.position();
+  all.resize(first + f.members);
+  for (size_t i = 0; i < f.members; ++i) all[first + i].kind = f.kind;
+  for (uint64_t k = 0; k < f.refs && in.ok(); ++k) {
+    const auto refs = column.index("reference of definition family", index, f.members);
+    for (size_t i = 0; i < refs.size(); ++i) {
+      if (refs[i] < 0 || refs[i] > UINT32_MAX)
+        return in.fail(kRuleDefinitionRefs, begin, "a reference to no definition");
+      all[first + i].refs.push_back(static_cast<uint32_t>(refs[i]));
+    }
+  }
+  const bool is_site = f.kind == DefinitionKind::kSite;
+  std::vector<std::vector<int64_t>> columns;
+  for (uint64_t k = 0; k < f.numbers && in.ok(); ++k)
+    columns.push_back(is_site ? column.index("offset of site family", index, f.members, &last_offset)
+                              : column.number("number of definition family", index, f.members));
+  FilePayload payload{std::string(f.structure), std::vector<int64_t>(columns.size())};
+  for (size_t i = 0; i < f.members && in.ok(); ++i) {
+    for (size_t k = 0; k < columns.size(); ++k) payload.numbers[k] = columns[k][i];
+    if (is_site) {
+      base::ByteWriter offset;
+      offset.put_zigzag(payload.numbers[0]);
+      all[first + i].payload = offset.take();
+      continue;
+    }
+    auto restored = restore_payload(payload);
+    if (!restored)
+      return in.fail(kRuleDefinitionPayload, begin, "a malformed structure of a definition");
+    // Readers keep lists as runs, of several times the size.
+    constexpr uint64_t kRunBytesPerByte = 16;
+    if (!out.spend(restored->size(), kRunBytesPerByte))
+      return in.fail(kRuleLimits, begin, "lists of definitions with too many runs");
+    all[first + i].payload = std::move(*restored);
+  }
+}
+
+// -- signatures --
+
+struct SignatureFamily {
+  DecodedFamily at;
+  uint64_t bytes = 0, counts = 0, requests = 0;
+  std::string_view structure;
+  ShapeInfo info;
+  Regularity regularity;
+};
+
+std::vector<SignatureFamily> read_signature_families(FieldReader& in) {
+  const uint64_t n = in.count("signature family count", kMaxSignatures);
+  std::vector<SignatureFamily> families;
+  uint64_t total = 0;
+  for (uint64_t i = 0; i < n && in.ok(); ++i) {
+    SignatureFamily f;
+    const auto index = static_cast<int64_t>(i);
+    const size_t begin = in.position();
+    f.at.first = static_cast<uint32_t>(total);
+    f.at.members =
+        static_cast<uint32_t>(in.scaled("members of signature family", kMaxSignatures, index));
+    f.bytes = in.count("length of shape", kMaxSignatureBytes, index);
+    f.counts = in.count("large counts of shape", kMaxSlots, index);
+    f.requests = in.count("requests of shape", kMaxSlots, index);
+    total += f.at.members;
+    if (in.ok() && f.at.members == 0) in.fail(kRuleFields, begin, "a family without members");
+    if (total > kMaxSignatures) in.fail(kRuleLimits, begin, "too many signatures");
+    families.push_back(std::move(f));
+  }
+  for (size_t i = 0; i < families.size() && in.ok(); ++i)
+    families[i].structure = in.bytes("shape", families[i].bytes, static_cast<int64_t>(i));
+  return families;
+}
+
+// The shapes of a family's members.
+void read_shapes(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t index) {
+  const size_t begin = in.position();
+  const uint64_t each = sizeof(Signature) + f.structure.size() + 8 * (f.counts + f.requests);
+  if (!out.spend(f.at.members, each)) return in.fail(kRuleLimits, begin, "too many signatures");
+  ColumnReader column(in);
+  std::vector<std::vector<int64_t>> counts, requests;
+  for (uint64_t k = 0; k < f.counts && in.ok(); ++k) {
+    counts.push_back(column.number("count in shape", index, f.at.members));
+    f.regularity.see(column.mode());
+  }
+  for (uint64_t k = 0; k < f.requests && in.ok(); ++k) {
+    requests.push_back(column.index("request of shape", index, f.at.members));
+    f.regularity.see(column.mode());
+  }
+  FileShape shape{std::string(f.structure), {}, {}};
+  shape.counts.resize(counts.size());
+  shape.requests.resize(requests.size());
+  for (uint32_t i = 0; i < f.at.members && in.ok(); ++i) {
+    for (size_t k = 0; k < counts.size(); ++k) shape.counts[k] = counts[k][i];
+    for (size_t k = 0; k < requests.size(); ++k) shape.requests[k] = requests[k][i];
+    auto restored = restore_shape(shape);
+    auto info = restored ? inspect_shape(*restored) : std::nullopt;
+    if (!info || (i > 0 && info->slots != f.info.slots))
+      return in.fail(kRuleShape, begin, "shape " + std::to_string(index) + " is not a signature");
+    if (i == 0) f.info = std::move(*info);
+    out.trace.signatures.push_back(Signature{std::move(*restored), {}});
+  }
+}
+
+void read_slots(FieldReader& in, Decoding& out, SignatureFamily& f,
+                const std::vector<uint8_t>& codes, int64_t index,
+                std::unordered_map<uint64_t, int64_t>& before, int64_t& last_site) {
+  Signature* const members = &out.trace.signatures[f.at.first];
+  ColumnReader column(in);
+  for (size_t k = 0; k < f.info.slots.size() && in.ok(); ++k) {
+    const Expr form = members[0].slots[k];
+    const bool is_table = form.kind == Expr::Kind::kTable;
+    const bool is_definition = f.info.slots[k] == SlotNature::kDefinition;
+    const bool is_site = k == 0 && is_definition && !is_table;
+    const auto operands = operands_of(form);
+    for (size_t o = 0; o < operands.size() && in.ok(); ++o) {
+      int64_t* const compared =
+          is_site ? &last_site
+                  : &before[static_cast<uint64_t>(f.info.call_id) << 40 | k << 8 |
+                            uint64_t{codes[k]} << 2 | o];
+      const auto values = is_table || is_definition
+                              ? column.index("operand of family", index, f.at.members, compared)
+                              : column.number("operand of family", index, f.at.members, compared);
+      if (is_site) {
+        f.regularity.see_site(column.mode());
+      } else {
+        f.regularity.see(column.mode());
+      }
+      for (size_t i = 0; i < values.size(); ++i) members[i].slots[k].*operands[o] = values[i];
+    }
+  }
+}
+
+}  // namespace
+
+void read_definitions(FieldReader& in, Decoding& out) {
+  const std::vector<DefinitionFamily> families = read_definition_families(in, out);
+  int64_t last_offset = 0;
+  for (size_t i = 0; i < families.size() && in.ok(); ++i)
+    read_family(in, out, families[i], static_cast<int64_t>(i), last_offset);
+}
+
+void read_signatures(FieldReader& in, Decoding& out) {
+  std::vector<SignatureFamily> families = read_signature_families(in);
+  for (size_t i = 0; i < families.size() && in.ok(); ++i)
+    read_shapes(in, out, families[i], static_cast<int64_t>(i));
+  uint64_t slots = 0;
+  std::vector<std::vector<uint8_t>> codes(families.size());
+  for (size_t i = 0; i < families.size() && in.ok(); ++i) {
+    const SignatureFamily& f = families[i];
+    const size_t begin = in.position();
+    slots += f.info.slots.size() * f.at.members;
+    if (f.info.slots.size() > in.remaining() || slots > kMaxTotalSlots ||
+        !out.spend(f.at.members, f.info.slots.size() * sizeof(Expr)))
+      return in.fail(kRuleShape, begin, "shape " + std::to_string(i) + " has too many slots");
+    std::vector<Expr> form(f.info.slots.size());
+    for (size_t k = 0; k < form.size() && in.ok(); ++k) {
+      const uint8_t code = in.u8("expression of family", static_cast<int64_t>(i));
+      codes[i].push_back(code);
+      if (!expr_of(code, form[k]))
+        in.fail(kRuleFields, begin, "unknown expression in family " + std::to_string(i));
+    }
+    for (uint32_t m = 0; m < f.at.members && in.ok(); ++m)
+      out.trace.signatures[f.at.first + m].slots = form;
+  }
+  int64_t last_site = 0;
+  std::unordered_map<uint64_t, int64_t> before;
+  for (size_t i = 0; i < families.size() && in.ok(); ++i) {
+    SignatureFamily& f = families[i];
+    read_slots(in, out, f, codes[i], static_cast<int64_t>(i), before, last_site);
+    f.at.shares_durations = f.at.members >= kLongFamily && f.regularity.shares_durations();
+    out.families.push_back(f.at);
+  }
+}
+
+void read_durations(FieldReader& in, Decoding& out) {
+  std::vector<DurationCodes>& all = out.durations;
+  uint64_t n = 0;
+  for (const DecodedFamily& f : out.families) n += f.shares_durations ? 1 : f.members;
+  // Three bytes each at least; the check keeps a short section from costing memory.
+  if (in.remaining() < n * 3) {
+    in.fail(kRuleFields, 0, "too short for the durations of " + std::to_string(n) + " signatures");
+    return;
+  }
+  all.resize(n);
+  const auto each = [&](bool only_full, auto&& read) {
+    for (size_t i = 0; i < n && in.ok(); ++i) {
+      if (!only_full || all[i].kind != 0) read(all[i], static_cast<int64_t>(i));
+    }
+  };
+  each(false, [&](DurationCodes& d, int64_t i) {
+    const size_t begin = in.position();
+    d.kind = in.u8("kind of durations", i);
+    if (d.kind > 1) in.fail(kRuleFields, begin, "unknown kind of durations");
+  });
+  each(false, [&](DurationCodes& d, int64_t i) {
+    d.mean = d.min = d.max = in.u16("mean of durations", i);
+  });
+  each(true, [&](DurationCodes& d, int64_t i) {
+    const size_t begin = in.position();
+    d.min = in.u16("minimum of durations", i);
+    if (d.min > d.mean) in.fail(kRuleDurations, begin, "minimum above the mean");
+  });
+  each(true, [&](DurationCodes& d, int64_t i) {
+    const size_t begin = in.position();
+    d.max = in.u16("maximum of durations", i);
+    if (d.max < d.mean) in.fail(kRuleDurations, begin, "maximum below the mean");
+  });
+  each(true, [&](DurationCodes& d, int64_t i) {
+    const size_t begin = in.position();
+    d.first_bucket = in.u8("first bucket of durations", i);
+    if (d.first_bucket + kStoredBuckets > Histogram::kBuckets)
+      in.fail(kRuleLimits, begin, "buckets beyond the last one");
+  });
+  each(true, [&](DurationCodes& d, int64_t i) {
+    const std::string_view shares = in.bytes("shares of durations", d.shares.size(), i);
+    for (size_t b = 0; b < shares.size(); ++b) d.shares[b] = static_cast<uint8_t>(shares[b]);
+  });
+}
+
+}  // namespace refrain::format

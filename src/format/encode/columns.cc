@@ -1,0 +1,86 @@
+#include "format/encode/columns.h"
+
+#include <algorithm>
+
+#include "base/nested_runs.h"
+#include "base/wide.h"
+#include "format/file_forms.h"
+#include "format/run_codec.h"
+
+namespace refrain::format {
+
+namespace {
+
+int64_t sub(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
+size_t varint_bytes(int64_t v) {
+  const uint64_t bits = 64 - static_cast<uint64_t>(__builtin_clzll(base::zigzag(v) | 1));
+  return (bits + 6) / 7;
+}
+
+// Whichever of the two takes fewer bytes.
+ColumnMode plain_or_differences(const std::vector<int64_t>& values, int64_t before) {
+  size_t plain = 0, differences = 0;
+  for (const int64_t v : values) {
+    plain += varint_bytes(v);
+    differences += varint_bytes(sub(v, before));
+    before = v;
+  }
+  return differences < plain ? ColumnMode::kDifferences : ColumnMode::kPlain;
+}
+
+}  // namespace
+
+void ColumnWriter::scaled(uint64_t v, uint64_t from) {
+  fields_.put_varint(std::min(v, from));
+  if (v >= from) base::put_wide(numbers_, v);
+}
+
+ColumnMode ColumnWriter::put(const std::vector<int64_t>& values, bool is_index,
+                             int64_t* previous) {
+  const int64_t before = previous != nullptr ? *previous : 0;
+  if (previous != nullptr) *previous = values.back();
+  const bool is_constant = std::all_of(values.begin(), values.end(),
+                                       [&](int64_t v) { return v == values[0]; });
+  const auto mode = [&](ColumnMode m) {
+    fields_.put_u8(static_cast<uint8_t>(m));
+    return m;
+  };
+  if (is_constant && previous != nullptr && values[0] == before) return mode(ColumnMode::kAsBefore);
+  if (is_constant) {
+    mode(ColumnMode::kConstant);
+    if (is_index) {
+      fields_.put_zigzag(sub(values[0], before));
+    } else {
+      base::put_wide_zigzag(numbers_, values[0]);
+    }
+    return ColumnMode::kConstant;
+  }
+  if (values.size() >= kLongFamily) {
+    base::NestedRuns list;
+    for (const int64_t v : values) list.append(v);
+    // An item takes three numbers and its form.
+    if (list.item_count() * 4 <= values.size()) {
+      mode(ColumnMode::kList);
+      std::vector<int64_t> parts;
+      split_list(list.items(), fields_, parts);
+      for (const int64_t n : parts) base::put_wide_zigzag(numbers_, n);
+      return ColumnMode::kList;
+    }
+  }
+  if (!is_index && values.size() <= kMaxWideMembers) {
+    for (const int64_t v : values) base::put_wide_zigzag(numbers_, v);
+    return mode(ColumnMode::kWide);
+  }
+  const ColumnMode chosen = mode(plain_or_differences(values, before));
+  int64_t last = before;
+  for (const int64_t v : values) {
+    fields_.put_zigzag(chosen == ColumnMode::kPlain ? v : sub(v, last));
+    last = v;
+  }
+  return chosen;
+}
+
+}  // namespace refrain::format

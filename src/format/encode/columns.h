@@ -1,0 +1,35 @@
+// Columns of numbers: one number of all members of a family, the way that takes the fewest bytes of
+// those that do not let a regular column grow.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+#include "format/layout.h"
+
+namespace refrain::format {
+
+class ColumnWriter {
+ public:
+  ColumnWriter(base::ByteWriter& fields, base::ByteWriter& numbers)
+      : fields_(fields), numbers_(numbers) {}
+
+  // `previous`, where there is one, is what the column is compared with; it becomes the last value.
+  ColumnMode index(const std::vector<int64_t>& values, int64_t* previous = nullptr) {
+    return put(values, true, previous);
+  }
+  ColumnMode number(const std::vector<int64_t>& values, int64_t* previous = nullptr) {
+    return put(values, false, previous);
+  }
+  // A number that is mostly small.
+  void scaled(uint64_t v, uint64_t from = kScaledFrom);
+
+ private:
+  ColumnMode put(const std::vector<int64_t>& values, bool is_index, int64_t* previous);
+
+  base::ByteWriter& fields_;
+  base::ByteWriter& numbers_;
+};
+
+}  // namespace refrain::format

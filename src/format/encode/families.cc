@@ -1,0 +1,235 @@
+// Definitions, signatures and their durations: families, column by column.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unordered_map>
+
+#include "base/wide.h"
+#include "format/encode/columns.h"
+#include "format/encode/sections.h"
+#include "format/file_forms.h"
+#include "format/quantise.h"
+#include "format/walk.h"
+
+namespace refrain::format {
+
+namespace {
+
+using base::ByteWriter;
+
+
+std::vector<int64_t> operands_of(const Expr& e) {
+  switch (code_of(e)) {
+    case ExprCode::kMePlus: return {e.b};
+    case ExprCode::kAffine: return {e.a, e.b};
+    case ExprCode::kCart: return {e.a, e.b, e.d};
+    default: return {e.a};
+  }
+}
+
+template <class Value>
+std::vector<int64_t> column_of(const Family& f, Value value) {
+  std::vector<int64_t> column;
+  column.reserve(f.members);
+  for (uint32_t i = 0; i < f.members; ++i) column.push_back(value(f.first + i));
+  return column;
+}
+
+template <class T>
+std::vector<Family> families_of(const std::vector<T>& all) {
+  std::vector<Family> out;
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    if (i > 0 && all[i].like(all[out.back().first])) {
+      ++out.back().members;
+    } else {
+      out.push_back(Family{i, 1, false});
+    }
+  }
+  return out;
+}
+
+// The slots of one signature family.
+class SlotWriter {
+ public:
+  SlotWriter(const TraceData& trace, ColumnWriter& column) : trace_(trace), column_(column) {}
+
+  void write(const Family& f, const FileSignature& form, Regularity& r) {
+    const auto info = inspect_shape(trace_.signatures[f.first].shape);  // checked before
+    for (size_t k = 0; k < form.codes.size(); ++k) {
+      const auto operand = [&](size_t o) {
+        return column_of(f, [&](uint32_t s) { return operands_of(trace_.signatures[s].slots[k])[o]; });
+      };
+      const bool is_table = form.codes[k] == ExprCode::kTable;
+      const bool is_definition = info->slots[k] == SlotNature::kDefinition;
+      if (k == 0 && is_definition && !is_table) {
+        r.see_site(column_.index(operand(0), &last_site_));
+        continue;
+      }
+      const size_t n = operands_of(trace_.signatures[f.first].slots[k]).size();
+      for (size_t o = 0; o < n; ++o) {
+        int64_t& before = before_[static_cast<uint64_t>(info->call_id) << 40 | k << 8 |
+                                  static_cast<uint64_t>(form.codes[k]) << 2 | o];
+        r.see(is_table || is_definition ? column_.index(operand(o), &before)
+                                        : column_.number(operand(o), &before));
+      }
+    }
+  }
+
+ private:
+  const TraceData& trace_;
+  ColumnWriter& column_;
+  int64_t last_site_ = 0;
+  std::unordered_map<uint64_t, int64_t> before_;
+};
+
+}  // namespace
+
+void write_definitions(Encoding& in, ByteWriter& out) {
+  const std::vector<Definition>& all = in.trace.definitions;
+  std::vector<FileDefinition> forms;
+  forms.reserve(all.size());
+  for (const Definition& d : all) forms.push_back(file_definition(d));
+  const std::vector<Family> families = families_of(forms);
+  ColumnWriter column(out, in.numbers);
+  out.put_varint(families.size());
+  for (const Family& f : families) out.put_u8(static_cast<uint8_t>(forms[f.first].kind));
+  for (const Family& f : families) {
+    column.scaled(f.members);
+    out.put_varint(forms[f.first].refs);
+    if (forms[f.first].kind == DefinitionKind::kSite) continue;
+    out.put_string(forms[f.first].payload.structure);
+    out.put_varint(forms[f.first].payload.numbers.size());
+  }
+  int64_t last_offset = 0;
+  for (const Family& f : families) {
+    const FileDefinition& form = forms[f.first];
+    for (size_t k = 0; k < form.refs; ++k)
+      column.index(column_of(f, [&](uint32_t i) { return int64_t{all[i].refs[k]}; }));
+    const bool is_site = form.kind == DefinitionKind::kSite;
+    for (size_t k = 0; k < form.payload.numbers.size(); ++k) {
+      const auto values = column_of(f, [&](uint32_t i) { return forms[i].payload.numbers[k]; });
+      if (is_site) {
+        column.index(values, &last_offset);
+      } else {
+        column.number(values);
+      }
+    }
+  }
+}
+
+void write_signatures(Encoding& in, ByteWriter& out) {
+  std::vector<FileSignature> forms;
+  forms.reserve(in.trace.signatures.size());
+  for (const Signature& s : in.trace.signatures) forms.push_back(file_signature(s));
+  in.families = families_of(forms);
+  ColumnWriter column(out, in.numbers);
+  out.put_varint(in.families.size());
+  for (const Family& f : in.families) {
+    const FileShape& shape = forms[f.first].shape;
+    column.scaled(f.members);
+    out.put_varint(shape.bytes.size());
+    out.put_varint(shape.counts.size());
+    out.put_varint(shape.requests.size());
+  }
+  for (const Family& f : in.families) {
+    const std::string& bytes = forms[f.first].shape.bytes;
+    out.put_bytes(bytes.data(), bytes.size());
+  }
+  std::vector<Regularity> regularity(in.families.size());
+  for (size_t i = 0; i < in.families.size(); ++i) {
+    const Family& f = in.families[i];
+    const FileShape& shape = forms[f.first].shape;
+    for (size_t k = 0; k < shape.counts.size(); ++k)
+      regularity[i].see(
+          column.number(column_of(f, [&](uint32_t s) { return forms[s].shape.counts[k]; })));
+    for (size_t k = 0; k < shape.requests.size(); ++k)
+      regularity[i].see(
+          column.index(column_of(f, [&](uint32_t s) { return forms[s].shape.requests[k]; })));
+  }
+  for (const Family& f : in.families) {
+    for (const ExprCode code : forms[f.first].codes) out.put_u8(static_cast<uint8_t>(code));
+  }
+  SlotWriter slots(in.trace, column);
+  for (size_t i = 0; i < in.families.size(); ++i) {
+    Family& f = in.families[i];
+    slots.write(f, forms[f.first], regularity[i]);
+    f.shares_durations = f.members >= kLongFamily && regularity[i].shares_durations();
+  }
+}
+
+namespace {
+
+// The durations of a family that shares them, or of one signature.
+struct Codes {
+  uint16_t min = 0, mean = 0, max = 0;
+  uint8_t kind = 0;  // 0: all calls have the mean's code, 1: the rest follows
+  uint8_t first_bucket = 0;
+  std::array<uint8_t, kStoredBuckets> shares{};
+};
+
+size_t bucket_of(uint64_t ns) { return ns == 0 ? 0 : 63 - static_cast<size_t>(__builtin_clzll(ns)); }
+
+// The buckets kept are those with the most calls, the last such; what is outside counts in the
+// nearest of them.
+void keep_buckets(const DurationStats& d, Codes& c) {
+  std::array<uint64_t, Histogram::kBuckets + 1> until{};  // calls in buckets below i
+  for (size_t i = 0; i < Histogram::kBuckets; ++i) until[i + 1] = until[i] + d.histogram[i];
+  size_t first = 0;
+  for (size_t i = 0; i + kStoredBuckets <= Histogram::kBuckets; ++i) {
+    if (until[i + kStoredBuckets] - until[i] >= until[first + kStoredBuckets] - until[first])
+      first = i;
+  }
+  const size_t end = first + kStoredBuckets;
+  c.first_bucket = static_cast<uint8_t>(first);
+  for (size_t i = first; i < end; ++i) {
+    uint64_t n = d.histogram[i];
+    if (i == first) n += until[first];
+    if (i + 1 == end) n += until.back() - until[end];
+    c.shares[i - first] = share_code(n, d.count);
+  }
+}
+
+Codes codes_of(const DurationStats& d) {
+  const double mean = d.count == 0 ? 0 : d.sum_ns / static_cast<double>(d.count);
+  Codes c;
+  c.min = time_code(d.min_ns);
+  c.max = time_code(d.max_ns);
+  c.mean = mean >= 0x1p63 ? c.max : time_code(static_cast<uint64_t>(std::llround(mean)));
+  c.mean = std::clamp(c.mean, c.min, c.max);
+  keep_buckets(d, c);
+  const bool one_code = c.min == c.max;
+  const bool one_bucket = d.count == 0 || d.histogram[bucket_of(time_of(c.mean))] == d.count;
+  c.kind = one_code && one_bucket ? 0 : 1;
+  return c;
+}
+
+}  // namespace
+
+void write_durations(Encoding& in, ByteWriter& out) {
+  std::vector<Codes> all;
+  for (const Family& f : in.families) {
+    DurationStats sum;
+    for (uint32_t i = 0; i < f.members; ++i) {
+      const DurationStats& d = in.trace.durations[f.first + i];
+      if (f.shares_durations) {
+        add_durations(sum, d);
+      } else {
+        all.push_back(codes_of(d));
+      }
+    }
+    if (f.shares_durations) all.push_back(codes_of(sum));
+  }
+  for (const Codes& c : all) out.put_u8(c.kind);
+  for (const Codes& c : all) out.put_u16(c.mean);
+  const auto each = [&](auto put) {
+    for (const Codes& c : all) {
+      if (c.kind != 0) put(c);
+    }
+  };
+  each([&](const Codes& c) { out.put_u16(c.min); });
+  each([&](const Codes& c) { out.put_u16(c.max); });
+  each([&](const Codes& c) { out.put_u8(c.first_bucket); });
+  each([&](const Codes& c) { out.put_bytes(c.shares.data(), c.shares.size()); });
+}
+
+}  // namespace refrain::format

@@ -1,0 +1,305 @@
+#include "format/file_forms.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "format/checksum.h"
+#include "format/definitions.h"
+#include "format/limits.h"
+#include "format/run_codec.h"
+#include "format/walk.h"
+
+namespace refrain::format {
+
+namespace {
+
+class Stripper : public Visitor {
+ public:
+  explicit Stripper(std::string_view shape) : shape_(shape) {}
+  uint64_t count(uint64_t n, size_t begin, size_t end) override {
+    if (n < kLargeCount) return n;
+    copy_until(begin);
+    out_.put_varint(kLargeCount);
+    copied_ = end;
+    result.counts.push_back(static_cast<int64_t>(n));
+    return n;
+  }
+  void request(uint64_t n, size_t begin, size_t end) override {
+    copy_until(begin);
+    copied_ = end;
+    result.requests.push_back(static_cast<int64_t>(n));
+  }
+  void finish() {
+    copy_until(shape_.size());
+    result.bytes = out_.take();
+  }
+  FileShape result;
+
+ private:
+  void copy_until(size_t end) { out_.put_bytes(shape_.data() + copied_, end - copied_); }
+  std::string_view shape_;
+  base::ByteWriter out_;
+  size_t copied_ = 0;
+};
+
+class Restorer : public Visitor {
+ public:
+  explicit Restorer(const FileShape& shape) : shape_(shape) {}
+  uint64_t count(uint64_t n, size_t begin, size_t end) override {
+    if (n < kLargeCount) return n;
+    const uint64_t all = counts_ < shape_.counts.size()
+                             ? static_cast<uint64_t>(shape_.counts[counts_])
+                             : UINT64_MAX;
+    ++counts_;
+    if (n > kLargeCount || all < kLargeCount) return UINT64_MAX;  // beyond the walker's limit
+    put(begin, end, all);
+    return all;
+  }
+  uint64_t request_in_file() override {
+    return requests_ < shape_.requests.size() ? static_cast<uint64_t>(shape_.requests[requests_])
+                                              : UINT64_MAX;
+  }
+  void request(uint64_t n, size_t begin, size_t end) override {
+    ++requests_;
+    put(begin, end, n);
+  }
+  bool finish() {
+    out.put_bytes(shape_.bytes.data() + copied_, shape_.bytes.size() - copied_);
+    return counts_ == shape_.counts.size() && requests_ == shape_.requests.size();
+  }
+  base::ByteWriter out;
+
+ private:
+  void put(size_t begin, size_t end, uint64_t n) {
+    out.put_bytes(shape_.bytes.data() + copied_, begin - copied_);
+    out.put_varint(n);
+    copied_ = end;
+  }
+  const FileShape& shape_;
+  size_t copied_ = 0, counts_ = 0, requests_ = 0;
+};
+
+enum PayloadForm : uint8_t { kAsItIs = 0, kCommunicator = 1, kDerivedType = 2 };
+
+void put_list(const base::RunList& list, base::ByteWriter& structure,
+              std::vector<int64_t>& numbers) {
+  split_list(base::NestedRuns(list).items(), structure, numbers);
+}
+
+FilePayload as_it_is(const std::string& payload) {
+  return {std::string(1, static_cast<char>(kAsItIs)) + payload, {}};
+}
+
+FilePayload strip(const CommDefinition& comm) {
+  FilePayload out;
+  base::ByteWriter w;
+  w.put_u8(kCommunicator);
+  w.put_zigzag(comm.id);
+  w.put_varint(comm.constant);
+  w.put_u8(comm.inter ? 1 : 0);
+  put_list(comm.local, w, out.numbers);
+  if (comm.inter) put_list(comm.remote, w, out.numbers);
+  out.structure = w.take();
+  return out;
+}
+
+FilePayload strip(const DatatypeDefinition& type) {
+  FilePayload out;
+  base::ByteWriter w;
+  w.put_u8(kDerivedType);
+  w.put_zigzag(type.id);
+  w.put_varint(type.combiner);
+  out.numbers = {type.size_bytes, type.lower_bound, type.extent_bytes};
+  put_list(type.integers, w, out.numbers);
+  put_list(type.addresses, w, out.numbers);
+  out.structure = w.take();
+  return out;
+}
+
+// All of a payload's lists together may not have more runs out of loops than this.
+class ListSource {
+ public:
+  ListSource(base::ByteReader& in, const FilePayload& payload, size_t at)
+      : in_(in), numbers_(payload.numbers), at_(at), source_(numbers_, at_) {}
+  base::RunList list() { return join_list(in_, source_, kMaxMembers, budget_); }
+  bool at_end() const { return in_.ok() && in_.at_end() && at_ == numbers_.size(); }
+
+ private:
+  base::ByteReader& in_;
+  const std::vector<int64_t>& numbers_;
+  size_t at_;
+  VectorSource source_;
+  uint64_t budget_ = kMaxRepeatedRuns;
+};
+
+std::optional<std::string> restore_comm(base::ByteReader& in, const FilePayload& payload) {
+  CommDefinition comm;
+  comm.id = in.zigzag();
+  comm.constant = static_cast<uint32_t>(in.varint());
+  const uint8_t flags = in.u8();
+  comm.inter = (flags & 1) != 0;
+  comm.has_members = true;
+  ListSource lists(in, payload, 0);
+  comm.local = lists.list();
+  if (comm.inter) comm.remote = lists.list();
+  if (!lists.at_end() || flags > 1) return std::nullopt;
+  return write_comm(comm);
+}
+
+std::optional<std::string> restore_type(base::ByteReader& in, const FilePayload& payload) {
+  DatatypeDefinition type;
+  type.id = in.zigzag();
+  type.combiner = static_cast<uint32_t>(in.varint());
+  if (payload.numbers.size() < 3) return std::nullopt;
+  type.size_bytes = payload.numbers[0];
+  type.lower_bound = payload.numbers[1];
+  type.extent_bytes = payload.numbers[2];
+  ListSource lists(in, payload, 3);
+  type.integers = lists.list();
+  type.addresses = lists.list();
+  if (!lists.at_end()) return std::nullopt;
+  return write_datatype(type);
+}
+
+}  // namespace
+
+FileShape strip_shape(std::string_view shape) {
+  Stripper v(shape);
+  walk_signature(shape, Form::kSplit, v);
+  v.finish();
+  return std::move(v.result);
+}
+
+std::optional<std::string> restore_shape(const FileShape& shape) {
+  Restorer v(shape);
+  if (!walk_signature(shape.bytes, Form::kFile, v) || !v.finish()) return std::nullopt;
+  return v.out.take();
+}
+
+FilePayload strip_payload(const Definition& d) {
+  FilePayload out;
+  if (d.kind == DefinitionKind::kComm) {
+    const auto comm = parse_comm(d.payload);
+    if (comm && comm->has_members) out = strip(*comm);
+  } else if (d.kind == DefinitionKind::kDatatype) {
+    const auto type = parse_datatype(d.payload);
+    if (type && type->constant == 0) out = strip(*type);
+  }
+  // A payload that somebody wrote in another way than write_comm() does is kept as it is.
+  if (out.structure.empty() || restore_payload(out) != d.payload) return as_it_is(d.payload);
+  return out;
+}
+
+std::optional<std::string> restore_payload(const FilePayload& payload) {
+  base::ByteReader in(payload.structure);
+  switch (in.u8()) {
+    case kCommunicator: return restore_comm(in, payload);
+    case kDerivedType: return restore_type(in, payload);
+    case kAsItIs:
+      if (!in.ok() || !payload.numbers.empty()) return std::nullopt;
+      return payload.structure.substr(1);
+    default: return std::nullopt;
+  }
+}
+
+ExprCode code_of(const Expr& e) {
+  switch (e.kind) {
+    case Expr::Kind::kConst: return ExprCode::kConst;
+    case Expr::Kind::kAffine: return e.a == 1 ? ExprCode::kMePlus : ExprCode::kAffine;
+    case Expr::Kind::kMod: return ExprCode::kMod;
+    case Expr::Kind::kXor: return ExprCode::kXor;
+    case Expr::Kind::kCart: return ExprCode::kCart;
+    case Expr::Kind::kTable: return ExprCode::kTable;
+  }
+  return ExprCode::kConst;
+}
+
+FileDefinition file_definition(const Definition& d) {
+  if (d.kind == DefinitionKind::kSite)
+    return {d.kind, d.refs.size(), {{}, {base::ByteReader(d.payload).zigzag()}}};
+  return {d.kind, d.refs.size(), strip_payload(d)};
+}
+bool FileDefinition::like(const FileDefinition& o) const {
+  return kind == o.kind && refs == o.refs && payload.structure == o.payload.structure &&
+         payload.numbers.size() == o.payload.numbers.size();
+}
+uint64_t FileDefinition::key() const {
+  base::ByteWriter w;
+  w.put_u8(static_cast<uint8_t>(kind));
+  w.put_varint(refs);
+  w.put_varint(payload.numbers.size());
+  w.put_string(payload.structure);
+  return hash64(w.view().data(), w.size());
+}
+
+FileSignature file_signature(const Signature& s) {
+  FileSignature f{strip_shape(s.shape), {}};
+  f.codes.reserve(s.slots.size());
+  for (const Expr& e : s.slots) f.codes.push_back(code_of(e));
+  return f;
+}
+bool FileSignature::like(const FileSignature& o) const {
+  return shape.bytes == o.shape.bytes && codes == o.codes &&
+         shape.counts.size() == o.shape.counts.size() &&
+         shape.requests.size() == o.shape.requests.size();
+}
+uint64_t FileSignature::key() const {
+  base::ByteWriter w;
+  w.put_varint(shape.counts.size());
+  w.put_varint(shape.requests.size());
+  w.put_string(shape.bytes);
+  for (const ExprCode c : codes) w.put_u8(static_cast<uint8_t>(c));
+  return hash64(w.view().data(), w.size());
+}
+
+std::string next_name(const std::string& name) {
+  constexpr std::string_view kDigits = "0123456789";
+  const size_t last = name.find_last_of(kDigits);
+  if (last == std::string::npos) return {};
+  const size_t before = name.find_last_not_of(kDigits, last);
+  const size_t first = before == std::string::npos ? 0 : before + 1;
+  std::string number = name.substr(first, last - first + 1);
+  size_t at = number.size();
+  while (at > 0 && number[at - 1] == '9') number[--at] = '0';
+  if (at > 0) ++number[at - 1];
+  const std::string_view carry = at > 0 ? "" : "1";
+  return name.substr(0, first).append(carry).append(number).append(name.substr(last + 1));
+}
+
+std::vector<uint32_t> family_order(const std::vector<uint64_t>& keys,
+                                   const std::vector<std::vector<uint32_t>>& refs) {
+  std::unordered_map<uint64_t, size_t> members;
+  for (const uint64_t key : keys) ++members[key];
+  // Goes to the end: long families, and what refers to their members.
+  std::vector<char> moves(keys.size(), 0);
+  std::vector<size_t> part_of(keys.size(), 0);
+  std::vector<uint32_t> order;
+  std::unordered_map<uint64_t, size_t> place;  // of a family among the parts at the end
+  std::vector<std::vector<uint32_t>> parts;
+  for (uint32_t i = 0; i < keys.size(); ++i) {
+    const bool is_long = members[keys[i]] >= kLongFamily;
+    moves[i] = is_long ? 1 : 0;
+    for (const uint32_t r : refs[i]) {
+      if (r < i && moves[r] != 0) moves[i] = 1;
+    }
+    if (moves[i] == 0) {
+      order.push_back(i);
+      continue;
+    }
+    // What a member refers to must stand before it: in a part that begins no later than its own.
+    size_t earliest = 0;
+    for (const uint32_t r : refs[i]) {
+      if (r < i && moves[r] != 0) earliest = std::max(earliest, part_of[r]);
+    }
+    const auto [it, is_new] = place.try_emplace(keys[i], parts.size());
+    if (it->second < earliest) it->second = parts.size();
+    if (it->second == parts.size()) parts.emplace_back();
+    parts[it->second].push_back(i);
+    part_of[i] = it->second;
+  }
+  for (const auto& part : parts) order.insert(order.end(), part.begin(), part.end());
+  return order;
+}
+
+}  // namespace refrain::format

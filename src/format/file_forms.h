@@ -1,0 +1,95 @@
+// Shapes and definitions as the file has them: what is alike in all of a kind apart from the numbers.
+//
+// Signatures that differ only in numbers (the root of a broadcast that goes around, the partner in
+// step k of an exchange) are a family, and so are the communicators of all rows of a mesh: the
+// structure stands once, and the numbers are columns, most of them a run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/layout.h"
+#include "format/trace_data.h"
+
+namespace refrain::format {
+
+// A shape (split form) without its requests and its large counts.
+struct FileShape {
+  std::string bytes;  // Form::kFile
+  std::vector<int64_t> counts;
+  std::vector<int64_t> requests;
+};
+// `shape` is a shape.
+FileShape strip_shape(std::string_view shape);
+// nullopt when the numbers are not those that the bytes have room for, or give no shape.
+std::optional<std::string> restore_shape(const FileShape& shape);
+
+// The payload of a definition. A form byte says how: 0 as it is, 1 a communicator, 2 a datatype.
+struct FilePayload {
+  std::string structure;
+  std::vector<int64_t> numbers;
+};
+FilePayload strip_payload(const Definition& definition);
+// nullopt when that makes no payload.
+std::optional<std::string> restore_payload(const FilePayload& payload);
+
+// What the members of a family have in common, and what they do not.
+struct FileDefinition {
+  DefinitionKind kind{};
+  size_t refs = 0;
+  FilePayload payload;  // of a call site: no structure, its offset
+  bool like(const FileDefinition& other) const;
+  uint64_t key() const;  // equal for definitions of one family, and hardly ever else
+};
+FileDefinition file_definition(const Definition& definition);
+
+struct FileSignature {
+  FileShape shape;
+  std::vector<ExprCode> codes;
+  bool like(const FileSignature& other) const;
+  uint64_t key() const;
+};
+FileSignature file_signature(const Signature& signature);
+
+ExprCode code_of(const Expr& e);
+
+// "node7" becomes "node8", "n09" "n10": the last decimal number goes up by one. Empty without one.
+std::string next_name(const std::string& name);
+
+// Where a family of `members` begins to be worth more than its members: from here on columns may be
+// lists, and members of a wholly regular family share their statistics.
+inline constexpr size_t kLongFamily = 8;
+
+// Whether the members of a long family are so alike that they share their statistics of time: all of
+// their columns are regular, they differ in one at least, and are called from one place. Otherwise
+// the statistics of a loop over all ranks would take as many bytes as there are ranks.
+class Regularity {
+ public:
+  void see(ColumnMode mode) {
+    is_regular_ = is_regular_ && is_flat(mode);
+    differs_ = differs_ || mode == ColumnMode::kList;
+  }
+  void see_site(ColumnMode mode) {
+    is_regular_ = is_regular_ && is_flat(mode) && mode != ColumnMode::kList;
+  }
+  bool shares_durations() const { return is_regular_ && differs_; }
+
+ private:
+  static bool is_flat(ColumnMode mode) {
+    return mode == ColumnMode::kAsBefore || mode == ColumnMode::kConstant ||
+           mode == ColumnMode::kList;
+  }
+  bool is_regular_ = true, differs_ = false;
+};
+
+// An order in which members of long families stand together behind everything else, so that nothing
+// else gets another number when a family has more members. keys[i] is equal in all of a family,
+// refs[i] are what i refers to, all smaller than i and so again in the result. The result lists the
+// old indices in the new order.
+std::vector<uint32_t> family_order(const std::vector<uint64_t>& keys,
+                                   const std::vector<std::vector<uint32_t>>& refs);
+
+}  // namespace refrain::format
