@@ -141,7 +141,7 @@ class Checker {
     if (nature == SlotNature::kDefinition &&
         (e.kind != Expr::Kind::kConst || e.a < 0 || e.a >= definitions))
       add(kAt, kRuleDefinitionSlot, numbered("signature", i, " uses an unknown definition"));
-    if (e.kind == Expr::Kind::kCart && (e.a <= 0 || e.b <= 0))
+    if ((e.kind == Expr::Kind::kCart || e.kind == Expr::Kind::kDigit) && (e.a <= 0 || e.b <= 0))
       add(kAt, kRuleExpr, numbered("signature", i, " has a grid without extent"));
   }
 

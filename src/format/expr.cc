@@ -22,6 +22,10 @@ int64_t cart_shift(int64_t me, int64_t a, int64_t b, int64_t d) {
   return add(me, mul(modulo(add(c, modulo(d, b)), b) - c, a));
 }
 
+int64_t digit(int64_t me, int64_t a, int64_t b) {
+  return a <= 0 || b <= 0 || me < 0 ? 0 : (me / a) % b;
+}
+
 int64_t evaluate(const Expr& expr, Place place, uint64_t position,
                  const std::vector<base::RunList>& tables) {
   switch (expr.kind) {
@@ -31,6 +35,7 @@ int64_t evaluate(const Expr& expr, Place place, uint64_t position,
       return place.size > 0 ? modulo(add(place.me, expr.a), place.size) : place.me;
     case Expr::Kind::kXor: return place.me ^ expr.a;
     case Expr::Kind::kCart: return cart_shift(place.me, expr.a, expr.b, expr.d);
+    case Expr::Kind::kDigit: return add(mul(expr.c, digit(place.me, expr.a, expr.b)), expr.d);
     case Expr::Kind::kTable: {
       const auto t = static_cast<uint64_t>(expr.a);
       return t < tables.size() && position < tables[t].size() ? tables[t].at(position) : 0;

@@ -17,6 +17,8 @@ int64_t evaluate(const Expr& expr, Place place, uint64_t position,
                  const std::vector<base::RunList>& tables);
 // The value of a Cartesian shift (Expr::kCart), me when a or b are not positive.
 int64_t cart_shift(int64_t me, int64_t a, int64_t b, int64_t d);
+// The digit of a coordinate (Expr::kDigit), 0 when a or b are not positive or there is no me.
+int64_t digit(int64_t me, int64_t a, int64_t b);
 
 // What a signature's expressions are about, for one rank.
 struct Context {

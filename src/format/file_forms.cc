@@ -88,7 +88,10 @@ void put_list(const base::RunList& list, base::ByteWriter& structure,
 }
 
 FilePayload as_it_is(const std::string& payload) {
-  return {std::string(1, static_cast<char>(kAsItIs)) + payload, {}};
+  FilePayload out;
+  out.structure += static_cast<char>(kAsItIs);
+  out.structure += payload;
+  return out;
 }
 
 FilePayload strip(const CommDefinition& comm) {
@@ -198,7 +201,7 @@ std::optional<std::string> restore_payload(const FilePayload& payload) {
     case kDerivedType: return restore_type(in, payload);
     case kAsItIs:
       if (!in.ok() || !payload.numbers.empty()) return std::nullopt;
-      return payload.structure.substr(1);
+      return std::string(payload.structure, 1);
     default: return std::nullopt;
   }
 }
@@ -211,6 +214,7 @@ ExprCode code_of(const Expr& e) {
     case Expr::Kind::kXor: return ExprCode::kXor;
     case Expr::Kind::kCart: return ExprCode::kCart;
     case Expr::Kind::kTable: return ExprCode::kTable;
+    case Expr::Kind::kDigit: return ExprCode::kDigit;
   }
   return ExprCode::kConst;
 }
@@ -263,8 +267,18 @@ std::string next_name(const std::string& name) {
   size_t at = number.size();
   while (at > 0 && number[at - 1] == '9') number[--at] = '0';
   if (at > 0) ++number[at - 1];
-  const std::string_view carry = at > 0 ? "" : "1";
-  return name.substr(0, first).append(carry).append(number).append(name.substr(last + 1));
+  std::string next(name, 0, first);
+  if (at == 0) next += '1';
+  next += number;
+  next += std::string_view(name).substr(last + 1);
+  return next;
+}
+
+base::RunList host_blocks(uint64_t ranks, uint64_t ranks_each) {
+  base::RunList list;
+  for (uint64_t host = 0; host * ranks_each < ranks; ++host)
+    list.append_run(static_cast<int64_t>(host), 0, std::min(ranks_each, ranks - host * ranks_each));
+  return list;
 }
 
 std::vector<uint32_t> family_order(const std::vector<uint64_t>& keys,

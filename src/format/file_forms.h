@@ -59,6 +59,9 @@ ExprCode code_of(const Expr& e);
 // "node7" becomes "node8", "n09" "n10": the last decimal number goes up by one. Empty without one.
 std::string next_name(const std::string& name);
 
+// Rank r is on host r / `ranks_each`, as launchers do it: the same form for one host and for many.
+base::RunList host_blocks(uint64_t ranks, uint64_t ranks_each);
+
 // Where a family of `members` begins to be worth more than its members: from here on columns may be
 // lists, and members of a wholly regular family share their statistics.
 inline constexpr size_t kLongFamily = 8;

@@ -74,6 +74,7 @@ enum class ExprCode : uint8_t {
   kXor = 4,     // a
   kCart = 5,    // a, b, d
   kTable = 6,   // table index
+  kDigit = 7,   // a, b, c, d
 };
 
 // How one number of all members of a family is written. An *index* (of a definition, a signature, a
@@ -96,6 +97,9 @@ inline constexpr size_t kStoredBuckets = 16;
 // A small number among the fields; from this one on the number itself is in the numbers section.
 inline constexpr uint64_t kScaledFrom = 8;
 inline constexpr uint64_t kScaledSignatureFrom = 64;
+
+// Which host each rank is on: a list, or rank r on host r / n.
+enum class HostForm : uint8_t { kList = 0, kBlocks = 1 };
 
 enum class GrammarForm : uint8_t { kRules = 0, kSequence = 1 };
 

@@ -25,9 +25,10 @@ struct Expr {
     kCart = 4,    // one step in a Cartesian grid: with coordinate c = (me / a) mod b,
                   // me + (((c + d) mod b) - c) * a
     kTable = 5,   // tables[a].at(position of the rank in its group)
+    kDigit = 6,   // a coordinate in a mesh: ((me / a) mod b) * c + d
   };
   Kind kind = Kind::kConst;
-  int64_t a = 0, b = 0, d = 0;
+  int64_t a = 0, b = 0, d = 0, c = 0;
   bool operator==(const Expr&) const = default;
 };
 

@@ -71,11 +71,13 @@ void read_table(FieldReader& in, FileHeader& h) {
     const size_t stored_at = in.position();
     e.stored_bytes = in.u32("stored bytes of section", i);
     const size_t raw_at = in.position();
-    e.raw_bytes = e.codec == Codec::kRaw ? e.stored_bytes : in.u32("raw bytes of section", i);
+    e.raw_bytes = in.u32("raw bytes of section", i);
     e.checksum = in.u32("checksum of section", i);
     if (!in.ok()) return;
     if (e.stored_bytes > h.file_bytes - offset)
       return in.fail(kRuleSectionsFill, stored_at, "section reaches past the end of the file");
+    if (e.codec == Codec::kRaw && e.raw_bytes != e.stored_bytes)
+      return in.fail(kRuleTableEntry, raw_at, "two lengths of a section that is not compressed");
     if (e.raw_bytes > kMaxSectionRawBytes ||
         e.raw_bytes > kFreeRawBytes + e.stored_bytes * kMaxExpansion)
       return in.fail(kRuleTableEntry, raw_at, "raw length beyond the limit");

@@ -22,6 +22,7 @@ bool expr_of(uint8_t code, Expr& e) {
     case ExprCode::kXor: e.kind = Expr::Kind::kXor; return true;
     case ExprCode::kCart: e.kind = Expr::Kind::kCart; return true;
     case ExprCode::kTable: e.kind = Expr::Kind::kTable; return true;
+    case ExprCode::kDigit: e.kind = Expr::Kind::kDigit; return true;
   }
   return false;
 }
@@ -34,6 +35,7 @@ std::vector<int64_t Expr::*> operands_of(const Expr& e) {
       if (e.a == 1) return {&Expr::b};
       return {&Expr::a, &Expr::b};
     case Expr::Kind::kCart: return {&Expr::a, &Expr::b, &Expr::d};
+    case Expr::Kind::kDigit: return {&Expr::a, &Expr::b, &Expr::c, &Expr::d};
     default: return {&Expr::a};
   }
 }

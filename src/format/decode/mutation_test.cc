@@ -16,7 +16,13 @@ namespace {
 
 TraceData small_trace(bool periodic = true) {
   std::vector<RankRecord> ranks;
-  for (uint64_t r = 0; r < 9; ++r) ranks.push_back(testing::halo_2d(r, 3, 3, periodic, 20));
+  for (uint64_t r = 0; r < 9; ++r) {
+    ranks.push_back(testing::halo_2d(r, 3, 3, periodic, 20));
+    // A value that no expression explains, so that there is a table.
+    ranks.back().signatures.push_back(
+        testing::Sig(7, 1).integer(static_cast<int64_t>(r * r * r % 7)).bytes());
+    ranks.back().durations.emplace_back();
+  }
   TraceData trace = testing::merge_all(ranks);
   trace.losses.push_back(Loss{"spool_full", 17, 3, "no space left"});
   return trace;
@@ -29,6 +35,7 @@ std::string wrap(const std::vector<std::pair<uint32_t, std::string>>& sections, 
   for (const auto& [type, raw] : sections) {
     table.put_varint(type);
     table.put_u8(0);
+    table.put_u32(static_cast<uint32_t>(raw.size()));
     table.put_u32(static_cast<uint32_t>(raw.size()));
     table.put_u32(checksum32(raw));
     body += raw;

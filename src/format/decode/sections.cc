@@ -58,7 +58,18 @@ void read_meta(FieldReader& in, Decoding& out) {
     if (in.ok()) m.text[std::move(key)] = std::move(value);
   }
   read_hosts(in, out);
-  m.host_of_rank = in.runs("host of rank", kMaxRanks);
+  const size_t begin = in.position();
+  const uint8_t form = in.u8("form of hosts of ranks");
+  if (form == static_cast<uint8_t>(HostForm::kList)) {
+    m.host_of_rank = in.runs("host of rank", kMaxRanks);
+    return;
+  }
+  const uint64_t each = in.wide("ranks of each host", -1, kMaxRanks);
+  // Each host has a name.
+  const bool good = form == static_cast<uint8_t>(HostForm::kBlocks) && each > 0 &&
+                    m.ranks <= each * m.hosts.size();
+  if (in.ok() && !good) return in.fail(kRuleHosts, begin, "hosts do not match the ranks");
+  if (in.ok()) m.host_of_rank = host_blocks(m.ranks, each);
 }
 
 void read_tables(FieldReader& in, Decoding& out) {

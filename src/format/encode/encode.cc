@@ -87,7 +87,7 @@ std::string assemble(const TraceData& trace, std::vector<Section> sections) {
     table.put_varint(static_cast<uint32_t>(s.type));
     table.put_u8(static_cast<uint8_t>(stored.codec));
     table.put_u32(static_cast<uint32_t>(stored.bytes.size()));
-    if (stored.codec != Codec::kRaw) table.put_u32(static_cast<uint32_t>(raw_bytes));
+    table.put_u32(static_cast<uint32_t>(raw_bytes));
     table.put_u32(checksum32(stored.bytes));
     body += stored.bytes;
   }

@@ -23,6 +23,7 @@ std::vector<int64_t> operands_of(const Expr& e) {
     case ExprCode::kMePlus: return {e.b};
     case ExprCode::kAffine: return {e.a, e.b};
     case ExprCode::kCart: return {e.a, e.b, e.d};
+    case ExprCode::kDigit: return {e.a, e.b, e.c, e.d};
     default: return {e.a};
   }
 }

@@ -50,7 +50,15 @@ void write_meta(Encoding& in, ByteWriter& out) {
     out.put_string(value);
   }
   write_hosts(m.hosts, out, in.numbers);
-  write_runs(m.host_of_rank, out, in.numbers);
+  const auto& runs = m.host_of_rank.runs();
+  const uint64_t each = runs.empty() || runs[0].step != 0 ? 1 : runs[0].count;
+  const bool is_blocks = m.host_of_rank == host_blocks(m.ranks, each);
+  out.put_u8(static_cast<uint8_t>(is_blocks ? HostForm::kBlocks : HostForm::kList));
+  if (is_blocks) {
+    base::put_wide(in.numbers, each);
+  } else {
+    write_runs(m.host_of_rank, out, in.numbers);
+  }
 }
 
 void write_tables(Encoding& in, ByteWriter& out) {

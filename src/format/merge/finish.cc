@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <climits>
 #include <map>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
 
+#include "format/expr.h"
 #include "format/limits.h"
 #include "format/merge/group.h"
 #include "format/merge/hypotheses.h"
@@ -38,6 +40,23 @@ struct SameShape {
 // them cannot make Finalize quadratic.
 constexpr size_t kMaxShareTries = 64;
 
+int depth_of(const std::vector<base::NestedRuns::Item>& items) {
+  int depth = 0;
+  for (const auto& item : items) {
+    const int own = item.is_loop() ? 1 + depth_of(item.body) : item.count > 1 ? 1 : 0;
+    depth = std::max(depth, own);
+  }
+  return depth;
+}
+
+// How large a set of ranks is, in a measure that does not depend on the lengths of a mesh's sides:
+// the inside is before its faces, those before edges and corners. Sets without order go by number.
+std::pair<int, uint64_t> extent_of(const base::NestedRuns& ranks) {
+  constexpr uint64_t kOrderly = 16;
+  if (ranks.item_count() > kOrderly) return {INT_MAX, ranks.size()};
+  return {depth_of(ranks.items()), 0};
+}
+
 class Finisher {
  public:
   explicit Finisher(PartialTrace partial)
@@ -71,9 +90,10 @@ class Finisher {
     std::iota(by_size_.begin(), by_size_.end(), size_t{0});
     // Many ranks leave few hypotheses: those first, so that single ranks join what they
     // established.
-    std::stable_sort(by_size_.begin(), by_size_.end(), [&](size_t x, size_t y) {
-      return p_.groups[x].ranks.size() > p_.groups[y].ranks.size();
-    });
+    std::vector<std::pair<int, uint64_t>> extent;
+    for (const PartialGroup& g : p_.groups) extent.push_back(extent_of(g.ranks));
+    std::stable_sort(by_size_.begin(), by_size_.end(),
+                     [&](size_t x, size_t y) { return extent[x] > extent[y]; });
     depth_.resize(p_.groups.size());
     firsts_.resize(p_.groups.size());
     for (size_t g = 0; g < p_.groups.size(); ++g) {
@@ -119,7 +139,7 @@ class Finisher {
     for (size_t i = 0; i < tries; ++i) {
       const size_t at = (same.cursor + i) % same.foreign;
       Shared& other = same.entries[at];
-      if (!join(other, mine)) continue;
+      if (!join(other, mine, g, t)) continue;
       same.cursor = at + 1;
       out_.groups[g].signatures[t] = other.index;
       add_durations(out_.durations[other.index], sig.duration);
@@ -136,25 +156,25 @@ class Finisher {
   }
 
   // Copies what is alive (the group's own states stay: places of later calls are found through
-  // them); where all hypotheses are dead, a Cartesian shift if that holds, else a table.
+  // them); where all hypotheses are dead, what a mesh explains, else a table.
   void resolve_tables(size_t g, uint32_t t, Shared& mine) {
     const PartialSignature& sig = p_.groups[g].signatures[t];
     mine.slots.resize(sig.slots.size());
     mine.exprs.resize(sig.slots.size());
-    base::RunList mes;
     for (size_t i = 0; i < sig.slots.size(); ++i) {
       if (sig.slots[i].alive != 0) {
         mine.slots[i] = sig.slots[i];
         continue;
       }
       mine.slots[i].alive = 0;
-      std::optional<Expr> cart;
-      if (shapes_[sig.shape].slots[i] == SlotNature::kInt) {
-        if (mes.empty()) mes = all_places(g, t);
-        cart = find_cart(sig.slots[i].values.runs(), mes);
+      std::optional<Expr> found;
+      if (shapes_[sig.shape].slots[i] == SlotNature::kInt && has_one_size(g, t)) {
+        const base::RunList values = sig.slots[i].values.runs();
+        found = find_cart(values, all_places(g, t));
+        if (!found) found = find_digit(values, all_places(g, t), mine.first.size);
       }
-      if (cart) {
-        mine.exprs[i] = *cart;
+      if (found) {
+        mine.exprs[i] = *found;
       } else {
         mine.has_table = true;
         mine.exprs[i] = {Expr::Kind::kTable, table(sig.slots[i].values), 0, 0};
@@ -162,12 +182,34 @@ class Finisher {
     }
   }
 
+  // The definition that decides about places of a signature: -1 the world, -2 not the same for all
+  // ranks of the group.
+  int64_t context_of(size_t g, uint32_t t) {
+    const PartialGroup& group = p_.groups[g];
+    const auto first = static_cast<uint64_t>(group.ranks.first());
+    for (;;) {
+      const PartialSignature& sig = group.signatures[t];
+      for (const uint32_t slot : shapes_[sig.shape].object_slots) {
+        const SlotState& s = sig.slots[slot];
+        const int64_t definition = s.alive != 0 ? s.first : s.values.first();
+        if (places_.in(definition, first)) return s.alive != 0 ? definition : -2;
+      }
+      const std::vector<uint32_t>& requests = shapes_[sig.shape].requests;
+      if (requests.empty() || requests[0] >= t) return -1;
+      t = requests[0];
+    }
+  }
+  bool has_one_size(size_t g, uint32_t t) { return context_of(g, t) != -2; }
+
   // Numbers of the group's ranks in the communicator of the signature.
-  base::RunList all_places(size_t g, uint32_t t) {
+  const base::RunList& all_places(size_t g, uint32_t t) {
+    const int64_t context = context_of(g, t);
+    const auto known = mes_.find({g, context});
+    if (context != -2 && known != mes_.end()) return known->second;
     GroupView view(p_.groups[g], shapes_, places_);
     base::RunList mes;
     for (uint64_t i = 0; i < p_.groups[g].ranks.size(); ++i) mes.append(view.place(t, i).me);
-    return mes;
+    return mes_[{g, context}] = std::move(mes);
   }
 
   int64_t table(const base::NestedRuns& values) {
@@ -180,18 +222,44 @@ class Finisher {
   }
 
   // True, and `to` narrowed, when one signature can stand for both.
-  static bool join(Shared& to, const Shared& from) {
+  bool join(Shared& to, const Shared& from, size_t g, uint32_t t) {
     std::vector<SlotState> slots = to.slots;
     for (size_t i = 0; i < slots.size(); ++i) {
-      if (slots[i].alive == 0 || from.slots[i].alive == 0) {
-        if (slots[i].alive != from.slots[i].alive || !(to.exprs[i] == from.exprs[i])) return false;
+      if (slots[i].alive == 0) {
+        if (!holds(to.exprs[i], from, i, g, t)) return false;
         continue;
       }
+      if (from.slots[i].alive == 0) return false;
       const bool fixed = ((slots[i].alive | from.slots[i].alive) & SlotState::kSlopeFixed) != 0;
       intersect(slots[i], to.first, from.slots[i], from.first);
       if (slots[i].alive == 0 || (!fixed && !is_simple(slots[i]))) return false;
     }
     to.slots = std::move(slots);
+    return true;
+  }
+
+  // Whether what a larger group has for a slot is true for terminal t of group g as well: a border
+  // of a mesh has the coordinates and neighbours of the inside, and simpler words for them.
+  bool holds(const Expr& e, const Shared& from, size_t i, size_t g, uint32_t t) {
+    if (from.slots[i].alive == 0 && e == from.exprs[i]) return true;
+    const SlotState& own = p_.groups[g].signatures[t].slots[i];
+    const int64_t first = own.alive != 0 ? own.first : own.values.first();
+    const std::vector<base::RunList> no_tables;
+    if (evaluate(e, from.first, 0, no_tables) != first) return false;
+    const base::RunList& mes = all_places(g, t);
+    if (own.alive == 0) return explains(e, own.values.runs(), mes, from.first.size);
+    const Expr simple = choose(own, from.first);
+    base::RunList values;
+    if (simple.kind == Expr::Kind::kConst) {
+      values.append_run(simple.a, 0, mes.size());
+      return explains(e, values, mes, from.first.size);
+    }
+    for (const base::RunList::Run& run : mes.runs()) {
+      for (uint64_t k = 0; k < run.count; ++k) {
+        const Place place{run.start + run.step * static_cast<int64_t>(k), from.first.size};
+        if (evaluate(e, place, 0, no_tables) != evaluate(simple, place, 0, no_tables)) return false;
+      }
+    }
     return true;
   }
 
@@ -240,6 +308,7 @@ class Finisher {
   uint32_t max_depth_ = 0;
   std::unordered_map<std::string, SameShape> shared_;
   Interner tables_;
+  std::map<std::pair<size_t, int64_t>, base::RunList> mes_;  // by group and deciding definition
   TraceData out_;
 };
 

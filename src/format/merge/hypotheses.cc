@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "format/expr.h"
+#include "format/limits.h"
 
 namespace refrain::format {
 
@@ -125,15 +126,64 @@ class ListReader {
   uint64_t at_ = 0;
 };
 
-bool is_cart(const Expr& e, const base::RunList& values, const base::RunList& mes) {
+// Divisors, ascending. Of a number of ranks there are few.
+std::vector<int64_t> divisors(int64_t n) {
+  std::vector<int64_t> low, high;
+  for (int64_t d = 1; d * d <= n; ++d) {
+    if (n % d != 0) continue;
+    low.push_back(d);
+    if (d * d != n) high.push_back(n / d);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+// Factor and summand, from the first two ranks with different digits.
+bool fit_digit(Expr& e, const base::RunList& values, const base::RunList& mes) {
+  ListReader value(values), me(mes);
+  const int64_t v0 = value.next(), q0 = digit(me.next(), e.a, e.b);
+  for (uint64_t i = 1; i < values.size(); ++i) {
+    const int64_t v = value.next(), q = digit(me.next(), e.a, e.b);
+    if (q == q0 && v != v0) return false;
+    if (q == q0) continue;
+    e.c = sub(v, v0) / (q - q0);
+    e.d = sub(v0, mul(e.c, q0));
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool explains(const Expr& expr, const base::RunList& values, const base::RunList& mes,
+              int64_t size) {
+  if (values.size() != mes.size()) return false;
+  const std::vector<base::RunList> no_tables;
   ListReader value(values), me(mes);
   for (uint64_t i = 0; i < values.size(); ++i) {
-    if (cart_shift(me.next(), e.a, e.b, e.d) != value.next()) return false;
+    if (evaluate(expr, Place{me.next(), size}, i, no_tables) != value.next()) return false;
   }
   return true;
 }
 
-}  // namespace
+std::optional<Expr> find_digit(const base::RunList& values, const base::RunList& mes,
+                               int64_t size) {
+  if (values.size() != mes.size() || size < 1 || size > static_cast<int64_t>(kMaxRanks))
+    return std::nullopt;
+  const std::vector<int64_t> all = divisors(size);
+  // A coordinate itself before anything that happens to look like one in a small mesh.
+  for (const bool plain : {true, false}) {
+    for (const int64_t a : all) {
+      for (auto b = all.rbegin(); b != all.rend(); ++b) {
+        if (*b < 2 || size / a % *b != 0) continue;
+        Expr e{Expr::Kind::kDigit, a, *b, 0, 0};
+        if (!fit_digit(e, values, mes) || (plain && (e.c != 1 || e.d != 0))) continue;
+        if (explains(e, values, mes, size)) return e;
+      }
+    }
+  }
+  return std::nullopt;
+}
 
 std::optional<Expr> find_cart(const base::RunList& values, const base::RunList& mes) {
   if (values.size() != mes.size()) return std::nullopt;
@@ -158,7 +208,7 @@ std::optional<Expr> find_cart(const base::RunList& values, const base::RunList& 
     if (divisor % k != 0) continue;
     const int64_t a = divisor / k;
     Expr e{Expr::Kind::kCart, a, (up - down) / a, up / a};
-    if (!is_cart(e, values, mes)) continue;
+    if (!explains(e, values, mes, 0)) continue;
     if (2 * e.d > e.b) e.d -= e.b;
     return e;
   }

@@ -32,4 +32,11 @@ bool is_simple(const SlotState& state);
 // A Cartesian shift that gives values[i] where Place::me is mes[i], for every i; tried for tables.
 std::optional<Expr> find_cart(const base::RunList& values, const base::RunList& mes);
 
+// The same for a coordinate in a mesh of `size` ranks, times and plus something.
+std::optional<Expr> find_digit(const base::RunList& values, const base::RunList& mes, int64_t size);
+
+// Whether the expression, which needs no tables, gives values[i] where Place::me is mes[i].
+bool explains(const Expr& expr, const base::RunList& values, const base::RunList& mes,
+              int64_t size);
+
 }  // namespace refrain::format

@@ -29,6 +29,7 @@ class Sig {
   Sig& array(uint64_t n) { return tag(FieldTag::kArray).put_varint(n), *this; }
   Sig& times(uint64_t n) { return out_.put_varint(n), *this; }
   Sig& ints(const std::vector<int64_t>& values);  // kArray, every element for itself
+  Sig& int_runs(const std::vector<int64_t>& values);  // kIntRuns, as long arrays are recorded
   Sig& status(int64_t source, int64_t tag_value) {
     return tag(FieldTag::kStatus), integer(source), integer(tag_value);
   }
@@ -73,6 +74,7 @@ RankRecord halo_3d(uint64_t rank, uint64_t edge, uint64_t iterations);
 // through serialise() and parse() on the way; then finish().
 TraceData merge_all(const std::vector<RankRecord>& ranks, uint64_t seed = 0);
 
+// Calls are compared in order, parameter by parameter, arrays element by element.
 // Empty when the trace says exactly what the rank recorded, else the first difference.
 std::string difference(const TraceData& trace, const RankRecord& rank);
 

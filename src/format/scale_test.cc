@@ -1,0 +1,135 @@
+// A file takes as many bytes at 4096 ranks as at 64, but for the totals of each rank, and says of
+// every rank what that rank did.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <numeric>
+
+#include "format/decode/decode.h"
+#include "format/encode/encode.h"
+#include "format/testing/patterns.h"
+
+namespace refrain::format {
+namespace {
+
+using testing::Pattern;
+using Dims = std::vector<int64_t>;
+
+constexpr uint64_t kIterations = 12;
+
+struct Measured {
+  size_t bytes = 0;  // without totals
+  TraceData trace;
+};
+
+Measured measure(const Pattern& pattern, const Dims& dims, uint64_t iterations = kIterations) {
+  const uint64_t ranks = testing::rank_count(dims);
+  auto trace = finish(testing::merge_tree(0, ranks, ranks, [&](uint64_t r) {
+    return pattern.program(r, dims, iterations);
+  }));
+  EXPECT_TRUE(trace.ok());
+  Measured m;
+  const auto bytes = encode(*trace);
+  EXPECT_TRUE(bytes.ok()) << bytes.error().to_string();
+  if (!bytes.ok()) return m;
+  double totals = 0;
+  const bool shown = std::getenv("REFRAIN_TEST_SIZES") != nullptr;
+  const auto sizes = section_sizes(*bytes, "t.rfn");
+  for (const SectionSize& s : *sizes) {
+    if (s.type == SectionType::kTotals) totals += s.stored_bytes;
+    if (shown)
+      std::printf("  %-12s raw %6llu stored %8.1f\n", std::string(to_string(s.type)).c_str(),
+                  static_cast<unsigned long long>(s.raw_bytes), s.stored_bytes);
+  }
+  EXPECT_LE(totals, 4.0 * static_cast<double>(ranks));
+  if (const char* folder = std::getenv("REFRAIN_TEST_FILES"); folder != nullptr)
+    (void)write_file_atomically(std::string(folder) + "/" + std::to_string(ranks) + ".rfn", *bytes)
+        .ok();
+  m.bytes = bytes->size() - static_cast<size_t>(totals);
+  auto decoded = decode(*bytes, "t.rfn");
+  EXPECT_TRUE(decoded.ok()) << decoded.error().to_string();
+  if (decoded.ok()) m.trace = std::move(*decoded);
+  if (shown)
+    std::printf("%-34s %5llu ranks: %6zu bytes, %3zu groups, %4zu signatures, %3zu grammars\n",
+                pattern.name.c_str(), static_cast<unsigned long long>(ranks), m.bytes,
+                m.trace.groups.size(), m.trace.signatures.size(), m.trace.grammars.size());
+  return m;
+}
+
+// Every rank of a small world, some hundred of a large one.
+void expect_exact(const Measured& m, const Pattern& pattern, const Dims& dims,
+                  uint64_t iterations = kIterations) {
+  const uint64_t ranks = testing::rank_count(dims);
+  const uint64_t step = ranks <= 512 ? 1 : ranks / 97;
+  for (uint64_t r = 0; r < ranks; r += step) {
+    ASSERT_EQ(testing::difference(m.trace, pattern.program(r, dims, iterations)), "")
+        << pattern.name << ", rank " << r << " of " << ranks;
+  }
+  const uint64_t last = ranks - 1;
+  ASSERT_EQ(testing::difference(m.trace, pattern.program(last, dims, iterations)), "");
+}
+
+class Flat : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Flat, NotOneByteMoreAtMoreRanks) {
+  const Pattern& pattern = testing::pattern(GetParam());
+  const std::vector<Dims> of_one[] = {
+      {{64}, {512}, {4096}},
+      {{8, 8}, {16, 32}, {64, 64}, {4, 1024}, {61, 67}},
+      {{4, 4, 4}, {8, 8, 8}, {16, 16, 16}, {4, 8, 128}, {13, 9, 31}},
+  };
+  size_t expected = 0;
+  for (Dims dims : of_one[pattern.dimensions - 1]) {
+    if (pattern.name == "transpose") dims[1] = dims[0];
+    if (pattern.name == "pairwise exchange" && dims[0] > 512) continue;  // 4096 calls squared
+    const uint64_t iterations = pattern.name == "pairwise exchange" ? 2 : kIterations;
+    const Measured m = measure(pattern, dims, iterations);
+    if (expected == 0) expected = m.bytes;
+    EXPECT_EQ(m.bytes, expected) << pattern.name << ": " << ::testing::PrintToString(dims);
+    expect_exact(m, pattern, dims, iterations);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Patterns, Flat,
+                         ::testing::Values("halo 2D", "halo 2D periodic",
+                                           "halo 2D without calls at borders", "halo 3D",
+                                           "halo 3D periodic", "halo 3D without calls at borders",
+                                           "sweep 2D", "sweep 2D without calls at borders",
+                                           "sweep 3D", "transpose", "ring", "pairwise exchange",
+                                           "all-to-all-v", "rows and columns"),
+                         [](const auto& of) {
+                           std::string name;
+                           for (const char* c = of.param; *c != 0; ++c)
+                             if (std::isalnum(static_cast<unsigned char>(*c)) != 0) name += *c;
+                           return name;
+                         });
+
+TEST(FlatInPhases, RecursiveDoublingGrowsWithTheLogarithm) {
+  const Pattern& pattern = testing::pattern("recursive doubling");
+  size_t before = measure(pattern, {256}).bytes;
+  for (int64_t ranks = 512; ranks <= 4096; ranks *= 2) {
+    const Measured m = measure(pattern, {ranks});
+    // One more phase: its partner and its durations.
+    EXPECT_LE(m.bytes, before + 48);
+    before = m.bytes;
+    expect_exact(m, pattern, {ranks});
+  }
+}
+
+TEST(FlatInLoops, RotatingRoot) {
+  const Pattern& pattern = testing::pattern("rotating root");
+  // Once around: as many signatures as ranks.
+  const Measured small = measure(pattern, {64}, 0), large = measure(pattern, {1024}, 0);
+  EXPECT_EQ(small.bytes, large.bytes);
+  EXPECT_EQ(large.trace.signatures.size(), 1024u + 4);
+  expect_exact(small, pattern, {64}, 0);
+  expect_exact(large, pattern, {1024}, 0);
+  // Part of the way, and several times around.
+  const Measured part = measure(pattern, {4096}, 50);
+  EXPECT_EQ(part.bytes, measure(pattern, {64}, 50).bytes);
+  expect_exact(part, pattern, {4096}, 50);
+  EXPECT_LE(measure(pattern, {64}, 640).bytes, small.bytes + 24);
+}
+
+}  // namespace
+}  // namespace refrain::format

@@ -1,0 +1,44 @@
+// Communication of ranks that never ran, in the forms that programs have it: for tests and benches.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "format/merge/merge.h"
+#include "format/testing/synthetic.h"
+
+namespace refrain::format::testing {
+
+// A program: what rank `rank` of dims[0] * dims[1] * ... records. Loops of `iterations`.
+using Program =
+    std::function<RankRecord(uint64_t rank, const std::vector<int64_t>& dims, uint64_t iterations)>;
+
+struct Pattern {
+  std::string name;
+  size_t dimensions;  // of the mesh that it runs on
+  Program program;
+};
+// Halo exchanges, sweeps, transposes, rings, collectives, communicators of rows, ...
+const std::vector<Pattern>& patterns();
+const Pattern& pattern(const std::string& name);
+
+uint64_t rank_count(const std::vector<int64_t>& dims);
+
+// A program of 1000 kinds of ranks, each with calls and an order of its own.
+RankRecord irregular(uint64_t rank, uint64_t world_size);
+
+// What merging cost the rank with the most of it.
+struct MergeCost {
+  uint64_t serialised_bytes = 0;  // the largest message
+  uint64_t live_bytes = 0;        // the largest PartialTrace, by its message without totals
+  uint64_t merges = 0;
+};
+
+// Merges ranks [first, first + count) as MPI_Finalize does: in a binomial tree, the upper half
+// through serialise() and parse(). Depth first, so that few ranks are in memory at a time.
+PartialTrace merge_tree(uint64_t first, uint64_t count, uint64_t world_size,
+                        const std::function<RankRecord(uint64_t)>& rank, MergeCost* cost = nullptr);
+
+}  // namespace refrain::format::testing
