@@ -82,9 +82,15 @@ class Restorer : public Visitor {
 
 enum PayloadForm : uint8_t { kAsItIs = 0, kCommunicator = 1, kDerivedType = 2 };
 
+// Members of a communicator are regular; what a datatype was made of are a few numbers, each with a
+// meaning of its own, and more often regular by chance.
+constexpr uint64_t kFewNumbers = 32;
+
 void put_list(const base::RunList& list, base::ByteWriter& structure,
-              std::vector<int64_t>& numbers) {
-  split_list(base::NestedRuns(list).items(), structure, numbers);
+              std::vector<int64_t>& numbers, uint64_t few = 0) {
+  structure.put_varint(list.size() < few ? list.size() : few);
+  if (list.size() >= few) return split_list(base::NestedRuns(list).items(), structure, numbers);
+  for (uint64_t i = 0; i < list.size(); ++i) numbers.push_back(list.at(i));
 }
 
 FilePayload as_it_is(const std::string& payload) {
@@ -114,8 +120,8 @@ FilePayload strip(const DatatypeDefinition& type) {
   w.put_zigzag(type.id);
   w.put_varint(type.combiner);
   out.numbers = {type.size_bytes, type.lower_bound, type.extent_bytes};
-  put_list(type.integers, w, out.numbers);
-  put_list(type.addresses, w, out.numbers);
+  put_list(type.integers, w, out.numbers, kFewNumbers);
+  put_list(type.addresses, w, out.numbers, kFewNumbers);
   out.structure = w.take();
   return out;
 }
@@ -125,10 +131,24 @@ class ListSource {
  public:
   ListSource(base::ByteReader& in, const FilePayload& payload, size_t at)
       : in_(in), numbers_(payload.numbers), at_(at), source_(numbers_, at_) {}
-  base::RunList list() { return join_list(in_, source_, kMaxMembers, budget_); }
+  base::RunList list(uint64_t few = 0) {
+    const uint64_t n = in_.varint();
+    if (n >= few) return n == few ? join_list(in_, source_, kMaxMembers, budget_) : broken();
+    base::RunList list;
+    int64_t v = 0;
+    for (uint64_t i = 0; i < n; ++i) {
+      if (!source_.next(v)) return broken();
+      list.append(v);
+    }
+    return list;
+  }
   bool at_end() const { return in_.ok() && in_.at_end() && at_ == numbers_.size(); }
 
  private:
+  base::RunList broken() {
+    in_.fail();
+    return {};
+  }
   base::ByteReader& in_;
   const std::vector<int64_t>& numbers_;
   size_t at_;
@@ -159,8 +179,8 @@ std::optional<std::string> restore_type(base::ByteReader& in, const FilePayload&
   type.lower_bound = payload.numbers[1];
   type.extent_bytes = payload.numbers[2];
   ListSource lists(in, payload, 3);
-  type.integers = lists.list();
-  type.addresses = lists.list();
+  type.integers = lists.list(kFewNumbers);
+  type.addresses = lists.list(kFewNumbers);
   if (!lists.at_end()) return std::nullopt;
   return write_datatype(type);
 }

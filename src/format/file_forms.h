@@ -62,9 +62,12 @@ std::string next_name(const std::string& name);
 // Rank r is on host r / `ranks_each`, as launchers do it: the same form for one host and for many.
 base::RunList host_blocks(uint64_t ranks, uint64_t ranks_each);
 
-// Where a family of `members` begins to be worth more than its members: from here on columns may be
-// lists, and members of a wholly regular family share their statistics.
-inline constexpr size_t kLongFamily = 8;
+// From so many members on a column may be a list, and the family stands behind all others.
+inline constexpr size_t kLongFamily = 4;
+// From here on the members of a wholly regular family share their statistics.
+inline constexpr size_t kSharingFamily = 8;
+// Up to here the sides of a mesh may be equal, or a progression, by chance.
+inline constexpr size_t kFamilyOfChance = 32;
 
 // Whether the members of a long family are so alike that they share their statistics of time: all of
 // their columns are regular, they differ in one at least, and are called from one place. Otherwise
@@ -87,6 +90,13 @@ class Regularity {
   }
   bool is_regular_ = true, differs_ = false;
 };
+
+// Which numbers of signatures are compared: those of the same slot of the same function, in
+// signatures with as many slots.
+inline uint64_t operand_key(uint32_t call_id, size_t slots, size_t slot, bool is_definition) {
+  return static_cast<uint64_t>(call_id) << 48 | static_cast<uint64_t>(slots) << 24 |
+         static_cast<uint64_t>(slot) << 1 | (is_definition ? 1 : 0);
+}
 
 // An order in which members of long families stand together behind everything else, so that nothing
 // else gets another number when a family has more members. keys[i] is equal in all of a family,

@@ -101,6 +101,9 @@ inline constexpr uint64_t kScaledSignatureFrom = 64;
 // Which host each rank is on: a list, or rank r on host r / n.
 enum class HostForm : uint8_t { kList = 0, kBlocks = 1 };
 
+// The signatures of a group's terminals: codes relative to the group before, or a list.
+enum class SignaturesForm : uint8_t { kCodes = 0, kList = 1 };
+
 enum class GrammarForm : uint8_t { kRules = 0, kSequence = 1 };
 
 }  // namespace refrain::format

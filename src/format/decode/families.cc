@@ -165,8 +165,9 @@ void read_family(FieldReader& in, Decoding& out, const DefinitionFamily& f, int6
   const bool is_site = f.kind == DefinitionKind::kSite;
   std::vector<std::vector<int64_t>> columns;
   for (uint64_t k = 0; k < f.numbers && in.ok(); ++k)
-    columns.push_back(is_site ? column.index("offset of site family", index, f.members, &last_offset)
-                              : column.number("number of definition family", index, f.members));
+    columns.push_back(is_site
+                          ? column.index("offset of site family", index, f.members, &last_offset)
+                          : column.number("number of definition family", index, f.members));
   FilePayload payload{std::string(f.structure), std::vector<int64_t>(columns.size())};
   for (size_t i = 0; i < f.members && in.ok(); ++i) {
     for (size_t k = 0; k < columns.size(); ++k) payload.numbers[k] = columns[k][i];
@@ -262,11 +263,14 @@ void read_slots(FieldReader& in, Decoding& out, SignatureFamily& f,
     const bool is_definition = f.info.slots[k] == SlotNature::kDefinition;
     const bool is_site = k == 0 && is_definition && !is_table;
     const auto operands = operands_of(form);
+    const bool compares = is_definition || form.kind == Expr::Kind::kConst;
     for (size_t o = 0; o < operands.size() && in.ok(); ++o) {
-      int64_t* const compared =
-          is_site ? &last_site
-                  : &before[static_cast<uint64_t>(f.info.call_id) << 40 | k << 8 |
-                            uint64_t{codes[k]} << 2 | o];
+      int64_t* compared = nullptr;
+      if (is_site) {
+        compared = &last_site;
+      } else if (compares) {
+        compared = &before[operand_key(f.info.call_id, f.info.slots.size(), k, is_definition)];
+      }
       const auto values = is_table || is_definition
                               ? column.index("operand of family", index, f.at.members, compared)
                               : column.number("operand of family", index, f.at.members, compared);
@@ -317,7 +321,7 @@ void read_signatures(FieldReader& in, Decoding& out) {
   for (size_t i = 0; i < families.size() && in.ok(); ++i) {
     SignatureFamily& f = families[i];
     read_slots(in, out, f, codes[i], static_cast<int64_t>(i), before, last_site);
-    f.at.shares_durations = f.at.members >= kLongFamily && f.regularity.shares_durations();
+    f.at.shares_durations = f.at.members >= kSharingFamily && f.regularity.shares_durations();
     out.families.push_back(f.at);
   }
 }

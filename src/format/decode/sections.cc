@@ -106,11 +106,35 @@ grammar::Grammar read_sequence(FieldReader& in, int64_t index) {
   return g;
 }
 
+bool read_signature_list(FieldReader& in, uint64_t length, size_t signatures, int64_t index,
+                         std::vector<uint32_t>& list) {
+  const size_t begin = in.position();
+  const base::RunList all = in.runs("signatures of group", length, index);
+  if (in.ok() && all.size() != length)
+    in.fail(kRuleFields, begin, "a list that is not as long as the group's signatures");
+  for (const auto& run : all.runs()) {
+    for (uint64_t i = 0; i < run.count && in.ok(); ++i) {
+      const int64_t s = static_cast<int64_t>(static_cast<uint64_t>(run.start) +
+                                             static_cast<uint64_t>(run.step) * i);
+      if (s < 0 || static_cast<uint64_t>(s) >= signatures)
+        in.fail(kRuleGroupSignatures, begin, "unknown signature in group " + std::to_string(index));
+      list.push_back(static_cast<uint32_t>(s));
+    }
+  }
+  return in.ok();
+}
+
 // The signatures of one group's terminals; false when that failed.
 bool read_group_signatures(FieldReader& in, uint64_t length, const std::vector<uint32_t>& before,
                            size_t signatures, int64_t index, std::vector<uint32_t>& list) {
   int64_t next = 0;
   list.reserve(length);
+  const size_t form_at = in.position();
+  const uint8_t form = in.u8("form of signatures of group", index);
+  if (in.ok() && form > static_cast<uint8_t>(SignaturesForm::kList))
+    in.fail(kRuleFields, form_at, "unknown form of signatures");
+  if (form == static_cast<uint8_t>(SignaturesForm::kList))
+    return read_signature_list(in, length, signatures, index, list);
   while (list.size() < length && in.ok()) {
     const size_t begin = in.position();
     const uint64_t code =

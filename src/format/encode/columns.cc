@@ -38,6 +38,13 @@ void ColumnWriter::scaled(uint64_t v, uint64_t from) {
   if (v >= from) base::put_wide(numbers_, v);
 }
 
+ColumnMode ColumnWriter::distinct(const std::vector<int64_t>& values) {
+  if (values.size() == 1 || values.size() >= kFamilyOfChance) return put(values, false, nullptr);
+  fields_.put_u8(static_cast<uint8_t>(ColumnMode::kWide));
+  for (const int64_t v : values) base::put_wide_zigzag(numbers_, v);
+  return ColumnMode::kWide;
+}
+
 ColumnMode ColumnWriter::put(const std::vector<int64_t>& values, bool is_index,
                              int64_t* previous) {
   const int64_t before = previous != nullptr ? *previous : 0;

@@ -22,6 +22,8 @@ class ColumnWriter {
   ColumnMode number(const std::vector<int64_t>& values, int64_t* previous = nullptr) {
     return put(values, false, previous);
   }
+  // Where members are equal by chance only (the sides of a mesh), and that must not save bytes.
+  ColumnMode distinct(const std::vector<int64_t>& values);
   // A number that is mostly small.
   void scaled(uint64_t v, uint64_t from = kScaledFrom);
 

@@ -68,10 +68,14 @@ class SlotWriter {
       }
       const size_t n = operands_of(trace_.signatures[f.first].slots[k]).size();
       for (size_t o = 0; o < n; ++o) {
-        int64_t& before = before_[static_cast<uint64_t>(info->call_id) << 40 | k << 8 |
-                                  static_cast<uint64_t>(form.codes[k]) << 2 | o];
-        r.see(is_table || is_definition ? column_.index(operand(o), &before)
-                                        : column_.number(operand(o), &before));
+        int64_t& before = before_[operand_key(info->call_id, form.codes.size(), k, is_definition)];
+        if (is_table || is_definition) {
+          r.see(column_.index(operand(o), is_definition ? &before : nullptr));
+        } else if (form.codes[k] == ExprCode::kConst) {
+          r.see(column_.number(operand(o), &before));
+        } else {
+          r.see(column_.distinct(operand(o)));
+        }
       }
     }
   }
@@ -154,7 +158,7 @@ void write_signatures(Encoding& in, ByteWriter& out) {
   for (size_t i = 0; i < in.families.size(); ++i) {
     Family& f = in.families[i];
     slots.write(f, forms[f.first], regularity[i]);
-    f.shares_durations = f.members >= kLongFamily && regularity[i].shares_durations();
+    f.shares_durations = f.members >= kSharingFamily && regularity[i].shares_durations();
   }
 }
 

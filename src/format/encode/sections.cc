@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/nested_runs.h"
 #include "base/wide.h"
 #include "format/encode/columns.h"
 #include "format/file_forms.h"
@@ -66,6 +67,36 @@ void write_tables(Encoding& in, ByteWriter& out) {
   for (const base::RunList& t : in.trace.tables) write_runs(t, out, in.numbers);
 }
 
+namespace {
+
+// Mostly what the group before has for the same terminal (0), or the next number (1); the same code
+// again and again is written once. Where a long loop goes through several families, a list.
+void write_group_signatures(const std::vector<uint32_t>& all, const std::vector<uint32_t>* before,
+                            ColumnWriter& column, ByteWriter& out, ByteWriter& numbers) {
+  std::vector<std::pair<uint64_t, uint64_t>> codes;  // code, how often
+  base::NestedRuns list;
+  int64_t next = 0;
+  for (size_t t = 0; t < all.size(); ++t) {
+    const int64_t s = all[t];
+    const bool same = before != nullptr && t < before->size() && (*before)[t] == all[t];
+    const uint64_t code = same ? 0 : 1 + base::zigzag(s - next);
+    if (codes.empty() || codes.back().first != code) codes.emplace_back(code, 0);
+    ++codes.back().second;
+    list.append(s);
+    next = s + 1;
+  }
+  constexpr size_t kItemBytes = 10, kCodeBytes = 2;
+  const bool is_list = kItemBytes * list.item_count() < kCodeBytes * codes.size();
+  out.put_u8(static_cast<uint8_t>(is_list ? SignaturesForm::kList : SignaturesForm::kCodes));
+  if (is_list) return write_runs(list.runs(), out, numbers);
+  for (const auto& [code, times] : codes) {
+    column.scaled(code, kScaledSignatureFrom);
+    column.scaled(times);
+  }
+}
+
+}  // namespace
+
 void write_groups(Encoding& in, ByteWriter& out) {
   const std::vector<Group>& all = in.trace.groups;
   ColumnWriter column(out, in.numbers);
@@ -79,26 +110,9 @@ void write_groups(Encoding& in, ByteWriter& out) {
     }
   }
   for (const Group& g : all) column.scaled(g.signatures.size());
-  // Mostly what the group before has for the same terminal (0), or the next number (1); the same
-  // code again and again is written once.
-  const std::vector<uint32_t> none;
-  const std::vector<uint32_t>* before = &none;
+  const std::vector<uint32_t>* before = nullptr;
   for (const Group& g : all) {
-    int64_t next = 0;
-    std::vector<uint64_t> codes;
-    for (size_t t = 0; t < g.signatures.size(); ++t) {
-      const int64_t s = g.signatures[t];
-      const bool same = t < before->size() && (*before)[t] == g.signatures[t];
-      codes.push_back(same ? 0 : 1 + base::zigzag(s - next));
-      next = s + 1;
-    }
-    for (size_t t = 0; t < codes.size();) {
-      size_t end = t + 1;
-      while (end < codes.size() && codes[end] == codes[t]) ++end;
-      column.scaled(codes[t], kScaledSignatureFrom);
-      column.scaled(end - t);
-      t = end;
-    }
+    write_group_signatures(g.signatures, before, column, out, in.numbers);
     before = &g.signatures;
   }
 }

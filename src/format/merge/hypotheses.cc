@@ -171,12 +171,18 @@ std::optional<Expr> find_digit(const base::RunList& values, const base::RunList&
   if (values.size() != mes.size() || size < 1 || size > static_cast<int64_t>(kMaxRanks))
     return std::nullopt;
   const std::vector<int64_t> all = divisors(size);
+  // Sides of a mesh divide its size; what goes around in a few steps along a side need not.
+  constexpr int64_t kFewSteps = 9;
+  std::vector<int64_t> extents(all.rbegin(), all.rend());
+  for (int64_t b = 2; b < kFewSteps; ++b) {
+    if (size % b != 0) extents.push_back(b);
+  }
   // A coordinate itself before anything that happens to look like one in a small mesh.
   for (const bool plain : {true, false}) {
     for (const int64_t a : all) {
-      for (auto b = all.rbegin(); b != all.rend(); ++b) {
-        if (*b < 2 || size / a % *b != 0) continue;
-        Expr e{Expr::Kind::kDigit, a, *b, 0, 0};
+      for (const int64_t b : extents) {
+        if (b < 2 || (b >= kFewSteps && size / a % b != 0)) continue;
+        Expr e{Expr::Kind::kDigit, a, b, 0, 0};
         if (!fit_digit(e, values, mes) || (plain && (e.c != 1 || e.d != 0))) continue;
         if (explains(e, values, mes, size)) return e;
       }
