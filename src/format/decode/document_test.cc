@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/nested_runs.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/limits.h"
@@ -125,7 +126,10 @@ TEST(Document, HasEverySectionAndLimit) {
       {"texts", kMaxTexts},
       {"losses", kMaxLosses},
       {"repeated runs of a list", kMaxRepeatedRuns},
-      {"repeated runs of a section", kMaxRepeatedRunsPerSection}};
+      {"repeated runs of a section", kMaxRepeatedRunsPerSection},
+      {"depth of loops", base::NestedRuns::kMaxDepth},
+      {"bytes of families for each byte", kMaxFamilyBytesPerByte},
+      {"free bytes of families", kFreeFamilyBytes}};
   for (const auto& [name, value] : limits) {
     std::ostringstream line;
     line << "| " << name << " | " << value << " |";

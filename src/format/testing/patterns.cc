@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 
 #include "mpi/call_table.h"
@@ -349,7 +350,9 @@ const Pattern& pattern(const std::string& name) {
 RankRecord irregular(uint64_t rank, uint64_t world_size) {
   constexpr uint64_t kKinds = 1000, kCalls = 60, kForms = 24;
   uint64_t mixed = (rank + 1) * 0x9e3779b97f4a7c15u;
-  mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
+  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
+  mixed ^= mixed >> 31;
   std::mt19937_64 random(mixed % kKinds);  // all of one kind do the same
   SyntheticRank r(rank, world_size);
   for (uint64_t i = 0; i < kCalls; ++i) {
@@ -374,6 +377,7 @@ PartialTrace merge_tree(uint64_t first, uint64_t count, uint64_t world_size,
   while (2 * half < count) half *= 2;
   PartialTrace low = merge_tree(first, half, world_size, rank, cost);
   PartialTrace high = merge_tree(first + half, count - half, world_size, rank, cost);
+  const auto begin = std::chrono::steady_clock::now();
   const std::string message = serialise(high);
   auto received = parse(message);
   EXPECT_TRUE(received.ok());
@@ -382,11 +386,14 @@ PartialTrace merge_tree(uint64_t first, uint64_t count, uint64_t world_size,
   EXPECT_TRUE(both.ok());
   if (!both.ok()) return {};
   if (cost != nullptr) {
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    cost->seconds += taken.count();
+    if (first == 0) cost->root_seconds += taken.count();
     std::vector<RankTotals> totals;
     totals.swap(both->totals);
     cost->live_bytes = std::max(cost->live_bytes, static_cast<uint64_t>(serialise(*both).size()));
     totals.swap(both->totals);
-    cost->serialised_bytes = std::max(cost->serialised_bytes, static_cast<uint64_t>(message.size()));
+    cost->message_bytes = std::max(cost->message_bytes, static_cast<uint64_t>(message.size()));
     ++cost->merges;
   }
   return std::move(*both);

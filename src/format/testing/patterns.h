@@ -29,11 +29,13 @@ uint64_t rank_count(const std::vector<int64_t>& dims);
 // A program of 1000 kinds of ranks, each with calls and an order of its own.
 RankRecord irregular(uint64_t rank, uint64_t world_size);
 
-// What merging cost the rank with the most of it.
+// What merging cost.
 struct MergeCost {
-  uint64_t serialised_bytes = 0;  // the largest message
-  uint64_t live_bytes = 0;        // the largest PartialTrace, by its message without totals
+  uint64_t message_bytes = 0;  // the largest message, totals of its ranks included
+  uint64_t live_bytes = 0;     // the largest PartialTrace as a message, without totals
   uint64_t merges = 0;
+  double seconds = 0;       // of all ranks together: serialise, parse, merge
+  double root_seconds = 0;  // of rank 0, which has the most
 };
 
 // Merges ranks [first, first + count) as MPI_Finalize does: in a binomial tree, the upper half
