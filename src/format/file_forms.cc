@@ -48,9 +48,8 @@ class Restorer : public Visitor {
   explicit Restorer(const FileShape& shape) : shape_(shape) {}
   uint64_t count(uint64_t n, size_t begin, size_t end) override {
     if (n < kLargeCount) return n;
-    const uint64_t all = counts_ < shape_.counts.size()
-                             ? static_cast<uint64_t>(shape_.counts[counts_])
-                             : UINT64_MAX;
+    const uint64_t all =
+        counts_ < shape_.counts.size() ? static_cast<uint64_t>(shape_.counts[counts_]) : UINT64_MAX;
     ++counts_;
     if (n > kLargeCount || all < kLargeCount) return UINT64_MAX;  // beyond the walker's limit
     put(begin, end, all);
@@ -86,8 +85,8 @@ enum PayloadForm : uint8_t { kAsItIs = 0, kCommunicator = 1, kDerivedType = 2 };
 // meaning of its own, and more often regular by chance.
 constexpr uint64_t kFewNumbers = 32;
 
-void put_list(const base::RunList& list, base::ByteWriter& structure,
-              std::vector<int64_t>& numbers, uint64_t few = 0) {
+void put_list(const base::RunList& list, base::ByteWriter& structure, std::vector<int64_t>& numbers,
+              uint64_t few = 0) {
   structure.put_varint(list.size() < few ? list.size() : few);
   if (list.size() >= few) return split_list(base::NestedRuns(list).items(), structure, numbers);
   for (uint64_t i = 0; i < list.size(); ++i) numbers.push_back(list.at(i));

@@ -1,4 +1,5 @@
-// Shapes and definitions as the file has them: what is alike in all of a kind apart from the numbers.
+// Shapes and definitions as the file has them: what is alike in all of a kind apart from the
+// numbers.
 //
 // Signatures that differ only in numbers (the root of a broadcast that goes around, the partner in
 // step k of an exchange) are a family, and so are the communicators of all rows of a mesh: the
@@ -69,9 +70,9 @@ inline constexpr size_t kSharingFamily = 8;
 // Up to here the sides of a mesh may be equal, or a progression, by chance.
 inline constexpr size_t kFamilyOfChance = 32;
 
-// Whether the members of a long family are so alike that they share their statistics of time: all of
-// their columns are regular, they differ in one at least, and are called from one place. Otherwise
-// the statistics of a loop over all ranks would take as many bytes as there are ranks.
+// Whether the members of a long family are so alike that they share their statistics of time: all
+// of their columns are regular, they differ in one at least, and are called from one place.
+// Otherwise the statistics of a loop over all ranks would take as many bytes as there are ranks.
 class Regularity {
  public:
   void see(ColumnMode mode) {

@@ -10,7 +10,8 @@ namespace refrain::format {
 
 inline constexpr std::string_view kMagic{"\x89RFN\r\n\x1a\n", 8};
 inline constexpr uint8_t kMajor = 1;  // a reader refuses every other major
-inline constexpr uint8_t kMinor = 1;  // a reader accepts every minor of its major from kOldestMinor on
+inline constexpr uint8_t kMinor =
+    1;  // a reader accepts every minor of its major from kOldestMinor on
 
 inline constexpr uint8_t kOldestMinor = 1;  // 1.0 was never released, and is laid out differently
 
@@ -49,8 +50,8 @@ inline constexpr uint32_t kMaxSectionType = (1 << 20) - 1;
 
 constexpr std::string_view to_string(SectionType type) {
   constexpr std::array<std::string_view, 11> kNames = {
-      "bundle",    "meta",     "definitions", "signatures", "tables",
-      "durations", "grammars", "groups",      "totals",     "losses",  "numbers"};
+      "bundle",   "meta",   "definitions", "signatures", "tables", "durations",
+      "grammars", "groups", "totals",      "losses",     "numbers"};
   const auto i = static_cast<uint32_t>(type);
   if (type == SectionType::kTime) return "time";
   if (type == SectionType::kCallPaths) return "call_paths";

@@ -1,8 +1,8 @@
 // Lists of integers as the file has them: loops of runs, their structure apart from their numbers.
 //
-// The structure, which does not depend on the number of ranks where a program is regular, stands with
-// the other fields of a section. The numbers do depend on it and have their own section, where each
-// takes the same number of bytes whatever its size (base/wide.h).
+// The structure, which does not depend on the number of ranks where a program is regular, stands
+// with the other fields of a section. The numbers do depend on it and have their own section, where
+// each takes the same number of bytes whatever its size (base/wide.h).
 //
 //   list    := varint items, item*
 //   item    := u8 form               numbers: start (less the start before it, 0 at first), then
@@ -62,7 +62,7 @@ class VectorSource : public NumberSource {
 // runs come out of loops; what it uses is taken off the budget.
 base::RunList join_list(base::ByteReader& structure, NumberSource& numbers, uint64_t max_values,
                         uint64_t& repeated_budget);
-base::RunList read_runs(base::ByteReader& structure, base::ByteReader& numbers,
-                        uint64_t max_values, uint64_t& repeated_budget);
+base::RunList read_runs(base::ByteReader& structure, base::ByteReader& numbers, uint64_t max_values,
+                        uint64_t& repeated_budget);
 
 }  // namespace refrain::format

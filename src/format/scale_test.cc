@@ -29,9 +29,8 @@ struct Measured {
 
 Measured measure(const Pattern& pattern, const Dims& dims, uint64_t iterations = kIterations) {
   const uint64_t ranks = testing::rank_count(dims);
-  auto trace = finish(testing::merge_tree(0, ranks, ranks, [&](uint64_t r) {
-    return pattern.program(r, dims, iterations);
-  }));
+  auto trace = finish(testing::merge_tree(
+      0, ranks, ranks, [&](uint64_t r) { return pattern.program(r, dims, iterations); }));
   EXPECT_TRUE(trace.ok());
   Measured m;
   const auto bytes = encode(*trace);
@@ -135,10 +134,12 @@ TEST(Irregular, ACallThatIsNewTakesLessThanEightBytes) {
   std::mt19937_64 random(1);
   constexpr uint64_t kCalls = 100'000;
   bool exact = false;
-  const size_t counted = file_bytes(kCalls, [](uint64_t i) { return i; }, &exact);
+  const size_t counted = file_bytes(
+      kCalls, [](uint64_t i) { return i; }, &exact);
   EXPECT_TRUE(exact);
   EXPECT_LT(counted, 4 * kCalls);
-  const size_t anything = file_bytes(kCalls, [&](uint64_t) { return random() % 1'000'000; }, &exact);
+  const size_t anything = file_bytes(
+      kCalls, [&](uint64_t) { return random() % 1'000'000; }, &exact);
   EXPECT_TRUE(exact);
   EXPECT_LT(anything, 8 * kCalls);
 }

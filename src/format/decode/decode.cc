@@ -55,16 +55,15 @@ Decoding decode_all(std::string_view bytes, std::vector<Finding>& findings,
   const bool container_is_sound = findings.empty();
   std::vector<SectionType> read;
   out.family_bytes = kFreeFamilyBytes + bytes.size() * kMaxFamilyBytesPerByte;
-  const auto numbers_at = std::find_if(
-      c.sections.begin(), c.sections.end(),
-      [](const RawSection& s) { return s.entry.type == SectionType::kNumbers; });
+  const auto numbers_at =
+      std::find_if(c.sections.begin(), c.sections.end(),
+                   [](const RawSection& s) { return s.entry.type == SectionType::kNumbers; });
   const bool has_numbers = numbers_at != c.sections.end();
   if (!has_numbers && container_is_sound)
     findings.push_back(Finding{kRuleSectionThere, std::string(to_string(SectionType::kNumbers)), -1,
                                false, "the section is missing"});
   FieldReader numbers(has_numbers ? numbers_at->raw : std::string_view(), "numbers",
-                      has_numbers ? numbers_at->base : 0, has_numbers && numbers_at->in_raw,
-                      lines);
+                      has_numbers ? numbers_at->base : 0, has_numbers && numbers_at->in_raw, lines);
   bool broken = false;  // then it is not known which numbers belong to what
   for (const SectionReader& reader : kSectionReaders) {
     if (broken && takes_numbers(reader.type)) continue;

@@ -252,8 +252,7 @@ void read_shapes(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t ind
   }
 }
 
-void read_slots(FieldReader& in, Decoding& out, SignatureFamily& f,
-                const std::vector<uint8_t>& codes, int64_t index,
+void read_slots(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t index,
                 std::unordered_map<uint64_t, int64_t>& before, int64_t& last_site) {
   Signature* const members = &out.trace.signatures[f.at.first];
   ColumnReader column(in);
@@ -298,7 +297,6 @@ void read_signatures(FieldReader& in, Decoding& out) {
   for (size_t i = 0; i < families.size() && in.ok(); ++i)
     read_shapes(in, out, families[i], static_cast<int64_t>(i));
   uint64_t slots = 0;
-  std::vector<std::vector<uint8_t>> codes(families.size());
   for (size_t i = 0; i < families.size() && in.ok(); ++i) {
     const SignatureFamily& f = families[i];
     const size_t begin = in.position();
@@ -309,7 +307,6 @@ void read_signatures(FieldReader& in, Decoding& out) {
     std::vector<Expr> form(f.info.slots.size());
     for (size_t k = 0; k < form.size() && in.ok(); ++k) {
       const uint8_t code = in.u8("expression of family", static_cast<int64_t>(i));
-      codes[i].push_back(code);
       if (!expr_of(code, form[k]))
         in.fail(kRuleFields, begin, "unknown expression in family " + std::to_string(i));
     }
@@ -320,7 +317,7 @@ void read_signatures(FieldReader& in, Decoding& out) {
   std::unordered_map<uint64_t, int64_t> before;
   for (size_t i = 0; i < families.size() && in.ok(); ++i) {
     SignatureFamily& f = families[i];
-    read_slots(in, out, f, codes[i], static_cast<int64_t>(i), before, last_site);
+    read_slots(in, out, f, static_cast<int64_t>(i), before, last_site);
     f.at.shares_durations = f.at.members >= kSharingFamily && f.regularity.shares_durations();
     out.families.push_back(f.at);
   }

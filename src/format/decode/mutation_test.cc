@@ -9,7 +9,9 @@
 #include "format/encode/encode.h"
 #include "format/encode/sections.h"
 #include "format/expr.h"
+#include "format/testing/patterns.h"
 #include "format/testing/synthetic.h"
+#include "grammar/builder.h"
 
 namespace refrain::format {
 namespace {
@@ -22,6 +24,26 @@ TraceData small_trace(bool periodic = true) {
     ranks.back().signatures.push_back(
         testing::Sig(7, 1).integer(static_cast<int64_t>(r * r * r % 7)).bytes());
     ranks.back().durations.emplace_back();
+  }
+  TraceData trace = testing::merge_all(ranks);
+  trace.losses.push_back(Loss{"spool_full", 17, 3, "no space left"});
+  return trace;
+}
+
+// Families of communicators, datatypes and signatures, integer arrays, lists in all places, and a
+// sequence without rules.
+TraceData rich_trace() {
+  std::vector<RankRecord> ranks;
+  std::mt19937_64 random(2);
+  for (uint64_t r = 0; r < 24; ++r) {
+    const std::vector<int64_t> dims = {4, 6};
+    ranks.push_back(
+        testing::pattern(r < 16 ? "rows and columns" : "all-to-all-v").program(r, dims, 5));
+    if (r == 23) {
+      grammar::Builder builder;
+      for (int i = 0; i < 400; ++i) builder.append(static_cast<uint32_t>(random() % 7));
+      ranks.back().threads[0].grammar = builder.finish();
+    }
   }
   TraceData trace = testing::merge_all(ranks);
   trace.losses.push_back(Loss{"spool_full", 17, 3, "no space left"});
@@ -105,8 +127,14 @@ TEST(Mutation, EveryFlippedBitIsFound) {
   }
 }
 
-TEST(Mutation, DamageBelowTheChecksumsIsHarmless) {
-  const auto good = sections_of(small_trace());
+class Damage : public ::testing::TestWithParam<bool> {
+ protected:
+  static TraceData trace() { return GetParam() ? rich_trace() : small_trace(); }
+};
+INSTANTIATE_TEST_SUITE_P(SmallAndRich, Damage, ::testing::Bool());
+
+TEST_P(Damage, BelowTheChecksumsIsHarmless) {
+  const auto good = sections_of(trace());
   std::mt19937_64 random(11);
   size_t accepted = 0;
   for (int i = 0; i < 6000; ++i) {
@@ -134,8 +162,8 @@ TEST(Mutation, DamageBelowTheChecksumsIsHarmless) {
   EXPECT_GT(accepted, 0u);
 }
 
-TEST(Mutation, EveryTruncatedSectionIsRefused) {
-  const auto good = sections_of(small_trace());
+TEST_P(Damage, EveryTruncatedSectionIsRefused) {
+  const auto good = sections_of(trace());
   for (size_t s = 0; s < good.size(); ++s) {
     for (size_t n = 0; n < good[s].second.size(); ++n) {
       auto bad = good;
@@ -145,12 +173,14 @@ TEST(Mutation, EveryTruncatedSectionIsRefused) {
   }
 }
 
-TEST(Mutation, HugeNumbersCostNothing) {
-  const auto good = sections_of(small_trace());
+TEST_P(Damage, HugeNumbersCostNothing) {
+  const auto good = sections_of(trace());
   for (size_t s = 0; s < good.size(); ++s) {
     for (size_t at = 0; at < good[s].second.size(); ++at) {
       auto bad = good;
-      bad[s].second.replace(at, 1, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
+      // As a varint, and as a wide number where three bytes are one.
+      const bool is_wide = good[s].first == static_cast<uint32_t>(SectionType::kNumbers);
+      bad[s].second.replace(at, is_wide ? 3 : 1, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
       const auto trace = decode(wrap(bad), "t.rfn");
       if (trace.ok()) use(*trace);
     }
@@ -237,7 +267,7 @@ TEST(Check, ContentRules) {
       {kRuleGrammar, [](TraceData& t) { t.grammars[0].symbols[0].count = 0; }},
       {kRuleGroupRanks, [](TraceData& t) { t.groups[0].ranks = {}; }},
       {kRuleGroupLocations, [](TraceData& t) { t.groups[0].locations[0].grammar = 7; }},
-      {kRuleTerminals, [](TraceData& t) { t.groups[0].signatures.pop_back(); }},
+      {kRuleTerminals, [](TraceData& t) { t.groups[0].signatures.resize(1); }},
       {kRuleGroupSignatures, [](TraceData& t) { t.groups[0].signatures[0] = 7777; }},
       {kRuleTableLengths, [](TraceData& t) { t.tables[0].append(1); }},
       {kRuleTotals, [](TraceData& t) { t.totals.pop_back(); }},

@@ -137,8 +137,7 @@ bool read_group_signatures(FieldReader& in, uint64_t length, const std::vector<u
     return read_signature_list(in, length, signatures, index, list);
   while (list.size() < length && in.ok()) {
     const size_t begin = in.position();
-    const uint64_t code =
-        in.scaled("signature of group", UINT64_MAX, index, kScaledSignatureFrom);
+    const uint64_t code = in.scaled("signature of group", UINT64_MAX, index, kScaledSignatureFrom);
     const uint64_t run = in.scaled("terminals with that in group", length - list.size(), index);
     if (in.ok() && run == 0) in.fail(kRuleFields, begin, "no terminal in a run");
     for (uint64_t i = 0; i < run && in.ok(); ++i) {
@@ -178,8 +177,8 @@ void read_grammars(FieldReader& in, Decoding& out) {
     }
     const size_t rules_begin = in.position(), numbers_begin = in.number_position();
     // In one group no two terminals become the same signature.
-    auto g = grammar::read(in.bytes(), grammar::Limits{out.trace.signatures.size()},
-                           &in.number_bytes());
+    auto g =
+        grammar::read(in.bytes(), grammar::Limits{out.trace.signatures.size()}, &in.number_bytes());
     in.numbers_done(numbers_begin, "grammar", index);
     if (!in.ok()) break;
     if (!g.ok()) {

@@ -27,7 +27,7 @@ struct DecodedFamily {
 // What the readers fill, in the order of kSectionReaders.
 struct Decoding {
   TraceData trace;
-  std::vector<DecodedFamily> families;  // of the signatures
+  std::vector<DecodedFamily> families;   // of the signatures
   std::vector<DurationCodes> durations;  // each family's one, or one for each of its members
   // What members of families, and lists of them, may still take: they need no bytes of the file.
   uint64_t family_bytes = 0;

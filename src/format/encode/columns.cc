@@ -45,12 +45,11 @@ ColumnMode ColumnWriter::distinct(const std::vector<int64_t>& values) {
   return ColumnMode::kWide;
 }
 
-ColumnMode ColumnWriter::put(const std::vector<int64_t>& values, bool is_index,
-                             int64_t* previous) {
+ColumnMode ColumnWriter::put(const std::vector<int64_t>& values, bool is_index, int64_t* previous) {
   const int64_t before = previous != nullptr ? *previous : 0;
   if (previous != nullptr) *previous = values.back();
-  const bool is_constant = std::all_of(values.begin(), values.end(),
-                                       [&](int64_t v) { return v == values[0]; });
+  const bool is_constant =
+      std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; });
   const auto mode = [&](ColumnMode m) {
     fields_.put_u8(static_cast<uint8_t>(m));
     return m;

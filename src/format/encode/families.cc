@@ -17,7 +17,6 @@ namespace {
 
 using base::ByteWriter;
 
-
 std::vector<int64_t> operands_of(const Expr& e) {
   switch (code_of(e)) {
     case ExprCode::kMePlus: return {e.b};
@@ -58,7 +57,8 @@ class SlotWriter {
     const auto info = inspect_shape(trace_.signatures[f.first].shape);  // checked before
     for (size_t k = 0; k < form.codes.size(); ++k) {
       const auto operand = [&](size_t o) {
-        return column_of(f, [&](uint32_t s) { return operands_of(trace_.signatures[s].slots[k])[o]; });
+        return column_of(f,
+                         [&](uint32_t s) { return operands_of(trace_.signatures[s].slots[k])[o]; });
       };
       const bool is_table = form.codes[k] == ExprCode::kTable;
       const bool is_definition = info->slots[k] == SlotNature::kDefinition;
@@ -172,7 +172,9 @@ struct Codes {
   std::array<uint8_t, kStoredBuckets> shares{};
 };
 
-size_t bucket_of(uint64_t ns) { return ns == 0 ? 0 : 63 - static_cast<size_t>(__builtin_clzll(ns)); }
+size_t bucket_of(uint64_t ns) {
+  return ns == 0 ? 0 : 63 - static_cast<size_t>(__builtin_clzll(ns));
+}
 
 // The buckets kept are those with the most calls, the last such; what is outside counts in the
 // nearest of them.

@@ -67,8 +67,8 @@ void promote(PartialGroup& group, const std::vector<ShapeInfo>& shapes,
   }
 }
 
-base::NestedRuns materialise(const SlotState& state, Place first, GroupView& view, uint32_t terminal,
-                          uint64_t count) {
+base::NestedRuns materialise(const SlotState& state, Place first, GroupView& view,
+                             uint32_t terminal, uint64_t count) {
   const Expr expr = choose(state, first);
   base::NestedRuns out;
   if (expr.kind == Expr::Kind::kConst) {

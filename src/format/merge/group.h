@@ -45,7 +45,7 @@ void promote(PartialGroup& group, const std::vector<ShapeInfo>& shapes,
              const std::vector<Place>& first_places);
 
 // Values of a living slot on the ranks at positions 0 .. count-1 of its group.
-base::NestedRuns materialise(const SlotState& state, Place first, GroupView& view, uint32_t terminal,
-                          uint64_t count);
+base::NestedRuns materialise(const SlotState& state, Place first, GroupView& view,
+                             uint32_t terminal, uint64_t count);
 
 }  // namespace refrain::format

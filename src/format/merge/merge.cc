@@ -49,16 +49,28 @@ void renumber_definitions(PartialSignature& sig, const ShapeInfo& shape,
   }
 }
 
-// What two groups must have in common to become one.
-std::vector<uint32_t> group_key(const PartialGroup& g) {
+// The definition of the call site, or -1.
+uint32_t site_of(const PartialSignature& s, const ShapeInfo& shape) {
+  if (shape.slots.empty() || shape.slots[0] != SlotNature::kDefinition) return UINT32_MAX;
+  if (s.slots.empty()) return s.values.empty() ? UINT32_MAX : static_cast<uint32_t>(s.values[0]);
+  return s.slots[0].alive != 0 ? static_cast<uint32_t>(s.slots[0].first) : UINT32_MAX;
+}
+
+// What two groups must have in common to become one: calls of equal form in equal order, from equal
+// places. Ranks that do something else in another part of the program have nothing in common that
+// expressions could say.
+std::vector<uint32_t> group_key(const PartialGroup& g, const std::vector<ShapeInfo>& shapes) {
   std::vector<uint32_t> key;
-  key.reserve(2 * g.locations.size() + g.signatures.size() + 1);
+  key.reserve(2 * (g.locations.size() + g.signatures.size()) + 1);
   key.push_back(static_cast<uint32_t>(g.locations.size()));
   for (const Location& l : g.locations) {
     key.push_back(l.thread);
     key.push_back(l.grammar);
   }
-  for (const PartialSignature& s : g.signatures) key.push_back(s.shape);
+  for (const PartialSignature& s : g.signatures) {
+    key.push_back(s.shape);
+    key.push_back(site_of(s, shapes[s.shape]));
+  }
   return key;
 }
 
@@ -117,10 +129,10 @@ void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>&
   }
   Places places(a.definitions, a.world_size);
   std::unordered_map<std::vector<uint32_t>, size_t, KeyHash> known;
-  for (size_t i = 0; i < a.groups.size(); ++i) known.emplace(group_key(a.groups[i]), i);
+  for (size_t i = 0; i < a.groups.size(); ++i) known.emplace(group_key(a.groups[i], shapes), i);
   const size_t own = a.groups.size();
   for (PartialGroup& g : b.groups) {
-    const auto it = known.find(group_key(g));
+    const auto it = known.find(group_key(g, shapes));
     if (it != known.end() && it->second < own) {
       combine(a.groups[it->second], g, shapes, places);
     } else {

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "format/merge/merge.h"
+#include "format/quantise.h"
 #include "format/walk.h"
 #include "grammar/grammar.h"
 
@@ -223,8 +224,8 @@ class Parser {
     if (totals != p.ranks.size()) return false;
     for (uint64_t i = 0; i < totals; ++i) {
       RankTotals t;
-      t.in_mpi_ns = in_.varint();
-      t.outside_ns = in_.varint();
+      t.in_mpi_ns = time_of(in_.u16());
+      t.outside_ns = time_of(in_.u16());
       p.totals.push_back(t);
     }
     const uint64_t hosts = in_.count(kMaxHosts);
@@ -276,8 +277,9 @@ std::string serialise(const PartialTrace& p) {
   p.ranks.write(out);
   out.put_varint(p.totals.size());
   for (const RankTotals& t : p.totals) {
-    out.put_varint(t.in_mpi_ns);
-    out.put_varint(t.outside_ns);
+    // As exact as in the file, and what was rounded before stays as it is.
+    out.put_u16(time_code(t.in_mpi_ns));
+    out.put_u16(time_code(t.outside_ns));
   }
   out.put_varint(p.hosts.size());
   for (const std::string& h : p.hosts) out.put_string(h);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 
 #include "mpi/call_table.h"
@@ -104,8 +103,8 @@ struct Mesh {
   int64_t where = 0x1200;
 };
 
-Sig message(uint32_t call, uint32_t site, int64_t offset, int64_t count, uint32_t type, int64_t peer,
-            int64_t tag, uint32_t comm) {
+Sig message(uint32_t call, uint32_t site, int64_t offset, int64_t count, uint32_t type,
+            int64_t peer, int64_t tag, uint32_t comm) {
   return Sig(call, site)
       .buffer(BufferClass::kHeap, 3, offset)
       .integer(count)
@@ -222,9 +221,9 @@ RankRecord pairwise(uint64_t rank, const Dims& dims, uint64_t iterations) {
   const uint32_t type = m.real(), get = m.site(), put = m.site(), wait = m.site();
   for (uint64_t i = 0; i < iterations; ++i) {
     for (int64_t k = 1; k < m.size; ++k) {
-      const uint32_t q = m.r.call(message(kIrecv, get, 0, 32, type, (m.me + m.size - k) % m.size, 1,
-                                          m.r.world())
-                                      .new_request(0));
+      const uint32_t q =
+          m.r.call(message(kIrecv, get, 0, 32, type, (m.me + m.size - k) % m.size, 1, m.r.world())
+                       .new_request(0));
       m.r.call(message(kSend, put, 0, 32, type, (m.me + k) % m.size, 1, m.r.world()));
       m.r.call(Sig(kWait, wait).request(q).constant("MPI_STATUS_IGNORE"));
     }
@@ -248,7 +247,8 @@ RankRecord alltoallv(uint64_t rank, const Dims& dims, uint64_t iterations) {
     of_me.push_back(j * m.me);
     to_me.push_back(m.me + j * m.size);
   }
-  const auto call = [&](uint32_t where, const Dims& a, const Dims& b, const Dims& c, const Dims& d) {
+  const auto call = [&](uint32_t where, const Dims& a, const Dims& b, const Dims& c,
+                        const Dims& d) {
     m.r.call(Sig(kAlltoallv, where)
                  .buffer(BufferClass::kHeap, 1, 0)
                  .int_runs(a)
@@ -282,7 +282,8 @@ RankRecord rows_and_columns(uint64_t rank, const Dims& dims, uint64_t iterations
   const uint32_t self = m.r.comm(3, alone);
   const uint32_t world = m.r.world(), type = m.real();
   m.r.call(Sig(kCommSplit, m.site()).object(world).integer(row).integer(column).object(row_comm));
-  m.r.call(Sig(kCommSplit, m.site()).object(world).integer(column).integer(row).object(column_comm));
+  m.r.call(
+      Sig(kCommSplit, m.site()).object(world).integer(column).integer(row).object(column_comm));
   m.r.call(Sig(kCommSplit, m.site()).object(world).integer(m.me).integer(-m.me).object(self));
   DatatypeDefinition part;
   part.id = 1;
@@ -364,39 +365,6 @@ RankRecord irregular(uint64_t rank, uint64_t world_size) {
                    static_cast<int64_t>(form), r.world()));
   }
   return r.finish();
-}
-
-PartialTrace merge_tree(uint64_t first, uint64_t count, uint64_t world_size,
-                        const std::function<RankRecord(uint64_t)>& rank, MergeCost* cost) {
-  if (count == 1) {
-    auto one = leaf(rank(first), world_size);
-    EXPECT_TRUE(one.ok()) << one.error().to_string();
-    return one.ok() ? std::move(*one) : PartialTrace{};
-  }
-  uint64_t half = 1;
-  while (2 * half < count) half *= 2;
-  PartialTrace low = merge_tree(first, half, world_size, rank, cost);
-  PartialTrace high = merge_tree(first + half, count - half, world_size, rank, cost);
-  const auto begin = std::chrono::steady_clock::now();
-  const std::string message = serialise(high);
-  auto received = parse(message);
-  EXPECT_TRUE(received.ok());
-  if (!received.ok()) return {};
-  auto both = merge(std::move(low), std::move(*received));
-  EXPECT_TRUE(both.ok());
-  if (!both.ok()) return {};
-  if (cost != nullptr) {
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    cost->seconds += taken.count();
-    if (first == 0) cost->root_seconds += taken.count();
-    std::vector<RankTotals> totals;
-    totals.swap(both->totals);
-    cost->live_bytes = std::max(cost->live_bytes, static_cast<uint64_t>(serialise(*both).size()));
-    totals.swap(both->totals);
-    cost->message_bytes = std::max(cost->message_bytes, static_cast<uint64_t>(message.size()));
-    ++cost->merges;
-  }
-  return std::move(*both);
 }
 
 }  // namespace refrain::format::testing

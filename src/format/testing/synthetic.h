@@ -28,7 +28,7 @@ class Sig {
   Sig& buffer(BufferClass kind, int64_t id, int64_t offset, int64_t device = 0);
   Sig& array(uint64_t n) { return tag(FieldTag::kArray).put_varint(n), *this; }
   Sig& times(uint64_t n) { return out_.put_varint(n), *this; }
-  Sig& ints(const std::vector<int64_t>& values);  // kArray, every element for itself
+  Sig& ints(const std::vector<int64_t>& values);      // kArray, every element for itself
   Sig& int_runs(const std::vector<int64_t>& values);  // kIntRuns, as long arrays are recorded
   Sig& status(int64_t source, int64_t tag_value) {
     return tag(FieldTag::kStatus), integer(source), integer(tag_value);
