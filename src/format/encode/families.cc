@@ -17,13 +17,18 @@ namespace {
 
 using base::ByteWriter;
 
-std::vector<int64_t> operands_of(const Expr& e) {
-  switch (code_of(e)) {
-    case ExprCode::kMePlus: return {e.b};
-    case ExprCode::kAffine: return {e.a, e.b};
-    case ExprCode::kCart: return {e.a, e.b, e.d};
-    case ExprCode::kDigit: return {e.a, e.b, e.c, e.d};
-    default: return {e.a};
+// The operands of an expression, in the order of the file.
+struct Operands {
+  std::array<int64_t, 4> values{};
+  size_t count = 1;
+};
+Operands operands_of(const Expr& e, ExprCode code) {
+  switch (code) {
+    case ExprCode::kMePlus: return {{e.b}, 1};
+    case ExprCode::kAffine: return {{e.a, e.b}, 2};
+    case ExprCode::kCart: return {{e.a, e.b, e.d}, 3};
+    case ExprCode::kDigit: return {{e.a, e.b, e.c, e.d}, 4};
+    default: return {{e.a}, 1};
   }
 }
 
@@ -57,8 +62,9 @@ class SlotWriter {
     const auto info = inspect_shape(trace_.signatures[f.first].shape);  // checked before
     for (size_t k = 0; k < form.codes.size(); ++k) {
       const auto operand = [&](size_t o) {
-        return column_of(f,
-                         [&](uint32_t s) { return operands_of(trace_.signatures[s].slots[k])[o]; });
+        return column_of(f, [&](uint32_t s) {
+          return operands_of(trace_.signatures[s].slots[k], form.codes[k]).values[o];
+        });
       };
       const bool is_table = form.codes[k] == ExprCode::kTable;
       const bool is_definition = info->slots[k] == SlotNature::kDefinition;
@@ -66,7 +72,7 @@ class SlotWriter {
         r.see_site(column_.index(operand(0), &last_site_));
         continue;
       }
-      const size_t n = operands_of(trace_.signatures[f.first].slots[k]).size();
+      const size_t n = operands_of(trace_.signatures[f.first].slots[k], form.codes[k]).count;
       for (size_t o = 0; o < n; ++o) {
         int64_t& before = before_[operand_key(info->call_id, form.codes.size(), k, is_definition)];
         if (is_table || is_definition) {
