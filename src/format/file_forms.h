@@ -70,6 +70,16 @@ inline constexpr size_t kSharingFamily = 8;
 // Up to here the sides of a mesh may be equal, or a progression, by chance.
 inline constexpr size_t kFamilyOfChance = 32;
 
+// What a member of a family costs a reader in memory, in bytes, by the parts that it has.
+inline uint64_t definition_cost(size_t structure_bytes, size_t refs, size_t numbers) {
+  return 64 + structure_bytes + 4 * refs + 8 * numbers;
+}
+// Lists of members and the like are kept as runs, of several times their size as a payload.
+inline constexpr uint64_t kCostPerPayloadByte = 16;
+inline uint64_t signature_cost(size_t shape_bytes, size_t numbers, size_t slots) {
+  return 64 + shape_bytes + 8 * numbers + 40 * slots;
+}
+
 // Whether the members of a long family are so alike that they share their statistics of time: all
 // of their columns are regular, they differ in one at least, and are called from one place.
 // Otherwise the statistics of a loop over all ranks would take as many bytes as there are ranks.

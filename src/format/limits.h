@@ -46,9 +46,11 @@ inline constexpr uint64_t kMaxLosses = uint64_t{1} << 16;
 inline constexpr uint64_t kMaxRepeatedRuns = uint64_t{1} << 18;
 // The same over a whole section.
 inline constexpr uint64_t kMaxRepeatedRunsPerSection = uint64_t{1} << 22;
-// Memory for definitions, signatures and lists of them that regular families stand for, above a
-// free allowance: bytes for each byte of the file.
-inline constexpr uint64_t kMaxFamilyBytesPerByte = 1024;
+// Memory for definitions, signatures and hosts that regular families stand for, above a free
+// allowance: bytes for each byte of all sections together, before compression.
+inline constexpr uint64_t kMaxFamilyBytesPerByte = 256;
 inline constexpr uint64_t kFreeFamilyBytes = uint64_t{1} << 26;
+// Terminals of all groups together.
+inline constexpr uint64_t kMaxGroupTerminals = uint64_t{1} << 26;
 
 }  // namespace refrain::format

@@ -138,6 +138,11 @@ TEST(Irregular, ACallThatIsNewTakesLessThanEightBytes) {
       kCalls, [](uint64_t i) { return i; }, &exact);
   EXPECT_TRUE(exact);
   EXPECT_LT(counted, 4 * kCalls);
+  // More of them than a reader unfolds from nothing.
+  const size_t many = file_bytes(
+      4 * kCalls, [](uint64_t i) { return i; }, &exact);
+  EXPECT_TRUE(exact);
+  EXPECT_LT(many, 5 * 4 * kCalls);
   const size_t anything = file_bytes(
       kCalls, [&](uint64_t) { return random() % 1'000'000; }, &exact);
   EXPECT_TRUE(exact);

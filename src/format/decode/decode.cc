@@ -54,7 +54,8 @@ Decoding decode_all(std::string_view bytes, std::vector<Finding>& findings,
   if (!c.header_ok) return out;
   const bool container_is_sound = findings.empty();
   std::vector<SectionType> read;
-  out.family_bytes = kFreeFamilyBytes + bytes.size() * kMaxFamilyBytesPerByte;
+  out.family_bytes = kFreeFamilyBytes;
+  for (const RawSection& s : c.sections) out.family_bytes += s.raw.size() * kMaxFamilyBytesPerByte;
   const auto numbers_at =
       std::find_if(c.sections.begin(), c.sections.end(),
                    [](const RawSection& s) { return s.entry.type == SectionType::kNumbers; });

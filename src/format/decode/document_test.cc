@@ -129,7 +129,8 @@ TEST(Document, HasEverySectionAndLimit) {
       {"repeated runs of a section", kMaxRepeatedRunsPerSection},
       {"depth of loops", base::NestedRuns::kMaxDepth},
       {"bytes of families for each byte", kMaxFamilyBytesPerByte},
-      {"free bytes of families", kFreeFamilyBytes}};
+      {"free bytes of families", kFreeFamilyBytes},
+      {"terminals of all groups", kMaxGroupTerminals}};
   for (const auto& [name, value] : limits) {
     std::ostringstream line;
     line << "| " << name << " | " << value << " |";

@@ -139,7 +139,7 @@ std::vector<DefinitionFamily> read_definition_families(FieldReader& in, Decoding
     if (in.ok() && (f.members == 0 || f.refs + f.numbers > in.remaining()))
       return in.fail(kRuleFields, begin, "a family without members or bytes"), families;
     total += f.members;
-    const uint64_t each = sizeof(Definition) + f.structure.size() + 4 * f.refs + 8 * f.numbers;
+    const uint64_t each = definition_cost(f.structure.size(), f.refs, f.numbers);
     if (in.ok() && (total > kMaxDefinitions || !out.spend(f.members, each)))
       return in.fail(kRuleLimits, begin, "too many definitions"), families;
   }
@@ -180,9 +180,7 @@ void read_family(FieldReader& in, Decoding& out, const DefinitionFamily& f, int6
     auto restored = restore_payload(payload);
     if (!restored)
       return in.fail(kRuleDefinitionPayload, begin, "a malformed structure of a definition");
-    // Readers keep lists as runs, of several times the size.
-    constexpr uint64_t kRunBytesPerByte = 16;
-    if (!out.spend(restored->size(), kRunBytesPerByte))
+    if (!out.spend(restored->size(), kCostPerPayloadByte))
       return in.fail(kRuleLimits, begin, "lists of definitions with too many runs");
     all[first + i].payload = std::move(*restored);
   }
@@ -225,8 +223,9 @@ std::vector<SignatureFamily> read_signature_families(FieldReader& in) {
 // The shapes of a family's members.
 void read_shapes(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t index) {
   const size_t begin = in.position();
-  const uint64_t each = sizeof(Signature) + f.structure.size() + 8 * (f.counts + f.requests);
-  if (!out.spend(f.at.members, each)) return in.fail(kRuleLimits, begin, "too many signatures");
+  // The slots' part is taken when they are known.
+  if (!out.spend(f.at.members, signature_cost(f.structure.size(), f.counts + f.requests, 0)))
+    return in.fail(kRuleLimits, begin, "too many signatures");
   ColumnReader column(in);
   std::vector<std::vector<int64_t>> counts, requests;
   for (uint64_t k = 0; k < f.counts && in.ok(); ++k) {
@@ -301,8 +300,9 @@ void read_signatures(FieldReader& in, Decoding& out) {
     const SignatureFamily& f = families[i];
     const size_t begin = in.position();
     slots += f.info.slots.size() * f.at.members;
+    const uint64_t each = signature_cost(0, 0, f.info.slots.size()) - signature_cost(0, 0, 0);
     if (f.info.slots.size() > in.remaining() || slots > kMaxTotalSlots ||
-        !out.spend(f.at.members, f.info.slots.size() * sizeof(Expr)))
+        !out.spend(f.at.members, each))
       return in.fail(kRuleShape, begin, "shape " + std::to_string(i) + " has too many slots");
     std::vector<Expr> form(f.info.slots.size());
     for (size_t k = 0; k < form.size() && in.ok(); ++k) {

@@ -25,8 +25,8 @@ void read_hosts(FieldReader& in, Decoding& out) {
     const uint64_t more = in.wide("hosts after host", index, kMaxHosts);
     // A name grows by a digit at a time.
     constexpr uint64_t kDigits = 24;
-    const bool fits = hosts.size() + more <= kMaxHosts &&
-                      out.spend(more, sizeof(std::string) + hosts.back().size() + kDigits);
+    const bool fits =
+        hosts.size() + more <= kMaxHosts && out.spend(more, 32 + hosts.back().size() + kDigits);
     if (in.ok() && !fits) return in.fail(kRuleLimits, begin, "too many hosts");
     for (uint64_t k = 0; k < more && in.ok(); ++k) {
       std::string next = next_name(hosts.back());
@@ -215,11 +215,13 @@ void read_groups(FieldReader& in, Decoding& out) {
     }
   }
   std::vector<uint64_t> lengths;
+  uint64_t terminals = 0;
   for (uint64_t i = 0; i < n && in.ok(); ++i) {
     const size_t begin = in.position();
     lengths.push_back(
         in.scaled("signature count of group", kMaxSignatures, static_cast<int64_t>(i)));
-    if (in.ok() && !out.spend(lengths.back(), sizeof(uint32_t)))
+    terminals += lengths.back();
+    if (terminals > kMaxGroupTerminals)
       in.fail(kRuleLimits, begin, "too many signatures in all groups");
   }
   const std::vector<uint32_t> none;

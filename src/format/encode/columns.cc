@@ -39,7 +39,8 @@ void ColumnWriter::scaled(uint64_t v, uint64_t from) {
 }
 
 ColumnMode ColumnWriter::distinct(const std::vector<int64_t>& values) {
-  if (values.size() == 1 || values.size() >= kFamilyOfChance) return put(values, false, nullptr);
+  if (is_plain_ || values.size() == 1 || values.size() >= kFamilyOfChance)
+    return put(values, false, nullptr);
   fields_.put_u8(static_cast<uint8_t>(ColumnMode::kWide));
   for (const int64_t v : values) base::put_wide_zigzag(numbers_, v);
   return ColumnMode::kWide;
@@ -54,6 +55,11 @@ ColumnMode ColumnWriter::put(const std::vector<int64_t>& values, bool is_index, 
     fields_.put_u8(static_cast<uint8_t>(m));
     return m;
   };
+  if (is_plain_) {
+    mode(ColumnMode::kPlain);
+    for (const int64_t v : values) fields_.put_zigzag(v);
+    return ColumnMode::kPlain;
+  }
   if (is_constant && previous != nullptr && values[0] == before) return mode(ColumnMode::kAsBefore);
   if (is_constant) {
     mode(ColumnMode::kConstant);

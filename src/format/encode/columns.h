@@ -24,6 +24,9 @@ class ColumnWriter {
   }
   // Where members are equal by chance only (the sides of a mesh), and that must not save bytes.
   ColumnMode distinct(const std::vector<int64_t>& values);
+  // From now on every member takes a byte at least: for families that are larger than a reader
+  // would take for a few bytes.
+  void set_plain(bool plain) { is_plain_ = plain; }
   // A number that is mostly small.
   void scaled(uint64_t v, uint64_t from = kScaledFrom);
 
@@ -32,6 +35,7 @@ class ColumnWriter {
 
   base::ByteWriter& fields_;
   base::ByteWriter& numbers_;
+  bool is_plain_ = false;
 };
 
 }  // namespace refrain::format

@@ -100,7 +100,13 @@ void write_definitions(Encoding& in, ByteWriter& out) {
   std::vector<FileDefinition> forms;
   forms.reserve(all.size());
   for (const Definition& d : all) forms.push_back(file_definition(d));
-  const std::vector<Family> families = families_of(forms);
+  std::vector<Family> families = families_of(forms);
+  for (Family& f : families) {
+    const FilePayload& p = forms[f.first].payload;
+    f.is_plain = !in.spend(
+        f.members, definition_cost(p.structure.size(), forms[f.first].refs, p.numbers.size()) +
+                       kCostPerPayloadByte * all[f.first].payload.size());
+  }
   ColumnWriter column(out, in.numbers);
   out.put_varint(families.size());
   for (const Family& f : families) out.put_u8(static_cast<uint8_t>(forms[f.first].kind));
@@ -114,6 +120,7 @@ void write_definitions(Encoding& in, ByteWriter& out) {
   int64_t last_offset = 0;
   for (const Family& f : families) {
     const FileDefinition& form = forms[f.first];
+    column.set_plain(f.is_plain);
     for (size_t k = 0; k < form.refs; ++k)
       column.index(column_of(f, [&](uint32_t i) { return int64_t{all[i].refs[k]}; }));
     const bool is_site = form.kind == DefinitionKind::kSite;
@@ -135,8 +142,11 @@ void write_signatures(Encoding& in, ByteWriter& out) {
   in.families = families_of(forms);
   ColumnWriter column(out, in.numbers);
   out.put_varint(in.families.size());
-  for (const Family& f : in.families) {
+  for (Family& f : in.families) {
     const FileShape& shape = forms[f.first].shape;
+    const size_t numbers = shape.counts.size() + shape.requests.size();
+    f.is_plain = !in.spend(
+        f.members, signature_cost(shape.bytes.size(), numbers, forms[f.first].codes.size()));
     column.scaled(f.members);
     out.put_varint(shape.bytes.size());
     out.put_varint(shape.counts.size());
@@ -150,6 +160,7 @@ void write_signatures(Encoding& in, ByteWriter& out) {
   for (size_t i = 0; i < in.families.size(); ++i) {
     const Family& f = in.families[i];
     const FileShape& shape = forms[f.first].shape;
+    column.set_plain(f.is_plain);
     for (size_t k = 0; k < shape.counts.size(); ++k)
       regularity[i].see(
           column.number(column_of(f, [&](uint32_t s) { return forms[s].shape.counts[k]; })));
@@ -163,6 +174,7 @@ void write_signatures(Encoding& in, ByteWriter& out) {
   SlotWriter slots(in.trace, column);
   for (size_t i = 0; i < in.families.size(); ++i) {
     Family& f = in.families[i];
+    column.set_plain(f.is_plain);
     slots.write(f, forms[f.first], regularity[i]);
     f.shares_durations = f.members >= kSharingFamily && regularity[i].shares_durations();
   }

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "format/layout.h"
+#include "format/limits.h"
 #include "format/trace_data.h"
 
 namespace refrain::format {
@@ -12,15 +13,26 @@ namespace refrain::format {
 // Consecutive signatures that differ only in numbers.
 struct Family {
   uint32_t first = 0, members = 0;
+  bool is_plain = false;  // too much for the reader's free allowance
   bool shares_durations = false;
 };
 
 // What the writers hand on to later ones.
 struct Encoding {
-  explicit Encoding(const TraceData& t) : trace(t) {}
+  explicit Encoding(const TraceData& t)
+      : trace(t),
+        family_bytes(kFreeFamilyBytes / 4 * 3 + 4 * t.totals.size() * kMaxFamilyBytesPerByte) {}
   const TraceData& trace;
   base::ByteWriter numbers;      // the numbers section
   std::vector<Family> families;  // of all signatures
+  // What regular families may still cost a reader: less than it allows for the totals and for free.
+  uint64_t family_bytes;
+  // Takes `cost` for each of the members off it; false, and nothing, when that is too much.
+  bool spend(uint64_t members, uint64_t cost) {
+    if (members * cost > family_bytes) return false;
+    family_bytes -= members * cost;
+    return true;
+  }
 };
 
 struct SectionWriter {
