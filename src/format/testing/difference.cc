@@ -36,7 +36,7 @@ void render(const Field& f, const std::vector<Definition>& definitions, std::str
     out += std::to_string(f.number) + "," + std::to_string(f.value) + "," +
            std::to_string(static_cast<int>(f.buffer_class)) + "," + std::to_string(f.offset_bytes);
   }
-  out += "," + std::string(f.text) + "{";
+  out.append(",").append(f.text).append("{");
   for (const Field& child : f.children) {
     out += std::to_string(child.repeat) + "x";
     render(child, definitions, out);
