@@ -81,8 +81,7 @@ int MPI_Win_allocate_shared_c(CallScope& scope, decltype(&::MPI_Win_allocate_sha
 #endif
 
 int MPI_Win_free(CallScope& scope, decltype(&::MPI_Win_free) real, MPI_Win* win) {
-  if (win == nullptr) return scope.process().lose(kNullArgument, "MPI_Win_free"), real(win);
-  const Captured before = scope.capture_to_free(Kind::kWin, *win);
+  const Captured before = win != nullptr ? scope.capture_to_free(Kind::kWin, *win) : Captured{};
   if (before.what == Captured::What::kDefinition) window_memory_taken(*win);
   scope.begin();
   const int rc = real(win);
