@@ -1,0 +1,33 @@
+// "64M" as a number of bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace refrain::base {
+
+// Digits, then nothing or one of K, M, G, T (powers of 1024; small letters too). nullopt: anything
+// else, or more than 64 bits.
+inline std::optional<uint64_t> parse_bytes(std::string_view text) {
+  int shift = 0;
+  if (!text.empty()) {
+    constexpr std::string_view kUnits = "KMGTkmgt";
+    const size_t unit = kUnits.find(text.back());
+    if (unit != std::string_view::npos) {
+      shift = 10 * (static_cast<int>(unit % 4) + 1);
+      text.remove_suffix(1);
+    }
+  }
+  if (text.empty()) return std::nullopt;
+  uint64_t n = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9' || __builtin_mul_overflow(n, uint64_t{10}, &n) ||
+        __builtin_add_overflow(n, static_cast<uint64_t>(c - '0'), &n))
+      return std::nullopt;
+  }
+  if (shift > 0 && n >> (64 - shift) != 0) return std::nullopt;
+  return n << shift;
+}
+
+}  // namespace refrain::base
