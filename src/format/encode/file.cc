@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,14 @@ int write_all(int fd, std::string_view bytes) {
   return fsync(fd) == 0 || errno == EINVAL ? 0 : errno;  // EINVAL: nothing to sync to
 }
 
+// Writing beyond the process' limit on file sizes would not only fail: the system sends SIGXFSZ,
+// which ends a program that does not expect it.
+bool is_within_limit(uint64_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+         bytes <= limit.rlim_cur;
+}
+
 }  // namespace
 
 base::Status write_file_atomically(const std::string& path, std::string_view bytes) {
@@ -37,6 +46,7 @@ base::Status write_file_atomically(const std::string& path, std::string_view byt
   struct stat there {};
   if (stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
     return base::usage("the output is a folder, give a file name", path);
+  if (!is_within_limit(bytes.size())) return failure("cannot write the trace", path, EFBIG);
   std::string temporary = slash == std::string::npos ? "" : folder;
   temporary += "." + name + "." + std::to_string(getpid()) + ".tmp";
 

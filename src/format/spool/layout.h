@@ -1,0 +1,123 @@
+// Where things stand in a spool file: what one process has recorded so far, always on its way.
+//
+// A spool file is read by the build that wrote it, after the writer died at any instruction; it is
+// no exchange format. Everything is little-endian, as the machine has it.
+//
+//   page 0        Header
+//   page 1 ...    chunks, each a whole number of pages, one after the other, never moved:
+//
+//     tables      records: definitions, signatures, texts, losses, in order of creation
+//     location    one a thread: LocationState, which changes with every call
+//     log         one or more a thread: a word a call, 0 where nothing was written yet
+//     base        up to two a thread: the grammar of the calls before the log, and one for each
+//     part
+//                 of the calls before those whose grammar was too large to keep in memory
+//     stats       up to two a thread: durations of its calls before a position
+//     dead        was replaced
+//
+// Laws: data is written first and its count, checksum or generation last, in program order, so that
+// a process that dies between two instructions leaves a file that means what was recorded by then.
+// What is not protected in that way is checked by the reader: see read.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "format/checksum.h"
+
+namespace refrain::format::spool {
+
+inline constexpr uint64_t kMagic = 0x314c4f4f50534e52;  // "RNSPOOL1"
+inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kChunkMagic = 0x4b4e4843;  // "CHNK"
+inline constexpr uint64_t kPageBytes = 4096;
+
+enum class State : uint32_t {
+  kRunning = 0,
+  kExited = 1,     // the process ended on its own feet, without MPI_Finalize
+  kFinishing = 2,  // in MPI_Finalize: the ranks' records are being merged
+  kDone = 3,       // the trace was written; this file is about to be removed
+  kStopped = 4,    // the spool went on no further (Header::error says why); the program did
+};
+
+struct Header {
+  uint64_t magic = kMagic;
+  uint32_t version = kVersion;
+  uint32_t world_size = 0;
+  uint64_t run = 0;  // the same on all ranks of a job; 0: not known
+  uint64_t opened_realtime_ns = 0, opened_ticks = 0;
+  uint64_t init_ticks = 0;  // begin of MPI_Init
+  int32_t rank = 0, pid = 0;
+  char host[256] = {};
+  uint32_t reserved = 0;
+  uint32_t check = 0;  // of all before it
+  // From here on fields change.
+  double ns_per_tick = 1.0;
+  State state = State::kRunning;
+  int32_t error = 0;  // errno that stopped the spool
+};
+static_assert(sizeof(Header) == 336 && offsetof(Header, check) == 316);
+
+enum class ChunkType : uint32_t {
+  kDead = 0,
+  kTables = 1,
+  kLocation = 2,
+  kLog = 3,
+  kBase = 4,
+  kStats = 5,
+};
+
+struct Chunk {
+  uint32_t magic = kChunkMagic;
+  ChunkType type{};
+  uint64_t offset = 0;  // in the file
+  uint64_t bytes = 0;   // this header included
+  uint32_t owner = 0;   // thread of a location, log, base or stats
+  uint32_t check = 0;   // of all before it
+  // From here on fields change.
+  uint64_t generation = 0;  // base, stats: 0 nothing valid in it; the greater of two is the newer
+  uint64_t position = 0;    // log: calls of the thread before it; base: the same behind it
+  uint64_t used = 0;        // tables, base, stats: bytes behind this header
+  uint32_t checksum = 0;    // base, stats: of those bytes
+  uint32_t reserved = 0;
+};
+static_assert(sizeof(Chunk) == 64 && offsetof(Chunk, check) == 28);
+
+inline uint32_t check_of(const Header& h) {
+  return checksum32({reinterpret_cast<const char*>(&h), offsetof(Header, check)});
+}
+inline uint32_t check_of(const Chunk& c) {
+  return checksum32({reinterpret_cast<const char*>(&c), offsetof(Chunk, check)});
+}
+
+// Behind the Chunk of a location.
+struct LocationState {
+  uint32_t open_call = 0;  // id of the call under way, 0: none
+  uint32_t reserved = 0;
+  uint64_t entered_ticks = 0;  // when it began, or the one before it if there is none
+};
+
+// A word of a log: the terminal + 1 below, the call's duration in ticks above. A duration that does
+// not fit there is announced by a word kLongCall with its upper half.
+inline constexpr uint32_t kLongCall = UINT32_MAX;
+
+// A record of the tables; the next one begins at the next multiple of 8 bytes.
+struct Record {
+  uint32_t bytes = 0;  // behind this header
+  uint32_t check = 0;  // of the kind and the bytes
+};
+enum class RecordKind : uint8_t {  // the first byte
+  kDefinition = 1,                 // u8 kind, varint n, n varint refs, payload to the end
+  kSignature = 2,                  // inline form to the end
+  kText = 3,                       // string key, string value
+  kLoss = 4,                       // string reason, varint calls, string detail
+};
+inline uint64_t padded(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
+
+// Bytes of a base: varint calls of the thread before it, grammar.
+// Bytes of stats: varint calls of the thread before, varint ns in MPI, varint ns outside, varint
+// ticks of the last call's end; varint n, n DurationStats by terminal. Those of thread 0 also have
+// the first call of each signature on any thread.
+
+}  // namespace refrain::format::spool

@@ -1,0 +1,38 @@
+// One spool file (layout.h) -> what its process had recorded, and how far it had come.
+//
+// Total: any bytes give a record or an error. What contradicts itself is left out, together with
+// what depends on it, and named in `damage`. Time and memory O(size of the file).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "format/spool/layout.h"
+#include "format/trace_data.h"
+
+namespace refrain::format::spool {
+
+// How far a thread had come; wall-clock time in ns since 1970.
+struct Progress {
+  uint32_t thread = 0;
+  uint64_t calls = 0;
+  uint32_t open_call = 0;     // id of the call under way, 0: none
+  uint32_t last_call = 0;     // id of the last call that returned, 0: none
+  uint64_t last_time_ns = 0;  // when either of them happened
+};
+
+struct RankSpool {
+  Header header;
+  RankRecord record;
+  std::vector<Progress> threads;
+  std::vector<std::string> damage;  // empty: everything in the file was understood
+};
+
+// Only the header, for a first look.
+base::Result<Header> read_header(std::string_view bytes);
+base::Result<RankSpool> read(std::string_view bytes);
+
+}  // namespace refrain::format::spool

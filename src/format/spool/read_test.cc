@@ -1,0 +1,231 @@
+// What a process that died left is read as far as it goes, and damage costs no more than it hit.
+#include "format/spool/read.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "format/content.h"
+#include "format/encode/encode.h"
+#include "format/spool/post_mortem.h"
+#include "format/testing/spool_bytes.h"
+#include "format/testing/synthetic.h"
+#include "grammar/walk.h"
+#include "mpi/call_ids.h"
+
+namespace refrain::format::spool {
+namespace {
+
+using testing::SpoolBytes;
+using Calls = std::vector<uint32_t>;
+
+// Signature `i` of a rank without definitions: three calls without a site.
+std::string signature(uint32_t i) {
+  base::ByteWriter out;
+  const mpi::CallId calls[] = {mpi::kMPI_Barrier, mpi::kMPI_Pcontrol, mpi::kMPI_Pcontrol};
+  out.put_varint(calls[i]);
+  out.put_u8(static_cast<uint8_t>(FieldTag::kNone));  // no site
+  if (i > 0) {
+    out.put_u8(static_cast<uint8_t>(FieldTag::kInt));
+    out.put_zigzag(i);
+  }
+  return std::string(out.view());
+}
+
+SpoolBytes rank_of(uint64_t rank, uint64_t world_size) {
+  SpoolBytes s(rank, world_size);
+  for (uint32_t i = 0; i < 3; ++i) s.signature(signature(i));
+  return s;
+}
+
+Calls calls_of(const RankSpool& r, size_t thread = 0) {
+  Calls all;
+  for (grammar::Cursor c(r.record.threads.at(thread).grammar); !c.at_end();)
+    all.push_back(c.next());
+  return all;
+}
+
+TEST(SpoolRead, LogAlone) {
+  SpoolBytes s = rank_of(3, 8);
+  s.location(0, {mpi::kMPI_Pcontrol, 0, 900});
+  s.log(0, 0, {{0, 10}, {1, 20}, {1, uint64_t{1} << 33}});
+  const auto r = read(s.bytes());
+  ASSERT_TRUE(r.ok()) << r.error().to_string();
+  EXPECT_TRUE(r->damage.empty()) << r->damage[0];
+  EXPECT_EQ(r->record.rank, 3u);
+  EXPECT_EQ(r->record.host, "node");
+  EXPECT_EQ(calls_of(*r), (Calls{0, 1, 1}));
+  ASSERT_EQ(r->record.signatures.size(), 2u) << "the third has no call";
+  EXPECT_EQ(r->record.durations[0].sum_ns, 20);
+  EXPECT_EQ(r->record.durations[1].count, 2u);
+  EXPECT_EQ(r->record.durations[1].min_ns, 40u);
+  EXPECT_EQ(r->record.durations[1].max_ns, uint64_t{1} << 34);
+  ASSERT_EQ(r->threads.size(), 1u);
+  EXPECT_EQ(r->threads[0].calls, 3u);
+  EXPECT_EQ(r->threads[0].open_call, mpi::kMPI_Pcontrol);
+  EXPECT_EQ(r->threads[0].last_call, mpi::kMPI_Pcontrol);
+  EXPECT_EQ(r->threads[0].last_time_ns, 1000000u + 2 * (900 - 100));
+}
+
+TEST(SpoolRead, LogBehindBase) {
+  SpoolBytes s = rank_of(0, 1);
+  s.location(0, {0, 0, 300});
+  s.base(0, 4, {0, 1, 2, 1, 2, 1}).base(0, 5, {0, 1, 2, 1, 2, 1, 2, 2});
+  DurationStats known;
+  known.count = 3;
+  known.min_ns = 5;
+  known.max_ns = 7;
+  known.sum_ns = 18;
+  s.stats(9, 8, {known, known, known});
+  // One chunk whose calls the base has in part, and one behind it.
+  s.log(0, 10, {{1, 50}}).log(0, 6, {{2, 1}, {2, 1}, {0, 50}, {0, 50}});
+  const auto r = read(s.bytes());
+  ASSERT_TRUE(r.ok());
+  EXPECT_TRUE(r->damage.empty()) << r->damage[0];
+  EXPECT_EQ(calls_of(*r), (Calls{0, 1, 2, 1, 2, 1, 2, 2, 0, 0, 1}));
+  EXPECT_EQ(r->record.durations[0].count, 5u);
+  EXPECT_EQ(r->record.durations[2].count, 3u) << "these are in the statistics";
+  EXPECT_EQ(r->record.totals.in_mpi_ns, 70u + 300);
+  EXPECT_EQ(r->record.totals.outside_ns, 30u + (2 * (350 - 150) - 300));
+}
+
+TEST(SpoolRead, PartsThenBase) {
+  SpoolBytes s = rank_of(0, 1);
+  s.location(0, {});
+  s.base(0, 7, {2, 2, 1}, 5).base(0, 6, {2, 2}, 5).base(0, 2, {0, 1, 0}).base(0, 4, {1, 0}, 3);
+  s.log(0, 7, {{1, 1}, {0, 1}});
+  const auto r = read(s.bytes());
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(calls_of(*r), (Calls{0, 1, 0, 1, 0, 2, 2, 1, 0}));
+}
+
+TEST(SpoolRead, DamagedBaseFallsBack) {
+  SpoolBytes s = rank_of(0, 1);
+  s.location(0, {});
+  s.base(0, 4, {0, 1, 2, 1}).base(0, 5, {0, 1, 2, 1, 2, 1});
+  s.log(0, 6, {{0, 1}});
+  std::string bytes = s.bytes();
+  bytes[4096 * 4 + sizeof(Chunk)] ^= 1;  // header, tables, location, base, base
+  const auto r = read(bytes);
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(calls_of(*r), (Calls{0, 1, 2, 1}));
+  EXPECT_FALSE(r->damage.empty());
+}
+
+TEST(SpoolRead, WhatFollowsDamageIsLeftOut) {
+  const auto calls = [](const std::string& bytes) {
+    const auto r = read(bytes);
+    EXPECT_TRUE(r.ok());
+    EXPECT_FALSE(r->damage.empty());
+    return r->record.threads.empty() ? Calls() : calls_of(*r);
+  };
+  SpoolBytes s = rank_of(0, 1);
+  s.location(0, {});
+  s.log(0, 0, {{0, 1}, {1, 1}, {2, 1}});
+  std::string bytes = s.bytes();
+  bytes[4096 + sizeof(Chunk) + 2 * 16 + sizeof(Record)] ^= 1;  // the third signature's record
+  EXPECT_EQ(calls(bytes), (Calls{0, 1}));
+  SpoolBytes gap = rank_of(0, 1);
+  gap.location(0, {});
+  gap.log(0, 0, {{0, 1}, {1, 1}}).log(0, 3, {{1, 1}});
+  EXPECT_EQ(calls(gap.bytes()), (Calls{0, 1}));
+  bytes = gap.bytes();
+  bytes[4096 * 2] ^= 1;  // the location: nothing of its calls is known, the tables are
+  EXPECT_EQ(calls(bytes), Calls());
+}
+
+TEST(SpoolRead, NotASpoolFile) {
+  EXPECT_FALSE(read("").ok());
+  EXPECT_FALSE(read(std::string(8192, '\0')).ok());
+  SpoolBytes outside = rank_of(5, 5);
+  EXPECT_FALSE(read(outside.bytes()).ok());
+  std::string bytes = rank_of(0, 1).bytes();
+  bytes[8] ^= 1;  // the version
+  EXPECT_EQ(read(bytes).error().code, base::ErrorCode::kUnsupported);
+}
+
+TEST(PostMortem, TellsWhoDiedAndWhoIsMissing) {
+  PostMortem dead;
+  const LocationState waiting{mpi::kMPI_Barrier, 0, 400}, computing{0, 0, 300};
+  for (const uint64_t rank : {0u, 1u, 3u}) {
+    SpoolBytes s = rank_of(rank, 5);
+    s.location(0, rank == 1 ? computing : waiting);
+    s.log(0, 0, {{0, 1}, {1, 1}});
+    if (rank == 3) s.header().state = State::kStopped;
+    ASSERT_TRUE(dead.add(*read(s.bytes())).ok());
+  }
+  dead.add_missing(4, "its file is gone");
+  const auto trace = dead.finish();
+  ASSERT_TRUE(trace.ok()) << trace.error().to_string();
+  EXPECT_FALSE(trace->meta.complete);
+  EXPECT_FALSE(dead.whole());
+  EXPECT_EQ(dead.ranks_found(), 3u);
+  std::map<std::string, int64_t> losses;
+  std::vector<int64_t> missing;
+  for (const Loss& l : trace->losses) {
+    if (l.reason == "rank_missing") missing.push_back(l.rank);
+    losses[l.reason] = l.rank;
+  }
+  EXPECT_EQ(losses["died_first"], 1);
+  EXPECT_EQ(losses["call_open"], -1);
+  EXPECT_EQ(losses["spool_stopped"], 3);
+  EXPECT_EQ(missing, (std::vector<int64_t>{4, 2}));
+  EXPECT_TRUE(check_content(*trace).empty());
+  EXPECT_TRUE(encode(*trace).ok());
+}
+
+TEST(PostMortem, RefusesStrangers) {
+  PostMortem dead;
+  SpoolBytes one = rank_of(1, 4), same = rank_of(1, 4), other = rank_of(2, 5);
+  EXPECT_TRUE(dead.add(*read(one.bytes())).ok());
+  EXPECT_FALSE(dead.add(*read(same.bytes())).ok());
+  EXPECT_FALSE(dead.add(*read(other.bytes())).ok());
+  EXPECT_FALSE(PostMortem().finish().ok());
+}
+
+// Any damage gives a record or an error, and a record that passes into a trace makes a valid one.
+TEST(SpoolRead, SurvivesAnyDamage) {
+  const RankRecord halo = testing::halo_2d(0, 2, 2, false, 4);
+  SpoolBytes s(0, 4);
+  s.definitions(halo.definitions);
+  for (const std::string& bytes : halo.signatures) s.signature(bytes);
+  Calls calls;
+  for (grammar::Cursor c(halo.threads[0].grammar); !c.at_end();) calls.push_back(c.next());
+  s.location(0, {mpi::kMPI_Wait, 0, 400});
+  s.base(0, 1, Calls(calls.begin(), calls.begin() + 20));
+  s.stats(1, 20, halo.durations);
+  std::vector<std::pair<uint32_t, uint64_t>> log;
+  for (size_t i = 20; i < calls.size(); ++i) log.emplace_back(calls[i], i);
+  s.log(0, 20, log);
+  const std::string good = s.bytes();
+  const auto whole = read(good);
+  ASSERT_TRUE(whole.ok());
+  EXPECT_TRUE(whole->damage.empty());
+  EXPECT_EQ(calls_of(*whole), calls);
+
+  std::mt19937 random(7);
+  int traces = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::string bytes = good;
+    for (uint32_t n = 1 + random() % 4; n > 0; --n) {
+      // Mostly where there is something.
+      const size_t page = random() % (bytes.size() / kPageBytes);
+      const size_t at = page * kPageBytes + random() % (random() % 2 == 0 ? 64 : 1024);
+      bytes[at] = static_cast<char>(random() % 3 == 0 ? 0xff : random());
+    }
+    if (random() % 8 == 0) bytes.resize(random() % bytes.size());
+    if (random() % 4 != 0 && bytes.size() >= kPageBytes) SpoolBytes::reseal(bytes);
+    auto r = read(bytes);
+    PostMortem dead;
+    if (!r.ok() || r->header.world_size > 1000 || !dead.add(std::move(*r)).ok()) continue;
+    const auto trace = dead.finish();
+    if (!trace.ok()) continue;
+    const auto findings = check_content(*trace);
+    EXPECT_TRUE(findings.empty()) << round << ": " << findings[0].to_string();
+    ++traces;
+  }
+  EXPECT_GT(traces, 1000);
+}
+
+}  // namespace
+}  // namespace refrain::format::spool
