@@ -2,9 +2,12 @@
 
 #include <new>
 
+#include "mpi/call_ids.h"
 #include "tracer/control.h"
 #include "tracer/fortran.h"
 #include "tracer/process.h"
+#include "tracer/record.h"
+#include "tracer/spool.h"
 #include "tracer/unwind.h"
 
 namespace refrain::tracer {
@@ -30,6 +33,36 @@ bool is_called_by_pointer(uintptr_t address) {
 #else
   return false;
 #endif
+}
+
+// The first call that is not recorded: what the spool has stays there.
+void out_of_memory(Process& p) {
+  if (p.spool != nullptr) p.spool->loss("out_of_memory", 0, "recorder");
+  complain(p, "no memory: its further calls are not recorded");
+}
+
+// Calls in which the recorders of the ranks talk to each other: these must go their way, whether
+// or not they are recorded.
+bool others_wait(mpi::CallId call) {
+  if (call == mpi::kMPI_Init || call == mpi::kMPI_Init_thread || call == mpi::kMPI_Finalize)
+    return true;
+  const mpi::CallInfo* const info = mpi::find_call(call);
+  if (info == nullptr || info->group == mpi::CallGroup::kSession) return true;
+  for (const mpi::ParamInfo& p : info->params) {
+    const bool shared = p.kind == mpi::ParamKind::kComm || p.kind == mpi::ParamKind::kWin ||
+                        p.kind == mpi::ParamKind::kFile;
+    if (shared && p.direction != mpi::Direction::kIn) return true;
+  }
+  return false;
+}
+
+// The tables may ask for more than there is in reserve when they grow.
+constexpr size_t kSmall = 64 * 1024;
+bool is_too_much(size_t bytes) { return bytes > kSmall && !memory_for(bytes); }
+
+template <class T>
+size_t next_growth(const std::vector<T>& v) {
+  return v.size() == v.capacity() ? 2 * v.size() * sizeof(T) : 0;
 }
 
 // A Fortran entry point whose call has been recorded.
@@ -58,7 +91,7 @@ void CallScope::enter() {
   state_ = State::kPassed;
   fortran_.address = nullptr;
   outer_call_ = nested ? l->open_call : 0;
-  if (!is_to_record(nested)) {
+  if (!is_to_record(nested) || is_beyond_memory()) {
     l->open_call = outer_call_;
     return;
   }
@@ -148,6 +181,7 @@ void CallScope::leave() {
   --location_->depth;
   if (!active()) return;
   location_->open_call = outer_call_;
+  location_->spool.left(outer_call_);
   if (fortran_.address != nullptr) refrain_fortran_site = fortran_;
 }
 
@@ -173,12 +207,17 @@ uint32_t CallScope::commit() {
   const uint64_t ticks = duration();
   {
     Process::Guard guard(p);
-    terminal_ = extend_grammar();
+    terminal_ = InternTable::kMissing;
+    if (!g_out_of_memory.load(std::memory_order_relaxed)) [[likely]]
+      terminal_ = extend_grammar();
+    if (terminal_ == InternTable::kMissing) [[unlikely]]
+      return leave_unrecorded();
     count_duration(ticks);
     l.encoder.call_has_terminal(terminal_);
   }
   if (l.first_begin_ticks == 0) l.first_begin_ticks = begin_ticks_;
   count_time(ticks);
+  if (!l.spool.try_push(terminal_, ticks)) l.spool.push_slowly(l, terminal_, ticks);
   l.in_recorder = false;
   return terminal_;
 }
@@ -187,7 +226,10 @@ uint32_t CallScope::commit() {
 void CallScope::count_duration(uint64_t ticks) {
   Location& l = *location_;
   Process& p = *l.process;
-  if (terminal_ == p.stats.size()) p.stats.emplace_back();
+  if (terminal_ == p.stats.size()) {
+    p.stats.emplace_back();
+    if (p.spool != nullptr) p.spool->signature(l.encoder.bytes());
+  }
   if (p.stats[terminal_].count == 0) return p.stats[terminal_].count_one(ticks);
   if (terminal_ >= l.memos.size()) l.memos.resize(terminal_ + 1, nullptr);
   CallMemo*& m = l.memos[terminal_];
@@ -195,13 +237,22 @@ void CallScope::count_duration(uint64_t ticks) {
   if (m != nullptr) m->count_one(ticks);
 }
 
-// Budget: 40 instructions, and what the grammar takes at the end of a symbol.
+// Budget: 50 instructions, and what the grammar takes at the end of a symbol.
 void CallScope::again(CallMemo& memo) {
   Location& l = *location_;
   const uint64_t ticks = duration();
   memo.count_one(ticks);
   count_time(ticks);
+  const auto terminal = static_cast<uint32_t>(l.grammar.expected());
+  if (l.spool.try_push(terminal, ticks)) [[likely]]
+    return l.grammar.append_expected();
+  again_slowly(terminal, ticks);
+}
+
+[[gnu::noinline, gnu::cold]] void CallScope::again_slowly(uint32_t terminal, uint64_t ticks) {
+  Location& l = *location_;
   l.grammar.append_expected();
+  l.spool.push_slowly(l, terminal, ticks);
 }
 
 // Budget: 70 instructions.
@@ -233,9 +284,38 @@ uint32_t CallScope::extend_grammar() {
     l.grammar.append_expected();
     return static_cast<uint32_t>(guess);
   }
+  if (is_too_much(p.signatures.next_growth(bytes.size()) + next_growth(p.stats) +
+                  next_growth(l.memos))) {
+    g_out_of_memory.store(true);
+    return InternTable::kMissing;
+  }
   const uint32_t terminal = p.signatures.intern(bytes);
-  if (!l.grammar.append(terminal)) ++l.refused_calls;
+  if (!l.grammar.append(terminal)) extend_elsewhere(terminal);
   return terminal;
+}
+
+bool CallScope::is_beyond_memory() {
+  if (!g_out_of_memory.load(std::memory_order_relaxed) || others_wait(call_)) return false;
+  leave_unrecorded();
+  return true;
+}
+
+uint32_t CallScope::leave_unrecorded() {
+  location_->in_recorder = false;
+  if (location_->process->unrecorded_calls.fetch_add(1) == 0) out_of_memory(*location_->process);
+  return 0;
+}
+
+// No memory, or none that we may have: what the grammar has goes to the spool, and a new one
+// begins.
+void CallScope::extend_elsewhere(uint32_t terminal) {
+  Location& l = *location_;
+  Spool* const spool = l.process->spool;
+  if (spool != nullptr && spool->finish_part(l) && l.grammar.append(terminal)) return;
+  // The spool counts calls as the grammar does, so it ends here, too.
+  if (l.refused_calls++ > 0) return;
+  if (spool != nullptr) spool->loss("out_of_memory", 0, "grammar");
+  l.spool.detach();
 }
 
 }  // namespace refrain::tracer

@@ -20,6 +20,7 @@
 #include "tracer/encoder.h"
 #include "tracer/fortran.h"
 #include "tracer/location.h"
+#include "tracer/memory.h"
 #include "tracer/process.h"
 
 namespace refrain::tracer {
@@ -44,7 +45,8 @@ class CallScope {
     location_ = l;
     if (l == nullptr) return;
     if (l->depth != 0 || l->in_recorder || refrain_fortran_site.address != nullptr ||
-        g_leaves_out.load(std::memory_order_relaxed)) [[unlikely]]
+        g_leaves_out.load(std::memory_order_relaxed) ||
+        g_out_of_memory.load(std::memory_order_relaxed)) [[unlikely]]
       enter();
     else
       open();
@@ -53,6 +55,7 @@ class CallScope {
     if (state_ == State::kOutermost) [[likely]] {
       location_->depth = 0;
       location_->open_call = 0;
+      location_->spool.left(0);
     } else if (location_ != nullptr) {
       leave();
     }
@@ -71,7 +74,10 @@ class CallScope {
   bool is_left_out() const { return (call_ & kLeftOutCall) != 0; }
   mpi::CallId call() const { return call_ & (kFilteredCall - 1); }
 
-  void begin() { begin_ticks_ = location_->process->clock.ticks(); }
+  void begin() {
+    begin_ticks_ = location_->process->clock.ticks();
+    location_->spool.entered(call(), begin_ticks_);
+  }
   void end() { end_ticks_ = location_->process->clock.ticks(); }
   uint64_t begin_ticks() const { return begin_ticks_; }
 
@@ -146,6 +152,8 @@ class CallScope {
 
   void enter();
   bool is_to_record(bool nested);
+  bool is_beyond_memory();
+  uint32_t leave_unrecorded();
   void leave();
   bool was_left() const;
   void close_left();
@@ -173,7 +181,9 @@ class CallScope {
   }
   bool add_request(const CallMemo& memo, MPI_Request* request);
   void again(CallMemo& memo);
+  void again_slowly(uint32_t terminal, uint64_t ticks);
   uint32_t extend_grammar();
+  void extend_elsewhere(uint32_t terminal);
   uint64_t duration() const { return end_ticks_ > begin_ticks_ ? end_ticks_ - begin_ticks_ : 0; }
   void count_duration(uint64_t ticks);
   void count_time(uint64_t ticks) {

@@ -6,9 +6,11 @@
 #include "format/merge/merge.h"
 #include "tracer/buffers.h"
 #include "tracer/call_scope.h"
+#include "tracer/memory.h"
 #include "tracer/objects.h"
 #include "tracer/record.h"
 #include "tracer/recording.h"
+#include "tracer/spool.h"
 
 namespace refrain::tracer {
 
@@ -18,6 +20,9 @@ constexpr int kTag = 0;
 
 // Point-to-point on the private communicator, in pieces that an int can count.
 constexpr uint64_t kPiece = uint64_t{1} << 30;
+// What may be there without asking.
+constexpr uint64_t kSmall = 64 * 1024;
+constexpr uint64_t kToWrite = uint64_t{4} << 20;
 
 bool send_bytes(Process& p, const std::string& bytes, int to) {
   const uint64_t n = bytes.size();
@@ -35,14 +40,24 @@ bool receive_bytes(Process& p, std::string& bytes, int from) {
   const auto receive = REFRAIN_REAL(PMPI_Recv);
   if (receive(&n, sizeof n, MPI_BYTE, from, kTag, p.comm, MPI_STATUS_IGNORE) != MPI_SUCCESS)
     return false;
-  bytes.resize(n);
+  // Merging takes some times as much. Who has no memory for it must take the bytes all the same.
+  const bool room = memory_for(8 * n + kSmall);
+  if (room) bytes.resize(n);
   for (uint64_t at = 0; at < n; at += kPiece) {
     const auto piece = static_cast<int>(n - at < kPiece ? n - at : kPiece);
-    if (receive(bytes.data() + at, piece, MPI_BYTE, from, kTag, p.comm, MPI_STATUS_IGNORE) !=
-        MPI_SUCCESS)
-      return false;
+    char nowhere = 0;
+    const int rc = receive(room ? bytes.data() + at : &nowhere, room ? piece : 1, MPI_BYTE, from,
+                           kTag, p.comm, MPI_STATUS_IGNORE);
+    if (room && rc != MPI_SUCCESS) return false;
   }
-  return true;
+  return room;
+}
+
+// A guess at what merging our record takes.
+uint64_t memory_of(const Process& p) {
+  uint64_t bytes = 4 * p.signatures.next_growth(0) + 256 * p.signatures.size();
+  for (const Location* l : p.locations) bytes += 4 * l->grammar.memory_bytes();
+  return bytes + kSmall;
 }
 
 format::PartialTrace nothing(uint64_t world_size) {
@@ -52,6 +67,10 @@ format::PartialTrace nothing(uint64_t world_size) {
 }
 
 format::PartialTrace own_part(Process& p) {
+  if (!memory_for(memory_of(p))) {
+    complain(p, "no memory to hand its record over; its calls are lost");
+    return nothing(static_cast<uint64_t>(p.size));
+  }
   auto leaf = format::leaf(make_record(p), static_cast<uint64_t>(p.size));
   if (leaf.ok()) return std::move(leaf.value());
   complain(p, leaf.error().to_string().c_str());
@@ -101,15 +120,35 @@ bool call_at_finalize() {
   return rc == MPI_SUCCESS;
 }
 
+// All ranks give their spool files the same number, so that those of an earlier run which died are
+// not taken for ours.
+void open_spool(Process& p) {
+  uint64_t run = 0;
+  if (p.rank == 0) run = Clock::monotonic_ns() ^ static_cast<uint64_t>(p.pid) << 40 ^ p.init_ticks;
+  REFRAIN_REAL(PMPI_Bcast)(&run, sizeof run, MPI_BYTE, 0, p.comm);
+  Spool::open(p, run);
+}
+
+// Spool files go when the trace has all that they have, and not before.
+void close_spool(Process& p, bool whole) {
+  int done = whole ? 1 : 0;
+  if (REFRAIN_REAL(PMPI_Bcast)(&done, 1, MPI_INT, 0, p.comm) != MPI_SUCCESS) return;
+  if (done != 0 && p.spool != nullptr) p.spool->remove();
+}
+
 }  // namespace
 
-void write_trace(Process& p, format::PartialTrace merged) {
+bool write_trace(Process& p, format::PartialTrace merged) {
+  const auto failed = [&p](const base::Error& e) {
+    return complain(p, e.to_string().c_str()), false;
+  };
+  if (!memory_for(kToWrite)) return failed(base::fail("no memory to write the trace"));
   auto trace = format::finish(std::move(merged));
-  if (!trace.ok()) return complain(p, trace.error().to_string().c_str());
+  if (!trace.ok()) return failed(trace.error());
   const auto bytes = format::encode(trace.value());
-  if (!bytes.ok()) return complain(p, bytes.error().to_string().c_str());
+  if (!bytes.ok()) return failed(bytes.error());
   const auto written = format::write_file_atomically(p.options.output, bytes.value());
-  if (!written.ok()) complain(p, written.error().to_string().c_str());
+  return written.ok() || failed(written.error());
 }
 
 void world_is_up(Process& p, uint64_t init_ticks) {
@@ -129,6 +168,7 @@ void world_is_up(Process& p, uint64_t init_ticks) {
   int mine = p.threaded ? 1 : 0, any = mine;
   REFRAIN_REAL(PMPI_Allreduce)(&mine, &any, 1, MPI_INT, MPI_MAX, p.comm);
   p.threads_anywhere = any != 0;
+  open_spool(p);
   define_world(p);
   p.ends_in_finalize = call_at_finalize();
 }
@@ -147,10 +187,13 @@ void finish_world(Location& location) {
   location.in_recorder = true;
   disconnect_heap(p);
   if (p.comm == MPI_COMM_NULL) return;
+  if (p.spool != nullptr) p.spool->set_state(format::spool::State::kFinishing);
   p.clock.refine();
   format::PartialTrace mine = own_part(p);
   merge_over_ranks(p, mine);
-  if (p.rank == 0) write_trace(p, std::move(mine));
+  bool whole = p.rank == 0 && mine.ranks.size() == static_cast<uint64_t>(p.size);
+  if (p.rank == 0 && !write_trace(p, std::move(mine))) whole = false;
+  close_spool(p, whole);
   REFRAIN_REAL(PMPI_Comm_free)(&p.comm);
   REFRAIN_REAL(PMPI_Group_free)(&p.world_group);
 }

@@ -45,6 +45,14 @@ uint32_t InternTable::intern(std::string_view bytes, bool* is_new) {
   return slots_[slot] - 1;
 }
 
+size_t InternTable::next_growth(size_t length) const {
+  size_t bytes = 0;
+  if (entries_.size() == entries_.capacity()) bytes += 2 * entries_.size() * sizeof(Entry);
+  if (arena_.size() + length > arena_.capacity()) bytes += 2 * arena_.size() + length;
+  if (entries_.size() * 2 >= slots_.size()) bytes += 2 * slots_.size() * sizeof(uint32_t);
+  return bytes;
+}
+
 void InternTable::grow() {
   const size_t n = slots_.empty() ? 64 : slots_.size() * 2;
   slots_.assign(n, 0);

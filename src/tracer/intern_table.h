@@ -23,6 +23,8 @@ class InternTable {
     const Entry& e = entries_[index];
     return {arena_.data() + e.offset, e.length};
   }
+  // Bytes that the next string of `length` bytes would make the table ask for at once; 0: none.
+  size_t next_growth(size_t length) const;
   uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
 
  private:

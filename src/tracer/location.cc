@@ -8,6 +8,7 @@
 
 #include "tracer/process.h"
 #include "tracer/recording.h"
+#include "tracer/spool.h"
 
 namespace refrain::tracer {
 
@@ -25,13 +26,18 @@ Location* make_location() {
   if (p.locations.empty()) pthread_atfork(nullptr, nullptr, stop_in_child);
   auto* l = new Location(p, static_cast<uint32_t>(p.locations.size()));
   p.locations.push_back(l);
+  if (p.spool != nullptr) p.spool->attach(*l);
   return l;
 }
 
 }  // namespace
 
 Location::Location(Process& p, uint32_t thread_number)
-    : process(&p), thread(thread_number), encoder(*this), stack(StackBounds::of_this_thread()) {}
+    : process(&p),
+      thread(thread_number),
+      grammar(p.options.grammar_bytes),
+      encoder(*this),
+      stack(StackBounds::of_this_thread()) {}
 
 __thread Location* g_location = nullptr;
 

@@ -16,6 +16,7 @@
 #include "tracer/call_path.h"
 #include "tracer/encoder.h"
 #include "tracer/recording.h"
+#include "tracer/spool_log.h"
 
 namespace refrain::tracer {
 
@@ -32,6 +33,7 @@ struct Location {
   uintptr_t open_return = 0;  // the return address that stands in it
   bool in_recorder = false;   // the recorder itself is calling MPI
   grammar::Builder grammar;
+  SpoolLog spool;
   Encoder encoder;
   StackBounds stack;
   uint64_t in_mpi_ticks = 0;  // outermost calls only

@@ -3,16 +3,22 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/byte_size.h"
 #include "tracer/buffers.h"
 #include "tracer/control.h"
 #include "tracer/location.h"
+#include "tracer/spool.h"
 
 namespace refrain::tracer {
 
 namespace {
+
+// Less than that is spent on moving parts about.
+constexpr size_t kMinGrammarBytes = 64 * 1024;
 
 std::string environment(const char* name, const char* fallback) {
   const char* v = std::getenv(name);
@@ -45,6 +51,10 @@ void Process::start() {
   options.quiet = environment("REFRAIN_QUIET", "0") != "0";
   options.call_path_depth = static_cast<uint32_t>(
       std::strtoul(environment("REFRAIN_CALLPATH", "8").c_str(), nullptr, 10));
+  // A checkpoint needs as much again for a moment, and the tables want their share.
+  const uint64_t memory = base::parse_bytes(environment("REFRAIN_MEMORY", "")).value_or(0);
+  if (memory > 0)
+    options.grammar_bytes = std::max(static_cast<size_t>(memory / 4), kMinGrammarBytes);
   clock.start();
   addresses.refresh();
   connect_heap(*this);
@@ -66,6 +76,7 @@ uint32_t Process::define(format::DefinitionKind kind, std::string_view payload,
     d.payload = std::string(payload);
     d.refs.assign(refs, refs + ref_count);
     definitions.push_back(std::move(d));
+    if (spool != nullptr) spool->definition(definitions.back());
   }
   return index;
 }
@@ -120,6 +131,7 @@ bool Process::is_system_code(uintptr_t address) {
 
 void Process::lose(const char* reason, const char* detail) {
   Guard guard(*this);
+  if (spool != nullptr) spool->loss(reason, 1, detail);
   for (format::Loss& l : losses)
     if (l.reason == reason && l.detail == detail) {
       ++l.calls;

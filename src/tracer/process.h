@@ -25,6 +25,7 @@
 namespace refrain::tracer {
 
 class CallScope;
+class Spool;
 struct Location;
 
 // What is known of a live communicator beside its definition; indexed by definition.
@@ -42,7 +43,8 @@ struct Options {
   std::string program, command;
   std::string filter;  // what is left out, in words; empty: nothing
   bool quiet = false;
-  uint32_t call_path_depth = 8;  // 0: no call sites at all
+  uint32_t call_path_depth = 8;     // 0: no call sites at all
+  size_t grammar_bytes = SIZE_MAX;  // of one location
 };
 
 class Process {
@@ -129,6 +131,8 @@ class Process {
   std::vector<Location*> locations;
   AddressMap addresses;
   std::vector<format::Loss> losses;
+  Spool* spool = nullptr;                     // null: none; never freed
+  std::atomic<uint64_t> unrecorded_calls{0};  // after there was no memory
 
  private:
   friend class Guard;

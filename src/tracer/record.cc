@@ -10,6 +10,7 @@
 #include "real_functions.h"
 #include "tracer/control.h"
 #include "tracer/location.h"
+#include "tracer/spool.h"
 
 namespace refrain::tracer {
 
@@ -39,17 +40,6 @@ void add_in_ns(const Process& p, const TerminalStats& s, const uint32_t* histogr
   }
 }
 
-format::DurationStats durations(const Process& p, uint32_t terminal) {
-  format::DurationStats out;
-  uint32_t first[TerminalStats::kBuckets] = {};
-  first[TerminalStats::bucket(p.stats[terminal].min_ticks)] = 1;
-  add_in_ns(p, p.stats[terminal], first, out);
-  for (const Location* l : p.locations)
-    if (terminal < l->memos.size() && l->memos[terminal] != nullptr)
-      add_in_ns(p, l->memos[terminal]->stats, l->memos[terminal]->histogram, out);
-  return out;
-}
-
 std::string first_line(const char* text, char end) {
   const size_t n = std::strcspn(text, "\n");
   std::string s(text, n);
@@ -66,38 +56,49 @@ std::string own_path() {
   return n > 0 ? std::string(path, static_cast<size_t>(n)) : std::string();
 }
 
-void describe(const Process& p, format::RankRecord& r) {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  r.host = host;
-  if (p.rank != 0) return;  // the lowest rank's words count
+}  // namespace
+
+void add_first_call(const Process& p, uint32_t terminal, format::DurationStats& to) {
+  uint32_t first[TerminalStats::kBuckets] = {};
+  first[TerminalStats::bucket(p.stats[terminal].min_ticks)] = 1;
+  add_in_ns(p, p.stats[terminal], first, to);
+}
+
+void add_calls(const Location& l, uint32_t terminal, format::DurationStats& to) {
+  if (terminal < l.memos.size() && l.memos[terminal] != nullptr)
+    add_in_ns(*l.process, l.memos[terminal]->stats, l.memos[terminal]->histogram, to);
+}
+
+std::map<std::string, std::string> run_text(const Process& p) {
+  std::map<std::string, std::string> text;
 #ifdef OPEN_MPI
-  r.text["mpi"] = "openmpi";
+  text["mpi"] = "openmpi";
 #else
-  r.text["mpi"] = "mpich";
+  text["mpi"] = "mpich";
 #endif
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   REFRAIN_REAL(PMPI_Get_library_version)(version, &length);
-  r.text["mpi_version"] = first_line(version, ',');
-  r.text["program"] = p.options.program.empty() ? own_path() : p.options.program;
-  r.text["command"] = p.options.command.empty() ? r.text["program"] : p.options.command;
-  r.text["recorder"] = kRecorder;
-  r.text["timing"] = "stats";
-  if (!p.options.filter.empty()) r.text["filter"] = p.options.filter;
+  text["mpi_version"] = first_line(version, ',');
+  text["program"] = p.options.program.empty() ? own_path() : p.options.program;
+  text["command"] = p.options.command.empty() ? text["program"] : p.options.command;
+  text["recorder"] = kRecorder;
+  text["timing"] = "stats";
+  if (!p.options.filter.empty()) text["filter"] = p.options.filter;
   char cwd[4096];
-  if (getcwd(cwd, sizeof cwd) != nullptr) r.text["working_directory"] = cwd;
+  if (getcwd(cwd, sizeof cwd) != nullptr) text["working_directory"] = cwd;
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  const auto ran_s = static_cast<time_t>(r.duration_ns / 1000000000u);
+  const auto ran_s =
+      static_cast<time_t>(p.clock.to_ns(p.clock.ticks() - p.init_ticks) / 1000000000u);
   const time_t began = now.tv_sec - ran_s;
   tm utc{};
-  char text[32];
-  if (gmtime_r(&began, &utc) != nullptr && std::strftime(text, sizeof text, "%FT%TZ", &utc) > 0)
-    r.text["started"] = text;
+  char started[32];
+  if (gmtime_r(&began, &utc) != nullptr &&
+      std::strftime(started, sizeof started, "%FT%TZ", &utc) > 0)
+    text["started"] = started;
+  return text;
 }
-
-}  // namespace
 
 format::RankRecord make_record(Process& p) {
   format::RankRecord r;
@@ -105,21 +106,31 @@ format::RankRecord make_record(Process& p) {
   r.definitions = p.definitions;
   for (uint32_t t = 0; t < p.signatures.size(); ++t) {
     r.signatures.emplace_back(p.signatures.at(t));
-    r.durations.push_back(durations(p, t));
+    format::DurationStats& d = r.durations.emplace_back();
+    add_first_call(p, t, d);
+    for (const Location* l : p.locations) add_calls(*l, t, d);
   }
   for (const Location* l : p.locations) {
     if (l->grammar.length() == 0) continue;
-    r.threads.push_back({l->thread, l->grammar.snapshot()});
+    uint64_t lost = 0;
+    r.threads.push_back({l->thread, p.spool != nullptr ? p.spool->whole_grammar(*l, &lost)
+                                                       : l->grammar.snapshot()});
+    if (lost > 0) r.losses.push_back({"part_lost", lost, p.rank, "a part in the spool"});
     r.totals.in_mpi_ns += p.clock.to_ns(l->in_mpi_ticks);
     r.totals.outside_ns += p.clock.to_ns(l->outside_ticks());
   }
   r.duration_ns = p.clock.to_ns(p.clock.ticks() - p.init_ticks);
   r.losses = p.losses;
+  if (const uint64_t n = p.unrecorded_calls.load(); n > 0)
+    r.losses.push_back({"out_of_memory", n, p.rank, "recorder"});
   for (const Location* l : p.locations)
     if (l->refused_calls > 0)
       r.losses.push_back({"out_of_memory", l->refused_calls, p.rank, "grammar"});
   add_left_out(r.losses, p.rank);
-  describe(p, r);
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  r.host = host;
+  if (p.rank == 0) r.text = run_text(p);  // the lowest rank's words count
   return r;
 }
 

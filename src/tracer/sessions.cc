@@ -13,6 +13,7 @@
 #include "tracer/finish.h"
 #include "tracer/record.h"
 #include "tracer/recording.h"
+#include "tracer/spool.h"
 
 #ifdef REFRAIN_HAS_MPI_Session_init
 
@@ -57,7 +58,7 @@ void merge_parts(Process& p) {
     if (!part.ok()) return complain(p, part.error().to_string().c_str());
     all = std::move(part.value());
   }
-  write_trace(p, std::move(all));
+  if (write_trace(p, std::move(all)) && p.spool != nullptr) p.spool->remove_run();
   for (int rank = 0; rank < p.size; ++rank) unlink(part_path(p, rank).c_str());
   unlink((folder(p) + "/merging").c_str());
   rmdir(folder(p).c_str());
@@ -77,6 +78,7 @@ void session_is_up(Process& p, MPI_Session session, uint64_t init_ticks) {
   REFRAIN_REAL(PMPI_Group_size)(world, &p.size);
   p.world_group = world;
   p.initialized = true;
+  Spool::open(p, 0);
 }
 
 void session_ends(Location& location) {
@@ -84,6 +86,7 @@ void session_ends(Location& location) {
   if (--g_open_sessions > 0 || p.comm != MPI_COMM_NULL || !p.initialized) return;
   g_recording.store(false);
   location.in_recorder = true;
+  if (p.spool != nullptr) p.spool->set_state(format::spool::State::kFinishing);
   p.clock.refine();
   REFRAIN_REAL(PMPI_Group_free)(&p.world_group);
   auto leaf = format::leaf(make_record(p), static_cast<uint64_t>(p.size));

@@ -1,0 +1,20 @@
+// What the recorder does when the system has no more memory for it: containers cannot report that
+// without exceptions, and must not end the program.
+//
+// operator new of the recorder (memory.cc) takes what malloc refuses from a small reserve, and says
+// so; from then on calls of the program pass straight through, and are counted. What may be larger
+// than the reserve is asked for first: memory_for().
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+namespace refrain::tracer {
+
+// Set by operator new, never cleared.
+extern std::atomic<bool> g_out_of_memory;
+
+// Whether malloc would give that much just now.
+bool memory_for(size_t bytes);
+
+}  // namespace refrain::tracer

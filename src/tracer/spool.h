@@ -1,0 +1,101 @@
+// Spool: the record so far of this process in a file, so that no way of dying loses it.
+//
+//   definition, signature, loss --append--> tables        call --push--> log of the location
+//                                                                          | full
+//                                    grammar, statistics --checkpoint--> base, stats; log anew
+//
+// Between checkpoints the log alone grows; at a checkpoint the grammar as it is becomes the new
+// base. The log is as large as makes that cheap: at least 8000 calls, and as many as keep the bytes
+// of the log at twice those of the grammar, so that a checkpoint costs a few ns a call, and a
+// program without repetition, whose grammar is larger than its log, hardly ever needs one.
+//
+// Laws: as in spool_file.h; when the spool can grow no further, it stops, says so in the file, and
+// recording to memory goes on. Thread safe; a push is per
+// location, takes no lock, and is called without Process::Guard.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/trace_data.h"
+#include "grammar/grammar.h"
+#include "tracer/spool_file.h"
+
+namespace refrain::tracer {
+
+struct Location;
+class Process;
+
+// What Spool keeps of a location.
+struct SpoolThread {
+  Location* location = nullptr;
+  format::spool::Chunk* state = nullptr;
+  std::vector<format::spool::Chunk*> logs;  // the last one is being filled
+  // Two chunks in turn; the other one is valid while one is being written.
+  struct Pair {
+    format::spool::Chunk* chunk[2] = {};
+    uint64_t generation = 0;
+  } base, stats;
+  // Grammars that were too large to keep.
+  struct Part {
+    uint64_t offset = 0, bytes = 0, calls = 0;  // chunk in the file; calls in it
+  };
+  std::vector<Part> parts;
+};
+
+class Spool {
+ public:
+  // Once rank and size are known; `run` is the same number on all ranks, 0 when they cannot agree
+  // on one. Leaves process.spool null when there is none (REFRAIN_SPOOL=off, or no place for it).
+  static void open(Process& process, uint64_t run);
+
+  void attach(Location& location);
+  void definition(const format::Definition& d);
+  void signature(std::string_view bytes);
+  void loss(const char* reason, uint64_t calls, const char* detail);
+  void set_state(format::spool::State state);
+  // Moves the location's grammar into the file, and begins a new one. False: there is no room for
+  // it, and nothing changed.
+  bool finish_part(Location& location);
+  // The grammar of all calls of the location, and how many of them could not be read back.
+  grammar::Grammar whole_grammar(const Location& location, uint64_t* lost);
+
+  // The trace is written: this process' file, and the folder when it is the last.
+  void remove();
+  // The same for the files of all ranks, where they cannot agree that it is written.
+  void remove_run();
+
+  // The location's log is full, or the call took very long.
+  void push_slowly(Location& location, uint32_t terminal, uint64_t ticks);
+
+ private:
+  explicit Spool(Process& process) : process_(process) {}
+  bool create(uint64_t run);
+  bool write_all();
+  bool append(std::string_view record);  // its kind and its bytes
+  bool append_definition(const format::Definition& d);
+  bool append_signature(std::string_view bytes);
+  bool attach_locked(Location& location);
+  bool extend(SpoolThread& t, uint64_t position, uint64_t words);
+  bool is_log_large(const SpoolThread& t) const;
+  bool checkpoint(SpoolThread& t);
+  bool seal(SpoolThread::Pair& pair, format::spool::ChunkType type, uint32_t owner,
+            uint64_t position, std::string_view bytes);
+  bool write_stats(SpoolThread& t);
+  void stop();
+
+  Process& process_;
+  std::mutex mutex_;
+  SpoolFile file_;
+  std::string run_;   // its number
+  std::string mark_;  // file in the folder that says that somebody has complained
+  std::string buffer_;
+  bool stopped_ = false;
+  format::spool::Chunk* tables_ = nullptr;
+  std::vector<std::unique_ptr<SpoolThread>> threads_;
+};
+
+}  // namespace refrain::tracer

@@ -1,0 +1,145 @@
+#include "tracer/spool_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace refrain::tracer {
+
+using format::spool::Chunk;
+using format::spool::ChunkType;
+using format::spool::kPageBytes;
+
+bool SpoolFile::create(const std::string& folder, const std::string& name,
+                       const format::spool::Header& header) {
+  folder_ = folder;
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return error_ = errno, false;
+  // A process may become another program of the same number, that records as well.
+  for (int n = 0;; ++n) {
+    path_ = folder + "/" + name;
+    if (n > 0) path_.append(".").append(std::to_string(n));
+    const int fd = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+      close(fd);
+      break;
+    }
+    if (errno != EEXIST || n == 1000) return error_ = errno, false;
+  }
+  void* const page = map(kPageBytes);
+  if (page == nullptr) {
+    unlink(path_.c_str());
+    rmdir(folder.c_str());
+    return false;
+  }
+  header_ = static_cast<format::spool::Header*>(page);
+  *header_ = header;
+  return true;
+}
+
+// posix_fallocate, not ftruncate: with room on the disk, touching the memory cannot fail. Beyond a
+// limit on file sizes the system would send SIGXFSZ, so it is not asked.
+bool SpoolFile::make_room(int fd, uint64_t bytes) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      limit.rlim_cur < end_ + bytes)
+    return error_ = EFBIG, false;
+  int rc = 0;
+  do {
+    rc = posix_fallocate(fd, static_cast<off_t>(end_), static_cast<off_t>(bytes));
+  } while (rc == EINTR);
+  if (rc == 0) return true;
+  error_ = rc;
+  // What was set apart before the disk was full helps the program more than us.
+  if (ftruncate(fd, static_cast<off_t>(end_)) != 0) error_ = rc;
+  return false;
+}
+
+void* SpoolFile::map(uint64_t bytes) {
+  const int fd = open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return error_ = errno, nullptr;
+  void* memory = nullptr;
+  if (make_room(fd, bytes)) {
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(end_));
+    if (memory == MAP_FAILED) {
+      error_ = errno;
+      memory = nullptr;
+    } else {
+      end_ += bytes;
+    }
+  }
+  close(fd);
+  return memory;
+}
+
+Chunk* SpoolFile::add(ChunkType type, uint32_t owner, uint64_t bytes) {
+  bytes = (bytes + sizeof(Chunk) + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const uint64_t offset = end_;
+  auto* c = static_cast<Chunk*>(map(bytes));
+  if (c == nullptr) return nullptr;
+  Chunk head;
+  head.type = type;
+  head.offset = offset;
+  head.bytes = bytes;
+  head.owner = owner;
+  head.check = format::spool::check_of(head);
+  *c = head;
+  chunks_.push_back(c);
+  return c;
+}
+
+void SpoolFile::drop(Chunk* c) {
+  c->generation = 0;
+  Chunk head = *c;
+  head.type = ChunkType::kDead;
+  head.check = format::spool::check_of(head);
+  *c = head;
+  // The first page stays, so that a reader finds its way to the next chunk.
+  if (head.bytes > kPageBytes) {
+    const int fd = open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    if (fd >= 0) {
+      const int saved = errno;
+      (void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                       static_cast<off_t>(head.offset + kPageBytes),
+                       static_cast<off_t>(head.bytes - kPageBytes));
+      errno = saved;
+      close(fd);
+    }
+  }
+  munmap(c, head.bytes);
+  chunks_.erase(std::find(chunks_.begin(), chunks_.end(), c));
+}
+
+void SpoolFile::release(Chunk* c) {
+  munmap(c, c->bytes);
+  chunks_.erase(std::find(chunks_.begin(), chunks_.end(), c));
+}
+
+bool SpoolFile::read_back(uint64_t offset, uint64_t bytes, std::string& to) {
+  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, static_cast<off_t>(offset));
+  struct stat info {};
+  const bool good = memory != MAP_FAILED && fstat(fd, &info) == 0 &&
+                    static_cast<uint64_t>(info.st_size) >= offset + bytes;
+  if (good) to.assign(static_cast<const char*>(memory), bytes);
+  if (memory != MAP_FAILED) munmap(memory, bytes);
+  close(fd);
+  return good;
+}
+
+void SpoolFile::remove() {
+  if (header_ == nullptr) return;
+  for (Chunk* c : chunks_) munmap(c, c->bytes);
+  chunks_.clear();
+  munmap(header_, kPageBytes);
+  header_ = nullptr;
+  unlink(path_.c_str());
+  rmdir(folder_.c_str());  // fails while there are others
+}
+
+}  // namespace refrain::tracer

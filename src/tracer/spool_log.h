@@ -1,0 +1,70 @@
+// SpoolLog: the few words of a location's spool that change with every call.
+//
+//   begin   state: which call, since when          every call that ends: one word of the log
+//   end     state: none, or the call around it
+//
+// Laws:   no lock, no branch but "is the log full", no system call on the path of a call. A mapped
+//         file holds what is written here, so it is there after a SIGKILL between any two
+//         instructions. Without a spool the same instructions write into this object.
+// Budget: 18 instructions a call in all.
+#pragma once
+
+#include <cstdint>
+
+#include "format/spool/layout.h"
+
+namespace refrain::tracer {
+
+struct Location;
+struct SpoolThread;
+
+class SpoolLog {
+ public:
+  SpoolLog() { detach(); }
+  SpoolLog(const SpoolLog&) = delete;
+  SpoolLog& operator=(const SpoolLog&) = delete;
+
+  void entered(uint32_t call, uint64_t ticks) {
+    state_->open_call = call;
+    state_->entered_ticks = ticks;
+  }
+  void left(uint32_t outer_call) { state_->open_call = outer_call; }
+  // A call that has returned, when the log has room for it; the grammar may take it before or
+  // after.
+  bool try_push(uint32_t terminal, uint64_t ticks) {
+    if (next_ == end_ || ticks >> 32 != 0) [[unlikely]]
+      return false;
+    *next_++ = ticks << 32 | (terminal + 1);
+    return true;
+  }
+  // The same when it has none: a new log, or a checkpoint. The grammar has the call already.
+  static void push_slowly(Location& location, uint32_t terminal, uint64_t ticks);
+
+  // -- for Spool --
+  void detach() {
+    state_ = &idle_state_;
+    next_ = idle_;
+    end_ = idle_ + kIdleWords;
+    thread = nullptr;
+  }
+  void set_state(format::spool::LocationState* state) {
+    *state = *state_;
+    state_ = state;
+  }
+  void set_log(uint64_t* begin, uint64_t* end) { next_ = begin, end_ = end; }
+  bool has_room(uint64_t words) const { return static_cast<uint64_t>(end_ - next_) >= words; }
+  void put(uint64_t word) { *next_++ = word; }
+  SpoolThread* thread = nullptr;  // null: no spool
+  uint64_t calls_before = 0;      // in parts that were finished, before those of the grammar
+
+ private:
+  static constexpr uint64_t kIdleWords = 16;
+
+  uint64_t* next_;
+  uint64_t* end_;
+  format::spool::LocationState* state_;
+  format::spool::LocationState idle_state_;
+  uint64_t idle_[kIdleWords];
+};
+
+}  // namespace refrain::tracer
