@@ -15,6 +15,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/byte_size.h"
 #include "cli/common.h"
 #include "cli/find_mpi.h"
 #include "cli/launch_line.h"
@@ -27,10 +28,12 @@ namespace {
 struct RecordOptions {
   std::string output = "run.rfn";
   std::string timing = "stats";
-  std::string mpi;  // empty: find out
   std::string buffers = "off";
   std::string only, without, comm;  // words, comma-separated
   bool start_paused = false;
+  std::string mpi;    // empty: find out
+  std::string spool;  // empty: beside the output
+  std::string memory;
   bool quiet = false;
   unsigned call_path = 8;
 };
@@ -74,6 +77,8 @@ base::Status check_words(const RecordOptions& options) {
     return base::usage("unknown buffers '" + options.buffers + "' (known: off, on)");
   if (const auto filter = mpi::CallFilter::parse(options.only, options.without); !filter.ok())
     return filter.error();
+  if (!options.memory.empty() && !base::parse_bytes(options.memory))
+    return base::usage("not a size: '" + options.memory + "' (write 64M, say)");
   return base::Done{};
 }
 
@@ -213,6 +218,9 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   set("REFRAIN_MPI", *mpi);
   set("REFRAIN_CALLPATH", std::to_string(options.call_path));
   set("REFRAIN_QUIET", options.quiet ? "1" : "0");
+  set("REFRAIN_SPOOL",
+      options.spool.empty() || options.spool == "off" ? options.spool : absolute(options.spool));
+  set("REFRAIN_MEMORY", options.memory);
   set("REFRAIN_COMMAND", shell_line(words));
   set("REFRAIN_PROGRAM", *program);
   set("REFRAIN_BUFFERS", options.buffers);
@@ -285,6 +293,14 @@ void add_record(CLI::App& app, int& exit_status) {
       ->envname("REFRAIN_BUFFERS")
       ->capture_default_str();
   add_filters(*verb, *options);
+  verb->add_option("--spool", options->spool,
+                   "Folder for the spool, which `refrain recover` needs when the job dies: "
+                   "/dev/shm, say, or off [OUTPUT.spool]")
+      ->envname("REFRAIN_SPOOL");
+  verb->add_option("--memory", options->memory,
+                   "Memory for the recorder's grammars in a rank, 64M say; beyond it parts of them "
+                   "go to the spool [no limit]")
+      ->envname("REFRAIN_MEMORY");
   verb->add_flag("--quiet", options->quiet, "Say nothing when the trace is written")
       ->envname("REFRAIN_QUIET");
   // Shown in the help, never matched: the program and all behind it stay as they are (CLI11 would
@@ -311,6 +327,10 @@ void add_record(CLI::App& app, int& exit_status) {
     if (verb->count("--mpi") > 0 && options->mpi != environment("REFRAIN_MPI"))
       record_words.insert(record_words.end(), {"--mpi", options->mpi});
     add_words(record_words, *options);
+    if (verb->count("--spool") > 0 && options->spool != environment("REFRAIN_SPOOL"))
+      record_words.insert(record_words.end(), {"--spool", options->spool});
+    if (verb->count("--memory") > 0 && options->memory != environment("REFRAIN_MEMORY"))
+      record_words.insert(record_words.end(), {"--memory", options->memory});
     const Launcher launcher = find_launcher([](const char* name) { return std::getenv(name); });
     const base::Error error = record(*options, record_words, words, launcher);
     // Every rank fails alike; one line is enough.

@@ -1,0 +1,270 @@
+// refrain recover: the trace of a job that did not come to its end, from the spool files of its
+// ranks.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "format/encode/encode.h"
+#include "format/spool/post_mortem.h"
+#include "format/spool/read.h"
+#include "reader/trace_file.h"
+#include "report/info_text.h"
+#include "report/json_text.h"
+
+namespace refrain::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace spool = format::spool;
+
+struct Options {
+  std::vector<std::string> folders;
+  std::string output;  // empty: beside the first folder
+  bool keep = false;
+  bool force = false;
+};
+
+struct File {
+  std::string path;
+  spool::Header header;
+};
+
+// What the files of the folders are.
+struct Found {
+  std::map<uint64_t, std::vector<File>> runs;  // by run
+  std::vector<std::string> unreadable;         // named like a rank's, and nothing else is known
+  std::vector<std::string> marks;
+};
+
+// Holes in a file take no room on the disk: more memory than this is not spent on what is stored.
+constexpr uint64_t kMaxExpansion = 64, kFreeBytes = uint64_t{1} << 24;
+
+// The first `limit` bytes of a file.
+Result<std::string> read_bytes(const std::string& path, uint64_t limit) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return base::fail(std::strerror(errno), path);
+  struct stat info {};
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(fd);
+    return base::fail("not a plain file", path);
+  }
+  const auto stored = static_cast<uint64_t>(info.st_blocks) * 512;
+  uint64_t left = std::min(static_cast<uint64_t>(info.st_size), limit);
+  if (left > kFreeBytes + stored * kMaxExpansion) {
+    close(fd);
+    return base::fail("its size is not that of a spool file", path);
+  }
+  std::string bytes(left, '\0');
+  char* at = bytes.data();
+  ssize_t n = 1;
+  while (left > 0 && (n = read(fd, at, left)) != 0) {
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) break;
+    at += n;
+    left -= static_cast<uint64_t>(n);
+  }
+  const int error = errno;
+  close(fd);
+  if (n < 0) return base::fail(std::strerror(error), path);
+  bytes.resize(bytes.size() - left);
+  return bytes;
+}
+
+void look_at(const fs::path& path, Found& found) {
+  const std::string name = path.string();
+  if (name.ends_with(".stopped")) return found.marks.push_back(name);
+  const auto bytes = read_bytes(name, sizeof(spool::Header));
+  const auto header =
+      bytes.ok() ? spool::read_header(*bytes) : Result<spool::Header>(bytes.error());
+  if (header.ok()) {
+    found.runs[header->run].push_back({name, *header});
+  } else if (name.ends_with(".rank")) {
+    report({header.error().code, header.error().message + ": left out", name});
+    found.unreadable.push_back(name);
+  }
+}
+
+Result<Found> look(const std::vector<std::string>& folders) {
+  Found found;
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    std::vector<fs::path> paths;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+      paths.push_back(it->path());
+    if (error) return base::fail("cannot read the folder: " + error.message(), folder);
+    std::sort(paths.begin(), paths.end());
+    for (const fs::path& path : paths) look_at(path, found);
+  }
+  return found;
+}
+
+// The run that began last; within it by rank.
+std::vector<File> newest(const Found& found) {
+  const std::vector<File>* best = nullptr;
+  uint64_t best_time = 0;
+  for (const auto& [run, files] : found.runs) {
+    uint64_t time = 0;
+    for (const File& f : files) time = std::max(time, f.header.opened_realtime_ns);
+    if (best != nullptr && time < best_time) continue;
+    best = &files;
+    best_time = time;
+  }
+  std::vector<File> files;
+  if (best != nullptr) files = *best;
+  // Ranks that could not agree on a number for their run may have left files of several runs.
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
+    return std::pair(a.header.rank, b.header.opened_realtime_ns) <
+           std::pair(b.header.rank, a.header.opened_realtime_ns);
+  });
+  files.erase(
+      std::unique(files.begin(), files.end(),
+                  [](const File& a, const File& b) { return a.header.rank == b.header.rank; }),
+      files.end());
+  return files;
+}
+
+// One that has ended and was not yet asked for its exit status is not.
+bool is_alive(const spool::Header& h) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  if (std::strcmp(host, h.host) != 0 || (kill(h.pid, 0) != 0 && errno != EPERM)) return false;
+  std::ifstream stat("/proc/" + std::to_string(h.pid) + "/stat");
+  std::string line;
+  std::getline(stat, line);
+  const size_t name_end = line.rfind(')');
+  return name_end == std::string::npos || line.compare(name_end, 3, ") Z") != 0;
+}
+
+// The rank that the recorder put into the name: RUN-RANK-HOST-PID.rank.
+int64_t rank_in_name(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  const size_t dash = name.find('-');
+  if (dash == std::string::npos || name.size() < dash + 7) return -1;
+  int64_t rank = 0;
+  for (size_t i = dash + 1; i < dash + 7; ++i) {
+    if (name[i] < '0' || name[i] > '9') return -1;
+    rank = 10 * rank + (name[i] - '0');
+  }
+  return rank;
+}
+
+std::string default_output(const std::string& folder) {
+  std::string path = folder;
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  constexpr std::string_view kEnding = ".spool";
+  if (path.size() > kEnding.size() && path.ends_with(kEnding))
+    return path.substr(0, path.size() - kEnding.size());
+  return {};
+}
+
+// A trace that is whole is worth more than what a spool can give.
+base::Status check_output(const Options& options, const std::string& output) {
+  std::error_code ignored;
+  if (options.force || !fs::exists(output, ignored)) return base::Done{};
+  const Result<Trace> there = Trace::open(output);
+  if (there.ok() && !there->info().complete) return base::Done{};
+  return base::usage("is there already; name another with -o, or say --force", output);
+}
+
+int summary(const std::string& output, const spool::PostMortem& dead, uint64_t world_size) {
+  const std::string text = output + ": " + std::to_string(dead.ranks_found()) + " of " +
+                           std::to_string(world_size) + " ranks recovered; " + dead.story();
+  const int status = print(refrain::report::printable(text) + "\n");
+  if (status != 0 || dead.whole()) return status;
+  return report({base::ErrorCode::kIncomplete,
+                 "not all of what the ranks did could be recovered; `refrain info` says what is "
+                 "missing",
+                 output});
+}
+
+void clean_up(const std::vector<File>& files, const Found& found, const Options& options) {
+  for (const File& f : files)
+    if (is_alive(f.header)) return;
+  for (const File& f : files) unlink(f.path.c_str());
+  for (const std::string& mark : found.marks) unlink(mark.c_str());
+  for (const std::string& folder : options.folders) rmdir(folder.c_str());
+}
+
+int run(const Options& options) {
+  const std::string output =
+      options.output.empty() ? default_output(options.folders[0]) : options.output;
+  if (output.empty())
+    return report(base::usage("say where the trace shall go with -o", options.folders[0]));
+  std::error_code ignored;
+  if (!fs::exists(options.folders[0], ignored) && fs::exists(output, ignored))
+    return report(
+        base::usage("there is no spool any more: its trace is " + output, options.folders[0]));
+  const Result<Found> found = look(options.folders);
+  if (!found.ok()) return report(found.error());
+  const std::vector<File> files = newest(*found);
+  if (files.empty())
+    return report(base::fail("no spool file of a recorder in here", options.folders[0]));
+  if (const auto good = check_output(options, output); !good.ok()) return report(good.error());
+  if (found->runs.size() > 1)
+    std::fprintf(stderr, "refrain: %zu runs left their spool here; the latest one is recovered\n",
+                 found->runs.size());
+
+  spool::PostMortem dead;
+  bool removable = true;
+  for (const std::string& path : found->unreadable)
+    if (const int64_t rank = rank_in_name(path); rank >= 0)
+      dead.add_missing(static_cast<uint64_t>(rank), "its spool file is damaged");
+  for (const File& f : files) {
+    const auto bytes = read_bytes(f.path, UINT64_MAX);
+    auto rank = bytes.ok() ? spool::read(*bytes) : Result<spool::RankSpool>(bytes.error());
+    base::Status added = base::Done{};
+    if (!rank.ok()) {
+      dead.add_missing(static_cast<uint64_t>(f.header.rank), rank.error().message);
+      added = rank.error();
+    } else {
+      removable = removable && rank->damage.empty();
+      added = dead.add(std::move(*rank));
+    }
+    if (added.ok()) continue;
+    removable = false;
+    report({added.error().code, added.error().message + ": left out", f.path});
+  }
+  const auto trace = dead.finish();
+  if (!trace.ok()) return report(trace.error());
+  const auto bytes = format::encode(*trace);
+  if (!bytes.ok()) return report(bytes.error());
+  const auto written = format::write_file_atomically(output, *bytes);
+  if (!written.ok()) return report(written.error());
+  if (!options.keep && removable) clean_up(files, *found, options);
+  return summary(output, dead, files.front().header.world_size);
+}
+
+}  // namespace
+
+void add_recover(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "recover", "Makes the trace of a job that died: every call that each rank made until then");
+  verb->add_option("spool", options->folders,
+                   "What the job left: run.rfn.spool; several when nodes have one each")
+      ->required();
+  verb->add_option("-o,--output", options->output,
+                   "Trace file to write [run.rfn for run.rfn.spool]");
+  verb->add_flag("--keep", options->keep, "Do not remove the spool when the trace is written");
+  verb->add_flag("--force", options->force, "Overwrite a trace that is whole");
+  verb->footer("A file that is damaged is never removed, nor is one whose process still runs.");
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace refrain::cli
