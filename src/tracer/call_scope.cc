@@ -172,7 +172,7 @@ bool CallScope::is_from_callback() {
     return false;
   }
   close_left();
-  l.depth = 1;
+  open();
   outer_call_ = 0;
   return true;
 }

@@ -66,6 +66,10 @@ class CompletionWords {
                                            : requests_.says_nothing_new(i, *given);
     add(given != MPI_STATUS_IGNORE);
   }
+  // The same for a call that may have completed nothing: then only whether it wants a status.
+  void add_status_if(bool completed, int i, const MPI_Status* given) {
+    completed ? add_status(i, given) : add(given != MPI_STATUS_IGNORE);
+  }
   void add_statuses(const MPI_Status* given) {
     if (given == MPI_STATUSES_IGNORE)
       usable_ = usable_ && !requests_.has_wildcard();
@@ -128,10 +132,7 @@ int MPI_Test(CallScope& scope, decltype(&::MPI_Test) real, MPI_Request* request,
   const bool done = rc == MPI_SUCCESS && *flag != 0;
   CompletionWords words(requests, rc);
   words.add(done);
-  if (done)
-    words.add_status(0, status);
-  else
-    words.add(status != MPI_STATUS_IGNORE);
+  words.add_status_if(done, 0, status);
   if (words.repeat(scope)) return requests.settle(0, *request, done), rc;
   Encoder& e = scope.encoder(rc);
   requests.encode_request(e, 0);
@@ -234,10 +235,7 @@ int MPI_Waitany(CallScope& scope, decltype(&::MPI_Waitany) real, int count, MPI_
   const bool chosen = rc == MPI_SUCCESS && *index >= 0 && *index < requests.count();
   CompletionWords words(requests, rc);
   words.add(rc == MPI_SUCCESS ? *index : 0);
-  if (chosen)
-    words.add_status(*index, status);
-  else
-    words.add(status != MPI_STATUS_IGNORE);
+  words.add_status_if(chosen, *index, status);
   if (words.repeat(scope)) {
     if (chosen) requests.settle(*index, array[*index], true);
     return rc;
@@ -269,10 +267,7 @@ int MPI_Testany(CallScope& scope, decltype(&::MPI_Testany) real, int count, MPI_
   CompletionWords words(requests, rc);
   words.add(rc == MPI_SUCCESS ? *index : 0);
   words.add(done);
-  if (chosen)
-    words.add_status(*index, status);
-  else
-    words.add(status != MPI_STATUS_IGNORE);
+  words.add_status_if(chosen, *index, status);
   if (words.repeat(scope)) {
     if (chosen) requests.settle(*index, array[*index], true);
     return rc;

@@ -158,6 +158,14 @@ void FieldReader::numbers_done(size_t begin, const char* label, int64_t index) {
     fail(kRuleFields, in_.position(), name_of(label, index) + " has no number");
   }
 }
+template <class T>
+T FieldReader::number_taken(size_t begin, const char* label, int64_t index, T v) {
+  if (numbers_->in_.ok() && numbers_->lines_ != nullptr)
+    numbers_->note(begin, label, index, std::to_string(v));
+  else
+    numbers_done(begin, label, index);
+  return ok() ? v : 0;
+}
 
 uint64_t FieldReader::wide(const char* label, int64_t index, uint64_t limit) {
   const size_t begin = number_position();
@@ -168,29 +176,17 @@ uint64_t FieldReader::wide(const char* label, int64_t index, uint64_t limit) {
              " is allowed");
     return 0;
   }
-  if (numbers_->in_.ok() && numbers_->lines_ != nullptr)
-    numbers_->note(begin, label, index, std::to_string(v));
-  else
-    numbers_done(begin, label, index);
-  return ok() ? v : 0;
+  return number_taken(begin, label, index, v);
 }
 int64_t FieldReader::wide_zigzag(const char* label, int64_t index) {
   const size_t begin = number_position();
   const int64_t v = base::get_wide_zigzag(numbers_->in_);
-  if (numbers_->in_.ok() && numbers_->lines_ != nullptr)
-    numbers_->note(begin, label, index, std::to_string(v));
-  else
-    numbers_done(begin, label, index);
-  return ok() ? v : 0;
+  return number_taken(begin, label, index, v);
 }
 uint64_t FieldReader::wide_u64(const char* label, int64_t index) {
   const size_t begin = number_position();
   const uint64_t v = numbers_->in_.u64();
-  if (numbers_->in_.ok() && numbers_->lines_ != nullptr)
-    numbers_->note(begin, label, index, std::to_string(v));
-  else
-    numbers_done(begin, label, index);
-  return ok() ? v : 0;
+  return number_taken(begin, label, index, v);
 }
 uint64_t FieldReader::scaled(const char* label, uint64_t limit, int64_t index, uint64_t from) {
   const uint64_t v = varint(label, index, std::min(limit, from));

@@ -73,6 +73,9 @@ class FieldReader {
 
  private:
   void note(size_t begin, const char* label, int64_t index, const std::string& value);
+  // What was read from the numbers section, or 0 when that failed.
+  template <class T>
+  T number_taken(size_t begin, const char* label, int64_t index, T v);
   template <class T>
   T checked(size_t begin, const char* label, int64_t index, T value);
 
