@@ -53,7 +53,7 @@ struct CallMemo {
   uint16_t count = 0;               // of words
   uint16_t room = 0;
   uint64_t* words = nullptr;  // `room` of them
-  uint32_t histogram[TerminalStats::kBuckets] = {};
+  uint64_t histogram[TerminalStats::kBuckets] = {};
 
   void count_one(uint64_t ticks) {
     stats.count_one(ticks);
@@ -65,9 +65,9 @@ struct CallMemo {
     for (size_t i = 0; i < n && differences == 0; ++i) differences = words[i] ^ given[i];
     return differences == 0;
   }
-  template <size_t... I>
-  bool same_words(const uint64_t* given, std::index_sequence<I...>) const {
-    return ((sizeof...(I) ^ count) | ... | (words[I] ^ given[I])) == 0;
+  template <size_t... I, class... W>
+  bool same_words(std::index_sequence<I...>, W... given) const {
+    return ((sizeof...(I) ^ count) | ... | (words[I] ^ static_cast<uint64_t>(given))) == 0;
   }
 
   // What the call looked like this time. False, and nothing changed, when there is no memory.

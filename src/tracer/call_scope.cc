@@ -81,7 +81,8 @@ bool CallScope::was_left() const {
 
 // What the constructor leaves: calls inside of calls, the recorder's own, and Fortran's.
 void CallScope::enter() {
-  Location* l = location_;
+  Location* const l = location_ = current_location();
+  if (l == nullptr) return;
   if (was_left()) close_left();
   const bool nested = l->depth > 0;
   if (nested)
@@ -130,7 +131,7 @@ bool CallScope::is_to_record(bool nested) {
     if (!nested) fortran.address = nullptr;
   }
   // Inside of a call that was passed by, which looks as if none were under way.
-  if (!nested && g_leaves_out.load(std::memory_order_relaxed) && is_from_library()) return false;
+  if (!nested && is_unusual(unusual::kLeavesOut) && is_from_library()) return false;
   // A call inside a call is a callback's, unless the MPI library makes it, or another tool behind
   // us passes on what is under way (MPI_Send of the tool calls PMPI_Send, which is ours).
   if (!nested) return true;
@@ -208,7 +209,7 @@ uint32_t CallScope::commit() {
   {
     Process::Guard guard(p);
     terminal_ = InternTable::kMissing;
-    if (!g_out_of_memory.load(std::memory_order_relaxed)) [[likely]]
+    if (!is_unusual(unusual::kOutOfMemory)) [[likely]]
       terminal_ = extend_grammar();
     if (terminal_ == InternTable::kMissing) [[unlikely]]
       return leave_unrecorded();
@@ -265,7 +266,7 @@ bool CallScope::add_request(const CallMemo& memo, MPI_Request* request) {
   return p.requests.add_again(*memo.request, handle_key(*request), request);
 }
 
-void CallScope::memorise(const uint64_t* words, size_t count) {
+void CallScope::memorise_array(const uint64_t* words, size_t count) {
   Location& l = *location_;
   Process& p = *l.process;
   if (rc_ != MPI_SUCCESS || terminal_ >= l.memos.size() || l.memos[terminal_] == nullptr) return;
@@ -286,7 +287,7 @@ uint32_t CallScope::extend_grammar() {
   }
   if (is_too_much(p.signatures.next_growth(bytes.size()) + next_growth(p.stats) +
                   next_growth(l.memos))) {
-    g_out_of_memory.store(true);
+    set_unusual(unusual::kOutOfMemory, true);
     return InternTable::kMissing;
   }
   const uint32_t terminal = p.signatures.intern(bytes);
@@ -295,7 +296,7 @@ uint32_t CallScope::extend_grammar() {
 }
 
 bool CallScope::is_beyond_memory() {
-  if (!g_out_of_memory.load(std::memory_order_relaxed) || others_wait(call_)) return false;
+  if (!is_unusual(unusual::kOutOfMemory) || others_wait(call_)) return false;
   leave_unrecorded();
   return true;
 }

@@ -36,17 +36,14 @@ uint64_t word(T v) {
 
 class CallScope {
  public:
-  // Budget: about 25 instructions for a call of the program.
-  CallScope(mpi::CallId call, void* return_address, void* frame)
-      : address_(reinterpret_cast<uintptr_t>(return_address)),
+  // Budget: 20 instructions for a call of the program.
+  [[gnu::always_inline]] CallScope(mpi::CallId call, void* return_address, void* frame)
+      : location_(g_location),
+        address_(reinterpret_cast<uintptr_t>(return_address)),
         frame_(reinterpret_cast<uintptr_t>(frame)),
         call_(call) {
-    Location* l = current_location();
-    location_ = l;
-    if (l == nullptr) return;
-    if (l->depth != 0 || l->in_recorder || refrain_fortran_site.address != nullptr ||
-        g_leaves_out.load(std::memory_order_relaxed) ||
-        g_out_of_memory.load(std::memory_order_relaxed)) [[unlikely]]
+    if (g_unusual.load(std::memory_order_relaxed) != 0 || location_ == nullptr ||
+        location_->depth != 0 || refrain_fortran_site.address != nullptr) [[unlikely]]
       enter();
     else
       open();
@@ -64,6 +61,8 @@ class CallScope {
   CallScope& operator=(const CallScope&) = delete;
 
   bool active() const { return state_ != State::kPassed; }
+  // Recorded, and nothing around it is unusual: not reached from Fortran, no filter, no pause.
+  bool is_plain() const { return state_ == State::kOutermost; }
   Location& location() { return *location_; }
   Process& process() { return *location_->process; }
 
@@ -111,33 +110,34 @@ class CallScope {
   // `words` as last time: its arguments and scalar results, which fix the signature as long as no
   // handle was made or freed since. True: recorded, nothing else to do. False: go the long way, and
   // memorise() the words after commit(). See call_memo.h.
-  template <size_t N>
-  bool repeats(const uint64_t (&words)[N]) {
+  template <class... W>
+  bool repeats(W... words) {
     CallMemo* m = expected_memo();
-    if (m == nullptr || !m->same_words(words, std::make_index_sequence<N>())) return false;
+    if (m == nullptr || !m->same_words(std::index_sequence_for<W...>(), words...)) return false;
     again(*m);
     return true;
   }
-  bool repeats(const uint64_t* words, size_t count) {
+  bool repeats_array(const uint64_t* words, size_t count) {
     CallMemo* m = expected_memo();
     if (m == nullptr || !m->same_words(words, count)) return false;
     again(*m);
     return true;
   }
   // The same for a call that makes a request.
-  template <size_t N>
-  bool repeats(const uint64_t (&words)[N], MPI_Request* request) {
+  template <class... W>
+  bool repeats_request(MPI_Request* request, W... words) {
     CallMemo* m = expected_memo();
-    if (m == nullptr || !m->same_words(words, std::make_index_sequence<N>()) ||
+    if (m == nullptr || !m->same_words(std::index_sequence_for<W...>(), words...) ||
         !add_request(*m, request))
       return false;
     again(*m);
     return true;
   }
-  void memorise(const uint64_t* words, size_t count);
-  template <size_t N>
-  void memorise(const uint64_t (&words)[N]) {
-    memorise(words, N);
+  void memorise_array(const uint64_t* words, size_t count);
+  template <class... W>
+  void memorise(W... words) {
+    const uint64_t all[] = {static_cast<uint64_t>(words)...};
+    memorise_array(all, sizeof...(W));
   }
 
  private:
@@ -146,8 +146,8 @@ class CallScope {
 
   enum class State : uint8_t {
     kPassed,     // not to be recorded
-    kOutermost,  // recorded; no call is under way around it
-    kOther,      // recorded; inside of another one, or reached from Fortran
+    kOutermost,  // recorded; no call is under way around it, and nothing is unusual
+    kOther,      // recorded; inside of another one, reached from Fortran, or perhaps left out
   };
 
   void enter();

@@ -6,29 +6,23 @@
 
 namespace refrain::tracer {
 
-const RequestEntry* RequestSnapshot::entry(int i) const {
-  if (entries_[i] >= kUnknown) return nullptr;
-  Process::Guard guard(process_);
-  return &process_.requests.at(entries_[i]);
-}
-
 void RequestSnapshot::give_back() {
   Process::Guard guard(process_);
   for (int i = count_ - 1; i >= 0; --i)
-    if (entries_[i] < kUnknown) process_.requests.give_back(entries_[i]);
+    if (entries_[i] != nullptr) process_.requests.give_back(*entries_[i]);
 }
 
 void RequestSnapshot::make_room() {
   const auto n = static_cast<size_t>(count_), words = n + kMoreWords;
-  heap_ = std::make_unique<char[]>(words * sizeof(uint64_t) + n * sizeof(uint32_t));
+  heap_ = std::make_unique<char[]>(words * sizeof(uint64_t) + n * sizeof(RequestEntry*));
   words_ = reinterpret_cast<uint64_t*>(heap_.get());
-  entries_ = reinterpret_cast<uint32_t*>(words_ + words);
+  entries_ = reinterpret_cast<RequestEntry**>(words_ + words);
 }
 
 void RequestSnapshot::leave_out_if_filtered(CallScope& scope) const {
   if (scope.is_left_out()) return;
   for (int i = 0; i < count_; ++i) {
-    const RequestEntry* r = entry(i);
+    const RequestEntry* r = entries_[i];
     if (r != nullptr && !is_filtered(r->terminal)) return;
   }
   scope.leave_out(true);
@@ -36,7 +30,7 @@ void RequestSnapshot::leave_out_if_filtered(CallScope& scope) const {
 }
 
 bool RequestSnapshot::says_nothing_new(int i, const MPI_Status& status) const {
-  const RequestEntry* r = entry(i);
+  const RequestEntry* r = entries_[i];
   if (r == nullptr || is_idle(*r)) return true;
   if (r->generalized) return false;
   return !r->traits.is_receive ||
@@ -44,8 +38,8 @@ bool RequestSnapshot::says_nothing_new(int i, const MPI_Status& status) const {
 }
 
 void RequestSnapshot::encode_request(Encoder& e, int i) const {
-  if (entries_[i] == kNull) return e.constant(mpi::kConst_MPI_REQUEST_NULL);
-  const RequestEntry* r = entry(i);
+  if (is_null(i)) return e.constant(mpi::kConst_MPI_REQUEST_NULL);
+  const RequestEntry* r = entries_[i];
   if (r == nullptr) return e.none();
   if ((r->terminal & kLeftOut) == 0) [[likely]]
     return e.request_of(r->terminal);
@@ -65,7 +59,7 @@ void RequestSnapshot::encode_requests(Encoder& e) const {
 
 void RequestSnapshot::encode_status(Encoder& e, int i, const MPI_Status& status,
                                     bool with_error) const {
-  const RequestEntry* r = entry(i);
+  const RequestEntry* r = entries_[i];
   const bool message = r != nullptr && (r->traits.is_receive || r->generalized);
   if (with_error) {
     e.tag_byte(Tag::kStatusError);
@@ -75,7 +69,7 @@ void RequestSnapshot::encode_status(Encoder& e, int i, const MPI_Status& status,
       e.none(), e.none();
     return e.integer(status.MPI_ERROR);
   }
-  if (entries_[i] == kNull || (r != nullptr && is_idle(*r))) return e.tag_byte(Tag::kStatusEmpty);
+  if (is_null(i) || (r != nullptr && is_idle(*r))) return e.tag_byte(Tag::kStatusEmpty);
   if (!message) return e.none();
   if (r->traits.is_receive && says_nothing_new(i, status)) return e.tag_byte(Tag::kStatusAsPosted);
   e.tag_byte(Tag::kStatus);
@@ -89,16 +83,16 @@ void RequestSnapshot::encode_matched(Encoder& e, int i, const MPI_Status& status
 }
 
 void RequestSnapshot::activate(int i) {
-  if (entries_[i] >= kUnknown) return;
+  if (entries_[i] == nullptr) return;
   Process::Guard guard(process_);
-  process_.requests.at(entries_[i]).active = true;
+  entries_[i]->active = true;
 }
 
 void RequestSnapshot::forget(int i) {
-  if (entries_[i] >= kUnknown) return;
+  if (entries_[i] == nullptr) return;
   Process::Guard guard(process_);
-  process_.requests.remove(entries_[i]);
-  entries_[i] = kUnknown;
+  process_.requests.remove(*entries_[i]);
+  entries_[i] = nullptr;
   --left_;
 }
 

@@ -52,62 +52,67 @@ class RequestSnapshot {
   // For a status that the program ignores: the message of a wildcard receive, else none.
   void encode_matched(Encoder& e, int i, const MPI_Status& status) const;
   bool is_wildcard(int i) const {
-    const RequestEntry* r = entry(i);
+    const RequestEntry* r = entries_[i];
     return r != nullptr && r->wildcard && !is_idle(*r);
   }
   // Forgets request i if it is over: its handle is null now, or it is persistent and inactive
   // again. To be called after whatever is encoded of it.
   void settle(int i, const MPI_Request& now, bool completed) {
-    if (entries_[i] >= kUnknown) return;
+    if (entries_[i] == nullptr) return;
     Process::Guard guard(process_);
-    settle_known(entries_[i], i, now, completed);
+    settle_known(i, now, completed);
   }
   // The same for all of an array.
   void settle_all(const MPI_Request* now, bool completed) {
     Process::Guard guard(process_);
     for (int i = 0; i < count_; ++i)
-      if (entries_[i] < kUnknown) settle_known(entries_[i], i, now[i], completed);
+      if (entries_[i] != nullptr) settle_known(i, now[i], completed);
   }
   void activate(int i);  // MPI_Start
   void forget(int i);    // MPI_Request_free
 
  private:
   static constexpr int kInline = 16;
-  static constexpr uint32_t kUnknown = UINT32_MAX - 1;  // and above: no entry
-  static constexpr uint32_t kNull = UINT32_MAX;
+  // Words of what is no entry, and a bit of those of a persistent one that is not active.
+  static constexpr uint64_t kNullWord = uint64_t{1} << 40;
+  static constexpr uint64_t kUnknownWord = uint64_t{1} << 41;
+  static constexpr uint64_t kIdleBit = uint64_t{1} << 42;
 
   // Lock held.
   void look_up(int i, const MPI_Request& request, const void* variable) {
-    entries_[i] = kNull;
-    words_[i] = uint64_t{1} << 40;
-    if (request == MPI_REQUEST_NULL) return;
-    const uint32_t index = process_.requests.find(handle_key(request), variable);
-    entries_[i] = kUnknown;
-    words_[i] = uint64_t{1} << 41;
-    if (index == RequestTable::kNone) return;
-    process_.requests.claim(index);
-    ++left_;
-    entries_[i] = index;
-    const RequestEntry& r = process_.requests.at(index);
-    words_[i] = r.terminal;
-    if (is_idle(r)) [[unlikely]]
-      words_[i] |= uint64_t{1} << 42;
-    else if (r.wildcard)
-      has_wildcard_ = true;
+    RequestEntry* r = nullptr;
+    uint64_t word = kNullWord;
+    if (request != MPI_REQUEST_NULL) {
+      word = kUnknownWord;
+      r = process_.requests.find_and_claim(handle_key(request), variable);
+      if (r != nullptr) {
+        ++left_;
+        word = r->terminal;
+        if (r->is(RequestEntry::kSpecial)) [[unlikely]]
+          word |= look_at_special(*r);
+      }
+    }
+    entries_[i] = r;
+    words_[i] = word;
+  }
+  uint64_t look_at_special(const RequestEntry& r) {
+    if (is_idle(r)) return kIdleBit;
+    if (r.wildcard) has_wildcard_ = true;
+    return 0;
   }
   static bool is_idle(const RequestEntry& r) { return r.traits.persistent && !r.active; }
   // Lock held.
-  void settle_known(uint32_t index, int i, const MPI_Request& now, bool completed) {
-    RequestEntry& r = process_.requests.at(index);
-    if (r.traits.persistent) {
+  void settle_known(int i, const MPI_Request& now, bool completed) {
+    RequestEntry& r = *entries_[i];
+    if (r.is(RequestEntry::kSpecial) && r.traits.persistent) [[unlikely]] {
       if (completed) r.active = false;
     } else if (now == MPI_REQUEST_NULL) {
-      process_.requests.remove(index);
-      entries_[i] = kUnknown;
+      process_.requests.remove(r);
+      entries_[i] = nullptr;
       --left_;
     }
   }
-  const RequestEntry* entry(int i) const;
+  bool is_null(int i) const { return words_[i] == kNullWord; }
   void give_back();
   void make_room();
   void leave_out_if_filtered(CallScope& scope) const;
@@ -116,10 +121,10 @@ class RequestSnapshot {
   int count_;
   int left_ = 0;  // entries that are claimed
   bool has_wildcard_ = false;
-  uint32_t* entries_ = inline_entries_;
+  RequestEntry** entries_ = inline_entries_;  // claimed ones; null: none, or over
   uint64_t* words_ = inline_words_;
   std::unique_ptr<char[]> heap_;
-  uint32_t inline_entries_[kInline];
+  RequestEntry* inline_entries_[kInline];
   uint64_t inline_words_[kInline + kMoreWords];
 };
 

@@ -10,12 +10,12 @@
 #include "tracer/location.h"
 #include "tracer/process.h"
 #include "tracer/record.h"
+#include "tracer/recording.h"
 
 namespace refrain::tracer {
 
 constinit std::atomic<uint8_t> g_leave[kCallSlots] = {};
 constinit std::atomic<uint64_t> g_left_out[kCallSlots] = {};
-constinit std::atomic<bool> g_leaves_out{false};
 constinit bool g_filters = false;
 
 namespace {
@@ -126,7 +126,7 @@ void start_control(Process& p) {
   }
   if (!p.options.filter.empty()) p.options.filter.erase(0, 1);
   g_filters = !p.options.filter.empty();
-  g_leaves_out.store(g_filters, std::memory_order_relaxed);
+  set_unusual(unusual::kLeavesOut, g_filters);
   const std::string paused = words_of("REFRAIN_START_PAUSED");
   if (!paused.empty() && paused != "0") pause_recording();
 }
@@ -134,13 +134,13 @@ void start_control(Process& p) {
 void pause_recording() {
   const std::lock_guard<std::mutex> lock(g_mutex);
   mark_calls(leave::kPaused, true, can_pause);
-  g_leaves_out.store(true, std::memory_order_relaxed);
+  set_unusual(unusual::kLeavesOut, true);
 }
 
 void resume_recording() {
   const std::lock_guard<std::mutex> lock(g_mutex);
   mark_calls(leave::kPaused, false, can_pause);
-  g_leaves_out.store(g_filters, std::memory_order_relaxed);
+  set_unusual(unusual::kLeavesOut, g_filters);
 }
 
 void obey_level(int level) {

@@ -27,17 +27,15 @@ inline constexpr uint8_t kByComm = 4;  // it depends on the communicator
 
 inline constexpr size_t kCallSlots = 2048;  // above every id of a function
 
-extern std::atomic<uint8_t> g_leave[kCallSlots];
+extern __attribute__((visibility("hidden"))) std::atomic<uint8_t> g_leave[kCallSlots];
 // Calls left out. Threads may lose a count to each other; it is no more than a statement of size.
 extern std::atomic<uint64_t> g_left_out[kCallSlots];
 [[gnu::always_inline]] inline void count_left_out(mpi::CallId id) {
   std::atomic<uint64_t>& count = g_left_out[id];
   count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
-// Anything is left out just now.
-extern std::atomic<bool> g_leaves_out;
 // A filter is on, for the whole run.
-extern bool g_filters;
+extern __attribute__((visibility("hidden"))) bool g_filters;
 
 inline uint8_t how_to_leave(mpi::CallId id) { return g_leave[id].load(std::memory_order_relaxed); }
 

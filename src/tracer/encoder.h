@@ -102,7 +102,6 @@ class Encoder {
   // -- requests and statuses --
   void request(MPI_Request r) { request(r, nullptr); }
   void request(MPI_Request r, const void* variable);
-  void request_entry(uint32_t entry, MPI_Request r);  // an entry found before the call, or kNone
   // The request that the call with this terminal made; lock held if it is none yet (left_out.h).
   void request_of(uint32_t terminal);
   void new_request(MPI_Request* request, const RequestTraits& traits);

@@ -183,7 +183,7 @@ void end_in_finalize(Process& p) {
 
 void finish_world(Location& location) {
   Process& p = *location.process;
-  g_recording.store(false);
+  set_unusual(unusual::kNotRecording, true);
   location.in_recorder = true;
   disconnect_heap(p);
   if (p.comm == MPI_COMM_NULL) return;

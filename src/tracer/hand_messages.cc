@@ -56,15 +56,12 @@ int receive(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype da
   scope.begin();
   const int rc = real(buf, count, datatype, source, tag, comm, message.used());
   scope.end();
-  const uint64_t words[] = {word(buf),
-                            word(count),
-                            word(datatype),
-                            word(source),
-                            word(tag),
-                            word(comm),
-                            status == MPI_STATUS_IGNORE};
+  const auto with_words = [&](auto&& use) {
+    return use(word(buf), word(count), word(datatype), word(source), word(tag), word(comm),
+               status == MPI_STATUS_IGNORE);
+  };
   const bool short_way = rc == MPI_SUCCESS && message.says_nothing_new();
-  if (short_way && scope.repeats(words)) return rc;
+  if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
   Encoder& e = scope.encoder(rc);
   e.buffer(buf);
   e.integer(count);
@@ -74,7 +71,7 @@ int receive(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype da
   e.handle(Kind::kComm, comm);
   message.encode(e, rc);
   scope.commit();
-  if (short_way) scope.memorise(words);
+  if (short_way) with_words([&](auto... words) { scope.memorise(words...); });
   return rc;
 }
 
@@ -226,9 +223,11 @@ int MPI_Iprobe(CallScope& scope, decltype(&::MPI_Iprobe) real, int source, int t
   const int rc = real(source, tag, comm, flag, message.used());
   scope.end();
   // Polling: nothing has arrived yet.
-  const uint64_t words[] = {word(source), word(tag), word(comm), status == MPI_STATUS_IGNORE};
+  const auto with_words = [&](auto&& use) {
+    return use(word(source), word(tag), word(comm), status == MPI_STATUS_IGNORE);
+  };
   const bool short_way = rc == MPI_SUCCESS && *flag == 0;
-  if (short_way && scope.repeats(words)) return rc;
+  if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
   Encoder& e = scope.encoder(rc);
   e.rank(source);
   e.tag(tag);
@@ -236,7 +235,7 @@ int MPI_Iprobe(CallScope& scope, decltype(&::MPI_Iprobe) real, int source, int t
   rc == MPI_SUCCESS ? e.integer(*flag) : e.none();
   rc == MPI_SUCCESS&&* flag != 0 ? message.encode(e, rc) : status_after_error(e, status);
   scope.commit();
-  if (short_way) scope.memorise(words);
+  if (short_way) with_words([&](auto... words) { scope.memorise(words...); });
   return rc;
 }
 

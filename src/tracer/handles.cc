@@ -117,13 +117,9 @@ void Encoder::request(MPI_Request r, const void* variable) {
   if (r == MPI_REQUEST_NULL) return constant(mpi::kConst_MPI_REQUEST_NULL);
   Process& p = *location_.process;
   Process::Guard guard(p);
-  request_entry(p.requests.find(handle_key(r), variable), r);
-}
-
-void Encoder::request_entry(uint32_t entry, MPI_Request r) {
-  if (r == MPI_REQUEST_NULL) return constant(mpi::kConst_MPI_REQUEST_NULL);
+  const uint32_t entry = p.requests.find(handle_key(r), variable);
   if (entry == RequestTable::kNone) return none();
-  request_of(location_.process->requests.at(entry).terminal);
+  request_of(p.requests.at(entry).terminal);
 }
 
 void Encoder::prepare_request(MPI_Request* r, const RequestTraits& traits) {
@@ -154,10 +150,12 @@ void Encoder::new_request(MPI_Request* r, const RequestTraits& traits) {
 
 void Encoder::memorise_request(CallMemo& memo) {
   if (!made_request_) return;
+  Process& p = *location_.process;
+  Process::Guard guard(p);
   if (memo.request == nullptr)
-    memo.request = new (std::nothrow) RequestEntry(pending_);
-  else
-    *memo.request = pending_;
+    memo.request = p.requests.keep(pending_);
+  else if (!p.requests.keep_again(*memo.request, pending_))
+    memo.call = 0;  // no memo then
 }
 
 // The pool of the signature so far. In a loop the grammar knows which call this is.
@@ -176,12 +174,9 @@ void Encoder::call_has_terminal(uint32_t terminal) {
   if (!has_pending_) return;
   has_pending_ = false;
   Process& p = *location_.process;
-  if (terminal >= p.pool_of_terminal.size()) {
+  if (terminal >= p.pool_of_terminal.size())
     p.pool_of_terminal.resize(terminal + 1, InternTable::kMissing);
-    p.position_of_terminal.resize(terminal + 1, 0);
-  }
   p.pool_of_terminal[terminal] = pending_.pool;
-  p.position_of_terminal[terminal] = pending_.position;
   pending_.terminal = terminal;
   p.requests.add(pending_);
 }

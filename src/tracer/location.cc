@@ -12,12 +12,10 @@
 
 namespace refrain::tracer {
 
-std::atomic<bool> g_recording{true};
-
 namespace {
 
 // A forked child is not a rank: its MPI state is a copy, and so is the record.
-void stop_in_child() { g_recording.store(false, std::memory_order_relaxed); }
+void stop_in_child() { set_unusual(unusual::kNotRecording, true); }
 
 Location* make_location() {
   static std::mutex mutex;

@@ -64,7 +64,7 @@ Location* find_location();
 
 // The calling thread's location, made on first use. nullptr when recording is over or impossible.
 inline Location* current_location() {
-  if (!g_recording.load(std::memory_order_relaxed)) [[unlikely]]
+  if (is_unusual(unusual::kNotRecording)) [[unlikely]]
     return nullptr;
   return g_location != nullptr ? g_location : find_location();
 }

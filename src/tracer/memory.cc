@@ -1,14 +1,17 @@
 #include "tracer/memory.h"
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+
+#include "tracer/recording.h"
 
 // In an archive of its own, and therefore hidden: the program keeps its operator new.
 
 namespace refrain::tracer {
 
-std::atomic<bool> g_out_of_memory{false};
+constinit std::atomic<uint32_t> g_unusual{0};
 
 namespace {
 
@@ -20,7 +23,7 @@ alignas(kAlignment) char reserve[kReserve];
 std::atomic<size_t> used{0};
 
 void* from_reserve(size_t bytes) {
-  g_out_of_memory.store(true, std::memory_order_relaxed);
+  set_unusual(unusual::kOutOfMemory, true);
   const size_t need = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   const size_t at = used.fetch_add(need);
   return need <= kReserve && at <= kReserve - need ? reserve + at : nullptr;

@@ -6,13 +6,9 @@
 // than the reserve is asked for first: memory_for().
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 
 namespace refrain::tracer {
-
-// Set by operator new, never cleared.
-extern std::atomic<bool> g_out_of_memory;
 
 // Whether malloc would give that much just now.
 bool memory_for(size_t bytes);

@@ -125,8 +125,7 @@ class Process {
   InternTable request_pools;         // signature without its request -> pool
   InternTable left_out;              // of calls that are left out and made a request
   RequestTable requests;
-  // For terminals that create requests: which pool, and where in it.
-  std::vector<uint32_t> pool_of_terminal, position_of_terminal;
+  std::vector<uint32_t> pool_of_terminal;  // for terminals that create requests
   std::vector<format::Definition> definitions;
   std::vector<Location*> locations;
   AddressMap addresses;

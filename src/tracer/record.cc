@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kRecorder = "refrain 0.1.0";
 
 // Ticks -> nanoseconds. `histogram` counts by log2(ticks).
-void add_in_ns(const Process& p, const TerminalStats& s, const uint32_t* histogram,
+void add_in_ns(const Process& p, const TerminalStats& s, const uint64_t* histogram,
                format::DurationStats& out) {
   if (s.count == 0) return;
   const uint64_t min_ns = p.clock.to_ns(s.min_ticks), max_ns = p.clock.to_ns(s.max_ticks);
@@ -59,7 +59,7 @@ std::string own_path() {
 }  // namespace
 
 void add_first_call(const Process& p, uint32_t terminal, format::DurationStats& to) {
-  uint32_t first[TerminalStats::kBuckets] = {};
+  uint64_t first[TerminalStats::kBuckets] = {};
   first[TerminalStats::bucket(p.stats[terminal].min_ticks)] = 1;
   add_in_ns(p, p.stats[terminal], first, to);
 }

@@ -1,10 +1,28 @@
-// The one switch: while it is off, a wrapper costs a branch and records nothing.
+// What keeps calls from going the short way: one word, which every wrapper reads.
+//
+// Zero: recording, everything, with memory to do so. While kNotRecording is set, a wrapper costs
+// that test and records nothing.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 namespace refrain::tracer {
 
-extern std::atomic<bool> g_recording;
+namespace unusual {
+inline constexpr uint32_t kNotRecording = 1;  // over, or not for this process
+inline constexpr uint32_t kLeavesOut = 2;     // paused, or a filter is on: see control.h
+inline constexpr uint32_t kOutOfMemory = 4;   // set by operator new, never cleared: see memory.h
+}  // namespace unusual
+
+// Hidden: reached without a table, like all that every call reads.
+extern __attribute__((visibility("hidden"))) std::atomic<uint32_t> g_unusual;
+
+inline bool is_unusual(uint32_t what) {
+  return (g_unusual.load(std::memory_order_relaxed) & what) != 0;
+}
+inline void set_unusual(uint32_t what, bool on) {
+  on ? g_unusual.fetch_or(what) : g_unusual.fetch_and(~what);
+}
 
 }  // namespace refrain::tracer

@@ -13,47 +13,62 @@ uint32_t RequestTable::new_place() {
   return made_++;
 }
 
+void RequestTable::put(uint32_t index, const RequestEntry& entry, uint8_t state) {
+  RequestEntry& e = at(index);
+  e = entry;
+  e.index = index;
+  e.next = e.previous = kNone;
+  e.state = state;
+  if (e.wildcard || e.traits.persistent) e.state |= RequestEntry::kSpecial;
+}
+
 uint32_t RequestTable::add(const RequestEntry& entry) {
   const uint32_t index = place_for_one();
-  at(index) = entry;
-  at(index).live = true;
-  link_last(at(index), index);
+  put(index, entry, RequestEntry::kLive);
+  link_last(at(index));
   return index;
 }
 
-void RequestTable::index_by_variable(uint32_t index) {
-  RequestEntry& e = at(index);
-  if (e.indexed) return;
-  e.indexed = true;
-  by_variable_.put(variable_key(e.key, e.variable), index);
+RequestEntry* RequestTable::keep(const RequestEntry& entry) {
+  const uint32_t index = place_for_one();
+  put(index, entry, RequestEntry::kKept);
+  return &at(index);
 }
 
-void RequestTable::link_behind(uint32_t head, uint32_t index) {
-  RequestEntry& first = at(head);
-  index_by_variable(head);
-  index_by_variable(index);
-  at(index).previous = first.tail;
-  at(first.tail).next = index;
-  first.tail = index;
+bool RequestTable::keep_again(RequestEntry& place, const RequestEntry& entry) {
+  if (place.is(RequestEntry::kLive)) return false;
+  put(place.index, entry, RequestEntry::kKept);
+  return true;
 }
 
-void RequestTable::link_first(uint32_t index) {
-  RequestEntry& e = at(index);
+void RequestTable::index_by_variable(RequestEntry& e) {
+  if (e.is(RequestEntry::kIndexed)) return;
+  e.state |= RequestEntry::kIndexed;
+  by_variable_.put(variable_key(e.key, e.variable), e.index);
+}
+
+void RequestTable::link_behind(RequestEntry& first, RequestEntry& e) {
+  index_by_variable(first);
+  index_by_variable(e);
+  e.previous = first.tail;
+  at(first.tail).next = e.index;
+  first.tail = e.index;
+}
+
+void RequestTable::link_first(RequestEntry& e) {
   const uint32_t head = heads_.find(e.key);
-  if (head == KeyIndex::kMissing) return link_last(e, index);
-  index_by_variable(head);
-  index_by_variable(index);
-  e.linked = true;
-  e.previous = kNone;
+  if (head == KeyIndex::kMissing) return link_last(e);
+  index_by_variable(at(head));
+  index_by_variable(e);
+  e.state |= RequestEntry::kLinked;
   e.next = head;
   e.tail = at(head).tail;
-  at(head).previous = index;
-  heads_.put(e.key, index);
+  at(head).previous = e.index;
+  heads_.put(e.key, e.index);
 }
 
-void RequestTable::unlink(uint32_t index) {
-  RequestEntry& e = at(index);
-  e.linked = false;
+void RequestTable::unlink(RequestEntry& e) {
+  e.state &= static_cast<uint8_t>(~RequestEntry::kLinked);
   if (alone(e)) return heads_.erase(e.key);
   if (e.next != kNone) at(e.next).previous = e.previous;
   if (e.previous != kNone) at(e.previous).next = e.next;
@@ -70,28 +85,30 @@ uint32_t RequestTable::find_in_chain(uint32_t head, uint64_t key, const void* va
   const uint32_t exact = by_variable_.find(variable_key(key, variable));
   if (exact != KeyIndex::kMissing) {
     const RequestEntry& e = at(exact);
-    if (!e.claimed && e.key == key && e.variable == variable) return exact;
+    if (!e.is(RequestEntry::kClaimed) && e.key == key && e.variable == variable) return exact;
   }
   // At most one claimed entry is in a chain: see claim().
-  return at(head).claimed ? at(head).next : head;
+  return at(head).is(RequestEntry::kClaimed) ? at(head).next : head;
+}
+
+RequestEntry* RequestTable::claim_in_chain(uint32_t head, uint64_t key, const void* variable) {
+  const uint32_t found = find_in_chain(head, key, variable);
+  if (found == kNone) return nullptr;
+  claim(at(found));
+  return &at(found);
 }
 
 void RequestTable::give_back_all() {
   for (uint32_t i = 0; i < made_; ++i)
-    if (at(i).live && at(i).claimed) give_back(i);
+    if (at(i).is(RequestEntry::kLive) && at(i).is(RequestEntry::kClaimed)) give_back(at(i));
 }
 
-void RequestTable::remove_shared(uint32_t index) {
-  RequestEntry& e = at(index);
-  if (!e.live) return;
-  if (e.linked) unlink(index);
-  if (e.indexed) [[unlikely]] {
-    const uint64_t key = variable_key(e.key, e.variable);
-    if (by_variable_.find(key) == index) by_variable_.erase(key);
-  }
-  pools_[e.pool].give_back(e.position);
-  e.live = false;
-  free_.push_back(index);
+void RequestTable::remove_shared(RequestEntry& e) {
+  if (!e.is(RequestEntry::kLive)) return;
+  if (e.is(RequestEntry::kLinked)) unlink(e);
+  const uint64_t key = variable_key(e.key, e.variable);
+  if (by_variable_.find(key) == e.index) by_variable_.erase(key);
+  free_place(e);
 }
 
 }  // namespace refrain::tracer

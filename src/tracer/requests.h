@@ -34,22 +34,30 @@ struct RequestTraits {
 };
 
 struct RequestEntry {
+  // Bits of `state`.
+  static constexpr uint8_t kLive = 1;
+  static constexpr uint8_t kClaimed = 2;   // a completion call under way holds it
+  static constexpr uint8_t kLinked = 4;    // in its chain
+  static constexpr uint8_t kIndexed = 8;   // in the index by variable: it was in a chain of several
+  static constexpr uint8_t kSpecial = 16;  // persistent, or with a wildcard
+  static constexpr uint8_t kKept = 32;     // its place belongs to a memo: see RequestTable::keep()
+
   uint64_t key = 0;
   const void* variable = nullptr;
   uint32_t terminal = 0;
   uint32_t pool = 0;      // index of the base signature
   uint32_t position = 0;  // in that pool
+  uint32_t index = 0;     // of this entry
   // The chain of unclaimed entries with the same key, in order; kNone at the ends.
-  uint32_t next = 0, previous = 0;
+  uint32_t next = UINT32_MAX, previous = UINT32_MAX;
   uint32_t tail = 0;  // of the chain that this entry heads
-  RequestTraits traits;
+  uint8_t state = 0;
   bool wildcard = false;
   bool generalized = false;  // its status is what the program's own callback says
   bool active = false;
-  bool live = false;
-  bool claimed = false;  // a completion call under way holds it
-  bool linked = false;   // in its chain
-  bool indexed = false;  // in the index by variable
+  RequestTraits traits;
+
+  bool is(uint8_t bits) const { return (state & bits) != 0; }
 };
 
 // Positions of one signature's requests: the lowest that is free. The first 64 are bits of a word.
@@ -83,19 +91,20 @@ class RequestTable {
   uint32_t take_position(uint32_t pool);
   // Returns the entry's index.
   uint32_t add(const RequestEntry& entry);
-  // The same for a call that is made again: false when its pool would give another position than
-  // the one of `entry`.
-  bool add_again(const RequestEntry& entry, uint64_t key, const void* variable) {
-    PositionPool& pool = pools_[entry.pool];
-    if (pool.next() != entry.position) return false;
+  // A place for the request of a call that is made again and again, with all that is the same each
+  // time: one signature and one position have one request at a time.
+  RequestEntry* keep(const RequestEntry& entry);
+  // The same for a place that keep() has given. False, and nothing changed: it is in use.
+  bool keep_again(RequestEntry& place, const RequestEntry& entry);
+  // The request of such a call is there: false when its pool would give another position.
+  bool add_again(RequestEntry& e, uint64_t key, const void* variable) {
+    PositionPool& pool = pools_[e.pool];
+    if (pool.next() != e.position || e.is(RequestEntry::kLive)) return false;
     pool.take();
-    const uint32_t index = place_for_one();
-    RequestEntry& e = at(index);
-    e = entry;
     e.key = key;
     e.variable = variable;
-    e.live = true;
-    link_last(e, index);
+    e.state |= RequestEntry::kLive;
+    link_last(e);
     return true;
   }
   // The request that `key`, read from `variable`, stands for: among those that share the handle
@@ -105,34 +114,38 @@ class RequestTable {
     const uint32_t head = heads_.find(key);
     if (head == KeyIndex::kMissing) return kNone;
     const RequestEntry& first = at(head);
-    if (first.next == kNone) return first.claimed ? kNone : head;
+    if (!first.is(RequestEntry::kIndexed)) return first.is(RequestEntry::kClaimed) ? kNone : head;
     return find_in_chain(head, key, variable);
   }
-  // Stays where it is as long as it lives.
+  // The same, and claims it. Null when unknown.
+  RequestEntry* find_and_claim(uint64_t key, const void* variable) {
+    const uint32_t head = heads_.find(key);
+    if (head == KeyIndex::kMissing) return nullptr;
+    RequestEntry& first = at(head);
+    if (first.is(RequestEntry::kIndexed | RequestEntry::kClaimed)) [[unlikely]]
+      return claim_in_chain(head, key, variable);
+    first.state |= RequestEntry::kClaimed;
+    return &first;
+  }
+  // Stays where it is for ever.
   RequestEntry& at(uint32_t index) { return blocks_[index / kBlock][index % kBlock]; }
   const RequestEntry& at(uint32_t index) const { return blocks_[index / kBlock][index % kBlock]; }
-  void remove(uint32_t index) {
-    RequestEntry& e = at(index);
-    if (e.indexed || !e.linked || !alone(e)) [[unlikely]]
-      return remove_shared(index);
-    e.linked = false;
-    e.live = false;
+  void remove(RequestEntry& e) {
+    if (e.is(RequestEntry::kIndexed)) [[unlikely]]
+      return remove_shared(e);
     heads_.erase(e.key);
-    pools_[e.pool].give_back(e.position);
-    free_.push_back(index);
+    free_place(e);
   }
   // Between them find() passes the entry by. What is not over goes back to the front of its chain:
   // several are given back in reverse order.
-  void claim(uint32_t index) {
-    RequestEntry& e = at(index);
-    e.claimed = true;
+  void claim(RequestEntry& e) {
+    e.state |= RequestEntry::kClaimed;
     // The common case, a handle of its own, stays where it is: its end is near.
-    if (!alone(e)) unlink(index);
+    if (!alone(e)) unlink(e);
   }
-  void give_back(uint32_t index) {
-    RequestEntry& e = at(index);
-    e.claimed = false;
-    if (!e.linked) link_first(index);
+  void give_back(RequestEntry& e) {
+    e.state &= static_cast<uint8_t>(~RequestEntry::kClaimed);
+    if (!e.is(RequestEntry::kLinked)) link_first(e);
   }
   // Claims whose calls were left by a jump.
   void give_back_all();
@@ -151,21 +164,28 @@ class RequestTable {
     free_.pop_back();
     return index;
   }
-  uint32_t new_place();
-  void remove_shared(uint32_t index);
-  uint32_t find_in_chain(uint32_t head, uint64_t key, const void* variable) const;
-  void index_by_variable(uint32_t index);
-  void link_last(RequestEntry& e, uint32_t index) {
-    e.linked = true;
-    e.next = e.previous = kNone;
-    e.tail = index;
-    const uint32_t head = heads_.find_or_insert(e.key, index);
-    if (head != KeyIndex::kMissing) [[unlikely]]
-      link_behind(head, index);
+  void free_place(RequestEntry& e) {
+    pools_[e.pool].give_back(e.position);
+    e.state &= RequestEntry::kKept | RequestEntry::kSpecial;
+    if (!e.is(RequestEntry::kKept)) free_.push_back(e.index);
   }
-  void link_behind(uint32_t head, uint32_t index);
-  void link_first(uint32_t index);
-  void unlink(uint32_t index);
+  uint32_t new_place();
+  void put(uint32_t index, const RequestEntry& entry, uint8_t state);
+  void remove_shared(RequestEntry& e);
+  uint32_t find_in_chain(uint32_t head, uint64_t key, const void* variable) const;
+  RequestEntry* claim_in_chain(uint32_t head, uint64_t key, const void* variable);
+  void index_by_variable(RequestEntry& e);
+  // An entry that is in no chain has kNone on both sides.
+  void link_last(RequestEntry& e) {
+    e.state |= RequestEntry::kLinked;
+    e.tail = e.index;
+    const uint32_t head = heads_.find_or_insert(e.key, e.index);
+    if (head != KeyIndex::kMissing) [[unlikely]]
+      link_behind(at(head), e);
+  }
+  void link_behind(RequestEntry& first, RequestEntry& e);
+  void link_first(RequestEntry& e);
+  void unlink(RequestEntry& e);
 
   std::vector<std::unique_ptr<RequestEntry[]>> blocks_;
   uint32_t made_ = 0;  // entries of the blocks that were ever used

@@ -69,18 +69,18 @@ TEST(RequestTable, FindsWhatALinearSearchFinds) {
         const uint32_t found = table.find(key, variable);
         ASSERT_EQ(found, reference.find(key, variable));
         if (found == RequestTable::kNone) continue;
-        table.claim(found);
+        table.claim(table.at(found));
         reference.at(found).claimed = true;
         claimed.push_back(found);
       }
       // What is over goes; the rest is put back and stands in front of what nobody asked for.
       for (auto it = claimed.rbegin(); it != claimed.rend(); ++it) {
         if (random() % 2 == 0) {
-          table.remove(*it);
+          table.remove(table.at(*it));
           reference.remove(*it);
           continue;
         }
-        table.give_back(*it);
+        table.give_back(table.at(*it));
         Reference::Entry entry = reference.at(*it);
         entry.claimed = false;
         const bool alone = [&] {
@@ -113,14 +113,14 @@ TEST(RequestTable, ManyOfOneHandleAreCompletedInAnyOrder) {
   for (uint32_t i = 0; i < kMany; i += 2) {
     const uint32_t at = kMany - 1 - i;
     ASSERT_EQ(table.find(7, &variables[at]), at);
-    table.claim(at);
+    table.claim(table.at(at));
   }
   for (uint32_t i = 0; i < kMany; ++i) {
     // Those that are claimed are passed by: the oldest of the others stands in for them.
     const uint32_t found = table.find(7, &variables[i]);
     if (i % 2 == 0) {
       ASSERT_EQ(found, i);
-      table.remove(i);
+      table.remove(table.at(i));
     } else {
       ASSERT_EQ(found, i + 1 < kMany ? i + 1 : RequestTable::kNone);
     }

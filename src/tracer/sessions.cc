@@ -84,7 +84,7 @@ void session_is_up(Process& p, MPI_Session session, uint64_t init_ticks) {
 void session_ends(Location& location) {
   Process& p = *location.process;
   if (--g_open_sessions > 0 || p.comm != MPI_COMM_NULL || !p.initialized) return;
-  g_recording.store(false);
+  set_unusual(unusual::kNotRecording, true);
   location.in_recorder = true;
   if (p.spool != nullptr) p.spool->set_state(format::spool::State::kFinishing);
   p.clock.refine();

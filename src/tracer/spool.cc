@@ -37,7 +37,8 @@ constexpr uint64_t kMinWords = 8000;  // of a log before a checkpoint: a chunk o
 Spool* g_spool = nullptr;
 
 __attribute__((destructor)) void process_exits() {
-  if (g_spool != nullptr && g_recording.load()) g_spool->set_state(spool::State::kExited);
+  if (g_spool != nullptr && !is_unusual(unusual::kNotRecording))
+    g_spool->set_state(spool::State::kExited);
 }
 
 uint64_t realtime_ns() {

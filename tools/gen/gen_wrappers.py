@@ -165,17 +165,20 @@ def entry_point(wrapped, name):
             else f'refrain::tracer::{call.name}_body')
     passed = ', '.join(['call_scope', 'real'] + names)
     returns, declared = wrapped.prototype.returns, wrapped.prototype.declare(names)
-    through = [
+    head = [
         f'  refrain::tracer::CallScope call_scope(refrain::mpi::k{call.name}, __builtin_return_address(0),',
         '                                        __builtin_frame_address(0));',
-        f'  const auto real = REFRAIN_REAL({name});',
-        f'  if (!call_scope.active()) return real({arguments});']
+        f'  const auto real = REFRAIN_REAL({name});']
+    through = head + [f'  if (!call_scope.active()) return real({arguments});']
     last = [f'  return {body}({passed});', '}', '']
     if keeps_objects(call):
         return '\n'.join([
-            f'REFRAIN_EXPORT {returns} {name}({declared}) {{', *through,
-            f'  if ({leaves_out(wrapped)}) [[unlikely]]',
-            f'    call_scope.leave_out(refrain::tracer::is_filtered_out(refrain::mpi::k{call.name}));', *last])
+            f'REFRAIN_EXPORT {returns} {name}({declared}) {{', *head,
+            '  if (!call_scope.is_plain()) [[unlikely]] {',
+            f'    if (!call_scope.active()) return real({arguments});',
+            f'    if ({leaves_out(wrapped)})',
+            f'      call_scope.leave_out(refrain::tracer::is_filtered_out(refrain::mpi::k{call.name}));',
+            '  }', *last])
     # In parts, so that a call that is left out saves no registers; the ways on are jumps, and the return
     # address stays the program's. _rare: the communicator decides, or the real function is not known yet.
     return '\n'.join([

@@ -266,10 +266,6 @@ class Body:
                 return None
         return words if 0 < len(words) <= MAX_WORDS else None
 
-    def request_tail(self):
-        request = next((p for p in self.call.params if p.kind == 'request'), None)
-        return f', {request.name}' if request else ''
-
     # -- the function --
 
     def root_line(self):
@@ -289,13 +285,14 @@ class Body:
         lines += ['  ' + s for s in self.before]
         lines += ['  call_scope.begin();', f'  const auto rc = real({", ".join(names)});', '  call_scope.end();']
         if words:  # outputs of a call that failed are not looked at
-            lines += [f'  uint64_t words[{len(words)}];', '  if (rc == MPI_SUCCESS) {']
-            lines += [f'    words[{i}] = {w};' for i, w in enumerate(words)]
-            lines += [f'    if (call_scope.repeats(words{self.request_tail()})) [[likely]]', '      return rc;', '  }']
-            passed = ', '.join(['call_scope', 'rc', 'words'] + names)
+            request = next((p.name for p in call.params if p.kind == 'request'), None)
+            repeats = f'repeats_request({request}, ' if request else 'repeats('
+            lines += [f'  if (rc == MPI_SUCCESS && call_scope.{repeats}{", ".join(words)})) [[likely]]',
+                      '    return rc;']
+            passed = ', '.join(['call_scope', 'rc'] + names)
             lines += [f'  {call.name}_long_way({passed});', '  return rc;', '}', '']
             short_way = lines
-            given = [f'CallScope& call_scope, {returns} rc, const uint64_t (&words)[{len(words)}]'] + params[2:]
+            given = [f'CallScope& call_scope, {returns} rc'] + params[2:]
             lines = [f'[[gnu::noinline]] void {call.name}_long_way({", ".join(given)}) {{']
         if self.uses_ok:
             lines.append(f'  const bool ok = {"rc == MPI_SUCCESS" if error else "true"};')
@@ -313,6 +310,6 @@ class Body:
                 lines.append('  enc.request(rc);' if call.returns == 'request' else '  enc.integer(rc);')
         lines.append('  call_scope.commit();')
         if words:
-            lines += ['  if (rc == MPI_SUCCESS) call_scope.memorise(words);', '}', '']
+            lines += ['  if (rc != MPI_SUCCESS) return;', f'  call_scope.memorise({", ".join(words)});', '}', '']
             return '\n'.join(lines + short_way)
         return '\n'.join(lines + ['  return rc;', '}', ''])
