@@ -43,16 +43,26 @@ def compile_yield_shim(folder):
     return library
 
 
-def mpiexec(ranks, command, shim=None):
-    """Standard output of `command` on MPICH. The shim is preloaded into the ranks only."""
+def mpiexec(ranks, command, preload=(), environment=None):
+    """Standard output of `command` on MPICH. `preload`: libraries for the ranks only."""
     prefix = ["mpiexec.mpich", "-n", str(ranks)]
-    if shim is not None:
-        prefix += ["-genv", "LD_PRELOAD", str(shim)]
-    return run(prefix + list(command), MPICH_ENVIRONMENT)
+    if preload:
+        prefix += ["-genv", "LD_PRELOAD", ":".join(map(str, preload))]
+    return run(prefix + list(command), {**MPICH_ENVIRONMENT, **(environment or {})})
 
 
-def record(ranks, trace, command, shim=None):
-    return mpiexec(ranks, [REFRAIN, "record", "-o", trace, "--", *command], shim)
+def record(ranks, trace, command, preload=(), environment=None):
+    return mpiexec(ranks, [REFRAIN, "record", "-o", trace, "--", *command], preload, environment)
+
+
+def recorder_library():
+    """librefrain-mpich.so beside ./refrain."""
+    build = REFRAIN.resolve().parent
+    for folder in (build, build / "src/tracer", build.parent / "lib"):
+        if (folder / "librefrain-mpich.so").exists():
+            return folder / "librefrain-mpich.so"
+    fail(f"there is no librefrain-mpich.so in {build}")
+    return None
 
 
 def info(trace):

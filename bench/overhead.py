@@ -1,63 +1,181 @@
 #!/usr/bin/env python3
-"""Nanoseconds that recording adds to a call in a loop: untraced and traced runs in turn, medians.
+"""What recording costs: nanoseconds and instructions a call, whole programs, and MPI_Finalize.
 
-usage: overhead.py [--out DIR] [--repeats N]      writes DIR/overhead.csv
+usage: overhead.py [--out DIR] [--repeats N] [--only PART] [LIBRARY ...]
 
-On a shared machine times scatter: look at the ratio of one run before the nanoseconds. The targets
-are for orientation, so the exit status does not depend on them.
+Every table has the program without a tool, Refrain's wrappers alone (REFRAIN_RECORD=0), and Refrain
+as `refrain record` runs it; and each LIBRARY, another tool for MPICH, preloaded into the same
+binaries. Times are medians of runs in turn: on a shared machine they scatter, so look at ratios and
+at instructions first. The targets are for orientation; the exit status does not depend on them.
+Writes DIR/overhead_<part>.csv.
 """
 
 import argparse
 import csv
+import pathlib
+import shutil
 import statistics
 import sys
 
 import common
 
-# Loop -> nanoseconds per call that recording may add.
-TARGETS_NS = {
-    "irecv_isend_waitall_self": 100,
-    "irecv_isend_waitall_proc_null": 100,
-    "allreduce_8_bytes": 80,
-    "iprobe": 70,
-    "comm_rank": 50,
+# Loop of bench/programs/overhead.c -> nanoseconds and instructions that recording may add to a call.
+LOOPS = {
+    "irecv_isend_waitall_self": (100, 450),
+    "irecv_isend_waitall_proc_null": (100, 450),
+    "allreduce_8_bytes": (80, None),
+    "iprobe": (70, None),
+    "comm_rank": (50, None),
+    "new_signature": (350, None),
 }
-kHeader = ["loop", "untraced ns", "traced ns", "added ns", "ratio", "target ns"]
+# Program, argument, ranks, the ratio that recording may reach.
+PROGRAMS = [("halo2d", 500, 16, 1.15), ("halo3d", 300, 27, 1.15)]
+FINALIZE = ("halo2d", 100, 64, 100)  # ..., milliseconds that recording may add
+PARTS = ("ns", "instructions", "programs", "finalize")
+kCallgrindIterations = (2000, 6000)
 
 
-def measured(text):
-    """{loop: ns per call} of one run of bench/programs/overhead.c."""
-    return {line.split()[0]: float(line.split()[1]) for line in text.splitlines()}
+class Tool:
+    """A way of running a command on MPICH."""
+
+    def __init__(self, name, library=None, environment=None, record=False):
+        self.name, self.library = name, library
+        self.environment, self.record = environment or {}, record
+
+    def run(self, ranks, command, folder, shim=None):
+        preload = [library for library in (shim,) if library is not None]
+        if self.record:
+            return common.record(ranks, folder / "overhead.rfn", command, preload, self.environment)
+        if self.library is not None:
+            preload.append(self.library)
+        return common.mpiexec(ranks, command, preload, self.environment)
+
+    def instructions(self, command, folder):
+        """Instructions of the loop, on one rank, as callgrind counts them."""
+        counts = folder / "callgrind.out"
+        library = common.recorder_library() if self.record else self.library
+        environment = {**common.MPICH_ENVIRONMENT, **self.environment, "REFRAIN_OUTPUT": str(folder / "overhead.rfn")}
+        if library is not None:
+            environment["LD_PRELOAD"] = str(library)
+        common.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", "--collect-atstart=no",
+                    "--toggle-collect=measured_piece", *command], environment)
+        for line in counts.read_text(encoding="utf-8").splitlines():
+            if line.startswith(("summary:", "totals:")):
+                return int(line.split()[1])
+        return common.fail(f"{counts} says no total")
+
+
+def all_tools(libraries):
+    return [Tool("untraced"), Tool("wrappers", environment={"REFRAIN_RECORD": "0"}, record=True),
+            Tool("refrain", record=True)] + [Tool(pathlib.Path(l).name, pathlib.Path(l).resolve()) for l in libraries]
+
+
+def in_turn(tools, repeats, what, measure):
+    """{tool: list of what measure(tool) returned}."""
+    results = {tool: [] for tool in tools}
+    for repeat in range(repeats):
+        for tool in tools:
+            common.progress(f"{what}: run {repeat + 1} of {repeats}, {tool.name}")
+            results[tool].append(measure(tool))
+    return results
+
+
+def table(title, folder, part, header, rows):
+    common.progress("")
+    print(f"\n{title}")
+    common.print_table(header, rows)
+    with open(folder / f"overhead_{part}.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
+def added(values, target):
+    """A row: the first value, what each other one adds to it, and the target."""
+    return ([f"{values[0]:.0f}"] + [f"{value - values[0]:+.0f}" for value in values[1:]] +
+            ["-" if target is None else f"+{target}"])
+
+
+def loop_times(text):
+    return {line.split()[0]: float(line.split()[1]) for line in text.splitlines() if line.split()[0] in LOOPS}
+
+
+def cost_in_ns(tools, arguments, folder):
+    command = [common.compile_program("overhead", folder), str(arguments.iterations)]
+    times = in_turn(tools, arguments.repeats, "ns", lambda tool: loop_times(tool.run(1, command, folder)))
+    rows = [[loop, *added([statistics.median(run[loop] for run in times[tool]) for tool in tools], target)]
+            for loop, (target, _) in LOOPS.items()]
+    table("nanoseconds a call", folder, "ns",
+          ["loop", *[tool.name for tool in tools], "target"], rows)
+
+
+def cost_in_instructions(tools, _, folder):
+    if shutil.which("valgrind") is None:
+        print("\nvalgrind is not installed: instructions are not counted")
+        return
+    binary = common.compile_program("overhead", folder)
+    rows = []
+    for loop, (_, target) in LOOPS.items():
+        calls = 3 if loop.startswith("irecv") else 1
+        values = []
+        for tool in tools:
+            common.progress(f"instructions: {loop}, {tool.name}")
+            few, many = (tool.instructions([binary, str(n), loop], folder) for n in kCallgrindIterations)
+            # A tenth more is run before the loop is measured.
+            values.append((many - few) / (1.1 * (kCallgrindIterations[1] - kCallgrindIterations[0]) * calls))
+        rows.append([loop, *added(values, target)])
+    table("instructions a call", folder, "instructions", ["loop", *[tool.name for tool in tools], "target"], rows)
+
+
+def seconds(text):
+    """(MPI_Init to the end of MPI_Finalize, MPI_Finalize): see bench/programs/timing.h."""
+    words = next(line for line in text.splitlines() if line.startswith("seconds")).split()
+    return float(words[1]), float(words[3])
+
+
+def timed(tools, arguments, folder, program, argument, ranks):
+    command = [common.compile_program(program, folder), str(argument)]
+    shim = common.compile_yield_shim(folder)
+    return in_turn(tools, arguments.repeats, f"{program} on {ranks} ranks",
+                   lambda tool: seconds(tool.run(ranks, command, folder, shim)))
+
+
+def whole_programs(tools, arguments, folder):
+    rows = []
+    for program, argument, ranks, target in PROGRAMS:
+        runs = timed(tools, arguments, folder, program, argument, ranks)
+        plain = [run[0] for run in runs[tools[0]]]
+        ratios = [statistics.median(r[0] / p for r, p in zip(runs[tool], plain)) for tool in tools[1:]]
+        rows.append([program, ranks, f"{statistics.median(plain):.3f}",
+                     *[f"{ratio:.2f}" for ratio in ratios], f"{target:.2f}"])
+    names = [tool.name for tool in tools[1:]]
+    table("whole programs: seconds untraced, and times as long with a tool", folder, "programs",
+          ["program", "ranks", "untraced", *names, "target"], rows)
+
+
+def finalize(tools, arguments, folder):
+    program, argument, ranks, target = FINALIZE
+    runs = timed(tools, arguments, folder, program, argument, ranks)
+    values = [1000 * statistics.median(run[1] for run in runs[tool]) for tool in tools]
+    table("milliseconds of MPI_Finalize", folder, "finalize",
+          ["program", "ranks", *[tool.name for tool in tools], "target"], [[program, ranks, *added(values, target)]])
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Cost of recording, per call.")
+    parser = argparse.ArgumentParser(description="What recording costs.")
+    parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help="other tools to preload, for comparison")
     parser.add_argument("--out", default="build/bench")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=200_000)
+    parser.add_argument("--only", choices=PARTS, action="append", help="a part of it; may be repeated")
     arguments = parser.parse_args()
+    for library in arguments.libraries:
+        if not pathlib.Path(library).exists():
+            common.fail(f"there is no library {library}")
     folder = common.prepare(arguments.out)
-    command = [common.compile_program("overhead", folder), str(arguments.iterations)]
-    untraced = {loop: [] for loop in TARGETS_NS}
-    traced = {loop: [] for loop in TARGETS_NS}
-    for repeat in range(arguments.repeats):
-        common.progress(f"run {repeat + 1} of {arguments.repeats}")
-        plain = measured(common.mpiexec(1, command))
-        recorded = measured(common.record(1, folder / "overhead.rfn", command))
-        for loop in TARGETS_NS:
-            untraced[loop].append(plain[loop])
-            traced[loop].append(recorded[loop])
-    common.progress("")
-    rows = []
-    for loop, target in TARGETS_NS.items():
-        before, after = statistics.median(untraced[loop]), statistics.median(traced[loop])
-        ratio = statistics.median(t / u for t, u in zip(traced[loop], untraced[loop]))
-        rows.append([loop, f"{before:.0f}", f"{after:.0f}", f"{after - before:+.0f}",
-                     f"{ratio:.2f}", f"+{target}"])
-    common.print_table(kHeader, rows)
-    with open(folder / "overhead.csv", "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([kHeader, *rows])
-    print(f"written: {folder / 'overhead.csv'}")
+    tools = all_tools(arguments.libraries)
+    for part, measure in zip(PARTS, (cost_in_ns, cost_in_instructions, whole_programs, finalize)):
+        if arguments.only is None or part in arguments.only:
+            measure(tools, arguments, folder)
+    print(f"\nwritten: {folder}/overhead_*.csv")
     return 0
 
 

@@ -42,7 +42,7 @@ def main():
             continue
         common.progress(f"{workload}, {ranks} ranks")
         trace = folder / f"{name}_{ranks}.rfn"
-        common.record(ranks, trace, [binaries[name], str(argument)], shim)
+        common.record(ranks, trace, [binaries[name], str(argument)], [shim])
         size = trace.stat().st_size
         peers = ["-" if peer is None else peer for peer in (pilgrim, eztrace, extrae)]
         results.append([workload, ranks, common.info(trace)["calls"], size, *peers, target,

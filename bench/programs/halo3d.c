@@ -4,9 +4,12 @@
  *
  * Each iteration: six Irecv, six Isend, one Waitall; every tenth an Allreduce.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "timing.h"
 
 enum { kCells = 64, kSides = 6, kReduceEvery = 10 };
 
@@ -29,7 +32,7 @@ int main(int argc, char** argv) {
   const int periods[3] = {1, 1, 1};
   int size, rank, dims[3] = {0, 0, 0}, neighbours[kSides];
   MPI_Comm grid;
-  MPI_Init(&argc, &argv);
+  timed_init(&argc, &argv);
   const int iterations = argc > 1 ? atoi(argv[1]) : 300;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Dims_create(size, 3, dims);
@@ -46,6 +49,6 @@ int main(int argc, char** argv) {
   MPI_Barrier(grid);
   if (rank == 0) printf("halo3d: %d ranks, %d iterations, sum %.1f\n", size, iterations, sum);
   MPI_Comm_free(&grid);
-  MPI_Finalize();
+  timed_finalize();
   return 0;
 }

@@ -23,11 +23,8 @@ struct SeenPath;
 
 // Duration statistics, in ticks of the clock.
 struct TerminalStats {
-  static constexpr int kBuckets = 40;
-  static int bucket(uint64_t ticks) {
-    const int b = std::bit_width(ticks | 1) - 1;
-    return b < kBuckets ? b : kBuckets - 1;
-  }
+  static constexpr int kBuckets = 64;
+  static int bucket(uint64_t ticks) { return std::bit_width(ticks | 1) - 1; }
 
   void count_one(uint64_t ticks) {
     ++count;
@@ -42,7 +39,7 @@ struct TerminalStats {
 };
 
 struct CallMemo {
-  static constexpr size_t kMaxWords = 64;
+  static constexpr size_t kMaxWords = 256;
 
   const SeenPath* path = nullptr;  // where the call came from, if that still holds
   uint32_t path_definition = 0;

@@ -260,8 +260,13 @@ void CallScope::again(CallMemo& memo) {
 bool CallScope::add_request(const CallMemo& memo, MPI_Request* request) {
   if (memo.request == nullptr || *request == MPI_REQUEST_NULL) return false;
   Process& p = *location_->process;
-  if (!p.threaded) [[likely]]
-    return p.requests.add_again(*memo.request, handle_key(*request), request);
+  if (p.threaded) [[unlikely]]
+    return add_request_guarded(memo, request);
+  return p.requests.add_again(*memo.request, handle_key(*request), request);
+}
+
+[[gnu::noinline]] bool CallScope::add_request_guarded(const CallMemo& memo, MPI_Request* request) {
+  Process& p = *location_->process;
   Process::Guard guard(p);
   return p.requests.add_again(*memo.request, handle_key(*request), request);
 }

@@ -51,7 +51,6 @@ class CallScope {
   ~CallScope() {
     if (state_ == State::kOutermost) [[likely]] {
       location_->depth = 0;
-      location_->open_call = 0;
       location_->spool.left(0);
     } else if (location_ != nullptr) {
       leave();
@@ -180,6 +179,7 @@ class CallScope {
     return m;
   }
   bool add_request(const CallMemo& memo, MPI_Request* request);
+  bool add_request_guarded(const CallMemo& memo, MPI_Request* request);
   void again(CallMemo& memo);
   void again_slowly(uint32_t terminal, uint64_t ticks);
   uint32_t extend_grammar();

@@ -6,6 +6,17 @@
 
 namespace refrain::tracer {
 
+void RequestSnapshot::look_up_guarded(const MPI_Request* requests) {
+  Process::Guard guard(process_);
+  for (int i = 0; i < count_; ++i) look_up(i, requests[i], &requests[i]);
+}
+
+void RequestSnapshot::settle_all_guarded(const MPI_Request* now, bool completed) {
+  Process::Guard guard(process_);
+  for (int i = 0; i < count_; ++i)
+    if (entries_[i] != nullptr) settle_known(i, now[i], completed);
+}
+
 void RequestSnapshot::give_back() {
   Process::Guard guard(process_);
   for (int i = count_ - 1; i >= 0; --i)
@@ -13,7 +24,7 @@ void RequestSnapshot::give_back() {
 }
 
 void RequestSnapshot::make_room() {
-  const auto n = static_cast<size_t>(count_), words = n + kMoreWords;
+  const auto n = static_cast<size_t>(count_), words = 2 * n + kMoreWords;
   heap_ = std::make_unique<char[]>(words * sizeof(uint64_t) + n * sizeof(RequestEntry*));
   words_ = reinterpret_cast<uint64_t*>(heap_.get());
   entries_ = reinterpret_cast<RequestEntry**>(words_ + words);
@@ -27,14 +38,6 @@ void RequestSnapshot::leave_out_if_filtered(CallScope& scope) const {
   }
   scope.leave_out(true);
   count_left_out(scope.call());
-}
-
-bool RequestSnapshot::says_nothing_new(int i, const MPI_Status& status) const {
-  const RequestEntry* r = entries_[i];
-  if (r == nullptr || is_idle(*r)) return true;
-  if (r->generalized) return false;
-  return !r->traits.is_receive ||
-         (!r->wildcard && status.MPI_SOURCE == r->traits.source && status.MPI_TAG == r->traits.tag);
 }
 
 void RequestSnapshot::encode_request(Encoder& e, int i) const {
@@ -71,7 +74,9 @@ void RequestSnapshot::encode_status(Encoder& e, int i, const MPI_Status& status,
   }
   if (is_null(i) || (r != nullptr && is_idle(*r))) return e.tag_byte(Tag::kStatusEmpty);
   if (!message) return e.none();
-  if (r->traits.is_receive && says_nothing_new(i, status)) return e.tag_byte(Tag::kStatusAsPosted);
+  const bool as_posted = r->traits.is_receive && !r->wildcard &&
+                         status.MPI_SOURCE == r->traits.source && status.MPI_TAG == r->traits.tag;
+  if (as_posted) return e.tag_byte(Tag::kStatusAsPosted);
   e.tag_byte(Tag::kStatus);
   e.message(status.MPI_SOURCE, status.MPI_TAG);
 }

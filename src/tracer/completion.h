@@ -11,6 +11,12 @@
 
 namespace refrain::tracer {
 
+// The message that a status speaks of, as a word of CallScope::repeats().
+inline uint64_t message_word(const MPI_Status& status) {
+  return uint64_t{static_cast<uint32_t>(status.MPI_SOURCE)} << 32 |
+         static_cast<uint32_t>(status.MPI_TAG);
+}
+
 // The requests of one Wait*/Test* call, looked up before it: afterwards the handles are gone.
 // Budget: 25 instructions for a request that is found, 35 for one that is over.
 class RequestSnapshot {
@@ -20,10 +26,10 @@ class RequestSnapshot {
       : process_(scope.process()), count_(requests == nullptr || count < 0 ? 0 : count) {
     if (count_ > kInline) [[unlikely]]
       make_room();
-    {
-      Process::Guard guard(process_);
+    if (process_.threaded) [[unlikely]]
+      look_up_guarded(requests);
+    else
       for (int i = 0; i < count_; ++i) look_up(i, requests[i], &requests[i]);
-    }
     if (g_filters) [[unlikely]]
       leave_out_if_filtered(scope);
   }
@@ -38,11 +44,17 @@ class RequestSnapshot {
   bool has_wildcard() const { return has_wildcard_; }
 
   // What stands for the requests in CallScope::repeats(): what each is, and whether it is idle;
-  // count() of them, and room for kMoreWords behind.
+  // count() of them, and room for as many and kMoreWords behind.
   static constexpr int kMoreWords = 4;
   uint64_t* words() { return words_; }
-  // Whether the status of request i, now that it is complete, says nothing but what is known.
-  bool says_nothing_new(int i, const MPI_Status& status) const;
+  // What the status of request i, now that it is complete, adds to that.
+  uint64_t status_word(int i, const MPI_Status& status) const {
+    const RequestEntry* r = entries_[i];
+    if (r == nullptr || !r->is(RequestEntry::kMessage)) return 0;
+    if (r->is(RequestEntry::kSpecial) && is_idle(*r)) [[unlikely]]
+      return 0;
+    return message_word(status);
+  }
 
   void encode_request(Encoder& e, int i) const;
   void encode_requests(Encoder& e) const;
@@ -64,7 +76,8 @@ class RequestSnapshot {
   }
   // The same for all of an array.
   void settle_all(const MPI_Request* now, bool completed) {
-    Process::Guard guard(process_);
+    if (process_.threaded) [[unlikely]]
+      return settle_all_guarded(now, completed);
     for (int i = 0; i < count_; ++i)
       if (entries_[i] != nullptr) settle_known(i, now[i], completed);
   }
@@ -113,6 +126,8 @@ class RequestSnapshot {
     }
   }
   bool is_null(int i) const { return words_[i] == kNullWord; }
+  void look_up_guarded(const MPI_Request* requests);
+  void settle_all_guarded(const MPI_Request* now, bool completed);
   void give_back();
   void make_room();
   void leave_out_if_filtered(CallScope& scope) const;
@@ -125,7 +140,7 @@ class RequestSnapshot {
   uint64_t* words_ = inline_words_;
   std::unique_ptr<char[]> heap_;
   RequestEntry* inline_entries_[kInline];
-  uint64_t inline_words_[kInline + kMoreWords];
+  uint64_t inline_words_[2 * kInline + kMoreWords];
 };
 
 // A call whose handle pointer is NULL: the MPI library's error to report, and nothing to look up.

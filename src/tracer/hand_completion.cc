@@ -46,36 +46,30 @@ bool is_error_in_status(int rc) {
 
 int same(int k) { return k; }
 
-// What CallScope::repeats() compares for a completion call: its requests, whether it wants
-// statuses, and what else it said. Not usable when there is too much of it, or when a status says
-// something that is not known from the request.
+// What CallScope::repeats() compares for a completion call: its requests, what their statuses say,
+// whether the program wants them, and what else the call said. Not usable when that is too much.
 class CompletionWords {
  public:
   CompletionWords(RequestSnapshot& requests, int rc)
       : requests_(requests),
         words_(requests.words()),
         n_(static_cast<size_t>(requests.count())),
-        usable_(rc == MPI_SUCCESS && n_ + RequestSnapshot::kMoreWords <= CallMemo::kMaxWords) {}
+        usable_(rc == MPI_SUCCESS && 2 * n_ + RequestSnapshot::kMoreWords <= CallMemo::kMaxWords) {}
 
-  // At most RequestSnapshot::kMoreWords in all, one of them a status.
+  // At most RequestSnapshot::kMoreWords in all, two of them a status.
   void add(int64_t word) { words_[n_++] = static_cast<uint64_t>(word); }
-  // The status of request i, or that it is ignored.
-  void add_status(int i, const MPI_Status* given) {
-    if (usable_)
-      usable_ = given == MPI_STATUS_IGNORE ? !requests_.is_wildcard(i)
-                                           : requests_.says_nothing_new(i, *given);
+  // The status of request i: the program's, and the one that the real call filled.
+  void add_status(int i, const MPI_Status* given, const MPI_Status* used) {
+    words_[n_++] = used == MPI_STATUS_IGNORE ? 0 : requests_.status_word(i, *used);
     add(given != MPI_STATUS_IGNORE);
   }
   // The same for a call that may have completed nothing: then only whether it wants a status.
-  void add_status_if(bool completed, int i, const MPI_Status* given) {
-    completed ? add_status(i, given) : add(given != MPI_STATUS_IGNORE);
+  void add_status_if(bool completed, int i, const MPI_Status* given, const MPI_Status* used) {
+    completed ? add_status(i, given, used) : add(given != MPI_STATUS_IGNORE);
   }
-  void add_statuses(const MPI_Status* given) {
-    if (given == MPI_STATUSES_IGNORE)
-      usable_ = usable_ && !requests_.has_wildcard();
-    else
-      for (int i = 0; i < requests_.count() && usable_; ++i)
-        usable_ = requests_.says_nothing_new(i, given[i]);
+  void add_statuses(const MPI_Status* given, const MPI_Status* used) {
+    if (used != MPI_STATUSES_IGNORE && usable_)
+      for (int i = 0; i < requests_.count(); ++i) words_[n_++] = requests_.status_word(i, used[i]);
     add(given != MPI_STATUSES_IGNORE);
   }
   void give_up() { usable_ = false; }
@@ -105,7 +99,7 @@ int MPI_Wait(CallScope& scope, decltype(&::MPI_Wait) real, MPI_Request* request,
   const int rc = real(request, used);
   scope.end();
   CompletionWords words(requests, rc);
-  words.add_status(0, status);
+  words.add_status(0, status, used);
   if (words.repeat(scope)) return requests.settle(0, *request, true), rc;
   Encoder& e = scope.encoder(rc);
   requests.encode_request(e, 0);
@@ -132,7 +126,7 @@ int MPI_Test(CallScope& scope, decltype(&::MPI_Test) real, MPI_Request* request,
   const bool done = rc == MPI_SUCCESS && *flag != 0;
   CompletionWords words(requests, rc);
   words.add(done);
-  words.add_status_if(done, 0, status);
+  words.add_status_if(done, 0, status, used);
   if (words.repeat(scope)) return requests.settle(0, *request, done), rc;
   Encoder& e = scope.encoder(rc);
   requests.encode_request(e, 0);
@@ -176,7 +170,7 @@ int MPI_Waitall(CallScope& scope, decltype(&::MPI_Waitall) real, int count, MPI_
   const int rc = real(count, array, used);
   scope.end();
   CompletionWords words(requests, rc);
-  words.add_statuses(statuses);
+  words.add_statuses(statuses, used);
   if (words.repeat(scope)) return requests.settle_all(array, true), rc;
   const bool in_status = rc != MPI_SUCCESS && is_error_in_status(rc);
   Encoder& e = scope.encoder(rc);
@@ -205,7 +199,7 @@ int MPI_Testall(CallScope& scope, decltype(&::MPI_Testall) real, int count, MPI_
   CompletionWords words(requests, rc);
   words.add(done);
   if (done)
-    words.add_statuses(statuses);
+    words.add_statuses(statuses, used);
   else
     words.add(statuses != MPI_STATUSES_IGNORE);
   if (words.repeat(scope)) return requests.settle_all(array, done), rc;
@@ -235,7 +229,7 @@ int MPI_Waitany(CallScope& scope, decltype(&::MPI_Waitany) real, int count, MPI_
   const bool chosen = rc == MPI_SUCCESS && *index >= 0 && *index < requests.count();
   CompletionWords words(requests, rc);
   words.add(rc == MPI_SUCCESS ? *index : 0);
-  words.add_status_if(chosen, *index, status);
+  words.add_status_if(chosen, *index, status, used);
   if (words.repeat(scope)) {
     if (chosen) requests.settle(*index, array[*index], true);
     return rc;
@@ -267,7 +261,7 @@ int MPI_Testany(CallScope& scope, decltype(&::MPI_Testany) real, int count, MPI_
   CompletionWords words(requests, rc);
   words.add(rc == MPI_SUCCESS ? *index : 0);
   words.add(done);
-  words.add_status_if(chosen, *index, status);
+  words.add_status_if(chosen, *index, status, used);
   if (words.repeat(scope)) {
     if (chosen) requests.settle(*index, array[*index], true);
     return rc;
@@ -289,6 +283,10 @@ int MPI_Testany(CallScope& scope, decltype(&::MPI_Testany) real, int count, MPI_
 
 namespace {
 
+const MPI_Status* one_or_ignored(const MPI_Status* statuses) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses;
+}
+
 // Waitsome and Testsome differ in their names only.
 template <class Real>
 int some(CallScope& scope, Real real, int incount, MPI_Request array[], int* outcount,
@@ -309,7 +307,7 @@ int some(CallScope& scope, Real real, int incount, MPI_Request array[], int* out
   words.add(n == 1 ? indices[0] : 0);
   if (n > 1) words.give_up();
   if (n == 1)
-    words.add_status(indices[0], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses);
+    words.add_status(indices[0], one_or_ignored(statuses), one_or_ignored(used));
   else
     words.add(statuses != MPI_STATUSES_IGNORE);
   if (words.repeat(scope)) {
@@ -363,10 +361,13 @@ int MPI_Start(CallScope& scope, decltype(&::MPI_Start) real, MPI_Request* reques
   scope.begin();
   const int rc = real(request);
   scope.end();
+  const CompletionWords words(requests, rc);
+  if (words.repeat(scope)) return requests.activate(0), rc;
   Encoder& e = scope.encoder(rc);
   requests.encode_request(e, 0);
   if (rc == MPI_SUCCESS) requests.activate(0);
   scope.commit();
+  words.memorise(scope);
   return rc;
 }
 
@@ -375,12 +376,18 @@ int MPI_Startall(CallScope& scope, decltype(&::MPI_Startall) real, int count, MP
   scope.begin();
   const int rc = real(count, array);
   scope.end();
+  const CompletionWords words(requests, rc);
+  if (words.repeat(scope)) {
+    for (int i = 0; i < requests.count(); ++i) requests.activate(i);
+    return rc;
+  }
   Encoder& e = scope.encoder(rc);
   e.integer(count);
   requests.encode_requests(e);
   if (rc == MPI_SUCCESS)
     for (int i = 0; i < requests.count(); ++i) requests.activate(i);
   scope.commit();
+  words.memorise(scope);
   return rc;
 }
 

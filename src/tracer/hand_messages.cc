@@ -21,10 +21,10 @@ class MessageStatus {
 
   MPI_Status* used() { return substituted_ ? &own_ : given_; }
 
-  // After success: ignored, or just what was asked for.
-  bool says_nothing_new() const {
-    if (given_ == MPI_STATUS_IGNORE) return !substituted_;
-    return given_->MPI_SOURCE == source_ && given_->MPI_TAG == tag_;
+  // What it said after success, for CallScope::repeats().
+  uint64_t word() const {
+    const MPI_Status* s = substituted_ ? &own_ : given_;
+    return s == MPI_STATUS_IGNORE ? 0 : message_word(*s);
   }
 
   void encode(Encoder& e, int rc) const {
@@ -58,9 +58,9 @@ int receive(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype da
   scope.end();
   const auto with_words = [&](auto&& use) {
     return use(word(buf), word(count), word(datatype), word(source), word(tag), word(comm),
-               status == MPI_STATUS_IGNORE);
+               message.word(), status == MPI_STATUS_IGNORE);
   };
-  const bool short_way = rc == MPI_SUCCESS && message.says_nothing_new();
+  const bool short_way = rc == MPI_SUCCESS;
   if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
   Encoder& e = scope.encoder(rc);
   e.buffer(buf);
@@ -85,6 +85,13 @@ int send_receive(CallScope& scope, Real real, const void* sendbuf, Count sendcou
   const int rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                       source, recvtag, comm, message.used());
   scope.end();
+  const auto with_words = [&](auto&& use) {
+    return use(word(sendbuf), word(sendcount), word(sendtype), word(dest), word(sendtag),
+               word(recvbuf), word(recvcount), word(recvtype), word(source), word(recvtag),
+               word(comm), message.word(), status == MPI_STATUS_IGNORE);
+  };
+  const bool short_way = rc == MPI_SUCCESS;
+  if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
   Encoder& e = scope.encoder(rc);
   e.buffer(sendbuf);
   e.integer(sendcount);
@@ -99,6 +106,7 @@ int send_receive(CallScope& scope, Real real, const void* sendbuf, Count sendcou
   e.handle(Kind::kComm, comm);
   message.encode(e, rc);
   scope.commit();
+  if (short_way) with_words([&](auto... words) { scope.memorise(words...); });
   return rc;
 }
 
@@ -110,6 +118,12 @@ int send_receive_replace(CallScope& scope, Real real, void* buf, Count count, MP
   scope.begin();
   const int rc = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, message.used());
   scope.end();
+  const auto with_words = [&](auto&& use) {
+    return use(word(buf), word(count), word(datatype), word(dest), word(sendtag), word(source),
+               word(recvtag), word(comm), message.word(), status == MPI_STATUS_IGNORE);
+  };
+  const bool short_way = rc == MPI_SUCCESS;
+  if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
   Encoder& e = scope.encoder(rc);
   e.buffer(buf);
   e.integer(count);
@@ -121,6 +135,7 @@ int send_receive_replace(CallScope& scope, Real real, void* buf, Count count, MP
   e.handle(Kind::kComm, comm);
   message.encode(e, rc);
   scope.commit();
+  if (short_way) with_words([&](auto... words) { scope.memorise(words...); });
   return rc;
 }
 
@@ -207,12 +222,18 @@ int MPI_Probe(CallScope& scope, decltype(&::MPI_Probe) real, int source, int tag
   scope.begin();
   const int rc = real(source, tag, comm, message.used());
   scope.end();
+  const auto with_words = [&](auto&& use) {
+    return use(word(source), word(tag), word(comm), message.word(), status == MPI_STATUS_IGNORE);
+  };
+  const bool short_way = rc == MPI_SUCCESS;
+  if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
   Encoder& e = scope.encoder(rc);
   e.rank(source);
   e.tag(tag);
   e.handle(Kind::kComm, comm);
   message.encode(e, rc);
   scope.commit();
+  if (short_way) with_words([&](auto... words) { scope.memorise(words...); });
   return rc;
 }
 

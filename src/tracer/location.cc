@@ -41,7 +41,7 @@ __thread Location* g_location = nullptr;
 
 Location* find_location() {
   g_location = make_location();
-  return g_location;
+  return is_unusual(unusual::kNotRecording) ? nullptr : g_location;
 }
 
 }  // namespace refrain::tracer

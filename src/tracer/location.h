@@ -28,7 +28,7 @@ struct Location {
   Process* process = nullptr;
   uint32_t thread = 0;
   int depth = 0;              // MPI calls under way on this thread
-  mpi::CallId open_call = 0;  // the innermost recorded one of them
+  mpi::CallId open_call = 0;  // the innermost recorded one of them, if there are any
   uintptr_t open_frame = 0;   // stack frame of the outermost one
   uintptr_t open_return = 0;  // the return address that stands in it
   bool in_recorder = false;   // the recorder itself is calling MPI

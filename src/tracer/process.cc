@@ -11,6 +11,7 @@
 #include "tracer/buffers.h"
 #include "tracer/control.h"
 #include "tracer/location.h"
+#include "tracer/recording.h"
 #include "tracer/spool.h"
 
 namespace refrain::tracer {
@@ -44,6 +45,7 @@ Process& process() {
 }
 
 void Process::start() {
+  if (environment("REFRAIN_RECORD", "1") == "0") return set_unusual(unusual::kNotRecording, true);
   pid = static_cast<int>(getpid());
   options.output = absolute(environment("REFRAIN_OUTPUT", "run.rfn"));
   options.program = environment("REFRAIN_PROGRAM", "");

@@ -20,6 +20,7 @@ void RequestTable::put(uint32_t index, const RequestEntry& entry, uint8_t state)
   e.next = e.previous = kNone;
   e.state = state;
   if (e.wildcard || e.traits.persistent) e.state |= RequestEntry::kSpecial;
+  if (e.traits.is_receive || e.generalized) e.state |= RequestEntry::kMessage;
 }
 
 uint32_t RequestTable::add(const RequestEntry& entry) {

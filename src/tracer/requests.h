@@ -40,7 +40,8 @@ struct RequestEntry {
   static constexpr uint8_t kLinked = 4;    // in its chain
   static constexpr uint8_t kIndexed = 8;   // in the index by variable: it was in a chain of several
   static constexpr uint8_t kSpecial = 16;  // persistent, or with a wildcard
-  static constexpr uint8_t kKept = 32;     // its place belongs to a memo: see RequestTable::keep()
+  static constexpr uint8_t kMessage = 32;  // its status speaks of a message
+  static constexpr uint8_t kKept = 64;     // its place belongs to a memo: see RequestTable::keep()
 
   uint64_t key = 0;
   const void* variable = nullptr;
@@ -166,7 +167,7 @@ class RequestTable {
   }
   void free_place(RequestEntry& e) {
     pools_[e.pool].give_back(e.position);
-    e.state &= RequestEntry::kKept | RequestEntry::kSpecial;
+    e.state &= RequestEntry::kKept | RequestEntry::kSpecial | RequestEntry::kMessage;
     if (!e.is(RequestEntry::kKept)) free_.push_back(e.index);
   }
   uint32_t new_place();
