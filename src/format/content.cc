@@ -242,11 +242,23 @@ class Checker {
     }
   }
 
+  void cost(const Spread& s) {
+    const double mean = s.sum / static_cast<double>(t_.cost.ranks);
+    // Each is rounded for itself.
+    constexpr double kRounded = 1.001;
+    const bool good = t_.cost.ranks <= t_.meta.ranks && s.least_rank < t_.meta.ranks &&
+                      s.greatest_rank < t_.meta.ranks && s.least <= s.greatest &&
+                      static_cast<double>(s.least) <= mean * kRounded + 1 &&
+                      mean <= static_cast<double>(s.greatest) * kRounded + 1;
+    if (!good) add(SectionType::kTotals, kRuleTotals, "what the recorder cost contradicts itself");
+  }
+
   void rest() {
     if (t_.totals.size() != t_.meta.ranks)
       add(SectionType::kTotals, kRuleTotals,
           std::to_string(t_.totals.size()) + " totals for " + std::to_string(t_.meta.ranks) +
               " ranks");
+    if (t_.cost.ranks > 0) cost(t_.cost.memory_bytes), cost(t_.cost.time_ns);
     for (size_t i = 0; i < t_.losses.size(); ++i) {
       const Loss& l = t_.losses[i];
       if (l.reason.empty() || l.rank < -1 || l.rank >= static_cast<int64_t>(t_.meta.ranks))

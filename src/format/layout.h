@@ -92,6 +92,9 @@ inline constexpr uint8_t kColumnModes = 6;
 // As many members at least for a list, as many at most for kWide.
 inline constexpr size_t kMaxWideMembers = 255;
 
+// What recording cost, behind the totals of the ranks.
+inline constexpr size_t kCostBytes = 32;
+
 // Durations keep so many buckets of a histogram.
 inline constexpr size_t kStoredBuckets = 16;
 

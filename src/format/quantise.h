@@ -31,6 +31,13 @@ constexpr uint64_t time_of(uint16_t code) {
   return code > kMaxTimeCode ? UINT64_MAX : (1024 + m) << (e - 1);
 }
 
+// A sum, as far as it fits.
+inline uint64_t whole_of(double v) {
+  constexpr double kTooLarge = 18446744073709551616.0;  // 2^64
+  if (!(v > 0)) return 0;
+  return v >= kTooLarge ? UINT64_MAX : static_cast<uint64_t>(v);
+}
+
 // Share of `part` in `whole` on a logarithmic scale, eight steps an octave: 0 for nothing, else
 // 1 + round(8 * log2(whole / part)), at most 255. Relative error at most 2^(1/16) - 1 = 4.5 % down
 // to shares of 2^-31; smaller ones become that.

@@ -79,6 +79,30 @@ struct RankTotals {
   uint64_t in_mpi_ns = 0, outside_ns = 0;  // between the begin of MPI_Init and of MPI_Finalize
 };
 
+// What recording took on one rank, until the rank handed its record over.
+struct OwnCost {
+  uint64_t memory_bytes = 0;  // the most at any time
+  uint64_t time_ns = 0;
+};
+
+// A number of each rank: its extremes, the lowest ranks that have them, and the sum.
+struct Spread {
+  uint64_t least = UINT64_MAX, greatest = 0;
+  uint64_t least_rank = 0, greatest_rank = 0;
+  double sum = 0;
+
+  void add(const Spread& other);
+};
+
+// What is kept of the OwnCost of all ranks: it takes as many bytes at any number of them.
+struct RecorderCost {
+  uint64_t ranks = 0;  // that said what it cost; 0: nothing is known
+  Spread memory_bytes, time_ns;
+
+  void add(uint64_t rank, const OwnCost& cost);
+  void add(const RecorderCost& other);
+};
+
 struct Loss {
   std::string reason;  // snake_case word
   uint64_t calls = 0;  // 0: unknown
@@ -106,6 +130,7 @@ struct TraceData {
   std::vector<grammar::Grammar> grammars;  // terminals are group-local
   std::vector<Group> groups;
   std::vector<RankTotals> totals;  // by rank
+  RecorderCost cost;
   std::vector<Loss> losses;
 };
 
@@ -121,6 +146,8 @@ struct RankRecord {
   std::vector<DurationStats> durations;  // parallel to signatures
   std::vector<Thread> threads;
   RankTotals totals;
+  OwnCost cost;
+  bool knows_cost = false;
   std::vector<Loss> losses;
   std::string host;
   std::map<std::string, std::string> text;  // as Meta::text; the lowest rank's values win

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "format/quantise.h"
 #include "format/trace_data.h"
 #include "report/json_text.h"
+#include "report/units.h"
 
 namespace refrain::report {
 
@@ -49,6 +51,28 @@ ordered_json losses_json(const RunInfo& info) {
     losses.push_back(std::move(entry));
   }
   return losses;
+}
+
+ordered_json spread_json(const format::Spread& spread, uint64_t ranks) {
+  return {{"least", spread.least},
+          {"least_rank", spread.least_rank},
+          {"mean", format::whole_of(spread.sum / static_cast<double>(ranks))},
+          {"greatest", spread.greatest},
+          {"greatest_rank", spread.greatest_rank}};
+}
+
+std::string spread_text(const format::Spread& spread, uint64_t ranks,
+                        std::string (*text)(uint64_t)) {
+  const uint64_t mean = format::whole_of(spread.sum / static_cast<double>(ranks));
+  if (ranks == 1 || spread.least == spread.greatest) return text(mean);
+  return fmt::format("{} (up to {}, rank {})", text(mean), text(spread.greatest),
+                     spread.greatest_rank);
+}
+
+std::string cost_text(const format::RecorderCost& cost) {
+  if (cost.ranks == 0) return {};
+  return fmt::format("a rank: {} and {}", spread_text(cost.time_ns, cost.ranks, duration_text),
+                     spread_text(cost.memory_bytes, cost.ranks, bytes_text));
 }
 
 ordered_json groups_json(const Trace& trace) {
@@ -159,6 +183,10 @@ std::string info_json(const Trace& trace) {
   out["in_mpi_ns"] = times.in_mpi_ns;
   out["outside_ns"] = times.outside_ns;
   out["file_bytes"] = info.file_bytes;
+  if (const format::RecorderCost& cost = trace.data().cost; cost.ranks > 0)
+    out["recorder_cost"] = {{"ranks", cost.ranks},
+                            {"memory_bytes", spread_json(cost.memory_bytes, cost.ranks)},
+                            {"time_ns", spread_json(cost.time_ns, cost.ranks)}};
   out["complete"] = info.complete;
   out["losses"] = losses_json(info);
   out["signatures"] = trace.signature_count();
@@ -206,6 +234,7 @@ std::string info_text(const Trace& trace) {
                        counted_text(rule_count(trace), "rule"),
                        counted_text(trace.data().grammars.size(), "grammar"),
                        counted_text(trace.definition_count(), "definition")));
+  add_line(out, "recording", cost_text(trace.data().cost));
   add_line(out, "timing", info.text_of("timing"));
   add_line(out, "filter", info.text_of("filter"));
   add_line(out, "complete", info.complete ? "yes" : "NO");

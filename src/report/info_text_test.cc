@@ -48,6 +48,22 @@ TEST(InfoText, TextNamesWhatIsMissing) {
   EXPECT_NE(text.find("1 500"), std::string::npos) << text;
 }
 
+TEST(InfoText, SaysWhatRecordingCost) {
+  TraceBuilder builder = sample();
+  EXPECT_FALSE(nlohmann::json::parse(info_json(builder.open())).contains("recorder_cost"));
+  builder.data().cost.add(0, {100'000, 2'000'000});
+  builder.data().cost.add(1, {300'000, 1'000'000});
+  const Trace trace = builder.open();
+  const nlohmann::json cost = nlohmann::json::parse(info_json(trace))["recorder_cost"];
+  EXPECT_EQ(cost["ranks"], 2);
+  EXPECT_NEAR(cost["memory_bytes"]["mean"], 200'000, 200);
+  EXPECT_EQ(cost["memory_bytes"]["greatest_rank"], 1);
+  EXPECT_EQ(cost["time_ns"]["greatest_rank"], 0);
+  EXPECT_NEAR(cost["time_ns"]["least"], 1'000'000, 1000);
+  EXPECT_NE(info_text(trace).find("1.5 ms (up to 2 ms, rank 0) and 195 KiB"), std::string::npos)
+      << info_text(trace);
+}
+
 TEST(InfoText, RankLists) {
   base::RunList ranks;
   ranks.append_run(0, 8, 4);

@@ -8,6 +8,7 @@
 #include "tracer/process.h"
 #include "tracer/record.h"
 #include "tracer/spool.h"
+#include "tracer/spool_common.h"
 #include "tracer/unwind.h"
 
 namespace refrain::tracer {
@@ -220,6 +221,7 @@ uint32_t CallScope::commit() {
   count_time(ticks);
   if (!l.spool.try_push(terminal_, ticks)) l.spool.push_slowly(l, terminal_, ticks);
   l.in_recorder = false;
+  l.own_time.add(p.clock.ticks() - end_ticks_, true);
   return terminal_;
 }
 
@@ -252,8 +254,12 @@ void CallScope::again(CallMemo& memo) {
 
 [[gnu::noinline, gnu::cold]] void CallScope::again_slowly(uint32_t terminal, uint64_t ticks) {
   Location& l = *location_;
+  const Clock& clock = l.process->clock;
   l.grammar.append_expected();
+  const uint64_t begin = clock.ticks();
+  l.own_time.sample(begin - end_ticks_, calls_of(l));
   l.spool.push_slowly(l, terminal, ticks);
+  l.own_time.add(clock.ticks() - begin);
 }
 
 // Budget: 70 instructions.

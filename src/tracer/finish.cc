@@ -152,6 +152,7 @@ bool write_trace(Process& p, format::PartialTrace merged) {
 }
 
 void world_is_up(Process& p, uint64_t init_ticks) {
+  const uint64_t begin = p.clock.ticks();
   p.clock.refine();
   p.init_ticks = init_ticks;
   p.initialized = true;
@@ -171,6 +172,7 @@ void world_is_up(Process& p, uint64_t init_ticks) {
   open_spool(p);
   define_world(p);
   p.ends_in_finalize = call_at_finalize();
+  p.own_ticks += p.clock.ticks() - begin;
 }
 
 void end_in_finalize(Process& p) {

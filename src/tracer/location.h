@@ -15,6 +15,7 @@
 #include "tracer/call_memo.h"
 #include "tracer/call_path.h"
 #include "tracer/encoder.h"
+#include "tracer/own_time.h"
 #include "tracer/recording.h"
 #include "tracer/spool_log.h"
 
@@ -42,6 +43,7 @@ struct Location {
     const uint64_t span = last_end_ticks - first_begin_ticks;
     return span > in_mpi_ticks ? span - in_mpi_ticks : 0;
   }
+  OwnTime own_time;
   uint64_t refused_calls = 0;  // calls that the grammar had no memory for
 
   // By terminal; null until this location has made its second call of it.

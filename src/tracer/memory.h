@@ -10,6 +10,9 @@
 
 namespace refrain::tracer {
 
+// What operator new of the recorder has given, at most at any time.
+size_t most_memory();
+
 // Whether malloc would give that much just now.
 bool memory_for(size_t bytes);
 

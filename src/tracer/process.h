@@ -95,6 +95,7 @@ class Process {
   MPI_Comm comm = MPI_COMM_NULL;  // private duplicate of MPI_COMM_WORLD
   MPI_Group world_group = MPI_GROUP_NULL;
   uint64_t init_ticks = 0;  // begin of MPI_Init
+  uint64_t own_ticks = 0;   // the recorder's work in MPI_Init and MPI_Finalize
   int pid = 0;
   bool ends_in_finalize = false;  // a callback of our own will run inside of it
   CallScope* finalize = nullptr;  // MPI_Finalize under way

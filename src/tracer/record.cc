@@ -10,7 +10,9 @@
 #include "real_functions.h"
 #include "tracer/control.h"
 #include "tracer/location.h"
+#include "tracer/memory.h"
 #include "tracer/spool.h"
+#include "tracer/spool_common.h"
 
 namespace refrain::tracer {
 
@@ -100,7 +102,19 @@ std::map<std::string, std::string> run_text(const Process& p) {
   return text;
 }
 
+namespace {
+
+format::OwnCost own_cost(const Process& p, uint64_t begin_ticks) {
+  const uint64_t bytes = most_memory() + (p.spool != nullptr ? p.spool->most_mapped() : 0);
+  uint64_t ticks = p.own_ticks + p.clock.ticks() - begin_ticks;
+  for (const Location* l : p.locations) ticks += l->own_time.total(calls_of(*l));
+  return {bytes, p.clock.to_ns(ticks)};
+}
+
+}  // namespace
+
 format::RankRecord make_record(Process& p) {
+  const uint64_t begin = p.clock.ticks();
   format::RankRecord r;
   r.rank = static_cast<uint64_t>(p.rank);
   r.definitions = p.definitions;
@@ -131,6 +145,8 @@ format::RankRecord make_record(Process& p) {
   gethostname(host, sizeof host - 1);
   r.host = host;
   if (p.rank == 0) r.text = run_text(p);  // the lowest rank's words count
+  r.cost = own_cost(p, begin);
+  r.knows_cost = true;
   return r;
 }
 

@@ -280,6 +280,7 @@ void Spool::push_slowly(Location& l, uint32_t terminal, uint64_t ticks) {
   }
   if (high != 0) l.spool.put(high << 32 | spool::kLongCall);
   l.spool.put(ticks << 32 | (terminal + 1));
+  l.spool.open_window();
 }
 
 bool Spool::is_log_large(const SpoolThread& t) const {

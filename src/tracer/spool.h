@@ -63,6 +63,9 @@ class Spool {
   // The grammar of all calls of the location, and how many of them could not be read back.
   grammar::Grammar whole_grammar(const Location& location, uint64_t* lost);
 
+  // Bytes of the file in our memory, at most at any time.
+  uint64_t most_mapped() const { return file_.most_mapped(); }
+
   // The trace is written: this process' file, and the folder when it is the last.
   void remove();
   // The same for the files of all ranks, where they cannot agree that it is written.

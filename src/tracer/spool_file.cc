@@ -70,6 +70,8 @@ void* SpoolFile::map(uint64_t bytes) {
       memory = nullptr;
     } else {
       end_ += bytes;
+      mapped_ += bytes;
+      most_mapped_ = std::max(most_mapped_, mapped_);
     }
   }
   close(fd);
@@ -110,11 +112,13 @@ void SpoolFile::drop(Chunk* c) {
       close(fd);
     }
   }
+  mapped_ -= head.bytes;
   munmap(c, head.bytes);
   chunks_.erase(std::find(chunks_.begin(), chunks_.end(), c));
 }
 
 void SpoolFile::release(Chunk* c) {
+  mapped_ -= c->bytes;
   munmap(c, c->bytes);
   chunks_.erase(std::find(chunks_.begin(), chunks_.end(), c));
 }

@@ -35,6 +35,7 @@ class SpoolFile {
 
   format::spool::Header* header() { return header_; }
   const std::string& folder() const { return folder_; }
+  uint64_t most_mapped() const { return most_mapped_; }
   int error() const { return error_; }  // errno
 
  private:
@@ -45,6 +46,7 @@ class SpoolFile {
   format::spool::Header* header_ = nullptr;
   std::vector<format::spool::Chunk*> chunks_;
   uint64_t end_ = 0;
+  uint64_t mapped_ = 0, most_mapped_ = 0;
   int error_ = 0;
 };
 

@@ -3,7 +3,8 @@
 //   begin   state: which call, since when          every call that ends: one word of the log
 //   end     state: none, or the call around it
 //
-// Laws:   no lock, no branch but "is the log full", no system call on the path of a call. A mapped
+// Laws:   no lock, no branch but "is the window full", no system call on the path of a call. A
+// mapped
 //         file holds what is written here, so it is there after a SIGKILL between any two
 //         instructions. Without a spool the same instructions write into this object.
 // Budget: 18 instructions a call in all.
@@ -29,7 +30,7 @@ class SpoolLog {
     state_->entered_ticks = ticks;
   }
   void left(uint32_t outer_call) { state_->open_call = outer_call; }
-  // A call that has returned, when the log has room for it; the grammar may take it before or
+  // A call that has returned, when the window has room for it; the grammar may take it before or
   // after.
   bool try_push(uint32_t terminal, uint64_t ticks) {
     if (next_ == end_ || ticks >> 32 != 0) [[unlikely]]
@@ -37,31 +38,37 @@ class SpoolLog {
     *next_++ = ticks << 32 | (terminal + 1);
     return true;
   }
-  // The same when it has none: a new log, or a checkpoint. The grammar has the call already.
+  // The same when it has none: a new window, a new log, or a checkpoint. The grammar has the call
+  // already.
   static void push_slowly(Location& location, uint32_t terminal, uint64_t ticks);
 
   // -- for Spool --
   void detach() {
     state_ = &idle_state_;
-    next_ = idle_;
-    end_ = idle_ + kIdleWords;
+    set_log(idle_, idle_ + kIdleWords);
     thread = nullptr;
   }
   void set_state(format::spool::LocationState* state) {
     *state = *state_;
     state_ = state;
   }
-  void set_log(uint64_t* begin, uint64_t* end) { next_ = begin, end_ = end; }
-  bool has_room(uint64_t words) const { return static_cast<uint64_t>(end_ - next_) >= words; }
+  void set_log(uint64_t* begin, uint64_t* end) {
+    next_ = begin, log_end_ = end;
+    open_window();
+  }
+  // try_push() fails after so many words at the latest: see own_time.h.
+  void open_window() { end_ = has_room(kWindow) ? next_ + kWindow : log_end_; }
+  bool has_room(uint64_t words) const { return static_cast<uint64_t>(log_end_ - next_) >= words; }
   void put(uint64_t word) { *next_++ = word; }
   SpoolThread* thread = nullptr;  // null: no spool
   uint64_t calls_before = 0;      // in parts that were finished, before those of the grammar
 
  private:
-  static constexpr uint64_t kIdleWords = 16;
+  static constexpr uint64_t kIdleWords = 16, kWindow = 1024;
 
   uint64_t* next_;
-  uint64_t* end_;
+  uint64_t* end_;      // of the window
+  uint64_t* log_end_;  // of what is mapped
   format::spool::LocationState* state_;
   format::spool::LocationState idle_state_;
   uint64_t idle_[kIdleWords];

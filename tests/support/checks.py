@@ -100,6 +100,13 @@ def check_info(info, logs, mpi, losses=None):
     expected = {reason: n * len(logs) for reason, n in (losses or {}).items()}
     if info["complete"] is not True or lost != expected:
         raise Broken("info: complete %s, losses %s instead of %s" % (info["complete"], lost, expected))
+    if "recorder_cost" in info:  # every complete trace of a recorder, and no synthetic one
+        cost = info["recorder_cost"]
+        memory, time = cost["memory_bytes"], cost["time_ns"]
+        sane = (cost["ranks"] == len(logs) and 10_000 < memory["least"] <= memory["greatest"] < 1 << 30 and
+                0 < time["least"] <= time["mean"] * 1.01 <= time["greatest"] * 1.02 < info["duration_ns"] * 1.02)
+        if not sane:
+            raise Broken("info: recorder_cost is %s in a run of %d ns" % (cost, info["duration_ns"]))
     if mpi[:4] not in str(info["mpi"]).lower().replace(" ", ""):
         raise Broken("info: mpi is %r, it ran under %s" % (info["mpi"], mpi))
 

@@ -159,6 +159,17 @@ class Invariants(unittest.TestCase):
             with self.assertRaises(checks.Broken):
                 checks.check_info(dict(info, **wrong), logs, "mpich")
 
+    def test_what_recording_cost(self):
+        logs = [[logged("MPI_Init"), logged("MPI_Finalize")]]
+        spread = {"least": 100_000, "least_rank": 0, "mean": 100_000, "greatest": 100_000, "greatest_rank": 0}
+        info = {"mpi": "MPICH 4.0.2", "ranks": 1, "calls": 2, "file_bytes": 9, "complete": True, "losses": [],
+                "signatures": 2, "rules": 1, "duration_ns": 200_000,
+                "recorder_cost": {"ranks": 1, "memory_bytes": spread, "time_ns": spread}}
+        checks.check_info(info, logs, "mpich")
+        for wrong in ({"ranks": 2}, {"memory_bytes": dict(spread, least=3)}, {"time_ns": dict(spread, greatest=300_000)}):
+            with self.assertRaises(checks.Broken):
+                checks.check_info(dict(info, recorder_cost=dict(info["recorder_cost"], **wrong)), logs, "mpich")
+
     def test_expected_losses(self):
         logs = [[logged("MPI_Init")], [logged("MPI_Init")]]
         info = {"mpi": "MPICH 4.0.2", "ranks": 2, "calls": 2, "file_bytes": 9, "complete": True,

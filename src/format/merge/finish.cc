@@ -274,6 +274,7 @@ class Finisher {
     out_.definitions = std::move(p_.definitions);
     out_.grammars = std::move(p_.grammars);
     out_.losses = std::move(p_.losses);
+    out_.cost = p_.cost;
     out_.meta.text = std::move(p_.text);
     out_.meta.hosts = std::move(p_.hosts);
     out_.meta.ranks = p_.world_size;

@@ -80,6 +80,7 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
   out.definitions = std::move(record.definitions);
   out.ranks.append(static_cast<int64_t>(record.rank));
   out.totals.push_back(record.totals);
+  if (record.knows_cost) out.cost.add(record.rank, record.cost);
   out.hosts.push_back(std::move(record.host));
   out.host_of_rank.append(0);
   out.losses = std::move(record.losses);

@@ -64,6 +64,7 @@ struct PartialTrace {
   std::vector<PartialGroup> groups;
   base::NestedRuns ranks;          // the ranks of all groups, ascending
   std::vector<RankTotals> totals;  // parallel to ranks
+  RecorderCost cost;
   std::vector<std::string> hosts;
   base::NestedRuns host_of_rank;  // parallel to ranks
   std::vector<Loss> losses;

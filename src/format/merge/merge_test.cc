@@ -1,4 +1,6 @@
 // Merging is exact: what is evaluated for a rank is what that rank recorded, whatever the tree.
+#include "format/decode/decode.h"
+#include "format/encode/encode.h"
 #include "format/merge/merge.h"
 
 #include <gtest/gtest.h>
@@ -266,6 +268,43 @@ TEST(Merge, HostsAndLossesStayCompact) {
   ASSERT_EQ(trace.losses.size(), 1u);
   EXPECT_EQ(trace.losses[0].calls, 192u);
   EXPECT_EQ(trace.losses[0].rank, -1);
+}
+
+TEST(Merge, KeepsTheExtremesOfWhatRecordingCost) {
+  auto records = make(37, [](uint64_t me) {
+    return talk(me, 37, [&](SyntheticRank& r) { r.call(Sig(1, r.site(1))); });
+  });
+  for (RankRecord& r : records) {
+    r.knows_cost = r.rank != 5;
+    r.cost = {1000 + r.rank * 31 % 37, 5'000'000 - r.rank * 31 % 37 * 100'000};
+  }
+  for (const uint64_t tree : {uint64_t{0}, uint64_t{3}, uint64_t{9}}) {
+    const TraceData trace = testing::merge_all(records, tree);
+    const auto bytes = encode(trace);
+    ASSERT_TRUE(bytes.ok());
+    const auto back = decode(*bytes, "t.rfn");
+    ASSERT_TRUE(back.ok());
+    const RecorderCost& cost = back->cost;
+    EXPECT_EQ(cost.ranks, 36u);
+    EXPECT_EQ(cost.memory_bytes.least, 1000u);
+    EXPECT_EQ(cost.memory_bytes.least_rank, 0u);
+    EXPECT_EQ(cost.memory_bytes.greatest, 1036u);
+    EXPECT_EQ(cost.memory_bytes.greatest_rank, 31u);
+    EXPECT_EQ(cost.time_ns.greatest_rank, 0u);
+    EXPECT_EQ(cost.time_ns.least_rank, 31u);
+    EXPECT_NEAR(cost.time_ns.sum / 36, 3'200'000, 40'000);
+  }
+}
+
+TEST(Merge, WhatRecordingCostMustBeConsistent) {
+  auto trace = finish(std::move(*leaf(testing::halo_2d(0, 1, 1, false, 3), 1)));
+  trace->cost.add(0, {4096, 1000});
+  EXPECT_TRUE(encode(*trace).ok());
+  trace->cost.memory_bytes.greatest_rank = 1;
+  EXPECT_FALSE(encode(*trace).ok());
+  trace->cost.memory_bytes.greatest_rank = 0;
+  trace->cost.memory_bytes.sum = 8192;
+  EXPECT_FALSE(encode(*trace).ok());
 }
 
 TEST(Merge, MissingRanksAreALoss) {
