@@ -113,7 +113,10 @@ def check_run(case):
     if case.entry.get("trace") != "any" and sorted_lines(plain.stdout) != sorted_lines(recorded.stdout):
         raise Failure("output with Refrain: %r, without: %r" % (
             recorded.stdout[-300:], plain.stdout[-300:]))
-    if own and case.entry.get("trace", "whole") == "whole":
+    said = case.entry.get("said")
+    if said and (len(own) != 1 or said not in own[0]):
+        raise Failure("Refrain said %r, not one line with '%s'" % (own, said))
+    if own and not said and case.entry.get("trace", "whole") == "whole":
         raise Failure("Refrain said: %s" % own[0])
     return True
 

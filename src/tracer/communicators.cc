@@ -1,4 +1,5 @@
 // Communicators: members, symbolic ids that all members agree on, sizes and neighbourhoods.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -47,22 +48,38 @@ void query(const Process& p, MPI_Comm comm, CommInfo& info) {
 
 bool has_strangers(const base::RunList& list) { return list.find(-1) >= 0; }
 
+// The members of a communicator that are of this world, on both of its sides.
+std::vector<int> own_members(const CommInfo& info) {
+  std::vector<int> own;
+  for (const base::RunList* list : {&info.local, &info.remote})
+    for (uint64_t i = 0; i < list->size(); ++i)
+      if (list->at(i) >= 0) own.push_back(static_cast<int>(list->at(i)));
+  std::sort(own.begin(), own.end());
+  own.erase(std::unique(own.begin(), own.end()), own.end());
+  return own;
+}
+
 // A reduction over the members of a new communicator that are sure to be recorded. On an
 // inter-communicator, whose reductions deliver the other side's values, a second one brings our own
 // side's back.
 class Agreement {
  public:
-  Agreement(const CommInfo& info, MPI_Comm parent, MPI_Comm comm)
-      : comm_(comm), inter_(info.inter), alone_(!info.inter && info.size == 1), info_(info) {
-    if (!has_strangers(info.local) && !has_strangers(info.remote)) return;
-    // Processes of another world may not be recorded: agree among our own, where we know how to.
-    comm_ = parent;
-    inter_ = false;
-    alone_ = parent == MPI_COMM_NULL;
+  Agreement(const Process& p, const CommInfo& info, MPI_Comm comm)
+      : comm_(comm),
+        inter_(info.inter),
+        alone_(!info.inter && info.size == 1),
+        leads_(info.rank == 0) {
+    // Processes of another world may not be recorded: agree among our own.
+    if (has_strangers(info.local) || has_strangers(info.remote)) meet(p, own_members(info));
   }
+  ~Agreement() {
+    if (is_mine_) REFRAIN_REAL(PMPI_Comm_free)(&comm_);
+  }
+  Agreement(const Agreement&) = delete;
+  Agreement& operator=(const Agreement&) = delete;
 
   // Whose words break a tie: one process on each side.
-  bool leads() const { return info_.rank == 0; }
+  bool leads() const { return leads_; }
 
   void reduce(uint64_t* values, int n, MPI_Op op) const {
     if (alone_) return;
@@ -87,9 +104,22 @@ class Agreement {
     return a > b ? a : b;
   }
 
+  void meet(const Process& p, const std::vector<int>& own) {
+    inter_ = false;
+    alone_ = true;
+    leads_ = own.empty() || own.front() == p.rank;
+    if (own.size() < 2 || p.comm == MPI_COMM_NULL) return;
+    constexpr int kTag = 1;
+    MPI_Group group = MPI_GROUP_NULL;
+    REFRAIN_REAL(PMPI_Group_incl)(p.world_group, static_cast<int>(own.size()), own.data(), &group);
+    is_mine_ = REFRAIN_REAL(PMPI_Comm_create_group)(p.comm, group, kTag, &comm_) == MPI_SUCCESS;
+    REFRAIN_REAL(PMPI_Group_free)(&group);
+    alone_ = !is_mine_;
+  }
+
   MPI_Comm comm_;
-  bool inter_, alone_;
-  const CommInfo& info_;
+  bool inter_, alone_, leads_;
+  bool is_mine_ = false;
 };
 
 // A family number that no member uses; the family has begun when this returns. One reduction where
@@ -188,7 +218,7 @@ void Encoder::define_comm(MPI_Comm parent, MPI_Comm comm, bool same_group_known)
   // counting does not do then. The handle of a pending MPI_Comm_idup cannot carry a reduction.
   const bool counts = same_group && (!p.threads_anywhere || same_group_known);
   info.member = 0;
-  info.family = counts ? from->family : agree_on_family(p, Agreement(info, parent, comm));
+  info.family = counts ? from->family : agree_on_family(p, Agreement(p, info, comm));
   Process::Guard guard(p);
   if (counts) info.member = comm_ids().take_member(info.family);
   captured({Captured::What::kDefinition, store(p, key, std::move(info), 0), key});

@@ -1,11 +1,16 @@
 #include "tracer/finish.h"
 
+#include <sys/stat.h>
+#include <time.h>
+
+#include <string>
 #include <utility>
 
 #include "format/encode/encode.h"
 #include "format/merge/merge.h"
 #include "tracer/buffers.h"
 #include "tracer/call_scope.h"
+#include "tracer/exit.h"
 #include "tracer/memory.h"
 #include "tracer/objects.h"
 #include "tracer/record.h"
@@ -106,7 +111,14 @@ void merge_over_ranks(Process& p, format::PartialTrace& mine) {
 // works: programs hang what they have to do at the end there. Ours is the first one that is set, so
 // theirs are over, and recorded, when it is deleted.
 int at_finalize(MPI_Comm, int, void*, void*) {
-  if (process().finalize != nullptr) end_in_finalize(process());
+  Process& p = process();
+  if (p.finalize != nullptr) {
+    end_in_finalize(p);
+  } else if (Location* const l = current_location(); l != nullptr && p.comm != MPI_COMM_NULL) {
+    // Nobody called our MPI_Finalize: it was taken from a handle of the MPI library, by dlsym().
+    p.lose("not_seen", "MPI_Finalize and maybe others, from a handle of the MPI library");
+    finish_world(*l);
+  }
   return MPI_SUCCESS;
 }
 
@@ -136,6 +148,34 @@ void close_spool(Process& p, bool whole) {
   if (done != 0 && p.spool != nullptr) p.spool->remove();
 }
 
+// Whether there is a file of another job that ended while this one ran.
+bool is_taken(const std::string& path, const timespec& began) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return false;
+  return info.st_mtim.tv_sec != began.tv_sec ? info.st_mtim.tv_sec > began.tv_sec
+                                             : info.st_mtim.tv_nsec > began.tv_nsec;
+}
+
+// Jobs that one of the job's own processes starts inherit the name of the trace: MPI_Comm_spawn'ed
+// ones, say. Who ends first has it; the next one writes run.1.rfn instead of run.rfn.
+std::string free_output(const Process& p) {
+  constexpr int kMaxNumber = 10000;
+  const std::string& wanted = p.options.output;
+  timespec began{};
+  clock_gettime(CLOCK_REALTIME, &began);
+  const uint64_t ran_ns = p.clock.to_ns(p.clock.ticks() - p.init_ticks);
+  const int64_t began_ns =
+      int64_t{1000000000} * began.tv_sec + began.tv_nsec - static_cast<int64_t>(ran_ns);
+  began.tv_sec = began_ns / 1000000000;
+  began.tv_nsec = began_ns % 1000000000;
+  std::string path = wanted;
+  const size_t slash = wanted.rfind('/') + 1, dot = wanted.rfind('.');
+  const size_t at = dot == std::string::npos || dot <= slash ? wanted.size() : dot;
+  for (int n = 1; n < kMaxNumber && is_taken(path, began); ++n)
+    path = wanted.substr(0, at) + "." + std::to_string(n) + wanted.substr(at);
+  return path;
+}
+
 }  // namespace
 
 bool write_trace(Process& p, format::PartialTrace merged) {
@@ -147,14 +187,19 @@ bool write_trace(Process& p, format::PartialTrace merged) {
   if (!trace.ok()) return failed(trace.error());
   const auto bytes = format::encode(trace.value());
   if (!bytes.ok()) return failed(bytes.error());
-  const auto written = format::write_file_atomically(p.options.output, bytes.value());
-  return written.ok() || failed(written.error());
+  const std::string path = free_output(p);
+  const auto written = format::write_file_atomically(path, bytes.value());
+  if (!written.ok()) return failed(written.error());
+  if (path != p.options.output)
+    complain(p, ("another job wrote " + p.options.output + ": this trace is " + path).c_str());
+  return true;
 }
 
 void world_is_up(Process& p, uint64_t init_ticks) {
   const uint64_t begin = p.clock.ticks();
+  g_mpi_was_seen.store(true);
   p.clock.refine();
-  p.init_ticks = init_ticks;
+  if (!p.initialized) p.init_ticks = init_ticks;  // else a session was there before
   p.initialized = true;
   REFRAIN_REAL(PMPI_Comm_rank)(MPI_COMM_WORLD, &p.rank);
   REFRAIN_REAL(PMPI_Comm_size)(MPI_COMM_WORLD, &p.size);

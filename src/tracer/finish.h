@@ -25,9 +25,17 @@ void end_in_finalize(Process& process);
 void finish_world(Location& location);
 
 #ifdef REFRAIN_HAS_MPI_Session_init
-// Programs that use sessions and never call MPI_Init: the process set mpi://WORLD is their world.
+// Sessions, of programs that never call MPI_Init and of others: without MPI_COMM_WORLD the process
+// set mpi://WORLD is the world.
 void session_is_up(Process& process, MPI_Session session, uint64_t init_ticks);
-void session_ends(Location& location);
+// Before MPI ends the session.
+void session_ends(Process& process, MPI_Session session);
+// At the begin of MPI_Finalize, on all ranks: whether some rank goes on with a session. Then
+// finish_world() is not for this process, but hand_over_by_file(), when the process ends.
+bool sessions_go_on(Process& process);
+// The same at the end of an MPI_Finalize that has not run our callback: something keeps MPI up.
+void mpi_goes_on(Process& process);
+void hand_over_by_file();
 #endif
 
 }  // namespace refrain::tracer

@@ -64,13 +64,28 @@ int MPI_Init_thread(CallScope& scope, decltype(&::MPI_Init_thread) real, int* ar
 }
 
 // The recorder ends inside of it, behind the callbacks that the program left there: see
-// finish_world(). How long the rest takes is not known yet when the trace is written.
+// finish_world(). How long the rest takes is not known yet when the trace is written. With sessions
+// MPI, and the recorder, may go on.
 int MPI_Finalize(CallScope& scope, decltype(&::MPI_Finalize) real) {
+  Process& p = scope.process();
   scope.begin();
-  scope.process().finalize = &scope;
-  if (!scope.process().ends_in_finalize) end_in_finalize(scope.process());
+#ifdef REFRAIN_HAS_MPI_Session_init
+  const bool goes_on = p.comm != MPI_COMM_NULL && sessions_go_on(p);
+#else
+  const bool goes_on = false;
+#endif
+  if (!goes_on) p.finalize = &scope;
+  if (!goes_on && !p.ends_in_finalize) end_in_finalize(p);
   const int rc = real();
-  scope.process().finalize = nullptr;
+#ifdef REFRAIN_HAS_MPI_Session_init
+  if (p.finalize != nullptr && p.comm != MPI_COMM_NULL) mpi_goes_on(p);
+#endif
+  if (goes_on || p.finalize != nullptr) {
+    scope.end();
+    scope.encoder(rc);
+    scope.commit();
+  }
+  p.finalize = nullptr;
   return rc;
 }
 
@@ -119,7 +134,7 @@ int MPI_Session_finalize(CallScope& scope, decltype(&::MPI_Session_finalize) rea
   e.captured(before);
   scope.released(Kind::kSession, before);
   scope.commit();
-  session_ends(scope.location());
+  session_ends(scope.process(), *session);
   return real(session);
 }
 #endif

@@ -1,15 +1,19 @@
-// Programs that use MPI sessions and never call MPI_Init have no MPI_COMM_WORLD to merge over.
-// Their ranks meet in the file system instead: each writes its record into OUTPUT.parts/, and
-// whoever finds all of them there merges them.
+// Programs that use MPI sessions have no MPI_COMM_WORLD to merge over when they come to their end:
+// they never call MPI_Init, or a session outlives MPI_Finalize. Their ranks meet in the file system
+// instead: each writes its record into OUTPUT.parts/, and whoever finds all of them there merges
+// them. They do so when the process ends: after the last session another one may come.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "format/encode/encode.h"
+#include "tracer/exit.h"
 #include "tracer/finish.h"
 #include "tracer/record.h"
 #include "tracer/recording.h"
@@ -21,7 +25,14 @@ namespace refrain::tracer {
 
 namespace {
 
-int g_open_sessions = 0;
+// The ranks will meet in the file system.
+bool g_by_file = false;
+uint64_t g_last_end_ticks = 0;  // of the last session, or of the world
+
+std::vector<MPI_Session>& open_sessions() {
+  static auto* sessions = new std::vector<MPI_Session>;
+  return *sessions;
+}
 
 std::string folder(const Process& p) { return p.options.output + ".parts"; }
 
@@ -64,32 +75,83 @@ void merge_parts(Process& p) {
   rmdir(folder(p).c_str());
 }
 
+// Before any rank of this run can have written its record: what an earlier run left, which did not
+// come to its end, must not be taken for it.
+void meet_by_file(Process& p) {
+  g_by_file = true;
+  unlink(part_path(p, p.rank).c_str());
+  if (p.rank == 0) unlink((folder(p) + "/merging").c_str());
+  rmdir(folder(p).c_str());  // fails while there is something in it
+}
+
+// What communicators are made of is told by the ranks of this group. It belongs to a session.
+bool find_world_group(Process& p) {
+  if (p.world_group != MPI_GROUP_NULL) REFRAIN_REAL(PMPI_Group_free)(&p.world_group);
+  p.world_group = MPI_GROUP_NULL;
+  return open_sessions().empty() ||
+         REFRAIN_REAL(PMPI_Group_from_session_pset)(open_sessions().back(), "mpi://WORLD",
+                                                    &p.world_group) == MPI_SUCCESS;
+}
+
 }  // namespace
 
 void session_is_up(Process& p, MPI_Session session, uint64_t init_ticks) {
-  ++g_open_sessions;
+  g_mpi_was_seen.store(true);
+  open_sessions().push_back(session);
+  if (p.world_group != MPI_GROUP_NULL) return;
+  if (!find_world_group(p))
+    return complain(p, "this MPI has no process set mpi://WORLD: nothing will be recorded");
   if (p.initialized) return;
   p.clock.refine();
   p.init_ticks = init_ticks;
-  MPI_Group world = MPI_GROUP_NULL;
-  if (REFRAIN_REAL(PMPI_Group_from_session_pset)(session, "mpi://WORLD", &world) != MPI_SUCCESS)
-    return complain(p, "this MPI has no process set mpi://WORLD: nothing will be recorded");
-  REFRAIN_REAL(PMPI_Group_rank)(world, &p.rank);
-  REFRAIN_REAL(PMPI_Group_size)(world, &p.size);
-  p.world_group = world;
+  REFRAIN_REAL(PMPI_Group_rank)(p.world_group, &p.rank);
+  REFRAIN_REAL(PMPI_Group_size)(p.world_group, &p.size);
   p.initialized = true;
+  meet_by_file(p);
   Spool::open(p, 0);
 }
 
-void session_ends(Location& location) {
-  Process& p = *location.process;
-  if (--g_open_sessions > 0 || p.comm != MPI_COMM_NULL || !p.initialized) return;
+void session_ends(Process& p, MPI_Session session) {
+  auto& open = open_sessions();
+  open.erase(std::remove(open.begin(), open.end(), session), open.end());
+  g_last_end_ticks = p.clock.ticks();
+  if (p.comm == MPI_COMM_NULL) find_world_group(p);
+}
+
+bool sessions_go_on(Process& p) {
+  int mine = open_sessions().empty() ? 0 : 1, any = mine;
+  if (mine != 0) unlink(part_path(p, p.rank).c_str());
+  if (REFRAIN_REAL(PMPI_Allreduce)(&mine, &any, 1, MPI_INT, MPI_MAX, p.comm) != MPI_SUCCESS ||
+      any == 0)
+    return false;
+  meet_by_file(p);
+  // Until all are ready to see nothing of an earlier run.
+  REFRAIN_REAL(PMPI_Barrier)(p.comm);
+  REFRAIN_REAL(PMPI_Comm_free)(&p.comm);
+  g_last_end_ticks = p.clock.ticks();
+  find_world_group(p);
+  return true;
+}
+
+void mpi_goes_on(Process& p) {
+  meet_by_file(p);
+  p.comm = MPI_COMM_NULL;
+  p.world_group = MPI_GROUP_NULL;
+  g_last_end_ticks = p.clock.ticks();
+  find_world_group(p);
+}
+
+void hand_over_by_file() {
+  // A process that leaves with a session open has not come to its end; `refrain recover` knows.
+  if (!g_by_file || is_unusual(unusual::kNotRecording) || !open_sessions().empty()) return;
+  Process& p = process();
+  if (p.comm != MPI_COMM_NULL) return;
   set_unusual(unusual::kNotRecording, true);
-  location.in_recorder = true;
   if (p.spool != nullptr) p.spool->set_state(format::spool::State::kFinishing);
   p.clock.refine();
-  REFRAIN_REAL(PMPI_Group_free)(&p.world_group);
-  auto leaf = format::leaf(make_record(p), static_cast<uint64_t>(p.size));
+  format::RankRecord record = make_record(p);
+  record.duration_ns = p.clock.to_ns(g_last_end_ticks - p.init_ticks);
+  auto leaf = format::leaf(std::move(record), static_cast<uint64_t>(p.size));
   if (!leaf.ok()) return complain(p, leaf.error().to_string().c_str());
   mkdir(folder(p).c_str(), 0700);
   const auto written =

@@ -3,6 +3,7 @@
 //   dying WAY RANK CALLS
 //
 // Rank RANK ("all": every rank) dies after CALLS calls, and the others then wait for it. WAY
+// "alarm-..." dies in a signal handler of its own, in the middle of a receive that never ends.
 // "finish" does not die; "lose" removes the rank's file from $REFRAIN_TEST_SPOOL and finishes much
 // later; "starve" gets no memory for the recorder from then on. REFRAIN_TEST_TAGS: how many tags
 // the polling calls have, in random order. Each call is a JSON line in $REFRAIN_TEST_LOG.<rank>,
@@ -41,7 +42,27 @@ static void open_log(void) {
   log_fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
 }
 
+static const char* last_way;
+
+static void on_alarm(int number) {
+  (void)number;
+  if (strcmp(last_way, "alarm-abort") == 0) MPI_Abort(MPI_COMM_WORLD, 7);
+  if (strcmp(last_way, "alarm-exit") == 0) exit(5);
+  _exit(5);
+}
+
+static void wait_for_alarm(const char* way) {
+  int nothing, me;
+  last_way = way;
+  signal(SIGALRM, on_alarm);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  say("MPI_Comm_rank", "\"rank\":%ld", me, 0, 0);
+  alarm(1);
+  MPI_Recv(&nothing, 1, MPI_INT, me, 12345, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static void die(const char* way) {
+  if (strncmp(way, "alarm", 5) == 0) wait_for_alarm(way);
   if (strcmp(way, "kill") == 0) kill(getpid(), SIGKILL);
   if (strcmp(way, "segv") == 0) {
     volatile int* volatile nowhere = NULL;

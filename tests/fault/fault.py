@@ -172,10 +172,13 @@ def dies_by_itself(way, victim, calls):
         if calls == LONG:
             expect(min(bases_of(case).values()) >= 2, "no checkpoint was made: %r", bases_of(case))
         losses = check_recovered(case, victim if victim != "all" else None)
-        if way == "abort":
+        if way.endswith("abort"):
             last = case.dumped(victim)[-1]
             expect(last["call"] == "MPI_Abort" and last["args"]["errorcode"] == 7, "last call: %r", last)
             expect("MPI_Abort" in losses["died_first"][0]["detail"], "%r", losses["died_first"])
+        elif way.startswith("alarm"):
+            expect("MPI_Recv" in losses["died_first"][0]["detail"], "%r", losses["died_first"])
+            expect(case.dumped(victim)[-1]["call"] == "MPI_Comm_rank", "the receive is said to be over")
     return test
 
 
@@ -414,6 +417,9 @@ TESTS = {
     "abort": dies_by_itself("abort", 0, FEW),
     "exit": dies_by_itself("exit", 2, FEW),
     "_exit": dies_by_itself("_exit", 1, FEW),
+    "alarm_abort": dies_by_itself("alarm-abort", 2, FEW),
+    "alarm_exit": dies_by_itself("alarm-exit", 1, FEW),
+    "alarm__exit": dies_by_itself("alarm-_exit", 3, FEW),
     "outside_one": killed_from_outside("one", "kill", 10**9),
     "outside_all": killed_from_outside("all", "kill", 10**9),
     "launcher": killed_from_outside("launcher", "kill", 10**9),

@@ -25,7 +25,11 @@ int write_all(int fd, std::string_view bytes) {
     if (n < 0) return errno;
     bytes.remove_prefix(static_cast<size_t>(n));
   }
-  return fsync(fd) == 0 || errno == EINVAL ? 0 : errno;  // EINVAL: nothing to sync to
+  int rc = 0;
+  do {
+    rc = fsync(fd);
+  } while (rc != 0 && errno == EINTR);
+  return rc == 0 || errno == EINVAL ? 0 : errno;  // EINVAL: nothing to sync to
 }
 
 // Writing beyond the process' limit on file sizes would not only fail: the system sends SIGXFSZ,

@@ -1,0 +1,53 @@
+// Runs behind the exit handlers and destructors of the program, and before those of the MPI
+// library, which stands below the recorder. Also in processes that never use MPI: the children of a
+// program inherit the preload.
+#include "tracer/exit.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "real_functions.h"
+#include "tracer/finish.h"
+#include "tracer/recording.h"
+
+namespace refrain::tracer {
+
+std::atomic<bool> g_mpi_was_seen{false};
+
+namespace {
+
+pid_t g_pid = 0;  // who loaded this library: children that fork() made have nothing to say
+
+__attribute__((constructor)) void process_begins() { g_pid = getpid(); }
+
+bool is_first_rank() {
+  for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const char* rank = std::getenv(name); rank != nullptr) return std::atoi(rank) == 0;
+  return true;
+}
+
+// A program may get MPI's functions from dlsym() with a handle of the MPI library: then they are
+// those of the library, and nothing that is preloaded can stand before them.
+void report_unseen_mpi() {
+  int began = 0;
+  if (REFRAIN_REAL(PMPI_Initialized)(&began) != MPI_SUCCESS || began == 0 || !is_first_rank())
+    return;
+  std::fprintf(stderr,
+               "refrain: this program was not recorded: it took MPI_Init from a handle of the MPI "
+               "library, by dlsym(), where Refrain cannot see it; RTLD_DEFAULT instead can be "
+               "recorded\n");
+}
+
+__attribute__((destructor)) void process_ends() {
+  if (getpid() != g_pid) return;
+#ifdef REFRAIN_HAS_MPI_Session_init
+  hand_over_by_file();
+#endif
+  if (!g_mpi_was_seen.load()) report_unseen_mpi();
+}
+
+}  // namespace
+
+}  // namespace refrain::tracer
