@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "grammar/fold.h"
 #include "real_functions.h"
 #include "tracer/control.h"
 #include "tracer/location.h"
@@ -113,6 +114,17 @@ format::OwnCost own_cost(const Process& p, uint64_t begin_ticks) {
 
 }  // namespace
 
+grammar::Grammar last_grammar(const Location& l, uint64_t* lost) {
+  grammar::Grammar grammar = l.grammar.snapshot();
+  uint64_t length = 0;
+  if (!grammar::checked_length(grammar, &length)) {
+    grammar = grammar::Grammar();
+    length = 0;
+  }
+  *lost = l.grammar.length() - length;
+  return grammar;
+}
+
 format::RankRecord make_record(Process& p) {
   const uint64_t begin = p.clock.ticks();
   format::RankRecord r;
@@ -124,17 +136,19 @@ format::RankRecord make_record(Process& p) {
     add_first_call(p, t, d);
     for (const Location* l : p.locations) add_calls(*l, t, d);
   }
+  r.losses = p.losses;
   for (const Location* l : p.locations) {
     if (l->grammar.length() == 0) continue;
-    uint64_t lost = 0;
-    r.threads.push_back({l->thread, p.spool != nullptr ? p.spool->whole_grammar(*l, &lost)
-                                                       : l->grammar.snapshot()});
-    if (lost > 0) r.losses.push_back({"part_lost", lost, p.rank, "a part in the spool"});
+    uint64_t in_spool = 0, at_end = 0;
+    r.threads.push_back({l->thread, p.spool != nullptr
+                                        ? p.spool->whole_grammar(*l, &in_spool, &at_end)
+                                        : last_grammar(*l, &at_end)});
+    if (in_spool > 0) r.losses.push_back({"part_lost", in_spool, p.rank, "a part in the spool"});
+    if (at_end > 0) r.losses.push_back({"out_of_memory", at_end, p.rank, "the last calls"});
     r.totals.in_mpi_ns += p.clock.to_ns(l->in_mpi_ticks);
     r.totals.outside_ns += p.clock.to_ns(l->outside_ticks());
   }
   r.duration_ns = p.clock.to_ns(p.clock.ticks() - p.init_ticks);
-  r.losses = p.losses;
   if (const uint64_t n = p.unrecorded_calls.load(); n > 0)
     r.losses.push_back({"out_of_memory", n, p.rank, "recorder"});
   for (const Location* l : p.locations)

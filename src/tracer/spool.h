@@ -60,8 +60,9 @@ class Spool {
   // Moves the location's grammar into the file, and begins a new one. False: there is no room for
   // it, and nothing changed.
   bool finish_part(Location& location);
-  // The grammar of all calls of the location, and how many of them could not be read back.
-  grammar::Grammar whole_grammar(const Location& location, uint64_t* lost);
+  // The grammar of all calls of the location, how many of them could not be read back, and how many
+  // of the last ones there was no memory for.
+  grammar::Grammar whole_grammar(const Location& location, uint64_t* lost, uint64_t* lost_at_end);
 
   // Bytes of the file in our memory, at most at any time.
   uint64_t most_mapped() const { return file_.most_mapped(); }

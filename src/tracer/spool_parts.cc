@@ -5,6 +5,7 @@
 #include "grammar/concatenate.h"
 #include "tracer/location.h"
 #include "tracer/process.h"
+#include "tracer/record.h"
 #include "tracer/spool.h"
 #include "tracer/spool_common.h"
 
@@ -27,14 +28,14 @@ bool Spool::finish_part(Location& l) {
   return true;
 }
 
-grammar::Grammar Spool::whole_grammar(const Location& l, uint64_t* lost) {
+grammar::Grammar Spool::whole_grammar(const Location& l, uint64_t* lost, uint64_t* lost_at_end) {
   const std::lock_guard<std::mutex> lock(mutex_);
   *lost = 0;
   grammar::Concatenation all;
   const SpoolThread* mine = nullptr;
   for (const auto& t : threads_)
     if (t->location == &l) mine = t.get();
-  if (mine == nullptr || mine->parts.empty()) return l.grammar.snapshot();
+  if (mine == nullptr || mine->parts.empty()) return last_grammar(l, lost_at_end);
   std::string bytes;
   for (const SpoolThread::Part& part : mine->parts) {
     const bool there = file_.read_back(part.offset, part.bytes, bytes);
@@ -51,7 +52,7 @@ grammar::Grammar Spool::whole_grammar(const Location& l, uint64_t* lost) {
     else
       all.add(*g);
   }
-  all.add(l.grammar.snapshot());
+  all.add(last_grammar(l, lost_at_end));
   return all.finish();
 }
 

@@ -51,9 +51,9 @@ class Case:
         self.spool = self.trace + ".spool"
         self.log = os.path.join(self.folder, "log")
 
-    def words(self, *arguments, record=()):
+    def words(self, *arguments, record=(), program=None):
         return [options.refrain, "record", "-o", self.trace] + list(record) + [
-            "--", options.program] + [str(a) for a in arguments]
+            "--", program or options.program] + [str(a) for a in arguments]
 
     def environment(self, logged=True):
         env = {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_TEST_SPOOL": self.spool}
@@ -369,6 +369,30 @@ def no_memory():
     expect(sum(dump.values()) >= 2000, "%d calls recovered", sum(dump.values()))
 
 
+def no_memory_at_the_end():
+    """The recorder cannot write down what its grammar expected the thread to do next."""
+    loops, ranks = 100, 2
+    case = Case("no-memory-at-the-end")
+    words = case.words(loops, program=options.last_calls)
+    # What the grammar asks for to collect these calls: 16 symbols of 16 bytes.
+    env = {**case.environment(False), "REFRAIN_TEST_REFUSE_BYTES": "256"}
+    outcome = mpirun.run_job(options.mpi, ranks, words, 60, case.preload() + [options.no_memory], env,
+                             cwd=case.folder)
+    expect(outcome.status == 0 and outcome.stdout.count(b" done\n") == ranks, "exit status %d, %r",
+           outcome.status, outcome.stderr[-300:])
+    info = json.loads(case.refrain("info", "--format", "json", case.trace))
+    lost = {l["detail"]: l["calls"] for l in info["losses"] if (l["reason"], l["rank"]) == ("out_of_memory", 1)}
+    expect(lost.get("the last calls") == 3, "losses: %r", info["losses"])
+    for rank in range(ranks):
+        calls = case.dumped(rank, 0)
+        polls = [call["args"]["tag"] for call in calls if call["call"] == "MPI_Iprobe"]
+        expect(polls == [i % 5 for i in range(5 * loops + (3 if rank == 0 else 0))],
+               "rank %d: %d polls dumped", rank, len(polls))
+        made = 5 * loops + 3 + 5  # these, MPI_Init_thread, rank, size, barrier, MPI_Finalize
+        expect(len(calls) + (sum(lost.values()) if rank == 1 else 0) == made, "rank %d: %d calls, losses %r", rank,
+               len(calls), info["losses"])
+
+
 class FullDisk:
     """A small disk, mounted for one test."""
 
@@ -432,6 +456,7 @@ TESTS = {
     "lost_afterwards": lost_afterwards,
     "little_memory": little_memory,
     "no_memory": no_memory,
+    "no_memory_at_the_end": no_memory_at_the_end,
     "full_disk": full_disk,
 }
 
@@ -465,6 +490,8 @@ def main():
     parser.add_argument("--only", choices=sorted(TESTS))
     parser.add_argument("--keep", metavar="DIR")
     options = parser.parse_args()
+    # Other programs stand beside it.
+    options.last_calls = os.path.join(os.path.dirname(os.path.abspath(options.program)), "last_calls")
     for name in ("refrain", "program", "libraries", "shim", "no_memory"):
         if getattr(options, name):
             setattr(options, name, os.path.abspath(getattr(options, name)))

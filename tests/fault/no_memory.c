@@ -1,5 +1,5 @@
 // Preload: after refrain_test_starve() the recorder's allocations fail. With $REFRAIN_TEST_REFUSALS
-// as many of them do, else all.
+// as many of them do, else all; with $REFRAIN_TEST_REFUSE_BYTES only those of that size.
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdint.h>
@@ -11,6 +11,7 @@ void refrain_test_starve(void);
 
 static uintptr_t begin, end;  // of the recorder's code
 static long refusals;
+static size_t refuse_bytes;
 
 static int look(struct dl_phdr_info* info, size_t size, void* data) {
   (void)size, (void)data;
@@ -27,12 +28,15 @@ static int look(struct dl_phdr_info* info, size_t size, void* data) {
 void refrain_test_starve(void) {
   const char* n = getenv("REFRAIN_TEST_REFUSALS");
   refusals = n != NULL ? atol(n) : -1;
+  const char* size = getenv("REFRAIN_TEST_REFUSE_BYTES");
+  refuse_bytes = size != NULL ? (size_t)atol(size) : 0;
   dl_iterate_phdr(look, NULL);
 }
 
 void* malloc(size_t bytes) {
   const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
-  if (refusals != 0 && caller >= begin && caller < end) {
+  if (refusals != 0 && caller >= begin && caller < end &&
+      (refuse_bytes == 0 || bytes == refuse_bytes)) {
     if (refusals > 0) --refusals;
     return NULL;
   }
