@@ -15,6 +15,10 @@ if(REFRAIN_SANITIZE)
     -fsanitize=${REFRAIN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(refrain_sanitize INTERFACE -fsanitize=${REFRAIN_SANITIZE})
 endif()
+# So that the fuzzer sees which ways through our code an input takes.
+if(REFRAIN_FUZZ)
+  target_compile_options(refrain_sanitize INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # refrain_library(base SOURCES a.cc b.cc DEPS ... [TESTS a_test.cc ...])
 # Libraries that the recorder also links get a twin NAME_plain, never sanitized, no exceptions.

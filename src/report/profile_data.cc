@@ -2,18 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "report/profile_paths.h"
 #include "report/table.h"
+#include "report/units.h"
 
 namespace refrain::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-uint64_t rounded(double v) { return v > 0 ? static_cast<uint64_t>(std::llround(v)) : 0; }
 
 void put_totals(Json& out, const analysis::CallTotals& t, const analysis::Profile& p) {
   out["count"] = t.calls;

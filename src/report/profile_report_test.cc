@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "reader/test_trace.h"
@@ -141,6 +142,16 @@ TEST(Table, AlignsItsColumns) {
   table.add({"a", "100"});
   table.add({"long", "1"});
   EXPECT_EQ(table.text(), "  name    n\n  a     100\n  long    1\n");
+}
+
+TEST(Units, RoundedNumbersStayInTheirRange) {
+  EXPECT_EQ(rounded(2.5), 3u);
+  EXPECT_EQ(rounded(0.4), 0u);
+  EXPECT_EQ(rounded(-7.0), 0u);
+  EXPECT_EQ(rounded(std::numeric_limits<double>::quiet_NaN()), 0u);
+  EXPECT_EQ(rounded(9007199254740992.0), uint64_t{1} << 53);
+  EXPECT_EQ(rounded(0x1p64), UINT64_MAX);
+  EXPECT_EQ(rounded(1e300), UINT64_MAX);
 }
 
 TEST(Units, AreShort) {

@@ -9,7 +9,7 @@
 namespace refrain::report {
 namespace {
 
-std::string time_text(double ns) { return duration_text(static_cast<uint64_t>(ns + 0.5)); }
+std::string time_text(double ns) { return duration_text(rounded(ns)); }
 
 constexpr size_t kRanksShown = 16;  // more ranks than that: their spread only
 
@@ -34,7 +34,7 @@ std::string ranks_text(const ProfileView& view) {
   };
   add("in MPI", p.in_mpi_ns, time_text);
   add("outside MPI", p.outside_ns, time_text);
-  add("calls", p.calls, [](double v) { return count_text(static_cast<uint64_t>(v + 0.5)); });
+  add("calls", p.calls, [](double v) { return count_text(rounded(v)); });
   out += spread.text();
   if (p.ranks.size() > kRanksShown) return out;
   Table ranks({"rank", "calls", "in MPI", "outside MPI", "MPI", "bytes"});

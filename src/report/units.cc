@@ -15,6 +15,12 @@ std::string short_number(double v) {
 
 }  // namespace
 
+uint64_t rounded(double v) {
+  if (!(v > 0)) return 0;
+  constexpr double kEnd = 0x1p64;
+  return v + 0.5 < kEnd ? static_cast<uint64_t>(v + 0.5) : UINT64_MAX;
+}
+
 std::string bytes_text(uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

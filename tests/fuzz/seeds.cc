@@ -1,0 +1,160 @@
+// Writes what fuzzing begins with: fuzz_seeds FOLDER makes FOLDER/<target>/ for each target. The
+// corpus that is committed came of these and of what libFuzzer found from there.
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "format/encode/encode.h"
+#include "format/encode/sections.h"
+#include "format/merge/merge.h"
+#include "format/spool/layout.h"
+#include "format/testing/patterns.h"
+#include "grammar/builder.h"
+#include "support.h"
+
+namespace refrain::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+using format::RankRecord;
+
+fs::path g_folder;
+
+void put(const std::string& target, const std::string& name, const std::string& bytes) {
+  fs::create_directories(g_folder / target);
+  std::ofstream(g_folder / target / name, std::ios::binary) << bytes;
+}
+
+std::string sections_of(const format::TraceData& trace) {
+  format::Encoding encoding(trace);
+  std::string out(1, '\0');
+  for (const format::SectionWriter& w : format::kSectionWriters) {
+    base::ByteWriter raw;
+    w.write(encoding, raw);
+    out += as_section(static_cast<uint32_t>(w.type), raw.view());
+  }
+  // The state in the header: complete or not, with losses or without.
+  out[0] = static_cast<char>((trace.meta.complete ? 1 : 0) | (trace.losses.empty() ? 0 : 2));
+  return out;
+}
+
+void traces() {
+  for (const format::testing::Pattern& pattern : format::testing::patterns()) {
+    std::vector<int64_t> dims(pattern.dimensions, 2);
+    dims[0] = 3;
+    std::vector<RankRecord> ranks;
+    for (uint64_t r = 0; r < format::testing::rank_count(dims); ++r)
+      ranks.push_back(pattern.program(r, dims, 3));
+    format::TraceData trace = format::testing::merge_all(ranks);
+    const auto bytes = format::encode(trace);
+    if (bytes.ok()) put("decode", pattern.name + ".rfn", *bytes);
+    for (const char* target : {"decode", "verbs"}) put(target, pattern.name, sections_of(trace));
+    trace.losses.push_back(format::Loss{"left_out", 17, 1, "MPI_Send"});
+    put("verbs", pattern.name + ".lossy", sections_of(trace));
+    for (const bool both : {false, true}) {
+      auto part = format::leaf(ranks[0], ranks.size());
+      if (both) part = format::merge(std::move(*part), *format::leaf(ranks[1], ranks.size()));
+      put("partial", pattern.name + (both ? ".2" : ".1"), format::serialise(*part));
+    }
+  }
+}
+
+std::string chunk(uint32_t type, uint32_t owner, uint32_t generation, uint32_t position,
+                  std::string_view bytes) {
+  base::ByteWriter out;
+  for (const uint32_t v : {type, owner, generation, 2 * position})
+    out.put_u8(static_cast<uint8_t>(v));
+  out.put_u16(static_cast<uint16_t>(bytes.size()));
+  out.put_bytes(bytes.data(), bytes.size());
+  return out.take();
+}
+
+std::string tables_of(const RankRecord& record) {
+  std::string out;
+  for (const format::Definition& d : record.definitions) {
+    base::ByteWriter w;
+    w.put_u8(static_cast<uint8_t>(d.kind));
+    w.put_varint(d.refs.size());
+    for (const uint32_t ref : d.refs) w.put_varint(ref);
+    w.put_bytes(d.payload.data(), d.payload.size());
+    out += as_section(6, w.view());
+  }
+  for (const std::string& s : record.signatures) out += as_section(7, s);
+  base::ByteWriter loss;
+  loss.put_string("left_by_jump");
+  loss.put_varint(1);
+  loss.put_string("");
+  return out + as_section(9, loss.view());
+}
+
+void spools() {
+  using format::spool::ChunkType;
+  for (const format::testing::Pattern& pattern : format::testing::patterns()) {
+    std::vector<int64_t> dims(pattern.dimensions, 2);
+    const RankRecord record = pattern.program(0, dims, 3);
+    std::string out("\x03\x00\x00", 3);
+    out += tables_of(record);
+    const format::spool::LocationState state{12, 0, 1000};
+    out += chunk(static_cast<uint32_t>(ChunkType::kLocation), 0, 0, 0,
+                 {reinterpret_cast<const char*>(&state), sizeof state});
+    std::string words;
+    for (uint64_t i = 0; i < 2 * record.signatures.size(); ++i) {
+      const uint64_t word = (100 + i) << 32 | (i % record.signatures.size() + 1);
+      words.append(reinterpret_cast<const char*>(&word), sizeof word);
+    }
+    put("spool", pattern.name + ".log",
+        out + chunk(static_cast<uint32_t>(ChunkType::kLog), 0, 0, 0, words));
+    grammar::Builder builder;
+    for (uint32_t i = 0; i < 100; ++i)
+      builder.append(i % static_cast<uint32_t>(record.signatures.size()));
+    base::ByteWriter base;
+    base.put_varint(0);
+    grammar::write(builder.finish(), base);
+    out += chunk(static_cast<uint32_t>(ChunkType::kBase), 0, 1, 100, base.view());
+    put("spool", pattern.name + ".base",
+        out + chunk(static_cast<uint32_t>(ChunkType::kLog), 0, 0, 100, words));
+  }
+}
+
+void grammars() {
+  std::mt19937_64 random(1);
+  for (uint32_t kind = 0; kind < 12; ++kind) {
+    grammar::Builder builder;
+    std::string sequence(1, '\1');
+    for (uint32_t i = 0; i < 200; ++i) {
+      const uint32_t loop = 1 + kind * 3;
+      const auto t = static_cast<uint32_t>(kind < 8 ? i % loop : random() % loop);
+      builder.append(t);
+      sequence += static_cast<char>(t);
+      if (kind % 4 == 3 && i % 50 == 49) sequence += static_cast<char>(200 + i % 50);
+    }
+    base::ByteWriter out;
+    out.put_u8(0);
+    grammar::write(builder.finish(), out);
+    put("grammar", "grammar" + std::to_string(kind), out.take());
+    put("grammar", "sequence" + std::to_string(kind), sequence);
+  }
+}
+
+void programs() {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 60; ++i) {
+    std::string bytes;
+    for (uint64_t n = 20 + random() % 200; n > 0; --n) bytes += static_cast<char>(random());
+    put("round_trip", "random" + std::to_string(i), bytes);
+  }
+}
+
+}  // namespace
+}  // namespace refrain::fuzz
+
+int main(int argc, char** argv) {
+  using namespace refrain::fuzz;
+  if (argc != 2) return 2;
+  g_folder = argv[1];
+  traces();
+  spools();
+  grammars();
+  programs();
+  return 0;
+}

@@ -1,0 +1,87 @@
+// Whatever opens as a trace goes through every verb: info, stats, check, profile, matrix, and dump
+// of some calls of some ranks. None may fail, and what they count must agree.
+#include <algorithm>
+
+#include "analysis/matrix.h"
+#include "analysis/profile.h"
+#include "reader/verify.h"
+#include "refrain/calls.h"
+#include "report/call_text.h"
+#include "report/info_text.h"
+#include "report/matrix_report.h"
+#include "report/profile_report.h"
+#include "report/stats_text.h"
+#include "support.h"
+
+namespace refrain::fuzz {
+namespace {
+
+constexpr Rank kMaxRanks = 2048;  // more would only be slower
+constexpr uint64_t kMaxCalls = 40;
+constexpr size_t kMaxText = size_t{1} << 20;
+
+void dump_some(Cursor& cursor, uint64_t from, uint64_t total, report::CallFormatter& text,
+               report::CallFormatter& json) {
+  cursor.seek(from);
+  std::string out;
+  for (uint64_t i = 0; i < kMaxCalls && out.size() < kMaxText; ++i) {
+    const Call* call = cursor.next();
+    require((call != nullptr) == (from + i < total), "as many calls as there are");
+    if (call == nullptr) return;
+    require(call->seq == from + i, "calls are numbered");
+    // A line may be longer than anybody wants to read; that is said and no error.
+    if (text.append(out, *call)) json.append(out, *call);
+  }
+}
+
+void dump(const Trace& trace, Rank rank) {
+  const auto no_site = [](DefinitionId) { return std::string(); };
+  RankReader reader(trace, rank);
+  report::CallFormatter text(trace, report::Style::kText, no_site);
+  report::CallFormatter json(trace, report::Style::kJson, no_site);
+  const std::vector<Location> locations = trace.locations(rank);
+  for (size_t i = 0; i < std::min<size_t>(locations.size(), 3); ++i) {
+    auto cursor = reader.cursor(locations[i].thread);
+    require(cursor.ok(), "every location has a cursor");
+    const uint64_t calls = locations[i].calls;
+    for (const uint64_t from : {uint64_t{0}, calls / 2, calls - std::min<uint64_t>(calls, 3)})
+      dump_some(*cursor, from, calls, text, json);
+  }
+}
+
+void fold(const Trace& trace) {
+  const analysis::Profile profile = analysis::profile(trace);
+  uint64_t calls = 0;
+  for (const analysis::FunctionRow& row : profile.functions) calls += row.totals.calls;
+  require(calls == profile.all.calls, "functions add up to all calls");
+  require(calls == trace.call_count(), "the profile has every call");
+  reader::Symbols symbols;
+  const report::ProfileView view{trace, profile, symbols};
+  (void)report::profile_json(view).size();
+  (void)report::profile_text(view, 5).size();
+  (void)report::profile_table_text(view, report::ProfileBy::kCallPath, 5).size();
+  (void)report::profile_csv(view, report::ProfileBy::kSite).size();
+  const analysis::Matrix matrix = analysis::matrix(trace, analysis::MatrixKind::kAll);
+  (void)report::matrix_json(matrix).size();
+  (void)report::matrix_csv(matrix).size();
+  (void)report::matrix_text(matrix, trace.name()).size();
+}
+
+}  // namespace
+}  // namespace refrain::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace refrain;
+  const std::string bytes = fuzz::trace_file(fuzz::view_of(data, size));
+  const auto trace = Trace::from_bytes(bytes, "fuzz");
+  if (!trace.ok()) return 0;
+  (void)report::info_json(*trace).size();
+  (void)report::info_text(*trace).size();
+  (void)report::stats_text(report::count_stats(*trace)).size();
+  const Rank ranks = trace->rank_count();
+  if (ranks > fuzz::kMaxRanks) return 0;
+  (void)reader::verify(*trace, 10).size();
+  for (const Rank rank : {Rank{0}, ranks / 2, ranks - 1}) fuzz::dump(*trace, rank);
+  fuzz::fold(*trace);
+  return 0;
+}
