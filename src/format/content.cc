@@ -85,7 +85,8 @@ class Checker {
       case DefinitionKind::kSite: {
         base::ByteWriter again;  // the file keeps the number only, so it must be its shortest form
         again.put_zigzag(in.zigzag());
-        return in.ok() && again.view() == d.payload;
+        return in.ok() && again.view() == d.payload &&
+               (d.refs.empty() || is_kind(d.refs[0], DefinitionKind::kModule));
       }
       case DefinitionKind::kModule:
         in.string(kMaxTextBytes);
@@ -96,17 +97,22 @@ class Checker {
         const auto world = static_cast<int64_t>(t_.meta.ranks);
         return comm && within(comm->local, -1, world) && within(comm->remote, -1, world);
       }
-      case DefinitionKind::kDatatype: return parse_datatype(d.payload).has_value();
-      case DefinitionKind::kPath:
-        return !d.refs.empty() && std::all_of(d.refs.begin(), d.refs.end(), [&](uint32_t r) {
-          return r < t_.definitions.size() && t_.definitions[r].kind == DefinitionKind::kSite;
-        });
+      case DefinitionKind::kDatatype:
+        return parse_datatype(d.payload).has_value() && are_kind(d.refs, DefinitionKind::kDatatype);
+      case DefinitionKind::kPath: return !d.refs.empty() && are_kind(d.refs, DefinitionKind::kSite);
       case DefinitionKind::kRegion: return true;
       default:
         if (d.kind > DefinitionKind::kRegion) return true;  // from a later minor version
         in.zigzag();
         return in.ok();  // more may follow the symbolic id
     }
+  }
+
+  bool is_kind(uint32_t definition, DefinitionKind kind) const {
+    return definition < t_.definitions.size() && t_.definitions[definition].kind == kind;
+  }
+  bool are_kind(const std::vector<uint32_t>& refs, DefinitionKind kind) const {
+    return std::all_of(refs.begin(), refs.end(), [&](uint32_t r) { return is_kind(r, kind); });
   }
 
   void signatures() {

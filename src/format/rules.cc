@@ -27,7 +27,7 @@ std::string_view rule_text(int number) {
       "The number of ranks is at least 1.",
       "Every rank has a host of the list, or -1.",
       "A definition refers to definitions with a smaller index only.",
-      "A definition's payload has the form of its kind.",
+      "A definition's payload and references have the form of its kind.",
       "A shape is a well-formed signature in split form with one expression for each slot.",
       "A request field refers to a signature with a smaller index.",
       "A definition slot is a constant or a table, and every value is an index of a definition.",

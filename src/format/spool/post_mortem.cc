@@ -1,6 +1,7 @@
 #include "format/spool/post_mortem.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <utility>
 
@@ -13,6 +14,9 @@
 namespace refrain::format::spool {
 
 namespace {
+
+// Together with what one more rank may add (read.cc): no overflow.
+constexpr uint64_t kMaxAllCalls = uint64_t{1} << 62;
 
 std::string name_of(uint32_t call) {
   const mpi::CallInfo* info = mpi::find_call(static_cast<mpi::CallId>(call));
@@ -68,9 +72,11 @@ void PostMortem::note(const RankSpool& r) {
   const auto rank = static_cast<int64_t>(last.rank);
   if (r.header.state == State::kStopped) {
     whole_ = false;
-    losses_.push_back({"spool_stopped", 0, rank,
-                       "its spool could not grow (errno " + std::to_string(r.header.error) +
-                           "): later calls are not here"});
+    const std::string why =
+        r.header.error == ECANCELED
+            ? "a signal handler jumped out of the recorder"
+            : "its spool could not grow (errno " + std::to_string(r.header.error) + ")";
+    losses_.push_back({"spool_stopped", 0, rank, why + ": later calls are not here"});
   }
   for (const std::string& what : r.damage) {
     whole_ = false;
@@ -84,6 +90,12 @@ base::Status PostMortem::add(RankSpool rank) {
   const uint64_t number = r.record.rank;
   if (r.header.world_size != world_size_ || (!lasts_.empty() && number <= lasts_.back().rank))
     return base::fail("does not belong to the same job as the others");
+  // Sums over all ranks must fit: the format allows less than 2^64 calls.
+  for (const Progress& p : r.threads) calls_ += p.calls;
+  if (calls_ > kMaxAllCalls) {
+    add_missing(number, "more calls than any job can make");
+    return base::fail("more calls than any job can make");
+  }
   auto part = are_good(r.record.definitions, world_size_)
                   ? leaf(r.record, world_size_)
                   : base::Result<PartialTrace>(base::fail("it has a definition that is none"));

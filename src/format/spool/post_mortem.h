@@ -43,6 +43,7 @@ class PostMortem {
   void add_absent(std::vector<Loss>& losses);
 
   uint64_t world_size_ = 0, found_ = 0;
+  uint64_t calls_ = 0;  // of the ranks that were added
   bool whole_ = true;
   std::vector<PartialTrace> stack_;  // as a binary counter: sizes halve from bottom to top
   std::vector<uint64_t> sizes_;

@@ -19,8 +19,8 @@ namespace refrain::format::spool {
 
 namespace {
 
-// Calls of a thread, so that sums of two cannot overflow.
-constexpr uint64_t kMaxCalls = uint64_t{1} << 62;
+// Calls of a thread: weeks of nothing else, and the sum over kMaxLocations threads fits.
+constexpr uint64_t kMaxCalls = uint64_t{1} << 47;
 
 // A chunk whose header is sound.
 struct Piece {

@@ -174,6 +174,47 @@ TEST(PostMortem, TellsWhoDiedAndWhoIsMissing) {
   EXPECT_TRUE(encode(*trace).ok());
 }
 
+TEST(PostMortem, SaysWhatStoppedASpool) {
+  const std::pair<int32_t, const char*> causes[] = {
+      {28, "its spool could not grow (errno 28)"},
+      {ECANCELED, "a signal handler jumped out of the recorder"}};
+  for (const auto& [error, what] : causes) {
+    PostMortem dead;
+    SpoolBytes s = rank_of(0, 1);
+    s.header().state = State::kStopped;
+    s.header().error = error;
+    ASSERT_TRUE(dead.add(*read(s.bytes())).ok());
+    const auto trace = dead.finish();
+    ASSERT_TRUE(trace.ok());
+    std::string detail;
+    for (const Loss& l : trace->losses)
+      if (l.reason == "spool_stopped") detail = l.detail;
+    EXPECT_EQ(detail, std::string(what) + ": later calls are not here");
+  }
+}
+
+// What the rules of the format ask of definitions: what they refer to, too.
+TEST(PostMortem, RefusesDefinitionsOfTheWrongKind) {
+  PostMortem dead;
+  SpoolBytes s(0, 1);
+  base::ByteWriter site;
+  site.put_zigzag(16);
+  // A site in a site.
+  s.definitions({{DefinitionKind::kSite, std::string(site.view()), {}},
+                 {DefinitionKind::kSite, std::string(site.view()), {0}}});
+  EXPECT_FALSE(dead.add(*read(s.bytes())).ok());
+}
+
+// One that opens, because the sum of all calls fits.
+TEST(PostMortem, RefusesMoreCallsThanThereCanBe) {
+  PostMortem dead;
+  for (uint64_t rank = 0; rank < 2; ++rank) {
+    RankSpool r = *read(rank_of(rank, 2).bytes());
+    r.threads.push_back({0, uint64_t{1} << 62, 0, 0, 0});
+    EXPECT_EQ(dead.add(std::move(r)).ok(), rank == 0);
+  }
+}
+
 TEST(PostMortem, RefusesStrangers) {
   PostMortem dead;
   SpoolBytes one = rank_of(1, 4), same = rank_of(1, 4), other = rank_of(2, 5);
