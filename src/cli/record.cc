@@ -6,6 +6,8 @@
 // and exit status are the program's own.
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -101,14 +103,28 @@ base::Status check_output(const std::string& path) {
   return base::Done{};
 }
 
-// The system drops LD_PRELOAD for programs that run with another user's rights.
+// Whether the system would run the program with other rights than ours: by the bits of its mode,
+// unless the file system has none of that, or by capabilities of the file.
+bool has_other_rights(const std::string& program, const struct stat& info) {
+  struct statvfs system {};
+  if (statvfs(program.c_str(), &system) == 0 && (system.f_flag & ST_NOSUID) != 0) return false;
+  // Without the group's right to execute the second bit means something else.
+  constexpr mode_t kSetGroup = S_ISGID | S_IXGRP;
+  return ((info.st_mode & S_ISUID) != 0 && info.st_uid != getuid()) ||
+         ((info.st_mode & kSetGroup) == kSetGroup && info.st_gid != getgid()) ||
+         (getuid() != 0 && getxattr(program.c_str(), "security.capability", nullptr, 0) > 0);
+}
+
+// For such a program, and all that it starts, the system's loader ignores what is to be preloaded.
+// Run as the user whose rights it takes, it can be recorded: then it takes none.
 base::Status check_rights(const std::string& program) {
   struct stat info {};
   if (stat(program.c_str(), &info) != 0) return base::usage(std::strerror(errno), program);
-  if (((info.st_mode & S_ISUID) != 0 && info.st_uid != geteuid()) ||
-      ((info.st_mode & S_ISGID) != 0 && info.st_gid != getegid()))
-    return base::unsupported("a setuid or setgid program cannot be recorded", program);
-  return base::Done{};
+  if (!has_other_rights(program, info)) return base::Done{};
+  return base::unsupported(
+      "a setuid or setgid program cannot be recorded: the system lets nothing be preloaded; record "
+      "a copy of it without these rights",
+      program);
 }
 
 base::Result<std::string> resolve(const std::string& word) {

@@ -9,6 +9,7 @@ another exit status, and so are found here). --seed and --rounds repeat or widen
 import argparse
 import os
 import random
+import shutil
 import stat
 import subprocess
 import sys
@@ -155,6 +156,49 @@ class Recording(Folder):
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
             line = one_line(self, done, UNSUPPORTED)
             self.assertIn("librefrain-%s.so" % mpi, line)
+
+    def copy_of(self, mpi, name, mode, owner=None):
+        path = self.path(name)
+        shutil.copy(os.path.join(options.programs[mpi], "exit_status"), path)
+        if owner is not None:
+            os.chown(path, owner, owner)
+        os.chmod(path, mode)  # after chown, which takes these bits away
+        return path
+
+    def test_programs_with_other_rights(self):
+        """The system preloads nothing into them: said beforehand, and nothing is run."""
+        mpi = sorted(options.programs)[0]
+        if os.geteuid() == 0:
+            others = [self.copy_of(mpi, "other_user", 0o4755, 65534), self.copy_of(mpi, "other_group", 0o2755, 65534)]
+        else:
+            others = [p for p in ("/usr/bin/su", "/bin/su", "/usr/bin/passwd") if os.path.exists(p)
+                      and os.stat(p).st_mode & stat.S_ISUID][:1]
+        for program in others:
+            line = one_line(self, refrain("record", "-o", self.path("t.rfn"), program), UNSUPPORTED)
+            self.assertIn("setuid or setgid", line)
+            self.assertIn(program, line)
+        self.assertFalse([f for f in self.files() if f.startswith("t.rfn")])
+        # Rights that are ours anyway change nothing, nor does the bit without the right to execute.
+        for name, mode in (("own", 0o6755), ("locked", 0o2745)):
+            self.copy_of(mpi, name, mode)
+            done = self.record(mpi, 2, self.path(name), program=None)
+            self.assertEqual(done.status, 7, done.stderr)
+            self.assertEqual(refrain("check", self.path("t.rfn")).returncode, GOOD)
+            os.remove(self.path("t.rfn"))
+
+    def test_program_with_capabilities(self):
+        tools = [shutil.which("setcap", path=os.environ["PATH"] + ":/usr/sbin:/sbin"), shutil.which("setpriv")]
+        nobody = [tools[1], "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        if os.geteuid() != 0 or None in tools or subprocess.run(
+                nobody + ["test", "-x", options.refrain], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("needs root, setcap, setpriv and a build that others can run")
+        os.chmod(self.folder, 0o755)
+        program = self.copy_of(sorted(options.programs)[0], "capable", 0o755)
+        if subprocess.run([tools[0], "cap_net_bind_service+ep", program], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("the file system has no capabilities")
+        done = subprocess.run(nobody + [options.refrain, "record", "-o", "/tmp/never.rfn", program],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        self.assertIn("setuid or setgid", one_line(self, done, UNSUPPORTED))
 
     def test_output_in_no_folder(self):
         for mpi in sorted(options.programs):
