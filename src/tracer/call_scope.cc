@@ -3,6 +3,7 @@
 #include <new>
 
 #include "mpi/call_ids.h"
+#include "tracer/abandon.h"
 #include "tracer/control.h"
 #include "tracer/fortran.h"
 #include "tracer/process.h"
@@ -38,6 +39,7 @@ bool is_called_by_pointer(uintptr_t address) {
 
 // The first call that is not recorded: what the spool has stays there.
 void out_of_memory(Process& p) {
+  if (is_abandoned()) return;
   if (p.spool != nullptr) p.spool->loss("out_of_memory", 0, "recorder");
   complain(p, "no memory: its further calls are not recorded");
 }
@@ -103,9 +105,12 @@ void CallScope::enter() {
 
 void CallScope::close_left() {
   Location* l = location_;
+  const bool left_recorder = l->in_recorder;
   l->depth = 0;
   l->open_call = 0;
   l->in_recorder = false;
+  if (left_recorder) abandon_record(*l->process);
+  if (is_abandoned()) return;
   if (!l->process->threaded) l->process->requests.give_back_all();
   l->process->lose("left_by_jump", "a callback jumped out of an MPI call");
 }
@@ -243,13 +248,19 @@ void CallScope::count_duration(uint64_t ticks) {
 // Budget: 50 instructions, and what the grammar takes at the end of a symbol.
 void CallScope::again(CallMemo& memo) {
   Location& l = *location_;
+  // Whoever jumps out of here must be noticed; the fences keep both stores where they are.
+  l.in_recorder = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   const uint64_t ticks = duration();
   memo.count_one(ticks);
   count_time(ticks);
   const auto terminal = static_cast<uint32_t>(l.grammar.expected());
   if (l.spool.try_push(terminal, ticks)) [[likely]]
-    return l.grammar.append_expected();
-  again_slowly(terminal, ticks);
+    l.grammar.append_expected();
+  else
+    again_slowly(terminal, ticks);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  l.in_recorder = false;
 }
 
 [[gnu::noinline, gnu::cold]] void CallScope::again_slowly(uint32_t terminal, uint64_t ticks) {

@@ -1,13 +1,18 @@
 #include "tracer/finish.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <string>
 #include <utility>
 
 #include "format/encode/encode.h"
 #include "format/merge/merge.h"
+#include "tracer/abandon.h"
 #include "tracer/buffers.h"
 #include "tracer/call_scope.h"
 #include "tracer/exit.h"
@@ -72,6 +77,7 @@ format::PartialTrace nothing(uint64_t world_size) {
 }
 
 format::PartialTrace own_part(Process& p) {
+  if (is_abandoned()) return nothing(static_cast<uint64_t>(p.size));
   if (!memory_for(memory_of(p))) {
     complain(p, "no memory to hand its record over; its calls are lost");
     return nothing(static_cast<uint64_t>(p.size));
@@ -156,6 +162,29 @@ bool is_taken(const std::string& path, const timespec& began) {
                                              : info.st_mtim.tv_nsec > began.tv_nsec;
 }
 
+// Held while a name for the trace is chosen and taken. Nobody waits long for it: what it prevents
+// is rare, and where there are no such locks it is not there.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& path)
+      : fd_(open(path.substr(0, path.rfind('/') + 1).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    constexpr int kTries = 100;
+    constexpr useconds_t kPause = 20000;
+    for (int i = 0; i < kTries && fd_ >= 0 && flock(fd_, LOCK_EX | LOCK_NB) != 0; ++i) {
+      if (errno != EWOULDBLOCK && errno != EINTR) return;
+      usleep(kPause);
+    }
+  }
+  ~FolderLock() {
+    if (fd_ >= 0) close(fd_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  const int fd_;
+};
+
 // Jobs that one of the job's own processes starts inherit the name of the trace: MPI_Comm_spawn'ed
 // ones, say. Who ends first has it; the next one writes run.1.rfn instead of run.rfn.
 std::string free_output(const Process& p) {
@@ -187,6 +216,7 @@ bool write_trace(Process& p, format::PartialTrace merged) {
   if (!trace.ok()) return failed(trace.error());
   const auto bytes = format::encode(trace.value());
   if (!bytes.ok()) return failed(bytes.error());
+  const FolderLock lock(p.options.output);
   const std::string path = free_output(p);
   const auto written = format::write_file_atomically(path, bytes.value());
   if (!written.ok()) return failed(written.error());

@@ -15,8 +15,8 @@ void add_calls(const Location& location, uint32_t terminal, format::DurationStat
 // What is known once per run; see format::Meta::text.
 std::map<std::string, std::string> run_text(const Process& process);
 
-// The grammar of the calls since the last part that went to the spool, and how many of the last ones
-// it lacks: writing it down takes memory, which may not be there.
+// The grammar of the calls since the last part that went to the spool, and how many of the last
+// ones it lacks: writing it down takes memory, which may not be there.
 grammar::Grammar last_grammar(const Location& location, uint64_t* lost);
 
 // Everything recorded so far. The process may not record meanwhile.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "format/encode/encode.h"
+#include "tracer/abandon.h"
 #include "tracer/exit.h"
 #include "tracer/finish.h"
 #include "tracer/record.h"
@@ -144,6 +145,7 @@ void mpi_goes_on(Process& p) {
 void hand_over_by_file() {
   // A process that leaves with a session open has not come to its end; `refrain recover` knows.
   if (!g_by_file || is_unusual(unusual::kNotRecording) || !open_sessions().empty()) return;
+  if (is_abandoned()) return;
   Process& p = process();
   if (p.comm != MPI_COMM_NULL) return;
   set_unusual(unusual::kNotRecording, true);

@@ -123,6 +123,14 @@ void Spool::set_state(spool::State state) {
   if (file_.header() != nullptr && !stopped_) file_.header()->state = state;
 }
 
+void Spool::abandon() {
+  stopped_ = true;
+  if (file_.header() == nullptr) return;
+  file_.header()->error = ECANCELED;
+  in_order();
+  file_.header()->state = spool::State::kStopped;
+}
+
 // One line for the whole job, if the ranks can see each other's files.
 void Spool::stop() {
   stopped_ = true;

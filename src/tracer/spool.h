@@ -57,6 +57,8 @@ class Spool {
   void signature(std::string_view bytes);
   void loss(const char* reason, uint64_t calls, const char* detail);
   void set_state(format::spool::State state);
+  // Leaves the file as it is, for good. Takes no lock: whoever holds it may never give it back.
+  void abandon();
   // Moves the location's grammar into the file, and begins a new one. False: there is no room for
   // it, and nothing changed.
   bool finish_part(Location& location);

@@ -4,10 +4,12 @@
 //   signals jump     a handler leaves a call by a jump, on a signal out of an error handler: the
 //   call
 //                    never returns, so it is lost and counted (the manifest says how often)
-//   signals fault    a handler of SIGSEGV jumps out of the program's own code, between calls
+//   signals fault    a handler of SIGSEGV jumps out of the program's own code, between calls, and out
+//                    of a call that was given a bad address: that one is lost
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -110,6 +112,14 @@ static void touch_nothing(void) {
     }
     expect_handled(SIGSEGV, on_jump);
   }
+  char room[64];
+  int position = 0;
+  may_jump = 1;
+  if (sigsetjmp(back, 1) == 0) {
+    MPI_Pack((void*)(intptr_t)8, 1, MPI_INT, room, sizeof room, &position, MPI_COMM_WORLD);
+    EXPECT(!"nothing is at address 8");
+  }
+  neighbours(30);
 }
 
 int main(int argc, char** argv) {

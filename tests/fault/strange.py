@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+"""Jobs that do with processes and signals what few do: the program wins, and nothing is wrong.
+
+    strange.py --refrain build/refrain --mpi mpich --programs build/tests/fault/mpich [--only jumping]
+
+What is compared call by call is in tests/programs; here is what needs more than one trace, or ends
+in one that is not whole. Exit status: 0 all good, 1 something is wrong, 77 nothing could run.
+"""
+import argparse
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import fault  # noqa: E402
+from fault import Case, Failure, expect, mpirun  # noqa: E402
+
+RANKS = 2
+options = None
+
+
+def run(case, program, *arguments, ranks=RANKS, record=(), job_env=None, env=None):
+    words = case.words(*arguments, record=record, program=os.path.join(options.programs, program))
+    return mpirun.run_job(options.mpi, ranks, words, 60, case.preload(),
+                          {**case.environment(False), **(env or {})}, cwd=case.folder, job_env=job_env)
+
+
+def said(outcome):
+    return [l for l in outcome.stderr.decode(errors="replace").splitlines() if l.startswith("refrain")]
+
+
+def info(case, trace=None, status=0):
+    return json.loads(case.refrain("info", "--format", "json", trace or case.trace, status=status))
+
+
+def jumping():
+    """A handler jumps out of the recorder itself: the rest of that rank is not recorded.
+
+    Without a spool: the C library and UCX hold locks while files are mapped, and a jump out of them
+    leaves these locked, with Refrain as without."""
+    case = Case("jumping")
+    outcome = run(case, "jumping", 400, record=["--spool", "off"])
+    expect(outcome.status == 0, "exit status %d: %r", outcome.status, outcome.stderr[-300:])
+    found = re.findall(rb"rank (\d): (\d+) returned, 400 jumps", outcome.stdout)
+    expect(len(found) == RANKS, "output: %r", outcome.stdout)
+    lines = said(outcome)
+    expect(all("jumped out of the recorder" in line for line in lines) and len(lines) <= RANKS, "said: %r", lines)
+    # Whoever was never caught in the recorder has all its calls; with 400 jumps hardly anybody.
+    case.refrain("check", case.trace, status=4 if lines else 0)
+    what = info(case, status=4 if lines else 0)
+    missing = [l for l in what["losses"] if l["reason"] == "rank_missing"]
+    expect(len(missing) == (len(lines) > 0), "%d said so, losses: %r", len(lines), what["losses"])
+
+
+def spawned():
+    """Children that are recorded as well, into a trace of their own or of the same name."""
+    if options.mpi == "mpich":
+        return "skip: MPICH 4.0.2 on UCX refuses MPI_Comm_spawn on Debian 12"
+    family = os.path.join(options.programs, "family")
+    tcp = {"OMPI_MCA_btl": "self,tcp"}
+    for name in ("run.rfn", "children.rfn"):
+        case = Case("spawned-" + name)
+        output = os.path.join(case.folder, name)
+        child = ["/usr/bin/env", "REFRAIN_LIBRARY_PATH=" + options.libraries, options.refrain, "record", "-o", output,
+                 "--", family]
+        outcome = run(case, "family", *child, job_env=tcp)
+        expect(outcome.status == 0 and outcome.stdout.count(b"2 children") == RANKS, "status %d: %r",
+               outcome.status, outcome.stderr[-400:])
+        same = output == case.trace
+        traces = sorted(os.path.basename(p) for p in glob.glob(case.folder + "/*"))
+        expect(traces == (["run.1.rfn", "run.rfn"] if same else ["children.rfn", "run.rfn"]), "files: %r", traces)
+        lines = said(outcome)
+        expect(len(lines) == same and all("run.1.rfn" in line for line in lines), "said: %r", lines)
+        counts = {}
+        for trace in traces:
+            profile = json.loads(case.refrain("profile", "--format", "json", os.path.join(case.folder, trace)))
+            calls = {row["call"]: row["count"] for row in profile["functions"]}
+            counts["parents" if "MPI_Comm_spawn" in calls else "children"] = calls
+        expect(counts.get("parents", {}).get("MPI_Comm_spawn") == RANKS, "parents: %r", counts)
+        expect(counts.get("children", {}).get("MPI_Comm_get_parent") == 2, "children: %r", counts)
+    return None
+
+
+def stale_parts():
+    """Ranks that meet in the file system do not take what an earlier run left for theirs."""
+    if options.mpi == "openmpi":
+        return "skip: no sessions in this MPI"
+    case = Case("stale")
+    parts = case.trace + ".parts"
+    os.mkdir(parts)
+    for name in ("0.part", "1.part", "merging"):
+        with open(os.path.join(parts, name), "w") as f:
+            f.write("of another run")
+    outcome = run(case, "two_sessions")
+    expect(outcome.status == 0 and not said(outcome), "status %d: %r", outcome.status, outcome.stderr[-300:])
+    case.refrain("check", case.trace)
+    expect(info(case)["calls"] == RANKS * 9, "%d calls", info(case)["calls"])
+    expect(sorted(os.listdir(case.folder)) == ["run.rfn"], "left behind: %r", os.listdir(case.folder))
+    return None
+
+
+def session_left_open():
+    """A process that ends with a session open leaves its spool."""
+    if options.mpi == "openmpi":
+        return "skip: no sessions in this MPI"
+    case = Case("open")
+    outcome = run(case, "two_sessions", "leave")
+    expect(not os.path.exists(case.trace), "status %d: a trace of a job that did not finish", outcome.status)
+    case.refrain("recover", case.spool)
+    what = info(case, status=4)
+    expect(what["calls"] >= RANKS * 6, "%d calls", what["calls"])
+    return None
+
+
+TESTS = {"jumping": jumping, "spawned": spawned, "stale_parts": stale_parts, "session_left_open": session_left_open}
+
+
+def run_all():
+    failed = skipped = 0
+    for name in [options.only] if options.only else TESTS:
+        begin = time.monotonic()
+        try:
+            outcome = TESTS[name]()
+        except (Failure, subprocess.TimeoutExpired, OSError, ValueError, KeyError) as e:
+            failed += 1
+            print("FAIL  %s %s: %s %s" % (options.mpi, name, type(e).__name__, e), flush=True)
+            continue
+        skipped += outcome is not None
+        print("%s  %s %s  %.1f s" % (outcome or "pass", options.mpi, name, time.monotonic() - begin), flush=True)
+    print("%d failed, %d skipped" % (failed, skipped))
+    return 1 if failed else 0
+
+
+def main():
+    global options
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--refrain", required=True)
+    parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi"))
+    parser.add_argument("--programs", required=True, help="folder of the built programs")
+    parser.add_argument("--libraries", default="")
+    parser.add_argument("--shim", default="")
+    parser.add_argument("--only", choices=sorted(TESTS))
+    parser.add_argument("--keep", metavar="DIR")
+    options = fault.options = parser.parse_args()
+    for name in ("refrain", "programs", "libraries", "shim"):
+        if getattr(options, name):
+            setattr(options, name, os.path.abspath(getattr(options, name)))
+    if mpirun.launcher(options.mpi) is None:
+        print("skip  no launcher of %s here" % options.mpi)
+        return fault.SKIPPED
+    options.work = options.keep or tempfile.mkdtemp(prefix="refrain-strange-")
+    try:
+        return run_all()
+    finally:
+        if not options.keep:
+            shutil.rmtree(options.work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
