@@ -1,6 +1,7 @@
-# Finds MPICH and Open MPI side by side and generates the recorder's wrappers for each.
+# Finds MPICH and Open MPI side by side, and SimGrid's SMPI, and generates the recorder's wrappers for
+# each.
 #
-#   REFRAIN_MPIS                           the ones found: mpich, openmpi
+#   REFRAIN_MPIS                           the ones found: mpich, openmpi, smpi
 #   REFRAIN_MPICC_<mpi>                    the compiler wrapper
 #   REFRAIN_MPI_INCLUDES_<mpi>             include folders of its mpi.h
 #   REFRAIN_MPI_LIBRARY_<mpi>              full path of libmpich.so or libmpi.so
@@ -105,7 +106,23 @@ function(refrain_use_mpicc mpi mpicc words)
   set(REFRAIN_MPI_FORTRAN_LIBRARIES_${mpi} "${fortran}" CACHE INTERNAL "")
 endfunction()
 
+# SMPI is a part of SimGrid: ranks are actors of a simulation in one process.
+function(refrain_find_smpi)
+  find_program(smpicc NAMES smpicc NO_CACHE)
+  find_path(includes NAMES smpi/mpi.h NO_CACHE)
+  find_library(library NAMES simgrid NO_CACHE)
+  if(NOT smpicc OR NOT includes OR NOT library)
+    message(STATUS "refrain: no SimGrid: programs cannot be recorded under SMPI")
+    return()
+  endif()
+  message(STATUS "refrain: smpi: ${smpicc}, ${library}")
+  set(REFRAIN_MPICC_smpi ${smpicc} CACHE FILEPATH "Compiler wrapper of SMPI")
+  set(REFRAIN_MPI_INCLUDES_smpi ${includes}/smpi ${includes} CACHE INTERNAL "")
+  set(REFRAIN_MPI_LIBRARY_smpi ${library} CACHE INTERNAL "")
+endfunction()
+
 set(REFRAIN_MPIS)
+refrain_find_smpi()
 foreach(mpi mpich openmpi)
   refrain_find_mpi(${mpi})
   if(REFRAIN_MPI_LIBRARY_${mpi})
@@ -113,6 +130,9 @@ foreach(mpi mpich openmpi)
   endif()
 endforeach()
 unset(mpi)
+if(REFRAIN_MPI_LIBRARY_smpi)
+  list(APPEND REFRAIN_MPIS smpi)
+endif()
 if(NOT REFRAIN_MPIS)
   message(WARNING "refrain: no MPI found (looked for mpicc.mpich, mpicc.openmpi, mpicc): no recorder is "
                   "built; install mpich or openmpi, or set REFRAIN_MPICC_mpich or REFRAIN_MPICC_openmpi")
@@ -146,7 +166,15 @@ function(refrain_generate_mpi mpi out_var)
       list(APPEND fortran_flags --fortran-library ${library})
     endforeach()
   endif()
-  file(GLOB headers ${REFRAIN_MPI_INCLUDES_${mpi}}/mpi*.h)
+  set(kind_flags)
+  if(mpi STREQUAL smpi)
+    set(kind_flags --calls-itself)
+  endif()
+  set(headers)
+  foreach(folder ${REFRAIN_MPI_INCLUDES_${mpi}})
+    file(GLOB found ${folder}/mpi*.h)
+    list(APPEND headers ${found})
+  endforeach()
   file(MAKE_DIRECTORY ${out})
   # Files whose content stays keep their time: the stamp says that the generator ran.
   add_custom_command(
@@ -154,6 +182,7 @@ function(refrain_generate_mpi mpi out_var)
     BYPRODUCTS ${sources} ${out}/real_functions.h ${out}/hand.h
     COMMAND ${REFRAIN_PYTHON} ${gen}/gen_wrappers.py --spec ${tables} --out ${out}
             --compiler ${compiler} --library ${REFRAIN_MPI_LIBRARY_${mpi}} ${fortran_flags}
+            ${kind_flags}
     COMMAND ${CMAKE_COMMAND} -E touch ${out}/wrappers.stamp
     DEPENDS ${gen}/gen_wrappers.py ${gen}/gen_calls.py ${gen}/spec.py ${gen}/mpi_header.py
             ${gen}/wrapper_body.py ${gen}/constants_code.py ${gen}/fortran.py
@@ -170,6 +199,9 @@ function(refrain_link_mpi target mpi)
   target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/generated/${mpi})
   target_include_directories(${target} SYSTEM PRIVATE ${REFRAIN_MPI_INCLUDES_${mpi}})
   target_compile_definitions(${target} PRIVATE ${REFRAIN_MPI_DEFINITIONS})
+  if(mpi STREQUAL smpi)
+    target_compile_definitions(${target} PRIVATE REFRAIN_SMPI=1)
+  endif()
   # Needed even where the recorder itself names no symbol of it: a program may open its MPI with dlopen.
   target_link_libraries(${target} PRIVATE -Wl,--no-as-needed ${REFRAIN_MPI_LIBRARY_${mpi}}
                         -Wl,--as-needed ${CMAKE_DL_LIBS})

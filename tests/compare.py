@@ -52,7 +52,7 @@ class Case:
         options = self.options
         words = [os.path.join(HERE, "compare.py"), "--refrain", options.refrain, "--mpi", self.mpi,
                  "--programs", options.programs, "--only", self.entry["name"], "-n", str(self.ranks),
-                 "--keep", "/tmp/refrain-again"]
+                 "--manifest", options.manifest, "--keep", "/tmp/refrain-again"]
         if options.shim:
             words += ["--shim", options.shim]
         if options.libraries:
@@ -70,17 +70,16 @@ class Case:
 
     def run(self, recorded):
         env = {"REFRAIN_TEST_DIR": self.folder}
-        command = self.command()
+        wrapper = []
         if recorded:
             env["REFRAIN_TEST_LOG"] = self.log
             env["REFRAIN_QUIET"] = "1"
-            command = ([self.options.refrain, "record", "-o", self.trace] +
-                       self.entry.get("record", []) + ["--"] + command)
+            wrapper = [self.options.refrain, "record", "-o", self.trace] + self.entry.get("record", []) + ["--"]
             if self.options.libraries:
                 env["REFRAIN_LIBRARY_PATH"] = self.options.libraries
         preload = [self.options.shim] if self.mpi == "mpich" and self.options.shim else []
-        return mpirun.run_job(self.mpi, self.ranks, command, self.options.timeout, preload, env,
-                              cwd=self.folder, job_env=self.entry.get("job_env"))
+        return mpirun.run_job(self.mpi, self.ranks, self.command(), self.options.timeout, preload, env,
+                              cwd=self.folder, job_env=self.entry.get("job_env"), wrapper=wrapper)
 
     def refrain(self, *arguments):
         done = subprocess.run([self.options.refrain] + list(arguments), stdin=subprocess.DEVNULL,
@@ -171,7 +170,7 @@ def selected(manifest, options):
 def run_all(manifest, options):
     passed, skipped, failed = 0, [], 0
     for entry in selected(manifest, options):
-        if options.mpi not in entry.get("mpi", ["mpich", "openmpi"]):
+        if options.mpi not in entry.get("mpi", ["mpich", "openmpi", "smpi"]):
             skipped.append("%s (%s)" % (entry["name"], entry["why"]))
             continue
         for ranks in [options.ranks] if options.ranks else entry["ranks"]:
@@ -200,7 +199,7 @@ def run_all(manifest, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--refrain", required=True)
-    parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi"))
+    parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi", "smpi"))
     parser.add_argument("--programs", required=True, help="folder of the built programs")
     parser.add_argument("--libraries", default="", help="folder of librefrain-<mpi>.so")
     parser.add_argument("--manifest", default=os.path.join(HERE, "programs", "manifest.json"))
@@ -213,7 +212,7 @@ def main():
     parser.add_argument("--timeout", type=float, default=90)
     parser.add_argument("--keep", metavar="DIR", help="leave traces and logs there")
     options = parser.parse_args()
-    for name in ("refrain", "programs", "shim", "libraries", "keep"):
+    for name in ("refrain", "programs", "shim", "libraries", "keep", "manifest"):
         if getattr(options, name):
             setattr(options, name, os.path.abspath(getattr(options, name)))
     if mpirun.launcher(options.mpi) is None:

@@ -105,12 +105,14 @@ std::string mpi_word(Mpi mpi) {
   switch (mpi) {
     case Mpi::kMpich: return "mpich";
     case Mpi::kOpenMpi: return "openmpi";
+    case Mpi::kSmpi: return "smpi";
     default: return "";
   }
 }
 
 Mpi mpi_of_library(const std::string& name) {
   const std::string major = major_version(name);
+  if (starts_with(name, "libsimgrid.so")) return Mpi::kSmpi;
   if (starts_with(name, "libmpich")) return Mpi::kMpich;
   if (starts_with(name, "libopen-pal.") || starts_with(name, "libopen-rte.")) return Mpi::kOpenMpi;
   const bool is_mpi = starts_with(name, "libmpi.so") || starts_with(name, "libmpi_") ||

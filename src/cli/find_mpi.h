@@ -10,14 +10,15 @@
 
 namespace refrain::cli {
 
-enum class Mpi : uint8_t { kNone, kMpich, kOpenMpi, kOther };
+enum class Mpi : uint8_t { kNone, kMpich, kOpenMpi, kSmpi, kOther };
 
-// "mpich", "openmpi": the word of --mpi and in librefrain-<word>.so.
+// "mpich", "openmpi", "smpi": the word of --mpi and in librefrain-<word>.so.
 std::string mpi_word(Mpi mpi);
 
 // By the name of a library that a program asks for: libmpich.so.* and the libmpi.so.12 of the MPICH
-// ABI (Intel MPI, Cray, MVAPICH); libmpi.so.40 and its parts for Open MPI; kOther for an MPI that
-// no recorder is built for; kNone for a library that has nothing to do with MPI.
+// ABI (Intel MPI, Cray, MVAPICH); libmpi.so.40 and its parts for Open MPI; libsimgrid.so.* for
+// SMPI; kOther for an MPI that no recorder is built for; kNone for a library that has nothing to do
+// with MPI.
 Mpi mpi_of_library(const std::string& name);
 
 // What the environment says of the launcher that started this process.

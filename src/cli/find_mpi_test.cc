@@ -17,6 +17,8 @@ TEST(MpiOfLibrary, ByNameAndVersion) {
   for (const char* name : {"libmpi.so.40", "libmpi.so.40.30.4", "libopen-pal.so.40",
                            "libopen-rte.so.40", "libmpi_mpifh.so.40"})
     EXPECT_EQ(mpi_of_library(name), Mpi::kOpenMpi) << name;
+  for (const char* name : {"libsimgrid.so.3.32", "libsimgrid.so"})
+    EXPECT_EQ(mpi_of_library(name), Mpi::kSmpi) << name;
   for (const char* name : {"libmpi.so", "libmpi_abi.so.0", "libmpi.so.3", "libmpt.so"})
     EXPECT_EQ(mpi_of_library(name), Mpi::kOther) << name;
   for (const char* name : {"libc.so.6", "libm.so.6", "libopenblas.so.0", "libmpir.so.23", ""})

@@ -86,10 +86,13 @@ size_t program_position(const Words& words, size_t begin, size_t end) {
 
 }  // namespace
 
+bool is_smpirun(const std::string& program) { return base_name(program) == "smpirun"; }
+
 bool is_launcher(const std::string& program) {
   const std::string name = base_name(program);
   for (const char* launcher : {"mpiexec", "mpirun"})
     if (name == launcher || name.rfind(std::string(launcher) + ".", 0) == 0) return true;
+  if (is_smpirun(program)) return true;
   for (const char* launcher : {"srun", "aprun", "orterun", "prterun", "prun", "jsrun", "ibrun"})
     if (name == launcher) return true;
   return false;
@@ -98,6 +101,11 @@ bool is_launcher(const std::string& program) {
 Words behind_launcher(const Words& record, const Words& launcher_line) {
   Words out;
   if (!launcher_line.empty()) out.push_back(launcher_line[0]);
+  if (!launcher_line.empty() && is_smpirun(launcher_line[0])) {
+    out.insert(out.end(), {"-wrapper", shell_line(record)});
+    out.insert(out.end(), launcher_line.begin() + 1, launcher_line.end());
+    return out;
+  }
   for (size_t begin = 1; begin < launcher_line.size();) {
     size_t end = begin;  // one program of several: mpiexec -n 1 a : -n 2 b
     while (end < launcher_line.size() && launcher_line[end] != ":") ++end;

@@ -11,6 +11,9 @@ using Words = std::vector<std::string>;
 // mpiexec, mpirun.openmpi, srun, ...: something that `record` must stand behind, not in front of.
 bool is_launcher(const std::string& program);
 
+// SimGrid's launcher, which takes what stands in front of the program as -wrapper.
+bool is_smpirun(const std::string& program);
+
 // What the user meant by `refrain record OPTIONS mpiexec -n 4 ./app`: the same words with
 // `refrain record OPTIONS` moved right in front of each program.
 Words behind_launcher(const Words& record, const Words& launcher_line);

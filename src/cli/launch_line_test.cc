@@ -7,7 +7,7 @@ namespace {
 
 TEST(IsLauncher, KnowsTheCommonOnes) {
   for (const char* name : {"mpiexec", "mpirun", "/usr/bin/mpirun.openmpi", "mpiexec.hydra", "srun",
-                           "aprun", "orterun", "prterun", "jsrun", "ibrun"})
+                           "aprun", "orterun", "prterun", "jsrun", "ibrun", "smpirun"})
     EXPECT_TRUE(is_launcher(name)) << name;
   for (const char* name : {"./app", "mpirun-like", "mpiexec_test", "python3", "srun/app"})
     EXPECT_FALSE(is_launcher(name)) << name;
@@ -24,6 +24,11 @@ TEST(BehindLauncher, StandsRightAtTheProgram) {
             "srun --ntasks=4 refrain record -o a.rfn ./app");
   EXPECT_EQ(moved({"mpirun", "--mca", "pml", "ob1", "--oversubscribe", "-np", "2", "--", "./app"}),
             "mpirun --mca pml ob1 --oversubscribe -np 2 -- refrain record -o a.rfn ./app");
+}
+
+TEST(BehindLauncher, IsTheWrapperOfSmpirun) {
+  EXPECT_EQ(moved({"smpirun", "-np", "4", "-platform", "p.xml", "./app", "-n", "8"}),
+            "smpirun -wrapper 'refrain record -o a.rfn' -np 4 -platform p.xml ./app -n 8");
 }
 
 TEST(BehindLauncher, GuessesTheValuesOfUnknownOptions) {

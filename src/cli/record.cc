@@ -21,6 +21,7 @@
 #include "cli/common.h"
 #include "cli/find_mpi.h"
 #include "cli/launch_line.h"
+#include "cli/smpi_line.h"
 #include "cli/verbs.h"
 #include "mpi/call_filter.h"
 
@@ -41,6 +42,7 @@ struct RecordOptions {
 };
 
 const char* const kTimings[] = {"stats"};
+constexpr const char* kSmpi = "smpi";
 constexpr const char* kHeapLibrary = "librefrain-heap.so";
 
 std::string environment(const char* name) {
@@ -73,8 +75,9 @@ base::Status check_words(const RecordOptions& options) {
   }
   if (!known.empty())
     return base::usage("unknown timing '" + options.timing + "' (known: " + known + ")");
-  if (!options.mpi.empty() && options.mpi != "mpich" && options.mpi != "openmpi")
-    return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi)");
+  if (!options.mpi.empty() && options.mpi != "mpich" && options.mpi != "openmpi" &&
+      options.mpi != kSmpi)
+    return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi, smpi)");
   if (options.buffers != "off" && options.buffers != "on")
     return base::usage("unknown buffers '" + options.buffers + "' (known: off, on)");
   if (const auto filter = mpi::CallFilter::parse(options.only, options.without); !filter.ok())
@@ -184,6 +187,17 @@ base::Result<std::string> choose_mpi(const RecordOptions& options, const std::st
       program);
 }
 
+// All ranks are one process there.
+base::Status check_smpi(const RecordOptions& options, const Words& words) {
+  if (options.buffers == "on")
+    return base::unsupported("--buffers on does not work under SMPI, whose ranks share a heap");
+  if (!options.spool.empty() && options.spool != "off")
+    return base::unsupported(
+        "there is no spool under SMPI, whose ranks die together: leave out "
+        "--spool");
+  return check_smpi_line(words);
+}
+
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
 
 void preload(const std::string& library) {
@@ -222,6 +236,9 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   if (const auto good = check_rights(*program); !good.ok()) return good.error();
   const auto mpi = choose_mpi(options, *program, launcher);
   if (!mpi.ok()) return mpi.error();
+  const bool smpi = *mpi == kSmpi;
+  if (smpi)
+    if (const auto good = check_smpi(options, words); !good.ok()) return good.error();
   const auto recorder = find_recorder(*mpi);
   if (!recorder.ok()) return recorder.error();
   const auto heap = options.buffers == "on" ? find_library(kHeapLibrary) : std::string();
@@ -234,11 +251,13 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   set("REFRAIN_MPI", *mpi);
   set("REFRAIN_CALLPATH", std::to_string(options.call_path));
   set("REFRAIN_QUIET", options.quiet ? "1" : "0");
-  set("REFRAIN_SPOOL",
-      options.spool.empty() || options.spool == "off" ? options.spool : absolute(options.spool));
+  set("REFRAIN_SPOOL", smpi                                              ? "off"
+                       : options.spool.empty() || options.spool == "off" ? options.spool
+                                                                         : absolute(options.spool));
   set("REFRAIN_MEMORY", options.memory);
-  set("REFRAIN_COMMAND", shell_line(words));
-  set("REFRAIN_PROGRAM", *program);
+  const Words own = smpi ? smpi_program(words) : words;
+  set("REFRAIN_COMMAND", shell_line(own));
+  set("REFRAIN_PROGRAM", own[0] == words[0] ? *program : absolute(own[0]));
   set("REFRAIN_BUFFERS", options.buffers);
   set("REFRAIN_ONLY", options.only);
   set("REFRAIN_WITHOUT", options.without);
@@ -263,6 +282,16 @@ void add_words(Words& words, const RecordOptions& options) {
   if (options.start_paused && environment("REFRAIN_START_PAUSED").empty())
     words.push_back("--start-paused");
 }
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  mpiexec -n 4 refrain record ./app input.txt           writes run.rfn\n"
+    "  mpirun -n 64 refrain record -o big.rfn ./app -v       -v is the program's\n"
+    "  mpiexec -n 4 refrain record /usr/bin/python3 job.py   mpi4py: the launcher tells the MPI\n"
+    "  REFRAIN_OUTPUT=/scratch/a.rfn srun refrain record ./app\n"
+    "  smpirun -np 1024 -platform p.xml -hostfile hosts --cfg=smpi/privatization:mmap \\\n"
+    "          -wrapper \"refrain record\" ./app               SimGrid: simulated ranks and "
+    "time";
 
 // What is recorded, and when.
 void add_filters(CLI::App& verb, RecordOptions& options) {
@@ -296,7 +325,8 @@ void add_record(CLI::App& app, int& exit_status) {
   verb->add_option("--timing", options->timing, "What to keep of time: stats, per different call")
       ->envname("REFRAIN_TIMING")
       ->capture_default_str();
-  verb->add_option("--mpi", options->mpi, "The program's MPI, mpich or openmpi [found by itself]")
+  verb->add_option("--mpi", options->mpi,
+                   "The program's MPI: mpich, openmpi or smpi [found by itself]")
       ->envname("REFRAIN_MPI");
   verb->add_option("--callpath", options->call_path,
                    "Call sites of a call's path: 0 none, 1 the call's own, up to 32")
@@ -324,12 +354,7 @@ void add_record(CLI::App& app, int& exit_status) {
   verb->add_option("PROGRAM", "The program, then its own arguments, untouched")
       ->check(CLI::Validator([](std::string&) { return std::string("never"); }, ""));
   verb->validate_positionals();
-  verb->footer(
-      "Examples:\n"
-      "  mpiexec -n 4 refrain record ./app input.txt           writes run.rfn\n"
-      "  mpirun -n 64 refrain record -o big.rfn ./app -v       -v is the program's\n"
-      "  mpiexec -n 4 refrain record /usr/bin/python3 job.py   mpi4py: the launcher tells the MPI\n"
-      "  REFRAIN_OUTPUT=/scratch/a.rfn srun refrain record ./app");
+  verb->footer(kExamples);
   verb->callback([verb, options, &exit_status] {
     const Words words = verb->remaining();
     // The words in front of the program, as the user wrote them.

@@ -2,7 +2,6 @@
 
 #include <elf.h>
 #include <link.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,10 +24,10 @@ bool has_stem(const char* path, const char* const (&stems)[N]) {
 // call is under way is not a call of the program (ROMIO, in MPICH, calls MPI by its public names).
 bool is_mpi_library(const char* path) {
   static constexpr const char* kStems[] = {
-      "librefrain-", "libmpi.so",   "libmpich", "libmpi_",   "libmpifort", "libmpicxx",
-      "libopen-rte", "libopen-pal", "libmca_",  "mca_",      "libucp",     "libuct",
-      "libucs",      "libucm",      "libpmix",  "libfabric", "libpmi",     "libompi",
-      "libromio",    "libhwloc",    "libpsm",   "libprrte",  "libmpi++",   "libopa"};
+      "librefrain-", "libmpi.so", "libmpich", "libmpi_",   "libmpifort", "libmpicxx", "libopen-rte",
+      "libopen-pal", "libmca_",   "mca_",     "libucp",    "libuct",     "libucs",    "libucm",
+      "libpmix",     "libfabric", "libpmi",   "libompi",   "libromio",   "libhwloc",  "libpsm",
+      "libprrte",    "libmpi++",  "libopa",   "libsimgrid"};
   return has_stem(path, kStems);
 }
 
@@ -122,20 +121,6 @@ const Segment* AddressMap::find(uintptr_t address) const {
   if (it == segments_.begin()) return nullptr;
   --it;
   return address < it->end ? &*it : nullptr;
-}
-
-StackBounds StackBounds::of_this_thread() {
-  StackBounds bounds;
-  pthread_attr_t attr;
-  if (pthread_getattr_np(pthread_self(), &attr) != 0) return bounds;
-  void* base = nullptr;
-  size_t size = 0;
-  if (pthread_attr_getstack(&attr, &base, &size) == 0) {
-    bounds.begin = reinterpret_cast<uintptr_t>(base);
-    bounds.end = bounds.begin + size;
-  }
-  pthread_attr_destroy(&attr);
-  return bounds;
 }
 
 }  // namespace refrain::tracer

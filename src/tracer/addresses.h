@@ -41,7 +41,7 @@ class AddressMap {
 
 struct StackBounds {
   uintptr_t begin = 0, end = 0;
-  static StackBounds of_this_thread();
+  static StackBounds of_this_thread();  // current.cc
   bool holds(uintptr_t a) const { return a >= begin && a < end; }
 };
 

@@ -13,12 +13,21 @@ namespace {
 // Frames looked at for the begin of the stack.
 constexpr size_t kLookAhead = 64;
 
+// Whether the code is what starts a program: the C library, and the simulation where ranks are its
+// threads.
+bool is_start_code(Process& p, uintptr_t address) {
+#ifdef REFRAIN_SMPI
+  if (p.is_mpi_code(address)) return true;
+#endif
+  return p.is_system_code(address);
+}
+
 // How many of the frames are the program's: what starts its main function or thread stands around
 // it, some frames of the C library and at most one of the program's start-up code.
 size_t without_start(Process& p, const StackFrame* frames, size_t n) {
   size_t end = n;
-  if (end > 2 && p.is_system_code(frames[end - 2].return_address)) --end;
-  while (end > 1 && p.is_system_code(frames[end - 1].return_address)) --end;
+  if (end > 2 && is_start_code(p, frames[end - 2].return_address)) --end;
+  while (end > 1 && is_start_code(p, frames[end - 1].return_address)) --end;
   return end == n ? n : std::max<size_t>(end, 1);
 }
 

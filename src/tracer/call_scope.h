@@ -38,12 +38,12 @@ class CallScope {
  public:
   // Budget: 20 instructions for a call of the program.
   [[gnu::always_inline]] CallScope(mpi::CallId call, void* return_address, void* frame)
-      : location_(g_location),
+      : location_(known_location()),
         address_(reinterpret_cast<uintptr_t>(return_address)),
         frame_(reinterpret_cast<uintptr_t>(frame)),
         call_(call) {
-    if (g_unusual.load(std::memory_order_relaxed) != 0 || location_ == nullptr ||
-        location_->depth != 0 || refrain_fortran_site.address != nullptr) [[unlikely]]
+    if (is_unusual(unusual::kAnything) || location_ == nullptr || location_->depth != 0 ||
+        refrain_fortran_site.address != nullptr) [[unlikely]]
       enter();
     else
       open();
@@ -73,7 +73,7 @@ class CallScope {
   mpi::CallId call() const { return call_ & (kFilteredCall - 1); }
 
   void begin() {
-    begin_ticks_ = location_->process->clock.ticks();
+    begin_ticks_ = location_->process->clock.entry_ticks(location_->depth);
     location_->spool.entered(call(), begin_ticks_);
   }
   void end() { end_ticks_ = location_->process->clock.ticks(); }

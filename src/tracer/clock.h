@@ -1,5 +1,5 @@
 // The recorder's clock: nanoseconds of CLOCK_MONOTONIC, read from the time stamp counter where that
-// counter is invariant (9 ns a read instead of 23).
+// counter is invariant (9 ns a read instead of 23). Under SMPI: nanoseconds of simulated time.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,19 @@ struct Clock {
   void refine();
 
   uint64_t ticks() const {
-#if defined(__x86_64__)
+#if defined(REFRAIN_SMPI)
+    return simulated_ns();
+#elif defined(__x86_64__)
     if (use_counter) return __rdtsc();
 #endif
     return monotonic_ns();
   }
+  // ticks() before a call of the program, with `depth` calls under way.
+#if defined(REFRAIN_SMPI)
+  uint64_t entry_ticks(int depth) const;
+#else
+  uint64_t entry_ticks(int) const { return ticks(); }
+#endif
   uint64_t to_ns(uint64_t ticks) const {
     return use_counter ? static_cast<uint64_t>(static_cast<double>(ticks) * ns_per_tick) : ticks;
   }
@@ -32,7 +40,12 @@ struct Clock {
   static uint64_t monotonic_ns();
 
  private:
+#if defined(REFRAIN_SMPI)
+  static uint64_t simulated_ns();
+  bool mpi_is_up_ = false;
+#else
   uint64_t first_ticks_ = 0, first_ns_ = 0;
+#endif
 };
 
 }  // namespace refrain::tracer

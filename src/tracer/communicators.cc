@@ -10,10 +10,7 @@
 
 namespace refrain::tracer {
 
-CommIds& comm_ids() {
-  static CommIds* ids = new CommIds;
-  return *ids;
-}
+CommIds& comm_ids() { return of_this_process<CommIds>(); }
 
 namespace {
 

@@ -30,7 +30,7 @@ class RequestSnapshot {
       look_up_guarded(requests);
     else
       for (int i = 0; i < count_; ++i) look_up(i, requests[i], &requests[i]);
-    if (g_filters) [[unlikely]]
+    if (control().filters) [[unlikely]]
       leave_out_if_filtered(scope);
   }
   ~RequestSnapshot() {

@@ -14,15 +14,11 @@
 
 namespace refrain::tracer {
 
-constinit std::atomic<uint8_t> g_leave[kCallSlots] = {};
-constinit std::atomic<uint64_t> g_left_out[kCallSlots] = {};
-constinit bool g_filters = false;
+#ifndef REFRAIN_SMPI
+constinit Control g_control;
+#endif
 
 namespace {
-
-constinit std::mutex g_mutex;
-std::string* g_comm_words = nullptr;  // of REFRAIN_COMM
-HandleMap* g_objects = nullptr;       // windows and files whose calls are left out
 
 std::string words_of(const char* name) {
   const char* value = std::getenv(name);
@@ -39,9 +35,9 @@ void mark_calls(uint8_t bit, bool set, Which which) {
   for (const mpi::CallInfo& call : mpi::all_calls()) {
     if (call.id >= kCallSlots || !which(call)) continue;
     if (set)
-      g_leave[call.id].fetch_or(bit, std::memory_order_relaxed);
+      control().leave[call.id].fetch_or(bit, std::memory_order_relaxed);
     else
-      g_leave[call.id].fetch_and(static_cast<uint8_t>(~bit), std::memory_order_relaxed);
+      control().leave[call.id].fetch_and(static_cast<uint8_t>(~bit), std::memory_order_relaxed);
   }
 }
 
@@ -60,7 +56,7 @@ bool keeps_comm(MPI_Comm comm) {
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0;
   bool asked = false, kept = false;
-  mpi::for_each_word(*g_comm_words, [&](std::string_view word) {
+  mpi::for_each_word(*control().comm_words, [&](std::string_view word) {
     if (kept) return;
     if (word == "world" || word == "self") {
       kept = comm == (word == "world" ? MPI_COMM_WORLD : MPI_COMM_SELF);
@@ -89,22 +85,23 @@ bool leaves_out_by_comm(mpi::CallId id, uint64_t comm_key) {
 }
 
 bool leaves_out_by_object(mpi::CallId id, format::DefinitionKind kind, uint64_t key) {
-  const std::lock_guard<std::mutex> lock(g_mutex);
-  if (g_objects == nullptr || g_objects->find(kind, key) == HandleMap::kMissing) return false;
+  const std::lock_guard<std::mutex> lock(control().mutex);
+  if (control().objects == nullptr || control().objects->find(kind, key) == HandleMap::kMissing)
+    return false;
   count_left_out(id);
   return true;
 }
 
 void leave_object_out(format::DefinitionKind kind, uint64_t key) {
-  const std::lock_guard<std::mutex> lock(g_mutex);
-  if (g_objects == nullptr) g_objects = new HandleMap;
-  g_objects->put(kind, key, 0);
+  const std::lock_guard<std::mutex> lock(control().mutex);
+  if (control().objects == nullptr) control().objects = new HandleMap;
+  control().objects->put(kind, key, 0);
 }
 
 void forget_object(format::DefinitionKind kind, uint64_t key) {
-  if (!g_filters) return;
-  const std::lock_guard<std::mutex> lock(g_mutex);
-  if (g_objects != nullptr) g_objects->erase(kind, key);
+  if (!control().filters) return;
+  const std::lock_guard<std::mutex> lock(control().mutex);
+  if (control().objects != nullptr) control().objects->erase(kind, key);
 }
 
 void start_control(Process& p) {
@@ -117,30 +114,30 @@ void start_control(Process& p) {
     if (!only.empty()) p.options.filter += " --only " + only;
     if (!without.empty()) p.options.filter += " --without " + without;
   }
-  g_comm_words = new std::string(words_of("REFRAIN_COMM"));
-  if (!g_comm_words->empty()) {
+  control().comm_words = new std::string(words_of("REFRAIN_COMM"));
+  if (!control().comm_words->empty()) {
     mark_calls(leave::kByComm, true, [](const mpi::CallInfo& call) {
       return has_comm(call) && mpi::filter_role(call) == mpi::FilterRole::kWord;
     });
-    p.options.filter += " --comm " + *g_comm_words;
+    p.options.filter += " --comm " + *control().comm_words;
   }
   if (!p.options.filter.empty()) p.options.filter.erase(0, 1);
-  g_filters = !p.options.filter.empty();
-  set_unusual(unusual::kLeavesOut, g_filters);
+  control().filters = !p.options.filter.empty();
+  set_unusual(unusual::kLeavesOut, control().filters);
   const std::string paused = words_of("REFRAIN_START_PAUSED");
   if (!paused.empty() && paused != "0") pause_recording();
 }
 
 void pause_recording() {
-  const std::lock_guard<std::mutex> lock(g_mutex);
+  const std::lock_guard<std::mutex> lock(control().mutex);
   mark_calls(leave::kPaused, true, can_pause);
   set_unusual(unusual::kLeavesOut, true);
 }
 
 void resume_recording() {
-  const std::lock_guard<std::mutex> lock(g_mutex);
+  const std::lock_guard<std::mutex> lock(control().mutex);
   mark_calls(leave::kPaused, false, can_pause);
-  set_unusual(unusual::kLeavesOut, g_filters);
+  set_unusual(unusual::kLeavesOut, control().filters);
 }
 
 void obey_level(int level) {
@@ -151,7 +148,7 @@ void obey_level(int level) {
 void add_left_out(std::vector<format::Loss>& losses, int rank) {
   for (const mpi::CallInfo& call : mpi::all_calls()) {
     if (call.id >= kCallSlots) continue;
-    const uint64_t calls = g_left_out[call.id].load(std::memory_order_relaxed);
+    const uint64_t calls = control().left_out[call.id].load(std::memory_order_relaxed);
     if (calls > 0) losses.push_back({"left_out", calls, rank, std::string(call.name)});
   }
 }

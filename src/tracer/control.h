@@ -10,10 +10,14 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <mutex>
+#include <string>
 #include <vector>
 
 #include "format/trace_data.h"
 #include "mpi/call_table.h"
+#include "tracer/current.h"
+#include "tracer/handle_map.h"
 
 namespace refrain::tracer {
 
@@ -27,17 +31,32 @@ inline constexpr uint8_t kByComm = 4;  // it depends on the communicator
 
 inline constexpr size_t kCallSlots = 2048;  // above every id of a function
 
-extern __attribute__((visibility("hidden"))) std::atomic<uint8_t> g_leave[kCallSlots];
-// Calls left out. Threads may lose a count to each other; it is no more than a statement of size.
-extern std::atomic<uint64_t> g_left_out[kCallSlots];
+// Of a rank.
+struct Control {
+  std::atomic<uint8_t> leave[kCallSlots] = {};
+  // Calls left out. Threads may lose a count to each other; it is no more than a statement of size.
+  std::atomic<uint64_t> left_out[kCallSlots] = {};
+  bool filters = false;  // one is on, for the whole run
+  std::mutex mutex;
+  std::string* comm_words = nullptr;  // of REFRAIN_COMM
+  HandleMap* objects = nullptr;       // windows and files whose calls are left out
+};
+
+#ifndef REFRAIN_SMPI
+extern __attribute__((visibility("hidden"))) Control g_control;
+inline Control& control() { return g_control; }
+#else
+inline Control& control() { return of_this_process<Control>(); }
+#endif
+
 [[gnu::always_inline]] inline void count_left_out(mpi::CallId id) {
-  std::atomic<uint64_t>& count = g_left_out[id];
+  std::atomic<uint64_t>& count = control().left_out[id];
   count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
-// A filter is on, for the whole run.
-extern __attribute__((visibility("hidden"))) bool g_filters;
 
-inline uint8_t how_to_leave(mpi::CallId id) { return g_leave[id].load(std::memory_order_relaxed); }
+inline uint8_t how_to_leave(mpi::CallId id) {
+  return control().leave[id].load(std::memory_order_relaxed);
+}
 
 bool leaves_out_by_comm(mpi::CallId id, uint64_t comm_key);
 // Of a window or file: when the call that made it was left out.

@@ -113,6 +113,8 @@ void merge_over_ranks(Process& p, format::PartialTrace& mine) {
   }
 }
 
+#ifndef REFRAIN_SMPI
+
 // MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the latest first, while MPI still
 // works: programs hang what they have to do at the end there. Ours is the first one that is set, so
 // theirs are over, and recorded, when it is deleted.
@@ -146,6 +148,26 @@ void open_spool(Process& p) {
   REFRAIN_REAL(PMPI_Bcast)(&run, sizeof run, MPI_BYTE, 0, p.comm);
   Spool::open(p, run);
 }
+
+// Ranks may ask for different levels of thread support; how they agree on ids must be one way.
+bool some_rank_has_threads(Process& p) {
+  int mine = p.threaded ? 1 : 0, any = mine;
+  REFRAIN_REAL(PMPI_Allreduce)(&mine, &any, 1, MPI_INT, MPI_MAX, p.comm);
+  return any != 0;
+}
+
+#else
+
+// SMPI: its ranks are threads and have none. (A reduction there costs the square of their number.)
+bool some_rank_has_threads(Process&) { return false; }
+
+// MPI_Finalize does not: what callbacks do in there is not recorded.
+bool call_at_finalize() { return false; }
+
+// Its ranks die together, and thousands of files for one process are too many.
+void open_spool(Process&) {}
+
+#endif
 
 // Spool files go when the trace has all that they have, and not before.
 void close_spool(Process& p, bool whole) {
@@ -240,10 +262,7 @@ void world_is_up(Process& p, uint64_t init_ticks) {
     return complain(p, "cannot set up a communicator of its own: nothing will be recorded");
   }
   REFRAIN_REAL(PMPI_Comm_set_errhandler)(p.comm, MPI_ERRORS_RETURN);
-  // Ranks may ask for different levels of thread support; how they agree on ids must be one way.
-  int mine = p.threaded ? 1 : 0, any = mine;
-  REFRAIN_REAL(PMPI_Allreduce)(&mine, &any, 1, MPI_INT, MPI_MAX, p.comm);
-  p.threads_anywhere = any != 0;
+  p.threads_anywhere = some_rank_has_threads(p);
   open_spool(p);
   define_world(p);
   p.ends_in_finalize = call_at_finalize();

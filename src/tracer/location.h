@@ -1,8 +1,6 @@
 // Location: a thread of a rank. Everything on the path of a call that is not shared lives here.
 //
-// current_location() is the single door to the recorder's state: thread-local storage, initial-exec
-// model (below one nanosecond). A runtime with ranks as user-level threads would put its hook
-// into find_location().
+// current_location() of current.h is the single door to it.
 #pragma once
 
 #include <atomic>
@@ -14,9 +12,9 @@
 #include "tracer/addresses.h"
 #include "tracer/call_memo.h"
 #include "tracer/call_path.h"
+#include "tracer/current.h"
 #include "tracer/encoder.h"
 #include "tracer/own_time.h"
-#include "tracer/recording.h"
 #include "tracer/spool_log.h"
 
 namespace refrain::tracer {
@@ -57,18 +55,5 @@ struct Location {
   // Stack buffers by first use.
   std::vector<uintptr_t> stack_buffers;
 };
-
-// This thread's location once it has one. `__thread`: known to need no initialisation.
-extern
-    __attribute__((tls_model("initial-exec"), visibility("hidden"))) __thread Location* g_location;
-// The same for a thread that has none yet.
-Location* find_location();
-
-// The calling thread's location, made on first use. nullptr when recording is over or impossible.
-inline Location* current_location() {
-  if (is_unusual(unusual::kNotRecording)) [[unlikely]]
-    return nullptr;
-  return g_location != nullptr ? g_location : find_location();
-}
 
 }  // namespace refrain::tracer

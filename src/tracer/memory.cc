@@ -25,7 +25,7 @@ alignas(kAlignment) char reserve[kReserve];
 std::atomic<size_t> used{0};
 
 void* from_reserve(size_t bytes) {
-  set_unusual(unusual::kOutOfMemory, true);
+  g_unusual.fetch_or(unusual::kOutOfMemory);
   const size_t need = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   const size_t at = used.fetch_add(need);
   return need <= kReserve && at <= kReserve - need ? reserve + at : nullptr;

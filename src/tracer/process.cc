@@ -34,16 +34,6 @@ std::string absolute(const std::string& path) {
 
 }  // namespace
 
-Process& process() {
-  // Never destroyed: MPI calls may come from exit handlers.
-  static Process* const p = [] {
-    auto* made = new Process;
-    made->start();
-    return made;
-  }();
-  return *p;
-}
-
 void Process::start() {
   if (environment("REFRAIN_RECORD", "1") == "0") return set_unusual(unusual::kNotRecording, true);
   pid = static_cast<int>(getpid());

@@ -141,7 +141,7 @@ class Process {
   std::mutex mutex_;
 };
 
-// The one process of this address space.
+// The calling process; made on first use. See current.h.
 Process& process();
 
 }  // namespace refrain::tracer

@@ -74,7 +74,9 @@ void add_calls(const Location& l, uint32_t terminal, format::DurationStats& to) 
 
 std::map<std::string, std::string> run_text(const Process& p) {
   std::map<std::string, std::string> text;
-#ifdef OPEN_MPI
+#if defined(REFRAIN_SMPI)
+  text["mpi"] = "smpi";
+#elif defined(OPEN_MPI)
   text["mpi"] = "openmpi";
 #else
   text["mpi"] = "mpich";

@@ -36,16 +36,24 @@ AttributeValue attribute_value(int keyval) {
   switch (keyval) {
     case MPI_TAG_UB:
     case MPI_HOST:
+#ifndef REFRAIN_SMPI
     case MPI_IO:
+#endif
     case MPI_WTIME_IS_GLOBAL:
     case MPI_UNIVERSE_SIZE:
     case MPI_LASTUSEDCODE:
-    case MPI_APPNUM:
+    case MPI_APPNUM: return AttributeValue::kInt;
+#ifdef REFRAIN_SMPI
+      // Attributes of windows have the numbers of those of communicators, whose meaning they get
+      // here; this one may be any address.
+      static_assert(MPI_WIN_BASE == MPI_IO);
+#else
     case MPI_WIN_DISP_UNIT: return AttributeValue::kInt;
     case MPI_WIN_SIZE: return AttributeValue::kAint;
     case MPI_WIN_BASE: return AttributeValue::kAddress;
     case MPI_WIN_CREATE_FLAVOR: return AttributeValue::kFlavor;
     case MPI_WIN_MODEL: return AttributeValue::kModel;
+#endif
     default: return AttributeValue::kProgram;
   }
 }

@@ -3,7 +3,7 @@
 #include "calls.h"
 
 static int rank, size;
-static const MPI_Comm W = MPI_COMM_WORLD;
+#define W MPI_COMM_WORLD  // no constant in every MPI
 
 static void talk(MPI_Comm c) {
   int me, n, sum, one = 1;

@@ -3,7 +3,7 @@
 #include "calls.h"
 
 static int rank, size;
-static const MPI_Comm W = MPI_COMM_WORLD;
+#define W MPI_COMM_WORLD  // no constant in every MPI
 static double out[4096], in[4096];
 
 // Commits; sends n of them, `bytes` in all, around the ring.

@@ -7,6 +7,10 @@
 #include <stdarg.h>
 #include <stdint.h>
 
+#ifdef SMPI_H
+#include <simgrid/actor.h>
+#endif
+
 enum { kMaxBound = 8192, kMaxArray = 4096, kLineBytes = 1 << 18 };
 
 // What a request's status means once it is complete.
@@ -47,7 +51,13 @@ static void open_file(void) {
   if (rank == NULL) rank = getenv("OMPI_COMM_WORLD_RANK");
   if (base == NULL) return;
   char path[4096];
+#ifdef SMPI_H
+  // Every rank has these variables for itself, but all have the same environment.
+  snprintf(path, sizeof path, "%s.%d", base, (int)sg_actor_self_get_pid() - 1);
+  (void)rank;
+#else
   snprintf(path, sizeof path, "%s.%s", base, rank ? rank : "0");
+#endif
   file = fopen(path, "w");
 }
 
@@ -166,7 +176,7 @@ static void put_rank(struct Line* l, int v) {
     put(l, "\"MPI_PROC_NULL\"");
   else if (v == MPI_ANY_SOURCE)
     put(l, "\"MPI_ANY_SOURCE\"");
-  else if (v == MPI_ROOT)
+  else if (v < 0 && v == MPI_ROOT)  // 0 in SMPI
     put(l, "\"MPI_ROOT\"");
   else if (v == MPI_UNDEFINED)
     put(l, "\"MPI_UNDEFINED\"");

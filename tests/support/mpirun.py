@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Run N ranks of a program under MPICH or Open MPI on a small machine, and never hang.
+"""Run N ranks of a program under MPICH, Open MPI or SMPI on a small machine, and never hang.
 
     mpirun.py --mpi mpich -n 4 [--timeout 60] [--preload shim.so] [--env K=V] -- ./program args
 
@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 import uuid
+
+import smpi
 
 TOKEN = "REFRAIN_TEST_JOB"
 TIMED_OUT = 124
@@ -38,7 +40,8 @@ def default_shim():
 
 def launcher(mpi):
     """Path of the MPI's launcher, or None."""
-    names = {"mpich": ("mpiexec.mpich", "mpiexec.hydra"), "openmpi": ("mpirun.openmpi",)}[mpi]
+    names = {"mpich": ("mpiexec.mpich", "mpiexec.hydra"), "openmpi": ("mpirun.openmpi",),
+             "smpi": ("smpirun",)}[mpi]
     for name in names:
         path = shutil.which(name)
         if path:
@@ -46,8 +49,10 @@ def launcher(mpi):
     return None
 
 
-def command_line(mpi, ranks, command, preload=(), env=None):
-    """The launcher's argv. Variables and preloads reach the ranks only, never the launcher."""
+def command_line(mpi, ranks, command, preload=(), env=None, wrapper=()):
+    """The launcher's argv, with `wrapper` in front of the program.
+
+    Variables and preloads reach the ranks only, never the launcher."""
     settings = dict(env or {})
     if preload:
         settings["LD_PRELOAD"] = ":".join(preload)
@@ -58,11 +63,13 @@ def command_line(mpi, ranks, command, preload=(), env=None):
     prefix = ["/usr/bin/env"] + ["%s=%s" % kv for kv in sorted(settings.items())]
     if not settings:
         prefix = []
+    if mpi == "smpi":
+        return smpi.command_line(ranks, command, prefix + list(wrapper))
     if mpi == "mpich":
         head = [launcher(mpi), "-launcher", "fork", "-iface", "lo", "-n", str(ranks)]
     else:
         head = [launcher(mpi), "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
-    return head + prefix + list(command)
+    return head + prefix + list(wrapper) + list(command)
 
 
 def job_environment(mpi):
@@ -70,7 +77,7 @@ def job_environment(mpi):
     if mpi == "mpich":
         environment["UCX_TLS"] = "self,sm"
         environment["MPIR_CVAR_NOLOCAL"] = "1"
-    else:
+    elif mpi == "openmpi":
         environment["OMPI_MCA_pml"] = "ob1"
         environment["OMPI_MCA_btl"] = "self,vader"
         environment["OMPI_MCA_btl_tcp_if_include"] = "lo"
@@ -171,13 +178,13 @@ def run_command(argv, timeout, environment=None, cwd=None, stacks_to=None):
 
 
 def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, stacks_to=None,
-            job_env=None):
+            job_env=None, wrapper=()):
     """Run `command` on `ranks` ranks; preload defaults to the yield shim for MPICH.
 
     env is for the ranks, job_env for the launcher too."""
     if preload is None:
         preload = [default_shim()] if mpi == "mpich" and default_shim() else []
-    argv = command_line(mpi, ranks, command, preload, env)
+    argv = command_line(mpi, ranks, command, preload, env, wrapper)
     environment = job_environment(mpi)
     environment.update(job_env or {})
     return run_command(argv, timeout, environment, cwd, stacks_to)
@@ -185,7 +192,7 @@ def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, s
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi"))
+    parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi", "smpi"))
     parser.add_argument("-n", type=int, default=2, dest="ranks")
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--preload", action="append")

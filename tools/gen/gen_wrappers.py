@@ -5,7 +5,7 @@ What this MPI lacks is left out. A function of its mpi.h that the table lacks, o
 parameters differs, stops the build with the function's name.
 
 usage: gen_wrappers.py --spec DIR --out DIR --compiler "g++ -I..." [--library libmpi.so]
-                       [--fortran-library libmpi_mpifh.so]...
+                       [--fortran-library libmpi_mpifh.so]... [--calls-itself]
 Writes: wrappers_NN.cc, real_functions.h, real_functions.cc, hand.h, constants_table.cc, and
 fortran_site.cc with fortran_trampolines.S.
 """
@@ -157,7 +157,15 @@ def leaves_out(wrapped):
     return f'refrain::tracer::leaves_out(refrain::mpi::k{call.name}{subject})'
 
 
-def entry_point(wrapped, name):
+def from_itself(name, arguments, calls_itself):
+    """For an MPI whose MPI_X calls PMPI_X by that name: what to do with such a call."""
+    if not calls_itself or not name.startswith('P'):
+        return []
+    return ['  if (refrain::tracer::is_mpi_itself(__builtin_return_address(0))) [[likely]]',
+            f'    return REFRAIN_REAL({name})({arguments});']
+
+
+def entry_point(wrapped, name, calls_itself):
     call = wrapped.call
     names = [p.name for p in call.params]
     arguments = ', '.join(names)
@@ -173,7 +181,8 @@ def entry_point(wrapped, name):
     last = [f'  return {body}({passed});', '}', '']
     if keeps_objects(call):
         return '\n'.join([
-            f'REFRAIN_EXPORT {returns} {name}({declared}) {{', *head,
+            f'REFRAIN_EXPORT {returns} {name}({declared}) {{',
+            *from_itself(name, arguments, calls_itself), *head,
             '  if (!call_scope.is_plain()) [[unlikely]] {',
             f'    if (!call_scope.active()) return real({arguments});',
             f'    if ({leaves_out(wrapped)})',
@@ -187,6 +196,7 @@ def entry_point(wrapped, name):
         f'  if ({leaves_out(wrapped)}) return REFRAIN_REAL({name})({arguments});',
         f'  return {name}_recorded({arguments});', '}', '',
         f'REFRAIN_EXPORT {returns} {name}({declared}) {{',
+        *from_itself(name, arguments, calls_itself),
         f'  const uint8_t how = refrain::tracer::how_to_leave(refrain::mpi::k{call.name});',
         f'  if (how == 0) [[likely]] return {name}_recorded({arguments});',
         f'  const auto real = __atomic_load_n(&refrain::tracer::g_real.{name}, __ATOMIC_ACQUIRE);',
@@ -195,7 +205,7 @@ def entry_point(wrapped, name):
         f'  return real({arguments});', '}', ''])
 
 
-def wrapper_file(part):
+def wrapper_file(part, calls_itself):
     lines = [NOTICE + BODY_HEAD.rstrip(), '']
     for w in part:
         if 'hand' not in w.call.flags:
@@ -204,9 +214,9 @@ def wrapper_file(part):
               '#define REFRAIN_EXPORT __attribute__((visibility("default")))',
               '#define REFRAIN_JUMPED_TO __attribute__((noinline))', 'extern "C" {', '']
     for w in part:
-        lines.append(entry_point(w, w.call.name))
+        lines.append(entry_point(w, w.call.name, calls_itself))
         if w.profiled:
-            lines.append(entry_point(w, 'P' + w.call.name))
+            lines.append(entry_point(w, 'P' + w.call.name, calls_itself))
     return '\n'.join(lines + ['}  // extern "C"', ''])
 
 
@@ -246,6 +256,7 @@ def parse_arguments():
     parser.add_argument('--compiler', required=True, help='C++ compiler with the MPI\'s flags')
     parser.add_argument('--library', help='the MPI library: functions that mpi.h does not declare')
     parser.add_argument('--fortran-library', action='append', default=[])
+    parser.add_argument('--calls-itself', action='store_true', help='its MPI_X calls PMPI_X by name')
     return parser.parse_args()
 
 
@@ -268,7 +279,7 @@ def main():
                  'real_functions.cc': NOTICE + REAL_SOURCE, 'hand.h': hand_header(wrapped),
                  'constants_table.cc': constants_code.constants_table(constants, header)}
         for i in range(PARTS):
-            files[f'wrappers_{i:02}.cc'] = wrapper_file(wrapped[i::PARTS])
+            files[f'wrappers_{i:02}.cc'] = wrapper_file(wrapped[i::PARTS], args.calls_itself)
         direct = spec.read_exceptions(os.path.join(args.spec, 'fortran_direct'))
         files.update(fortran.files(wrapped, calls, args.fortran_library, direct))
     except (Mismatch, spec.SpecError, OSError) as error:

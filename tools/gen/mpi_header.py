@@ -118,8 +118,11 @@ def read_header(compiler):
     # A removed name may still be a macro: one that stops the compiler.
     removed = set(re.findall(r'^#define (\w+) \w*REMOVED', macros, flags=re.M))
     names = set(re.findall(r'^#define (\w+)', macros, flags=re.M))
-    return Header(parse_prototypes(text), names - removed,
-                  set(re.findall(r'\b[A-Za-z_]\w*', text)))
+    words = set(re.findall(r'\b[A-Za-z_]\w*', text))
+    # SMPI's mpi.h has names for objects that it does not declare.
+    pointers = re.findall(r'^#define (\w+) SMPI_PREDEFINED_POINTER\(\w+, *(\w+)\)', macros, flags=re.M)
+    removed |= {name for name, variable in pointers if variable not in words}
+    return Header(parse_prototypes(text), names - removed, words)
 
 
 def read_undeclared(path):

@@ -1,0 +1,50 @@
+// Ranks are processes of the system, and their threads are the system's.
+#include "tracer/current.h"
+
+#include <pthread.h>
+
+#include "tracer/location.h"
+#include "tracer/process.h"
+
+namespace refrain::tracer {
+
+__thread Location* g_location = nullptr;
+
+namespace {
+
+// A forked child is not a rank: its MPI state is a copy, and so is the record.
+void stop_in_child() { set_unusual(unusual::kNotRecording, true); }
+
+}  // namespace
+
+Process& process() {
+  // Never destroyed: MPI calls may come from exit handlers.
+  static Process* const p = [] {
+    auto* made = new Process;
+    made->start();
+    pthread_atfork(nullptr, nullptr, stop_in_child);
+    return made;
+  }();
+  return *p;
+}
+
+Location* find_location() {
+  g_location = make_location();
+  return is_unusual(unusual::kNotRecording) ? nullptr : g_location;
+}
+
+StackBounds StackBounds::of_this_thread() {
+  StackBounds bounds;
+  pthread_attr_t attr;
+  if (pthread_getattr_np(pthread_self(), &attr) != 0) return bounds;
+  void* base = nullptr;
+  size_t size = 0;
+  if (pthread_attr_getstack(&attr, &base, &size) == 0) {
+    bounds.begin = reinterpret_cast<uintptr_t>(base);
+    bounds.end = bounds.begin + size;
+  }
+  pthread_attr_destroy(&attr);
+  return bounds;
+}
+
+}  // namespace refrain::tracer

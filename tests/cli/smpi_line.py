@@ -1,0 +1,73 @@
+#!/usr/bin/python3
+"""How `refrain record` is used with smpirun, and what it says where it cannot work.
+
+    smpi_line.py --refrain build/refrain --program ring --libraries build/src/tracer
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import smpi  # noqa: E402
+
+RANKS = 4
+UNSUPPORTED, USAGE = 5, 2
+failures = []
+
+
+def expect(good, what):
+    if not good:
+        failures.append(what)
+        print("FAIL  %s" % what)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    for name in ("--refrain", "--program", "--libraries"):
+        parser.add_argument(name, required=True, type=os.path.abspath)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="refrain-smpi-line-") as folder:
+        trace = os.path.join(folder, "t.rfn")
+        environment = dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries)
+        environment.pop("REFRAIN_SPOOL", None)
+
+        def start(words=(), settings=()):
+            """One run; True when a trace is there afterwards."""
+            if os.path.exists(trace):
+                os.unlink(trace)
+            wrapper = [options.refrain, "record", "-o", trace] + list(words)
+            done = smpi.run(smpi.command_line(RANKS, [options.program, "2"], wrapper, folder, settings), 60,
+                            environment)
+            return done, os.path.exists(trace)
+
+        done, there = start()
+        expect(done.status == 0 and there, "a plain run: %d, %s" % (done.status, done.output))
+        info = json.loads(subprocess.run([options.refrain, "info", "--format", "json", trace],
+                                         stdout=subprocess.PIPE, check=True).stdout)
+        expect(info["program"] == options.program, "the program is %s" % info["program"])
+        expect(info["command"] == options.program + " 2", "the command is %s" % info["command"])
+        expect(info["mpi"] == "smpi" and info["ranks"] == RANKS, "info: %s" % info)
+        expect(os.listdir(folder).count("t.rfn.spool") == 0, "a spool was left")
+        for words, settings, says in (
+                ((), ("smpi/privatization:dlopen",), "privatization:mmap"),
+                (("--buffers", "on"), (), "--buffers"),
+                (("--spool", folder), (), "no spool under SMPI")):
+            done, there = start(words, settings)
+            expect(done.status == UNSUPPORTED and not there and says in done.output,
+                   "%s %s: %d, %s" % (words, settings, done.status, done.output))
+        done, there = start((), ("smpi/privatization:no",))
+        expect(done.status == 0 and there, "without privatization: %d, %s" % (done.status, done.output))
+        before = subprocess.run([options.refrain, "record", "smpirun", "-np", "4", "./x"], env=environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        expect(before.returncode == USAGE and b"smpirun -wrapper 'refrain record'" in before.stdout,
+               "in front of smpirun: %d, %s" % (before.returncode, before.stdout))
+    if not failures:
+        print("all good")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
