@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """How `refrain record` is used with smpirun, and what it says where it cannot work.
 
-    smpi_line.py --refrain build/refrain --program ring --libraries build/src/tracer
+    smpi_line.py --refrain build/refrain --program ring --computes computes --libraries build/src/tracer
 """
 import argparse
 import json
@@ -26,7 +26,7 @@ def expect(good, what):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    for name in ("--refrain", "--program", "--libraries"):
+    for name in ("--refrain", "--program", "--computes", "--libraries"):
         parser.add_argument(name, required=True, type=os.path.abspath)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="refrain-smpi-line-") as folder:
@@ -34,22 +34,26 @@ def main():
         environment = dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries)
         environment.pop("REFRAIN_SPOOL", None)
 
-        def start(words=(), settings=()):
+        def info():
+            done = subprocess.run([options.refrain, "info", "--format", "json", trace], stdout=subprocess.PIPE,
+                                  check=True)
+            return json.loads(done.stdout)
+
+        def start(words=(), settings=(), program=(options.program, "2")):
             """One run; True when a trace is there afterwards."""
             if os.path.exists(trace):
                 os.unlink(trace)
             wrapper = [options.refrain, "record", "-o", trace] + list(words)
-            done = smpi.run(smpi.command_line(RANKS, [options.program, "2"], wrapper, folder, settings), 60,
+            done = smpi.run(smpi.command_line(RANKS, list(program), wrapper, folder, settings), 60,
                             environment)
             return done, os.path.exists(trace)
 
         done, there = start()
         expect(done.status == 0 and there, "a plain run: %d, %s" % (done.status, done.output))
-        info = json.loads(subprocess.run([options.refrain, "info", "--format", "json", trace],
-                                         stdout=subprocess.PIPE, check=True).stdout)
-        expect(info["program"] == options.program, "the program is %s" % info["program"])
-        expect(info["command"] == options.program + " 2", "the command is %s" % info["command"])
-        expect(info["mpi"] == "smpi" and info["ranks"] == RANKS, "info: %s" % info)
+        said = info()
+        expect(said["program"] == options.program, "the program is %s" % said["program"])
+        expect(said["command"] == options.program + " 2", "the command is %s" % said["command"])
+        expect(said["mpi"] == "smpi" and said["ranks"] == RANKS, "info: %s" % said)
         expect(os.listdir(folder).count("t.rfn.spool") == 0, "a spool was left")
         for words, settings, says in (
                 ((), ("smpi/privatization:dlopen",), "privatization:mmap"),
@@ -60,6 +64,9 @@ def main():
                    "%s %s: %d, %s" % (words, settings, done.status, done.output))
         done, there = start((), ("smpi/privatization:no",))
         expect(done.status == 0 and there, "without privatization: %d, %s" % (done.status, done.output))
+        # What the program computes is simulated when the next MPI call begins, and is no part of it.
+        start((), ("smpi/simulate-computation:yes", "smpi/host-speed:10Gf"), (options.computes,))
+        expect(info()["in_mpi_ns"] < info()["outside_ns"] / 2, "computation counts as MPI: %s" % info())
         before = subprocess.run([options.refrain, "record", "smpirun", "-np", "4", "./x"], env=environment,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         expect(before.returncode == USAGE and b"smpirun -wrapper 'refrain record'" in before.stdout,
