@@ -21,6 +21,12 @@ ROWS = [
     ("3D 7-point periodic, 300 iterations", "halo3d", 300, 8, 4614, None, None, 3600),
     ("3D 7-point periodic, 300 iterations", "halo3d", 300, 27, 8900, None, None, 3600),
     ("3D 7-point periodic, 300 iterations", "halo3d", 300, 64, 15198, 12_700_000, 70_000_000, 3600),
+    ("2D sweep, 300 times", "sweep2d", 300, 64, None, None, None, 2000),
+    ("transpose, 300 times", "transpose", 300, 64, None, None, None, 1200),
+    ("recursive doubling, 100 times", "recursive_doubling", 100, 64, None, None, None, 1400),
+    ("ring, 300 steps", "ring", 300, 64, None, None, None, 1300),
+    ("MPI_Alltoallv, 20 times", "alltoallv", 20, 64, None, None, None, 1800),
+    ("rows and columns, 100 times", "rows_columns", 100, 64, None, None, None, 1600),
     ("every call a new signature", "new_signature", 300_000, 1, 22_800_000, 11_400_000, 78_300_000,
      2_400_000),
 ]

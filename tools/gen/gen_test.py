@@ -99,6 +99,18 @@ class Header(unittest.TestCase):
         self.assertEqual(self.found['MPI_Pcontrol'].declare(['level']), 'const int level, ...')
         self.assertEqual(self.found['MPI_Wtime'].pointer('f'), 'double (*f)(void)')
 
+    def test_names_of_undeclared_objects_are_left_out(self):
+        macros = ('#define MPI_INT SMPI_PREDEFINED_POINTER(MPI_Datatype, smpi_MPI_INT)\n'
+                  '#define MPI_CXX_X SMPI_PREDEFINED_POINTER(MPI_Datatype, smpi_MPI_CXX_X)\n')
+        self.assertEqual(mpi_header.undeclared_objects(macros, {'smpi_MPI_INT'}), {'MPI_CXX_X'})
+
+    def test_an_mpi_that_calls_itself_by_name_is_passed_on(self):
+        call = table('1 MPI_Wtime env\n')[0]
+        wrapped = gen_wrappers.Wrapped(call, self.found['MPI_Wtime'], True)
+        for name, calls_itself in (('MPI_Wtime', True), ('PMPI_Wtime', True), ('PMPI_Wtime', False)):
+            text = gen_wrappers.entry_point(wrapped, name, calls_itself)
+            self.assertEqual('is_mpi_itself(' in text, calls_itself and name[0] == 'P', name)
+
     def test_what_the_table_lacks_is_named(self):
         header = mpi_header.Header(self.found, set(), set())
         with self.assertRaisesRegex(Mismatch, 'MPI_Group_range_incl, MPI_Pcontrol, MPI_Send'):

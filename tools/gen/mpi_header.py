@@ -111,6 +111,12 @@ class Header:
         return [n for n in self.prototypes if not n.startswith('P')]
 
 
+def undeclared_objects(macros, words):
+    """Names that SMPI's mpi.h gives to objects that it does not declare."""
+    pointers = re.findall(r'^#define (\w+) SMPI_PREDEFINED_POINTER\(\w+, *(\w+)\)', macros, flags=re.M)
+    return {name for name, variable in pointers if variable not in words}
+
+
 def read_header(compiler):
     """`compiler`: command with the include flags of the MPI, as a list."""
     text = run_preprocessor(compiler, ['-P'])
@@ -119,10 +125,7 @@ def read_header(compiler):
     removed = set(re.findall(r'^#define (\w+) \w*REMOVED', macros, flags=re.M))
     names = set(re.findall(r'^#define (\w+)', macros, flags=re.M))
     words = set(re.findall(r'\b[A-Za-z_]\w*', text))
-    # SMPI's mpi.h has names for objects that it does not declare.
-    pointers = re.findall(r'^#define (\w+) SMPI_PREDEFINED_POINTER\(\w+, *(\w+)\)', macros, flags=re.M)
-    removed |= {name for name, variable in pointers if variable not in words}
-    return Header(parse_prototypes(text), names - removed, words)
+    return Header(parse_prototypes(text), names - removed - undeclared_objects(macros, words), words)
 
 
 def read_undeclared(path):
