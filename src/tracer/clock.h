@@ -33,6 +33,12 @@ struct Clock {
 #else
   uint64_t entry_ticks(int) const { return ticks(); }
 #endif
+  // What has passed on the wall since MPI was up, which was at `init_ticks`.
+#if defined(REFRAIN_SMPI)
+  uint64_t ran_ns(uint64_t) const { return mpi_is_up_ns_ > 0 ? monotonic_ns() - mpi_is_up_ns_ : 0; }
+#else
+  uint64_t ran_ns(uint64_t init_ticks) const { return to_ns(ticks() - init_ticks); }
+#endif
   uint64_t to_ns(uint64_t ticks) const {
     return use_counter ? static_cast<uint64_t>(static_cast<double>(ticks) * ns_per_tick) : ticks;
   }
@@ -42,7 +48,7 @@ struct Clock {
  private:
 #if defined(REFRAIN_SMPI)
   static uint64_t simulated_ns();
-  bool mpi_is_up_ = false;
+  uint64_t mpi_is_up_ns_ = 0;  // on the wall
 #else
   uint64_t first_ticks_ = 0, first_ns_ = 0;
 #endif

@@ -16,7 +16,9 @@ namespace refrain::tracer {
 // Nothing to calibrate.
 void Clock::start() {}
 
-void Clock::refine() { mpi_is_up_ = true; }
+void Clock::refine() {
+  if (mpi_is_up_ns_ == 0) mpi_is_up_ns_ = monotonic_ns();
+}
 
 // From 1 on: 0 stands for no time at all.
 uint64_t Clock::simulated_ns() {
@@ -26,7 +28,7 @@ uint64_t Clock::simulated_ns() {
 
 // Left to the MPI call, the computation before it would look like a part of it.
 uint64_t Clock::entry_ticks(int depth) const {
-  if (mpi_is_up_ && depth == 1) {
+  if (mpi_is_up_ns_ != 0 && depth == 1) {
     smpi_bench_end();
     smpi_bench_begin();
   }

@@ -94,8 +94,7 @@ std::map<std::string, std::string> run_text(const Process& p) {
   if (getcwd(cwd, sizeof cwd) != nullptr) text["working_directory"] = cwd;
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  const auto ran_s =
-      static_cast<time_t>(p.clock.to_ns(p.clock.ticks() - p.init_ticks) / 1000000000u);
+  const auto ran_s = static_cast<time_t>(p.clock.ran_ns(p.init_ticks) / 1000000000u);
   const time_t began = now.tv_sec - ran_s;
   tm utc{};
   char started[32];
