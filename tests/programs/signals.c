@@ -2,10 +2,9 @@
 //
 //   signals timer    a timer interrupts everything from before MPI_Init to after MPI_Finalize
 //   signals jump     a handler leaves a call by a jump, on a signal out of an error handler: the
-//   call
-//                    never returns, so it is lost and counted (the manifest says how often)
-//   signals fault    a handler of SIGSEGV jumps out of the program's own code, between calls, and out
-//                    of a call that was given a bad address: that one is lost
+//                    call never returns, so it is lost and counted (the manifest says how often)
+//   signals fault    a handler of SIGSEGV jumps out of the program's own code, between calls, and
+//                    out of a call that was given a bad address: that one is lost
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>

@@ -166,7 +166,8 @@ class Invariants(unittest.TestCase):
                 "signatures": 2, "rules": 1, "duration_ns": 200_000,
                 "recorder_cost": {"ranks": 1, "memory_bytes": spread, "time_ns": spread}}
         checks.check_info(info, logs, "mpich")
-        for wrong in ({"ranks": 2}, {"memory_bytes": dict(spread, least=3)}, {"time_ns": dict(spread, greatest=300_000)}):
+        for wrong in ({"ranks": 2}, {"memory_bytes": dict(spread, least=3)},
+                      {"time_ns": dict(spread, greatest=9_000_000)}):
             with self.assertRaises(checks.Broken):
                 checks.check_info(dict(info, recorder_cost=dict(info["recorder_cost"], **wrong)), logs, "mpich")
 

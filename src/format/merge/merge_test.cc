@@ -1,7 +1,7 @@
 // Merging is exact: what is evaluated for a rank is what that rank recorded, whatever the tree.
+#include "format/merge/merge.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
-#include "format/merge/merge.h"
 
 #include <gtest/gtest.h>
 
