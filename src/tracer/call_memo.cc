@@ -24,4 +24,15 @@ bool CallMemo::remember(mpi::CallId id, const SeenPath& from, uint64_t changes,
   return true;
 }
 
+CallMemo* CallMemos::make(uint32_t terminal) {
+  if (terminal >= size_) {
+    room_.resize(size_t{terminal} + 1, nullptr);
+    memos_ = room_.data();
+    size_ = room_.size();
+  }
+  CallMemo*& m = memos_[terminal];
+  if (m == nullptr) m = new (std::nothrow) CallMemo;
+  return m;
+}
+
 }  // namespace refrain::tracer

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "mpi/call_table.h"
 
@@ -28,6 +29,9 @@ struct TerminalStats {
 
   void count_one(uint64_t ticks) {
     ++count;
+    add(ticks);
+  }
+  void add(uint64_t ticks) {
     sum_ticks += ticks;
     if (ticks < min_ticks) min_ticks = ticks;
     if (ticks > max_ticks) max_ticks = ticks;
@@ -44,7 +48,7 @@ struct CallMemo {
   const SeenPath* path = nullptr;  // where the call came from, if that still holds
   uint32_t path_definition = 0;
   uint64_t handle_changes = 0;
-  TerminalStats stats;
+  TerminalStats stats;              // but for the count: see statistics()
   RequestEntry* request = nullptr;  // what the call makes, if it makes one
   mpi::CallId call = 0;             // 0: only counts; nothing is remembered
   uint16_t count = 0;               // of words
@@ -53,8 +57,13 @@ struct CallMemo {
   uint64_t histogram[TerminalStats::kBuckets] = {};
 
   void count_one(uint64_t ticks) {
-    stats.count_one(ticks);
+    stats.add(ticks);
     ++histogram[TerminalStats::bucket(ticks)];
+  }
+  TerminalStats statistics() const {
+    TerminalStats s = stats;
+    for (const uint64_t n : histogram) s.count += n;
+    return s;
   }
 
   bool same_words(const uint64_t* given, size_t n) const {
@@ -70,6 +79,24 @@ struct CallMemo {
   // What the call looked like this time. False, and nothing changed, when there is no memory.
   bool remember(mpi::CallId id, const SeenPath& from, uint64_t changes, const uint64_t* given,
                 size_t n);
+};
+
+// Memos by terminal; null until this location has made its second call of one. One comparison and
+// one load to look.
+class CallMemos {
+ public:
+  CallMemo* find(uint64_t terminal) const { return terminal < size_ ? memos_[terminal] : nullptr; }
+  // The memo of a terminal, made if there is none; null without memory.
+  CallMemo* make(uint32_t terminal);
+  // Bytes that the next terminal may make it ask for at once; 0: none.
+  size_t next_growth() const {
+    return room_.size() == room_.capacity() ? 2 * room_.size() * sizeof(CallMemo*) : 0;
+  }
+
+ private:
+  CallMemo** memos_ = nullptr;
+  uint64_t size_ = 0;
+  std::vector<CallMemo*> room_;
 };
 
 }  // namespace refrain::tracer

@@ -239,9 +239,7 @@ void CallScope::count_duration(uint64_t ticks) {
     if (p.spool != nullptr) p.spool->signature(l.encoder.bytes());
   }
   if (p.stats[terminal_].count == 0) return p.stats[terminal_].count_one(ticks);
-  if (terminal_ >= l.memos.size()) l.memos.resize(terminal_ + 1, nullptr);
-  CallMemo*& m = l.memos[terminal_];
-  if (m == nullptr) m = new (std::nothrow) CallMemo;
+  CallMemo* const m = l.memos.make(terminal_);
   if (m != nullptr) m->count_one(ticks);
 }
 
@@ -291,8 +289,9 @@ bool CallScope::add_request(const CallMemo& memo, MPI_Request* request) {
 void CallScope::memorise_array(const uint64_t* words, size_t count) {
   Location& l = *location_;
   Process& p = *l.process;
-  if (rc_ != MPI_SUCCESS || terminal_ >= l.memos.size() || l.memos[terminal_] == nullptr) return;
-  CallMemo& m = *l.memos[terminal_];
+  CallMemo* const known = rc_ == MPI_SUCCESS ? l.memos.find(terminal_) : nullptr;
+  if (known == nullptr) return;
+  CallMemo& m = *known;
   if (m.remember(call_, *path_, p.handle_changes.load(std::memory_order_relaxed), words, count))
     l.encoder.memorise_request(m);
 }
@@ -308,7 +307,7 @@ uint32_t CallScope::extend_grammar() {
     return static_cast<uint32_t>(guess);
   }
   if (is_too_much(p.signatures.next_growth(bytes.size()) + next_growth(p.stats) +
-                  next_growth(l.memos))) {
+                  l.memos.next_growth())) {
     set_unusual(unusual::kOutOfMemory, true);
     return InternTable::kMissing;
   }

@@ -170,8 +170,7 @@ class CallScope {
   CallMemo* expected_memo() {
     const Location& l = *location_;
     const uint64_t guess = l.grammar.expected();
-    if (guess >= l.memos.size()) return nullptr;
-    CallMemo* m = l.memos[guess];
+    CallMemo* m = l.memos.find(guess);
     if (m == nullptr || m->call != call_ || !m->path->still_holds(address_, frame_) ||
         m->path->definition != m->path_definition ||
         m->handle_changes != l.process->handle_changes.load(std::memory_order_relaxed))

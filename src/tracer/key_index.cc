@@ -7,6 +7,7 @@ namespace refrain::tracer {
 void KeyIndex::grow() {
   const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
   mask_ = slots_.size() - 1;
+  room_ = slots_.size() / 2 - old.size() / 2;
   for (const Slot& s : old)
     if (s.value != kMissing) slots_[place(s.key)] = s;
 }

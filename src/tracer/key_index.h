@@ -14,7 +14,7 @@ class KeyIndex {
  public:
   static constexpr uint32_t kMissing = UINT32_MAX;
 
-  KeyIndex() : slots_(kFirstSize), mask_(kFirstSize - 1) {}
+  KeyIndex() : slots_(kFirstSize), mask_(kFirstSize - 1), room_(kFirstSize / 2) {}
 
   uint32_t find(uint64_t key) const {
     for (size_t i = home(key);; i = (i + 1) & mask_) {
@@ -26,13 +26,13 @@ class KeyIndex {
   // The value of `key`, which is set to `value` when there is none yet: then the result is
   // kMissing.
   uint32_t find_or_insert(uint64_t key, uint32_t value) {
-    if (used_ * 2 >= mask_) [[unlikely]]
+    if (room_ == 0) [[unlikely]]
       grow();
     size_t i = home(key);
     for (; slots_[i].value != kMissing; i = (i + 1) & mask_)
       if (slots_[i].key == key) return slots_[i].value;
     slots_[i] = Slot{key, value};
-    ++used_;
+    --room_;
     return kMissing;
   }
 
@@ -43,7 +43,7 @@ class KeyIndex {
   void erase(uint64_t key) {
     const size_t i = place(key);
     if (slots_[i].value == kMissing) return;
-    --used_;
+    ++room_;
     const size_t next = (i + 1) & mask_;
     if (slots_[next].value != kMissing) [[unlikely]]
       return close_gap(i);
@@ -71,7 +71,7 @@ class KeyIndex {
 
   std::vector<Slot> slots_;
   size_t mask_;
-  size_t used_ = 0;
+  size_t room_;  // until half of the slots are in use
 };
 
 }  // namespace refrain::tracer

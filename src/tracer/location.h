@@ -44,8 +44,7 @@ struct Location {
   OwnTime own_time;
   uint64_t refused_calls = 0;  // calls that the grammar had no memory for
 
-  // By terminal; null until this location has made its second call of it.
-  std::vector<CallMemo*> memos;
+  CallMemos memos;
 
   CallPaths paths;
   // Return addresses of another tool's wrappers, which pass calls on.

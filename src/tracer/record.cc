@@ -68,8 +68,8 @@ void add_first_call(const Process& p, uint32_t terminal, format::DurationStats& 
 }
 
 void add_calls(const Location& l, uint32_t terminal, format::DurationStats& to) {
-  if (terminal < l.memos.size() && l.memos[terminal] != nullptr)
-    add_in_ns(*l.process, l.memos[terminal]->stats, l.memos[terminal]->histogram, to);
+  if (const CallMemo* memo = l.memos.find(terminal); memo != nullptr)
+    add_in_ns(*l.process, memo->statistics(), memo->histogram, to);
 }
 
 std::map<std::string, std::string> run_text(const Process& p) {
