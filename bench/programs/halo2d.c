@@ -49,6 +49,6 @@ int main(int argc, char** argv) {
   MPI_Barrier(grid);
   if (rank == 0) printf("halo2d: %d ranks, %d iterations, sum %.1f\n", size, iterations, sum);
   MPI_Comm_free(&grid);
-  timed_finalize();
+  timed_finalize(rank);
   return 0;
 }

@@ -7,7 +7,6 @@
 #include <time.h>
 
 static double timing_begin, timing_finalize;
-static int timing_rank;
 
 static double timing_now(void) {
   struct timespec t;
@@ -19,15 +18,13 @@ static double timing_now(void) {
 static void timed_init(int* argc, char*** argv) {
   timing_begin = timing_now();
   MPI_Init(argc, argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &timing_rank);
 }
 
-static void timed_finalize(void) {
+static void timed_finalize(int rank) {
   timing_finalize = timing_now();
   MPI_Finalize();
   const double end = timing_now();
-  if (timing_rank == 0)
-    printf("seconds %.6f finalize %.6f\n", end - timing_begin, end - timing_finalize);
+  if (rank == 0) printf("seconds %.6f finalize %.6f\n", end - timing_begin, end - timing_finalize);
 }
 
 #endif

@@ -147,7 +147,7 @@ Location* current_location() {
   if (is_unusual(unusual::kNotRecording)) return nullptr;
   Rank& rank = this_rank();
   if (rank.location == nullptr) rank.location = make_location();
-  return rank.location;
+  return is_unusual(unusual::kNotRecording) ? nullptr : rank.location;
 }
 
 void*& slot_of_this_process(const void* type) {

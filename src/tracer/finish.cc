@@ -214,7 +214,7 @@ std::string free_output(const Process& p) {
   const std::string& wanted = p.options.output;
   timespec began{};
   clock_gettime(CLOCK_REALTIME, &began);
-  const uint64_t ran_ns = p.clock.to_ns(p.clock.ticks() - p.init_ticks);
+  const uint64_t ran_ns = p.clock.ran_ns(p.init_ticks);
   const int64_t began_ns =
       int64_t{1000000000} * began.tv_sec + began.tv_nsec - static_cast<int64_t>(ran_ns);
   began.tv_sec = began_ns / 1000000000;

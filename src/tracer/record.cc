@@ -106,7 +106,7 @@ std::map<std::string, std::string> run_text(const Process& p) {
 
 namespace {
 
-format::OwnCost own_cost(const Process& p, uint64_t begin_ticks) {
+[[maybe_unused]] format::OwnCost own_cost(const Process& p, uint64_t begin_ticks) {
   const uint64_t bytes = most_memory() + (p.spool != nullptr ? p.spool->most_mapped() : 0);
   uint64_t ticks = p.own_ticks + p.clock.ticks() - begin_ticks;
   for (const Location* l : p.locations) ticks += l->own_time.total(calls_of(*l));
@@ -127,7 +127,7 @@ grammar::Grammar last_grammar(const Location& l, uint64_t* lost) {
 }
 
 format::RankRecord make_record(Process& p) {
-  const uint64_t begin = p.clock.ticks();
+  [[maybe_unused]] const uint64_t begin = p.clock.ticks();
   format::RankRecord r;
   r.rank = static_cast<uint64_t>(p.rank);
   r.definitions = p.definitions;

@@ -126,7 +126,7 @@ RankRecord halo(uint64_t rank, const Dims& dims, uint64_t iterations, bool perio
   for (uint64_t i = 0; i < iterations; ++i) {
     std::vector<uint32_t> requests;
     for (size_t p = 0; p < 2 * sides; ++p) {
-      const size_t side = p % sides;
+      const size_t side = p < sides ? p : p - sides;
       const int64_t peer = m.neighbour(side / 2, side % 2 == 0 ? -1 : 1, periodic);
       if (peer < 0 && skip) continue;
       const auto tag = static_cast<int64_t>(p < sides ? side : side ^ 1);
