@@ -69,8 +69,11 @@ def info(trace):
     return json.loads(run([REFRAIN, "info", "--format", "json", trace]))
 
 
-def prepare(out):
-    """The output folder, made; stops when there is no ./refrain."""
+def prepare(out, refrain=None):
+    """The output folder, made; stops when there is no ./refrain (or `refrain`)."""
+    global REFRAIN
+    if refrain is not None:
+        REFRAIN = pathlib.Path(refrain).resolve()
     if not REFRAIN.exists():
         fail("there is no ./refrain: run ./dev build")
     folder = pathlib.Path(out).resolve()

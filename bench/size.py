@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Bytes of trace for programs whose communication is regular, and for one that never repeats.
 
-usage: size.py [--out DIR] [--quick]      writes DIR/size.csv; exit status 3 past a target
+usage: size.py [--out DIR] [--quick] [--against FILE]      writes DIR/size.csv
+
+Exit status 3 past a target. With --against, an earlier table (bench/results/size.csv is the one of this
+version), also when a trace has grown: by more than the names of folders and machines, which are in it.
 
 The peers' numbers were measured once on one machine with the same kind of program, without time;
 a dash stands where there is none.
@@ -32,14 +35,33 @@ ROWS = [
 ]
 kHeader = ["workload", "ranks", "calls", "bytes", "pilgrim", "eztrace", "extrae", "target", "good"]
 kMaxQuickRanks = 16
+kNames = 160  # bytes that longer names may take
+
+
+def grown(results, file):
+    """Complaints about rows that are larger than in an earlier table, or not in it at all."""
+    with open(file, newline="", encoding="utf-8") as text:
+        before = {(row["workload"], int(row["ranks"])): row for row in csv.DictReader(text)}
+    found = [f"{file}: {row['workload']}, {row['ranks']} ranks: {row['bytes']} bytes, target {row['target']}"
+             for row in before.values() if int(row["bytes"]) > int(row["target"])]
+    for workload, ranks, calls, size, *_ in results:
+        row = before.get((workload, ranks))
+        if row is None:
+            found.append(f"{file} has no row for {workload}, {ranks} ranks")
+        elif size > int(row["bytes"]) + kNames or calls != int(row["calls"]):
+            found.append(f"{workload}, {ranks} ranks: {size} bytes for {calls} calls, "
+                         f"before {row['bytes']} for {row['calls']}")
+    return found
 
 
 def main():
     parser = argparse.ArgumentParser(description="Bytes of trace, beside the peers'.")
     parser.add_argument("--out", default="build/bench")
     parser.add_argument("--quick", action="store_true", help="at most 16 ranks")
+    parser.add_argument("--against", metavar="FILE", help="a table of before")
+    parser.add_argument("--refrain", help="the program (./refrain)")
     arguments = parser.parse_args()
-    folder = common.prepare(arguments.out)
+    folder = common.prepare(arguments.out, arguments.refrain)
     shim = common.compile_yield_shim(folder)
     binaries = {name: common.compile_program(name, folder) for name in {row[1] for row in ROWS}}
     results = []
@@ -58,7 +80,10 @@ def main():
     with open(folder / "size.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([kHeader, *results])
     print(f"written: {folder / 'size.csv'}")
-    return 0 if all(row[-1] == "yes" for row in results) else 3
+    complaints = grown(results, arguments.against) if arguments.against else []
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    return 0 if not complaints and all(row[-1] == "yes" for row in results) else 3
 
 
 if __name__ == "__main__":
