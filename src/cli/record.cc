@@ -289,6 +289,7 @@ constexpr const char* kExamples =
     "  mpirun -n 64 refrain record -o big.rfn ./app -v       -v is the program's\n"
     "  mpiexec -n 4 refrain record /usr/bin/python3 job.py   mpi4py: the launcher tells the MPI\n"
     "  REFRAIN_OUTPUT=/scratch/a.rfn srun refrain record ./app\n"
+    "  REFRAIN_RECORD=0 mpiexec -n 4 refrain record ./app    wrappers only: nothing is recorded\n"
     "  smpirun -np 1024 -platform p.xml -hostfile hosts --cfg=smpi/privatization:mmap \\\n"
     "          -wrapper \"refrain record\" ./app               SimGrid: simulated ranks and "
     "time";
