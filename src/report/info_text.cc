@@ -64,7 +64,7 @@ ordered_json spread_json(const format::Spread& spread, uint64_t ranks) {
 std::string spread_text(const format::Spread& spread, uint64_t ranks,
                         std::string (*text)(uint64_t)) {
   const uint64_t mean = format::whole_of(spread.sum / static_cast<double>(ranks));
-  if (ranks == 1 || spread.least == spread.greatest) return text(mean);
+  if (text(mean) == text(spread.greatest)) return text(mean);
   return fmt::format("{} (up to {}, rank {})", text(mean), text(spread.greatest),
                      spread.greatest_rank);
 }
