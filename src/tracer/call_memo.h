@@ -90,7 +90,7 @@ class CallMemos {
   CallMemo* make(uint32_t terminal);
   // Bytes that the next terminal may make it ask for at once; 0: none.
   size_t next_growth() const {
-    return room_.size() == room_.capacity() ? 2 * room_.size() * sizeof(CallMemo*) : 0;
+    return room_.size() == room_.capacity() ? 2 * room_.size() * sizeof(void*) : 0;
   }
 
  private:
