@@ -25,7 +25,7 @@ void RequestSnapshot::give_back() {
 
 void RequestSnapshot::make_room() {
   const auto n = static_cast<size_t>(count_), words = 2 * n + kMoreWords;
-  heap_ = std::make_unique<char[]>(words * sizeof(uint64_t) + n * sizeof(RequestEntry*));
+  heap_ = std::make_unique<char[]>(words * sizeof(uint64_t) + n * sizeof(void*));
   words_ = reinterpret_cast<uint64_t*>(heap_.get());
   entries_ = reinterpret_cast<RequestEntry**>(words_ + words);
 }

@@ -28,8 +28,9 @@ class RequestSnapshot {
       make_room();
     if (process_.threaded) [[unlikely]]
       look_up_guarded(requests);
-    else
-      for (int i = 0; i < count_; ++i) look_up(i, requests[i], &requests[i]);
+    else  // without an array count_ is 0
+      for (int i = 0; i < count_; ++i)
+        look_up(i, requests[i], &requests[i]);  // NOLINT(clang-analyzer-core.NonNullParamChecker)
     if (control().filters) [[unlikely]]
       leave_out_if_filtered(scope);
   }

@@ -56,7 +56,9 @@ bool keeps_comm(MPI_Comm comm) {
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0;
   bool asked = false, kept = false;
-  mpi::for_each_word(*control().comm_words, [&](std::string_view word) {
+  const std::string* const words = control().comm_words;
+  if (words == nullptr) return true;
+  mpi::for_each_word(*words, [&](std::string_view word) {
     if (kept) return;
     if (word == "world" || word == "self") {
       kept = comm == (word == "world" ? MPI_COMM_WORLD : MPI_COMM_SELF);
@@ -79,9 +81,7 @@ bool decide(mpi::CallId id, MPI_Comm comm) {
 }  // namespace
 
 bool leaves_out_by_comm(mpi::CallId id, uint64_t comm_key) {
-  MPI_Comm comm;
-  std::memcpy(&comm, &comm_key, sizeof comm);
-  return decide(id, comm);
+  return decide(id, handle_of<MPI_Comm>(comm_key));
 }
 
 bool leaves_out_by_object(mpi::CallId id, format::DefinitionKind kind, uint64_t key) {

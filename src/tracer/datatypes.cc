@@ -106,8 +106,7 @@ uint32_t inner_type(Process& p, MPI_Datatype type) {
 
 uint32_t define_predefined_datatype(Process& p, uint64_t key, uint32_t constant) {
   if (!p.initialized) return HandleMap::kMissing;  // nothing may be asked of MPI yet
-  MPI_Datatype type;
-  std::memcpy(&type, &key, sizeof type);
+  const auto type = handle_of<MPI_Datatype>(key);
   base::ByteWriter payload;
   payload.put_zigzag(-1);
   payload.put_varint(constant);

@@ -19,6 +19,15 @@ uint64_t handle_key(H h) {
   return key;
 }
 
+// The handle that such a key stands for.
+template <class H>
+H handle_of(uint64_t key) {
+  constexpr size_t kBytes = sizeof(H);  // NOLINT(bugprone-sizeof-expression): as above
+  H h;
+  std::memcpy(&h, &key, kBytes);
+  return h;
+}
+
 // Open addressing with tombstone-free deletion (backward shift). Value 0 means absent, so values
 // are stored plus one by the callers' choice of type: here 32-bit indices < UINT32_MAX.
 class HandleMap {

@@ -84,7 +84,8 @@ uint64_t value_at(void** p) { return reinterpret_cast<uint64_t>(*p); }
 }  // namespace
 }  // namespace refrain::tracer
 
-using namespace refrain::tracer;
+// What follows is extern "C", and uses nearly all of it.
+using namespace refrain::tracer;  // NOLINT(google-build-using-namespace)
 using refrain::format::BufferClass;
 
 // Forwards and gives `rc`, or leaves with the error where there is nothing to forward to.

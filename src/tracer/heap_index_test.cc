@@ -152,6 +152,7 @@ TEST(HeapIndex, ThreadsShareWords) {
   auto index = std::make_unique<HeapIndex>();
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int t = 0; t < kThreads; ++t)
     threads.emplace_back([&, t] {
       const auto place = [t](int i) { return kBase + (i * kThreads + t) * uintptr_t{48}; };
