@@ -51,8 +51,11 @@ class RequestSnapshot {
   // What the status of request i, now that it is complete, adds to that.
   uint64_t status_word(int i, const MPI_Status& status) const {
     const RequestEntry* r = entries_[i];
-    if (r == nullptr || !r->is(RequestEntry::kMessage)) return 0;
-    if (r->is(RequestEntry::kSpecial) && is_idle(*r)) [[unlikely]]
+    if (r == nullptr) return 0;
+    // Without the lock: another thread may just be noting that this one is indexed.
+    const uint8_t state = __atomic_load_n(&r->state, __ATOMIC_RELAXED);
+    if ((state & RequestEntry::kMessage) == 0) return 0;
+    if ((state & RequestEntry::kSpecial) != 0 && is_idle(*r)) [[unlikely]]
       return 0;
     return message_word(status);
   }

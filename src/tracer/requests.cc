@@ -44,7 +44,9 @@ bool RequestTable::keep_again(RequestEntry& place, const RequestEntry& entry) {
 
 void RequestTable::index_by_variable(RequestEntry& e) {
   if (e.is(RequestEntry::kIndexed)) return;
-  e.state |= RequestEntry::kIndexed;
+  // Writers have the lock, but RequestSnapshot::status_word() has not.
+  __atomic_store_n(&e.state, static_cast<uint8_t>(e.state | RequestEntry::kIndexed),
+                   __ATOMIC_RELAXED);
   by_variable_.put(variable_key(e.key, e.variable), e.index);
 }
 
