@@ -8,7 +8,8 @@ if(REFRAIN_WERROR)
   target_compile_options(refrain_flags INTERFACE -Werror)
 endif()
 
-# The sanitizers go into everything but the recorder, which lives inside other people's programs.
+# The sanitizers go into everything but the recorder, which lives inside other people's programs; with the thread
+# sanitizer the recorder gets a twin for tests/race.
 add_library(refrain_sanitize INTERFACE)
 if(REFRAIN_SANITIZE)
   target_compile_options(refrain_sanitize INTERFACE

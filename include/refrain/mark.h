@@ -37,6 +37,7 @@ struct refrain_mark_table {
   void (*instance)(const char* name, long long number);
 };
 
+/* NOLINTBEGIN(modernize-use-nullptr): this is C as well. */
 /* The recorder's table, NULL without Refrain. */
 static inline const struct refrain_mark_table* refrain_marks(void) {
   static const struct refrain_mark_table* table;
@@ -80,6 +81,7 @@ REFRAIN_MARK_INLINE void refrain_instance(const char* name, long long number) {
   if (marks != 0) marks->instance(name, number);
 }
 
+/* NOLINTEND(modernize-use-nullptr) */
 #ifdef __cplusplus
 }
 #endif
