@@ -469,12 +469,12 @@ TESTS = {
 }
 
 
-def run_all():
+def run_all(tests):
     failed = skipped = 0
-    for name in [options.only] if options.only else TESTS:
+    for name in [options.only] if options.only else tests:
         begin = time.monotonic()
         try:
-            outcome = TESTS[name]()
+            outcome = tests[name]()
         except (Failure, subprocess.TimeoutExpired, OSError, ValueError, KeyError) as e:
             failed += 1
             print("FAIL  %s %s: %s %s" % (options.mpi, name, type(e).__name__, e), flush=True)
@@ -486,32 +486,43 @@ def run_all():
     return 1 if failed else 0
 
 
-def main():
+def read_options(parser, tests, paths):
+    """The options of the module: those of `parser`, what every driver of these tests has, absolute `paths`."""
     global options
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--refrain", required=True)
     parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi"))
-    parser.add_argument("--program", required=True)
     parser.add_argument("--libraries", default="")
     parser.add_argument("--shim", default="")
-    parser.add_argument("--no-memory", default="", help="preload that refuses the recorder memory")
-    parser.add_argument("--only", choices=sorted(TESTS))
+    parser.add_argument("--only", choices=sorted(tests))
     parser.add_argument("--keep", metavar="DIR")
     options = parser.parse_args()
-    # Other programs stand beside it.
-    options.last_calls = os.path.join(os.path.dirname(os.path.abspath(options.program)), "last_calls")
-    for name in ("refrain", "program", "libraries", "shim", "no_memory"):
+    for name in ("refrain", "libraries", "shim", *paths):
         if getattr(options, name):
             setattr(options, name, os.path.abspath(getattr(options, name)))
+    return options
+
+
+def run_in_folder(tests):
+    """Exit status: all tests, or the one that was asked for, in a folder that goes unless it is to be kept."""
     if mpirun.launcher(options.mpi) is None:
         print("skip  no launcher of %s here" % options.mpi)
         return SKIPPED
     options.work = options.keep or tempfile.mkdtemp(prefix="refrain-fault-")
     try:
-        return run_all()
+        return run_all(tests)
     finally:
         if not options.keep:
             shutil.rmtree(options.work, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--no-memory", default="", help="preload that refuses the recorder memory")
+    read_options(parser, TESTS, ("program", "no_memory"))
+    # Other programs stand beside it.
+    options.last_calls = os.path.join(os.path.dirname(options.program), "last_calls")
+    return run_in_folder(TESTS)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,7 @@ import glob
 import json
 import os
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -122,45 +118,12 @@ def session_left_open():
 TESTS = {"jumping": jumping, "spawned": spawned, "stale_parts": stale_parts, "session_left_open": session_left_open}
 
 
-def run_all():
-    failed = skipped = 0
-    for name in [options.only] if options.only else TESTS:
-        begin = time.monotonic()
-        try:
-            outcome = TESTS[name]()
-        except (Failure, subprocess.TimeoutExpired, OSError, ValueError, KeyError) as e:
-            failed += 1
-            print("FAIL  %s %s: %s %s" % (options.mpi, name, type(e).__name__, e), flush=True)
-            continue
-        skipped += outcome is not None
-        print("%s  %s %s  %.1f s" % (outcome or "pass", options.mpi, name, time.monotonic() - begin), flush=True)
-    print("%d failed, %d skipped" % (failed, skipped))
-    return 1 if failed else 0
-
-
 def main():
     global options
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--refrain", required=True)
-    parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi"))
     parser.add_argument("--programs", required=True, help="folder of the built programs")
-    parser.add_argument("--libraries", default="")
-    parser.add_argument("--shim", default="")
-    parser.add_argument("--only", choices=sorted(TESTS))
-    parser.add_argument("--keep", metavar="DIR")
-    options = fault.options = parser.parse_args()
-    for name in ("refrain", "programs", "libraries", "shim"):
-        if getattr(options, name):
-            setattr(options, name, os.path.abspath(getattr(options, name)))
-    if mpirun.launcher(options.mpi) is None:
-        print("skip  no launcher of %s here" % options.mpi)
-        return fault.SKIPPED
-    options.work = options.keep or tempfile.mkdtemp(prefix="refrain-strange-")
-    try:
-        return run_all()
-    finally:
-        if not options.keep:
-            shutil.rmtree(options.work, ignore_errors=True)
+    options = fault.read_options(parser, TESTS, ("programs",))
+    return fault.run_in_folder(TESTS)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,15 @@
   DO(MPI_Bcast(b, n, t, root, c), "count:i datatype:D root:r comm:C", n, t, root, c)
 #define L_Allreduce(s, r, n, t, o, c) \
   DO(MPI_Allreduce(s, r, n, t, o, c), "count:i datatype:D op:O comm:C", n, t, o, c)
+// MPI_Init_thread of a program that needs MPI_THREAD_MULTIPLE.
+#define L_Init_multiple(argc, argv)                                                                \
+  do {                                                                                             \
+    int provided_;                                                                                 \
+    MPI_Init_thread(&(argc), &(argv), MPI_THREAD_MULTIPLE, &provided_);                            \
+    if (provided_ != MPI_THREAD_MULTIPLE) SKIP("this MPI has no MPI_THREAD_MULTIPLE");             \
+    log_thread("main");                                                                            \
+    DID("MPI_Init_thread", "required:s provided:s", "MPI_THREAD_MULTIPLE", "MPI_THREAD_MULTIPLE"); \
+  } while (0)
 #define L_Comm_rank(c, r) DO(MPI_Comm_rank(c, r), "comm:C rank:i", c, *(r))
 #define L_Comm_size(c, s) DO(MPI_Comm_size(c, s), "comm:C size:i", c, *(s))
 #define L_Comm_free(c)                       \

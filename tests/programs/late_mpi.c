@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log.h"
+
 #ifdef OPEN_MPI
 #define LIBRARY "libmpi.so.40"
 #define WORLD ((MPI_Comm)address_of("ompi_mpi_comm_world"))
@@ -22,13 +24,6 @@
 #define WORLD MPI_COMM_WORLD
 #define INT MPI_INT
 #endif
-#define REQUIRE(condition)                                                    \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      exit(3);                                                                \
-    }                                                                         \
-  } while (0)
 // The function of that name, as `from` has it.
 #define FROM(from, name) ((__typeof__(&name))find(from, #name))
 #define CALL(name) FROM(everybody, name)
@@ -42,7 +37,7 @@ static int seen;  // what `some` has is logged as well
 static void* find(void* from, const char* name) {
   void* const found = dlsym(from, name);
   if (found == NULL) fprintf(stderr, "no %s\n", name);
-  REQUIRE(found != NULL);
+  EXPECT(found != NULL);
   return found;
 }
 
@@ -57,7 +52,7 @@ static void open_log(void) {
   if (rank == NULL) rank = getenv("OMPI_COMM_WORLD_RANK");
   if (base == NULL) return;
   snprintf(path, sizeof path, "%s.%s", base, rank ? rank : "0");
-  REQUIRE((file = fopen(path, "w")) != NULL);
+  EXPECT((file = fopen(path, "w")) != NULL);
 }
 
 static void did(int line, const char* call, const char* args) {
@@ -77,15 +72,15 @@ static void exchange(int rank, int size, int tag) {
   if (seen) did(__LINE__ - 1, "MPI_Isend", args);
   CALL(MPI_Wait)(&received, MPI_STATUS_IGNORE), did(__LINE__, "MPI_Wait", "");
   CALL(MPI_Wait)(&sent, MPI_STATUS_IGNORE), did(__LINE__, "MPI_Wait", "");
-  REQUIRE(in == from);
+  EXPECT(in == from);
 }
 
 int main(int argc, char** argv) {
   int rank, size, length;
   char name[MPI_MAX_PROCESSOR_NAME];
-  REQUIRE(argc == 2);
-  if (getenv("REFRAIN_OUTPUT") == NULL) REQUIRE(dlsym(RTLD_DEFAULT, "MPI_Init") == NULL);
-  REQUIRE((library = dlopen(LIBRARY, RTLD_NOW | RTLD_GLOBAL)) != NULL);
+  EXPECT(argc == 2);
+  if (getenv("REFRAIN_OUTPUT") == NULL) EXPECT(dlsym(RTLD_DEFAULT, "MPI_Init") == NULL);
+  EXPECT((library = dlopen(LIBRARY, RTLD_NOW | RTLD_GLOBAL)) != NULL);
   everybody = strcmp(argv[1], "handle") == 0 ? library : RTLD_DEFAULT;
   some = strcmp(argv[1], "mixed") == 0 ? library : everybody;
   seen = everybody == some;

@@ -117,11 +117,7 @@ static void* work(void* argument) {
 }
 
 int main(int argc, char** argv) {
-  int provided;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  if (provided != MPI_THREAD_MULTIPLE) SKIP("this MPI has no MPI_THREAD_MULTIPLE");
-  log_thread("main");
-  DID("MPI_Init_thread", "required:s provided:s", "MPI_THREAD_MULTIPLE", "MPI_THREAD_MULTIPLE");
+  L_Init_multiple(argc, argv);
   L_Comm_rank(MPI_COMM_WORLD, &rank);
   L_Comm_size(MPI_COMM_WORLD, &size);
   for (int t = 0; t < kLanes; ++t) {

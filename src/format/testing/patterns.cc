@@ -5,35 +5,12 @@
 #include <algorithm>
 #include <random>
 
+#include "format/testing/call_ids.h"
 #include "mpi/call_table.h"
 
 namespace refrain::format::testing {
 
 namespace {
-
-// Call ids stand for functions of the table; no more is needed than that they differ.
-enum Call : uint32_t {
-  kInit = 1,
-  kFinalize,
-  kCommRank,
-  kCommSize,
-  kCartCreate,
-  kCartCoords,
-  kCartShift,
-  kIrecv,
-  kIsend,
-  kWaitall,
-  kAllreduce,
-  kCommSplit,
-  kSend,
-  kRecv,
-  kSendrecv,
-  kBcast,
-  kAlltoallv,
-  kTypeSubarray,
-  kWrite,
-  kWait
-};
 
 using Dims = std::vector<int64_t>;
 

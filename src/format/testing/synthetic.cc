@@ -7,6 +7,7 @@
 
 #include "format/expr.h"
 #include "format/merge/merge.h"
+#include "format/testing/call_ids.h"
 #include "format/walk.h"
 #include "grammar/builder.h"
 #include "mpi/call_table.h"
@@ -140,24 +141,6 @@ RankRecord SyntheticRank::finish() {
 }
 
 namespace {
-
-// Call ids stand for functions of the table; tests need no more than that they differ.
-enum Call : uint32_t {
-  kInit = 1,
-  kFinalize,
-  kCommRank,
-  kCommSize,
-  kCartCreate,
-  kCartCoords,
-  kCartShift,
-  kIrecv,
-  kIsend,
-  kWaitall,
-  kAllreduce,
-  kBarrier,
-  kCommFree,
-  kGetProcessorName
-};
 
 int64_t neighbour(int64_t c, int64_t step, int64_t extent, bool periodic) {
   const int64_t n = c + step;
