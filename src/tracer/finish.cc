@@ -21,6 +21,7 @@
 #include "tracer/record.h"
 #include "tracer/recording.h"
 #include "tracer/spool.h"
+#include "tracer/together.h"
 
 namespace refrain::tracer {
 
@@ -36,29 +37,26 @@ constexpr uint64_t kToWrite = uint64_t{4} << 20;
 
 bool send_bytes(Process& p, const std::string& bytes, int to) {
   const uint64_t n = bytes.size();
-  const auto send = REFRAIN_REAL(PMPI_Send);
-  if (send(&n, sizeof n, MPI_BYTE, to, kTag, p.comm) != MPI_SUCCESS) return false;
+  if (!send_patiently(p, &n, sizeof n, to, kTag)) return false;
   for (uint64_t at = 0; at < n; at += kPiece) {
     const auto piece = static_cast<int>(n - at < kPiece ? n - at : kPiece);
-    if (send(bytes.data() + at, piece, MPI_BYTE, to, kTag, p.comm) != MPI_SUCCESS) return false;
+    if (!send_patiently(p, bytes.data() + at, piece, to, kTag)) return false;
   }
   return true;
 }
 
 bool receive_bytes(Process& p, std::string& bytes, int from) {
   uint64_t n = 0;
-  const auto receive = REFRAIN_REAL(PMPI_Recv);
-  if (receive(&n, sizeof n, MPI_BYTE, from, kTag, p.comm, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-    return false;
+  if (!receive_patiently(p, &n, sizeof n, from, kTag)) return false;
   // Merging takes some times as much. Who has no memory for it must take the bytes all the same.
   const bool room = memory_for(8 * n + kSmall);
   if (room) bytes.resize(n);
   for (uint64_t at = 0; at < n; at += kPiece) {
     const auto piece = static_cast<int>(n - at < kPiece ? n - at : kPiece);
     char nowhere = 0;
-    const int rc = receive(room ? bytes.data() + at : &nowhere, room ? piece : 1, MPI_BYTE, from,
-                           kTag, p.comm, MPI_STATUS_IGNORE);
-    if (room && rc != MPI_SUCCESS) return false;
+    const bool came =
+        receive_patiently(p, room ? bytes.data() + at : &nowhere, room ? piece : 1, from, kTag);
+    if (room && !came) return false;
   }
   return room;
 }
@@ -140,41 +138,37 @@ bool call_at_finalize() {
   return rc == MPI_SUCCESS;
 }
 
-// All ranks give their spool files the same number, so that those of an earlier run which died are
-// not taken for ours.
-void open_spool(Process& p) {
+// What all ranks must know of each other before the program goes on.
+void get_acquainted(Process& p) {
+  // All ranks give their spool files the same number, so that those of an earlier run which died
+  // are not taken for ours. They may ask for different levels of thread support; how they agree on
+  // ids must be one way.
   uint64_t run = 0;
   if (p.rank == 0) run = Clock::monotonic_ns() ^ static_cast<uint64_t>(p.pid) << 40 ^ p.init_ticks;
-  REFRAIN_REAL(PMPI_Bcast)(&run, sizeof run, MPI_BYTE, 0, p.comm);
-  Spool::open(p, run);
+  uint64_t words[] = {p.threaded ? 1u : 0u, run};
+  greatest_of_all(p, words, 2);
+  p.threads_anywhere = words[0] != 0;
+  Spool::open(p, words[1]);
 }
 
-// Ranks may ask for different levels of thread support; how they agree on ids must be one way.
-bool some_rank_has_threads(Process& p) {
-  int mine = p.threaded ? 1 : 0, any = mine;
-  REFRAIN_REAL(PMPI_Allreduce)(&mine, &any, 1, MPI_INT, MPI_MAX, p.comm);
-  return any != 0;
+// Spool files go when the trace has all that they have, and not before.
+void close_spool(Process& p, bool whole) {
+  uint64_t done = whole ? 1 : 0;
+  if (!as_rank_0_says(p, &done)) return;
+  if (done != 0 && p.spool != nullptr) p.spool->remove();
 }
 
 #else
 
-// SMPI: its ranks are threads and have none. (A reduction there costs the square of their number.)
-bool some_rank_has_threads(Process&) { return false; }
+// SMPI: its ranks are threads, have none, and die together; thousands of spool files for one
+// process are too many.
+void get_acquainted(Process&) {}
+void close_spool(Process&, bool) {}
 
 // MPI_Finalize does not: what callbacks do in there is not recorded.
 bool call_at_finalize() { return false; }
 
-// Its ranks die together, and thousands of files for one process are too many.
-void open_spool(Process&) {}
-
 #endif
-
-// Spool files go when the trace has all that they have, and not before.
-void close_spool(Process& p, bool whole) {
-  int done = whole ? 1 : 0;
-  if (REFRAIN_REAL(PMPI_Bcast)(&done, 1, MPI_INT, 0, p.comm) != MPI_SUCCESS) return;
-  if (done != 0 && p.spool != nullptr) p.spool->remove();
-}
 
 // Whether there is a file of another job that ended while this one ran.
 bool is_taken(const std::string& path, const timespec& began) {
@@ -262,8 +256,7 @@ void world_is_up(Process& p, uint64_t init_ticks) {
     return complain(p, "cannot set up a communicator of its own: nothing will be recorded");
   }
   REFRAIN_REAL(PMPI_Comm_set_errhandler)(p.comm, MPI_ERRORS_RETURN);
-  p.threads_anywhere = some_rank_has_threads(p);
-  open_spool(p);
+  get_acquainted(p);
   define_world(p);
   p.ends_in_finalize = call_at_finalize();
   p.own_ticks += p.clock.ticks() - begin;

@@ -19,6 +19,7 @@
 #include "tracer/record.h"
 #include "tracer/recording.h"
 #include "tracer/spool.h"
+#include "tracer/together.h"
 
 #ifdef REFRAIN_HAS_MPI_Session_init
 
@@ -120,14 +121,12 @@ void session_ends(Process& p, MPI_Session session) {
 }
 
 bool sessions_go_on(Process& p) {
-  int mine = open_sessions().empty() ? 0 : 1, any = mine;
-  if (mine != 0) unlink(part_path(p, p.rank).c_str());
-  if (REFRAIN_REAL(PMPI_Allreduce)(&mine, &any, 1, MPI_INT, MPI_MAX, p.comm) != MPI_SUCCESS ||
-      any == 0)
-    return false;
+  uint64_t any = open_sessions().empty() ? 0 : 1;
+  if (any != 0) unlink(part_path(p, p.rank).c_str());
+  if (!greatest_of_all(p, &any, 1) || any == 0) return false;
   meet_by_file(p);
   // Until all are ready to see nothing of an earlier run.
-  REFRAIN_REAL(PMPI_Barrier)(p.comm);
+  wait_for_all(p);
   REFRAIN_REAL(PMPI_Comm_free)(&p.comm);
   g_last_end_ticks = p.clock.ticks();
   find_world_group(p);

@@ -1,0 +1,29 @@
+// What all ranks of the recorder do together, in MPI_Init and MPI_Finalize, on Process::comm.
+//
+// Laws: who waits sleeps, the longer the longer it has waited (at most kMaxSleepNs, and about an
+// eighth of the whole). MPI libraries wait by polling: where ranks share cores, those that wait
+// would take the time of the one that works.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "tracer/process.h"
+
+namespace refrain::tracer {
+
+#ifndef REFRAIN_SMPI  // there, ranks take turns
+// Each of `values` becomes the greatest that any rank has given. False: MPI failed.
+bool greatest_of_all(Process& process, uint64_t* values, int count);
+// `value` becomes that of rank 0.
+bool as_rank_0_says(Process& process, uint64_t* value);
+// Returns when all ranks have come here.
+bool wait_for_all(Process& process);
+#endif
+
+// As MPI_Send and MPI_Recv, of bytes. False: MPI failed.
+bool send_patiently(Process& process, const void* bytes, int count, int to, int tag);
+bool receive_patiently(Process& process, void* bytes, int count, int from, int tag);
+
+}  // namespace refrain::tracer
