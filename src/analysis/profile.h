@@ -54,6 +54,8 @@ struct RankRow {
   uint64_t in_mpi_ns = 0;
   uint64_t outside_ns = 0;  // between MPI_Init and MPI_Finalize, not in MPI
   uint64_t bytes = 0;
+  uint64_t recorder_ns = 0;            // that recording took
+  uint64_t recorder_memory_bytes = 0;  // the most that the recorder held; 0: neither is known
 };
 
 // How a number spreads over the ranks. imbalance = max / mean - 1: 0 when all are equal, 1 when the

@@ -22,7 +22,8 @@ struct ProfileOptions {
 const std::map<std::string, report::ProfileBy> kBy = {{"function", report::ProfileBy::kFunction},
                                                       {"site", report::ProfileBy::kSite},
                                                       {"callpath", report::ProfileBy::kCallPath},
-                                                      {"group", report::ProfileBy::kGroup}};
+                                                      {"group", report::ProfileBy::kGroup},
+                                                      {"rank", report::ProfileBy::kRank}};
 
 int profile(const ProfileOptions& options) {
   const auto trace = Trace::open(options.trace);
@@ -53,9 +54,10 @@ void add_profile(CLI::App& app, int& exit_status) {
   verb->add_option("--format", options->format, "text, json or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
-  verb->add_option("--by", options->by,
-                   "One table only: function, site, callpath (a tree) or group (kind of function)")
-      ->check(CLI::IsMember({"function", "site", "callpath", "group"}));
+  verb->add_option(
+          "--by", options->by,
+          "One table only: function, site, callpath (a tree), group (kind of function) or rank")
+      ->check(CLI::IsMember({"function", "site", "callpath", "group", "rank"}));
   verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

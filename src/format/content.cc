@@ -6,6 +6,7 @@
 #include "format/definitions.h"
 #include "format/layout.h"
 #include "format/limits.h"
+#include "format/quantise.h"
 #include "format/walk.h"
 
 namespace refrain::format {
@@ -259,12 +260,26 @@ class Checker {
     if (!good) add(SectionType::kTotals, kRuleTotals, "what the recorder cost contradicts itself");
   }
 
+  // The summary is that of the ranks, where these are known.
+  void costs() {
+    if (t_.cost.ranks > 0) cost(t_.cost.memory_bytes), cost(t_.cost.time_ns);
+    const RecorderCost own = cost_of(t_.totals);
+    const auto same = [](const Spread& a, const Spread& b) {
+      return time_code(a.least) == time_code(b.least) &&
+             time_code(a.greatest) == time_code(b.greatest);
+    };
+    if (own.ranks > 0 &&
+        (own.ranks != t_.cost.ranks || !same(own.memory_bytes, t_.cost.memory_bytes) ||
+         !same(own.time_ns, t_.cost.time_ns)))
+      add(SectionType::kTotals, kRuleTotals, "what the recorder cost is not that of the ranks");
+  }
+
   void rest() {
     if (t_.totals.size() != t_.meta.ranks)
       add(SectionType::kTotals, kRuleTotals,
           std::to_string(t_.totals.size()) + " totals for " + std::to_string(t_.meta.ranks) +
               " ranks");
-    if (t_.cost.ranks > 0) cost(t_.cost.memory_bytes), cost(t_.cost.time_ns);
+    costs();
     for (size_t i = 0; i < t_.losses.size(); ++i) {
       const Loss& l = t_.losses[i];
       if (l.reason.empty() || l.rank < -1 || l.rank >= static_cast<int64_t>(t_.meta.ranks))

@@ -1,34 +1,29 @@
-#include <algorithm>
-
 #include "format/trace_data.h"
 
 namespace refrain::format {
 
-void Spread::add(const Spread& other) {
-  if (other.least < least) least = other.least, least_rank = other.least_rank;
-  if (other.greatest > greatest) greatest = other.greatest, greatest_rank = other.greatest_rank;
-  sum += other.sum;
+namespace {
+
+// Among equals the lowest rank counts: the first one.
+void add(Spread& s, bool is_first, uint64_t rank, uint64_t value) {
+  if (is_first || value < s.least) s.least = value, s.least_rank = rank;
+  if (is_first || value > s.greatest) s.greatest = value, s.greatest_rank = rank;
+  s.sum += static_cast<double>(value);
 }
+
+}  // namespace
 
 void RecorderCost::add(uint64_t rank, const OwnCost& cost) {
-  const auto of_one = [rank](uint64_t v) {
-    return Spread{v, v, rank, rank, static_cast<double>(v)};
-  };
-  add(RecorderCost{1, of_one(cost.memory_bytes), of_one(cost.time_ns)});
+  const bool is_first = ranks++ == 0;
+  format::add(memory_bytes, is_first, rank, cost.memory_bytes);
+  format::add(time_ns, is_first, rank, cost.time_ns);
 }
 
-void RecorderCost::add(const RecorderCost& other) {
-  if (other.ranks == 0) return;
-  // Ties: the ranks of `other` are higher.
-  const bool first = ranks == 0;
-  ranks += other.ranks;
-  if (first) {
-    memory_bytes = other.memory_bytes;
-    time_ns = other.time_ns;
-    return;
-  }
-  memory_bytes.add(other.memory_bytes);
-  time_ns.add(other.time_ns);
+RecorderCost cost_of(const std::vector<RankTotals>& totals) {
+  RecorderCost out;
+  for (uint64_t rank = 0; rank < totals.size(); ++rank)
+    if (totals[rank].cost.memory_bytes > 0) out.add(rank, totals[rank].cost);
+  return out;
 }
 
 }  // namespace refrain::format

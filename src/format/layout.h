@@ -10,8 +10,7 @@ namespace refrain::format {
 
 inline constexpr std::string_view kMagic{"\x89RFN\r\n\x1a\n", 8};
 inline constexpr uint8_t kMajor = 1;  // a reader refuses every other major
-inline constexpr uint8_t kMinor =
-    1;  // a reader accepts every minor of its major from kOldestMinor on
+inline constexpr uint8_t kMinor = 2;  // a reader accepts every minor of its major from kOldestMinor
 
 inline constexpr uint8_t kOldestMinor = 1;  // 1.0 was never released, and is laid out differently
 
@@ -22,9 +21,11 @@ inline constexpr uint8_t kOldestMinor = 1;  // 1.0 was never released, and is la
 inline constexpr uint32_t kHeaderBytes = 32;
 inline constexpr uint32_t kFileLengthOffset = 16;
 inline constexpr uint32_t kChecksumOffset = 28;
-inline constexpr uint16_t kKnownMustUnderstand = 0;  // features that this build can read
-inline constexpr uint8_t kStateComplete = 1;         // every rank's calls are here
-inline constexpr uint8_t kStateLosses = 2;           // the losses section is not empty
+// Features that a reader must know: totals with what recording cost each rank (totals.h).
+inline constexpr uint16_t kFeatureSharedTotals = 1;
+inline constexpr uint16_t kKnownMustUnderstand = kFeatureSharedTotals;
+inline constexpr uint8_t kStateComplete = 1;  // every rank's calls are here
+inline constexpr uint8_t kStateLosses = 2;    // the losses section is not empty
 
 enum class SectionType : uint32_t {
   kBundle = 0,  // small sections one after the other (varint type, varint length, bytes)
@@ -92,8 +93,8 @@ inline constexpr uint8_t kColumnModes = 6;
 // As many members at least for a list, as many at most for kWide.
 inline constexpr size_t kMaxWideMembers = 255;
 
-// What recording cost, behind the totals of the ranks.
-inline constexpr size_t kCostBytes = 32;
+// What recording cost, behind totals that do not have it for each rank.
+inline constexpr size_t kSpreadsBytes = 32;
 
 // Durations keep so many buckets of a histogram.
 inline constexpr size_t kStoredBuckets = 16;

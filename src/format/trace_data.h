@@ -75,14 +75,15 @@ struct Group {
   std::vector<uint32_t> signatures;  // terminal of the grammars -> index into TraceData::signatures
 };
 
-struct RankTotals {
-  uint64_t in_mpi_ns = 0, outside_ns = 0;  // between the begin of MPI_Init and of MPI_Finalize
-};
-
 // What recording took on one rank, until the rank handed its record over.
 struct OwnCost {
-  uint64_t memory_bytes = 0;  // the most at any time
+  uint64_t memory_bytes = 0;  // the most at any time; 0: nothing is known of the rank
   uint64_t time_ns = 0;
+};
+
+struct RankTotals {
+  uint64_t in_mpi_ns = 0, outside_ns = 0;  // between the begin of MPI_Init and of MPI_Finalize
+  OwnCost cost;
 };
 
 // A number of each rank: its extremes, the lowest ranks that have them, and the sum.
@@ -90,18 +91,17 @@ struct Spread {
   uint64_t least = UINT64_MAX, greatest = 0;
   uint64_t least_rank = 0, greatest_rank = 0;
   double sum = 0;
-
-  void add(const Spread& other);
 };
 
-// What is kept of the OwnCost of all ranks: it takes as many bytes at any number of them.
+// The OwnCost of all ranks. Files of version 1.1 have no more of it than this.
 struct RecorderCost {
   uint64_t ranks = 0;  // that said what it cost; 0: nothing is known
   Spread memory_bytes, time_ns;
 
+  // In order of the ranks.
   void add(uint64_t rank, const OwnCost& cost);
-  void add(const RecorderCost& other);
 };
+RecorderCost cost_of(const std::vector<RankTotals>& totals);
 
 struct Loss {
   std::string reason;  // snake_case word
@@ -130,7 +130,7 @@ struct TraceData {
   std::vector<grammar::Grammar> grammars;  // terminals are group-local
   std::vector<Group> groups;
   std::vector<RankTotals> totals;  // by rank
-  RecorderCost cost;
+  RecorderCost cost;               // of those ranks in `totals` that know it, if any does
   std::vector<Loss> losses;
 };
 

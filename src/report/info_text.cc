@@ -75,6 +75,18 @@ std::string cost_text(const format::RecorderCost& cost) {
                      spread_text(cost.memory_bytes, cost.ranks, bytes_text));
 }
 
+// Of the ranks that know it; empty for a trace that has the spreads only.
+ordered_json costs_json(const Trace& trace) {
+  ordered_json ranks = ordered_json::array();
+  const std::vector<format::RankTotals>& totals = trace.data().totals;
+  for (size_t r = 0; r < totals.size(); ++r) {
+    const format::OwnCost& cost = totals[r].cost;
+    if (cost.memory_bytes == 0) continue;
+    ranks.push_back({{"rank", r}, {"memory_bytes", cost.memory_bytes}, {"time_ns", cost.time_ns}});
+  }
+  return ranks;
+}
+
 ordered_json groups_json(const Trace& trace) {
   ordered_json groups = ordered_json::array();
   for (GroupId g = 0; g < trace.group_count(); ++g) {
@@ -186,7 +198,8 @@ std::string info_json(const Trace& trace) {
   if (const format::RecorderCost& cost = trace.data().cost; cost.ranks > 0)
     out["recorder_cost"] = {{"ranks", cost.ranks},
                             {"memory_bytes", spread_json(cost.memory_bytes, cost.ranks)},
-                            {"time_ns", spread_json(cost.time_ns, cost.ranks)}};
+                            {"time_ns", spread_json(cost.time_ns, cost.ranks)},
+                            {"by_rank", costs_json(trace)}};
   out["complete"] = info.complete;
   out["losses"] = losses_json(info);
   out["signatures"] = trace.signature_count();

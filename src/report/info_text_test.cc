@@ -58,10 +58,26 @@ TEST(InfoText, SaysWhatRecordingCost) {
   EXPECT_EQ(cost["ranks"], 2);
   EXPECT_NEAR(cost["memory_bytes"]["mean"], 200'000, 200);
   EXPECT_EQ(cost["memory_bytes"]["greatest_rank"], 1);
+  EXPECT_TRUE(cost["by_rank"].empty()) << "as in files of version 1.1";
   EXPECT_EQ(cost["time_ns"]["greatest_rank"], 0);
   EXPECT_NEAR(cost["time_ns"]["least"], 1'000'000, 1000);
   EXPECT_NE(info_text(trace).find("1.5 ms (up to 2 ms, rank 0) and 195 KiB"), std::string::npos)
       << info_text(trace);
+}
+
+TEST(InfoText, SaysWhatRecordingCostEachRank) {
+  TraceBuilder builder = sample();
+  std::vector<format::RankTotals>& totals = builder.data().totals;
+  totals[0].cost = {100'000, 2'000'000};
+  totals[3].cost = {300'000, 1'000'000};
+  builder.data().cost = format::cost_of(totals);
+  const nlohmann::json cost = nlohmann::json::parse(info_json(builder.open()))["recorder_cost"];
+  EXPECT_EQ(cost["ranks"], 2);
+  EXPECT_EQ(cost["memory_bytes"]["greatest_rank"], 3);
+  ASSERT_EQ(cost["by_rank"].size(), 2u) << cost;
+  EXPECT_EQ(cost["by_rank"][1]["rank"], 3);
+  EXPECT_NEAR(cost["by_rank"][1]["memory_bytes"], 300'000, 150);
+  EXPECT_NEAR(cost["by_rank"][0]["time_ns"], 2'000'000, 1000);
 }
 
 TEST(InfoText, RankLists) {

@@ -93,6 +93,22 @@ Json sizes_json(const analysis::Profile& p) {
   return out;
 }
 
+// Null where the rank does not know what recording cost it.
+Json known(const analysis::RankRow& r, uint64_t value) {
+  return r.recorder_memory_bytes == 0 ? Json() : Json(value);
+}
+
+std::string ranks_csv(const analysis::Profile& p) {
+  std::string out = "rank,calls,in_mpi_ns,outside_ns,bytes,recorder_ns,recorder_memory_bytes\n";
+  for (const analysis::RankRow& r : p.ranks) {
+    out += fmt::format("{},{},{},{},{}", r.rank, r.calls, r.in_mpi_ns, r.outside_ns, r.bytes);
+    out += r.recorder_memory_bytes == 0
+               ? std::string(",,\n")
+               : fmt::format(",{},{}\n", r.recorder_ns, r.recorder_memory_bytes);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string profile_json(const ProfileView& view) {
@@ -119,12 +135,15 @@ std::string profile_json(const ProfileView& view) {
                             {"calls", r.calls},
                             {"in_mpi_ns", r.in_mpi_ns},
                             {"outside_ns", r.outside_ns},
-                            {"bytes", r.bytes}});
+                            {"bytes", r.bytes},
+                            {"recorder_ns", known(r, r.recorder_ns)},
+                            {"recorder_memory_bytes", known(r, r.recorder_memory_bytes)}});
   out["sizes"] = sizes_json(p);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string profile_csv(const ProfileView& view, ProfileBy by) {
+  if (by == ProfileBy::kRank) return ranks_csv(view.profile);
   std::string out;
   if (by == ProfileBy::kSite) out = "site,in_function,";
   if (by == ProfileBy::kCallPath) out = "call_path,";

@@ -9,7 +9,7 @@
 
 namespace refrain::report {
 
-enum class ProfileBy : uint8_t { kFunction, kSite, kCallPath, kGroup };
+enum class ProfileBy : uint8_t { kFunction, kSite, kCallPath, kGroup, kRank };
 
 struct ProfileView {
   const Trace& trace;

@@ -119,6 +119,28 @@ TEST_F(ProfileReport, CsvHasOneLineARow) {
   EXPECT_EQ(profile_csv(view_, ProfileBy::kSite).substr(0, 22), "site,in_function,call,");
 }
 
+TEST_F(ProfileReport, RanksHaveATableOfTheirOwn) {
+  EXPECT_EQ(profile_csv(view_, ProfileBy::kRank),
+            "rank,calls,in_mpi_ns,outside_ns,bytes,recorder_ns,recorder_memory_bytes\n"
+            "0,4,5000,5000,2400,,\n"
+            "1,4,3000,7000,2400,,\n");
+  const std::string plain = profile_table_text(view_, ProfileBy::kRank, 1);
+  EXPECT_EQ(plain.find("recorder"), std::string::npos) << "nobody knows it";
+  EXPECT_NE(plain.find("1 more"), std::string::npos);
+  EXPECT_TRUE(nlohmann::json::parse(profile_json(view_))["ranks"][0]["recorder_ns"].is_null());
+  profile_.ranks[1].recorder_ns = 2500;
+  profile_.ranks[1].recorder_memory_bytes = 4096;
+  EXPECT_NE(profile_csv(view_, ProfileBy::kRank).find("1,4,3000,7000,2400,2500,4096\n"),
+            std::string::npos);
+  EXPECT_EQ(profile_table_text(view_, ProfileBy::kRank, 0),
+            "Ranks\n"
+            "  rank  calls  in MPI  outside MPI     MPI     bytes  recorder  its memory\n"
+            "     0      4    5 us         5 us  50.0 %  2.34 KiB         -           -\n"
+            "     1      4    3 us         7 us  30.0 %  2.34 KiB    2.5 us    4.00 KiB\n");
+  EXPECT_NE(profile_text(view_, 0).find("its memory"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(profile_json(view_))["ranks"][1]["recorder_memory_bytes"], 4096);
+}
+
 TEST_F(ProfileReport, TextSaysWhatItLeftOut) {
   const std::string text = profile_table_text(view_, ProfileBy::kFunction, 1);
   EXPECT_NE(text.find("MPI_Send"), std::string::npos);

@@ -46,6 +46,7 @@ std::vector<ProfileRow> profile_rows(const ProfileView& view, ProfileBy by) {
     case ProfileBy::kGroup:
       for (const auto& g : view.profile.groups) append(g.totals).group = mpi::to_string(g.group);
       break;
+    case ProfileBy::kRank: break;  // has columns of its own
   }
   return out;
 }

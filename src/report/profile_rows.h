@@ -25,7 +25,7 @@ std::string call_name(CallId id);
 // Fills in what is known of a call site: site, function, file, module, offset.
 void name_site(const ProfileView& view, DefinitionId id, ProfileRow& row);
 
-// By call path: the calls only, see profile_paths.h.
+// By call path: the calls only, see profile_paths.h. None by rank: see Profile::ranks.
 std::vector<ProfileRow> profile_rows(const ProfileView& view, ProfileBy by);
 
 // "p2p", "rma", "collective", "io".

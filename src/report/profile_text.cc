@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/info_text.h"
 #include "report/json_text.h"
 #include "report/profile_paths.h"
@@ -23,6 +25,34 @@ std::string title_line(const ProfileView& view) {
   return out + "\n";
 }
 
+// The first `top` ranks; 0: all.
+Table rank_table(const analysis::Profile& p, size_t top) {
+  const bool knows_cost = std::any_of(p.ranks.begin(), p.ranks.end(),
+                                      [](const auto& r) { return r.recorder_memory_bytes > 0; });
+  std::vector<std::string> titles = {"rank", "calls", "in MPI", "outside MPI", "MPI", "bytes"};
+  if (knows_cost) titles.insert(titles.end(), {"recorder", "its memory"});
+  Table table(titles);
+  for (const analysis::RankRow& r : p.ranks) {
+    if (top > 0 && table.rows() == top) break;
+    const auto in = static_cast<double>(r.in_mpi_ns), rest = static_cast<double>(r.outside_ns);
+    std::vector<std::string> cells = {
+        std::to_string(r.rank), count_text(r.calls),         time_text(in),
+        time_text(rest),        percent_text(in, in + rest), bytes_text(r.bytes)};
+    if (knows_cost && r.recorder_memory_bytes == 0) cells.insert(cells.end(), {"-", "-"});
+    if (r.recorder_memory_bytes > 0) {
+      cells.push_back(duration_text(r.recorder_ns));
+      cells.push_back(bytes_text(r.recorder_memory_bytes));
+    }
+    table.add(cells);
+  }
+  return table;
+}
+
+std::string more_text(size_t rows, size_t shown) {
+  if (rows <= shown) return "";
+  return fmt::format("  ... and {} more (--top 0 shows all)\n", rows - shown);
+}
+
 std::string ranks_text(const ProfileView& view) {
   const analysis::Profile& p = view.profile;
   if (p.ranks.empty()) return "";
@@ -37,13 +67,7 @@ std::string ranks_text(const ProfileView& view) {
   add("calls", p.calls, [](double v) { return count_text(rounded(v)); });
   out += spread.text();
   if (p.ranks.size() > kRanksShown) return out;
-  Table ranks({"rank", "calls", "in MPI", "outside MPI", "MPI", "bytes"});
-  for (const analysis::RankRow& r : p.ranks) {
-    const auto in = static_cast<double>(r.in_mpi_ns), rest = static_cast<double>(r.outside_ns);
-    ranks.add({std::to_string(r.rank), count_text(r.calls), time_text(in), time_text(rest),
-               percent_text(in, in + rest), bytes_text(r.bytes)});
-  }
-  return out + "\n" + ranks.text();
+  return out + "\n" + rank_table(p, 0).text();
 }
 
 std::vector<std::string> columns(const analysis::CallTotals& t, const analysis::Profile& p) {
@@ -79,6 +103,7 @@ const char* title_of(ProfileBy by) {
     case ProfileBy::kSite: return "Call sites";
     case ProfileBy::kCallPath: return "Call paths";
     case ProfileBy::kGroup: return "Kinds of calls";
+    case ProfileBy::kRank: return "Ranks";
   }
   return "";
 }
@@ -125,6 +150,11 @@ std::string notes_text(const analysis::Profile& p) {
 
 std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top) {
   if (by == ProfileBy::kCallPath) return tree_text(view, top);
+  if (by == ProfileBy::kRank) {
+    const Table table = rank_table(view.profile, top);
+    return std::string(title_of(by)) + "\n" + table.text() +
+           more_text(view.profile.ranks.size(), table.rows());
+  }
   std::vector<std::string> titles = by == ProfileBy::kGroup ? std::vector<std::string>{"<kind"}
                                                             : std::vector<std::string>{"<function"};
   if (by == ProfileBy::kSite) titles = {"<site", "<in", "<function"};
@@ -142,8 +172,7 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
     module_changed = module_changed || row.module_changed;
   }
   std::string out = std::string(title_of(by)) + ", by time\n" + table.text();
-  if (rows.size() > table.rows())
-    out += fmt::format("  ... and {} more (--top 0 shows all)\n", rows.size() - table.rows());
+  out += more_text(rows.size(), table.rows());
   if (module_changed) out += "  module+0x...: the module changed since the run\n";
   return out;
 }

@@ -33,8 +33,9 @@ std::string sections_of(const format::TraceData& trace) {
     w.write(encoding, raw);
     out += as_section(static_cast<uint32_t>(w.type), raw.view());
   }
-  // The state in the header: complete or not, with losses or without.
-  out[0] = static_cast<char>((trace.meta.complete ? 1 : 0) | (trace.losses.empty() ? 0 : 2));
+  // The state in the header: complete or not, with losses or without, and a feature.
+  out[0] = static_cast<char>((trace.meta.complete ? 1 : 0) | (trace.losses.empty() ? 0 : 2) |
+                             (format::shares_totals(trace) ? 4 : 0));
   return out;
 }
 
@@ -56,6 +57,17 @@ void traces() {
       if (both) part = format::merge(std::move(*part), *format::leaf(ranks[1], ranks.size()));
       put("partial", pattern.name + (both ? ".2" : ".1"), format::serialise(*part));
     }
+    for (RankRecord& r : ranks) {
+      r.knows_cost = r.rank != 2;
+      r.cost = {100'000 + r.rank * 3'000, 2'000'000 + r.rank % 3 * 70'000};
+    }
+    trace = format::testing::merge_all(ranks);
+    const auto with_cost = format::encode(trace);
+    if (with_cost.ok()) put("decode", pattern.name + ".cost.rfn", *with_cost);
+    for (const char* target : {"decode", "verbs"})
+      put(target, pattern.name + ".cost", sections_of(trace));
+    put("partial", pattern.name + ".cost",
+        format::serialise(*format::leaf(ranks[0], ranks.size())));
   }
 }
 

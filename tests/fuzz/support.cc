@@ -65,7 +65,8 @@ std::string from_sections(std::string_view input) {
   header.put_bytes(format::kMagic.data(), format::kMagic.size());
   header.put_u8(format::kMajor);
   header.put_u8(format::kMinor);
-  header.put_u32(0);
+  header.put_u16(state / 4 & format::kKnownMustUnderstand);
+  header.put_u16(0);
   header.put_u8(state % 4);
   header.put_u8(0);
   header.put_u64(kHeaderBytes + table.size() + body.size());

@@ -61,6 +61,8 @@ void fold(const Trace& trace) {
   (void)report::profile_text(view, 5).size();
   (void)report::profile_table_text(view, report::ProfileBy::kCallPath, 5).size();
   (void)report::profile_csv(view, report::ProfileBy::kSite).size();
+  (void)report::profile_csv(view, report::ProfileBy::kRank).size();
+  (void)report::profile_table_text(view, report::ProfileBy::kRank, 5).size();
   const analysis::Matrix matrix = analysis::matrix(trace, analysis::MatrixKind::kAll);
   (void)report::matrix_json(matrix).size();
   (void)report::matrix_csv(matrix).size();

@@ -106,6 +106,12 @@ def check_info(info, logs, mpi, losses=None):
         threads = 16  # at most; their times add up
         sane = (cost["ranks"] == len(logs) and 10_000 < memory["least"] <= memory["greatest"] < 1 << 30 and
                 0 < time["least"] <= time["mean"] * 1.01 <= time["greatest"] * 1.02 < threads * info["duration_ns"])
+        for name, spread in (("memory_bytes", memory), ("time_ns", time)):
+            of_ranks = {row["rank"]: row[name] for row in cost["by_rank"]}
+            least, greatest = spread["least_rank"], spread["greatest_rank"]
+            sane = (sane and sorted(of_ranks) == list(range(len(logs))) and
+                    of_ranks[least] == spread["least"] == min(of_ranks.values()) and
+                    of_ranks[greatest] == spread["greatest"] == max(of_ranks.values()))
         if not sane:
             raise Broken("info: recorder_cost is %s in a run of %d ns" % (cost, info["duration_ns"]))
     if mpi[:4] not in str(info["mpi"]).lower().replace(" ", ""):

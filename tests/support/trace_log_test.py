@@ -164,10 +164,12 @@ class Invariants(unittest.TestCase):
         spread = {"least": 100_000, "least_rank": 0, "mean": 100_000, "greatest": 100_000, "greatest_rank": 0}
         info = {"mpi": "MPICH 4.0.2", "ranks": 1, "calls": 2, "file_bytes": 9, "complete": True, "losses": [],
                 "signatures": 2, "rules": 1, "duration_ns": 200_000,
-                "recorder_cost": {"ranks": 1, "memory_bytes": spread, "time_ns": spread}}
+                "recorder_cost": {"ranks": 1, "memory_bytes": spread, "time_ns": spread, "by_rank": [
+                    {"rank": 0, "memory_bytes": 100_000, "time_ns": 100_000}]}}
         checks.check_info(info, logs, "mpich")
         for wrong in ({"ranks": 2}, {"memory_bytes": dict(spread, least=3)},
-                      {"time_ns": dict(spread, greatest=9_000_000)}):
+                      {"time_ns": dict(spread, greatest=9_000_000)}, {"by_rank": []},
+                      {"by_rank": [{"rank": 0, "memory_bytes": 99_000, "time_ns": 100_000}]}):
             with self.assertRaises(checks.Broken):
                 checks.check_info(dict(info, recorder_cost=dict(info["recorder_cost"], **wrong)), logs, "mpich")
 

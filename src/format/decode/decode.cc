@@ -53,6 +53,7 @@ Decoding decode_all(std::string_view bytes, std::vector<Finding>& findings,
   const Container c = open_container(bytes, findings, lines);
   if (!c.header_ok) return out;
   const bool container_is_sound = findings.empty();
+  out.shares_totals = (c.header.must_understand & kFeatureSharedTotals) != 0;
   std::vector<SectionType> read;
   out.family_bytes = kFreeFamilyBytes;
   for (const RawSection& s : c.sections) out.family_bytes += s.raw.size() * kMaxFamilyBytesPerByte;

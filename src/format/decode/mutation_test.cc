@@ -194,10 +194,10 @@ TEST(Mutation, VersionsAndSectionsFromTheFuture) {
   ASSERT_FALSE(trace.ok());
   EXPECT_EQ(trace.error().code, base::ErrorCode::kUnsupported);
   EXPECT_EQ(trace.error().to_string(),
-            "t.rfn, byte 8: header: format version 2.1, this build reads version 1.x: use a "
+            "t.rfn, byte 8: header: format version 2.2, this build reads version 1.x: use a "
             "release that fits the file");
   file[8] = 1;
-  file[10] = 1;  // a feature that must be understood
+  file[10] = 2;  // a feature that must be understood
   trace = decode(file, "t.rfn");
   ASSERT_FALSE(trace.ok());
   EXPECT_EQ(trace.error().code, base::ErrorCode::kUnsupported);
@@ -271,6 +271,10 @@ TEST(Check, ContentRules) {
       {kRuleGroupSignatures, [](TraceData& t) { t.groups[0].signatures[0] = 7777; }},
       {kRuleTableLengths, [](TraceData& t) { t.tables[0].append(1); }},
       {kRuleTotals, [](TraceData& t) { t.totals.pop_back(); }},
+      {kRuleTotals,
+       [](TraceData& t) {
+         t.totals[0].cost = {4096, 1000};
+       }},
       {kRuleLosses, [](TraceData& t) { t.losses[0].rank = 9; }},
   };
   for (const auto& [rule, change] : cases) {

@@ -234,43 +234,6 @@ void read_groups(FieldReader& in, Decoding& out) {
   }
 }
 
-namespace {
-
-void read_spread(FieldReader& in, uint64_t ranks, Spread& s) {
-  s.least = time_of(in.u16("least"));
-  s.least_rank = in.u32("rank of the least");
-  s.greatest = time_of(in.u16("greatest"));
-  s.greatest_rank = in.u32("rank of the greatest");
-  s.sum = static_cast<double>(time_of(in.u16("mean"))) * static_cast<double>(ranks);
-}
-
-void read_cost(FieldReader& in, Decoding& out) {
-  RecorderCost& cost = out.trace.cost;
-  cost.ranks = in.u32("ranks that know the recorder's cost");
-  read_spread(in, cost.ranks, cost.memory_bytes);
-  read_spread(in, cost.ranks, cost.time_ns);
-}
-
-}  // namespace
-
-void read_totals(FieldReader& in, Decoding& out) {
-  const uint64_t ranks = out.trace.meta.ranks;
-  const bool has_cost = in.remaining() == ranks * 4 + kCostBytes;
-  if (in.remaining() != ranks * 4 && !has_cost) {
-    in.fail(kRuleTotals, 0,
-            "neither 4 bytes for each of " + std::to_string(ranks) +
-                " ranks, nor the recorder's cost behind them");
-    return;
-  }
-  std::vector<RankTotals>& all = out.trace.totals;
-  all.resize(ranks);
-  for (uint64_t r = 0; r < ranks; ++r)
-    all[r].in_mpi_ns = time_of(in.u16("time in MPI of rank", static_cast<int64_t>(r)));
-  for (uint64_t r = 0; r < ranks; ++r)
-    all[r].outside_ns = time_of(in.u16("time outside of rank", static_cast<int64_t>(r)));
-  if (has_cost) read_cost(in, out);
-}
-
 void read_losses(FieldReader& in, Decoding& out) {
   const uint64_t n = in.count("loss count", kMaxLosses);
   for (uint64_t i = 0; i < n && in.ok(); ++i) {

@@ -29,6 +29,7 @@ struct Decoding {
   TraceData trace;
   std::vector<DecodedFamily> families;   // of the signatures
   std::vector<DurationCodes> durations;  // each family's one, or one for each of its members
+  bool shares_totals = false;            // a feature of the header: format/totals.h
   // What members of families, and lists of them, may still take: they need no bytes of the file.
   uint64_t family_bytes = 0;
   bool spend(uint64_t count, uint64_t bytes_each) {

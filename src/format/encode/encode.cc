@@ -95,8 +95,8 @@ std::string assemble(const TraceData& trace, std::vector<Section> sections) {
   header.put_bytes(kMagic.data(), kMagic.size());
   header.put_u8(kMajor);
   header.put_u8(kMinor);
-  header.put_u16(0);  // must understand: nothing yet
-  header.put_u16(0);  // may ignore: nothing yet
+  header.put_u16(shares_totals(trace) ? kFeatureSharedTotals : 0);  // must understand
+  header.put_u16(0);                                                // may ignore: nothing yet
   header.put_u8(static_cast<uint8_t>((trace.meta.complete ? kStateComplete : 0) |
                                      (trace.losses.empty() ? 0 : kStateLosses)));
   header.put_u8(0);

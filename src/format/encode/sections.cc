@@ -117,21 +117,6 @@ void write_groups(Encoding& in, ByteWriter& out) {
   }
 }
 
-void write_totals(Encoding& in, ByteWriter& out) {
-  for (const RankTotals& t : in.trace.totals) out.put_u16(time_code(t.in_mpi_ns));
-  for (const RankTotals& t : in.trace.totals) out.put_u16(time_code(t.outside_ns));
-  const RecorderCost& cost = in.trace.cost;
-  if (cost.ranks == 0) return;
-  out.put_u32(static_cast<uint32_t>(cost.ranks));
-  for (const Spread* s : {&cost.memory_bytes, &cost.time_ns}) {
-    out.put_u16(time_code(s->least));
-    out.put_u32(static_cast<uint32_t>(s->least_rank));
-    out.put_u16(time_code(s->greatest));
-    out.put_u32(static_cast<uint32_t>(s->greatest_rank));
-    out.put_u16(time_code(whole_of(s->sum / static_cast<double>(cost.ranks))));
-  }
-}
-
 void write_losses(Encoding& in, ByteWriter& out) {
   out.put_varint(in.trace.losses.size());
   for (const Loss& l : in.trace.losses) {

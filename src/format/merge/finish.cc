@@ -11,6 +11,7 @@
 #include "format/merge/hypotheses.h"
 #include "format/merge/intern.h"
 #include "format/merge/order.h"
+#include "format/quantise.h"
 #include "format/run_codec.h"
 
 namespace refrain::format {
@@ -55,6 +56,11 @@ std::pair<int, uint64_t> extent_of(const base::NestedRuns& ranks) {
   constexpr uint64_t kOrderly = 16;
   if (ranks.item_count() > kOrderly) return {INT_MAX, ranks.size()};
   return {depth_of(ranks.items()), 0};
+}
+
+RankTotals totals_of(const TotalCodes& codes) {
+  return {
+      time_of(codes.in_mpi), time_of(codes.outside), {time_of(codes.memory), time_of(codes.time)}};
 }
 
 class Finisher {
@@ -274,7 +280,6 @@ class Finisher {
     out_.definitions = std::move(p_.definitions);
     out_.grammars = std::move(p_.grammars);
     out_.losses = std::move(p_.losses);
-    out_.cost = p_.cost;
     out_.meta.text = std::move(p_.text);
     out_.meta.hosts = std::move(p_.hosts);
     out_.meta.ranks = p_.world_size;
@@ -282,7 +287,8 @@ class Finisher {
     const uint64_t missing = p_.world_size - p_.ranks.size();
     if (missing == 0) {
       out_.meta.host_of_rank = p_.host_of_rank.runs();
-      out_.totals = std::move(p_.totals);
+      for (const TotalCodes& t : p_.totals) out_.totals.push_back(totals_of(t));
+      out_.cost = cost_of(out_.totals);
       return;
     }
     out_.totals.resize(p_.world_size);
@@ -292,9 +298,10 @@ class Finisher {
       const auto rank = static_cast<uint64_t>(ranks.at(i));
       out_.meta.host_of_rank.append_run(-1, 0, rank - next);
       out_.meta.host_of_rank.append(host_of_rank.at(i));
-      out_.totals[rank] = p_.totals[i];
+      out_.totals[rank] = totals_of(p_.totals[i]);
       next = rank + 1;
     }
+    out_.cost = cost_of(out_.totals);
     out_.meta.host_of_rank.append_run(-1, 0, p_.world_size - next);
     out_.meta.complete = false;
     out_.losses.push_back(Loss{"rank_missing", 0, -1, std::to_string(missing) + " ranks"});

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <utility>
 
 #include "format/arrays.h"
 #include "format/merge/intern.h"
 #include "format/merge/merge.h"
+#include "format/quantise.h"
 #include "format/walk.h"
 
 namespace refrain::format {
@@ -43,6 +45,16 @@ std::string problem(const ShapeInfo& info, const std::vector<int64_t>& values, s
   return {};
 }
 
+TotalCodes codes_of(const RankRecord& r) {
+  TotalCodes codes;
+  codes.in_mpi = time_code(r.totals.in_mpi_ns);
+  codes.outside = time_code(r.totals.outside_ns);
+  if (!r.knows_cost) return codes;
+  codes.memory = time_code(std::max<uint64_t>(r.cost.memory_bytes, 1));
+  codes.time = time_code(r.cost.time_ns);
+  return codes;
+}
+
 }  // namespace
 
 base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
@@ -79,8 +91,7 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
   out.groups.push_back(std::move(group));
   out.definitions = std::move(record.definitions);
   out.ranks.append(static_cast<int64_t>(record.rank));
-  out.totals.push_back(record.totals);
-  if (record.knows_cost) out.cost.add(record.rank, record.cost);
+  out.totals.push_back(codes_of(record));
   out.hosts.push_back(std::move(record.host));
   out.host_of_rank.append(0);
   out.losses = std::move(record.losses);

@@ -174,7 +174,6 @@ base::Result<PartialTrace> merge(PartialTrace a, PartialTrace b) {
   merge_groups(a, b, definitions);
   a.ranks.append_all(b.ranks);
   a.totals.insert(a.totals.end(), b.totals.begin(), b.totals.end());
-  a.cost.add(b.cost);
   const std::vector<uint32_t> hosts = unite(a.hosts, b.hosts);
   a.host_of_rank.append_all(is_identity(hosts) ? b.host_of_rank : renumber(b.host_of_rank, hosts));
   merge_losses(a.losses, b.losses);

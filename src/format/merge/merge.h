@@ -49,6 +49,12 @@ struct PartialSignature {
   DurationStats duration;
 };
 
+// RankTotals as exact as the file has them; time codes (quantise.h).
+struct TotalCodes {
+  uint16_t in_mpi = 0, outside = 0;
+  uint16_t memory = 0, time = 0;  // of the recorder; no memory: nothing is known
+};
+
 struct PartialGroup {
   base::NestedRuns ranks;  // world ranks, ascending
   std::vector<Location> locations;
@@ -63,8 +69,7 @@ struct PartialTrace {
   std::vector<grammar::Grammar> grammars;
   std::vector<PartialGroup> groups;
   base::NestedRuns ranks;          // the ranks of all groups, ascending
-  std::vector<RankTotals> totals;  // parallel to ranks
-  RecorderCost cost;
+  std::vector<TotalCodes> totals;  // parallel to ranks
   std::vector<std::string> hosts;
   base::NestedRuns host_of_rank;  // parallel to ranks
   std::vector<Loss> losses;

@@ -270,7 +270,7 @@ TEST(Merge, HostsAndLossesStayCompact) {
   EXPECT_EQ(trace.losses[0].rank, -1);
 }
 
-TEST(Merge, KeepsTheExtremesOfWhatRecordingCost) {
+TEST(Merge, KeepsWhatRecordingCostEachRank) {
   auto records = make(37, [](uint64_t me) {
     return talk(me, 37, [&](SyntheticRank& r) { r.call(Sig(1, r.site(1))); });
   });
@@ -293,6 +293,14 @@ TEST(Merge, KeepsTheExtremesOfWhatRecordingCost) {
     EXPECT_EQ(cost.time_ns.greatest_rank, 0u);
     EXPECT_EQ(cost.time_ns.least_rank, 31u);
     EXPECT_NEAR(cost.time_ns.sum / 36, 3'200'000, 40'000);
+    for (const RankRecord& r : records) {
+      const OwnCost& own = back->totals[r.rank].cost;
+      EXPECT_EQ(own.memory_bytes == 0, !r.knows_cost);
+      if (!r.knows_cost) continue;
+      EXPECT_NEAR(static_cast<double>(own.memory_bytes), static_cast<double>(r.cost.memory_bytes),
+                  4);
+      EXPECT_NEAR(static_cast<double>(own.time_ns), static_cast<double>(r.cost.time_ns), 80'000);
+    }
   }
 }
 

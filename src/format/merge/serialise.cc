@@ -5,7 +5,6 @@
 #include "base/bytes.h"
 #include "format/merge/duration_bytes.h"
 #include "format/merge/merge.h"
-#include "format/quantise.h"
 #include "format/walk.h"
 #include "grammar/grammar.h"
 
@@ -188,25 +187,17 @@ class Parser {
     });
     return good && before < end;
   }
-  bool spread(const PartialTrace& p, Spread& s) {
-    s.least = in_.u64(), s.least_rank = in_.u64();
-    s.greatest = in_.u64(), s.greatest_rank = in_.u64();
-    s.sum = static_cast<double>(in_.u64());
-    return in_.ok() && s.least_rank < p.world_size && s.greatest_rank < p.world_size;
-  }
   bool rest(PartialTrace& p) {
     if (!ranks(p.ranks, p.world_size)) return false;
     const uint64_t totals = in_.count(p.world_size);
     if (totals != p.ranks.size()) return false;
     for (uint64_t i = 0; i < totals; ++i) {
-      RankTotals t;
-      t.in_mpi_ns = time_of(in_.u16());
-      t.outside_ns = time_of(in_.u16());
+      TotalCodes t;
+      t.in_mpi = in_.u16(), t.outside = in_.u16();
+      t.memory = in_.u16(), t.time = in_.u16();
+      if (t.memory == 0 && t.time != 0) return false;
       p.totals.push_back(t);
     }
-    p.cost.ranks = in_.u64();
-    if (p.cost.ranks > totals || !spread(p, p.cost.memory_bytes) || !spread(p, p.cost.time_ns))
-      return false;
     const uint64_t hosts = in_.count(kMaxHosts);
     for (uint64_t i = 0; i < hosts && in_.ok(); ++i)
       p.hosts.emplace_back(in_.string(kMaxTextBytes));
@@ -237,16 +228,6 @@ class Parser {
 
 }  // namespace
 
-namespace {
-
-void put(ByteWriter& out, const Spread& s) {
-  out.put_u64(s.least), out.put_u64(s.least_rank);
-  out.put_u64(s.greatest), out.put_u64(s.greatest_rank);
-  out.put_u64(whole_of(s.sum));
-}
-
-}  // namespace
-
 std::string serialise(const PartialTrace& p) {
   ByteWriter out;
   out.put_varint(p.world_size);
@@ -265,14 +246,10 @@ std::string serialise(const PartialTrace& p) {
   for (const PartialGroup& g : p.groups) put(out, g);
   p.ranks.write(out);
   out.put_varint(p.totals.size());
-  for (const RankTotals& t : p.totals) {
-    // As exact as in the file, and what was rounded before stays as it is.
-    out.put_u16(time_code(t.in_mpi_ns));
-    out.put_u16(time_code(t.outside_ns));
+  for (const TotalCodes& t : p.totals) {
+    out.put_u16(t.in_mpi), out.put_u16(t.outside);
+    out.put_u16(t.memory), out.put_u16(t.time);
   }
-  out.put_u64(p.cost.ranks);
-  put(out, p.cost.memory_bytes);
-  put(out, p.cost.time_ns);
   out.put_varint(p.hosts.size());
   for (const std::string& h : p.hosts) out.put_string(h);
   p.host_of_rank.write(out);

@@ -30,7 +30,7 @@ PartialTrace merge_tree(uint64_t first, uint64_t count, uint64_t world_size,
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     cost->seconds += taken.count();
     if (first == 0) cost->root_seconds += taken.count();
-    std::vector<RankTotals> totals;
+    std::vector<TotalCodes> totals;
     totals.swap(both->totals);
     cost->live_bytes = std::max(cost->live_bytes, static_cast<uint64_t>(serialise(*both).size()));
     totals.swap(both->totals);

@@ -1,0 +1,68 @@
+#include "format/totals.h"
+
+#include <algorithm>
+
+#include "format/quantise.h"
+
+namespace refrain::format {
+
+uint32_t CodeScale::at(uint32_t place) const {
+  if (is_exact()) return least_ + std::min(place - 1, range_);
+  if (place <= 1) return least_;
+  if (place >= places_) return least_ + range_;
+  // The middle of step number place - 2, rounded; never one of the ends, as a step is more than 1.
+  const uint64_t halves = uint64_t{range_} * (2 * place - 3);
+  return least_ + static_cast<uint32_t>((halves + steps()) / (2 * steps()));
+}
+
+uint32_t CodeScale::place(uint32_t code) const {
+  const uint32_t above = code - least_;
+  if (is_exact() || above == 0) return 1 + above;
+  if (above == range_) return places_;
+  // The step it is in, or one beside it when rounding moved a middle.
+  const auto step = static_cast<uint32_t>(uint64_t{above} * steps() / range_);
+  const auto distance = [&](uint32_t place) {
+    const uint32_t middle = at(place);
+    return middle < code ? code - middle : middle - code;
+  };
+  uint32_t best = step + 2;
+  for (const uint32_t other : {step + 1, step + 3}) {
+    if (other >= 2 && other < places_ && distance(other) < distance(best)) best = other;
+  }
+  return best;
+}
+
+bool ScaleBits::is_good() const {
+  const auto fits = [](unsigned bits) { return bits >= kMinScaleBits && bits <= kMaxScaleBits; };
+  return fits(span) && fits(memory) && span + memory <= kSharedTotalsBits && fits(time());
+}
+
+namespace {
+
+uint32_t error_of(CodeRange range, unsigned bits) {
+  return CodeScale(range.least, range.greatest, bits).max_error();
+}
+
+}  // namespace
+
+ScaleBits share_bits(CodeRange span, CodeRange memory, CodeRange time) {
+  constexpr uint32_t kDouble = 1u << kSpanMantissaBits;  // so many codes double a span
+  constexpr uint32_t kFine = kDouble / 2000, kCoarse = kDouble / 200;
+  constexpr unsigned kFineBits = 6;
+  ScaleBits bits;
+  bits.span = kMinScaleBits;
+  while (bits.span < kMaxScaleBits &&
+         error_of(span, bits.span) > (bits.span < kFineBits ? kFine : kCoarse))
+    ++bits.span;
+  const unsigned rest = kSharedTotalsBits - bits.span;
+  const auto worse = [&](unsigned of_memory) {
+    return std::max(error_of(memory, of_memory), error_of(time, rest - of_memory));
+  };
+  bits.memory = rest / 2;
+  for (unsigned m = kMinScaleBits; m + kMinScaleBits <= rest && m <= kMaxScaleBits; ++m) {
+    if (rest - m <= kMaxScaleBits && worse(m) < worse(bits.memory)) bits.memory = m;
+  }
+  return bits;
+}
+
+}  // namespace refrain::format

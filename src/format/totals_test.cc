@@ -1,0 +1,291 @@
+// Totals of a rank in 4 bytes: what comes back is within the error that docs/format.md states, and
+// is written as the same bytes again.
+#include "format/totals.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "format/checksum.h"
+#include "format/decode/decode.h"
+#include "format/encode/encode.h"
+#include "format/layout.h"
+#include "format/quantise.h"
+
+namespace refrain::format {
+namespace {
+
+void expect_good_scale(uint32_t least, uint32_t greatest, unsigned bits, uint32_t code) {
+  const CodeScale scale(least, greatest, bits);
+  const uint32_t place = scale.place(code);
+  SCOPED_TRACE(::testing::Message()
+               << code << " in " << least << " .. " << greatest << ", " << bits << " bits");
+  ASSERT_GE(place, 1u);
+  ASSERT_LE(place, scale.last_place());
+  ASSERT_LT(scale.last_place(), 1u << bits);
+  const uint32_t back = scale.at(place);
+  ASSERT_EQ(scale.place(back), place);
+  ASSERT_EQ(place == 1, code == least) << "the ends are exact, and nothing else is taken for one";
+  ASSERT_EQ(place == scale.last_place(), code == greatest);
+  ASSERT_LE(back < code ? code - back : back - code, scale.max_error());
+  ASSERT_TRUE(back == code || (code != least && code != greatest));
+}
+
+TEST(CodeScale, EveryCodeOfSmallRanges) {
+  for (unsigned bits = kMinScaleBits; bits <= 6; ++bits) {
+    for (uint32_t range = 0; range < 300; ++range) {
+      for (uint32_t above = 0; above <= range; ++above) {
+        expect_good_scale(1000, 1000 + range, bits, 1000 + above);
+        if (HasFatalFailure()) return;
+      }
+      const CodeScale scale(7, 7 + range, bits);
+      for (uint32_t p = 2; p <= scale.last_place(); ++p) ASSERT_GT(scale.at(p), scale.at(p - 1));
+      EXPECT_EQ(scale.max_error() == 0, range + 1 < 1u << bits);
+    }
+  }
+}
+
+TEST(CodeScale, AnyRange) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 300000; ++i) {
+    const auto bits = static_cast<unsigned>(kMinScaleBits + random() % 11);
+    auto least = static_cast<uint32_t>(random()), greatest = static_cast<uint32_t>(random());
+    if (i % 3 == 0) greatest = least + static_cast<uint32_t>(random() >> (32 + random() % 32));
+    if (i % 7 == 0) least = 0, greatest = UINT32_MAX;
+    if (least > greatest) std::swap(least, greatest);
+    const uint64_t range = greatest - least;
+    expect_good_scale(least, greatest, bits, least + static_cast<uint32_t>(random() % (range + 1)));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(ShareBits, TheSpanHasWhatItNeeds) {
+  std::mt19937_64 random(6);
+  const auto any = [&random](uint32_t limit) {
+    CodeRange r{static_cast<uint32_t>(random() % limit), static_cast<uint32_t>(random() % limit)};
+    if (r.least > r.greatest) std::swap(r.least, r.greatest);
+    return r;
+  };
+  for (int i = 0; i < 20000; ++i) {
+    const CodeRange span = any(UINT32_MAX), memory = any(60000), time = any(60000);
+    const ScaleBits bits = share_bits(span, memory, time);
+    ASSERT_TRUE(bits.is_good());
+    ASSERT_EQ(bits.span + bits.memory + bits.time(), kSharedTotalsBits);
+  }
+  EXPECT_EQ(share_bits({5, 5}, {1, 9000}, {1, 9000}).memory, 7u) << "equal spans need next to none";
+  EXPECT_EQ(share_bits({5, 5}, {9, 9}, {1, 9000}).time(), 12u) << "nor does equal memory";
+  const uint32_t second = span_code(1'000'000'000);
+  EXPECT_EQ(share_bits({second, span_code(1'100'000'000)}, {1, 9000}, {1, 9000}).span, 6u);
+  EXPECT_FALSE((ScaleBits{12, 4}.is_good()));
+  EXPECT_FALSE((ScaleBits{14, 14}.is_good()));
+  EXPECT_FALSE((ScaleBits{1, 8}.is_good()));
+}
+
+TraceData trace_of(std::vector<RankTotals> totals) {
+  TraceData trace;
+  trace.meta.ranks = totals.size();
+  trace.meta.hosts = {"n1"};
+  trace.meta.host_of_rank.append_run(0, 0, totals.size());
+  trace.meta.complete = false;  // there are no groups
+  trace.losses = {{"rank_missing", 0, -1, "all"}};
+  trace.totals = std::move(totals);
+  trace.cost = cost_of(trace.totals);
+  return trace;
+}
+
+double difference(uint64_t a, uint64_t b) {
+  return std::abs(static_cast<double>(a) - static_cast<double>(b));
+}
+
+constexpr double kCodeError = 1.0 / 2048;
+constexpr double kShort = 1 << kSpanMantissaBits;  // ns; below, codes of spans are numbers
+
+// How far a value may be off on a scale of so many codes with 1024 to a doubling.
+double cost_error(uint64_t least, uint64_t greatest, unsigned bits) {
+  const CodeScale scale(time_code(least), time_code(greatest), bits);
+  return std::exp2(static_cast<double>(scale.max_error()) / 1024 * std::log2(std::exp(1.0))) *
+             (1 + kCodeError) -
+         1;
+}
+
+// Writes, reads, compares within the stated errors, writes again.
+void expect_round_trip(const std::vector<RankTotals>& totals) {
+  const TraceData trace = trace_of(totals);
+  const auto bytes = encode(trace);
+  ASSERT_TRUE(bytes.ok()) << bytes.error().to_string();
+  const auto back = decode(*bytes, "t.rfn");
+  ASSERT_TRUE(back.ok()) << back.error().to_string();
+  ASSERT_TRUE(check(*bytes).empty());
+  ASSERT_EQ(*encode(*back), *bytes);
+  const auto sizes = section_sizes(*bytes, "t.rfn");
+  const uint64_t tail = trace.cost.ranks > 0 ? kSharedTailBytes : 0;
+  for (const SectionSize& s : *sizes)
+    EXPECT_TRUE(s.type != SectionType::kTotals || s.raw_bytes == 4 * totals.size() + tail);
+  const RecorderCost &was = trace.cost, &is = back->cost;
+  ASSERT_EQ(is.ranks, was.ranks);
+  if (was.ranks == 0) return;
+  for (const auto& [a, b] :
+       {std::pair(was.memory_bytes, is.memory_bytes), std::pair(was.time_ns, is.time_ns)}) {
+    ASSERT_EQ(time_code(b.least), time_code(a.least));
+    ASSERT_EQ(time_code(b.greatest), time_code(a.greatest));
+    ASSERT_LE(b.least_rank, a.least_rank);
+    ASSERT_LE(b.greatest_rank, a.greatest_rank);
+  }
+  // Every scale had two bits at least.
+  const double memory_error = cost_error(is.memory_bytes.least, is.memory_bytes.greatest, 2);
+  const double time_error = cost_error(is.time_ns.least, is.time_ns.greatest, 2);
+  for (size_t r = 0; r < totals.size(); ++r) {
+    const RankTotals &t = totals[r], &got = back->totals[r];
+    SCOPED_TRACE(r);
+    const auto in = static_cast<double>(t.in_mpi_ns);
+    const double span = in + static_cast<double>(t.outside_ns);
+    ASSERT_LE(difference(got.in_mpi_ns, t.in_mpi_ns), in * kCodeError);
+    // The rounding of the time in MPI is no part of it.
+    ASSERT_LE(difference(got.outside_ns, t.outside_ns), std::max(span, kShort) * 0.0055 + 1);
+    ASSERT_EQ(got.cost.memory_bytes == 0, t.cost.memory_bytes == 0);
+    if (t.cost.memory_bytes == 0) continue;
+    ASSERT_LE(difference(got.cost.memory_bytes, t.cost.memory_bytes),
+              memory_error * static_cast<double>(t.cost.memory_bytes) + 1);
+    ASSERT_LE(difference(got.cost.time_ns, t.cost.time_ns),
+              time_error * static_cast<double>(t.cost.time_ns) + 1);
+  }
+}
+
+TEST(SharedTotals, OneRank) {
+  expect_round_trip({{3'000'000, 7'000'000, {100'000, 2'000'000}}});
+  expect_round_trip({{0, 0, {1, 0}}});
+  const TraceData trace = *decode(*encode(trace_of({{1'234'567, 7'654'321, {99'999, 5}}})), "t");
+  EXPECT_LE(difference(trace.totals[0].outside_ns, 7'654'321), (1'234'567 + 7'654'321) >> 17);
+}
+
+TEST(SharedTotals, EqualRanksCostNoError) {
+  expect_round_trip(std::vector<RankTotals>(100, {5000, 1'000'000'000, {123'456, 789'012}}));
+  const RankTotals one{1024, 99'000, {2048, 1500}};
+  const TraceData trace = *decode(*encode(trace_of(std::vector<RankTotals>(9, one))), "t");
+  for (const RankTotals& t : trace.totals) {
+    EXPECT_EQ(t.in_mpi_ns, one.in_mpi_ns);
+    EXPECT_EQ(t.outside_ns, one.outside_ns);
+    EXPECT_EQ(t.cost.memory_bytes, one.cost.memory_bytes);
+    EXPECT_EQ(t.cost.time_ns, one.cost.time_ns);
+  }
+}
+
+TEST(SharedTotals, Extremes) {
+  expect_round_trip({{0, 0, {1, 0}}, {0, 1, {1, 1}}, {1, 0, {2, 0}}, {1, 1, {3, 9}}});
+  expect_round_trip({{0, 0, {}}, {1000, 5000, {400, 0}}, {0, 0, {500, 100}}});
+  constexpr uint64_t kHuge = UINT64_MAX / 4;
+  expect_round_trip({{kHuge, kHuge, {kHuge, kHuge}}, {1, 1, {1, 1}}, {9, 77, {12, kHuge / 2}}});
+  // Beyond 64 bits together: as much as fits.
+  const auto huge = decode(*encode(trace_of({{UINT64_MAX, UINT64_MAX, {UINT64_MAX, 7}}})), "t");
+  ASSERT_TRUE(huge.ok());
+  EXPECT_EQ(huge->totals[0].in_mpi_ns, UINT64_MAX);
+}
+
+TEST(SharedTotals, AnySpread) {
+  std::mt19937_64 random(7);
+  const double ratios[] = {1.0001, 1.01, 1.3, 2, 10, 1000, 1e6, 1e12};
+  for (int i = 0; i < 400; ++i) {
+    const auto any = [&random](double least, double ratio) {
+      const double u = static_cast<double>(random() % 1'000'001) / 1e6;
+      return static_cast<uint64_t>(least * std::pow(ratio, u));
+    };
+    const double span_ratio = ratios[random() % 8], memory_ratio = ratios[random() % 6];
+    const double time_ratio = ratios[random() % 6], unknown = random() % 4 == 0 ? 0.2 : 0;
+    std::vector<RankTotals> totals(1 + random() % 200);
+    for (RankTotals& t : totals) {
+      const uint64_t span = any(20'000, span_ratio);
+      t.in_mpi_ns = random() % (span + 1);
+      if (random() % 5 == 0) t.in_mpi_ns = span;
+      t.outside_ns = span - t.in_mpi_ns;
+      if (static_cast<double>(random() % 100) < 100 * unknown) continue;
+      t.cost = {any(100'000, memory_ratio), any(50'000, time_ratio)};
+    }
+    expect_round_trip(totals);
+    if (HasFatalFailure()) FAIL() << "case " << i;
+  }
+}
+
+TEST(SharedTotals, SaysWhoHasTheExtremes) {
+  std::vector<RankTotals> totals;
+  for (uint64_t r = 0; r < 1000; ++r)
+    totals.push_back({5000, 1'000'000 + r, {100'000 + (r * 389) % 1000 * 500, 9'000'000 - r * 7}});
+  const auto back = decode(*encode(trace_of(totals)), "t.rfn");
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->cost.memory_bytes.least_rank, 0u);
+  EXPECT_EQ((back->cost.memory_bytes.greatest_rank * 389) % 1000, 999u);
+  EXPECT_EQ(back->cost.time_ns.greatest_rank, 0u);
+  EXPECT_NEAR(back->cost.time_ns.sum / 1000, 9'000'000 - 3500, 5000);
+}
+
+TEST(SharedTotals, AFileOfVersion11HasSpreadsOnly) {
+  TraceData trace = trace_of({{3000, 7000, {}}, {4000, 6000, {}}});
+  trace.cost.add(0, {1000, 2'000'000});
+  trace.cost.add(1, {3000, 1'000'000});
+  const auto bytes = encode(trace);
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_EQ(read_header(*bytes, "t")->must_understand, 0);
+  const auto back = decode(*bytes, "t.rfn");
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->cost.ranks, 2u);
+  EXPECT_EQ(back->cost.memory_bytes.greatest_rank, 1u);
+  EXPECT_EQ(back->totals[1].cost.memory_bytes, 0u);
+  EXPECT_EQ(*encode(*back), *bytes);
+}
+
+TEST(SharedTotals, ASummaryThatIsNotThatOfTheRanksIsNotWritten) {
+  TraceData trace = trace_of({{3000, 7000, {900, 1000}}, {4000, 6000, {1000, 1000}}});
+  EXPECT_TRUE(encode(trace).ok());
+  trace.cost.memory_bytes.greatest = 1100;
+  EXPECT_FALSE(encode(trace).ok());
+  trace.cost = {};
+  EXPECT_FALSE(encode(trace).ok());
+}
+
+// The bytes of a file with other bytes in its totals section, checksums made right.
+std::string with_totals(std::string bytes, size_t at, uint8_t value) {
+  const auto header = read_header(bytes, "t");
+  EXPECT_TRUE(header.ok());
+  const auto put_u32 = [&bytes](size_t offset, uint32_t v) {
+    for (size_t i = 0; i < 4; ++i) bytes[offset + i] = static_cast<char>(v >> (8 * i));
+  };
+  for (size_t i = 0; i < header->sections.size(); ++i) {
+    const SectionEntry& e = header->sections[i];
+    if (e.type != SectionType::kTotals) continue;
+    bytes[e.offset + at] = static_cast<char>(value);
+    const size_t next = i + 1 < header->sections.size() ? header->sections[i + 1].entry_offset
+                                                        : kHeaderBytes + header->table_bytes;
+    put_u32(next - 4, checksum32(std::string_view(bytes).substr(e.offset, e.stored_bytes)));
+  }
+  std::string covered = bytes.substr(0, kChecksumOffset);
+  covered += bytes.substr(kHeaderBytes, header->table_bytes);
+  put_u32(kChecksumOffset, checksum32(covered));
+  return bytes;
+}
+
+TEST(SharedTotals, ContradictionsAreFound) {
+  // Two ranks: 8 bytes, then bits of span and memory, the ends of the span, of memory, of time.
+  const std::string good = *encode(trace_of({{100, 900, {600, 1500}}, {100, 1900, {1600, 1900}}}));
+  EXPECT_EQ(with_totals(
+                good, 8,
+                static_cast<uint8_t>(decode(good, "t").ok()
+                                         ? share_bits({1000, 2000}, {600, 1600}, {1500, 1900}).span
+                                         : 0)),
+            good);
+  const std::pair<size_t, uint8_t> wrong[] = {
+      {4, 0},     // rank 0 with a span and memory that it has not
+      {4, 0xff},  // places beyond their scales
+      {5, 0xff},  {8, 1}, {8, 15}, {9, 0}, {9, 14},  // bits
+      {13, 0xff},                                    // least span above the greatest
+      {19, 0xff},                                    // least memory above the greatest
+      {25, 0xff},                                    // least time above the greatest
+  };
+  for (const auto& [at, value] : wrong) {
+    const auto findings = check(with_totals(good, at, value));
+    ASSERT_FALSE(findings.empty()) << at;
+    EXPECT_EQ(findings[0].rule, kRuleTotals) << at;
+  }
+}
+
+}  // namespace
+}  // namespace refrain::format
