@@ -5,6 +5,7 @@ usage: corpus_test.py --refrain build/release/refrain
 """
 
 import argparse
+import json
 import pathlib
 import subprocess
 import sys
@@ -35,6 +36,14 @@ def examine(refrain, trace):
     expected = trace.with_suffix(".jsonl").read_bytes()
     if text != expected:
         return "dump: " + first_difference(expected.splitlines(), text.splitlines())
+    status, text, said = output_of(refrain, "info", "--format", "json", trace)
+    if status != 0:
+        return f"info: exit status {status}: {said}"
+    costs = trace.with_suffix(".cost.json")
+    expected = json.loads(costs.read_text()) if costs.exists() else None
+    found = json.loads(text).get("recorder_cost")
+    if found != expected:
+        return f"info: expected recorder_cost {expected}, found {found}"
     return None
 
 
