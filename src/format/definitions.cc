@@ -80,16 +80,15 @@ Place Places::world(uint64_t rank) const {
   return {static_cast<int64_t>(rank), static_cast<int64_t>(world_size_)};
 }
 
-std::optional<Place> Places::in(int64_t definition, uint64_t rank) {
-  if (definition < 0 || static_cast<uint64_t>(definition) >= definitions_.size())
-    return std::nullopt;
+const CommDefinition* Places::comm_of(int64_t definition) {
+  if (definition < 0 || static_cast<uint64_t>(definition) >= definitions_.size()) return nullptr;
   const Definition* d = &definitions_[static_cast<size_t>(definition)];
   if (d->kind == DefinitionKind::kWin || d->kind == DefinitionKind::kFile) {
-    if (d->refs.empty() || d->refs[0] >= definitions_.size()) return std::nullopt;
+    if (d->refs.empty() || d->refs[0] >= definitions_.size()) return nullptr;
     definition = d->refs[0];
     d = &definitions_[d->refs[0]];
   }
-  if (d->kind != DefinitionKind::kComm) return std::nullopt;
+  if (d->kind != DefinitionKind::kComm) return nullptr;
   Entry& e = entries_[static_cast<size_t>(definition)];
   if (!e.known) {
     e.known = true;
@@ -98,13 +97,21 @@ std::optional<Place> Places::in(int64_t definition, uint64_t rank) {
       e.is_comm = true;
     }
   }
-  if (!e.is_comm) return std::nullopt;
-  if (!e.comm.has_members) {
-    if (e.comm.constant != 0 && e.comm.constant == self_constant_) return Place{0, 1};
-    return world(rank);
-  }
-  const base::RunList& counted = e.comm.inter ? e.comm.remote : e.comm.local;
-  return Place{e.comm.local.find(static_cast<int64_t>(rank)), static_cast<int64_t>(counted.size())};
+  return e.is_comm ? &e.comm : nullptr;
+}
+
+std::optional<Place> Places::in(int64_t definition, uint64_t rank) {
+  const CommDefinition* comm = comm_of(definition);
+  if (comm == nullptr) return std::nullopt;
+  if (is_everybody(*comm)) return world(rank);
+  if (!comm->has_members) return Place{0, 1};
+  const base::RunList& counted = comm->inter ? comm->remote : comm->local;
+  return Place{comm->local.find(static_cast<int64_t>(rank)), static_cast<int64_t>(counted.size())};
+}
+
+bool Places::is_world(int64_t definition) {
+  const CommDefinition* comm = comm_of(definition);
+  return comm != nullptr && is_everybody(*comm);
 }
 
 }  // namespace refrain::format

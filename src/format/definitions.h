@@ -53,12 +53,20 @@ class Places {
   // The place of world rank `rank` in the communicator that `definition` is, or that the window or
   // file it is belongs to; nullopt when it is none of these.
   std::optional<Place> in(int64_t definition, uint64_t rank);
+  // Whether every rank has its place in the world there.
+  bool is_world(int64_t definition);
 
  private:
   struct Entry {
     bool known = false, is_comm = false;
     CommDefinition comm;
   };
+  // The communicator that places are numbers in; null where there is none.
+  const CommDefinition* comm_of(int64_t definition);
+  bool is_everybody(const CommDefinition& comm) const {
+    return !comm.has_members && (comm.constant == 0 || comm.constant != self_constant_);
+  }
+
   const std::vector<Definition>& definitions_;
   uint64_t world_size_;
   uint32_t self_constant_;

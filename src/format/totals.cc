@@ -19,17 +19,14 @@ uint32_t CodeScale::place(uint32_t code) const {
   const uint32_t above = code - least_;
   if (is_exact() || above == 0) return 1 + above;
   if (above == range_) return places_;
-  // The step it is in, or one beside it when rounding moved a middle.
+  // The step it is in, or the one on its other side when rounding moved a middle.
   const auto step = static_cast<uint32_t>(uint64_t{above} * steps() / range_);
   const auto distance = [&](uint32_t place) {
     const uint32_t middle = at(place);
     return middle < code ? code - middle : middle - code;
   };
-  uint32_t best = step + 2;
-  for (const uint32_t other : {step + 1, step + 3}) {
-    if (other >= 2 && other < places_ && distance(other) < distance(best)) best = other;
-  }
-  return best;
+  const uint32_t best = step + 2, other = code < at(best) ? best - 1 : best + 1;
+  return other >= 2 && other < places_ && distance(other) < distance(best) ? other : best;
 }
 
 bool ScaleBits::is_good() const {

@@ -21,6 +21,10 @@ using base::ByteWriter;
 // what irregular programs leave.
 int zstd_level(size_t raw_bytes) { return raw_bytes <= (size_t{16} << 20) ? 19 : 12; }
 
+// Nothing in totals repeats: the best compression saves as little on them as a quick one, and takes
+// most of the time that the rest of the file takes.
+constexpr int kTotalsLevel = 3;
+
 // What has the same length at any number of ranks is not compressed while it is small: the content
 // differs, and with it what compression would save.
 constexpr size_t kCompressFrom = 8 * 1024;
@@ -37,28 +41,29 @@ struct Section {
   std::string raw;
 };
 
+// Sections whose bytes follow the number of ranks or the clock, but not their lengths.
+bool is_flat(SectionType type) {
+  return type == SectionType::kDurations || type == SectionType::kTotals ||
+         type == SectionType::kNumbers;
+}
+
 // The compressed form where that is clearly smaller.
 struct Stored {
   Codec codec = Codec::kRaw;
   std::string bytes;
 };
-Stored store(std::string raw, bool is_flat) {
+Stored store(std::string raw, SectionType type) {
+  const bool is_flat = format::is_flat(type);
   if (is_flat && raw.size() < kCompressFrom) return {Codec::kRaw, std::move(raw)};
   std::string packed(ZSTD_compressBound(raw.size()), '\0');
-  const size_t n =
-      ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), zstd_level(raw.size()));
+  const int level = type == SectionType::kTotals ? kTotalsLevel : zstd_level(raw.size());
+  const size_t n = ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), level);
   const bool is_error = ZSTD_isError(n) != 0;
   // A reader takes an expansion beyond the limit for a bomb.
   const bool too_good = !is_error && raw.size() > kFreeRawBytes + n * kMaxExpansion;
   if (is_error || too_good || n + kMinSavedBytes > raw.size()) return {Codec::kRaw, std::move(raw)};
   packed.resize(n);
   return {Codec::kZstd, std::move(packed)};
-}
-
-// Sections whose bytes follow the number of ranks or the clock, but not their lengths.
-bool is_flat(SectionType type) {
-  return type == SectionType::kDurations || type == SectionType::kTotals ||
-         type == SectionType::kNumbers;
 }
 
 // Moves the small sections into one bundle. It holds structure only, the same at any number of
@@ -83,7 +88,7 @@ std::string assemble(const TraceData& trace, std::vector<Section> sections) {
   std::string body;
   for (Section& s : sections) {
     const uint64_t raw_bytes = s.raw.size();
-    const Stored stored = store(std::move(s.raw), is_flat(s.type));
+    const Stored stored = store(std::move(s.raw), s.type);
     table.put_varint(static_cast<uint32_t>(s.type));
     table.put_u8(static_cast<uint8_t>(stored.codec));
     table.put_u32(static_cast<uint32_t>(stored.bytes.size()));

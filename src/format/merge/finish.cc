@@ -212,6 +212,8 @@ class Finisher {
     const int64_t context = context_of(g, t);
     const auto known = mes_.find({g, context});
     if (context != -2 && known != mes_.end()) return known->second;
+    if (context == -1 || places_.is_world(context))
+      return mes_[{g, context}] = p_.groups[g].ranks.runs();
     GroupView view(p_.groups[g], shapes_, places_);
     base::RunList mes;
     for (uint64_t i = 0; i < p_.groups[g].ranks.size(); ++i) mes.append(view.place(t, i).me);

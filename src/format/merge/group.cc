@@ -46,6 +46,21 @@ Place GroupView::place(uint32_t terminal, uint64_t position) {
   }
 }
 
+bool GroupView::is_world(uint32_t terminal) {
+  const auto rank = static_cast<uint64_t>(group_.ranks.first());
+  for (;;) {  // as in place()
+    const PartialSignature& sig = group_.signatures[terminal];
+    const ShapeInfo& shape = shapes_[sig.shape];
+    for (const uint32_t slot : shape.object_slots) {
+      const int64_t object = definition(sig, slot, 0);
+      if (slot < sig.slots.size() && sig.slots[slot].alive == 0) return false;
+      if (places_.in(object, rank)) return places_.is_world(object);
+    }
+    if (shape.requests.empty() || shape.requests[0] >= terminal) return true;
+    terminal = shape.requests[0];
+  }
+}
+
 std::vector<Place> GroupView::first_places() {
   std::vector<Place> out;
   out.reserve(group_.signatures.size());
@@ -73,6 +88,16 @@ base::NestedRuns materialise(const SlotState& state, Place first, GroupView& vie
   base::NestedRuns out;
   if (expr.kind == Expr::Kind::kConst) {
     out.append_run(expr.a, 0, count);
+    return out;
+  }
+  if (expr.kind == Expr::Kind::kAffine && view.is_world(terminal) &&
+      count == view.nested_ranks().size()) {
+    // Runs stay runs: most of what a mesh makes of its ranks, without looking at each.
+    const auto factor = static_cast<uint64_t>(expr.a), summand = static_cast<uint64_t>(expr.b);
+    view.nested_ranks().for_each_run([&](int64_t start, int64_t step, uint64_t n) {
+      out.append_run(static_cast<int64_t>(static_cast<uint64_t>(start) * factor + summand),
+                     static_cast<int64_t>(static_cast<uint64_t>(step) * factor), n);
+    });
     return out;
   }
   const std::vector<base::RunList> no_tables;

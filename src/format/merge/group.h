@@ -25,8 +25,11 @@ class GroupView {
   // on.
   Place place(uint32_t terminal, uint64_t position);
   const base::RunList& ranks();
-  // The same for position 0 and every terminal at once.
+  const base::NestedRuns& nested_ranks() const { return group_.ranks; }
+  // place() for position 0 and every terminal at once.
   std::vector<Place> first_places();
+  // Whether place() is a rank's place in the world, for every rank of the group.
+  bool is_world(uint32_t terminal);
 
  private:
   // A definition slot's value; these are constants or tables.

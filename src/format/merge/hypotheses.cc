@@ -1,5 +1,6 @@
 #include "format/merge/hypotheses.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "format/expr.h"
@@ -126,6 +127,61 @@ class ListReader {
   uint64_t at_ = 0;
 };
 
+int64_t at(int64_t start, int64_t step, uint64_t i) {
+  return add(start, mul(step, static_cast<int64_t>(i)));
+}
+
+// Where two lists of equal length are both in one run.
+struct Piece {
+  int64_t value = 0, value_step = 0;
+  int64_t me = 0, me_step = 0;
+  uint64_t count = 0;
+};
+
+class PieceReader {
+ public:
+  PieceReader(const base::RunList& values, const base::RunList& mes)
+      : values_(values.runs()), mes_(mes.runs()) {}
+  bool at_end() const { return value_ == values_.size() || me_ == mes_.size(); }
+  Piece next() {
+    const base::RunList::Run &v = values_[value_], &m = mes_[me_];
+    Piece p{at(v.start, v.step, value_at_), v.step, at(m.start, m.step, me_at_), m.step,
+            std::min(v.count - value_at_, m.count - me_at_)};
+    if ((value_at_ += p.count) == v.count) value_at_ = 0, ++value_;
+    if ((me_at_ += p.count) == m.count) me_at_ = 0, ++me_;
+    return p;
+  }
+
+ private:
+  const std::vector<base::RunList::Run>&values_, &mes_;
+  size_t value_ = 0, me_ = 0;
+  uint64_t value_at_ = 0, me_at_ = 0;
+};
+
+// Whether a coordinate or a step in a grid gives the values of a piece, where that can be said
+// without evaluating it for each: where the coordinate stays the same or never passes the end.
+std::optional<bool> holds_throughout(const Expr& e, const Piece& p) {
+  constexpr int64_t kLarge = int64_t{1} << 30;  // products of two fit
+  if (e.kind != Expr::Kind::kDigit && e.kind != Expr::Kind::kCart) return std::nullopt;
+  if (e.a <= 0 || e.a > kLarge || e.b <= 0 || e.b > kLarge || p.me < 0 || p.me > kLarge ||
+      p.me_step < 0 || p.me_step > kLarge || p.count > uint64_t{1} << 24)
+    return std::nullopt;
+  const auto more = static_cast<int64_t>(p.count - 1);
+  const int64_t first = p.me / e.a, c = first % e.b;
+  int64_t c_step = 0;
+  if ((p.me + more * p.me_step) / e.a != first && p.me_step % (e.a * e.b) != 0) {
+    if (p.me_step % e.a != 0) return std::nullopt;
+    c_step = p.me_step / e.a;
+    if (more > (e.b - 1 - c) / c_step) return std::nullopt;
+  }
+  if (e.kind == Expr::Kind::kDigit)
+    return p.value == add(mul(e.c, c), e.d) && (more == 0 || p.value_step == mul(e.c, c_step));
+  const int64_t last = p.me + more * p.me_step;
+  const int64_t moved = sub(cart_shift(p.me, e.a, e.b, e.d), p.me);
+  if (sub(cart_shift(last, e.a, e.b, e.d), last) != moved) return std::nullopt;
+  return p.value == add(p.me, moved) && (more == 0 || p.value_step == p.me_step);
+}
+
 // Divisors, ascending. Of a number of ranks there are few.
 std::vector<int64_t> divisors(int64_t n) {
   std::vector<int64_t> low, high;
@@ -159,9 +215,17 @@ bool explains(const Expr& expr, const base::RunList& values, const base::RunList
               int64_t size) {
   if (values.size() != mes.size()) return false;
   const std::vector<base::RunList> no_tables;
-  ListReader value(values), me(mes);
-  for (uint64_t i = 0; i < values.size(); ++i) {
-    if (evaluate(expr, Place{me.next(), size}, i, no_tables) != value.next()) return false;
+  PieceReader pieces(values, mes);
+  while (!pieces.at_end()) {
+    const Piece piece = pieces.next();
+    if (const auto known = holds_throughout(expr, piece)) {
+      if (!*known) return false;
+      continue;
+    }
+    for (uint64_t i = 0; i < piece.count; ++i) {
+      const Place place{at(piece.me, piece.me_step, i), size};
+      if (evaluate(expr, place, i, no_tables) != at(piece.value, piece.value_step, i)) return false;
+    }
   }
   return true;
 }
@@ -196,14 +260,19 @@ std::optional<Expr> find_cart(const base::RunList& values, const base::RunList& 
   // A shift by d in a dimension of stride a and extent b moves by d*a, or by (d-b)*a where it
   // wraps: exactly one positive and one negative distance.
   int64_t up = 0, down = 0;
-  ListReader value(values), position(mes);
-  for (uint64_t i = 0; i < values.size(); ++i) {
-    const int64_t v = value.next(), me = position.next();
-    if (v < 0 || me < 0) return std::nullopt;
-    const int64_t gap = v - me;
-    int64_t& seen = gap > 0 ? up : down;
-    if (gap == 0 || (seen != 0 && seen != gap)) return std::nullopt;
-    seen = gap;
+  PieceReader pieces(values, mes);
+  while (!pieces.at_end()) {
+    const Piece p = pieces.next();
+    // Equal steps keep the distance, others are looked at one by one.
+    const bool is_even = p.value_step == p.me_step && p.me_step >= 0;
+    for (uint64_t i = 0; i < (is_even ? 1 : p.count); ++i) {
+      const int64_t v = at(p.value, p.value_step, i), me = at(p.me, p.me_step, i);
+      if (v < 0 || me < 0) return std::nullopt;
+      const int64_t gap = v - me;
+      int64_t& seen = gap > 0 ? up : down;
+      if (gap == 0 || (seen != 0 && seen != gap)) return std::nullopt;
+      seen = gap;
+    }
   }
   if (up == 0 || down == 0) return std::nullopt;
   // The stride divides both; strides smaller than the greatest common divisor belong to shifts by

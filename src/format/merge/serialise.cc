@@ -190,7 +190,8 @@ class Parser {
   bool rest(PartialTrace& p) {
     if (!ranks(p.ranks, p.world_size)) return false;
     const uint64_t totals = in_.count(p.world_size);
-    if (totals != p.ranks.size()) return false;
+    if (totals != p.ranks.size() || totals > in_.remaining()) return false;
+    p.totals.reserve(totals);
     for (uint64_t i = 0; i < totals; ++i) {
       TotalCodes t;
       t.in_mpi = in_.u16(), t.outside = in_.u16();
