@@ -2,7 +2,7 @@
 """Regular programs from 64 to 4096 ranks under SimGrid's SMPI: what their traces take.
 
 usage: scale.py [--out DIR] [--ranks 64,256,1024,4096] [--only PROGRAM]
-writes DIR/scale.csv; exit status 3 where a file grows with the ranks, but for 4 bytes each
+writes DIR/programs.csv; exit status 3 where a file grows with the ranks, but for 4 bytes each
 """
 
 import argparse
@@ -81,9 +81,9 @@ def main():
     common.print_table(kHeader, results)
     for line in left_out:
         print(f"left out: {line}")
-    with open(folder / "scale.csv", "w", newline="", encoding="utf-8") as file:
+    with open(folder / "programs.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([kHeader, *results])
-    print(f"written: {folder / 'scale.csv'}")
+    print(f"written: {folder / 'programs.csv'}")
     return 0 if all(row[-1] == "yes" for row in results) else 3
 
 
