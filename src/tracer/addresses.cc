@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace refrain::tracer {
 
@@ -77,6 +78,7 @@ std::string path_of(const dl_phdr_info& info) {
 
 struct AddressScan {
   AddressMap* map;
+  AddressMap::Segments segments;
   bool first = true;
 
   static int visit(dl_phdr_info* info, size_t, void* self) {
@@ -89,10 +91,8 @@ struct AddressScan {
     first = false;
     if (!is_program && (info.dlpi_name == nullptr || info.dlpi_name[0] == '\0')) return 0;
     const std::string path = path_of(info);
-    uint32_t index = 0;
-    for (; index < map->modules_.size(); ++index)
-      if (map->modules_[index].bias == info.dlpi_addr && map->modules_[index].path == path) break;
-    if (index < map->modules_.size()) return 0;  // known, its segments too
+    for (const Module& known : map->modules_)
+      if (known.bias == info.dlpi_addr && known.path == path) return 0;  // its segments too
     map->modules_.push_back(Module{path, read_build_id(info), info.dlpi_addr,
                                    is_system_library(path.c_str()), has_stem(path.c_str(), kOwn),
                                    is_mpi_library(path.c_str())});
@@ -101,24 +101,33 @@ struct AddressScan {
       if (ph.p_type != PT_LOAD) continue;
       const uintptr_t begin = info.dlpi_addr + ph.p_vaddr;
       const bool writable = (ph.p_flags & PF_W) != 0;
-      map->segments_.push_back(
-          Segment{begin, begin + ph.p_memsz, index, writable ? map->next_data_id_++ : -1});
+      segments.push_back(Segment{begin, begin + ph.p_memsz, &map->modules_.back(),
+                                 writable ? map->next_data_id_++ : -1});
     }
     return 0;
   }
 };
 
 void AddressMap::refresh() {
-  AddressScan scan{this};
+  AddressScan scan{this, {}};
+  const Segments* const before = segments_.load(std::memory_order_relaxed);
   dl_iterate_phdr(&AddressScan::visit, &scan);
-  std::sort(segments_.begin(), segments_.end(),
+  if (scan.segments.empty()) return;
+  // Others may be looking at those of before.
+  auto all = std::make_unique<Segments>(std::move(scan.segments));
+  if (before != nullptr) all->insert(all->end(), before->begin(), before->end());
+  std::sort(all->begin(), all->end(),
             [](const Segment& a, const Segment& b) { return a.begin < b.begin; });
+  segments_.store(all.get(), std::memory_order_release);
+  versions_.push_back(std::move(all));
 }
 
 const Segment* AddressMap::find(uintptr_t address) const {
-  auto it = std::upper_bound(segments_.begin(), segments_.end(), address,
+  const Segments* const segments = segments_.load(std::memory_order_acquire);
+  if (segments == nullptr) return nullptr;
+  auto it = std::upper_bound(segments->begin(), segments->end(), address,
                              [](uintptr_t a, const Segment& s) { return a < s.begin; });
-  if (it == segments_.begin()) return nullptr;
+  if (it == segments->begin()) return nullptr;
   --it;
   return address < it->end ? &*it : nullptr;
 }

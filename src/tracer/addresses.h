@@ -1,8 +1,10 @@
 // What an address is: a module and offset (call sites, callbacks), or a stack, data or heap buffer.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,23 +21,26 @@ struct Module {
 
 struct Segment {
   uintptr_t begin = 0, end = 0;
-  uint32_t module = 0;
+  const Module* module = nullptr;
   int32_t data_id = -1;  // number of this writable segment in load order, -1 when read-only
 };
 
-// Snapshot of what the dynamic linker has loaded. Modules keep their index for the whole run, also
-// when others are loaded or unloaded later.
+// Snapshot of what the dynamic linker has loaded. Modules and segments stay where they are for the
+// whole run, also when others are loaded or unloaded later.
+//
+// Laws: find() needs no lock, whoever else is in here; the owner locks for refresh().
 class AddressMap {
  public:
   // The segment that holds `address`, or nullptr (heap, stack, mapped files).
   const Segment* find(uintptr_t address) const;
   void refresh();
-  const Module& module(uint32_t index) const { return modules_[index]; }
 
  private:
   friend struct AddressScan;
-  std::deque<Module> modules_;     // they stay where they are
-  std::vector<Segment> segments_;  // by begin
+  using Segments = std::vector<Segment>;  // by begin
+  std::deque<Module> modules_;
+  std::vector<std::unique_ptr<const Segments>> versions_;  // the last one is in use
+  std::atomic<const Segments*> segments_{nullptr};
   int32_t next_data_id_ = 0;
 };
 

@@ -88,6 +88,11 @@ class CallMemos {
   CallMemo* find(uint64_t terminal) const { return terminal < size_ ? memos_[terminal] : nullptr; }
   // The memo of a terminal, made if there is none; null without memory.
   CallMemo* make(uint32_t terminal);
+  template <class F>
+  void for_each(F f) {
+    for (CallMemo* const m : room_)
+      if (m != nullptr) f(*m);
+  }
   // Bytes that the next terminal may make it ask for at once; 0: none.
   size_t next_growth() const {
     return room_.size() == room_.capacity() ? 2 * room_.size() * sizeof(void*) : 0;

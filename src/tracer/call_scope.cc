@@ -8,6 +8,7 @@
 #include "tracer/fortran.h"
 #include "tracer/process.h"
 #include "tracer/record.h"
+#include "tracer/request_lanes.h"
 #include "tracer/spool.h"
 #include "tracer/spool_common.h"
 #include "tracer/unwind.h"
@@ -111,7 +112,10 @@ void CallScope::close_left() {
   l->in_recorder = false;
   if (left_recorder) abandon_record(*l->process);
   if (is_abandoned()) return;
-  if (!l->process->threaded) l->process->requests.give_back_all();
+  if (!l->process->threaded)
+    l->requests->table.give_back_all();
+  else
+    l->requests->busy.store(0, std::memory_order_release);
   l->process->lose("left_by_jump", "a callback jumped out of an MPI call");
 }
 
@@ -212,16 +216,12 @@ uint32_t CallScope::commit() {
   }
   if (rc_ != MPI_SUCCESS) l.encoder.error(rc_);
   const uint64_t ticks = duration();
-  {
-    Process::Guard guard(p);
-    terminal_ = InternTable::kMissing;
-    if (!is_unusual(unusual::kOutOfMemory)) [[likely]]
-      terminal_ = extend_grammar();
-    if (terminal_ == InternTable::kMissing) [[unlikely]]
-      return leave_unrecorded();
-    count_duration(ticks);
-    l.encoder.call_has_terminal(terminal_);
-  }
+  terminal_ = InternTable::kMissing;
+  if (!is_unusual(unusual::kOutOfMemory)) [[likely]]
+    terminal_ = extend_grammar(ticks);
+  if (terminal_ == InternTable::kMissing) [[unlikely]]
+    return leave_unrecorded();
+  l.encoder.call_has_terminal(terminal_);
   if (l.first_begin_ticks == 0) l.first_begin_ticks = begin_ticks_;
   count_time(ticks);
   if (!l.spool.try_push(terminal_, ticks)) l.spool.push_slowly(l, terminal_, ticks);
@@ -230,16 +230,8 @@ uint32_t CallScope::commit() {
   return terminal_;
 }
 
-// The first call of a terminal is kept in a small table, for programs whose calls never come back.
-void CallScope::count_duration(uint64_t ticks) {
-  Location& l = *location_;
-  Process& p = *l.process;
-  if (terminal_ == p.stats.size()) {
-    p.stats.emplace_back();
-    if (p.spool != nullptr) p.spool->signature(l.encoder.bytes());
-  }
-  if (p.stats[terminal_].count == 0) return p.stats[terminal_].count_one(ticks);
-  CallMemo* const m = l.memos.make(terminal_);
+void CallScope::count_duration(uint32_t terminal, uint64_t ticks) {
+  CallMemo* const m = location_->memos.make(terminal);
   if (m != nullptr) m->count_one(ticks);
 }
 
@@ -274,16 +266,10 @@ void CallScope::again(CallMemo& memo) {
 // Budget: 70 instructions.
 bool CallScope::add_request(const CallMemo& memo, MPI_Request* request) {
   if (memo.request == nullptr || *request == MPI_REQUEST_NULL) return false;
-  Process& p = *location_->process;
-  if (p.threaded) [[unlikely]]
-    return add_request_guarded(memo, request);
-  return p.requests.add_again(*memo.request, handle_key(*request), request);
-}
-
-[[gnu::noinline]] bool CallScope::add_request_guarded(const CallMemo& memo, MPI_Request* request) {
-  Process& p = *location_->process;
-  Process::Guard guard(p);
-  return p.requests.add_again(*memo.request, handle_key(*request), request);
+  RequestLane& lane = *location_->requests;
+  if (lane.has_neighbours) [[unlikely]]
+    return add_request_again(lane, *memo.request, handle_key(*request), request);
+  return lane.table.add_again(*memo.request, handle_key(*request), request);
 }
 
 void CallScope::memorise_array(const uint64_t* words, size_t count) {
@@ -297,22 +283,43 @@ void CallScope::memorise_array(const uint64_t* words, size_t count) {
 }
 
 // In a loop the grammar knows which call comes next: compare before hashing.
-uint32_t CallScope::extend_grammar() {
+uint32_t CallScope::extend_grammar(uint64_t ticks) {
   Location& l = *location_;
-  Process& p = *l.process;
+  const InternTable& signatures = l.process->signatures;
   const std::string_view bytes = l.encoder.bytes();
   const uint64_t guess = l.grammar.expected();
-  if (guess < p.signatures.size() && p.signatures.at(static_cast<uint32_t>(guess)) == bytes) {
+  if (guess < signatures.size() && signatures.at(static_cast<uint32_t>(guess)) == bytes) {
     l.grammar.append_expected();
+    count_duration(static_cast<uint32_t>(guess), ticks);
     return static_cast<uint32_t>(guess);
   }
-  if (is_too_much(p.signatures.next_growth(bytes.size()) + next_growth(p.stats) +
-                  l.memos.next_growth())) {
+  if (is_too_much(l.memos.next_growth())) {
     set_unusual(unusual::kOutOfMemory, true);
     return InternTable::kMissing;
   }
-  const uint32_t terminal = p.signatures.intern(bytes);
-  if (!l.grammar.append(terminal)) extend_elsewhere(terminal);
+  const uint32_t hash = InternTable::hash_of(bytes);
+  uint32_t terminal = signatures.find(bytes, hash);
+  if (terminal != InternTable::kMissing)
+    count_duration(terminal, ticks);
+  else
+    terminal = add_signature(hash, ticks);
+  if (terminal != InternTable::kMissing && !l.grammar.append(terminal)) extend_elsewhere(terminal);
+  return terminal;
+}
+
+// The first call of a terminal is counted in a small table, for programs whose calls never come
+// back.
+uint32_t CallScope::add_signature(uint32_t hash, uint64_t ticks) {
+  Process& p = *location_->process;
+  const std::string_view bytes = location_->encoder.bytes();
+  Process::Guard guard(p);
+  if (is_too_much(p.signatures.next_growth(bytes.size()) + next_growth(p.stats))) {
+    set_unusual(unusual::kOutOfMemory, true);
+    return InternTable::kMissing;
+  }
+  bool is_new = false;
+  const uint32_t terminal = p.make_terminal(bytes, hash, &is_new);
+  is_new ? p.stats[terminal].count_one(ticks) : count_duration(terminal, ticks);
   return terminal;
 }
 
@@ -332,6 +339,7 @@ uint32_t CallScope::leave_unrecorded() {
 // begins.
 void CallScope::extend_elsewhere(uint32_t terminal) {
   Location& l = *location_;
+  Process::Guard guard(*l.process);
   Spool* const spool = l.process->spool;
   if (spool != nullptr && spool->finish_part(l) && l.grammar.append(terminal)) return;
   // The spool counts calls as the grammar does, so it ends here, too.

@@ -178,13 +178,13 @@ class CallScope {
     return m;
   }
   bool add_request(const CallMemo& memo, MPI_Request* request);
-  bool add_request_guarded(const CallMemo& memo, MPI_Request* request);
   void again(CallMemo& memo);
   void again_slowly(uint32_t terminal, uint64_t ticks);
-  uint32_t extend_grammar();
+  uint32_t extend_grammar(uint64_t ticks);
+  uint32_t add_signature(uint32_t hash, uint64_t ticks);
   void extend_elsewhere(uint32_t terminal);
   uint64_t duration() const { return end_ticks_ > begin_ticks_ ? end_ticks_ - begin_ticks_ : 0; }
-  void count_duration(uint64_t ticks);
+  void count_duration(uint32_t terminal, uint64_t ticks);
   void count_time(uint64_t ticks) {
     Location& l = *location_;
     if (l.depth != 1) return;

@@ -168,10 +168,12 @@ uint32_t store(Process& p, uint64_t key, CommInfo info, uint32_t constant) {
     if (info.inter) info.remote.write(payload);
   }
   const uint32_t def = p.define(Kind::kComm, payload.view());
-  p.remember(Kind::kComm, key, def);
-  if (def >= p.comms.size()) p.comms.resize(def + 1, nullptr);
-  if (p.comms[def] == nullptr) p.comms[def] = new CommInfo;
-  *p.comms[def] = std::move(info);
+  while (def >= p.comms.size()) p.comms.push_back(nullptr);
+  CommInfo* const known = p.comms[def];
+  CommInfo* const place = known != nullptr ? known : new CommInfo;
+  *place = std::move(info);
+  __atomic_store_n(&p.comms[def], place, __ATOMIC_RELEASE);
+  p.remember(Kind::kComm, key, def);  // now others may come across it
   return def;
 }
 
@@ -230,10 +232,11 @@ void release_comm(Process& p, uint32_t def) {
 }
 
 CommInfo* Encoder::known_comm(MPI_Comm comm) {
-  Process& p = *location_.process;
-  Process::Guard guard(p);
-  const uint32_t def = p.handles.find(Kind::kComm, handle_key(comm));
-  return def < p.comms.size() ? p.comms[def] : nullptr;
+  const Captured known = lookup(Kind::kComm, handle_key(comm));
+  if (known.what != Captured::What::kDefinition) return nullptr;
+  StableArray<CommInfo*>& comms = location_.process->comms;
+  return known.index < comms.size() ? __atomic_load_n(&comms[known.index], __ATOMIC_ACQUIRE)
+                                    : nullptr;
 }
 
 int64_t Encoder::comm_size(MPI_Comm comm) {
@@ -251,10 +254,9 @@ bool Encoder::is_root(MPI_Comm comm, int root) {
 Encoder::Degrees Encoder::degrees(MPI_Comm comm) {
   CommInfo* info = known_comm(comm);
   if (info == nullptr) return {};
-  {
-    Process::Guard guard(*location_.process);
-    if (info->in_degree >= 0) return {info->in_degree, info->out_degree};
-  }
+  // Whoever asks first writes it down, and who asks at the same time writes the same.
+  const int known = __atomic_load_n(&info->in_degree, __ATOMIC_ACQUIRE);
+  if (known >= 0) return {known, __atomic_load_n(&info->out_degree, __ATOMIC_RELAXED)};
   Degrees d;
   int topology = MPI_UNDEFINED;
   REFRAIN_REAL(PMPI_Topo_test)(comm, &topology);
@@ -269,9 +271,8 @@ Encoder::Degrees Encoder::degrees(MPI_Comm comm) {
     int weighted = 0;
     REFRAIN_REAL(PMPI_Dist_graph_neighbors_count)(comm, &d.in, &d.out, &weighted);
   }
-  Process::Guard guard(*location_.process);
-  info->in_degree = d.in;
-  info->out_degree = d.out;
+  __atomic_store_n(&info->out_degree, d.out, __ATOMIC_RELAXED);
+  __atomic_store_n(&info->in_degree, d.in, __ATOMIC_RELEASE);
   return d;
 }
 

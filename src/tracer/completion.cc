@@ -1,26 +1,101 @@
 #include "tracer/completion.h"
 
+#include <utility>
+
 #include "mpi/constant_ids.h"
 #include "real_functions.h"
 #include "tracer/left_out.h"
 
 namespace refrain::tracer {
 
-void RequestSnapshot::look_up_guarded(const MPI_Request* requests) {
-  Process::Guard guard(process_);
-  for (int i = 0; i < count_; ++i) look_up(i, requests[i], &requests[i]);
+void RequestSnapshot::note(int i, RequestEntry* r, uint64_t word) {
+  entries_[i] = r;
+  words_[i] = word;
+  if (r == nullptr) return;
+  ++left_;
+  words_[i] = r->terminal;
+  if (r->is(RequestEntry::kSpecial)) words_[i] |= look_at_special(*r);
 }
 
-void RequestSnapshot::settle_all_guarded(const MPI_Request* now, bool completed) {
-  Process::Guard guard(process_);
-  for (int i = 0; i < count_; ++i)
-    if (entries_[i] != nullptr) settle_known(i, now[i], completed);
+// In our own lane. False: look elsewhere, too. That is so for a handle that several requests share
+// and that was not made in this variable.
+bool RequestSnapshot::claim_own(int i, const MPI_Request& request, const void* variable) {
+  const uint64_t key = handle_key(request);
+  const uint32_t found = lane_.table.find(key, variable);
+  if (found == RequestTable::kNone) return false;
+  RequestEntry& r = lane_.table.at(found);
+  if (r.variable != variable && lane_.all.is_shared_handle(key)) [[unlikely]]
+    return false;
+  lane_.table.claim(r);
+  note(i, &r, 0);
+  return true;
+}
+
+void RequestSnapshot::look_up_beside_others(const MPI_Request* requests) {
+  bool elsewhere = false;
+  {
+    const OwnLane own(lane_);
+    for (int i = 0; i < count_; ++i) {
+      if (requests[i] == MPI_REQUEST_NULL) {
+        note(i, nullptr, kNullWord);
+      } else if (!claim_own(i, requests[i], &requests[i])) [[unlikely]] {
+        note(i, nullptr, kElsewhereWord);
+        elsewhere = true;
+      }
+    }
+  }
+  if (elsewhere) look_up_elsewhere(requests);
+}
+
+void RequestSnapshot::look_up_elsewhere(const MPI_Request* requests) {
+  AllLanes all(lane_);
+  for (int i = 0; i < count_; ++i) {
+    if (words_[i] != kElsewhereWord) continue;
+    RequestEntry* const r = all.find(handle_key(requests[i]), &requests[i]);
+    if (r != nullptr) all.table_of(*r).claim(*r);
+    note(i, r, kUnknownWord);
+  }
+}
+
+void RequestSnapshot::settle_beside_others(int begin, int end, const MPI_Request* now,
+                                           bool completed) {
+  bool elsewhere = false;
+  {
+    const OwnLane own(lane_);
+    for (int i = begin; i < end; ++i) {
+      const RequestEntry* const r = entries_[i];
+      if (r == nullptr) continue;
+      if (is_own(*r))
+        settle_known(lane_.table, i, now[i - begin], completed);
+      else
+        elsewhere = true;
+    }
+  }
+  if (!elsewhere) return;
+  AllLanes all(lane_);
+  for (int i = begin; i < end; ++i) {
+    const RequestEntry* const r = entries_[i];
+    if (r != nullptr && !is_own(*r)) settle_known(all.table_of(*r), i, now[i - begin], completed);
+  }
 }
 
 void RequestSnapshot::give_back() {
-  Process::Guard guard(process_);
+  bool elsewhere = false;
+  {
+    const OwnLane own(lane_);
+    for (int i = count_ - 1; i >= 0; --i) {
+      if (entries_[i] == nullptr) continue;
+      if (is_own(*entries_[i]))
+        lane_.table.give_back(*entries_[i]);
+      else
+        elsewhere = true;
+    }
+  }
+  if (!elsewhere) return;
+  AllLanes all(lane_);
   for (int i = count_ - 1; i >= 0; --i)
-    if (entries_[i] != nullptr) process_.requests.give_back(*entries_[i]);
+    if (entries_[i] != nullptr && !is_own(*entries_[i]))
+      all.table_of(*entries_[i]).give_back(*entries_[i]);
 }
 
 void RequestSnapshot::make_room() {
@@ -43,11 +118,7 @@ void RequestSnapshot::leave_out_if_filtered(CallScope& scope) const {
 void RequestSnapshot::encode_request(Encoder& e, int i) const {
   if (is_null(i)) return e.constant(mpi::kConst_MPI_REQUEST_NULL);
   const RequestEntry* r = entries_[i];
-  if (r == nullptr) return e.none();
-  if ((r->terminal & kLeftOut) == 0) [[likely]]
-    return e.request_of(r->terminal);
-  Process::Guard guard(process_);
-  e.request_of(r->terminal);
+  r != nullptr ? e.request_of(r->terminal) : e.none();
 }
 
 void RequestSnapshot::encode_requests(Encoder& e) const {
@@ -63,7 +134,7 @@ void RequestSnapshot::encode_requests(Encoder& e) const {
 void RequestSnapshot::encode_status(Encoder& e, int i, const MPI_Status& status,
                                     bool with_error) const {
   const RequestEntry* r = entries_[i];
-  const bool message = r != nullptr && (r->traits.is_receive || r->generalized);
+  const bool message = r != nullptr && (r->traits.is_receive || r->traits.generalized);
   if (with_error) {
     e.tag_byte(Tag::kStatusError);
     if (message && status.MPI_ERROR != MPI_ERR_PENDING)
@@ -74,7 +145,7 @@ void RequestSnapshot::encode_status(Encoder& e, int i, const MPI_Status& status,
   }
   if (is_null(i) || (r != nullptr && is_idle(*r))) return e.tag_byte(Tag::kStatusEmpty);
   if (!message) return e.none();
-  const bool as_posted = r->traits.is_receive && !r->wildcard &&
+  const bool as_posted = r->traits.is_receive && !r->traits.wildcard &&
                          status.MPI_SOURCE == r->traits.source && status.MPI_TAG == r->traits.tag;
   if (as_posted) return e.tag_byte(Tag::kStatusAsPosted);
   e.tag_byte(Tag::kStatus);
@@ -87,18 +158,33 @@ void RequestSnapshot::encode_matched(Encoder& e, int i, const MPI_Status& status
   e.message(status.MPI_SOURCE, status.MPI_TAG);
 }
 
-void RequestSnapshot::activate(int i) {
-  if (entries_[i] == nullptr) return;
-  Process::Guard guard(process_);
-  entries_[i]->active = true;
-}
-
 void RequestSnapshot::forget(int i) {
   if (entries_[i] == nullptr) return;
-  Process::Guard guard(process_);
-  process_.requests.remove(*entries_[i]);
-  entries_[i] = nullptr;
+  RequestEntry& r = *std::exchange(entries_[i], nullptr);
   --left_;
+  if (is_own(r)) {
+    OwnLane own(lane_);
+    return own->remove(r);
+  }
+  AllLanes all(lane_);
+  all.table_of(r).remove(r);
+}
+
+// Each twice: requests that are complete at once, of every kind that MPICH has a handle for.
+void learn_shared_handles(Process& p) {
+  const auto learn = [&p](auto make) {
+    MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    for (MPI_Request& one : r) make(&one);
+    if (r[0] == r[1] && r[0] != MPI_REQUEST_NULL) p.requests.note_shared_handle(handle_key(r[0]));
+    REFRAIN_REAL(PMPI_Waitall)(2, r, MPI_STATUSES_IGNORE);
+  };
+  learn([&p](MPI_Request* r) {
+    REFRAIN_REAL(PMPI_Isend)(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, p.comm, r);
+  });
+  learn([&p](MPI_Request* r) {
+    REFRAIN_REAL(PMPI_Irecv)(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, p.comm, r);
+  });
+  learn([](MPI_Request* r) { REFRAIN_REAL(PMPI_Ibarrier)(MPI_COMM_SELF, r); });
 }
 
 int error_class(int rc) {

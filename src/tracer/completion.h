@@ -8,6 +8,7 @@
 #include "tracer/call_scope.h"
 #include "tracer/control.h"
 #include "tracer/process.h"
+#include "tracer/request_lanes.h"
 
 namespace refrain::tracer {
 
@@ -23,11 +24,11 @@ class RequestSnapshot {
  public:
   // Under a filter, a call none of whose requests was recorded is left out.
   RequestSnapshot(CallScope& scope, const MPI_Request* requests, int count)
-      : process_(scope.process()), count_(requests == nullptr || count < 0 ? 0 : count) {
+      : lane_(*scope.location().requests), count_(requests == nullptr || count < 0 ? 0 : count) {
     if (count_ > kInline) [[unlikely]]
       make_room();
-    if (process_.threaded) [[unlikely]]
-      look_up_guarded(requests);
+    if (lane_.has_neighbours) [[unlikely]]
+      look_up_beside_others(requests);
     else  // without an array count_ is 0
       for (int i = 0; i < count_; ++i)
         look_up(i, requests[i], &requests[i]);  // NOLINT(clang-analyzer-core.NonNullParamChecker)
@@ -69,24 +70,27 @@ class RequestSnapshot {
   void encode_matched(Encoder& e, int i, const MPI_Status& status) const;
   bool is_wildcard(int i) const {
     const RequestEntry* r = entries_[i];
-    return r != nullptr && r->wildcard && !is_idle(*r);
+    return r != nullptr && r->traits.wildcard && !is_idle(*r);
   }
   // Forgets request i if it is over: its handle is null now, or it is persistent and inactive
   // again. To be called after whatever is encoded of it.
   void settle(int i, const MPI_Request& now, bool completed) {
     if (entries_[i] == nullptr) return;
-    Process::Guard guard(process_);
-    settle_known(i, now, completed);
+    if (lane_.has_neighbours) [[unlikely]]
+      return settle_beside_others(i, i + 1, &now, completed);
+    settle_known(lane_.table, i, now, completed);
   }
   // The same for all of an array.
   void settle_all(const MPI_Request* now, bool completed) {
-    if (process_.threaded) [[unlikely]]
-      return settle_all_guarded(now, completed);
+    if (lane_.has_neighbours) [[unlikely]]
+      return settle_beside_others(0, count_, now, completed);
     for (int i = 0; i < count_; ++i)
-      if (entries_[i] != nullptr) settle_known(i, now[i], completed);
+      if (entries_[i] != nullptr) settle_known(lane_.table, i, now[i], completed);
   }
-  void activate(int i);  // MPI_Start
-  void forget(int i);    // MPI_Request_free
+  void activate(int i) {  // MPI_Start
+    if (entries_[i] != nullptr) entries_[i]->active = true;
+  }
+  void forget(int i);  // MPI_Request_free
 
  private:
   static constexpr int kInline = 16;
@@ -94,14 +98,14 @@ class RequestSnapshot {
   static constexpr uint64_t kNullWord = uint64_t{1} << 40;
   static constexpr uint64_t kUnknownWord = uint64_t{1} << 41;
   static constexpr uint64_t kIdleBit = uint64_t{1} << 42;
+  static constexpr uint64_t kElsewhereWord = uint64_t{1} << 43;  // to be looked for in other lanes
 
-  // Lock held.
   void look_up(int i, const MPI_Request& request, const void* variable) {
     RequestEntry* r = nullptr;
     uint64_t word = kNullWord;
     if (request != MPI_REQUEST_NULL) {
       word = kUnknownWord;
-      r = process_.requests.find_and_claim(handle_key(request), variable);
+      r = lane_.table.find_and_claim(handle_key(request), variable);
       if (r != nullptr) {
         ++left_;
         word = r->terminal;
@@ -114,29 +118,34 @@ class RequestSnapshot {
   }
   uint64_t look_at_special(const RequestEntry& r) {
     if (is_idle(r)) return kIdleBit;
-    if (r.wildcard) has_wildcard_ = true;
+    if (r.traits.wildcard) has_wildcard_ = true;
     return 0;
   }
   static bool is_idle(const RequestEntry& r) { return r.traits.persistent && !r.active; }
-  // Lock held.
-  void settle_known(int i, const MPI_Request& now, bool completed) {
+  void settle_known(RequestTable& table, int i, const MPI_Request& now, bool completed) {
     RequestEntry& r = *entries_[i];
     if (r.is(RequestEntry::kSpecial) && r.traits.persistent) [[unlikely]] {
       if (completed) r.active = false;
     } else if (now == MPI_REQUEST_NULL) {
-      process_.requests.remove(r);
+      table.remove(r);
       entries_[i] = nullptr;
       --left_;
     }
   }
   bool is_null(int i) const { return words_[i] == kNullWord; }
-  void look_up_guarded(const MPI_Request* requests);
-  void settle_all_guarded(const MPI_Request* now, bool completed);
+  // The same where other threads have lanes of their own; the first of `now` is that of `begin`.
+  void look_up_beside_others(const MPI_Request* requests);
+  void look_up_elsewhere(const MPI_Request* requests);
+  // `r` is claimed, or null; then `word` says why.
+  void note(int i, RequestEntry* r, uint64_t word);
+  bool claim_own(int i, const MPI_Request& request, const void* variable);
+  void settle_beside_others(int begin, int end, const MPI_Request* now, bool completed);
+  bool is_own(const RequestEntry& r) const { return r.lane == lane_.number; }
   void give_back();
   void make_room();
   void leave_out_if_filtered(CallScope& scope) const;
 
-  Process& process_;
+  RequestLane& lane_;
   int count_;
   int left_ = 0;  // entries that are claimed
   bool has_wildcard_ = false;
@@ -150,6 +159,10 @@ class RequestSnapshot {
 // A call whose handle pointer is NULL: the MPI library's error to report, and nothing to look up.
 // It is passed on and counted as lost under this reason.
 inline constexpr const char* kNullArgument = "null_argument";
+
+// What MPI gives out for several requests at once, as far as can be seen without a message; for
+// programs with MPI_THREAD_MULTIPLE.
+void learn_shared_handles(Process& p);
 
 // The class of an error code.
 int error_class(int rc);

@@ -15,6 +15,18 @@ namespace {
 // A forked child is not a rank: its MPI state is a copy, and so is the record.
 void stop_in_child() { set_unusual(unusual::kNotRecording, true); }
 
+void thread_ends(void* location) { end_thread(*static_cast<Location*>(location)); }
+
+// Tells us when a thread that has called MPI ends.
+void watch_end_of_thread(Location* location) {
+  static const struct Key {
+    Key() : is_there(pthread_key_create(&key, thread_ends) == 0) {}
+    pthread_key_t key{};
+    bool is_there;
+  } at_end;
+  if (at_end.is_there) pthread_setspecific(at_end.key, location);
+}
+
 }  // namespace
 
 Process& process() {
@@ -30,6 +42,7 @@ Process& process() {
 
 Location* find_location() {
   g_location = make_location();
+  watch_end_of_thread(g_location);
   return is_unusual(unusual::kNotRecording) ? nullptr : g_location;
 }
 

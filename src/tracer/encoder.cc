@@ -108,7 +108,6 @@ void Encoder::buffer(const void* p) {
     if (i == known.size() && i < kMaxStackIds) known.push_back(a);
     name.id = i < kMaxStackIds ? static_cast<int64_t>(i) : -1;
   } else if (!heap_name(a, &name)) {
-    Process::Guard guard(*location_.process);
     const Segment* s = location_.process->addresses.find(a);
     if (s != nullptr) {
       name.where = format::BufferClass::kData;

@@ -1,8 +1,9 @@
 // Encoder: turns the parameters of one call into the inline signature of format/signature.h.
 //
-// Laws: no lock of its own (shared tables under Process::Guard), no system call, no allocation once
-// its buffer has grown. One per location; a wrapper calls exactly one method per parameter, in the
-// table's order, after the MPI call has returned. Methods named new_* are called only on success.
+// Laws: no lock, no system call, no allocation once its buffer has grown and all that it meets is
+// known; what is new goes into shared tables under Process::Guard. One per location; a wrapper
+// calls exactly one method per parameter, in the table's order, after the MPI call has returned.
+// Methods named new_* are called only on success.
 #pragma once
 
 #include <mpi.h>
@@ -102,7 +103,7 @@ class Encoder {
   // -- requests and statuses --
   void request(MPI_Request r) { request(r, nullptr); }
   void request(MPI_Request r, const void* variable);
-  // The request that the call with this terminal made; lock held if it is none yet (left_out.h).
+  // The request that the call with this terminal, or whatever left_out.h has instead, made.
   void request_of(uint32_t terminal);
   void new_request(MPI_Request* request, const RequestTraits& traits);
   void status(const MPI_Status* s, StatusHow how);
@@ -229,6 +230,7 @@ class Encoder {
   // The integer runs being written.
   int64_t run_start_ = 0, run_step_ = 0;
 
+  std::vector<uint32_t> pool_of_terminal_;  // of calls that made a request here
   RequestEntry pending_;
   bool has_pending_ = false;   // the call being encoded makes a request
   bool made_request_ = false;  // the last one did

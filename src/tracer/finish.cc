@@ -15,6 +15,7 @@
 #include "tracer/abandon.h"
 #include "tracer/buffers.h"
 #include "tracer/call_scope.h"
+#include "tracer/completion.h"
 #include "tracer/exit.h"
 #include "tracer/memory.h"
 #include "tracer/objects.h"
@@ -259,6 +260,7 @@ void world_is_up(Process& p, uint64_t init_ticks) {
   get_acquainted(p);
   define_world(p);
   p.ends_in_finalize = call_at_finalize();
+  if (p.threaded) learn_shared_handles(p);
   p.own_ticks += p.clock.ticks() - begin;
 }
 

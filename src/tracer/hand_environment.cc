@@ -53,7 +53,7 @@ int MPI_Init_thread(CallScope& scope, decltype(&::MPI_Init_thread) real, int* ar
   scope.end();
   Encoder& e = scope.encoder(rc);
   if (rc == MPI_SUCCESS) {
-    scope.process().threaded = *provided == MPI_THREAD_MULTIPLE;
+    if (*provided == MPI_THREAD_MULTIPLE) begin_threads(scope.location());
     world_is_up(scope.process(), scope.begin_ticks());
   }
   encode_arguments(e, argc, argv, argc_before);

@@ -1,8 +1,11 @@
 // HandleMap: MPI handle values -> what the recorder knows about them, per kind of object.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "format/signature.h"
@@ -28,36 +31,101 @@ H handle_of(uint64_t key) {
   return h;
 }
 
-// Open addressing with tombstone-free deletion (backward shift). Value 0 means absent, so values
-// are stored plus one by the callers' choice of type: here 32-bit indices < UINT32_MAX.
+// Open addressing with tombstone-free deletion (backward shift). Values are 32-bit indices below
+// UINT32_MAX.
+//
+// Laws: one writer at a time (the owner locks), who may find() as well. After share() others may
+// try_find() beside it without a lock: they see by its version whether the table changed meanwhile,
+// and arrays of slots that became too small stay until the end.
 class HandleMap {
  public:
   static constexpr uint32_t kMissing = UINT32_MAX;
 
   uint32_t find(format::DefinitionKind kind, uint64_t key) const {
-    if (slots_.empty()) return kMissing;
-    for (size_t i = home(kind, key);; i = (i + 1) & (slots_.size() - 1)) {
-      const Slot& s = slots_[i];
-      if (s.value == kMissing) return kMissing;
-      if (s.key == key && s.kind == kind) return s.value;
-    }
+    const Table* const table = table_.load(std::memory_order_acquire);
+    return table == nullptr ? kMissing : table->find(kind, key);
+  }
+  // False: a writer came in between, and nothing is known.
+  bool try_find(format::DefinitionKind kind, uint64_t key, uint32_t* value) const {
+    const uint64_t version = version_.load(std::memory_order_acquire);
+    if ((version & kWriting) != 0) return false;
+    *value = find(kind, key);
+    // What was read before this was read with `acquire`.
+    return version_.load(std::memory_order_relaxed) == version;
   }
   void put(format::DefinitionKind kind, uint64_t key, uint32_t value);
   void erase(format::DefinitionKind kind, uint64_t key);
+  // From now on there may be readers beside a writer.
+  void share() { shared_ = true; }
 
  private:
+  static constexpr uint64_t kWriting = 1;
+
+  // Words that a reader may see while they change, each as a whole.
   struct Slot {
-    uint64_t key = 0;
-    uint32_t value = kMissing;
-    format::DefinitionKind kind{};
+    std::atomic<uint64_t> key{0};
+    std::atomic<uint64_t> kind_and_value{kFree};
   };
-  size_t home(format::DefinitionKind kind, uint64_t key) const {
-    const uint64_t h =
-        (key + static_cast<uint64_t>(kind) * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
-    return static_cast<size_t>(h >> 32) & (slots_.size() - 1);
+  static constexpr uint64_t kFree = kMissing;  // of kind_and_value
+  static uint64_t pack(format::DefinitionKind kind, uint32_t value) {
+    return uint64_t{static_cast<uint8_t>(kind)} << 32 | value;
   }
-  std::vector<Slot> slots_;
+  struct Table {
+    explicit Table(size_t size) : mask(size - 1), slots(new Slot[size]) {}
+    size_t home(format::DefinitionKind kind, uint64_t key) const {
+      const uint64_t h =
+          (key + static_cast<uint64_t>(kind) * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+      return static_cast<size_t>(h >> 32) & mask;
+    }
+    // Ends also when a writer moves slots about.
+    uint32_t find(format::DefinitionKind kind, uint64_t key) const {
+      size_t i = home(kind, key);
+      for (size_t n = 0; n <= mask; ++n, i = (i + 1) & mask) {
+        const uint64_t v = slots[i].kind_and_value.load(std::memory_order_acquire);
+        if (v == kFree) return kMissing;
+        if (v >> 32 == static_cast<uint8_t>(kind) &&
+            slots[i].key.load(std::memory_order_acquire) == key)
+          return static_cast<uint32_t>(v);
+      }
+      return kMissing;
+    }
+    bool is(size_t i, format::DefinitionKind kind, uint64_t key) const {
+      return at(i) >> 32 == static_cast<uint8_t>(kind) &&
+             slots[i].key.load(std::memory_order_relaxed) == key;
+    }
+    uint64_t at(size_t i) const { return slots[i].kind_and_value.load(std::memory_order_relaxed); }
+    void set(size_t i, uint64_t key, uint64_t kind_and_value) const {
+      slots[i].key.store(key, std::memory_order_release);
+      slots[i].kind_and_value.store(kind_and_value, std::memory_order_release);
+    }
+
+    const size_t mask;
+    const std::unique_ptr<Slot[]> slots;
+  };
+  // While it lives, readers know that they read in vain.
+  class Writing {
+   public:
+    explicit Writing(HandleMap& map) : version_(map.version_) {
+      add_one(std::memory_order_relaxed);
+    }
+    ~Writing() { add_one(std::memory_order_release); }
+    Writing(const Writing&) = delete;
+    Writing& operator=(const Writing&) = delete;
+
+   private:
+    void add_one(std::memory_order order) {
+      version_.store(version_.load(std::memory_order_relaxed) + 1, order);
+    }
+    std::atomic<uint64_t>& version_;
+  };
+  void grow();
+  static void put_in(const Table& table, uint64_t key, uint64_t kind_and_value);
+
+  std::atomic<const Table*> table_{nullptr};
+  std::atomic<uint64_t> version_{0};
+  std::vector<std::unique_ptr<const Table>> tables_;  // the last one is in use
   size_t used_ = 0;
+  bool shared_ = false;
 };
 
 // Symbolic ids in order of creation, freed ones reused: always the lowest that is free.

@@ -10,6 +10,7 @@
 #include "tracer/location.h"
 #include "tracer/objects.h"
 #include "tracer/process.h"
+#include "tracer/request_lanes.h"
 
 namespace refrain::tracer {
 
@@ -26,18 +27,13 @@ Captured Encoder::lookup(Kind kind, uint64_t key) {
   const uint64_t changes = location_.process->handle_changes.load(std::memory_order_relaxed);
   if (known.key == key && known.kind == kind && known.changes == changes) return known.captured;
   const Captured found = look_up(kind, key);
-  known = KnownHandle{key, location_.process->handle_changes.load(std::memory_order_relaxed), found,
-                      kind};
+  known = KnownHandle{key, changes, found, kind};
   return found;
 }
 
-Captured Encoder::look_up(Kind kind, uint64_t key) {
-  Process& p = *location_.process;
-  {
-    Process::Guard guard(p);
-    const uint32_t def = p.handles.find(kind, key);
-    if (def != HandleMap::kMissing) return {Captured::What::kDefinition, def, key};
-  }
+[[gnu::noinline]] Captured Encoder::look_up(Kind kind, uint64_t key) {
+  const uint32_t known = location_.process->definition_of(kind, key);
+  if (known != HandleMap::kMissing) return {Captured::What::kDefinition, known, key};
   const uint32_t constant = handle_constant(kind, key);
   if (constant == 0) return {Captured::What::kNone, 0, key};
   // Predefined communicators and datatypes have definitions too: a reader needs sizes and members.
@@ -115,11 +111,24 @@ void Encoder::new_file(MPI_Comm comm, MPI_File file) {
 
 void Encoder::request(MPI_Request r, const void* variable) {
   if (r == MPI_REQUEST_NULL) return constant(mpi::kConst_MPI_REQUEST_NULL);
-  Process& p = *location_.process;
-  Process::Guard guard(p);
-  const uint32_t entry = p.requests.find(handle_key(r), variable);
-  if (entry == RequestTable::kNone) return none();
-  request_of(p.requests.at(entry).terminal);
+  RequestLane& lane = *location_.requests;
+  const uint64_t key = handle_key(r);
+  uint32_t terminal = RequestTable::kNone;
+  bool sure = false;
+  {
+    OwnLane own(lane);
+    const uint32_t entry = own->find(key, variable);
+    if (entry != RequestTable::kNone) {
+      terminal = own->at(entry).terminal;
+      sure = own->at(entry).variable == variable || !lane.all.is_shared_handle(key);
+    }
+  }
+  if (!sure && lane.has_neighbours) {
+    AllLanes all(lane);
+    const RequestEntry* const entry = all.find(key, variable);
+    if (entry != nullptr) terminal = entry->terminal;
+  }
+  terminal != RequestTable::kNone ? request_of(terminal) : none();
 }
 
 void Encoder::prepare_request(MPI_Request* r, const RequestTraits& traits) {
@@ -128,57 +137,58 @@ void Encoder::prepare_request(MPI_Request* r, const RequestTraits& traits) {
   pending_.key = handle_key(*r);
   pending_.variable = r;
   pending_.traits = traits;
-  pending_.wildcard =
+  pending_.traits.wildcard =
       traits.is_receive && (traits.source == MPI_ANY_SOURCE || traits.tag == MPI_ANY_TAG ||
                             call == mpi::kMPI_Imrecv);  // the message says, not the call
-  pending_.generalized = call == mpi::kMPI_Grequest_start || call == mpi::kMPIX_Grequest_start ||
-                         call == mpi::kMPIX_Grequest_class_allocate;
+  pending_.traits.generalized = call == mpi::kMPI_Grequest_start ||
+                                call == mpi::kMPIX_Grequest_start ||
+                                call == mpi::kMPIX_Grequest_class_allocate;
   pending_.active = !traits.persistent;
 }
 
 void Encoder::new_request(MPI_Request* r, const RequestTraits& traits) {
   if (*r == MPI_REQUEST_NULL) return constant(mpi::kConst_MPI_REQUEST_NULL);
-  Process& p = *location_.process;
-  Process::Guard guard(p);
+  RequestLane& lane = *location_.requests;
   prepare_request(r, traits);
   pending_.pool = request_pool();
-  pending_.position = p.requests.take_position(pending_.pool);
+  {
+    OwnLane own(lane);
+    pending_.position = own->take_position(pending_.pool);
+  }
   has_pending_ = true;
   tag_byte(Tag::kNewRequest);
-  varint(pending_.position);
+  varint(lane.all.number_of(lane, pending_.position));
 }
 
 void Encoder::memorise_request(CallMemo& memo) {
   if (!made_request_) return;
-  Process& p = *location_.process;
-  Process::Guard guard(p);
+  OwnLane own(*location_.requests);
   if (memo.request == nullptr)
-    memo.request = p.requests.keep(pending_);
-  else if (!p.requests.keep_again(*memo.request, pending_))
-    memo.call = 0;  // no memo then
+    memo.request = own->keep(pending_);
+  else if (!own->keep_again(*memo.request, pending_))
+    memo.call = 0;  // no memory then
 }
 
 // The pool of the signature so far. In a loop the grammar knows which call this is.
 uint32_t Encoder::request_pool() {
   Process& p = *location_.process;
   const uint64_t guess = location_.grammar.expected();
-  if (guess < p.pool_of_terminal.size()) {
-    const uint32_t pool = p.pool_of_terminal[guess];
+  if (guess < pool_of_terminal_.size()) {
+    const uint32_t pool = pool_of_terminal_[guess];
     if (pool != InternTable::kMissing && p.request_pools.at(pool) == bytes()) return pool;
   }
-  return p.request_pools.intern(bytes());
+  return p.intern(p.request_pools, bytes());
 }
 
 void Encoder::call_has_terminal(uint32_t terminal) {
   made_request_ = has_pending_;
   if (!has_pending_) return;
   has_pending_ = false;
-  Process& p = *location_.process;
-  if (terminal >= p.pool_of_terminal.size())
-    p.pool_of_terminal.resize(terminal + 1, InternTable::kMissing);
-  p.pool_of_terminal[terminal] = pending_.pool;
+  if (terminal >= pool_of_terminal_.size())
+    pool_of_terminal_.resize(terminal + 1, InternTable::kMissing);
+  pool_of_terminal_[terminal] = pending_.pool;
   pending_.terminal = terminal;
-  p.requests.add(pending_);
+  add_request(*location_.requests, pending_);
 }
 
 }  // namespace refrain::tracer

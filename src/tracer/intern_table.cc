@@ -1,5 +1,6 @@
 #include "tracer/intern_table.h"
 
+#include <algorithm>
 #include <cstring>
 
 #define XXH_INLINE_ALL
@@ -8,60 +9,84 @@
 namespace refrain::tracer {
 
 namespace {
-uint32_t hash_of(std::string_view bytes) {
-  return static_cast<uint32_t>(XXH3_64bits(bytes.data(), bytes.size()));
-}
+constexpr uint32_t kFirstSlots = 64;
+constexpr size_t kFirstPiece = 4096;
 }  // namespace
 
-uint32_t InternTable::probe(std::string_view bytes, uint32_t hash) const {
-  const uint32_t mask = static_cast<uint32_t>(slots_.size()) - 1;
-  uint32_t slot = hash & mask;
-  for (;; slot = (slot + 1) & mask) {
-    const uint32_t v = slots_[slot];
-    if (v == 0) return slot;
+uint32_t InternTable::hash_of(std::string_view bytes) {
+  return static_cast<uint32_t>(XXH3_64bits(bytes.data(), bytes.size()));
+}
+
+uint32_t InternTable::probe(const Slot* slots, std::string_view bytes, uint32_t hash) const {
+  const uint32_t mask = slots[0].load(std::memory_order_relaxed);
+  for (uint32_t slot = hash & mask;; slot = (slot + 1) & mask) {
+    const uint32_t v = slots[1 + slot].load(std::memory_order_acquire);
+    if (v == 0) return 1 + slot;
     const Entry& e = entries_[v - 1];
     if (e.hash == hash && e.length == bytes.size() &&
-        std::memcmp(arena_.data() + e.offset, bytes.data(), bytes.size()) == 0) {
-      return slot;
-    }
+        std::memcmp(e.bytes, bytes.data(), bytes.size()) == 0)
+      return 1 + slot;
   }
 }
 
-uint32_t InternTable::find(std::string_view bytes) const {
-  if (slots_.empty()) return kMissing;
-  const uint32_t v = slots_[probe(bytes, hash_of(bytes))];
-  return v == 0 ? kMissing : v - 1;
+uint32_t InternTable::add(std::string_view bytes, uint32_t hash) {
+  const uint32_t index = size();
+  const Slot* const slots = slots_.load(std::memory_order_relaxed);
+  if (slots == nullptr || index >= slots[0].load(std::memory_order_relaxed) / 2) grow();
+  entries_.push_back(Entry{keep(bytes), static_cast<uint32_t>(bytes.size()), hash});
+  Slot* const now = slots_.load(std::memory_order_relaxed);
+  const uint32_t mask = now[0].load(std::memory_order_relaxed);
+  uint32_t slot = hash & mask;
+  while (now[1 + slot].load(std::memory_order_relaxed) != 0) slot = (slot + 1) & mask;
+  now[1 + slot].store(index + 1, std::memory_order_release);
+  return index;
 }
 
 uint32_t InternTable::intern(std::string_view bytes, bool* is_new) {
-  if (entries_.size() * 2 >= slots_.size()) grow();
   const uint32_t hash = hash_of(bytes);
-  const uint32_t slot = probe(bytes, hash);
-  if (is_new != nullptr) *is_new = slots_[slot] == 0;
-  if (slots_[slot] != 0) return slots_[slot] - 1;
-  entries_.push_back(Entry{arena_.size(), static_cast<uint32_t>(bytes.size()), hash});
-  arena_.insert(arena_.end(), bytes.begin(), bytes.end());
-  slots_[slot] = static_cast<uint32_t>(entries_.size());
-  return slots_[slot] - 1;
+  const uint32_t known = find(bytes, hash);
+  if (is_new != nullptr) *is_new = known == kMissing;
+  return known != kMissing ? known : add(bytes, hash);
+}
+
+const char* InternTable::keep(std::string_view bytes) {
+  if (next_ == nullptr || bytes.size() > room_) {
+    room_ = std::max({kFirstPiece, kept_, bytes.size()});
+    arena_.emplace_back(new char[room_]);
+    next_ = arena_.back().get();
+  }
+  char* const at = next_;
+  if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+  next_ += bytes.size();
+  room_ -= bytes.size();
+  kept_ += bytes.size();
+  return at;
 }
 
 size_t InternTable::next_growth(size_t length) const {
-  size_t bytes = 0;
-  if (entries_.size() == entries_.capacity()) bytes += 2 * entries_.size() * sizeof(Entry);
-  if (arena_.size() + length > arena_.capacity()) bytes += 2 * arena_.size() + length;
-  if (entries_.size() * 2 >= slots_.size()) bytes += 2 * slots_.size() * sizeof(uint32_t);
+  size_t bytes = entries_.next_growth();
+  if (length > room_) bytes += std::max({kFirstPiece, kept_, length});
+  const Slot* const slots = slots_.load(std::memory_order_relaxed);
+  const uint32_t mask = slots == nullptr ? 0 : slots[0].load(std::memory_order_relaxed);
+  if (size() >= mask / 2) bytes += 2 * (size_t{mask} + 1) * sizeof(Slot);
   return bytes;
 }
 
 void InternTable::grow() {
-  const size_t n = slots_.empty() ? 64 : slots_.size() * 2;
-  slots_.assign(n, 0);
-  const auto mask = static_cast<uint32_t>(n - 1);
-  for (uint32_t i = 0; i < entries_.size(); ++i) {
+  const Slot* const old = slots_.load(std::memory_order_relaxed);
+  const uint32_t n =
+      old == nullptr ? kFirstSlots : 2 * (old[0].load(std::memory_order_relaxed) + 1);
+  std::unique_ptr<Slot[]> slots(new Slot[size_t{n} + 1]());
+  const uint32_t mask = n - 1;
+  slots[0].store(mask, std::memory_order_relaxed);
+  for (uint32_t i = 0; i < size(); ++i) {
     uint32_t slot = entries_[i].hash & mask;
-    while (slots_[slot] != 0) slot = (slot + 1) & mask;
-    slots_[slot] = i + 1;
+    while (slots[1 + slot].load(std::memory_order_relaxed) != 0) slot = (slot + 1) & mask;
+    slots[1 + slot].store(i + 1, std::memory_order_relaxed);
   }
+  slots_.store(slots.get(), std::memory_order_release);
+  if (!shared_) arrays_.clear();
+  arrays_.push_back(std::move(slots));
 }
 
 }  // namespace refrain::tracer

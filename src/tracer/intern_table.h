@@ -1,13 +1,20 @@
 // InternTable: byte strings <-> small indices in order of first appearance.
 //
 // The call signature table, the definitions and the request pools all are one of these. Lookup of a
-// known string: one hash, one probe in the common case, one memcmp; no allocation. Not thread safe:
-// the owner locks (see process.h).
+// known string: one hash, one probe in the common case, one memcmp; no allocation.
+//
+// Laws: one writer at a time (the owner locks, see process.h). After share() readers need no lock
+// beside it: strings and entries never move, and arrays of slots that became too small stay where
+// they are until the end (a third of the memory of all slots).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
+
+#include "tracer/stable_array.h"
 
 namespace refrain::tracer {
 
@@ -15,30 +22,52 @@ class InternTable {
  public:
   static constexpr uint32_t kMissing = UINT32_MAX;
 
-  // Index of `bytes`, added when it was not there. `is_new` (optional) says which.
-  uint32_t intern(std::string_view bytes, bool* is_new = nullptr);
-  uint32_t find(std::string_view bytes) const;
+  static uint32_t hash_of(std::string_view bytes);
 
+  // Index of `bytes`; `hash` is hash_of(bytes).
+  uint32_t find(std::string_view bytes, uint32_t hash) const {
+    const Slot* const slots = slots_.load(std::memory_order_acquire);
+    return slots == nullptr ? kMissing
+                            : slots[probe(slots, bytes, hash)].load(std::memory_order_acquire) - 1;
+  }
+  uint32_t find(std::string_view bytes) const { return find(bytes, hash_of(bytes)); }
   std::string_view at(uint32_t index) const {
     const Entry& e = entries_[index];
-    return {arena_.data() + e.offset, e.length};
+    return {e.bytes, e.length};
   }
+  uint32_t size() const { return entries_.size(); }
+
+  // -- writers --
+  // Of bytes that are not there; gives their index.
+  uint32_t add(std::string_view bytes, uint32_t hash);
+  // Index of `bytes`, added when it was not there. `is_new` (optional) says which.
+  uint32_t intern(std::string_view bytes, bool* is_new = nullptr);
   // Bytes that the next string of `length` bytes would make the table ask for at once; 0: none.
   size_t next_growth(size_t length) const;
-  uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
+  // From now on there may be readers beside a writer.
+  void share() { shared_ = true; }
 
  private:
   struct Entry {
-    uint64_t offset;
+    const char* bytes;
     uint32_t length;
     uint32_t hash;
   };
-  uint32_t probe(std::string_view bytes, uint32_t hash) const;  // slot
+  // Index + 1; 0 free. The first one of an array says how many there are behind it, less one: a
+  // power of two, at most half of them in use.
+  using Slot = std::atomic<uint32_t>;
+  // The slot that has `bytes`, or the free one where they belong.
+  uint32_t probe(const Slot* slots, std::string_view bytes, uint32_t hash) const;
   void grow();
+  const char* keep(std::string_view bytes);
 
-  std::vector<Entry> entries_;
-  std::vector<uint32_t> slots_;  // index + 1; 0 free; a power of two, at most half full
-  std::vector<char> arena_;
+  StableArray<Entry> entries_;
+  std::atomic<Slot*> slots_{nullptr};
+  std::vector<std::unique_ptr<Slot[]>> arrays_;  // of slots; the last one is in use
+  std::vector<std::unique_ptr<char[]>> arena_;   // the last piece is being filled
+  char* next_ = nullptr;
+  size_t room_ = 0, kept_ = 0;  // bytes in the last piece, and in all of them
+  bool shared_ = false;
 };
 
 }  // namespace refrain::tracer

@@ -7,14 +7,41 @@
 
 namespace refrain::tracer {
 
+namespace {
+std::mutex g_locations;
+}  // namespace
+
 Location* make_location() {
-  static std::mutex mutex;
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(g_locations);
   Process& p = process();
   auto* l = new Location(p, static_cast<uint32_t>(p.locations.size()));
+  l->requests = &p.requests.join();
   p.locations.push_back(l);
   if (p.spool != nullptr) p.spool->attach(*l);
   return l;
+}
+
+void begin_threads(Location& location) {
+  const std::lock_guard<std::mutex> lock(g_locations);
+  Process& p = *location.process;
+  p.begin_threads();
+  // They have asked whether MPI is initialised, and the like.
+  for (Location* const other : p.locations)
+    if (other != &location) other->requests = &p.requests.join();
+}
+
+void end_thread(Location& location) {
+  if (!location.process->threaded) return;
+  {
+    OwnLane own(*location.requests);
+    location.memos.for_each([&own](CallMemo& memo) {
+      if (memo.request == nullptr) return;
+      own->unkeep(*memo.request);
+      memo.request = nullptr;
+      memo.call = 0;
+    });
+  }
+  location.requests = &location.process->requests.leave(*location.requests);
 }
 
 Location::Location(Process& p, uint32_t thread_number)

@@ -20,6 +20,7 @@
 namespace refrain::tracer {
 
 class Process;
+struct RequestLane;
 
 struct Location {
   Location(Process& process, uint32_t thread);
@@ -44,6 +45,7 @@ struct Location {
   OwnTime own_time;
   uint64_t refused_calls = 0;  // calls that the grammar had no memory for
 
+  RequestLane* requests = nullptr;  // this thread's; never null
   CallMemos memos;
 
   CallPaths paths;
@@ -54,5 +56,10 @@ struct Location {
   // Stack buffers by first use.
   std::vector<uintptr_t> stack_buffers;
 };
+
+// MPI_THREAD_MULTIPLE was granted: see Process::begin_threads().
+void begin_threads(Location& location);
+// The thread of this location ends; it may call again all the same, in a destructor of its own.
+void end_thread(Location& location);
 
 }  // namespace refrain::tracer

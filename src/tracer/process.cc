@@ -32,6 +32,16 @@ std::string absolute(const std::string& path) {
   return getcwd(cwd, sizeof cwd) != nullptr ? std::string(cwd) + "/" + path : path;
 }
 
+base::ByteWriter key_of(format::DefinitionKind kind, std::string_view payload, const uint32_t* refs,
+                        size_t ref_count) {
+  base::ByteWriter key;
+  key.put_u8(static_cast<uint8_t>(kind));
+  key.put_varint(ref_count);
+  for (size_t i = 0; i < ref_count; ++i) key.put_varint(refs[i]);
+  key.put_bytes(payload.data(), payload.size());
+  return key;
+}
+
 }  // namespace
 
 void Process::start() {
@@ -53,57 +63,95 @@ void Process::start() {
   start_control(*this);
 }
 
+// What others may come across is in the spool by then.
 uint32_t Process::define(format::DefinitionKind kind, std::string_view payload,
                          const uint32_t* refs, size_t ref_count) {
-  base::ByteWriter key;
-  key.put_u8(static_cast<uint8_t>(kind));
-  key.put_varint(ref_count);
-  for (size_t i = 0; i < ref_count; ++i) key.put_varint(refs[i]);
-  key.put_bytes(payload.data(), payload.size());
-  bool is_new = false;
-  const uint32_t index = definition_index_.intern(key.view(), &is_new);
-  if (is_new) {
-    format::Definition d;
-    d.kind = kind;
-    d.payload = std::string(payload);
-    d.refs.assign(refs, refs + ref_count);
-    definitions.push_back(std::move(d));
-    if (spool != nullptr) spool->definition(definitions.back());
-  }
-  return index;
+  const base::ByteWriter key = key_of(kind, payload, refs, ref_count);
+  const uint32_t hash = InternTable::hash_of(key.view());
+  const uint32_t known = definition_index_.find(key.view(), hash);
+  if (known != InternTable::kMissing) return known;
+  format::Definition d;
+  d.kind = kind;
+  d.payload = std::string(payload);
+  d.refs.assign(refs, refs + ref_count);
+  definitions.push_back(std::move(d));
+  if (spool != nullptr) spool->definition(definitions.back());
+  return definition_index_.add(key.view(), hash);
+}
+
+uint32_t Process::define_once(format::DefinitionKind kind, std::string_view payload,
+                              const uint32_t* refs, size_t ref_count) {
+  const base::ByteWriter key = key_of(kind, payload, refs, ref_count);
+  const uint32_t known = definition_index_.find(key.view());
+  if (known != InternTable::kMissing) return known;
+  Guard guard(*this);
+  return define(kind, payload, refs, ref_count);
+}
+
+uint32_t Process::definition_of(format::DefinitionKind kind, uint64_t key) {
+  uint32_t def = HandleMap::kMissing;
+  if (threaded && handles.try_find(kind, key, &def)) return def;
+  Guard guard(*this);
+  return handles.find(kind, key);
+}
+
+uint32_t Process::intern(InternTable& table, std::string_view bytes) {
+  const uint32_t hash = InternTable::hash_of(bytes);
+  uint32_t index = table.find(bytes, hash);
+  if (index != InternTable::kMissing) return index;
+  Guard guard(*this);
+  if (threaded) index = table.find(bytes, hash);
+  return index != InternTable::kMissing ? index : table.add(bytes, hash);
+}
+
+uint32_t Process::make_terminal(std::string_view bytes, uint32_t hash, bool* is_new) {
+  const uint32_t known = threaded ? signatures.find(bytes, hash) : InternTable::kMissing;
+  if (is_new != nullptr) *is_new = known == InternTable::kMissing;
+  if (known != InternTable::kMissing) return known;
+  stats.emplace_back();
+  if (spool != nullptr) spool->signature(bytes);
+  return signatures.add(bytes, hash);
+}
+
+void Process::begin_threads() {
+  threaded = true;
+  signatures.share();
+  request_pools.share();
+  left_out.share();
+  handles.share();
+  definition_index_.share();
+  requests.begin_threads();
 }
 
 uint32_t Process::define_site(uintptr_t address) {
-  Guard guard(*this);
-  const Segment* segment = addresses.find(address);
-  if (segment == nullptr) {
-    addresses.refresh();  // a library loaded since
-    segment = addresses.find(address);
-  }
+  const Segment* const segment = segment_at(address);
   if (segment == nullptr) return UINT32_MAX;
-  const Module& module = addresses.module(segment->module);
+  const Module& module = *segment->module;
   base::ByteWriter payload;
   payload.put_string(module.path);
   payload.put_string(module.build_id);
-  const uint32_t module_def = define(format::DefinitionKind::kModule, payload.view());
+  const uint32_t module_def =
+      define_once(format::DefinitionKind::kModule, payload.view(), nullptr, 0);
   payload.clear();
   payload.put_zigzag(static_cast<int64_t>(address - module.bias));
-  return define(format::DefinitionKind::kSite, payload.view(), &module_def, 1);
+  return define_once(format::DefinitionKind::kSite, payload.view(), &module_def, 1);
 }
 
 uint32_t Process::define_path(const uint32_t* sites, size_t n) {
+  return define_once(format::DefinitionKind::kPath, {}, sites, n);
+}
+
+const Segment* Process::segment_at(uintptr_t address) {
+  const Segment* const known = addresses.find(address);
+  if (known != nullptr) return known;
   Guard guard(*this);
-  return define(format::DefinitionKind::kPath, {}, sites, n);
+  addresses.refresh();  // a library loaded since
+  return addresses.find(address);
 }
 
 const Module* Process::module_at(uintptr_t address) {
-  Guard guard(*this);
-  const Segment* segment = addresses.find(address);
-  if (segment == nullptr) {
-    addresses.refresh();  // a library loaded since
-    segment = addresses.find(address);
-  }
-  return segment == nullptr ? nullptr : &addresses.module(segment->module);
+  const Segment* const segment = segment_at(address);
+  return segment == nullptr ? nullptr : segment->module;
 }
 
 bool Process::is_mpi_code(uintptr_t address) {

@@ -1,8 +1,12 @@
 // Process: what the recorder knows of one MPI process (rank), shared by its threads.
 //
 // Laws: nothing here runs before the first MPI call of the process, nothing throws, nothing aborts
-// the program. Every shared table is reached under Process::Guard, which costs a branch unless the
-// program asked for MPI_THREAD_MULTIPLE.
+// the program. Shared tables are written under Process::Guard, which costs a branch unless the
+// program asked for MPI_THREAD_MULTIPLE. Those that a call looks into whose signature is known
+// (signatures, request_pools, left_out, handles, comms, addresses, call paths; requests have rules
+// of their own) are read without it, beside a writer. So the lock is taken by: the first call of a
+// signature or from a place; calls that make or free communicators, datatypes and other objects;
+// what is counted as lost; one call in 1024, for its room in the spool.
 #pragma once
 
 #include <mpi.h>
@@ -20,7 +24,8 @@
 #include "tracer/clock.h"
 #include "tracer/handle_map.h"
 #include "tracer/intern_table.h"
-#include "tracer/requests.h"
+#include "tracer/request_lanes.h"
+#include "tracer/stable_array.h"
 
 namespace refrain::tracer {
 
@@ -67,13 +72,23 @@ class Process {
 
   void start();  // options from the environment, clock, address map
 
-  // Index of a definition; refs are indices of earlier ones.
+  // Index of a definition, lock held; refs are indices of earlier ones.
   uint32_t define(format::DefinitionKind kind, std::string_view payload,
                   const uint32_t* refs = nullptr, size_t ref_count = 0);
   const format::Definition& definition(uint32_t index) const { return definitions[index]; }
 
   // Call site or callback address -> definition (kSite), or UINT32_MAX when it lies in no module.
   uint32_t define_site(uintptr_t address);
+  // The definition of a live object, HandleMap::kMissing if there is none.
+  uint32_t definition_of(format::DefinitionKind kind, uint64_t key);
+  // Index in a table that all threads use; the lock is taken if it has to be added.
+  uint32_t intern(InternTable& table, std::string_view bytes);
+  // The terminal of a signature that was not found without the lock, which is held now; `hash` is
+  // InternTable::hash_of(bytes). A new one has its place in `stats` and in the spool before another
+  // thread can come across it.
+  uint32_t make_terminal(std::string_view bytes, uint32_t hash, bool* is_new = nullptr);
+  // MPI_THREAD_MULTIPLE was granted to the thread that calls; make_location()'s lock held.
+  void begin_threads();
   // A call path (kPath): sites, innermost first.
   uint32_t define_path(const uint32_t* sites, size_t n);
   // Whether code at `address` is the recorder's.
@@ -120,13 +135,12 @@ class Process {
   };
   std::vector<Ending> ending;
   IdPool ids[32];                    // by DefinitionKind
-  std::vector<CommInfo*> comms;      // by definition index; null where it is none; never freed
+  StableArray<CommInfo*> comms;      // by definition index; null where it is none; never freed
   InternTable signatures;            // terminal = index
-  std::vector<TerminalStats> stats;  // of the first call of each terminal; others: CallMemo
+  std::vector<TerminalStats> stats;  // of the call that made each terminal; others: CallMemo
   InternTable request_pools;         // signature without its request -> pool
   InternTable left_out;              // of calls that are left out and made a request
-  RequestTable requests;
-  std::vector<uint32_t> pool_of_terminal;  // for terminals that create requests
+  RequestLanes requests;
   std::vector<format::Definition> definitions;
   std::vector<Location*> locations;
   AddressMap addresses;
@@ -136,7 +150,11 @@ class Process {
 
  private:
   friend class Guard;
+  const Segment* segment_at(uintptr_t address);
   const Module* module_at(uintptr_t address);
+  // The same as define(); the lock is taken if it is a new one.
+  uint32_t define_once(format::DefinitionKind kind, std::string_view payload, const uint32_t* refs,
+                       size_t ref_count);
   InternTable definition_index_;
   std::mutex mutex_;
 };

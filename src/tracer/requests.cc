@@ -17,10 +17,11 @@ void RequestTable::put(uint32_t index, const RequestEntry& entry, uint8_t state)
   RequestEntry& e = at(index);
   e = entry;
   e.index = index;
+  e.lane = lane_;
   e.next = e.previous = kNone;
   e.state = state;
-  if (e.wildcard || e.traits.persistent) e.state |= RequestEntry::kSpecial;
-  if (e.traits.is_receive || e.generalized) e.state |= RequestEntry::kMessage;
+  if (e.traits.wildcard || e.traits.persistent) e.state |= RequestEntry::kSpecial;
+  if (e.traits.is_receive || e.traits.generalized) e.state |= RequestEntry::kMessage;
 }
 
 uint32_t RequestTable::add(const RequestEntry& entry) {
@@ -42,9 +43,14 @@ bool RequestTable::keep_again(RequestEntry& place, const RequestEntry& entry) {
   return true;
 }
 
+void RequestTable::unkeep(RequestEntry& place) {
+  place.state &= static_cast<uint8_t>(~RequestEntry::kKept);
+  if (!place.is(RequestEntry::kLive)) free_.push_back(place.index);
+}
+
 void RequestTable::index_by_variable(RequestEntry& e) {
   if (e.is(RequestEntry::kIndexed)) return;
-  // Writers have the lock, but RequestSnapshot::status_word() has not.
+  // RequestSnapshot::status_word() may read it meanwhile, in another thread.
   __atomic_store_n(&e.state, static_cast<uint8_t>(e.state | RequestEntry::kIndexed),
                    __ATOMIC_RELAXED);
   by_variable_.put(variable_key(e.key, e.variable), e.index);

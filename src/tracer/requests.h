@@ -30,6 +30,8 @@ struct RequestTraits {
   int tag = 0;
   MPI_Comm comm = MPI_COMM_NULL;
   bool partitioned = false;
+  bool wildcard = false;
+  bool generalized = false;     // its status is what the program's own callback says
   MPI_Comm* newcomm = nullptr;  // MPI_Comm_idup: what the completion delivers
 };
 
@@ -53,9 +55,8 @@ struct RequestEntry {
   uint32_t next = UINT32_MAX, previous = UINT32_MAX;
   uint32_t tail = 0;  // of the chain that this entry heads
   uint8_t state = 0;
-  bool wildcard = false;
-  bool generalized = false;  // its status is what the program's own callback says
   bool active = false;
+  uint16_t lane = 0;  // number of the table: see request_lanes.h
   RequestTraits traits;
 
   bool is(uint8_t bits) const { return (state & bits) != 0; }
@@ -89,6 +90,10 @@ class RequestTable {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
+  explicit RequestTable(uint16_t lane = 0) : lane_(lane) {}
+  RequestTable(const RequestTable&) = delete;
+  RequestTable& operator=(const RequestTable&) = delete;
+
   uint32_t take_position(uint32_t pool);
   // Returns the entry's index.
   uint32_t add(const RequestEntry& entry);
@@ -97,6 +102,8 @@ class RequestTable {
   RequestEntry* keep(const RequestEntry& entry);
   // The same for a place that keep() has given. False, and nothing changed: it is in use.
   bool keep_again(RequestEntry& place, const RequestEntry& entry);
+  // There is no such call any more: the place is for any request.
+  void unkeep(RequestEntry& place);
   // The request of such a call is there: false when its pool would give another position.
   bool add_again(RequestEntry& e, uint64_t key, const void* variable) {
     PositionPool& pool = pools_[e.pool];
@@ -188,6 +195,7 @@ class RequestTable {
   void link_first(RequestEntry& e);
   void unlink(RequestEntry& e);
 
+  const uint16_t lane_;
   std::vector<std::unique_ptr<RequestEntry[]>> blocks_;
   uint32_t made_ = 0;  // entries of the blocks that were ever used
   std::vector<uint32_t> free_;

@@ -1,13 +1,18 @@
 // The recorder's tables against obvious references.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "tracer/handle_map.h"
 #include "tracer/intern_table.h"
+#include "tracer/stable_array.h"
 
 namespace refrain::tracer {
 namespace {
@@ -49,6 +54,44 @@ TEST(HandleMap, KindsAreApart) {
   EXPECT_EQ(map.find(Kind::kGroup, 5), 2u);
 }
 
+// Handles that stay are found beside a writer who moves them about; the others are there or not.
+TEST(HandleMap, IsReadBesideAWriter) {
+  constexpr uint64_t kStay = 100, kAll = 4000, kStride = 64;
+  HandleMap map;
+  map.share();
+  for (uint64_t k = 0; k < kStay; ++k) map.put(Kind::kComm, k * kStride, static_cast<uint32_t>(k));
+  std::atomic<bool> over{false};
+  std::vector<std::thread> readers;
+  std::atomic<uint64_t> found{0};
+  for (uint32_t r = 0; r < 3; ++r)
+    readers.emplace_back([&, r] {
+      std::mt19937_64 random(r);
+      for (uint64_t n = 0; n < 1000 || !over.load(); ++n) {
+        const uint64_t k = random() % kAll;
+        uint32_t value = 0;
+        if (!map.try_find(Kind::kComm, k * kStride, &value)) continue;
+        if (k < kStay || value != HandleMap::kMissing) {
+          ASSERT_EQ(value, k);
+        }
+        if (map.try_find(Kind::kGroup, k * kStride, &value)) {
+          ASSERT_EQ(value, HandleMap::kMissing);
+        }
+        ++found;
+      }
+    });
+  std::mt19937_64 random(9);
+  for (int step = 0; step < 30000; ++step) {
+    const uint64_t k = kStay + random() % (kAll - kStay);
+    if (random() % 2 == 0)
+      map.put(Kind::kComm, k * kStride, static_cast<uint32_t>(k));
+    else
+      map.erase(Kind::kComm, k * kStride);
+  }
+  over = true;
+  for (std::thread& t : readers) t.join();
+  EXPECT_GT(found.load(), 0u);
+}
+
 TEST(IdPool, HandsOutTheLowestFreeId) {
   std::mt19937 random(3);
   IdPool pool;
@@ -86,6 +129,54 @@ TEST(InternTable, NumbersStringsInOrderOfFirstAppearance) {
   }
   ASSERT_EQ(table.size(), reference.size());
   for (const auto& [s, index] : reference) EXPECT_EQ(table.at(index), s);
+}
+
+// What has been added is found from then on, by threads that take no lock.
+TEST(InternTable, IsReadBesideAWriter) {
+  constexpr uint32_t kStrings = 20000;
+  const auto text = [](uint32_t i) { return std::string(i % 50, 'x') + std::to_string(i); };
+  InternTable table;
+  table.share();
+  std::atomic<uint32_t> ready{0};
+  std::vector<std::thread> readers;
+  for (uint32_t r = 0; r < 3; ++r)
+    readers.emplace_back([&, r] {
+      std::mt19937 random(r);
+      ++ready;
+      while (true) {
+        const uint32_t known = table.size();
+        const uint32_t i = random() % kStrings;
+        const uint32_t found = table.find(text(i));
+        if (found != InternTable::kMissing) {
+          ASSERT_EQ(found, i);
+          ASSERT_EQ(table.at(i), text(i));
+        } else {
+          ASSERT_GE(i, known - std::min(known, 1u));  // the last one may be on its way
+        }
+        if (known == kStrings) break;
+      }
+    });
+  while (ready.load() < readers.size()) std::this_thread::yield();
+  for (uint32_t i = 0; i < kStrings; ++i) ASSERT_EQ(table.intern(text(i)), i);
+  for (std::thread& t : readers) t.join();
+}
+
+TEST(StableArray, NothingMoves) {
+  StableArray<uint32_t> array;
+  std::vector<const uint32_t*> places;
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < 100000; ++i) {
+    bytes += array.next_growth();
+    array.push_back(i);
+    places.push_back(&array[i]);
+  }
+  ASSERT_EQ(array.size(), 100000u);
+  for (uint32_t i = 0; i < array.size(); ++i) {
+    ASSERT_EQ(&array[i], places[i]);
+    ASSERT_EQ(array[i], i);
+  }
+  EXPECT_GE(bytes, 100000 * sizeof(uint32_t));
+  EXPECT_LE(bytes, 2 * (100000 + 64) * sizeof(uint32_t));
 }
 
 }  // namespace
