@@ -6,7 +6,8 @@
 // "alarm-..." dies in a signal handler of its own, in the middle of a receive that never ends.
 // "finish" does not die; "lose" removes the rank's file from $REFRAIN_TEST_SPOOL and finishes much
 // later; "starve" gets no memory for the recorder from then on. REFRAIN_TEST_TAGS: how many tags
-// the polling calls have, in random order. Each call is a JSON line in $REFRAIN_TEST_LOG.<rank>,
+// the polling calls have, in random order. REFRAIN_TEST_PAUSE: a request is made while recording is
+// paused. Each call is a JSON line in $REFRAIN_TEST_LOG.<rank>,
 // written by one write(2) when the call has returned: a process that dies may have made one call
 // more than it wrote, never less.
 #define _GNU_SOURCE
@@ -20,6 +21,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "refrain/mark.h"
 
 static int log_fd = -1;
 static long made;  // calls of the loop
@@ -101,6 +104,19 @@ static void exchange_comm(void) {
   say("MPI_Comm_free", "", 0, 0, 0);
 }
 
+// Made unseen, completed in sight.
+static void make_while_paused(int rank) {
+  int in = 0, out = 1;
+  MPI_Request request;
+  refrain_pause();
+  MPI_Irecv(&in, 1, MPI_INT, rank, 7, MPI_COMM_WORLD, &request);
+  refrain_resume();
+  MPI_Send(&out, 1, MPI_INT, rank, 7, MPI_COMM_WORLD);
+  say("MPI_Send", "\"count\":%ld,\"dest\":%ld,\"tag\":%ld", 1, rank, 7);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  say("MPI_Wait", "\"status\":\"MPI_STATUS_IGNORE\"", 0, 0, 0);
+}
+
 // Deterministic, and hardly anything repeats.
 static unsigned long seed = 12345;
 static int noise(int below) {
@@ -158,6 +174,7 @@ int main(int argc, char** argv) {
   // As much as every rank needs to have its files there before the first one dies.
   MPI_Barrier(MPI_COMM_WORLD);
   say("MPI_Barrier", "", 0, 0, 0);
+  if (getenv("REFRAIN_TEST_PAUSE") != NULL) make_while_paused(rank);
   for (int step = 0;; ++step) {
     exchange(rank, size, starved || (step < 100 && step % 50 < 25));
     if (step % 10 == 0) {

@@ -276,6 +276,12 @@ def spool_elsewhere():
         check_rank(case, rank)
 
 
+def made_while_paused():
+    case = Case("paused")
+    case.run("kill", 1, FEW, env={"REFRAIN_TEST_PAUSE": "1"})
+    check_recovered(case, 1)
+
+
 def no_spool():
     case = Case("off")
     check_normal(case, case.run("finish", 0, FEW, record=["--spool", "off"]), 0)
@@ -456,6 +462,7 @@ TESTS = {
     "outside_all": killed_from_outside("all", "kill", 10**9),
     "launcher": killed_from_outside("launcher", "kill", 10**9),
     "hang": killed_from_outside("all", "hang", FEW),
+    "made_while_paused": made_while_paused,
     "elsewhere": spool_elsewhere,
     "off": no_spool,
     "unwritable": unwritable,

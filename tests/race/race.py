@@ -18,7 +18,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpirun  # noqa: E402
 
-PROGRAMS = ("threads", "threads_comms", "threads_come_and_go")
+PROGRAMS = ("threads", "threads_comms", "threads_come_and_go", "threads_hand_over",
+            "threads_steady")
 
 
 def is_instrumented(library):

@@ -1,0 +1,61 @@
+#!/usr/bin/python3
+"""No lock on the path of a call: a program with threads whose calls are known by then, and what
+support/lock_counter.c counts of the recorder meanwhile.
+
+    locks.py --refrain build/release/refrain --mpi mpich --libraries build/release/src/tracer
+             --program threads_steady --counter lock_counter.so --shim yield_shim.so
+
+Without a spool there must be none at all; a spool costs some, when its room is used up. A thread
+that meets something for the first time takes locks, or the counter counts nothing.
+"""
+import argparse
+import os
+import re
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import mpirun  # noqa: E402
+
+RANKS, THREADS, ROUNDS = 2, 4, 400
+CALLS = 2 * 2 * ROUNDS  # at least so many a thread: two a round, in the loop and in disorder
+LINE = re.compile(r"rank (\d+) thread (\d+) locks (\d+) (\d+) (\d+)")
+
+
+def counts(options, spool):
+    """(locks until all is known, in the loop, in disorder) of each thread of each rank."""
+    preload = [options.counter] + ([options.shim] if options.mpi == "mpich" else [])
+    with tempfile.TemporaryDirectory(prefix="refrain-locks-") as folder:
+        record = [options.refrain, "record", "-o", os.path.join(folder, "run.rfn")]
+        environment = {"REFRAIN_LIBRARY_PATH": options.libraries}
+        if not spool:
+            record += ["--spool", "off"]
+        run = mpirun.run_job(options.mpi, RANKS, record + [options.program, str(ROUNDS)],
+                             timeout=60, preload=preload, env=environment)
+    if run.status != 0:
+        raise SystemExit("exit status %d: %s" % (run.status, run.stderr.decode()))
+    return {(int(m[1]), int(m[2])): tuple(map(int, m.groups()[2:]))
+            for m in LINE.finditer(run.stdout.decode())}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("--refrain", "--libraries", "--program", "--counter", "--shim"):
+        parser.add_argument(name, required=True, type=os.path.abspath)
+    parser.add_argument("--mpi", required=True)
+    options = parser.parse_args()
+    failed = False
+    for spool in (False, True):
+        found = counts(options, spool)
+        allowed = CALLS // 100 if spool else 0
+        good = len(found) == RANKS * THREADS and all(
+            first > 0 and loop + disorder <= allowed for first, loop, disorder in found.values())
+        failed = failed or not good
+        print("%s  %s a spool, at most %d locks: (before, loop, disorder) %s"
+              % ("pass" if good else "FAIL", "with" if spool else "without", allowed, found))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
