@@ -33,6 +33,7 @@ PROGRAMS = [("halo2d", 500, 16, 1.15), ("halo3d", 300, 27, 1.15)]
 FINALIZE = ("halo2d", 100, 64, 100)  # ..., milliseconds that recording may add
 PARTS = ("ns", "instructions", "programs", "finalize")
 kCallgrindIterations = (2000, 6000)
+kThreads = "multiple"  # the program asks for MPI_THREAD_MULTIPLE
 
 
 class Tool:
@@ -113,12 +114,14 @@ def cost_in_instructions(tools, _, folder):
         return
     binary = common.compile_program("overhead", folder)
     rows = []
-    for loop, (_, target) in LOOPS.items():
+    loops = [(loop, [loop], target) for loop, (_, target) in LOOPS.items()]
+    loops += [(f"{loop}, {kThreads}", [loop, kThreads], None) for loop in LOOPS if loop.startswith("irecv")]
+    for loop, words, target in loops:
         calls = 3 if loop.startswith("irecv") else 1
         values = []
         for tool in tools:
             common.progress(f"instructions: {loop}, {tool.name}")
-            few, many = (tool.instructions([binary, str(n), loop], folder) for n in kCallgrindIterations)
+            few, many = (tool.instructions([binary, str(n), *words], folder) for n in kCallgrindIterations)
             # A tenth more is run before the loop is measured.
             values.append((many - few) / (1.1 * (kCallgrindIterations[1] - kCallgrindIterations[0]) * calls))
         rows.append([loop, *added(values, target)])

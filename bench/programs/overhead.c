@@ -1,6 +1,7 @@
 /* What one MPI call costs in a loop on one rank: a line "name nanoseconds_per_call" for each loop.
  *
- *   overhead [iterations [loop]]      default 200000, all loops
+ *   overhead [iterations [loop [multiple]]]      default 200000, all loops; with
+ * MPI_THREAD_MULTIPLE
  *
  * A loop runs in pieces; the result is the mean of those that nothing interrupted: less than three
  * times as long as a quick one. A tenth more runs before. Run it with and without a tool, in turn,
@@ -100,7 +101,11 @@ static void measure(const char* name, int (*body)(void), int iterations) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int level = MPI_THREAD_SINGLE;
+  if (argc > 3)
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  else
+    MPI_Init(&argc, &argv);
   const int iterations = argc > 1 ? atoi(argv[1]) : 200000;
   if (argc > 2) only = argv[2];
   measure("irecv_isend_waitall_self", self_message, iterations);
