@@ -17,15 +17,18 @@ uint32_t InternTable::hash_of(std::string_view bytes) {
   return static_cast<uint32_t>(XXH3_64bits(bytes.data(), bytes.size()));
 }
 
-uint32_t InternTable::probe(const Slot* slots, std::string_view bytes, uint32_t hash) const {
+// Each slot is read once: a free one may be taken by other bytes in the next moment.
+uint32_t InternTable::find(std::string_view bytes, uint32_t hash) const {
+  const Slot* const slots = slots_.load(std::memory_order_acquire);
+  if (slots == nullptr) return kMissing;
   const uint32_t mask = slots[0].load(std::memory_order_relaxed);
   for (uint32_t slot = hash & mask;; slot = (slot + 1) & mask) {
     const uint32_t v = slots[1 + slot].load(std::memory_order_acquire);
-    if (v == 0) return 1 + slot;
+    if (v == 0) return kMissing;
     const Entry& e = entries_[v - 1];
     if (e.hash == hash && e.length == bytes.size() &&
         std::memcmp(e.bytes, bytes.data(), bytes.size()) == 0)
-      return 1 + slot;
+      return v - 1;
   }
 }
 

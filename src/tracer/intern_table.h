@@ -25,11 +25,7 @@ class InternTable {
   static uint32_t hash_of(std::string_view bytes);
 
   // Index of `bytes`; `hash` is hash_of(bytes).
-  uint32_t find(std::string_view bytes, uint32_t hash) const {
-    const Slot* const slots = slots_.load(std::memory_order_acquire);
-    return slots == nullptr ? kMissing
-                            : slots[probe(slots, bytes, hash)].load(std::memory_order_acquire) - 1;
-  }
+  uint32_t find(std::string_view bytes, uint32_t hash) const;
   uint32_t find(std::string_view bytes) const { return find(bytes, hash_of(bytes)); }
   std::string_view at(uint32_t index) const {
     const Entry& e = entries_[index];
@@ -56,8 +52,6 @@ class InternTable {
   // Index + 1; 0 free. The first one of an array says how many there are behind it, less one: a
   // power of two, at most half of them in use.
   using Slot = std::atomic<uint32_t>;
-  // The slot that has `bytes`, or the free one where they belong.
-  uint32_t probe(const Slot* slots, std::string_view bytes, uint32_t hash) const;
   void grow();
   const char* keep(std::string_view bytes);
 
