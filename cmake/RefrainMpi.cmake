@@ -185,7 +185,7 @@ function(refrain_generate_mpi mpi out_var)
             ${kind_flags}
     COMMAND ${CMAKE_COMMAND} -E touch ${out}/wrappers.stamp
     DEPENDS ${gen}/gen_wrappers.py ${gen}/gen_calls.py ${gen}/spec.py ${gen}/mpi_header.py
-            ${gen}/wrapper_body.py ${gen}/constants_code.py ${gen}/fortran.py
+            ${gen}/wrapper_body.py ${gen}/message_size.py ${gen}/constants_code.py ${gen}/fortran.py
             ${tables}/calls ${tables}/constants ${tables}/exceptions ${tables}/undeclared
             ${tables}/fortran_direct ${headers}
     VERBATIM

@@ -24,6 +24,7 @@
 #include "cli/smpi_line.h"
 #include "cli/verbs.h"
 #include "mpi/call_filter.h"
+#include "mpi/size_bounds.h"
 
 namespace refrain::cli {
 namespace {
@@ -33,6 +34,7 @@ struct RecordOptions {
   std::string timing = "stats";
   std::string buffers = "off";
   std::string only, without, comm;  // words, comma-separated
+  std::string min_bytes, max_bytes;
   bool start_paused = false;
   std::string mpi;    // empty: find out
   std::string spool;  // empty: beside the output
@@ -82,6 +84,8 @@ base::Status check_words(const RecordOptions& options) {
     return base::usage("unknown buffers '" + options.buffers + "' (known: off, on)");
   if (const auto filter = mpi::CallFilter::parse(options.only, options.without); !filter.ok())
     return filter.error();
+  const auto bounds = mpi::SizeBounds::parse(options.min_bytes, options.max_bytes);
+  if (!bounds.ok()) return bounds.error();
   if (!options.memory.empty() && !base::parse_bytes(options.memory))
     return base::usage("not a size: '" + options.memory + "' (write 64M, say)");
   return base::Done{};
@@ -262,6 +266,8 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   set("REFRAIN_ONLY", options.only);
   set("REFRAIN_WITHOUT", options.without);
   set("REFRAIN_COMM", options.comm);
+  set("REFRAIN_MIN_BYTES", options.min_bytes);
+  set("REFRAIN_MAX_BYTES", options.max_bytes);
   set("REFRAIN_START_PAUSED", options.start_paused ? "1" : "0");
   if (!heap->empty()) preload(*heap);
   preload(*recorder);
@@ -279,6 +285,8 @@ void add_words(Words& words, const RecordOptions& options) {
   add("--only", "REFRAIN_ONLY", options.only, "");
   add("--without", "REFRAIN_WITHOUT", options.without, "");
   add("--comm", "REFRAIN_COMM", options.comm, "");
+  add("--min-bytes", "REFRAIN_MIN_BYTES", options.min_bytes, "");
+  add("--max-bytes", "REFRAIN_MAX_BYTES", options.max_bytes, "");
   if (options.start_paused && environment("REFRAIN_START_PAUSED").empty())
     words.push_back("--start-paused");
 }
@@ -307,6 +315,13 @@ void add_filters(CLI::App& verb, RecordOptions& options) {
                   "Of calls on a communicator, record only those on these: world, self, or names\n"
                   "given with MPI_Comm_set_name (the same on all members)")
       ->envname("REFRAIN_COMM");
+  verb.add_option("--min-bytes", options.min_bytes,
+                  "Leave out messages with fewer bytes, 64K say, both ends: receives go by what\n"
+                  "came. Also accesses to windows and files, and collective calls but those whose\n"
+                  "amounts may differ between ranks (v and w variants, neighbourhoods, files)")
+      ->envname("REFRAIN_MIN_BYTES");
+  verb.add_option("--max-bytes", options.max_bytes, "Leave out messages with more bytes; the same")
+      ->envname("REFRAIN_MAX_BYTES");
   verb.add_flag("--start-paused", options.start_paused,
                 "Record nothing until MPI_Pcontrol(1) or refrain_resume() of refrain/mark.h, but\n"
                 "MPI_Init and MPI_Finalize; MPI_Pcontrol(0) and refrain_pause() pause again")

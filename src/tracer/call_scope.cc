@@ -9,6 +9,7 @@
 #include "tracer/process.h"
 #include "tracer/record.h"
 #include "tracer/request_lanes.h"
+#include "tracer/size_filter.h"
 #include "tracer/spool.h"
 #include "tracer/spool_common.h"
 #include "tracer/unwind.h"
@@ -102,6 +103,7 @@ void CallScope::enter() {
   }
   l->open_call = call_;
   state_ = State::kOther;
+  if (control().sizes != nullptr) call_ |= kSizedCall;
 }
 
 void CallScope::close_left() {
@@ -215,10 +217,12 @@ uint32_t CallScope::commit() {
     return terminal_;
   }
   if (rc_ != MPI_SUCCESS) l.encoder.error(rc_);
+  if (must_wait()) [[unlikely]]
+    return commit_later();
   const uint64_t ticks = duration();
   terminal_ = InternTable::kMissing;
   if (!is_unusual(unusual::kOutOfMemory)) [[likely]]
-    terminal_ = extend_grammar(ticks);
+    terminal_ = extend_grammar(l, l.encoder.bytes(), ticks);
   if (terminal_ == InternTable::kMissing) [[unlikely]]
     return leave_unrecorded();
   l.encoder.call_has_terminal(terminal_);
@@ -230,8 +234,8 @@ uint32_t CallScope::commit() {
   return terminal_;
 }
 
-void CallScope::count_duration(uint32_t terminal, uint64_t ticks) {
-  CallMemo* const m = location_->memos.make(terminal);
+void CallScope::count_duration(Location& l, uint32_t terminal, uint64_t ticks) {
+  CallMemo* const m = l.memos.make(terminal);
   if (m != nullptr) m->count_one(ticks);
 }
 
@@ -276,21 +280,20 @@ void CallScope::memorise_array(const uint64_t* words, size_t count) {
   Location& l = *location_;
   Process& p = *l.process;
   CallMemo* const known = rc_ == MPI_SUCCESS ? l.memos.find(terminal_) : nullptr;
-  if (known == nullptr) return;
+  // The short way knows of no waiting.
+  if (known == nullptr || (call_ & kSizedCall) != 0) return;
   CallMemo& m = *known;
   if (m.remember(call_, *path_, p.handle_changes.load(std::memory_order_relaxed), words, count))
     l.encoder.memorise_request(m);
 }
 
 // In a loop the grammar knows which call comes next: compare before hashing.
-uint32_t CallScope::extend_grammar(uint64_t ticks) {
-  Location& l = *location_;
+uint32_t CallScope::extend_grammar(Location& l, std::string_view bytes, uint64_t ticks) {
   const InternTable& signatures = l.process->signatures;
-  const std::string_view bytes = l.encoder.bytes();
   const uint64_t guess = l.grammar.expected();
   if (guess < signatures.size() && signatures.at(static_cast<uint32_t>(guess)) == bytes) {
     l.grammar.append_expected();
-    count_duration(static_cast<uint32_t>(guess), ticks);
+    count_duration(l, static_cast<uint32_t>(guess), ticks);
     return static_cast<uint32_t>(guess);
   }
   if (is_too_much(l.memos.next_growth())) {
@@ -300,18 +303,19 @@ uint32_t CallScope::extend_grammar(uint64_t ticks) {
   const uint32_t hash = InternTable::hash_of(bytes);
   uint32_t terminal = signatures.find(bytes, hash);
   if (terminal != InternTable::kMissing)
-    count_duration(terminal, ticks);
+    count_duration(l, terminal, ticks);
   else
-    terminal = add_signature(hash, ticks);
-  if (terminal != InternTable::kMissing && !l.grammar.append(terminal)) extend_elsewhere(terminal);
+    terminal = add_signature(l, bytes, hash, ticks);
+  if (terminal != InternTable::kMissing && !l.grammar.append(terminal))
+    extend_elsewhere(l, terminal);
   return terminal;
 }
 
 // The first call of a terminal is counted in a small table, for programs whose calls never come
 // back.
-uint32_t CallScope::add_signature(uint32_t hash, uint64_t ticks) {
-  Process& p = *location_->process;
-  const std::string_view bytes = location_->encoder.bytes();
+uint32_t CallScope::add_signature(Location& l, std::string_view bytes, uint32_t hash,
+                                  uint64_t ticks) {
+  Process& p = *l.process;
   Process::Guard guard(p);
   if (is_too_much(p.signatures.next_growth(bytes.size()) + next_growth(p.stats))) {
     set_unusual(unusual::kOutOfMemory, true);
@@ -319,7 +323,7 @@ uint32_t CallScope::add_signature(uint32_t hash, uint64_t ticks) {
   }
   bool is_new = false;
   const uint32_t terminal = p.make_terminal(bytes, hash, &is_new);
-  is_new ? p.stats[terminal].count_one(ticks) : count_duration(terminal, ticks);
+  is_new ? p.stats[terminal].count_one(ticks) : count_duration(l, terminal, ticks);
   return terminal;
 }
 
@@ -335,10 +339,49 @@ uint32_t CallScope::leave_unrecorded() {
   return 0;
 }
 
+bool CallScope::must_wait() const {
+  if ((call_ & kSizedCall) == 0) [[likely]]
+    return false;
+  const bool is_first = control().sizes->held.flush(*location_);
+  return (call_ & kUndecidedCall) != 0 || !is_first;
+}
+
+// It has no terminal yet, as it may get none.
+uint32_t CallScope::commit_later() {
+  Location& l = *location_;
+  HeldCall later;
+  later.sum_ticks = later.min_ticks = later.max_ticks = duration();
+  later.call = call();
+  later.outermost = l.depth == 1;
+  later.signature = l.process->intern(l.process->left_out, l.encoder.bytes());
+  const RequestEntry* const made = l.encoder.call_is_held(later.signature);
+  if (later.outermost) l.last_end_ticks = end_ticks_;
+  control().sizes->held.push(l, later, made);
+  l.in_recorder = false;
+  l.own_time.add(l.process->clock.ticks() - end_ticks_, true);
+  return terminal_ = UINT32_MAX;
+}
+
+void CallScope::append_held(Location& l, const HeldCall& call) {
+  call.each([&](uint64_t ticks) { append_one(l, call, ticks); });
+}
+
+void CallScope::append_one(Location& l, const HeldCall& call, uint64_t ticks) {
+  Process& p = *l.process;
+  uint32_t terminal = InternTable::kMissing;
+  if (!is_unusual(unusual::kOutOfMemory))
+    terminal = extend_grammar(l, p.left_out.at(call.signature), ticks);
+  if (terminal == InternTable::kMissing) {
+    if (p.unrecorded_calls.fetch_add(1) == 0) out_of_memory(p);
+    return;
+  }
+  if (call.outermost) l.in_mpi_ticks += ticks;
+  if (!l.spool.try_push(terminal, ticks)) l.spool.push_slowly(l, terminal, ticks);
+}
+
 // No memory, or none that we may have: what the grammar has goes to the spool, and a new one
 // begins.
-void CallScope::extend_elsewhere(uint32_t terminal) {
-  Location& l = *location_;
+void CallScope::extend_elsewhere(Location& l, uint32_t terminal) {
   Process::Guard guard(*l.process);
   Spool* const spool = l.process->spool;
   if (spool != nullptr && spool->finish_part(l) && l.grammar.append(terminal)) return;

@@ -25,6 +25,8 @@
 
 namespace refrain::tracer {
 
+struct HeldCall;
+
 // A parameter as one of the words that CallScope::repeats() compares.
 template <class T>
 uint64_t word(T v) {
@@ -62,15 +64,22 @@ class CallScope {
   bool active() const { return state_ != State::kPassed; }
   // Recorded, and nothing around it is unusual: not reached from Fortran, no filter, no pause.
   bool is_plain() const { return state_ == State::kOutermost; }
-  Location& location() { return *location_; }
-  Process& process() { return *location_->process; }
+  Location& location() const { return *location_; }
+  Process& process() const { return *location_->process; }
 
   // The call is handled, so that its objects are known, but stays out of the record.
-  void leave_out(bool filtered) {
-    call_ = static_cast<mpi::CallId>(call_ | kLeftOutCall | (filtered ? kFilteredCall : 0));
+  void leave_out(bool filtered) { mark(left_out(filtered)); }
+  // The same in two steps, of which the first needs no CallScope: what it was found to be.
+  void mark(mpi::CallId marks) { call_ = static_cast<mpi::CallId>(call_ | marks); }
+  static constexpr mpi::CallId left_out(bool filtered) {
+    return kLeftOutCall | (filtered ? kFilteredCall : 0);
   }
+  // Whether the call is recorded depends on a size that is not known yet: see held_calls.h.
+  static constexpr mpi::CallId held() { return kUndecidedCall; }
   bool is_left_out() const { return (call_ & kLeftOutCall) != 0; }
-  mpi::CallId call() const { return call_ & (kFilteredCall - 1); }
+  // A call whose turn has come.
+  static void append_held(Location& location, const HeldCall& call);
+  mpi::CallId call() const { return call_ & (kUndecidedCall - 1); }
 
   void begin() {
     begin_ticks_ = location_->process->clock.entry_ticks(location_->depth);
@@ -142,6 +151,8 @@ class CallScope {
  private:
   // Bits of call_ for a call that is left out: it is then none that a memo could stand for.
   static constexpr mpi::CallId kLeftOutCall = 0x8000, kFilteredCall = 0x4000;
+  // The same under the filter by size: it may have to wait for its turn.
+  static constexpr mpi::CallId kSizedCall = 0x2000, kUndecidedCall = 0x1000;
 
   enum class State : uint8_t {
     kPassed,     // not to be recorded
@@ -180,11 +191,14 @@ class CallScope {
   bool add_request(const CallMemo& memo, MPI_Request* request);
   void again(CallMemo& memo);
   void again_slowly(uint32_t terminal, uint64_t ticks);
-  uint32_t extend_grammar(uint64_t ticks);
-  uint32_t add_signature(uint32_t hash, uint64_t ticks);
-  void extend_elsewhere(uint32_t terminal);
+  static uint32_t extend_grammar(Location& l, std::string_view bytes, uint64_t ticks);
+  static uint32_t add_signature(Location& l, std::string_view bytes, uint32_t hash, uint64_t ticks);
+  static void extend_elsewhere(Location& l, uint32_t terminal);
+  static void count_duration(Location& l, uint32_t terminal, uint64_t ticks);
+  static void append_one(Location& l, const HeldCall& call, uint64_t ticks);
+  bool must_wait() const;
+  uint32_t commit_later();
   uint64_t duration() const { return end_ticks_ > begin_ticks_ ? end_ticks_ - begin_ticks_ : 0; }
-  void count_duration(uint32_t terminal, uint64_t ticks);
   void count_time(uint64_t ticks) {
     Location& l = *location_;
     if (l.depth != 1) return;

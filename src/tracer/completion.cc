@@ -105,7 +105,8 @@ void RequestSnapshot::make_room() {
   entries_ = reinterpret_cast<RequestEntry**>(words_ + words);
 }
 
-void RequestSnapshot::leave_out_if_filtered(CallScope& scope) const {
+void RequestSnapshot::leave_out_if_filtered(CallScope& scope) {
+  if (knows_held()) asks_ |= kHeld;
   if (scope.is_left_out()) return;
   for (int i = 0; i < count_; ++i) {
     const RequestEntry* r = entries_[i];

@@ -42,8 +42,8 @@ class RequestSnapshot {
   RequestSnapshot& operator=(const RequestSnapshot&) = delete;
 
   int count() const { return count_; }
-  // Some active receive was posted with a wildcard: which message it takes must be asked for.
-  bool has_wildcard() const { return has_wildcard_; }
+  // Some active receive was posted with a wildcard, or its size decides: what comes must be asked.
+  bool has_wildcard() const { return asks_ != 0; }
 
   // What stands for the requests in CallScope::repeats(): what each is, and whether it is idle;
   // count() of them, and room for as many and kMoreWords behind.
@@ -63,11 +63,26 @@ class RequestSnapshot {
 
   void encode_request(Encoder& e, int i) const;
   void encode_requests(Encoder& e) const;
+  // The same of MPI_Startall: what the filter by size leaves out is not named, as it would count as
+  // a message.
+  void encode_started(Encoder& e) const;
   // The status that request i completed with. with_error: it says for itself what went wrong
   // (MPI_ERR_IN_STATUS).
   void encode_status(Encoder& e, int i, const MPI_Status& status, bool with_error) const;
   // For a status that the program ignores: the message of a wildcard receive, else none.
   void encode_matched(Encoder& e, int i, const MPI_Status& status) const;
+
+  // ---- under the filter by size (size_filter.cc) ----
+  // Some request is a receive whose size decides: then the statuses are needed.
+  bool has_held() const { return (asks_ & kHeld) != 0; }
+  // What request i, which is complete, has received. `code`: what is said of errors.
+  void learn_size(int i, const MPI_Status& status, int code);
+  // The call is kept if one of its requests is, so it may have to wait. `now`: the handles after
+  // the call; null: it ends none of them.
+  void follow_sizes(CallScope& scope, const MPI_Request* now);
+  // MPI_Start: receives are under way.
+  void start_sizes(CallScope& scope, int rc);
+
   bool is_wildcard(int i) const {
     const RequestEntry* r = entries_[i];
     return r != nullptr && r->traits.wildcard && !is_idle(*r);
@@ -94,6 +109,7 @@ class RequestSnapshot {
 
  private:
   static constexpr int kInline = 16;
+  static constexpr uint8_t kWildcard = 1, kHeld = 2;
   // Words of what is no entry, and a bit of those of a persistent one that is not active.
   static constexpr uint64_t kNullWord = uint64_t{1} << 40;
   static constexpr uint64_t kUnknownWord = uint64_t{1} << 41;
@@ -118,7 +134,7 @@ class RequestSnapshot {
   }
   uint64_t look_at_special(const RequestEntry& r) {
     if (is_idle(r)) return kIdleBit;
-    if (r.traits.wildcard) has_wildcard_ = true;
+    if (r.traits.wildcard) asks_ |= kWildcard;
     return 0;
   }
   static bool is_idle(const RequestEntry& r) { return r.traits.persistent && !r.active; }
@@ -143,12 +159,13 @@ class RequestSnapshot {
   bool is_own(const RequestEntry& r) const { return r.lane == lane_.number; }
   void give_back();
   void make_room();
-  void leave_out_if_filtered(CallScope& scope) const;
+  void leave_out_if_filtered(CallScope& scope);
+  bool knows_held() const;
 
   RequestLane& lane_;
   int count_;
-  int left_ = 0;  // entries that are claimed
-  bool has_wildcard_ = false;
+  int left_ = 0;                              // entries that are claimed
+  uint8_t asks_ = 0;                          // kWildcard, kHeld
   RequestEntry** entries_ = inline_entries_;  // claimed ones; null: none, or over
   uint64_t* words_ = inline_words_;
   std::unique_ptr<char[]> heap_;

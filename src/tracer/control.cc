@@ -1,5 +1,6 @@
 #include "tracer/control.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include "tracer/process.h"
 #include "tracer/record.h"
 #include "tracer/recording.h"
+#include "tracer/size_filter.h"
 
 namespace refrain::tracer {
 
@@ -78,6 +80,23 @@ bool decide(mpi::CallId id, MPI_Comm comm) {
   return true;
 }
 
+// A message that waits for its size holds back all calls behind it: 24 MB of them at most, or as
+// much as a grammar may take.
+size_t most_held_calls(const Process& p) {
+  constexpr size_t kMost = size_t{24} << 20, kLeast = 64 * 1024;
+  return std::max(std::min(kMost, p.options.grammar_bytes), kLeast) / sizeof(HeldCall);
+}
+
+void filter_sizes(Process& p) {
+  const std::string min = words_of("REFRAIN_MIN_BYTES"), max = words_of("REFRAIN_MAX_BYTES");
+  const auto bounds = mpi::SizeBounds::parse(min, max);
+  if (!bounds.ok()) return complain(p, bounds.error().message.c_str());
+  if (!bounds->leaves_out()) return;
+  control().sizes = new SizeFilter{*bounds, HeldCalls(most_held_calls(p))};
+  if (!min.empty()) p.options.filter += " --min-bytes " + min;
+  if (!max.empty()) p.options.filter += " --max-bytes " + max;
+}
+
 }  // namespace
 
 bool leaves_out_by_comm(mpi::CallId id, uint64_t comm_key) {
@@ -121,6 +140,7 @@ void start_control(Process& p) {
     });
     p.options.filter += " --comm " + *control().comm_words;
   }
+  filter_sizes(p);
   if (!p.options.filter.empty()) p.options.filter.erase(0, 1);
   control().filters = !p.options.filter.empty();
   set_unusual(unusual::kLeavesOut, control().filters);
@@ -151,6 +171,7 @@ void add_left_out(std::vector<format::Loss>& losses, int rank) {
     const uint64_t calls = control().left_out[call.id].load(std::memory_order_relaxed);
     if (calls > 0) losses.push_back({"left_out", calls, rank, std::string(call.name)});
   }
+  if (control().sizes != nullptr) control().sizes->held.add_losses(losses, rank);
 }
 
 }  // namespace refrain::tracer

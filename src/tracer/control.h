@@ -1,5 +1,6 @@
-// What is recorded, and when: filters (REFRAIN_ONLY, REFRAIN_WITHOUT, REFRAIN_COMM), and recording
-// paused and resumed (REFRAIN_START_PAUSED, MPI_Pcontrol, refrain/mark.h).
+// What is recorded, and when: filters (REFRAIN_ONLY, REFRAIN_WITHOUT, REFRAIN_COMM, and by size,
+// see size_filter.h), and recording paused and resumed (REFRAIN_START_PAUSED, MPI_Pcontrol,
+// refrain/mark.h).
 //
 // One byte for each function says whether its calls are left out, and a wrapper tests it first.
 // Calls that make, free or complete objects are handled all the same, and only stay out of the
@@ -22,6 +23,7 @@
 namespace refrain::tracer {
 
 class Process;
+struct SizeFilter;
 
 namespace leave {
 inline constexpr uint8_t kPaused = 1;
@@ -40,6 +42,7 @@ struct Control {
   std::mutex mutex;
   std::string* comm_words = nullptr;  // of REFRAIN_COMM
   HandleMap* objects = nullptr;       // windows and files whose calls are left out
+  SizeFilter* sizes = nullptr;        // see size_filter.h; null: none
 };
 
 #ifndef REFRAIN_SMPI
@@ -49,9 +52,9 @@ inline Control& control() { return g_control; }
 inline Control& control() { return of_this_process<Control>(); }
 #endif
 
-[[gnu::always_inline]] inline void count_left_out(mpi::CallId id) {
+[[gnu::always_inline]] inline void count_left_out(mpi::CallId id, uint64_t calls = 1) {
   std::atomic<uint64_t>& count = control().left_out[id];
-  count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  count.store(count.load(std::memory_order_relaxed) + calls, std::memory_order_relaxed);
 }
 
 inline uint8_t how_to_leave(mpi::CallId id) {

@@ -182,6 +182,11 @@ class Encoder {
   void leave_out(bool filtered);
   // Instead of call_has_terminal().
   void call_is_left_out();
+  // The same for a call that waits for its turn (held_calls.h), the lock being held: its
+  // signature's index in Process::left_out. The request that it made, or null.
+  const RequestEntry* call_is_held(uint32_t signature);
+  // Whether a filter has left out the call that made the request.
+  bool is_filtered_request(MPI_Request request);
 
  private:
   char* room(size_t n) {

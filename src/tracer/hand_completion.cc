@@ -2,6 +2,7 @@
 #include "hand.h"
 #include "mpi/constant_ids.h"
 #include "tracer/completion.h"
+#include "tracer/learn_sizes.h"
 
 namespace refrain::tracer::hand {
 
@@ -39,15 +40,8 @@ void many_statuses(Encoder& e, const RequestSnapshot& requests, int n, const MPI
   e.end_array();
 }
 
-// True when the statuses tell per request what went wrong.
-bool is_error_in_status(int rc) {
-  return rc == MPI_ERR_IN_STATUS || error_class(rc) == MPI_ERR_IN_STATUS;
-}
-
-int same(int k) { return k; }
-
-// What CallScope::repeats() compares for a completion call: its requests, what their statuses say,
-// whether the program wants them, and what else the call said. Not usable when that is too much.
+// What CallScope::repeats() compares for a completion: its requests, their statuses and whether the
+// program wants them, and what else it said. Not usable when that is too much.
 class CompletionWords {
  public:
   CompletionWords(RequestSnapshot& requests, int rc)
@@ -101,6 +95,7 @@ int MPI_Wait(CallScope& scope, decltype(&::MPI_Wait) real, MPI_Request* request,
   CompletionWords words(requests, rc);
   words.add_status(0, status, used);
   if (words.repeat(scope)) return requests.settle(0, *request, true), rc;
+  learn_sizes(scope, requests, rc, 1, used, request, same);
   Encoder& e = scope.encoder(rc);
   requests.encode_request(e, 0);
   if (rc == MPI_SUCCESS)
@@ -128,6 +123,7 @@ int MPI_Test(CallScope& scope, decltype(&::MPI_Test) real, MPI_Request* request,
   words.add(done);
   words.add_status_if(done, 0, status, used);
   if (words.repeat(scope)) return requests.settle(0, *request, done), rc;
+  learn_sizes(scope, requests, rc, done || rc != MPI_SUCCESS ? 1 : 0, used, request, same);
   Encoder& e = scope.encoder(rc);
   requests.encode_request(e, 0);
   rc == MPI_SUCCESS ? e.integer(*flag) : e.none();
@@ -149,6 +145,7 @@ int MPI_Request_get_status(CallScope& scope, decltype(&::MPI_Request_get_status)
   scope.begin();
   const int rc = real(request, flag, used);
   scope.end();
+  learn_sizes(scope, requests, rc, rc == MPI_SUCCESS && *flag != 0 ? 1 : 0, used, nullptr, same);
   Encoder& e = scope.encoder(rc);
   requests.encode_request(e, 0);
   rc == MPI_SUCCESS ? e.integer(*flag) : e.none();
@@ -173,6 +170,8 @@ int MPI_Waitall(CallScope& scope, decltype(&::MPI_Waitall) real, int count, MPI_
   words.add_statuses(statuses, used);
   if (words.repeat(scope)) return requests.settle_all(array, true), rc;
   const bool in_status = rc != MPI_SUCCESS && is_error_in_status(rc);
+  const int over = rc == MPI_SUCCESS || in_status ? requests.count() : 0;
+  learn_sizes(scope, requests, rc, over, used, array, same);
   Encoder& e = scope.encoder(rc);
   e.integer(count);
   requests.encode_requests(e);
@@ -204,6 +203,7 @@ int MPI_Testall(CallScope& scope, decltype(&::MPI_Testall) real, int count, MPI_
     words.add(statuses != MPI_STATUSES_IGNORE);
   if (words.repeat(scope)) return requests.settle_all(array, done), rc;
   const bool in_status = rc != MPI_SUCCESS && is_error_in_status(rc);
+  learn_sizes(scope, requests, rc, done || in_status ? requests.count() : 0, used, array, same);
   Encoder& e = scope.encoder(rc);
   e.integer(count);
   requests.encode_requests(e);
@@ -234,6 +234,7 @@ int MPI_Waitany(CallScope& scope, decltype(&::MPI_Waitany) real, int count, MPI_
     if (chosen) requests.settle(*index, array[*index], true);
     return rc;
   }
+  learn_size(scope, requests, rc, index, used, array);
   Encoder& e = scope.encoder(rc);
   e.integer(count);
   requests.encode_requests(e);
@@ -266,6 +267,7 @@ int MPI_Testany(CallScope& scope, decltype(&::MPI_Testany) real, int count, MPI_
     if (chosen) requests.settle(*index, array[*index], true);
     return rc;
   }
+  learn_size(scope, requests, rc, index, used, array);
   Encoder& e = scope.encoder(rc);
   e.integer(count);
   requests.encode_requests(e);
@@ -302,7 +304,7 @@ int some(CallScope& scope, Real real, int incount, MPI_Request array[], int* out
   const bool known = rc == MPI_SUCCESS || in_status;
   const int n = known && *outcount != MPI_UNDEFINED ? *outcount : 0;
   CompletionWords words(requests, rc);
-  // Nothing yet, or one: what completes together is rarely the same again.
+  // Nothing yet, or one: several are rarely the same again.
   words.add(known ? *outcount : 0);
   words.add(n == 1 ? indices[0] : 0);
   if (n > 1) words.give_up();
@@ -314,6 +316,7 @@ int some(CallScope& scope, Real real, int incount, MPI_Request array[], int* out
     for (int k = 0; k < n; ++k) requests.settle(indices[k], array[indices[k]], true);
     return rc;
   }
+  learn_sizes(scope, requests, rc, n, used, array, [&](int k) { return indices[k]; });
   Encoder& e = scope.encoder(rc);
   e.integer(incount);
   requests.encode_requests(e);
@@ -348,6 +351,7 @@ int MPI_Request_free(CallScope& scope, decltype(&::MPI_Request_free) real, MPI_R
   scope.begin();
   const int rc = real(request);
   scope.end();
+  learn_sizes(scope, requests, rc, 0, nullptr, request, same);
   Encoder& e = scope.encoder(rc);
   requests.encode_request(e, 0);
   if (rc == MPI_SUCCESS) requests.forget(0);
@@ -363,6 +367,7 @@ int MPI_Start(CallScope& scope, decltype(&::MPI_Start) real, MPI_Request* reques
   scope.end();
   const CompletionWords words(requests, rc);
   if (words.repeat(scope)) return requests.activate(0), rc;
+  requests.start_sizes(scope, rc);
   Encoder& e = scope.encoder(rc);
   requests.encode_request(e, 0);
   if (rc == MPI_SUCCESS) requests.activate(0);
@@ -381,9 +386,10 @@ int MPI_Startall(CallScope& scope, decltype(&::MPI_Startall) real, int count, MP
     for (int i = 0; i < requests.count(); ++i) requests.activate(i);
     return rc;
   }
+  requests.start_sizes(scope, rc);
   Encoder& e = scope.encoder(rc);
   e.integer(count);
-  requests.encode_requests(e);
+  requests.encode_started(e);
   if (rc == MPI_SUCCESS)
     for (int i = 0; i < requests.count(); ++i) requests.activate(i);
   scope.commit();

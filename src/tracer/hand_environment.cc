@@ -145,6 +145,7 @@ int MPI_Cancel(CallScope& scope, decltype(&::MPI_Cancel) real, MPI_Request* requ
   scope.begin();
   const int rc = real(request);
   scope.end();
+  if (requests.has_held()) requests.follow_sizes(scope, nullptr);
   requests.encode_request(scope.encoder(rc), 0);
   scope.commit();
   return rc;

@@ -3,27 +3,30 @@
 #include "hand.h"
 #include "mpi/constant_ids.h"
 #include "tracer/completion.h"
+#include "tracer/size_filter.h"
 
 namespace refrain::tracer::hand {
 
 namespace {
 
 // The status that the real call fills: the program's, or ours where a wildcard's message would be
-// lost.
+// lost, or where a filter asks for the message's size.
 class MessageStatus {
  public:
-  MessageStatus(MPI_Status* given, int source, int tag)
+  MessageStatus(const CallScope& scope, MPI_Status* given, int source, int tag)
       : given_(given),
         source_(source),
         tag_(tag),
-        substituted_(given == MPI_STATUS_IGNORE &&
-                     (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG)) {}
+        matched_(given == MPI_STATUS_IGNORE && (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG)),
+        substituted_(matched_ || (given == MPI_STATUS_IGNORE && !scope.is_plain() &&
+                                  control().sizes != nullptr)) {}
 
   MPI_Status* used() { return substituted_ ? &own_ : given_; }
+  const MPI_Status* filled() const { return substituted_ ? &own_ : given_; }
 
   // What it said after success, for CallScope::repeats().
   uint64_t word() const {
-    const MPI_Status* s = substituted_ ? &own_ : given_;
+    const MPI_Status* s = matched_ ? &own_ : given_;
     return s == MPI_STATUS_IGNORE ? 0 : message_word(*s);
   }
 
@@ -31,7 +34,7 @@ class MessageStatus {
     // A message that was too long has been received all the same, and says whose it was.
     if (rc != MPI_SUCCESS && error_class(rc) != MPI_ERR_TRUNCATE)
       return status_after_error(e, given_);
-    if (substituted_) {
+    if (matched_) {
       e.tag_byte(Tag::kMatched);
       return e.message(own_.MPI_SOURCE, own_.MPI_TAG);
     }
@@ -45,6 +48,7 @@ class MessageStatus {
  private:
   MPI_Status* given_;
   int source_, tag_;
+  bool matched_;  // the program ignores it, and it says which message came
   bool substituted_;
   MPI_Status own_;
 };
@@ -52,7 +56,7 @@ class MessageStatus {
 template <class Real, class Count>
 int receive(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype datatype, int source,
             int tag, MPI_Comm comm, MPI_Status* status) {
-  MessageStatus message(status, source, tag);
+  MessageStatus message(scope, status, source, tag);
   scope.begin();
   const int rc = real(buf, count, datatype, source, tag, comm, message.used());
   scope.end();
@@ -62,6 +66,7 @@ int receive(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype da
   };
   const bool short_way = rc == MPI_SUCCESS;
   if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
+  if (!scope.is_plain()) filter_received(scope, rc, message.filled(), count, datatype);
   Encoder& e = scope.encoder(rc);
   e.buffer(buf);
   e.integer(count);
@@ -80,7 +85,7 @@ int send_receive(CallScope& scope, Real real, const void* sendbuf, Count sendcou
                  MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, Count recvcount,
                  MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                  MPI_Status* status) {
-  MessageStatus message(status, source, recvtag);
+  MessageStatus message(scope, status, source, recvtag);
   scope.begin();
   const int rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                       source, recvtag, comm, message.used());
@@ -92,6 +97,9 @@ int send_receive(CallScope& scope, Real real, const void* sendbuf, Count sendcou
   };
   const bool short_way = rc == MPI_SUCCESS;
   if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
+  if (!scope.is_plain())
+    filter_exchanged(scope, rc, message.filled(), sendcount, sendtype, dest, recvcount, recvtype,
+                     source);
   Encoder& e = scope.encoder(rc);
   e.buffer(sendbuf);
   e.integer(sendcount);
@@ -114,7 +122,7 @@ template <class Real, class Count>
 int send_receive_replace(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype datatype,
                          int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
                          MPI_Status* status) {
-  MessageStatus message(status, source, recvtag);
+  MessageStatus message(scope, status, source, recvtag);
   scope.begin();
   const int rc = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, message.used());
   scope.end();
@@ -124,6 +132,8 @@ int send_receive_replace(CallScope& scope, Real real, void* buf, Count count, MP
   };
   const bool short_way = rc == MPI_SUCCESS;
   if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
+  if (!scope.is_plain())
+    filter_exchanged(scope, rc, message.filled(), count, datatype, dest, count, datatype, source);
   Encoder& e = scope.encoder(rc);
   e.buffer(buf);
   e.integer(count);
@@ -147,9 +157,13 @@ int receive_message(CallScope& scope, Real real, void* buf, Count count, MPI_Dat
     return scope.process().lose(kNullArgument, "MPI_Mrecv"),
            real(buf, count, datatype, message, status);
   const Captured before = scope.capture_to_free(Kind::kMessage, *message);
+  MPI_Status own;
+  MPI_Status* const used =
+      status == MPI_STATUS_IGNORE && control().sizes != nullptr ? &own : status;
   scope.begin();
-  const int rc = real(buf, count, datatype, message, status);
+  const int rc = real(buf, count, datatype, message, used);
   scope.end();
+  if (!scope.is_plain()) filter_received(scope, rc, used, count, datatype);
   Encoder& e = scope.encoder(rc);
   e.buffer(buf);
   e.integer(count);
@@ -218,7 +232,7 @@ int MPI_Mrecv_c(CallScope& scope, decltype(&::MPI_Mrecv_c) real, void* buf, MPI_
 
 int MPI_Probe(CallScope& scope, decltype(&::MPI_Probe) real, int source, int tag, MPI_Comm comm,
               MPI_Status* status) {
-  MessageStatus message(status, source, tag);
+  MessageStatus message(scope, status, source, tag);
   scope.begin();
   const int rc = real(source, tag, comm, message.used());
   scope.end();
@@ -227,6 +241,7 @@ int MPI_Probe(CallScope& scope, decltype(&::MPI_Probe) real, int source, int tag
   };
   const bool short_way = rc == MPI_SUCCESS;
   if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
+  if (!scope.is_plain()) filter_received(scope, rc, message.filled(), 0, MPI_DATATYPE_NULL);
   Encoder& e = scope.encoder(rc);
   e.rank(source);
   e.tag(tag);
@@ -239,7 +254,7 @@ int MPI_Probe(CallScope& scope, decltype(&::MPI_Probe) real, int source, int tag
 
 int MPI_Iprobe(CallScope& scope, decltype(&::MPI_Iprobe) real, int source, int tag, MPI_Comm comm,
                int* flag, MPI_Status* status) {
-  MessageStatus message(status, source, tag);
+  MessageStatus message(scope, status, source, tag);
   scope.begin();
   const int rc = real(source, tag, comm, flag, message.used());
   scope.end();
@@ -249,6 +264,8 @@ int MPI_Iprobe(CallScope& scope, decltype(&::MPI_Iprobe) real, int source, int t
   };
   const bool short_way = rc == MPI_SUCCESS && *flag == 0;
   if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
+  if (!scope.is_plain() && rc == MPI_SUCCESS && *flag != 0)
+    filter_received(scope, rc, message.filled(), 0, MPI_DATATYPE_NULL);
   Encoder& e = scope.encoder(rc);
   e.rank(source);
   e.tag(tag);
@@ -262,10 +279,11 @@ int MPI_Iprobe(CallScope& scope, decltype(&::MPI_Iprobe) real, int source, int t
 
 int MPI_Mprobe(CallScope& scope, decltype(&::MPI_Mprobe) real, int source, int tag, MPI_Comm comm,
                MPI_Message* message_out, MPI_Status* status) {
-  MessageStatus message(status, source, tag);
+  MessageStatus message(scope, status, source, tag);
   scope.begin();
   const int rc = real(source, tag, comm, message_out, message.used());
   scope.end();
+  if (!scope.is_plain()) filter_received(scope, rc, message.filled(), 0, MPI_DATATYPE_NULL);
   Encoder& e = scope.encoder(rc);
   e.rank(source);
   e.tag(tag);
@@ -278,11 +296,13 @@ int MPI_Mprobe(CallScope& scope, decltype(&::MPI_Mprobe) real, int source, int t
 
 int MPI_Improbe(CallScope& scope, decltype(&::MPI_Improbe) real, int source, int tag, MPI_Comm comm,
                 int* flag, MPI_Message* message_out, MPI_Status* status) {
-  MessageStatus message(status, source, tag);
+  MessageStatus message(scope, status, source, tag);
   scope.begin();
   const int rc = real(source, tag, comm, flag, message_out, message.used());
   scope.end();
   const bool found = rc == MPI_SUCCESS && *flag != 0;
+  if (!scope.is_plain() && rc == MPI_SUCCESS && *flag != 0)
+    filter_received(scope, rc, message.filled(), 0, MPI_DATATYPE_NULL);
   Encoder& e = scope.encoder(rc);
   e.rank(source);
   e.tag(tag);

@@ -18,6 +18,28 @@ void Encoder::call_is_left_out() {
   add_request(*location_.requests, pending_);
 }
 
+const RequestEntry* Encoder::call_is_held(uint32_t signature) {
+  made_request_ = false;
+  if (!has_pending_) return nullptr;
+  has_pending_ = false;
+  pending_.terminal = kLeftOut | signature;
+  return &add_request(*location_.requests, pending_);
+}
+
+bool Encoder::is_filtered_request(MPI_Request request) {
+  const uint64_t key = handle_key(request);
+  RequestLane& lane = *location_.requests;
+  {
+    OwnLane own(lane);
+    if (const uint32_t entry = own->find(key, nullptr); entry != RequestTable::kNone)
+      return is_filtered(own->at(entry).terminal);
+  }
+  if (!lane.has_neighbours) return false;
+  AllLanes all(lane);
+  const RequestEntry* const r = all.find(key, nullptr);
+  return r != nullptr && is_filtered(r->terminal);
+}
+
 void Encoder::request_of(uint32_t terminal) {
   tag_byte(Tag::kRequest);
   if ((terminal & kLeftOut) != 0 && left_out_ == 0) {

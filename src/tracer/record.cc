@@ -12,6 +12,7 @@
 #include "tracer/control.h"
 #include "tracer/location.h"
 #include "tracer/memory.h"
+#include "tracer/size_filter.h"
 #include "tracer/spool.h"
 #include "tracer/spool_common.h"
 
@@ -129,6 +130,7 @@ grammar::Grammar last_grammar(const Location& l, uint64_t* lost) {
 format::RankRecord make_record(Process& p) {
   [[maybe_unused]] const uint64_t begin = p.clock.ticks();
   format::RankRecord r;
+  if (control().sizes != nullptr) control().sizes->held.flush_all(p);
   r.rank = static_cast<uint64_t>(p.rank);
   r.definitions = p.definitions;
   for (uint32_t t = 0; t < p.signatures.size(); ++t) {

@@ -102,14 +102,16 @@ bool shares_handle(const RequestTable& table, const RequestEntry& e) {
 
 }  // namespace
 
-void add_request(RequestLane& lane, const RequestEntry& entry) {
+const RequestEntry& add_request(RequestLane& lane, const RequestEntry& entry) {
+  const RequestEntry* added = nullptr;
   bool shares = false;
   {
     OwnLane own(lane);
-    const uint32_t index = own->add(entry);
-    shares = shares_handle(lane.table, lane.table.at(index));
+    added = &own->at(own->add(entry));
+    shares = shares_handle(lane.table, *added);
   }
   if (shares && lane.has_neighbours) lane.all.note_shared_handle(entry.key);
+  return *added;
 }
 
 bool add_request_again(RequestLane& lane, RequestEntry& entry, uint64_t key, const void* variable) {

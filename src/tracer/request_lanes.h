@@ -136,8 +136,8 @@ class OwnLane {
 };
 
 // A request that the owner of the lane has made; also says so when MPI gives its handle out for
-// several of them.
-void add_request(RequestLane& lane, const RequestEntry& entry);
+// several of them. The result stays where it is for ever.
+const RequestEntry& add_request(RequestLane& lane, const RequestEntry& entry);
 bool add_request_again(RequestLane& lane, RequestEntry& entry, uint64_t key, const void* variable);
 
 // While it lives, all lanes hold still.

@@ -30,6 +30,8 @@ class SpoolLog {
     state_->entered_ticks = ticks;
   }
   void left(uint32_t outer_call) { state_->open_call = outer_call; }
+  // Calls that have returned and wait for their turn: see held_calls.h.
+  void held(uint32_t calls) { state_->held_calls = calls; }
   // A call that has returned, when the window has room for it; the grammar may take it before or
   // after.
   bool try_push(uint32_t terminal, uint64_t ticks) {

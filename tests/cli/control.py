@@ -8,6 +8,7 @@ and what MPI libraries do inside of a call that is left out.
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -68,6 +69,8 @@ def check_variables(run):
             (["--only", "coll"], {"REFRAIN_ONLY": "coll"}, "--only coll"),
             (["--without", "p2p,comm"], {"REFRAIN_WITHOUT": "p2p,comm"}, "--without p2p,comm"),
             (["--comm", "self"], {"REFRAIN_COMM": "self"}, "--comm self"),
+            (["--min-bytes", "20", "--max-bytes", "1K"], {"REFRAIN_MIN_BYTES": "20", "REFRAIN_MAX_BYTES": "1K"},
+             "--min-bytes 20 --max-bytes 1K"),
             (["--start-paused"], {"REFRAIN_START_PAUSED": "1"}, None)):
         by_word = run.record("p2p_blocking", *words)
         one = (run.calls(by_word), run.info(by_word)) if by_word else None
@@ -105,9 +108,74 @@ def check_inside(run):
                 run.mpi, option, word, rank, len(got)))
 
 
+def messages(run, trace, ranks):
+    """Tags (each message has its own) that were sent, and that were received, on all ranks."""
+    sent, received = [], []
+    for rank in range(ranks):
+        for line in trace_log.read_dump(run.ask("dump", trace, "--rank", str(rank), "--format", "jsonl")):
+            if line["call"] in ("MPI_Isend", "MPI_Irecv"):
+                other = (line["args"]["dest"] if line["call"] == "MPI_Isend" else rank)
+                (sent if line["call"] == "MPI_Isend" else received).append((line["args"]["tag"], other))
+    return sorted(sent), sorted(received)
+
+
+def check_sizes(run, ranks=3):
+    """Messages by size, completed in orders that nobody knows beforehand: both ends or neither."""
+    for words, bounds in ((["--min-bytes", "300"], ("300", "9999999")), (["--max-bytes", "300"], ("0", "300")),
+                          (["--min-bytes", "30", "--max-bytes", "3000", "--memory", "64K"], ("30", "3000"))):
+        for seed in ("1", "2"):
+            what = "%s control_size_mix %s, seed %s" % (run.mpi, " ".join(words), seed)
+            trace = run.record("control_size_mix", *words, arguments=bounds + (seed, "150"), ranks=ranks)
+            if not trace:
+                expect(False, what + ": no trace")
+                continue
+            base = os.path.join(run.folder, "log")
+            logs = [trace_log.read_log("%s.%d" % (base, r)) for r in range(ranks)]
+            dumps = [trace_log.read_dump(run.ask("dump", trace, "--rank", str(r), "--format", "jsonl"))
+                     for r in range(ranks)]
+            try:
+                trace_log.compare_all(logs, dumps, "exact", "control_size_mix.c")
+                problem = ""
+            except trace_log.Difference as e:
+                problem = ": %s" % e
+            expect(not problem, what + " has what the program says" + problem)
+            sent, received = messages(run, trace, ranks)
+            expect(sent == received and sent, "%s: %d messages, both ends of each" % (what, len(sent)))
+            gone = [int(open("%s.%d.gone" % (base, r)).read()) for r in range(ranks)]
+            counts = left_out(run.info(trace))
+            expect(sum(counts.values()) == sum(gone) > 0,
+                   "%s: %d calls left out, the program says %d" % (what, sum(counts.values()), sum(gone)))
+
+
+def check_killed(run, ranks=2):
+    """What a job that was killed leaves: all but what a receive without an end holds back."""
+    spool = os.path.join(run.folder, "t.rfn.spool")
+    shutil.rmtree(spool, ignore_errors=True)
+    what = run.mpi + " control_size_dies"
+    run.record("control_size_dies", "--min-bytes", "100", arguments=("100", "9999999"), ranks=ranks)
+    trace = os.path.join(run.folder, "recovered.rfn")
+    subprocess.run([run.options.refrain, "recover", spool, "-o", trace], stdout=subprocess.DEVNULL, timeout=60)
+    if not os.path.exists(trace):
+        return expect(False, what + ": nothing was recovered")
+    ask = lambda *words: subprocess.run(  # noqa: E731
+        [run.options.refrain, *words], stdout=subprocess.PIPE, timeout=60).stdout.decode()
+    for rank in range(ranks):
+        log = trace_log.read_log(os.path.join(run.folder, "log.%d" % rank))
+        dump = trace_log.read_dump(ask("dump", trace, "--rank", str(rank), "--format", "jsonl"))
+        same = len(log) == len(dump) and all(
+            a["call"] == b["call"] and all(b["args"][k] == v for k, v in a["args"].items()) for a, b in zip(log, dump))
+        expect(same and len(log) > 10, "%s, rank %d: %d calls recovered, %d logged" % (what, rank, len(dump), len(log)))
+    held = [l["calls"] for l in json.loads(ask("info", trace, "--format", "json"))["losses"]
+            if l["reason"] == "held_back"]
+    # MPI_Irecv, two barriers; a send to nowhere has no bytes and is left out.
+    expect(held == [3] * ranks, "%s: %s calls were held back" % (what, held))
+
+
 def check_words(options):
     for words, said in ((["--only", "p2q"], "'p2q'"), (["--only", "MPI_Send"], "one end of a message"),
-                        (["--without", "MPI_Wait"], "follows"), (["--buffers", "all"], "'all'")):
+                        (["--without", "MPI_Wait"], "follows"), (["--buffers", "all"], "'all'"),
+                        (["--min-bytes", "many"], "'many'"), (["--max-bytes", "-3"], "'-3'"),
+                        (["--min-bytes", "2K", "--max-bytes", "1K"], "--max-bytes 1K")):
         done = subprocess.run([options.refrain, "record"] + words + ["/bin/true"], stderr=subprocess.PIPE,
                               timeout=60)
         text = done.stderr.decode()
@@ -137,6 +205,8 @@ def main():
             run = Runner(options, mpi, os.path.abspath(programs), folder)
             check_variables(run)
             check_inside(run)
+            check_sizes(run)
+            check_killed(run)
     print("%d failed" % failures)
     return 1 if failures else 0
 

@@ -11,6 +11,7 @@ import check_standard
 import fortran
 import gen_calls
 import gen_wrappers
+import message_size
 import mpi_header
 import spec
 from wrapper_body import Body, Mismatch
@@ -39,6 +40,40 @@ def table(text):
         return spec.read_calls(file.name)
     finally:
         os.unlink(file.name)
+
+
+class MessageSize(unittest.TestCase):
+    def setUp(self):
+        self.rows = {c.name: c for c in spec.with_large(spec.read_calls(os.path.join(SPEC, 'calls')))}
+
+    def test_asks_by_the_amount_that_both_ends_know(self):
+        for name, asked in (
+                ('MPI_Isend', 'size_of_send(call, count, datatype, dest)'),
+                ('MPI_Irecv_c', 'size_of_receive(call, count, datatype)'),
+                ('MPI_Psend_init', 'size_of_send(call, int64_t{partitions} * count, datatype, dest)'),
+                ('MPI_Precv_init', 'size_of_send(call, int64_t{partitions} * count, datatype, source)'),
+                ('MPI_Isendrecv', 'size_of_exchange(call, sendcount, sendtype, dest, recvcount, recvtype, '
+                                  'source)'),
+                ('MPI_Bcast', 'size_of_collective(call, count, datatype, comm)'),
+                ('MPI_Allgather', 'size_of_collective(call, recvcount, recvtype, comm)'),
+                ('MPI_Igather', 'size_of_rooted(call, root, comm, recvcount, recvtype, sendcount, '
+                                'sendtype)'),
+                ('MPI_Scatter', 'size_of_rooted(call, root, comm, sendcount, sendtype, recvcount, '
+                                'recvtype)'),
+                ('MPI_Put', 'size_of_access(call, origin_count, origin_datatype)'),
+                ('MPI_Get_accumulate', 'size_of_access(call, result_count, result_datatype)'),
+                ('MPI_Fetch_and_op', 'size_of_access(call, 1, datatype)'),
+                ('MPI_File_write_at', 'size_of_access(call, count, datatype)'),
+                ('MPI_Pready', 'size_of_part(call, request)')):
+            self.assertEqual(message_size.test(self.rows[name]), 'refrain::tracer::' + asked, name)
+
+    def test_keeps_what_may_differ_between_ranks(self):
+        for name in ('MPI_Barrier', 'MPI_Gatherv', 'MPI_Scatterv_c', 'MPI_Allgatherv', 'MPI_Alltoallv',
+                     'MPI_Ialltoallw',
+                     'MPI_Reduce_scatter', 'MPI_Neighbor_allgather', 'MPI_Neighbor_alltoall', 'MPI_File_write_all',
+                     'MPI_File_read_at_all_begin', 'MPI_File_iwrite_at_all', 'MPI_File_read_ordered',
+                     'MPI_Recv_init', 'MPI_Recv', 'MPI_Reduce_local', 'MPI_Pack', 'MPI_Type_size'):
+            self.assertIsNone(message_size.test(self.rows[name]), name)
 
 
 class Spec(unittest.TestCase):

@@ -12,12 +12,14 @@ fortran_site.cc with fortran_trampolines.S.
 
 import argparse
 import os
+import re
 import shlex
 import sys
 from dataclasses import dataclass
 
 import constants_code
 import fortran
+import message_size
 import mpi_header
 import spec
 from gen_calls import write_if_changed
@@ -37,6 +39,7 @@ BODY_HEAD = '''#include <mpi.h>
 #include "tracer/call_scope.h"
 #include "tracer/control.h"
 #include "tracer/encoder.h"
+#include "tracer/size_filter.h"
 #include "tracer/wrapper_support.h"
 
 namespace refrain::tracer {
@@ -165,6 +168,26 @@ def from_itself(name, arguments, calls_itself):
             f'    return REFRAIN_REAL({name})({arguments});']
 
 
+def marks(wrapped, by_size):
+    """A function that says what a call that is not plain is to be marked as, and the call of it. Out of the way, and
+    without the CallScope's address, as it costs the others registers."""
+    call = wrapped.call
+    keeps = keeps_objects(call)
+    asked = by_size + (leaves_out(wrapped) if keeps else '')
+    needed = [(p.name, c) for p, c in zip(call.params, wrapped.prototype.params)
+              if re.search(rf'\b{p.name}\b', asked)]
+    declared = ', '.join(['refrain::tracer::Location& location'] + [c.declare(name) for name, c in needed])
+    function = [f'static REFRAIN_OUT_OF_THE_WAY refrain::mpi::CallId {call.name}_marks({declared}) {{']
+    if keeps:
+        function += [f'  if ({leaves_out(wrapped)})',
+                     '    return refrain::tracer::CallScope::left_out('
+                     f'refrain::tracer::is_filtered_out(refrain::mpi::k{call.name}));']
+    function += [f'  const refrain::tracer::NextCall call{{location, refrain::mpi::k{call.name}}};',
+                 f'  return {by_size};', '}', '']
+    question = f'{call.name}_marks({", ".join(["call_scope.location()"] + [name for name, _ in needed])})'
+    return '\n'.join(function), question
+
+
 def entry_point(wrapped, name, calls_itself):
     call = wrapped.call
     names = [p.name for p in call.params]
@@ -178,11 +201,20 @@ def entry_point(wrapped, name, calls_itself):
         '                                        __builtin_frame_address(0));',
         f'  const auto real = REFRAIN_REAL({name});']
     through = head + [f'  if (!call_scope.active()) return real({arguments});']
+    by_size = message_size.test(call)
+    if by_size:
+        question = marks(wrapped, by_size)[1]
+        mark = ([f'    call_scope.mark({question});'] if keeps_objects(call) else
+                [f'    if ({question} != 0) return real({arguments});'])
+        through = head + ['  if (!call_scope.is_plain()) [[unlikely]] {',
+                          f'    if (!call_scope.active()) return real({arguments});', *mark, '  }']
     last = [f'  return {body}({passed});', '}', '']
+    exported = [f'REFRAIN_EXPORT {returns} {name}({declared}) {{', *from_itself(name, arguments, calls_itself)]
+    if keeps_objects(call) and by_size:
+        return '\n'.join(exported + through + last)
     if keeps_objects(call):
         return '\n'.join([
-            f'REFRAIN_EXPORT {returns} {name}({declared}) {{',
-            *from_itself(name, arguments, calls_itself), *head,
+            *exported, *head,
             '  if (!call_scope.is_plain()) [[unlikely]] {',
             f'    if (!call_scope.active()) return real({arguments});',
             f'    if ({leaves_out(wrapped)})',
@@ -195,8 +227,7 @@ def entry_point(wrapped, name, calls_itself):
         f'static REFRAIN_JUMPED_TO {returns} {name}_rare({declared}) {{',
         f'  if ({leaves_out(wrapped)}) return REFRAIN_REAL({name})({arguments});',
         f'  return {name}_recorded({arguments});', '}', '',
-        f'REFRAIN_EXPORT {returns} {name}({declared}) {{',
-        *from_itself(name, arguments, calls_itself),
+        *exported,
         f'  const uint8_t how = refrain::tracer::how_to_leave(refrain::mpi::k{call.name});',
         f'  if (how == 0) [[likely]] return {name}_recorded({arguments});',
         f'  const auto real = __atomic_load_n(&refrain::tracer::g_real.{name}, __ATOMIC_ACQUIRE);',
@@ -212,8 +243,12 @@ def wrapper_file(part, calls_itself):
             lines.append(Body(w.call, w.prototype).text())
     lines += ['}  // namespace', '}  // namespace refrain::tracer', '',
               '#define REFRAIN_EXPORT __attribute__((visibility("default")))',
-              '#define REFRAIN_JUMPED_TO __attribute__((noinline))', 'extern "C" {', '']
+              '#define REFRAIN_JUMPED_TO __attribute__((noinline))',
+              '#define REFRAIN_OUT_OF_THE_WAY __attribute__((noinline, cold))', 'extern "C" {', '']
     for w in part:
+        by_size = message_size.test(w.call)
+        if by_size:
+            lines.append(marks(w, by_size)[0])
         lines.append(entry_point(w, w.call.name, calls_itself))
         if w.profiled:
             lines.append(entry_point(w, 'P' + w.call.name, calls_itself))

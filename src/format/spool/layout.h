@@ -93,8 +93,8 @@ inline uint32_t check_of(const Chunk& c) {
 
 // Behind the Chunk of a location.
 struct LocationState {
-  uint32_t open_call = 0;  // id of the call under way, 0: none
-  uint32_t reserved = 0;
+  uint32_t open_call = 0;      // id of the call under way, 0: none
+  uint32_t held_calls = 0;     // have returned, and a filter has not decided about them
   uint64_t entered_ticks = 0;  // when it began, or the one before it if there is none
 };
 

@@ -62,7 +62,9 @@ void PostMortem::note(const RankSpool& r) {
   last.rank = r.record.rank;
   last.state = r.header.state;
   last.time_ns = r.header.opened_realtime_ns;
+  uint64_t held = 0;
   for (const Progress& p : r.threads) {
+    held += p.held_calls;
     if (p.last_time_ns < last.time_ns) continue;
     last.time_ns = p.last_time_ns;
     last.open_call = p.open_call;
@@ -70,6 +72,9 @@ void PostMortem::note(const RankSpool& r) {
   }
   lasts_.push_back(last);
   const auto rank = static_cast<int64_t>(last.rank);
+  if (held > 0)
+    losses_.push_back({"held_back", held, rank,
+                       "calls behind a receive that had not ended: its size was to decide"});
   if (r.header.state == State::kStopped) {
     whole_ = false;
     const std::string why =

@@ -340,6 +340,7 @@ class Reader {
     p.thread = owner;
     p.calls = r.base + r.builder.length();
     p.open_call = state.open_call;
+    p.held_calls = state.held_calls;
     const uint32_t terminal = r.last != UINT32_MAX || out_.record.threads.empty() ||
                                       out_.record.threads.back().thread != owner
                                   ? r.last

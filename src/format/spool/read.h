@@ -19,6 +19,7 @@ namespace refrain::format::spool {
 struct Progress {
   uint32_t thread = 0;
   uint64_t calls = 0;
+  uint64_t held_calls = 0;    // not among them, as a filter had not decided about them
   uint32_t open_call = 0;     // id of the call under way, 0: none
   uint32_t last_call = 0;     // id of the last call that returned, 0: none
   uint64_t last_time_ns = 0;  // when either of them happened
