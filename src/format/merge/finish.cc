@@ -63,6 +63,13 @@ RankTotals totals_of(const TotalCodes& codes) {
       time_of(codes.in_mpi), time_of(codes.outside), {time_of(codes.memory), time_of(codes.time)}};
 }
 
+// A world of millions of which next to nothing is there: whoever says so is damaged, and would have
+// us keep a place for each of them.
+bool is_too_thin(const PartialTrace& p) {
+  constexpr uint64_t kSmallWorld = uint64_t{1} << 20;
+  return p.world_size > kSmallWorld && p.world_size / kMaxExpansion > p.ranks.size();
+}
+
 class Finisher {
  public:
   explicit Finisher(PartialTrace partial)
@@ -71,6 +78,7 @@ class Finisher {
         places_(p_.definitions, p_.world_size) {}
 
   base::Result<TraceData> run() {
+    if (is_too_thin(p_)) return base::fail("the records of nearly all ranks are missing");
     std::sort(p_.groups.begin(), p_.groups.end(), [](const PartialGroup& a, const PartialGroup& b) {
       return a.ranks.first() < b.ranks.first();
     });
