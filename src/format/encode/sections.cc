@@ -28,7 +28,10 @@ void write_hosts(const std::vector<std::string>& hosts, ByteWriter& out, ByteWri
   uint64_t count = 0;
   for (size_t i = 0; i < hosts.size(); ++count) {
     uint64_t more = 0;
-    while (i + more + 1 < hosts.size() && hosts[i + more + 1] == next_name(hosts[i + more])) ++more;
+    // A name without a number has no next, which is no name.
+    while (i + more + 1 < hosts.size() && !hosts[i + more + 1].empty() &&
+           hosts[i + more + 1] == next_name(hosts[i + more]))
+      ++more;
     series.put_string(hosts[i]);
     base::put_wide(numbers, more);
     i += more + 1;
