@@ -53,6 +53,8 @@ class SegmentBuilder {
     return true;
   }
   bool empty() const { return stamps_.empty(); }
+  // Where the context is known only at the end.
+  void set_context(uint32_t context) { context_ = context; }
   // Valid until the next begin(). For a segment without events when there is no memory: no stamps,
   // not a segment.
   SegmentView end(int64_t end_ns) {
