@@ -20,6 +20,8 @@ ProfileSegment segment_of(const RepresentativeView& r) {
   s.error_ns = r.error_ns;
   s.relative_error = r.relative_error;
   s.shortest_ns = r.shortest_ns;
+  s.elastic = r.elastic;
+  s.elastic_is_decided = r.elastic_is_decided;
   s.stamps.assign(r.stamps.begin(), r.stamps.end());
   if (r.cluster.size() == kWideClusterParts * r.stamps.size())
     s.cluster.assign(r.cluster.begin(), r.cluster.end());
@@ -28,6 +30,10 @@ ProfileSegment segment_of(const RepresentativeView& r) {
 
 bool may_match(const ProfileSegment& a, const ProfileSegment& b) {
   return a.context == b.context && a.structure == b.structure && a.stamps.size() == b.stamps.size();
+}
+
+ClusterView cluster_of(const ProfileSegment& s) {
+  return {s.cluster.data(), s.instances, s.elastic_is_decided ? s.elastic : kRigid};
 }
 
 // What is compared, made once for each representative.
@@ -67,8 +73,10 @@ class Comparer {
     const Tolerance apart{m.inter_threshold, options_.noise_ns, options_.floor_share};
     const Tolerance in_all{m.threshold + m.inter_threshold, options_.noise_ns,
                            options_.floor_share};
-    return means_fit(a.cluster.data(), a.instances, b.cluster.data(), b.instances, n, apart) &&
-           cluster_fits(a.cluster.data(), a.instances, b.cluster.data(), b.instances, n, in_all);
+    const ClusterView x = cluster_of(a);
+    const ClusterView y = cluster_of(b);
+    uint32_t elastic = kRigid;
+    return means_fit(x, y, n, apart) && cluster_fits(x, y, n, in_all, false, &elastic);
   }
 
   // A start is one more measurement of its segment.
@@ -103,7 +111,11 @@ void unite_clusters(ProfileSegment* into, const ProfileSegment& from) {
   into->instances += from.instances;
   into->shortest_ns = std::min(into->shortest_ns, from.shortest_ns);
   cluster_mean(into->cluster.data(), into->instances, n, into->stamps.data());
-  into->error_ns = cluster_error_ns(into->cluster.data(), into->instances, n);
+  if (!into->elastic_is_decided)
+    into->elastic =
+        from.elastic_is_decided ? from.elastic : widest_interval(into->cluster.data(), n);
+  into->elastic_is_decided = into->elastic_is_decided || from.elastic_is_decided;
+  into->error_ns = cluster_error_ns(into->cluster.data(), into->instances, n, into->elastic);
   into->relative_error = into->error_ns / std::max(1.0, into->shortest_ns);
 }
 
@@ -136,7 +148,10 @@ void join(Profile* into, ProcessGroup* a, const Profile& from, ProcessGroup* b,
   for (const auto& [pair, times] : pairs)
     stand_for(&into->segments[pair.first], from.segments[pair.second], times * b->members.size());
   for (GroupMember& member : b->members) {
-    if (shared_starts) member.starts_ns.clear();
+    if (shared_starts) {
+      member.starts_ns.clear();
+      member.lengths_ns.clear();
+    }
     a->members.push_back(std::move(member));
   }
 }
@@ -254,13 +269,14 @@ Profile ProfileBuilder::finish(const SegmentStore& store, uint32_t rank) {
   }
   profile.segments_before = profile.segments.size();
   ProcessGroup group;
-  group.members.push_back({rank, {}});
+  group.members.push_back({rank, {}, {}});
   StructureKey key;
   for (const Instance& instance : list_) {
     const auto at = place.find(resolve(instance.id));
     if (at == place.end()) continue;  // it went to a sink that did not take it
     group.sequence.push_back(at->second);
     group.members[0].starts_ns.push_back(instance.start_ns);
+    group.members[0].lengths_ns.push_back(instance.length_ns);
     key.append(profile.segments[at->second].context);
     key.append(profile.segments[at->second].structure);
   }

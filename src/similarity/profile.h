@@ -24,13 +24,17 @@ struct ProfileSegment {
   double error_ns = 0;  // no stamp of a segment that it stands for is further away
   double relative_error = 0;
   double shortest_ns = 0;
+  uint32_t elastic = kRigid;  // of auto: stretch()
+  bool elastic_is_decided = false;
   std::vector<double> stamps;
   std::vector<double> cluster;  // of auto, wide; otherwise empty
 };
 
 struct GroupMember {
   uint32_t rank = 0;
-  std::vector<int64_t> starts_ns;  // of each segment; empty: those of the group's first member
+  // Of each segment. Empty: those of the group's first member.
+  std::vector<int64_t> starts_ns;
+  std::vector<int64_t> lengths_ns;
 };
 
 // Ranks whose segments are, one after the other, the same representatives.
@@ -109,14 +113,18 @@ InterMatches inter_matches(const Profile& profile, Uniting uniting);
 double degree_of_matching(const Profile& profile, const InterMatches& inter);
 
 // All segments of a member, in order, as they are known from the profile: stamps of the
-// representatives at the recorded starts. f(const SegmentView&).
+// representatives at the recorded starts. f(const SegmentView&), whose stamps are valid within f.
 template <class F>
 void rebuild(const Profile& profile, const ProcessGroup& group, const GroupMember& member, F f) {
-  const std::vector<int64_t>& starts =
-      member.starts_ns.empty() ? group.members.front().starts_ns : member.starts_ns;
+  const GroupMember& known = member.starts_ns.empty() ? group.members.front() : member;
+  std::vector<double> stamps;
   for (size_t i = 0; i < group.sequence.size(); ++i) {
     const ProfileSegment& s = profile.segments[group.sequence[i]];
-    f(SegmentView{s.context, s.structure, starts[i], s.stamps});
+    stamps = s.stamps;
+    if (s.elastic != kRigid)
+      stretch(s.stamps.data(), stamps.size(), s.elastic, static_cast<double>(known.lengths_ns[i]),
+              stamps.data());
+    f(SegmentView{s.context, s.structure, known.starts_ns[i], stamps});
   }
 }
 

@@ -117,7 +117,6 @@ bool SegmentStore::representative_matches(const Representative& rep,
   const size_t n = segment.stamps.size();
   const Method method = options_.method.method;
   const double* stored = &arena_[rep.offset];
-  if (is_auto()) return cluster_fits(stored, rep.count, &scratch_[0], 1, n, tolerance());
   if (is_wave()) {
     const size_t size = wavelet_size(n);
     return vectors_match(method, threshold_, {&scratch_[0], size}, scratch_max_, {stored + n, size},
@@ -138,6 +137,11 @@ uint32_t SegmentStore::find_match(uint32_t group, const SegmentView& segment) {
   if (options_.method.method == Method::kIterAvg) return g.first;
   if (options_.method.method == Method::kIterK)
     return static_cast<double>(g.representatives) < threshold_ ? kNone : g.first;
+  if (is_auto()) {
+    // Rather one that it fits as it is than one whose elastic interval it would decide.
+    const uint32_t found = find_cluster(group, segment.stamps.size(), false);
+    return found != kNone ? found : find_cluster(group, segment.stamps.size(), true);
+  }
   uint32_t before = kNone;
   for (uint32_t r = g.first; r != kNone; before = r, r = reps_[r].next) {
     if (!representative_matches(reps_[r], segment)) continue;
@@ -145,6 +149,27 @@ uint32_t SegmentStore::find_match(uint32_t group, const SegmentView& segment) {
     return r;
   }
   return kNone;
+}
+
+uint32_t SegmentStore::find_cluster(uint32_t group, size_t n, bool may_decide) {
+  uint32_t before = kNone;
+  for (uint32_t r = groups_[group].first; r != kNone; before = r, r = reps_[r].next) {
+    Representative& rep = reps_[r];
+    uint32_t elastic = kRigid;
+    if (!cluster_fits({&arena_[rep.offset], rep.count, rep.elastic}, {&scratch_[0], 1, kRigid}, n,
+                      tolerance(), may_decide, &elastic))
+      continue;
+    rep.elastic = elastic;
+    if (before != kNone) to_front(r, before);
+    return r;
+  }
+  return kNone;
+}
+
+// Where none has been decided the one that varies most is as good as any, and better.
+uint32_t SegmentStore::used_elastic(const Representative& rep) const {
+  if (!is_auto() || rep.elastic != kRigid) return rep.elastic;
+  return widest_interval(&arena_[rep.offset], groups_[rep.group].stamp_count);
 }
 
 void SegmentStore::to_front(uint32_t rep, uint32_t before) {
@@ -199,8 +224,10 @@ void SegmentStore::prepare_log() {
   if (log_.size() == log_.capacity() && !grow(&log_, log_.size() + 1)) flush_instances();
 }
 
-void SegmentStore::log(uint32_t id, int64_t start_ns) {
-  if (log_.size() == log_.capacity() || !log_.push_back({id, start_ns})) ++totals_.lost_instances;
+void SegmentStore::log(uint32_t id, const SegmentView& segment) {
+  const auto length = static_cast<int64_t>(segment.length_ns());
+  if (log_.size() == log_.capacity() || !log_.push_back({id, segment.start_ns, length}))
+    ++totals_.lost_instances;
 }
 
 void SegmentStore::flush_instances() {
@@ -232,7 +259,7 @@ SegmentStore::Match SegmentStore::add_or_spill(const SegmentView& segment) {
   }
   ++next_id_;
   ++totals_.spilled_representatives;
-  log(view.id, segment.start_ns);
+  log(view.id, segment);
   return {Outcome::kSpilled, view.id};
 }
 
@@ -251,13 +278,13 @@ SegmentStore::Match SegmentStore::match(const SegmentView& segment) {
       absorb(rep, segment);
       ++totals_.possible_matches;
       ++totals_.matches;
-      log(reps_[rep].id, segment.start_ns);
+      log(reps_[rep].id, segment);
       return {Outcome::kMatched, reps_[rep].id};
     }
     if (next_id_ == kNoRepresentative || !add(group, segment)) continue;
     totals_.possible_matches += possible ? 1 : 0;
     const uint32_t id = next_id_ - 1;
-    log(id, segment.start_ns);
+    log(id, segment);
     return {Outcome::kAdded, id};
   }
   return add_or_spill(segment);
@@ -276,10 +303,13 @@ void SegmentStore::describe(const Representative& rep, double* stamps,
   out->error_ns = rep.error_ns;
   out->relative_error = rep.relative_error;
   out->cluster = {};
+  out->elastic = kRigid;
+  out->elastic_is_decided = rep.elastic != kRigid;
   if (is_cluster()) {
     cluster_mean(stored, rep.count, n, stamps);
     out->cluster = {stored, vector_size(n)};
-    out->error_ns = cluster_error_ns(stored, rep.count, n);
+    out->elastic = used_elastic(rep);
+    out->error_ns = cluster_error_ns(stored, rep.count, n, out->elastic);
     out->relative_error = out->error_ns / std::max(1.0, rep.shortest_ns);
   } else {
     std::memcpy(stamps, stored, n * sizeof(double));
@@ -303,7 +333,8 @@ StoreReport SegmentStore::report() const {
     double error = rep.error_ns;
     double relative = rep.relative_error;
     if (is_cluster()) {
-      error = cluster_error_ns(&arena_[rep.offset], rep.count, groups_[rep.group].stamp_count);
+      error = cluster_error_ns(&arena_[rep.offset], rep.count, groups_[rep.group].stamp_count,
+                               used_elastic(rep));
       relative = error / std::max(1.0, rep.shortest_ns);
     }
     report.error_ns = std::max(report.error_ns, error);

@@ -33,10 +33,12 @@ namespace refrain::similarity {
 
 inline constexpr uint32_t kNoRepresentative = UINT32_MAX;
 
-// One segment of the run: what stands for it, and when it began.
+// One segment of the run: what stands for it, when it began, and how long it took. Where segments
+// follow each other without gaps the length is in the next one's start; only auto needs it.
 struct Instance {
   uint32_t id = kNoRepresentative;
   int64_t start_ns = 0;
+  int64_t length_ns = 0;
 };
 
 struct RepresentativeView {
@@ -49,6 +51,8 @@ struct RepresentativeView {
   // The same, each in relation to the length of its segment (at least 1 ns): an upper bound.
   double relative_error = 0;
   double shortest_ns = 0;           // of the segments' lengths
+  uint32_t elastic = kRigid;        // of auto: stretch() gives a segment's stamps
+  bool elastic_is_decided = false;  // otherwise any interval would do
   std::span<const double> stamps;   // in whole ns; see SegmentView
   std::span<const double> cluster;  // cluster.h, wide, for auto; narrow for iter_avg; else empty
 };
@@ -147,9 +151,10 @@ class SegmentStore {
   struct Representative {
     uint32_t id = 0;
     uint32_t group = 0;
-    uint32_t next = kNone;     // in the group, matched longer ago
-    uint32_t forward = kNone;  // united with that one; only within unite_all()
-    size_t offset = 0;         // into arena_
+    uint32_t next = kNone;      // in the group, matched longer ago
+    uint32_t forward = kNone;   // united with that one; only within unite_all()
+    uint32_t elastic = kRigid;  // of clusters, where it is decided
+    size_t offset = 0;          // into arena_
     uint64_t count = 0;
     uint64_t last_used = 0;
     double length_ns = 0;  // of its own stamps; for clusters unused
@@ -184,12 +189,14 @@ class SegmentStore {
   bool prepare(const SegmentView& segment);
   uint32_t find_match(uint32_t group, const SegmentView& segment);
   bool representative_matches(const Representative& rep, const SegmentView& segment) const;
+  uint32_t find_cluster(uint32_t group, size_t n, bool may_decide);
+  uint32_t used_elastic(const Representative& rep) const;
   void absorb(uint32_t rep, const SegmentView& segment);
   void to_front(uint32_t rep, uint32_t before);
   bool add(uint32_t group, const SegmentView& segment);
   Match add_or_spill(const SegmentView& segment);
   void prepare_log();
-  void log(uint32_t id, int64_t start_ns);
+  void log(uint32_t id, const SegmentView& segment);
   void describe(const Representative& rep, double* stamps, RepresentativeView* out) const;
 
   // store_bound.cc: the bound of memory
@@ -199,7 +206,7 @@ class SegmentStore {
   bool make_room();
   void unite_all();
   void unite_group(uint32_t group);
-  bool may_unite(const Representative& a, const Representative& b) const;
+  bool may_unite(Representative* a, const Representative& b) const;
   void unite(uint32_t from, uint32_t into);
   uint32_t resolve(uint32_t rep) const;
   void rename_instances();

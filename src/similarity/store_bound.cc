@@ -102,7 +102,7 @@ void SegmentStore::unite_group(uint32_t group) {
       continue;
     }
     for (uint32_t s = first; s != r; s = reps_[s].next) {
-      if (reps_[s].forward != kNone || !may_unite(reps_[s], reps_[r])) continue;
+      if (reps_[s].forward != kNone || !may_unite(&reps_[s], reps_[r])) continue;
       if (reps_[s].count >= reps_[r].count) {
         unite(r, s);
         break;
@@ -113,11 +113,20 @@ void SegmentStore::unite_group(uint32_t group) {
   }
 }
 
-bool SegmentStore::may_unite(const Representative& a, const Representative& b) const {
+// `a` learns which interval is elastic in both.
+bool SegmentStore::may_unite(Representative* first, const Representative& b) const {
+  Representative& a = *first;
   const size_t n = groups_[a.group].stamp_count;
   const double* x = &arena_[a.offset];
   const double* y = &arena_[b.offset];
-  if (is_auto()) return cluster_fits(x, a.count, y, b.count, n, tolerance());
+  if (is_auto()) {
+    uint32_t elastic = kRigid;
+    if (!cluster_fits({x, a.count, a.elastic}, {y, b.count, b.elastic}, n, tolerance(), true,
+                      &elastic))
+      return false;
+    a.elastic = elastic;
+    return true;
+  }
   const size_t skip = is_wave() ? n : 0;
   const size_t size = is_wave() ? wavelet_size(n) : n;
   return vectors_match(options_.method.method, threshold_, {x + skip, size}, a.max_value,
@@ -137,6 +146,7 @@ void SegmentStore::unite(uint32_t from, uint32_t into) {
     a.relative_error =
         std::max(a.relative_error, b.relative_error + apart / std::max(1.0, b.shortest_ns));
   }
+  if (a.elastic == kRigid) a.elastic = b.elastic;
   a.count += b.count;
   a.last_used = std::max(a.last_used, b.last_used);
   a.shortest_ns = std::min(a.shortest_ns, b.shortest_ns);
@@ -250,6 +260,8 @@ bool SegmentStore::hand_over(const Representative& rep) {
             rep.error_ns,
             rep.relative_error,
             rep.shortest_ns,
+            kRigid,
+            false,
             {&arena_[rep.offset], n},
             {}};
   }
