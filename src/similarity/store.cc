@@ -143,7 +143,8 @@ uint32_t SegmentStore::find_match(uint32_t group, const SegmentView& segment) {
     return found != kNone ? found : find_cluster(group, segment.stamps.size(), true);
   }
   uint32_t before = kNone;
-  for (uint32_t r = g.first; r != kNone; before = r, r = reps_[r].next) {
+  uint32_t left = options_.max_candidates;
+  for (uint32_t r = g.first; r != kNone && left-- > 0; before = r, r = reps_[r].next) {
     if (!representative_matches(reps_[r], segment)) continue;
     if (before != kNone) to_front(r, before);
     return r;
@@ -153,7 +154,8 @@ uint32_t SegmentStore::find_match(uint32_t group, const SegmentView& segment) {
 
 uint32_t SegmentStore::find_cluster(uint32_t group, size_t n, bool may_decide) {
   uint32_t before = kNone;
-  for (uint32_t r = groups_[group].first; r != kNone; before = r, r = reps_[r].next) {
+  uint32_t left = options_.max_candidates;
+  for (uint32_t r = groups_[group].first; r != kNone && left-- > 0; before = r, r = reps_[r].next) {
     Representative& rep = reps_[r];
     uint32_t elastic = kRigid;
     if (!cluster_fits({&arena_[rep.offset], rep.count, rep.elastic}, {&scratch_[0], 1, kRigid}, n,

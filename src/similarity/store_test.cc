@@ -145,6 +145,21 @@ TEST(SegmentStore, SegmentsWithoutEventsAreSegments) {
   }
 }
 
+TEST(SegmentStore, TriesNoMoreThanItMay) {
+  for (const char* method : {"Euclidean", "auto"}) {
+    StoreOptions options = with(method);
+    options.max_candidates = 2;
+    SegmentStore store(options);
+    const auto kind = [&](double x) {
+      return store.match(view({x, 2 * x, 3 * x + 1e6}, 0)).outcome;
+    };
+    for (const double x : {1e6, 1e7, 1e8}) EXPECT_EQ(kind(x), SegmentStore::Outcome::kAdded);
+    for (const double x : {1e8, 1e7}) EXPECT_EQ(kind(x), SegmentStore::Outcome::kMatched);
+    EXPECT_EQ(store.report().matches, 2u);
+    EXPECT_EQ(kind(1e6), SegmentStore::Outcome::kAdded) << "the third one is not tried";
+  }
+}
+
 // Segments of some structures, each of some kinds, with noise and now and then something new.
 class Run {
  public:
