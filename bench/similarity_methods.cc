@@ -1,10 +1,11 @@
 // What the methods of trace profiling keep of waiting, and at how many bytes, on runs of known
 // behaviour: a table for each, and how many of the runs each method has right.
 //
-//   ninja similarity_methods && bench/similarity_methods [METHOD ...]
+//   ninja similarity_methods && bench/similarity_methods [--seed N] [METHOD ...]
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "similarity/testing/synthetic.h"
@@ -38,6 +39,12 @@ void row(const SyntheticRun& run, const MethodSpec& method, bool combined, Uniti
 }  // namespace
 
 int main(int argc, char** argv) {
+  uint64_t seed = 1;
+  if (argc > 2 && std::strcmp(argv[1], "--seed") == 0) {
+    seed = std::strtoull(argv[2], nullptr, 10);
+    argc -= 2;
+    argv += 2;
+  }
   std::vector<MethodSpec> methods;
   for (int m = 0; m < refrain::similarity::kMethodCount && argc == 1; ++m)
     methods.push_back(default_spec(static_cast<refrain::similarity::Method>(m)));
@@ -49,7 +56,7 @@ int main(int argc, char** argv) {
     }
     methods.push_back(*method);
   }
-  const std::vector<SyntheticRun> runs = refrain::similarity::testing::synthetic_runs(8, 400, 1);
+  const std::vector<SyntheticRun> runs = refrain::similarity::testing::synthetic_runs(8, 400, seed);
   struct Mode {
     const char* name;
     bool combined;
