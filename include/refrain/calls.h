@@ -56,7 +56,15 @@ struct Call {
   uint32_t thread = 0;
   uint64_t seq = 0;                      // 0 for the first call of this thread
   const Signature* signature = nullptr;  // valid as long as the RankReader
+  // Only with Times::kRead, and where the trace has times of single calls: in ns of the common
+  // clock since the earliest MPI_Init, within the bound of Trace::time_spec(). Calls of a thread
+  // are in the order of their ends; of a call inside of another one's callback the end comes first.
+  bool has_time = false;
+  uint64_t begin_ns = 0, end_ns = 0;
 };
+
+// Times are read block by block when they are asked for, and cost nothing when they are not.
+enum class Times : uint8_t { kSkip, kRead };
 
 class RankReader;
 
@@ -71,6 +79,11 @@ class Cursor {
   const Call* next();
   // Makes call number `seq` the next one. O(depth of the grammar). Past the end: next() is nullptr.
   void seek(uint64_t seq);
+  // Makes the first call that ends at `ns` or later the next one. Needs Times::kRead and a location
+  // with times: without them, false, and the cursor stays where it is.
+  bool seek_time(uint64_t ns);
+  // Why calls are without time although the trace has some: the first damaged block that was met.
+  const Status& time_status() const;
 
  private:
   friend class RankReader;
@@ -83,7 +96,7 @@ class Cursor {
 class RankReader {
  public:
   // `rank` must be below trace.rank_count().
-  RankReader(const Trace& trace, Rank rank);
+  RankReader(const Trace& trace, Rank rank, Times times = Times::kSkip);
   RankReader(RankReader&&) noexcept;
   RankReader& operator=(RankReader&&) noexcept;
   ~RankReader();

@@ -6,10 +6,11 @@
 //     for (const refrain::Location& l : trace->locations(r))
 //       std::cout << r << ' ' << l.calls << '\n';
 //
-// Opening reads the file once, checks its checksums and every index in it; after that nothing can
-// fail but a question about something that is not there. A Trace is immutable: use it from as many
-// threads as you like. Copies are cheap and share the same data, which lives as long as any of
-// them.
+// Opening reads the file once, all but the times of single calls, checks its checksums and every
+// index in it; after that nothing can fail but a question about something that is not there, and
+// reading times, which are checked block by block when they are asked for. A Trace is immutable:
+// use it from as many threads as you like. Copies are cheap and share the same data, which lives as
+// long as any of them.
 //
 // Two ways to ask. For what each call did: RankReader in calls.h. For totals: groups(). Ranks that
 // did the same (up to rank expressions) form a group with one grammar per thread, and occurrences()
@@ -33,8 +34,13 @@
 namespace refrain {
 
 namespace format {
+struct TimeSpec;
 struct TraceData;
-}
+}  // namespace format
+namespace reader {
+class TimeStore;
+struct TimesOf;
+}  // namespace reader
 
 // Something that was dropped or approximated.
 struct Loss {
@@ -112,6 +118,19 @@ class Trace {
   // How often each rank of the group made each call. O(size of the grammars).
   std::vector<Occurrence> occurrences(GroupId group) const;
 
+  // Whether there are times of single calls (Times::kRead in calls.h), and how exact they are
+  // (format/time/spec.h). Knows it from the section table: reads no times.
+  bool has_times() const;
+  // Reads the index of the times. Without times: TimeMode::kStats.
+  Result<format::TimeSpec> time_spec() const;
+  // What the times take: nothing of it is in the other numbers. Reads the index.
+  struct TimeSize {
+    uint64_t bytes = 0;  // of the section
+    uint64_t blocks = 0;
+    uint64_t calls = 0;  // that have times
+  };
+  Result<TimeSize> time_size() const;
+
   SignatureId signature_count() const;
   // The function of a signature; id < signature_count().
   CallId call_of(SignatureId id) const;
@@ -141,9 +160,10 @@ class Trace {
 
  private:
   friend class RankReader;
+  friend struct reader::TimesOf;
   explicit Trace(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   static Result<Trace> build(format::TraceData data, std::string name, uint64_t file_bytes,
-                             int minor);
+                             int minor, std::shared_ptr<reader::TimeStore> times);
   std::shared_ptr<const Impl> impl_;
 };
 

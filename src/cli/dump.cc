@@ -29,6 +29,7 @@ struct Options {
   std::optional<uint32_t> thread;
   uint64_t from = 0;
   uint64_t first = UINT64_MAX;
+  std::optional<uint64_t> from_ns, to_ns;
   bool bytes = false;
   bool no_resolve = false;
 };
@@ -54,7 +55,7 @@ class Dumper {
  private:
   base::Status dump_rank(Rank rank) {
     const std::vector<Location> locations = trace_.locations(rank);
-    RankReader reader(trace_, rank);
+    RankReader reader(trace_, rank, Times::kRead);
     report::CallFormatter formatter(
         trace_, options_.format == "text" ? report::Style::kText : report::Style::kJson,
         [this](DefinitionId site) { return sites_.name(site); });
@@ -71,10 +72,11 @@ class Dumper {
     Result<Cursor> calls = reader.cursor(location.thread);
     if (!calls.ok()) return calls.error();
     if (options_.from > 0) calls->seek(options_.from);
+    if (options_.from_ns && !calls->seek_time(*options_.from_ns)) return calls->time_status();
     const std::string_view separator = options_.format == "json" ? ",\n" : "";
     for (uint64_t left = options_.first; left > 0 && !out_.closed(); --left) {
       const Call* call = calls->next();
-      if (call == nullptr) break;
+      if (call == nullptr || is_over(*call)) break;
       if (!separator.empty()) out_.buffer() += is_first_ ? "\n" : separator;
       is_first_ = false;
       if (!formatter.append(out_.buffer(), *call))
@@ -85,7 +87,12 @@ class Dumper {
       if (separator.empty()) out_.buffer() += '\n';
       out_.flush_if_full();
     }
-    return base::Done{};
+    return calls->time_status();
+  }
+  // Calls are in the order of their ends: of those that begin later, none but calls inside of
+  // others can still come.
+  bool is_over(const Call& call) const {
+    return options_.to_ns && call.has_time && call.begin_ns > *options_.to_ns;
   }
 
   const Trace& trace_;
@@ -140,6 +147,11 @@ int run(const Options& options) {
   if (!trace.ok()) return report(trace.error());
   const base::Status selected = check_selection(*trace, options);
   if (!selected.ok()) return report(selected.error());
+  if ((options.from_ns || options.to_ns) && !trace->has_times())
+    return report(
+        base::usage("the trace has no times of single calls: record with --timing bins "
+                    "or exact",
+                    options.path));
   const base::Status done = Dumper(*trace, options).run();
   return done.ok() ? status_of(*trace) : report(done.error());
 }
@@ -158,6 +170,11 @@ void add_dump(CLI::App& app, int& exit_status) {
           ->check(CLI::IsMember({"text", "jsonl", "json"}))
           ->capture_default_str(),
       verb->add_option("--from", options->from, "Begin at this call of each thread")
+          ->check(CLI::NonNegativeNumber),
+      verb->add_option("--from-ns", options->from_ns,
+                       "Begin at the first call that ends at this time or later")
+          ->check(CLI::NonNegativeNumber),
+      verb->add_option("--to-ns", options->to_ns, "Stop at the first call that begins after this")
           ->check(CLI::NonNegativeNumber),
       verb->add_option("--first", options->first, "At most so many calls of each thread")
           ->check(CLI::NonNegativeNumber)

@@ -39,7 +39,7 @@ enum class SectionType : uint32_t {
   kTotals = 8,
   kLosses = 9,
   kNumbers = 10,    // what other sections say apart from their structure
-  kTime = 64,       // reserved: time of single calls
+  kTime = 64,       // of single calls; last in the file, not read when a trace is opened
   kCallPaths = 65,  // reserved
   kRegions = 66,    // reserved: named regions of the program
 };

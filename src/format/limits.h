@@ -53,4 +53,14 @@ inline constexpr uint64_t kFreeFamilyBytes = uint64_t{1} << 26;
 // Terminals of all groups together.
 inline constexpr uint64_t kMaxGroupTerminals = uint64_t{1} << 26;
 
+// -- times of single calls --
+inline constexpr uint64_t kMaxTimeBytes = UINT32_MAX;  // the section
+inline constexpr uint64_t kMaxTimeIndexBytes = uint64_t{1} << 28;
+inline constexpr uint64_t kMaxTimeChunks = uint64_t{1} << 24;
+inline constexpr uint64_t kMaxTimeBlocks = uint64_t{1} << 24;
+inline constexpr uint64_t kMaxCallsPerBlock = uint64_t{1} << 16;
+inline constexpr uint64_t kMaxBlockBytes = uint64_t{1} << 21;
+inline constexpr uint64_t kMaxClockPoints = uint64_t{1} << 16;  // of one rank
+inline constexpr uint64_t kMaxClockPointsOfAll = uint64_t{1} << 24;
+
 }  // namespace refrain::format

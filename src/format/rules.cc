@@ -44,6 +44,9 @@ std::string_view rule_text(int number) {
       "Every rank of the world has totals, and what the recorder cost is consistent.",
       "The header's state says whether all ranks are there and whether there are losses.",
       "A loss has a reason and a rank of the world, or -1.",
+      "Times are the last section, uncompressed, and not in a bundle.",
+      "The index and the blocks of times follow their description; blocks have the calls of their "
+      "location and keep their order.",
   };
   return number > 0 && number < kRuleEnd ? kText[static_cast<size_t>(number)] : std::string_view();
 }

@@ -42,6 +42,8 @@ enum Rule : int {
   kRuleTotals = 34,
   kRuleState = 35,
   kRuleLosses = 36,
+  kRuleTimesLast = 37,
+  kRuleTimes = 38,
   kRuleEnd
 };
 

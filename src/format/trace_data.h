@@ -10,6 +10,7 @@
 #include "base/runs.h"
 #include "format/histogram.h"
 #include "format/signature.h"
+#include "format/time/data.h"
 #include "grammar/grammar.h"
 
 namespace refrain::format {
@@ -132,6 +133,7 @@ struct TraceData {
   std::vector<RankTotals> totals;  // by rank
   RecorderCost cost;               // of those ranks in `totals` that know it, if any does
   std::vector<Loss> losses;
+  TimeData times;  // of traces that are put together in memory; decode() leaves them in the file
 };
 
 // What one rank hands to the merge.

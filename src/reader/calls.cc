@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "grammar/walk.h"
+#include "reader/block_walk.h"
 #include "reader/decode_signature.h"
 #include "reader/trace_impl.h"
 
@@ -17,9 +18,10 @@ const Value* Signature::find(std::string_view arg_name) const {
 }
 
 struct RankReader::Impl {
-  Impl(const Trace& trace_in, Rank rank_in)
+  Impl(const Trace& trace_in, Rank rank_in, Times times_in)
       : trace(trace_in),
         rank(rank_in),
+        times(times_in),
         group(trace.impl_->group(rank)),
         signatures(trace.signature_count()) {}
 
@@ -39,6 +41,7 @@ struct RankReader::Impl {
 
   Trace trace;  // keeps what the rest looks into
   Rank rank;
+  Times times;
   const format::Group* group;
   std::vector<std::unique_ptr<Signature>> signatures;  // decoded so far, by id
   std::optional<reader::SignatureDecoder> decoder;
@@ -50,6 +53,8 @@ struct Cursor::Impl {
   const std::vector<uint32_t>* signatures;  // of the terminals
   grammar::Cursor cursor;
   Call call;
+  std::unique_ptr<reader::BlockWalk> times;  // nullptr: none, or not asked for
+  Status time_status = base::Done{};
 };
 
 Cursor::Cursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -61,14 +66,29 @@ const Call* Cursor::next() {
   Impl& impl = *impl_;
   if (impl.cursor.at_end()) return nullptr;
   impl.call.seq = impl.cursor.position();
+  if (impl.times != nullptr) {
+    const format::TimedCall* const timed = impl.times->find(impl.call.seq, impl.time_status);
+    impl.call.has_time = timed != nullptr;
+    impl.call.begin_ns = timed != nullptr ? timed->begin_ns : 0;
+    impl.call.end_ns = timed != nullptr ? timed->end_ns : 0;
+  }
   impl.call.signature = &impl.reader->signature((*impl.signatures)[impl.cursor.next()]);
   return &impl.call;
 }
 
 void Cursor::seek(uint64_t seq) { impl_->cursor.seek(seq); }
 
-RankReader::RankReader(const Trace& trace, Rank rank)
-    : impl_(std::make_unique<Impl>(trace, rank)) {}
+bool Cursor::seek_time(uint64_t ns) {
+  if (impl_->times == nullptr) return false;
+  const std::optional<uint64_t> seq = impl_->times->first_ending_at(ns, impl_->time_status);
+  if (seq) impl_->cursor.seek(*seq);
+  return seq.has_value();
+}
+
+const Status& Cursor::time_status() const { return impl_->time_status; }
+
+RankReader::RankReader(const Trace& trace, Rank rank, Times times)
+    : impl_(std::make_unique<Impl>(trace, rank, times)) {}
 RankReader::RankReader(RankReader&&) noexcept = default;
 RankReader& RankReader::operator=(RankReader&&) noexcept = default;
 RankReader::~RankReader() = default;
@@ -85,10 +105,19 @@ Result<Cursor> RankReader::cursor(uint32_t thread) {
   for (const format::Location& location : group->locations) {
     if (location.thread != thread) continue;
     const Trace::Impl& trace = *impl_->trace.impl_;
-    return Cursor(std::unique_ptr<Cursor::Impl>(new Cursor::Impl{
-        impl_.get(), &group->signatures,
-        grammar::Cursor(trace.data.grammars[location.grammar], trace.lengths[location.grammar]),
-        Call{impl_->rank, thread, 0, nullptr}}));
+    grammar::Cursor terminals(trace.data.grammars[location.grammar],
+                              trace.lengths[location.grammar]);
+    std::unique_ptr<Cursor::Impl> cursor(new Cursor::Impl{
+        impl_.get(), &group->signatures, terminals, Call{impl_->rank, thread}, nullptr});
+    if (impl_->times == Times::kRead && trace.times != nullptr) {
+      const auto table = trace.times->table(trace.data.meta.ranks);
+      if (!table.ok()) return base::fail(table.error().message, impl_->trace.name());
+      cursor->times = std::make_unique<reader::BlockWalk>(
+          *trace.times, **table, static_cast<uint64_t>(impl_->rank), thread, std::move(terminals),
+          impl_->trace.name());
+      cursor->times->set_functions(trace.call_of_signature, group->signatures);
+    }
+    return Cursor(std::move(cursor));
   }
   return base::usage(
       "rank " + std::to_string(impl_->rank) + " has no thread " + std::to_string(thread),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "format/definitions.h"
+#include "format/testing/timed.h"
 #include "format/trace_data.h"
 #include "grammar/builder.h"
 #include "mpi/call_table.h"
@@ -144,6 +145,16 @@ class TraceBuilder {
     }
     data_.grammars.push_back(builder.finish());
     group.locations.push_back({0, static_cast<uint32_t>(data_.grammars.size() - 1)});
+  }
+  // Begin and end of every call of thread 0 of a rank, in ns since its MPI_Init. After group().
+  void times(uint64_t rank, const std::vector<std::pair<uint64_t, uint64_t>>& times,
+             std::string_view spec = "exact", size_t calls_per_block = format::kCallsPerBlock) {
+    format::add_times(data_, rank, 0, times, spec, calls_per_block);
+  }
+  // What the rank's clock shows, and what the common one does.
+  void clock(uint64_t rank, std::vector<format::ClockPoint> points) {
+    data_.times.index.clocks.resize(data_.meta.ranks);
+    data_.times.index.clocks[rank] = std::move(points);
   }
   format::TraceData& data() { return data_; }
   Result<Trace> try_open() const { return Trace::from_data(data_, "test.rfn", 0); }

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "format/content.h"
 #include "format/decode/decode.h"
+#include "format/time/spec.h"
 #include "grammar/fold.h"
 #include "mpi/call_table.h"
 #include "reader/trace_file.h"
@@ -76,32 +77,65 @@ const format::Group* Trace::Impl::group(Rank rank) const {
   return g == kNoGroup ? nullptr : &data.groups[g];
 }
 
+namespace {
+
+// Why a path cannot be a trace, before it is opened.
+Status check_path(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return base::Done{};
+  if (is_spool(path))
+    return base::fail(
+        "this is what an unfinished run left; make a trace of it with `refrain recover " + path +
+            "`",
+        path);
+  return base::fail("is a directory, not a trace", path);
+}
+
+Error with_advice(Error error, const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path + ".spool", ignored))
+    error.message += "; its run did not finish: `refrain recover " + path + ".spool`";
+  return error;
+}
+
+// The entry of the times, in a header that was read before.
+const format::SectionEntry* times_of(const format::FileHeader& header) {
+  if (header.sections.empty() || header.sections.back().type != format::SectionType::kTime)
+    return nullptr;
+  return &header.sections.back();
+}
+
+}  // namespace
+
 namespace reader {
 
 Result<std::string> read_trace_file(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    if (is_spool(path))
-      return base::fail(
-          "this is what an unfinished run left; make a trace of it with `refrain recover " + path +
-              "`",
-          path);
-    return base::fail("is a directory, not a trace", path);
-  }
+  const Status sensible = check_path(path);
+  if (!sensible.ok()) return sensible.error();
   Result<std::string> bytes = format::read_file(path);
-  if (!bytes.ok() && std::filesystem::is_directory(path + ".spool", ignored)) {
-    Error error = bytes.error();
-    error.message += "; its run did not finish: `refrain recover " + path + ".spool`";
-    return error;
-  }
+  if (!bytes.ok()) return with_advice(bytes.error(), path);
   return bytes;
 }
 
 }  // namespace reader
 
 Result<Trace> Trace::open(const std::string& path) {
-  const Result<std::string> bytes = reader::read_trace_file(path);
-  return bytes.ok() ? from_bytes(*bytes, path) : bytes.error();
+  const Status sensible = check_path(path);
+  if (!sensible.ok()) return sensible.error();
+  const Result<format::OpenFile> file = format::open_file(path);
+  if (!file.ok()) return with_advice(file.error(), path);
+  // Closes the file if nobody needs it.
+  std::shared_ptr<reader::TimeStore> times = reader::TimeStore::in_file(file->fd, 0, 0);
+  Result<format::TraceData> data = format::decode(file->bytes, path, file->file_bytes);
+  if (!data.ok()) return data.error();
+  const Result<format::FileHeader> header =
+      format::read_header(file->bytes, path, file->file_bytes);
+  if (!header.ok()) return header.error();
+  if (const format::SectionEntry* entry = times_of(*header); entry != nullptr)
+    times->place(entry->offset, entry->stored_bytes);
+  else
+    times = nullptr;
+  return build(std::move(*data), path, file->file_bytes, header->minor, std::move(times));
 }
 
 Result<Trace> Trace::from_bytes(std::string_view bytes, std::string name) {
@@ -109,20 +143,27 @@ Result<Trace> Trace::from_bytes(std::string_view bytes, std::string name) {
   if (!data.ok()) return data.error();
   const Result<format::FileHeader> header = format::read_header(bytes, name);
   if (!header.ok()) return header.error();
-  return build(std::move(*data), std::move(name), bytes.size(), header->minor);
+  std::shared_ptr<reader::TimeStore> times;
+  if (const format::SectionEntry* entry = times_of(*header); entry != nullptr)
+    times =
+        reader::TimeStore::in_memory(std::string(bytes.substr(entry->offset, entry->stored_bytes)));
+  return build(std::move(*data), std::move(name), bytes.size(), header->minor, std::move(times));
 }
 
 Result<Trace> Trace::from_data(format::TraceData data, std::string name, uint64_t file_bytes) {
   const std::vector<format::Finding> findings = format::check_content(data);
   if (!findings.empty()) return base::fail(findings.front().to_string(), name);
-  return build(std::move(data), std::move(name), file_bytes, format::kMinor);
+  std::shared_ptr<reader::TimeStore> times;
+  if (!data.times.empty()) times = reader::TimeStore::of(data.times);
+  return build(std::move(data), std::move(name), file_bytes, format::kMinor, std::move(times));
 }
 
-Result<Trace> Trace::build(format::TraceData data, std::string name, uint64_t file_bytes,
-                           int minor) {
+Result<Trace> Trace::build(format::TraceData data, std::string name, uint64_t file_bytes, int minor,
+                           std::shared_ptr<reader::TimeStore> times) {
   auto impl = std::make_shared<Impl>();
   impl->name = std::move(name);
   impl->data = std::move(data);
+  impl->times = std::move(times);
   impl->info = info_of(impl->data, file_bytes);
   impl->info.format_major = format::kMajor;
   impl->info.format_minor = minor;
@@ -138,6 +179,27 @@ Result<Trace> Trace::build(format::TraceData data, std::string name, uint64_t fi
     impl->call_of_signature.push_back(
         static_cast<CallId>(base::ByteReader(signature.shape).varint()));
   return Trace(std::move(impl));
+}
+
+bool Trace::has_times() const { return impl_->times != nullptr; }
+
+Result<format::TimeSpec> Trace::time_spec() const {
+  if (!has_times()) return format::TimeSpec{};
+  const auto table = impl_->times->table(impl_->data.meta.ranks);
+  if (!table.ok()) return base::fail(table.error().message, impl_->name);
+  return (*table)->spec();
+}
+
+Result<Trace::TimeSize> Trace::time_size() const {
+  TimeSize size;
+  if (!has_times()) return size;
+  const auto table = impl_->times->table(impl_->data.meta.ranks);
+  if (!table.ok()) return base::fail(table.error().message, impl_->name);
+  size.bytes = impl_->times->bytes();
+  size.blocks = (*table)->block_count();
+  for (const auto& [location, blocks] : (*table)->locations())
+    if (!blocks.empty()) size.calls += blocks.back().first_call + blocks.back().block.calls;
+  return size;
 }
 
 const RunInfo& Trace::info() const { return impl_->info; }

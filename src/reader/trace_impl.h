@@ -10,6 +10,7 @@
 #include "format/trace_data.h"
 #include "grammar/fold.h"
 #include "reader/definition_table.h"
+#include "reader/times.h"
 #include "refrain/trace.h"
 
 namespace refrain {
@@ -26,6 +27,7 @@ struct Trace::Impl {
   std::vector<std::shared_ptr<const grammar::Lengths>> lengths;  // by grammar
   std::vector<CallId> call_of_signature;
   uint64_t call_count = 0;
+  std::shared_ptr<reader::TimeStore> times;  // nullptr: the trace has none
 
   // The group's place among its ranks is data.groups[group].ranks.find(rank).
   const format::Group* group(Rank rank) const;

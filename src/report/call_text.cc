@@ -33,18 +33,38 @@ bool CallFormatter::append(std::string& out, const Call& call) {
   append_number(out, call.thread);
   out += json ? ",\"seq\":" : " ";
   append_number(out, call.seq);
-  std::string& tail = tails_[call.signature->id];
-  if (tail.empty()) {
-    std::string rendered;
-    if (!render(rendered, call)) return false;
-    if (rendered.size() > kMaxCachedBytes) {
-      out += rendered;
-      return true;
-    }
-    tail = std::move(rendered);
+  Tail& tail = tails_[call.signature->id];
+  if (!tail.text.empty()) {
+    append_tail(out, tail, call);
+    return true;
   }
-  out += tail;
+  Tail rendered;
+  if (!render(rendered, call)) return false;
+  append_tail(out, rendered, call);
+  if (rendered.text.size() <= kMaxCachedBytes) tail = std::move(rendered);
   return true;
+}
+
+void CallFormatter::append_tail(std::string& out, const Tail& tail, const Call& call) const {
+  out.append(tail.text, 0, tail.times_at);
+  append_times(out, call);
+  out.append(tail.text, tail.times_at);
+}
+
+// In text only where there are times.
+void CallFormatter::append_times(std::string& out, const Call& call) const {
+  if (style_ == Style::kJson) {
+    out += ",\"begin_ns\":";
+    call.has_time ? append_number(out, call.begin_ns) : void(out += "null");
+    out += ",\"end_ns\":";
+    call.has_time ? append_number(out, call.end_ns) : void(out += "null");
+  } else if (call.has_time) {
+    out += " [";
+    append_number(out, call.begin_ns);
+    out += ' ';
+    append_number(out, call.end_ns);
+    out += ']';
+  }
 }
 
 bool CallFormatter::append_field(std::string& out, std::string_view key, const Value& value) {
@@ -82,7 +102,8 @@ bool CallFormatter::append_result(std::string& out, const Signature& signature) 
   return append_field(out, "error_class", signature.error_class);
 }
 
-bool CallFormatter::render(std::string& out, const Call& call) {
+bool CallFormatter::render(Tail& tail, const Call& call) {
+  std::string& out = tail.text;
   const Signature& signature = *call.signature;
   const std::string site =
       signature.site == kNoDefinition ? std::string() : site_name_(signature.site);
@@ -104,7 +125,9 @@ bool CallFormatter::render(std::string& out, const Call& call) {
   out += signature.name;
   out += "\",\"args\":{";
   if (!append_arguments(out, signature)) return false;
-  out += "},\"begin_ns\":null,\"end_ns\":null,\"site\":";
+  out += '}';
+  tail.times_at = out.size();
+  out += ",\"site\":";
   if (site.empty())
     out += "null";
   else

@@ -26,7 +26,14 @@ class CallFormatter {
   bool append(std::string& out, const Call& call);
 
  private:
-  bool render(std::string& out, const Call& call);
+  // What follows the number of a call, but its times, which come at `times_at`.
+  struct Tail {
+    std::string text;
+    size_t times_at = 0;
+  };
+  void append_tail(std::string& out, const Tail& tail, const Call& call) const;
+  void append_times(std::string& out, const Call& call) const;
+  bool render(Tail& tail, const Call& call);
   bool append_arguments(std::string& out, const Signature& signature);
   bool append_result(std::string& out, const Signature& signature);
   bool append_field(std::string& out, std::string_view key, const Value& value);
@@ -34,7 +41,7 @@ class CallFormatter {
   const Trace& trace_;
   const Style style_;
   const SiteName site_name_;
-  std::vector<std::string> tails_;  // by signature: what follows the number of the call
+  std::vector<Tail> tails_;  // by signature
 };
 
 }  // namespace refrain::report

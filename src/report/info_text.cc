@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "format/quantise.h"
+#include "format/time/spec.h"
 #include "format/trace_data.h"
 #include "report/json_text.h"
 #include "report/units.h"
@@ -102,6 +103,19 @@ ordered_json groups_json(const Trace& trace) {
 
 void add_line(std::string& out, std::string_view key, std::string_view value) {
   if (!value.empty()) out += fmt::format("  {:<12} {}\n", key, printable(value));
+}
+
+std::string timing_text(const Trace& trace) {
+  if (!trace.has_times()) return std::string(trace.info().text_of("timing"));
+  const auto spec = trace.time_spec();
+  const auto size = trace.time_size();
+  if (!spec.ok() || !size.ok()) return "damaged; `refrain check` says where";
+  std::string text = fmt::format("{}: {} bytes in {}", spec->to_string(), count_text(size->bytes),
+                                 counted_text(size->blocks, "block"));
+  if (size->calls > 0)
+    text += fmt::format(", {:.3g} a call",
+                        static_cast<double>(size->bytes) / static_cast<double>(size->calls));
+  return text;
 }
 
 std::string hosts_text(const std::vector<std::string>& hosts) {
@@ -210,6 +224,10 @@ std::string info_json(const Trace& trace) {
   for (const auto& [key, value] : info.text)
     if (!out.contains(key)) out[key] = value;
   out["format"] = fmt::format("{}.{}", info.format_major, info.format_minor);
+  if (const auto size = trace.time_size(); trace.has_times() && size.ok()) {
+    if (const auto spec = trace.time_spec(); spec.ok()) out["timing"] = spec->to_string();
+    out["times"] = {{"bytes", size->bytes}, {"blocks", size->blocks}, {"calls", size->calls}};
+  }
   out["groups"] = groups_json(trace);
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
@@ -248,7 +266,7 @@ std::string info_text(const Trace& trace) {
                        counted_text(trace.data().grammars.size(), "grammar"),
                        counted_text(trace.definition_count(), "definition")));
   add_line(out, "recording", cost_text(trace.data().cost));
-  add_line(out, "timing", info.text_of("timing"));
+  add_line(out, "timing", timing_text(trace));
   add_line(out, "filter", info.text_of("filter"));
   add_line(out, "complete", info.complete ? "yes" : "NO");
   out += fmt::format("  {:<12} {}\n", "losses", losses_text(info));

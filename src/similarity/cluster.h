@@ -1,5 +1,5 @@
 // Clusters of segments that a mean stands for, with the bounds of each measurement: what iter_avg
-// keeps of a structure, and what `auto` keeps of segments alike (docs/decisions/0015).
+// keeps of a structure, and what `auto` keeps of segments alike (docs/decisions/0017).
 //
 // A cluster of segments with n stamps is an array of values, n at a time: the sums of the stamps,
 // their least and their greatest values; in the wide form of `auto` also the least and the greatest

@@ -1,6 +1,6 @@
 // The methods that decide whether two segments match, by name: nine of Mohror's thesis (section
 // 4.3), with the thresholds that it found best (5.2.1 within a process, 5.3.1 between processes),
-// and one of our own (docs/decisions/0015).
+// and one of our own (docs/decisions/0017).
 #pragma once
 
 #include <cstdint>

@@ -6,9 +6,11 @@
 
 #include "format/encode/encode.h"
 #include "format/encode/sections.h"
+#include "format/encode/time_index.h"
 #include "format/merge/merge.h"
 #include "format/spool/layout.h"
 #include "format/testing/patterns.h"
+#include "format/time/block_encoder.h"
 #include "grammar/builder.h"
 #include "support.h"
 
@@ -148,6 +150,41 @@ void grammars() {
   }
 }
 
+// What times_fuzz.cc expects: which kind, and calls and terminals, or the length of the blocks.
+void times() {
+  std::mt19937_64 random(3);
+  for (const char* text : {"exact", "bins:0.2"}) {
+    const format::TimeSpec spec = format::TimeSpec::parse(text).value();
+    for (int i = 0; i < 6; ++i) {
+      const size_t count = size_t{1} + random() % 60, terminals = size_t{1} + random() % 9;
+      std::vector<format::TimedCall> calls;
+      uint64_t now = 1000;
+      for (size_t c = 0; c < count; ++c) {
+        const uint64_t begin = now + (c == 0 ? 0 : random() % 400);
+        now = begin + random() % 900;
+        calls.push_back({static_cast<uint32_t>(c * c % terminals), begin, now});
+      }
+      calls.back().end_ns = 100'000;
+      format::TimeData data;
+      data.index.spec = spec;
+      format::BlockEncoder encoder(spec);
+      data.index.chunks.push_back({0, 0, {encoder.encode(calls, data.bytes)}});
+      const std::string name = std::to_string(i) + (spec.bound == 0 ? "exact" : "bins");
+      put("times", "block" + name,
+          std::string{static_cast<char>(spec.bound == 0 ? 1 : 2), static_cast<char>(count - 1),
+                      static_cast<char>(terminals - 1)} +
+              data.bytes);
+      if (i % 2 == 0) data.index.clocks = {{{0, 5}, {900, 1000}}, {}, {{7, -3}}, {}};
+      std::string index = format::write_time_index(data.index);
+      index.resize(index.size() - 8);
+      put("times", "index" + name,
+          std::string{'\0', static_cast<char>(data.bytes.size() >> 8),
+                      static_cast<char>(data.bytes.size())} +
+              index);
+    }
+  }
+}
+
 void programs() {
   std::mt19937_64 random(2);
   for (int i = 0; i < 60; ++i) {
@@ -168,5 +205,6 @@ int main(int argc, char** argv) {
   spools();
   grammars();
   programs();
+  times();
   return 0;
 }

@@ -132,7 +132,9 @@ std::vector<RawSection> sort_out(std::vector<RawSection> all, std::vector<Findin
   for (RawSection& s : all) {
     const auto type = static_cast<uint32_t>(s.entry.type);
     const std::string name(to_string(s.entry.type));
-    if (!seen.insert(s.entry.type).second) {
+    if (s.entry.type == SectionType::kTime) {
+      add(findings, kRuleTimesLast, name, s.entry.entry_offset, "times in a bundle");
+    } else if (!seen.insert(s.entry.type).second) {
       add(findings, kRuleSectionOnce, name, s.entry.entry_offset, "a second section of this type");
     } else if (type < kKnownSections) {
       out.push_back(std::move(s));
@@ -148,7 +150,7 @@ std::vector<RawSection> sort_out(std::vector<RawSection> all, std::vector<Findin
 
 }  // namespace
 
-FileHeader open_header(std::string_view bytes, std::vector<Finding>& findings,
+FileHeader open_header(std::string_view bytes, uint64_t file_bytes, std::vector<Finding>& findings,
                        std::vector<ByteLine>* lines, bool& header_ok) {
   FileHeader h;
   header_ok = false;
@@ -172,10 +174,10 @@ FileHeader open_header(std::string_view bytes, std::vector<Finding>& findings,
         "the file uses a feature that this build does not know: use a newer release");
     return h;
   }
-  if (h.file_bytes != bytes.size()) {
-    const bool cut = h.file_bytes > bytes.size();
+  if (h.file_bytes != file_bytes) {
+    const bool cut = h.file_bytes > file_bytes;
     add(findings, kRuleFileLength, "header", 16,
-        "the file has " + std::to_string(bytes.size()) + " bytes, its header says " +
+        "the file has " + std::to_string(file_bytes) + " bytes, its header says " +
             std::to_string(h.file_bytes) +
             (cut ? ": it was cut short" : ": something was added or the header is damaged"));
     return h;
@@ -201,19 +203,30 @@ FileHeader open_header(std::string_view bytes, std::vector<Finding>& findings,
   return h;
 }
 
-Container open_container(std::string_view bytes, std::vector<Finding>& findings,
-                         std::vector<ByteLine>* lines) {
+Container open_container(std::string_view bytes, uint64_t file_bytes,
+                         std::vector<Finding>& findings, std::vector<ByteLine>* lines) {
   Container c;
-  c.header = open_header(bytes, findings, lines, c.header_ok);
+  c.header = open_header(bytes, file_bytes, findings, lines, c.header_ok);
   if (!c.header_ok) return c;
   std::vector<RawSection> all;
   for (const SectionEntry& e : c.header.sections) {
     const std::string name(to_string(e.type));
+    if (e.type == SectionType::kTime &&
+        (e.codec != Codec::kRaw || e.offset + e.stored_bytes != c.header.file_bytes)) {
+      add(findings, kRuleTimesLast, name, e.entry_offset, "times that are not the last section");
+      break;
+    }
+    if (e.type == SectionType::kTime && bytes.size() < file_bytes) break;
+    if (e.offset > bytes.size() || e.stored_bytes > bytes.size() - e.offset) {
+      add(findings, kRuleFileLength, name, e.offset, "the file was cut short meanwhile");
+      break;
+    }
     const std::string_view stored = bytes.substr(e.offset, e.stored_bytes);
     if (checksum32(stored) != e.checksum) {
       add(findings, kRuleSectionChecksum, name, e.offset, "wrong checksum: the section is damaged");
       continue;
     }
+    if (e.type == SectionType::kTime) continue;
     RawSection s;
     s.entry = e;
     s.in_raw = e.codec == Codec::kZstd;

@@ -25,10 +25,12 @@ struct Container {
 };
 
 // Findings are added in the order of the file; `lines` may be null.
-Container open_container(std::string_view bytes, std::vector<Finding>& findings,
-                         std::vector<ByteLine>* lines);
+// `file_bytes`: how long the file is; `bytes` may lack what begins with the times, which are left
+// out then.
+Container open_container(std::string_view bytes, uint64_t file_bytes,
+                         std::vector<Finding>& findings, std::vector<ByteLine>* lines);
 // The first part of it: header and table.
-FileHeader open_header(std::string_view bytes, std::vector<Finding>& findings,
+FileHeader open_header(std::string_view bytes, uint64_t file_bytes, std::vector<Finding>& findings,
                        std::vector<ByteLine>* lines, bool& header_ok);
 
 }  // namespace refrain::format

@@ -47,10 +47,10 @@ bool takes_numbers(SectionType type) {
 
 // Everything that can be read, with all that is wrong. Sections after a broken one are still read
 // unless they need it.
-Decoding decode_all(std::string_view bytes, std::vector<Finding>& findings,
+Decoding decode_all(std::string_view bytes, uint64_t file_bytes, std::vector<Finding>& findings,
                     std::vector<ByteLine>* lines) {
   Decoding out;
-  const Container c = open_container(bytes, findings, lines);
+  const Container c = open_container(bytes, file_bytes, findings, lines);
   if (!c.header_ok) return out;
   const bool container_is_sound = findings.empty();
   out.shares_totals = (c.header.must_understand & kFeatureSharedTotals) != 0;
@@ -107,9 +107,10 @@ Decoding decode_all(std::string_view bytes, std::vector<Finding>& findings,
 
 }  // namespace
 
-base::Result<TraceData> decode(std::string_view bytes, const std::string& name) {
+base::Result<TraceData> decode(std::string_view bytes, const std::string& name,
+                               uint64_t file_bytes) {
   std::vector<Finding> findings;
-  Decoding out = decode_all(bytes, findings, nullptr);
+  Decoding out = decode_all(bytes, std::max<uint64_t>(file_bytes, bytes.size()), findings, nullptr);
   if (findings.empty()) findings = check_content(out.trace, 1);
   if (!findings.empty()) return error_of(findings[0], name);
   count_calls(out);
@@ -118,16 +119,18 @@ base::Result<TraceData> decode(std::string_view bytes, const std::string& name) 
 
 std::vector<Finding> check(std::string_view bytes) {
   std::vector<Finding> findings;
-  const Decoding out = decode_all(bytes, findings, nullptr);
+  const Decoding out = decode_all(bytes, bytes.size(), findings, nullptr);
   // With a part missing, rules about what belongs together would only echo that.
   if (!findings.empty()) return findings;
   return check_content(out.trace);
 }
 
-base::Result<FileHeader> read_header(std::string_view bytes, const std::string& name) {
+base::Result<FileHeader> read_header(std::string_view bytes, const std::string& name,
+                                     uint64_t file_bytes) {
   std::vector<Finding> findings;
   bool header_ok = false;
-  FileHeader header = open_header(bytes, findings, nullptr, header_ok);
+  FileHeader header = open_header(bytes, std::max<uint64_t>(file_bytes, bytes.size()), findings,
+                                  nullptr, header_ok);
   if (!findings.empty()) return error_of(findings[0], name);
   return header;
 }
@@ -135,7 +138,7 @@ base::Result<FileHeader> read_header(std::string_view bytes, const std::string& 
 std::vector<ByteLine> annotate(std::string_view bytes) {
   std::vector<ByteLine> lines;
   std::vector<Finding> findings;
-  decode_all(bytes, findings, &lines);
+  decode_all(bytes, bytes.size(), findings, &lines);
   for (const Finding& f : findings)
     lines.push_back(ByteLine{f.section, f.offset < 0 ? 0 : static_cast<uint64_t>(f.offset),
                              f.in_raw, "", 0, "stopped: " + f.text});
@@ -145,7 +148,7 @@ std::vector<ByteLine> annotate(std::string_view bytes) {
 base::Result<std::vector<SectionSize>> section_sizes(std::string_view bytes,
                                                      const std::string& name) {
   std::vector<Finding> findings;
-  const Container c = open_container(bytes, findings, nullptr);
+  const Container c = open_container(bytes, bytes.size(), findings, nullptr);
   if (!findings.empty()) return error_of(findings[0], name);
   std::vector<SectionSize> sizes;
   for (const SectionEntry& e : c.header.sections) {
@@ -190,9 +193,23 @@ bool is_trace_header(std::string_view header) {
          static_cast<uint8_t>(header[kMagic.size()]) == kMajor;
 }
 
-}  // namespace
+// Where the times begin; the end of the file where there are none, or where it is not known.
+uint64_t times_begin(int fd, uint64_t file_bytes, std::string_view header) {
+  base::ByteReader length(header.substr(kFileLengthOffset + 8));
+  const uint64_t table_bytes = length.u32();
+  constexpr uint64_t kMaxTableBytes = uint64_t{kMaxSections} * 32;
+  if (table_bytes > kMaxTableBytes) return file_bytes;
+  std::string bytes(header);
+  if (read_up_to(fd, kHeaderBytes + table_bytes, bytes) != 0) return file_bytes;
+  std::vector<Finding> findings;
+  bool good = false;
+  const FileHeader h = open_header(bytes, file_bytes, findings, nullptr, good);
+  if (!good || h.sections.empty() || h.sections.back().type != SectionType::kTime)
+    return file_bytes;
+  return h.sections.back().offset;
+}
 
-base::Result<std::string> read_file(const std::string& path) {
+base::Result<OpenFile> open_up_to(const std::string& path, bool without_times) {
   constexpr uint64_t kMaxFileBytes = uint64_t{1} << 40;
   const auto failure = [&](int error) {
     return base::fail(std::string("cannot read the trace: ") + std::strerror(error), path);
@@ -209,7 +226,9 @@ base::Result<std::string> read_file(const std::string& path) {
   // Longer than the header says by this much: not read, however much of it there is.
   constexpr uint64_t kMaxSurplusBytes = uint64_t{1} << 20;
   const auto size = static_cast<uint64_t>(info.st_size);
-  std::string bytes;
+  OpenFile file{{}, size, fd};
+  std::string& bytes = file.bytes;
+  uint64_t end = size;
   int error = read_up_to(fd, std::min(size, uint64_t{kHeaderBytes}), bytes);
   if (error == 0 && is_trace_header(bytes)) {
     base::ByteReader length(std::string_view(bytes).substr(kFileLengthOffset));
@@ -222,11 +241,23 @@ base::Result<std::string> read_file(const std::string& path) {
                         path + ", byte " + std::to_string(kFileLengthOffset));
     }
     // What shrinks meanwhile is found by the header's length.
-    error = read_up_to(fd, size, bytes);
+    if (without_times) end = times_begin(fd, size, bytes);
+    error = lseek(fd, kHeaderBytes, SEEK_SET) < 0 ? errno : read_up_to(fd, end, bytes);
   }
+  if (error == 0) return file;
   close(fd);
-  if (error != 0) return failure(error);
-  return bytes;
+  return failure(error);
+}
+
+}  // namespace
+
+base::Result<OpenFile> open_file(const std::string& path) { return open_up_to(path, true); }
+
+base::Result<std::string> read_file(const std::string& path) {
+  base::Result<OpenFile> file = open_up_to(path, false);
+  if (!file.ok()) return file.error();
+  close(file->fd);
+  return std::move(file->bytes);
 }
 
 }  // namespace refrain::format

@@ -21,11 +21,21 @@ namespace refrain::format {
 // `name` is what errors call the file. DurationStats::count is counted from the grammars; the other
 // numbers of time have the error bounds of docs/format.md. A file of another major version, or with
 // a feature that this build does not know, gives ErrorCode::kUnsupported.
-base::Result<TraceData> decode(std::string_view bytes, const std::string& name);
+// Times are left out; `bytes` may lack them, `file_bytes` is then how long the file is.
+base::Result<TraceData> decode(std::string_view bytes, const std::string& name,
+                               uint64_t file_bytes = 0);
 
 // Reads the whole file (regular, at most 2^40 bytes), errors name the system's reason. Of a file
 // that its header shows to be none of ours, only the header: decode() then says why.
 base::Result<std::string> read_file(const std::string& path);
+
+// The same without the times: the bytes up to them, and an open descriptor to read them with.
+struct OpenFile {
+  std::string bytes;
+  uint64_t file_bytes = 0;
+  int fd = -1;  // the caller's
+};
+base::Result<OpenFile> open_file(const std::string& path);
 
 // What the header and section table say.
 struct SectionEntry {
@@ -48,7 +58,8 @@ struct FileHeader {
   std::vector<SectionEntry> sections;
 };
 // Header and table only, with their checksum verified; cheap. Bundled sections are not listed.
-base::Result<FileHeader> read_header(std::string_view bytes, const std::string& name);
+base::Result<FileHeader> read_header(std::string_view bytes, const std::string& name,
+                                     uint64_t file_bytes = 0);
 
 // All rules (format/rules.h) that can still be checked are, also after a first finding; empty for a
 // good file.

@@ -130,7 +130,15 @@ TEST(Document, HasEverySectionAndLimit) {
       {"depth of loops", base::NestedRuns::kMaxDepth},
       {"bytes of families for each byte", kMaxFamilyBytesPerByte},
       {"free bytes of families", kFreeFamilyBytes},
-      {"terminals of all groups", kMaxGroupTerminals}};
+      {"terminals of all groups", kMaxGroupTerminals},
+      {"bytes of times", kMaxTimeBytes},
+      {"bytes of the index of times", kMaxTimeIndexBytes},
+      {"chunks of times", kMaxTimeChunks},
+      {"blocks of a chunk", kMaxTimeBlocks},
+      {"calls of a block", kMaxCallsPerBlock},
+      {"bytes of a block", kMaxBlockBytes},
+      {"clock points of a rank", kMaxClockPoints},
+      {"clock points of all ranks", kMaxClockPointsOfAll}};
   for (const auto& [name, value] : limits) {
     std::ostringstream line;
     line << "| " << name << " | " << value << " |";

@@ -8,6 +8,8 @@
 #include "format/checksum.h"
 #include "format/content.h"
 #include "format/encode/sections.h"
+#include "format/encode/time_entry.h"
+#include "format/encode/time_index.h"
 #include "format/layout.h"
 #include "format/limits.h"
 
@@ -96,6 +98,11 @@ std::string assemble(const TraceData& trace, std::vector<Section> sections) {
     table.put_u32(checksum32(stored.bytes));
     body += stored.bytes;
   }
+  if (!trace.times.empty()) {
+    std::string times = trace.times.bytes + write_time_index(trace.times.index);
+    put_time_entry(table, times.size(), checksum32(times));
+    body += times;
+  }
   ByteWriter header;
   header.put_bytes(kMagic.data(), kMagic.size());
   header.put_u8(kMajor);
@@ -116,6 +123,14 @@ std::string assemble(const TraceData& trace, std::vector<Section> sections) {
 
 }  // namespace
 
+void put_time_entry(base::ByteWriter& table, uint64_t bytes, uint32_t checksum) {
+  table.put_varint(static_cast<uint32_t>(SectionType::kTime));
+  table.put_u8(static_cast<uint8_t>(Codec::kRaw));
+  table.put_u32(static_cast<uint32_t>(bytes));
+  table.put_u32(static_cast<uint32_t>(bytes));
+  table.put_u32(checksum);
+}
+
 base::Result<std::string> encode(const TraceData& trace) {
   if (const auto findings = check_content(trace, 1); !findings.empty())
     return base::fail("cannot write an inconsistent trace: " + findings[0].to_string());
@@ -131,6 +146,8 @@ base::Result<std::string> encode(const TraceData& trace) {
     if (optional && out.size() <= 1) continue;
     sections.push_back(Section{w.type, out.take()});
   }
+  if (trace.times.bytes.size() > kMaxTimeBytes - kMaxTimeIndexBytes)
+    return base::fail("the trace is too large: section time");
   return assemble(trace, bundle(std::move(sections)));
 }
 

@@ -6,7 +6,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
+#include "format/encode/atomic_file.h"
 #include "format/encode/encode.h"
 
 namespace refrain::format {
@@ -18,13 +20,18 @@ base::Error failure(const char* what, const std::string& path, int error) {
 }
 
 // 0, or the errno of what failed.
-int write_all(int fd, std::string_view bytes) {
+int write_all(int fd, uint64_t offset, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t n = write(fd, bytes.data(), bytes.size());
+    const ssize_t n = pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno;
     bytes.remove_prefix(static_cast<size_t>(n));
+    offset += static_cast<uint64_t>(n);
   }
+  return 0;
+}
+
+int sync(int fd) {
   int rc = 0;
   do {
     rc = fsync(fd);
@@ -42,15 +49,42 @@ bool is_within_limit(uint64_t bytes) {
 
 }  // namespace
 
-base::Status write_file_atomically(const std::string& path, std::string_view bytes) {
+AtomicFile::AtomicFile(std::string path, std::string folder, std::string temporary, int fd)
+    : path_(std::move(path)),
+      folder_(std::move(folder)),
+      temporary_(std::move(temporary)),
+      fd_(fd) {}
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      folder_(std::move(other.folder_)),
+      temporary_(std::move(other.temporary_)),
+      fd_(std::exchange(other.fd_, -1)),
+      size_(other.size_) {}
+AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(folder_, other.folder_);
+  std::swap(temporary_, other.temporary_);
+  std::swap(fd_, other.fd_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::discard() {
+  if (fd_ < 0) return;
+  close(fd_);
+  unlink(temporary_.c_str());
+  fd_ = -1;
+}
+
+base::Result<AtomicFile> AtomicFile::create(const std::string& path) {
   const size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
   if (name.empty()) return base::usage("the output is a folder, give a file name", path);
   struct stat there {};
   if (stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
     return base::usage("the output is a folder, give a file name", path);
-  if (!is_within_limit(bytes.size())) return failure("cannot write the trace", path, EFBIG);
   std::string temporary = slash == std::string::npos ? "" : folder;
   temporary += "." + name + "." + std::to_string(getpid()) + ".tmp";
 
@@ -62,20 +96,49 @@ base::Status write_file_atomically(const std::string& path, std::string_view byt
     fd = open(temporary.c_str(), flags, 0666);
   }
   if (fd < 0) return failure("cannot write the trace", path, errno);
-  int error = write_all(fd, bytes);
-  if (close(fd) != 0 && error == 0) error = errno;
-  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  return AtomicFile(path, std::move(folder), std::move(temporary), fd);
+}
+
+base::Status AtomicFile::write_at(uint64_t offset, std::string_view bytes) {
+  if (fd_ < 0) return base::fail("cannot write the trace: it is written already", path_);
+  const int error = is_within_limit(offset + bytes.size()) ? write_all(fd_, offset, bytes) : EFBIG;
+  if (error != 0) return failure("cannot write the trace", path_, error);
+  return base::Done{};
+}
+
+base::Status AtomicFile::append(std::string_view bytes) {
+  base::Status written = write_at(size_, bytes);
+  if (written.ok()) size_ += bytes.size();
+  return written;
+}
+
+base::Status AtomicFile::overwrite(uint64_t offset, std::string_view bytes) {
+  return write_at(offset, bytes);
+}
+
+base::Status AtomicFile::commit() {
+  if (fd_ < 0) return base::fail("cannot write the trace: it is written already", path_);
+  int error = sync(fd_);
+  if (close(std::exchange(fd_, -1)) != 0 && error == 0) error = errno;
+  if (error == 0 && rename(temporary_.c_str(), path_.c_str()) != 0) error = errno;
   if (error != 0) {
-    unlink(temporary.c_str());
-    return failure("cannot write the trace", path, error);
+    unlink(temporary_.c_str());
+    return failure("cannot write the trace", path_, error);
   }
   // So that the new name survives a power cut too; a folder that cannot be opened is no failure.
-  const int dir = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int dir = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (dir >= 0) {
     fsync(dir);
     close(dir);
   }
   return base::Done{};
+}
+
+base::Status write_file_atomically(const std::string& path, std::string_view bytes) {
+  base::Result<AtomicFile> file = AtomicFile::create(path);
+  if (!file.ok()) return file.error();
+  const base::Status written = file->append(bytes);
+  return written.ok() ? file->commit() : written;
 }
 
 }  // namespace refrain::format

@@ -1,0 +1,36 @@
+// AtomicFile: a file that is written piece by piece and is whole under its name, or not there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace refrain::format {
+
+class AtomicFile {
+ public:
+  // Begins the temporary ".NAME.PID.tmp" beside `path`.
+  static base::Result<AtomicFile> create(const std::string& path);
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&& other) noexcept;
+  ~AtomicFile();  // removes the temporary unless it got its name
+
+  base::Status append(std::string_view bytes);
+  base::Status overwrite(uint64_t offset, std::string_view bytes);  // what was appended
+  // Syncs and renames. Nothing may follow.
+  base::Status commit();
+  uint64_t size() const { return size_; }
+
+ private:
+  AtomicFile(std::string path, std::string folder, std::string temporary, int fd);
+  void discard();
+  base::Status write_at(uint64_t offset, std::string_view bytes);
+
+  std::string path_, folder_, temporary_;
+  int fd_ = -1;
+  uint64_t size_ = 0;
+};
+
+}  // namespace refrain::format

@@ -1,0 +1,13 @@
+// The section table's entry of the times, which encode() and TraceFileWriter write.
+#pragma once
+
+#include <cstdint>
+
+#include "base/bytes.h"
+
+namespace refrain::format {
+
+inline constexpr size_t kTimeEntryBytes = 14;
+void put_time_entry(base::ByteWriter& table, uint64_t bytes, uint32_t checksum);
+
+}  // namespace refrain::format

@@ -1,0 +1,63 @@
+// The times of a trace: where they are, their index once somebody asks for it, and their blocks
+// one by one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "format/decode/time_table.h"
+#include "format/time/data.h"
+#include "refrain/trace.h"
+
+namespace refrain::reader {
+
+// Bytes of the time section, in the file or in memory. Thread safe.
+class TimeStore {
+ public:
+  // Takes the descriptor over; place() says where in the file the times are, before anything else.
+  static std::shared_ptr<TimeStore> in_file(int fd, uint64_t offset, uint64_t bytes);
+  static std::shared_ptr<TimeStore> in_memory(std::string section);
+  // Blocks in memory with their index.
+  static std::shared_ptr<TimeStore> of(const format::TimeData& times);
+  ~TimeStore();
+  TimeStore(const TimeStore&) = delete;
+  TimeStore& operator=(const TimeStore&) = delete;
+
+  void place(uint64_t offset, uint64_t bytes) { offset_ = offset, bytes_ = bytes; }
+  uint64_t bytes() const { return bytes_; }
+  // Reads and checks the index the first time.
+  base::Result<const format::TimeTable*> table(uint64_t ranks);
+  base::Result<std::string> read(uint64_t offset, uint64_t count);
+  // How often, and how many bytes of, the section were read.
+  uint64_t reads() const { return reads_; }
+  uint64_t bytes_read() const { return bytes_read_; }
+
+ private:
+  TimeStore() = default;
+  base::Result<format::TimeTable> load(uint64_t ranks);
+
+  int fd_ = -1;
+  uint64_t offset_ = 0, bytes_ = 0;
+  std::string memory_;
+  std::optional<format::TimeIndex> given_;
+  std::once_flag once_;
+  std::optional<base::Result<format::TimeTable>> table_;
+  std::atomic<uint64_t> reads_ = 0, bytes_read_ = 0;
+};
+
+// Of a trace; nullptr when it has none.
+TimeStore* times_of(const Trace& trace);
+
+// Fills in the times of a block's calls, whose terminals are there, on the rank's own clock.
+base::Status decode_block(TimeStore& store, const format::TimeTable& table,
+                          const format::TimeTable::Block& block,
+                          std::span<const uint16_t> call_of_terminal,
+                          std::span<format::TimedCall> calls);
+
+}  // namespace refrain::reader

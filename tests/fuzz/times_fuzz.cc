@@ -1,0 +1,75 @@
+// Any bytes as the section of times, and as a block of it: an error, or times that keep the order
+// and fit the index.
+#include <algorithm>
+#include <vector>
+
+#include "base/bytes.h"
+#include "format/checksum.h"
+#include "format/decode/time_block.h"
+#include "format/decode/time_index.h"
+#include "format/decode/time_table.h"
+#include "support.h"
+
+namespace {
+
+using namespace refrain::format;
+using refrain::fuzz::require;
+
+// The index with its length and checksum made right.
+void read_index(std::string_view index, uint64_t block_bytes) {
+  refrain::base::ByteWriter out;
+  out.put_bytes(index.data(), index.size());
+  out.put_u32(static_cast<uint32_t>(index.size()));
+  out.put_u32(checksum32(index));
+  constexpr uint64_t kRanks = 4;
+  const auto read = read_time_index(out.view(), block_bytes + out.size(), kRanks);
+  if (!read.ok()) return;
+  require(check_time_index(*read, block_bytes, kRanks).ok(), "what is read keeps the rules");
+  const TimeTable table(*read);
+  for (const auto& [location, blocks] : table.locations()) {
+    const ClockMap clock = table.clock(location.first);
+    uint64_t end = 0;
+    for (const TimeTable::Block& block : blocks) {
+      const uint64_t common = clock.to_common(block.block.end_ns);
+      require(common >= end, "the common clock goes forwards");
+      end = common;
+    }
+  }
+}
+
+void read_block(std::string_view bytes, const TimeSpec& spec, uint8_t calls, uint8_t terminals) {
+  std::vector<TimedCall> out(size_t{1} + calls);
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i].terminal = static_cast<uint32_t>(i * i % (size_t{1} + terminals));
+  TimeBlock block;
+  block.calls = static_cast<uint32_t>(out.size());
+  block.bytes = static_cast<uint32_t>(bytes.size());
+  block.checksum = checksum32(bytes);
+  block.begin_ns = 1000;
+  block.end_ns = 100'000;
+  BlockDecoder decoder(spec);
+  if (!decoder.decode(block, bytes, 500, {}, out).ok()) return;
+  uint64_t end = 500;
+  for (const TimedCall& call : out) {
+    require(call.begin_ns <= call.end_ns, "no call ends before it begins");
+    require(call.end_ns >= end, "ends do not descend");
+    end = call.end_ns;
+  }
+  require(end == block.end_ns, "the block ends as the index says");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 4) return 0;
+  const std::string_view rest = refrain::fuzz::view_of(data + 3, size - 3);
+  if (data[0] % 3 == 0) {
+    read_index(rest, data[1] * uint64_t{256} + data[2]);
+    return 0;
+  }
+  TimeSpec spec;
+  spec.mode = data[0] % 3 == 1 ? TimeMode::kExact : TimeMode::kBins;
+  if (spec.mode == TimeMode::kBins) spec.bound = 200'000;
+  read_block(rest, spec, data[1], data[2]);
+  return 0;
+}
