@@ -24,6 +24,8 @@ MAJOR_OFFSET = 8  # docs/format.md, the header
 GOOD, FAILED, USAGE, INCOMPLETE, UNSUPPORTED = 0, 1, 2, 4, 5
 VERBS = [["info"], ["info", "--format", "json"], ["dump"], ["dump", "--format", "jsonl"], ["check"], ["stats"],
          ["profile", "--format", "json"], ["matrix", "--format", "csv"]]
+# Needs times of single calls: a good trace without them is not supported.
+WAITS = ["waits", "--format", "json"]
 # Shows a damaged file too, as far as it can be told, says there where it stopped, and fails like the others.
 BYTES = ["dump", "--bytes"]
 options = None
@@ -78,11 +80,12 @@ class Usage(Folder):
         one_line(self, refrain("record", "--loud", "/bin/true"), USAGE)
         one_line(self, refrain("record", "--mpi", "lam", "/bin/true"), USAGE)
         one_line(self, refrain("record", "--timing", "sundial", "/bin/true"), USAGE)
-        for verb in VERBS:
+        for verb in VERBS + [WAITS]:
             one_line(self, refrain(verb[0]), USAGE)
 
     def test_help_is_no_error(self):
-        for words in ([], ["record"], ["dump"], ["info"], ["check"], ["stats"], ["profile"], ["matrix"]):
+        for words in ([], ["record"], ["dump"], ["info"], ["check"], ["stats"], ["profile"], ["matrix"],
+                      ["waits"]):
             done = refrain(*words, "--help")
             self.assertEqual((done.returncode, done.stderr), (GOOD, b""))
             self.assertIn(b"refrain", done.stdout)
@@ -108,7 +111,7 @@ class Usage(Folder):
             pass
         with open(self.path("text.rfn"), "w") as f:
             f.write("this is no trace, whatever its name says\n" * 20)
-        for verb in VERBS:
+        for verb in VERBS + [WAITS]:
             one_line(self, refrain(*verb, self.path("absent.rfn")), FAILED)
             one_line(self, refrain(*verb, self.path("empty.rfn")), FAILED)
             one_line(self, refrain(*verb, self.path("text.rfn")), FAILED)
@@ -341,6 +344,11 @@ class Damage(Folder):
             one_line(self, done, USAGE)
             self.assertEqual(done.stdout, b"")
         one_line(self, refrain("profile", path, "--top", "-1"), USAGE)
+        self.assertIn("late_sender", one_line(self, refrain("waits", path, "--pattern", "early_bird"), USAGE))
+        for words in (["--rank", "99"], ["--explain", "early_bird"], ["--explain", "late_sender:x"],
+                      ["--explain", "late_sender:99"], ["--explain", "late_sender::nowhere.c:1"]):
+            one_line(self, refrain("waits", path, *words), USAGE)
+        self.assertIn("no times of single calls", one_line(self, refrain("waits", path), UNSUPPORTED))
 
     def test_closed_output(self):
         """`refrain dump | head` is no error to shout about."""

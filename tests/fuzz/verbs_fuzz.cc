@@ -1,9 +1,10 @@
-// Whatever opens as a trace goes through every verb: info, stats, check, profile, matrix, and dump
-// of some calls of some ranks. None may fail, and what they count must agree.
+// Whatever opens as a trace goes through every verb: info, stats, check, profile, matrix, waits and
+// dump of some calls of some ranks. None may fail, and what they count must agree.
 #include <algorithm>
 
 #include "analysis/matrix.h"
 #include "analysis/profile.h"
+#include "analysis/waits/wait_states.h"
 #include "reader/verify.h"
 #include "refrain/calls.h"
 #include "report/call_text.h"
@@ -11,6 +12,7 @@
 #include "report/matrix_report.h"
 #include "report/profile_report.h"
 #include "report/stats_text.h"
+#include "report/waits_report.h"
 #include "support.h"
 
 namespace refrain::fuzz {
@@ -69,6 +71,54 @@ void fold(const Trace& trace) {
   (void)report::matrix_text(matrix, trace.name()).size();
 }
 
+// Times that follow from the numbers of the calls, a limited part of each location.
+class Numbered : public analysis::waits::CallSource {
+ public:
+  bool has_times() override { return true; }
+  std::unique_ptr<analysis::waits::CallStream> open(RankReader& reader, uint32_t thread) override {
+    auto cursor = reader.cursor(thread);
+    if (!cursor.ok()) return nullptr;
+    return std::make_unique<Calls>(std::move(*cursor), static_cast<uint64_t>(reader.rank()));
+  }
+
+ private:
+  class Calls : public analysis::waits::CallStream {
+   public:
+    Calls(Cursor cursor, uint64_t rank) : cursor_(std::move(cursor)), rank_(rank) {}
+    bool next(analysis::waits::TimedCall& out) override {
+      const Call* call = cursor_.next();
+      if (call == nullptr || call->seq >= kMostCalls) return false;
+      const uint64_t begin = call->seq * (10 + rank_ % 7);
+      out = {call->signature, call->seq, begin, begin + rank_ % 5};
+      return true;
+    }
+
+   private:
+    static constexpr uint64_t kMostCalls = 2000;
+    Cursor cursor_;
+    uint64_t rank_;
+  };
+};
+
+void wait(const Trace& trace) {
+  namespace waits = analysis::waits;
+  Numbered calls;
+  waits::Options options;
+  options.explain = waits::Pattern::kAll;
+  options.explain_count = 3;
+  const auto result = waits::wait_states(trace, calls, options);
+  require(result.ok(), "calls with times have wait states");
+  uint64_t waiting = 0;
+  for (const waits::RankTime& time : result->ranks) waiting += time.waiting_ns;
+  require(result->ns_of(waits::Pattern::kAll) >= waiting, "every wait has a pattern");
+  reader::Symbols symbols;
+  const report::WaitsView view{trace, *result, symbols, std::nullopt, -1, 5};
+  (void)report::waits_json(view).size();
+  (void)report::waits_text(view).size();
+  (void)report::waits_csv(view).size();
+  (void)report::explained_text(view).size();
+}
+
 }  // namespace
 }  // namespace refrain::fuzz
 
@@ -85,5 +135,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)reader::verify(*trace, 10).size();
   for (const Rank rank : {Rank{0}, ranks / 2, ranks - 1}) fuzz::dump(*trace, rank);
   fuzz::fold(*trace);
+  fuzz::wait(*trace);
   return 0;
 }

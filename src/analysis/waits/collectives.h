@@ -1,0 +1,97 @@
+// Collectives that some ranks have entered and not all have left.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/waits/messages.h"
+
+namespace refrain::analysis::waits {
+
+// The n-th collective of a communicator. `stream` tells its ordinary ones (0) from those of a
+// persistent request (1 + how many such requests were made before) and of a window.
+struct InstanceKey {
+  CommKey comm = kNoComm;
+  uint64_t stream = 0, number = 0;
+  bool operator==(const InstanceKey&) const = default;
+};
+inline constexpr uint64_t kWindowStreams = uint64_t{1} << 32;
+
+struct InstanceHash {
+  size_t operator()(const InstanceKey& k) const {
+    uint64_t h = k.comm;
+    for (const uint64_t v : {k.stream, k.number}) h = (h ^ v) * 0x9e3779b97f4a7c15U, h ^= h >> 29;
+    return h;
+  }
+};
+
+// The last of some ranks to enter.
+struct LastEntry {
+  uint64_t count = 0;
+  uint64_t begin = 0;
+  NodeId node = kNoNode;
+  uint64_t ideal = 0;
+  void add(uint64_t at, NodeId who, uint64_t ideal_at) {
+    if (count++ == 0 || at >= begin) begin = at, node = who;
+    if (count == 1 || ideal_at > ideal) ideal = ideal_at;
+  }
+};
+
+struct Instance {
+  uint64_t number = 0;    // of all instances; also names the window that it makes
+  uint64_t expected = 0;  // ranks of this world
+  uint64_t ended = 0;
+  LastEntry all, root, leaves;
+  uint64_t leaves_expected = 0;
+  bool has_left = false;
+  uint64_t first_end = 0;  // of the first rank to leave; blocking forms only
+  struct Member {
+    int64_t position = 0;
+    LastEntry entry;
+  };
+  std::vector<Member> members;  // of scans
+  std::vector<uint32_t> held;   // locations that wait for others to enter
+};
+
+class InstanceTable {
+ public:
+  explicit InstanceTable(size_t most) : most_(most) {}
+  // nullptr: the table is full. Valid until it is left by all.
+  Instance* enter(const InstanceKey& key, uint64_t expected) {
+    const auto known = all_.find(key);
+    if (known != all_.end()) return &known->second;
+    if (all_.size() >= most_) {
+      ++dropped_;
+      return nullptr;
+    }
+    Instance& made = all_[key];
+    made.number = made_++;
+    made.expected = expected;
+    return &made;
+  }
+  Instance* find(const InstanceKey& key) {
+    const auto known = all_.find(key);
+    return known == all_.end() ? nullptr : &known->second;
+  }
+  void leave(const InstanceKey& key) {
+    const auto known = all_.find(key);
+    if (known != all_.end() && ++known->second.ended >= known->second.expected) all_.erase(known);
+  }
+  size_t open() const { return all_.size(); }
+  uint64_t dropped() const { return dropped_; }
+  // Instances that some ranks never entered.
+  uint64_t incomplete() const {
+    uint64_t n = 0;
+    for (const auto& [key, instance] : all_) n += instance.all.count < instance.expected ? 1 : 0;
+    return n;
+  }
+
+ private:
+  size_t most_;
+  uint64_t made_ = 0, dropped_ = 0;
+  std::unordered_map<InstanceKey, Instance, InstanceHash> all_;
+};
+
+}  // namespace refrain::analysis::waits

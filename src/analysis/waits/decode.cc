@@ -1,0 +1,211 @@
+// Messages and requests; collectives and windows are in decode_collective.cc.
+
+#include <string_view>
+
+#include "analysis/waits/op.h"
+#include "mpi/call_table.h"
+
+namespace refrain::analysis::waits {
+namespace {
+
+const Value& argument(const Signature& s, std::string_view name) {
+  static const Value kNothing;
+  const Value* value = s.find(name);
+  return value == nullptr ? kNothing : value->at_entry();
+}
+
+const Value& result(const Signature& s, std::string_view name) {
+  static const Value kNothing;
+  const Value* value = s.find(name);
+  return value == nullptr ? kNothing : value->at_exit();
+}
+
+// A logical output; C gives a number, whatever is not 0 is true.
+bool is_true(const Value& value) { return value.is_integer() && value.number != 0; }
+
+bool take_source_and_tag(const Value& status, int64_t& source, int64_t& tag) {
+  if (!status.source().is_integer() || !status.tag().is_integer()) return false;
+  source = status.source().number;
+  tag = status.tag().number;
+  return true;
+}
+
+// Failed, and no message went: one that was cut short did.
+bool moved_nothing(const Signature& s) {
+  return s.failed() && s.error_class.name() != "MPI_ERR_TRUNCATE" &&
+         s.error_class.name() != "MPI_ERR_IN_STATUS";
+}
+
+std::string_view plain_name(std::string_view name) {
+  if (name.ends_with("_c")) name.remove_suffix(2);
+  if (name.starts_with("MPI_")) name.remove_prefix(4);
+  if (name.starts_with("MPIX_")) name.remove_prefix(5);
+  return name;
+}
+
+}  // namespace
+
+PlaceId Decoder::Places::id(DefinitionId path, CallId call) {
+  const auto [known, is_new] =
+      ids_.try_emplace(uint64_t{path} << 16 | call, static_cast<PlaceId>(all_.size()));
+  if (is_new) all_.push_back({path, call});
+  return known->second;
+}
+
+const Op& Decoder::op(const Signature& signature) {
+  std::unique_ptr<Op>& slot = ops_[signature.id];
+  if (slot != nullptr) return *slot;
+  slot = std::make_unique<Op>();
+  Op& op = *slot;
+  op.call = signature.call;
+  op.place = places_.id(signature.site, signature.call);
+  if (moved_nothing(signature)) return op;
+  const std::string_view name = plain_name(signature.name);
+  const mpi::CallInfo* info = mpi::find_call(signature.call);
+  op.is_persistent = info != nullptr && info->persistent;
+  const Value* request = signature.find("request");
+  op.makes_request = request != nullptr && request->at_exit().kind == ValueKind::kRequest &&
+                     request->at_exit().id == signature.id;
+  if (decode_collective(signature, name, op) || decode_window(signature, name, op)) return op;
+  decode_message(signature, name, op);
+  if (op.action == Action::kNothing) decode_completion(signature, name, op);
+  return op;
+}
+
+CommView Decoder::comm_of(const Signature& s, std::string_view parameter) {
+  const Value& value = argument(s, parameter);
+  return comms_.view(value.is_object() ? value.id : kNoDefinition, reader_.rank());
+}
+
+MessageEnd Decoder::end_of(const Signature& s, std::string_view peer, std::string_view tag) {
+  MessageEnd out;
+  const CommView comm = comm_of(s, "comm");
+  out.comm = comm.key;
+  const Value& who = argument(s, peer);
+  if (who.is_integer()) out.peer = comm.comm.peer(who.number);
+  if (out.peer == -1) out.peer = kNobody;
+  if (who.name() == "MPI_ANY_SOURCE") out.peer = kAny;
+  const Value& which = argument(s, tag);
+  out.tag = which.is_integer() ? which.number : kAny;
+  return out;
+}
+
+// A call that received says what it received, where it did not ask for one certain message.
+void Decoder::take_status(const Signature& s, MessageEnd& end) {
+  if (end.peer == kNobody || end.is_known()) return;
+  const Value& status = result(s, "status");
+  int64_t source = 0, tag = 0;
+  if (!take_source_and_tag(status, source, tag) && !take_source_and_tag(s.matched, source, tag))
+    return;
+  const Rank peer = comm_of(s, "comm").comm.peer(source);
+  end.peer = peer < 0 ? kNobody : peer;
+  end.tag = tag;
+}
+
+void Decoder::decode_message(const Signature& s, std::string_view name, Op& op) {
+  const auto one_of = [&](auto... names) { return ((name == names) || ...); };
+  const bool is_send =
+      one_of("Send", "Ssend", "Bsend", "Rsend", "Isend", "Issend", "Ibsend", "Irsend", "Send_init",
+             "Ssend_init", "Bsend_init", "Rsend_init", "Psend_init");
+  const bool is_receive = one_of("Recv", "Irecv", "Recv_init", "Precv_init");
+  if (is_send) {
+    op.action = Action::kSend;
+    op.send = end_of(s, "dest", "tag");
+    op.send.is_buffered = one_of("Bsend", "Ibsend", "Bsend_init");
+  } else if (is_receive) {
+    op.action = Action::kReceive;
+    op.receive = end_of(s, "source", "tag");
+    if (name == "Recv") take_status(s, op.receive);
+  } else if (one_of("Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace")) {
+    op.action = Action::kSendReceive;
+    op.send = end_of(s, "dest", "sendtag");
+    op.receive = end_of(s, "source", "recvtag");
+    if (!op.makes_request) take_status(s, op.receive);
+  } else if (one_of("Probe", "Mprobe", "Improbe")) {
+    if (name == "Improbe" && !is_true(result(s, "flag"))) return;
+    op.action = name == "Probe" ? Action::kProbe : Action::kMatchedProbe;
+    op.receive = end_of(s, "source", "tag");
+    take_status(s, op.receive);
+    const Value& message = result(s, "message");
+    op.message_object = message.is_object() ? message.number : -1;
+  } else if (one_of("Mrecv", "Imrecv")) {
+    const Value& message = argument(s, "message");
+    op.action = Action::kMatchedReceive;
+    op.message_object = message.is_object() ? message.number : -1;
+  }
+  op.is_partitioned = one_of("Psend_init", "Precv_init");
+  if (op.is_partitioned)
+    op.partitions = static_cast<uint64_t>(argument(s, "partitions").integer_or(1));
+}
+
+void Decoder::decode_completion(const Signature& s, std::string_view name, Op& op) {
+  const auto one_of = [&](auto... names) { return ((name == names) || ...); };
+  const auto add = [&](const Value& request, const Value& status, const Value& matched) {
+    if (request.kind != ValueKind::kRequest) return;
+    RequestUse use;
+    use.request = request.id;
+    use.has_message = take_source_and_tag(status, use.source, use.tag) ||
+                      take_source_and_tag(matched, use.source, use.tag);
+    op.requests.push_back(use);
+  };
+  const Value& one = argument(s, "request");
+  const Value& many = argument(s, "array_of_requests");
+  const Value& statuses = result(s, "array_of_statuses");
+  if (one_of("Start", "Request_free", "Cancel", "Pready", "Pready_range", "Pready_list")) {
+    op.action = name == "Start"          ? Action::kStart
+                : name == "Request_free" ? Action::kFree
+                : name == "Cancel"       ? Action::kCancel
+                                         : Action::kReady;
+    add(one, {}, {});
+    if (name == "Pready_range")
+      op.partitions = static_cast<uint64_t>(argument(s, "partition_high").integer_or(0) -
+                                            argument(s, "partition_low").integer_or(0) + 1);
+    if (name == "Pready_list") op.partitions = argument(s, "array_of_partitions").size();
+    return;
+  }
+  if (name == "Startall") {
+    op.action = Action::kStart;
+    many.for_each([&](const Value& request) { add(request, {}, {}); });
+    return;
+  }
+  if (!one_of("Wait", "Test", "Waitall", "Testall", "Waitany", "Testany", "Waitsome", "Testsome"))
+    return;
+  op.action = Action::kComplete;
+  const auto all_in_vain = [&] {
+    const auto note = [&](const Value& request) {
+      if (request.kind == ValueKind::kRequest) op.in_vain.push_back(request.id);
+    };
+    if (many.is_array())
+      many.for_each(note);
+    else
+      note(one);
+  };
+  const bool has_flag = s.find("flag") != nullptr;
+  if (has_flag && !is_true(result(s, "flag"))) return all_in_vain();
+  if (one_of("Wait", "Test")) return add(one, result(s, "status"), s.matched);
+  if (one_of("Waitall", "Testall")) {
+    uint64_t i = 0;
+    many.for_each([&](const Value& request) {
+      add(request, statuses.at(i), s.matched.at(i));
+      ++i;
+    });
+    return;
+  }
+  if (one_of("Waitany", "Testany")) {
+    const Value& index = result(s, "index");
+    if (index.is_integer() && index.number >= 0)
+      add(many.at(static_cast<uint64_t>(index.number)), result(s, "status"),
+          s.matched.is_array() ? s.matched.at(0) : s.matched);
+    return;
+  }
+  const Value& indices = result(s, "array_of_indices");
+  if (indices.size() == 0) return all_in_vain();
+  uint64_t i = 0;
+  indices.for_each([&](const Value& index) {
+    if (index.is_integer() && index.number >= 0)
+      add(many.at(static_cast<uint64_t>(index.number)), statuses.at(i), s.matched.at(i));
+    ++i;
+  });
+}
+
+}  // namespace refrain::analysis::waits

@@ -1,0 +1,99 @@
+// Messages between their two ends, matched by (communicator, source, destination, tag) in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/waits/op.h"
+
+namespace refrain::analysis::waits {
+
+using NodeId = uint64_t;
+using MessageId = uint32_t;
+inline constexpr NodeId kNoNode = UINT64_MAX;
+inline constexpr MessageId kNoMessage = UINT32_MAX;
+inline constexpr uint32_t kNoLocation = UINT32_MAX;
+
+struct Message {
+  NodeId send_node = kNoNode, receive_node = kNoNode;
+  uint64_t sent_ns = 0, posted_ns = 0;        // begin of the send, and of the receive
+  uint64_t ideal_sent = 0, ideal_posted = 0;  // the same on the ideal network
+  Rank sender = kNobody, receiver = kNobody;
+  CommKey comm = kNoComm;
+  int64_t tag = 0;
+  uint64_t parts_left = 0;      // of a partitioned one, to be made ready
+  uint32_t held = kNoLocation;  // location that waits to see it sent
+  uint8_t users = 0;
+  bool is_sent = false, is_posted = false, is_received = false;
+  bool is_taken = false;              // the channel has given it to a receive
+  bool is_late_out_of_order = false;  // the receiver took one that was sent later, first
+};
+
+struct ChannelKey {
+  CommKey comm = kNoComm;
+  Rank source = 0, dest = 0;
+  int64_t tag = 0;
+  bool operator==(const ChannelKey&) const = default;
+};
+
+struct ChannelHash {
+  size_t operator()(const ChannelKey& k) const {
+    uint64_t h = k.comm;
+    for (const int64_t v : {k.source, k.dest, k.tag})
+      h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15U, h ^= h >> 29;
+    return h;
+  }
+};
+
+// What is known of messages in flight. Every function that gives out a message adds a user; it is
+// gone when the last one lets go of it.
+class MessageTable {
+ public:
+  explicit MessageTable(size_t most) : most_(most) {}
+
+  // The next message that goes, or is received, on this channel. kNoMessage: the table is full, or
+  // was when an earlier message of the channel should have entered.
+  MessageId sent(const ChannelKey& key) { return end(key, &Channel::unsent, &Channel::untaken); }
+  MessageId taken(const ChannelKey& key);
+  // The message that a receive would take now; kNoMessage: nothing was sent yet. Adds no user.
+  MessageId peek(const ChannelKey& key) const;
+  // Waits for it: the message that the next send on the channel makes. Adds no user.
+  void hold(const ChannelKey& key, uint32_t location);
+  // A location that waits for a message on this channel; forgets it.
+  uint32_t take_held(const ChannelKey& key);
+
+  Message& at(MessageId id) { return all_[id]; }
+  void use(MessageId id) { ++all_[id].users; }
+  void drop(MessageId id);
+  // A receive that was cancelled before its message was sent: the next one gets that. Drops a user.
+  void forget(const ChannelKey& key, MessageId id);
+
+  size_t live() const { return live_; }
+  size_t most_live() const { return most_live_; }
+  uint64_t dropped() const { return dropped_; }
+  // Messages with one end only, after the last call.
+  uint64_t only_sent() const { return count(&Channel::untaken); }
+  uint64_t only_received() const { return count(&Channel::unsent); }
+
+ private:
+  struct Channel {
+    std::deque<MessageId> untaken;  // sent, and no receive yet
+    std::deque<MessageId> unsent;   // received, and no send yet
+    bool is_broken = false;
+  };
+  using Queue = std::deque<MessageId> Channel::*;
+  MessageId end(const ChannelKey& key, Queue others, Queue own);
+  uint64_t count(Queue queue) const;
+
+  size_t most_, live_ = 0, most_live_ = 0;
+  uint64_t dropped_ = 0;
+  std::vector<Message> all_;
+  std::vector<MessageId> free_;
+  std::unordered_map<ChannelKey, Channel, ChannelHash> channels_;
+  std::unordered_multimap<ChannelKey, uint32_t, ChannelHash> held_;
+};
+
+}  // namespace refrain::analysis::waits

@@ -1,0 +1,137 @@
+// Op: what one call does, as far as waiting goes: decoded once for each signature of a rank.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/waits/comms.h"
+#include "analysis/waits/pattern.h"
+#include "refrain/calls.h"
+
+namespace refrain::analysis::waits {
+
+using PlaceId = uint32_t;  // a call path together with the MPI function at its end
+inline constexpr int64_t kAny = INT64_MIN;
+inline constexpr Rank kNobody = -2;  // MPI_PROC_NULL, a process of another world, not known
+
+enum class Action : uint8_t {
+  kNothing,       // nobody waits for it, and it waits for nobody
+  kSend,          // with Op::send
+  kReceive,       // with Op::receive
+  kSendReceive,   // both
+  kProbe,         // looks at the next message
+  kMatchedProbe,  // takes it out of the queue
+  kMatchedReceive,
+  kCollective,
+  kStart,     // starts persistent requests
+  kReady,     // a part of a partitioned message
+  kComplete,  // completes requests, or waits for them in vain
+  kFree,      // of a request
+  kCancel,    // the same
+  kWindowEpoch,
+};
+
+// One end of a message.
+struct MessageEnd {
+  CommKey comm = kNoComm;
+  Rank peer = kNobody;  // world rank; kAny: any
+  int64_t tag = 0;      // kAny: any
+  bool is_buffered = false;
+  bool is_known() const { return peer != kAny && tag != kAny; }
+};
+
+// A request that a call is about. `message` is known where the call says which message it was.
+struct RequestUse {
+  SignatureId request = 0;
+  bool has_message = false;
+  int64_t source = 0, tag = 0;  // in the ranks of the request's communicator
+};
+
+enum class CollectiveKind : uint8_t {
+  kNxN,
+  kBarrier,
+  kToRoot,
+  kFromRoot,
+  kScan,
+  kInit,
+  kFinalize,
+  kWindow,
+  kFence
+};
+enum class Role : uint8_t { kAll, kRoot, kLeaf, kNone };
+
+enum class EpochCall : uint8_t { kNone, kPost, kStart, kComplete, kWait, kLock, kUnlock, kAccess };
+
+struct Op {
+  Action action = Action::kNothing;
+  CallId call = 0;
+  PlaceId place = 0;
+  bool makes_request = false;  // work is done when that completes
+  bool is_persistent = false;  // ... and begins when that is started
+  bool is_partitioned = false;
+  uint64_t partitions = 1;
+  MessageEnd send, receive;
+  int64_t message_object = -1;       // of matched probes and receives
+  std::vector<RequestUse> requests;  // started, completed or freed
+  std::vector<SignatureId> in_vain;  // still open after a test
+  // collectives
+  CollectiveKind collective = CollectiveKind::kNxN;
+  Role role = Role::kAll;
+  CommView comm;
+  // one-sided
+  EpochCall epoch = EpochCall::kNone;
+  int64_t window = 0;          // the N of win#N
+  std::vector<Rank> partners;  // world ranks: of the group, or the target
+  bool is_exclusive = false;   // lock
+  bool all_targets = false;    // lock_all, flush_all
+};
+
+// The ops of one rank. Uses reader and comms while it lives.
+class Decoder {
+ public:
+  class Places {
+   public:
+    struct Place {
+      DefinitionId path = kNoDefinition;
+      CallId call = 0;
+    };
+    PlaceId id(DefinitionId path, CallId call);
+    const Place& place(PlaceId id) const { return all_[id]; }
+    size_t size() const { return all_.size(); }
+
+   private:
+    std::unordered_map<uint64_t, PlaceId> ids_;
+    std::vector<Place> all_;
+  };
+
+  Decoder(RankReader& reader, CommTable& comms, Places& places)
+      : reader_(reader), comms_(comms), places_(places) {}
+
+  const Op& op(const Signature& signature);
+  // Of the call that made a request.
+  const Op& op_of(SignatureId request) { return op(reader_.signature(request)); }
+  // Notes what calls that make groups say; must see every call in order.
+  void follow_groups(const Signature& signature);
+  // World ranks of a group that a PSCW epoch names; empty: not known.
+  const std::vector<Rank>& group(int64_t id) const;
+
+ private:
+  void decode_message(const Signature& s, std::string_view name, Op& op);
+  void decode_completion(const Signature& s, std::string_view name, Op& op);
+  bool decode_collective(const Signature& s, std::string_view name, Op& op);
+  bool decode_window(const Signature& s, std::string_view name, Op& op);
+  CommView comm_of(const Signature& s, std::string_view parameter);
+  MessageEnd end_of(const Signature& s, std::string_view peer, std::string_view tag);
+  void take_status(const Signature& s, MessageEnd& end);
+  std::vector<Rank> listed(const std::vector<Rank>& from, const Value* list, bool keep) const;
+
+  RankReader& reader_;
+  CommTable& comms_;
+  Places& places_;
+  std::unordered_map<SignatureId, std::unique_ptr<Op>> ops_;
+  std::unordered_map<int64_t, std::vector<Rank>> groups_;
+};
+
+}  // namespace refrain::analysis::waits

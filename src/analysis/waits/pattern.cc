@@ -1,0 +1,66 @@
+#include "analysis/waits/pattern.h"
+
+#include <array>
+#include <cstddef>
+
+namespace refrain::analysis::waits {
+namespace {
+
+struct Row {
+  std::string_view name, title;
+  Pattern parent;
+};
+
+constexpr std::array<Row, kPatterns> kRows = {{
+    {"all", "All waiting", Pattern::kAll},
+    {"point_to_point", "Messages", Pattern::kAll},
+    {"late_sender", "Late sender", Pattern::kPointToPoint},
+    {"late_sender_wrong_order", "Messages in wrong order", Pattern::kLateSender},
+    {"late_receiver", "Late receiver", Pattern::kPointToPoint},
+    {"late_receiver_wrong_order", "Messages in wrong order", Pattern::kLateReceiver},
+    {"collective", "Collectives", Pattern::kAll},
+    {"early_reduce", "Early reduce", Pattern::kCollective},
+    {"late_broadcast", "Late broadcast", Pattern::kCollective},
+    {"early_scan", "Early scan", Pattern::kCollective},
+    {"wait_at_nxn", "Wait at N x N", Pattern::kCollective},
+    {"nxn_completion", "N x N completion", Pattern::kCollective},
+    {"wait_at_barrier", "Wait at barrier", Pattern::kCollective},
+    {"barrier_completion", "Barrier completion", Pattern::kCollective},
+    {"one_sided", "One-sided communication", Pattern::kAll},
+    {"wait_at_window", "Wait at making or freeing a window", Pattern::kOneSided},
+    {"wait_at_fence", "Wait at fence", Pattern::kOneSided},
+    {"late_post", "Late post", Pattern::kOneSided},
+    {"early_wait", "Early wait", Pattern::kOneSided},
+    {"lock_contention", "Lock contention", Pattern::kOneSided},
+    {"start_and_end", "Start and end", Pattern::kAll},
+    {"init_imbalance", "Imbalance at MPI_Init", Pattern::kStartAndEnd},
+    {"finalize_imbalance", "Imbalance at MPI_Finalize", Pattern::kStartAndEnd},
+}};
+
+const Row& row(Pattern pattern) { return kRows[static_cast<size_t>(pattern)]; }
+
+}  // namespace
+
+std::string_view name_of(Pattern pattern) { return row(pattern).name; }
+std::string_view title_of(Pattern pattern) { return row(pattern).title; }
+Pattern parent_of(Pattern pattern) { return row(pattern).parent; }
+
+std::optional<Pattern> pattern_named(std::string_view name) {
+  for (size_t i = 0; i < kRows.size(); ++i)
+    if (kRows[i].name == name) return static_cast<Pattern>(i);
+  return std::nullopt;
+}
+
+int depth_of(Pattern pattern) {
+  int depth = 0;
+  for (; pattern != Pattern::kAll; pattern = parent_of(pattern)) ++depth;
+  return depth;
+}
+
+bool contains(Pattern outer, Pattern inner) {
+  for (; inner != Pattern::kAll; inner = parent_of(inner))
+    if (inner == outer) return true;
+  return outer == Pattern::kAll;
+}
+
+}  // namespace refrain::analysis::waits

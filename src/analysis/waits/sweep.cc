@@ -1,0 +1,319 @@
+// The events of all locations in the order of time, the repair of times, and the bookkeeping of
+// waits. What single kinds of calls wait for is in sweep_*.cc.
+//
+// Laws: at the end of a call every call that could have kept it has begun, or the location is held
+// until it has. Where that never comes (an incomplete trace), patience ends the holding.
+
+#include "analysis/waits/sweep.h"
+
+#include <algorithm>
+
+namespace refrain::analysis::waits {
+
+Sweep::Sweep(const Trace& trace, CallSource& source, const Options& options)
+    : trace_(trace),
+      source_(source),
+      options_(options),
+      comms_(trace),
+      log_(options.memory_bytes),
+      messages_(options.most_messages),
+      instances_(options.most_collectives) {}
+
+void Sweep::run() {
+  const auto ranks = static_cast<size_t>(trace_.rank_count());
+  ranks_.resize(ranks);
+  rank_times_.resize(ranks);
+  synchronisations_.resize(ranks);
+  for (size_t r = 0; r < ranks; ++r) {
+    RankState& rank = ranks_[r];
+    for (const Location& where : trace_.locations(static_cast<Rank>(r))) {
+      if (rank.reader == nullptr) {
+        rank.reader = std::make_unique<RankReader>(source_.reader(trace_, static_cast<Rank>(r)));
+        rank.decoder = std::make_unique<Decoder>(*rank.reader, comms_, places_);
+      }
+      std::unique_ptr<CallStream> calls = source_.open(*rank.reader, where.thread);
+      if (calls == nullptr || where.calls == 0) continue;
+      rank.is_here = true;
+      LocationState& l = locations_.emplace_back();
+      l.calls = std::make_unique<LookAhead>(std::move(calls), *rank.decoder);
+      l.rank = static_cast<Rank>(r);
+      names_.push_back({l.rank, where.thread});
+    }
+    ranks_here_ += rank.is_here ? 1 : 0;
+  }
+  for (uint32_t i = 0; i < locations_.size(); ++i) advance(i);
+  while (!events_.empty()) {
+    const Event event = events_.top();
+    events_.pop();
+    now_ = std::max(now_, event.time);
+    LocationState& l = locations_[event.location];
+    switch (event.kind) {
+      case EventKind::kBegin: begin(event.location); break;
+      case EventKind::kEnd: end(event.location); break;
+      case EventKind::kTimeout:
+        if (!l.is_held || l.serial != event.serial) break;
+        l.gave_up = true;
+        wake(event.location);
+    }
+  }
+}
+
+// The location's next call, its times repaired: what is between two calls keeps its length, and
+// time inside of a call gives way until nothing is shifted any more.
+void Sweep::advance(uint32_t location) {
+  LocationState& l = locations_[location];
+  if (!l.calls->next(l.current)) return;
+  TimedCall& call = l.current.call;
+  ++counts_.calls;
+  if (call.end_ns < call.begin_ns) {
+    ++counts_.negative_durations;
+    call.end_ns = call.begin_ns;
+  }
+  // A call whose callback called MPI ends after, and began before, the calls of its callback.
+  if (l.has_begun && call.begin_ns < l.recorded_end) {
+    if (call.end_ns < l.recorded_end) ++counts_.backward_times;
+    call.begin_ns = l.recorded_end;
+    call.end_ns = std::max(call.end_ns, call.begin_ns);
+  }
+  l.begin = call.begin_ns + l.shift;
+  l.end = std::max(call.end_ns, l.begin);
+  events_.push({l.begin, EventKind::kBegin, location, 0});
+}
+
+void Sweep::measure_begin(LocationState& l) {
+  const uint64_t gap = l.has_begun ? l.begin - l.end_of_last : 0;
+  if (!l.has_begun) {
+    l.first_begin = l.start_ns = l.begin;
+    l.has_begun = true;
+  }
+  if (!l.has_finished) l.ideal += gap, l.useful += gap;
+  const Op& op = *l.current.op;
+  if (op.action == Action::kCollective && op.collective == CollectiveKind::kFinalize) {
+    l.has_finished = true;
+    l.finish_ns = l.begin;
+    l.ideal_finish = l.ideal;
+  }
+}
+
+void Sweep::measure_end(LocationState& l) {
+  const Op& op = *l.current.op;
+  if (op.action == Action::kCollective && op.collective == CollectiveKind::kInit) {
+    l.has_started = true;
+    l.start_ns = l.end;
+    l.ideal = 0;
+    l.useful = 0;
+  }
+  l.recorded_end = l.current.call.end_ns;
+  l.shift = l.end - l.recorded_end;
+  l.end_of_last = l.end;
+  if (!l.has_finished) {
+    l.finish_ns = l.end;
+    l.ideal_finish = l.ideal;
+  }
+  RankTime& time = rank_times_[static_cast<size_t>(l.rank)];
+  time.total_ns = std::max(time.total_ns, l.end - l.first_begin);
+}
+
+void Sweep::begin(uint32_t location) {
+  LocationState& l = locations_[location];
+  measure_begin(l);
+  const Op& op = *l.current.op;
+  l.node = kNoNode;
+  if (op.action != Action::kNothing) {
+    Node node;
+    node.seq = l.current.call.seq;
+    node.begin = l.begin;
+    node.end = l.end;
+    node.previous = l.last_node;
+    node.location = location;
+    node.place = op.place;
+    l.node = l.last_node = log_.nodes.append(node);
+  }
+  switch (op.action) {
+    case Action::kSend:
+    case Action::kReceive:
+    case Action::kSendReceive:
+    case Action::kProbe:
+    case Action::kMatchedProbe:
+    case Action::kMatchedReceive: begin_message(location); break;
+    case Action::kStart: begin_start(location); break;
+    case Action::kReady: begin_ready(location); break;
+    case Action::kCancel: begin_cancel(location); break;
+    case Action::kCollective: begin_collective(location); break;
+    case Action::kWindowEpoch: begin_window(location); break;
+    case Action::kNothing:
+    case Action::kComplete:
+    case Action::kFree: break;
+  }
+  events_.push({l.end, EventKind::kEnd, location, 0});
+}
+
+void Sweep::end(uint32_t location) {
+  LocationState& l = locations_[location];
+  releases_.clear();
+  received_.clear();
+  ideal_ = l.ideal;
+  has_completion_ = in_vain_ = false;
+  const Op& op = *l.current.op;
+  bool ready = true;
+  switch (op.action) {
+    case Action::kSend:
+    case Action::kReceive:
+    case Action::kSendReceive:
+    case Action::kProbe:
+    case Action::kMatchedProbe:
+    case Action::kMatchedReceive: ready = collect_messages(location); break;
+    case Action::kComplete: ready = collect_requests(location); break;
+    case Action::kCollective:
+      if (l.in_instance) ready = collect_collective(location, l.instance, op, true);
+      break;
+    case Action::kWindowEpoch: collect_window(location); break;
+    default: break;
+  }
+  if (!ready && !l.gave_up) return hold(location);
+  finish(location);
+}
+
+void Sweep::hold(uint32_t location) {
+  LocationState& l = locations_[location];
+  if (l.is_held) return;
+  l.is_held = true;
+  events_.push({l.end + options_.patience_ns, EventKind::kTimeout, location, ++l.serial});
+}
+
+void Sweep::wake(uint32_t location) {
+  LocationState& l = locations_[location];
+  if (!l.is_held) return;
+  l.is_held = false;
+  events_.push({now_, EventKind::kEnd, location, 0});
+}
+
+// The call has ended: repair, waits, and what it leaves.
+void Sweep::finish(uint32_t location) {
+  LocationState& l = locations_[location];
+  for (const MessageId id : received_) {
+    const Message& message = messages_.at(id);
+    if (!message.is_sent || message.sent_ns <= l.end) continue;
+    ++counts_.repaired_messages;
+    counts_.repaired_ns_most = std::max(counts_.repaired_ns_most, message.sent_ns - l.end);
+    l.end = message.sent_ns;
+  }
+  mark_received(l);
+  emit(l);
+  if (!l.has_finished) l.ideal = std::max(l.ideal, ideal_);
+  const Op& op = *l.current.op;
+  if (l.node != kNoNode) {
+    Node node = log_.nodes.get(l.node);
+    node.end = l.end;
+    log_.nodes.set(l.node, node);
+  }
+  drop_messages(l);
+  if (op.action == Action::kComplete || op.action == Action::kFree)
+    for (const RequestUse& use : op.requests) finish_request(l, use);
+  if (l.in_instance) leave(l, l.instance, op, true);
+  l.in_instance = false;
+  if (op.action == Action::kWindowEpoch) end_window(location);
+  l.gave_up = false;
+  measure_end(l);
+  advance(location);
+}
+
+// A call that waited for several things waited for each from the one before it on: the parts add up
+// to the time until the last one.
+void Sweep::emit(LocationState& l) {
+  std::stable_sort(releases_.begin(), releases_.end());
+  uint64_t from = l.begin;
+  for (const Release& release : releases_) {
+    const uint64_t to = std::min(release.time, l.end);
+    if (to <= from) continue;
+    add_wait(l, release, from, to);
+    from = to;
+  }
+  if (has_completion_ && l.end > std::max(first_left_, from))
+    add_severity(l, completion_, l.end - std::max(first_left_, from));
+  if (in_vain_ && l.end > l.begin) {
+    counts_.unassigned_ns += l.end - l.begin;
+    rank_times_[static_cast<size_t>(l.rank)].waiting_ns += l.end - l.begin;
+    add_severity(l, in_vain_pattern_, l.end - l.begin);
+  }
+}
+
+void Sweep::add_wait(LocationState& l, const Release& release, uint64_t from, uint64_t to) {
+  ++counts_.waits;
+  rank_times_[static_cast<size_t>(l.rank)].waiting_ns += to - from;
+  add_severity(l, release.pattern, to - from);
+  Wait wait;
+  wait.waiter = l.node;
+  wait.causer = release.node;
+  wait.begin = from;
+  wait.end = to;
+  wait.pattern = release.pattern;
+  if (release.node != kNoNode) {
+    const Rank other = names_[log_.nodes.get(release.node).location].rank;
+    const auto since = synchronisations_.last(l.rank, other, from, comms_);
+    wait.since_waiter = since.a;
+    wait.since_causer = since.b;
+  } else {
+    counts_.unassigned_ns += to - from;
+  }
+  Node node = log_.nodes.get(l.node);
+  wait.earlier = node.waits;
+  node.waits = log_.waits.append(wait);
+  log_.nodes.set(l.node, node);
+}
+
+void Sweep::add_severity(const LocationState& l, Pattern pattern, uint64_t ns) {
+  Total& total = totals_[{pattern, l.current.op->place, l.rank}];
+  total.ns += ns;
+  ++total.count;
+}
+
+std::vector<NodeId> Sweep::last_nodes() const {
+  std::vector<NodeId> out;
+  for (const LocationState& l : locations_) out.push_back(l.last_node);
+  return out;
+}
+
+void Sweep::fill(WaitStates& out) const {
+  for (const auto& [key, total] : totals_) {
+    const auto& [pattern, place, rank] = key;
+    const auto& where = places_.place(place);
+    out.severities.push_back({pattern, where.path, where.call, rank, total.ns, total.count});
+  }
+  std::stable_sort(out.severities.begin(), out.severities.end(), [](const auto& a, const auto& b) {
+    return a.pattern != b.pattern ? a.pattern < b.pattern : a.ns > b.ns;
+  });
+  out.ranks = rank_times_;
+  Efficiency& e = out.efficiency;
+  uint64_t start = UINT64_MAX, finish = 0, useful_max = 0;
+  uint64_t ideal = 0;
+  for (const LocationState& l : locations_) {
+    if (!l.has_begun) continue;
+    start = std::min(start, l.start_ns);
+    finish = std::max(finish, l.finish_ns);
+    ideal = std::max(ideal, l.ideal_finish);
+    useful_max = std::max(useful_max, l.useful);
+    e.useful_mean_ns += static_cast<double>(l.useful) / static_cast<double>(locations_.size());
+    out.ranks[static_cast<size_t>(l.rank)].useful_ns += l.useful;
+  }
+  for (const RankTime& time : out.ranks) out.total_ns += static_cast<double>(time.total_ns);
+  e.useful_max_ns = static_cast<double>(useful_max);
+  e.ideal_ns = ideal;
+  e.runtime_ns = finish > start && start != UINT64_MAX ? finish - start : 0;
+  if (e.runtime_ns > 0 && useful_max > 0) {
+    const auto runtime = static_cast<double>(e.runtime_ns);
+    e.load_balance = e.useful_mean_ns / e.useful_max_ns;
+    e.serialisation = e.useful_max_ns / static_cast<double>(ideal);
+    e.transfer = static_cast<double>(ideal) / runtime;
+    e.communication = e.useful_max_ns / runtime;
+    e.parallel = e.useful_mean_ns / runtime;
+  }
+  out.counts = counts_;
+  out.counts.unmatched_sends = messages_.only_sent();
+  out.counts.unmatched_receives = messages_.only_received();
+  out.counts.incomplete_collectives = instances_.incomplete();
+  out.counts.dropped = messages_.dropped() + instances_.dropped();
+  out.counts.open_messages_most = messages_.most_live();
+}
+
+}  // namespace refrain::analysis::waits

@@ -1,0 +1,175 @@
+// Collectives, blocking or not: who enters, who must be there before who can leave.
+
+#include <algorithm>
+
+#include "analysis/waits/sweep.h"
+
+namespace refrain::analysis::waits {
+namespace {
+
+bool is_for_all(CollectiveKind kind) {
+  return kind == CollectiveKind::kNxN || kind == CollectiveKind::kBarrier ||
+         kind == CollectiveKind::kInit || kind == CollectiveKind::kFinalize ||
+         kind == CollectiveKind::kWindow || kind == CollectiveKind::kFence;
+}
+
+Pattern wait_pattern(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kBarrier: return Pattern::kWaitAtBarrier;
+    case CollectiveKind::kToRoot: return Pattern::kEarlyReduce;
+    case CollectiveKind::kFromRoot: return Pattern::kLateBroadcast;
+    case CollectiveKind::kScan: return Pattern::kEarlyScan;
+    case CollectiveKind::kInit: return Pattern::kInitImbalance;
+    case CollectiveKind::kFinalize: return Pattern::kFinalizeImbalance;
+    case CollectiveKind::kWindow: return Pattern::kWaitAtWindow;
+    case CollectiveKind::kFence: return Pattern::kWaitAtFence;
+    case CollectiveKind::kNxN: break;
+  }
+  return Pattern::kWaitAtNxN;
+}
+
+}  // namespace
+
+// Which collective this is: calls of a communicator happen in the same order on all its members.
+InstanceKey Sweep::next_instance(RankState& rank, const Op& op, uint64_t window) {
+  if (op.collective == CollectiveKind::kFence)
+    return {op.comm.key, kWindowStreams + window, rank.fences[window]++};
+  return {op.comm.key, 0, rank.collectives[op.comm.key]++};
+}
+
+void Sweep::begin_collective(uint32_t location) {
+  LocationState& l = locations_[location];
+  const Op& op = *l.current.op;
+  RankState& rank = rank_of(l);
+  const Signature& signature = *l.current.call.signature;
+  uint64_t window = 0;
+  const Value* win = signature.find("win");
+  if (win != nullptr && op.collective == CollectiveKind::kFence) {
+    const auto known = rank.windows.find(win->at_entry().number);
+    if (known == rank.windows.end()) return;  // made before recording began
+    window = known->second;
+  }
+  if (op.is_persistent) {  // its n-th start is the n-th of all members
+    Request& request = rank.requests[signature.id] = Request();
+    request.op = &op;
+    request.is_collective = true;
+    request.persistent_stream = 1 + rank.persistent_made[op.comm.key]++;
+    return;
+  }
+  const InstanceKey key = next_instance(rank, op, window);
+  enter(location, key, op);
+  if (op.makes_request) {
+    Request& request = rank.requests[signature.id] = Request();
+    request.op = &op;
+    request.is_collective = request.is_active = true;
+    request.instance = key;
+    return;
+  }
+  l.instance = key;
+  l.in_instance = true;
+  const Instance* instance = instances_.find(key);
+  if (op.collective == CollectiveKind::kWindow && win != nullptr && instance != nullptr &&
+      win->at_exit().is_object())
+    rank.windows[win->at_exit().number] = instance->number;
+}
+
+void Sweep::enter(uint32_t location, const InstanceKey& key, const Op& op) {
+  LocationState& l = locations_[location];
+  const bool is_world =
+      op.collective == CollectiveKind::kInit || op.collective == CollectiveKind::kFinalize;
+  Instance* instance = instances_.enter(key, is_world ? ranks_here_ : op.comm.all_ranks);
+  if (instance == nullptr) return;
+  ++counts_.collectives;
+  const auto add = [&](LastEntry& entry) { entry.add(l.begin, l.node, l.ideal); };
+  add(instance->all);
+  if (op.role == Role::kRoot) {
+    add(instance->root);
+    instance->leaves_expected =
+        op.comm.comm.is_inter ? op.comm.comm.remote_size() : instance->expected - 1;
+  }
+  if (op.role == Role::kLeaf) add(instance->leaves);
+  if (op.collective == CollectiveKind::kScan) {
+    Instance::Member member;
+    member.position = op.comm.comm.me;
+    add(member.entry);
+    instance->members.push_back(member);
+  }
+  synchronisations_.member(l.rank, key.comm);
+  if (is_for_all(op.collective) && instance->all.count >= instance->expected)
+    synchronisations_.all(key.comm, instance->all.begin);
+  for (const uint32_t held : instance->held) wake(held);
+  instance->held.clear();
+}
+
+// False: somebody that it needs is not there yet, and the location is to be woken.
+bool Sweep::collect_collective(uint32_t location, const InstanceKey& key, const Op& op,
+                               bool blocking) {
+  LocationState& l = locations_[location];
+  Instance* instance = instances_.find(key);
+  if (instance == nullptr) return true;
+  LastEntry needed;
+  bool ready = true;
+  if (is_for_all(op.collective)) {
+    needed = instance->all;
+    ready = needed.count >= instance->expected;
+  } else if (op.collective == CollectiveKind::kToRoot && op.role == Role::kRoot) {
+    needed = instance->leaves;
+    ready = needed.count >= instance->leaves_expected;
+  } else if (op.collective == CollectiveKind::kFromRoot && op.role == Role::kLeaf) {
+    needed = instance->root;
+    ready = needed.count > 0;
+  } else if (op.collective == CollectiveKind::kScan) {
+    for (const Instance::Member& member : instance->members) {
+      if (member.position >= op.comm.comm.me) continue;
+      ++needed.count;
+      if (needed.count == 1 || member.entry.begin >= needed.begin)
+        needed.begin = member.entry.begin, needed.node = member.entry.node;
+      needed.ideal = std::max(needed.ideal, member.entry.ideal);
+    }
+    ready = needed.count >= static_cast<uint64_t>(std::max<int64_t>(op.comm.comm.me, 0));
+  }
+  if (!ready && !l.gave_up) {
+    instance->held.push_back(location);
+    return false;
+  }
+  if (needed.count == 0) return true;
+  // Its own entry last: nobody to wait for.
+  if (needed.node != l.node)
+    releases_.push_back({needed.begin, wait_pattern(op.collective), needed.node});
+  ideal_ = std::max(ideal_, needed.ideal);
+  const bool has_completion =
+      op.collective == CollectiveKind::kNxN || op.collective == CollectiveKind::kBarrier;
+  if (blocking && has_completion && instance->has_left) {
+    has_completion_ = true;
+    first_left_ = instance->first_end;
+    completion_ = op.collective == CollectiveKind::kBarrier ? Pattern::kBarrierCompletion
+                                                            : Pattern::kNxNCompletion;
+  }
+  return true;
+}
+
+void Sweep::leave(LocationState& l, const InstanceKey& key, const Op& op, bool blocking) {
+  Instance* instance = instances_.find(key);
+  if (instance == nullptr) return;
+  if (blocking && !instance->has_left) {
+    instance->has_left = true;
+    instance->first_end = l.end;
+  }
+  const bool one_way = op.role == Role::kLeaf || op.role == Role::kRoot;
+  if (one_way && instance->root.count > 0 && op.role == Role::kLeaf &&
+      instance->root.node != kNoNode) {
+    const Rank root = names_[log_.nodes.get(instance->root.node).location].rank;
+    if (op.collective == CollectiveKind::kFromRoot)
+      synchronisations_.pair(l.rank, std::max(l.begin, instance->root.begin), root,
+                             instance->root.begin);
+  }
+  if (op.collective == CollectiveKind::kToRoot && op.role == Role::kRoot &&
+      instance->leaves.node != kNoNode) {
+    const Rank last = names_[log_.nodes.get(instance->leaves.node).location].rank;
+    synchronisations_.pair(l.rank, std::max(l.begin, instance->leaves.begin), last,
+                           instance->leaves.begin);
+  }
+  instances_.leave(key);
+}
+
+}  // namespace refrain::analysis::waits

@@ -1,0 +1,375 @@
+// Messages: both ends, requests, probes.
+
+#include <algorithm>
+
+#include "analysis/waits/sweep.h"
+
+namespace refrain::analysis::waits {
+namespace {
+
+ChannelKey channel(CommKey comm, Rank source, Rank dest, int64_t tag) {
+  return {comm, source, dest, tag};
+}
+
+}  // namespace
+
+MessageId Sweep::begin_send(uint32_t location, const MessageEnd& end, uint64_t parts) {
+  LocationState& l = locations_[location];
+  if (end.peer == kNobody) return kNoMessage;
+  if (!is_here(end.peer)) {
+    ++counts_.other_world;
+    return kNoMessage;
+  }
+  const ChannelKey key = channel(end.comm, l.rank, end.peer, end.tag);
+  const MessageId id = messages_.sent(key);
+  if (id == kNoMessage) return id;
+  ++counts_.messages;
+  Message& message = messages_.at(id);
+  message.sender = l.rank;
+  message.receiver = end.peer;
+  message.send_node = l.node;
+  message.parts_left = parts;
+  if (parts == 0) now_sent(location, message, key);
+  messages_.use(id);  // of the receiver's list
+  ranks_[static_cast<size_t>(end.peer)].incoming.push_back(id);
+  return id;
+}
+
+void Sweep::now_sent(uint32_t location, Message& message, const ChannelKey& key) {
+  LocationState& l = locations_[location];
+  message.is_sent = true;
+  message.sent_ns = l.begin;
+  message.send_node = l.node;
+  message.ideal_sent = l.ideal;
+  RankState& receiver = ranks_[static_cast<size_t>(message.receiver)];
+  if (message.is_posted) {
+    receiver.newest_sent = std::max(receiver.newest_sent, message.sent_ns);
+    receiver.has_matched = true;
+  }
+  if (message.held != kNoLocation) {
+    const uint32_t held = message.held;
+    message.held = kNoLocation;
+    wake(held);
+  }
+  const uint32_t prober = messages_.take_held(key);
+  if (prober != kNoLocation) wake(prober);
+}
+
+MessageId Sweep::begin_receive(uint32_t location, const MessageEnd& end, bool posts) {
+  LocationState& l = locations_[location];
+  if (end.peer == kNobody) return kNoMessage;
+  if (!end.is_known()) {
+    ++counts_.unknown_messages;
+    return kNoMessage;
+  }
+  if (!is_here(end.peer)) {
+    ++counts_.other_world;
+    return kNoMessage;
+  }
+  const MessageId id = messages_.taken(channel(end.comm, end.peer, l.rank, end.tag));
+  if (id == kNoMessage) return id;
+  messages_.at(id).comm = end.comm;
+  messages_.at(id).tag = end.tag;
+  messages_.at(id).sender = end.peer;
+  messages_.at(id).receiver = l.rank;
+  if (posts) now_posted(location, messages_.at(id));
+  return id;
+}
+
+void Sweep::now_posted(uint32_t location, Message& message) {
+  LocationState& l = locations_[location];
+  RankState& rank = rank_of(l);
+  message.is_posted = true;
+  message.posted_ns = l.begin;
+  message.receive_node = l.node;
+  message.ideal_posted = l.ideal;
+  if (!message.is_sent) return;
+  message.is_late_out_of_order = rank.has_matched && rank.newest_sent > message.sent_ns;
+  rank.newest_sent = std::max(rank.newest_sent, message.sent_ns);
+  rank.has_matched = true;
+}
+
+// What a receive that asked for any message took, as the look ahead found it.
+MessageEnd Sweep::resolved(const LocationState& l, SignatureId request, const Op& op) {
+  MessageEnd end = op.receive;
+  if (end.peer == kNobody || end.is_known()) return end;
+  for (const RequestUse& use : l.current.taken) {
+    if (use.request != request) continue;
+    const Signature& made_by = ranks_[static_cast<size_t>(l.rank)].reader->signature(request);
+    const Value* comm = made_by.find("comm");
+    const DefinitionId id = comm != nullptr && comm->is_object() ? comm->id : kNoDefinition;
+    const Rank peer = comms_.view(id, l.rank).comm.peer(use.source);
+    end.peer = peer < 0 ? kNobody : peer;
+    end.tag = use.tag;
+  }
+  return end;
+}
+
+void Sweep::post_request(uint32_t location, SignatureId id, Request& request) {
+  LocationState& l = locations_[location];
+  const Op& op = *request.op;
+  request.is_active = true;
+  if (op.action == Action::kSend || op.action == Action::kSendReceive)
+    request.send = begin_send(location, op.send, op.is_partitioned ? op.partitions : 0);
+  if (op.action == Action::kReceive || op.action == Action::kSendReceive)
+    request.receive = begin_receive(location, resolved(l, id, op), true);
+}
+
+void Sweep::begin_message(uint32_t location) {
+  LocationState& l = locations_[location];
+  const Op& op = *l.current.op;
+  RankState& rank = rank_of(l);
+  const SignatureId id = l.current.call.signature->id;
+  if (op.makes_request && op.action != Action::kMatchedReceive) {
+    Request& request = rank.requests[id] = Request();
+    request.op = &op;
+    if (!op.is_persistent) post_request(location, id, request);
+    return;
+  }
+  switch (op.action) {
+    case Action::kSendReceive:
+      l.send = begin_send(location, op.send, 0);
+      l.receive = begin_receive(location, op.receive, true);
+      break;
+    case Action::kSend: l.send = begin_send(location, op.send, 0); break;
+    case Action::kReceive: l.receive = begin_receive(location, op.receive, true); break;
+    case Action::kMatchedProbe: {
+      const MessageId taken = begin_receive(location, op.receive, false);
+      if (taken == kNoMessage) break;
+      rank.matched[op.message_object] = taken;
+      break;
+    }
+    case Action::kMatchedReceive: {
+      const auto taken = rank.matched.find(op.message_object);
+      if (taken == rank.matched.end()) break;
+      now_posted(location, messages_.at(taken->second));
+      if (op.makes_request) {
+        Request& request = rank.requests[id] = Request();
+        request.op = &op;
+        request.is_active = true;
+        request.receive = taken->second;
+      } else {
+        l.receive = taken->second;
+      }
+      rank.matched.erase(taken);
+      break;
+    }
+    default: break;
+  }
+}
+
+void Sweep::begin_start(uint32_t location) {
+  LocationState& l = locations_[location];
+  RankState& rank = rank_of(l);
+  for (const RequestUse& use : l.current.op->requests) {
+    const auto known = rank.requests.find(use.request);
+    if (known == rank.requests.end()) {
+      ++counts_.unknown_requests;
+      continue;
+    }
+    Request& request = known->second;
+    if (!request.is_collective) {
+      post_request(location, use.request, request);
+      continue;
+    }
+    request.is_active = true;
+    request.instance = {request.op->comm.key, request.persistent_stream, request.starts++};
+    enter(location, request.instance, *request.op);
+  }
+}
+
+// A partitioned message is there when its last part is.
+void Sweep::begin_ready(uint32_t location) {
+  LocationState& l = locations_[location];
+  RankState& rank = rank_of(l);
+  for (const RequestUse& use : l.current.op->requests) {
+    const auto known = rank.requests.find(use.request);
+    if (known == rank.requests.end() || known->second.send == kNoMessage) continue;
+    Message& message = messages_.at(known->second.send);
+    const uint64_t parts = std::min(message.parts_left, l.current.op->partitions);
+    message.parts_left -= parts;
+    if (message.parts_left > 0 || message.is_sent) continue;
+    const MessageEnd& end = known->second.op->send;
+    now_sent(location, message, channel(end.comm, l.rank, end.peer, end.tag));
+  }
+}
+
+// A receive whose message was not sent when it was cancelled never gets it. One whose message was
+// sent by then did not hear of the cancellation.
+void Sweep::begin_cancel(uint32_t location) {
+  RankState& rank = rank_of(locations_[location]);
+  for (const RequestUse& use : locations_[location].current.op->requests) {
+    const auto known = rank.requests.find(use.request);
+    if (known == rank.requests.end() || known->second.receive == kNoMessage) continue;
+    const MessageId id = known->second.receive;
+    const Message message = messages_.at(id);
+    if (message.send_node != kNoNode) continue;
+    known->second.receive = kNoMessage;
+    messages_.forget(channel(message.comm, message.sender, message.receiver, message.tag), id);
+  }
+}
+
+// --- ends ---
+
+// False: it was not sent yet, and the location is to be woken when it is.
+bool Sweep::needs_message(uint32_t location, MessageId id) {
+  if (id == kNoMessage) return true;
+  Message& message = messages_.at(id);
+  if (message.is_sent) return true;
+  message.held = location;
+  return false;
+}
+
+bool Sweep::collect_messages(uint32_t location) {
+  LocationState& l = locations_[location];
+  const Op& op = *l.current.op;
+  if (op.makes_request) return true;
+  if (op.action == Action::kProbe) {
+    if (!op.receive.is_known() || op.receive.peer == kNobody || !is_here(op.receive.peer))
+      return true;
+    const ChannelKey key = channel(op.receive.comm, op.receive.peer, l.rank, op.receive.tag);
+    const MessageId next = messages_.peek(key);
+    const bool is_there = next != kNoMessage && messages_.at(next).is_sent;
+    if (!is_there && !l.gave_up) messages_.hold(key, location);
+    if (is_there) collect_receive(next);
+    return is_there;
+  }
+  MessageId receive = l.receive;
+  if (op.action == Action::kMatchedProbe) {
+    const auto taken = rank_of(l).matched.find(op.message_object);
+    receive = taken == rank_of(l).matched.end() ? kNoMessage : taken->second;
+  }
+  if (!needs_message(location, receive) && !l.gave_up) return false;
+  collect_send(l, l.send);
+  collect_receive(receive);
+  return true;
+}
+
+bool Sweep::collect_requests(uint32_t location) {
+  LocationState& l = locations_[location];
+  RankState& rank = rank_of(l);
+  bool ready = true;
+  for (const RequestUse& use : l.current.op->requests) {
+    const auto known = rank.requests.find(use.request);
+    if (known == rank.requests.end()) continue;
+    Request& request = known->second;
+    if (!request.is_active) continue;
+    if (request.is_collective)
+      ready = collect_collective(location, request.instance, *request.op, false) && ready;
+    else
+      ready = needs_message(location, request.receive) && ready;
+  }
+  if (!ready && !l.gave_up) return false;
+  for (const RequestUse& use : l.current.op->requests) {
+    const auto known = rank.requests.find(use.request);
+    if (known == rank.requests.end()) {
+      // Requests of other kinds (MPI_Rput, MPI_Comm_idup, of files) wait for nobody that is known.
+      const Action made_by = rank.decoder->op_of(use.request).action;
+      const bool is_ours = made_by == Action::kSend || made_by == Action::kReceive ||
+                           made_by == Action::kSendReceive || made_by == Action::kCollective;
+      counts_.unknown_requests += is_ours ? 1 : 0;
+      continue;
+    }
+    if (!known->second.is_active || known->second.is_collective) continue;
+    collect_send(l, known->second.send);
+    collect_receive(known->second.receive);
+  }
+  // A test in vain: all of it was spent waiting, if what it asked for was not there at its end.
+  for (const SignatureId id : l.current.op->in_vain) {
+    const auto known = rank.requests.find(id);
+    if (known == rank.requests.end() || !known->second.is_active) continue;
+    const Request& request = known->second;
+    const bool is_open = request.receive != kNoMessage
+                             ? !messages_.at(request.receive).is_sent
+                             : request.op->action == Action::kReceive &&
+                                   request.op->receive.peer != kNobody &&
+                                   !request.op->receive.is_known();  // and never completed
+    if (is_open) in_vain_ = true, in_vain_pattern_ = Pattern::kLateSender;
+  }
+  return true;
+}
+
+void Sweep::collect_receive(MessageId id) {
+  if (id == kNoMessage) return;
+  received_.push_back(id);
+  const Message& message = messages_.at(id);
+  if (!message.is_sent) return;
+  ideal_ = std::max(ideal_, message.ideal_sent);
+  releases_.push_back({message.sent_ns, Pattern::kLateSender, message.send_node});
+}
+
+// A send that did not return before its receive was there.
+void Sweep::collect_send(LocationState& l, MessageId id) {
+  if (id == kNoMessage) return;
+  const Message& message = messages_.at(id);
+  const bool is_late = message.is_sent && message.is_posted && message.posted_ns > l.begin &&
+                       message.posted_ns <= l.end && message.posted_ns > message.sent_ns;
+  if (!is_late) return;
+  ideal_ = std::max(ideal_, message.ideal_posted);
+  releases_.push_back(
+      {message.posted_ns,
+       message.is_late_out_of_order ? Pattern::kLateReceiverWrongOrder : Pattern::kLateReceiver,
+       message.receive_node});
+}
+
+// Tells which late senders were late because a message that was sent before theirs is left lying.
+// A probe receives nothing, but waits all the same.
+void Sweep::mark_received(LocationState& l) {
+  RankState& rank = rank_of(l);
+  const Action action = l.current.op->action;
+  if (action != Action::kProbe && action != Action::kMatchedProbe)
+    for (const MessageId id : received_) messages_.at(id).is_received = true;
+  while (!rank.incoming.empty()) {
+    const MessageId front = rank.incoming.front();
+    if (!messages_.at(front).is_received) break;
+    rank.incoming.pop_front();
+    messages_.drop(front);
+  }
+  for (Release& release : releases_) {
+    if (release.pattern != Pattern::kLateSender || rank.incoming.empty()) continue;
+    const Message& oldest = messages_.at(rank.incoming.front());
+    if (oldest.is_sent && oldest.sent_ns < release.time)
+      release.pattern = Pattern::kLateSenderWrongOrder;
+  }
+}
+
+void Sweep::drop_messages(LocationState& l) {
+  const auto synchronise = [&](const Message& m) {
+    if (m.sender < 0 || m.sender == m.receiver || !m.is_sent) return;
+    const Rank other = m.receiver == l.rank ? m.sender : m.receiver;
+    const bool received = m.receiver == l.rank;
+    const uint64_t mine = received ? std::max(m.sent_ns, l.begin) : m.posted_ns;
+    synchronisations_.pair(l.rank, mine, other, received ? m.sent_ns : m.posted_ns);
+  };
+  for (const MessageId id : received_) synchronise(messages_.at(id));
+  if (l.send != kNoMessage) {
+    const Message& m = messages_.at(l.send);
+    if (m.is_posted && m.posted_ns > m.sent_ns && m.posted_ns <= l.end) synchronise(m);
+  }
+  for (MessageId* id : {&l.send, &l.receive}) {
+    if (*id != kNoMessage) messages_.drop(*id);
+    *id = kNoMessage;
+  }
+}
+
+void Sweep::finish_request(LocationState& l, const RequestUse& use) {
+  RankState& rank = rank_of(l);
+  const auto known = rank.requests.find(use.request);
+  if (known == rank.requests.end()) return;
+  Request& request = known->second;
+  if (request.is_active) {
+    // What is freed while it is under way ends unseen; its message may still be received.
+    const bool freed = l.current.op->action == Action::kFree;
+    if (request.is_collective) leave(l, request.instance, *request.op, false);
+    if (freed && request.receive != kNoMessage) messages_.at(request.receive).is_received = true;
+    for (MessageId* id : {&request.send, &request.receive}) {
+      if (*id != kNoMessage) messages_.drop(*id);
+      *id = kNoMessage;
+    }
+    request.is_active = false;
+  }
+  if (!request.op->is_persistent || l.current.op->action == Action::kFree)
+    rank.requests.erase(known);
+}
+
+}  // namespace refrain::analysis::waits

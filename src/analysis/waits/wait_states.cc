@@ -1,0 +1,31 @@
+#include "analysis/waits/wait_states.h"
+
+#include "analysis/waits/backward.h"
+#include "analysis/waits/sweep.h"
+
+namespace refrain::analysis::waits {
+
+uint64_t WaitStates::ns_of(Pattern pattern) const {
+  uint64_t sum = 0;
+  for (const Severity& s : severities)
+    if (contains(pattern, s.pattern)) sum += s.ns;
+  return sum;
+}
+
+Result<WaitStates> wait_states(const Trace& trace, CallSource& source, const Options& options) {
+  if (!source.has_times())
+    return base::unsupported("the trace has no times of single calls, which waits are made of",
+                             trace.name());
+  WaitStates out;
+  Sweep sweep(trace, source, options);
+  sweep.run();
+  sweep.fill(out);
+  find_causes(sweep, options, out);
+  find_critical_path(sweep, out);
+  WaitLog& log = sweep.log();
+  out.counts.log_bytes = log.nodes.size() * sizeof(Node) + log.waits.size() * sizeof(Wait);
+  out.counts.spilled_bytes = log.nodes.file_bytes() + log.waits.file_bytes();
+  return out;
+}
+
+}  // namespace refrain::analysis::waits

@@ -1,0 +1,139 @@
+// Who waited for whom: wait states, what they go back to, the critical path, and efficiencies.
+//
+//   waits::TraceCalls calls(trace);
+//   auto result = waits::wait_states(trace, calls, {});
+//
+// One pass over all locations at once, in the order of time: begins and ends of calls are merged,
+// so that at a call's end everything that could have kept it is known. What stays in memory are the
+// messages and collectives that are under way, the totals, and a bounded part of the log; the rest
+// of the log is in a temporary file (SpillLog), which two backward sweeps read: one for the causes,
+// one for the critical path. Definitions are in docs/waits.md.
+//
+// Ideas: F. Wolf and B. Mohr (EXPERT), M. Geimer et al. (Scalasca) for the patterns; D. Boehme et
+// al., "Identifying the root causes of wait states in large-scale parallel applications" (ICPP
+// 2010) for the delays, and "Scalable critical-path based performance analysis" (IPDPS 2012); the
+// POP Centre of Excellence for the efficiencies; R. Rabenseifner's controlled logical clock for the
+// repair of times.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/waits/pattern.h"
+#include "analysis/waits/timed_calls.h"
+#include "refrain/trace.h"
+
+namespace refrain::analysis::waits {
+
+struct Options {
+  uint64_t memory_bytes = uint64_t{256} << 20;  // of the log
+  uint64_t most_messages = 8'000'000;           // under way at a time
+  uint64_t most_collectives = 1'000'000;
+  // A message may arrive so much before it was sent before it counts as missing.
+  uint64_t patience_ns = 1'000'000'000;
+  // The calls behind a number: the `explain_count` longest waits of a pattern (and what it
+  // contains), of a rank (-1: all) and of some call paths (none: all).
+  std::optional<Pattern> explain;
+  Rank explain_rank = -1;
+  std::vector<DefinitionId> explain_paths;
+  size_t explain_count = 0;
+};
+
+// Time lost in one pattern, at one call path, by one rank.
+struct Severity {
+  Pattern pattern = Pattern::kAll;  // the innermost; those that contain it follow from it
+  DefinitionId path = kNoDefinition;
+  CallId call = 0;
+  Rank rank = 0;
+  uint64_t ns = 0;
+  uint64_t count = 0;
+};
+
+// What waits go back to: something that a rank did longer than those that waited for it. From one
+// MPI call to the next it is what is between them; where both are the same it is that call.
+struct Delay {
+  Pattern pattern = Pattern::kAll;  // of the waits
+  Rank rank = 0;                    // -1: not known
+  DefinitionId from_path = kNoDefinition, to_path = kNoDefinition;
+  CallId from_call = 0, to_call = 0;  // 0: begin or end of the rank
+  double short_term_ns = 0;           // waits that it caused itself
+  double long_term_ns = 0;            // ... and that those caused, further on
+};
+
+struct CriticalPart {
+  Rank rank = 0;
+  DefinitionId from_path = kNoDefinition, to_path = kNoDefinition;
+  CallId from_call = 0, to_call = 0;  // as in Delay
+  uint64_t ns = 0;
+};
+
+// Each a share of 1, and 0 where there is nothing to tell.
+struct Efficiency {
+  uint64_t runtime_ns = 0;  // from the first end of MPI_Init to the last begin of MPI_Finalize
+  uint64_t ideal_ns = 0;    // the same on a network without latency and with any bandwidth
+  double useful_mean_ns = 0, useful_max_ns = 0;  // outside of MPI, by location
+  double load_balance = 0, serialisation = 0, transfer = 0, communication = 0, parallel = 0;
+};
+
+struct Counts {
+  uint64_t calls = 0;
+  uint64_t messages = 0, collectives = 0, waits = 0;
+  uint64_t unmatched_sends = 0, unmatched_receives = 0, incomplete_collectives = 0;
+  uint64_t unknown_messages = 0;   // wildcard receives whose message the trace does not tell
+  uint64_t other_world = 0;        // messages with processes that are not in the trace
+  uint64_t unknown_requests = 0;   // completed, and never made
+  uint64_t unknown_groups = 0;     // epochs of one-sided communication with a group not known
+  uint64_t repaired_messages = 0;  // arrived before they were sent
+  uint64_t repaired_ns_most = 0;   // by how much, at most
+  uint64_t backward_times = 0;     // calls that ended before the one before them had
+  uint64_t negative_durations = 0;
+  uint64_t dropped = 0;  // beyond the limits of Options
+  uint64_t open_messages_most = 0;
+  uint64_t log_bytes = 0, spilled_bytes = 0;
+  uint64_t unassigned_ns = 0;  // waits without a known cause
+};
+
+struct Explained {
+  Rank rank = 0;
+  uint32_t thread = 0;
+  uint64_t seq = 0;
+  DefinitionId path = kNoDefinition;
+  CallId call = 0;
+  Pattern pattern = Pattern::kAll;
+  uint64_t begin_ns = 0, end_ns = 0;  // of the call
+  uint64_t wait_ns = 0;
+  Rank partner = -1;  // -1: not known
+  uint64_t partner_seq = 0;
+  DefinitionId partner_path = kNoDefinition;
+  CallId partner_call = 0;
+  std::optional<Delay> delay;  // the largest part of its cause; costs are of this wait
+};
+
+struct RankTime {
+  uint64_t total_ns = 0;   // from the first begin to the last end
+  uint64_t useful_ns = 0;  // outside of MPI
+  uint64_t waiting_ns = 0;
+};
+
+struct WaitStates {
+  std::vector<Severity> severities;         // by pattern, then by time, the longest first
+  std::vector<Delay> delays;                // by cost, the highest first
+  std::vector<CriticalPart> critical_path;  // by time, the longest first
+  uint64_t critical_ns = 0;
+  Efficiency efficiency;
+  Counts counts;
+  std::vector<RankTime> ranks;
+  double total_ns = 0;  // sum of RankTime::total_ns: what percentages are of
+  std::vector<Explained> explained;
+
+  // Of a pattern and all that it contains.
+  uint64_t ns_of(Pattern pattern) const;
+};
+
+// Fails, with kUnsupported, when the calls have no times.
+Result<WaitStates> wait_states(const Trace& trace, CallSource& source, const Options& options);
+
+}  // namespace refrain::analysis::waits

@@ -1,0 +1,127 @@
+// refrain waits: who waited for whom, for how long, and what it goes back to.
+
+#include <charconv>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/waits/wait_states.h"
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "report/waits_report.h"
+
+namespace refrain::cli {
+namespace {
+
+namespace waits = analysis::waits;
+
+struct WaitsOptions {
+  std::string trace;
+  std::string format = "text";
+  std::string pattern;
+  std::string explain;
+  int64_t rank = -1;
+  size_t top = 20;
+  uint64_t memory_mib = 256;
+};
+
+Result<waits::Pattern> pattern_of(const std::string& name) {
+  const auto pattern = waits::pattern_named(name);
+  if (pattern) return *pattern;
+  std::string all;
+  for (int i = 0; i < waits::kPatterns; ++i)
+    all += (i > 0 ? ", " : "") + std::string(name_of(static_cast<waits::Pattern>(i)));
+  return base::usage("no pattern '" + name + "'; there are " + all);
+}
+
+// PATTERN[:RANK[:CALLPATH]], where RANK may be empty.
+Status take_explain(const WaitsOptions& options, const Trace& trace, reader::Symbols& symbols,
+                    waits::Options& out) {
+  const std::string& text = options.explain;
+  const size_t first = text.find(':');
+  const auto pattern = pattern_of(text.substr(0, first));
+  if (!pattern.ok()) return pattern.error();
+  out.explain = *pattern;
+  out.explain_count = options.top == 0 ? SIZE_MAX : options.top;
+  out.explain_rank = options.rank;
+  if (first == std::string::npos) return base::Done{};
+  const size_t second = text.find(':', first + 1);
+  const std::string rank =
+      text.substr(first + 1, second == std::string::npos ? std::string::npos : second - first - 1);
+  if (!rank.empty()) {
+    const auto [end, error] =
+        std::from_chars(rank.data(), rank.data() + rank.size(), out.explain_rank);
+    if (error != std::errc() || end != rank.data() + rank.size())
+      return base::usage("no rank '" + rank + "' in --explain " + text);
+    if (const Status known = check_rank(trace, out.explain_rank); !known.ok()) return known;
+  }
+  if (second == std::string::npos) return base::Done{};
+  const std::string path = text.substr(second + 1);
+  out.explain_paths = report::paths_with(trace, symbols, path);
+  if (out.explain_paths.empty())
+    return base::usage("no call path of the trace contains '" + path + "'");
+  return base::Done{};
+}
+
+int run_waits(const WaitsOptions& options) {
+  const auto trace = Trace::open(options.trace);
+  if (!trace.ok()) return report(trace.error());
+  reader::Symbols symbols;
+  waits::Options how;
+  how.memory_bytes = options.memory_mib << 20;
+  std::optional<waits::Pattern> shown;
+  if (!options.pattern.empty()) {
+    const auto pattern = pattern_of(options.pattern);
+    if (!pattern.ok()) return report(pattern.error());
+    shown = *pattern;
+  }
+  if (options.rank >= 0)
+    if (const Status known = check_rank(*trace, options.rank); !known.ok())
+      return report(known.error());
+  if (!options.explain.empty())
+    if (const Status good = take_explain(options, *trace, symbols, how); !good.ok())
+      return report(good.error());
+  waits::TraceCalls calls(*trace);
+  const auto result = waits::wait_states(*trace, calls, how);
+  if (!result.ok()) return report(result.error());
+  const report::WaitsView view{*trace, *result, symbols, shown, options.rank, options.top};
+  std::string text;
+  if (options.format == "json")
+    text = report::waits_json(view);
+  else if (options.format == "csv")
+    text = report::waits_csv(view);
+  else
+    text = options.explain.empty() ? report::waits_text(view) : report::explained_text(view);
+  const int status = print(text);
+  return status != 0 ? status : status_of(*trace);
+}
+
+}  // namespace
+
+void add_waits(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<WaitsOptions>();
+  CLI::App* verb =
+      app.add_subcommand("waits", "Who waited for whom: wait states, causes, critical path");
+  verb->group("");  // not in --help before the recorder writes times of single calls
+  verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with times")->required();
+  verb->add_option("--format", options->format, "text, json or csv")
+      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->capture_default_str();
+  verb->add_option("--pattern", options->pattern,
+                   "This kind of waiting only, and what it contains: late_sender, collective, ...");
+  verb->add_option("--rank", options->rank, "Waits of this rank only")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--explain", options->explain,
+                   "PATTERN[:RANK[:CALLPATH]]: the calls behind a number, the longest waits first; "
+                   "CALLPATH is a part of a call path's text, such as heat.c:41");
+  verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->add_option("--memory", options->memory_mib,
+                   "MiB for the log of waits; what does not fit goes to a file in $TMPDIR")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  verb->callback([options, &exit_status] { exit_status = run_waits(*options); });
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,270 @@
+// Wait states for people.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "report/info_text.h"
+#include "report/json_text.h"
+#include "report/profile_rows.h"
+#include "report/table.h"
+#include "report/units.h"
+#include "report/waits_rows.h"
+
+namespace refrain::report {
+namespace {
+
+using analysis::waits::Delay;
+using analysis::waits::Explained;
+using analysis::waits::Pattern;
+using analysis::waits::WaitStates;
+
+constexpr size_t kBarWidth = 20;
+
+std::string time_text(double ns) { return duration_text(rounded(ns)); }
+
+std::string bar(double part, double whole) {
+  if (!(part > 0) || !(whole > 0)) return "";
+  const auto width = static_cast<size_t>(part / whole * kBarWidth + 0.5);
+  return std::string(std::clamp<size_t>(width, 1, kBarWidth), '#');
+}
+
+std::string share(double v) { return fmt::format("{:.1f} %", 100 * v); }
+
+// "MPI_Recv heat.c:41" or "heat.c:41 > heat.c:60".
+std::string stretch(PathNames& names, DefinitionId from, CallId from_call, DefinitionId to,
+                    CallId to_call) {
+  const auto at = [&](DefinitionId path, CallId call) {
+    if (call == 0) return call_or_edge(call);
+    return call_name(call) + " " + names.steps(path).back().label();
+  };
+  if (from == to && from_call == to_call) return "in " + at(to, to_call);
+  return at(from, from_call) + " -> " + at(to, to_call);
+}
+
+std::string efficiency_text(const WaitsView& view) {
+  const auto& e = view.waits.efficiency;
+  if (e.runtime_ns == 0) return "";
+  Table table({"<efficiency", "share", "<"});
+  table.add({"parallel", share(e.parallel), "load balance x communication"});
+  table.add({"  load balance", share(e.load_balance), "mean of useful time / most of a rank"});
+  table.add({"  communication", share(e.communication), "serialisation x transfer"});
+  table.add({"    serialisation", share(e.serialisation),
+             "waiting that is there on an ideal network, too"});
+  table.add({"    transfer", share(e.transfer), "what the network takes"});
+  return "\nEfficiency, between MPI_Init and MPI_Finalize: " + duration_text(e.runtime_ns) +
+         ", on an ideal network " + duration_text(e.ideal_ns) + "\n" + table.text();
+}
+
+std::string patterns_text(const WaitsView& view, const std::vector<WaitPattern>& patterns) {
+  Table table({"<pattern", "time", "share", "waits", "<most of it", "<"});
+  const auto all = static_cast<double>(patterns.empty() ? 0 : patterns[0].ns);
+  for (const WaitPattern& row : patterns) {
+    if (row.ns == 0) continue;
+    const auto most = std::max_element(row.ranks.begin(), row.ranks.end(),
+                                       [](auto& a, auto& b) { return a.second < b.second; });
+    const auto ns = static_cast<double>(row.ns);
+    table.add({std::string(2 * static_cast<size_t>(depth_of(row.pattern)), ' ') +
+                   std::string(title_of(row.pattern)),
+               duration_text(row.ns), percent_text(ns, view.waits.total_ns), count_text(row.count),
+               fmt::format("rank {}, {}", most->first,
+                           percent_text(static_cast<double>(most->second), ns)),
+               bar(ns, all)});
+  }
+  if (table.rows() == 0) return "\nNobody waited\n";
+  return "\nWaiting, share of the time of all ranks (" + time_text(view.waits.total_ns) + ")\n" +
+         table.text();
+}
+
+struct Branch {
+  std::string label;
+  uint64_t ns = 0;
+  std::vector<std::unique_ptr<Branch>> children;
+
+  Branch& child(const std::string& name) {
+    for (const auto& c : children)
+      if (c->label == name) return *c;
+    children.push_back(std::make_unique<Branch>());
+    children.back()->label = name;
+    return *children.back();
+  }
+};
+
+void add_branches(const WaitsView& view, Branch& branch, size_t depth, double all, Table& table) {
+  std::stable_sort(branch.children.begin(), branch.children.end(),
+                   [](const auto& a, const auto& b) { return a->ns > b->ns; });
+  for (const auto& c : branch.children) {
+    const auto ns = static_cast<double>(c->ns);
+    table.add({std::string(2 * depth, ' ') + c->label, duration_text(c->ns),
+               percent_text(ns, view.waits.total_ns), bar(ns, all)});
+    add_branches(view, *c, depth + 1, all, table);
+  }
+}
+
+// Who waits where, and for what: the leaves are patterns.
+std::string tree_text(const WaitsView& view, PathNames& names) {
+  std::map<std::tuple<DefinitionId, CallId, Pattern>, uint64_t> leaves;
+  uint64_t all = 0;
+  for (const auto& s : view.waits.severities)
+    if (is_shown(view, s.pattern, s.rank)) leaves[{s.path, s.call, s.pattern}] += s.ns, all += s.ns;
+  if (leaves.empty()) return "";
+  using Row = std::pair<std::tuple<DefinitionId, CallId, Pattern>, uint64_t>;
+  std::vector<Row> sorted(leaves.begin(), leaves.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Row& a, const Row& b) { return a.second > b.second; });
+  const size_t shown = view.top == 0 ? sorted.size() : std::min(view.top, sorted.size());
+  Branch root;
+  for (size_t i = 0; i < shown; ++i) {
+    const auto& [path, call, pattern] = sorted[i].first;
+    Branch* at = &root;
+    for (const PathStep& step : names.steps(path)) {
+      at = &at->child(step.label());
+      at->ns += sorted[i].second;
+    }
+    at = &at->child(call_name(call) + ": " + std::string(title_of(pattern)));
+    at->ns += sorted[i].second;
+  }
+  Table table({"<called from", "time", "share", "<"});
+  add_branches(view, root, 0, static_cast<double>(all), table);
+  std::string out = "\nCall paths, by time; a line includes what is indented below it\n";
+  out += table.text();
+  if (sorted.size() > shown)
+    out += fmt::format("  ... and {} more (--top 0 shows all)\n", sorted.size() - shown);
+  return out;
+}
+
+std::string ranks_text(const WaitsView& view) {
+  std::vector<std::pair<uint64_t, Rank>> rows;
+  std::map<Rank, uint64_t> waited;
+  for (const auto& s : view.waits.severities)
+    if (is_shown(view, s.pattern, s.rank)) waited[s.rank] += s.ns;
+  for (const auto& [rank, ns] : waited) rows.emplace_back(ns, rank);
+  if (rows.size() < 2) return "";
+  std::stable_sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.first > b.first; });
+  Table table({"rank", "waits", "of its time", "useful", "<"});
+  for (const auto& [ns, rank] : rows) {
+    if (view.top > 0 && table.rows() == view.top) break;
+    const auto& time = view.waits.ranks[static_cast<size_t>(rank)];
+    table.add(
+        {std::to_string(rank), duration_text(ns),
+         percent_text(static_cast<double>(ns), static_cast<double>(time.total_ns)),
+         percent_text(static_cast<double>(time.useful_ns), static_cast<double>(time.total_ns)),
+         bar(static_cast<double>(ns), static_cast<double>(rows[0].first))});
+  }
+  std::string out = "\nRanks that waited, by time\n" + table.text();
+  if (rows.size() > table.rows())
+    out += fmt::format("  ... and {} more (--top 0 shows all)\n", rows.size() - table.rows());
+  return out;
+}
+
+std::string delays_text(const WaitsView& view, PathNames& names) {
+  Table table(
+      {"rank", "cost", "share", "at once", "later", "<what took longer", "<makes others wait"});
+  size_t more = 0;
+  for (const Delay& d : view.waits.delays) {
+    if (view.pattern && !contains(*view.pattern, d.pattern)) continue;
+    if (view.top > 0 && table.rows() == view.top) {
+      ++more;
+      continue;
+    }
+    const double ns = d.short_term_ns + d.long_term_ns;
+    table.add(
+        {d.rank < 0 ? "?" : std::to_string(d.rank), time_text(ns),
+         percent_text(ns, view.waits.total_ns), time_text(d.short_term_ns),
+         time_text(d.long_term_ns),
+         d.rank < 0 ? "unknown" : stretch(names, d.from_path, d.from_call, d.to_path, d.to_call),
+         std::string(title_of(d.pattern))});
+  }
+  if (table.rows() == 0) return "";
+  std::string out = "\nCauses: what made others wait at once, and through their waits later\n";
+  out += table.text();
+  if (more > 0) out += fmt::format("  ... and {} more (--top 0 shows all)\n", more);
+  return out;
+}
+
+std::string critical_text(const WaitsView& view, PathNames& names) {
+  const WaitStates& w = view.waits;
+  const auto all = static_cast<double>(w.critical_ns);
+  Table table({"rank", "time", "share", "<doing", "<"});
+  for (const auto& part : w.critical_path) {
+    if (view.top > 0 && table.rows() == view.top) break;
+    const auto ns = static_cast<double>(part.ns);
+    table.add({std::to_string(part.rank), duration_text(part.ns), percent_text(ns, all),
+               stretch(names, part.from_path, part.from_call, part.to_path, part.to_call),
+               bar(ns, all)});
+  }
+  if (table.rows() == 0) return "";
+  std::string out = "\nCritical path, " + duration_text(w.critical_ns) + "\n" + table.text();
+  if (w.critical_path.size() > table.rows())
+    out += fmt::format("  ... and {} more (--top 0 shows all)\n",
+                       w.critical_path.size() - table.rows());
+  return out;
+}
+
+std::string notes_text(const WaitsView& view) {
+  const auto& c = view.waits.counts;
+  std::string out;
+  const auto note = [&](uint64_t n, std::string_view noun, std::string_view what) {
+    if (n > 0) out += counted_text(n, noun) + " " + std::string(what) + "\n";
+  };
+  note(c.unmatched_sends, "message", "sent and not received in the trace");
+  note(c.unmatched_receives, "message", "received and not sent in the trace");
+  note(c.incomplete_collectives, "collective", "that not all members called in the trace");
+  note(c.unknown_messages, "receive", "of which the trace does not tell what it took");
+  note(c.other_world, "message", "with processes that are not in the trace");
+  note(c.unknown_requests, "completed request", "that no call made in the trace");
+  note(c.unknown_groups, "epoch", "of one-sided communication whose group is not known");
+  if (c.repaired_messages > 0)
+    note(c.repaired_messages, "message",
+         "arrived before being sent, by " + duration_text(c.repaired_ns_most) +
+             " at most; times were moved forward");
+  note(c.backward_times, "call", "ended before the one before; moved forward");
+  note(c.negative_durations, "call", "ended before its begin; taken as 0 ns");
+  note(c.dropped, "end", "of messages and collectives beyond the limit of memory");
+  return out.empty() ? out : "\n" + out;
+}
+
+}  // namespace
+
+std::string waits_text(const WaitsView& view) {
+  const WaitStates& w = view.waits;
+  PathNames names(view.trace, view.symbols);
+  const std::vector<WaitPattern> patterns = wait_patterns(view);
+  std::string out = fmt::format(
+      "{}: {}, {}, {}\n", printable(view.trace.name()),
+      counted_text(static_cast<uint64_t>(view.trace.rank_count()), "rank"),
+      counted_text(w.counts.calls, "call"), duration_text(view.trace.info().duration_ns));
+  return out + efficiency_text(view) + patterns_text(view, patterns) + tree_text(view, names) +
+         ranks_text(view) + delays_text(view, names) + critical_text(view, names) +
+         notes_text(view);
+}
+
+std::string explained_text(const WaitsView& view) {
+  PathNames names(view.trace, view.symbols);
+  Table table({"rank", "seq", "<call", "<at", "begin", "end", "waits", "partner", "<its call",
+               "<because of", "<pattern"});
+  const auto at_time = [](uint64_t ns) {
+    return fmt::format("{:.9f}", static_cast<double>(ns) / 1e9);
+  };
+  for (const Explained& e : view.waits.explained) {
+    std::string cause = "unknown";
+    if (e.delay && e.delay->rank >= 0)
+      cause = fmt::format("rank {}, {}", e.delay->rank,
+                          stretch(names, e.delay->from_path, e.delay->from_call, e.delay->to_path,
+                                  e.delay->to_call));
+    const bool is_known = e.partner >= 0;
+    table.add(
+        {std::to_string(e.rank), std::to_string(e.seq), call_name(e.call),
+         names.steps(e.path).back().label(), at_time(e.begin_ns), at_time(e.end_ns),
+         duration_text(e.wait_ns), is_known ? std::to_string(e.partner) : "?",
+         is_known ? fmt::format("{} (seq {})", call_name(e.partner_call), e.partner_seq) : "?",
+         cause, std::string(title_of(e.pattern))});
+  }
+  if (table.rows() == 0) return "Nobody waited there\n";
+  return "The longest waits; times in seconds\n" + table.text();
+}
+
+}  // namespace refrain::report
