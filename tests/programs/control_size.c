@@ -174,12 +174,7 @@ static void nonblocking(int big, int small) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  EXPECT(argc == 3);
-  DID("MPI_Init", "argc:i", argc);
-  read_bounds(argv);
-  L_Comm_rank(W, &rank);
-  L_Comm_size(W, &size);
+  L_Init_bounds(argc, argv, 3, &rank, &size);
   to = (rank + 1) % size, from = (rank + size - 1) % size;
   blocking();
   exchanges();

@@ -10,12 +10,7 @@
 int main(int argc, char** argv) {
   static char out[2][1000], in[2][2000];
   int rank, size;
-  MPI_Init(&argc, &argv);
-  EXPECT(argc == 3);
-  DID("MPI_Init", "argc:i", argc);
-  read_bounds(argv);
-  L_Comm_rank(W, &rank);
-  L_Comm_size(W, &size);
+  L_Init_bounds(argc, argv, 3, &rank, &size);
   const int to = (rank + 1) % size, from = (rank + size - 1) % size;
   for (int i = 0; i < 3; ++i) {
     MPI_Request r[2];

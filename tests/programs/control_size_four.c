@@ -12,12 +12,7 @@ int main(int argc, char** argv) {
   static const int kBytes[] = {1, 250, 1250};  // of a part
   static char out[kRoom], in[kRoom];
   int rank, size, flag;
-  MPI_Init(&argc, &argv);
-  EXPECT(argc == 3);
-  DID("MPI_Init", "argc:i", argc);
-  read_bounds(argv);
-  L_Comm_rank(W, &rank);
-  L_Comm_size(W, &size);
+  L_Init_bounds(argc, argv, 3, &rank, &size);
   const int to = (rank + 1) % size, from = (rank + size - 1) % size;
   for (int i = 0; i < 3; ++i) {
     const int n = kBytes[i], seen = kept(kParts * n);

@@ -115,13 +115,8 @@ static void round_of(void) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  EXPECT(argc == 5);
-  DID("MPI_Init", "argc:i", argc);
-  read_bounds(argv);
+  L_Init_bounds(argc, argv, 5, &rank, &size);
   state = (uint64_t)atol(argv[3]);
-  L_Comm_rank(W, &rank);
-  L_Comm_size(W, &size);
   for (int i = atoi(argv[4]); i > 0; --i) round_of();
   MPI_Finalize();
   DID("MPI_Finalize", "");

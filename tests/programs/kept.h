@@ -15,6 +15,17 @@ static inline void read_bounds(char** argv) {
 }
 static inline int kept(long bytes) { return min_bytes <= bytes && bytes <= max_bytes; }
 
+// Begins a program with so many words, the first of which are the bounds.
+#define L_Init_bounds(argc, argv, words, rank, size) \
+  do {                                               \
+    MPI_Init(&(argc), &(argv));                      \
+    EXPECT((argc) == (words));                       \
+    DID("MPI_Init", "argc:i", argc);                 \
+    read_bounds(argv);                               \
+    L_Comm_rank(W, rank);                            \
+    L_Comm_size(W, size);                            \
+  } while (0)
+
 // Makes a call, and logs it if it is kept.
 #define KEPT(kept, call, ...)        \
   do {                               \
