@@ -359,9 +359,11 @@ void add_record(CLI::App& app, int& exit_status) {
                    "Folder for the spool, which `refrain recover` needs when the job dies: "
                    "/dev/shm, say, or off [OUTPUT.spool]")
       ->envname("REFRAIN_SPOOL");
-  verb->add_option("--memory", options->memory,
-                   "Memory for the recorder's grammars in a rank, 64M say; beyond it parts of them "
-                   "go to the spool [no limit]")
+  verb->add_option(
+          "--memory", options->memory,
+          "Memory for recording in a rank, 64M say; beyond it parts of the record go to the "
+          "spool, and are joined in MPI_Finalize, which takes what the distinct calls of "
+          "the rank need, and on rank 0 those of all ranks [no limit]")
       ->envname("REFRAIN_MEMORY");
   verb->add_flag("--quiet", options->quiet, "Say nothing when the trace is written")
       ->envname("REFRAIN_QUIET");

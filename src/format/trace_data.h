@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "base/runs.h"
+#include "format/byte_strings.h"
 #include "format/histogram.h"
 #include "format/signature.h"
 #include "format/time/data.h"
@@ -142,10 +144,10 @@ struct RankRecord {
     uint32_t thread = 0;
     grammar::Grammar grammar;
   };
-  uint64_t rank = 0;                     // in the world
-  std::vector<Definition> definitions;   // indices in order of first use
-  std::vector<std::string> signatures;   // inline form; index = terminal
-  std::vector<DurationStats> durations;  // parallel to signatures
+  uint64_t rank = 0;                    // in the world
+  std::vector<Definition> definitions;  // indices in order of first use
+  ByteStrings signatures;               // inline form; index = terminal
+  std::deque<DurationStats> durations;  // parallel to signatures; leaf() frees it on its way
   std::vector<Thread> threads;
   RankTotals totals;
   OwnCost cost;

@@ -325,9 +325,9 @@ std::optional<std::string> join_signature(std::string_view shape,
 }
 
 std::optional<std::string> renumber_requests(std::string_view shape,
-                                             const std::vector<uint32_t>& map) {
+                                             const std::vector<uint32_t>& map, Form form) {
   Renumberer v(shape, map);
-  if (!walk_signature(shape, Form::kSplit, v) || v.bad) return std::nullopt;
+  if (!walk_signature(shape, form, v) || v.bad) return std::nullopt;
   v.finish();
   return v.out.take();
 }

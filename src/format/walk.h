@@ -76,7 +76,8 @@ std::optional<std::string> join_signature(std::string_view shape,
 
 // The shape with every kRequest number n replaced by map[n]; nullopt when one is out of range.
 std::optional<std::string> renumber_requests(std::string_view shape,
-                                             const std::vector<uint32_t>& map);
+                                             const std::vector<uint32_t>& map,
+                                             Form form = Form::kSplit);
 
 // A field with its slot values filled in. Which members mean something depends on the tag:
 //   kInt            value

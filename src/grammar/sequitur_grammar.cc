@@ -21,6 +21,7 @@ Grammar Sequitur::to_grammar(const PodVector<Symbol>& extra) const {
   std::vector<uint32_t> number(nodes_.size(), 0);  // by guard; while walking: 0 or kSeen
   std::vector<uint32_t> postorder;
   std::vector<Visit> stack;
+  size_t symbols = extra.size();
   const auto visit = [&](uint32_t rule) {
     if (number[rule] == kSeen) return;
     number[rule] = kSeen;
@@ -37,6 +38,7 @@ Grammar Sequitur::to_grammar(const PodVector<Symbol>& extra) const {
         continue;
       }
       top.symbol = n.prev;
+      ++symbols;
       if (n.kind == Kind::kRule) visit(n.id);
     }
   };
@@ -46,6 +48,7 @@ Grammar Sequitur::to_grammar(const PodVector<Symbol>& extra) const {
 
   Grammar grammar;
   grammar.rule_end.clear();
+  grammar.symbols.reserve(symbols);
   for (size_t i = 0; i < postorder.size(); ++i)
     number[postorder[i]] = static_cast<uint32_t>(postorder.size() - 1 - i);
   const auto put = [&](uint32_t id, bool is_rule, uint64_t count) {

@@ -6,7 +6,7 @@
 //
 //     grammar.expected() -> memo -> same words? -> count the duration, move the grammar's cursor
 //
-// Laws: a memo belongs to one location, so counting in it takes no lock. Never freed.
+// Laws: a memo belongs to one location, so counting in it takes no lock. Freed by that location.
 #pragma once
 
 #include <bit>
@@ -86,6 +86,7 @@ struct CallMemo {
 class CallMemos {
  public:
   CallMemo* find(uint64_t terminal) const { return terminal < size_ ? memos_[terminal] : nullptr; }
+  uint32_t size() const { return static_cast<uint32_t>(size_); }
   // The memo of a terminal, made if there is none; null without memory.
   CallMemo* make(uint32_t terminal);
   template <class F>
@@ -96,6 +97,19 @@ class CallMemos {
   // Bytes that the next terminal may make it ask for at once; 0: none.
   size_t next_growth() const {
     return room_.size() == room_.capacity() ? 2 * room_.size() * sizeof(void*) : 0;
+  }
+  // Forgets all; visit(request) for each place that a memo has for a request.
+  template <class Visit>
+  void clear(Visit visit) {
+    for (CallMemo* m : room_) {
+      if (m == nullptr) continue;
+      if (m->request != nullptr) visit(*m->request);
+      delete[] m->words;
+      delete m;
+    }
+    std::vector<CallMemo*>().swap(room_);
+    memos_ = nullptr;
+    size_ = 0;
   }
 
  private:

@@ -39,13 +39,6 @@ bool is_called_by_pointer(uintptr_t address) {
 #endif
 }
 
-// The first call that is not recorded: what the spool has stays there.
-void out_of_memory(Process& p) {
-  if (is_abandoned()) return;
-  if (p.spool != nullptr) p.spool->loss("out_of_memory", 0, "recorder");
-  complain(p, "no memory: its further calls are not recorded");
-}
-
 // Calls in which the recorders of the ranks talk to each other: these must go their way, whether
 // or not they are recorded.
 bool others_wait(mpi::CallId call) {
@@ -59,15 +52,6 @@ bool others_wait(mpi::CallId call) {
     if (shared && p.direction != mpi::Direction::kIn) return true;
   }
   return false;
-}
-
-// The tables may ask for more than there is in reserve when they grow.
-constexpr size_t kSmall = 64 * 1024;
-bool is_too_much(size_t bytes) { return bytes > kSmall && !memory_for(bytes); }
-
-template <class T>
-size_t next_growth(const std::vector<T>& v) {
-  return v.size() == v.capacity() ? 2 * v.size() * sizeof(T) : 0;
 }
 
 // A Fortran entry point whose call has been recorded.
@@ -234,11 +218,6 @@ uint32_t CallScope::commit() {
   return terminal_;
 }
 
-void CallScope::count_duration(Location& l, uint32_t terminal, uint64_t ticks) {
-  CallMemo* const m = l.memos.make(terminal);
-  if (m != nullptr) m->count_one(ticks);
-}
-
 // Budget: 50 instructions, and what the grammar takes at the end of a symbol.
 void CallScope::again(CallMemo& memo) {
   Location& l = *location_;
@@ -287,46 +266,6 @@ void CallScope::memorise_array(const uint64_t* words, size_t count) {
     l.encoder.memorise_request(m);
 }
 
-// In a loop the grammar knows which call comes next: compare before hashing.
-uint32_t CallScope::extend_grammar(Location& l, std::string_view bytes, uint64_t ticks) {
-  const InternTable& signatures = l.process->signatures;
-  const uint64_t guess = l.grammar.expected();
-  if (guess < signatures.size() && signatures.at(static_cast<uint32_t>(guess)) == bytes) {
-    l.grammar.append_expected();
-    count_duration(l, static_cast<uint32_t>(guess), ticks);
-    return static_cast<uint32_t>(guess);
-  }
-  if (is_too_much(l.memos.next_growth())) {
-    set_unusual(unusual::kOutOfMemory, true);
-    return InternTable::kMissing;
-  }
-  const uint32_t hash = InternTable::hash_of(bytes);
-  uint32_t terminal = signatures.find(bytes, hash);
-  if (terminal != InternTable::kMissing)
-    count_duration(l, terminal, ticks);
-  else
-    terminal = add_signature(l, bytes, hash, ticks);
-  if (terminal != InternTable::kMissing && !l.grammar.append(terminal))
-    extend_elsewhere(l, terminal);
-  return terminal;
-}
-
-// The first call of a terminal is counted in a small table, for programs whose calls never come
-// back.
-uint32_t CallScope::add_signature(Location& l, std::string_view bytes, uint32_t hash,
-                                  uint64_t ticks) {
-  Process& p = *l.process;
-  Process::Guard guard(p);
-  if (is_too_much(p.signatures.next_growth(bytes.size()) + next_growth(p.stats))) {
-    set_unusual(unusual::kOutOfMemory, true);
-    return InternTable::kMissing;
-  }
-  bool is_new = false;
-  const uint32_t terminal = p.make_terminal(bytes, hash, &is_new);
-  is_new ? p.stats[terminal].count_one(ticks) : count_duration(l, terminal, ticks);
-  return terminal;
-}
-
 bool CallScope::is_beyond_memory() {
   if (!is_unusual(unusual::kOutOfMemory) || others_wait(call_)) return false;
   leave_unrecorded();
@@ -360,35 +299,6 @@ uint32_t CallScope::commit_later() {
   l.in_recorder = false;
   l.own_time.add(l.process->clock.ticks() - end_ticks_, true);
   return terminal_ = UINT32_MAX;
-}
-
-void CallScope::append_held(Location& l, const HeldCall& call) {
-  call.each([&](uint64_t ticks) { append_one(l, call, ticks); });
-}
-
-void CallScope::append_one(Location& l, const HeldCall& call, uint64_t ticks) {
-  Process& p = *l.process;
-  uint32_t terminal = InternTable::kMissing;
-  if (!is_unusual(unusual::kOutOfMemory))
-    terminal = extend_grammar(l, p.left_out.at(call.signature), ticks);
-  if (terminal == InternTable::kMissing) {
-    if (p.unrecorded_calls.fetch_add(1) == 0) out_of_memory(p);
-    return;
-  }
-  if (call.outermost) l.in_mpi_ticks += ticks;
-  if (!l.spool.try_push(terminal, ticks)) l.spool.push_slowly(l, terminal, ticks);
-}
-
-// No memory, or none that we may have: what the grammar has goes to the spool, and a new one
-// begins.
-void CallScope::extend_elsewhere(Location& l, uint32_t terminal) {
-  Process::Guard guard(*l.process);
-  Spool* const spool = l.process->spool;
-  if (spool != nullptr && spool->finish_part(l) && l.grammar.append(terminal)) return;
-  // The spool counts calls as the grammar does, so it ends here, too.
-  if (l.refused_calls++ > 0) return;
-  if (spool != nullptr) spool->loss("out_of_memory", 0, "grammar");
-  l.spool.detach();
 }
 
 }  // namespace refrain::tracer

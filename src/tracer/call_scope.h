@@ -164,6 +164,7 @@ class CallScope {
   bool is_to_record(bool nested);
   bool is_beyond_memory();
   uint32_t leave_unrecorded();
+  static uint32_t no_memory();
   void leave();
   bool was_left() const;
   void close_left();

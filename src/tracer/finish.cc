@@ -81,7 +81,9 @@ format::PartialTrace own_part(Process& p) {
     complain(p, "no memory to hand its record over; its calls are lost");
     return nothing(static_cast<uint64_t>(p.size));
   }
-  auto leaf = format::leaf(make_record(p), static_cast<uint64_t>(p.size));
+  auto record = make_record(p);
+  auto leaf = record.ok() ? format::leaf(std::move(record.value()), static_cast<uint64_t>(p.size))
+                          : base::Result<format::PartialTrace>(record.error());
   if (leaf.ok()) return std::move(leaf.value());
   complain(p, leaf.error().to_string().c_str());
   return nothing(static_cast<uint64_t>(p.size));

@@ -150,8 +150,10 @@ void Encoder::new_request(MPI_Request* r, const RequestTraits& traits) {
   if (*r == MPI_REQUEST_NULL) return constant(mpi::kConst_MPI_REQUEST_NULL);
   RequestLane& lane = *location_.requests;
   prepare_request(r, traits);
-  pending_.pool = request_pool();
   {
+    // Nobody forgets the pool between these two.
+    const Process::Guard guard(*location_.process, location_.process->is_bounded());
+    pending_.pool = request_pool();
     OwnLane own(lane);
     pending_.position = own->take_position(pending_.pool);
   }
@@ -175,9 +177,10 @@ uint32_t Encoder::request_pool() {
   const uint64_t guess = location_.grammar.expected();
   if (guess < pool_of_terminal_.size()) {
     const uint32_t pool = pool_of_terminal_[guess];
-    if (pool != InternTable::kMissing && p.request_pools.at(pool) == bytes()) return pool;
+    if (p.request_pools.is(pool, bytes())) return pool;
   }
-  return p.intern(p.request_pools, bytes());
+  if (p.is_bounded()) return p.request_pools.find_or_make(bytes());
+  return p.intern(p.request_pools.names(), bytes());
 }
 
 void Encoder::call_has_terminal(uint32_t terminal) {
@@ -185,9 +188,9 @@ void Encoder::call_has_terminal(uint32_t terminal) {
   if (!has_pending_) return;
   has_pending_ = false;
   if (terminal >= pool_of_terminal_.size())
-    pool_of_terminal_.resize(terminal + 1, InternTable::kMissing);
+    pool_of_terminal_.resize(terminal + 1, RequestPools::kNone);
   pool_of_terminal_[terminal] = pending_.pool;
-  pending_.terminal = terminal;
+  pending_.terminal = location_.first_terminal + terminal;
   add_request(*location_.requests, pending_);
 }
 

@@ -66,6 +66,15 @@ const char* InternTable::keep(std::string_view bytes) {
   return at;
 }
 
+void InternTable::clear() {
+  entries_.clear();
+  slots_.store(nullptr, std::memory_order_relaxed);
+  decltype(arrays_)().swap(arrays_);
+  decltype(arena_)().swap(arena_);
+  next_ = nullptr;
+  room_ = kept_ = 0;
+}
+
 size_t InternTable::next_growth(size_t length) const {
   size_t bytes = entries_.next_growth();
   if (length > room_) bytes += std::max({kFirstPiece, kept_, length});

@@ -40,6 +40,8 @@ class InternTable {
   uint32_t intern(std::string_view bytes, bool* is_new = nullptr);
   // Bytes that the next string of `length` bytes would make the table ask for at once; 0: none.
   size_t next_growth(size_t length) const;
+  // Forgets all and frees its memory; no reader may be there.
+  void clear();
   // From now on there may be readers beside a writer.
   void share() { shared_ = true; }
 

@@ -45,12 +45,15 @@ void Encoder::request_of(uint32_t terminal) {
   if ((terminal & kLeftOut) != 0 && left_out_ == 0) {
     Process& p = *location_.process;
     const std::string_view signature = p.left_out.at(terminal & kLeftOutIndex);
+    const bool bounded = p.is_bounded();
+    const Process::Guard reading(p, bounded);
     const uint32_t hash = InternTable::hash_of(signature);
     terminal = p.signatures.find(signature, hash);
     if (terminal == InternTable::kMissing) {
-      Process::Guard guard(p);
+      const Process::Guard writing(p, !bounded);
       terminal = p.make_terminal(signature, hash);
     }
+    terminal += p.first_terminal;
   }
   varint(terminal);
 }

@@ -14,6 +14,7 @@ std::mutex g_locations;
 Location* make_location() {
   const std::lock_guard<std::mutex> lock(g_locations);
   Process& p = process();
+  const Process::Guard guard(p);
   auto* l = new Location(p, static_cast<uint32_t>(p.locations.size()));
   l->requests = &p.requests.join();
   p.locations.push_back(l);
@@ -49,6 +50,8 @@ Location::Location(Process& p, uint32_t thread_number)
       thread(thread_number),
       grammar(p.options.grammar_bytes),
       encoder(*this),
-      stack(StackBounds::of_this_thread()) {}
+      stack(StackBounds::of_this_thread()),
+      first_terminal(p.first_terminal),
+      tables(p.tables) {}
 
 }  // namespace refrain::tracer

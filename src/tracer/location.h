@@ -44,6 +44,8 @@ struct Location {
   }
   OwnTime own_time;
   uint64_t refused_calls = 0;  // calls that the grammar had no memory for
+  // What grammar, memos and log count terminals from, and the tables that they belong to: parts.h.
+  uint32_t first_terminal = 0, tables = 0;
 
   RequestLane* requests = nullptr;  // this thread's; never null
   CallMemos memos;

@@ -50,6 +50,7 @@ bool is_in_reserve(const void* p) {
 
 }  // namespace
 
+size_t held_memory() { return held.load(std::memory_order_relaxed); }
 size_t most_memory() { return most.load(std::memory_order_relaxed); }
 
 bool memory_for(size_t bytes) {

@@ -10,7 +10,8 @@
 
 namespace refrain::tracer {
 
-// What operator new of the recorder has given, at most at any time.
+// What operator new of the recorder has given: now, and at most at any time.
+size_t held_memory();
 size_t most_memory();
 
 // Whether malloc would give that much just now.

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -11,15 +10,13 @@
 #include "tracer/buffers.h"
 #include "tracer/control.h"
 #include "tracer/location.h"
+#include "tracer/parts.h"
 #include "tracer/recording.h"
 #include "tracer/spool.h"
 
 namespace refrain::tracer {
 
 namespace {
-
-// Less than that is spent on moving parts about.
-constexpr size_t kMinGrammarBytes = 64 * 1024;
 
 std::string environment(const char* name, const char* fallback) {
   const char* v = std::getenv(name);
@@ -53,10 +50,8 @@ void Process::start() {
   options.quiet = environment("REFRAIN_QUIET", "0") != "0";
   options.call_path_depth = static_cast<uint32_t>(
       std::strtoul(environment("REFRAIN_CALLPATH", "8").c_str(), nullptr, 10));
-  // A checkpoint needs as much again for a moment, and the tables want their share.
   const uint64_t memory = base::parse_bytes(environment("REFRAIN_MEMORY", "")).value_or(0);
-  if (memory > 0)
-    options.grammar_bytes = std::max(static_cast<size_t>(memory / 4), kMinGrammarBytes);
+  if (memory > 0) bound_memory(*this, memory);
   clock.start();
   addresses.refresh();
   connect_heap(*this);
@@ -108,15 +103,17 @@ uint32_t Process::make_terminal(std::string_view bytes, uint32_t hash, bool* is_
   const uint32_t known = threaded ? signatures.find(bytes, hash) : InternTable::kMissing;
   if (is_new != nullptr) *is_new = known == InternTable::kMissing;
   if (known != InternTable::kMissing) return known;
-  stats.emplace_back();
+  first_ticks.push_back(kNotCalled);
   if (spool != nullptr) spool->signature(bytes);
   return signatures.add(bytes, hash);
 }
 
 void Process::begin_threads() {
   threaded = true;
-  signatures.share();
-  request_pools.share();
+  if (!is_bounded()) {
+    signatures.share();
+    request_pools.share();
+  }
   left_out.share();
   handles.share();
   definition_index_.share();

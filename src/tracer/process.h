@@ -7,6 +7,8 @@
 // of their own) are read without it, beside a writer. So the lock is taken by: the first call of a
 // signature or from a place; calls that make or free communicators, datatypes and other objects;
 // what is counted as lost; one call in 1024, for its room in the spool.
+// Under --memory the first two may begin anew (parts.h): they are read with the lock, by every call
+// that has to be encoded.
 #pragma once
 
 #include <mpi.h>
@@ -25,6 +27,7 @@
 #include "tracer/handle_map.h"
 #include "tracer/intern_table.h"
 #include "tracer/request_lanes.h"
+#include "tracer/request_pools.h"
 #include "tracer/stable_array.h"
 
 namespace refrain::tracer {
@@ -49,6 +52,7 @@ struct Options {
   std::string filter;  // what is left out, in words; empty: nothing
   bool quiet = false;
   uint32_t call_path_depth = 8;     // 0: no call sites at all
+  size_t memory_bytes = SIZE_MAX;   // of all that recording holds
   size_t grammar_bytes = SIZE_MAX;  // of one location
 };
 
@@ -57,7 +61,8 @@ class Process {
   // Held while a shared table is touched; free of cost with a single thread.
   class Guard {
    public:
-    explicit Guard(Process& p) : mutex_(p.threaded ? &p.mutex_ : nullptr) {
+    explicit Guard(Process& p, bool is_needed = true)
+        : mutex_(is_needed && p.threaded ? &p.mutex_ : nullptr) {
       if (mutex_ != nullptr) mutex_->lock();
     }
     ~Guard() {
@@ -84,8 +89,8 @@ class Process {
   // Index in a table that all threads use; the lock is taken if it has to be added.
   uint32_t intern(InternTable& table, std::string_view bytes);
   // The terminal of a signature that was not found without the lock, which is held now; `hash` is
-  // InternTable::hash_of(bytes). A new one has its place in `stats` and in the spool before another
-  // thread can come across it.
+  // InternTable::hash_of(bytes). A new one has its place in `first_ticks` and in the spool before
+  // another thread can come across it.
   uint32_t make_terminal(std::string_view bytes, uint32_t hash, bool* is_new = nullptr);
   // MPI_THREAD_MULTIPLE was granted to the thread that calls; make_location()'s lock held.
   void begin_threads();
@@ -134,12 +139,19 @@ class Process {
     uint32_t def;
   };
   std::vector<Ending> ending;
-  IdPool ids[32];                    // by DefinitionKind
-  StableArray<CommInfo*> comms;      // by definition index; null where it is none; never freed
-  InternTable signatures;            // terminal = index
-  std::vector<TerminalStats> stats;  // of the call that made each terminal; others: CallMemo
-  InternTable request_pools;         // signature without its request -> pool
-  InternTable left_out;              // of calls that are left out and made a request
+  IdPool ids[32];                // by DefinitionKind
+  StableArray<CommInfo*> comms;  // by definition index; null where it is none; never freed
+  static constexpr uint64_t kNotCalled = UINT64_MAX;
+  // See parts.h: the number of the first signature below, and how often they began anew.
+  uint32_t first_terminal = 0, tables = 0;
+  size_t asks_from = 64 * 1024;  // growth of the tables; what is less is in reserve: memory.h
+  size_t tables_end = 0;         // what the recorder holds when they begin anew; 0: not known yet
+  bool is_bounded() const { return asks_from == 0; }
+  InternTable signatures;  // terminal = index
+  // Duration of the call that made each terminal; others: CallMemo.
+  std::vector<uint64_t> first_ticks;
+  RequestPools request_pools;  // signature without its request -> pool
+  InternTable left_out;        // of calls that are left out and made a request
   RequestLanes requests;
   std::vector<format::Definition> definitions;
   std::vector<Location*> locations;

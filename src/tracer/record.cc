@@ -6,9 +6,12 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
+#include "format/merge/unique.h"
 #include "grammar/fold.h"
 #include "real_functions.h"
+#include "tracer/abandon.h"
 #include "tracer/control.h"
 #include "tracer/location.h"
 #include "tracer/memory.h"
@@ -62,14 +65,18 @@ std::string own_path() {
 
 }  // namespace
 
-void add_first_call(const Process& p, uint32_t terminal, format::DurationStats& to) {
+void add_first_call(const Process& p, uint32_t index, format::DurationStats& to) {
+  const uint64_t ticks = p.first_ticks[index];
+  if (ticks == Process::kNotCalled) return;
   uint64_t first[TerminalStats::kBuckets] = {};
-  first[TerminalStats::bucket(p.stats[terminal].min_ticks)] = 1;
-  add_in_ns(p, p.stats[terminal], first, to);
+  first[TerminalStats::bucket(ticks)] = 1;
+  TerminalStats one;
+  one.count_one(ticks);
+  add_in_ns(p, one, first, to);
 }
 
-void add_calls(const Location& l, uint32_t terminal, format::DurationStats& to) {
-  if (const CallMemo* memo = l.memos.find(terminal); memo != nullptr)
+void add_calls(const Location& l, uint32_t index, format::DurationStats& to) {
+  if (const CallMemo* memo = l.memos.find(index); memo != nullptr)
     add_in_ns(*l.process, memo->statistics(), memo->histogram, to);
 }
 
@@ -116,41 +123,85 @@ namespace {
 
 }  // namespace
 
-grammar::Grammar last_grammar(const Location& l, uint64_t* lost) {
-  grammar::Grammar grammar = l.grammar.snapshot();
+grammar::Grammar last_grammar(Location& l, uint64_t* lost) {
+  const uint64_t calls = l.grammar.length();
+  grammar::Grammar grammar = l.grammar.finish();
   uint64_t length = 0;
   if (!grammar::checked_length(grammar, &length)) {
     grammar = grammar::Grammar();
     length = 0;
   }
-  *lost = l.grammar.length() - length;
+  *lost = calls - length;
+  l.spool.calls_before += calls;
+  l.grammar = grammar::Builder();
   return grammar;
 }
 
-format::RankRecord make_record(Process& p) {
-  [[maybe_unused]] const uint64_t begin = p.clock.ticks();
-  format::RankRecord r;
-  if (control().sizes != nullptr) control().sizes->held.flush_all(p);
-  r.rank = static_cast<uint64_t>(p.rank);
-  r.definitions = p.definitions;
-  for (uint32_t t = 0; t < p.signatures.size(); ++t) {
-    r.signatures.emplace_back(p.signatures.at(t));
-    format::DurationStats& d = r.durations.emplace_back();
-    add_first_call(p, t, d);
-    for (const Location* l : p.locations) add_calls(*l, t, d);
+namespace {
+
+// All signatures, each once; what is returned is the index there by terminal, empty where that is
+// the terminal itself.
+base::Result<std::vector<uint32_t>> take_signatures(Process& p, format::ByteStrings& to) {
+  InternTable& last = p.signatures;
+  if (p.first_terminal == 0) {
+    for (uint32_t i = 0; i < last.size(); ++i) to.push_back(last.at(i));
+    last.clear();
+    return std::vector<uint32_t>();
   }
-  r.losses = p.losses;
-  for (const Location* l : p.locations) {
-    if (l->grammar.length() == 0) continue;
+  format::UniqueSignatures all;
+  bool good = p.spool != nullptr && p.spool->read_signatures(p.first_terminal, all);
+  for (uint32_t i = 0; i < last.size() && good; ++i) good = all.add(last.at(i));
+  last.clear();
+  if (!good) return base::fail("cannot read back what it had in the spool; its calls are lost");
+  to = all.take();
+  return all.numbers();
+}
+
+void take_durations(Process& p, const std::vector<uint32_t>& number_of,
+                    std::deque<format::DurationStats>& to) {
+  const auto at = [&](uint32_t terminal) -> format::DurationStats& {
+    return to[number_of.empty() ? terminal : number_of[terminal]];
+  };
+  if (p.spool != nullptr) p.spool->read_durations(number_of, to);
+  for (uint32_t i = 0; i < p.first_ticks.size(); ++i)
+    add_first_call(p, i, at(p.first_terminal + i));
+  std::vector<uint64_t>().swap(p.first_ticks);
+  for (Location* l : p.locations) {
+    for (uint32_t i = 0; i < l->memos.size(); ++i) add_calls(*l, i, at(l->first_terminal + i));
+    l->memos.clear([](RequestEntry&) {});
+  }
+}
+
+void take_calls(Process& p, const std::vector<uint32_t>& number_of, format::RankRecord& r) {
+  for (Location* l : p.locations) {
+    if (calls_of(*l) == 0) continue;
     uint64_t in_spool = 0, at_end = 0;
     r.threads.push_back({l->thread, p.spool != nullptr
-                                        ? p.spool->whole_grammar(*l, &in_spool, &at_end)
+                                        ? p.spool->whole_grammar(*l, number_of, &in_spool, &at_end)
                                         : last_grammar(*l, &at_end)});
     if (in_spool > 0) r.losses.push_back({"part_lost", in_spool, p.rank, "a part in the spool"});
     if (at_end > 0) r.losses.push_back({"out_of_memory", at_end, p.rank, "the last calls"});
     r.totals.in_mpi_ns += p.clock.to_ns(l->in_mpi_ticks);
     r.totals.outside_ns += p.clock.to_ns(l->outside_ticks());
   }
+}
+
+}  // namespace
+
+base::Result<format::RankRecord> make_record(Process& p) {
+  [[maybe_unused]] const uint64_t begin = p.clock.ticks();
+  format::RankRecord r;
+  if (control().sizes != nullptr) control().sizes->held.flush_all(p);
+  r.rank = static_cast<uint64_t>(p.rank);
+  r.definitions = std::move(p.definitions);
+  r.losses = p.losses;
+  // Grammars take more than signatures do, but where numbers change these come first.
+  if (p.first_terminal == 0) take_calls(p, {}, r);
+  auto number_of = take_signatures(p, r.signatures);
+  if (!number_of.ok()) return number_of.error();
+  if (p.first_terminal != 0) take_calls(p, *number_of, r);
+  r.durations.resize(r.signatures.size());
+  take_durations(p, *number_of, r.durations);
   r.duration_ns = p.clock.to_ns(p.clock.ticks() - p.init_ticks);
   if (const uint64_t n = p.unrecorded_calls.load(); n > 0)
     r.losses.push_back({"out_of_memory", n, p.rank, "recorder"});
@@ -171,6 +222,15 @@ format::RankRecord make_record(Process& p) {
 
 void complain(const Process& p, const char* what) {
   std::fprintf(stderr, "refrain: rank %d: %s; the program continues\n", p.rank, what);
+}
+
+void out_of_memory(Process& p) {
+  if (is_abandoned()) return;
+  const Process::Guard guard(p);
+  if (p.spool != nullptr) p.spool->loss("out_of_memory", 0, "recorder");
+  complain(p, p.is_bounded() && p.spool == nullptr
+                  ? "beyond --memory, and no spool to go to: its further calls are not recorded"
+                  : "no memory: its further calls are not recorded");
 }
 
 }  // namespace refrain::tracer

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace refrain::tracer {
@@ -164,6 +165,16 @@ RequestEntry* AllLanes::find(uint64_t key, const void* variable) {
   lanes_.for_each(look_into);
   if (where != nullptr && where != &own_) own_.partner = where;
   return found;
+}
+
+std::vector<bool> AllLanes::pools_in_use() {
+  std::vector<bool> all;
+  lanes_.for_each([&](const RequestLane& lane) {
+    const std::vector<bool> used = lane.table.pools_in_use();
+    all.resize(std::max(all.size(), used.size()));
+    for (size_t i = 0; i < used.size(); ++i) all[i] = all[i] || used[i];
+  });
+  return all;
 }
 
 RequestTable& AllLanes::table_of(const RequestEntry& entry) {

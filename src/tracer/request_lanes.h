@@ -153,6 +153,8 @@ class AllLanes {
   // unknown.
   RequestEntry* find(uint64_t key, const void* variable);
   RequestTable& table_of(const RequestEntry& entry);
+  // By pool: see RequestTable.
+  std::vector<bool> pools_in_use();
 
  private:
   RequestLane& own_;

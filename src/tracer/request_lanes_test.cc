@@ -359,5 +359,37 @@ TEST(RequestLanes, APlaceThatIsKeptComesBack) {
   EXPECT_EQ(table.add(e), place->index);
 }
 
+// A pool may be forgotten when no request of any thread is in it, and no call that repeats.
+TEST(RequestLanes, PoolsOfAllLanesAreInUse) {
+  RequestLanes lanes;
+  lanes.begin_threads();
+  RequestLane &one = lanes.join(), &other = lanes.join();
+  const auto entry_in = [](RequestLane& lane, uint32_t pool) {
+    RequestEntry e;
+    e.key = pool;
+    e.pool = pool;
+    OwnLane own(lane);
+    e.position = own->take_position(pool);
+    return e;
+  };
+  RequestEntry repeated = entry_in(one, 1);
+  add_request(one, repeated);
+  RequestEntry* kept = nullptr;
+  {
+    OwnLane own(one);
+    kept = own->keep(repeated);
+    own->remove(own->at(own->find(repeated.key, nullptr)));
+  }
+  add_request(other, entry_in(other, 3));
+  entry_in(other, 4);  // its call is not over yet
+  using Pools = std::vector<bool>;
+  EXPECT_EQ(AllLanes(one).pools_in_use(), (Pools{false, true, false, true, true}));
+  {
+    OwnLane own(one);
+    own->unkeep(*kept);
+  }
+  EXPECT_EQ(AllLanes(other).pools_in_use(), (Pools{false, false, false, true, true}));
+}
+
 }  // namespace
 }  // namespace refrain::tracer

@@ -48,6 +48,14 @@ void RequestTable::unkeep(RequestEntry& place) {
   if (!place.is(RequestEntry::kLive)) free_.push_back(place.index);
 }
 
+std::vector<bool> RequestTable::pools_in_use() const {
+  std::vector<bool> used(pools_.size());
+  for (size_t i = 0; i < pools_.size(); ++i) used[i] = pools_[i].in_use();
+  for (uint32_t i = 0; i < made_; ++i)
+    if (at(i).is(RequestEntry::kKept)) used[at(i).pool] = true;
+  return used;
+}
+
 void RequestTable::index_by_variable(RequestEntry& e) {
   if (e.is(RequestEntry::kIndexed)) return;
   // RequestSnapshot::status_word() may read it meanwhile, in another thread.

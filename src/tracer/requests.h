@@ -80,6 +80,7 @@ class PositionPool {
       return more_.give_back(position - 64);
     free_ |= uint64_t{1} << position;
   }
+  bool in_use() const { return ~free_ != 0 || more_.any(); }
 
  private:
   uint64_t free_ = ~uint64_t{0};
@@ -155,6 +156,8 @@ class RequestTable {
     e.state &= static_cast<uint8_t>(~RequestEntry::kClaimed);
     if (!e.is(RequestEntry::kLinked)) link_first(e);
   }
+  // By pool: whether some request has a position in it, or a memo's place would.
+  std::vector<bool> pools_in_use() const;
   // Claims whose calls were left by a jump.
   void give_back_all();
 

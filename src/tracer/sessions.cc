@@ -150,9 +150,10 @@ void hand_over_by_file() {
   set_unusual(unusual::kNotRecording, true);
   if (p.spool != nullptr) p.spool->set_state(format::spool::State::kFinishing);
   p.clock.refine();
-  format::RankRecord record = make_record(p);
-  record.duration_ns = p.clock.to_ns(g_last_end_ticks - p.init_ticks);
-  auto leaf = format::leaf(std::move(record), static_cast<uint64_t>(p.size));
+  auto record = make_record(p);
+  if (!record.ok()) return complain(p, record.error().to_string().c_str());
+  record->duration_ns = p.clock.to_ns(g_last_end_ticks - p.init_ticks);
+  auto leaf = format::leaf(std::move(record.value()), static_cast<uint64_t>(p.size));
   if (!leaf.ok()) return complain(p, leaf.error().to_string().c_str());
   mkdir(folder(p).c_str(), 0700);
   const auto written =

@@ -29,9 +29,11 @@ using spool::RecordKind;
 
 namespace {
 
-constexpr uint64_t kFirstTables = 16 * 1024, kMaxTables = 8 << 20;  // bytes of a chunk
+constexpr uint64_t kFirstTables = 16 * 1024, kMaxTables = 1 << 20;  // bytes of a chunk
 constexpr uint64_t kFirstLog = 4000, kMaxLog = 8 << 20;
 constexpr uint64_t kMinWords = 8000;  // of a log before a checkpoint: a chunk of 64 KiB
+// What statistics of a signature count for in that.
+constexpr uint64_t kStatsBytes = 32;
 
 // Known without making a Process: exit handlers run in programs that never used MPI, too.
 Spool* g_spool = nullptr;
@@ -176,10 +178,15 @@ void Spool::remove_run() {
 bool Spool::append(std::string_view bytes) {
   const uint64_t need = sizeof(spool::Record) + spool::padded(bytes.size());
   if (tables_ == nullptr || tables_->used + need > room_of(tables_)) {
-    const uint64_t next =
-        tables_ == nullptr ? kFirstTables : std::min(2 * tables_->bytes, kMaxTables);
+    const uint64_t next = tables_ == nullptr
+                              ? kFirstTables
+                              : std::min(2 * tables_->bytes, bounded_to(kMaxTables, 32));
     Chunk* const c = file_.add(ChunkType::kTables, 0, std::max(next, need));
     if (c == nullptr) return false;
+    if (tables_ != nullptr) {
+      full_tables_.push_back({tables_->offset, tables_->bytes, 0});
+      file_.release(tables_);
+    }
     tables_ = c;
   }
   char* const at = data_of(tables_) + tables_->used;
@@ -253,11 +260,13 @@ bool Spool::attach_locked(Location& l) {
 
 // One more chunk for the log, from the call number `position` on.
 bool Spool::extend(SpoolThread& t, uint64_t position, uint64_t words) {
-  const uint64_t bytes = t.logs.empty() ? kFirstLog : std::min(2 * t.logs.back()->bytes, kMaxLog);
+  const uint64_t bytes =
+      t.logs.empty() ? kFirstLog : std::min(2 * t.logs.back()->bytes, bounded_to(kMaxLog, 32));
   Chunk* const c =
       file_.add(ChunkType::kLog, t.location->thread, std::max(bytes, words * sizeof(uint64_t)));
   if (c == nullptr) return false;
   c->position = position;
+  c->first_terminal = t.location->first_terminal;
   in_order();
   t.logs.push_back(c);
   t.location->spool.set_log(words_of(c), words_of(c) + word_count(c));
@@ -295,15 +304,15 @@ bool Spool::is_log_large(const SpoolThread& t) const {
   uint64_t words = 0;
   for (const Chunk* c : t.logs) words += word_count(c);
   const uint64_t bytes =
-      t.location->grammar.memory_bytes() + process_.stats.size() * sizeof(TerminalStats);
-  return words >= std::max(kMinWords, 2 * bytes / sizeof(uint64_t));
+      t.location->grammar.memory_bytes() + process_.first_ticks.size() * kStatsBytes;
+  return words >= std::max(kMinWords, bounded_to(2 * bytes, 16) / sizeof(uint64_t));
 }
 
 // ---- checkpoints ----
 
 bool Spool::checkpoint(SpoolThread& t) {
   const Location& l = *t.location;
-  if (!memory_for(4 * l.grammar.memory_bytes() + 64 * process_.stats.size())) return false;
+  if (!memory_for(4 * l.grammar.memory_bytes() + 64 * process_.first_ticks.size())) return false;
   const grammar::Grammar grammar = l.grammar.snapshot();
   // A snapshot that ran out of memory on its way lacks its last calls.
   uint64_t length = 0;
@@ -311,9 +320,16 @@ bool Spool::checkpoint(SpoolThread& t) {
   if (!write_stats(t)) return false;
   base::ByteWriter out;
   out.put_varint(l.spool.calls_before);
+  out.put_varint(l.first_terminal);
   grammar::write(grammar, out);
   if (!seal(t.base, ChunkType::kBase, l.thread, calls_of(l), out.view())) return false;
-  // The log is part of the base now, whole or not: the reader skips what it has.
+  clear_log(t, l.first_terminal);
+  return true;
+}
+
+// What is in the log is in a base by now, whole or not: the reader skips what it has.
+void Spool::clear_log(SpoolThread& t, uint32_t first_terminal) {
+  const Location& l = *t.location;
   while (t.logs.size() > 1) {
     file_.drop(t.logs.front());
     t.logs.erase(t.logs.begin());
@@ -323,10 +339,10 @@ bool Spool::checkpoint(SpoolThread& t) {
   words[0] = 0;
   in_order();
   log->position = calls_of(l);
+  log->first_terminal = first_terminal;
   std::memset(words, 0, room_of(log));
   in_order();
   t.location->spool.set_log(words, words + word_count(log));
-  return true;
 }
 
 // Into the chunk whose turn it is; the other one stays valid until this one is.
@@ -334,7 +350,8 @@ bool Spool::seal(SpoolThread::Pair& pair, ChunkType type, uint32_t owner, uint64
                  std::string_view bytes) {
   Chunk*& c = pair.chunk[(pair.generation + 1) % 2];
   if (c == nullptr || bytes.size() > room_of(c)) {
-    Chunk* const larger = file_.add(type, owner, 2 * bytes.size());
+    Chunk* const larger =
+        file_.add(type, owner, is_bounded() ? bytes.size() + bytes.size() / 4 : 2 * bytes.size());
     if (larger == nullptr) return false;
     if (c != nullptr) file_.drop(c);
     c = larger;
@@ -351,25 +368,9 @@ bool Spool::seal(SpoolThread::Pair& pair, ChunkType type, uint32_t owner, uint64
   return true;
 }
 
-// The first call of a signature is counted apart, for all locations together: the first location
-// takes these in.
 bool Spool::write_stats(SpoolThread& t) {
   const Location& l = *t.location;
-  process_.clock.refine();
-  if (process_.clock.use_counter) file_.header()->ns_per_tick = process_.clock.ns_per_tick;
-  base::ByteWriter out;
-  out.put_varint(calls_of(l));
-  out.put_varint(process_.clock.to_ns(l.in_mpi_ticks));
-  out.put_varint(process_.clock.to_ns(l.outside_ticks()));
-  out.put_varint(l.last_end_ticks);
-  out.put_varint(process_.stats.size());
-  for (uint32_t terminal = 0; terminal < process_.stats.size(); ++terminal) {
-    format::DurationStats d;
-    if (l.thread == 0) add_first_call(process_, terminal, d);
-    add_calls(l, terminal, d);
-    format::put(out, d);
-  }
-  return seal(t.stats, ChunkType::kStats, l.thread, 0, out.view());
+  return seal(t.stats, ChunkType::kStats, l.thread, 0, stats_of(t, l.thread == 0));
 }
 
 }  // namespace refrain::tracer

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/merge/unique.h"
 #include "format/trace_data.h"
 #include "grammar/grammar.h"
 #include "tracer/spool_file.h"
@@ -39,11 +40,13 @@ struct SpoolThread {
     format::spool::Chunk* chunk[2] = {};
     uint64_t generation = 0;
   } base, stats;
-  // Grammars that were too large to keep.
+  // What was too large to keep: chunks of the file that are not mapped, and the calls in them.
   struct Part {
-    uint64_t offset = 0, bytes = 0, calls = 0;  // chunk in the file; calls in it
+    uint64_t offset = 0, bytes = 0, calls = 0;
   };
-  std::vector<Part> parts;
+  std::vector<Part> parts;        // grammars
+  std::vector<Part> stats_parts;  // durations
+  uint64_t memos_from = 0;        // calls before those that are counted in memos
 };
 
 class Spool {
@@ -59,15 +62,28 @@ class Spool {
   void set_state(format::spool::State state);
   // Leaves the file as it is, for good. Takes no lock: whoever holds it may never give it back.
   void abandon();
-  // Moves the location's grammar into the file, and begins a new one. False: there is no room for
-  // it, and nothing changed.
-  bool finish_part(Location& location);
-  // The grammar of all calls of the location, how many of them could not be read back, and how many
-  // of the last ones there was no memory for.
-  grammar::Grammar whole_grammar(const Location& location, uint64_t* lost, uint64_t* lost_at_end);
+  // What goes into the file: the location's grammar; its memos' statistics as well; the same and
+  // the statistics of the process' tables.
+  enum class Part : uint8_t { kGrammar, kLocation, kTables };
+  // Moves that into the file, and begins a new grammar, which counts from `first_terminal`; memos
+  // and tables are for the caller to begin anew. False: there is no room for it, and nothing
+  // changed. Lock held.
+  bool finish_part(Location& location, uint32_t first_terminal, Part what);
+
+  // Back from the file, when nothing is recorded any more; only what is there no longer is in
+  // memory. The first `count` signatures, in order: false when they cannot be had.
+  bool read_signatures(uint64_t count, format::UniqueSignatures& to);
+  // Their statistics are added to `to`, which is indexed by number_of[terminal].
+  void read_durations(const std::vector<uint32_t>& number_of,
+                      std::deque<format::DurationStats>& to);
+  // The grammar of all calls of the location, over number_of[terminal], how many of them could not
+  // be read back, and how many of the last ones there was no memory for.
+  grammar::Grammar whole_grammar(Location& location, const std::vector<uint32_t>& number_of,
+                                 uint64_t* lost, uint64_t* lost_at_end);
 
   // Bytes of the file in our memory, at most at any time.
   uint64_t most_mapped() const { return file_.most_mapped(); }
+  uint64_t mapped() const { return file_.mapped(); }
 
   // The trace is written: this process' file, and the folder when it is the last.
   void remove();
@@ -91,6 +107,14 @@ class Spool {
   bool seal(SpoolThread::Pair& pair, format::spool::ChunkType type, uint32_t owner,
             uint64_t position, std::string_view bytes);
   bool write_stats(SpoolThread& t);
+  std::string stats_of(const SpoolThread& t, bool with_first_calls);
+  format::spool::Chunk* add_part(format::spool::ChunkType type, SpoolThread::Pair& pair,
+                                 uint32_t owner, uint64_t position, std::string_view bytes);
+  void drop_pair(SpoolThread::Pair& pair);
+  void clear_log(SpoolThread& t, uint32_t first_terminal);
+  std::string_view read_part(const SpoolThread::Part& part, std::string& bytes);
+  bool is_bounded() const;
+  uint64_t bounded_to(uint64_t bytes, uint64_t share) const;
   void stop();
 
   Process& process_;
@@ -100,7 +124,8 @@ class Spool {
   std::string mark_;  // file in the folder that says that somebody has complained
   std::string buffer_;
   bool stopped_ = false;
-  format::spool::Chunk* tables_ = nullptr;
+  format::spool::Chunk* tables_ = nullptr;  // the last one
+  std::vector<SpoolThread::Part> full_tables_;
   std::vector<std::unique_ptr<SpoolThread>> threads_;
 };
 

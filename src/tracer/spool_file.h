@@ -35,6 +35,7 @@ class SpoolFile {
 
   format::spool::Header* header() { return header_; }
   const std::string& folder() const { return folder_; }
+  uint64_t mapped() const { return mapped_; }
   uint64_t most_mapped() const { return most_mapped_; }
   int error() const { return error_; }  // errno
 

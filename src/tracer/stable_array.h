@@ -20,9 +20,7 @@ class StableArray {
 
  public:
   StableArray() = default;
-  ~StableArray() {
-    for (const auto& piece : pieces_) delete[] piece.load(std::memory_order_relaxed);
-  }
+  ~StableArray() { clear(); }
   StableArray(const StableArray&) = delete;
   StableArray& operator=(const StableArray&) = delete;
 
@@ -37,6 +35,11 @@ class StableArray {
       pieces_[piece].store(new T[size_t{kFirst} << piece], std::memory_order_release);
     *place(n) = value;
     size_.store(n + 1, std::memory_order_release);
+  }
+  // Forgets all and frees its memory; no reader may be there.
+  void clear() {
+    size_.store(0, std::memory_order_relaxed);
+    for (auto& piece : pieces_) delete[] piece.exchange(nullptr, std::memory_order_relaxed);
   }
   // Bytes that the next push_back() asks for; 0: none.
   size_t next_growth() const {

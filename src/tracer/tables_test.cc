@@ -12,6 +12,7 @@
 
 #include "tracer/handle_map.h"
 #include "tracer/intern_table.h"
+#include "tracer/request_pools.h"
 #include "tracer/stable_array.h"
 
 namespace refrain::tracer {
@@ -159,6 +160,41 @@ TEST(InternTable, IsReadBesideAWriter) {
   while (ready.load() < readers.size()) std::this_thread::yield();
   for (uint32_t i = 0; i < kStrings; ++i) ASSERT_EQ(table.intern(text(i)), i);
   for (std::thread& t : readers) t.join();
+}
+
+TEST(InternTable, BeginsAnew) {
+  InternTable table;
+  for (int round = 0; round < 3; ++round) {
+    for (uint32_t i = 0; i < 1000; ++i)
+      EXPECT_EQ(table.intern(std::to_string(i + 500 * round)), i) << round;
+    table.clear();
+    EXPECT_EQ(table.size(), 0u);
+    EXPECT_EQ(table.find("1200"), InternTable::kMissing);
+  }
+}
+
+TEST(RequestPools, APoolThatIsInUseKeepsItsNumber) {
+  RequestPools pools;
+  for (uint32_t i = 0; i < 10; ++i) EXPECT_EQ(pools.find_or_make(std::to_string(i)), i);
+  pools.keep([](uint32_t pool) { return pool == 3 || pool == 7; });
+  EXPECT_TRUE(pools.is(7, "7"));
+  EXPECT_FALSE(pools.is(7, "3"));
+  EXPECT_FALSE(pools.is(2, "2"));
+  EXPECT_FALSE(pools.is(RequestPools::kNone, "2"));
+  EXPECT_EQ(pools.find_or_make("3"), 3u);
+  // Numbers that are free are given out again, and none twice.
+  std::set<uint32_t> used{3, 7};
+  for (int i = 10; i < 20; ++i) {
+    const uint32_t pool = pools.find_or_make(std::to_string(i));
+    EXPECT_TRUE(used.insert(pool).second);
+    EXPECT_LT(pool, 12u);
+    EXPECT_TRUE(pools.is(pool, std::to_string(i)));
+  }
+  const uint32_t last = pools.find_or_make("19");
+  pools.keep([&](uint32_t pool) { return pool == 3 || pool == last; });
+  EXPECT_EQ(pools.find_or_make("19"), last);
+  EXPECT_EQ(pools.find_or_make("3"), 3u);
+  EXPECT_FALSE(pools.is(7, "7"));
 }
 
 TEST(StableArray, NothingMoves) {

@@ -40,17 +40,30 @@ std::vector<int64_t> column_of(const Family& f, Value value) {
   return column;
 }
 
-template <class T>
-std::vector<Family> families_of(const std::vector<T>& all) {
-  std::vector<Family> out;
-  for (uint32_t i = 0; i < all.size(); ++i) {
-    if (i > 0 && all[i].like(all[out.back().first])) {
-      ++out.back().members;
-    } else {
-      out.push_back(Family{i, 1, false});
-    }
+// Member number i, which has this form, joins the last family or begins the next; `first` has the
+// form of the first of each. Where every call is a new one, the forms of all would take much
+// memory.
+void add_member(uint32_t i, FileSignature form, std::vector<Family>& families,
+                std::vector<FileSignature>& first) {
+  if (!families.empty() && form.like(first.back())) {
+    ++families.back().members;
+    return;
   }
-  return out;
+  families.push_back(Family{i, 1, false});
+  first.push_back(std::move(form));
+}
+
+// The numbers in the shapes of a family: those of each member in turn.
+std::vector<int64_t> shape_numbers(const TraceData& trace, const Family& f, size_t each) {
+  std::vector<int64_t> all;
+  if (each == 0) return all;
+  all.reserve(each * f.members);
+  for (uint32_t i = 0; i < f.members; ++i) {
+    const FileShape shape = strip_shape(trace.signatures[f.first + i].shape);
+    all.insert(all.end(), shape.counts.begin(), shape.counts.end());
+    all.insert(all.end(), shape.requests.begin(), shape.requests.end());
+  }
+  return all;
 }
 
 // The slots of one signature family.
@@ -100,7 +113,14 @@ void write_definitions(Encoding& in, ByteWriter& out) {
   std::vector<FileDefinition> forms;
   forms.reserve(all.size());
   for (const Definition& d : all) forms.push_back(file_definition(d));
-  std::vector<Family> families = families_of(forms);
+  std::vector<Family> families;
+  for (uint32_t i = 0; i < forms.size(); ++i) {
+    if (i > 0 && forms[i].like(forms[families.back().first])) {
+      ++families.back().members;
+    } else {
+      families.push_back(Family{i, 1, false});
+    }
+  }
   for (Family& f : families) {
     const FilePayload& p = forms[f.first].payload;
     f.is_plain = !in.spend(
@@ -136,46 +156,44 @@ void write_definitions(Encoding& in, ByteWriter& out) {
 }
 
 void write_signatures(Encoding& in, ByteWriter& out) {
-  std::vector<FileSignature> forms;
-  forms.reserve(in.trace.signatures.size());
-  for (const Signature& s : in.trace.signatures) forms.push_back(file_signature(s));
-  in.families = families_of(forms);
+  std::vector<FileSignature> forms;  // of the first of each family
+  for (uint32_t i = 0; i < in.trace.signatures.size(); ++i)
+    add_member(i, file_signature(in.trace.signatures[i]), in.families, forms);
   ColumnWriter column(out, in.numbers);
   out.put_varint(in.families.size());
-  for (Family& f : in.families) {
-    const FileShape& shape = forms[f.first].shape;
+  for (size_t i = 0; i < in.families.size(); ++i) {
+    Family& f = in.families[i];
+    const FileShape& shape = forms[i].shape;
     const size_t numbers = shape.counts.size() + shape.requests.size();
-    f.is_plain = !in.spend(
-        f.members, signature_cost(shape.bytes.size(), numbers, forms[f.first].codes.size()));
+    f.is_plain =
+        !in.spend(f.members, signature_cost(shape.bytes.size(), numbers, forms[i].codes.size()));
     column.scaled(f.members);
     out.put_varint(shape.bytes.size());
     out.put_varint(shape.counts.size());
     out.put_varint(shape.requests.size());
   }
-  for (const Family& f : in.families) {
-    const std::string& bytes = forms[f.first].shape.bytes;
-    out.put_bytes(bytes.data(), bytes.size());
-  }
+  for (const FileSignature& form : forms)
+    out.put_bytes(form.shape.bytes.data(), form.shape.bytes.size());
   std::vector<Regularity> regularity(in.families.size());
   for (size_t i = 0; i < in.families.size(); ++i) {
     const Family& f = in.families[i];
-    const FileShape& shape = forms[f.first].shape;
+    const FileShape& shape = forms[i].shape;
+    const size_t counts = shape.counts.size(), each = counts + shape.requests.size();
+    const std::vector<int64_t> all = shape_numbers(in.trace, f, each);
     column.set_plain(f.is_plain);
-    for (size_t k = 0; k < shape.counts.size(); ++k)
-      regularity[i].see(
-          column.number(column_of(f, [&](uint32_t s) { return forms[s].shape.counts[k]; })));
-    for (size_t k = 0; k < shape.requests.size(); ++k)
-      regularity[i].see(
-          column.index(column_of(f, [&](uint32_t s) { return forms[s].shape.requests[k]; })));
+    for (size_t k = 0; k < each; ++k) {
+      const auto values = column_of(f, [&](uint32_t s) { return all[(s - f.first) * each + k]; });
+      regularity[i].see(k < counts ? column.number(values) : column.index(values));
+    }
   }
-  for (const Family& f : in.families) {
-    for (const ExprCode code : forms[f.first].codes) out.put_u8(static_cast<uint8_t>(code));
+  for (const FileSignature& form : forms) {
+    for (const ExprCode code : form.codes) out.put_u8(static_cast<uint8_t>(code));
   }
   SlotWriter slots(in.trace, column);
   for (size_t i = 0; i < in.families.size(); ++i) {
     Family& f = in.families[i];
     column.set_plain(f.is_plain);
-    slots.write(f, forms[f.first], regularity[i]);
+    slots.write(f, forms[i], regularity[i]);
     f.shares_durations = f.members >= kSharingFamily && regularity[i].shares_durations();
   }
 }

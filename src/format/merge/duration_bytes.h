@@ -16,12 +16,10 @@ inline void put(base::ByteWriter& out, const DurationStats& d) {
   uint64_t bits = 0;
   std::memcpy(&bits, &d.sum_ns, sizeof(bits));
   out.put_u64(bits);
-  uint64_t mask = 0;
-  for (size_t i = 0; i < Histogram::kBuckets; ++i) mask |= uint64_t{d.histogram[i] != 0} << i;
-  out.put_u64(mask);
-  for (size_t i = 0; i < Histogram::kBuckets; ++i) {
-    if (d.histogram[i] != 0) out.put_varint(d.histogram[i]);
-  }
+  const size_t first = d.histogram.first(), used = d.histogram.used();
+  out.put_u8(static_cast<uint8_t>(first));
+  out.put_u8(static_cast<uint8_t>(used));
+  for (size_t i = 0; i < used; ++i) out.put_varint(d.histogram[first + i]);
 }
 
 inline DurationStats get_duration(base::ByteReader& in) {
@@ -32,10 +30,9 @@ inline DurationStats get_duration(base::ByteReader& in) {
   d.max_ns = in.varint();
   const uint64_t bits = in.u64();
   std::memcpy(&d.sum_ns, &bits, sizeof(bits));
-  const uint64_t mask = in.u64();
-  for (size_t i = 0; i < Histogram::kBuckets; ++i) {
-    if ((mask >> i & 1) != 0) d.histogram.add(i, in.varint());
-  }
+  const size_t first = in.u8(), used = in.u8();
+  if (first + used > Histogram::kBuckets) in.fail();
+  for (size_t i = 0; i < used && in.ok(); ++i) d.histogram.add(first + i, in.varint());
   return d;
 }
 

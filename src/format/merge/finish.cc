@@ -83,6 +83,10 @@ class Finisher {
       return a.ranks.first() < b.ranks.first();
     });
     prepare();
+    if (p_.groups.size() == 1) {  // as many as there will be
+      out_.signatures.reserve(p_.groups[0].signatures.size());
+      out_.durations.reserve(p_.groups[0].signatures.size());
+    }
     for (uint32_t depth = 0; depth <= max_depth_; ++depth) {
       shared_.clear();
       for (const size_t g : by_size_) {
@@ -93,6 +97,11 @@ class Finisher {
         }
       }
     }
+    // None of it is needed any more, and ordering takes memory, too.
+    p_.groups = {};
+    shared_ = {};
+    firsts_ = {};
+    depth_ = {};
     fill_rest();
     order_families(out_);
     return std::move(out_);
@@ -114,10 +123,9 @@ class Finisher {
       PartialGroup& group = p_.groups[g];
       GroupView view(group, shapes_, places_);
       firsts_[g] = view.first_places();
-      promote(group, shapes_, firsts_[g]);
-      for (const PartialSignature& s : group.signatures) {
+      for (size_t t = 0; t < group.signatures.size(); ++t) {
         uint32_t depth = 0;
-        for (const uint32_t r : shapes_[s.shape].requests)
+        for (const uint32_t r : shapes_[group.signatures.shape(t)].requests)
           depth = std::max(depth, r < depth_[g].size() ? depth_[g][r] + 1 : 0);
         depth_[g].push_back(depth);
         max_depth_ = std::max(max_depth_, depth);
@@ -131,18 +139,21 @@ class Finisher {
   }
 
   bool place_signature(size_t g, uint32_t t) {
-    PartialSignature& sig = p_.groups[g].signatures[t];
-    const std::string& raw_shape = p_.shapes[sig.shape];
-    std::string shape = raw_shape;
-    if (!shapes_[sig.shape].requests.empty()) {
+    const uint32_t raw_shape = signature(g, t).shape;
+    std::string shape = p_.shapes[raw_shape];
+    if (!shapes_[raw_shape].requests.empty()) {
       // Everything of smaller depth has its final number by now.
-      auto renumbered = renumber_requests(raw_shape, out_.groups[g].signatures);
+      auto renumbered = renumber_requests(shape, out_.groups[g].signatures);
       if (!renumbered) return false;
       shape = std::move(*renumbered);
     }
     Shared mine;
     mine.first = firsts_[g][t];
     resolve_tables(g, t, mine);
+    if (by_size_.size() == 1) {  // nobody to share it with
+      add_signature(g, t, std::move(shape), mine);
+      return true;
+    }
     SameShape& same = shared_[shape];
     if (same.group != g) {
       same.group = g;
@@ -156,23 +167,39 @@ class Finisher {
       if (!join(other, mine, g, t)) continue;
       same.cursor = at + 1;
       out_.groups[g].signatures[t] = other.index;
-      add_durations(out_.durations[other.index], sig.duration);
+      add_durations(out_.durations[other.index], signature(g, t).duration);
       set_exprs(other);
       return true;
     }
+    add_signature(g, t, std::move(shape), mine);
+    if (!mine.has_table && g != by_size_.back()) same.entries.push_back(std::move(mine));
+    return true;
+  }
+
+  void add_signature(size_t g, uint32_t t, std::string shape, Shared& mine) {
     mine.index = static_cast<uint32_t>(out_.signatures.size());
     out_.groups[g].signatures[t] = mine.index;
-    out_.signatures.push_back(Signature{shape, {}});
-    out_.durations.push_back(sig.duration);
+    out_.signatures.push_back(Signature{std::move(shape), {}});
+    out_.durations.push_back(signature(g, t).duration);
     set_exprs(mine);
-    if (!mine.has_table) same.entries.push_back(std::move(mine));
-    return true;
+  }
+
+  // With slot states; good until the next one is asked for.
+  const PartialSignature& signature(size_t g, uint32_t t) {
+    Known& known = known_[t % kKnown];
+    if (known.group != g || known.terminal != t) {
+      known.signature = p_.groups[g].signatures[t];
+      promote(known.signature, shapes_[known.signature.shape], firsts_[g][t]);
+      known.group = g;
+      known.terminal = t;
+    }
+    return known.signature;
   }
 
   // Copies what is alive (the group's own states stay: places of later calls are found through
   // them); where all hypotheses are dead, what a mesh explains, else a table.
   void resolve_tables(size_t g, uint32_t t, Shared& mine) {
-    const PartialSignature& sig = p_.groups[g].signatures[t];
+    const PartialSignature sig = signature(g, t);
     mine.slots.resize(sig.slots.size());
     mine.exprs.resize(sig.slots.size());
     for (size_t i = 0; i < sig.slots.size(); ++i) {
@@ -202,7 +229,7 @@ class Finisher {
     const PartialGroup& group = p_.groups[g];
     const auto first = static_cast<uint64_t>(group.ranks.first());
     for (;;) {
-      const PartialSignature& sig = group.signatures[t];
+      const PartialSignature& sig = signature(g, t);
       for (const uint32_t slot : shapes_[sig.shape].object_slots) {
         const SlotState& s = sig.slots[slot];
         const int64_t definition = s.alive != 0 ? s.first : s.values.first();
@@ -258,7 +285,7 @@ class Finisher {
   // of a mesh has the coordinates and neighbours of the inside, and simpler words for them.
   bool holds(const Expr& e, const Shared& from, size_t i, size_t g, uint32_t t) {
     if (from.slots[i].alive == 0 && e == from.exprs[i]) return true;
-    const SlotState& own = p_.groups[g].signatures[t].slots[i];
+    const SlotState own = signature(g, t).slots[i];
     const int64_t first = own.alive != 0 ? own.first : own.values.first();
     const std::vector<base::RunList> no_tables;
     if (evaluate(e, from.first, 0, no_tables) != first) return false;
@@ -317,7 +344,15 @@ class Finisher {
     out_.losses.push_back(Loss{"rank_missing", 0, -1, std::to_string(missing) + " ranks"});
   }
 
+  struct Known {
+    size_t group = SIZE_MAX;
+    uint32_t terminal = 0;
+    PartialSignature signature;
+  };
+  static constexpr uint32_t kKnown = 4;
+
   PartialTrace p_;
+  Known known_[kKnown];
   std::vector<ShapeInfo> shapes_;
   Places places_;
   std::vector<size_t> by_size_;

@@ -19,13 +19,23 @@ const base::RunList& GroupView::ranks() {
   return *ranks_;
 }
 
-int64_t GroupView::definition(const PartialSignature& sig, uint32_t slot, uint64_t position) {
+const PartialSignature& GroupView::signature(uint32_t terminal) {
+  Known& known = known_[terminal % kKnown];
+  if (known.terminal != terminal) {
+    known.signature = group_.signatures[terminal];
+    known.terminal = terminal;
+  }
+  return known.signature;
+}
+
+int64_t GroupView::definition(uint32_t terminal, uint32_t slot, uint64_t position) {
+  const PartialSignature& sig = signature(terminal);
   if (slot < sig.slots.size()) {
     const SlotState& s = sig.slots[slot];
     if (s.alive != 0) return s.first;
     if (position >= s.values.size()) return -1;
     if (position == 0) return s.values.first();
-    const auto [it, is_new] = tables_.try_emplace(&s);
+    const auto [it, is_new] = tables_.try_emplace({terminal, slot});
     if (is_new) it->second = s.values.runs();
     return it->second.at(position);
   }
@@ -36,10 +46,9 @@ Place GroupView::place(uint32_t terminal, uint64_t position) {
   const auto rank =
       static_cast<uint64_t>(position == 0 ? group_.ranks.first() : ranks().at(position));
   for (;;) {  // ends: a request was created by a call with a smaller terminal
-    const PartialSignature& sig = group_.signatures[terminal];
-    const ShapeInfo& shape = shapes_[sig.shape];
+    const ShapeInfo& shape = shapes_[signature(terminal).shape];
     for (const uint32_t slot : shape.object_slots) {
-      if (auto place = places_.in(definition(sig, slot, position), rank)) return *place;
+      if (auto place = places_.in(definition(terminal, slot, position), rank)) return *place;
     }
     if (shape.requests.empty() || shape.requests[0] >= terminal) return places_.world(rank);
     terminal = shape.requests[0];
@@ -49,10 +58,10 @@ Place GroupView::place(uint32_t terminal, uint64_t position) {
 bool GroupView::is_world(uint32_t terminal) {
   const auto rank = static_cast<uint64_t>(group_.ranks.first());
   for (;;) {  // as in place()
-    const PartialSignature& sig = group_.signatures[terminal];
+    const PartialSignature& sig = signature(terminal);
     const ShapeInfo& shape = shapes_[sig.shape];
     for (const uint32_t slot : shape.object_slots) {
-      const int64_t object = definition(sig, slot, 0);
+      const int64_t object = definition(terminal, slot, 0);
       if (slot < sig.slots.size() && sig.slots[slot].alive == 0) return false;
       if (places_.in(object, rank)) return places_.is_world(object);
     }
@@ -68,18 +77,13 @@ std::vector<Place> GroupView::first_places() {
   return out;
 }
 
-void promote(PartialGroup& group, const std::vector<ShapeInfo>& shapes,
-             const std::vector<Place>& first_places) {
-  if (group.ranks.size() != 1) return;
-  for (size_t t = 0; t < group.signatures.size(); ++t) {
-    PartialSignature& sig = group.signatures[t];
-    const std::vector<SlotNature>& natures = shapes[sig.shape].slots;
-    const size_t n = std::min(natures.size(), sig.values.size());
-    sig.slots.reserve(n);
-    for (size_t i = sig.slots.size(); i < n; ++i)
-      sig.slots.push_back(first_sample(natures[i], sig.values[i], first_places[t]));
-    sig.values = {};
-  }
+void promote(PartialSignature& sig, const ShapeInfo& shape, Place first_place) {
+  if (!sig.slots.empty()) return;
+  const size_t n = std::min(shape.slots.size(), sig.values.size());
+  sig.slots.reserve(n);
+  for (size_t i = 0; i < n; ++i)
+    sig.slots.push_back(first_sample(shape.slots[i], sig.values[i], first_place));
+  sig.values = {};
 }
 
 base::NestedRuns materialise(const SlotState& state, Place first, GroupView& view,

@@ -33,19 +33,28 @@ class GroupView {
 
  private:
   // A definition slot's value; these are constants or tables.
-  int64_t definition(const PartialSignature& sig, uint32_t slot, uint64_t position);
+  int64_t definition(uint32_t terminal, uint32_t slot, uint64_t position);
+  // Good until the next one is asked for.
+  const PartialSignature& signature(uint32_t terminal);
 
   const PartialGroup& group_;
   const std::vector<ShapeInfo>& shapes_;
   Places& places_;
   // For access by position; made when a position beside the first is asked for.
   std::optional<base::RunList> ranks_;
-  std::map<const SlotState*, base::RunList> tables_;
+  std::map<std::pair<uint32_t, uint32_t>, base::RunList> tables_;  // by terminal and slot
+  // Signatures that were taken out of the list lately.
+  struct Known {
+    uint32_t terminal = UINT32_MAX;
+    PartialSignature signature;
+  };
+  static constexpr uint32_t kKnown = 4;
+  Known known_[kKnown];
 };
 
-// Turns the plain values of a group of one rank into slot states; no effect on other groups.
-void promote(PartialGroup& group, const std::vector<ShapeInfo>& shapes,
-             const std::vector<Place>& first_places);
+// Turns the plain values of a signature in a group of one rank into slot states; no effect on
+// others.
+void promote(PartialSignature& signature, const ShapeInfo& shape, Place first_place);
 
 // Values of a living slot on the ranks at positions 0 .. count-1 of its group.
 base::NestedRuns materialise(const SlotState& state, Place first, GroupView& view,

@@ -65,9 +65,10 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
   group.ranks.append(static_cast<int64_t>(record.rank));
 
   Interner shapes;
-  group.signatures.reserve(record.signatures.size());
+  // About as many bytes: the durations come, what is in the shape goes.
+  group.signatures.reserve(record.signatures.size(), record.signatures.total_bytes());
   for (size_t t = 0; t < record.signatures.size(); ++t) {
-    auto split = split_signature(fold_arrays(record.signatures[t]));
+    auto split = split_signature(fold_arrays(std::string(record.signatures[t])));
     auto info = split ? inspect_shape(split->shape) : std::nullopt;
     std::string p = info ? problem(*info, split->values, t, record.definitions.size())
                          : std::string("bytes that are not a call");
@@ -77,9 +78,9 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
     if (is_new) out.shapes.push_back(std::move(split->shape));
     sig.shape = index;
     sig.values = std::move(split->values);
-    sig.duration = record.durations[t];
-    group.signatures.push_back(std::move(sig));
-    record.signatures[t] = {};
+    sig.duration = std::move(record.durations.front());
+    record.durations.pop_front();
+    group.signatures.push_back(sig);
   }
 
   Interner grammars;

@@ -67,7 +67,8 @@ std::vector<uint32_t> group_key(const PartialGroup& g, const std::vector<ShapeIn
     key.push_back(l.thread);
     key.push_back(l.grammar);
   }
-  for (const PartialSignature& s : g.signatures) {
+  for (size_t t = 0; t < g.signatures.size(); ++t) {
+    const PartialSignature s = g.signatures[t];
     key.push_back(s.shape);
     key.push_back(site_of(s, shapes[s.shape]));
   }
@@ -85,20 +86,20 @@ void combine(PartialGroup& a, PartialGroup& b, const std::vector<ShapeInfo>& sha
              Places& places) {
   GroupView view_a(a, shapes, places), view_b(b, shapes, places);
   const std::vector<Place> first_a = view_a.first_places(), first_b = view_b.first_places();
-  promote(a, shapes, first_a);
-  promote(b, shapes, first_b);
+  SignatureList both;
   for (uint32_t t = 0; t < a.signatures.size(); ++t) {
-    PartialSignature& sa = a.signatures[t];
-    const PartialSignature& sb = b.signatures[t];
+    PartialSignature sa = a.signatures[t], sb = b.signatures[t];
+    promote(sa, shapes[sa.shape], first_a[t]);
+    promote(sb, shapes[sb.shape], first_b[t]);
     add_durations(sa.duration, sb.duration);
     for (size_t i = 0; i < sa.slots.size(); ++i) {
       SlotState& x = sa.slots[i];
       const SlotState& y = sb.slots[i];
       if (x.alive != 0 && y.alive != 0) {
-        SlotState both = x;
-        intersect(both, first_a[t], y, first_b[t]);
-        if (both.alive != 0) {
-          x = std::move(both);
+        SlotState common = x;
+        intersect(common, first_a[t], y, first_b[t]);
+        if (common.alive != 0) {
+          x = std::move(common);
           continue;
         }
       }
@@ -111,7 +112,9 @@ void combine(PartialGroup& a, PartialGroup& b, const std::vector<ShapeInfo>& sha
       x.values.append_all(y.alive != 0 ? materialise(y, first_b[t], view_b, t, b.ranks.size())
                                        : y.values);
     }
+    both.push_back(sa);
   }
+  a.signatures = std::move(both);
   a.ranks.append_all(b.ranks);
 }
 
@@ -119,13 +122,18 @@ void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>&
   const std::vector<uint32_t> shape_map = unite(a.shapes, b.shapes);
   const std::vector<uint32_t> grammar_map = unite(a.grammars, b.grammars);
   const std::vector<ShapeInfo> shapes = inspect_all(a.shapes);
-  const bool same_definitions = is_identity(definitions);
+  const bool same_definitions = is_identity(definitions), same_shapes = is_identity(shape_map);
   for (PartialGroup& g : b.groups) {
     for (Location& l : g.locations) l.grammar = grammar_map[l.grammar];
-    for (PartialSignature& s : g.signatures) {
+    if (same_definitions && same_shapes) continue;
+    SignatureList renumbered;
+    for (size_t t = 0; t < g.signatures.size(); ++t) {
+      PartialSignature s = g.signatures[t];
       s.shape = shape_map[s.shape];
       if (!same_definitions) renumber_definitions(s, shapes[s.shape], definitions);
+      renumbered.push_back(s);
     }
+    g.signatures = std::move(renumbered);
   }
   Places places(a.definitions, a.world_size);
   std::unordered_map<std::vector<uint32_t>, size_t, KeyHash> known;

@@ -20,34 +20,10 @@
 
 #include "base/nested_runs.h"
 #include "base/result.h"
+#include "format/merge/signature_list.h"
 #include "format/trace_data.h"
 
 namespace refrain::format {
-
-// Which functions of the rank still explain all values of a slot that were seen so far. Every one
-// of them is fixed by the first rank's value (`first`) and, for affine ones, the slope, so nothing
-// else needs to be kept.
-struct SlotState {
-  enum : uint8_t {
-    kAffineAlive = 1,    // slope * (me - first me) + first
-    kSlopeFixed = 2,     // two different `me` were seen
-    kModAlive = 4,       // (me + a) mod size with 0 <= a
-    kModBelowAlive = 8,  // the same with a < 0: where communicators differ in size, not the same
-    kXorAlive = 16,      // me xor a
-    kAllAlive = 1 | 4 | 8 | 16,
-  };
-  uint8_t alive = kAllAlive;  // 0: all values are in `values`
-  int64_t first = 0;
-  int64_t slope = 0;
-  base::NestedRuns values;  // by position in the group; only when nothing is alive
-};
-
-struct PartialSignature {
-  uint32_t shape = 0;            // index into PartialTrace::shapes
-  std::vector<int64_t> values;   // group of one rank: its slot values
-  std::vector<SlotState> slots;  // group of several ranks
-  DurationStats duration;
-};
 
 // RankTotals as exact as the file has them; time codes (quantise.h).
 struct TotalCodes {
@@ -58,7 +34,7 @@ struct TotalCodes {
 struct PartialGroup {
   base::NestedRuns ranks;  // world ranks, ascending
   std::vector<Location> locations;
-  std::vector<PartialSignature> signatures;  // by terminal
+  SignatureList signatures;  // by terminal
 };
 
 // The merged record of some ranks. Move-only in spirit: copies are as large as the data.

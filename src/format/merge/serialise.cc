@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "format/merge/duration_bytes.h"
 #include "format/merge/merge.h"
 #include "format/walk.h"
 #include "grammar/grammar.h"
@@ -15,21 +14,6 @@ namespace {
 using base::ByteReader;
 using base::ByteWriter;
 
-void put(ByteWriter& out, const PartialSignature& s) {
-  out.put_varint(s.shape);
-  for (const int64_t v : s.values) out.put_zigzag(v);  // one group, one form: see PartialSignature
-  for (const SlotState& slot : s.slots) {
-    out.put_u8(slot.alive);
-    if (slot.alive == 0) {
-      slot.values.write(out);
-      continue;
-    }
-    out.put_zigzag(slot.first);
-    if ((slot.alive & SlotState::kSlopeFixed) != 0) out.put_zigzag(slot.slope);
-  }
-  put(out, s.duration);
-}
-
 void put(ByteWriter& out, const PartialGroup& g) {
   g.ranks.write(out);
   out.put_varint(g.locations.size());
@@ -38,7 +22,7 @@ void put(ByteWriter& out, const PartialGroup& g) {
     out.put_varint(l.grammar);
   }
   out.put_varint(g.signatures.size());
-  for (const PartialSignature& s : g.signatures) put(out, s);
+  g.signatures.write(out);
 }
 
 class Parser {
@@ -109,8 +93,9 @@ class Parser {
     }
     const uint64_t n = in_.count(kMaxSignatures);
     for (uint64_t t = 0; t < n && in_.ok(); ++t) {
-      g.signatures.emplace_back();
-      if (!signature(p, g, t, g.signatures.back())) return false;
+      const PartialSignature s = SignatureList::read(in_, g.ranks.size());
+      if (!in_.ok() || !is_good(p, g, t, s)) return false;
+      g.signatures.push_back(s);
     }
     for (const Location& l : g.locations) {
       for (const grammar::Symbol& s : p.grammars[l.grammar].symbols) {
@@ -119,41 +104,32 @@ class Parser {
     }
     return in_.ok();
   }
-  bool signature(const PartialTrace& p, const PartialGroup& g, uint64_t terminal,
-                 PartialSignature& s) {
-    const uint64_t shape = in_.varint();
-    if (shape >= p.shapes.size()) return false;
-    s.shape = static_cast<uint32_t>(shape);
+  // One group, one form: plain values where it has one rank.
+  bool is_good(const PartialTrace& p, const PartialGroup& g, uint64_t terminal,
+               const PartialSignature& s) const {
+    if (s.shape >= p.shapes.size()) return false;
     const ShapeInfo& info = infos_[s.shape];
     for (const uint32_t request : info.requests) {
       if (request >= terminal) return false;
     }
-    for (const SlotNature nature : info.slots) {
-      const bool good = g.ranks.size() == 1 ? plain_value(p, nature, s) : state(p, g, nature, s);
-      if (!good || !in_.ok()) return false;
+    const bool is_plain = g.ranks.size() == 1;
+    if ((is_plain ? s.values.size() : s.slots.size()) != info.slots.size()) return false;
+    if (is_plain && !s.slots.empty()) return false;
+    for (size_t i = 0; i < info.slots.size(); ++i) {
+      const bool is_int = info.slots[i] == SlotNature::kInt;
+      if (!(is_plain ? is_int || is_definition(p, s.values[i]) : is_good(p, g, is_int, s.slots[i])))
+        return false;
     }
-    s.duration = get_duration(in_);
-    return in_.ok();
+    return true;
   }
   static bool is_definition(const PartialTrace& p, int64_t v) {
     return v >= 0 && static_cast<uint64_t>(v) < p.definitions.size();
   }
-  bool plain_value(const PartialTrace& p, SlotNature nature, PartialSignature& s) {
-    s.values.push_back(in_.zigzag());
-    return nature == SlotNature::kInt || is_definition(p, s.values.back());
-  }
-  bool state(const PartialTrace& p, const PartialGroup& g, SlotNature nature, PartialSignature& s) {
-    s.slots.emplace_back();
-    SlotState& slot = s.slots.back();
-    slot.alive = in_.u8();
-    if (slot.alive == 0) {
-      slot.values = base::NestedRuns::read(in_, g.ranks.size());
-      if (slot.values.size() != g.ranks.size()) return false;
-      return nature == SlotNature::kInt || definitions_only(p, slot.values);
-    }
-    slot.first = in_.zigzag();
-    if ((slot.alive & SlotState::kSlopeFixed) != 0) slot.slope = in_.zigzag();
-    if (nature == SlotNature::kInt)
+  static bool is_good(const PartialTrace& p, const PartialGroup& g, bool is_int,
+                      const SlotState& slot) {
+    if (slot.alive == 0)
+      return slot.values.size() == g.ranks.size() && (is_int || definitions_only(p, slot.values));
+    if (is_int)
       return (slot.alive & ~(SlotState::kAllAlive | SlotState::kSlopeFixed)) == 0 &&
              (slot.alive & SlotState::kAllAlive) != 0;
     return slot.alive == (SlotState::kAffineAlive | SlotState::kSlopeFixed) && slot.slope == 0 &&

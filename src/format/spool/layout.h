@@ -12,7 +12,8 @@
 //     base        up to two a thread: the grammar of the calls before the log, and one for each
 //     part
 //                 of the calls before those whose grammar was too large to keep in memory
-//     stats       up to two a thread: durations of its calls before a position
+//     stats       up to two a thread: durations of its calls before a position, and one for each
+//                 part of the calls before those whose statistics are still in memory
 //     dead        was replaced
 //
 // Laws: data is written first and its count, checksum or generation last, in program order, so that
@@ -29,7 +30,7 @@
 namespace refrain::format::spool {
 
 inline constexpr uint64_t kMagic = 0x314c4f4f50534e52;  // "RNSPOOL1"
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 inline constexpr uint32_t kChunkMagic = 0x4b4e4843;  // "CHNK"
 inline constexpr uint64_t kPageBytes = 4096;
 
@@ -77,10 +78,11 @@ struct Chunk {
   uint32_t check = 0;   // of all before it
   // From here on fields change.
   uint64_t generation = 0;  // base, stats: 0 nothing valid in it; the greater of two is the newer
-  uint64_t position = 0;    // log: calls of the thread before it; base: the same behind it
-  uint64_t used = 0;        // tables, base, stats: bytes behind this header
-  uint32_t checksum = 0;    // base, stats: of those bytes
-  uint32_t reserved = 0;
+  // log: calls of the thread before it; base: the same behind it; stats: 1 if it is a part
+  uint64_t position = 0;
+  uint64_t used = 0;            // tables, base, stats: bytes behind this header
+  uint32_t checksum = 0;        // base, stats: of those bytes
+  uint32_t first_terminal = 0;  // log: what its words count terminals from
 };
 static_assert(sizeof(Chunk) == 64 && offsetof(Chunk, check) == 28);
 
@@ -98,8 +100,8 @@ struct LocationState {
   uint64_t entered_ticks = 0;  // when it began, or the one before it if there is none
 };
 
-// A word of a log: the terminal + 1 below, the call's duration in ticks above. A duration that does
-// not fit there is announced by a word kLongCall with its upper half.
+// A word of a log: the terminal + 1, from first_terminal on, below, the call's duration in ticks
+// above. A duration that does not fit there is announced by a word kLongCall with its upper half.
 inline constexpr uint32_t kLongCall = UINT32_MAX;
 
 // A record of the tables; the next one begins at the next multiple of 8 bytes.
@@ -115,9 +117,16 @@ enum class RecordKind : uint8_t {  // the first byte
 };
 inline uint64_t padded(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
-// Bytes of a base: varint calls of the thread before it, grammar.
-// Bytes of stats: varint calls of the thread before, varint ns in MPI, varint ns outside, varint
-// ticks of the last call's end; varint n, n DurationStats by terminal. Those of thread 0 also have
-// the first call of each signature on any thread.
+// Terminals are numbered by the records of signatures. A recorder that has little memory forgets
+// signatures, and may write the same one again later: both numbers mean the same then.
+//
+// Bytes of a base: varint calls of the thread before it, varint first terminal, from which it
+// counts, grammar.
+// Bytes of stats: varint calls of the thread before its end, varint the same before its begin;
+// varint ns in MPI, varint ns outside, varint ticks of the last call's end, these from the thread's
+// first call on; and twice: varint first terminal, varint n, n DurationStats from that terminal on.
+// Once they are those of the first call of each signature on any thread: where n is not 0, for all
+// signatures from the first terminal to the next one that any chunk has. Then those of the thread's
+// other calls.
 
 }  // namespace refrain::format::spool

@@ -5,14 +5,19 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "format/limits.h"
 #include "format/merge/duration_bytes.h"
 #include "format/merge/group.h"
+#include "format/merge/unique.h"
+#include "format/spool/pieces.h"
 #include "grammar/builder.h"
 #include "grammar/concatenate.h"
 #include "grammar/fold.h"
+#include "grammar/rename.h"
 #include "grammar/walk.h"
 
 namespace refrain::format::spool {
@@ -21,51 +26,6 @@ namespace {
 
 // Calls of a thread: weeks of nothing else, and the sum over kMaxLocations threads fits.
 constexpr uint64_t kMaxCalls = uint64_t{1} << 47;
-
-// A chunk whose header is sound.
-struct Piece {
-  Chunk chunk;
-  std::string_view data;  // behind the header
-};
-
-template <class T>
-T load(std::string_view bytes, uint64_t at) {
-  T value;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
-
-std::vector<Piece> pieces(std::string_view file, std::vector<std::string>& damage) {
-  std::vector<Piece> found;
-  bool lost = false;
-  for (uint64_t at = kPageBytes; at + kPageBytes <= file.size();) {
-    const auto c = load<Chunk>(file, at);
-    const bool sound = c.magic == kChunkMagic && c.check == check_of(c) && c.offset == at &&
-                       c.bytes >= kPageBytes && c.bytes % kPageBytes == 0 &&
-                       c.bytes <= file.size() - at;
-    if (!sound) {
-      // Room that was set apart and not yet used is all zero.
-      lost = lost || c.magic != 0;
-      at += kPageBytes;
-      continue;
-    }
-    found.push_back({c, file.substr(at + sizeof(Chunk), c.bytes - sizeof(Chunk))});
-    at += c.bytes;
-  }
-  if (lost) damage.emplace_back("a part of the file is overwritten");
-  return found;
-}
-
-// What a base or stats chunk holds; empty when it is not valid.
-std::string_view sealed(const Piece& p) {
-  if (p.chunk.generation == 0 || p.chunk.used > p.data.size()) return {};
-  const std::string_view bytes = p.data.substr(0, p.chunk.used);
-  return checksum32(bytes) == p.chunk.checksum ? bytes : std::string_view();
-}
-
-struct Covered {
-  uint64_t calls = 0, in_mpi_ns = 0, outside_ns = 0, last_end_ticks = 0;
-};
 
 class Reader {
  public:
@@ -83,6 +43,7 @@ class Reader {
         out_.damage.emplace_back("a table is damaged");
         break;
       }
+    r.signatures = unique_.take();
     stats();
     for (const Piece& p : pieces_)
       if (p.chunk.type == ChunkType::kLocation) location(p);
@@ -126,9 +87,7 @@ class Reader {
         return true;
       }
       case RecordKind::kSignature:
-        if (r.signatures.size() >= kMaxSignatures) return false;
-        r.signatures.emplace_back(bytes.substr(1));
-        return true;
+        return unique_.signatures().size() < kMaxSignatures && unique_.add(bytes.substr(1));
       case RecordKind::kText: {
         std::string key(in.string(kMaxTextBytes));
         if (!in.ok() || r.text.size() >= kMaxTexts) return false;
@@ -160,37 +119,53 @@ class Reader {
 
   // -- statistics --
 
+  // Parts first, all of them; then what has not become one, the newest of each thread.
   void stats() {
     out_.record.durations.resize(out_.record.signatures.size());
-    std::map<uint32_t, const Piece*> newest;
+    std::map<uint32_t, Stats> newest;
     for (const Piece& p : pieces_) {
-      if (p.chunk.type != ChunkType::kStats || sealed(p).empty()) continue;
-      const Piece*& known = newest[p.chunk.owner];
-      if (known == nullptr || p.chunk.generation > known->chunk.generation) known = &p;
+      Stats s;
+      s.piece = &p;
+      base::ByteReader in(sealed(p));
+      if (p.chunk.type != ChunkType::kStats || !read_head(in, s)) continue;
+      if (p.chunk.position != 0) {
+        add_stats(s, in);
+        continue;
+      }
+      Stats& known = newest[p.chunk.owner];
+      if (known.piece == nullptr || p.chunk.generation > known.piece->chunk.generation) known = s;
     }
-    for (const auto& [owner, piece] : newest)
-      if (!stats(owner, sealed(*piece))) out_.damage.push_back(of(owner) + ": bad statistics");
+    for (auto& [owner, s] : newest) {
+      const auto before = covered_.find(owner);
+      if (before != covered_.end() && s.begin < before->second.calls) continue;
+      base::ByteReader in(sealed(*s.piece));
+      read_head(in, s);
+      add_stats(s, in);
+    }
   }
 
-  bool stats(uint32_t owner, std::string_view bytes) {
-    base::ByteReader in(bytes);
-    Covered c;
-    c.calls = in.varint();
-    c.in_mpi_ns = in.varint();
-    c.outside_ns = in.varint();
-    c.last_end_ticks = in.varint();
-    const uint64_t n = in.count(kMaxSignatures);
-    std::vector<DurationStats> durations;
-    for (uint64_t i = 0; i < n && in.ok(); ++i) {
-      durations.push_back(get_duration(in));
-      const DurationStats& d = durations.back();
-      if (d.min_ns > d.max_ns || !(d.sum_ns >= 0) || !std::isfinite(d.sum_ns)) return false;
+  void add_stats(const Stats& s, base::ByteReader& in) {
+    const uint32_t owner = s.piece->chunk.owner;
+    if (!durations(in, &first_calls_) || !durations(in, nullptr)) {
+      out_.damage.push_back(of(owner) + ": bad statistics");
+      return;
     }
-    if (!in.ok()) return false;
-    covered_[owner] = c;
-    for (size_t i = 0; i < durations.size() && i < out_.record.durations.size(); ++i)
-      add_durations(out_.record.durations[i], durations[i]);
-    return true;
+    Covered& covered = covered_[owner];
+    if (s.covered.calls >= covered.calls) covered = s.covered;
+  }
+
+  // With `seen`: not those from a terminal that is there already.
+  bool durations(base::ByteReader& in, std::set<uint64_t>* seen) {
+    const uint64_t first = in.varint(), n = in.count(kMaxSignatures);
+    const bool is_new = seen == nullptr || n == 0 || seen->insert(first).second;
+    for (uint64_t i = 0; i < n && in.ok(); ++i) {
+      const DurationStats d = get_duration(in);
+      if (d.min_ns > d.max_ns || !(d.sum_ns >= 0) || !std::isfinite(d.sum_ns)) return false;
+      const uint64_t terminal = first + i;
+      if (in.ok() && is_new && terminal < unique_.terminals())
+        add_durations(out_.record.durations[unique_.numbers()[terminal]], d);
+    }
+    return in.ok();
   }
 
   uint64_t to_ns(uint64_t ticks) const {
@@ -218,11 +193,23 @@ class Reader {
     bool whole = true;
   };
 
-  // A base that is sound: the grammar of the calls [first, end) of the thread.
+  // A base whose head is sound: the calls [first, end) of the thread.
   struct Base {
+    const Piece* piece = nullptr;
     uint64_t first = 0, end = 0;
-    grammar::Grammar grammar;
   };
+
+  // Its grammar over the record's signatures.
+  std::optional<grammar::Grammar> grammar_of(const Base& b) const {
+    base::ByteReader in(sealed(*b.piece));
+    in.varint();
+    const uint64_t first = in.varint(), all = unique_.terminals();
+    auto g = grammar::read(in, grammar::Limits{first < all ? all - first : 0, kMaxCalls});
+    uint64_t n = 0;
+    if (!g.ok() || !grammar::checked_length(*g, &n) || n != b.end - b.first) return std::nullopt;
+    return grammar::rename(std::move(*g),
+                           [&](uint32_t id) { return unique_.numbers()[first + id]; });
+  }
 
   // Finished parts one behind the other, and the newest of the two that began behind them.
   uint64_t add_bases(uint32_t owner, grammar::Concatenation& all) {
@@ -232,23 +219,18 @@ class Reader {
       if (p.chunk.type != ChunkType::kBase || p.chunk.owner != owner) continue;
       seen = seen || p.chunk.generation > 0;
       base::ByteReader in(sealed(p));
-      Base b;
-      b.first = in.varint();
-      b.end = p.chunk.position;
-      auto g = grammar::read(in, grammar::Limits{out_.record.signatures.size(), kMaxCalls});
-      uint64_t n = 0;
-      if (!g.ok() || !grammar::checked_length(*g, &n) || b.end > kMaxCalls || n != b.end - b.first)
-        continue;
-      b.grammar = std::move(*g);
-      bases.push_back(std::move(b));
+      const Base b{&p, in.varint(), p.chunk.position};
+      if (in.ok() && b.first < b.end && b.end <= kMaxCalls) bases.push_back(b);
     }
     std::sort(bases.begin(), bases.end(), [](const Base& x, const Base& y) {
       return std::pair(x.first, y.end) < std::pair(y.first, x.end);
     });
     uint64_t length = 0;
     for (const Base& b : bases) {
-      if (b.first != length || b.end == length) continue;
-      all.add(b.grammar);
+      if (b.first != length) continue;
+      const auto g = grammar_of(b);
+      if (!g) continue;
+      all.add(*g);
       length = b.end;
     }
     if (seen && length == 0) out_.damage.push_back(of(owner) + ": no part of its grammar is sound");
@@ -268,13 +250,15 @@ class Reader {
         high = word & 0xffffffff00000000;
         continue;
       }
-      if (low > out_.record.signatures.size()) return false;
+      const uint64_t written = uint64_t{p.chunk.first_terminal} + low - 1;
+      if (written >= unique_.terminals()) return false;
+      const uint32_t terminal = unique_.numbers()[written];
       const uint64_t ticks = high | word >> 32;
       high = 0;
       const uint64_t now = r.base + r.builder.length();
       if (at++ < now) continue;
-      if (at - 1 > now || !r.builder.append(low - 1)) return false;
-      r.last = low - 1;
+      if (at - 1 > now || !r.builder.append(terminal)) return false;
+      r.last = terminal;
       r.last_ticks = ticks;
       if (now < covered.calls) continue;
       const uint64_t ns = to_ns(ticks);
@@ -362,7 +346,7 @@ class Reader {
     for (const RankRecord::Thread& t : r.threads)
       for (const grammar::Symbol& s : t.grammar.symbols)
         if (!s.is_rule) used = std::max<uint64_t>(used, uint64_t{s.id} + 1);
-    r.signatures.resize(used);
+    r.signatures.shrink_to(used);
     r.durations.resize(used);
     std::sort(r.threads.begin(), r.threads.end(),
               [](const auto& a, const auto& b) { return a.thread < b.thread; });
@@ -370,6 +354,8 @@ class Reader {
 
   RankSpool out_;
   std::vector<Piece> pieces_;
+  UniqueSignatures unique_;
+  std::set<uint64_t> first_calls_;  // terminals from which those are there
   std::map<uint32_t, Covered> covered_;
   std::map<uint32_t, bool> owners_;
 };

@@ -99,6 +99,65 @@ TEST(SpoolRead, PartsThenBase) {
   EXPECT_EQ(calls_of(*r), (Calls{0, 1, 0, 1, 0, 2, 2, 1, 0}));
 }
 
+TEST(SpoolRead, SignaturesThatCameBackAreTheSame) {
+  SpoolBytes s = rank_of(0, 1);
+  s.signature(signature(1)).signature(signature(0));  // terminals 3 and 4
+  s.location(0, {});
+  s.base(0, 1, {0, 1, 2}).base(0, 1, {0, 0, 1}, 3, 3);
+  s.log(0, 6, {{1, 10}, {0, 10}}, 3);
+  const auto r = read(s.bytes());
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(calls_of(*r), (Calls{0, 1, 2, 1, 1, 0, 0, 1}));
+  EXPECT_EQ(r->record.signatures.size(), 3u);
+  EXPECT_EQ(r->record.durations[0].count, 1u);
+  EXPECT_EQ(r->record.durations[1].count, 1u);
+  SpoolBytes beyond = rank_of(0, 1);
+  beyond.location(0, {});
+  beyond.base(0, 1, {0, 1, 2}).log(0, 3, {{0, 10}}, 3);
+  const auto damaged = read(beyond.bytes());
+  ASSERT_TRUE(damaged.ok());
+  EXPECT_EQ(calls_of(*damaged), (Calls{0, 1, 2}));
+  EXPECT_FALSE(damaged->damage.empty());
+}
+
+// What statistics say, as a finished part or as what may still be replaced.
+void put_stats(SpoolBytes& s, bool is_part, uint64_t begin, uint64_t end, uint64_t first_calls,
+               uint64_t first, uint64_t ns) {
+  DurationStats one;
+  one.count = 1;
+  one.min_ns = one.max_ns = ns;
+  one.sum_ns = static_cast<double>(ns);
+  base::ByteWriter out;
+  for (const uint64_t v : {end, begin, uint64_t{0}, uint64_t{0}, uint64_t{0}}) out.put_varint(v);
+  for (const uint64_t from : {first_calls, first}) {
+    out.put_varint(from);
+    out.put_varint(1);
+    put(out, one);
+  }
+  s.chunk(ChunkType::kStats, 0, 1, is_part ? 1 : 0, out.view());
+}
+
+TEST(SpoolRead, StatisticsOfPartsCountOnce) {
+  SpoolBytes s = rank_of(0, 1);
+  s.location(0, {});
+  s.base(0, 1, {0, 1, 2}).base(0, 1, {0, 1}, 3);
+  put_stats(s, true, 0, 3, 0, 1, 10);
+  put_stats(s, false, 0, 2, 0, 1, 1000);  // became the part
+  auto r = read(s.bytes());
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(r->record.durations[0].sum_ns, 10);
+  EXPECT_EQ(r->record.durations[1].sum_ns, 10);
+  SpoolBytes more = rank_of(0, 1);
+  more.location(0, {});
+  more.base(0, 1, {0, 1, 2}).base(0, 1, {0, 1}, 3);
+  put_stats(more, true, 0, 3, 0, 1, 10);
+  put_stats(more, false, 3, 5, 0, 1, 100);  // its first calls are in the part
+  r = read(more.bytes());
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(r->record.durations[0].sum_ns, 10);
+  EXPECT_EQ(r->record.durations[1].sum_ns, 110);
+}
+
 TEST(SpoolRead, DamagedBaseFallsBack) {
   SpoolBytes s = rank_of(0, 1);
   s.location(0, {});
@@ -229,12 +288,12 @@ TEST(SpoolRead, SurvivesAnyDamage) {
   const RankRecord halo = testing::halo_2d(0, 2, 2, false, 4);
   SpoolBytes s(0, 4);
   s.definitions(halo.definitions);
-  for (const std::string& bytes : halo.signatures) s.signature(bytes);
+  for (size_t i = 0; i < halo.signatures.size(); ++i) s.signature(halo.signatures[i]);
   Calls calls;
   for (grammar::Cursor c(halo.threads[0].grammar); !c.at_end();) calls.push_back(c.next());
   s.location(0, {mpi::kMPI_Wait, 0, 400});
   s.base(0, 1, Calls(calls.begin(), calls.begin() + 20));
-  s.stats(1, 20, halo.durations);
+  s.stats(1, 20, {halo.durations.begin(), halo.durations.end()});
   std::vector<std::pair<uint32_t, uint64_t>> log;
   for (size_t i = 20; i < calls.size(); ++i) log.emplace_back(calls[i], i);
   s.log(0, 20, log);

@@ -55,34 +55,41 @@ class SpoolBytes {
   }
   // Words of terminal and ticks.
   SpoolBytes& log(uint32_t thread, uint64_t position,
-                  const std::vector<std::pair<uint32_t, uint64_t>>& calls) {
+                  const std::vector<std::pair<uint32_t, uint64_t>>& calls,
+                  uint32_t first_terminal = 0) {
     std::string bytes;
     const auto put = [&](uint64_t w) { bytes.append(reinterpret_cast<const char*>(&w), sizeof w); };
     for (const auto& [terminal, ticks] : calls) {
       if (ticks >> 32 != 0) put(ticks >> 32 << 32 | spool::kLongCall);
       put(ticks << 32 | (terminal + 1));
     }
-    return chunk(spool::ChunkType::kLog, thread, 0, position, bytes);
+    chunk(spool::ChunkType::kLog, thread, 0, position, bytes);
+    chunks_.back().first_terminal = first_terminal;
+    return *this;
   }
   SpoolBytes& base(uint32_t thread, uint64_t generation, const std::vector<uint32_t>& calls,
-                   uint64_t first = 0) {
+                   uint64_t first = 0, uint32_t first_terminal = 0) {
     grammar::Builder builder;
     for (const uint32_t c : calls) builder.append(c);
     base::ByteWriter out;
     out.put_varint(first);
+    out.put_varint(first_terminal);
     grammar::write(builder.finish(), out);
     return chunk(spool::ChunkType::kBase, thread, generation, first + calls.size(), out.view());
   }
   SpoolBytes& stats(uint64_t generation, uint64_t calls, const std::vector<DurationStats>& all) {
     base::ByteWriter out;
-    for (const uint64_t v : {calls, uint64_t{70}, uint64_t{30}, uint64_t{150}}) out.put_varint(v);
-    out.put_varint(all.size());
+    for (const uint64_t v : {calls, uint64_t{0}, uint64_t{70}, uint64_t{30}, uint64_t{150}})
+      out.put_varint(v);
+    // First calls: none apart.
+    out.put_varint(0), out.put_varint(0);
+    out.put_varint(0), out.put_varint(all.size());
     for (const DurationStats& d : all) put(out, d);
     return chunk(spool::ChunkType::kStats, 0, generation, 0, out.view());
   }
   SpoolBytes& chunk(spool::ChunkType type, uint32_t owner, uint64_t generation, uint64_t position,
                     std::string_view bytes) {
-    chunks_.push_back({type, owner, generation, position, std::string(bytes)});
+    chunks_.push_back({type, owner, generation, position, std::string(bytes), 0});
     return *this;
   }
 
@@ -91,7 +98,7 @@ class SpoolBytes {
     h.check = spool::check_of(h);
     std::string file(reinterpret_cast<const char*>(&h), sizeof h);
     file.resize(spool::kPageBytes);
-    append(file, {spool::ChunkType::kTables, 0, 0, 0, tables_});
+    append(file, {spool::ChunkType::kTables, 0, 0, 0, tables_, 0});
     for (const Content& c : chunks_) append(file, c);
     return file;
   }
@@ -119,6 +126,7 @@ class SpoolBytes {
     uint32_t owner = 0;
     uint64_t generation = 0, position = 0;
     std::string bytes;
+    uint32_t first_terminal = 0;
   };
 
   static void append(std::string& file, const Content& content) {
@@ -133,6 +141,7 @@ class SpoolBytes {
     c.position = content.position;
     c.used = content.bytes.size();
     c.checksum = checksum32(content.bytes);
+    c.first_terminal = content.first_terminal;
     const size_t begin = file.size();
     file.append(reinterpret_cast<const char*>(&c), sizeof c);
     file += content.bytes;

@@ -1,0 +1,39 @@
+// UniqueSignatures: the signatures of a rank that may have been written more than once.
+//
+// A recorder with little memory forgets signatures and numbers them anew when they come back, so
+// what refers to one, the signature of a completion, say, may stand several times with different
+// numbers in it. Here equal ones become one, those that they refer to first.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "format/byte_strings.h"
+
+namespace refrain::format {
+
+class UniqueSignatures {
+ public:
+  // The next terminal's signature (inline form). False, and nothing added: it is none, or refers to
+  // one that was not added before.
+  bool add(std::string_view signature);
+
+  uint64_t terminals() const { return numbers_.size(); }
+  // By terminal: the index in signatures(). As signatures were added first, so they are numbered.
+  const std::vector<uint32_t>& numbers() const { return numbers_; }
+  const ByteStrings& signatures() const { return signatures_; }
+  // Leaves numbers() only.
+  ByteStrings take();
+
+ private:
+  uint32_t& slot_of(std::string_view bytes);
+  void grow();
+
+  ByteStrings signatures_;
+  std::vector<uint32_t> slots_;  // index + 1; 0 free; a power of two, at most half full
+  std::vector<uint32_t> numbers_;
+  bool is_identity_ = true;  // no signature was there twice so far
+};
+
+}  // namespace refrain::format

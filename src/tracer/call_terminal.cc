@@ -1,0 +1,113 @@
+// CallScope's part from the bytes of a signature to a terminal in the grammar.
+#include "tracer/call_scope.h"
+#include "tracer/held_calls.h"
+#include "tracer/parts.h"
+#include "tracer/process.h"
+#include "tracer/record.h"
+#include "tracer/spool.h"
+
+namespace refrain::tracer {
+
+namespace {
+
+template <class T>
+size_t next_growth(const std::vector<T>& v) {
+  return v.size() == v.capacity() ? 2 * v.size() * sizeof(T) : 0;
+}
+
+}  // namespace
+
+// In a loop the grammar knows which call comes next: compare before hashing.
+uint32_t CallScope::extend_grammar(Location& l, std::string_view bytes, uint64_t ticks) {
+  Process& p = *l.process;
+  // Tables that may begin anew have no readers beside their writer.
+  const bool bounded = p.is_bounded();
+  const Process::Guard reading(p, bounded);
+  if (bounded && l.tables != p.tables && !join_tables(l)) [[unlikely]]
+    return no_memory();
+  const InternTable& signatures = p.signatures;
+  const uint64_t guess = l.grammar.expected();
+  if (guess < signatures.size() && signatures.at(static_cast<uint32_t>(guess)) == bytes) {
+    l.grammar.append_expected();
+    count_duration(l, static_cast<uint32_t>(guess), ticks);
+    return static_cast<uint32_t>(guess);
+  }
+  if (l.memos.next_growth() > p.asks_from && !make_room(l, l.memos.next_growth())) [[unlikely]]
+    return no_memory();
+  const uint32_t hash = InternTable::hash_of(bytes);
+  const uint32_t terminal = signatures.find(bytes, hash);
+  if (terminal == InternTable::kMissing) {
+    const Process::Guard writing(p, !bounded);
+    return add_signature(l, bytes, hash, ticks);
+  }
+  if (!l.grammar.append(terminal)) {
+    const Process::Guard writing(p, !bounded);
+    extend_elsewhere(l, terminal);
+  }
+  count_duration(l, terminal, ticks);
+  return terminal;
+}
+
+// The lock is held. The first call of a terminal is counted in a small table, for programs whose
+// calls never come back.
+uint32_t CallScope::add_signature(Location& l, std::string_view bytes, uint32_t hash,
+                                  uint64_t ticks) {
+  Process& p = *l.process;
+  const size_t growth = p.signatures.next_growth(bytes.size()) + next_growth(p.first_ticks);
+  if (growth > p.asks_from && !make_room(l, growth)) [[unlikely]]
+    return no_memory();
+  bool is_new = false;
+  const uint32_t terminal = p.make_terminal(bytes, hash, &is_new);
+  if (!l.grammar.append(terminal)) extend_elsewhere(l, terminal);
+  if (is_new)
+    p.first_ticks[terminal] = ticks;
+  else
+    count_duration(l, terminal, ticks);
+  return terminal;
+}
+
+uint32_t CallScope::no_memory() {
+  set_unusual(unusual::kOutOfMemory, true);
+  return InternTable::kMissing;
+}
+
+// Other calls than that which made the terminal.
+void CallScope::count_duration(Location& l, uint32_t terminal, uint64_t ticks) {
+  CallMemo* const m = l.memos.make(terminal);
+  if (m == nullptr) return;
+  m->count_one(ticks);
+  if (l.process->is_bounded()) [[unlikely]]
+    note_memo(l);
+}
+
+// The lock is held. No memory, or none that we may have: what the grammar has goes to the spool,
+// and a new one begins.
+void CallScope::extend_elsewhere(Location& l, uint32_t terminal) {
+  Spool* const spool = l.process->spool;
+  if (spool != nullptr && spool->finish_part(l, l.first_terminal, Spool::Part::kGrammar) &&
+      l.grammar.append(terminal))
+    return;
+  // The spool counts calls as the grammar does, so it ends here, too.
+  if (l.refused_calls++ > 0) return;
+  if (spool != nullptr) spool->loss("out_of_memory", 0, "grammar");
+  l.spool.detach();
+}
+
+void CallScope::append_held(Location& l, const HeldCall& call) {
+  call.each([&](uint64_t ticks) { append_one(l, call, ticks); });
+}
+
+void CallScope::append_one(Location& l, const HeldCall& call, uint64_t ticks) {
+  Process& p = *l.process;
+  uint32_t terminal = InternTable::kMissing;
+  if (!is_unusual(unusual::kOutOfMemory))
+    terminal = extend_grammar(l, p.left_out.at(call.signature), ticks);
+  if (terminal == InternTable::kMissing) {
+    if (p.unrecorded_calls.fetch_add(1) == 0) out_of_memory(p);
+    return;
+  }
+  if (call.outermost) l.in_mpi_ticks += ticks;
+  if (!l.spool.try_push(terminal, ticks)) l.spool.push_slowly(l, terminal, ticks);
+}
+
+}  // namespace refrain::tracer
