@@ -93,7 +93,8 @@ std::string tables_of(const RankRecord& record) {
     w.put_bytes(d.payload.data(), d.payload.size());
     out += as_section(6, w.view());
   }
-  for (const std::string& s : record.signatures) out += as_section(7, s);
+  for (size_t i = 0; i < record.signatures.size(); ++i)
+    out += as_section(7, std::string(record.signatures[i]));
   base::ByteWriter loss;
   loss.put_string("left_by_jump");
   loss.put_varint(1);
@@ -122,7 +123,7 @@ void spools() {
     for (uint32_t i = 0; i < 100; ++i)
       builder.append(i % static_cast<uint32_t>(record.signatures.size()));
     base::ByteWriter base;
-    base.put_varint(0);
+    base.put_varint(0), base.put_varint(0);
     grammar::write(builder.finish(), base);
     out += chunk(static_cast<uint32_t>(ChunkType::kBase), 0, 1, 100, base.view());
     put("spool", pattern.name + ".base",

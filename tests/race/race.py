@@ -18,8 +18,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpirun  # noqa: E402
 
-PROGRAMS = ("threads", "threads_comms", "threads_come_and_go", "threads_hand_over",
-            "threads_steady")
+PROGRAMS = (["threads"], ["threads_comms"], ["threads_come_and_go"], ["threads_hand_over"],
+            ["threads_steady"], ["parts", "60", "threads"])
+# Little enough that tables begin anew many times.
+LITTLE = "256K"
 
 
 def is_instrumented(library):
@@ -34,7 +36,8 @@ def reports(folder):
             yield from (r for r in f.read().split("==================\n") if "WARNING" in r)
 
 
-def failures(name, options, folder):
+def failures(words, memory, options, folder):
+    name = words[0]
     trace = os.path.join(folder, name + ".rfn")
     # UCX replaces functions of memory by writing over their code, which ThreadSanitizer's do not
     # survive.
@@ -43,8 +46,8 @@ def failures(name, options, folder):
         "TSAN_OPTIONS": "exitcode=0 history_size=4 log_path=%s/report suppressions=%s/suppressions"
                         % (folder, HERE),
     }
-    command = [options.refrain, "record", "-o", trace,
-               os.path.join(options.programs, name)]
+    command = [options.refrain, "record", "-o", trace] + (["--memory", memory] if memory else [])
+    command += ["--", os.path.join(options.programs, name)] + words[1:]
     library = os.path.join(options.libraries, "librefrain-mpich.so")
     environment["REFRAIN_LIBRARY_PATH"] = options.libraries
     environment["REFRAIN_QUIET"] = "1"
@@ -63,8 +66,8 @@ def failures(name, options, folder):
             found.append(report)
         else:
             other += 1
-    print("%s  %s, %d reports without a frame in Refrain"
-          % ("FAIL" if found else "pass", name, other))
+    print("%s  %s%s, %d reports without a frame in Refrain"
+          % ("FAIL" if found else "pass", name, ", --memory " + memory if memory else "", other))
     return found
 
 
@@ -75,10 +78,12 @@ def main():
     parser.add_argument("--only")
     options = parser.parse_args()
     status = 0
-    for name in PROGRAMS:
-        if options.only in (None, name):
+    for words in PROGRAMS:
+        for memory in ("", LITTLE):
+            if options.only not in (None, words[0]):
+                continue
             with tempfile.TemporaryDirectory(prefix="refrain-race-") as folder:
-                for failure in failures(name, options, folder):
+                for failure in failures(words, memory, options, folder):
                     status = 1
                     print(failure)
     return status
