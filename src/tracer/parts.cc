@@ -32,6 +32,7 @@ size_t end_of_tables(const Process& p) {
 }
 
 bool is_over(Process& p, size_t growth) {
+  if (!p.initialized) return false;  // the spool is still to come
   if (p.tables_end == 0) p.tables_end = end_of_tables(p);
   return held_by(p) + growth > p.tables_end;
 }
