@@ -25,6 +25,11 @@ class DigramTable {
     }
   }
 
+  // The look-up of this hash is about to come.
+  void prefetch(uint32_t hash) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & mask()]);
+  }
+
   // `node` is not 0 and no equal entry is there. False when the table is full and may not grow past
   // `max_bytes` or finds no memory.
   bool insert(uint32_t hash, uint32_t node, size_t max_bytes) {
@@ -70,8 +75,7 @@ class DigramTable {
   bool grow(size_t max_bytes) {
     const size_t capacity = slots_.empty() ? 64 : 2 * slots_.size();
     PodVector<Slot> bigger;
-    if (capacity * sizeof(Slot) > max_bytes || !bigger.reserve(capacity)) return false;
-    for (size_t i = 0; i < capacity; ++i) bigger.push_back(Slot{});
+    if (capacity * sizeof(Slot) > max_bytes || !bigger.resize_zeroed(capacity)) return false;
     for (size_t i = 0; i < slots_.size(); ++i)
       if (slots_[i].node != 0) place(bigger, slots_[i]);
     slots_.swap(bigger);

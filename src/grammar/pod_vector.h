@@ -56,6 +56,14 @@ class PodVector {
     data_[size_++] = value;
     return true;
   }
+  // `size` elements of zero bytes instead of what was there. False, and nothing changed, when there
+  // is no memory.
+  bool resize_zeroed(size_t size) {
+    if (!reserve(size)) return false;
+    std::memset(static_cast<void*>(data_), 0, size * sizeof(T));
+    size_ = size;
+    return true;
+  }
   size_t next_capacity() const { return capacity_ < 16 ? 16 : 2 * capacity_; }
   T pop_back() { return data_[--size_]; }
   void clear() { size_ = 0; }

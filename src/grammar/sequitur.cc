@@ -113,14 +113,13 @@ void Sequitur::drop_use(uint32_t n) {
 // ---- the digram table and the queues ----
 
 // Where the pair that looks like symbols a and b, neighbours or not, is indexed, or 0.
-uint32_t Sequitur::find_pair(uint32_t a, uint32_t b) const {
-  return table_.find(hash_pair(nodes_[a], nodes_[b]), [this, a, b](uint32_t n) {
+uint32_t Sequitur::find_pair(uint32_t a, uint32_t b, uint32_t hash) const {
+  return table_.find(hash, [this, a, b](uint32_t n) {
     return equal_symbols(nodes_[n], nodes_[a]) && equal_symbols(nodes_[nodes_[n].next], nodes_[b]);
   });
 }
 
-void Sequitur::index(uint32_t n) {
-  const uint32_t hash = hash_pair(nodes_[n], nodes_[nodes_[n].next]);
+void Sequitur::index(uint32_t n, uint32_t hash) {
   nodes_[n].indexed = table_.insert(hash, n, allowance(table_.memory_bytes()));
 }
 
@@ -170,6 +169,8 @@ void Sequitur::process() {
 void Sequitur::push_back(Kind kind, uint32_t id, uint64_t count) {
   const uint32_t n = allocate(kind, id, count);
   --reserved_count_;
+  // Looked up when the next symbol comes: a program of many different calls would wait for it then.
+  table_.prefetch(hash_pair(nodes_[tail()], nodes_[n]));
   link(tail(), n);
   link(n, kStart);
   add_use(n);
@@ -185,7 +186,7 @@ bool Sequitur::pairs_with_tail(uint32_t rule) const {
   if (tail() == kStart) return false;
   while (true) {
     const uint32_t first = nodes_[rule].next;
-    if (find_pair(tail(), first) != 0) return true;
+    if (find_pair(tail(), first, hash_pair(nodes_[tail()], nodes_[first])) != 0) return true;
     if (nodes_[first].kind != Kind::kRule) return false;
     rule = nodes_[first].id;
   }
@@ -197,9 +198,10 @@ bool Sequitur::pairs_with_tail(uint32_t rule) const {
 bool Sequitur::resolve(uint32_t n) {
   if (!is_symbol(nodes_[n]) || !is_symbol(nodes_[nodes_[n].next]) || nodes_[n].indexed)
     return false;
-  const uint32_t m = find_pair(n, nodes_[n].next);
+  const uint32_t next = nodes_[n].next, hash = hash_pair(nodes_[n], nodes_[next]);
+  const uint32_t m = find_pair(n, next, hash);
   if (m == 0) {
-    index(n);
+    index(n, hash);
     return false;
   }
   if (const uint32_t rule = complete_rule(m); rule != 0) {
@@ -208,7 +210,7 @@ bool Sequitur::resolve(uint32_t n) {
   }
   if (const uint32_t rule = complete_rule(n); rule != 0) {
     unindex(m);
-    index(n);
+    index(n, hash);
     substitute(m, rule);
     return true;
   }
@@ -236,7 +238,7 @@ bool Sequitur::make_rule(uint32_t n, uint32_t m) {
   add_use(a);
   add_use(b);
   unindex(m);
-  index(a);
+  index(a, hash_pair(nodes_[a], nodes_[nodes_[a].next]));
   substitute(m, rule);
   substitute(n, rule);
   return true;

@@ -113,8 +113,8 @@ class Sequitur {
   void unlink_use(uint32_t n);
   void drop_use(uint32_t n);
 
-  uint32_t find_pair(uint32_t a, uint32_t b) const;
-  void index(uint32_t n);
+  uint32_t find_pair(uint32_t a, uint32_t b, uint32_t hash) const;
+  void index(uint32_t n, uint32_t hash);
   void unindex(uint32_t n);
   void queue_digram(uint32_t n);
   void queue_rule(uint32_t rule);

@@ -17,31 +17,38 @@ uint32_t InternTable::hash_of(std::string_view bytes) {
   return static_cast<uint32_t>(XXH3_64bits(bytes.data(), bytes.size()));
 }
 
-// Each slot is read once: a free one may be taken by other bytes in the next moment.
+InternTable::Slots::Slots(uint32_t n)
+    : mask(n - 1), tags(new std::atomic<uint8_t>[n]()), indices(new std::atomic<uint32_t>[n]) {}
+
+void InternTable::Slots::put(uint32_t hash, uint32_t index) {
+  uint32_t slot = hash & mask;
+  while (tags[slot].load(std::memory_order_relaxed) != 0) slot = (slot + 1) & mask;
+  indices[slot].store(index, std::memory_order_relaxed);
+  tags[slot].store(tag_of(hash), std::memory_order_release);
+}
+
+// Each tag is read once: a free slot may be taken by other bytes in the next moment.
 uint32_t InternTable::find(std::string_view bytes, uint32_t hash) const {
-  const Slot* const slots = slots_.load(std::memory_order_acquire);
+  const Slots* const slots = slots_.load(std::memory_order_acquire);
   if (slots == nullptr) return kMissing;
-  const uint32_t mask = slots[0].load(std::memory_order_relaxed);
-  for (uint32_t slot = hash & mask;; slot = (slot + 1) & mask) {
-    const uint32_t v = slots[1 + slot].load(std::memory_order_acquire);
-    if (v == 0) return kMissing;
-    const Entry& e = entries_[v - 1];
+  const uint8_t wanted = Slots::tag_of(hash);
+  for (uint32_t slot = hash & slots->mask;; slot = (slot + 1) & slots->mask) {
+    const uint8_t tag = slots->tags[slot].load(std::memory_order_acquire);
+    if (tag == 0) return kMissing;
+    if (tag != wanted) continue;
+    const uint32_t index = slots->indices[slot].load(std::memory_order_relaxed);
+    const Entry& e = entries_[index];
     if (e.hash == hash && e.length == bytes.size() &&
         std::memcmp(e.bytes, bytes.data(), bytes.size()) == 0)
-      return v - 1;
+      return index;
   }
 }
 
 uint32_t InternTable::add(std::string_view bytes, uint32_t hash) {
   const uint32_t index = size();
-  const Slot* const slots = slots_.load(std::memory_order_relaxed);
-  if (slots == nullptr || index >= slots[0].load(std::memory_order_relaxed) / 2) grow();
+  if (arrays_.empty() || index >= arrays_.back()->mask / 2) grow();
   entries_.push_back(Entry{keep(bytes), static_cast<uint32_t>(bytes.size()), hash});
-  Slot* const now = slots_.load(std::memory_order_relaxed);
-  const uint32_t mask = now[0].load(std::memory_order_relaxed);
-  uint32_t slot = hash & mask;
-  while (now[1 + slot].load(std::memory_order_relaxed) != 0) slot = (slot + 1) & mask;
-  now[1 + slot].store(index + 1, std::memory_order_release);
+  arrays_.back()->put(hash, index);
   return index;
 }
 
@@ -78,24 +85,15 @@ void InternTable::clear() {
 size_t InternTable::next_growth(size_t length) const {
   size_t bytes = entries_.next_growth();
   if (length > room_) bytes += std::max({kFirstPiece, kept_, length});
-  const Slot* const slots = slots_.load(std::memory_order_relaxed);
-  const uint32_t mask = slots == nullptr ? 0 : slots[0].load(std::memory_order_relaxed);
-  if (size() >= mask / 2) bytes += 2 * (size_t{mask} + 1) * sizeof(Slot);
+  const uint32_t mask = arrays_.empty() ? 0 : arrays_.back()->mask;
+  if (size() >= mask / 2) bytes += 2 * (size_t{mask} + 1) * kSlotBytes;
   return bytes;
 }
 
 void InternTable::grow() {
-  const Slot* const old = slots_.load(std::memory_order_relaxed);
-  const uint32_t n =
-      old == nullptr ? kFirstSlots : 2 * (old[0].load(std::memory_order_relaxed) + 1);
-  std::unique_ptr<Slot[]> slots(new Slot[size_t{n} + 1]());
-  const uint32_t mask = n - 1;
-  slots[0].store(mask, std::memory_order_relaxed);
-  for (uint32_t i = 0; i < size(); ++i) {
-    uint32_t slot = entries_[i].hash & mask;
-    while (slots[1 + slot].load(std::memory_order_relaxed) != 0) slot = (slot + 1) & mask;
-    slots[1 + slot].store(i + 1, std::memory_order_relaxed);
-  }
+  auto slots =
+      std::make_unique<Slots>(arrays_.empty() ? kFirstSlots : 2 * (arrays_.back()->mask + 1));
+  for (uint32_t i = 0; i < size(); ++i) slots->put(entries_[i].hash, i);
   slots_.store(slots.get(), std::memory_order_release);
   if (!shared_) arrays_.clear();
   arrays_.push_back(std::move(slots));

@@ -51,16 +51,26 @@ class InternTable {
     uint32_t length;
     uint32_t hash;
   };
-  // Index + 1; 0 free. The first one of an array says how many there are behind it, less one: a
-  // power of two, at most half of them in use.
-  using Slot = std::atomic<uint32_t>;
+  // Open addressing, at most half full. A look-up goes by the tags, of which many are in a line of
+  // the cache, and touches an entry only where it is likely to be the one.
+  struct Slots {
+    explicit Slots(uint32_t n);
+    static uint8_t tag_of(uint32_t hash) { return static_cast<uint8_t>(hash >> 25 | 0x80); }
+    // Where there is no such entry yet.
+    void put(uint32_t hash, uint32_t index);
+
+    const uint32_t mask;                           // their number, a power of two, less one
+    std::unique_ptr<std::atomic<uint8_t>[]> tags;  // 0: free
+    std::unique_ptr<std::atomic<uint32_t>[]> indices;
+  };
+  static constexpr size_t kSlotBytes = sizeof(uint8_t) + sizeof(uint32_t);
   void grow();
   const char* keep(std::string_view bytes);
 
   StableArray<Entry> entries_;
-  std::atomic<Slot*> slots_{nullptr};
-  std::vector<std::unique_ptr<Slot[]>> arrays_;  // of slots; the last one is in use
-  std::vector<std::unique_ptr<char[]>> arena_;   // the last piece is being filled
+  std::atomic<const Slots*> slots_{nullptr};
+  std::vector<std::unique_ptr<Slots>> arrays_;  // the last one is in use
+  std::vector<std::unique_ptr<char[]>> arena_;  // the last piece is being filled
   char* next_ = nullptr;
   size_t room_ = 0, kept_ = 0;  // bytes in the last piece, and in all of them
   bool shared_ = false;

@@ -175,8 +175,10 @@ void Spool::remove_run() {
 
 // ---- tables ----
 
-bool Spool::append(std::string_view bytes) {
-  const uint64_t need = sizeof(spool::Record) + spool::padded(bytes.size());
+// A record of these bytes behind each other.
+bool Spool::append(std::string_view bytes, std::string_view more) {
+  const uint64_t size = bytes.size() + more.size();
+  const uint64_t need = sizeof(spool::Record) + spool::padded(size);
   if (tables_ == nullptr || tables_->used + need > room_of(tables_)) {
     const uint64_t next = tables_ == nullptr
                               ? kFirstTables
@@ -190,9 +192,11 @@ bool Spool::append(std::string_view bytes) {
     tables_ = c;
   }
   char* const at = data_of(tables_) + tables_->used;
-  const spool::Record record{static_cast<uint32_t>(bytes.size()), format::checksum32(bytes)};
+  char* const data = at + sizeof(spool::Record);
+  std::memcpy(data, bytes.data(), bytes.size());
+  std::memcpy(data + bytes.size(), more.data(), more.size());
+  const spool::Record record{static_cast<uint32_t>(size), format::checksum32({data, size})};
   std::memcpy(at, &record, sizeof record);
-  std::memcpy(at + sizeof record, bytes.data(), bytes.size());
   in_order();
   tables_->used += need;
   return true;
@@ -209,9 +213,8 @@ bool Spool::append_definition(const format::Definition& d) {
 }
 
 bool Spool::append_signature(std::string_view bytes) {
-  buffer_.assign(1, static_cast<char>(RecordKind::kSignature));
-  buffer_.append(bytes);
-  return append(buffer_);
+  const auto kind = static_cast<char>(RecordKind::kSignature);
+  return append({&kind, 1}, bytes);
 }
 
 void Spool::definition(const format::Definition& d) {

@@ -97,7 +97,8 @@ class Spool {
   explicit Spool(Process& process) : process_(process) {}
   bool create(uint64_t run);
   bool write_all();
-  bool append(std::string_view record);  // its kind and its bytes
+  // A record: its kind and its bytes, in one piece or two.
+  bool append(std::string_view bytes, std::string_view more = {});
   bool append_definition(const format::Definition& d);
   bool append_signature(std::string_view bytes);
   bool attach_locked(Location& location);
@@ -122,7 +123,6 @@ class Spool {
   SpoolFile file_;
   std::string run_;   // its number
   std::string mark_;  // file in the folder that says that somebody has complained
-  std::string buffer_;
   bool stopped_ = false;
   format::spool::Chunk* tables_ = nullptr;  // the last one
   std::vector<SpoolThread::Part> full_tables_;
