@@ -33,6 +33,18 @@ class AddressMap {
  public:
   // The segment that holds `address`, or nullptr (heap, stack, mapped files).
   const Segment* find(uintptr_t address) const;
+  // The same for who asks about neighbours most of the time; one for each thread.
+  struct Hint {
+    const void* version = nullptr;
+    const Segment* segment = nullptr;
+  };
+  const Segment* find(uintptr_t address, Hint& last) const {
+    const void* const version = segments_.load(std::memory_order_acquire);
+    if (last.version != version || last.segment == nullptr || address < last.segment->begin ||
+        address >= last.segment->end)
+      last = {version, find(address)};
+    return last.segment;
+  }
   void refresh();
 
  private:

@@ -108,7 +108,7 @@ void Encoder::buffer(const void* p) {
     if (i == known.size() && i < kMaxStackIds) known.push_back(a);
     name.id = i < kMaxStackIds ? static_cast<int64_t>(i) : -1;
   } else if (!heap_name(a, &name)) {
-    const Segment* s = location_.process->addresses.find(a);
+    const Segment* s = location_.process->addresses.find(a, location_.last_buffer);
     if (s != nullptr) {
       name.where = format::BufferClass::kData;
       name.id = s->data_id;

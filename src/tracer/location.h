@@ -57,6 +57,7 @@ struct Location {
 
   // Stack buffers by first use.
   std::vector<uintptr_t> stack_buffers;
+  AddressMap::Hint last_buffer;
 };
 
 // MPI_THREAD_MULTIPLE was granted: see Process::begin_threads().
