@@ -23,6 +23,7 @@
 #include "cli/launch_line.h"
 #include "cli/smpi_line.h"
 #include "cli/verbs.h"
+#include "format/time/spec.h"
 #include "mpi/call_filter.h"
 #include "mpi/size_bounds.h"
 
@@ -32,6 +33,7 @@ namespace {
 struct RecordOptions {
   std::string output = "run.rfn";
   std::string timing = "stats";
+  std::string exact_copy;  // empty: none
   std::string buffers = "off";
   std::string only, without, comm;  // words, comma-separated
   std::string min_bytes, max_bytes;
@@ -43,7 +45,6 @@ struct RecordOptions {
   unsigned call_path = 8;
 };
 
-const char* const kTimings[] = {"stats"};
 constexpr const char* kSmpi = "smpi";
 constexpr const char* kHeapLibrary = "librefrain-heap.so";
 
@@ -67,16 +68,10 @@ std::string directory_of(const std::string& path) {
 }
 
 base::Status check_words(const RecordOptions& options) {
-  std::string known;
-  for (const char* timing : kTimings) {
-    if (options.timing == timing) {
-      known.clear();
-      break;
-    }
-    known += (known.empty() ? "" : ", ") + std::string(timing);
-  }
-  if (!known.empty())
-    return base::usage("unknown timing '" + options.timing + "' (known: " + known + ")");
+  if (const auto timing = format::TimeSpec::parse(options.timing); !timing.ok())
+    return timing.error();
+  else if (!options.exact_copy.empty() && timing->mode != format::TimeMode::kBins)
+    return base::usage("--exact-copy goes with --timing bins: other times have no error to check");
   if (!options.mpi.empty() && options.mpi != "mpich" && options.mpi != "openmpi" &&
       options.mpi != kSmpi)
     return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi, smpi)");
@@ -247,11 +242,15 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   if (!recorder.ok()) return recorder.error();
   const auto heap = options.buffers == "on" ? find_library(kHeapLibrary) : std::string();
   if (!heap.ok()) return heap.error();
+  if (!options.exact_copy.empty())
+    if (const auto good = check_output(absolute(options.exact_copy)); !good.ok())
+      return good.error();
   const std::string output = absolute(options.output);
   if (const auto good = check_output(output); !good.ok()) return good.error();
 
   set("REFRAIN_OUTPUT", output);
   set("REFRAIN_TIMING", options.timing);
+  set("REFRAIN_EXACT_COPY", options.exact_copy.empty() ? "" : absolute(options.exact_copy));
   set("REFRAIN_MPI", *mpi);
   set("REFRAIN_CALLPATH", std::to_string(options.call_path));
   set("REFRAIN_QUIET", options.quiet ? "1" : "0");
@@ -338,9 +337,18 @@ void add_record(CLI::App& app, int& exit_status) {
   verb->add_option("-o,--output", options->output, "Trace file to write, of all ranks together")
       ->envname("REFRAIN_OUTPUT")
       ->capture_default_str();
-  verb->add_option("--timing", options->timing, "What to keep of time: stats, per different call")
+  verb->add_option(
+          "--timing", options->timing,
+          "What to keep of time: stats, of each different call; exact, begin and end of every\n"
+          "call; bins:0.02, the same within 2 %, bins:0.02,MPI_Wait=0.2 within another\n"
+          "bound for a function")
       ->envname("REFRAIN_TIMING")
       ->capture_default_str();
+  verb->add_option(
+          "--exact-copy", options->exact_copy,
+          "With --timing bins: write a second trace with the exact times of the same run,\n"
+          "for `refrain check --against`")
+      ->envname("REFRAIN_EXACT_COPY");
   verb->add_option("--mpi", options->mpi,
                    "The program's MPI: mpich, openmpi or smpi [found by itself]")
       ->envname("REFRAIN_MPI");
@@ -381,6 +389,8 @@ void add_record(CLI::App& app, int& exit_status) {
       record_words.insert(record_words.end(), {"-o", options->output});
     if (verb->count("--timing") > 0 && options->timing != environment("REFRAIN_TIMING"))
       record_words.insert(record_words.end(), {"--timing", options->timing});
+    if (verb->count("--exact-copy") > 0 && options->exact_copy != environment("REFRAIN_EXACT_COPY"))
+      record_words.insert(record_words.end(), {"--exact-copy", options->exact_copy});
     if (verb->count("--callpath") > 0)
       record_words.insert(record_words.end(), {"--callpath", std::to_string(options->call_path)});
     if (verb->count("--mpi") > 0 && options->mpi != environment("REFRAIN_MPI"))

@@ -20,6 +20,7 @@
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
+#include "format/encode/trace_file_writer.h"
 #include "format/spool/post_mortem.h"
 #include "format/spool/read.h"
 #include "reader/trace_file.h"
@@ -201,6 +202,55 @@ void clean_up(const std::vector<File>& files, const Found& found, const Options&
   for (const std::string& folder : options.folders) rmdir(folder.c_str());
 }
 
+// Which files have times of calls: a rank's are read when their turn has come to be written.
+class TimedSpools {
+ public:
+  void add(const File& file, const format::TimeSpec& timing,
+           const std::vector<format::ClockPoint>& clock) {
+    const auto rank = static_cast<uint64_t>(file.header.rank);
+    spec = timing;
+    clocks.resize(file.header.world_size);
+    clocks[rank] = clock;
+    paths.emplace_back(rank, file.path);
+  }
+
+  format::TimeSpec spec;
+  std::vector<std::vector<format::ClockPoint>> clocks;
+  std::vector<std::pair<uint64_t, std::string>> paths;
+};
+
+// Rank 0's clock is the common one; of a job without it, that of the first rank that is there.
+std::vector<std::vector<format::ClockPoint>> from_zero(
+    std::vector<std::vector<format::ClockPoint>> clocks) {
+  const auto first =
+      std::find_if(clocks.begin(), clocks.end(), [](const auto& c) { return !c.empty(); });
+  if (first == clocks.end()) return {};
+  const int64_t zero = first->front().common_ns - first->front().local_ns;
+  for (auto& points : clocks)
+    for (format::ClockPoint& p : points) p.common_ns -= zero;
+  return clocks;
+}
+
+base::Status write(const std::string& output, const format::TraceData& trace,
+                   const TimedSpools& timed) {
+  if (timed.paths.empty()) {
+    const auto bytes = format::encode(trace);
+    return bytes.ok() ? format::write_file_atomically(output, *bytes) : bytes.error();
+  }
+  auto writer = format::TraceFileWriter::create(output, trace, timed.spec, from_zero(timed.clocks));
+  if (!writer.ok()) return writer.error();
+  for (const auto& [number, path] : timed.paths) {
+    const auto bytes = read_bytes(path, UINT64_MAX);
+    auto rank = bytes.ok() ? spool::read(*bytes) : Result<spool::RankSpool>(bytes.error());
+    if (!rank.ok()) return rank.error();
+    for (spool::ThreadTimes& t : rank->times)
+      if (const auto added = writer->append({number, t.thread, std::move(t.blocks)}, t.bytes);
+          !added.ok())
+        return added;
+  }
+  return writer->finish();
+}
+
 int run(const Options& options) {
   const std::string output =
       options.output.empty() ? default_output(options.folders[0]) : options.output;
@@ -221,6 +271,7 @@ int run(const Options& options) {
                  found->runs.size());
 
   spool::PostMortem dead;
+  TimedSpools timed;
   bool removable = true;
   for (const std::string& path : found->unreadable)
     if (const int64_t rank = rank_in_name(path); rank >= 0)
@@ -234,7 +285,10 @@ int run(const Options& options) {
       added = rank.error();
     } else {
       removable = removable && rank->damage.empty();
+      const format::TimeSpec timing = rank->timing;
+      const auto clock = rank->clock;
       added = dead.add(std::move(*rank));
+      if (added.ok() && timing.has_times()) timed.add(f, timing, clock);
     }
     if (added.ok()) continue;
     removable = false;
@@ -242,10 +296,8 @@ int run(const Options& options) {
   }
   const auto trace = dead.finish();
   if (!trace.ok()) return report(trace.error());
-  const auto bytes = format::encode(*trace);
-  if (!bytes.ok()) return report(bytes.error());
-  const auto written = format::write_file_atomically(output, *bytes);
-  if (!written.ok()) return report(written.error());
+  if (const auto written = write(output, *trace, timed); !written.ok())
+    return report(written.error());
   if (!options.keep && removable) clean_up(files, *found, options);
   return summary(output, dead, files.front().header.world_size);
 }

@@ -102,7 +102,6 @@ void add_waits(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<WaitsOptions>();
   CLI::App* verb =
       app.add_subcommand("waits", "Who waited for whom: wait states, causes, critical path");
-  verb->group("");  // not in --help before the recorder writes times of single calls
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with times")->required();
   verb->add_option("--format", options->format, "text, json or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))

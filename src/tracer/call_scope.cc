@@ -12,6 +12,7 @@
 #include "tracer/size_filter.h"
 #include "tracer/spool.h"
 #include "tracer/spool_common.h"
+#include "tracer/time_log.h"
 #include "tracer/unwind.h"
 
 namespace refrain::tracer {
@@ -212,7 +213,9 @@ uint32_t CallScope::commit() {
   l.encoder.call_has_terminal(terminal_);
   if (l.first_begin_ticks == 0) l.first_begin_ticks = begin_ticks_;
   count_time(ticks);
-  if (!l.spool.try_push(terminal_, ticks)) l.spool.push_slowly(l, terminal_, ticks);
+  if (l.times != nullptr) [[unlikely]]
+    keep_time(l, terminal_);
+  l.spool.push(l, terminal_, ticks);
   l.in_recorder = false;
   l.own_time.add(p.clock.ticks() - end_ticks_, true);
   return terminal_;
@@ -240,10 +243,18 @@ void CallScope::again(CallMemo& memo) {
   Location& l = *location_;
   const Clock& clock = l.process->clock;
   l.grammar.append_expected();
+  if (l.times != nullptr) {
+    keep_time(l, terminal);
+    if (l.spool.try_push_timed(terminal, ticks)) return;
+  }
   const uint64_t begin = clock.ticks();
   l.own_time.sample(begin - end_ticks_, calls_of(l));
   l.spool.push_slowly(l, terminal, ticks);
   l.own_time.add(clock.ticks() - begin);
+}
+
+void CallScope::keep_time(Location& l, uint32_t terminal) {
+  l.times->push(l, terminal, call(), begin_ticks_, begin_ticks_ + duration());
 }
 
 // Budget: 70 instructions.
@@ -290,6 +301,7 @@ uint32_t CallScope::commit_later() {
   Location& l = *location_;
   HeldCall later;
   later.sum_ticks = later.min_ticks = later.max_ticks = duration();
+  if (l.times != nullptr) later.times.emplace_back(begin_ticks_, duration());
   later.call = call();
   later.outermost = l.depth == 1;
   later.signature = l.process->intern(l.process->left_out, l.encoder.bytes());

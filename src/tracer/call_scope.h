@@ -191,12 +191,13 @@ class CallScope {
   }
   bool add_request(const CallMemo& memo, MPI_Request* request);
   void again(CallMemo& memo);
+  void keep_time(Location& l, uint32_t terminal);
   void again_slowly(uint32_t terminal, uint64_t ticks);
   static uint32_t extend_grammar(Location& l, std::string_view bytes, uint64_t ticks);
   static uint32_t add_signature(Location& l, std::string_view bytes, uint32_t hash, uint64_t ticks);
   static void extend_elsewhere(Location& l, uint32_t terminal);
   static void count_duration(Location& l, uint32_t terminal, uint64_t ticks);
-  static void append_one(Location& l, const HeldCall& call, uint64_t ticks);
+  static void append_one(Location& l, const HeldCall& call, uint64_t begin, uint64_t ticks);
   bool must_wait() const;
   uint32_t commit_later();
   uint64_t duration() const { return end_ticks_ > begin_ticks_ ? end_ticks_ - begin_ticks_ : 0; }

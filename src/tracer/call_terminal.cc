@@ -5,6 +5,7 @@
 #include "tracer/process.h"
 #include "tracer/record.h"
 #include "tracer/spool.h"
+#include "tracer/time_log.h"
 
 namespace refrain::tracer {
 
@@ -89,15 +90,16 @@ void CallScope::extend_elsewhere(Location& l, uint32_t terminal) {
     return;
   // The spool counts calls as the grammar does, so it ends here, too.
   if (l.refused_calls++ > 0) return;
+  if (l.times != nullptr) l.times->stop();  // later ones would stand at the wrong calls
   if (spool != nullptr) spool->loss("out_of_memory", 0, "grammar");
   l.spool.detach();
 }
 
 void CallScope::append_held(Location& l, const HeldCall& call) {
-  call.each([&](uint64_t ticks) { append_one(l, call, ticks); });
+  call.each([&](uint64_t begin, uint64_t ticks) { append_one(l, call, begin, ticks); });
 }
 
-void CallScope::append_one(Location& l, const HeldCall& call, uint64_t ticks) {
+void CallScope::append_one(Location& l, const HeldCall& call, uint64_t begin, uint64_t ticks) {
   Process& p = *l.process;
   uint32_t terminal = InternTable::kMissing;
   if (!is_unusual(unusual::kOutOfMemory))
@@ -107,7 +109,8 @@ void CallScope::append_one(Location& l, const HeldCall& call, uint64_t ticks) {
     return;
   }
   if (call.outermost) l.in_mpi_ticks += ticks;
-  if (!l.spool.try_push(terminal, ticks)) l.spool.push_slowly(l, terminal, ticks);
+  if (l.times != nullptr) l.times->push(l, terminal, call.call, begin, begin + ticks);
+  l.spool.push(l, terminal, ticks);
 }
 
 }  // namespace refrain::tracer

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "format/encode/encode.h"
+#include "format/encode/trace_file_writer.h"
 #include "format/merge/merge.h"
 #include "tracer/abandon.h"
 #include "tracer/buffers.h"
@@ -22,6 +23,7 @@
 #include "tracer/record.h"
 #include "tracer/recording.h"
 #include "tracer/spool.h"
+#include "tracer/times.h"
 #include "tracer/together.h"
 
 namespace refrain::tracer {
@@ -141,6 +143,14 @@ bool call_at_finalize() {
   return rc == MPI_SUCCESS;
 }
 
+// A rank without times would leave holes in every analysis, so all do without.
+void forget_times(Process& p) {
+  if (p.rank == 0) complain(p, "the ranks do not agree about --timing: no times of calls are kept");
+  p.times = nullptr;
+  for (Location* const l : p.locations)
+    if (l->times != nullptr) drop_times(*l);
+}
+
 // What all ranks must know of each other before the program goes on.
 void get_acquainted(Process& p) {
   // All ranks give their spool files the same number, so that those of an earlier run which died
@@ -148,10 +158,15 @@ void get_acquainted(Process& p) {
   // ids must be one way.
   uint64_t run = 0;
   if (p.rank == 0) run = Clock::monotonic_ns() ^ static_cast<uint64_t>(p.pid) << 40 ^ p.init_ticks;
-  uint64_t words[] = {p.threaded ? 1u : 0u, run};
-  greatest_of_all(p, words, 2);
+  const uint64_t times = p.times != nullptr ? p.times->hash() : 0;
+  uint64_t words[] = {p.threaded ? 1u : 0u, run, times, ~times};
+  greatest_of_all(p, words, 4);
   p.threads_anywhere = words[0] != 0;
+  if (words[2] != ~words[3]) forget_times(p);
+  if (p.times != nullptr) p.times->begin_clock(p);
   Spool::open(p, words[1]);
+  if (p.times != nullptr && p.spool != nullptr)
+    for (const format::ClockPoint& point : p.times->points()) p.spool->clock_point(point);
 }
 
 // Spool files go when the trace has all that they have, and not before.
@@ -165,7 +180,9 @@ void close_spool(Process& p, bool whole) {
 
 // SMPI: its ranks are threads, have none, and die together; thousands of spool files for one
 // process are too many.
-void get_acquainted(Process&) {}
+void get_acquainted(Process& p) {
+  if (p.times != nullptr) p.times->begin_clock(p);
+}
 void close_spool(Process&, bool) {}
 
 // MPI_Finalize does not: what callbacks do in there is not recorded.
@@ -226,18 +243,54 @@ std::string free_output(const Process& p) {
 
 }  // namespace
 
-bool write_trace(Process& p, format::PartialTrace merged) {
+namespace {
+
+base::Status write_times(const std::string& path, const format::TraceData& trace,
+                         const format::TimeSpec& spec, TimeSource& times, TimeLog::Which which) {
+  auto writer = format::TraceFileWriter::create(path, trace, spec, times.clocks());
+  if (!writer.ok()) return writer.error();
+  base::Status written = base::Done{};
+  times.each(which, [&](format::TimeChunk chunk, std::string_view bytes) {
+    written = writer->append(std::move(chunk), bytes);
+    return written.ok();
+  });
+  return written.ok() ? writer->finish() : written;
+}
+
+// The trace with the times. Without room for these it is written without them.
+base::Status write_file(Process& p, const std::string& path, format::TraceData& trace,
+                        TimeSource& times) {
+  auto written = write_times(path, trace, p.times->spec(), times, TimeLog::Which::kKept);
+  if (!written.ok()) {
+    complain(p, ("no times of calls in the trace: " + written.error().to_string()).c_str());
+    trace.losses.push_back({"times_missing", 0, -1, "they could not be written"});
+    const auto bytes = format::encode(trace);
+    return bytes.ok() ? format::write_file_atomically(path, bytes.value()) : bytes.error();
+  }
+  if (p.times->copy().empty()) return written;
+  format::TimeSpec exact;
+  exact.mode = format::TimeMode::kExact;
+  trace.meta.text["timing"] = exact.to_string();
+  const auto copied = write_times(p.times->copy(), trace, exact, times, TimeLog::Which::kExactCopy);
+  if (!copied.ok()) complain(p, ("no exact copy: " + copied.error().to_string()).c_str());
+  return written;
+}
+
+}  // namespace
+
+bool write_trace(Process& p, format::PartialTrace merged, TimeSource* times) {
   const auto failed = [&p](const base::Error& e) {
     return complain(p, e.to_string().c_str()), false;
   };
   if (!memory_for(kToWrite)) return failed(base::fail("no memory to write the trace"));
   auto trace = format::finish(std::move(merged));
   if (!trace.ok()) return failed(trace.error());
-  const auto bytes = format::encode(trace.value());
+  const auto bytes = times == nullptr ? format::encode(trace.value()) : std::string();
   if (!bytes.ok()) return failed(bytes.error());
   const FolderLock lock(p.options.output);
   const std::string path = free_output(p);
-  const auto written = format::write_file_atomically(path, bytes.value());
+  const auto written = times == nullptr ? format::write_file_atomically(path, bytes.value())
+                                        : write_file(p, path, trace.value(), *times);
   if (!written.ok()) return failed(written.error());
   if (path != p.options.output)
     complain(p, ("another job wrote " + p.options.output + ": this trace is " + path).c_str());
@@ -282,10 +335,14 @@ void finish_world(Location& location) {
   if (p.comm == MPI_COMM_NULL) return;
   if (p.spool != nullptr) p.spool->set_state(format::spool::State::kFinishing);
   p.clock.refine();
+  if (p.times != nullptr) p.times->end_clock(p);
   format::PartialTrace mine = own_part(p);
   merge_over_ranks(p, mine);
   bool whole = p.rank == 0 && mine.ranks.size() == static_cast<uint64_t>(p.size);
-  if (p.rank == 0 && !write_trace(p, std::move(mine))) whole = false;
+  const auto write = [&](TimeSource* times) {
+    if (p.rank == 0 && !write_trace(p, std::move(mine), times)) whole = false;
+  };
+  p.times == nullptr ? write(nullptr) : hand_times_over(p, [&](TimeSource& t) { write(&t); });
   close_spool(p, whole);
   REFRAIN_REAL(PMPI_Comm_free)(&p.comm);
   REFRAIN_REAL(PMPI_Group_free)(&p.world_group);

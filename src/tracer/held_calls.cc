@@ -11,6 +11,13 @@
 
 namespace refrain::tracer {
 
+namespace {
+
+// Of calls that stand as one.
+constexpr size_t kMostTimes = size_t{1} << 16;
+
+}  // namespace
+
 // ---- receives ----
 
 void HeldCalls::begin(const RequestEntry* receive, mpi::CallId call, uint64_t posted) {
@@ -145,9 +152,10 @@ void HeldCalls::judge(HeldCall& call, const std::vector<const RequestEntry*>& re
 bool HeldCalls::join(HeldCall& last, const HeldCall& call) {
   if (last.signature != call.signature || last.verdict != call.verdict ||
       last.waits_for != call.waits_for || last.receive != nullptr || call.receive != nullptr ||
-      last.outermost != call.outermost)
+      last.outermost != call.outermost || last.times.size() >= kMostTimes)
     return false;
   ++last.count;
+  last.times.insert(last.times.end(), call.times.begin(), call.times.end());
   last.sum_ticks += call.sum_ticks;
   last.min_ticks = std::min(last.min_ticks, call.min_ticks);
   last.max_ticks = std::max(last.max_ticks, call.max_ticks);

@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "format/trace_data.h"
@@ -37,6 +38,8 @@ enum class Verdict : uint8_t { kUndecided, kKept, kDropped };
 struct HeldCall {
   uint64_t count = 1;
   uint64_t sum_ticks = 0, min_ticks = 0, max_ticks = 0;
+  // Begin and duration of each, where the times of calls are kept; else empty.
+  std::vector<std::pair<uint64_t, uint64_t>> times;
   const RequestEntry* receive = nullptr;  // that this call began
   uint32_t signature = 0;                 // index of Process::left_out
   uint32_t waits_for = 0;                 // receives that are not decided
@@ -44,12 +47,15 @@ struct HeldCall {
   Verdict verdict = Verdict::kKept;
   bool outermost = false;
 
-  // Visits the duration of each.
+  // Visits begin, or 0, and duration of each.
   template <class Visit>
   void each(Visit&& visit) const {
-    if (count > 1) visit(min_ticks);
-    for (uint64_t i = 2; i < count; ++i) visit((sum_ticks - min_ticks - max_ticks) / (count - 2));
-    visit(max_ticks);
+    for (const auto& [begin, ticks] : times) visit(begin, ticks);
+    if (!times.empty()) return;
+    if (count > 1) visit(0, min_ticks);
+    for (uint64_t i = 2; i < count; ++i)
+      visit(0, (sum_ticks - min_ticks - max_ticks) / (count - 2));
+    visit(0, max_ticks);
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include "tracer/process.h"
 #include "tracer/spool.h"
+#include "tracer/time_log.h"
 
 namespace refrain::tracer {
 
@@ -17,9 +18,20 @@ Location* make_location() {
   const Process::Guard guard(p);
   auto* l = new Location(p, static_cast<uint32_t>(p.locations.size()));
   l->requests = &p.requests.join();
+  if (p.times != nullptr) keep_times(*l);
   p.locations.push_back(l);
   if (p.spool != nullptr) p.spool->attach(*l);
   return l;
+}
+
+void keep_times(Location& location) {
+  location.times = new TimeLog(location);
+  location.spool.keep_times(true);
+}
+
+void drop_times(Location& location) {
+  location.times = nullptr;  // not freed: another thread may be about to use it
+  location.spool.keep_times(false);
 }
 
 void begin_threads(Location& location) {

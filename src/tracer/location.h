@@ -20,6 +20,7 @@
 namespace refrain::tracer {
 
 class Process;
+class TimeLog;
 struct RequestLane;
 
 struct Location {
@@ -47,6 +48,8 @@ struct Location {
   // What grammar, memos and log count terminals from, and the tables that they belong to: parts.h.
   uint32_t first_terminal = 0, tables = 0;
 
+  TimeLog* times = nullptr;  // null: no times of single calls; never freed
+
   RequestLane* requests = nullptr;  // this thread's; never null
   CallMemos memos;
 
@@ -60,6 +63,9 @@ struct Location {
   AddressMap::Hint last_buffer;
 };
 
+// The times of its calls are kept from now on; are not.
+void keep_times(Location& location);
+void drop_times(Location& location);
 // MPI_THREAD_MULTIPLE was granted: see Process::begin_threads().
 void begin_threads(Location& location);
 // The thread of this location ends; it may call again all the same, in a destructor of its own.

@@ -7,6 +7,7 @@
 #include "tracer/memory.h"
 #include "tracer/process.h"
 #include "tracer/spool.h"
+#include "tracer/time_log.h"
 
 namespace refrain::tracer {
 
@@ -45,7 +46,9 @@ void count_from(Location& l, uint32_t first_terminal) {
     l.memos.clear([&](RequestEntry& place) { own->unkeep(place); });
   }
   l.encoder.forget_terminals();
+  if (l.times != nullptr) l.times->flush(l);
   l.first_terminal = first_terminal;
+  if (l.times != nullptr) l.times->number_anew(l);
   l.tables = p.tables;
 }
 

@@ -13,6 +13,7 @@
 #include "tracer/parts.h"
 #include "tracer/recording.h"
 #include "tracer/spool.h"
+#include "tracer/times.h"
 
 namespace refrain::tracer {
 
@@ -53,6 +54,11 @@ void Process::start() {
   const uint64_t memory = base::parse_bytes(environment("REFRAIN_MEMORY", "")).value_or(0);
   if (memory > 0) bound_memory(*this, memory);
   clock.start();
+  if (const auto timing = format::TimeSpec::parse(environment("REFRAIN_TIMING", "stats"));
+      timing.ok() && timing->has_times())
+    times = new Times(*timing, timing->mode == format::TimeMode::kBins
+                                   ? environment("REFRAIN_EXACT_COPY", "")
+                                   : std::string());
   addresses.refresh();
   connect_heap(*this);
   start_control(*this);

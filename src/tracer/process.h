@@ -34,6 +34,7 @@ namespace refrain::tracer {
 
 class CallScope;
 class Spool;
+class Times;
 struct Location;
 
 // What is known of a live communicator beside its definition; indexed by definition.
@@ -158,6 +159,7 @@ class Process {
   AddressMap addresses;
   std::vector<format::Loss> losses;
   Spool* spool = nullptr;                     // null: none; never freed
+  Times* times = nullptr;                     // null: no times of single calls; never freed
   std::atomic<uint64_t> unrecorded_calls{0};  // after there was no memory
 
  private:

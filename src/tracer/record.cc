@@ -18,6 +18,8 @@
 #include "tracer/size_filter.h"
 #include "tracer/spool.h"
 #include "tracer/spool_common.h"
+#include "tracer/time_log.h"
+#include "tracer/times.h"
 
 namespace refrain::tracer {
 
@@ -96,7 +98,7 @@ std::map<std::string, std::string> run_text(const Process& p) {
   text["program"] = p.options.program.empty() ? own_path() : p.options.program;
   text["command"] = p.options.command.empty() ? text["program"] : p.options.command;
   text["recorder"] = kRecorder;
-  text["timing"] = "stats";
+  text["timing"] = p.times != nullptr ? p.times->spec().to_string() : "stats";
   if (!p.options.filter.empty()) text["filter"] = p.options.filter;
   char cwd[4096];
   if (getcwd(cwd, sizeof cwd) != nullptr) text["working_directory"] = cwd;
@@ -179,6 +181,7 @@ void take_calls(Process& p, const std::vector<uint32_t>& number_of, format::Rank
     r.threads.push_back({l->thread, p.spool != nullptr
                                         ? p.spool->whole_grammar(*l, number_of, &in_spool, &at_end)
                                         : last_grammar(*l, &at_end)});
+    if (in_spool + at_end > 0 && l->times != nullptr) l->times->drop();
     if (in_spool > 0) r.losses.push_back({"part_lost", in_spool, p.rank, "a part in the spool"});
     if (at_end > 0) r.losses.push_back({"out_of_memory", at_end, p.rank, "the last calls"});
     r.totals.in_mpi_ns += p.clock.to_ns(l->in_mpi_ticks);
@@ -188,10 +191,33 @@ void take_calls(Process& p, const std::vector<uint32_t>& number_of, format::Rank
 
 }  // namespace
 
+namespace {
+
+// All that have times will have them when others wait for them.
+void flush_times(Process& p) {
+  for (Location* l : p.locations) {
+    if (l->times == nullptr) continue;
+    l->times->flush(*l);
+    if (p.spool != nullptr && !p.spool->has_times(*l)) l->times->drop();
+    if (l->times->calls() > calls_of(*l)) l->times->drop();
+  }
+}
+
+void add_missing_times(const Process& p, std::vector<format::Loss>& losses) {
+  if (p.times == nullptr) return;
+  uint64_t missing = 0;
+  for (const Location* l : p.locations)
+    missing += calls_of(*l) - (l->times != nullptr ? l->times->calls() : 0);
+  if (missing > 0) losses.push_back({"times_missing", missing, p.rank, "no memory, or no spool"});
+}
+
+}  // namespace
+
 base::Result<format::RankRecord> make_record(Process& p) {
   [[maybe_unused]] const uint64_t begin = p.clock.ticks();
   format::RankRecord r;
   if (control().sizes != nullptr) control().sizes->held.flush_all(p);
+  flush_times(p);
   r.rank = static_cast<uint64_t>(p.rank);
   r.definitions = std::move(p.definitions);
   r.losses = p.losses;
@@ -200,11 +226,13 @@ base::Result<format::RankRecord> make_record(Process& p) {
   auto number_of = take_signatures(p, r.signatures);
   if (!number_of.ok()) return number_of.error();
   if (p.first_terminal != 0) take_calls(p, *number_of, r);
+  add_missing_times(p, r.losses);
   r.durations.resize(r.signatures.size());
   take_durations(p, *number_of, r.durations);
   r.duration_ns = p.clock.to_ns(p.clock.ticks() - p.init_ticks);
   if (const uint64_t n = p.unrecorded_calls.load(); n > 0)
     r.losses.push_back({"out_of_memory", n, p.rank, "recorder"});
+  add_missing_times(p, r.losses);
   for (const Location* l : p.locations)
     if (l->refused_calls > 0)
       r.losses.push_back({"out_of_memory", l->refused_calls, p.rank, "grammar"});

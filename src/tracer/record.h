@@ -6,6 +6,7 @@
 
 #include "format/merge/merge.h"
 #include "tracer/process.h"
+#include "tracer/time_handover.h"
 
 namespace refrain::tracer {
 
@@ -25,8 +26,9 @@ grammar::Grammar last_grammar(Location& location, uint64_t* lost);
 // Fails when the spool lost what the tables had no room for.
 base::Result<format::RankRecord> make_record(Process& process);
 
-// Merged record -> file, written beside and renamed. Complains on failure and gives false.
-bool write_trace(Process& process, format::PartialTrace merged);
+// Merged record -> file, written beside and renamed; `times` may be null. Complains on failure and
+// gives false.
+bool write_trace(Process& process, format::PartialTrace merged, TimeSource* times);
 
 // One line on stderr: "refrain: rank 3: ...; the program continues".
 void complain(const Process& process, const char* what);

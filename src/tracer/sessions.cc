@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "tracer/record.h"
 #include "tracer/recording.h"
 #include "tracer/spool.h"
+#include "tracer/times.h"
 #include "tracer/together.h"
 
 #ifdef REFRAIN_HAS_MPI_Session_init
@@ -37,6 +39,10 @@ std::vector<MPI_Session>& open_sessions() {
 }
 
 std::string folder(const Process& p) { return p.options.output + ".parts"; }
+
+std::string times_path(const Process& p, int rank) {
+  return folder(p) + "/" + std::to_string(rank) + ".times";
+}
 
 std::string part_path(const Process& p, int rank) {
   return folder(p) + "/" + std::to_string(rank) + ".part";
@@ -71,8 +77,18 @@ void merge_parts(Process& p) {
     if (!part.ok()) return complain(p, part.error().to_string().c_str());
     all = std::move(part.value());
   }
-  if (write_trace(p, std::move(all)) && p.spool != nullptr) p.spool->remove_run();
-  for (int rank = 0; rank < p.size; ++rank) unlink(part_path(p, rank).c_str());
+  const auto read_times = [&p](int rank) {
+    std::string bytes;
+    return read_file(times_path(p, rank), bytes) ? bytes : std::string();
+  };
+  std::optional<TimesOfFiles> times;
+  if (p.times != nullptr) times.emplace(p.size, read_times);
+  if (write_trace(p, std::move(all), times ? &*times : nullptr) && p.spool != nullptr)
+    p.spool->remove_run();
+  for (int rank = 0; rank < p.size; ++rank) {
+    unlink(part_path(p, rank).c_str());
+    unlink(times_path(p, rank).c_str());
+  }
   unlink((folder(p) + "/merging").c_str());
   rmdir(folder(p).c_str());
 }
@@ -109,6 +125,7 @@ void session_is_up(Process& p, MPI_Session session, uint64_t init_ticks) {
   REFRAIN_REAL(PMPI_Group_rank)(p.world_group, &p.rank);
   REFRAIN_REAL(PMPI_Group_size)(p.world_group, &p.size);
   p.initialized = true;
+  if (p.times != nullptr) p.times->take_date(p);
   meet_by_file(p);
   Spool::open(p, 0);
 }
@@ -156,6 +173,12 @@ void hand_over_by_file() {
   auto leaf = format::leaf(std::move(record.value()), static_cast<uint64_t>(p.size));
   if (!leaf.ok()) return complain(p, leaf.error().to_string().c_str());
   mkdir(folder(p).c_str(), 0700);
+  // First: who finds all parts there takes it that the times are there, too.
+  if (p.times != nullptr) {
+    p.times->take_date(p);
+    const auto times = format::write_file_atomically(times_path(p, p.rank), times_to_bytes(p));
+    if (!times.ok()) complain(p, times.error().to_string().c_str());
+  }
   const auto written =
       format::write_file_atomically(part_path(p, p.rank), format::serialise(leaf.value()));
   if (!written.ok()) return complain(p, written.error().to_string().c_str());

@@ -157,7 +157,10 @@ void Spool::remove() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (file_.header() != nullptr) file_.header()->state = spool::State::kDone;
   stopped_ = true;
-  for (const auto& t : threads_) t->location->spool.detach();
+  for (const auto& t : threads_) {
+    t->location->spool.detach();
+    if (t->location->times != nullptr) t->location->times->move_row(nullptr);
+  }
   unlink((file_.folder() + "/" + mark_).c_str());
   file_.remove();
 }
@@ -257,6 +260,7 @@ bool Spool::attach_locked(Location& l) {
   l.spool.set_state(reinterpret_cast<spool::LocationState*>(t->state + 1));
   l.spool.thread = t.get();
   threads_.push_back(std::move(t));
+  attach_row(l);
   SpoolThread& added = *threads_.back();
   return extend(added, 0, 1) && (l.grammar.length() == 0 || checkpoint(added));
 }

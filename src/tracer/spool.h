@@ -24,6 +24,7 @@
 #include "format/trace_data.h"
 #include "grammar/grammar.h"
 #include "tracer/spool_file.h"
+#include "tracer/time_log.h"
 
 namespace refrain::tracer {
 
@@ -44,9 +45,11 @@ struct SpoolThread {
   struct Part {
     uint64_t offset = 0, bytes = 0, calls = 0;
   };
-  std::vector<Part> parts;        // grammars
-  std::vector<Part> stats_parts;  // durations
-  uint64_t memos_from = 0;        // calls before those that are counted in memos
+  std::vector<Part> parts;                // grammars
+  std::vector<Part> stats_parts;          // durations
+  uint64_t memos_from = 0;                // calls before those that are counted in memos
+  format::spool::Chunk* times = nullptr;  // the one that is being filled
+  std::vector<Part> time_chunks;          // all of them
 };
 
 class Spool {
@@ -81,6 +84,13 @@ class Spool {
   grammar::Grammar whole_grammar(Location& location, const std::vector<uint32_t>& number_of,
                                  uint64_t* lost, uint64_t* lost_at_end);
 
+  // A block of times of the location's calls. False: there is no room for it.
+  bool times(Location& location, const format::TimeBlock& block, std::string_view bytes);
+  bool for_each_run_of_times(const Location& location, const TimeLog::Visit& visit);
+  // Whether they can probably be read.
+  bool has_times(const Location& location);
+  void clock_point(const format::ClockPoint& point);
+
   // Bytes of the file in our memory, at most at any time.
   uint64_t most_mapped() const { return file_.most_mapped(); }
   uint64_t mapped() const { return file_.mapped(); }
@@ -102,6 +112,7 @@ class Spool {
   bool append_definition(const format::Definition& d);
   bool append_signature(std::string_view bytes);
   bool attach_locked(Location& location);
+  void attach_row(Location& location);
   bool extend(SpoolThread& t, uint64_t position, uint64_t words);
   bool is_log_large(const SpoolThread& t) const;
   bool checkpoint(SpoolThread& t);

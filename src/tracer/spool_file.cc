@@ -136,6 +136,11 @@ bool SpoolFile::read_back(uint64_t offset, uint64_t bytes, std::string& to) {
   return good;
 }
 
+bool SpoolFile::is_there(uint64_t bytes) const {
+  struct stat info {};
+  return stat(path_.c_str(), &info) == 0 && static_cast<uint64_t>(info.st_size) >= bytes;
+}
+
 void SpoolFile::remove() {
   if (header_ == nullptr) return;
   for (Chunk* c : chunks_) munmap(c, c->bytes);

@@ -29,6 +29,8 @@ class SpoolFile {
   // The chunk stays in the file and leaves our memory.
   void release(format::spool::Chunk* chunk);
   bool read_back(uint64_t offset, uint64_t bytes, std::string& to);
+  // Whether the file still is, with so many bytes.
+  bool is_there(uint64_t bytes) const;
 
   // Unmaps everything and removes the file, and the folder when it was the last one.
   void remove();

@@ -35,12 +35,29 @@ class SpoolLog {
   // A call that has returned, when the window has room for it; the grammar may take it before or
   // after.
   bool try_push(uint32_t terminal, uint64_t ticks) {
-    if (next_ == end_ || ticks >> 32 != 0) [[unlikely]]
+    if (next_ >= end_ || ticks >> 32 != 0) [[unlikely]]
       return false;
     *next_++ = ticks << 32 | (terminal + 1);
     return true;
   }
-  // The same when it has none: a new window, a new log, or a checkpoint. The grammar has the call
+  // The same where the time of each call is kept.
+  bool try_push_timed(uint32_t terminal, uint64_t ticks) {
+    if (next_ == window_end_ || ticks >> 32 != 0) return false;
+    *next_++ = ticks << 32 | (terminal + 1);
+    return true;
+  }
+  // Whatever the window has room for.
+  void push(Location& location, uint32_t terminal, uint64_t ticks) {
+    if (!try_push(terminal, ticks) && !try_push_timed(terminal, ticks)) [[unlikely]]
+      push_slowly(location, terminal, ticks);
+  }
+  // From now on try_push() fails, so that whoever calls it goes another way, where there is time to
+  // keep the time: nobody else has to ask.
+  void keep_times(bool keep) {
+    keeps_times_ = keep;
+    open_window();
+  }
+  // When there is no room: a new window, a new log, or a checkpoint. The grammar has the call
   // already.
   static void push_slowly(Location& location, uint32_t terminal, uint64_t ticks);
 
@@ -59,7 +76,10 @@ class SpoolLog {
     open_window();
   }
   // try_push() fails after so many words at the latest: see own_time.h.
-  void open_window() { end_ = has_room(kWindow) ? next_ + kWindow : log_end_; }
+  void open_window() {
+    window_end_ = has_room(kWindow) ? next_ + kWindow : log_end_;
+    end_ = keeps_times_ ? nullptr : window_end_;
+  }
   bool has_room(uint64_t words) const { return static_cast<uint64_t>(log_end_ - next_) >= words; }
   void put(uint64_t word) { *next_++ = word; }
   SpoolThread* thread = nullptr;  // null: no spool
@@ -69,8 +89,10 @@ class SpoolLog {
   static constexpr uint64_t kIdleWords = 16, kWindow = 1024;
 
   uint64_t* next_;
-  uint64_t* end_;      // of the window
-  uint64_t* log_end_;  // of what is mapped
+  uint64_t* end_;         // of the window; null: closed
+  uint64_t* window_end_;  // the same, never closed
+  uint64_t* log_end_;     // of what is mapped
+  bool keeps_times_ = false;
   format::spool::LocationState* state_;
   format::spool::LocationState idle_state_;
   uint64_t idle_[kIdleWords];

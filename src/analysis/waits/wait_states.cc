@@ -14,8 +14,10 @@ uint64_t WaitStates::ns_of(Pattern pattern) const {
 
 Result<WaitStates> wait_states(const Trace& trace, CallSource& source, const Options& options) {
   if (!source.has_times())
-    return base::unsupported("the trace has no times of single calls, which waits are made of",
-                             trace.name());
+    return base::unsupported(
+        "the trace has no times of single calls, which waits are made of: record with "
+        "--timing exact or bins:0.02",
+        trace.name());
   WaitStates out;
   Sweep sweep(trace, source, options);
   sweep.run();

@@ -14,6 +14,8 @@
 //                 of the calls before those whose grammar was too large to keep in memory
 //     stats       up to two a thread: durations of its calls before a position, and one for each
 //                 part of the calls before those whose statistics are still in memory
+//     times       any number a thread: times of its first calls, in blocks as in a trace
+//     time row    up to one a thread: times of the calls behind those
 //     dead        was replaced
 //
 // Laws: data is written first and its count, checksum or generation last, in program order, so that
@@ -67,6 +69,8 @@ enum class ChunkType : uint32_t {
   kLog = 3,
   kBase = 4,
   kStats = 5,
+  kTimes = 6,
+  kTimeRow = 7,
 };
 
 struct Chunk {
@@ -74,15 +78,16 @@ struct Chunk {
   ChunkType type{};
   uint64_t offset = 0;  // in the file
   uint64_t bytes = 0;   // this header included
-  uint32_t owner = 0;   // thread of a location, log, base or stats
+  uint32_t owner = 0;   // thread of all but tables
   uint32_t check = 0;   // of all before it
   // From here on fields change.
   uint64_t generation = 0;  // base, stats: 0 nothing valid in it; the greater of two is the newer
-  // log: calls of the thread before it; base: the same behind it; stats: 1 if it is a part
+  // log, time row: calls of the thread before it; base: the same behind it; stats: 1 if it is a
+  // part
   uint64_t position = 0;
-  uint64_t used = 0;            // tables, base, stats: bytes behind this header
+  uint64_t used = 0;            // tables, base, stats, times: bytes behind this header
   uint32_t checksum = 0;        // base, stats: of those bytes
-  uint32_t first_terminal = 0;  // log: what its words count terminals from
+  uint32_t first_terminal = 0;  // log, time row: what its words count terminals from
 };
 static_assert(sizeof(Chunk) == 64 && offsetof(Chunk, check) == 28);
 
@@ -104,6 +109,26 @@ struct LocationState {
 // above. A duration that does not fit there is announced by a word kLongCall with its upper half.
 inline constexpr uint32_t kLongCall = UINT32_MAX;
 
+// A block of times, and behind it its bytes; the next one begins at the next multiple of 8 bytes.
+// The other fields are those of format::TimeBlock.
+struct TimeBlockHead {
+  uint64_t begin_ns = 0, end_ns = 0;
+  uint32_t calls = 0, bytes = 0;
+  uint32_t checksum = 0;
+  uint32_t reserved = 0;
+};
+
+// A time row: this, and then calls until the first that is none.
+struct TimeRowHead {
+  double ns_per_tick = 1.0;  // of the blocks before; ticks count from Header::init_ticks
+  uint64_t reserved = 0;
+};
+struct TimedCall {
+  uint64_t begin_ticks = 0, end_ticks = 0;
+  uint32_t terminal = 0;  // + 1, from first_terminal on; 0: none
+  uint32_t call = 0;      // its function
+};
+
 // A record of the tables; the next one begins at the next multiple of 8 bytes.
 struct Record {
   uint32_t bytes = 0;  // behind this header
@@ -114,6 +139,7 @@ enum class RecordKind : uint8_t {  // the first byte
   kSignature = 2,                  // inline form to the end
   kText = 3,                       // string key, string value
   kLoss = 4,                       // string reason, varint calls, string detail
+  kClock = 5,                      // zigzag ns of the rank's clock, the same of the common clock
 };
 inline uint64_t padded(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 

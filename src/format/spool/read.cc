@@ -14,6 +14,7 @@
 #include "format/merge/group.h"
 #include "format/merge/unique.h"
 #include "format/spool/pieces.h"
+#include "format/spool/read_times.h"
 #include "grammar/builder.h"
 #include "grammar/concatenate.h"
 #include "grammar/fold.h"
@@ -47,6 +48,7 @@ class Reader {
     stats();
     for (const Piece& p : pieces_)
       if (p.chunk.type == ChunkType::kLocation) location(p);
+    read_times(pieces_, unique_.numbers(), out_);
     trim();
     return std::move(out_);
   }
@@ -104,6 +106,14 @@ class Reader {
         add_loss(std::move(l));
         return true;
       }
+      case RecordKind::kClock: {
+        ClockPoint point;
+        point.local_ns = in.zigzag();
+        point.common_ns = in.zigzag();
+        if (!in.ok() || out_.clock.size() >= kMaxTexts) return false;
+        out_.clock.push_back(point);
+        return true;
+      }
     }
     return false;
   }
@@ -147,7 +157,7 @@ class Reader {
   void add_stats(const Stats& s, base::ByteReader& in) {
     const uint32_t owner = s.piece->chunk.owner;
     if (!durations(in, &first_calls_) || !durations(in, nullptr)) {
-      out_.damage.push_back(of(owner) + ": bad statistics");
+      out_.damage.push_back(of_thread(owner) + ": bad statistics");
       return;
     }
     Covered& covered = covered_[owner];
@@ -233,11 +243,12 @@ class Reader {
       all.add(*g);
       length = b.end;
     }
-    if (seen && length == 0) out_.damage.push_back(of(owner) + ": no part of its grammar is sound");
+    if (seen && length == 0)
+      out_.damage.push_back(of_thread(owner) + ": no part of its grammar is sound");
     return length;
   }
 
-  static std::string of(uint32_t thread) { return "thread " + std::to_string(thread); }
+  static std::string of_thread(uint32_t thread) { return "thread " + std::to_string(thread); }
 
   // Appends what the log has behind the calls that are there. False: the rest makes no sense.
   bool replay(const Piece& p, const Covered& covered, Replay& r) {
@@ -283,9 +294,9 @@ class Reader {
     const auto known = covered_.find(owner);
     const Covered covered = known == covered_.end() ? Covered() : known->second;
     for (const Piece* log : logs) r.whole = r.whole && replay(*log, covered, r);
-    if (!r.whole) out_.damage.push_back(of(owner) + ": its log is damaged");
+    if (!r.whole) out_.damage.push_back(of_thread(owner) + ": its log is damaged");
     if (r.base > covered.calls)
-      out_.damage.push_back(of(owner) + ": durations of some calls are missing");
+      out_.damage.push_back(of_thread(owner) + ": durations of some calls are missing");
     if (r.base + r.builder.length() > 0) {
       calls.add(r.builder.finish());
       out_.record.threads.push_back({owner, calls.finish()});

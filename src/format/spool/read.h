@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "format/spool/layout.h"
+#include "format/time/data.h"
 #include "format/trace_data.h"
 
 namespace refrain::format::spool {
@@ -25,9 +26,20 @@ struct Progress {
   uint64_t last_time_ns = 0;  // when either of them happened
 };
 
+// Times of the first calls of a thread, on the rank's own clock.
+struct ThreadTimes {
+  uint32_t thread = 0;
+  uint64_t calls = 0;  // of all blocks
+  std::vector<TimeBlock> blocks;
+  std::string bytes;  // of these
+};
+
 struct RankSpool {
   Header header;
   RankRecord record;
+  TimeSpec timing;
+  std::vector<ThreadTimes> times;  // empty: none are kept; ascending by thread
+  std::vector<ClockPoint> clock;   // common_ns: of rank 0's clock, from anywhere
   std::vector<Progress> threads;
   std::vector<std::string> damage;  // empty: everything in the file was understood
 };

@@ -68,6 +68,7 @@ struct BlockEncoder::Impl {
   std::vector<Seen> seen;
   uint32_t block = 0;
   uint64_t last_end = 0;
+  uint64_t known_from = 0;  // when calls with a signature began before that is not known
   std::vector<TimedCall> calls;
   std::vector<Step> steps;  // two a call: gap, duration
   TimeModel model;
@@ -105,7 +106,8 @@ void BlockEncoder::Impl::measure() {
     duration.ns = static_cast<int64_t>(call.end_ns - call.begin_ns);
     if (!bounds.empty()) {
       const uint32_t bound = bounds[s.grid];
-      const uint64_t interval = call.begin_ns > s.last_begin ? call.begin_ns - s.last_begin : 0;
+      const uint64_t last_begin = std::max(s.last_begin, known_from);
+      const uint64_t interval = call.begin_ns > last_begin ? call.begin_ns - last_begin : 0;
       const auto length = static_cast<uint64_t>(duration.ns);
       gap.off =
           gap.ns > 0 ? static_cast<int64_t>(share_of(static_cast<uint64_t>(gap.ns), bound)) : 0;
@@ -207,6 +209,11 @@ void BlockEncoder::set_call(uint32_t terminal, uint16_t call) {
   seen.function = call;
   for (size_t i = 0; i < impl_->spec.overrides.size(); ++i)
     if (impl_->spec.overrides[i].call == call) seen.grid = static_cast<uint16_t>(i + 1);
+}
+
+void BlockEncoder::begin_at(uint64_t end_ns) {
+  impl_->seen.clear();
+  impl_->last_end = impl_->known_from = end_ns;
 }
 
 TimeBlock BlockEncoder::encode(std::span<const TimedCall> calls, std::string& bytes) {

@@ -29,6 +29,10 @@ class BlockEncoder {
   // decoder expects depends on it.
   void set_call(uint32_t terminal, uint16_t call);
 
+  // The calls to come are behind others that somebody else has encoded, the last of which ended
+  // then; also when terminals are numbered anew. Nothing is known of signatures before.
+  void begin_at(uint64_t end_ns);
+
   // 1 to kMaxCallsPerBlock calls, in the order of their ends. A clock that went backwards is set
   // right forwards: an end before the end before it is that end, a begin after its end is its end.
   // kCallsPerBlock calls at a time are best; fewer cost more bytes, more cost the reader more.

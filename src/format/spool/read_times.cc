@@ -1,0 +1,107 @@
+#include "format/spool/read_times.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "format/limits.h"
+#include "format/spool/times.h"
+#include "format/time/block_encoder.h"
+
+namespace refrain::format::spool {
+
+namespace {
+
+uint64_t to_ns(const Header& header, uint64_t ticks, double ns_per_tick) {
+  if (ticks <= header.init_ticks) return 0;
+  const double ns = static_cast<double>(ticks - header.init_ticks) * ns_per_tick;
+  return ns < 0x1p61 ? static_cast<uint64_t>(ns) : 0;
+}
+
+// What there is of a thread.
+struct TimePieces {
+  std::vector<std::string_view> chunks;  // headers included, in the order of the file
+  std::string_view row;
+};
+
+// What the process would have encoded next.
+void encode_row(const RankSpool& rank, const std::vector<uint32_t>& number_of, const TimeRow& row,
+                uint64_t room, ThreadTimes& to) {
+  BlockEncoder encoder(rank.timing);
+  encoder.begin_at(to.blocks.empty() ? 0 : to.blocks.back().end_ns);
+  const ByteStrings& signatures = rank.record.signatures;
+  for (uint32_t t = 0; t < signatures.size(); ++t) {
+    base::ByteReader in(signatures[t]);
+    encoder.set_call(t, static_cast<uint16_t>(in.varint()));
+  }
+  std::vector<format::TimedCall> calls;
+  for (const TimedCall& c : row.calls) {
+    const uint64_t terminal = uint64_t{row.first_terminal} + c.terminal - 1;
+    if (calls.size() >= std::min(room, kMaxCallsPerBlock) || terminal >= number_of.size()) break;
+    calls.push_back({number_of[terminal], to_ns(rank.header, c.begin_ticks, row.ns_per_tick),
+                     to_ns(rank.header, c.end_ticks, row.ns_per_tick)});
+  }
+  if (calls.empty()) return;
+  to.blocks.push_back(encoder.encode(calls, to.bytes));
+  to.calls += calls.size();
+}
+
+// Of the first calls of a thread, of which `calls` are known.
+ThreadTimes read_thread(const RankSpool& rank, const std::vector<uint32_t>& number_of,
+                        const TimePieces& pieces, uint64_t calls, bool* damaged) {
+  ThreadTimes all;
+  *damaged = false;
+  for (const std::string_view chunk : pieces.chunks)
+    if (!*damaged && !read_time_blocks(chunk, all.blocks, all.bytes)) *damaged = true;
+  // Blocks of calls that did not come back.
+  for (size_t i = 0; i < all.blocks.size(); ++i) {
+    const TimeBlock& b = all.blocks[i];
+    const bool in_order = i == 0 || b.end_ns >= all.blocks[i - 1].end_ns;
+    if (in_order && b.calls <= calls - all.calls) {
+      all.calls += b.calls;
+      continue;
+    }
+    *damaged = true;
+    uint64_t bytes = 0;
+    for (size_t k = 0; k < i; ++k) bytes += all.blocks[k].bytes;
+    all.blocks.resize(i);
+    all.bytes.resize(bytes);
+  }
+  const TimeRow row = read_time_row(pieces.row);
+  if (!*damaged && row.position == all.calls)
+    encode_row(rank, number_of, row, calls - all.calls, all);
+  return all;
+}
+
+}  // namespace
+
+void read_times(const std::vector<Piece>& pieces, const std::vector<uint32_t>& number_of,
+                RankSpool& rank) {
+  const auto text = rank.record.text.find("timing");
+  if (text == rank.record.text.end()) return;
+  const auto spec = TimeSpec::parse(text->second);
+  if (!spec.ok() || !spec->has_times()) return;
+  rank.timing = *spec;
+  std::map<uint32_t, TimePieces> of;
+  for (const Piece& p : pieces) {
+    // With the header, which stands right before the data.
+    const std::string_view chunk(p.data.data() - sizeof(Chunk), p.data.size() + sizeof(Chunk));
+    if (p.chunk.type == ChunkType::kTimes) of[p.chunk.owner].chunks.push_back(chunk);
+    if (p.chunk.type == ChunkType::kTimeRow) of[p.chunk.owner].row = chunk;
+  }
+  uint64_t missing = 0;
+  for (const Progress& p : rank.threads) {
+    if (p.calls == 0) continue;
+    bool damaged = false;
+    rank.times.push_back(read_thread(rank, number_of, of[p.thread], p.calls, &damaged));
+    rank.times.back().thread = p.thread;
+    if (damaged)
+      rank.damage.push_back("thread " + std::to_string(p.thread) + ": its times are damaged");
+    missing += p.calls - rank.times.back().calls;
+  }
+  if (missing > 0 && rank.record.losses.size() < kMaxTexts)
+    rank.record.losses.push_back(
+        {"times_missing", missing, rank.header.rank, "their times were not in the spool"});
+}
+
+}  // namespace refrain::format::spool

@@ -1,0 +1,46 @@
+// ClockSync: how far the clocks of the ranks are apart, for traces with the time of single calls.
+//
+//   hosts    A: ranks 0 1 2 3     B: ranks 4 5 6 7     C: ranks 8 9
+//            0 <------------------ 4                              round trips, shortest of some
+//            0 <------------------------------------- 8
+//            each tells the others of its host
+//
+// Ranks of a host share a clock, so only one of each takes part; these ask each other along a
+// binomial tree: log2(hosts) rounds, and an error that grows as their sum. Measured at the end of
+// MPI_Init and in MPI_Finalize: between the two a clock is taken to run evenly, which is what its
+// drift is. After the papers that Pilgrim section 3.2 names for it.
+//
+// Laws: collective over Process::comm, called where all ranks are; an MPI error costs the
+// correction, not the program. Under SMPI all ranks have one clock, and nothing is measured.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+namespace refrain::tracer {
+
+class Process;
+
+// A moment: what the clock of this rank said, in ticks, and that of rank 0, in ns.
+struct ClockReading {
+  uint64_t ticks = 0;
+  int64_t common_ns = 0;
+};
+
+class ClockSync {
+ public:
+  // Finds out who is on which host.
+  void start(Process& process);
+  ClockReading measure(Process& process);
+  // Before MPI ends.
+  void stop();
+
+ private:
+  int64_t offset_along_tree() const;
+
+  MPI_Comm host_ = MPI_COMM_NULL;     // the ranks that share a clock
+  MPI_Comm leaders_ = MPI_COMM_NULL;  // the first of each host
+};
+
+}  // namespace refrain::tracer

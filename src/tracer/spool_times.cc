@@ -1,0 +1,100 @@
+// Times of single calls in the spool: blocks that are full, and the row of calls behind them.
+#include <algorithm>
+#include <cstring>
+
+#include "format/spool/times.h"
+#include "tracer/location.h"
+#include "tracer/process.h"
+#include "tracer/spool.h"
+#include "tracer/spool_common.h"
+#include "tracer/time_log.h"
+#include "tracer/times.h"
+
+namespace refrain::tracer {
+
+namespace spool = format::spool;
+using spool::Chunk;
+using spool::ChunkType;
+
+namespace {
+
+constexpr uint64_t kTimesChunk = 256 * 1024;
+
+}  // namespace
+
+// Lock held. Without room for it the row stays in memory.
+void Spool::attach_row(Location& l) {
+  if (l.times == nullptr) return;
+  Chunk* const row =
+      file_.add(ChunkType::kTimeRow, l.thread,
+                sizeof(spool::TimeRowHead) + format::kCallsPerBlock * sizeof(spool::TimedCall));
+  if (row == nullptr) return;
+  reinterpret_cast<spool::TimeRowHead*>(row + 1)->ns_per_tick =
+      process_.times->ns_per_tick(process_);
+  l.times->move_row(row, l.first_terminal);
+}
+
+bool Spool::times(Location& l, const format::TimeBlock& block, std::string_view bytes) {
+  const KeepErrno keep;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  SpoolThread* const t = l.spool.thread;
+  if (stopped_ || t == nullptr) return false;
+  const uint64_t need = sizeof(spool::TimeBlockHead) + spool::padded(bytes.size());
+  if (t->times == nullptr || t->times->used + need > room_of(t->times)) {
+    Chunk* const next = file_.add(ChunkType::kTimes, l.thread, std::max(kTimesChunk, need));
+    if (next == nullptr) return false;
+    if (t->times != nullptr) file_.release(t->times);
+    t->times = next;
+    t->time_chunks.push_back({next->offset, next->bytes, 0});
+  }
+  char* const at = data_of(t->times) + t->times->used;
+  spool::TimeBlockHead head;
+  head.begin_ns = block.begin_ns;
+  head.end_ns = block.end_ns;
+  head.calls = block.calls;
+  head.bytes = block.bytes;
+  head.checksum = block.checksum;
+  std::memcpy(at, &head, sizeof head);
+  std::memcpy(at + sizeof head, bytes.data(), bytes.size());
+  in_order();
+  t->times->used += need;
+  return true;
+}
+
+bool Spool::for_each_run_of_times(const Location& l, const TimeLog::Visit& visit) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto mine = std::find_if(threads_.begin(), threads_.end(),
+                                 [&l](const auto& t) { return t->location == &l; });
+  if (mine == threads_.end()) return true;
+  std::string chunk, bytes;
+  for (const SpoolThread::Part& part : (*mine)->time_chunks) {
+    if (!file_.read_back(part.offset, part.bytes, chunk) || chunk.size() < sizeof(Chunk))
+      return false;
+    std::vector<format::TimeBlock> blocks;
+    bytes.clear();
+    if (!spool::read_time_blocks(chunk, blocks, bytes)) return false;
+    visit(std::move(blocks), bytes);
+  }
+  return true;
+}
+
+// Whether what was written is likely to come back.
+bool Spool::has_times(const Location& l) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& t : threads_)
+    if (t->location == &l && !t->time_chunks.empty())
+      return file_.is_there(t->time_chunks.back().offset + t->time_chunks.back().bytes);
+  return true;
+}
+
+void Spool::clock_point(const format::ClockPoint& point) {
+  const KeepErrno keep;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  base::ByteWriter out;
+  out.put_u8(static_cast<uint8_t>(spool::RecordKind::kClock));
+  out.put_zigzag(point.local_ns);
+  out.put_zigzag(point.common_ns);
+  if (!stopped_ && !append(out.view())) stop();
+}
+
+}  // namespace refrain::tracer

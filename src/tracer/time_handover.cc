@@ -1,0 +1,244 @@
+#include "tracer/time_handover.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/bytes.h"
+#include "tracer/abandon.h"
+#include "tracer/location.h"
+#include "tracer/memory.h"
+#include "tracer/process.h"
+#include "tracer/record.h"
+#include "tracer/time_log.h"
+#include "tracer/times.h"
+#include "tracer/together.h"
+
+namespace refrain::tracer {
+
+namespace {
+
+constexpr int kTag = 2;
+// Ranks that are asked while one is being received from: who waits sleeps, and takes a while to
+// wake up.
+constexpr int kAhead = 16;
+constexpr uint64_t kMaxPoints = 1024;
+
+using Points = std::vector<format::ClockPoint>;
+
+// ---- as bytes ----
+
+void put_points(const Points& points, base::ByteWriter& out) {
+  out.put_varint(points.size());
+  for (const format::ClockPoint& p : points) {
+    out.put_zigzag(p.local_ns);
+    out.put_zigzag(p.common_ns);
+  }
+}
+
+Points get_points(base::ByteReader& in) {
+  Points points(in.count(kMaxPoints));
+  for (format::ClockPoint& p : points) {
+    p.local_ns = in.zigzag();
+    p.common_ns = in.zigzag();
+  }
+  return in.ok() ? points : Points();
+}
+
+std::string piece_of(uint32_t thread, const std::vector<format::TimeBlock>& blocks,
+                     std::string_view bytes) {
+  base::ByteWriter out;
+  out.put_varint(thread);
+  out.put_varint(blocks.size());
+  for (const format::TimeBlock& b : blocks) {
+    out.put_varint(b.calls);
+    out.put_varint(b.bytes);
+    out.put_u32(b.checksum);
+    out.put_varint(b.begin_ns);
+    out.put_varint(b.end_ns);
+  }
+  out.put_bytes(bytes.data(), bytes.size());
+  return out.take();
+}
+
+// False: the bytes make no piece.
+bool take_piece(uint64_t rank, std::string_view piece, const TimeSource::Take& take, bool* wanted) {
+  base::ByteReader in(piece);
+  format::TimeChunk chunk;
+  chunk.rank = rank;
+  chunk.thread = static_cast<uint32_t>(in.varint());
+  const uint64_t n = in.count(piece.size());
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < n && in.ok(); ++i) {
+    format::TimeBlock b;
+    b.calls = static_cast<uint32_t>(in.varint());
+    b.bytes = static_cast<uint32_t>(in.varint());
+    b.checksum = in.u32();
+    b.begin_ns = in.varint();
+    b.end_ns = in.varint();
+    sum += b.bytes;
+    chunk.blocks.push_back(b);
+  }
+  if (!in.ok() || in.remaining() != sum) return false;
+  if (*wanted) *wanted = take(std::move(chunk), in.bytes(sum));
+  return true;
+}
+
+template <class Put>
+void each_own_piece(const Process& p, TimeLog::Which which, Put put) {
+  if (is_abandoned()) return;
+  for (const Location* l : p.locations) {
+    if (l->times == nullptr) continue;
+    const bool whole =
+        l->times->for_each_run(*l, which, [&](const auto& blocks, std::string_view bytes) {
+          put(piece_of(l->thread, blocks, bytes));
+        });
+    if (!whole) complain(p, "cannot read times of its calls back from the spool");
+  }
+}
+
+// ---- as messages: length, and then the bytes; length 0 ends them ----
+
+bool send_message(Process& p, std::string_view bytes) {
+  const uint64_t n = bytes.size();
+  return send_patiently(p, &n, sizeof n, 0, kTag) &&
+         (n == 0 || send_patiently(p, bytes.data(), static_cast<int>(n), 0, kTag));
+}
+
+// Without memory for it, it is taken all the same, and empty.
+bool receive_message(Process& p, int from, std::string& bytes, bool* end) {
+  uint64_t n = 0;
+  if (!receive_patiently(p, &n, sizeof n, from, kTag)) return false;
+  *end = n == 0;
+  const bool room = memory_for(n);
+  bytes.resize(room ? n : 0);
+  char nowhere = 0;
+  const bool came = n == 0 || receive_patiently(p, room ? bytes.data() : &nowhere,
+                                                room ? static_cast<int>(n) : 1, from, kTag);
+  return came || !room;
+}
+
+class TimesOfRanks final : public TimeSource {
+ public:
+  explicit TimesOfRanks(Process& p) : p_(p) {}
+
+  // Once, and first of all: the ranks send theirs without being asked.
+  std::vector<Points> clocks() override {
+    if (!clocks_.empty()) return clocks_;
+    std::vector<Points> clocks = {p_.times->points()};
+    for (int rank = 1; rank < p_.size; ++rank) {
+      std::string bytes;
+      bool end = false;
+      const bool came = receive_message(p_, rank, bytes, &end);
+      base::ByteReader in(came ? std::string_view(bytes) : std::string_view());
+      clocks.push_back(get_points(in));
+    }
+    return clocks_ = std::move(clocks);
+  }
+
+  void each(TimeLog::Which which, const Take& take) override {
+    bool wanted = true;
+    each_own_piece(p_, which,
+                   [&](const std::string& piece) { take_piece(0, piece, take, &wanted); });
+    const uint64_t word = word_of(which);
+    int next = 1;
+    for (int rank = 1; rank < p_.size; ++rank) {
+      for (; next < p_.size && next <= rank + kAhead; ++next)
+        send_patiently(p_, &word, sizeof word, next, kTag);
+      std::string bytes;
+      bool end = false;
+      while (receive_message(p_, rank, bytes, &end) && !end)
+        if (!take_piece(static_cast<uint64_t>(rank), bytes, take, &wanted)) wanted = false;
+    }
+  }
+
+  // Nobody may be left waiting.
+  void end() {
+    const uint64_t no_more = 0;
+    for (int rank = 1; rank < p_.size; ++rank)
+      send_patiently(p_, &no_more, sizeof no_more, rank, kTag);
+  }
+
+  // What a rank is asked with.
+  static uint64_t word_of(TimeLog::Which which) { return static_cast<uint64_t>(which) + 1; }
+
+ private:
+  Process& p_;
+  std::vector<Points> clocks_;
+};
+
+void send_times(Process& p) {
+  base::ByteWriter points;
+  put_points(p.times->points(), points);
+  if (!send_message(p, points.view())) return;
+  for (;;) {
+    uint64_t word = 0;
+    if (!receive_patiently(p, &word, sizeof word, 0, kTag) || word == 0) return;
+    for (const TimeLog::Which which : {TimeLog::Which::kKept, TimeLog::Which::kExactCopy})
+      if (word == TimesOfRanks::word_of(which))
+        each_own_piece(p, which, [&p](const std::string& piece) { send_message(p, piece); });
+    send_message(p, {});
+  }
+}
+
+// The common clock begins with rank 0's.
+std::vector<Points> from_zero(std::vector<Points> clocks) {
+  if (clocks.empty() || clocks[0].empty()) return {};
+  const int64_t zero = clocks[0][0].common_ns - clocks[0][0].local_ns;
+  for (Points& points : clocks)
+    for (format::ClockPoint& p : points) p.common_ns -= zero;
+  return clocks;
+}
+
+class FromZero final : public TimeSource {
+ public:
+  explicit FromZero(TimeSource& source) : source_(source) {}
+  std::vector<Points> clocks() override { return from_zero(source_.clocks()); }
+  void each(TimeLog::Which which, const Take& take) override { source_.each(which, take); }
+
+ private:
+  TimeSource& source_;
+};
+
+}  // namespace
+
+void hand_times_over(Process& p, const std::function<void(TimeSource&)>& write) {
+  if (p.rank != 0) return send_times(p);
+  TimesOfRanks times(p);
+  FromZero source(times);
+  times.clocks();
+  write(source);
+  times.end();
+}
+
+// ---- as files: points, and then pieces, each with its length before it ----
+
+std::string times_to_bytes(Process& p) {
+  base::ByteWriter out;
+  put_points(p.times->points(), out);
+  each_own_piece(p, TimeLog::Which::kKept,
+                 [&out](const std::string& piece) { out.put_string(piece); });
+  return out.take();
+}
+
+TimesOfFiles::TimesOfFiles(int ranks, std::function<std::string(int)> read)
+    : ranks_(ranks), read_(std::move(read)) {
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const std::string bytes = read_(rank);
+    base::ByteReader in(bytes);
+    clocks_.push_back(get_points(in));
+  }
+  clocks_ = from_zero(std::move(clocks_));
+}
+
+void TimesOfFiles::each(TimeLog::Which which, const Take& take) {
+  bool wanted = which == TimeLog::Which::kKept;
+  for (int rank = 0; rank < ranks_ && wanted; ++rank) {
+    const std::string bytes = read_(rank);
+    base::ByteReader in(bytes);
+    get_points(in);
+    while (in.ok() && in.remaining() > 0 && wanted)
+      if (!take_piece(static_cast<uint64_t>(rank), in.string(bytes.size()), take, &wanted)) break;
+  }
+}
+
+}  // namespace refrain::tracer

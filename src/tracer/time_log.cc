@@ -1,0 +1,140 @@
+#include "tracer/time_log.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tracer/location.h"
+#include "tracer/memory.h"
+#include "tracer/process.h"
+#include "tracer/spool.h"
+#include "tracer/times.h"
+
+namespace refrain::tracer {
+
+namespace spool = format::spool;
+
+namespace {
+
+// What the encoder and the row may ask for at once.
+constexpr size_t kMemory = size_t{4} << 20;
+
+}  // namespace
+
+TimeLog::TimeLog(const Location& l) : encoder_(l.process->times->spec()) {
+  if (l.process->times->copy().empty()) return;
+  format::TimeSpec exact;
+  exact.mode = format::TimeMode::kExact;
+  exact_ = std::make_unique<format::BlockEncoder>(exact);
+}
+
+void TimeLog::set_row(TimedCall* row, size_t calls, size_t used) {
+  std::copy(row_, row_ + used, row);
+  row_ = row;
+  next_ = row + used;
+  end_ = row + calls;
+}
+
+void TimeLog::make_row() {
+  own_row_.resize(format::kCallsPerBlock);
+  set_row(own_row_.data(), own_row_.size(), static_cast<size_t>(next_ - row_));
+}
+
+void TimeLog::move_row(spool::Chunk* chunk, uint32_t first_terminal) {
+  if (chunk == nullptr) {
+    stop();
+    chunk_ = nullptr;
+    row_ = first_row_;
+    return set_row(first_row_, kFirstRow, 0);
+  }
+  if (stopped_) return;
+  chunk->position = encoded_;
+  chunk->first_terminal = first_terminal;
+  chunk_ = chunk;
+  auto* const row =
+      reinterpret_cast<TimedCall*>(reinterpret_cast<char*>(chunk + 1) + sizeof(spool::TimeRowHead));
+  set_row(row, format::kCallsPerBlock, static_cast<size_t>(next_ - row_));
+  std::vector<TimedCall>().swap(own_row_);
+}
+
+void TimeLog::stop() {
+  stopped_ = true;
+  next_ = row_;
+}
+
+void TimeLog::drop() {
+  stop();
+  encoded_ = 0;
+  kept_ = copy_ = {};
+}
+
+// The reader of a spool takes the row to be empty when its calls are in the blocks.
+void TimeLog::clear_row() {
+  std::memset(static_cast<void*>(row_), 0, static_cast<size_t>(end_ - row_) * sizeof *row_);
+  next_ = row_;
+  if (chunk_ == nullptr) return;
+  in_order();
+  chunk_->position = encoded_;
+}
+
+void TimeLog::number_anew(const Location& l) {
+  encoder_.begin_at(last_end_ns_);
+  if (exact_ != nullptr) exact_->begin_at(last_end_ns_);
+  if (chunk_ != nullptr) chunk_->first_terminal = l.first_terminal;
+}
+
+void TimeLog::flush(Location& l) {
+  if (stopped_) return clear_row();
+  if (next_ == row_) return;
+  if (row_ == first_row_ && next_ == end_) return memory_for(kMemory) ? make_row() : stop();
+  if (!memory_for(kMemory + kept_.bytes.capacity() + copy_.bytes.capacity())) return stop();
+  const Clock& clock = l.process->clock;
+  const uint64_t begin = clock.ticks();
+  encode(l);
+  clear_row();
+  l.own_time.add(clock.ticks() - begin);
+}
+
+void TimeLog::encode(Location& l) {
+  const Process& p = *l.process;
+  calls_.clear();
+  for (const TimedCall* c = row_; c != next_; ++c) {
+    encoder_.set_call(c->terminal - 1, static_cast<uint16_t>(c->call));
+    if (exact_ != nullptr) exact_->set_call(c->terminal - 1, static_cast<uint16_t>(c->call));
+    calls_.push_back(
+        {c->terminal - 1, p.times->to_ns(p, c->begin_ticks), p.times->to_ns(p, c->end_ticks)});
+  }
+  if (exact_ != nullptr) copy_.blocks.push_back(exact_->encode(calls_, copy_.bytes));
+  const format::TimeBlock block = encoder_.encode(calls_, kept_.bytes);
+  encoded_ += block.calls;
+  last_end_ns_ = block.end_ns;
+  if (kept_.blocks.empty() && p.spool != nullptr && p.spool->times(l, block, kept_.bytes)) {
+    kept_.bytes.clear();
+    return;
+  }
+  kept_.blocks.push_back(block);
+}
+
+void TimeLog::Run::visit(const Visit& visit) const {
+  constexpr size_t kBlocksAtOnce = 64;
+  std::string_view left = bytes;
+  for (size_t at = 0; at < blocks.size(); at += kBlocksAtOnce) {
+    const auto begin = blocks.begin() + static_cast<ptrdiff_t>(at);
+    const std::vector<format::TimeBlock> run(
+        begin, begin + static_cast<ptrdiff_t>(std::min(kBlocksAtOnce, blocks.size() - at)));
+    size_t n = 0;
+    for (const format::TimeBlock& b : run) n += b.bytes;
+    visit(run, left.substr(0, n));
+    left.remove_prefix(n);
+  }
+}
+
+bool TimeLog::for_each_run(const Location& l, Which which, const Visit& visit) const {
+  if (encoded_ == 0) return true;
+  if (which == Which::kExactCopy) return copy_.visit(visit), true;
+  if (l.process->spool != nullptr && !l.process->spool->for_each_run_of_times(l, visit))
+    return false;
+  kept_.visit(visit);
+  return true;
+}
+
+}  // namespace refrain::tracer

@@ -1,0 +1,100 @@
+// TimeLog: begin and end of every call of a location, for `--timing bins` and `exact`.
+//
+//   call that ends --push--> row of calls --kCallsPerBlock of them--> block of the time section
+//                                                                        |
+//                                            chunk of the spool file <---+---> memory, without
+//                                            spool
+//
+// Laws:   no lock and no system call on the path of a call but where a row is full. The row lies in
+//         the spool file, too, so that a process that is killed loses none of it. With
+//         `--timing stats` there is no TimeLog, and the path of a call does not ask for one: see
+//         SpoolLog::keep_times().
+// Budget: 15 instructions a call, and what the encoder takes at the end of a row (decision 0018).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/spool/layout.h"
+#include "format/time/block_encoder.h"
+#include "format/time/data.h"
+#include "mpi/call_table.h"
+
+namespace refrain::tracer {
+
+struct Location;
+class Process;
+
+class TimeLog {
+ public:
+  // The times of the trace, and exact ones for another, against which the first can be checked.
+  enum class Which : uint8_t { kKept = 0, kExactCopy = 1 };
+
+  // Of a location whose process keeps times.
+  explicit TimeLog(const Location& location);
+
+  // A call that the grammar was given; in ticks.
+  void push(Location& location, uint32_t terminal, mpi::CallId call, uint64_t begin, uint64_t end) {
+    TimedCall& timed = *next_;
+    timed.begin_ticks = begin;
+    timed.end_ticks = end;
+    timed.call = call;
+    in_order();
+    timed.terminal = terminal + 1;
+    if (++next_ == end_) [[unlikely]]
+      flush(location);
+  }
+  // Encodes what there is.
+  void flush(Location& location);
+  // Terminals count from location.first_terminal from here on. Behind flush().
+  void number_anew(const Location& location);
+  // From here on no times are kept, and what was not encoded yet is lost.
+  void stop();
+  // The grammar lacks calls: these are the times of others.
+  void drop();
+
+  // Calls that have times: the first ones of the location. Behind flush().
+  uint64_t calls() const { return encoded_; }
+  // All blocks, in runs, in order. False: some could not be read back from the spool; none of the
+  // later ones are visited then, because they would stand at the wrong calls.
+  using Visit = std::function<void(std::vector<format::TimeBlock>, std::string_view)>;
+  bool for_each_run(const Location& location, Which which, const Visit& visit) const;
+
+  // The row is to lie there from now on, in a chunk of the spool; null: nowhere else, for good.
+  void move_row(format::spool::Chunk* chunk, uint32_t first_terminal = 0);
+
+ private:
+  using TimedCall = format::spool::TimedCall;
+  static void in_order() { asm volatile("" ::: "memory"); }
+  void set_row(TimedCall* row, size_t calls, size_t used);
+  void make_row();
+  void clear_row();
+  void encode(Location& location);
+
+  static constexpr size_t kFirstRow = 8;
+  TimedCall first_row_[kFirstRow];  // until there is a larger one
+  TimedCall* row_ = first_row_;
+  TimedCall *next_ = first_row_, *end_ = first_row_ + kFirstRow;
+  std::vector<TimedCall> own_row_;
+  format::spool::Chunk* chunk_ = nullptr;  // of the row, if it lies in the spool
+  bool stopped_ = false;
+  uint64_t encoded_ = 0;      // calls
+  uint64_t last_end_ns_ = 0;  // of these
+  format::BlockEncoder encoder_;
+  std::vector<format::TimedCall> calls_;  // the row in ns
+  // Blocks and their bytes.
+  struct Run {
+    std::vector<format::TimeBlock> blocks;
+    std::string bytes;
+    void visit(const Visit& visit) const;
+  };
+  Run kept_;                                     // those that are not in the spool
+  std::unique_ptr<format::BlockEncoder> exact_;  // null: no copy
+  Run copy_;
+};
+
+}  // namespace refrain::tracer

@@ -1,0 +1,53 @@
+// Times: what the recorders of a rank's threads share when the times of single calls are kept
+// (`--timing bins:...` and `exact`).
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "format/time/data.h"
+#include "format/time/spec.h"
+#include "tracer/clock_sync.h"
+
+namespace refrain::tracer {
+
+class Process;
+
+class Times {
+ public:
+  // `copy`: path of a second trace, with exact times; empty: none.
+  Times(format::TimeSpec spec, std::string copy) : spec_(std::move(spec)), copy_(std::move(copy)) {}
+
+  const format::TimeSpec& spec() const { return spec_; }
+  const std::string& copy() const { return copy_; }
+  // Different for different specifications; 0 stands for none.
+  uint64_t hash() const;
+
+  // The clock's rate as it was when times were first asked for: what is encoded must not jump when
+  // the rate gets better known. The clock points set it right.
+  double ns_per_tick(const Process& process);
+  // Since the begin of MPI_Init; what came before has no time of its own.
+  uint64_t to_ns(const Process& process, uint64_t ticks);
+
+  // ---- the common clock; collective over Process::comm ----
+  void begin_clock(Process& process);
+  void end_clock(Process& process);
+  // For processes that cannot ask each other: the date, as their systems have it.
+  void take_date(Process& process);
+
+  // Moments of this rank's clock, in ns since the begin of its MPI_Init, and of the common one,
+  // which begins anywhere.
+  const std::vector<format::ClockPoint>& points() const { return points_; }
+
+ private:
+  void add(const Process& process, const ClockReading& reading);
+
+  const format::TimeSpec spec_;
+  const std::string copy_;
+  double ns_per_tick_ = 0;  // 0: not asked for yet
+  ClockSync sync_;
+  std::vector<format::ClockPoint> points_;
+};
+
+}  // namespace refrain::tracer
