@@ -447,6 +447,25 @@ def full_disk():
     return None
 
 
+def times():
+    """Each recovered call has its times, those behind the last block of them included."""
+    for calls, block in ((FEW, False), (MANY, True)):
+        case = Case("times-%d" % calls)
+        case.run("kill", 1, calls, record=["--timing", "exact"])
+        case.refrain("recover", case.spool)
+        case.refrain("check", case.trace, status=INCOMPLETE)
+        expect(not case.losses()["times_missing"], "losses: %r", dict(case.losses()))
+        for rank in range(RANKS):
+            check_rank(case, rank)
+            end = 0
+            dump = case.dumped(rank)
+            expect(not block or len(dump) > 2 * 8192, "only %d calls: no block is full", len(dump))
+            for line in dump:
+                expect(line["begin_ns"] is not None and line["begin_ns"] <= line["end_ns"] and end <= line["end_ns"],
+                       "rank %d call %d: [%r %r] behind %d", rank, line["seq"], line["begin_ns"], line["end_ns"], end)
+                end = line["end_ns"]
+
+
 TESTS = {
     "none": no_fault,
     "kill_early": dies_by_itself("kill", 2, FEW),
@@ -474,6 +493,7 @@ TESTS = {
     "no_memory": no_memory,
     "no_memory_at_the_end": no_memory_at_the_end,
     "full_disk": full_disk,
+    "times": times,
 }
 
 

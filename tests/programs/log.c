@@ -6,6 +6,9 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #ifdef SMPI_H
 #include <simgrid/actor.h>
@@ -41,6 +44,7 @@ static char flavours[kMaxArray];  // of the array of requests seen last
 static char freed[1 << 16];       // aliases that this line ends
 static size_t freed_length;
 static __thread const char* thread_name;
+static __thread long long call_begin, call_end;
 
 static void open_file(void) {
   static int tried;
@@ -477,6 +481,8 @@ void log_call(int line, const char* call, int rc, const char* spec, ...) {
   if (rc != MPI_SUCCESS) put(&l, ",\"rc\":%d", rc);
   if (thread_name != NULL) put(&l, ",\"thread\":\"%s\"", thread_name);
   if (freed_length > 0) put(&l, ",\"freed\":[%s]", freed);
+  if (call_end > 0) put(&l, ",\"ns\":[%lld,%lld]", call_begin, call_end);
+  call_end = 0;
   put(&l, "}");
   if (file != NULL) {
     fputs(text, file);
@@ -484,6 +490,21 @@ void log_call(int line, const char* call, int rc, const char* spec, ...) {
     fflush(file);
   }
   pthread_mutex_unlock(&lock);
+}
+
+// Not by clock_gettime(), which a test may have preloaded another one of.
+long long log_now(void) {
+  static int wanted = -1;
+  if (wanted < 0) wanted = getenv("REFRAIN_TEST_TIMES") != NULL;
+  if (!wanted) return 0;
+  struct timespec t;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+void log_times(long long begin, long long end) {
+  call_begin = begin;
+  call_end = end;
 }
 
 const char* json_message(int source, int tag) {

@@ -31,11 +31,18 @@ void log_thread(const char* name);
 // A request variable was copied to another place.
 void log_move_request(MPI_Request* from, MPI_Request* to);
 
+// With REFRAIN_TEST_TIMES: the system's clock in ns, else 0; and when the call that this thread's
+// next line is about was made and had returned.
+long long log_now(void);
+void log_times(long long begin, long long end);
+
 // The macro's line, not the closing parenthesis': the same one that the debug information has.
 #define DO(mpi_call, ...) log_and_return(__builtin_LINE(), #mpi_call, (mpi_call), __VA_ARGS__)
 #define log_and_return(line, name, rc_expr, ...) \
   __extension__({                                \
+    const long long log_begin_ = log_now();      \
     const int log_rc_ = (rc_expr);               \
+    log_times(log_begin_, log_now());            \
     log_call(line, name, log_rc_, __VA_ARGS__);  \
     log_rc_;                                     \
   })
