@@ -17,35 +17,16 @@
 #include <cstring>
 #include <memory>
 
-#include "base/byte_size.h"
 #include "cli/common.h"
 #include "cli/find_mpi.h"
 #include "cli/launch_line.h"
+#include "cli/record_options.h"
 #include "cli/smpi_line.h"
 #include "cli/verbs.h"
-#include "format/time/spec.h"
-#include "mpi/call_filter.h"
-#include "mpi/size_bounds.h"
 
 namespace refrain::cli {
 namespace {
 
-struct RecordOptions {
-  std::string output = "run.rfn";
-  std::string timing = "stats";
-  std::string exact_copy;  // empty: none
-  std::string buffers = "off";
-  std::string only, without, comm;  // words, comma-separated
-  std::string min_bytes, max_bytes;
-  bool start_paused = false;
-  std::string mpi;    // empty: find out
-  std::string spool;  // empty: beside the output
-  std::string memory;
-  bool quiet = false;
-  unsigned call_path = 8;
-};
-
-constexpr const char* kSmpi = "smpi";
 constexpr const char* kHeapLibrary = "librefrain-heap.so";
 
 std::string environment(const char* name) {
@@ -65,25 +46,6 @@ std::string absolute(const std::string& path) {
 std::string directory_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-base::Status check_words(const RecordOptions& options) {
-  if (const auto timing = format::TimeSpec::parse(options.timing); !timing.ok())
-    return timing.error();
-  else if (!options.exact_copy.empty() && timing->mode != format::TimeMode::kBins)
-    return base::usage("--exact-copy goes with --timing bins: other times have no error to check");
-  if (!options.mpi.empty() && options.mpi != "mpich" && options.mpi != "openmpi" &&
-      options.mpi != kSmpi)
-    return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi, smpi)");
-  if (options.buffers != "off" && options.buffers != "on")
-    return base::usage("unknown buffers '" + options.buffers + "' (known: off, on)");
-  if (const auto filter = mpi::CallFilter::parse(options.only, options.without); !filter.ok())
-    return filter.error();
-  const auto bounds = mpi::SizeBounds::parse(options.min_bytes, options.max_bytes);
-  if (!bounds.ok()) return bounds.error();
-  if (!options.memory.empty() && !base::parse_bytes(options.memory))
-    return base::usage("not a size: '" + options.memory + "' (write 64M, say)");
-  return base::Done{};
 }
 
 // The file is written when the program is done, hours from now: better to complain at once.
@@ -273,23 +235,6 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   return become(*program, words);
 }
 
-// Options that differ from what the environment says anyway.
-void add_words(Words& words, const RecordOptions& options) {
-  const auto add = [&words](const char* option, const char* variable, const std::string& value,
-                            const char* otherwise) {
-    if (value != otherwise && value != environment(variable))
-      words.insert(words.end(), {option, value});
-  };
-  add("--buffers", "REFRAIN_BUFFERS", options.buffers, "off");
-  add("--only", "REFRAIN_ONLY", options.only, "");
-  add("--without", "REFRAIN_WITHOUT", options.without, "");
-  add("--comm", "REFRAIN_COMM", options.comm, "");
-  add("--min-bytes", "REFRAIN_MIN_BYTES", options.min_bytes, "");
-  add("--max-bytes", "REFRAIN_MAX_BYTES", options.max_bytes, "");
-  if (options.start_paused && environment("REFRAIN_START_PAUSED").empty())
-    words.push_back("--start-paused");
-}
-
 constexpr const char* kExamples =
     "Examples:\n"
     "  mpiexec -n 4 refrain record ./app input.txt           writes run.rfn\n"
@@ -301,32 +246,6 @@ constexpr const char* kExamples =
     "          -wrapper \"refrain record\" ./app               SimGrid: simulated ranks and "
     "time";
 
-// What is recorded, and when.
-void add_filters(CLI::App& verb, RecordOptions& options) {
-  verb.add_option("--only", options.only,
-                  "Record only these calls: groups (p2p, coll, rma, io, comm, ...) and functions,\n"
-                  "with commas between them. Messages are kept or left out as a whole (p2p), and\n"
-                  "completions follow their requests. The trace says what was left out")
-      ->envname("REFRAIN_ONLY");
-  verb.add_option("--without", options.without, "Leave these calls out; the same words")
-      ->envname("REFRAIN_WITHOUT");
-  verb.add_option("--comm", options.comm,
-                  "Of calls on a communicator, record only those on these: world, self, or names\n"
-                  "given with MPI_Comm_set_name (the same on all members)")
-      ->envname("REFRAIN_COMM");
-  verb.add_option("--min-bytes", options.min_bytes,
-                  "Leave out messages with fewer bytes, 64K say, both ends: receives go by what\n"
-                  "came. Also accesses to windows and files, and collective calls but those whose\n"
-                  "amounts may differ between ranks (v and w variants, neighbourhoods, files)")
-      ->envname("REFRAIN_MIN_BYTES");
-  verb.add_option("--max-bytes", options.max_bytes, "Leave out messages with more bytes; the same")
-      ->envname("REFRAIN_MAX_BYTES");
-  verb.add_flag("--start-paused", options.start_paused,
-                "Record nothing until MPI_Pcontrol(1) or refrain_resume() of refrain/mark.h, but\n"
-                "MPI_Init and MPI_Finalize; MPI_Pcontrol(0) and refrain_pause() pause again")
-      ->envname("REFRAIN_START_PAUSED");
-}
-
 }  // namespace
 
 void add_record(CLI::App& app, int& exit_status) {
@@ -337,18 +256,7 @@ void add_record(CLI::App& app, int& exit_status) {
   verb->add_option("-o,--output", options->output, "Trace file to write, of all ranks together")
       ->envname("REFRAIN_OUTPUT")
       ->capture_default_str();
-  verb->add_option(
-          "--timing", options->timing,
-          "What to keep of time: stats, of each different call; exact, begin and end of every\n"
-          "call; bins:0.02, the same within 2 %, bins:0.02,MPI_Wait=0.2 within another\n"
-          "bound for a function")
-      ->envname("REFRAIN_TIMING")
-      ->capture_default_str();
-  verb->add_option(
-          "--exact-copy", options->exact_copy,
-          "With --timing bins: write a second trace with the exact times of the same run,\n"
-          "for `refrain check --against`")
-      ->envname("REFRAIN_EXACT_COPY");
+  add_times(*verb, *options);
   verb->add_option("--mpi", options->mpi,
                    "The program's MPI: mpich, openmpi or smpi [found by itself]")
       ->envname("REFRAIN_MPI");
@@ -387,10 +295,6 @@ void add_record(CLI::App& app, int& exit_status) {
     Words record_words = {"refrain", "record"};
     if (verb->count("--output") > 0 && options->output != environment("REFRAIN_OUTPUT"))
       record_words.insert(record_words.end(), {"-o", options->output});
-    if (verb->count("--timing") > 0 && options->timing != environment("REFRAIN_TIMING"))
-      record_words.insert(record_words.end(), {"--timing", options->timing});
-    if (verb->count("--exact-copy") > 0 && options->exact_copy != environment("REFRAIN_EXACT_COPY"))
-      record_words.insert(record_words.end(), {"--exact-copy", options->exact_copy});
     if (verb->count("--callpath") > 0)
       record_words.insert(record_words.end(), {"--callpath", std::to_string(options->call_path)});
     if (verb->count("--mpi") > 0 && options->mpi != environment("REFRAIN_MPI"))

@@ -220,7 +220,8 @@ def disagreement():
     """One rank has another idea of what to keep."""
     script = os.path.join(options.work, "one_other.sh")
     with open(script, "w") as f:
-        f.write('#!/bin/sh\n[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 1 ] && export REFRAIN_TIMING=bins:0.5\nexec "$@"\n')
+        f.write('#!/bin/sh\n[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 1 ] && export REFRAIN_TIMING=bins:0.5\n'
+                'exec "$@"\n')
     os.chmod(script, 0o755)
     run = Run("disagreement", 3, ["p2p_blocking"], [], env={"REFRAIN_TIMING": "exact"}, wrapper=[script])
     expect(b"do not agree about --timing" in run.outcome.stderr, "not a word: %r", run.outcome.stderr[-300:])

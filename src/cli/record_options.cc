@@ -1,0 +1,97 @@
+#include "cli/record_options.h"
+
+#include <cstdlib>
+
+#include "base/byte_size.h"
+#include "format/time/spec.h"
+#include "mpi/call_filter.h"
+#include "mpi/size_bounds.h"
+
+namespace refrain::cli {
+
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+base::Status check_words(const RecordOptions& options) {
+  if (const auto timing = format::TimeSpec::parse(options.timing); !timing.ok())
+    return timing.error();
+  else if (!options.exact_copy.empty() && timing->mode != format::TimeMode::kBins)
+    return base::usage("--exact-copy goes with --timing bins: other times have no error to check");
+  if (!options.mpi.empty() && options.mpi != "mpich" && options.mpi != "openmpi" &&
+      options.mpi != kSmpi)
+    return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi, smpi)");
+  if (options.buffers != "off" && options.buffers != "on")
+    return base::usage("unknown buffers '" + options.buffers + "' (known: off, on)");
+  if (const auto filter = mpi::CallFilter::parse(options.only, options.without); !filter.ok())
+    return filter.error();
+  const auto bounds = mpi::SizeBounds::parse(options.min_bytes, options.max_bytes);
+  if (!bounds.ok()) return bounds.error();
+  if (!options.memory.empty() && !base::parse_bytes(options.memory))
+    return base::usage("not a size: '" + options.memory + "' (write 64M, say)");
+  return base::Done{};
+}
+
+void add_words(Words& words, const RecordOptions& options) {
+  const auto add = [&words](const char* option, const char* variable, const std::string& value,
+                            const char* otherwise) {
+    if (value != otherwise && value != environment(variable))
+      words.insert(words.end(), {option, value});
+  };
+  add("--timing", "REFRAIN_TIMING", options.timing, "stats");
+  add("--exact-copy", "REFRAIN_EXACT_COPY", options.exact_copy, "");
+  add("--buffers", "REFRAIN_BUFFERS", options.buffers, "off");
+  add("--only", "REFRAIN_ONLY", options.only, "");
+  add("--without", "REFRAIN_WITHOUT", options.without, "");
+  add("--comm", "REFRAIN_COMM", options.comm, "");
+  add("--min-bytes", "REFRAIN_MIN_BYTES", options.min_bytes, "");
+  add("--max-bytes", "REFRAIN_MAX_BYTES", options.max_bytes, "");
+  if (options.start_paused && environment("REFRAIN_START_PAUSED").empty())
+    words.push_back("--start-paused");
+}
+
+void add_times(CLI::App& verb, RecordOptions& options) {
+  verb.add_option(
+          "--timing", options.timing,
+          "What to keep of time: stats, of each different call; exact, begin and end of every\n"
+          "call; bins:0.02, the same within 2 %, bins:0.02,MPI_Wait=0.2 within another\n"
+          "bound for a function")
+      ->envname("REFRAIN_TIMING")
+      ->capture_default_str();
+  verb.add_option("--exact-copy", options.exact_copy,
+                  "With --timing bins: write a second trace with the exact times of the same run,\n"
+                  "for `refrain check --against`")
+      ->envname("REFRAIN_EXACT_COPY");
+}
+
+void add_filters(CLI::App& verb, RecordOptions& options) {
+  verb.add_option("--only", options.only,
+                  "Record only these calls: groups (p2p, coll, rma, io, comm, ...) and functions,\n"
+                  "with commas between them. Messages are kept or left out as a whole (p2p), and\n"
+                  "completions follow their requests. The trace says what was left out")
+      ->envname("REFRAIN_ONLY");
+  verb.add_option("--without", options.without, "Leave these calls out; the same words")
+      ->envname("REFRAIN_WITHOUT");
+  verb.add_option("--comm", options.comm,
+                  "Of calls on a communicator, record only those on these: world, self, or names\n"
+                  "given with MPI_Comm_set_name (the same on all members)")
+      ->envname("REFRAIN_COMM");
+  verb.add_option("--min-bytes", options.min_bytes,
+                  "Leave out messages with fewer bytes, 64K say, both ends: receives go by what\n"
+                  "came. Also accesses to windows and files, and collective calls but those whose\n"
+                  "amounts may differ between ranks (v and w variants, neighbourhoods, files)")
+      ->envname("REFRAIN_MIN_BYTES");
+  verb.add_option("--max-bytes", options.max_bytes, "Leave out messages with more bytes; the same")
+      ->envname("REFRAIN_MAX_BYTES");
+  verb.add_flag("--start-paused", options.start_paused,
+                "Record nothing until MPI_Pcontrol(1) or refrain_resume() of refrain/mark.h, but\n"
+                "MPI_Init and MPI_Finalize; MPI_Pcontrol(0) and refrain_pause() pause again")
+      ->envname("REFRAIN_START_PAUSED");
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,40 @@
+// The options of `refrain record`, but those that concern the launcher.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.h"
+#include "cli/common.h"
+#include "cli/launch_line.h"
+
+namespace refrain::cli {
+
+inline constexpr const char* kSmpi = "smpi";
+
+struct RecordOptions {
+  std::string output = "run.rfn";
+  std::string timing = "stats";
+  std::string exact_copy;  // empty: none
+  std::string buffers = "off";
+  std::string only, without, comm;  // words, comma-separated
+  std::string min_bytes, max_bytes;
+  bool start_paused = false;
+  std::string mpi;    // empty: find out
+  std::string spool;  // empty: beside the output
+  std::string memory;
+  bool quiet = false;
+  unsigned call_path = 8;
+};
+
+// A usage error says what is wrong with the words that options were given.
+base::Status check_words(const RecordOptions& options);
+// Options that differ from what the environment says anyway, as the user would write them.
+void add_words(Words& words, const RecordOptions& options);
+
+void add_times(CLI::App& verb, RecordOptions& options);
+// What is recorded, and when.
+void add_filters(CLI::App& verb, RecordOptions& options);
+
+}  // namespace refrain::cli
