@@ -60,6 +60,11 @@ inline constexpr uint64_t kMaxTimeChunks = uint64_t{1} << 24;
 inline constexpr uint64_t kMaxTimeBlocks = uint64_t{1} << 24;
 inline constexpr uint64_t kMaxCallsPerBlock = uint64_t{1} << 16;
 inline constexpr uint64_t kMaxBlockBytes = uint64_t{1} << 21;
+// Calls of all representatives of segments: so many, and so many more for each of their bytes.
+inline constexpr uint64_t kFreeRepresentativeCalls = uint64_t{1} << 16;
+inline constexpr uint64_t kRepresentativeCallsPerByte = 512;
+inline constexpr uint64_t kMaxSegmentContexts = uint64_t{1} << 20;
+inline constexpr uint64_t kMaxMethodBytes = 64;
 inline constexpr uint64_t kMaxClockPoints = uint64_t{1} << 16;  // of one rank
 inline constexpr uint64_t kMaxClockPointsOfAll = uint64_t{1} << 24;
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "format/decode/segment_block.h"
 #include "format/decode/time_block.h"
 #include "format/decode/time_index.h"
 
@@ -54,11 +55,22 @@ base::Result<std::string> TimeStore::read(uint64_t offset, uint64_t count) {
   return bytes;
 }
 
+// They stand behind the blocks.
+base::Result<format::TimeTable> TimeStore::with_representatives(format::TimeTable table) {
+  if (table.spec().mode != format::TimeMode::kSegments) return table;
+  const auto bytes = read(table.block_bytes(), table.segments().bytes);
+  if (!bytes.ok()) return bytes.error();
+  auto all = format::read_representatives(table.segments(), *bytes);
+  if (!all.ok()) return all.error();
+  table.set_representatives(std::move(*all));
+  return table;
+}
+
 base::Result<format::TimeTable> TimeStore::load(uint64_t ranks) {
   if (given_) {
     const base::Status good = format::check_time_index(*given_, bytes_, ranks);
     if (!good.ok()) return good.error();
-    return format::TimeTable(*given_);
+    return with_representatives(format::TimeTable(*given_));
   }
   if (bytes_ < format::kTimeTailBytes) return base::fail("the section of times is cut short");
   const auto tail = read(bytes_ - format::kTimeTailBytes, format::kTimeTailBytes);
@@ -69,7 +81,7 @@ base::Result<format::TimeTable> TimeStore::load(uint64_t ranks) {
   if (!bytes.ok()) return bytes.error();
   const auto index = format::read_time_index(*bytes, bytes_, ranks);
   if (!index.ok()) return index.error();
-  return format::TimeTable(*index);
+  return with_representatives(format::TimeTable(*index));
 }
 
 base::Result<const format::TimeTable*> TimeStore::table(uint64_t ranks) {
@@ -84,6 +96,10 @@ base::Status decode_block(TimeStore& store, const format::TimeTable& table,
                           std::span<format::TimedCall> calls) {
   const auto bytes = store.read(block.offset, block.block.bytes);
   if (!bytes.ok()) return bytes.error();
+  if (table.spec().mode == format::TimeMode::kSegments) {
+    thread_local format::SegmentDecoder segments;
+    return segments.decode(block.block, *bytes, block.before_ns, table.representatives(), calls);
+  }
   // Its tables take a mebibyte: one for all cursors of a thread.
   thread_local std::optional<std::pair<format::TimeSpec, format::BlockDecoder>> decoder;
   if (!decoder || decoder->first != table.spec())

@@ -41,6 +41,7 @@ class TimeStore {
  private:
   TimeStore() = default;
   base::Result<format::TimeTable> load(uint64_t ranks);
+  base::Result<format::TimeTable> with_representatives(format::TimeTable table);
 
   int fd_ = -1;
   uint64_t offset_ = 0, bytes_ = 0;

@@ -11,6 +11,7 @@
 #include "format/spool/layout.h"
 #include "format/testing/patterns.h"
 #include "format/time/block_encoder.h"
+#include "format/time/segment_encoder.h"
 #include "grammar/builder.h"
 #include "support.h"
 
@@ -186,6 +187,52 @@ void times() {
   }
 }
 
+// Of the representatives that times_fuzz.cc has, and others.
+void segments() {
+  const std::vector<format::Representative> known = {{0, format::kNoElastic, {100, 200, 300, 400}},
+                                                     {0, 1, {0, 500}},
+                                                     {1, 2, {0, 10, -90, 2000, 2000, 2100}}};
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 6; ++i) {
+    format::TimeChunk chunk;
+    std::string bytes;
+    format::SegmentEncoder encoder(known);
+    encoder.begin(1000);
+    uint64_t left = 99'000;
+    const uint64_t count = 1 + random() % 40;
+    for (uint64_t s = 0; s < count; ++s) {
+      const auto id = static_cast<uint32_t>(random() % known.size());
+      const uint64_t length =
+          s + 1 == count ? left : std::min<uint64_t>(left, known[id].stamps.back() + random() % 90);
+      encoder.segment(id, length, chunk, bytes);
+      left -= length;
+    }
+    encoder.finish(chunk, bytes);
+    const std::string name = std::to_string(i) + "segments";
+    put("times", "block" + name,
+        std::string{3, static_cast<char>(chunk.blocks[0].calls - 1), 0} + bytes);
+    std::vector<format::Representative> some;
+    for (uint64_t r = 1 + random() % 9; r > 0; --r) some.push_back(known[random() % known.size()]);
+    const std::string all = format::encode_representatives(some).value();
+    put("times", "representatives" + std::to_string(i),
+        std::string{4, static_cast<char>(some.size()), 0} + all);
+    format::TimeIndex index;
+    index.spec.mode = format::TimeMode::kSegments;
+    index.spec.method = "auto:0.1";
+    index.chunks = {chunk};
+    index.segments.contexts = {"main_0", "main_loop_1"};
+    index.segments.segments = count;
+    index.segments.threshold = 0.1;
+    index.segments.representatives = some.size();
+    index.segments.bytes = all.size();
+    std::string text = format::write_time_index(index);
+    text.resize(text.size() - 8);
+    const size_t size = bytes.size() + all.size();
+    put("times", "index" + name,
+        std::string{'\0', static_cast<char>(size >> 8), static_cast<char>(size)} + text);
+  }
+}
+
 void programs() {
   std::mt19937_64 random(2);
   for (int i = 0; i < 60; ++i) {
@@ -207,5 +254,6 @@ int main(int argc, char** argv) {
   grammars();
   programs();
   times();
+  segments();
   return 0;
 }

@@ -1,10 +1,11 @@
-// Any bytes as the section of times, and as a block of it: an error, or times that keep the order
-// and fit the index.
+// Any bytes as the section of times, as a block of it, and as representatives of segments: an
+// error, or times that keep the order and fit the index.
 #include <algorithm>
 #include <vector>
 
 #include "base/bytes.h"
 #include "format/checksum.h"
+#include "format/decode/segment_block.h"
 #include "format/decode/time_block.h"
 #include "format/decode/time_index.h"
 #include "format/decode/time_table.h"
@@ -58,17 +59,66 @@ void read_block(std::string_view bytes, const TimeSpec& spec, uint8_t calls, uin
   require(end == block.end_ns, "the block ends as the index says");
 }
 
+// One rank's segments, by representatives that are good.
+void read_segments(std::string_view bytes, uint8_t calls) {
+  const std::vector<Representative> representatives = {{0, kNoElastic, {100, 200, 300, 400}},
+                                                       {0, 1, {0, 500}},
+                                                       {1, 2, {0, 10, -90, 2000, 2000, 2100}}};
+  std::vector<TimedCall> out(size_t{1} + calls);
+  TimeBlock block;
+  block.calls = static_cast<uint32_t>(out.size());
+  block.bytes = static_cast<uint32_t>(bytes.size());
+  block.checksum = checksum32(bytes);
+  block.begin_ns = 1000;
+  block.end_ns = 100'000;
+  SegmentDecoder decoder;
+  if (!decoder.decode(block, bytes, 500, representatives, out).ok()) return;
+  uint64_t end = block.begin_ns;
+  for (const TimedCall& call : out) {
+    require(call.begin_ns <= call.end_ns, "no call ends before it begins");
+    require(call.end_ns >= end, "ends do not descend");
+    end = call.end_ns;
+  }
+  require(end <= block.end_ns, "nothing is behind the end of the block");
+}
+
+void read_dictionary(std::string_view bytes, uint8_t count) {
+  SegmentInfo info;
+  info.contexts = {"main_0", "main_loop_1"};
+  info.representatives = count;
+  info.bytes = bytes.size();
+  info.checksum = checksum32(bytes);
+  const auto read = read_representatives(info, bytes);
+  if (!read.ok()) return;
+  require(read->size() == count, "there are as many as the index says");
+  for (const Representative& r : *read) {
+    require(r.context < info.contexts.size(), "the context is there");
+    std::vector<TimedCall> calls(r.calls());
+    for (const uint64_t length : {uint64_t{0}, uint64_t{1000}, uint64_t{1} << 61}) {
+      rebuild_segment(r, 50, length, calls);
+      uint64_t end = 50;
+      for (const TimedCall& call : calls) {
+        require(call.begin_ns <= call.end_ns && end <= call.end_ns, "calls keep their order");
+        end = call.end_ns;
+      }
+      require(end <= 50 + length, "nothing is behind the end of the segment");
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 4) return 0;
   const std::string_view rest = refrain::fuzz::view_of(data + 3, size - 3);
-  if (data[0] % 3 == 0) {
+  if (data[0] % 5 == 3) return read_segments(rest, data[1]), 0;
+  if (data[0] % 5 == 4) return read_dictionary(rest, data[1]), 0;
+  if (data[0] % 5 == 0) {
     read_index(rest, data[1] * uint64_t{256} + data[2]);
     return 0;
   }
   TimeSpec spec;
-  spec.mode = data[0] % 3 == 1 ? TimeMode::kExact : TimeMode::kBins;
+  spec.mode = data[0] % 5 == 1 ? TimeMode::kExact : TimeMode::kBins;
   if (spec.mode == TimeMode::kBins) spec.bound = 200'000;
   read_block(rest, spec, data[1], data[2]);
   return 0;

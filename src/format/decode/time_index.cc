@@ -1,5 +1,7 @@
 #include "format/decode/time_index.h"
 
+#include <bit>
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
@@ -20,10 +22,15 @@ base::Error bad(const std::string& what) { return base::fail("the index of times
 bool read_spec(base::ByteReader& in, TimeSpec& spec) {
   const uint8_t mode = in.u8();
   if (mode != static_cast<uint8_t>(TimeMode::kBins) &&
-      mode != static_cast<uint8_t>(TimeMode::kExact))
+      mode != static_cast<uint8_t>(TimeMode::kExact) &&
+      mode != static_cast<uint8_t>(TimeMode::kSegments))
     return false;
   spec.mode = static_cast<TimeMode>(mode);
   if (spec.mode == TimeMode::kExact) return true;
+  if (spec.mode == TimeMode::kSegments) {
+    spec.method = in.string(kMaxMethodBytes);
+    return in.ok();
+  }
   spec.bound = static_cast<uint32_t>(in.varint());
   const uint64_t overrides = in.count(TimeSpec::kMaxOverrides);
   for (uint64_t i = 0; i < overrides; ++i) {
@@ -31,6 +38,29 @@ bool read_spec(base::ByteReader& in, TimeSpec& spec) {
     if (call > kMaxCallId) return false;
     spec.overrides.push_back({static_cast<uint16_t>(call), static_cast<uint32_t>(in.varint())});
   }
+  return in.ok();
+}
+
+bool read_segments(base::ByteReader& in, SegmentInfo& info) {
+  const uint8_t source = in.u8(), across = in.u8();
+  if (source > static_cast<uint8_t>(SegmentSource::kMarks) ||
+      across > static_cast<uint8_t>(AcrossRanks::kSegments))
+    return false;
+  info.source = static_cast<SegmentSource>(source);
+  info.across = static_cast<AcrossRanks>(across);
+  info.segments = in.varint();
+  info.matches = in.varint();
+  info.possible_matches = in.varint();
+  info.threshold = std::bit_cast<double>(in.u64());
+  info.loosenings = in.varint();
+  info.error_ns = in.varint();
+  info.relative_error = std::bit_cast<double>(in.u64());
+  const uint64_t contexts = in.count(kMaxSegmentContexts);
+  for (uint64_t i = 0; i < contexts && in.ok(); ++i)
+    info.contexts.emplace_back(in.string(kMaxTextBytes));
+  info.representatives = in.varint();
+  info.bytes = in.varint();
+  info.checksum = in.u32();
   return in.ok();
 }
 
@@ -89,12 +119,26 @@ base::Status check_clock(const std::vector<ClockPoint>& points) {
   return base::Done{};
 }
 
+base::Status check_segments(const SegmentInfo& info) {
+  const auto is_good = [](double x) { return std::isfinite(x) && x >= 0; };
+  if (!is_good(info.threshold) || !is_good(info.relative_error))
+    return bad("what it says of segments makes no sense");
+  if (info.matches > info.possible_matches || info.contexts.size() > kMaxSegmentContexts)
+    return bad("what it says of segments makes no sense");
+  if (info.bytes > kMaxTimeBytes) return bad("representatives are beyond the limits");
+  return base::Done{};
+}
+
 base::Status check_spec(const TimeSpec& spec) {
   const auto is_bound = [](uint32_t b) {
     return b >= TimeSpec::kMinBound && b <= TimeSpec::kMaxBound;
   };
   if (!spec.has_times()) return bad("there are times, but none are meant to be");
   if (spec.mode == TimeMode::kExact) return base::Done{};
+  if (spec.mode == TimeMode::kSegments) {
+    if (spec.method.size() > kMaxMethodBytes) return bad("the name of a method is too long");
+    return base::Done{};
+  }
   if (!is_bound(spec.bound)) return bad("a bound is beyond the limits");
   for (size_t i = 0; i < spec.overrides.size(); ++i) {
     if (!is_bound(spec.overrides[i].bound)) return bad("a bound is beyond the limits");
@@ -125,6 +169,8 @@ base::Result<TimeIndex> read_time_index(std::string_view bytes, uint64_t section
   base::ByteReader in(bytes.substr(0, size));
   TimeIndex index;
   if (!read_spec(in, index.spec)) return bad("what kind of times there are makes no sense");
+  if (index.spec.mode == TimeMode::kSegments && !read_segments(in, index.segments))
+    return bad("what it says of segments does not follow the description");
   if (!read_clocks(in, index.clocks)) return bad("the clocks do not follow the description");
   if (!read_chunks(in, index.chunks)) return bad("the blocks do not follow the description");
   if (!in.at_end()) return bad("there is more behind it");
@@ -135,12 +181,14 @@ base::Result<TimeIndex> read_time_index(std::string_view bytes, uint64_t section
 
 base::Status check_time_index(const TimeIndex& index, uint64_t block_bytes, uint64_t ranks) {
   if (const base::Status spec = check_spec(index.spec); !spec.ok()) return spec;
+  if (index.spec.mode == TimeMode::kSegments)
+    if (const base::Status good = check_segments(index.segments); !good.ok()) return good;
   if (!index.clocks.empty() && index.clocks.size() != ranks)
     return bad("there are clocks of another number of ranks");
   for (const std::vector<ClockPoint>& points : index.clocks)
     if (const base::Status clock = check_clock(points); !clock.ok()) return clock;
   std::map<std::pair<uint64_t, uint32_t>, uint64_t> ends;
-  uint64_t bytes = 0;
+  uint64_t bytes = index.segments.bytes;
   for (const TimeChunk& chunk : index.chunks) {
     if (chunk.rank >= ranks) return bad("there is no rank " + std::to_string(chunk.rank));
     uint64_t& end = ends[{chunk.rank, chunk.thread}];

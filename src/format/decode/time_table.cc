@@ -33,7 +33,8 @@ uint64_t ClockMap::to_common(uint64_t local_ns) const {
   return common < 0 ? 0 : static_cast<uint64_t>(common);
 }
 
-TimeTable::TimeTable(const TimeIndex& index) : spec_(index.spec), clocks_(index.clocks) {
+TimeTable::TimeTable(const TimeIndex& index)
+    : spec_(index.spec), segments_(index.segments), clocks_(index.clocks) {
   for (const TimeChunk& chunk : index.chunks) {
     std::vector<Block>& blocks = locations_[{chunk.rank, chunk.thread}];
     for (const TimeBlock& b : chunk.blocks) {

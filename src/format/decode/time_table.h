@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,10 @@ class TimeTable {
   explicit TimeTable(const TimeIndex& index);
 
   const TimeSpec& spec() const { return spec_; }
+  // TimeMode::kSegments only. What stands for segments is read apart: see set_representatives().
+  const SegmentInfo& segments() const { return segments_; }
+  std::span<const Representative> representatives() const { return representatives_; }
+  void set_representatives(std::vector<Representative> all) { representatives_ = std::move(all); }
   uint64_t block_count() const { return block_count_; }
   uint64_t block_bytes() const { return block_bytes_; }
   using Location = std::pair<uint64_t, uint32_t>;  // rank, thread
@@ -50,6 +55,8 @@ class TimeTable {
 
  private:
   TimeSpec spec_;
+  SegmentInfo segments_;
+  std::vector<Representative> representatives_;
   std::vector<std::vector<ClockPoint>> clocks_;
   int64_t base_ns_ = 0;
   std::map<Location, std::vector<Block>> locations_;

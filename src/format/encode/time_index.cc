@@ -1,5 +1,6 @@
 #include "format/encode/time_index.h"
 
+#include <bit>
 #include <map>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace {
 
 void write_spec(const TimeSpec& spec, base::ByteWriter& out) {
   out.put_u8(static_cast<uint8_t>(spec.mode));
+  if (spec.mode == TimeMode::kSegments) out.put_string(spec.method);
   if (spec.mode != TimeMode::kBins) return;
   out.put_varint(spec.bound);
   out.put_varint(spec.overrides.size());
@@ -40,11 +42,29 @@ void write_clocks(const std::vector<std::vector<ClockPoint>>& clocks, base::Byte
   }
 }
 
+void write_segments(const SegmentInfo& info, base::ByteWriter& out) {
+  out.put_u8(static_cast<uint8_t>(info.source));
+  out.put_u8(static_cast<uint8_t>(info.across));
+  out.put_varint(info.segments);
+  out.put_varint(info.matches);
+  out.put_varint(info.possible_matches);
+  out.put_u64(std::bit_cast<uint64_t>(info.threshold));
+  out.put_varint(info.loosenings);
+  out.put_varint(info.error_ns);
+  out.put_u64(std::bit_cast<uint64_t>(info.relative_error));
+  out.put_varint(info.contexts.size());
+  for (const std::string& name : info.contexts) out.put_string(name);
+  out.put_varint(info.representatives);
+  out.put_varint(info.bytes);
+  out.put_u32(info.checksum);
+}
+
 }  // namespace
 
 std::string write_time_index(const TimeIndex& index) {
   base::ByteWriter out;
   write_spec(index.spec, out);
+  if (index.spec.mode == TimeMode::kSegments) write_segments(index.segments, out);
   write_clocks(index.clocks, out);
   out.put_varint(index.chunks.size());
   std::map<std::pair<uint64_t, uint32_t>, uint64_t> ends;  // of the last block, by location

@@ -88,6 +88,23 @@ base::Status TraceFileWriter::append(TimeChunk chunk, std::string_view bytes) {
   return base::Done{};
 }
 
+base::Status TraceFileWriter::append_representatives(SegmentInfo info, std::string_view bytes) {
+  Impl& impl = *impl_;
+  if (impl.failed) return *impl.failed;
+  if (impl.structure.empty()) {
+    if (impl.block_bytes + bytes.size() > kMaxTimeBytes - kMaxTimeIndexBytes)
+      return base::fail("the trace is too large: section time", impl.path);
+    if (const base::Status written = impl.file.append(bytes); !written.ok()) {
+      impl.failed = written.error();
+      return *impl.failed;
+    }
+    XXH3_64bits_update(&impl.sum, bytes.data(), bytes.size());
+    impl.block_bytes += bytes.size();
+  }
+  impl.index.segments = std::move(info);
+  return base::Done{};
+}
+
 base::Status TraceFileWriter::finish() {
   Impl& impl = *impl_;
   if (impl.failed) return *impl.failed;

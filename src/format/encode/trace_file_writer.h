@@ -35,6 +35,9 @@ class TraceFileWriter {
   // always) when the disk does, or when the section would pass kMaxTimeBytes: then what was
   // appended before is good, and finish() may still be called.
   base::Status append(TimeChunk chunk, std::string_view bytes);
+  // TimeMode::kSegments: what stands for the segments of all chunks. Once, behind the last of them;
+  // `info` has the length and checksum of the bytes. Fails as append() does.
+  base::Status append_representatives(SegmentInfo info, std::string_view bytes);
   // Writes the index and the table, syncs, renames. Without any chunk the file has no times.
   base::Status finish();
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "format/time/segments.h"
 #include "format/time/spec.h"
 
 namespace refrain::format {
@@ -24,13 +25,13 @@ struct TimedCall {
 inline constexpr size_t kCallsPerBlock = 8192;
 
 // One block: `calls` calls in a row, in `bytes` bytes. Begin of the first and end of the last call
-// are exact in every mode.
+// are exact; of segments it is the start of the first and the end of the last of them that are.
 struct TimeBlock {
   uint32_t calls = 0;
   uint32_t bytes = 0;
   uint32_t checksum = 0;  // of the bytes
-  uint64_t begin_ns = 0;  // of the first call
-  uint64_t end_ns = 0;    // of the last call
+  uint64_t begin_ns = 0;  // of the first call, or segment
+  uint64_t end_ns = 0;    // of the last one
   bool operator==(const TimeBlock&) const = default;
 };
 
@@ -56,11 +57,12 @@ struct TimeIndex {
   TimeSpec spec;                                // has_times(), or there is no section at all
   std::vector<std::vector<ClockPoint>> clocks;  // by rank; empty: no rank has any
   std::vector<TimeChunk> chunks;                // in the order of their bytes
+  SegmentInfo segments;                         // TimeMode::kSegments only
 };
 
 struct TimeData {
   TimeIndex index;
-  std::string bytes;  // of all blocks, in the order of the index
+  std::string bytes;  // of all blocks, in the order of the index; then of the representatives
   bool empty() const { return index.chunks.empty(); }
 };
 

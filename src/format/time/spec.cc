@@ -105,6 +105,7 @@ base::Result<TimeSpec> TimeSpec::parse(std::string_view text) {
 std::string TimeSpec::to_string() const {
   if (mode == TimeMode::kStats) return "stats";
   if (mode == TimeMode::kExact) return "exact";
+  if (mode == TimeMode::kSegments) return "segments:" + method;
   std::string text = "bins:" + bound_text(bound);
   for (const Override& o : overrides) {
     const mpi::CallInfo* call = mpi::find_call(static_cast<mpi::CallId>(o.call));

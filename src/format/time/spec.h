@@ -4,6 +4,7 @@
 //   bins:0.02                          begin and end of each call, relative error at most 2 %
 //   bins:0.02,MPI_Wait=0.2             other bounds for some functions
 //   exact                              nanoseconds
+//   segments:auto:0.1                  representatives of segments (segments.h); not for parse()
 //
 // What a bound eps means for a call (docs/format.md, Time): the gap before it and its duration are
 // within eps of the true ones; its begin is within eps of the time since the begin of the last call
@@ -21,7 +22,7 @@
 
 namespace refrain::format {
 
-enum class TimeMode : uint8_t { kStats = 0, kBins = 1, kExact = 2 };
+enum class TimeMode : uint8_t { kStats = 0, kBins = 1, kExact = 2, kSegments = 3 };
 
 struct TimeSpec {
   // Bounds are in millionths.
@@ -36,6 +37,7 @@ struct TimeSpec {
   TimeMode mode = TimeMode::kStats;
   uint32_t bound = 0;               // kBins only; else 0
   std::vector<Override> overrides;  // kBins only; ascending by call
+  std::string method;               // kSegments only: METHOD:THRESHOLD (similarity/method.h)
 
   bool has_times() const { return mode != TimeMode::kStats; }
   // In millionths; 0: exact.

@@ -1,0 +1,67 @@
+// SegmentEncoder: the segments of a location -> blocks of the time section. For the recorder as
+// well: no exceptions of its own, nothing but appending to a bounded list between blocks.
+//
+//   SegmentEncoder encoder(representatives);
+//   encoder.begin(start_ns);                                 // of the location's first segment
+//   for each segment: encoder.segment(id, length_ns, chunk, bytes);
+//   encoder.finish(chunk, bytes);
+//   bytes_of_all += encode_representatives(representatives); // behind all blocks, once
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/time/data.h"
+#include "format/time/segment_model.h"
+
+namespace refrain::format {
+
+// More than BlockEncoder takes: a segment is one number, and what is expected is learnt anew in
+// every block.
+inline constexpr size_t kCallsPerSegmentBlock = 32768;
+// Segments with more calls are to be divided.
+inline constexpr size_t kMaxCallsPerSegment = 8192;
+
+class SegmentEncoder {
+ public:
+  // `representatives` outlive it, each with 1 to kMaxCallsPerSegment calls.
+  explicit SegmentEncoder(std::span<const Representative> representatives)
+      : representatives_(representatives), expected_(representatives.size()) {}
+
+  void begin(uint64_t start_ns) { start_ns_ = start_ns; }
+  // The next segment: `id` stands for it. It begins where the one before ended; `length_ns` is from
+  // there to its end, below kMaxSegmentNs. Appends a block to chunk and bytes when one is full.
+  void segment(uint32_t id, uint64_t length_ns, TimeChunk& chunk, std::string& bytes);
+  // Behind the last segment.
+  void finish(TimeChunk& chunk, std::string& bytes);
+
+  size_t memory_bytes() const {
+    return sizeof *this + model_.memory_bytes() + segments_.capacity() * sizeof(Segment) +
+           expected_.capacity() * sizeof(Expected);
+  }
+
+ private:
+  struct Segment {
+    uint32_t id;
+    int64_t length_ns;
+  };
+  struct Expected {
+    uint32_t block = 0;
+    int64_t length_ns = 0;
+  };
+
+  std::span<const Representative> representatives_;
+  std::vector<Segment> segments_;  // of the block
+  std::vector<Expected> expected_;
+  SegmentModel model_;
+  uint64_t start_ns_ = 0;  // of the block's first segment
+  uint32_t block_ = 0;
+  size_t calls_ = 0;
+};
+
+// Fails where a stamp is out of order or beyond the limits, says which.
+base::Result<std::string> encode_representatives(std::span<const Representative> representatives);
+
+}  // namespace refrain::format
