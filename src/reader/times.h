@@ -55,6 +55,9 @@ class TimeStore {
 // Of a trace; nullptr when it has none.
 TimeStore* times_of(const Trace& trace);
 
+// The index of a trace's times. Fails when it has none.
+base::Result<const format::TimeTable*> time_table(const Trace& trace);
+
 // Fills in the times of a block's calls, whose terminals are there, on the rank's own clock.
 base::Status decode_block(TimeStore& store, const format::TimeTable& table,
                           const format::TimeTable::Block& block,

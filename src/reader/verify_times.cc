@@ -35,6 +35,15 @@ struct TimesOf {
 
 TimeStore* times_of(const Trace& trace) { return TimesOf::store(trace); }
 
+base::Result<const format::TimeTable*> time_table(const Trace& trace) {
+  TimeStore* const store = times_of(trace);
+  if (store == nullptr)
+    return base::unsupported("there are no times of single calls", trace.name());
+  const auto table = store->table(static_cast<uint64_t>(trace.rank_count()));
+  if (!table.ok()) return base::fail(table.error().message, trace.name());
+  return *table;
+}
+
 namespace {
 
 std::string name_of(const Location& location) {
@@ -151,6 +160,9 @@ Result<BoundCheck> verify_bound(const Trace& trace, const Trace& exact, size_t m
   if (!spec.ok()) return spec.error();
   if (!other.ok()) return other.error();
   if (!spec->has_times()) return base::usage("there are no times of single calls", trace.name());
+  if (spec->mode == format::TimeMode::kSegments)
+    return base::usage("reduced times have no bound for each call; see `refrain evaluate`",
+                       trace.name());
   if (other->mode != format::TimeMode::kExact)
     return base::usage("the times are not exact: " + other->to_string(), exact.name());
   const auto other_run = [&] {
