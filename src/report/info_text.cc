@@ -8,7 +8,9 @@
 #include "format/quantise.h"
 #include "format/time/spec.h"
 #include "format/trace_data.h"
+#include "reader/times.h"
 #include "report/json_text.h"
+#include "report/reduce_report.h"
 #include "report/units.h"
 
 namespace refrain::report {
@@ -116,6 +118,28 @@ std::string timing_text(const Trace& trace) {
     text += fmt::format(", {:.3g} a call",
                         static_cast<double>(size->bytes) / static_cast<double>(size->calls));
   return text;
+}
+
+// Of reduced times; else nullptr.
+const format::SegmentInfo* segments_of(const Trace& trace) {
+  if (!trace.has_times()) return nullptr;
+  const auto table = reader::time_table(trace);
+  if (!table.ok() || (*table)->spec().mode != format::TimeMode::kSegments) return nullptr;
+  return &(*table)->segments();
+}
+
+ordered_json segments_json(const format::SegmentInfo& info, const std::string& method) {
+  return {{"method", method},
+          {"threshold_in_force", info.threshold},
+          {"loosenings", info.loosenings},
+          {"source", source_name(info.source)},
+          {"across_ranks", across_name(info.across)},
+          {"segments", info.segments},
+          {"representatives", info.representatives},
+          {"contexts", info.contexts},
+          {"degree_of_matching", info.degree_of_matching()},
+          {"error_ns", info.error_ns},
+          {"relative_error", info.relative_error}};
 }
 
 std::string hosts_text(const std::vector<std::string>& hosts) {
@@ -227,6 +251,8 @@ std::string info_json(const Trace& trace) {
   if (const auto size = trace.time_size(); trace.has_times() && size.ok()) {
     if (const auto spec = trace.time_spec(); spec.ok()) out["timing"] = spec->to_string();
     out["times"] = {{"bytes", size->bytes}, {"blocks", size->blocks}, {"calls", size->calls}};
+    if (const format::SegmentInfo* segments = segments_of(trace))
+      out["segments"] = segments_json(*segments, (*reader::time_table(trace))->spec().method);
   }
   out["groups"] = groups_json(trace);
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
@@ -267,6 +293,8 @@ std::string info_text(const Trace& trace) {
                        counted_text(trace.definition_count(), "definition")));
   add_line(out, "recording", cost_text(trace.data().cost));
   add_line(out, "timing", timing_text(trace));
+  if (const format::SegmentInfo* segments = segments_of(trace))
+    add_line(out, "segments", segments_text(*segments));
   add_line(out, "filter", info.text_of("filter"));
   add_line(out, "complete", info.complete ? "yes" : "NO");
   out += fmt::format("  {:<12} {}\n", "losses", losses_text(info));

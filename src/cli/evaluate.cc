@@ -1,0 +1,113 @@
+// refrain evaluate: how much of a trace is lost when its times are reduced.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/reduce/evaluate.h"
+#include "cli/common.h"
+#include "cli/reduce_options.h"
+#include "cli/verbs.h"
+#include "reader/symbols.h"
+#include "report/reduce_report.h"
+
+namespace refrain::cli {
+
+namespace {
+
+namespace reduce = analysis::reduce;
+
+struct Options {
+  std::string trace;
+  std::vector<std::string> methods, against;
+  std::vector<std::string> scopes;
+  std::string segments = "loops", across = "groups", format = "text";
+  uint64_t memory_mib = 0;
+  double tolerance = 0.1;
+};
+
+Result<reduce::EvaluateOptions> take(const Options& options) {
+  reduce::EvaluateOptions how;
+  for (const std::string& text : options.methods) {
+    const auto method = similarity::parse_method(text);
+    if (!method.ok()) return method.error();
+    how.methods.push_back(*method);
+  }
+  if (!options.scopes.empty()) {
+    how.scopes.clear();
+    for (const reduce::Scope scope :
+         {reduce::Scope::kIntra, reduce::Scope::kInter, reduce::Scope::kCombined})
+      for (const std::string& name : options.scopes)
+        if (name == scope_name(scope)) how.scopes.push_back(scope);
+  }
+  if (!options.against.empty() && !options.methods.empty())
+    return base::usage("--against takes the method from the reduced trace; leave out --method");
+  how.source = source_of(options.segments);
+  how.across = across_of(options.across);
+  if (how.across == format::AcrossRanks::kOff)
+    return base::usage("--across-ranks off is `--scope intra` here");
+  how.memory_bytes = memory_of(options.memory_mib);
+  how.retention.tolerance = options.tolerance;
+  return how;
+}
+
+Result<reduce::Evaluation> look(const Trace& full, const Options& options,
+                                const reduce::EvaluateOptions& how) {
+  if (options.against.empty()) return reduce::evaluate(full, how);
+  std::vector<Trace> reduced;
+  for (const std::string& path : options.against) {
+    auto trace = Trace::open(path);
+    if (!trace.ok()) return trace.error();
+    reduced.push_back(std::move(*trace));
+  }
+  return reduce::evaluate(full, reduced, how);
+}
+
+int run(const Options& options) {
+  const auto how = take(options);
+  if (!how.ok()) return report(how.error());
+  const auto trace = Trace::open(options.trace);
+  if (!trace.ok()) return report(trace.error());
+  const auto evaluation = look(*trace, options, *how);
+  if (!evaluation.ok()) return report(evaluation.error());
+  reader::Symbols symbols;
+  const report::EvaluateView view{*trace, *evaluation, symbols, how->retention};
+  std::string text;
+  if (options.format == "json")
+    text = report::evaluate_json(view);
+  else
+    text = options.format == "csv" ? report::evaluate_csv(view) : report::evaluate_text(view);
+  const int status = print(text);
+  return status != 0 ? status : status_of(*trace);
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "evaluate", "How much reducing the times of a trace loses: size, matching, error, trends");
+  verb->group("");  // not in --help before the recorder writes times of single calls
+  verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with exact times")
+      ->required();
+  verb->add_option(
+      "--method", options->methods,
+      "METHOD[:THRESHOLD[:THRESHOLD ACROSS RANKS]], once or more [all of them, at their "
+      "default thresholds]");
+  verb->add_option("--against", options->against,
+                   "Traces of the same run that `refrain reduce` has made, instead");
+  verb->add_option("--scope", options->scopes,
+                   "intra, inter or combined: matches within ranks, across them, both [all three]")
+      ->check(CLI::IsMember({"intra", "inter", "combined"}));
+  add_segment_options(*verb, options->segments, options->across, options->memory_mib);
+  verb->add_option("--tolerance", options->tolerance,
+                   "By how much the severity of a wait may differ and still be the same")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb->add_option("--format", options->format, "text, json or csv")
+      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->capture_default_str();
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,108 @@
+// refrain reduce: representatives of segments instead of the times of all calls.
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "analysis/reduce/evaluate.h"
+#include "analysis/reduce/reduce.h"
+#include "cli/common.h"
+#include "cli/reduce_options.h"
+#include "cli/verbs.h"
+#include "format/encode/encode.h"
+#include "report/reduce_report.h"
+
+namespace refrain::cli {
+
+namespace {
+
+namespace reduce = analysis::reduce;
+
+struct Options {
+  std::string trace, output, method, max_error;
+  std::string segments = "loops", across = "groups", format = "text";
+  uint64_t memory_mib = 0;
+  bool force = false;
+};
+
+// --max-error is the threshold of auto.
+Result<similarity::MethodSpec> method_of(const Options& options) {
+  if (options.max_error.empty())
+    return similarity::parse_method(options.method.empty() ? "auto" : options.method);
+  if (!options.method.empty() && options.method != "auto")
+    return base::usage("--max-error is the threshold of the method auto; leave out --method " +
+                       options.method);
+  return similarity::parse_method("auto:" + options.max_error);
+}
+
+Result<reduce::ReduceOptions> take(const Options& options) {
+  const auto method = method_of(options);
+  if (!method.ok()) return method.error();
+  reduce::ReduceOptions how;
+  how.method = *method;
+  how.source = source_of(options.segments);
+  how.across = across_of(options.across);
+  how.memory_bytes = memory_of(options.memory_mib);
+  return how;
+}
+
+int run(const Options& options) {
+  const auto how = take(options);
+  if (!how.ok()) return report(how.error());
+  std::error_code ignored;
+  if (!options.force && std::filesystem::exists(options.output, ignored))
+    return report(
+        base::usage("is there already; name another with -o, or say --force", options.output));
+  const auto trace = Trace::open(options.trace);
+  if (!trace.ok()) return report(trace.error());
+  const auto reduction = reduce::reduce(*trace, *how);
+  if (!reduction.ok()) return report(reduction.error());
+  const auto bytes = encode(*trace, *reduction);
+  if (!bytes.ok()) return report(bytes.error());
+  const auto back = Trace::from_bytes(*bytes, options.output);
+  if (!back.ok()) return report(back.error());
+  // Before the file of the trace may be replaced.
+  const auto distance = reduce::distance(*trace, *back);
+  if (!distance.ok()) return report(distance.error());
+  report::ReduceView view{*trace, *reduction, options.output};
+  if (const auto size = trace->time_size(); size.ok()) view.times_before = size->bytes;
+  if (const auto size = back->time_size(); size.ok()) view.times_after = size->bytes;
+  view.bytes_before = trace->info().file_bytes;
+  view.bytes_after = bytes->size();
+  view.distance_ns = distance->percentile_ns();
+  view.largest_ns = distance->largest_ns();
+  const Status written = format::write_file_atomically(options.output, *bytes);
+  if (!written.ok()) return report(written.error());
+  const int status =
+      print(options.format == "json" ? report::reduce_json(view) : report::reduce_text(view));
+  return status != 0 ? status : status_of(*trace);
+}
+
+}  // namespace
+
+void add_reduce(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "reduce", "Keeps representatives of segments of time instead of the times of all calls");
+  verb->group("");  // not in --help before the recorder writes times of single calls
+  verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with times")->required();
+  verb->add_option("-o,--output", options->output, "Trace file to write")->required();
+  verb->add_option("--method", options->method,
+                   "METHOD[:THRESHOLD[:THRESHOLD ACROSS RANKS]]: relDiff, absDiff, Manhattan, "
+                   "Euclidean, Chebyshev, iter_k, iter_avg, avgWave, haarWave, auto [auto]");
+  verb->add_option("--max-error", options->max_error,
+                   "Relative error that the method auto may make, 0.1 unless told");
+  add_segment_options(*verb, options->segments, options->across, options->memory_mib);
+  verb->add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  verb->add_flag("--force", options->force, "Overwrite the output");
+  verb->footer(
+      "The new trace opens like any other: every verb works on it. `refrain evaluate` says how "
+      "much "
+      "of the diagnosis it keeps.");
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,42 @@
+// Options that `refrain reduce` and `refrain evaluate` have in common.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+#include "format/time/segments.h"
+
+namespace refrain::cli {
+
+inline void add_segment_options(CLI::App& verb, std::string& segments, std::string& across,
+                                uint64_t& memory_mib) {
+  verb.add_option("--segments", segments,
+                  "Where segments come from: loops (of the grammar), or marks (refrain/mark.h, "
+                  "MPI_Pcontrol from level 3 on)")
+      ->check(CLI::IsMember({"loops", "marks"}))
+      ->capture_default_str();
+  verb.add_option("--across-ranks", across,
+                  "What representatives stand for: segments of their rank only (off), of groups of "
+                  "ranks all of whose segments match (groups), of any rank (segments); auto takes "
+                  "the last for groups")
+      ->check(CLI::IsMember({"off", "groups", "segments"}))
+      ->capture_default_str();
+  verb.add_option("--memory", memory_mib,
+                  "MiB for the representatives of a rank; when they are used up the threshold is "
+                  "loosened. 0: as much as there is")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+}
+
+// Of values that the options have let through.
+inline format::SegmentSource source_of(const std::string& text) {
+  return text == "marks" ? format::SegmentSource::kMarks : format::SegmentSource::kLoops;
+}
+inline format::AcrossRanks across_of(const std::string& text) {
+  if (text == "off") return format::AcrossRanks::kOff;
+  return text == "segments" ? format::AcrossRanks::kSegments : format::AcrossRanks::kGroups;
+}
+inline uint64_t memory_of(uint64_t mib) { return mib == 0 ? UINT64_MAX : mib << 20; }
+
+}  // namespace refrain::cli
