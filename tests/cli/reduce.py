@@ -145,7 +145,8 @@ class Reduce(Folder):
 
     def test_input_without_times(self):
         out = self.path("out.rfn")
-        self.refused(UNSUPPORTED, "no times of single calls", "reduce", self.make("late_sender", times="none"), "-o", out)
+        without = self.make("late_sender", times="none")
+        self.refused(UNSUPPORTED, "no times of single calls", "reduce", without, "-o", out)
         self.refused(FAILED, "gone.rfn", "reduce", self.path("gone.rfn"), "-o", out)
         self.assertFalse(os.path.exists(out))
 

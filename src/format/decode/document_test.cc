@@ -137,6 +137,10 @@ TEST(Document, HasEverySectionAndLimit) {
       {"blocks of a chunk", kMaxTimeBlocks},
       {"calls of a block", kMaxCallsPerBlock},
       {"bytes of a block", kMaxBlockBytes},
+      {"free calls of representatives", kFreeRepresentativeCalls},
+      {"calls of representatives for each byte", kRepresentativeCallsPerByte},
+      {"contexts of segments", kMaxSegmentContexts},
+      {"bytes of a method", kMaxMethodBytes},
       {"clock points of a rank", kMaxClockPoints},
       {"clock points of all ranks", kMaxClockPointsOfAll}};
   for (const auto& [name, value] : limits) {
