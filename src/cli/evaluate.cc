@@ -23,7 +23,8 @@ struct Options {
   std::vector<std::string> scopes;
   std::string segments = "loops", across = "groups", format = "text";
   uint64_t memory_mib = 0;
-  double tolerance = 0.1;
+  uint32_t step_ns = 0;
+  double tolerance = 0.1, least_share = 0.01;
 };
 
 Result<reduce::EvaluateOptions> take(const Options& options) {
@@ -47,7 +48,9 @@ Result<reduce::EvaluateOptions> take(const Options& options) {
   if (how.across == format::AcrossRanks::kOff)
     return base::usage("--across-ranks off is `--scope intra` here");
   how.memory_bytes = memory_of(options.memory_mib);
+  how.step_ns = options.step_ns;
   how.retention.tolerance = options.tolerance;
+  how.retention.least_share = options.least_share;
   return how;
 }
 
@@ -99,9 +102,14 @@ void add_evaluate(CLI::App& app, int& exit_status) {
   verb->add_option("--scope", options->scopes,
                    "intra, inter or combined: matches within ranks, across them, both [all three]")
       ->check(CLI::IsMember({"intra", "inter", "combined"}));
-  add_segment_options(*verb, options->segments, options->across, options->memory_mib);
+  add_segment_options(*verb, options->segments, options->across, options->memory_mib,
+                      options->step_ns);
   verb->add_option("--tolerance", options->tolerance,
                    "By how much the severity of a wait may differ and still be the same")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb->add_option("--least-share", options->least_share,
+                   "Share of the time of all ranks below which a wait is no trend")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   verb->add_option("--format", options->format, "text, json or csv")

@@ -23,6 +23,7 @@ struct Options {
   std::string trace, output, method, max_error;
   std::string segments = "loops", across = "groups", format = "text";
   uint64_t memory_mib = 0;
+  uint32_t step_ns = 0;
   bool force = false;
 };
 
@@ -44,6 +45,7 @@ Result<reduce::ReduceOptions> take(const Options& options) {
   how.source = source_of(options.segments);
   how.across = across_of(options.across);
   how.memory_bytes = memory_of(options.memory_mib);
+  how.step_ns = options.step_ns;
   return how;
 }
 
@@ -93,7 +95,8 @@ void add_reduce(CLI::App& app, int& exit_status) {
                    "Euclidean, Chebyshev, iter_k, iter_avg, avgWave, haarWave, auto [auto]");
   verb->add_option("--max-error", options->max_error,
                    "Relative error that the method auto may make, 0.1 unless told");
-  add_segment_options(*verb, options->segments, options->across, options->memory_mib);
+  add_segment_options(*verb, options->segments, options->across, options->memory_mib,
+                      options->step_ns);
   verb->add_option("--format", options->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

@@ -10,7 +10,13 @@
 namespace refrain::cli {
 
 inline void add_segment_options(CLI::App& verb, std::string& segments, std::string& across,
-                                uint64_t& memory_mib) {
+                                uint64_t& memory_mib, uint32_t& step_ns) {
+  verb.add_option(
+          "--start-step", step_ns,
+          "To how many ns the starts of segments are kept. 0: 1, with auto up to 1000 as far "
+          "as its error allows")
+      ->check(CLI::Range(uint32_t{0}, format::kMaxStepNs))
+      ->capture_default_str();
   verb.add_option("--segments", segments,
                   "Where segments come from: loops (of the grammar), or marks (refrain/mark.h, "
                   "MPI_Pcontrol from level 3 on)")

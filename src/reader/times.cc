@@ -98,7 +98,8 @@ base::Status decode_block(TimeStore& store, const format::TimeTable& table,
   if (!bytes.ok()) return bytes.error();
   if (table.spec().mode == format::TimeMode::kSegments) {
     thread_local format::SegmentDecoder segments;
-    return segments.decode(block.block, *bytes, block.before_ns, table.representatives(), calls);
+    return segments.decode(block.block, *bytes, block.before_ns, table.representatives(),
+                           table.segments().step_ns, calls);
   }
   // Its tables take a mebibyte: one for all cursors of a thread.
   thread_local std::optional<std::pair<format::TimeSpec, format::BlockDecoder>> decoder;

@@ -121,6 +121,7 @@ std::string evaluate_json(const EvaluateView& view) {
                               {"percent", e.percent_of(v)},
                               {"model_bytes", v.model_bytes},
                               {"model_percent", e.model_percent_of(v)},
+                              {"start_step_ns", v.segments.step_ns},
                               {"segments", v.segments.segments},
                               {"representatives", v.segments.representatives},
                               {"degree_of_matching", v.segments.degree_of_matching()},

@@ -134,6 +134,7 @@ ordered_json segments_json(const format::SegmentInfo& info, const std::string& m
           {"loosenings", info.loosenings},
           {"source", source_name(info.source)},
           {"across_ranks", across_name(info.across)},
+          {"start_step_ns", info.step_ns},
           {"segments", info.segments},
           {"representatives", info.representatives},
           {"contexts", info.contexts},

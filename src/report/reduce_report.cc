@@ -67,9 +67,11 @@ std::string reduce_text(const ReduceView& view) {
   const format::SegmentInfo& info = view.reduction.times.index.segments;
   std::string out = printable(view.output) + "\n";
   add_line(out, "method", view.reduction.times.index.spec.method);
-  add_line(out, "segments",
-           fmt::format("{} in {}, from {}", counted_text(info.segments, "segment"),
-                       counted_text(info.contexts.size(), "context"), source_name(info.source)));
+  add_line(
+      out, "segments",
+      fmt::format("{} in {}, from {}, starts kept to {} ns", counted_text(info.segments, "segment"),
+                  counted_text(info.contexts.size(), "context"), source_name(info.source),
+                  count_text(info.step_ns)));
   add_line(out, "kept",
            fmt::format("{}, {:.1f} % of what could match did",
                        counted_text(info.representatives, "representative"),
@@ -116,6 +118,7 @@ std::string reduce_json(const ReduceView& view) {
   out["calls"] = r.calls;
   out["locations"] = r.locations;
   out["groups"] = r.groups;
+  out["start_step_ns"] = info.step_ns;
   out["segments"] = info.segments;
   out["contexts"] = info.contexts;
   out["representatives"] = info.representatives;

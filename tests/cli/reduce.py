@@ -98,6 +98,19 @@ class Reduce(Folder):
         with open(out, "rb") as a, open(other, "rb") as b:
             self.assertEqual(a.read(), b.read())
 
+    def test_starts_to_a_step(self):
+        full, sizes = self.make("interference"), []
+        for step in ("1", "100", "1000"):
+            out = self.path(step + ".rfn")
+            said = json.loads(self.good("reduce", full, "-o", out, "--method", "avgWave", "--start-step", step,
+                                        "--format", "json"))
+            self.assertEqual(said["start_step_ns"], int(step))
+            self.assertLessEqual(said["largest_distance_ns"], said["error_ns"] + 1)
+            self.good("check", out)
+            sizes.append(said["bytes_after"])
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+        self.assertLess(sizes[2], 0.8 * sizes[0])
+
     def test_marks(self):
         out = self.path("out.rfn")
         said = json.loads(self.good("reduce", self.make("marked"), "-o", out, "--segments", "marks", "--format",
@@ -138,6 +151,7 @@ class Reduce(Folder):
                             (["--segments", "functions"], "--segments"),
                             (["--across-ranks", "some"], "--across-ranks"),
                             (["--memory", "-1"], "--memory"),
+                            (["--start-step", "2000000000"], "--start-step"),
                             (["--format", "csv"], "--format")):
             self.refused(USAGE, part, "reduce", full, "-o", out, *words)
         self.refused(USAGE, "--output", "reduce", full)
@@ -221,6 +235,9 @@ class Evaluate(Folder):
         self.assertNotRegex(text, r"relDiff:1 .* retained")
         rows = list(csv.DictReader(io.StringIO(self.good(*words, "--format", "csv"))))
         self.assertEqual([(r["method"], r["retained"]) for r in rows], [("relDiff:1", "0"), ("auto:0.05", "1")])
+        # Nothing is a trend.
+        none = list(csv.DictReader(io.StringIO(self.good(*words, "--least-share", "1", "--format", "csv"))))
+        self.assertEqual([r["retained"] for r in none], ["1", "1"])
         # With any difference allowed everything is as it was.
         wide = list(csv.DictReader(io.StringIO(self.good(*words, "--tolerance", "1", "--format", "csv"))))
         self.assertGreaterEqual(sum(int(r["retained"]) for r in wide), 1)

@@ -78,6 +78,7 @@ class Evaluator {
     how.method = method;
     how.source = options_.source;
     how.memory_bytes = options_.memory_bytes;
+    how.step_ns = options_.step_ns;
     how.within_ranks = scope != Scope::kInter;
     how.across = scope == Scope::kIntra ? AcrossRanks::kOff : options_.across;
     const Result<Reduction> reduction = reduce(full_, how);

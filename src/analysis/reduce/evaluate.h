@@ -54,6 +54,7 @@ struct EvaluateOptions {
   format::AcrossRanks across = format::AcrossRanks::kGroups;
   format::SegmentSource source = format::SegmentSource::kLoops;
   uint64_t memory_bytes = UINT64_MAX;
+  uint32_t step_ns = 0;  // as in ReduceOptions
   RetentionOptions retention;
 };
 

@@ -176,6 +176,20 @@ class Reducer {
     return r;
   }
 
+  uint32_t step_of(const Profile& profile) const {
+    if (options_.step_ns > 0) return std::min(options_.step_ns, format::kMaxStepNs);
+    if (options_.method.method != Method::kAuto) return 1;
+    double length = 0, segments = 0;
+    for (const ProcessGroup& g : profile.groups)
+      for (const GroupMember& m : g.members) {
+        for (const int64_t ns : m.lengths_ns) length += static_cast<double>(ns);
+        segments += static_cast<double>(m.lengths_ns.size());
+      }
+    constexpr double kShare = 1.0 / 16;
+    const double step = segments > 0 ? kShare * options_.method.threshold * length / segments : 1;
+    return static_cast<uint32_t>(std::clamp(step, 1.0, similarity::StoreOptions().noise_ns));
+  }
+
   Status encode(const Profile& profile) {
     std::vector<format::Representative> all;
     all.reserve(profile.segments.size());
@@ -184,13 +198,14 @@ class Reducer {
     std::vector<std::pair<const ProcessGroup*, const GroupMember*>> members(locations_.size());
     for (const ProcessGroup& g : profile.groups)
       for (const GroupMember& m : g.members) members[m.rank] = {&g, &m};
+    info().step_ns = step_of(profile);
     for (size_t i = 0; i < locations_.size(); ++i) {
       const auto [group, member] = members[i];
       if (group == nullptr || group->sequence.empty()) continue;
       format::TimeChunk chunk;
       chunk.rank = static_cast<uint64_t>(locations_[i].rank);
       chunk.thread = locations_[i].thread;
-      format::SegmentEncoder encoder(all);
+      format::SegmentEncoder encoder(all, info().step_ns);
       encoder.begin(static_cast<uint64_t>(member->starts_ns[0]));
       for (size_t s = 0; s < group->sequence.size(); ++s)
         encoder.segment(group->sequence[s], static_cast<uint64_t>(member->lengths_ns[s]), chunk,
@@ -220,10 +235,14 @@ class Reducer {
     info().matches = profile.intra_matches + inter.found;
     info().possible_matches = profile.intra_possible + inter.possible;
     info().contexts = segments_.contexts();
+    const uint64_t rounding = info().step_ns / 2;  // of a start or an end
     for (const ProfileSegment& s : profile.segments) {
       info().error_ns = std::max(info().error_ns, static_cast<uint64_t>(std::ceil(s.error_ns)));
-      info().relative_error = std::max(info().relative_error, s.relative_error);
+      info().relative_error =
+          std::max(info().relative_error,
+                   s.relative_error + static_cast<double>(rounding) / std::max(1.0, s.shortest_ns));
     }
+    info().error_ns += rounding;
   }
 
   // Section 4.4, with the names of functions as those of events.

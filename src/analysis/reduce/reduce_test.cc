@@ -172,6 +172,44 @@ TEST(Reduce, TheFileOpensLikeAnyOther) {
   EXPECT_EQ(again.error().code, base::ErrorCode::kUsage);
 }
 
+TEST(Reduce, StartsMayBeRounded) {
+  TestRun run = test_run("interference", 4, 100);
+  run.finish();
+  const Trace trace = run.builder().open();
+  ReduceOptions options = options_of("absDiff:0");
+  size_t bytes = SIZE_MAX;
+  for (const uint32_t step : {1u, 16u, 1000u}) {
+    options.step_ns = step;
+    const auto reduction = reduce(trace, options);
+    ASSERT_TRUE(reduction.ok());
+    const format::SegmentInfo& info = reduction->times.index.segments;
+    EXPECT_EQ(info.step_ns, step);
+    EXPECT_EQ(info.error_ns, step / 2);
+    ReduceOptions few = options_of("iter_k:1");
+    few.step_ns = step;
+    const size_t with_few = reduce(trace, few)->times.bytes.size();
+    EXPECT_LT(with_few, bytes);
+    bytes = with_few;
+    const auto back = rebuilt(trace, *reduction);
+    ASSERT_TRUE(back.ok());
+    for (Rank r = 0; r < 4; ++r) {
+      const Pairs was = times_of(trace, r), is = times_of(*back, r);
+      for (size_t i = 0; i < is.size(); ++i) {
+        EXPECT_LE(apart(was[i].first, is[i].first), step / 2);
+        EXPECT_LE(apart(was[i].second, is[i].second), step / 2);
+      }
+    }
+  }
+  // By itself: what auto may err anyway, and a microsecond at most; nothing for others.
+  EXPECT_EQ(reduce(trace, options_of("auto"))->times.index.segments.step_ns, 1000u);
+  const auto precise = reduce(trace, options_of("auto:0.001"));
+  double all_ns = 0;
+  for (Rank r = 0; r < 4; ++r) all_ns += static_cast<double>(times_of(trace, r).back().second);
+  const format::SegmentInfo& info = precise->times.index.segments;
+  EXPECT_NEAR(info.step_ns, 0.001 / 16 * all_ns / static_cast<double>(info.segments), 1);
+  EXPECT_EQ(reduce(trace, options_of("avgWave"))->times.index.segments.step_ns, 1u);
+}
+
 TEST(Reduce, RegularRunsTakeLittle) {
   TestRun run = test_run("imbalance_at_barrier", 8, 400);
   format::TraceData& data = run.finish();
@@ -222,6 +260,7 @@ TEST(Reduce, MarksThatDoNotNestAreCounted) {
   const Trace trace = run.builder().open();
   ReduceOptions options = options_of("auto");
   options.source = SegmentSource::kMarks;
+  options.step_ns = 1;
   const auto reduction = reduce(trace, options);
   ASSERT_TRUE(reduction.ok()) << reduction.error().to_string();
   EXPECT_EQ(reduction->marks.crossed, 2u);
@@ -305,6 +344,7 @@ TEST(Reduce, LongSegmentsAreDivided) {
   const Trace trace = run.builder().open();
   ReduceOptions options = options_of("auto");
   options.source = SegmentSource::kMarks;
+  options.step_ns = 1;
   const auto reduction = reduce(trace, options);
   ASSERT_TRUE(reduction.ok());
   EXPECT_EQ(reduction->divided, 2u);

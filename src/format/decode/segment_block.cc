@@ -114,7 +114,7 @@ void rebuild_segment(const Representative& r, uint64_t start_ns, uint64_t length
 base::Status SegmentDecoder::decode(const TimeBlock& block, std::string_view bytes,
                                     uint64_t before_ns,
                                     std::span<const Representative> representatives,
-                                    std::span<TimedCall> calls) {
+                                    uint32_t step_ns, std::span<TimedCall> calls) {
   if (checksum32(bytes) != block.checksum) return base::fail("wrong checksum of a block of times");
   if (block.calls != calls.size() || calls.empty() || calls.size() > kMaxCallsPerBlock)
     return base::fail("a block of times has another number of calls than its index says");
@@ -135,14 +135,17 @@ base::Status SegmentDecoder::decode(const TimeBlock& block, std::string_view byt
     earlier = std::exchange(before, id);
     const Representative& r = representatives[id];
     Expected& expected = expected_[id];
-    if (expected.block != block_) expected = {block_, r.length_ns()};
-    const int64_t off = model_.signed_number(coder, LengthModel::contexts(id), 0);
-    const int64_t length = expected.length_ns + off;
-    if (!model_.ok() || length < 0 || static_cast<uint64_t>(length) > block.end_ns - start)
+    if (expected.block != block_)
+      expected = {block_, ExpectedLength(r.length_ns() / static_cast<int64_t>(step_ns))};
+    const int64_t off = model_.signed_number(coder, ExpectedLength::contexts(id), 0);
+    const int64_t steps = expected.length.length() + off;
+    if (!model_.ok() || steps < 0 ||
+        static_cast<uint64_t>(steps) > (block.end_ns - start) / step_ns)
       return base::fail("a segment of a block of times is out of order");
-    expected.length_ns = LengthModel::next(expected.length_ns, length);
-    rebuild_segment(r, start, static_cast<uint64_t>(length), calls.subspan(done, r.calls()));
-    start += static_cast<uint64_t>(length);
+    expected.length.saw(steps);
+    const uint64_t length = static_cast<uint64_t>(steps) * step_ns;
+    rebuild_segment(r, start, length, calls.subspan(done, r.calls()));
+    start += length;
     done += r.calls();
   }
   if (start != block.end_ns || !coder.at_end())

@@ -26,14 +26,15 @@ void rebuild_segment(const Representative& representative, uint64_t start_ns, ui
 // Keep one for each thread that reads: it holds tables.
 class SegmentDecoder {
  public:
-  // As BlockDecoder::decode(). `representatives` are the same for all blocks.
+  // As BlockDecoder::decode(). `representatives` and the step are the same for all blocks.
   base::Status decode(const TimeBlock& block, std::string_view bytes, uint64_t before_ns,
-                      std::span<const Representative> representatives, std::span<TimedCall> calls);
+                      std::span<const Representative> representatives, uint32_t step_ns,
+                      std::span<TimedCall> calls);
 
  private:
   struct Expected {
     uint32_t block = 0;
-    int64_t length_ns = 0;
+    ExpectedLength length;
   };
   SegmentModel model_;
   std::vector<Expected> expected_;  // by representative

@@ -48,6 +48,9 @@ bool read_segments(base::ByteReader& in, SegmentInfo& info) {
     return false;
   info.source = static_cast<SegmentSource>(source);
   info.across = static_cast<AcrossRanks>(across);
+  const uint64_t step = in.varint();
+  if (step == 0 || step > kMaxStepNs) return false;
+  info.step_ns = static_cast<uint32_t>(step);
   info.segments = in.varint();
   info.matches = in.varint();
   info.possible_matches = in.varint();
@@ -125,6 +128,7 @@ base::Status check_segments(const SegmentInfo& info) {
     return bad("what it says of segments makes no sense");
   if (info.matches > info.possible_matches || info.contexts.size() > kMaxSegmentContexts)
     return bad("what it says of segments makes no sense");
+  if (info.step_ns == 0 || info.step_ns > kMaxStepNs) return bad("a step is beyond the limits");
   if (info.bytes > kMaxTimeBytes) return bad("representatives are beyond the limits");
   return base::Done{};
 }

@@ -45,6 +45,7 @@ void write_clocks(const std::vector<std::vector<ClockPoint>>& clocks, base::Byte
 void write_segments(const SegmentInfo& info, base::ByteWriter& out) {
   out.put_u8(static_cast<uint8_t>(info.source));
   out.put_u8(static_cast<uint8_t>(info.across));
+  out.put_varint(info.step_ns);
   out.put_varint(info.segments);
   out.put_varint(info.matches);
   out.put_varint(info.possible_matches);

@@ -13,7 +13,10 @@ void SegmentEncoder::segment(uint32_t id, uint64_t length_ns, TimeChunk& chunk,
                              std::string& bytes) {
   const size_t calls = representatives_[id].calls();
   if (calls_ + calls > kCallsPerSegmentBlock + kMaxCallsPerSegment) finish(chunk, bytes);
-  segments_.push_back({id, static_cast<int64_t>(length_ns)});
+  now_ns_ += length_ns;
+  const uint64_t end = rounded(now_ns_);
+  segments_.push_back({id, static_cast<int64_t>(end - now_)});
+  now_ = end;
   calls_ += calls;
   if (calls_ >= kCallsPerSegmentBlock) finish(chunk, bytes);
 }
@@ -26,23 +29,27 @@ void SegmentEncoder::finish(TimeChunk& chunk, std::string& bytes) {
   RangeEncoder coder(bytes);
   const auto bits = static_cast<unsigned>(std::bit_width(representatives_.size() - 1));
   uint32_t before = 0, earlier = 0;
-  uint64_t end_ns = start_ns_;
+  uint64_t end = start_;
   for (const Segment& s : segments_) {
     model_.id(coder, bits, before, earlier, s.id);
     earlier = std::exchange(before, s.id);
     Expected& expected = expected_[s.id];
-    if (expected.block != block_) expected = {block_, representatives_[s.id].length_ns()};
-    model_.signed_number(coder, LengthModel::contexts(s.id), s.length_ns - expected.length_ns);
-    expected.length_ns = LengthModel::next(expected.length_ns, s.length_ns);
-    end_ns += static_cast<uint64_t>(s.length_ns);
+    if (expected.block != block_)
+      expected = {block_, ExpectedLength(representatives_[s.id].length_ns() /
+                                         static_cast<int64_t>(step_ns_))};
+    model_.signed_number(coder, ExpectedLength::contexts(s.id),
+                         s.length - expected.length.length());
+    expected.length.saw(s.length);
+    end += static_cast<uint64_t>(s.length);
   }
   coder.finish();
   TimeBlock& block = chunk.blocks.emplace_back();
   block.calls = static_cast<uint32_t>(calls_);
   block.bytes = static_cast<uint32_t>(bytes.size() - begin);
   block.checksum = checksum32(std::string_view(bytes).substr(begin));
-  block.begin_ns = start_ns_;
-  block.end_ns = start_ns_ = end_ns;
+  block.begin_ns = start_ * step_ns_;
+  block.end_ns = end * step_ns_;
+  start_ = end;
   segments_.clear();
   calls_ = 0;
 }

@@ -26,11 +26,15 @@ inline constexpr size_t kMaxCallsPerSegment = 8192;
 
 class SegmentEncoder {
  public:
-  // `representatives` outlive it, each with 1 to kMaxCallsPerSegment calls.
-  explicit SegmentEncoder(std::span<const Representative> representatives)
-      : representatives_(representatives), expected_(representatives.size()) {}
+  // `representatives` outlive it, each with 1 to kMaxCallsPerSegment calls. Starts are rounded to
+  // multiples of `step_ns`, 1 to kMaxStepNs; roundings do not add up.
+  explicit SegmentEncoder(std::span<const Representative> representatives, uint32_t step_ns = 1)
+      : representatives_(representatives), step_ns_(step_ns), expected_(representatives.size()) {}
 
-  void begin(uint64_t start_ns) { start_ns_ = start_ns; }
+  void begin(uint64_t start_ns) {
+    now_ns_ = start_ns;
+    start_ = now_ = rounded(start_ns);
+  }
   // The next segment: `id` stands for it. It begins where the one before ended; `length_ns` is from
   // there to its end, below kMaxSegmentNs. Appends a block to chunk and bytes when one is full.
   void segment(uint32_t id, uint64_t length_ns, TimeChunk& chunk, std::string& bytes);
@@ -45,18 +49,22 @@ class SegmentEncoder {
  private:
   struct Segment {
     uint32_t id;
-    int64_t length_ns;
+    int64_t length;  // in steps
   };
   struct Expected {
     uint32_t block = 0;
-    int64_t length_ns = 0;
+    ExpectedLength length;
   };
 
+  uint64_t rounded(uint64_t ns) const { return (ns + step_ns_ / 2) / step_ns_; }
+
   std::span<const Representative> representatives_;
+  uint64_t step_ns_;
   std::vector<Segment> segments_;  // of the block
   std::vector<Expected> expected_;
   SegmentModel model_;
-  uint64_t start_ns_ = 0;  // of the block's first segment
+  uint64_t now_ns_ = 0;           // where the next segment begins
+  uint64_t now_ = 0, start_ = 0;  // in steps; start of the block's first segment
   uint32_t block_ = 0;
   size_t calls_ = 0;
 };

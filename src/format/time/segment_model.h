@@ -2,6 +2,7 @@
 // directions, as in model.h. docs/format.md, Reduced times, is the normative text.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -78,18 +79,28 @@ class SegmentModel {
   bool ok_ = true;
 };
 
-// The lengths of segments in a block: of the same representative they are expected to be like those
-// before.
-class LengthModel {
+// The length that the next segment of a representative is expected to have, in steps: at first its
+// own; then what comes moves it, the less the further it is from what usually comes.
+class ExpectedLength {
  public:
+  ExpectedLength() = default;
+  explicit ExpectedLength(int64_t length) : length_(length), usual_(length / 32 + 1) {}
+
+  int64_t length() const { return length_; }
+  void saw(int64_t length) {
+    const int64_t off = length - length_;
+    const int64_t size = off < 0 ? -off : off;
+    length_ += std::clamp(off / 4, -usual_, usual_);
+    usual_ += (std::min(size, 4 * usual_) - usual_) / 4 + (size > usual_ ? 1 : 0);
+  }
   static SegmentModel::Contexts contexts(uint32_t id) {
     const uint32_t all = time_hash(4);
     return {time_hash(0xa0000000u + id), all, all};
   }
-  // At first it is the representative's own length; afterwards it follows what comes.
-  static int64_t next(int64_t expected, int64_t length) {
-    return expected + (length - expected) / 4;
-  }
+
+ private:
+  int64_t length_ = 0;
+  int64_t usual_ = 1;  // how far off, at least 1
 };
 
 // What is expected of the numbers of a representative; `like` is the one before with the same

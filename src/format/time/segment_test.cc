@@ -45,6 +45,7 @@ struct Case {
   std::vector<Representative> representatives;
   std::vector<Segment> segments;
   uint64_t start_ns = 0;
+  uint32_t step_ns = 1;
 };
 
 Case random_case(uint64_t seed, bool nested) {
@@ -70,7 +71,7 @@ struct Made {
 
 Made encode(const Case& c) {
   Made made;
-  SegmentEncoder encoder(c.representatives);
+  SegmentEncoder encoder(c.representatives, c.step_ns);
   encoder.begin(c.start_ns);
   for (const Segment& s : c.segments) encoder.segment(s.id, s.length_ns, made.chunk, made.bytes);
   encoder.finish(made.chunk, made.bytes);
@@ -85,7 +86,7 @@ base::Status decode(const Case& c, const Made& made, std::vector<TimedCall>& out
     std::vector<TimedCall> calls(block.calls);
     const base::Status decoded =
         decoder.decode(block, std::string_view(made.bytes).substr(at, block.bytes), before,
-                       c.representatives, calls);
+                       c.representatives, c.step_ns, calls);
     if (!decoded.ok()) return decoded;
     at += block.bytes;
     before = block.end_ns;
@@ -156,6 +157,23 @@ TEST(Segments, WorkedExample) {
   EXPECT_EQ(calls, expected);
 }
 
+// Roundings do not add up: every start is that of the file without steps, rounded.
+TEST(Segments, StartsAreKeptToAStep) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Case c = random_case(seed, false);
+    for (Representative& r : c.representatives) r = {r.context, kNoElastic, {0, 0}};
+    std::vector<TimedCall> exact, rounded;
+    ASSERT_TRUE(decode(c, encode(c), exact).ok());
+    const size_t bytes = encode(c).bytes.size();
+    c.step_ns = 100;
+    ASSERT_TRUE(decode(c, encode(c), rounded).ok());
+    EXPECT_LT(encode(c).bytes.size(), bytes + 10);
+    ASSERT_EQ(exact.size(), rounded.size());
+    for (size_t i = 0; i < exact.size(); ++i)
+      ASSERT_EQ(rounded[i].begin_ns, (exact[i].begin_ns + 50) / 100 * 100) << seed << ' ' << i;
+  }
+}
+
 TEST(Segments, BlocksHaveABoundAndAreReadAlone) {
   Case c;
   c.representatives.push_back({0, kNoElastic, {}});
@@ -170,7 +188,7 @@ TEST(Segments, BlocksHaveABoundAndAreReadAlone) {
     SegmentDecoder decoder;  // knows nothing of the blocks before
     ASSERT_TRUE(decoder
                     .decode(block, std::string_view(made.bytes).substr(at, block.bytes),
-                            block.begin_ns, c.representatives, calls)
+                            block.begin_ns, c.representatives, 1, calls)
                     .ok());
     EXPECT_EQ(calls.back().end_ns, block.end_ns - 10);
     at += block.bytes;
@@ -265,6 +283,7 @@ TEST(Segments, TheIndexComesBack) {
   index.segments = info_of(bytes, c.representatives.size(), 4);
   index.segments.source = SegmentSource::kMarks;
   index.segments.across = AcrossRanks::kGroups;
+  index.segments.step_ns = 250;
   index.segments.segments = c.segments.size();
   index.segments.matches = 17;
   index.segments.possible_matches = 20;

@@ -1,7 +1,7 @@
 // Reduced times: segments of calls that representatives stand for (trace profiling). The times of a
 // location are then its sequence of (representative, length of the segment): each segment begins
-// where the one before it ended, so that its start is known to the nanosecond, and times of calls
-// come from the representative. docs/format.md, Reduced times.
+// where the one before it ended, so that its start is known, to the nanosecond or to a step that
+// the file says, and times of calls come from the representative. docs/format.md, Reduced times.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@ namespace refrain::format {
 
 // Stamps and lengths are below this many ns (36 years).
 inline constexpr int64_t kMaxSegmentNs = int64_t{1} << 60;
+inline constexpr uint32_t kMaxStepNs = 1'000'000'000;
 inline constexpr uint32_t kNoElastic = UINT32_MAX;
 
 // Where segments come from: loops that the grammar has found, or what the program marked.
@@ -38,6 +39,7 @@ struct Representative {
 struct SegmentInfo {
   SegmentSource source = SegmentSource::kLoops;
   AcrossRanks across = AcrossRanks::kOff;
+  uint32_t step_ns = 1;  // starts of segments are kept as multiples of this
   uint64_t segments = 0;
   uint64_t matches = 0, possible_matches = 0;
   double threshold = 0;     // in force at the end; k for iter_k
