@@ -97,9 +97,15 @@ base::Status decode_block(TimeStore& store, const format::TimeTable& table,
   const auto bytes = store.read(block.offset, block.block.bytes);
   if (!bytes.ok()) return bytes.error();
   if (table.spec().mode == format::TimeMode::kSegments) {
-    thread_local format::SegmentDecoder segments;
-    return segments.decode(block.block, *bytes, block.before_ns, table.representatives(),
-                           table.segments().step_ns, calls);
+    // As below, for the trace that was read last.
+    thread_local std::pair<format::TimeTable::Representatives,
+                           std::optional<format::SegmentDecoder>>
+        segments;
+    if (segments.first != table.representatives()) {
+      segments.first = table.representatives();
+      segments.second.emplace(*segments.first, table.segments().step_ns);
+    }
+    return segments.second->decode(block.block, *bytes, block.before_ns, calls);
   }
   // Its tables take a mebibyte: one for all cursors of a thread.
   thread_local std::optional<std::pair<format::TimeSpec, format::BlockDecoder>> decoder;

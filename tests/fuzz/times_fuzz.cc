@@ -71,8 +71,8 @@ void read_segments(std::string_view bytes, uint8_t calls) {
   block.checksum = checksum32(bytes);
   block.begin_ns = 1000;
   block.end_ns = 100'000;
-  SegmentDecoder decoder;
-  if (!decoder.decode(block, bytes, 500, representatives, 1, out).ok()) return;
+  SegmentDecoder decoder(representatives, 1);
+  if (!decoder.decode(block, bytes, 500, out).ok()) return;
   uint64_t end = block.begin_ns;
   for (const TimedCall& call : out) {
     require(call.begin_ns <= call.end_ns, "no call ends before it begins");

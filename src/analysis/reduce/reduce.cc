@@ -191,14 +191,23 @@ class Reducer {
   }
 
   Status encode(const Profile& profile) {
-    std::vector<format::Representative> all;
-    all.reserve(profile.segments.size());
-    for (const ProfileSegment& s : profile.segments) all.push_back(representative_of(s));
     // By location, so that what belongs to a rank stands together.
     std::vector<std::pair<const ProcessGroup*, const GroupMember*>> members(locations_.size());
     for (const ProcessGroup& g : profile.groups)
       for (const GroupMember& m : g.members) members[m.rank] = {&g, &m};
     info().step_ns = step_of(profile);
+    // Numbered by first use: the coder expects new ones in order.
+    constexpr uint32_t kUnused = UINT32_MAX;
+    std::vector<uint32_t> number(profile.segments.size(), kUnused);
+    std::vector<format::Representative> all;
+    for (const auto& [group, member] : members) {
+      if (group == nullptr) continue;
+      for (const uint32_t id : group->sequence) {
+        if (number[id] != kUnused) continue;
+        number[id] = static_cast<uint32_t>(all.size());
+        all.push_back(representative_of(profile.segments[id]));
+      }
+    }
     for (size_t i = 0; i < locations_.size(); ++i) {
       const auto [group, member] = members[i];
       if (group == nullptr || group->sequence.empty()) continue;
@@ -208,8 +217,8 @@ class Reducer {
       format::SegmentEncoder encoder(all, info().step_ns);
       encoder.begin(static_cast<uint64_t>(member->starts_ns[0]));
       for (size_t s = 0; s < group->sequence.size(); ++s)
-        encoder.segment(group->sequence[s], static_cast<uint64_t>(member->lengths_ns[s]), chunk,
-                        out_.times.bytes);
+        encoder.segment(number[group->sequence[s]], static_cast<uint64_t>(member->lengths_ns[s]),
+                        chunk, out_.times.bytes);
       encoder.finish(chunk, out_.times.bytes);
       out_.times.index.chunks.push_back(std::move(chunk));
     }

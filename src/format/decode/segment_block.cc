@@ -1,7 +1,6 @@
 #include "format/decode/segment_block.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <string>
 #include <utility>
@@ -41,10 +40,12 @@ class RepresentativeReader {
       return false;
     calls_left_ -= calls;
     if (elastic > 0) r.elastic = static_cast<uint32_t>(elastic - 1);
-    auto& like = last_.try_emplace({context_, calls}, SIZE_MAX).first->second;
+    Like& like = likes_[{context_, calls}];
     r.stamps.reserve(2 * calls);
-    if (!read_stamps(r, calls, like == SIZE_MAX ? nullptr : &all[like])) return false;
-    like = all.size();
+    if (!read_stamps(r, calls, like.count == 0 ? nullptr : &all[like.last], like.count))
+      return false;
+    like.last = all.size();
+    ++like.count;
     all.push_back(std::move(r));
     return true;
   }
@@ -53,10 +54,15 @@ class RepresentativeReader {
  private:
   static constexpr size_t kModelCalls = 32768;
 
-  bool read_stamps(Representative& r, uint64_t calls, const Representative* like) {
+  struct Like {
+    size_t last = 0;
+    uint32_t count = 0;
+  };
+
+  bool read_stamps(Representative& r, uint64_t calls, const Representative* like, uint32_t likes) {
     int64_t before = 0, end = 0;
     for (size_t k = 0; k < 2 * calls; ++k) {
-      const auto contexts = RepresentativeModel::of_stamp(r, calls, like, k);
+      const auto contexts = RepresentativeModel::of_stamp(r, calls, like, likes);
       const bool is_begin = k % 2 == 0;
       const int64_t step = is_begin ? model_.signed_number(coder_, contexts, 0)
                                     : static_cast<int64_t>(model_.number(coder_, contexts, 0));
@@ -74,7 +80,7 @@ class RepresentativeReader {
   RangeDecoder coder_;
   uint64_t calls_left_;
   SegmentModel model_;
-  std::map<std::pair<uint32_t, uint64_t>, size_t> last_;
+  std::map<std::pair<uint32_t, uint64_t>, Like> likes_;
   uint32_t context_ = 0;
 };
 
@@ -111,39 +117,32 @@ void rebuild_segment(const Representative& r, uint64_t start_ns, uint64_t length
   }
 }
 
+SegmentDecoder::SegmentDecoder(std::span<const Representative> representatives, uint32_t step_ns)
+    : representatives_(representatives), step_ns_(step_ns) {
+  if (!representatives.empty()) sequence_.emplace(representatives.size(), step_ns);
+}
+
 base::Status SegmentDecoder::decode(const TimeBlock& block, std::string_view bytes,
-                                    uint64_t before_ns,
-                                    std::span<const Representative> representatives,
-                                    uint32_t step_ns, std::span<TimedCall> calls) {
+                                    uint64_t before_ns, std::span<TimedCall> calls) {
   if (checksum32(bytes) != block.checksum) return base::fail("wrong checksum of a block of times");
   if (block.calls != calls.size() || calls.empty() || calls.size() > kMaxCallsPerBlock)
     return base::fail("a block of times has another number of calls than its index says");
   if (block.end_ns >= kMaxTimeNs || block.begin_ns > block.end_ns || before_ns > block.begin_ns)
     return base::fail("a block of times ends before it begins");
-  if (representatives.empty()) return base::fail("a block of times has nothing to refer to");
-  if (++block_ == 0) expected_.clear(), block_ = 1;
-  expected_.resize(representatives.size());
-  model_.reset(calls.size());
+  if (!sequence_) return base::fail("a block of times has nothing to refer to");
   RangeDecoder coder(bytes);
-  const auto bits = static_cast<unsigned>(std::bit_width(representatives.size() - 1));
-  uint32_t before = 0, earlier = 0;
+  sequence_->begin(coder, calls.size(), 0);
   uint64_t start = block.begin_ns;
   for (size_t done = 0; done < calls.size();) {
-    const uint32_t id = model_.id(coder, bits, before, earlier, 0);
-    if (id >= representatives.size() || representatives[id].calls() > calls.size() - done)
-      return base::fail("a block of times refers to segments that do not fit");
-    earlier = std::exchange(before, id);
-    const Representative& r = representatives[id];
-    Expected& expected = expected_[id];
-    if (expected.block != block_)
-      expected = {block_, ExpectedLength(r.length_ns() / static_cast<int64_t>(step_ns))};
-    const int64_t off = model_.signed_number(coder, ExpectedLength::contexts(id), 0);
-    const int64_t steps = expected.length.length() + off;
-    if (!model_.ok() || steps < 0 ||
-        static_cast<uint64_t>(steps) > (block.end_ns - start) / step_ns)
+    uint32_t id = 0;
+    int64_t steps = 0;
+    if (!sequence_->next(coder, representatives_, &id, &steps) || steps < 0 ||
+        static_cast<uint64_t>(steps) > (block.end_ns - start) / step_ns_)
       return base::fail("a segment of a block of times is out of order");
-    expected.length.saw(steps);
-    const uint64_t length = static_cast<uint64_t>(steps) * step_ns;
+    const Representative& r = representatives_[id];
+    if (r.calls() > calls.size() - done)
+      return base::fail("a block of times refers to segments that do not fit");
+    const uint64_t length = static_cast<uint64_t>(steps) * step_ns_;
     rebuild_segment(r, start, length, calls.subspan(done, r.calls()));
     start += length;
     done += r.calls();

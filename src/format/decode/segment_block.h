@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -23,22 +24,19 @@ base::Result<std::vector<Representative>> read_representatives(const SegmentInfo
 void rebuild_segment(const Representative& representative, uint64_t start_ns, uint64_t length_ns,
                      std::span<TimedCall> calls);
 
-// Keep one for each thread that reads: it holds tables.
+// For one set of representatives, which outlive it, and one step. Keep one for each thread that
+// reads: it holds tables.
 class SegmentDecoder {
  public:
-  // As BlockDecoder::decode(). `representatives` and the step are the same for all blocks.
+  SegmentDecoder(std::span<const Representative> representatives, uint32_t step_ns);
+  // As BlockDecoder::decode().
   base::Status decode(const TimeBlock& block, std::string_view bytes, uint64_t before_ns,
-                      std::span<const Representative> representatives, uint32_t step_ns,
                       std::span<TimedCall> calls);
 
  private:
-  struct Expected {
-    uint32_t block = 0;
-    ExpectedLength length;
-  };
-  SegmentModel model_;
-  std::vector<Expected> expected_;  // by representative
-  uint32_t block_ = 0;
+  std::span<const Representative> representatives_;
+  uint64_t step_ns_;
+  std::optional<SegmentSequence> sequence_;  // where there is a representative
 };
 
 }  // namespace refrain::format

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -43,8 +43,11 @@ class TimeTable {
   const TimeSpec& spec() const { return spec_; }
   // TimeMode::kSegments only. What stands for segments is read apart: see set_representatives().
   const SegmentInfo& segments() const { return segments_; }
-  std::span<const Representative> representatives() const { return representatives_; }
-  void set_representatives(std::vector<Representative> all) { representatives_ = std::move(all); }
+  using Representatives = std::shared_ptr<const std::vector<Representative>>;
+  const Representatives& representatives() const { return representatives_; }
+  void set_representatives(std::vector<Representative> all) {
+    representatives_ = std::make_shared<const std::vector<Representative>>(std::move(all));
+  }
   uint64_t block_count() const { return block_count_; }
   uint64_t block_bytes() const { return block_bytes_; }
   using Location = std::pair<uint64_t, uint32_t>;  // rank, thread
@@ -56,7 +59,7 @@ class TimeTable {
  private:
   TimeSpec spec_;
   SegmentInfo segments_;
-  std::vector<Representative> representatives_;
+  Representatives representatives_;
   std::vector<std::vector<ClockPoint>> clocks_;
   int64_t base_ns_ = 0;
   std::map<Location, std::vector<Block>> locations_;

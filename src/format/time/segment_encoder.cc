@@ -1,6 +1,6 @@
 #include "format/time/segment_encoder.h"
 
-#include <bit>
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -21,25 +21,31 @@ void SegmentEncoder::segment(uint32_t id, uint64_t length_ns, TimeChunk& chunk,
   if (calls_ >= kCallsPerSegmentBlock) finish(chunk, bytes);
 }
 
+// The first of the representatives that follow each other by number, up to the highest, in the
+// order in which they are first used in the block: where numbers are given by first use, the new
+// ones.
+uint32_t SegmentEncoder::find_new() {
+  uint32_t highest = 0;
+  for (size_t i = 0; i < segments_.size(); ++i) {
+    uint64_t& at = first_at_[segments_[i].id];
+    if (at <= coded_) at = coded_ + 1 + i;
+    highest = std::max(highest, segments_[i].id);
+  }
+  uint32_t first = highest;
+  while (first > 0 && first_at_[first - 1] > coded_ && first_at_[first - 1] < first_at_[first])
+    --first;
+  coded_ += segments_.size();
+  return first;
+}
+
 void SegmentEncoder::finish(TimeChunk& chunk, std::string& bytes) {
   if (segments_.empty()) return;
-  ++block_;
-  model_.reset(calls_);
   const size_t begin = bytes.size();
   RangeEncoder coder(bytes);
-  const auto bits = static_cast<unsigned>(std::bit_width(representatives_.size() - 1));
-  uint32_t before = 0, earlier = 0;
+  sequence_.begin(coder, calls_, find_new());
   uint64_t end = start_;
-  for (const Segment& s : segments_) {
-    model_.id(coder, bits, before, earlier, s.id);
-    earlier = std::exchange(before, s.id);
-    Expected& expected = expected_[s.id];
-    if (expected.block != block_)
-      expected = {block_, ExpectedLength(representatives_[s.id].length_ns() /
-                                         static_cast<int64_t>(step_ns_))};
-    model_.signed_number(coder, ExpectedLength::contexts(s.id),
-                         s.length - expected.length.length());
-    expected.length.saw(s.length);
+  for (Segment& s : segments_) {
+    sequence_.next(coder, representatives_, &s.id, &s.length);
     end += static_cast<uint64_t>(s.length);
   }
   coder.finish();
@@ -75,7 +81,11 @@ base::Result<std::string> encode_representatives(std::span<const Representative>
   SegmentModel model;
   model.reset(kCallsPerSegmentBlock);
   RangeEncoder coder(bytes);
-  std::map<std::pair<uint32_t, size_t>, const Representative*> last;
+  struct Like {
+    const Representative* last = nullptr;
+    uint32_t count = 0;
+  };
+  std::map<std::pair<uint32_t, size_t>, Like> likes;
   uint32_t context = 0;
   for (size_t i = 0; i < representatives.size(); ++i) {
     const Representative& r = representatives[i];
@@ -87,17 +97,20 @@ base::Result<std::string> encode_representatives(std::span<const Representative>
     model.number(coder, RepresentativeModel::of_calls(context), r.calls());
     model.number(coder, RepresentativeModel::of_elastic(context),
                  r.elastic == kNoElastic ? 0 : r.elastic + 1);
-    const Representative*& like = last[{context, r.stamps.size()}];
-    int64_t before = 0;
+    Like& like = likes[{context, r.stamps.size()}];
+    Representative known;  // as far as the decoder knows it
+    known.context = context;
     for (size_t k = 0; k < r.stamps.size(); ++k) {
-      const auto contexts = RepresentativeModel::of_stamp(r, r.calls(), like, k);
+      const auto contexts = RepresentativeModel::of_stamp(known, r.calls(), like.last, like.count);
+      const int64_t step = r.stamps[k] - (k == 0 ? 0 : r.stamps[k - 1]);
       if (k % 2 == 0)
-        model.signed_number(coder, contexts, r.stamps[k] - before);
+        model.signed_number(coder, contexts, step);
       else
-        model.number(coder, contexts, static_cast<uint64_t>(r.stamps[k] - before));
-      before = r.stamps[k];
+        model.number(coder, contexts, static_cast<uint64_t>(step));
+      known.stamps.push_back(r.stamps[k]);
     }
-    like = &r;
+    like.last = &r;
+    ++like.count;
   }
   coder.finish();
   return bytes;

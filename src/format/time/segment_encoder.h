@@ -29,7 +29,10 @@ class SegmentEncoder {
   // `representatives` outlive it, each with 1 to kMaxCallsPerSegment calls. Starts are rounded to
   // multiples of `step_ns`, 1 to kMaxStepNs; roundings do not add up.
   explicit SegmentEncoder(std::span<const Representative> representatives, uint32_t step_ns = 1)
-      : representatives_(representatives), step_ns_(step_ns), expected_(representatives.size()) {}
+      : representatives_(representatives),
+        step_ns_(step_ns),
+        sequence_(representatives.size(), step_ns),
+        first_at_(representatives.size()) {}
 
   void begin(uint64_t start_ns) {
     now_ns_ = start_ns;
@@ -42,8 +45,8 @@ class SegmentEncoder {
   void finish(TimeChunk& chunk, std::string& bytes);
 
   size_t memory_bytes() const {
-    return sizeof *this + model_.memory_bytes() + segments_.capacity() * sizeof(Segment) +
-           expected_.capacity() * sizeof(Expected);
+    return sizeof *this + sequence_.memory_bytes() + segments_.capacity() * sizeof(Segment) +
+           first_at_.capacity() * sizeof(uint64_t);
   }
 
  private:
@@ -51,21 +54,18 @@ class SegmentEncoder {
     uint32_t id;
     int64_t length;  // in steps
   };
-  struct Expected {
-    uint32_t block = 0;
-    ExpectedLength length;
-  };
 
   uint64_t rounded(uint64_t ns) const { return (ns + step_ns_ / 2) / step_ns_; }
+  uint32_t find_new();
 
   std::span<const Representative> representatives_;
   uint64_t step_ns_;
   std::vector<Segment> segments_;  // of the block
-  std::vector<Expected> expected_;
-  SegmentModel model_;
-  uint64_t now_ns_ = 0;           // where the next segment begins
-  uint64_t now_ = 0, start_ = 0;  // in steps; start of the block's first segment
-  uint32_t block_ = 0;
+  SegmentSequence sequence_;
+  std::vector<uint64_t> first_at_;  // number of its first segment in the block, after those before
+  uint64_t coded_ = 0;              // segments of blocks before, plus 1
+  uint64_t now_ns_ = 0;             // where the next segment begins
+  uint64_t now_ = 0, start_ = 0;    // in steps; start of the block's first segment
   size_t calls_ = 0;
 };
 

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "base/bytes.h"
 #include "format/time/model.h"
@@ -57,11 +60,13 @@ class SegmentModel {
     return base::unzigzag(number(coder, contexts, base::zigzag(value)));
   }
 
-  // A representative's number, of `bits` bits; behind `before` and, before that, `earlier`.
   template <class Coder>
-  uint32_t id(Coder& coder, unsigned bits, uint32_t before, uint32_t earlier, uint32_t value) {
-    const uint32_t after = time_hash(0x60000000u + before);
-    const Contexts contexts = {time_hash(after + 0x20000u + earlier), after, time_hash(3)};
+  bool bit(Coder& coder, const Contexts& contexts, bool value) {
+    return slots_.bit(coder, contexts, 1, value);
+  }
+  // Of `bits` bits.
+  template <class Coder>
+  uint32_t tree(Coder& coder, const Contexts& contexts, unsigned bits, uint32_t value) {
     uint32_t node = 1;
     for (unsigned i = bits; i-- > 0;)
       node = node * 2 +
@@ -93,32 +98,92 @@ class ExpectedLength {
     length_ += std::clamp(off / 4, -usual_, usual_);
     usual_ += (std::min(size, 4 * usual_) - usual_) / 4 + (size > usual_ ? 1 : 0);
   }
-  static SegmentModel::Contexts contexts(uint32_t id) {
-    const uint32_t all = time_hash(4);
-    return {time_hash(0xa0000000u + id), all, all};
-  }
 
  private:
   int64_t length_ = 0;
   int64_t usual_ = 1;  // how far off, at least 1
 };
 
+// The segments of a block, one after the other: which representative, and how long. New ones are
+// expected in the order of their numbers; of those that are rare nothing is remembered, because
+// what that takes in the tables is lost to the others.
+class SegmentSequence {
+ public:
+  SegmentSequence(size_t representatives, uint32_t step_ns)
+      : step_ns_(static_cast<int64_t>(step_ns)),
+        bits_(static_cast<unsigned>(std::bit_width(representatives - 1))),
+        known_(representatives) {}
+
+  size_t memory_bytes() const { return model_.memory_bytes() + known_.capacity() * sizeof(Known); }
+
+  // A block of so many calls. `first_new`: the number that the first new one is expected to have.
+  template <class Coder>
+  void begin(Coder& coder, size_t calls, uint32_t first_new) {
+    model_.reset(calls);
+    ++block_;
+    before_ = earlier_ = kRare;
+    news_ = 0;
+    next_new_ = static_cast<uint32_t>(coder.raw(bits_, first_new));
+  }
+  // The next segment; its length in steps. False when it cannot be.
+  template <class Coder>
+  bool next(Coder& coder, std::span<const Representative> representatives, uint32_t* id,
+            int64_t* length) {
+    const uint32_t of_new = time_hash(0xe0000000u + news_);
+    const bool is_new =
+        model_.bit(coder, {time_hash(of_new + before_), of_new, time_hash(3)}, *id == next_new_);
+    news_ = (news_ << 1 | static_cast<uint32_t>(is_new)) & 7;
+    const uint32_t after = time_hash(0x60000000u + before_);
+    *id = is_new ? next_new_++
+                 : model_.tree(coder, {time_hash(after + 0x20000u + earlier_), after, time_hash(9)},
+                               bits_, *id);
+    if (*id >= known_.size()) return false;
+    Known& known = known_[*id];
+    if (known.block != block_)
+      known = {block_, 0, ExpectedLength(representatives[*id].length_ns() / step_ns_)};
+    const uint32_t all = time_hash(4);
+    const uint32_t own = known.seen < kOften ? all : time_hash(0xa0000000u + *id);
+    *length = known.length.length() +
+              model_.signed_number(coder, {own, all, all}, *length - known.length.length());
+    known.length.saw(*length);
+    earlier_ = before_;
+    before_ = known.seen < kOften ? kRare : *id;
+    known.seen += known.seen < kOften ? 1 : 0;
+    return model_.ok();
+  }
+
+ private:
+  static constexpr uint32_t kOften = 2;
+  static constexpr uint32_t kRare = UINT32_MAX;
+  struct Known {
+    uint32_t block = 0, seen = 0;
+    ExpectedLength length;
+  };
+
+  int64_t step_ns_;
+  unsigned bits_;
+  SegmentModel model_;
+  std::vector<Known> known_;  // of the block, by representative
+  uint32_t block_ = 0;
+  uint32_t before_ = kRare, earlier_ = kRare;
+  uint32_t news_ = 0;  // which of the last three were new
+  uint32_t next_new_ = 0;
+};
+
 // What is expected of the numbers of a representative; `like` is the one before with the same
-// context and number of calls.
+// context and number of calls, if there is one, and `likes` how many there are.
 class RepresentativeModel {
  public:
-  // How large the number is in a representative like it.
-  static uint32_t top_of(const Representative* like, size_t k) {
-    if (like == nullptr) return 0;
-    const int64_t before = k == 0 ? 0 : like->stamps[k - 1];
-    return split_exact(base::zigzag(like->stamps[k] - before)).top;
-  }
   static SegmentModel::Contexts of_stamp(const Representative& r, uint64_t calls,
-                                         const Representative* like, size_t k) {
-    const uint32_t kind = 8 + static_cast<uint32_t>(k % 2);
+                                         const Representative* like, uint32_t likes) {
+    const auto k = static_cast<uint32_t>(r.stamps.size());
+    const uint32_t kind = time_hash(8 + k % 2);
+    const uint32_t top =
+        like == nullptr ? 0x100u + (k < 2 ? 0 : top_of(r, k - 2)) : top_of(*like, k);
+    const uint32_t of_top = time_hash(kind + 0x20000u + top);
+    if (likes < kOften) return {of_top, of_top, kind};
     const uint32_t place = time_hash(0x70000000u + r.context) + static_cast<uint32_t>(calls);
-    return {time_hash(time_hash(place) + static_cast<uint32_t>(k)),
-            time_hash(time_hash(kind) + 0x20000u + top_of(like, k)), time_hash(kind)};
+    return {time_hash(time_hash(place) + k), of_top, kind};
   }
   static SegmentModel::Contexts of_context(uint32_t before) {
     return {time_hash(0xb0000000u + before), time_hash(5), time_hash(5)};
@@ -128,6 +193,14 @@ class RepresentativeModel {
   }
   static SegmentModel::Contexts of_elastic(uint32_t context) {
     return {time_hash(0xd0000000u + context), time_hash(7), time_hash(7)};
+  }
+
+ private:
+  static constexpr uint32_t kOften = 3;
+  // How large the number of stamp k is.
+  static uint32_t top_of(const Representative& r, size_t k) {
+    const int64_t step = r.stamps[k] - (k == 0 ? 0 : r.stamps[k - 1]);
+    return split_exact(k % 2 == 0 ? base::zigzag(step) : static_cast<uint64_t>(step)).top;
   }
 };
 

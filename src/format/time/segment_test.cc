@@ -79,14 +79,13 @@ Made encode(const Case& c) {
 }
 
 base::Status decode(const Case& c, const Made& made, std::vector<TimedCall>& out) {
-  SegmentDecoder decoder;
+  SegmentDecoder decoder(c.representatives, c.step_ns);
   size_t at = 0;
   uint64_t before = 0;
   for (const TimeBlock& block : made.chunk.blocks) {
     std::vector<TimedCall> calls(block.calls);
     const base::Status decoded =
-        decoder.decode(block, std::string_view(made.bytes).substr(at, block.bytes), before,
-                       c.representatives, c.step_ns, calls);
+        decoder.decode(block, std::string_view(made.bytes).substr(at, block.bytes), before, calls);
     if (!decoded.ok()) return decoded;
     at += block.bytes;
     before = block.end_ns;
@@ -185,10 +184,10 @@ TEST(Segments, BlocksHaveABoundAndAreReadAlone) {
   for (const TimeBlock& block : made.chunk.blocks) {
     EXPECT_LE(block.calls, kMaxCallsPerBlock);
     std::vector<TimedCall> calls(block.calls);
-    SegmentDecoder decoder;  // knows nothing of the blocks before
+    SegmentDecoder decoder(c.representatives, 1);  // knows nothing of the blocks before
     ASSERT_TRUE(decoder
                     .decode(block, std::string_view(made.bytes).substr(at, block.bytes),
-                            block.begin_ns, c.representatives, 1, calls)
+                            block.begin_ns, calls)
                     .ok());
     EXPECT_EQ(calls.back().end_ns, block.end_ns - 10);
     at += block.bytes;
