@@ -95,8 +95,9 @@ class ExpectedLength {
   void saw(int64_t length) {
     const int64_t off = length - length_;
     const int64_t size = off < 0 ? -off : off;
-    length_ += std::clamp(off / 4, -usual_, usual_);
-    usual_ += (std::min(size, 4 * usual_) - usual_) / 4 + (size > usual_ ? 1 : 0);
+    const int64_t most = usual_ / 4 + 1;
+    length_ += std::clamp(off / 4, -most, most);
+    usual_ += size > usual_ ? usual_ / 8 + 1 : -(usual_ / 8);
   }
 
  private:
