@@ -90,7 +90,6 @@ void add_evaluate(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
       "evaluate", "How much reducing the times of a trace loses: size, matching, error, trends");
-  verb->group("");  // not in --help before the recorder writes times of single calls
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with exact times")
       ->required();
   verb->add_option(

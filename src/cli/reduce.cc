@@ -87,7 +87,6 @@ void add_reduce(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
       "reduce", "Keeps representatives of segments of time instead of the times of all calls");
-  verb->group("");  // not in --help before the recorder writes times of single calls
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with times")->required();
   verb->add_option("-o,--output", options->output, "Trace file to write")->required();
   verb->add_option("--method", options->method,
