@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "format/checksum.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/encode/trace_file_writer.h"
+#include "format/time/segment_encoder.h"
 #include "format/time/spec.h"
 #include "reader/test_trace.h"
 #include "reader/trace_impl.h"
@@ -160,6 +162,86 @@ TEST(Times, WrittenPieceByPiece) {
   EXPECT_EQ(times_of(zero), first);
   EXPECT_TRUE(reader::verify_times(*trace, 10).empty());
   std::filesystem::remove(path);
+}
+
+// Reduced times: the representatives come last.
+TEST(Times, SegmentsWrittenPieceByPiece) {
+  reader::TraceBuilder b = loop(400), whole = loop(400);
+  const std::vector<format::Representative> representatives = {
+      {0, format::kNoElastic, {10, 50, 60, 100, 110, 150}}};
+  const std::string dictionary = format::encode_representatives(representatives).value();
+  format::TimeSpec spec;
+  spec.mode = format::TimeMode::kSegments;
+  spec.method = "iter_k:1";
+  format::TimeData& expected = whole.data().times;
+  expected.index.spec = spec;
+  format::SegmentInfo& info = expected.index.segments;
+  info.segments = 800;
+  info.contexts = {"main_loop_1_1"};
+  info.representatives = 1;
+  info.bytes = dictionary.size();
+  info.checksum = format::checksum32(dictionary);
+  const std::string path = testing::TempDir() + "/segments_pieces.rfn";
+  auto writer = format::TraceFileWriter::create(path, b.data(), spec, {});
+  ASSERT_TRUE(writer.ok()) << writer.error().to_string();
+  for (const uint64_t rank : {1, 0}) {
+    format::TimeChunk chunk{rank, 0, {}};
+    std::string bytes;
+    format::SegmentEncoder encoder(representatives);
+    encoder.begin(7 * rank);
+    for (uint64_t i = 0; i < 400; ++i) encoder.segment(0, 160 + rank, chunk, bytes);
+    encoder.finish(chunk, bytes);
+    ASSERT_TRUE(writer->append(chunk, bytes).ok());
+    expected.bytes += bytes;
+    expected.index.chunks.push_back(std::move(chunk));
+  }
+  expected.bytes += dictionary;
+  ASSERT_TRUE(writer->append_representatives(info, dictionary).ok());
+  ASSERT_TRUE(writer->finish().ok());
+  EXPECT_EQ(format::read_file(path).value(), format::encode(whole.data()).value());
+  EXPECT_TRUE(format::check(format::read_file(path).value()).empty());
+  const Result<Trace> trace = Trace::open(path);
+  ASSERT_TRUE(trace.ok()) << trace.error().to_string();
+  Pairs first, second;
+  for (uint64_t i = 0; i < 400; ++i)
+    for (const uint64_t call : {0, 50, 100}) {
+      first.emplace_back(160 * i + call + 10, 160 * i + call + 50);
+      second.emplace_back(161 * i + call + 17, 161 * i + call + 57);
+    }
+  RankReader zero(*trace, 0, Times::kRead), one(*trace, 1, Times::kRead);
+  EXPECT_EQ(times_of(zero), first);
+  EXPECT_EQ(times_of(one), second);
+  EXPECT_TRUE(reader::verify_times(*trace, 10).empty());
+  // A bound of each call is not what they have.
+  EXPECT_FALSE(reader::verify_bound(*trace, *trace, 10).ok());
+  std::filesystem::remove(path);
+}
+
+TEST(Times, DamagedRepresentativesAreFoundWhenTimesAreRead) {
+  reader::TraceBuilder b = loop(1);
+  const std::vector<format::Representative> representatives = {
+      {0, format::kNoElastic, {10, 50, 60, 100, 110, 150}}};
+  format::TimeData& times = b.data().times;
+  times.index.spec.mode = format::TimeMode::kSegments;
+  times.index.segments.contexts = {"main_0"};
+  times.index.segments.representatives = 1;
+  for (const uint64_t rank : {0, 1}) {
+    format::TimeChunk chunk{rank, 0, {}};
+    format::SegmentEncoder encoder(representatives);
+    encoder.segment(0, 150, chunk, times.bytes);
+    encoder.finish(chunk, times.bytes);
+    times.index.chunks.push_back(std::move(chunk));
+  }
+  const std::string dictionary = format::encode_representatives(representatives).value();
+  times.index.segments.bytes = dictionary.size();
+  times.index.segments.checksum = format::checksum32(dictionary);
+  times.bytes += dictionary;
+  EXPECT_TRUE(reader::verify_times(b.open(), 10).empty());
+  times.bytes.back() ^= 1;
+  const Trace trace = b.open();  // opening reads no times
+  EXPECT_FALSE(reader::verify_times(trace, 10).empty());
+  RankReader rank(trace, 0, Times::kRead);
+  EXPECT_FALSE(rank.cursor(0).ok());
 }
 
 TEST(Times, NoneAreNotAByte) {

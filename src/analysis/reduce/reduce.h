@@ -4,7 +4,7 @@
 //   auto reduction = reduce::reduce(trace, {.method = similarity::parse_method("auto").value()});
 //   auto done = reduce::write(trace, *reduction, "out.rfn");
 //
-// Memory: a bounded store for each location in turn, then 28 bytes for each segment of the run and
+// Memory: a bounded store for each location in turn, then 20 bytes for each segment of the run and
 // the representatives.
 #pragma once
 

@@ -352,6 +352,27 @@ TEST(Reduce, LongSegmentsAreDivided) {
   EXPECT_EQ(times_of(*rebuilt(trace, *reduction), 0), times_of(trace, 0));
 }
 
+// Every iteration has a signature of its own, but its calls stand at the same places.
+TEST(Reduce, LoopsAreFoundWhereParametersChange) {
+  TestRun run(2, 1);
+  for (int i = 0; i < 60; ++i) {
+    for (uint64_t r = 0; r < 2; ++r) run.work(r, 1e5);
+    run.bcast(static_cast<uint64_t>(i % 2), 10 + i);
+    run.bcast(static_cast<uint64_t>(i % 2), 100 + i);
+    run.barrier();
+  }
+  run.finish();
+  const Trace trace = run.builder().open();
+  const auto reduction = reduce(trace, options_of("avgWave"));
+  ASSERT_TRUE(reduction.ok());
+  const format::SegmentInfo& info = reduction->times.index.segments;
+  EXPECT_GE(info.segments, 2u * 60);
+  EXPECT_GT(info.degree_of_matching(), 0.9);
+  const auto back = rebuilt(trace, *reduction);
+  ASSERT_TRUE(back.ok());
+  EXPECT_TRUE(reader::verify_times(*back, 5).empty());
+}
+
 TEST(Reduce, MessagesAreCountedByName) {
   EXPECT_EQ(messages_of_call("MPI_Isend"), 1u);
   EXPECT_EQ(messages_of_call("MPI_Sendrecv_replace"), 2u);

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "format/time/segment_encoder.h"
 #include "format/trace_data.h"
+#include "grammar/builder.h"
+#include "grammar/walk.h"
 #include "mpi/call_ids.h"
 #include "refrain/calls.h"
 #include "similarity/loops.h"
@@ -73,6 +76,65 @@ struct SegmentReader::Collector {
   uint64_t messages = 0;
 };
 
+// Which grammar's loops are a location's segments, and what stands for each terminal in it.
+struct SegmentReader::Plan {
+  std::optional<grammar::Grammar> own;  // of functions and call paths; else the recorded one
+  std::vector<uint64_t> keys;
+};
+
+SegmentReader::SegmentReader(const Trace& trace, format::SegmentSource source)
+    : trace_(trace), source_(source) {}
+SegmentReader::~SegmentReader() = default;
+
+namespace {
+
+// Segments of more calls than that are hardly iterations of a loop.
+constexpr uint64_t kManyCalls = 32;
+
+uint64_t count_segments(const grammar::Grammar& grammar) {
+  ContextTable contexts;
+  LoopWalk walk(grammar, {}, &contexts);
+  uint64_t count = 0;
+  for (LoopSegment segment; walk.next(&segment);) ++count;
+  return count;
+}
+
+}  // namespace
+
+const SegmentReader::Plan& SegmentReader::plan_of(const Location& location, RankReader& rank) {
+  const GroupId group = *trace_.group_of(location.rank);
+  std::unique_ptr<Plan>& plan = plans_[{group, location.grammar}];
+  if (plan != nullptr) return *plan;
+  plan = std::make_unique<Plan>();
+  const format::TraceData& data = trace_.data();
+  // Signatures mean the same on all ranks.
+  const std::vector<uint32_t>& signatures = data.groups[group].signatures;
+  plan->keys.assign(signatures.begin(), signatures.end());
+  const grammar::Grammar& recorded = data.grammars[location.grammar];
+  const uint64_t segments = count_segments(recorded);
+  if (location.calls <= kManyCalls * segments) return *plan;
+
+  std::vector<uint64_t> keys;
+  std::unordered_map<uint64_t, grammar::Terminal> known;
+  std::vector<grammar::Terminal> terminals;  // by that of the recorded grammar
+  for (const uint32_t id : signatures) {
+    const Signature& signature = rank.signature(id);
+    const uint64_t key = mix(mix(signature.call, signature.site), 1);
+    const auto [at, is_new] = known.try_emplace(key, static_cast<grammar::Terminal>(keys.size()));
+    if (is_new) keys.push_back(key);
+    terminals.push_back(at->second);
+  }
+  if (keys.size() == signatures.size()) return *plan;
+  grammar::Builder builder;
+  for (grammar::Cursor cursor(recorded); !cursor.at_end();)
+    builder.append(terminals[cursor.next()]);
+  grammar::Grammar made = builder.finish();
+  if (count_segments(made) < 2 * segments) return *plan;
+  plan->own = std::move(made);
+  plan->keys = std::move(keys);
+  return *plan;
+}
+
 uint64_t SegmentReader::messages_of(uint64_t structure) const {
   const auto known = messages_.find(structure);
   return known == messages_.end() ? 0 : known->second;
@@ -91,20 +153,17 @@ Status SegmentReader::read(const Location& location, const SegmentVisitor& visit
 
 Status SegmentReader::read_loops(const Location& location, const SegmentVisitor& visit) {
   const format::TraceData& data = trace_.data();
-  const auto group = trace_.group_of(location.rank);
-  if (!group) return base::Done{};
+  if (!trace_.group_of(location.rank)) return base::Done{};
   RankReader rank(trace_, location.rank, Times::kRead);
   Result<Cursor> cursor = rank.cursor(location.thread);
   if (!cursor.ok()) return cursor.error();
-  // Signatures mean the same on all ranks.
-  const std::vector<uint32_t>& signatures = data.groups[*group].signatures;
-  const std::vector<uint64_t> keys(signatures.begin(), signatures.end());
+  const Plan& plan = plan_of(location, rank);
   similarity::LoopOptions options;
-  options.call_keys = keys;
+  options.call_keys = plan.keys;
   // Numbers of contexts are those of one grammar; names hold for all.
   ContextTable contexts;
   std::vector<uint32_t> known;
-  LoopWalk walk(data.grammars[location.grammar], options, &contexts);
+  LoopWalk walk(plan.own ? *plan.own : data.grammars[location.grammar], options, &contexts);
   Collector collector;
   for (LoopSegment segment; walk.next(&segment);) {
     while (known.size() < contexts.size())

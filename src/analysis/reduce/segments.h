@@ -4,16 +4,23 @@
 // A segment reaches from the end of the call before it to the end of its last call: what a rank
 // computes before a call is in the segment of the call, and nothing lies between segments. The
 // first one begins with its first call.
+//
+// Loops are those of the recorded grammar, where equal calls are equal with all parameters. Where
+// that finds next to none (messages of another size in every iteration), they are those of a
+// grammar of functions and call paths, made anew.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "format/time/segments.h"
+#include "refrain/calls.h"
 #include "refrain/trace.h"
 #include "similarity/contexts.h"
 #include "similarity/marks.h"
@@ -29,8 +36,8 @@ using SegmentVisitor = std::function<void(const similarity::SegmentView&)>;
 // all ranks, and how many messages the segments of each structure send and receive.
 class SegmentReader {
  public:
-  SegmentReader(const Trace& trace, format::SegmentSource source)
-      : trace_(trace), source_(source) {}
+  SegmentReader(const Trace& trace, format::SegmentSource source);
+  ~SegmentReader();
 
   // All segments of a location whose calls have times; behind the first call without one there are
   // none. Fails when times cannot be read.
@@ -45,8 +52,10 @@ class SegmentReader {
 
  private:
   struct Collector;
+  struct Plan;
   Status read_loops(const Location& location, const SegmentVisitor& visit);
   Status read_marks(const Location& location, const SegmentVisitor& visit);
+  const Plan& plan_of(const Location& location, RankReader& rank);
   uint32_t context_named(const std::string& name);
 
   const Trace trace_;
@@ -57,6 +66,8 @@ class SegmentReader {
   similarity::MarkCounts marks_;
   uint64_t divided_ = 0, calls_ = 0;
   std::unordered_map<uint64_t, uint64_t> messages_;  // by structure
+  // By group and grammar.
+  std::map<std::pair<GroupId, GrammarId>, std::unique_ptr<Plan>> plans_;
 };
 
 // How many messages a call of this function sends and receives, by its name.

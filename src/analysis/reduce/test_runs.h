@@ -40,10 +40,10 @@ class TestRun {
     all_wait(simple("MPI_Allreduce").none().none().integer(1).object(type_).none().object(world_));
   }
   // Receivers wait for the root.
-  void bcast(uint64_t root) {
+  void bcast(uint64_t root, int64_t count = 1) {
     const uint32_t id = signature(simple("MPI_Bcast")
                                       .none()
-                                      .integer(1)
+                                      .integer(count)
                                       .object(type_)
                                       .integer(static_cast<int64_t>(root))
                                       .object(world_));
