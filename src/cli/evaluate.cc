@@ -97,7 +97,7 @@ void add_evaluate(CLI::App& app, int& exit_status) {
       "METHOD[:THRESHOLD[:THRESHOLD ACROSS RANKS]], once or more [all of them, at their "
       "default thresholds]");
   verb->add_option("--against", options->against,
-                   "Traces of the same run that `refrain reduce` has made, instead");
+                   "Traces of the same run that `refrain reduce` has made, or with bins, instead");
   verb->add_option("--scope", options->scopes,
                    "intra, inter or combined: matches within ranks, across them, both [all three]")
       ->check(CLI::IsMember({"intra", "inter", "combined"}));

@@ -225,6 +225,15 @@ class Evaluate(Folder):
         for key in ("method", "scope", "bytes", "score", "retained", "approximation_distance_ns"):
             self.assertEqual(against[0][key], auto[key], key)
 
+    def test_times_with_a_bound(self):
+        full, bins = self.make("late_sender"), self.make("late_sender", times="bins:0.05")
+        said = json.loads(self.good("evaluate", full, "--against", bins, full, "--format", "json"))["methods"]
+        self.assertEqual([m["method"] for m in said], ["bins:0.05", "exact"])
+        self.assertEqual(said[0]["bytes"], os.path.getsize(bins))
+        self.assertGreater(said[0]["approximation_distance_ns"], 0)
+        self.assertEqual(said[1]["approximation_distance_ns"], 0)
+        self.assertEqual(said[1]["score"], 1)
+
     def test_text_and_csv(self):
         full = self.make("dynamic_load_balance", ranks=8, iterations=50)
         words = ["evaluate", full, "--method", "relDiff:1", "--method", "auto:0.05", "--scope", "intra"]

@@ -103,9 +103,10 @@ class Evaluator {
     Verdict verdict;
     const auto table = reader::time_table(rebuilt);
     if (!table.ok()) return table.error();
-    if ((*table)->spec().mode == format::TimeMode::kSegments)
-      verdict.segments = (*table)->segments();
-    verdict.method = (*table)->spec().method;
+    const format::TimeSpec& spec = (*table)->spec();
+    const bool has_segments = spec.mode == format::TimeMode::kSegments;
+    if (has_segments) verdict.segments = (*table)->segments();
+    verdict.method = has_segments ? spec.method : spec.to_string();
     verdict.scope = verdict.segments.across == AcrossRanks::kOff ? Scope::kIntra : Scope::kCombined;
     verdict.file_bytes = rebuilt.info().file_bytes;
     if (const auto size = rebuilt.time_size(); size.ok()) verdict.times_bytes = size->bytes;

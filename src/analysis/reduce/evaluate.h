@@ -18,7 +18,7 @@ enum class Scope : uint8_t { kIntra, kInter, kCombined };
 const char* scope_name(Scope scope);
 
 struct Verdict {
-  std::string method;  // METHOD:THRESHOLD
+  std::string method;  // METHOD:THRESHOLD, or bins:BOUND
   Scope scope = Scope::kIntra;
   format::SegmentInfo segments;
   uint64_t file_bytes = 0;
@@ -60,7 +60,7 @@ struct EvaluateOptions {
 
 // Methods that do not match between processes have no verdict in kInter. Fails as reduce() does.
 Result<Evaluation> evaluate(const Trace& full, const EvaluateOptions& options);
-// Of traces that were reduced before, which must be of the same run.
+// Of traces that were reduced before, or have times with a bound; of the same run.
 Result<Evaluation> evaluate(const Trace& full, const std::vector<Trace>& reduced,
                             const EvaluateOptions& options);
 
