@@ -30,6 +30,7 @@ using spool::RecordKind;
 namespace {
 
 constexpr uint64_t kFirstTables = 16 * 1024, kMaxTables = 1 << 20;  // bytes of a chunk
+constexpr uint64_t kAhead = 128 * 1024;  // bytes of a chunk whose pages are made at once
 constexpr uint64_t kFirstLog = 4000, kMaxLog = 8 << 20;
 constexpr uint64_t kMinWords = 8000;  // of a log before a checkpoint: a chunk of 64 KiB
 // What statistics of a signature count for in that.
@@ -68,6 +69,10 @@ uint64_t* words_of(Chunk* log) { return reinterpret_cast<uint64_t*>(log + 1); }
 uint64_t word_count(const Chunk* log) { return room_of(log) / sizeof(uint64_t); }
 
 }  // namespace
+
+Spool::Lock::Lock(Spool& spool) : mutex_(spool.process_.threaded ? &spool.mutex_ : nullptr) {
+  if (mutex_ != nullptr) mutex_->lock();
+}
 
 // ---- begin and end ----
 
@@ -193,6 +198,12 @@ bool Spool::append(std::string_view bytes, std::string_view more) {
       file_.release(tables_);
     }
     tables_ = c;
+    expected_ = 0;
+  }
+  if (tables_->used + need > expected_) {
+    const uint64_t end = std::min(tables_->used + need + kAhead, room_of(tables_));
+    SpoolFile::expect(data_of(tables_) + expected_, end - expected_);
+    expected_ = end;
   }
   char* const at = data_of(tables_) + tables_->used;
   char* const data = at + sizeof(spool::Record);
@@ -222,13 +233,13 @@ bool Spool::append_signature(std::string_view bytes) {
 
 void Spool::definition(const format::Definition& d) {
   const KeepErrno keep;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const Lock lock(*this);
   if (!stopped_ && !append_definition(d)) stop();
 }
 
 void Spool::signature(std::string_view bytes) {
   const KeepErrno keep;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const Lock lock(*this);
   if (!stopped_ && !append_signature(bytes)) stop();
 }
 

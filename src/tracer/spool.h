@@ -105,6 +105,19 @@ class Spool {
 
  private:
   explicit Spool(Process& process) : process_(process) {}
+  // Held while the file is changed; free of cost with a single thread.
+  class Lock {
+   public:
+    explicit Lock(Spool& spool);
+    ~Lock() {
+      if (mutex_ != nullptr) mutex_->unlock();
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    std::mutex* mutex_;
+  };
   bool create(uint64_t run);
   bool write_all();
   // A record: its kind and its bytes, in one piece or two.
@@ -136,6 +149,7 @@ class Spool {
   std::string mark_;  // file in the folder that says that somebody has complained
   bool stopped_ = false;
   format::spool::Chunk* tables_ = nullptr;  // the last one
+  uint64_t expected_ = 0;  // bytes of it whose pages are there
   std::vector<SpoolThread::Part> full_tables_;
   std::vector<std::unique_ptr<SpoolThread>> threads_;
 };

@@ -94,6 +94,16 @@ Chunk* SpoolFile::add(ChunkType type, uint32_t owner, uint64_t bytes) {
   return c;
 }
 
+void SpoolFile::expect(const char* begin, uint64_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  const auto at = reinterpret_cast<uintptr_t>(begin);
+  const uintptr_t first = at / kPageBytes * kPageBytes;
+  const int saved = errno;
+  madvise(reinterpret_cast<void*>(first), at + bytes - first, MADV_POPULATE_WRITE);
+  errno = saved;
+#endif
+}
+
 void SpoolFile::drop(Chunk* c) {
   c->generation = 0;
   Chunk head = *c;
