@@ -15,7 +15,7 @@ from dataclasses import dataclass
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
-  <cluster id="crossbar" prefix="h" suffix="" radical="0-%d" speed="10Gf" bw="1GBps" lat="10us"/>
+  <cluster id="crossbar" prefix="h" suffix="" radical="0-%d" speed="10Gf" bw="%s" lat="%s"/>
 </platform>
 """
 # The program's variables are switched between ranks by mapping memory: with copies of the program
@@ -26,25 +26,25 @@ SETTINGS = ("smpi/privatization:mmap", "smpi/simulate-computation:no", "surf/pre
             "smpi/reduce:binomial")
 
 
-def write_platform(folder, ranks):
+def write_platform(folder, ranks, bandwidth="1GBps", latency="10us"):
     """Paths of a platform and a list of its hosts, made when they are not there yet."""
-    platform = os.path.join(folder, "crossbar-%d.xml" % ranks)
-    hosts = os.path.join(folder, "crossbar-%d.hosts" % ranks)
+    name = os.path.join(folder, "crossbar-%d-%s-%s" % (ranks, bandwidth, latency))
+    platform, hosts = name + ".xml", name + ".hosts"
     if not os.path.exists(hosts):
         with open(platform, "w", encoding="utf-8") as file:
-            file.write(PLATFORM % (ranks - 1))
+            file.write(PLATFORM % (ranks - 1, bandwidth, latency))
         with open(hosts, "w", encoding="utf-8") as file:
             file.writelines("h%d\n" % i for i in range(ranks))
     return platform, hosts
 
 
-def command_line(ranks, command, wrapper=(), folder=None, settings=()):
+def command_line(ranks, command, wrapper=(), folder=None, settings=(), network=()):
     """The launcher's argv; `wrapper`: what is to stand in front of the program. No word of it may
-    hold a space: smpirun would make two of it."""
+    hold a space: smpirun would make two of it. `network`: bandwidth and latency of the links."""
     if folder is None:
         folder = os.path.join(tempfile.gettempdir(), "refrain-smpi-%d" % os.getuid())
         os.makedirs(folder, exist_ok=True)
-    platform, hosts = write_platform(folder, ranks)
+    platform, hosts = write_platform(folder, ranks, *network)
     line = ["smpirun", "-quiet", "-np", str(ranks), "-platform", platform, "-hostfile", hosts,
             "--log=root.thresh:critical"]
     line += ["--cfg=%s" % setting for setting in SETTINGS + tuple(settings)]
