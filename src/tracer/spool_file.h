@@ -23,8 +23,8 @@ class SpoolFile {
 
   // A chunk of at least `bytes` behind its header, zeroed; nullptr: error().
   format::spool::Chunk* add(format::spool::ChunkType type, uint32_t owner, uint64_t bytes);
-  // What lies there is about to be written: its pages are made at once, where the system can do that,
-  // instead of one by one when each is touched.
+  // What lies there is about to be written: its pages are made at once, where the system can do
+  // that, instead of one by one when each is touched.
   static void expect(const char* begin, uint64_t bytes);
   // The chunk is not used any more: gives back its memory and its room on the disk.
   void drop(format::spool::Chunk* chunk);
