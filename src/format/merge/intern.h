@@ -1,7 +1,9 @@
 // Tables in which equal content has one index, and the union of two of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -46,8 +48,6 @@ inline std::string key_of(const grammar::Grammar& g) {
   return out.take();
 }
 
-inline const std::string& key_of(const std::string& s) { return s; }
-
 // Appends the members of `from` that `to` lacks; map[i] is where from[i] is in `to` afterwards.
 // `prepare` may change a member of `from` before it is looked up (it sees the map so far).
 template <class T, class Prepare>
@@ -68,6 +68,23 @@ std::vector<uint32_t> unite(std::vector<T>& to, std::vector<T>& from, Prepare pr
 template <class T>
 std::vector<uint32_t> unite(std::vector<T>& to, std::vector<T>& from) {
   return unite(to, from, [](T&, const std::vector<uint32_t>&) {});
+}
+// The same without a table: nodes have names, so there may be one string for every few ranks. Each
+// of the two has its strings once.
+inline std::vector<uint32_t> unite(std::vector<std::string>& to, std::vector<std::string>& from) {
+  std::vector<uint32_t> order(to.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&to](uint32_t a, uint32_t b) { return to[a] < to[b]; });
+  std::vector<uint32_t> map;
+  map.reserve(from.size());
+  for (std::string& f : from) {
+    const auto at = std::lower_bound(order.begin(), order.end(), f,
+                                     [&to](uint32_t i, const std::string& s) { return to[i] < s; });
+    const bool known = at != order.end() && to[*at] == f;
+    map.push_back(known ? *at : static_cast<uint32_t>(to.size()));
+    if (!known) to.push_back(std::move(f));
+  }
+  return map;
 }
 
 }  // namespace refrain::format

@@ -27,6 +27,10 @@ PartialTrace merge_tree(uint64_t first, uint64_t count, uint64_t world_size,
   PartialTrace low = merge_tree(first, half, world_size, rank, cost);
   PartialTrace high = merge_tree(first + half, count - half, world_size, rank, cost);
   const double begin = cpu_seconds();
+  std::vector<TotalCodes> apart;
+  apart.swap(high.totals);
+  const uint64_t without_totals = counts_heap ? serialise(high).size() : 0;
+  apart.swap(high.totals);
   std::string message = serialise(high);
   message.shrink_to_fit();  // as it travels
   auto received = parse(message);
@@ -44,7 +48,8 @@ PartialTrace merge_tree(uint64_t first, uint64_t count, uint64_t world_size,
   EXPECT_TRUE(both.ok());
   if (!both.ok()) return {};
   if (counts_heap) {
-    const uint64_t aside = sizeof(TotalCodes) * (totals.capacity() + 2 * of_high.size());
+    const uint64_t aside = sizeof(TotalCodes) * (totals.capacity() + of_high.capacity()) +
+                           message.size() - without_totals;
     cost->node_bytes = std::max(cost->node_bytes, cost->heap_peak() - held - aside);
   }
   totals.insert(totals.end(), of_high.begin(), of_high.end());
