@@ -224,6 +224,7 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   set("REFRAIN_COMMAND", shell_line(own));
   set("REFRAIN_PROGRAM", own[0] == words[0] ? *program : absolute(own[0]));
   set("REFRAIN_BUFFERS", options.buffers);
+  set("REFRAIN_FUNCTIONS", options.functions);
   set("REFRAIN_ONLY", options.only);
   set("REFRAIN_WITHOUT", options.without);
   set("REFRAIN_COMM", options.comm);

@@ -28,6 +28,8 @@ base::Status check_words(const RecordOptions& options) {
     return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi, smpi)");
   if (options.buffers != "off" && options.buffers != "on")
     return base::usage("unknown buffers '" + options.buffers + "' (known: off, on)");
+  if (options.functions != "off" && options.functions != "on")
+    return base::usage("unknown functions '" + options.functions + "' (known: off, on)");
   if (const auto filter = mpi::CallFilter::parse(options.only, options.without); !filter.ok())
     return filter.error();
   const auto bounds = mpi::SizeBounds::parse(options.min_bytes, options.max_bytes);
@@ -46,6 +48,7 @@ void add_words(Words& words, const RecordOptions& options) {
   add("--timing", "REFRAIN_TIMING", options.timing, "stats");
   add("--exact-copy", "REFRAIN_EXACT_COPY", options.exact_copy, "");
   add("--buffers", "REFRAIN_BUFFERS", options.buffers, "off");
+  add("--functions", "REFRAIN_FUNCTIONS", options.functions, "off");
   add("--only", "REFRAIN_ONLY", options.only, "");
   add("--without", "REFRAIN_WITHOUT", options.without, "");
   add("--comm", "REFRAIN_COMM", options.comm, "");
@@ -88,6 +91,11 @@ void add_filters(CLI::App& verb, RecordOptions& options) {
       ->envname("REFRAIN_MIN_BYTES");
   verb.add_option("--max-bytes", options.max_bytes, "Leave out messages with more bytes; the same")
       ->envname("REFRAIN_MAX_BYTES");
+  verb.add_option("--functions", options.functions,
+                  "on: record where the program's own functions begin and end, of those compiled\n"
+                  "with -finstrument-functions")
+      ->envname("REFRAIN_FUNCTIONS")
+      ->capture_default_str();
   verb.add_flag("--start-paused", options.start_paused,
                 "Record nothing until MPI_Pcontrol(1) or refrain_resume() of refrain/mark.h, but\n"
                 "MPI_Init and MPI_Finalize; MPI_Pcontrol(0) and refrain_pause() pause again")

@@ -18,6 +18,7 @@ struct RecordOptions {
   std::string timing = "stats";
   std::string exact_copy;  // empty: none
   std::string buffers = "off";
+  std::string functions = "off";
   std::string only, without, comm;  // words, comma-separated
   std::string min_bytes, max_bytes;
   bool start_paused = false;

@@ -218,6 +218,10 @@ Mark mark_of(const Signature& call) {
   switch (call.call) {
     case mpi::krefrain_region_begin: return {MarkKind::kBegin, std::string(text_of(call, "name"))};
     case mpi::krefrain_region_end: return {MarkKind::kEnd, std::string(text_of(call, "name"))};
+    case mpi::krefrain_function_enter:
+      return {MarkKind::kBegin, std::string(text_of(call, "function"))};
+    case mpi::krefrain_function_leave:
+      return {MarkKind::kEnd, std::string(text_of(call, "function"))};
     case mpi::krefrain_instance: return {MarkKind::kInstance, std::string(text_of(call, "name"))};
     case mpi::kMPI_Pcontrol: {
       const Value* level = call.find("level");
