@@ -239,6 +239,19 @@ def window():
     expect([json.loads(line) for line in text.splitlines()] == inside, "the window is not what lies in it")
 
 
+def functions():
+    """Functions of the program are segments: main, repeat, descend, twice, add, and what is behind each."""
+    run = Run("functions", 2, ["functions"], ["--timing", "exact", "--functions", "on"])
+    is_complete(run, "exact")
+    check_times(run, own_clocks())
+    reduced = os.path.join(run.folder, "reduced.rfn")
+    said = json.loads(refrain("reduce", "--segments", "marks", "--format", "json", "-o", reduced, run.trace))
+    names = {context.split("_")[0] for context in said["contexts"]}
+    expect(len(names) == 5 and all(name.startswith("functions+0x") for name in names), "contexts %r", names)
+    expect(said["marks"]["crossed"] == 0 and said["marks"]["ends_without_begin"] == 0, "marks %r", said["marks"])
+    refrain("check", reduced)
+
+
 def wrong_words():
     def record(*words):
         return subprocess.run([options.refrain, "record"] + list(words) +
@@ -246,7 +259,7 @@ def wrong_words():
                               stderr=subprocess.PIPE, cwd=options.work,
                               env=dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries))
     for words in (["--timing", "bins"], ["--timing", "bins:2"], ["--timing", "bins:0.1,MPI_Nothing=0.1"],
-                  ["--timing", "often"], ["--timing", "exact", "--exact-copy", "x.rfn"],
+                  ["--timing", "often"], ["--functions", "some"], ["--timing", "exact", "--exact-copy", "x.rfn"],
                   ["--timing", "bins:0.1", "--exact-copy", "/no/such/folder/x.rfn"]):
         done = record(*words)
         expect(done.returncode in (2, 1), "%r: exit status %d", words, done.returncode)
@@ -256,6 +269,7 @@ def wrong_words():
 TESTS = {"exact": exact, "nested": nested, "by_environment": by_environment, "no_spool": no_spool,
          "little_memory": little_memory, "held_calls": held_calls, "bounds": bounds, "threads": threads,
          "sessions": sessions, "other_clocks": other_clocks, "disagreement": disagreement, "window": window,
+         "functions": functions,
          "wrong_words": wrong_words}
 
 

@@ -1,6 +1,7 @@
 #include "analysis/reduce/segments.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -213,15 +214,24 @@ struct Mark {
   std::string name;
 };
 
+// Module and offset in it, as everywhere.
+std::string name_of_function(const Trace& trace, const Signature& call) {
+  const Value* const function = call.find("function");
+  if (function == nullptr || function->kind != ValueKind::kFunction) return {};
+  const std::optional<Site> site = trace.site(function->id);
+  if (!site || site->offset < 0) return {};
+  char offset[32];
+  std::snprintf(offset, sizeof offset, "+0x%llx", static_cast<unsigned long long>(site->offset));
+  return std::string(site->module.substr(site->module.rfind('/') + 1)) + offset;
+}
+
 // MPI_Pcontrol(n) from 3 on is instance `phase_n`.
-Mark mark_of(const Signature& call) {
+Mark mark_of(const Trace& trace, const Signature& call) {
   switch (call.call) {
     case mpi::krefrain_region_begin: return {MarkKind::kBegin, std::string(text_of(call, "name"))};
     case mpi::krefrain_region_end: return {MarkKind::kEnd, std::string(text_of(call, "name"))};
-    case mpi::krefrain_function_enter:
-      return {MarkKind::kBegin, std::string(text_of(call, "function"))};
-    case mpi::krefrain_function_leave:
-      return {MarkKind::kEnd, std::string(text_of(call, "function"))};
+    case mpi::krefrain_function_enter: return {MarkKind::kBegin, name_of_function(trace, call)};
+    case mpi::krefrain_function_leave: return {MarkKind::kEnd, name_of_function(trace, call)};
     case mpi::krefrain_instance: return {MarkKind::kInstance, std::string(text_of(call, "name"))};
     case mpi::kMPI_Pcontrol: {
       const Value* level = call.find("level");
@@ -263,7 +273,7 @@ Status SegmentReader::read_marks(const Location& location, const SegmentVisitor&
   const Call* call = nullptr;
   while ((call = cursor->next()) != nullptr && call->has_time) {
     const auto [at, is_new] = marks.try_emplace(call->signature->id);
-    if (is_new) at->second = mark_of(*call->signature);
+    if (is_new) at->second = mark_of(trace_, *call->signature);
     const Mark& mark = at->second;
     const uint64_t key = key_of(mark.name);
     if (mark.kind == MarkKind::kBegin) segmenter.region_begin(key, mark.name, collector.end_ns);
