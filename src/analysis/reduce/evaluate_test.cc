@@ -16,7 +16,6 @@ namespace refrain::analysis::reduce {
 namespace {
 
 using waits::Pattern;
-using waits::Severity;
 using waits::WaitStates;
 
 constexpr uint64_t kMs = 1'000'000;

@@ -38,6 +38,7 @@ inline TimedChunk make_times(const TraceData& trace, const TimeSpec& spec, uint6
             t, static_cast<uint16_t>(
                    base::ByteReader(trace.signatures[group.signatures[t]].shape).varint()));
       std::vector<TimedCall> calls;
+      calls.reserve(times.size());
       grammar::Cursor cursor(trace.grammars[location.grammar]);
       EXPECT_LE(times.size(), cursor.remaining());
       for (const auto& [begin, end] : times) calls.push_back({cursor.next(), begin, end});
