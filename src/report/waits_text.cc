@@ -219,8 +219,9 @@ std::string notes_text(const WaitsView& view) {
   note(c.unknown_groups, "epoch", "of one-sided communication whose group is not known");
   if (c.repaired_messages > 0)
     note(c.repaired_messages, "message",
-         "arrived before being sent, by " + duration_text(c.repaired_ns_most) +
-             " at most; times were moved forward");
+         "arrived before being sent (or was sent synchronously and returned before being asked "
+         "for), by " +
+             duration_text(c.repaired_ns_most) + " at most; times were moved forward");
   note(c.backward_times, "call", "ended before the one before; moved forward");
   note(c.negative_durations, "call", "ended before its begin; taken as 0 ns");
   note(c.dropped, "end", "of messages and collectives beyond the limit of memory");

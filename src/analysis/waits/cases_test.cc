@@ -37,6 +37,21 @@ TEST(Waits, LateReceiverOnlyWhereTheSendBlocks) {
   EXPECT_EQ(w.ns_of(Pattern::kAll), 500U);
 }
 
+// Times that are a little off let it return before its receive is posted, which cannot be.
+TEST(Waits, SynchronousSendLastsUntilItsReceive) {
+  TestProgram p(2);
+  p.call(0, p.message("MPI_Ssend", 1, 7, p.world), 100, 590);
+  const uint32_t request =
+      p.call(0, p.message("MPI_Issend", 1, 8, p.world).new_request(0), 700, 710);
+  p.call(0, p.wait(request), 720, 890);
+  p.call(1, p.receive(0, 7, p.world), 600, 630);
+  p.call(1, p.receive(0, 8, p.world), 900, 920);
+  const WaitStates w = p.analyse();
+  EXPECT_EQ(by_rank(w, Pattern::kLateReceiver), (List{500 + 180, 0}));
+  EXPECT_EQ(w.counts.repaired_messages, 2U);
+  EXPECT_EQ(w.counts.repaired_ns_most, 10U);
+}
+
 // Rank 0 sends 1, then 2; rank 1 takes 2 first.
 TEST(Waits, LateSenderInWrongOrder) {
   TestProgram p(2);

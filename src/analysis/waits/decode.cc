@@ -112,6 +112,7 @@ void Decoder::decode_message(const Signature& s, std::string_view name, Op& op) 
     op.action = Action::kSend;
     op.send = end_of(s, "dest", "tag");
     op.send.is_buffered = one_of("Bsend", "Ibsend", "Bsend_init");
+    op.send.is_synchronous = one_of("Ssend", "Issend", "Ssend_init");
   } else if (is_receive) {
     op.action = Action::kReceive;
     op.receive = end_of(s, "source", "tag");

@@ -24,10 +24,11 @@ struct Message {
   Rank sender = kNobody, receiver = kNobody;
   CommKey comm = kNoComm;
   int64_t tag = 0;
-  uint64_t parts_left = 0;      // of a partitioned one, to be made ready
-  uint32_t held = kNoLocation;  // location that waits to see it sent
+  uint64_t parts_left = 0;             // of a partitioned one, to be made ready
+  uint32_t held = kNoLocation;         // location that waits to see it sent
+  uint32_t held_sender = kNoLocation;  // location that waits to see it posted
   uint8_t users = 0;
-  bool is_sent = false, is_posted = false, is_received = false;
+  bool is_sent = false, is_posted = false, is_received = false, is_synchronous = false;
   bool is_taken = false;              // the channel has given it to a receive
   bool is_late_out_of_order = false;  // the receiver took one that was sent later, first
 };

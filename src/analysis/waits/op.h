@@ -39,6 +39,7 @@ struct MessageEnd {
   Rank peer = kNobody;  // world rank; kAny: any
   int64_t tag = 0;      // kAny: any
   bool is_buffered = false;
+  bool is_synchronous = false;  // a send that does not complete before its receive is posted
   bool is_known() const { return peer != kAny && tag != kAny; }
 };
 

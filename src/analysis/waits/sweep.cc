@@ -152,6 +152,7 @@ void Sweep::end(uint32_t location) {
   LocationState& l = locations_[location];
   releases_.clear();
   received_.clear();
+  sent_.clear();
   ideal_ = l.ideal;
   has_completion_ = in_vain_ = false;
   const Op& op = *l.current.op;
@@ -191,13 +192,15 @@ void Sweep::wake(uint32_t location) {
 // The call has ended: repair, waits, and what it leaves.
 void Sweep::finish(uint32_t location) {
   LocationState& l = locations_[location];
-  for (const MessageId id : received_) {
-    const Message& message = messages_.at(id);
-    if (!message.is_sent || message.sent_ns <= l.end) continue;
+  const auto not_before = [&](uint64_t ns) {
+    if (ns <= l.end) return;
     ++counts_.repaired_messages;
-    counts_.repaired_ns_most = std::max(counts_.repaired_ns_most, message.sent_ns - l.end);
-    l.end = message.sent_ns;
-  }
+    counts_.repaired_ns_most = std::max(counts_.repaired_ns_most, ns - l.end);
+    l.end = ns;
+  };
+  for (const MessageId id : received_)
+    if (messages_.at(id).is_sent) not_before(messages_.at(id).sent_ns);
+  for (const MessageId id : sent_) not_before(messages_.at(id).posted_ns);  // synchronous ones
   mark_received(l);
   emit(l);
   if (!l.has_finished) l.ideal = std::max(l.ideal, ideal_);

@@ -135,6 +135,7 @@ class Sweep {
   void begin_cancel(uint32_t location);
   MessageEnd resolved(const LocationState& l, SignatureId request, const Op& op);
   bool needs_message(uint32_t location, MessageId id);
+  bool needs_receive(uint32_t location, MessageId id);
   bool collect_messages(uint32_t location);
   bool collect_requests(uint32_t location);
   void collect_send(LocationState& l, MessageId id);
@@ -183,6 +184,7 @@ class Sweep {
   // What the call that ends now waited for; scratch.
   std::vector<Release> releases_;
   std::vector<MessageId> received_;
+  std::vector<MessageId> sent_;  // that had to wait for their receives
   uint64_t ideal_ = 0;
   bool has_completion_ = false;
   uint64_t first_left_ = 0;

@@ -29,6 +29,7 @@ MessageId Sweep::begin_send(uint32_t location, const MessageEnd& end, uint64_t p
   message.receiver = end.peer;
   message.send_node = l.node;
   message.parts_left = parts;
+  message.is_synchronous = end.is_synchronous;
   if (parts == 0) now_sent(location, message, key);
   messages_.use(id);  // of the receiver's list
   ranks_[static_cast<size_t>(end.peer)].incoming.push_back(id);
@@ -83,6 +84,11 @@ void Sweep::now_posted(uint32_t location, Message& message) {
   message.posted_ns = l.begin;
   message.receive_node = l.node;
   message.ideal_posted = l.ideal;
+  if (message.held_sender != kNoLocation) {
+    const uint32_t held = message.held_sender;
+    message.held_sender = kNoLocation;
+    wake(held);
+  }
   if (!message.is_sent) return;
   message.is_late_out_of_order = rank.has_matched && rank.newest_sent > message.sent_ns;
   rank.newest_sent = std::max(rank.newest_sent, message.sent_ns);
@@ -220,6 +226,15 @@ bool Sweep::needs_message(uint32_t location, MessageId id) {
   return false;
 }
 
+// The same for a synchronous send, which its receive keeps until that is posted.
+bool Sweep::needs_receive(uint32_t location, MessageId id) {
+  if (id == kNoMessage) return true;
+  Message& message = messages_.at(id);
+  if (!message.is_synchronous || !message.is_sent || message.is_posted) return true;
+  message.held_sender = location;
+  return false;
+}
+
 bool Sweep::collect_messages(uint32_t location) {
   LocationState& l = locations_[location];
   const Op& op = *l.current.op;
@@ -239,7 +254,8 @@ bool Sweep::collect_messages(uint32_t location) {
     const auto taken = rank_of(l).matched.find(op.message_object);
     receive = taken == rank_of(l).matched.end() ? kNoMessage : taken->second;
   }
-  if (!needs_message(location, receive) && !l.gave_up) return false;
+  const bool is_there = needs_message(location, receive);
+  if (!(needs_receive(location, l.send) && is_there) && !l.gave_up) return false;
   collect_send(l, l.send);
   collect_receive(receive);
   return true;
@@ -257,7 +273,8 @@ bool Sweep::collect_requests(uint32_t location) {
     if (request.is_collective)
       ready = collect_collective(location, request.instance, *request.op, false) && ready;
     else
-      ready = needs_message(location, request.receive) && ready;
+      ready = needs_message(location, request.receive) && needs_receive(location, request.send) &&
+              ready;
   }
   if (!ready && !l.gave_up) return false;
   for (const RequestUse& use : l.current.op->requests) {
@@ -303,8 +320,10 @@ void Sweep::collect_send(LocationState& l, MessageId id) {
   if (id == kNoMessage) return;
   const Message& message = messages_.at(id);
   const bool is_late = message.is_sent && message.is_posted && message.posted_ns > l.begin &&
-                       message.posted_ns <= l.end && message.posted_ns > message.sent_ns;
+                       (message.posted_ns <= l.end || message.is_synchronous) &&
+                       message.posted_ns > message.sent_ns;
   if (!is_late) return;
+  sent_.push_back(id);
   ideal_ = std::max(ideal_, message.ideal_posted);
   releases_.push_back(
       {message.posted_ns,

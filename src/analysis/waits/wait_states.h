@@ -82,13 +82,14 @@ struct Counts {
   uint64_t calls = 0;
   uint64_t messages = 0, collectives = 0, waits = 0;
   uint64_t unmatched_sends = 0, unmatched_receives = 0, incomplete_collectives = 0;
-  uint64_t unknown_messages = 0;   // wildcard receives whose message the trace does not tell
-  uint64_t other_world = 0;        // messages with processes that are not in the trace
-  uint64_t unknown_requests = 0;   // completed, and never made
-  uint64_t unknown_groups = 0;     // epochs of one-sided communication with a group not known
-  uint64_t repaired_messages = 0;  // arrived before they were sent
-  uint64_t repaired_ns_most = 0;   // by how much, at most
-  uint64_t backward_times = 0;     // calls that ended before the one before them had
+  uint64_t unknown_messages = 0;  // wildcard receives whose message the trace does not tell
+  uint64_t other_world = 0;       // messages with processes that are not in the trace
+  uint64_t unknown_requests = 0;  // completed, and never made
+  uint64_t unknown_groups = 0;    // epochs of one-sided communication with a group not known
+  // Arrived before they were sent, or their synchronous send returned before they could.
+  uint64_t repaired_messages = 0;
+  uint64_t repaired_ns_most = 0;  // by how much, at most
+  uint64_t backward_times = 0;    // calls that ended before the one before them had
   uint64_t negative_durations = 0;
   uint64_t dropped = 0;  // beyond the limits of Options
   uint64_t open_messages_most = 0;
