@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analysis/reduce/evaluate.h"
+#include "analysis/reduce/keep_trends.h"
 #include "analysis/reduce/reduce.h"
 #include "cli/common.h"
 #include "cli/reduce_options.h"
@@ -58,7 +59,7 @@ int run(const Options& options) {
         base::usage("is there already; name another with -o, or say --force", options.output));
   const auto trace = Trace::open(options.trace);
   if (!trace.ok()) return report(trace.error());
-  const auto reduction = reduce::reduce(*trace, *how);
+  const auto reduction = reduce::reduce_keeping_trends(*trace, *how, {});
   if (!reduction.ok()) return report(reduction.error());
   const auto bytes = encode(*trace, *reduction);
   if (!bytes.ok()) return report(bytes.error());
@@ -93,7 +94,8 @@ void add_reduce(CLI::App& app, int& exit_status) {
                    "METHOD[:THRESHOLD[:THRESHOLD ACROSS RANKS]]: relDiff, absDiff, Manhattan, "
                    "Euclidean, Chebyshev, iter_k, iter_avg, avgWave, haarWave, auto [auto]");
   verb->add_option("--max-error", options->max_error,
-                   "Relative error that the method auto may make, 0.1 unless told");
+                   "Relative error that the method auto may make [the largest of 0.1, 0.03, 0.01, "
+                   "0.003 with which the waiting that `refrain waits` finds stays as it is]");
   add_segment_options(*verb, options->segments, options->across, options->memory_mib,
                       options->step_ns);
   verb->add_option("--format", options->format, "text or json")

@@ -100,6 +100,10 @@ std::string reduce_text(const ReduceView& view) {
            fmt::format("90 % of time stamps within {}, all within {}",
                        duration_text(rounded(view.distance_ns)),
                        duration_text(rounded(view.largest_ns))));
+  if (view.reduction.attempts > 0)
+    add_line(out, "trends",
+             (view.reduction.lost.empty() ? "retained" : view.reduction.lost) + ", after " +
+                 counted_text(view.reduction.attempts, "threshold"));
   for (const std::string& line : reduce_remarks(view.reduction)) add_line(out, "remark", line);
   return out;
 }
@@ -113,6 +117,10 @@ std::string reduce_json(const ReduceView& view) {
   out["method"] = r.times.index.spec.method;
   out["threshold_in_force"] = info.threshold;
   out["loosenings"] = info.loosenings;
+  if (r.attempts > 0) {
+    out["thresholds_tried"] = r.attempts;
+    out["trends_lost"] = r.lost;
+  }
   out["segment_source"] = source_name(info.source);
   out["across_ranks"] = across_name(info.across);
   out["calls"] = r.calls;

@@ -134,6 +134,7 @@ base::Result<MethodSpec> parse_method(std::string_view text) {
     return base::usage("unknown method '" + std::string(name) + "' (known: " + known_methods() +
                        ")");
   MethodSpec spec = default_spec(*method);
+  spec.keeps_trends = *method == Method::kAuto && colon == std::string_view::npos;
   if (colon == std::string_view::npos) return spec;
   if (*method == Method::kIterAvg) return bad_threshold(*method, text.substr(colon + 1));
   const std::string_view rest = text.substr(colon + 1);

@@ -31,6 +31,9 @@ struct MethodSpec {
   // between processes, nor has iter_avg: 5.3); the largest relative error for auto.
   double threshold = 0;
   double inter_threshold = 0;
+  // Of auto, asked for without a threshold: this one is where to begin, and whoever has the times
+  // of all ranks at hand tightens it until no trend is lost (analysis/reduce/keep_trends.h).
+  bool keeps_trends = false;
 
   bool matches_between_processes() const {
     return method != Method::kIterK && method != Method::kIterAvg;

@@ -92,11 +92,29 @@ class Reduce(Folder):
         full, out = self.make("late_broadcast"), self.path("out.rfn")
         text = self.good("reduce", full, "-o", out)
         self.assertIn("auto:0.1", text)
+        self.assertIn("retained, after 1 threshold\n", text)
         self.assertIn("90 % of time stamps within", text)
         other = self.path("other.rfn")
         self.good("reduce", full, "-o", other, "--max-error", "0.1")
         with open(out, "rb") as a, open(other, "rb") as b:
             self.assertEqual(a.read(), b.read())
+
+    def test_auto_is_tightened_where_a_trend_would_be_lost(self):
+        full, out = self.make("late_sender", ranks=8, iterations=400), self.path("out.rfn")
+        said = json.loads(self.good("reduce", full, "-o", out, "--format", "json"))
+        self.assertEqual(said["trends_lost"], "")
+        self.assertGreater(said["thresholds_tried"], 1)
+        self.assertLess(float(said["method"].split(":")[1]), 0.1)
+        self.good("check", out)
+        rows = [json.loads(self.good("evaluate", full, *words, "--format", "json"))["methods"][0]
+                for words in (["--against", out], ["--method", "auto:0.1", "--scope", "combined"],
+                              ["--method", "auto", "--scope", "combined"])]
+        self.assertEqual([row["retained"] for row in rows], [True, False, True])
+        self.assertEqual(rows[0]["bytes"], rows[2]["bytes"])
+        self.assertEqual(rows[2]["method"], said["method"])
+        fixed = json.loads(self.good("reduce", full, "-o", out, "--max-error", "0.1", "--force", "--format", "json"))
+        self.assertNotIn("thresholds_tried", fixed)
+        self.assertEqual(fixed["method"], "auto:0.1")
 
     def test_starts_to_a_step(self):
         full, sizes = self.make("interference"), []

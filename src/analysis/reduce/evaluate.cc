@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/reduce/keep_trends.h"
 #include "analysis/waits/timed_calls.h"
 #include "analysis/waits/wait_states.h"
 #include "format/time/spec.h"
@@ -73,7 +74,19 @@ class Evaluator {
     return base::Done{};
   }
 
+  // The verdict on the first attempt that retains the trends, or on the last one.
   Status add(const MethodSpec& method, Scope scope) {
+    const std::vector<MethodSpec> attempts = attempts_of(method);
+    for (size_t i = 0; i < attempts.size(); ++i) {
+      if (i > 0) out_.verdicts.pop_back();
+      const Status added = add_attempt(attempts[i], scope);
+      if (!added.ok()) return added;
+      if (out_.verdicts.back().retention.retained()) break;
+    }
+    return base::Done{};
+  }
+
+  Status add_attempt(const MethodSpec& method, Scope scope) {
     ReduceOptions how;
     how.method = method;
     how.source = options_.source;
@@ -162,8 +175,10 @@ Result<Evaluation> evaluate(const Trace& full, const EvaluateOptions& options) {
   Evaluator evaluator(full, options);
   if (const Status begun = evaluator.begin(); !begun.ok()) return begun.error();
   std::vector<MethodSpec> methods = options.methods;
-  for (int m = 0; methods.size() < similarity::kMethodCount && options.methods.empty(); ++m)
+  for (int m = 0; methods.size() < similarity::kMethodCount && options.methods.empty(); ++m) {
     methods.push_back(default_spec(static_cast<similarity::Method>(m)));
+    methods.back().keeps_trends = methods.back().method == similarity::Method::kAuto;
+  }
   for (const Scope scope : options.scopes) {
     for (const MethodSpec& method : methods) {
       if (scope == Scope::kInter && !method.matches_between_processes()) continue;

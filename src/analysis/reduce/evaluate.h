@@ -48,7 +48,8 @@ struct Evaluation {
 };
 
 struct EvaluateOptions {
-  std::vector<similarity::MethodSpec> methods;  // none: all of them, at their default thresholds
+  // None: all of them, at their default thresholds, auto at the loosest that retains the trends.
+  std::vector<similarity::MethodSpec> methods;
   std::vector<Scope> scopes = {Scope::kIntra, Scope::kInter, Scope::kCombined};
   // Of kInter and kCombined; auto always shares representative by representative.
   format::AcrossRanks across = format::AcrossRanks::kGroups;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/reduce/keep_trends.h"
 #include "analysis/reduce/test_runs.h"
 #include "format/encode/encode.h"
 
@@ -153,6 +154,59 @@ TEST(Evaluate, TrendsCanBeLost) {
   ASSERT_TRUE(result.ok());
   EXPECT_FALSE(result->verdicts[0].retention.retained());
   EXPECT_TRUE(result->verdicts[1].retention.retained()) << result->verdicts[1].retention.lost;
+}
+
+// Waiting from noise alone, at the barrier of late_sender, is lost with a large error, kept with a
+// small one: auto without a threshold finds out, auto with one does as it is told.
+TEST(KeepTrends, TheLoosestThresholdThatDoes) {
+  TestRun run = test_run("late_sender", 8, 100);
+  const Trace full = open_as_file(run);
+  RetentionOptions retention;
+  retention.least_share = 0.005;
+  ReduceOptions how;
+  how.method = similarity::parse_method("auto:0.1").value();
+  const auto fixed = reduce_keeping_trends(full, how, retention);
+  ASSERT_TRUE(fixed.ok()) << fixed.error().to_string();
+  EXPECT_EQ(fixed->attempts, 0u);
+  how.method = similarity::parse_method("auto").value();
+  const auto kept = reduce_keeping_trends(full, how, retention);
+  ASSERT_TRUE(kept.ok()) << kept.error().to_string();
+  EXPECT_EQ(kept->lost, "");
+  EXPECT_GT(kept->attempts, 1u);
+  EXPECT_LT(kept->attempts, 5u);
+  EvaluateOptions options;
+  options.retention = retention;
+  const auto rebuilt_of = [&](const Reduction& reduction) {
+    return Trace::from_bytes(encode(full, reduction).value(), "reduced.rfn").value();
+  };
+  const auto verdicts = evaluate(full, {rebuilt_of(*fixed), rebuilt_of(*kept)}, options)->verdicts;
+  EXPECT_FALSE(verdicts[0].retention.retained());
+  EXPECT_TRUE(verdicts[1].retention.retained());
+  EXPECT_LT(verdicts[0].file_bytes, verdicts[1].file_bytes);
+  // evaluate() says it of the same threshold, and that with others is what it is.
+  options.methods = {how.method, similarity::parse_method("auto:0.1").value()};
+  options.scopes = {Scope::kCombined};
+  const auto said = evaluate(full, options)->verdicts;
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0].method, kept->times.index.spec.method);
+  EXPECT_EQ(said[0].file_bytes, verdicts[1].file_bytes);
+  EXPECT_FALSE(said[1].retention.retained());
+}
+
+// Where nothing helps the last attempt stays, and says what is lost.
+TEST(KeepTrends, NothingHelps) {
+  TestRun run = test_run("late_sender", 8, 50);
+  const Trace full = open_as_file(run);
+  RetentionOptions retention;
+  retention.tolerance = 0;
+  retention.least_share = 0;
+  ReduceOptions how;
+  how.method = similarity::parse_method("auto").value();
+  const auto kept = reduce_keeping_trends(full, how, retention);
+  ASSERT_TRUE(kept.ok()) << kept.error().to_string();
+  EXPECT_EQ(kept->attempts, 4u);
+  EXPECT_NE(kept->lost, "");
+  EXPECT_EQ(kept->times.index.spec.method, "auto:0.003:0.0015");
 }
 
 TEST(Evaluate, ATraceThatWasReducedBefore) {

@@ -42,6 +42,9 @@ struct Reduction {
   uint64_t spilled = 0;        // representatives that did not fit the memory
   uint64_t divided = 0;        // segments with too many calls
   similarity::MarkCounts marks;
+  // Of reduce_keeping_trends(): thresholds that were tried, and what is lost even at the last one.
+  uint64_t attempts = 0;
+  std::string lost;
   // What the thesis's size models (section 4.4) say of the full and the reduced trace.
   double full_model_bytes = 0, reduced_model_bytes = 0;
 };
