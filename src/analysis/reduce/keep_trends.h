@@ -13,8 +13,8 @@ namespace refrain::analysis::reduce {
 std::vector<similarity::MethodSpec> attempts_of(const similarity::MethodSpec& method);
 
 // reduce(), by the first of these attempts that retains the trends of the trace, otherwise by the
-// last one; Reduction::attempts and ::lost say so. Every attempt takes as long as reduce() and
-// `refrain waits` together. Fails as they do.
+// last one; Reduction::attempts and ::lost say so. Where waits cannot be known it is the first one.
+// Every attempt takes as long as reduce() and `refrain waits` together. Fails as they do.
 Result<Reduction> reduce_keeping_trends(const Trace& trace, const ReduceOptions& options,
                                         const RetentionOptions& retention);
 
