@@ -18,7 +18,9 @@ class Histogram {
 
   Histogram() = default;
   Histogram(const Histogram& o) : first_(o.first_), used_(o.used_), one_(o.one_) {
-    if (used_ > 1) many_ = std::copy_n(o.many_, used_, new uint64_t[used_]) - used_;
+    if (used_ <= 1) return;
+    many_ = new uint64_t[used_];
+    std::copy_n(o.many_, used_, many_);
   }
   Histogram(Histogram&& o) noexcept { swap(o); }
   Histogram& operator=(Histogram o) noexcept {
