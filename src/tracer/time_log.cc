@@ -56,8 +56,11 @@ void TimeLog::move_row(spool::Chunk* chunk, uint32_t first_terminal) {
   std::vector<TimedCall>().swap(own_row_);
 }
 
+// What is written into the row from here on belongs to no call.
 void TimeLog::stop() {
   stopped_ = true;
+  if (chunk_ != nullptr) chunk_->position = UINT64_MAX;
+  in_order();
   next_ = row_;
 }
 
@@ -71,7 +74,7 @@ void TimeLog::drop() {
 void TimeLog::clear_row() {
   std::memset(static_cast<void*>(row_), 0, static_cast<size_t>(end_ - row_) * sizeof *row_);
   next_ = row_;
-  if (chunk_ == nullptr) return;
+  if (chunk_ == nullptr || stopped_) return;
   in_order();
   chunk_->position = encoded_;
 }
