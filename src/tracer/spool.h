@@ -149,7 +149,7 @@ class Spool {
   std::string mark_;  // file in the folder that says that somebody has complained
   bool stopped_ = false;
   format::spool::Chunk* tables_ = nullptr;  // the last one
-  uint64_t expected_ = 0;  // bytes of it whose pages are there
+  uint64_t expected_ = 0;                   // bytes of it whose pages are there
   std::vector<SpoolThread::Part> full_tables_;
   std::vector<std::unique_ptr<SpoolThread>> threads_;
 };
