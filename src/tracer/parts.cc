@@ -58,6 +58,7 @@ bool begin_tables(Location& l) {
   if (p.spool == nullptr || next >= kLeftOutIndex) return false;
   if (!p.spool->finish_part(l, next, Spool::Part::kTables)) return false;
   p.first_terminal = next;
+  p.table_begins.push_back(next);
   ++p.tables;
   p.signatures.clear();
   std::vector<uint64_t>().swap(p.first_ticks);

@@ -144,6 +144,7 @@ class Process {
   StableArray<CommInfo*> comms;  // by definition index; null where it is none; never freed
   static constexpr uint64_t kNotCalled = UINT64_MAX;
   // See parts.h: the number of the first signature below, and how often they began anew.
+  std::vector<uint32_t> table_begins;  // first terminals of tables that began anew
   uint32_t first_terminal = 0, tables = 0;
   size_t asks_from = 64 * 1024;  // growth of the tables; what is less is in reserve: memory.h
   size_t tables_end = 0;         // what the recorder holds when they begin anew; 0: not known yet
