@@ -221,7 +221,8 @@ void add_missing_times(const Process& p, std::vector<format::Loss>& losses) {
   uint64_t missing = 0;
   for (const Location* l : p.locations)
     missing += calls_of(*l) - (l->times != nullptr ? l->times->calls() : 0);
-  if (missing > 0) losses.push_back({"times_missing", missing, p.rank, "no memory, no spool, or tables that began anew"});
+  if (missing > 0)
+    losses.push_back({"times_missing", missing, p.rank, "no memory, no spool, or tables anew"});
 }
 
 }  // namespace
@@ -248,7 +249,6 @@ base::Result<format::RankRecord> make_record(Process& p) {
   r.duration_ns = p.clock.to_ns(p.clock.ticks() - p.init_ticks);
   if (const uint64_t n = p.unrecorded_calls.load(); n > 0)
     r.losses.push_back({"out_of_memory", n, p.rank, "recorder"});
-  add_missing_times(p, r.losses);
   for (const Location* l : p.locations)
     if (l->refused_calls > 0)
       r.losses.push_back({"out_of_memory", l->refused_calls, p.rank, "grammar"});
