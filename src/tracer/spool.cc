@@ -376,13 +376,7 @@ bool Spool::seal(SpoolThread::Pair& pair, ChunkType type, uint32_t owner, uint64
   }
   c->generation = 0;
   in_order();
-  std::memcpy(data_of(c), bytes.data(), bytes.size());
-  c->position = position;
-  c->used = bytes.size();
-  c->checksum = format::checksum32(bytes);
-  in_order();
-  c->generation = ++pair.generation;
-  in_order();
+  fill(*c, pair, position, bytes);
   return true;
 }
 

@@ -129,6 +129,8 @@ class Spool {
   bool extend(SpoolThread& t, uint64_t position, uint64_t words);
   bool is_log_large(const SpoolThread& t) const;
   bool checkpoint(SpoolThread& t);
+  static void fill(format::spool::Chunk& chunk, SpoolThread::Pair& pair, uint64_t position,
+                   std::string_view bytes);
   bool seal(SpoolThread::Pair& pair, format::spool::ChunkType type, uint32_t owner,
             uint64_t position, std::string_view bytes);
   bool write_stats(SpoolThread& t);

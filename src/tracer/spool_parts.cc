@@ -60,18 +60,23 @@ std::string Spool::stats_of(const SpoolThread& t, bool with_first_calls) {
   return out.take();
 }
 
+// Its generation comes last: it makes the rest valid.
+void Spool::fill(Chunk& c, SpoolThread::Pair& pair, uint64_t position, std::string_view bytes) {
+  std::memcpy(data_of(&c), bytes.data(), bytes.size());
+  c.position = position;
+  c.used = bytes.size();
+  c.checksum = format::checksum32(bytes);
+  in_order();
+  c.generation = ++pair.generation;
+  in_order();
+}
+
 // A chunk that is never replaced, instead of one of the pair.
 Chunk* Spool::add_part(ChunkType type, SpoolThread::Pair& pair, uint32_t owner, uint64_t position,
                        std::string_view bytes) {
   Chunk* const c = file_.add(type, owner, bytes.size());
   if (c == nullptr) return nullptr;
-  std::memcpy(data_of(c), bytes.data(), bytes.size());
-  c->position = position;
-  c->used = bytes.size();
-  c->checksum = format::checksum32(bytes);
-  in_order();
-  c->generation = ++pair.generation;
-  in_order();
+  fill(*c, pair, position, bytes);
   return c;
 }
 

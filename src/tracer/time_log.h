@@ -19,10 +19,10 @@
 #include <string_view>
 #include <vector>
 
-#include "format/spool/layout.h"
 #include "format/time/block_encoder.h"
 #include "format/time/data.h"
 #include "mpi/call_table.h"
+#include "tracer/spool_file.h"
 
 namespace refrain::tracer {
 
@@ -69,7 +69,6 @@ class TimeLog {
 
  private:
   using TimedCall = format::spool::TimedCall;
-  static void in_order() { asm volatile("" ::: "memory"); }
   void set_row(TimedCall* row, size_t calls, size_t used);
   void make_row();
   void clear_row();
