@@ -1,6 +1,7 @@
 #include "format/time/block_encoder.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "format/time/grid.h"
 #include "format/time/model.h"
 #include "format/time/range_coder.h"
+#include "format/time/used_points.h"
 
 namespace refrain::format {
 
@@ -20,6 +22,10 @@ uint64_t share_of(uint64_t ns, uint32_t bound) {
   return static_cast<uint64_t>(Wide{ns} * bound / TimeSpec::kOne);
 }
 
+// A gap may be off by the bound's share of so much of the time since the last call of its kind,
+// too: of a loop, which short gap has which few ns matters less than what they take.
+constexpr uint64_t kPartsOfInterval = 8;
+
 // A gap or a duration, and how far from it the decoder may be.
 struct Step {
   int64_t ns = 0;
@@ -29,6 +35,7 @@ struct Step {
   uint16_t function = 0;
   uint16_t grid = 0;
   uint32_t seen = 0;  // calls before with its signature in the block
+  uint32_t used = 0;  // which of Impl::used; of calls with seen > 0
 };
 
 }  // namespace
@@ -47,6 +54,7 @@ struct BlockEncoder::Impl {
     uint32_t block = 0;     // in which it had this
     uint32_t in_block = 0;  // calls
     uint32_t signature = 0;
+    uint32_t used = 0;  // of Step
     uint16_t function = 0;
     uint16_t grid = 0;
   };
@@ -60,7 +68,8 @@ struct BlockEncoder::Impl {
   void measure();
   void limit_drift();
   void write(RangeEncoder& coder);
-  int64_t write_bounded(RangeEncoder& coder, const Step& step, int64_t drift);
+  size_t choose_point(const Step& step, TimeKind kind, int64_t drift, int64_t low, int64_t high);
+  int64_t write_bounded(RangeEncoder& coder, const Step& step, TimeKind kind, int64_t drift);
 
   TimeSpec spec;
   std::vector<uint32_t> bounds;  // the common one, and those of the overrides
@@ -71,6 +80,8 @@ struct BlockEncoder::Impl {
   uint64_t known_from = 0;  // when calls with a signature began before that is not known
   std::vector<TimedCall> calls;
   std::vector<Step> steps;  // two a call: gap, duration
+  // Two for each signature of the block that comes again: of its gaps and of its durations.
+  std::vector<std::array<UsedPoints, 2>> used;
   TimeModel model;
 };
 
@@ -88,7 +99,7 @@ void BlockEncoder::Impl::set_right(std::span<const TimedCall> in) {
 void BlockEncoder::Impl::measure() {
   steps.clear();
   ++block;
-  uint32_t signatures = 0;
+  uint32_t signatures = 0, again = 0;
   uint64_t end = last_end;
   for (const TimedCall& call : calls) {
     Seen& s = seen_of(call.terminal);
@@ -98,7 +109,9 @@ void BlockEncoder::Impl::measure() {
       s.signature = signatures++;
       s.in_block = 0;
     }
+    if (s.in_block == 1) s.used = again++;
     gap.seen = duration.seen = s.in_block++;
+    gap.used = duration.used = s.used;
     gap.signature = duration.signature = s.signature;
     gap.function = duration.function = s.function;
     gap.grid = duration.grid = s.grid;
@@ -109,8 +122,10 @@ void BlockEncoder::Impl::measure() {
       const uint64_t last_begin = std::max(s.last_begin, known_from);
       const uint64_t interval = call.begin_ns > last_begin ? call.begin_ns - last_begin : 0;
       const auto length = static_cast<uint64_t>(duration.ns);
-      gap.off =
-          gap.ns > 0 ? static_cast<int64_t>(share_of(static_cast<uint64_t>(gap.ns), bound)) : 0;
+      // The first of its kind: nothing is known of how often it comes.
+      const uint64_t part = gap.seen > 0 ? interval / kPartsOfInterval : 0;
+      const auto pause = static_cast<uint64_t>(std::max<int64_t>(gap.ns, 0));
+      gap.off = gap.ns < 0 ? 0 : static_cast<int64_t>(share_of(std::max(pause, part), bound));
       duration.off = static_cast<int64_t>(share_of(length, bound));
       // A call around others ends after them, whatever their drift.
       if (gap.ns < 0) duration.off = std::min(duration.off, duration.ns + gap.ns);
@@ -122,6 +137,7 @@ void BlockEncoder::Impl::measure() {
     steps.push_back(gap);
     steps.push_back(duration);
   }
+  used.assign(again, {});
 }
 
 // Backwards: no drift from which what follows could not come back in time. Only a part of what a
@@ -129,24 +145,48 @@ void BlockEncoder::Impl::measure() {
 void BlockEncoder::Impl::limit_drift() {
   constexpr int64_t kCountedOn = 3, kOf = 10;
   steps.back().drift = 0;
-  for (size_t i = steps.size() - 1; i-- > 0;)
-    steps[i].drift =
-        std::min(steps[i].drift, steps[i + 1].drift + steps[i + 1].off / kOf * kCountedOn);
+  for (size_t i = steps.size() - 1; i-- > 0;) {
+    // A short gap may become much longer, but not much shorter.
+    const int64_t back = std::clamp<int64_t>(steps[i + 1].ns, 0, steps[i + 1].off);
+    steps[i].drift = std::min(steps[i].drift, steps[i + 1].drift + back / kOf * kCountedOn);
+  }
   steps.front().drift = 0;  // the begin of the first call is exact
 }
 
-// Returns what the decoder will read.
-int64_t BlockEncoder::Impl::write_bounded(RangeEncoder& coder, const Step& step, int64_t drift) {
+// The point of the grid that is used most among those that keep away from the limits of drift, or
+// else the nearest. Gaps bring the sum of all back to the truth.
+size_t BlockEncoder::Impl::choose_point(const Step& step, TimeKind kind, int64_t drift, int64_t low,
+                                        int64_t high) {
   const Grid& grid = grids[step.grid];
-  const int64_t low = std::max(step.ns - step.off, step.ns - drift - step.drift);
-  const int64_t high = std::min(step.ns + step.off, step.ns - drift + step.drift);
-  const int64_t wanted = std::clamp(step.ns, low, high);
-  size_t k = grid.nearest(static_cast<uint64_t>(wanted));
   const auto point = [&](size_t i) { return static_cast<int64_t>(grid.at(i)); };
+  const int64_t wanted =
+      std::clamp(kind == TimeKind::kGap ? step.ns - drift / 2 : step.ns, low, high);
+  size_t k = grid.nearest(static_cast<uint64_t>(wanted));
   if (point(k) < low && k + 1 < grid.size() && point(k + 1) <= high)
     ++k;
   else if (point(k) > high && k > 0 && point(k - 1) >= low)
     --k;
+  if (step.seen == 0) return k;
+  UsedPoints& points = used[step.used][static_cast<size_t>(kind)];
+  if (step.seen > 1) {
+    const int64_t room = step.drift - step.drift / 4;
+    const int64_t from = std::max(low, step.ns - drift - room);
+    const int64_t to = std::min(high, step.ns - drift + room);
+    k = points.most_used([&](size_t i) { return from <= point(i) && point(i) <= to; }, k);
+  }
+  points.use(k);
+  return k;
+}
+
+// Returns what the decoder will read.
+int64_t BlockEncoder::Impl::write_bounded(RangeEncoder& coder, const Step& step, TimeKind kind,
+                                          int64_t drift) {
+  const Grid& grid = grids[step.grid];
+  const int64_t low = std::max({int64_t{0}, step.ns - step.off, step.ns - drift - step.drift});
+  const int64_t high = std::min(step.ns + step.off, step.ns - drift + step.drift);
+  const int64_t wanted = std::clamp(step.ns, low, high);
+  const auto point = [&](size_t i) { return static_cast<int64_t>(grid.at(i)); };
+  const size_t k = choose_point(step, kind, drift, low, high);
 
   const auto index = static_cast<uint32_t>(k + 1);
   const unsigned top_bits = std::min(grid.index_bits(), TimeModel::kTopBits);
@@ -173,8 +213,8 @@ void BlockEncoder::Impl::write(RangeEncoder& coder) {
   int64_t drift = 0;
   for (size_t i = 1; i < steps.size(); ++i) {
     const Step& step = steps[i];
-    model.expect(step.signature, step.seen, step.function,
-                 i % 2 == 0 ? TimeKind::kGap : TimeKind::kDuration);
+    const TimeKind kind = i % 2 == 0 ? TimeKind::kGap : TimeKind::kDuration;
+    model.expect(step.signature, step.seen, step.function, kind);
     if (step.ns < 0) {
       const unsigned bits = bounds.empty()
                                 ? TimeModel::kExactTopBits
@@ -190,7 +230,7 @@ void BlockEncoder::Impl::write(RangeEncoder& coder) {
       model.top(coder, TimeModel::kExactTopBits, parts.top);
       model.rest(coder, parts.top, parts.rest_bits, parts.rest);
     } else {
-      drift += write_bounded(coder, step, drift) - step.ns;
+      drift += write_bounded(coder, step, kind, drift) - step.ns;
     }
   }
 }
@@ -243,7 +283,8 @@ TimeBlock BlockEncoder::encode(std::span<const TimedCall> calls, std::string& by
 size_t BlockEncoder::memory_bytes() const {
   size_t bytes =
       sizeof(Impl) + impl_->model.memory_bytes() + impl_->seen.capacity() * sizeof(Impl::Seen) +
-      impl_->steps.capacity() * sizeof(Step) + impl_->calls.capacity() * sizeof(TimedCall);
+      impl_->steps.capacity() * sizeof(Step) + impl_->used.capacity() * sizeof(impl_->used[0]) +
+      impl_->calls.capacity() * sizeof(TimedCall);
   for (const Grid& grid : impl_->grids) bytes += grid.size() * sizeof(uint64_t);
   return bytes;
 }

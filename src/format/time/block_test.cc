@@ -84,6 +84,7 @@ void expect_bounds(const Calls& was, const Calls& is, const TimeSpec& spec) {
     const TimedCall &w = was[i], &c = is[i];
     const uint32_t bound = spec.bound_of(static_cast<uint16_t>(w.terminal % 8));
     const uint64_t interval = w.begin_ns > last[w.terminal] ? w.begin_ns - last[w.terminal] : 0;
+    const uint64_t part = last[w.terminal] > 0 ? interval / 8 : 0;
     const uint64_t duration = w.end_ns - w.begin_ns;
     last[w.terminal] = w.begin_ns;
     ASSERT_LE(c.begin_ns, c.end_ns) << i;
@@ -94,7 +95,8 @@ void expect_bounds(const Calls& was, const Calls& is, const TimeSpec& spec) {
     ASSERT_GE(c.end_ns, its_end) << i;
     if (w.begin_ns >= end) {
       ASSERT_GE(c.begin_ns, its_end) << i;
-      ASSERT_TRUE(within(apart(c.begin_ns - its_end, w.begin_ns - end), w.begin_ns - end, bound));
+      const uint64_t gap = w.begin_ns - end;
+      ASSERT_TRUE(within(apart(c.begin_ns - its_end, gap), std::max(gap, part), bound)) << i;
     } else {
       ASSERT_EQ(its_end - c.begin_ns, end - w.begin_ns) << i;
     }
