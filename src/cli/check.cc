@@ -12,8 +12,8 @@
 #include "reader/trace_file.h"
 #include "reader/verify.h"
 #include "reader/verify_times.h"
+#include "report/check_report.h"
 #include "report/info_text.h"
-#include "report/json_text.h"
 
 namespace refrain::cli {
 
@@ -21,67 +21,81 @@ namespace {
 
 constexpr size_t kMaxFindings = 100;
 
-int print_findings(const std::string& path, const std::vector<std::string>& findings) {
-  std::string text;
-  for (const std::string& finding : findings)
-    text += refrain::report::printable(path + ": " + finding) + "\n";
-  const int status = print(text);
-  if (status != 0) return status;
-  return report(base::fail(
-      report::counted_text(findings.size(), "finding") + "; record again, or take another copy",
-      path));
+struct Options {
+  std::string path, against;
+  std::string format = "text";
+};
+
+using report::CheckReport;
+
+int say(const Options& options, const CheckReport& checked) {
+  const int status =
+      print(options.format == "json" ? report::check_json(checked) : report::check_text(checked));
+  if (status != 0 || checked.findings.empty()) return status;
+  return report(base::fail(report::counted_text(checked.findings.size(), "finding") +
+                               "; record again, or take another copy",
+                           options.path));
 }
 
-// Against a recording of the same run with exact times; the status, or -1 to go on.
-int check_bound(const Trace& trace, const std::string& against) {
-  const Result<Trace> exact = Trace::open(against);
-  if (!exact.ok()) return report(exact.error());
-  const auto checked = reader::verify_bound(trace, *exact, kMaxFindings);
-  if (!checked.ok()) return report(checked.error());
-  if (!checked->findings.empty()) return print_findings(trace.name(), checked->findings);
-  const int status = print(
-      fmt::format("{}: times of {} within the bound, the worst at {:.0f} % of it\n", trace.name(),
-                  report::counted_text(checked->calls, "call"), 100 * checked->worst));
-  return status != 0 ? status : -1;
+// Against a recording of the same run with exact times.
+base::Status check_bound(const Trace& trace, const Trace& exact, CheckReport& checked) {
+  const auto bound = reader::verify_bound(trace, exact, kMaxFindings);
+  if (!bound.ok()) return bound.error();
+  checked.findings = bound->findings;
+  checked.against = {exact.name(), bound->calls, bound->worst};
+  return base::Done{};
 }
 
-int run(const std::string& path, const std::string& against) {
-  const Result<std::string> bytes = reader::read_trace_file(path);
-  if (!bytes.ok()) return report(bytes.error());
-  const Result<format::FileHeader> header = format::read_header(*bytes, path);
-  if (!header.ok() && header.error().code == base::ErrorCode::kUnsupported)
-    return report(header.error());
+std::vector<std::string> broken_rules(const std::string& bytes) {
   std::vector<std::string> findings;
-  for (const format::Finding& finding : format::check(*bytes)) {
+  for (const format::Finding& finding : format::check(bytes)) {
     if (findings.size() == kMaxFindings) break;
     findings.push_back(finding.to_string());
   }
-  if (!findings.empty()) return print_findings(path, findings);
-  const Result<Trace> trace = Trace::from_bytes(*bytes, path);
+  return findings;
+}
+
+int run(const Options& options) {
+  const Result<std::string> bytes = reader::read_trace_file(options.path);
+  if (!bytes.ok()) return report(bytes.error());
+  const Result<format::FileHeader> header = format::read_header(*bytes, options.path);
+  if (!header.ok() && header.error().code == base::ErrorCode::kUnsupported)
+    return report(header.error());
+  CheckReport checked;
+  checked.path = options.path;
+  checked.findings = broken_rules(*bytes);
+  if (!checked.findings.empty()) return say(options, checked);
+  const Result<Trace> trace = Trace::from_bytes(*bytes, options.path);
   if (!trace.ok()) return report(trace.error());
-  findings = reader::verify(*trace, kMaxFindings);
-  if (findings.empty()) findings = reader::verify_times(*trace, kMaxFindings);
-  if (!findings.empty()) return print_findings(path, findings);
-  if (!against.empty())
-    if (const int bad = check_bound(*trace, against); bad >= 0) return bad;
-  const int status = print(fmt::format(
-      "{}: OK, format {}.{}, {} rules of the format hold, {} of {}, {}\n", path, header->major,
-      header->minor, format::rule_count(), report::counted_text(trace->call_count(), "call"),
-      report::counted_text(trace->info().rank_count, "rank"),
-      trace->info().complete ? "complete" : "incomplete"));
+  checked.findings = reader::verify(*trace, kMaxFindings);
+  if (checked.findings.empty()) checked.findings = reader::verify_times(*trace, kMaxFindings);
+  if (checked.findings.empty() && !options.against.empty()) {
+    const Result<Trace> exact = Trace::open(options.against);
+    if (!exact.ok()) return report(exact.error());
+    if (const auto bound = check_bound(*trace, *exact, checked); !bound.ok())
+      return report(bound.error());
+  }
+  checked.version = fmt::format("{}.{}", header->major, header->minor);
+  checked.rules = format::rule_count();
+  checked.calls = trace->call_count();
+  checked.ranks = trace->info().rank_count;
+  checked.complete = trace->info().complete;
+  const int status = say(options, checked);
   return status != 0 ? status : status_of(*trace);
 }
 
 }  // namespace
 
 void add_check(CLI::App& app, int& exit_status) {
-  auto path = std::make_shared<std::string>();
-  auto against = std::make_shared<std::string>();
+  auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("check", "Whether the file keeps every rule of the format");
-  verb->add_option("trace", *path, "Trace file (.rfn)")->required();
-  verb->add_option("--against", *against,
+  verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
+  verb->add_option("--against", options->against,
                    "A trace of the same run with exact times: whether the bound is kept");
-  verb->callback([path, against, &exit_status] { exit_status = run(*path, *against); });
+  verb->add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 
 }  // namespace refrain::cli

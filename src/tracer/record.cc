@@ -203,26 +203,13 @@ void flush_times(Process& p) {
   }
 }
 
-// Two terminals of one table that turn out to be one signature: calls that complete requests from
-// before it began and from after that. The coder of times took them for two, so what it wrote
-// cannot be read.
-bool has_twins(const Process& p, const std::vector<uint32_t>& number_of) {
-  std::vector<uint32_t> table_of(number_of.size(), 0);  // of a number: + 1
-  uint32_t table = 1;
-  for (uint32_t t = 0; t < number_of.size(); ++t) {
-    while (table <= p.table_begins.size() && p.table_begins[table - 1] <= t) ++table;
-    if (std::exchange(table_of[number_of[t]], table) == table) return true;
-  }
-  return false;
-}
-
 void add_missing_times(const Process& p, std::vector<format::Loss>& losses) {
   if (p.times == nullptr) return;
   uint64_t missing = 0;
   for (const Location* l : p.locations)
     missing += calls_of(*l) - (l->times != nullptr ? l->times->calls() : 0);
   if (missing > 0)
-    losses.push_back({"times_missing", missing, p.rank, "no memory, no spool, or tables anew"});
+    losses.push_back({"times_missing", missing, p.rank, "no memory, or no spool"});
 }
 
 }  // namespace
@@ -240,9 +227,6 @@ base::Result<format::RankRecord> make_record(Process& p) {
   auto number_of = take_signatures(p, r.signatures);
   if (!number_of.ok()) return number_of.error();
   if (p.first_terminal != 0) take_calls(p, *number_of, r);
-  if (p.times != nullptr && has_twins(p, *number_of))
-    for (Location* l : p.locations)
-      if (l->times != nullptr) l->times->drop();
   add_missing_times(p, r.losses);
   r.durations.resize(r.signatures.size());
   take_durations(p, *number_of, r.durations);

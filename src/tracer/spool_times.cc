@@ -54,6 +54,7 @@ bool Spool::times(Location& l, const format::TimeBlock& block, std::string_view 
   head.calls = block.calls;
   head.bytes = block.bytes;
   head.checksum = block.checksum;
+  head.by_function = block.by_function ? 1 : 0;
   std::memcpy(at, &head, sizeof head);
   std::memcpy(at + sizeof head, bytes.data(), bytes.size());
   in_order();

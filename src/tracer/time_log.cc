@@ -80,6 +80,7 @@ void TimeLog::clear_row() {
 }
 
 void TimeLog::number_anew(const Location& l) {
+  by_function_ = true;
   encoder_.begin_at(last_end_ns_);
   if (exact_ != nullptr) exact_->begin_at(last_end_ns_);
   if (chunk_ != nullptr) chunk_->first_terminal = l.first_terminal;
@@ -101,13 +102,14 @@ void TimeLog::encode(Location& l) {
   const Process& p = *l.process;
   calls_.clear();
   for (const TimedCall* c = row_; c != next_; ++c) {
-    encoder_.set_call(c->terminal - 1, static_cast<uint16_t>(c->call));
-    if (exact_ != nullptr) exact_->set_call(c->terminal - 1, static_cast<uint16_t>(c->call));
+    const uint32_t terminal = by_function_ ? c->call : c->terminal - 1;
+    encoder_.set_call(terminal, static_cast<uint16_t>(c->call));
+    if (exact_ != nullptr) exact_->set_call(terminal, static_cast<uint16_t>(c->call));
     calls_.push_back(
-        {c->terminal - 1, p.times->to_ns(p, c->begin_ticks), p.times->to_ns(p, c->end_ticks)});
+        {terminal, p.times->to_ns(p, c->begin_ticks), p.times->to_ns(p, c->end_ticks)});
   }
-  if (exact_ != nullptr) copy_.blocks.push_back(exact_->encode(calls_, copy_.bytes));
-  const format::TimeBlock block = encoder_.encode(calls_, kept_.bytes);
+  if (exact_ != nullptr) copy_.blocks.push_back(exact_->encode(calls_, copy_.bytes, by_function_));
+  const format::TimeBlock block = encoder_.encode(calls_, kept_.bytes, by_function_);
   encoded_ += block.calls;
   last_end_ns_ = block.end_ns;
   if (kept_.blocks.empty() && p.spool != nullptr && p.spool->times(l, block, kept_.bytes)) {

@@ -37,11 +37,11 @@ def expect(condition, message, *values):
         raise Failure(message % values)
 
 
-def record(name, ranks, words, memory=None, by_environment=False, spool=None, kill=False):
+def record(name, ranks, words, memory=None, by_environment=False, spool=None, kill=False, more=()):
     """A job; the path of its trace, and how it ended."""
     trace = os.path.join(options.work, name + ".rfn")
     env = {"REFRAIN_LIBRARY_PATH": options.libraries}
-    command = [options.refrain, "record", "-o", trace]
+    command = [options.refrain, "record", "-o", trace] + list(more)
     if spool:
         command += ["--spool", spool]
     if kill:
@@ -176,6 +176,34 @@ def kill():
     expect(durations, "no profile")
 
 
+def times():
+    """Calls that complete requests of tables that are forgotten have their times, too: all within the bound."""
+    for words, bound in ((["parts", 500], "1M"), (["parts", 300, "threads"], "2M")):
+        name = "times-%d" % len(words)
+        exact = os.path.join(options.work, name + "-exact.rfn")
+        trace, _ = recorded(name, 2, words, memory=bound, more=["--timing", "bins:0.05", "--exact-copy", exact])
+        checked = json.loads(refrain("check", "--format", "json", "--against", exact, trace))
+        expect(checked["against"]["calls"] == info_of(trace)["calls"], "checked: %r", checked)
+
+
+def times_of_the_dead():
+    """A job that dies between two tables."""
+    dead, _ = record("times-kill", 2, ["parts", 500], memory="1M", kill=True, more=["--timing", "exact"])
+    expect(parts_in(dead + ".spool") >= 2, "no parts in %s", os.listdir(options.work))
+    refrain("recover", dead + ".spool")
+    refrain("check", dead, status=INCOMPLETE)
+    lost = {l["reason"] for l in info_of(dead, INCOMPLETE)["losses"]}
+    expect("times_missing" not in lost, "losses: %r", lost)
+    for rank in range(2):
+        before = 0
+        for line in refrain("dump", "--rank", str(rank), "--format", "jsonl", dead, status=INCOMPLETE).splitlines():
+            call = json.loads(line)
+            if call["end_ns"] is None:
+                continue  # the one that never returned
+            expect(before <= call["end_ns"] and call["begin_ns"] <= call["end_ns"], "rank %d: %s", rank, line)
+            before = call["end_ns"]
+
+
 def no_spool():
     """Nowhere to put parts: what was recorded until then is there, and the rest is counted."""
     calls = 50000
@@ -198,6 +226,8 @@ TESTS = {
     "many_kinds": many_kinds,
     "threads": threads,
     "kill": kill,
+    "times": times,
+    "times_of_the_dead": times_of_the_dead,
     "no_spool": no_spool,
     "wrong_values": wrong_values,
 }

@@ -105,10 +105,11 @@ base::Status BlockDecoder::decode(const TimeBlock& block, std::string_view bytes
   const auto last = static_cast<int64_t>(block.end_ns);
   for (size_t i = 0; i < calls.size(); ++i) {
     const uint32_t terminal = calls[i].terminal;
-    if (terminal >= seen_.size()) seen_.resize(size_t{terminal} + 1);
-    Seen& seen = seen_[terminal];
-    if (seen.block != block_) seen = {block_, signatures++, 0};
     const uint16_t function = terminal < call_of.size() ? call_of[terminal] : uint16_t{0};
+    const uint32_t kind_of_call = block.by_function ? function : terminal;
+    if (kind_of_call >= seen_.size()) seen_.resize(size_t{kind_of_call} + 1);
+    Seen& seen = seen_[kind_of_call];
+    if (seen.block != block_) seen = {block_, signatures++, 0};
     const Grid* grid = grids_.empty() ? nullptr : grids_[0];
     for (size_t o = 0; o < spec_.overrides.size(); ++o)
       if (spec_.overrides[o].call == function) grid = grids_[o + 1];

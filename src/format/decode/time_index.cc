@@ -98,7 +98,10 @@ bool read_chunks(base::ByteReader& in, std::vector<TimeChunk>& chunks) {
     uint64_t& end = ends[{chunk.rank, chunk.thread}];
     for (uint64_t b = 0; b < blocks && in.ok(); ++b) {
       TimeBlock& block = chunk.blocks.emplace_back();
-      const uint64_t calls = in.varint(), bytes = in.varint();
+      uint64_t calls = in.varint();
+      block.by_function = calls == 0;
+      if (block.by_function) calls = in.varint();
+      const uint64_t bytes = in.varint();
       if (calls > kMaxCallsPerBlock || bytes > kMaxBlockBytes) return false;
       block.calls = static_cast<uint32_t>(calls);
       block.bytes = static_cast<uint32_t>(bytes);

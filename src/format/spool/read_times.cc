@@ -29,20 +29,19 @@ void encode_row(const RankSpool& rank, const std::vector<uint32_t>& number_of, c
                 uint64_t room, ThreadTimes& to) {
   BlockEncoder encoder(rank.timing);
   encoder.begin_at(to.blocks.empty() ? 0 : to.blocks.back().end_ns);
-  const ByteStrings& signatures = rank.record.signatures;
-  for (uint32_t t = 0; t < signatures.size(); ++t) {
-    base::ByteReader in(signatures[t]);
-    encoder.set_call(t, static_cast<uint16_t>(in.varint()));
-  }
+  const bool by_function = row.first_terminal != 0;
   std::vector<format::TimedCall> calls;
   for (const TimedCall& c : row.calls) {
     const uint64_t terminal = uint64_t{row.first_terminal} + c.terminal - 1;
     if (calls.size() >= std::min(room, kMaxCallsPerBlock) || terminal >= number_of.size()) break;
-    calls.push_back({number_of[terminal], to_ns(rank.header, c.begin_ticks, row.ns_per_tick),
+    if (c.call > UINT16_MAX) break;
+    const uint32_t kind_of_call = by_function ? c.call : number_of[terminal];
+    encoder.set_call(kind_of_call, static_cast<uint16_t>(c.call));
+    calls.push_back({kind_of_call, to_ns(rank.header, c.begin_ticks, row.ns_per_tick),
                      to_ns(rank.header, c.end_ticks, row.ns_per_tick)});
   }
   if (calls.empty()) return;
-  to.blocks.push_back(encoder.encode(calls, to.bytes));
+  to.blocks.push_back(encoder.encode(calls, to.bytes, by_function));
   to.calls += calls.size();
 }
 
@@ -90,15 +89,9 @@ void read_times(const std::vector<Piece>& pieces, const std::vector<uint32_t>& n
     if (p.chunk.type == ChunkType::kTimeRow) of[p.chunk.owner].row = chunk;
   }
   uint64_t missing = 0;
-  // Where tables began anew, terminals that the coder of times took for two may be one signature.
-  const bool began_anew = number_of.size() > rank.record.signatures.size();
   for (const Progress& p : rank.threads) {
     if (p.calls == 0) continue;
     bool damaged = false;
-    if (began_anew) {
-      missing += p.calls;
-      continue;
-    }
     rank.times.push_back(read_thread(rank, number_of, of[p.thread], p.calls, &damaged));
     rank.times.back().thread = p.thread;
     if (damaged)

@@ -65,7 +65,7 @@ struct BlockEncoder::Impl {
   }
 
   void set_right(std::span<const TimedCall> calls);
-  void measure();
+  void measure(bool by_function);
   void limit_drift();
   void write(RangeEncoder& coder);
   size_t choose_point(const Step& step, TimeKind kind, int64_t drift, int64_t low, int64_t high);
@@ -96,7 +96,7 @@ void BlockEncoder::Impl::set_right(std::span<const TimedCall> in) {
 }
 
 // Steps with their own bounds; drift is that of the bound on begin or end.
-void BlockEncoder::Impl::measure() {
+void BlockEncoder::Impl::measure(bool by_function) {
   steps.clear();
   ++block;
   uint32_t signatures = 0, again = 0;
@@ -123,7 +123,7 @@ void BlockEncoder::Impl::measure() {
       const uint64_t interval = call.begin_ns > last_begin ? call.begin_ns - last_begin : 0;
       const auto length = static_cast<uint64_t>(duration.ns);
       // The first of its kind: nothing is known of how often it comes.
-      const uint64_t part = gap.seen > 0 ? interval / kPartsOfInterval : 0;
+      const uint64_t part = gap.seen > 0 && !by_function ? interval / kPartsOfInterval : 0;
       const auto pause = static_cast<uint64_t>(std::max<int64_t>(gap.ns, 0));
       gap.off = gap.ns < 0 ? 0 : static_cast<int64_t>(share_of(std::max(pause, part), bound));
       duration.off = static_cast<int64_t>(share_of(length, bound));
@@ -256,12 +256,13 @@ void BlockEncoder::begin_at(uint64_t end_ns) {
   impl_->last_end = impl_->known_from = end_ns;
 }
 
-TimeBlock BlockEncoder::encode(std::span<const TimedCall> calls, std::string& bytes) {
+TimeBlock BlockEncoder::encode(std::span<const TimedCall> calls, std::string& bytes,
+                               bool by_function) {
   TimeBlock block;
   if (calls.empty()) return block;
   Impl& impl = *impl_;
   impl.set_right(calls);
-  impl.measure();
+  impl.measure(by_function);
   impl.limit_drift();
   const size_t begin = bytes.size();
   base::ByteWriter head;
@@ -277,6 +278,7 @@ TimeBlock BlockEncoder::encode(std::span<const TimedCall> calls, std::string& by
   block.checksum = checksum32(std::string_view(bytes).substr(begin));
   block.begin_ns = impl.calls.front().begin_ns;
   block.end_ns = impl.last_end;
+  block.by_function = by_function;
   return block;
 }
 

@@ -36,7 +36,8 @@ class BlockEncoder {
   // 1 to kMaxCallsPerBlock calls, in the order of their ends. A clock that went backwards is set
   // right forwards: an end before the end before it is that end, a begin after its end is its end.
   // kCallsPerBlock calls at a time are best; fewer cost more bytes, more cost the reader more.
-  TimeBlock encode(std::span<const TimedCall> calls, std::string& bytes);
+  // `by_function`: terminals are ids of functions.
+  TimeBlock encode(std::span<const TimedCall> calls, std::string& bytes, bool by_function = false);
 
   // Memory that it holds, in bytes.
   size_t memory_bytes() const;

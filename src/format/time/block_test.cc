@@ -213,6 +213,30 @@ TEST(TimeBlocks, BoundsOfSingleFunctions) {
             encode(m.calls(), *spec, 900).size());
 }
 
+// Who coded took one signature for two; its reader knows better, and functions are all they share.
+TEST(TimeBlocks, ByFunctionNeitherKnowsSignatures) {
+  std::mt19937_64 random(5);
+  Maker m;
+  for (uint32_t i = 0; i < 3000; ++i)
+    m.call(static_cast<uint32_t>(random() % 64), random() % 700, random() % 9000);
+  Calls functions_only = m.calls(), merged = m.calls();
+  for (TimedCall& c : functions_only) c.terminal %= 8;
+  for (TimedCall& c : merged)
+    if (c.terminal >= 32) c.terminal -= 32;
+  for (const char* text : {"exact", "bins:0.2"}) {
+    const TimeSpec spec = spec_of(text);
+    BlockEncoder encoder(spec);
+    for (uint32_t call = 0; call < 8; ++call) encoder.set_call(call, static_cast<uint16_t>(call));
+    Encoded encoded;
+    encoded.blocks.push_back(encoder.encode(functions_only, encoded.bytes.emplace_back(), true));
+    EXPECT_TRUE(encoded.blocks[0].by_function);
+    if (spec.mode == TimeMode::kExact)
+      EXPECT_EQ(decode(merged, encoded, spec), merged);
+    else
+      expect_bounds(merged, decode(merged, encoded, spec), spec);
+  }
+}
+
 TEST(TimeBlocks, AClockThatGoesBackwardsIsSetRight) {
   const Calls calls = {{0, 10, 20}, {1, 30, 15}, {0, 40, 35}, {0, UINT64_MAX, UINT64_MAX}};
   const Calls right = {{0, 10, 20}, {1, 20, 20}, {0, 35, 35}, {0, kMaxTimeNs - 1, kMaxTimeNs - 1}};

@@ -32,6 +32,9 @@ struct TimeBlock {
   uint32_t checksum = 0;  // of the bytes
   uint64_t begin_ns = 0;  // of the first call, or segment
   uint64_t end_ns = 0;    // of the last one
+  // What is expected of a call goes by its function alone: under `--memory` tables begin anew, and
+  // who codes does not know then which terminals of the trace are one.
+  bool by_function = false;
   bool operator==(const TimeBlock&) const = default;
 };
 

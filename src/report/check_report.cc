@@ -1,0 +1,48 @@
+#include "report/check_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/info_text.h"
+#include "report/json_text.h"
+
+namespace refrain::report {
+
+std::string check_text(const CheckReport& report) {
+  std::string out;
+  for (const std::string& finding : report.findings)
+    out += printable(report.path + ": " + finding) + "\n";
+  if (!out.empty()) return out;
+  if (report.against)
+    out += fmt::format("{}: times of {} within the bound, the worst at {:.0f} % of it\n",
+                       printable(report.path), counted_text(report.against->calls, "call"),
+                       100 * report.against->worst);
+  return out + fmt::format("{}: OK, format {}, {} rules of the format hold, {} of {}, {}\n",
+                           printable(report.path), report.version, report.rules,
+                           counted_text(report.calls, "call"), counted_text(report.ranks, "rank"),
+                           report.complete ? "complete" : "incomplete");
+}
+
+std::string check_json(const CheckReport& report) {
+  const auto text = [](const std::string& s) { return printable(s); };
+  nlohmann::ordered_json out;
+  out["trace"] = text(report.path);
+  out["ok"] = report.findings.empty();
+  out["findings"] = nlohmann::ordered_json::array();
+  for (const std::string& finding : report.findings) out["findings"].push_back(text(finding));
+  if (report.findings.empty()) {
+    out["format"] = report.version;
+    out["rules"] = report.rules;
+    out["calls"] = report.calls;
+    out["ranks"] = report.ranks;
+    out["complete"] = report.complete;
+  }
+  if (report.against)
+    out["against"] = {{"trace", text(report.against->path)},
+                      {"calls", report.against->calls},
+                      {"worst", report.against->worst}};
+  return out.dump(2) + "\n";
+}
+
+}  // namespace refrain::report
