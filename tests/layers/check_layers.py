@@ -40,6 +40,7 @@ ALLOWED = {
     "convert": _BELOW_REPORT | {"sim"},
     "online": _BELOW_REPORT,
     "cli": _BELOW_REPORT | {"sim", "report", "convert", "online"},
+    "python": _BELOW_REPORT | {"sim", "report"},
 }
 # Made by tools/gen in the build folder, and included as if they stood in src/.
 GENERATED = {"mpi/call_ids.h", "mpi/call_rows.inc", "mpi/constant_ids.h", "mpi/constant_names.inc"}

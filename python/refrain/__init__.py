@@ -1,0 +1,203 @@
+"""Traces of MPI programs that refrain recorded.
+
+    import refrain
+
+    trace = refrain.open("run.rfn")
+    for call in trace.calls(rank=0):
+        print(call.seq, call.name, call.args.get("dest"))
+    trace.profile().functions                  # a Table; .to_pandas() where pandas is installed
+    trace.matrix()["bytes"]                    # ranks x ranks, NumPy
+    trace.waits().patterns                     # needs the times of single calls
+    trace.timeline(rank=0)                     # begin and end of every call
+    trace.grammar(rank=0)                      # the loops that were found
+
+What goes wrong raises refrain.Error with the words of the command line.
+"""
+
+import json
+import os
+from collections import namedtuple
+
+import numpy
+
+from . import _refrain
+from ._refrain import Call, Error, Signature
+from .tables import Table
+
+__all__ = ["Call", "Error", "Grammar", "Profile", "Signature", "Symbol", "Table", "Trace", "Waits", "open"]
+
+_FOREVER = (1 << 64) - 1
+
+# `times` times in a row a rule of the grammar (by number) or a call (its signature's number).
+Symbol = namedtuple("Symbol", ["is_rule", "number", "times"])
+
+
+def open(path):
+    """The Trace in a file. Reads it once, all but the times of single calls."""
+    return Trace(_refrain.open(os.fspath(path)))
+
+
+class Trace:
+    """One recorded run. Immutable."""
+
+    def __init__(self, native):
+        self._native = native
+
+    @property
+    def path(self):
+        return self._native.path
+
+    @property
+    def ranks(self):
+        """How many there are."""
+        return self._native.rank_count
+
+    @property
+    def call_count(self):
+        """Calls of all ranks and threads."""
+        return self._native.call_count
+
+    @property
+    def has_times(self):
+        """Whether begin and end of single calls are known."""
+        return self._native.has_times
+
+    @property
+    def info(self):
+        """What `refrain info --format json` says, as a dict."""
+        return json.loads(self._native.info_json())
+
+    def __repr__(self):
+        return "<refrain.Trace %s: %d calls of %d ranks>" % (self.path, self.call_count, self.ranks)
+
+    def threads(self, rank):
+        """Calls of each thread of a rank: {thread: calls}."""
+        return dict(self._native.locations(rank))
+
+    def calls(self, rank, thread=0, first=0, last=None, from_ns=0, to_ns=None):
+        """Iterates over the calls of a thread, in order: from number `first` until `last` (not it), or
+        those that overlap a window of time. What a call refers to stays valid without it."""
+        return self._native.calls(rank, thread, first, _FOREVER if last is None else last, from_ns,
+                                  _FOREVER if to_ns is None else to_ns)
+
+    def signatures(self, rank):
+        """Every different call of a rank: a list of (Signature, how often)."""
+        return self._native.signatures(rank)
+
+    def grammar(self, rank, thread=0):
+        """The calls of a thread as the trace has them: a Grammar."""
+        return Grammar([[Symbol(*s) for s in rule] for rule in self._native.grammar(rank, thread)])
+
+    def profile(self):
+        """Calls, time and bytes by function, call site, call path and rank: a Profile."""
+        return Profile(json.loads(self._native.profile_json()))
+
+    def matrix(self, kind="p2p", dense=True):
+        """Messages and bytes from rank to rank; kind: "p2p", "rma" or "all". A dict of ranks x ranks
+        arrays, first index the source; with dense=False a Table of the pairs that have messages."""
+        kinds = {"p2p": _refrain.MatrixKind.p2p, "rma": _refrain.MatrixKind.rma, "all": _refrain.MatrixKind.all}
+        if kind not in kinds:
+            raise Error("a matrix is of kind p2p, rma or all, not '%s'" % kind)
+        pairs = Table(self._native.matrix(kinds[kind]))
+        if not dense:
+            return pairs
+        out = {}
+        for name in ("messages", "bytes"):
+            out[name] = numpy.zeros((self.ranks, self.ranks), dtype=numpy.uint64)
+            out[name][pairs["source"], pairs["dest"]] = pairs[name]
+        return out
+
+    def waits(self):
+        """Who waited for whom: Waits. Needs the times of single calls."""
+        return Waits(json.loads(self._native.waits_json()))
+
+    def timeline(self, rank=None, from_ns=0, to_ns=None):
+        """A Table of the calls of a rank, or of all ranks: rank, thread, seq, call (an index of
+        `functions`), signature, begin_ns, end_ns. Needs the times of single calls."""
+        return Timeline(self._native.timeline(rank, from_ns, _FOREVER if to_ns is None else to_ns))
+
+
+class Timeline(Table):
+    @property
+    def functions(self):
+        """Name of each number in the column `call`."""
+        return {int(id): _refrain.call_name(int(id)) for id in numpy.unique(self["call"])}
+
+
+class Grammar:
+    """Rules, the start first; a rule only refers to later ones. `rules[0]` is a list of Symbols."""
+
+    def __init__(self, rules):
+        self.rules = rules
+
+    def __len__(self):
+        """Calls that it stands for."""
+        lengths = [0] * len(self.rules)
+        for number in range(len(self.rules) - 1, -1, -1):
+            lengths[number] = sum(s.times * (lengths[s.number] if s.is_rule else 1) for s in self.rules[number])
+        return lengths[0]
+
+    def expand(self):
+        """Iterates over the numbers of the signatures, call by call."""
+        stack = [iter(self._repeated(0))]
+        while stack:
+            symbol = next(stack[-1], None)
+            if symbol is None:
+                stack.pop()
+            elif symbol.is_rule:
+                stack.append(iter(self._repeated(symbol.number)))
+            else:
+                yield symbol.number
+
+    def _repeated(self, rule):
+        for symbol in self.rules[rule]:
+            for _ in range(symbol.times):
+                yield symbol
+
+    def __repr__(self):
+        def text(s):
+            name = "R%d" % s.number if s.is_rule else str(s.number)
+            return name if s.times == 1 else "%s^%d" % (name, s.times)
+
+        return "\n".join("R%d -> %s" % (i, " ".join(map(text, rule))) for i, rule in enumerate(self.rules))
+
+
+class _Answer:
+    """What the command line says as JSON. Lists of rows are Tables."""
+
+    _tables = ()
+
+    def __init__(self, data):
+        self.data = data
+        for name in self._tables:
+            setattr(self, name, Table.from_rows(data.get(name) or []))
+
+
+class Profile(_Answer):
+    """Tables `functions`, `sites`, `groups`, `ranks`; `data`: everything, as `refrain profile --format json`."""
+
+    _tables = ("functions", "sites", "groups", "ranks")
+
+
+class Waits(_Answer):
+    """Tables `patterns`, `delays`, `ranks` and `severities` (pattern, call path, rank, seconds); dicts
+    `efficiency`, `critical_path`, `counts`; `data`: everything, as `refrain waits --format json`."""
+
+    _tables = ("delays", "ranks")
+
+    def __init__(self, data):
+        super().__init__(data)
+        self.efficiency, self.counts = data["efficiency"], data["counts"]
+        self.critical_path = data["critical_path"]
+        nested = ("ranks", "call_paths")
+        self.patterns = Table.from_rows([{k: v for k, v in p.items() if k not in nested} for p in data["patterns"]])
+        self.severities = Table.from_rows([
+            {"pattern": pattern["pattern"], "call": path["call"], "path": _path_text(path["path"]),
+             "rank": rank["rank"], "seconds": rank["seconds"]}
+            for pattern in data["patterns"] for path in pattern["call_paths"] for rank in path["ranks"]],
+            ["pattern", "call", "path", "rank", "seconds"])
+
+
+def _path_text(path):
+    """Call sites, the outermost first."""
+    return " > ".join(site["site"] for site in reversed(path))

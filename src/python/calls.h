@@ -1,0 +1,26 @@
+// Iterating over calls from Python, at the speed that the interpreter allows: two types of
+// CPython's own kind, because what a class of pybind11 takes to make an object is more than reading
+// a call.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+
+#include "python/rank.h"
+
+namespace refrain::python {
+
+// Defines Call; to be called once, when the module is loaded and has its Error.
+void add_call_types(pybind11::module_& module);
+
+// The calls of one thread, from call `first` on or from the first that ends at `from_ns` or later,
+// until call `last` (not it) or the first that begins after `to_ns`.
+struct CallRange {
+  uint32_t thread = 0;
+  uint64_t first = 0, last = UINT64_MAX;
+  uint64_t from_ns = 0, to_ns = UINT64_MAX;
+};
+pybind11::object iterate(std::shared_ptr<RankView> rank, const CallRange& range);
+
+}  // namespace refrain::python

@@ -1,0 +1,28 @@
+// base::Error as a Python exception with the text that the command line would print.
+#pragma once
+
+#include <stdexcept>
+#include <utility>
+
+#include "refrain/result.h"
+
+namespace refrain::python {
+
+class RefrainError : public std::runtime_error {
+ public:
+  explicit RefrainError(const base::Error& error)
+      : std::runtime_error(error.to_string()), code_(error.code) {}
+  base::ErrorCode code() const { return code_; }
+
+ private:
+  base::ErrorCode code_;
+};
+
+// The value, or the exception.
+template <class T>
+T unwrap(base::Result<T> result) {
+  if (!result.ok()) throw RefrainError(result.error());
+  return std::move(result.value());
+}
+
+}  // namespace refrain::python

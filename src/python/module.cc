@@ -1,0 +1,174 @@
+// refrain._refrain: the native part of the Python package, which is in python/refrain/.
+//
+// Only what has to be fast or has to know the file: the package makes tables of it.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "analysis/profile.h"
+#include "analysis/waits/wait_states.h"
+#include "format/trace_data.h"
+#include "python/arrays.h"
+#include "python/calls.h"
+#include "python/errors.h"
+#include "python/rank.h"
+#include "refrain/trace.h"
+#include "report/info_text.h"
+#include "report/profile_report.h"
+#include "report/profile_rows.h"
+#include "report/waits_report.h"
+
+namespace refrain::python {
+namespace {
+
+namespace py = pybind11;
+
+void check_rank(const Trace& trace, int64_t rank) {
+  if (rank >= 0 && rank < static_cast<int64_t>(trace.rank_count())) return;
+  throw RefrainError(base::usage("there is no rank " + std::to_string(rank) + ", only 0 to " +
+                                     std::to_string(trace.rank_count() - 1),
+                                 trace.name()));
+}
+
+Trace open_trace(const std::string& path) {
+  const py::gil_scoped_release unlocked;
+  return unwrap(Trace::open(path));
+}
+
+py::list locations(const Trace& trace, int64_t rank) {
+  check_rank(trace, rank);
+  py::list out;
+  for (const Location& l : trace.locations(static_cast<Rank>(rank)))
+    out.append(py::make_tuple(l.thread, l.calls));
+  return out;
+}
+
+py::object calls(const Trace& trace, int64_t rank, const CallRange& range) {
+  check_rank(trace, rank);
+  if ((range.from_ns > 0 || range.to_ns != UINT64_MAX) && !trace.has_times())
+    throw RefrainError(base::unsupported("the trace has no times of single calls", trace.name()));
+  const Times times = trace.has_times() ? Times::kRead : Times::kSkip;
+  return iterate(std::make_shared<RankView>(trace, static_cast<Rank>(rank), times), range);
+}
+
+// The signatures that a rank's grammars use.
+py::list signatures(const Trace& trace, int64_t rank) {
+  check_rank(trace, rank);
+  RankView view(trace, static_cast<Rank>(rank), Times::kSkip);
+  py::list out;
+  const auto group = trace.group_of(static_cast<Rank>(rank));
+  if (!group) return out;
+  for (const Trace::Occurrence& o : trace.occurrences(*group))
+    out.append(py::make_tuple(view.signature(view.reader().signature(o.signature)), o.calls));
+  return out;
+}
+
+// Rules of a thread's grammar, the start first: (is a rule, number of it or of a signature, times).
+using Symbol = std::tuple<bool, uint32_t, uint64_t>;
+std::vector<std::vector<Symbol>> grammar(const Trace& trace, int64_t rank, uint32_t thread) {
+  check_rank(trace, rank);
+  const auto group = trace.group_of(static_cast<Rank>(rank));
+  for (const Location& l : trace.locations(static_cast<Rank>(rank))) {
+    if (l.thread != thread || !group) continue;
+    const grammar::Grammar& g = trace.data().grammars[l.grammar];
+    const std::vector<uint32_t>& terminals = trace.data().groups[*group].signatures;
+    std::vector<std::vector<Symbol>> rules(g.rule_count());
+    for (size_t r = 0; r < rules.size(); ++r)
+      for (uint32_t i = g.rule_begin(r); i < g.rule_end[r]; ++i) {
+        const grammar::Symbol& s = g.symbols[i];
+        rules[r].emplace_back(s.is_rule, s.is_rule ? s.id : terminals[s.id], s.count);
+      }
+    return rules;
+  }
+  throw RefrainError(base::usage(
+      "rank " + std::to_string(rank) + " has no thread " + std::to_string(thread), trace.name()));
+}
+
+std::string profile_json(const Trace& trace) {
+  const py::gil_scoped_release unlocked;
+  const analysis::Profile profile = analysis::profile(trace);
+  reader::Symbols symbols;
+  return report::profile_json({trace, profile, symbols});
+}
+
+std::string waits_json(const Trace& trace) {
+  namespace waits = analysis::waits;
+  const py::gil_scoped_release unlocked;
+  waits::TraceCalls calls(trace);
+  const waits::WaitStates result = unwrap(waits::wait_states(trace, calls, {}));
+  reader::Symbols symbols;
+  return report::waits_json({trace, result, symbols, {}, -1, 0});
+}
+
+void add_signature(py::module_& module) {
+  using View = SignatureView;
+  py::class_<View, std::shared_ptr<View>>(
+      module, "Signature", "An MPI function with all parameters, as a rank passed them.")
+      .def_property_readonly("id", &View::id)
+      .def_property_readonly("name", &View::name)
+      .def_property_readonly("args", &View::args)
+      .def_property_readonly("site", &View::site)
+      .def_property_readonly("result", &View::result)
+      .def_property_readonly("error", &View::error)
+      .def_property_readonly("matched", &View::matched)
+      .def_property_readonly("failed", &View::failed)
+      .def("__repr__", [](View& view) {
+        std::string text = "<Signature " + view.name() + "(";
+        const char* separator = "";
+        for (const auto& [name, value] : view.args()) {
+          text += separator + py::str(name).cast<std::string>() + "=" +
+                  py::repr(value).cast<std::string>();
+          separator = ", ";
+        }
+        return text + ")>";
+      });
+}
+
+void add_trace(py::module_& module) {
+  py::class_<Trace>(module, "Trace")
+      .def_property_readonly("path", &Trace::name)
+      .def_property_readonly("rank_count", &Trace::rank_count)
+      .def_property_readonly("call_count", &Trace::call_count)
+      .def_property_readonly("has_times", &Trace::has_times)
+      .def("info_json", [](const Trace& t) { return report::info_json(t); })
+      .def("locations", &locations)
+      .def("calls",
+           [](const Trace& t, int64_t rank, uint32_t thread, uint64_t first, uint64_t last,
+              uint64_t from_ns, uint64_t to_ns) {
+             return calls(t, rank, {thread, first, last, from_ns, to_ns});
+           })
+      .def("signatures", &signatures)
+      .def("grammar", &grammar)
+      .def("profile_json", &profile_json)
+      .def("waits_json", &waits_json)
+      .def("matrix", &matrix_columns)
+      .def("timeline",
+           [](const Trace& t, std::optional<int64_t> rank, uint64_t from_ns, uint64_t to_ns) {
+             if (rank) check_rank(t, *rank);
+             const auto one = rank ? std::optional(static_cast<Rank>(*rank)) : std::nullopt;
+             return timeline_columns(t, one, from_ns, to_ns);
+           });
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_refrain, module) {
+  module.doc() = "Native part of refrain.";
+  py::register_exception<RefrainError>(module, "Error", PyExc_RuntimeError);
+  py::enum_<analysis::MatrixKind>(module, "MatrixKind")
+      .value("p2p", analysis::MatrixKind::kP2p)
+      .value("rma", analysis::MatrixKind::kRma)
+      .value("all", analysis::MatrixKind::kAll);
+  add_call_types(module);
+  add_signature(module);
+  add_trace(module);
+  module.def("open", &open_trace);
+  module.def("call_name", [](uint16_t id) { return report::call_name(id); });
+}
+
+}  // namespace refrain::python

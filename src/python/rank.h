@@ -1,0 +1,59 @@
+// One rank for Python: its reader, and its signatures as Python objects, each made once.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "refrain/calls.h"
+#include "refrain/trace.h"
+#include "report/site_names.h"
+
+namespace refrain::python {
+
+// A function with its parameters, as a rank passed them.
+class SignatureView {
+ public:
+  SignatureView(const Signature& signature, const Trace& trace, std::string site);
+
+  SignatureId id() const { return id_; }
+  const std::string& name() const { return name_; }
+  const std::string& site() const { return site_; }
+  // By parameter, in the order of the C binding; of an inout parameter that changed also what it
+  // was at entry, as NAME_in. Made when first asked for.
+  const pybind11::dict& args();
+  const pybind11::object& result() const { return result_; }
+  bool failed() const { return failed_; }
+  const pybind11::object& error() const { return error_; }
+  const pybind11::object& matched() const { return matched_; }
+
+ private:
+  Trace trace_;
+  Signature signature_;  // a copy: readers come and go
+  SignatureId id_;
+  std::string name_, site_;
+  std::vector<std::string> arg_names_;
+  std::optional<pybind11::dict> args_;
+  pybind11::object result_, error_, matched_;
+  bool failed_ = false;
+};
+
+class RankView {
+ public:
+  RankView(const Trace& trace, Rank rank, Times times);
+
+  RankReader& reader() { return reader_; }
+  const Trace& trace() const { return trace_; }
+  // A Python SignatureView; the same one each time.
+  const pybind11::object& signature(const Signature& signature);
+
+ private:
+  Trace trace_;
+  RankReader reader_;
+  report::SiteNames sites_;
+  std::unordered_map<SignatureId, pybind11::object> known_;
+};
+
+}  // namespace refrain::python

@@ -1,0 +1,207 @@
+#!/usr/bin/python3
+"""The Python package says what the command line says.
+
+    python_test.py --refrain build/refrain --package build/python --traces tests/corpus
+"""
+import argparse
+import glob
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+options = None
+refrain = None
+
+
+def command_line(*words):
+    done = subprocess.run([options.refrain, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=60)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def as_dumped(value):
+    """A value of Python as `dump` has it: bytes are the only ones that differ."""
+    if isinstance(value, bytes):
+        return {"hex": value.hex()}
+    if isinstance(value, list):
+        return [as_dumped(v) for v in value]
+    if isinstance(value, dict):
+        return {k: as_dumped(v) for k, v in value.items()}
+    return value
+
+
+class Package(unittest.TestCase):
+    def each_trace(self):
+        paths = sorted(glob.glob(os.path.join(options.traces, "*.rfn")))
+        self.assertGreater(len(paths), 3)
+        for path in paths:
+            yield path, refrain.open(path)
+
+    def test_calls_are_those_of_dump(self):
+        for path, trace in self.each_trace():
+            for rank in range(trace.ranks):
+                dumped = [json.loads(l) for l in command_line("dump", "--rank", str(rank), "--format", "jsonl",
+                                                              path)[1].splitlines()]
+                mine = [call for thread in trace.threads(rank) for call in trace.calls(rank, thread)]
+                self.assertEqual(len(mine), len(dumped))
+                for call, line in zip(mine, dumped):
+                    self.assertEqual((call.rank, call.thread, call.seq, call.name),
+                                     (line["rank"], line["thread"], line["seq"], line["call"]))
+                    self.assertEqual(as_dumped(call.args), line["args"], call)
+                    if trace.has_times:
+                        self.assertEqual((call.begin_ns, call.end_ns), (line["begin_ns"], line["end_ns"]))
+                    else:
+                        self.assertIsNone(call.begin_ns)
+
+    def test_answers_are_those_of_the_command_line(self):
+        for path, trace in self.each_trace():
+            profile = json.loads(command_line("profile", "--format", "json", path)[1])
+            self.assertEqual(trace.profile().data, profile)
+            self.assertEqual(list(trace.profile().functions["call"]), [f["call"] for f in profile["functions"]])
+            info = json.loads(command_line("info", "--format", "json", path)[1])
+            self.assertEqual(trace.info, info)
+            pairs = json.loads(command_line("matrix", "--format", "json", path)[1])["pairs"]
+            dense = trace.matrix()
+            self.assertEqual(dense["bytes"].shape, (trace.ranks, trace.ranks))
+            self.assertEqual(int(dense["bytes"].sum()), sum(p["bytes"] for p in pairs))
+            for p in pairs:
+                self.assertEqual(dense["messages"][p["source"], p["dest"]], p["messages"])
+            self.assertEqual(len(trace.matrix(dense=False)), len(pairs))
+            status, text, _ = command_line("waits", "--format", "json", path)
+            if trace.has_times:
+                self.assertEqual(trace.waits().data, json.loads(text))
+                total = sum(p["own_seconds"] for p in trace.waits().data["patterns"])
+                self.assertAlmostEqual(total, trace.waits().data["patterns"][0]["seconds"], places=6)
+            else:
+                self.assertNotEqual(status, 0)
+
+    def test_grammar_is_the_sequence(self):
+        for _, trace in self.each_trace():
+            for rank in range(trace.ranks):
+                grammar = trace.grammar(rank)
+                numbers = [call.signature.id for call in trace.calls(rank)]
+                self.assertEqual(len(grammar), len(numbers))
+                self.assertEqual(list(grammar.expand()), numbers)
+                counted = {s.id: n for s, n in trace.signatures(rank)}
+                self.assertEqual(counted, {i: numbers.count(i) for i in set(numbers)})
+
+    def test_timeline_and_windows(self):
+        seen = 0
+        for _, trace in self.each_trace():
+            if not trace.has_times:
+                with self.assertRaisesRegex(refrain.Error, "no times of single calls"):
+                    trace.timeline()
+                continue
+            seen += 1
+            timeline = trace.timeline()
+            self.assertEqual(len(timeline), trace.call_count)
+            calls = [c for r in range(trace.ranks) for t in trace.threads(r) for c in trace.calls(r, t)]
+            self.assertEqual([c.begin_ns for c in calls], timeline["begin_ns"].tolist())
+            self.assertEqual([c.name for c in calls], [timeline.functions[i] for i in timeline["call"].tolist()])
+            middle = int(timeline["end_ns"].max()) // 2
+            late = trace.timeline(rank=1, from_ns=middle)
+            mine = timeline["rank"] == 1
+            self.assertEqual(len(late), int((timeline["end_ns"][mine] >= middle).sum()))
+            window = list(trace.calls(1, from_ns=middle, to_ns=middle + middle // 4))
+            self.assertTrue(all(c.end_ns >= middle and c.begin_ns <= middle + middle // 4 for c in window))
+        self.assertGreater(seen, 1)
+
+    def test_calls_outlive_their_trace(self):
+        path = sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0]
+        kept = list(refrain.open(path).calls(0))
+        signature = kept[3].signature
+        self.assertIs(signature, next(c for c in kept if c.signature.id == signature.id).signature)
+        self.assertIn(kept[3].name, repr(kept[3]) + repr(signature))
+        self.assertEqual([c.seq for c in refrain.open(path).calls(0, first=2, last=5)], [2, 3, 4])
+
+    def test_errors_have_the_words_of_the_command_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in (("nothing.rfn", None), ("empty.rfn", b""), ("text.rfn", b"hello" * 100)):
+                path = os.path.join(folder, name)
+                if content is not None:
+                    with open(path, "wb") as file:
+                        file.write(content)
+                with self.assertRaises(refrain.Error) as caught:
+                    refrain.open(path)
+                self.assertEqual("refrain: %s\n" % caught.exception, command_line("info", path)[2])
+        trace = refrain.open(sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0])
+        for ask in (lambda: trace.calls(99), lambda: trace.calls(-1), lambda: trace.calls(0, thread=7),
+                    lambda: trace.grammar(0, 7), lambda: trace.matrix("no")):
+            with self.assertRaises(refrain.Error):
+                ask()
+
+    def test_tables(self):
+        table = refrain.open(sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0]).profile().functions
+        self.assertEqual(table[0]["call"], table["call"][0])
+        self.assertEqual(len(table[:2]), 2)
+        self.assertEqual(len(list(table)), len(table))
+        self.assertIn("MPI_", repr(table))
+        with self.assertRaises(IndexError):
+            table[len(table)]
+        if importlib.util.find_spec("pandas"):
+            frame = table.to_pandas()
+            self.assertEqual(list(frame["count"]), table["count"].tolist())
+
+    def test_example(self):
+        path = os.path.join(options.traces, "heat-1.2-exact.rfn")
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "examples/python/explore.py"), path],
+                              env={**os.environ, "PYTHONPATH": options.package}, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        for word in (b"MPI_Waitall", b"partners of a rank: ", b"R0 -> ", b"parallel efficiency"):
+            self.assertIn(word, done.stdout)
+
+
+class Install(unittest.TestCase):
+    def test_pip_installs_without_a_network(self):
+        if not options.install:
+            self.skipTest("not asked for")
+        with tempfile.TemporaryDirectory() as folder:
+            copy = os.path.join(folder, "source")
+            shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("build", ".git", "*.rfn"))
+            shutil.copytree(os.path.join(ROOT, "python/build"), os.path.join(copy, "python/build"))
+            target = os.path.join(folder, "site")
+            done = subprocess.run([sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--quiet",
+                                   "--target", target, copy],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900,
+                                  env={**os.environ, "REFRAIN_BUILD": options.install,
+                                       "PIP_ROOT_USER_ACTION": "ignore",
+                                       "PIP_DISABLE_PIP_VERSION_CHECK": "1"})
+            self.assertEqual(done.returncode, 0, done.stdout.decode()[-2000:])
+            path = os.path.join(options.traces, "heat-1.2-exact.rfn")
+            said = subprocess.run([sys.executable, "-c", "import refrain; print(refrain.__file__, refrain.open(%r))"
+                                   % path], env={**os.environ, "PYTHONPATH": target}, stdout=subprocess.PIPE,
+                                  check=True, timeout=60, cwd="/")
+            self.assertIn("500 calls of 4 ranks", said.stdout.decode())
+            self.assertIn(target, said.stdout.decode())
+
+
+def main():
+    global options, refrain
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--refrain", required=True)
+    parser.add_argument("--package", required=True, help="folder that holds refrain/")
+    parser.add_argument("--traces", required=True)
+    parser.add_argument("--install", metavar="BUILD", help="pip install ., too, with the module of this build folder")
+    options, rest = parser.parse_known_args()
+    for name in ("refrain", "package", "traces"):
+        setattr(options, name, os.path.abspath(getattr(options, name)))
+    if importlib.util.find_spec("numpy") is None:
+        print("skip  numpy is not installed")
+        return 77
+    sys.path.insert(0, options.package)
+    import refrain as package
+    refrain = package
+    program = unittest.main(argv=[sys.argv[0], *rest], exit=False)
+    return 0 if program.result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
