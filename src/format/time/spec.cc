@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "mpi/call_table.h"
+#include "similarity/method.h"
 
 namespace refrain::format {
 
@@ -81,9 +82,16 @@ base::Result<TimeSpec> TimeSpec::parse(std::string_view text) {
     spec.mode = TimeMode::kExact;
     return spec;
   }
-  constexpr std::string_view kBinsPrefix = "bins:";
+  constexpr std::string_view kBinsPrefix = "bins:", kSegmentsPrefix = "segments:";
+  if (text.substr(0, kSegmentsPrefix.size()) == kSegmentsPrefix) {
+    const auto method = similarity::parse_method(text.substr(kSegmentsPrefix.size()));
+    if (!method.ok()) return method.error();
+    spec.mode = TimeMode::kSegments;
+    spec.method = to_text(*method);
+    return spec;
+  }
   if (text.substr(0, kBinsPrefix.size()) != kBinsPrefix)
-    return base::usage(quoted(text) + " is not stats, bins:BOUND or exact");
+    return base::usage(quoted(text) + " is not stats, bins:BOUND, segments:METHOD or exact");
   spec.mode = TimeMode::kBins;
   std::string_view rest = text.substr(kBinsPrefix.size());
   const std::string_view common = rest.substr(0, rest.find(','));
