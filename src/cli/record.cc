@@ -213,6 +213,8 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   set("REFRAIN_OUTPUT", output);
   set("REFRAIN_TIMING", options.timing);
   set("REFRAIN_EXACT_COPY", options.exact_copy.empty() ? "" : absolute(options.exact_copy));
+  set("REFRAIN_SEGMENTS", options.segments);
+  set("REFRAIN_ACROSS_RANKS", options.across_ranks);
   set("REFRAIN_MPI", *mpi);
   set("REFRAIN_CALLPATH", std::to_string(options.call_path));
   set("REFRAIN_QUIET", options.quiet ? "1" : "0");

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/byte_size.h"
+#include "format/segments/reduced.h"
 #include "format/time/spec.h"
 #include "mpi/call_filter.h"
 #include "mpi/size_bounds.h"
@@ -16,13 +17,29 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+base::Status check_times(const RecordOptions& options, format::TimeMode mode) {
+  const bool has_segments = mode == format::TimeMode::kSegments;
+  if (!options.exact_copy.empty() && mode != format::TimeMode::kBins && !has_segments)
+    return base::usage(
+        "--exact-copy goes with --timing bins and segments: other times have no error to check");
+  if (!format::source_of(options.segments))
+    return base::usage("unknown segments '" + options.segments + "' (known: loops, marks)");
+  if (!format::across_of(options.across_ranks))
+    return base::usage("unknown '" + options.across_ranks +
+                       "' across ranks (known: off, groups, segments)");
+  if (has_segments) return base::Done{};
+  if (options.segments != "loops" || options.across_ranks != "groups")
+    return base::usage("--segments and --across-ranks go with --timing segments:METHOD");
+  return base::Done{};
+}
+
 }  // namespace
 
 base::Status check_words(const RecordOptions& options) {
   if (const auto timing = format::TimeSpec::parse(options.timing); !timing.ok())
     return timing.error();
-  else if (!options.exact_copy.empty() && timing->mode != format::TimeMode::kBins)
-    return base::usage("--exact-copy goes with --timing bins: other times have no error to check");
+  else if (const auto good = check_times(options, timing->mode); !good.ok())
+    return good.error();
   if (!options.mpi.empty() && options.mpi != "mpich" && options.mpi != "openmpi" &&
       options.mpi != kSmpi)
     return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi, smpi)");
@@ -47,6 +64,8 @@ void add_words(Words& words, const RecordOptions& options) {
   };
   add("--timing", "REFRAIN_TIMING", options.timing, "stats");
   add("--exact-copy", "REFRAIN_EXACT_COPY", options.exact_copy, "");
+  add("--segments", "REFRAIN_SEGMENTS", options.segments, "loops");
+  add("--across-ranks", "REFRAIN_ACROSS_RANKS", options.across_ranks, "groups");
   add("--buffers", "REFRAIN_BUFFERS", options.buffers, "off");
   add("--functions", "REFRAIN_FUNCTIONS", options.functions, "off");
   add("--only", "REFRAIN_ONLY", options.only, "");
@@ -63,13 +82,25 @@ void add_times(CLI::App& verb, RecordOptions& options) {
           "--timing", options.timing,
           "What to keep of time: stats, of each different call; exact, begin and end of every\n"
           "call; bins:0.02, the same within 2 %, bins:0.02,MPI_Wait=0.2 within another\n"
-          "bound for a function")
+          "bound for a function; segments:METHOD[:THRESHOLD[:ACROSS RANKS]], what `refrain\n"
+          "reduce` makes of exact times, segments:auto say")
       ->envname("REFRAIN_TIMING")
       ->capture_default_str();
   verb.add_option("--exact-copy", options.exact_copy,
-                  "With --timing bins: write a second trace with the exact times of the same run,\n"
-                  "for `refrain check --against`")
+                  "With --timing bins or segments: write a second trace with the exact times of\n"
+                  "the same run, for `refrain check --against` and `refrain evaluate --against`")
       ->envname("REFRAIN_EXACT_COPY");
+  verb.add_option("--segments", options.segments,
+                  "With --timing segments: where they come from: loops (of the grammar), or marks\n"
+                  "(refrain/mark.h, --functions on, MPI_Pcontrol from level 3 on)")
+      ->envname("REFRAIN_SEGMENTS")
+      ->capture_default_str();
+  verb.add_option("--across-ranks", options.across_ranks,
+                  "With --timing segments: what representatives stand for: segments of their rank\n"
+                  "only (off), of groups of ranks all of whose segments match (groups), of any rank\n"
+                  "(segments)")
+      ->envname("REFRAIN_ACROSS_RANKS")
+      ->capture_default_str();
 }
 
 void add_filters(CLI::App& verb, RecordOptions& options) {

@@ -17,6 +17,7 @@ struct RecordOptions {
   std::string output = "run.rfn";
   std::string timing = "stats";
   std::string exact_copy;  // empty: none
+  std::string segments = "loops", across_ranks = "groups";
   std::string buffers = "off";
   std::string functions = "off";
   std::string only, without, comm;  // words, comma-separated

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "format/segments/reduced.h"
 #include "format/time/segments.h"
 
 namespace refrain::cli {
@@ -37,11 +38,10 @@ inline void add_segment_options(CLI::App& verb, std::string& segments, std::stri
 
 // Of values that the options have let through.
 inline format::SegmentSource source_of(const std::string& text) {
-  return text == "marks" ? format::SegmentSource::kMarks : format::SegmentSource::kLoops;
+  return format::source_of(text).value_or(format::SegmentSource::kLoops);
 }
 inline format::AcrossRanks across_of(const std::string& text) {
-  if (text == "off") return format::AcrossRanks::kOff;
-  return text == "segments" ? format::AcrossRanks::kSegments : format::AcrossRanks::kGroups;
+  return format::across_of(text).value_or(format::AcrossRanks::kGroups);
 }
 inline uint64_t memory_of(uint64_t mib) { return mib == 0 ? UINT64_MAX : mib << 20; }
 

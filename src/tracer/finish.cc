@@ -22,6 +22,7 @@
 #include "tracer/objects.h"
 #include "tracer/record.h"
 #include "tracer/recording.h"
+#include "tracer/segment_times.h"
 #include "tracer/spool.h"
 #include "tracer/times.h"
 #include "tracer/together.h"
@@ -32,37 +33,9 @@ namespace {
 
 constexpr int kTag = 0;
 
-// Point-to-point on the private communicator, in pieces that an int can count.
-constexpr uint64_t kPiece = uint64_t{1} << 30;
 // What may be there without asking.
 constexpr uint64_t kSmall = 64 * 1024;
 constexpr uint64_t kToWrite = uint64_t{4} << 20;
-
-bool send_bytes(Process& p, const std::string& bytes, int to) {
-  const uint64_t n = bytes.size();
-  if (!send_patiently(p, &n, sizeof n, to, kTag)) return false;
-  for (uint64_t at = 0; at < n; at += kPiece) {
-    const auto piece = static_cast<int>(n - at < kPiece ? n - at : kPiece);
-    if (!send_patiently(p, bytes.data() + at, piece, to, kTag)) return false;
-  }
-  return true;
-}
-
-bool receive_bytes(Process& p, std::string& bytes, int from) {
-  uint64_t n = 0;
-  if (!receive_patiently(p, &n, sizeof n, from, kTag)) return false;
-  // Merging takes some times as much. Who has no memory for it must take the bytes all the same.
-  const bool room = memory_for(8 * n + kSmall);
-  if (room) bytes.resize(n);
-  for (uint64_t at = 0; at < n; at += kPiece) {
-    const auto piece = static_cast<int>(n - at < kPiece ? n - at : kPiece);
-    char nowhere = 0;
-    const bool came =
-        receive_patiently(p, room ? bytes.data() + at : &nowhere, room ? piece : 1, from, kTag);
-    if (room && !came) return false;
-  }
-  return room;
-}
 
 // A guess at what merging our record takes.
 uint64_t memory_of(const Process& p) {
@@ -86,6 +59,8 @@ format::PartialTrace own_part(Process& p) {
   auto record = make_record(p);
   auto leaf = record.ok() ? format::leaf(std::move(record.value()), static_cast<uint64_t>(p.size))
                           : base::Result<format::PartialTrace>(record.error());
+  if (leaf.ok() && p.times != nullptr && p.times->segments() != nullptr)
+    p.times->segments()->learn(*leaf);
   if (leaf.ok()) return std::move(leaf.value());
   complain(p, leaf.error().to_string().c_str());
   return nothing(static_cast<uint64_t>(p.size));
@@ -95,13 +70,13 @@ format::PartialTrace own_part(Process& p) {
 void merge_over_ranks(Process& p, format::PartialTrace& mine) {
   for (int step = 1; step < p.size; step *= 2) {
     if ((p.rank & step) != 0) {
-      if (!send_bytes(p, format::serialise(mine), p.rank - step))
+      if (!send_bytes(p, format::serialise(mine), p.rank - step, kTag))
         complain(p, "cannot hand the record over; its calls are lost");
       return;
     }
     if (p.rank + step >= p.size) continue;
     std::string bytes;
-    if (!receive_bytes(p, bytes, p.rank + step)) {
+    if (!receive_bytes(p, bytes, p.rank + step, kTag)) {
       complain(p, "cannot receive another rank's record; its calls are lost");
       continue;
     }
@@ -257,10 +232,44 @@ base::Status write_times(const std::string& path, const format::TraceData& trace
   return written.ok() ? writer->finish() : written;
 }
 
+// The trace with representatives of segments instead of the times of all calls. These are still
+// there when it fails.
+base::Status write_segments(const std::string& path, const format::TraceData& trace,
+                            const format::TimeSpec& spec, TimeSource& times) {
+  const auto reduced = times.reduce(trace);
+  if (!reduced.ok()) return reduced.error();
+  auto writer = format::TraceFileWriter::create(path, trace, spec, {});
+  if (!writer.ok()) return writer.error();
+  base::Status written = base::Done{};
+  times.each(TimeLog::Which::kSegments, [&](format::TimeChunk chunk, std::string_view bytes) {
+    written = writer->append(std::move(chunk), bytes);
+    return written.ok();
+  });
+  if (written.ok()) written = writer->append_representatives(reduced->info, reduced->bytes);
+  return written.ok() ? writer->finish() : written;
+}
+
+// In the way that was asked for, or exactly.
+base::Status write_times(Process& p, const std::string& path, format::TraceData& trace,
+                         TimeSource& times) {
+  format::TimeSpec spec = p.times->spec();
+  if (spec.mode == format::TimeMode::kSegments) {
+    const auto written = write_segments(path, trace, spec, times);
+    if (written.ok()) return written;
+    complain(p, ("no segments, but the times of all calls, for `refrain reduce`: " +
+                 written.error().to_string())
+                    .c_str());
+    spec = {};
+    spec.mode = format::TimeMode::kExact;
+    trace.meta.text["timing"] = spec.to_string();
+  }
+  return write_times(path, trace, spec, times, TimeLog::Which::kKept);
+}
+
 // The trace with the times. Without room for these it is written without them.
 base::Status write_file(Process& p, const std::string& path, format::TraceData& trace,
                         TimeSource& times) {
-  auto written = write_times(path, trace, p.times->spec(), times, TimeLog::Which::kKept);
+  auto written = write_times(p, path, trace, times);
   if (!written.ok()) {
     complain(p, ("no times of calls in the trace: " + written.error().to_string()).c_str());
     trace.losses.push_back({"times_missing", 0, -1, "they could not be written"});

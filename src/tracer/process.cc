@@ -13,6 +13,7 @@
 #include "tracer/parts.h"
 #include "tracer/recording.h"
 #include "tracer/spool.h"
+#include "tracer/segment_times.h"
 #include "tracer/times.h"
 
 namespace refrain::tracer {
@@ -40,6 +41,21 @@ base::ByteWriter key_of(format::DefinitionKind kind, std::string_view payload, c
   return key;
 }
 
+Times* make_times(const format::TimeSpec& timing) {
+  const bool has_copy = timing.mode != format::TimeMode::kExact;
+  auto* const times =
+      new Times(timing, has_copy ? environment("REFRAIN_EXACT_COPY", "") : std::string());
+  if (timing.mode != format::TimeMode::kSegments) return times;
+  const auto method = similarity::parse_method(timing.method);
+  if (!method.ok()) return times;  // it has been asked
+  const std::string source = environment("REFRAIN_SEGMENTS", "loops");
+  const std::string across = environment("REFRAIN_ACROSS_RANKS", "groups");
+  times->make_segments(new SegmentTimes(*method, format::source_of(source).value_or(format::SegmentSource::kLoops),
+                                        format::across_of(across).value_or(format::AcrossRanks::kGroups)),
+                       source, across);
+  return times;
+}
+
 }  // namespace
 
 void Process::start() {
@@ -56,9 +72,7 @@ void Process::start() {
   clock.start();
   if (const auto timing = format::TimeSpec::parse(environment("REFRAIN_TIMING", "stats"));
       timing.ok() && timing->has_times())
-    times = new Times(*timing, timing->mode == format::TimeMode::kBins
-                                   ? environment("REFRAIN_EXACT_COPY", "")
-                                   : std::string());
+    times = make_times(*timing);
   addresses.refresh();
   connect_heap(*this);
   start_control(*this);

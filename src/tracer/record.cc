@@ -99,6 +99,10 @@ std::map<std::string, std::string> run_text(const Process& p) {
   text["command"] = p.options.command.empty() ? text["program"] : p.options.command;
   text["recorder"] = kRecorder;
   text["timing"] = p.times != nullptr ? p.times->spec().to_string() : "stats";
+  if (p.times != nullptr && p.times->segments() != nullptr) {  // `refrain recover` asks
+    if (p.times->segment_source() != "loops") text["segments"] = p.times->segment_source();
+    if (p.times->across_ranks() != "groups") text["across_ranks"] = p.times->across_ranks();
+  }
   if (!p.options.filter.empty()) text["filter"] = p.options.filter;
   char cwd[4096];
   if (getcwd(cwd, sizeof cwd) != nullptr) text["working_directory"] = cwd;

@@ -9,6 +9,8 @@
 #include "tracer/memory.h"
 #include "tracer/process.h"
 #include "tracer/record.h"
+#include "tracer/segment_handover.h"
+#include "tracer/segment_times.h"
 #include "tracer/time_log.h"
 #include "tracer/times.h"
 #include "tracer/together.h"
@@ -22,6 +24,8 @@ constexpr int kTag = 2;
 // wake up.
 constexpr int kAhead = 16;
 constexpr uint64_t kMaxPoints = 1024;
+// Asks for no times, but that a rank takes part in making segments.
+constexpr uint64_t kReduce = 100;
 
 using Points = std::vector<format::ClockPoint>;
 
@@ -88,6 +92,11 @@ bool take_piece(uint64_t rank, std::string_view piece, const TimeSource::Take& t
 template <class Put>
 void each_own_piece(const Process& p, TimeLog::Which which, Put put) {
   if (is_abandoned()) return;
+  if (which == TimeLog::Which::kSegments)
+    return p.times->segments()->each([&](uint32_t thread, const auto& blocks,
+                                         std::string_view bytes) {
+      put(piece_of(thread, blocks, bytes));
+    });
   for (const Location* l : p.locations) {
     if (l->times == nullptr) continue;
     const bool whole =
@@ -153,6 +162,14 @@ class TimesOfRanks final : public TimeSource {
     }
   }
 
+  // With clocks as they stand in a file.
+  base::Result<format::ReducedTimes> reduce(const format::TraceData& trace,
+                                            const std::vector<Points>& clocks) {
+    for (int rank = 1; rank < p_.size; ++rank)
+      send_patiently(p_, &kReduce, sizeof kReduce, rank, kTag);
+    return reduce_all(p_, trace, clocks);
+  }
+
   // Nobody may be left waiting.
   void end() {
     const uint64_t no_more = 0;
@@ -175,7 +192,12 @@ void send_times(Process& p) {
   for (;;) {
     uint64_t word = 0;
     if (!receive_patiently(p, &word, sizeof word, 0, kTag) || word == 0) return;
-    for (const TimeLog::Which which : {TimeLog::Which::kKept, TimeLog::Which::kExactCopy})
+    if (word == kReduce) {
+      take_part_in_reducing(p);
+      continue;
+    }
+    for (const TimeLog::Which which :
+         {TimeLog::Which::kKept, TimeLog::Which::kExactCopy, TimeLog::Which::kSegments})
       if (word == TimesOfRanks::word_of(which))
         each_own_piece(p, which, [&p](const std::string& piece) { send_message(p, piece); });
     send_message(p, {});
@@ -193,12 +215,15 @@ std::vector<Points> from_zero(std::vector<Points> clocks) {
 
 class FromZero final : public TimeSource {
  public:
-  explicit FromZero(TimeSource& source) : source_(source) {}
+  explicit FromZero(TimesOfRanks& source) : source_(source) {}
   std::vector<Points> clocks() override { return from_zero(source_.clocks()); }
   void each(TimeLog::Which which, const Take& take) override { source_.each(which, take); }
+  base::Result<format::ReducedTimes> reduce(const format::TraceData& trace) override {
+    return source_.reduce(trace, clocks());
+  }
 
  private:
-  TimeSource& source_;
+  TimesOfRanks& source_;
 };
 
 }  // namespace

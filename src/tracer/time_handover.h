@@ -12,7 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "format/segments/reduced.h"
 #include "format/time/data.h"
+#include "format/trace_data.h"
 #include "tracer/time_log.h"
 
 namespace refrain::tracer {
@@ -30,6 +32,10 @@ class TimeSource {
   virtual std::vector<std::vector<format::ClockPoint>> clocks() = 0;
   // All pieces of all ranks.
   virtual void each(TimeLog::Which which, const Take& take) = 0;
+  // Once, before each(kSegments): the ranks match their segments.
+  virtual base::Result<format::ReducedTimes> reduce(const format::TraceData&) {
+    return base::fail("no way to match segments without a communicator of all ranks");
+  }
 };
 
 // Collective over Process::comm. Rank 0 calls `write` with what there is to take, the others hand

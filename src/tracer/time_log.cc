@@ -21,6 +21,7 @@ constexpr size_t kMemory = size_t{4} << 20;
 }  // namespace
 
 TimeLog::TimeLog(const Location& l) : encoder_(l.process->times->spec()) {
+  if (l.process->times->spec().mode != format::TimeMode::kBins) return;
   if (l.process->times->copy().empty()) return;
   format::TimeSpec exact;
   exact.mode = format::TimeMode::kExact;
@@ -135,7 +136,7 @@ void TimeLog::Run::visit(const Visit& visit) const {
 
 bool TimeLog::for_each_run(const Location& l, Which which, const Visit& visit) const {
   if (encoded_ == 0) return true;
-  if (which == Which::kExactCopy) return copy_.visit(visit), true;
+  if (which == Which::kExactCopy && exact_ != nullptr) return copy_.visit(visit), true;
   if (l.process->spool != nullptr && !l.process->spool->for_each_run_of_times(l, visit))
     return false;
   kept_.visit(visit);

@@ -1,4 +1,4 @@
-// TimeLog: begin and end of every call of a location, for `--timing bins` and `exact`.
+// TimeLog: begin and end of every call of a location, for `--timing bins`, `exact` and `segments`.
 //
 //   call that ends --push--> row of calls --kCallsPerBlock of them--> block of the time section
 //                                                                        |
@@ -32,7 +32,8 @@ class Process;
 class TimeLog {
  public:
   // The times of the trace, and exact ones for another, against which the first can be checked.
-  enum class Which : uint8_t { kKept = 0, kExactCopy = 1 };
+  // Segments are made of kept ones that are exact: see segment_times.h.
+  enum class Which : uint8_t { kKept = 0, kExactCopy = 1, kSegments = 2 };
 
   // Of a location whose process keeps times.
   explicit TimeLog(const Location& location);

@@ -13,6 +13,7 @@
 namespace refrain::tracer {
 
 class Process;
+class SegmentTimes;
 
 class Times {
  public:
@@ -21,6 +22,16 @@ class Times {
 
   const format::TimeSpec& spec() const { return spec_; }
   const std::string& copy() const { return copy_; }
+  // What is made of the exact times in the end; null: nothing.
+  SegmentTimes* segments() const { return segments_; }
+  // With the words of the options --segments and --across-ranks.
+  void make_segments(SegmentTimes* segments, std::string source, std::string across) {
+    segments_ = segments;
+    source_ = std::move(source);
+    across_ = std::move(across);
+  }
+  const std::string& segment_source() const { return source_; }
+  const std::string& across_ranks() const { return across_; }
   // Different for different specifications; 0 stands for none.
   uint64_t hash() const;
 
@@ -45,6 +56,8 @@ class Times {
 
   const format::TimeSpec spec_;
   const std::string copy_;
+  SegmentTimes* segments_ = nullptr;  // lives as long as the process
+  std::string source_, across_;
   double ns_per_tick_ = 0;  // 0: not asked for yet
   ClockSync sync_;
   std::vector<format::ClockPoint> points_;

@@ -7,6 +7,7 @@
 #include "real_functions.h"
 
 #include "tracer/clock.h"
+#include "tracer/memory.h"
 
 namespace refrain::tracer {
 
@@ -91,5 +92,39 @@ bool receive_patiently(Process& p, void* bytes, int count, int from, int tag) {
 }
 
 #endif
+
+namespace {
+
+// In pieces that an int can count.
+constexpr uint64_t kPiece = uint64_t{1} << 30;
+// What may be there without asking.
+constexpr uint64_t kSmall = 64 * 1024;
+
+}  // namespace
+
+bool send_bytes(Process& p, const std::string& bytes, int to, int tag) {
+  const uint64_t n = bytes.size();
+  if (!send_patiently(p, &n, sizeof n, to, tag)) return false;
+  for (uint64_t at = 0; at < n; at += kPiece) {
+    const auto piece = static_cast<int>(n - at < kPiece ? n - at : kPiece);
+    if (!send_patiently(p, bytes.data() + at, piece, to, tag)) return false;
+  }
+  return true;
+}
+
+bool receive_bytes(Process& p, std::string& bytes, int from, int tag) {
+  uint64_t n = 0;
+  if (!receive_patiently(p, &n, sizeof n, from, tag)) return false;
+  const bool room = memory_for(8 * n + kSmall);
+  if (room) bytes.resize(n);
+  for (uint64_t at = 0; at < n; at += kPiece) {
+    const auto piece = static_cast<int>(n - at < kPiece ? n - at : kPiece);
+    char nowhere = 0;
+    const bool came = receive_patiently(p, room ? bytes.data() + at : &nowhere, room ? piece : 1,
+                                        from, tag);
+    if (room && !came) return false;
+  }
+  return room;
+}
 
 }  // namespace refrain::tracer

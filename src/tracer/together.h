@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <string>
 
 #include "tracer/process.h"
 
@@ -25,5 +26,10 @@ bool wait_for_all(Process& process);
 // As MPI_Send and MPI_Recv, of bytes. False: MPI failed.
 bool send_patiently(Process& process, const void* bytes, int count, int to, int tag);
 bool receive_patiently(Process& process, void* bytes, int count, int from, int tag);
+
+// Any number of bytes. Who has no memory for them, and for what is made of them (some times as
+// much), takes them all the same, and gives false.
+bool send_bytes(Process& process, const std::string& bytes, int to, int tag);
+bool receive_bytes(Process& process, std::string& bytes, int from, int tag);
 
 }  // namespace refrain::tracer

@@ -175,8 +175,9 @@ void MarkCutter::hand_over() {
 
 void MarkCutter::call(const CutCall& call) {
   const Mark::Kind kind = call.mark == nullptr ? Mark::Kind::kNone : call.mark->kind;
-  const std::string_view name = kind == Mark::Kind::kNone ? "" : call.mark->name;
-  const uint64_t key = key_of_name(name);
+  std::string_view name;
+  if (kind != Mark::Kind::kNone) name = call.mark->name;
+  const uint64_t key = name.empty() ? 0 : key_of_name(name);
   if (kind == Mark::Kind::kBegin) segmenter_.region_begin(key, name, end_ns());
   if (kind == Mark::Kind::kInstance) segmenter_.instance(key, name, end_ns());
   hand_over();

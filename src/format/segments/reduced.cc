@@ -68,6 +68,19 @@ void describe(const RunProfile& p, const ReducedHow& how, SegmentInfo& info) {
 
 }  // namespace
 
+std::optional<SegmentSource> source_of(std::string_view word) {
+  if (word == "loops") return SegmentSource::kLoops;
+  if (word == "marks") return SegmentSource::kMarks;
+  return std::nullopt;
+}
+
+std::optional<AcrossRanks> across_of(std::string_view word) {
+  if (word == "off") return AcrossRanks::kOff;
+  if (word == "groups") return AcrossRanks::kGroups;
+  if (word == "segments") return AcrossRanks::kSegments;
+  return std::nullopt;
+}
+
 base::Result<ReducedTimes> finish_profile(const RunProfile& p, const ReducedHow& how) {
   ReducedTimes out;
   out.info.step_ns = step_of(p, how);

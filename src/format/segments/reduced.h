@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,10 @@ struct ReducedHow {
   // takes for noise.
   uint32_t step_ns = 0;
 };
+
+// The words of the options --segments and --across-ranks; nothing for others.
+std::optional<SegmentSource> source_of(std::string_view word);
+std::optional<AcrossRanks> across_of(std::string_view word);
 
 // Fails where times are beyond the limits.
 base::Result<ReducedTimes> finish_profile(const RunProfile& profile, const ReducedHow& how);

@@ -1,0 +1,226 @@
+#include "tracer/segment_handover.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "format/decode/time_table.h"
+#include "format/expr.h"
+#include "tracer/memory.h"
+#include "tracer/process.h"
+#include "tracer/record.h"
+#include "tracer/segment_times.h"
+#include "tracer/times.h"
+#include "tracer/together.h"
+
+namespace refrain::tracer {
+
+namespace {
+
+constexpr int kTag = 3;
+constexpr uint32_t kNoDefinition = UINT32_MAX;
+
+// ---- plans ----
+
+std::string plan_to_bytes(const SegmentPlan& plan) {
+  base::ByteWriter out;
+  out.put_zigzag(plan.base_ns);
+  out.put_varint(plan.clock.size());
+  for (const format::ClockPoint& p : plan.clock) {
+    out.put_zigzag(p.local_ns);
+    out.put_zigzag(p.common_ns);
+  }
+  out.put_varint(plan.signatures.size());
+  for (size_t t = 0; t < plan.signatures.size(); ++t) {
+    out.put_varint(plan.signatures[t]);
+    out.put_varint(plan.paths[t]);
+  }
+  return out.take();
+}
+
+SegmentPlan plan_of_bytes(std::string_view bytes) {
+  base::ByteReader in(bytes);
+  SegmentPlan plan;
+  plan.base_ns = in.zigzag();
+  plan.clock.resize(in.count(bytes.size()));
+  for (format::ClockPoint& p : plan.clock) {
+    p.local_ns = in.zigzag();
+    p.common_ns = in.zigzag();
+  }
+  const uint64_t n = in.count(bytes.size());
+  for (uint64_t t = 0; t < n && in.ok(); ++t) {
+    plan.signatures.push_back(static_cast<uint32_t>(in.varint()));
+    plan.paths.push_back(in.varint());
+  }
+  return in.ok() ? plan : SegmentPlan();
+}
+
+// Call paths are the same on all ranks of a group but where a program is built in several ways:
+// those of the first rank count.
+std::vector<uint64_t> paths_of(const format::TraceData& trace, const format::Group& group,
+                               format::SlotEvaluator& slots) {
+  std::vector<uint64_t> paths;
+  for (const uint32_t id : group.signatures) {
+    const auto call = format::parse_fields(
+        trace.signatures[id].shape, slots.values(id, static_cast<uint64_t>(group.ranks.at(0)), 0));
+    const bool has_site = call && call->site.tag == format::FieldTag::kObject &&
+                          call->site.number < trace.definitions.size();
+    paths.push_back(format::mix_keys(call ? call->call_id : 0,
+                                     has_site ? call->site.number : kNoDefinition));
+  }
+  return paths;
+}
+
+// Sends each rank its plan, and gives that of rank 0. Ranks that are not in the trace get an empty
+// one.
+SegmentPlan send_plans(Process& p, const format::TraceData& trace,
+                       const std::vector<std::vector<format::ClockPoint>>& clocks,
+                       bool wants_paths) {
+  SegmentPlan own, plan;
+  format::SlotEvaluator slots(trace);
+  for (size_t r = 0; r < clocks.size(); ++r) {
+    const int64_t init = format::ClockMap::common_of(clocks[r], 0);
+    plan.base_ns = r == 0 ? init : std::min(plan.base_ns, init);
+  }
+  std::vector<bool> has_one(static_cast<size_t>(p.size));
+  has_one[0] = true;
+  for (const format::Group& group : trace.groups) {
+    plan.signatures = group.signatures;
+    plan.paths = wants_paths ? paths_of(trace, group, slots)
+                             : std::vector<uint64_t>(group.signatures.size());
+    for (uint64_t i = 0; i < group.ranks.size(); ++i) {
+      const auto rank = static_cast<size_t>(group.ranks.at(i));
+      plan.clock = rank < clocks.size() ? clocks[rank] : std::vector<format::ClockPoint>();
+      if (rank == 0) own = plan;
+      if (has_one[rank]) continue;
+      has_one[rank] = true;
+      send_bytes(p, plan_to_bytes(plan), static_cast<int>(rank), kTag);
+    }
+  }
+  for (int rank = 1; rank < p.size; ++rank)
+    if (!has_one[static_cast<size_t>(rank)]) send_bytes(p, plan_to_bytes({}), rank, kTag);
+  return own;
+}
+
+// ---- the tree ----
+
+format::RunProfile receive_profile(Process& p, int from) {
+  format::RunProfile none;
+  std::string bytes;
+  if (!receive_bytes(p, bytes, from, kTag)) {
+    none.problem = "no memory for the segments of another rank";
+    return none;
+  }
+  auto profile = format::parse_profile(bytes);
+  if (profile.ok()) return std::move(*profile);
+  none.problem = profile.error().message;
+  return none;
+}
+
+void unite_over_ranks(Process& p, format::RunProfile& mine) {
+  const format::ReducedHow& how = p.times->segments()->how();
+  for (int step = 1; step < p.size; step *= 2) {
+    if ((p.rank & step) != 0) {
+      send_bytes(p, serialise(mine), p.rank - step, kTag);
+      return;
+    }
+    if (p.rank + step < p.size)
+      unite(&mine, receive_profile(p, p.rank + step), how.method, how.across);
+  }
+}
+
+// ---- numbers ----
+
+// Of one rank: for each of its locations what its sequence is in the trace; then, of each number
+// once, calls and length.
+std::string numbers_to_bytes(const format::RunProfile& all, const format::ReducedTimes& reduced,
+                             std::pair<size_t, size_t> locations) {
+  base::ByteWriter out;
+  out.put_varint(reduced.info.step_ns);
+  out.put_varint(reduced.representatives.size());
+  out.put_varint(locations.second - locations.first);
+  std::set<uint32_t> used;
+  for (size_t i = locations.first; i < locations.second; ++i) {
+    const std::vector<uint32_t>& sequence = all.profile.groups[reduced.group_of[i]].sequence;
+    out.put_varint(sequence.size());
+    for (const uint32_t id : sequence) {
+      out.put_varint(reduced.number_of[id]);
+      used.insert(reduced.number_of[id]);
+    }
+  }
+  out.put_varint(used.size());
+  for (const uint32_t number : used) {
+    const format::Representative& r = reduced.representatives[number];
+    out.put_varint(number);
+    out.put_varint(r.calls());
+    out.put_zigzag(r.length_ns());
+  }
+  return out.take();
+}
+
+// Empty bytes: there are no segments.
+void take_numbers(Process& p, std::string_view bytes) {
+  base::ByteReader in(bytes);
+  SegmentTimes& own = *p.times->segments();
+  const auto step_ns = static_cast<uint32_t>(in.varint());
+  const uint64_t count = in.varint();
+  std::vector<std::vector<uint32_t>> sequences(in.count(bytes.size()));
+  for (std::vector<uint32_t>& sequence : sequences) {
+    sequence.resize(in.count(bytes.size()));
+    for (uint32_t& number : sequence) number = static_cast<uint32_t>(in.varint());
+  }
+  if (!in.ok() || sequences.size() != own.location_count()) return;
+  std::vector<format::Representative> all(count);
+  for (uint64_t n = in.count(bytes.size()); n > 0 && in.ok(); --n) {
+    const uint64_t number = in.varint(), calls = in.varint();
+    const int64_t length_ns = in.zigzag();
+    if (number >= count || calls == 0) return;
+    all[number].stamps.assign(2 * calls, 0);
+    all[number].stamps.back() = length_ns;
+  }
+  for (size_t i = 0; i < sequences.size(); ++i) own.encode(i, sequences[i], all, step_ns);
+}
+
+}  // namespace
+
+base::Result<format::ReducedTimes> reduce_all(
+    Process& p, const format::TraceData& trace,
+    const std::vector<std::vector<format::ClockPoint>>& clocks) {
+  SegmentTimes& own = *p.times->segments();
+  const format::ReducedHow& how = own.how();
+  const bool by_loops = how.source == format::SegmentSource::kLoops;
+  format::RunProfile mine = own.match(p, send_plans(p, trace, clocks, by_loops));
+  unite_over_ranks(p, mine);
+  auto reduced = mine.problem.empty() ? finish_profile(mine, how)
+                                      : base::Result<format::ReducedTimes>(base::fail(mine.problem));
+  size_t at = 0;
+  for (int rank = 0; rank < p.size; ++rank) {
+    const size_t begin = at;
+    while (at < mine.locations.size() && mine.locations[at].first == static_cast<uint64_t>(rank))
+      ++at;
+    const std::string bytes =
+        reduced.ok() ? numbers_to_bytes(mine, *reduced, {begin, at}) : std::string();
+    rank == 0 ? take_numbers(p, bytes) : (void)send_bytes(p, bytes, rank, kTag);
+  }
+  if (reduced.ok())
+    for (const std::string& line : similarity::describe(mine.counts.marks))
+      complain(p, ("segments from marks: " + line).c_str());
+  return reduced;
+}
+
+void take_part_in_reducing(Process& p) {
+  std::string bytes;
+  format::RunProfile mine;
+  if (receive_bytes(p, bytes, 0, kTag))
+    mine = p.times->segments()->match(p, plan_of_bytes(bytes));
+  else
+    mine.problem = "rank " + std::to_string(p.rank) + ": no memory to match its segments";
+  unite_over_ranks(p, mine);
+  mine = {};
+  if (receive_bytes(p, bytes, 0, kTag)) take_numbers(p, bytes);
+}
+
+}  // namespace refrain::tracer
