@@ -17,11 +17,13 @@
 #include <string>
 #include <vector>
 
+#include "analysis/reduce/reduce.h"
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
 #include "format/encode/trace_file_writer.h"
 #include "format/spool/post_mortem.h"
+#include "format/segments/reduced.h"
 #include "format/spool/read.h"
 #include "reader/trace_file.h"
 #include "report/info_text.h"
@@ -231,13 +233,9 @@ std::vector<std::vector<format::ClockPoint>> from_zero(
   return clocks;
 }
 
-base::Status write(const std::string& output, const format::TraceData& trace,
-                   const TimedSpools& timed) {
-  if (timed.paths.empty()) {
-    const auto bytes = format::encode(trace);
-    return bytes.ok() ? format::write_file_atomically(output, *bytes) : bytes.error();
-  }
-  auto writer = format::TraceFileWriter::create(output, trace, timed.spec, from_zero(timed.clocks));
+base::Status write_times(const std::string& output, const format::TraceData& trace,
+                         const format::TimeSpec& spec, const TimedSpools& timed) {
+  auto writer = format::TraceFileWriter::create(output, trace, spec, from_zero(timed.clocks));
   if (!writer.ok()) return writer.error();
   for (const auto& [number, path] : timed.paths) {
     const auto bytes = read_bytes(path, UINT64_MAX);
@@ -249,6 +247,51 @@ base::Status write(const std::string& output, const format::TraceData& trace,
         return added;
   }
   return writer->finish();
+}
+
+// What MPI_Finalize would have made of the exact times that are in the spool.
+base::Status reduce_to(const std::string& output, const std::string& exact,
+                       const std::string& method) {
+  const auto trace = Trace::open(exact);
+  if (!trace.ok()) return trace.error();
+  const auto word = [&trace](const char* key) {
+    const auto& text = trace->data().meta.text;
+    const auto it = text.find(key);
+    return it == text.end() ? std::string() : it->second;
+  };
+  analysis::reduce::ReduceOptions how;
+  const auto spec = similarity::parse_method(method);
+  if (!spec.ok()) return spec.error();
+  how.method = *spec;
+  how.source = format::source_of(word("segments")).value_or(how.source);
+  how.across = format::across_of(word("across_ranks")).value_or(how.across);
+  const auto reduction = analysis::reduce::reduce(*trace, how);
+  if (!reduction.ok()) return reduction.error();
+  const auto bytes = encode(*trace, *reduction);
+  return bytes.ok() ? format::write_file_atomically(output, *bytes) : bytes.error();
+}
+
+base::Status write(const std::string& output, format::TraceData& trace, const TimedSpools& timed) {
+  if (timed.paths.empty()) {
+    const auto bytes = format::encode(trace);
+    return bytes.ok() ? format::write_file_atomically(output, *bytes) : bytes.error();
+  }
+  if (timed.spec.mode != format::TimeMode::kSegments)
+    return write_times(output, trace, timed.spec, timed);
+  format::TimeSpec exact;
+  exact.mode = format::TimeMode::kExact;
+  trace.meta.text["timing"] = exact.to_string();
+  const std::string path = output + ".exact." + std::to_string(getpid());
+  if (const auto written = write_times(path, trace, exact, timed); !written.ok()) return written;
+  const auto reduced = reduce_to(output, path, timed.spec.method);
+  if (reduced.ok()) {
+    unlink(path.c_str());
+    return reduced;
+  }
+  report({reduced.error().code,
+          "no segments, but the times of all calls: " + reduced.error().message, output});
+  if (rename(path.c_str(), output.c_str()) == 0) return base::Done{};
+  return base::fail(std::strerror(errno), output);
 }
 
 int run(const Options& options) {
@@ -294,7 +337,7 @@ int run(const Options& options) {
     removable = false;
     report({added.error().code, added.error().message + ": left out", f.path});
   }
-  const auto trace = dead.finish();
+  auto trace = dead.finish();
   if (!trace.ok()) return report(trace.error());
   if (const auto written = write(output, *trace, timed); !written.ok())
     return report(written.error());

@@ -1,0 +1,269 @@
+#!/usr/bin/python3
+"""What `record --timing segments:METHOD` writes is what `refrain reduce` makes of the same run.
+
+    segments.py --refrain build/refrain --mpi mpich --programs build/tests/segments/mpich [--only methods]
+
+The recorder writes its trace and, with --exact-copy, one with exact times; `refrain reduce` of the
+second must have the same times as the first, byte for byte. Exit status: 0 all good, 1 something is
+wrong, 77 nothing could run.
+"""
+import argparse
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import mpirun  # noqa: E402
+
+SKIPPED, INCOMPLETE = 77, 4
+options = None
+
+
+class Failure(Exception):
+    """One line that says what is wrong."""
+
+
+def expect(condition, message, *values):
+    if not condition:
+        raise Failure(message % values)
+
+
+def refrain(*arguments, status=0):
+    done = subprocess.run([options.refrain] + list(arguments), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    expect(done.returncode == status, "`refrain %s` exits with %d instead of %d: %s", " ".join(arguments),
+           done.returncode, status, done.stderr.decode().strip()[:300])
+    return done.stdout.decode()
+
+
+def times_of(path):
+    """The bytes of the section of times, number 64, which is the last one. (What is before it is written
+    again from what was read, with durations quantised once more.)"""
+    with open(path, "rb") as f:
+        data = f.read()
+    table = data[32:32 + struct.unpack_from("<I", data, 24)[0]]
+    last = table[-14:]
+    expect(last[0] == 64, "the last section of %s is %d", path, last[0])
+    return data[-struct.unpack_from("<I", last, 2)[0]:]
+
+
+class Run:
+    """A program that was recorded, with an exact copy."""
+
+    def __init__(self, name, ranks, words, record, env=None, status=0, wrapper=()):
+        self.folder = os.path.join(options.work, name)
+        os.makedirs(self.folder)
+        self.trace, self.exact = (os.path.join(self.folder, f) for f in ("run.rfn", "exact.rfn"))
+        program = os.path.join(options.programs, words[0])
+        if not os.path.exists(program):
+            program = os.path.join(options.more_programs, words[0])
+        command = list(wrapper) + [options.refrain, "record", "-o", self.trace] + list(record)
+        command += ["--", program] + [str(w) for w in words[1:]]
+        settings = {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_TEST_LOG": os.path.join(self.folder, "log")}
+        settings.update(env or {})
+        preload = [options.shim] if options.mpi == "mpich" and options.shim else []
+        self.outcome = mpirun.run_job(options.mpi, ranks, command, 120, preload, settings, cwd=self.folder)
+        expect(status is None or self.outcome.status == status, "exit status %d: %s", self.outcome.status,
+               self.outcome.stderr.decode()[-400:])
+
+    def info(self, status=0):
+        return json.loads(refrain("info", "--format", "json", self.trace, status=status))
+
+    def reduced(self, method, *words, status=0):
+        """The exact copy, reduced."""
+        path = os.path.join(self.folder, "reduced.rfn")
+        refrain("reduce", "--force", "--method", method, "-o", path, *words, self.exact, status=status)
+        return path
+
+
+def compare(name, method, words, ranks=4, program=("segmented", 120), env=None, record=(), status=0):
+    run = Run(name, ranks, program, ["--timing", "segments:" + method, "--exact-copy", "exact.rfn"] +
+              list(words) + list(record), env)
+    # Without a threshold `refrain reduce` looks at what auto keeps, and a recorder cannot.
+    other = run.reduced("auto:0.1" if method == "auto" else method, *words, status=status)
+    expect(times_of(run.trace) == times_of(other), "%s: not what `refrain reduce` makes of it", name)
+    expect(refrain("info", run.exact, status=status).count("timing       exact"), "%s: the copy is not exact", name)
+    refrain("check", run.trace, status=status)
+    return run
+
+
+METHODS = ("relDiff", "absDiff", "Manhattan", "Euclidean", "Chebyshev", "iter_k", "iter_avg", "avgWave", "haarWave",
+           "auto")
+
+
+def methods():
+    for method in METHODS:
+        run = compare(method, method, [])
+        info = run.info()
+        expect(info["complete"] and not info["losses"], "losses %r", info["losses"])
+        expect(info["timing"].startswith("segments:" + method), "timing %r", info["timing"])
+        expect(info["segments"]["segments"] > 4 * 120, "segments %r", info["segments"])
+
+
+def thresholds():
+    for method in ("absDiff:50us:2ms", "avgWave:0.4:0.1", "auto:0.03:0.2", "iter_k:3", "relDiff:0"):
+        run = compare("threshold-" + method.replace(":", "-"), method, [])
+        expect(run.info()["timing"].startswith("segments:" + method.split(":")[0]), "timing %r", run.info()["timing"])
+
+
+def across():
+    """Numbers of ranks that are no powers of two, and all ways to share."""
+    for ranks in (1, 3, 5):
+        for way in ("off", "groups", "segments"):
+            for method in ("avgWave", "auto"):
+                compare("across-%d-%s-%s" % (ranks, way, method), method, ["--across-ranks", way], ranks,
+                        ("segmented", 40))
+
+
+def marks():
+    for method in ("avgWave", "auto", "iter_avg"):
+        run = compare("marks-" + method, method, ["--segments", "marks"], 3)
+        contexts = set(run.info()["segments"]["contexts"])
+        expect({"halo", "solve", "phase_4"} <= contexts, "contexts %r", contexts)
+
+
+def crossed_marks():
+    run = Run("crossed", 2, ["segmented", 20, "crossed"], ["--timing", "segments:avgWave", "--segments", "marks"])
+    said = run.outcome.stderr.decode()
+    expect("8 ends of regions without a begin" in said, "says %r", said[-400:])
+    expect("2 regions were still open" in said, "says %r", said[-400:])
+
+
+def functions():
+    run = compare("functions", "avgWave", ["--segments", "marks"], 2, ("functions",), record=["--functions", "on"])
+    names = {context.split("_")[0] for context in run.info()["segments"]["contexts"]}
+    expect(len(names) == 5 and all(name.startswith("functions+0x") for name in names), "contexts %r", names)
+
+
+def threads():
+    """Several locations a rank."""
+    for program in ("threads", "threads_come_and_go"):
+        for method in ("avgWave", "auto"):
+            compare(program + "-" + method, method, [], 3, (program,))
+
+
+def by_environment():
+    run = Run("environment", 2, ["segmented", 40], [],
+              env={"REFRAIN_TIMING": "segments:haarWave:0.5", "REFRAIN_SEGMENTS": "marks",
+                   "REFRAIN_ACROSS_RANKS": "off", "REFRAIN_EXACT_COPY": "exact.rfn"})
+    other = run.reduced("haarWave:0.5", "--segments", "marks", "--across-ranks", "off")
+    expect(times_of(run.trace) == times_of(other), "not what `refrain reduce` makes of it")
+
+
+def no_spool():
+    compare("no-spool", "auto", [], 3, ("segmented", 700), record=["--spool", "off"])
+
+
+def little_memory():
+    """The tables of calls begin anew many times, and the representatives are bounded as well."""
+    run = Run("little-memory", 3, ["random_mix", 3, 6000],
+              ["--timing", "segments:relDiff:0.01", "--exact-copy", "exact.rfn", "--memory", "1M"])
+    info = run.info()
+    expect(info["complete"] and not info["losses"], "losses %r", info["losses"])
+    other = run.reduced("relDiff:0.01", "--memory", "1")
+    expect(times_of(run.trace) == times_of(other), "not what `refrain reduce --memory 1` makes of it")
+
+
+def sessions():
+    """Processes without a communicator of all: nobody can match across them. Nothing is lost."""
+    run = Run("sessions", 3, ["sessions_only"], ["--timing", "segments:avgWave"], status=None)
+    if run.outcome.status == SKIPPED:
+        return "skip: no sessions"
+    expect(b"the times of all calls, for `refrain reduce`" in run.outcome.stderr, "not a word: %r",
+           run.outcome.stderr[-300:])
+    expect(run.info()["timing"] == "exact", "timing %r", run.info()["timing"])
+    refrain("reduce", "-o", run.exact, run.trace)
+    return None
+
+
+def disagreement():
+    """Other segments on one rank."""
+    script = os.path.join(options.work, "one_other.sh")
+    with open(script, "w") as f:
+        f.write('#!/bin/sh\n[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 1 ] && export REFRAIN_SEGMENTS=marks\n'
+                'exec "$@"\n')
+    os.chmod(script, 0o755)
+    run = Run("disagreement", 3, ["segmented", 20], [], env={"REFRAIN_TIMING": "segments:avgWave"}, wrapper=[script])
+    expect(b"do not agree about --timing" in run.outcome.stderr, "not a word: %r", run.outcome.stderr[-300:])
+    expect(run.info()["timing"] == "stats", "timing %r", run.info()["timing"])
+
+
+def recovered():
+    """A rank is killed: segments of all that was done until then."""
+    for words in ([], ["--segments", "marks", "--across-ranks", "off"]):
+        run = Run("recovered-%d" % len(words), 4, ["segmented", 1200, "die", 2],
+                  ["--timing", "segments:avgWave:0.3"] + words, status=None)
+        expect(not os.path.exists(run.trace), "a job that died wrote a trace")
+        spool = run.trace + ".spool"
+        refrain("recover", "--keep", spool)
+        info = run.info(status=INCOMPLETE)
+        expect(info["timing"].startswith("segments:avgWave:0.3"), "timing %r", info["timing"])
+        expect(info["segments"]["source"] == ("marks" if words else "loops"), "segments %r", info["segments"])
+        expect(info["segments"]["across_ranks"] == ("off" if words else "groups"), "segments %r", info["segments"])
+        expect(info["segments"]["segments"] > 3 * 590, "segments %r", info["segments"])
+        expect(not [x for x in info["losses"] if x["reason"] == "times_missing"], "losses %r", info["losses"])
+        expect(os.listdir(run.folder).count("run.rfn") == 1 and
+               not [f for f in os.listdir(run.folder) if "exact" in f], "left: %r", os.listdir(run.folder))
+        refrain("check", run.trace, status=INCOMPLETE)
+
+
+def wrong_words():
+    for words in (["--timing", "segments"], ["--timing", "segments:"], ["--timing", "segments:mean"],
+                  ["--timing", "segments:avgWave:-1"], ["--timing", "segments:iter_avg:1"],
+                  ["--timing", "segments:auto", "--segments", "calls"],
+                  ["--timing", "segments:auto", "--across-ranks", "all"],
+                  ["--timing", "exact", "--segments", "marks"]):
+        done = subprocess.run([options.refrain, "record"] + words + ["--", os.path.join(options.programs, "segmented")],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=options.work,
+                              env=dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries))
+        expect(done.returncode == 2, "%r: exit status %d", words, done.returncode)
+        expect(len(done.stderr.splitlines()) == 1, "%r: says %r", words, done.stderr)
+
+
+TESTS = {"methods": methods, "thresholds": thresholds, "across": across, "marks": marks, "crossed_marks": crossed_marks,
+         "functions": functions, "threads": threads, "by_environment": by_environment, "no_spool": no_spool,
+         "little_memory": little_memory, "sessions": sessions, "disagreement": disagreement, "recovered": recovered,
+         "wrong_words": wrong_words}
+
+
+def main():
+    global options
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    for name in ("refrain", "mpi", "programs", "more-programs", "libraries"):
+        parser.add_argument("--" + name, required=True)
+    parser.add_argument("--shim", default="")
+    parser.add_argument("--only", choices=sorted(TESTS))
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    for name in ("refrain", "programs", "more_programs", "libraries", "shim"):
+        if getattr(options, name):
+            setattr(options, name, os.path.abspath(getattr(options, name)))
+    if not mpirun.launcher(options.mpi):
+        print("skip  no", options.mpi)
+        return SKIPPED
+    options.work = tempfile.mkdtemp(prefix="refrain-segments-")
+    failed = 0
+    for name, test in TESTS.items():
+        if options.only not in (None, name):
+            continue
+        begin = time.monotonic()
+        try:
+            said = test()
+        except Exception as e:  # noqa: B902 - anything that goes wrong is a failure
+            said = "FAIL: %s %s" % (type(e).__name__, e)
+            failed += 1
+        print("%s  %s %s  %.1f s" % (said or "pass", options.mpi, name, time.monotonic() - begin), flush=True)
+    if not options.keep:
+        shutil.rmtree(options.work, ignore_errors=True)
+    print("%d failed" % failed)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
