@@ -95,10 +95,11 @@ void add_times(CLI::App& verb, RecordOptions& options) {
                   "(refrain/mark.h, --functions on, MPI_Pcontrol from level 3 on)")
       ->envname("REFRAIN_SEGMENTS")
       ->capture_default_str();
-  verb.add_option("--across-ranks", options.across_ranks,
-                  "With --timing segments: what representatives stand for: segments of their rank\n"
-                  "only (off), of groups of ranks all of whose segments match (groups), of any rank\n"
-                  "(segments)")
+  verb.add_option(
+          "--across-ranks", options.across_ranks,
+          "With --timing segments: what representatives stand for: segments of their rank\n"
+          "only (off), of groups of ranks all of whose segments match (groups), of any rank\n"
+          "(segments)")
       ->envname("REFRAIN_ACROSS_RANKS")
       ->capture_default_str();
 }

@@ -12,8 +12,8 @@
 #include "tracer/location.h"
 #include "tracer/parts.h"
 #include "tracer/recording.h"
-#include "tracer/spool.h"
 #include "tracer/segment_times.h"
+#include "tracer/spool.h"
 #include "tracer/times.h"
 
 namespace refrain::tracer {
@@ -50,9 +50,10 @@ Times* make_times(const format::TimeSpec& timing) {
   if (!method.ok()) return times;  // it has been asked
   const std::string source = environment("REFRAIN_SEGMENTS", "loops");
   const std::string across = environment("REFRAIN_ACROSS_RANKS", "groups");
-  times->make_segments(new SegmentTimes(*method, format::source_of(source).value_or(format::SegmentSource::kLoops),
-                                        format::across_of(across).value_or(format::AcrossRanks::kGroups)),
-                       source, across);
+  times->make_segments(
+      new SegmentTimes(*method, format::source_of(source).value_or(format::SegmentSource::kLoops),
+                       format::across_of(across).value_or(format::AcrossRanks::kGroups)),
+      source, across);
   return times;
 }
 

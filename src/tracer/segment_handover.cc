@@ -68,8 +68,8 @@ std::vector<uint64_t> paths_of(const format::TraceData& trace, const format::Gro
         trace.signatures[id].shape, slots.values(id, static_cast<uint64_t>(group.ranks.at(0)), 0));
     const bool has_site = call && call->site.tag == format::FieldTag::kObject &&
                           call->site.number < trace.definitions.size();
-    paths.push_back(format::mix_keys(call ? call->call_id : 0,
-                                     has_site ? call->site.number : kNoDefinition));
+    paths.push_back(
+        format::mix_keys(call ? call->call_id : 0, has_site ? call->site.number : kNoDefinition));
   }
   return paths;
 }
@@ -194,8 +194,9 @@ base::Result<format::ReducedTimes> reduce_all(
   const bool by_loops = how.source == format::SegmentSource::kLoops;
   format::RunProfile mine = own.match(p, send_plans(p, trace, clocks, by_loops));
   unite_over_ranks(p, mine);
-  auto reduced = mine.problem.empty() ? finish_profile(mine, how)
-                                      : base::Result<format::ReducedTimes>(base::fail(mine.problem));
+  auto reduced = mine.problem.empty()
+                     ? finish_profile(mine, how)
+                     : base::Result<format::ReducedTimes>(base::fail(mine.problem));
   size_t at = 0;
   for (int rank = 0; rank < p.size; ++rank) {
     const size_t begin = at;

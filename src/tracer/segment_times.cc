@@ -124,8 +124,7 @@ base::Result<format::RunProfile> SegmentTimes::match(Process& p, const SegmentPl
     cutter = std::make_unique<format::MarkCutter>(&names, &counts, take);
   for (const Location* l : p.locations)
     if (l->thread == location.thread && l->times != nullptr)
-      if (const base::Status fed = feed(plan, *l, grammar, *cutter); !fed.ok())
-        return fed.error();
+      if (const base::Status fed = feed(plan, *l, grammar, *cutter); !fed.ok()) return fed.error();
   cutter->finish();
   return matcher.finish(static_cast<uint64_t>(p.rank), location.thread, names, counts);
 }

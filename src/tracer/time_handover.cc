@@ -93,10 +93,10 @@ template <class Put>
 void each_own_piece(const Process& p, TimeLog::Which which, Put put) {
   if (is_abandoned()) return;
   if (which == TimeLog::Which::kSegments)
-    return p.times->segments()->each([&](uint32_t thread, const auto& blocks,
-                                         std::string_view bytes) {
-      put(piece_of(thread, blocks, bytes));
-    });
+    return p.times->segments()->each(
+        [&](uint32_t thread, const auto& blocks, std::string_view bytes) {
+          put(piece_of(thread, blocks, bytes));
+        });
   for (const Location* l : p.locations) {
     if (l->times == nullptr) continue;
     const bool whole =

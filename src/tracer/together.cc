@@ -120,8 +120,8 @@ bool receive_bytes(Process& p, std::string& bytes, int from, int tag) {
   for (uint64_t at = 0; at < n; at += kPiece) {
     const auto piece = static_cast<int>(n - at < kPiece ? n - at : kPiece);
     char nowhere = 0;
-    const bool came = receive_patiently(p, room ? bytes.data() + at : &nowhere, room ? piece : 1,
-                                        from, tag);
+    const bool came =
+        receive_patiently(p, room ? bytes.data() + at : &nowhere, room ? piece : 1, from, tag);
     if (room && !came) return false;
   }
   return room;

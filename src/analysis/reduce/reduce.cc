@@ -19,13 +19,13 @@ namespace refrain::analysis::reduce {
 
 namespace {
 
+using format::RunProfile;
 using similarity::GroupMember;
 using similarity::Method;
 using similarity::MethodSpec;
 using similarity::ProcessGroup;
 using similarity::Profile;
 using similarity::ProfileSegment;
-using format::RunProfile;
 
 std::vector<Location> locations_of(const Trace& trace) {
   std::vector<Location> all;
@@ -57,8 +57,8 @@ class Reducer {
   Result<Reduction> run() {
     const Result<RunProfile> all = profile_of_all();
     if (!all.ok()) return all.error();
-    const auto reduced = finish_profile(
-        *all, {options_.method, options_.source, options_.across, options_.step_ns});
+    const auto reduced =
+        finish_profile(*all, {options_.method, options_.source, options_.across, options_.step_ns});
     if (!reduced.ok()) return base::fail(reduced.error().message, trace_.name());
     encode(*all, *reduced);
     describe(*all);
@@ -96,13 +96,12 @@ class Reducer {
     format::LocationMatcher matcher(how);
     format::ContextNames names;
     format::CutCounts counts;
-    const Status read =
-        segments_.read(location, &names, &counts,
-                       [&](const similarity::SegmentView& s) { matcher.segment(s); });
+    const Status read = segments_.read(
+        location, &names, &counts, [&](const similarity::SegmentView& s) { matcher.segment(s); });
     if (!read.ok()) return read.error();
     out_.missing_calls += location.calls - counts.calls;
-    auto profile = matcher.finish(static_cast<uint64_t>(location.rank), location.thread, names,
-                                  counts);
+    auto profile =
+        matcher.finish(static_cast<uint64_t>(location.rank), location.thread, names, counts);
     if (!profile.ok()) return base::fail(profile.error().message, trace_.name());
     return profile;
   }

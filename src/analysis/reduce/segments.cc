@@ -88,9 +88,8 @@ std::unique_ptr<SegmentCutter> SegmentReader::cutter_of(const Location& location
   };
   if (source_ == format::SegmentSource::kMarks)
     return std::make_unique<format::MarkCutter>(names, counts, take);
-  return std::make_unique<format::LoopCutter>(plan_of(location, rank),
-                                              trace_.data().grammars[location.grammar], names,
-                                              counts, take);
+  return std::make_unique<format::LoopCutter>(
+      plan_of(location, rank), trace_.data().grammars[location.grammar], names, counts, take);
 }
 
 Status SegmentReader::read(const Location& location, format::ContextNames* names,

@@ -19,9 +19,9 @@ namespace refrain::format {
 struct ReducedTimes {
   SegmentInfo info;
   std::vector<Representative> representatives;
-  std::string bytes;                    // of them
-  std::vector<uint32_t> number_of;      // of a segment of the profile, in `representatives`
-  std::vector<uint32_t> group_of;       // of a location of the profile; kNoGroup
+  std::string bytes;                // of them
+  std::vector<uint32_t> number_of;  // of a segment of the profile, in `representatives`
+  std::vector<uint32_t> group_of;   // of a location of the profile; kNoGroup
   static constexpr uint32_t kNoGroup = UINT32_MAX;
 };
 
