@@ -88,7 +88,7 @@ void add_times(CLI::App& verb, RecordOptions& options) {
       ->capture_default_str();
   verb.add_option("--exact-copy", options.exact_copy,
                   "With --timing bins or segments: write a second trace with the exact times of\n"
-                  "the same run, for `refrain check --against` and `refrain evaluate --against`")
+                  "the same run, for `refrain check --against`, or `refrain evaluate --against`")
       ->envname("REFRAIN_EXACT_COPY");
   verb.add_option("--segments", options.segments,
                   "With --timing segments: where they come from: loops (of the grammar), or marks\n"

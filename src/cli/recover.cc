@@ -204,6 +204,8 @@ void clean_up(const std::vector<File>& files, const Found& found, const Options&
   for (const std::string& folder : options.folders) rmdir(folder.c_str());
 }
 
+using Clocks = std::vector<std::vector<format::ClockPoint>>;
+
 // Which files have times of calls: a rank's are read when their turn has come to be written.
 class TimedSpools {
  public:
@@ -217,13 +219,12 @@ class TimedSpools {
   }
 
   format::TimeSpec spec;
-  std::vector<std::vector<format::ClockPoint>> clocks;
+  Clocks clocks;
   std::vector<std::pair<uint64_t, std::string>> paths;
 };
 
 // Rank 0's clock is the common one; of a job without it, that of the first rank that is there.
-std::vector<std::vector<format::ClockPoint>> from_zero(
-    std::vector<std::vector<format::ClockPoint>> clocks) {
+Clocks from_zero(Clocks clocks) {
   const auto first =
       std::find_if(clocks.begin(), clocks.end(), [](const auto& c) { return !c.empty(); });
   if (first == clocks.end()) return {};
