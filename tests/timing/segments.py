@@ -56,7 +56,7 @@ def times_of(path):
 class Run:
     """A program that was recorded, with an exact copy."""
 
-    def __init__(self, name, ranks, words, record, env=None, status=0, wrapper=()):
+    def __init__(self, name, ranks, words, record, env=None, status=0, wrapper=(), shims=()):
         self.folder = os.path.join(options.work, name)
         os.makedirs(self.folder)
         self.trace, self.exact = (os.path.join(self.folder, f) for f in ("run.rfn", "exact.rfn"))
@@ -68,7 +68,7 @@ class Run:
         settings = {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_TEST_LOG": os.path.join(self.folder, "log")}
         settings.update(env or {})
         preload = [options.shim] if options.mpi == "mpich" and options.shim else []
-        self.outcome = mpirun.run_job(options.mpi, ranks, command, 120, preload, settings,
+        self.outcome = mpirun.run_job(options.mpi, ranks, command, 120, preload + list(shims), settings,
                                       wrapper=recorder, cwd=self.folder)
         expect(status is None or self.outcome.status == status, "exit status %d: %s", self.outcome.status,
                self.outcome.stderr.decode()[-400:])
@@ -185,6 +185,17 @@ def sessions():
     return None
 
 
+def no_room():
+    """A rank without the memory to match its segments: all keep exact times, and nothing is lost."""
+    run = Run("no-room", 3, ["segmented", 60], ["--timing", "segments:avgWave"], shims=[options.small_malloc])
+    expect(b"rank 1: no memory to match its segments" in run.outcome.stderr, "not a word: %r",
+           run.outcome.stderr[-300:])
+    info = run.info()
+    expect(info["timing"] == "exact" and info["complete"] and not info["losses"], "%r", info)
+    refrain("check", run.trace)
+    refrain("reduce", "--method", "avgWave", "-o", run.exact, run.trace)
+
+
 def disagreement():
     """Other segments on one rank."""
     script = os.path.join(options.work, "one_other.sh")
@@ -231,8 +242,8 @@ def wrong_words():
 
 TESTS = {"methods": methods, "thresholds": thresholds, "across": across, "marks": marks, "crossed_marks": crossed_marks,
          "functions": functions, "threads": threads, "by_environment": by_environment, "no_spool": no_spool,
-         "little_memory": little_memory, "sessions": sessions, "disagreement": disagreement, "recovered": recovered,
-         "wrong_words": wrong_words}
+         "little_memory": little_memory, "sessions": sessions, "no_room": no_room,
+         "disagreement": disagreement, "recovered": recovered, "wrong_words": wrong_words}
 
 
 # What ranks do that are threads of one process, without a spool, is what else could be different.
@@ -245,10 +256,11 @@ def main():
     for name in ("refrain", "mpi", "programs", "more-programs", "libraries"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--shim", default="")
+    parser.add_argument("--small-malloc", default="")
     parser.add_argument("--only", choices=sorted(TESTS))
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
-    for name in ("refrain", "programs", "more_programs", "libraries", "shim"):
+    for name in ("refrain", "programs", "more_programs", "libraries", "shim", "small_malloc"):
         if getattr(options, name):
             setattr(options, name, os.path.abspath(getattr(options, name)))
     if not mpirun.launcher(options.mpi):
