@@ -151,6 +151,15 @@ def threads():
             compare(program + "-" + method, method, [], 3, (program,))
 
 
+def sizes():
+    """No two iterations are equal: loops are those of functions and call paths."""
+    for method in ("avgWave", "auto"):
+        run = compare("sizes-" + method, method, [], 3, ("segmented", 400, "sizes"))
+        segments = run.info()["segments"]
+        expect(segments["segments"] > 3 * 400, "segments %r", segments)
+        expect(any("_loop_" in context for context in segments["contexts"]), "contexts %r", segments["contexts"])
+
+
 def by_environment():
     run = Run("environment", 2, ["segmented", 40], [],
               env={"REFRAIN_TIMING": "segments:haarWave:0.5", "REFRAIN_SEGMENTS": "marks",
@@ -241,7 +250,8 @@ def wrong_words():
 
 
 TESTS = {"methods": methods, "thresholds": thresholds, "across": across, "marks": marks, "crossed_marks": crossed_marks,
-         "functions": functions, "threads": threads, "by_environment": by_environment, "no_spool": no_spool,
+         "functions": functions, "threads": threads, "sizes": sizes, "by_environment": by_environment,
+         "no_spool": no_spool,
          "little_memory": little_memory, "sessions": sessions, "no_room": no_room,
          "disagreement": disagreement, "recovered": recovered, "wrong_words": wrong_words}
 

@@ -20,7 +20,8 @@ void* malloc(size_t bytes) {
 
 // The recorder is in front of this, and hands over what it has from inside of the real one.
 int MPI_Finalize(void) {
-  const char* const rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") : getenv("OMPI_COMM_WORLD_RANK");
+  const char* rank = getenv("PMI_RANK");
+  if (rank == NULL) rank = getenv("OMPI_COMM_WORLD_RANK");
   is_refusing = rank != NULL && strcmp(rank, "1") == 0;
   int (*const real)(void) = (int (*)(void))dlsym(RTLD_NEXT, "MPI_Finalize");
   return real();
