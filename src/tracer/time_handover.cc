@@ -163,8 +163,8 @@ class TimesOfRanks final : public TimeSource {
   }
 
   // With clocks as they stand in a file.
-  base::Result<format::ReducedTimes> reduce(const format::TraceData& trace,
-                                            const std::vector<Points>& clocks) {
+  base::Result<format::ReducedTimes> reduce_with(const format::TraceData& trace,
+                                                 const std::vector<Points>& clocks) {
     for (int rank = 1; rank < p_.size; ++rank)
       send_patiently(p_, &kReduce, sizeof kReduce, rank, kTag);
     return reduce_all(p_, trace, clocks);
@@ -219,7 +219,7 @@ class FromZero final : public TimeSource {
   std::vector<Points> clocks() override { return from_zero(source_.clocks()); }
   void each(TimeLog::Which which, const Take& take) override { source_.each(which, take); }
   base::Result<format::ReducedTimes> reduce(const format::TraceData& trace) override {
-    return source_.reduce(trace, clocks());
+    return source_.reduce_with(trace, clocks());
   }
 
  private:
