@@ -22,6 +22,8 @@ namespace {
 
 constexpr int kTag = 3;
 constexpr uint32_t kNoDefinition = UINT32_MAX;
+// What coding takes for each representative of the trace, and in any case.
+constexpr uint64_t kBytesPerNumber = 160, kTables = uint64_t{4} << 20;
 
 // ---- plans ----
 
@@ -144,7 +146,10 @@ std::string numbers_to_bytes(const format::RunProfile& all, const format::Reduce
   out.put_varint(locations.second - locations.first);
   std::set<uint32_t> used;
   for (size_t i = locations.first; i < locations.second; ++i) {
-    const std::vector<uint32_t>& sequence = all.profile.groups[reduced.group_of[i]].sequence;
+    const uint32_t group = reduced.group_of[i];
+    const std::vector<uint32_t> none;
+    const std::vector<uint32_t>& sequence =
+        group == format::ReducedTimes::kNoGroup ? none : all.profile.groups[group].sequence;
     out.put_varint(sequence.size());
     for (const uint32_t id : sequence) {
       out.put_varint(reduced.number_of[id]);
@@ -161,27 +166,55 @@ std::string numbers_to_bytes(const format::RunProfile& all, const format::Reduce
   return out.take();
 }
 
-// Empty bytes: there are no segments.
-void take_numbers(Process& p, std::string_view bytes) {
+// Codes the starts of the rank's segments. False: it cannot, or there are none (no bytes).
+bool take_numbers(Process& p, std::string_view bytes) {
   base::ByteReader in(bytes);
   SegmentTimes& own = *p.times->segments();
   const auto step_ns = static_cast<uint32_t>(in.varint());
   const uint64_t count = in.varint();
+  if (!memory_for(kTables + kBytesPerNumber * count + 16 * bytes.size())) return false;
   std::vector<std::vector<uint32_t>> sequences(in.count(bytes.size()));
   for (std::vector<uint32_t>& sequence : sequences) {
     sequence.resize(in.count(bytes.size()));
     for (uint32_t& number : sequence) number = static_cast<uint32_t>(in.varint());
   }
-  if (!in.ok() || sequences.size() != own.location_count()) return;
+  if (!in.ok() || sequences.size() != own.location_count()) return false;
   std::vector<format::Representative> all(count);
   for (uint64_t n = in.count(bytes.size()); n > 0 && in.ok(); --n) {
     const uint64_t number = in.varint(), calls = in.varint();
     const int64_t length_ns = in.zigzag();
-    if (number >= count || calls == 0) return;
+    if (number >= count || calls == 0) return false;
     all[number].stamps.assign(2 * calls, 0);
     all[number].stamps.back() = length_ns;
   }
-  for (size_t i = 0; i < sequences.size(); ++i) own.encode(i, sequences[i], all, step_ns);
+  for (size_t i = 0; i < sequences.size(); ++i)
+    if (!own.encode(i, sequences[i], all, step_ns)) return false;
+  return true;
+}
+
+// Rank 0: what ranks need to code their starts; then whether all of them could. The first that
+// could not, or -1.
+int hand_numbers_out(Process& p, const format::RunProfile& all,
+                     const format::ReducedTimes* reduced) {
+  size_t at = 0;
+  uint64_t good = 0;
+  for (int rank = 0; rank < p.size; ++rank) {
+    const size_t begin = at;
+    while (at < all.locations.size() && all.locations[at].first == static_cast<uint64_t>(rank))
+      ++at;
+    const std::string bytes =
+        reduced == nullptr ? std::string() : numbers_to_bytes(all, *reduced, {begin, at});
+    if (rank == 0)
+      good = take_numbers(p, bytes) ? 1 : 0;
+    else
+      send_bytes(p, bytes, rank, kTag);
+  }
+  int failed = good != 0 ? -1 : 0;
+  for (int rank = 1; rank < p.size; ++rank) {
+    const bool came = receive_patiently(p, &good, sizeof good, rank, kTag);
+    if (failed < 0 && (!came || good == 0)) failed = rank;
+  }
+  return failed;
 }
 
 }  // namespace
@@ -197,15 +230,10 @@ base::Result<format::ReducedTimes> reduce_all(
   auto reduced = mine.problem.empty()
                      ? finish_profile(mine, how)
                      : base::Result<format::ReducedTimes>(base::fail(mine.problem));
-  size_t at = 0;
-  for (int rank = 0; rank < p.size; ++rank) {
-    const size_t begin = at;
-    while (at < mine.locations.size() && mine.locations[at].first == static_cast<uint64_t>(rank))
-      ++at;
-    const std::string bytes =
-        reduced.ok() ? numbers_to_bytes(mine, *reduced, {begin, at}) : std::string();
-    rank == 0 ? take_numbers(p, bytes) : (void)send_bytes(p, bytes, rank, kTag);
-  }
+  const int failed = hand_numbers_out(p, mine, reduced.ok() ? &*reduced : nullptr);
+  if (reduced.ok() && failed >= 0)
+    return base::fail("rank " + std::to_string(failed) +
+                      ": no memory to code when its segments begin");
   if (reduced.ok())
     for (const std::string& line : similarity::describe(mine.counts.marks))
       complain(p, ("segments from marks: " + line).c_str());
@@ -221,7 +249,8 @@ void take_part_in_reducing(Process& p) {
     mine.problem = "rank " + std::to_string(p.rank) + ": no memory to match its segments";
   unite_over_ranks(p, mine);
   mine = {};
-  if (receive_bytes(p, bytes, 0, kTag)) take_numbers(p, bytes);
+  const uint64_t good = receive_bytes(p, bytes, 0, kTag) && take_numbers(p, bytes) ? 1 : 0;
+  send_patiently(p, &good, sizeof good, 0, kTag);
 }
 
 }  // namespace refrain::tracer

@@ -189,18 +189,22 @@ void SegmentTimes::take_starts(format::RunProfile& profile) {
   own_.push_back(std::move(own));
 }
 
-void SegmentTimes::encode(size_t location, const std::vector<uint32_t>& numbers,
+bool SegmentTimes::encode(size_t location, const std::vector<uint32_t>& numbers,
                           std::span<const format::Representative> representatives,
                           uint32_t step_ns) {
   Own& own = own_[location];
-  if (!own.places.empty())
-    for (uint32_t& place : own.places) place = numbers[place];
+  for (uint32_t& place : own.places) {
+    if (place >= numbers.size()) return false;
+    place = numbers[place];
+  }
   const std::vector<uint32_t>& sequence = own.places.empty() ? numbers : own.places;
-  if (sequence.empty()) return;
+  if (sequence.size() != own.lengths_ns.size()) return false;
+  if (sequence.empty()) return true;
   format::encode_location(representatives, step_ns, static_cast<uint64_t>(own.start_ns), sequence,
                           own.lengths_ns, own.chunk, own.bytes);
   own.places = {};
   own.lengths_ns = {};
+  return true;
 }
 
 void SegmentTimes::each(const Visit& visit) const {

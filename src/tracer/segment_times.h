@@ -43,7 +43,8 @@ class SegmentTimes {
   format::RunProfile match(Process& process, const SegmentPlan& plan);
   // What stands for the segments of a location, by number in the trace: `numbers` in the order of
   // its group's sequence. Of `representatives` only those that are used have calls and a length.
-  void encode(size_t location, const std::vector<uint32_t>& numbers,
+  // False: they do not fit.
+  bool encode(size_t location, const std::vector<uint32_t>& numbers,
               std::span<const format::Representative> representatives, uint32_t step_ns);
   size_t location_count() const { return own_.size(); }
 
