@@ -4,7 +4,7 @@
 //   bins:0.02                          begin and end of each call, relative error at most 2 %
 //   bins:0.02,MPI_Wait=0.2             other bounds for some functions
 //   exact                              nanoseconds
-//   segments:auto:0.1                  representatives of segments (segments.h); not for parse()
+//   segments:auto:0.1                  representatives of segments (segments.h)
 //
 // What a bound eps means for a call (docs/format.md, Time): the gap before it and its duration are
 // within eps of the true ones; its begin is within eps of the time since the begin of the last call
