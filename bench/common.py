@@ -32,7 +32,7 @@ def run(command, environment=None):
 
 def compile_program(name, folder):
     binary = folder / name
-    run(["mpicc.mpich", "-std=c11", "-O2", "-g", "-o", binary, ROOT / f"bench/programs/{name}.c"])
+    run(["mpicc.mpich", "-std=c11", "-O2", "-g", "-o", binary, ROOT / f"bench/programs/{name}.c", "-lm"])
     return binary
 
 

@@ -3,9 +3,12 @@
  *
  *   sweep2d [sweeps]      default 300; any number of ranks
  */
+#define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "timing.h"
 
 enum { kCells = 64, kNorthSouth = 0, kWestEast = 1 };
 
@@ -14,7 +17,7 @@ int main(int argc, char** argv) {
   const int periods[2] = {0, 0};
   int size, rank, dims[2] = {0, 0}, north, south, west, east;
   MPI_Comm grid;
-  MPI_Init(&argc, &argv);
+  timed_init(&argc, &argv);
   const int sweeps = argc > 1 ? atoi(argv[1]) : 300;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Dims_create(size, 2, dims);
@@ -32,6 +35,6 @@ int main(int argc, char** argv) {
   MPI_Barrier(grid);
   if (rank == 0) printf("sweep2d: %d ranks, %d sweeps\n", size, sweeps);
   MPI_Comm_free(&grid);
-  MPI_Finalize();
+  timed_finalize(rank);
   return 0;
 }

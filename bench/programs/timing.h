@@ -1,4 +1,5 @@
-/* How long a program takes from MPI_Init to the end of MPI_Finalize, printed by rank 0. */
+/* How long a program takes from MPI_Init to the end of MPI_Finalize, and between the two; printed
+ * by rank 0. */
 #ifndef REFRAIN_BENCH_TIMING_H
 #define REFRAIN_BENCH_TIMING_H
 
@@ -6,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-static double timing_begin, timing_finalize;
+static double timing_begin, timing_up, timing_finalize;
 
 static double timing_now(void) {
   struct timespec t;
@@ -18,13 +19,16 @@ static double timing_now(void) {
 static void timed_init(int* argc, char*** argv) {
   timing_begin = timing_now();
   MPI_Init(argc, argv);
+  timing_up = timing_now();
 }
 
 static void timed_finalize(int rank) {
   timing_finalize = timing_now();
   MPI_Finalize();
   const double end = timing_now();
-  if (rank == 0) printf("seconds %.6f finalize %.6f\n", end - timing_begin, end - timing_finalize);
+  if (rank == 0)
+    printf("seconds %.6f finalize %.6f running %.6f\n", end - timing_begin, end - timing_finalize,
+           timing_finalize - timing_up);
 }
 
 #endif

@@ -33,6 +33,23 @@ base::Status check_times(const RecordOptions& options, format::TimeMode mode) {
   return base::Done{};
 }
 
+// A conventional trace.
+base::Status check_plain(const RecordOptions& options) {
+  constexpr uint64_t kMinBuffer = 4096, kMaxBuffer = uint64_t{1} << 30;
+  const auto bytes = base::parse_bytes(options.buffer);
+  if (!bytes)
+    return base::usage("--buffer is not a size: '" + options.buffer + "' (write 1.5M, say)");
+  if (*bytes < kMinBuffer || *bytes > kMaxBuffer)
+    return base::usage("--buffer must be from 4K to 1G, not " + options.buffer);
+  if (options.no_compress && options.timing != "exact")
+    return base::usage("--no-compress goes with --timing exact");
+  if (options.no_compress && !options.memory.empty())
+    return base::usage("--no-compress does not go with --memory: --buffer says what it takes");
+  if (options.no_write && !options.no_compress)
+    return base::usage("--no-write goes with --no-compress: other traces are not written by then");
+  return base::Done{};
+}
+
 }  // namespace
 
 base::Status check_words(const RecordOptions& options) {
@@ -40,6 +57,7 @@ base::Status check_words(const RecordOptions& options) {
     return timing.error();
   else if (const auto good = check_times(options, timing->mode); !good.ok())
     return good.error();
+  if (const auto good = check_plain(options); !good.ok()) return good.error();
   if (!options.mpi.empty() && options.mpi != "mpich" && options.mpi != "openmpi" &&
       options.mpi != kSmpi)
     return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi, smpi)");
@@ -66,6 +84,12 @@ void add_words(Words& words, const RecordOptions& options) {
   add("--exact-copy", "REFRAIN_EXACT_COPY", options.exact_copy, "");
   add("--segments", "REFRAIN_SEGMENTS", options.segments, "loops");
   add("--across-ranks", "REFRAIN_ACROSS_RANKS", options.across_ranks, "groups");
+  add("--buffer", "REFRAIN_BUFFER", options.buffer, "1.5M");
+  const auto add_flag = [&words](const char* option, const char* variable, bool value) {
+    if (value && environment(variable).empty()) words.emplace_back(option);
+  };
+  add_flag("--no-compress", "REFRAIN_NO_COMPRESS", options.no_compress);
+  add_flag("--no-write", "REFRAIN_NO_WRITE", options.no_write);
   add("--buffers", "REFRAIN_BUFFERS", options.buffers, "off");
   add("--functions", "REFRAIN_FUNCTIONS", options.functions, "off");
   add("--only", "REFRAIN_ONLY", options.only, "");
@@ -73,8 +97,7 @@ void add_words(Words& words, const RecordOptions& options) {
   add("--comm", "REFRAIN_COMM", options.comm, "");
   add("--min-bytes", "REFRAIN_MIN_BYTES", options.min_bytes, "");
   add("--max-bytes", "REFRAIN_MAX_BYTES", options.max_bytes, "");
-  if (options.start_paused && environment("REFRAIN_START_PAUSED").empty())
-    words.push_back("--start-paused");
+  add_flag("--start-paused", "REFRAIN_START_PAUSED", options.start_paused);
 }
 
 void add_times(CLI::App& verb, RecordOptions& options) {
@@ -102,6 +125,18 @@ void add_times(CLI::App& verb, RecordOptions& options) {
           "(segments)")
       ->envname("REFRAIN_ACROSS_RANKS")
       ->capture_default_str();
+  verb.add_flag("--no-compress", options.no_compress,
+                "With --timing exact: a conventional trace while the program runs. Every call is\n"
+                "written plainly into a buffer, and that to a file of each thread in OUTPUT.plain\n"
+                "when it is full; MPI_Finalize makes the trace of these files, and removes them.\n"
+                "To compare with: `refrain info` says the bytes, and what writing took")
+      ->envname("REFRAIN_NO_COMPRESS");
+  verb.add_option("--buffer", options.buffer, "With --no-compress: bytes of the buffer")
+      ->envname("REFRAIN_BUFFER")
+      ->capture_default_str();
+  verb.add_flag("--no-write", options.no_write,
+                "With --no-compress: throw full buffers away, and the times with them")
+      ->envname("REFRAIN_NO_WRITE");
 }
 
 void add_filters(CLI::App& verb, RecordOptions& options) {

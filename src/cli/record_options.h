@@ -18,6 +18,8 @@ struct RecordOptions {
   std::string timing = "stats";
   std::string exact_copy;  // empty: none
   std::string segments = "loops", across_ranks = "groups";
+  bool no_compress = false, no_write = false;
+  std::string buffer = "1.5M";
   std::string buffers = "off";
   std::string functions = "off";
   std::string only, without, comm;  // words, comma-separated

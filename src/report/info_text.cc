@@ -10,6 +10,7 @@
 #include "format/trace_data.h"
 #include "reader/times.h"
 #include "report/json_text.h"
+#include "report/plain_trace.h"
 #include "report/reduce_report.h"
 #include "report/units.h"
 
@@ -246,6 +247,8 @@ std::string info_json(const Trace& trace) {
   out["grammars"] = trace.data().grammars.size();
   out["definitions"] = trace.definition_count();
   out["hosts"] = info.hosts;
+  if (const auto plain = parse_plain_trace(info.text_of("plain_trace")))
+    out["plain_trace"] = plain_trace_json(*plain);
   for (const auto& [key, value] : info.text)
     if (!out.contains(key)) out[key] = value;
   out["format"] = fmt::format("{}.{}", info.format_major, info.format_minor);
@@ -294,6 +297,8 @@ std::string info_text(const Trace& trace) {
                        counted_text(trace.definition_count(), "definition")));
   add_line(out, "recording", cost_text(trace.data().cost));
   add_line(out, "timing", timing_text(trace));
+  if (const auto plain = parse_plain_trace(info.text_of("plain_trace")))
+    add_line(out, "no-compress", plain_trace_text(*plain));
   if (const format::SegmentInfo* segments = segments_of(trace))
     add_line(out, "segments", segments_text(*segments));
   add_line(out, "filter", info.text_of("filter"));

@@ -347,6 +347,8 @@ void finish_world(Location& location) {
   if (p.times != nullptr) p.times->end_clock(p);
   format::PartialTrace mine = own_part(p);
   merge_over_ranks(p, mine);
+  if (p.times != nullptr && p.times->plain().on)
+    if (std::string text = plain_text(p); !text.empty()) mine.text["plain_trace"] = std::move(text);
   bool whole = p.rank == 0 && mine.ranks.size() == static_cast<uint64_t>(p.size);
   const auto write = [&](TimeSource* times) {
     if (p.rank == 0 && !write_trace(p, std::move(mine), times)) whole = false;

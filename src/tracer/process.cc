@@ -41,10 +41,11 @@ base::ByteWriter key_of(format::DefinitionKind kind, std::string_view payload, c
   return key;
 }
 
-Times* make_times(const format::TimeSpec& timing) {
+Times* make_times(const format::TimeSpec& timing, const std::string& output) {
   const bool has_copy = timing.mode != format::TimeMode::kExact;
   auto* const times =
-      new Times(timing, has_copy ? environment("REFRAIN_EXACT_COPY", "") : std::string());
+      new Times(timing, has_copy ? environment("REFRAIN_EXACT_COPY", "") : std::string(),
+                PlainSpec::from_environment(output));
   if (timing.mode != format::TimeMode::kSegments) return times;
   const auto method = similarity::parse_method(timing.method);
   if (!method.ok()) return times;  // it has been asked
@@ -73,7 +74,7 @@ void Process::start() {
   clock.start();
   if (const auto timing = format::TimeSpec::parse(environment("REFRAIN_TIMING", "stats"));
       timing.ok() && timing->has_times())
-    times = make_times(*timing);
+    times = make_times(*timing, options.output);
   addresses.refresh();
   connect_heap(*this);
   start_control(*this);

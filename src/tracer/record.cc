@@ -213,7 +213,9 @@ void add_missing_times(const Process& p, std::vector<format::Loss>& losses) {
   for (const Location* l : p.locations)
     missing += calls_of(*l) - (l->times != nullptr ? l->times->calls() : 0);
   if (missing > 0)
-    losses.push_back({"times_missing", missing, p.rank, "no memory, or no spool"});
+    losses.push_back({"times_missing", missing, p.rank,
+                      p.times->plain().on && !p.times->plain().write ? "thrown away: --no-write"
+                                                                     : "no memory, or no spool"});
 }
 
 }  // namespace

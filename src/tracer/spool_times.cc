@@ -24,7 +24,7 @@ constexpr uint64_t kTimesChunk = 256 * 1024;
 
 // Lock held. Without room for it the row stays in memory.
 void Spool::attach_row(Location& l) {
-  if (l.times == nullptr) return;
+  if (l.times == nullptr || !l.times->has_row()) return;
   Chunk* const row =
       file_.add(ChunkType::kTimeRow, l.thread,
                 sizeof(spool::TimeRowHead) + format::kCallsPerBlock * sizeof(spool::TimedCall));

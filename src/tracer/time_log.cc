@@ -6,6 +6,7 @@
 #include "tracer/location.h"
 #include "tracer/memory.h"
 #include "tracer/process.h"
+#include "tracer/record.h"
 #include "tracer/spool.h"
 #include "tracer/times.h"
 
@@ -21,6 +22,7 @@ constexpr size_t kMemory = size_t{4} << 20;
 }  // namespace
 
 TimeLog::TimeLog(const Location& l) : encoder_(l.process->times->spec()) {
+  if (l.process->times->plain().on) plain_ = std::make_unique<PlainLog>(*l.process, l.thread);
   if (l.process->times->spec().mode != format::TimeMode::kBins) return;
   if (l.process->times->copy().empty()) return;
   format::TimeSpec exact;
@@ -88,6 +90,7 @@ void TimeLog::number_anew(const Location& l) {
 }
 
 void TimeLog::flush(Location& l) {
+  if (plain_ != nullptr) return end_plain(l);
   if (stopped_) return clear_row();
   if (next_ == row_) return;
   if (row_ == first_row_ && next_ == end_) return memory_for(kMemory) ? make_row() : stop();
@@ -118,6 +121,38 @@ void TimeLog::encode(Location& l) {
     return;
   }
   kept_.blocks.push_back(block);
+}
+
+void TimeLog::put_plainly(Location& l, const TimedCall& call) {
+  if (stopped_) return;
+  const Clock& clock = l.process->clock;
+  const uint64_t flushes = plain_->counts().flushes, begin = clock.ticks();
+  plain_->put(call, l.process->signatures.at(call.terminal - 1));
+  if (plain_->counts().flushes != flushes) l.own_time.add(clock.ticks() - begin);
+}
+
+// The calls become a row after the other, as if they had never been elsewhere.
+void TimeLog::end_plain(Location& l) {
+  const std::unique_ptr<PlainLog> plain = std::move(plain_);
+  plain->flush();
+  plain_counts_ = plain->counts();
+  if (!l.process->times->plain().write) return stop();
+  if (!memory_for(kMemory)) return plain->remove(), stop();
+  make_row();
+  const InternTable& signatures = l.process->signatures;
+  const bool whole = plain->each([&](const TimedCall& call, std::string_view signature) {
+    const uint32_t terminal = call.terminal - 1;
+    if (terminal >= signatures.size() || signatures.at(terminal) != signature) return false;
+    *next_++ = call;
+    if (next_ != end_) return true;
+    encode(l);
+    next_ = row_;
+    return memory_for(kMemory + kept_.bytes.capacity());
+  });
+  if (next_ != row_) encode(l);
+  clear_row();
+  plain->remove();
+  if (!whole) complain(*l.process, "cannot read times of its calls back from its plain file");
 }
 
 void TimeLog::Run::visit(const Visit& visit) const {

@@ -5,6 +5,8 @@
 //                                            chunk of the spool file <---+---> memory, without
 //                                            spool
 //
+// With `record --no-compress` calls go to a PlainLog instead, and are coded in MPI_Finalize.
+//
 // Laws:   no lock and no system call on the path of a call but where a row is full. The row lies in
 //         the spool file, too, so that a process that is killed loses none of it. With
 //         `--timing stats` there is no TimeLog, and the path of a call does not ask for one: see
@@ -22,6 +24,7 @@
 #include "format/time/block_encoder.h"
 #include "format/time/data.h"
 #include "mpi/call_table.h"
+#include "tracer/plain_log.h"
 #include "tracer/spool_file.h"
 
 namespace refrain::tracer {
@@ -40,6 +43,8 @@ class TimeLog {
 
   // A call that the grammar was given; in ticks.
   void push(Location& location, uint32_t terminal, mpi::CallId call, uint64_t begin, uint64_t end) {
+    if (plain_ != nullptr) [[unlikely]]
+      return put_plainly(location, {begin, end, terminal + 1, call});
     TimedCall& timed = *next_;
     timed.begin_ticks = begin;
     timed.end_ticks = end;
@@ -60,6 +65,9 @@ class TimeLog {
 
   // Calls that have times: the first ones of the location. Behind flush().
   uint64_t calls() const { return encoded_; }
+  // Whether there is a row, for the spool to keep.
+  bool has_row() const { return plain_ == nullptr; }
+  PlainCounts plain_counts() const { return plain_counts_; }
   // All blocks, in runs, in order. False: some could not be read back from the spool; none of the
   // later ones are visited then, because they would stand at the wrong calls.
   using Visit = std::function<void(std::vector<format::TimeBlock>, std::string_view)>;
@@ -74,6 +82,8 @@ class TimeLog {
   void make_row();
   void clear_row();
   void encode(Location& location);
+  void put_plainly(Location& location, const TimedCall& call);
+  void end_plain(Location& location);
 
   static constexpr size_t kFirstRow = 8;
   TimedCall first_row_[kFirstRow];  // until there is a larger one
@@ -96,6 +106,8 @@ class TimeLog {
   Run kept_;                                     // those that are not in the spool
   std::unique_ptr<format::BlockEncoder> exact_;  // null: no copy
   Run copy_;
+  std::unique_ptr<PlainLog> plain_;  // null: not, or not any more
+  PlainCounts plain_counts_;
 };
 
 }  // namespace refrain::tracer

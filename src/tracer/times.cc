@@ -10,7 +10,8 @@
 namespace refrain::tracer {
 
 uint64_t Times::hash() const {
-  return std::max<uint64_t>(format::checksum32(spec_.to_string() + copy_ + source_ + across_), 1);
+  return std::max<uint64_t>(
+      format::checksum32(spec_.to_string() + copy_ + source_ + across_ + plain_.to_string()), 1);
 }
 
 double Times::ns_per_tick(const Process& p) {

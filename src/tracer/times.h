@@ -9,6 +9,7 @@
 #include "format/time/data.h"
 #include "format/time/spec.h"
 #include "tracer/clock_sync.h"
+#include "tracer/plain_log.h"
 
 namespace refrain::tracer {
 
@@ -18,7 +19,8 @@ class SegmentTimes;
 class Times {
  public:
   // `copy`: path of a second trace, with exact times; empty: none.
-  Times(format::TimeSpec spec, std::string copy) : spec_(std::move(spec)), copy_(std::move(copy)) {}
+  Times(format::TimeSpec spec, std::string copy, PlainSpec plain)
+      : spec_(std::move(spec)), copy_(std::move(copy)), plain_(std::move(plain)) {}
 
   const format::TimeSpec& spec() const { return spec_; }
   const std::string& copy() const { return copy_; }
@@ -32,6 +34,7 @@ class Times {
   }
   const std::string& segment_source() const { return source_; }
   const std::string& across_ranks() const { return across_; }
+  const PlainSpec& plain() const { return plain_; }
   // Different for different specifications; 0 stands for none.
   uint64_t hash() const;
 
@@ -58,6 +61,7 @@ class Times {
   const std::string copy_;
   SegmentTimes* segments_ = nullptr;  // lives as long as the process
   std::string source_, across_;
+  const PlainSpec plain_;
   double ns_per_tick_ = 0;  // 0: not asked for yet
   ClockSync sync_;
   std::vector<format::ClockPoint> points_;
