@@ -215,6 +215,7 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   set("REFRAIN_EXACT_COPY", options.exact_copy.empty() ? "" : absolute(options.exact_copy));
   set("REFRAIN_SEGMENTS", options.segments);
   set("REFRAIN_ACROSS_RANKS", options.across_ranks);
+  set("REFRAIN_CLOCK_INTERVAL", format_number(options.clock_interval));
   set("REFRAIN_NO_COMPRESS", options.no_compress ? "1" : "0");
   set("REFRAIN_BUFFER", options.buffer);
   set("REFRAIN_NO_WRITE", options.no_write ? "1" : "0");

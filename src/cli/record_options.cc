@@ -1,5 +1,6 @@
 #include "cli/record_options.h"
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "base/byte_size.h"
@@ -52,12 +53,24 @@ base::Status check_plain(const RecordOptions& options) {
 
 }  // namespace
 
+std::string format_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
 base::Status check_words(const RecordOptions& options) {
   if (const auto timing = format::TimeSpec::parse(options.timing); !timing.ok())
     return timing.error();
   else if (const auto good = check_times(options, timing->mode); !good.ok())
     return good.error();
   if (const auto good = check_plain(options); !good.ok()) return good.error();
+  constexpr double kMinInterval = 0.001, kMaxInterval = 1e9;
+  if (options.clock_interval != 0 &&
+      !(options.clock_interval >= kMinInterval && options.clock_interval <= kMaxInterval))
+    return base::usage("--clock-interval must be from 0.001 to 1e9 seconds, or 0 for none");
+  if (options.clock_interval != 0 && options.timing == "stats")
+    return base::usage("--clock-interval goes with --timing exact, bins or segments: others need no clock");
   if (!options.mpi.empty() && options.mpi != "mpich" && options.mpi != "openmpi" &&
       options.mpi != kSmpi)
     return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi, smpi)");
@@ -88,6 +101,9 @@ void add_words(Words& words, const RecordOptions& options) {
   const auto add_flag = [&words](const char* option, const char* variable, bool value) {
     if (value && environment(variable).empty()) words.emplace_back(option);
   };
+  if (const std::string interval = format_number(options.clock_interval);
+      options.clock_interval != 0)
+    add("--clock-interval", "REFRAIN_CLOCK_INTERVAL", interval, "0");
   add_flag("--no-compress", "REFRAIN_NO_COMPRESS", options.no_compress);
   add_flag("--no-write", "REFRAIN_NO_WRITE", options.no_write);
   add("--buffers", "REFRAIN_BUFFERS", options.buffers, "off");
@@ -124,6 +140,14 @@ void add_times(CLI::App& verb, RecordOptions& options) {
           "only (off), of groups of ranks all of whose segments match (groups), of any rank\n"
           "(segments)")
       ->envname("REFRAIN_ACROSS_RANKS")
+      ->capture_default_str();
+  verb.add_option(
+          "--clock-interval", options.clock_interval,
+          "Compare the clocks of hosts every so many seconds as well, behind a barrier or the\n"
+          "like of all ranks, and not only in MPI_Init and MPI_Finalize: for long runs; 60,\n"
+          "say, and 0 for not")
+      ->envname("REFRAIN_CLOCK_INTERVAL")
+      ->type_name("SECONDS")
       ->capture_default_str();
   verb.add_flag("--no-compress", options.no_compress,
                 "With --timing exact: a conventional trace while the program runs. Every call is\n"

@@ -18,6 +18,7 @@ struct RecordOptions {
   std::string timing = "stats";
   std::string exact_copy;  // empty: none
   std::string segments = "loops", across_ranks = "groups";
+  double clock_interval = 0;  // seconds; 0: off
   bool no_compress = false, no_write = false;
   std::string buffer = "1.5M";
   std::string buffers = "off";
@@ -36,6 +37,9 @@ struct RecordOptions {
 base::Status check_words(const RecordOptions& options);
 // Options that differ from what the environment says anyway, as the user would write them.
 void add_words(Words& words, const RecordOptions& options);
+
+// As its environment variable has it.
+std::string format_number(double value);
 
 void add_times(CLI::App& verb, RecordOptions& options);
 // What is recorded, and when.

@@ -13,6 +13,7 @@
 #include "tracer/spool.h"
 #include "tracer/spool_common.h"
 #include "tracer/time_log.h"
+#include "tracer/times.h"
 #include "tracer/unwind.h"
 
 namespace refrain::tracer {
@@ -53,6 +54,13 @@ bool others_wait(mpi::CallId call) {
     if (shared && p.direction != mpi::Direction::kIn) return true;
   }
   return false;
+}
+
+// All that is known of the call is where it survives us.
+void compare_clocks(Location& l, mpi::CallId call, uint32_t terminal) {
+  Times& times = *l.process->times;
+  if (times.wants(call)) [[unlikely]]
+    times.call_ended(l, terminal);
 }
 
 // A Fortran entry point whose call has been recorded.
@@ -216,8 +224,10 @@ uint32_t CallScope::commit() {
   if (l.times != nullptr) [[unlikely]]
     keep_time(l, terminal_);
   l.spool.push(l, terminal_, ticks);
-  l.in_recorder = false;
   l.own_time.add(p.clock.ticks() - end_ticks_, true);
+  if (l.times != nullptr) [[unlikely]]
+    compare_clocks(l, call(), terminal_);
+  l.in_recorder = false;
   return terminal_;
 }
 
@@ -245,12 +255,13 @@ void CallScope::again(CallMemo& memo) {
   l.grammar.append_expected();
   if (l.times != nullptr) {
     keep_time(l, terminal);
-    if (l.spool.try_push_timed(terminal, ticks)) return;
+    if (l.spool.try_push_timed(terminal, ticks)) return compare_clocks(l, call(), terminal);
   }
   const uint64_t begin = clock.ticks();
   l.own_time.sample(begin - end_ticks_, calls_of(l));
   l.spool.push_slowly(l, terminal, ticks);
   l.own_time.add(clock.ticks() - begin);
+  if (l.times != nullptr) compare_clocks(l, call(), terminal);
 }
 
 void CallScope::keep_time(Location& l, uint32_t terminal) {

@@ -2,6 +2,9 @@
 
 #include <time.h>
 
+#include <cstdlib>
+#include <cstring>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -19,6 +22,9 @@ void Clock::start() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   constexpr unsigned kAdvancedPower = 0x80000007u, kInvariantCounter = 1u << 8;
   use_counter = __get_cpuid(kAdvancedPower, &a, &b, &c, &d) != 0 && (d & kInvariantCounter) != 0;
+  // For machines whose counters do not agree, and their systems do not know it.
+  const char* const wanted = std::getenv("REFRAIN_CLOCK");
+  if (wanted != nullptr && std::strcmp(wanted, "system") == 0) use_counter = false;
   if (!use_counter) return;
   first_ns_ = monotonic_ns();
   first_ticks_ = __rdtsc();

@@ -7,8 +7,9 @@
 //
 // Ranks of a host share a clock, so only one of each takes part; these ask each other along a
 // binomial tree: log2(hosts) rounds, and an error that grows as their sum. Measured at the end of
-// MPI_Init and in MPI_Finalize: between the two a clock is taken to run evenly, which is what its
-// drift is. After the papers that Pilgrim section 3.2 names for it.
+// MPI_Init and in MPI_Finalize, and between the two by ClockRounds, if that is wanted: from one to
+// the next a clock is taken to run evenly, which is what its drift is. After the papers that
+// Pilgrim section 3.2 names for it.
 //
 // Laws: collective over Process::comm, called where all ranks are; an MPI error costs the
 // correction, not the program. Under SMPI all ranks have one clock, and nothing is measured.
@@ -36,11 +37,18 @@ class ClockSync {
   // Before MPI ends.
   void stop();
 
+  // The clock of this rank, which is so far behind rank 0's.
+  static ClockReading read(const Process& process, int64_t offset);
+  // The ranks that share a clock, the first of them first, and the first of each host, rank 0
+  // first: null where there are none, or where this is not the first one.
+  MPI_Comm host() const { return host_; }
+  MPI_Comm leaders() const { return leaders_; }
+
  private:
   int64_t offset_along_tree() const;
 
-  MPI_Comm host_ = MPI_COMM_NULL;     // the ranks that share a clock
-  MPI_Comm leaders_ = MPI_COMM_NULL;  // the first of each host
+  MPI_Comm host_ = MPI_COMM_NULL;
+  MPI_Comm leaders_ = MPI_COMM_NULL;
 };
 
 }  // namespace refrain::tracer

@@ -114,26 +114,29 @@ bool PlainLog::flush_timed(const void* bytes, uint64_t count) {
   return false;
 }
 
+// A rank that is done removes the folder when it is empty, which it may be until our file is in it.
 bool PlainLog::create() {
-  if (mkdir(spec_.folder.c_str(), 0700) != 0 && errno != EEXIST) return false;
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   for (char* c = host; *c != '\0'; ++c)
     if (*c == '/') *c = '_';
+  char name[400];
+  std::snprintf(name, sizeof name, "/%06d-%s-%d.%u", process_.rank, host,
+                static_cast<int>(getpid()), thread_);
   constexpr int kMaxTries = 1000;
-  for (int n = 0; n < kMaxTries; ++n) {
-    char name[400];
-    std::snprintf(name, sizeof name, "/%06d-%s-%d.%u%s%s", process_.rank, host,
-                  static_cast<int>(getpid()), thread_, n > 0 ? "." : "",
-                  n > 0 ? std::to_string(n).c_str() : "");
-    const std::string path = spec_.folder + name;
+  int number = 0;
+  for (int i = 0; i < kMaxTries; ++i) {
+    if (mkdir(spec_.folder.c_str(), 0700) != 0 && errno != EEXIST) return false;
+    std::string path = spec_.folder + name;
+    if (number > 0) path.append(".").append(std::to_string(number));
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0) {
       close(fd);
       path_ = path;
       return true;
     }
-    if (errno != EEXIST) return false;
+    if (errno == EEXIST) ++number;
+    if (errno != EEXIST && errno != ENOENT) return false;
   }
   return false;
 }

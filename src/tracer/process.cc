@@ -45,7 +45,7 @@ Times* make_times(const format::TimeSpec& timing, const std::string& output) {
   const bool has_copy = timing.mode != format::TimeMode::kExact;
   auto* const times =
       new Times(timing, has_copy ? environment("REFRAIN_EXACT_COPY", "") : std::string(),
-                PlainSpec::from_environment(output));
+                PlainSpec::from_environment(output), ClockRounds::interval_from_environment());
   if (timing.mode != format::TimeMode::kSegments) return times;
   const auto method = similarity::parse_method(timing.method);
   if (!method.ok()) return times;  // it has been asked

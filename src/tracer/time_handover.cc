@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "format/limits.h"
 #include "tracer/abandon.h"
 #include "tracer/location.h"
 #include "tracer/memory.h"
@@ -23,7 +24,6 @@ constexpr int kTag = 2;
 // Ranks that are asked while one is being received from: who waits sleeps, and takes a while to
 // wake up.
 constexpr int kAhead = 16;
-constexpr uint64_t kMaxPoints = 1024;
 // Asks for no times, but that a rank takes part in making segments.
 constexpr uint64_t kReduce = 100;
 
@@ -40,7 +40,7 @@ void put_points(const Points& points, base::ByteWriter& out) {
 }
 
 Points get_points(base::ByteReader& in) {
-  Points points(in.count(kMaxPoints));
+  Points points(in.count(format::kMaxClockPoints));
   for (format::ClockPoint& p : points) {
     p.local_ns = in.zigzag();
     p.common_ns = in.zigzag();

@@ -5,13 +5,18 @@
 #include <algorithm>
 
 #include "format/checksum.h"
+#include "format/limits.h"
+#include "tracer/location.h"
 #include "tracer/process.h"
+#include "tracer/spool.h"
 
 namespace refrain::tracer {
 
 uint64_t Times::hash() const {
   return std::max<uint64_t>(
-      format::checksum32(spec_.to_string() + copy_ + source_ + across_ + plain_.to_string()), 1);
+      format::checksum32(spec_.to_string() + copy_ + source_ + across_ + plain_.to_string() +
+                         std::to_string(rounds_.interval_ns())),
+      1);
 }
 
 double Times::ns_per_tick(const Process& p) {
@@ -31,7 +36,30 @@ void Times::begin_clock(Process& p) {
 
 void Times::end_clock(Process& p) {
   add(p, sync_.measure(p));
+  if (rounds_.is_on()) ClockRounds::drain(sync_);
   sync_.stop();
+}
+
+void Times::call_ended(Location& l, uint32_t terminal) {
+  Process& p = *l.process;
+  const uint64_t begin = p.clock.ticks();
+  ClockReading reading;
+  if (!rounds_.call_ended(l, terminal, sync_, &reading)) return;
+  if (add(p, reading) && p.spool != nullptr) p.spool->clock_point(points_.back());
+  thin_out(p.size);
+  l.own_time.add(p.clock.ticks() - begin);
+}
+
+// So long a run that a file has no room for all of them keeps every second one.
+void Times::thin_out(int ranks) {
+  const uint64_t most =
+      std::min(format::kMaxClockPoints,
+               format::kMaxClockPointsOfAll / static_cast<uint64_t>(std::max(ranks, 1))) -
+      1;
+  if (points_.size() < std::max<uint64_t>(most, 4)) return;
+  size_t kept = 0;
+  for (size_t i = 0; i < points_.size(); i += 2) points_[kept++] = points_[i];
+  points_.resize(kept);
 }
 
 void Times::take_date(Process& p) {
@@ -42,12 +70,13 @@ void Times::take_date(Process& p) {
 }
 
 // A clock that was set back between two readings tells nothing about its rate.
-void Times::add(const Process& p, const ClockReading& reading) {
+bool Times::add(const Process& p, const ClockReading& reading) {
   const format::ClockPoint point{static_cast<int64_t>(to_ns(p, reading.ticks)), reading.common_ns};
   if (!points_.empty() &&
       (point.local_ns <= points_.back().local_ns || point.common_ns < points_.back().common_ns))
-    return;
+    return false;
   points_.push_back(point);
+  return true;
 }
 
 }  // namespace refrain::tracer

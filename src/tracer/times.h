@@ -8,19 +8,24 @@
 
 #include "format/time/data.h"
 #include "format/time/spec.h"
+#include "tracer/clock_rounds.h"
 #include "tracer/clock_sync.h"
 #include "tracer/plain_log.h"
 
 namespace refrain::tracer {
 
+struct Location;
 class Process;
 class SegmentTimes;
 
 class Times {
  public:
   // `copy`: path of a second trace, with exact times; empty: none.
-  Times(format::TimeSpec spec, std::string copy, PlainSpec plain)
-      : spec_(std::move(spec)), copy_(std::move(copy)), plain_(std::move(plain)) {}
+  Times(format::TimeSpec spec, std::string copy, PlainSpec plain, uint64_t clock_interval_ns)
+      : spec_(std::move(spec)),
+        copy_(std::move(copy)),
+        plain_(std::move(plain)),
+        rounds_(clock_interval_ns) {}
 
   const format::TimeSpec& spec() const { return spec_; }
   const std::string& copy() const { return copy_; }
@@ -47,6 +52,9 @@ class Times {
   // ---- the common clock; collective over Process::comm ----
   void begin_clock(Process& process);
   void end_clock(Process& process);
+  // Behind such a call of the program, which has been recorded: it may be time to compare clocks.
+  bool wants(mpi::CallId call) const { return rounds_.is_on() && ClockRounds::may_count(call); }
+  void call_ended(Location& location, uint32_t terminal);
   // For processes that cannot ask each other: the date, as their systems have it.
   void take_date(Process& process);
 
@@ -55,7 +63,8 @@ class Times {
   const std::vector<format::ClockPoint>& points() const { return points_; }
 
  private:
-  void add(const Process& process, const ClockReading& reading);
+  bool add(const Process& process, const ClockReading& reading);
+  void thin_out(int ranks);
 
   const format::TimeSpec spec_;
   const std::string copy_;
@@ -64,6 +73,7 @@ class Times {
   const PlainSpec plain_;
   double ns_per_tick_ = 0;  // 0: not asked for yet
   ClockSync sync_;
+  ClockRounds rounds_;
   std::vector<format::ClockPoint> points_;
 };
 

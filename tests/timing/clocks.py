@@ -1,0 +1,162 @@
+#!/usr/bin/python3
+"""Clocks that run unevenly, compared while the program runs (`record --clock-interval`).
+
+    clocks.py --refrain build/refrain --mpi mpich --programs build/tests/programs/mpich [--only bent]
+
+Every rank is a host of its own here, whose clock goes faster than the system's for a second and slower for
+the next. The test programs note the system's own clock. Exit status: 0 all good, 1 something is wrong, 77
+nothing could run.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import timing  # noqa: E402
+from timing import Run, expect, mpirun, pairs  # noqa: E402
+
+# The clock of rank 3 is 6 ms ahead at most: a straight line is off by half of that or more. Ranks that find
+# out by messages on cores that they share are a little apart, and more so where a clock bends.
+RANKS, STEPS, STEP_US = 4, 100, 20_000
+FAR_NS, NEAR_NS = 2_000_000, 1_000_000
+options = None
+
+
+def bent(name, words, record, **more):
+    shims = [options.bent_clock, options.own_hosts]
+    return Run(name, RANKS, ["slow_steps"] + words, ["--timing", "exact"] + record, shims=shims,
+               env={"REFRAIN_CLOCK": "system"}, **more)
+
+
+def furthest_off(run, filtered=False):
+    """How far a call lies from where the program saw it, of all ranks, as far as rank 0 is right: ns."""
+    def shift(lines):
+        near = [log["ns"][0] - line["begin_ns"] for log, line in lines if "ns" in log and line["begin_ns"] > 0]
+        return sorted(near)[len(near) // 2]
+    of_rank_0 = shift(pairs(run, 0, filtered=filtered))
+    off = 0
+    for rank in range(run.ranks):
+        for log, line in pairs(run, rank, filtered=filtered):
+            if "ns" not in log or line["begin_ns"] == 0:
+                continue
+            off = max(off, log["ns"][0] - (line["begin_ns"] + of_rank_0), line["end_ns"] + of_rank_0 - log["ns"][1])
+    return off
+
+
+def is_whole(run):
+    info = run.info()
+    expect(not info["losses"], "losses %r", info["losses"])
+    timing.refrain("check", run.trace)
+
+
+def straight():
+    """Without it, the two ends are not enough: else the other tests would say nothing."""
+    run = bent("straight", [STEPS, STEP_US], [])
+    is_whole(run)
+    off = furthest_off(run)
+    expect(off > FAR_NS, "calls are only %d ns off: the clocks are not bent enough", off)
+
+
+def compared():
+    for how in ("alike", "dup"):
+        run = bent("compared-" + how, [STEPS, STEP_US, how], ["--clock-interval", "0.03"])
+        is_whole(run)
+        off = furthest_off(run)
+        expect(off < NEAR_NS, "%s: a call is %d ns off", how, off)
+
+
+def plain():
+    """Of a conventional trace as well, and by the environment."""
+    run = Run("plain", RANKS, ["slow_steps", STEPS, STEP_US], ["--timing", "exact", "--no-compress"],
+              shims=[options.bent_clock, options.own_hosts],
+              env={"REFRAIN_CLOCK": "system", "REFRAIN_CLOCK_INTERVAL": "0.03"})
+    is_whole(run)
+    off = furthest_off(run)
+    expect(off < NEAR_NS, "a call is %d ns off", off)
+
+
+def same_host():
+    """Ranks of one host have one clock, and are told by their leader."""
+    run = Run("same-host", RANKS, ["slow_steps", 40, 5_000], ["--timing", "bins:0.1", "--clock-interval", "0.02"])
+    is_whole(run)
+
+
+def recovered():
+    """Of a job that dies later the points are in the spool."""
+    run = bent("recovered", [STEPS, STEP_US, "abort"], ["--clock-interval", "0.03"], status=None)
+    expect(run.outcome.status not in (0, mpirun.TIMED_OUT), "exit status %d", run.outcome.status)
+    timing.refrain("recover", run.trace + ".spool", "-o", run.trace)
+    timing.refrain("check", run.trace, status=timing.INCOMPLETE)
+
+
+def uneven_count():
+    """A rank whose recording is paused counts less: the others wait once, a little, and say so."""
+    run = bent("uneven", [40, 5_000, "paused"], ["--clock-interval", "0.02"])
+    losses = {loss["reason"] for loss in run.info()["losses"]}
+    expect("clocks_not_compared" in losses, "losses %r", losses)
+    timing.refrain("check", run.trace)
+
+
+def threads():
+    run = Run("threads", 2, ["threads"], ["--timing", "exact", "--clock-interval", "0.001"])
+    is_whole(run)
+
+
+def wrong_words():
+    for words in (["--clock-interval", "60"], ["--timing", "exact", "--clock-interval", "-1"],
+                  ["--timing", "exact", "--clock-interval", "1e10"], ["--timing", "exact", "--clock-interval", "nan"],
+                  ["--timing", "exact", "--clock-interval", "often"]):
+        program = ["--", os.path.join(options.programs, "slow_steps")]
+        done = subprocess.run([options.refrain, "record"] + words + program, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, cwd=options.work,
+                              env=dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries))
+        expect(done.returncode == 2, "%r: exit status %d", words, done.returncode)
+        expect(len(done.stderr.splitlines()) == 1 and b"--clock-interval" in done.stderr, "%r: says %r", words,
+               done.stderr)
+
+
+TESTS = {"straight": straight, "compared": compared, "plain": plain, "same_host": same_host, "recovered": recovered,
+         "uneven_count": uneven_count, "threads": threads, "wrong_words": wrong_words}
+
+
+def main():
+    global options
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    for name in ("refrain", "mpi", "programs", "libraries", "bent-clock", "own-hosts"):
+        parser.add_argument("--" + name, required=True)
+    parser.add_argument("--shim", default="")
+    parser.add_argument("--only", choices=sorted(TESTS))
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    for name in ("refrain", "programs", "libraries", "shim", "bent_clock", "own_hosts"):
+        if getattr(options, name):
+            setattr(options, name, os.path.abspath(getattr(options, name)))
+    if not mpirun.launcher(options.mpi):
+        print("skip  no", options.mpi)
+        return timing.SKIPPED
+    options.work = tempfile.mkdtemp(prefix="refrain-clocks-")
+    timing.options = options
+    failed = 0
+    for name, test in TESTS.items():
+        if options.only not in (None, name):
+            continue
+        begin = time.monotonic()
+        try:
+            test()
+            said = "pass"
+        except Exception as e:  # noqa: B902 - anything that goes wrong is a failure
+            said = "FAIL: %s %s" % (type(e).__name__, e)
+            failed += 1
+        print("%s  %s %s  %.1f s" % (said, options.mpi, name, time.monotonic() - begin), flush=True)
+    if not options.keep:
+        shutil.rmtree(options.work, ignore_errors=True)
+    print("%d failed" % failed)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
