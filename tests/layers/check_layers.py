@@ -37,7 +37,7 @@ ALLOWED = {
     "sim": _BELOW_ANALYSIS,
     "replay": _BELOW_ANALYSIS,
     "report": _BELOW_REPORT | {"sim"},
-    "convert": _BELOW_REPORT | {"sim"},
+    "convert": _BELOW_REPORT | {"sim", "report"},  # texts of parameters and call sites
     "online": _BELOW_REPORT,
     "cli": _BELOW_REPORT | {"sim", "report", "convert", "online"},
     "python": _BELOW_REPORT | {"sim", "report"},

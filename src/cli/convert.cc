@@ -1,0 +1,174 @@
+// refrain convert: the calls of a trace in other tools' formats.
+
+#include "convert/convert.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "cli/common.h"
+#include "cli/progress.h"
+#include "cli/verbs.h"
+#include "report/info_text.h"
+#include "report/json_text.h"
+
+namespace refrain::cli {
+namespace {
+
+struct Options {
+  std::string trace, ranks, format = "text";
+  std::optional<int64_t> rank;
+  std::optional<uint64_t> from_ns, to_ns;
+  bool no_resolve = false;
+  convert::Options how;
+};
+
+// "0-3,8": numbers and ranges.
+Status take_ranks(const Trace& trace, const std::string& text, std::vector<Rank>& out) {
+  const auto bad = [&] {
+    return base::usage("--ranks " + text + " is no list of ranks such as 0-3,8");
+  };
+  std::set<Rank> chosen;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    Rank first = 0;
+    const auto [after, error] = std::from_chars(at, end, first);
+    if (error != std::errc()) return bad();
+    Rank last = first;
+    at = after;
+    if (at != end && *at == '-') {
+      const auto [behind, failed] = std::from_chars(at + 1, end, last);
+      if (failed != std::errc()) return bad();
+      at = behind;
+    }
+    if (last < first) return bad();
+    for (const Rank rank : {first, last})
+      if (const Status known = check_rank(trace, rank); !known.ok()) return known;
+    for (Rank rank = first; rank <= last; ++rank) chosen.insert(rank);
+    if (at == end) break;
+    if (*at++ != ',') return bad();
+  }
+  out.assign(chosen.begin(), chosen.end());
+  return base::Done{};
+}
+
+Status take(Options& options, const Trace& trace) {
+  convert::Options& how = options.how;
+  if (options.rank) {
+    if (const Status known = check_rank(trace, *options.rank); !known.ok()) return known;
+    how.ranks = {*options.rank};
+  } else if (!options.ranks.empty()) {
+    if (const Status good = take_ranks(trace, options.ranks, how.ranks); !good.ok()) return good;
+  }
+  how.has_window = options.from_ns || options.to_ns;
+  how.from_ns = options.from_ns.value_or(0);
+  how.to_ns = options.to_ns.value_or(UINT64_MAX);
+  if (how.from_ns > how.to_ns) return base::usage("--from-ns is later than --to-ns");
+  how.resolve = !options.no_resolve;
+  return base::Done{};
+}
+
+std::string times_text(convert::TimesFrom times) {
+  switch (times) {
+    case convert::TimesFrom::kTrace: return "as recorded";
+    case convert::TimesFrom::kBuilt:
+      return "built from mean durations, as the trace has no times of single calls: ranks do not "
+             "fit each other, and a message may arrive before it is sent";
+    case convert::TimesFrom::kNone: break;
+  }
+  return "none: the trace has no times of single calls";
+}
+
+std::string text_of(const convert::Outcome& outcome) {
+  std::string out;
+  for (const std::string& file : outcome.files) out += report::printable(file) + "\n";
+  const auto line = [&](std::string_view name, const std::string& text) {
+    out += fmt::format("  {:<12} {}\n", name, text);
+  };
+  line("written", fmt::format("{} bytes", report::count_text(outcome.bytes)));
+  line("calls", fmt::format("{} of {} rank{}", report::count_text(outcome.calls),
+                            report::count_text(outcome.ranks), outcome.ranks == 1 ? "" : "s"));
+  if (outcome.sends + outcome.receives + outcome.collectives > 0)
+    line(
+        "messages",
+        fmt::format("{} sent, {} received; {} collective calls", report::count_text(outcome.sends),
+                    report::count_text(outcome.receives), report::count_text(outcome.collectives)));
+  for (const auto& [what, count] : outcome.not_held)
+    line("not held", fmt::format("{} {}", report::count_text(count), what));
+  if (outcome.not_held.empty()) line("not held", "nothing");
+  line("times", times_text(outcome.times));
+  return out;
+}
+
+std::string json_of(const convert::Outcome& outcome, const std::string& target) {
+  nlohmann::ordered_json out;
+  out["to"] = target;
+  out["files"] = nlohmann::json::array();
+  for (const std::string& file : outcome.files) out["files"].push_back(report::printable(file));
+  out["bytes"] = outcome.bytes;
+  out["ranks"] = outcome.ranks;
+  out["calls"] = outcome.calls;
+  out["sends"] = outcome.sends;
+  out["receives"] = outcome.receives;
+  out["collectives"] = outcome.collectives;
+  out["times"] = convert::name_of(outcome.times);
+  out["not_held"] = nlohmann::json::array();
+  for (const auto& [what, count] : outcome.not_held)
+    out["not_held"].push_back({{"what", what}, {"count", count}});
+  return out.dump(2) + "\n";
+}
+
+int run(Options& options) {
+  const auto trace = Trace::open(options.trace);
+  if (!trace.ok()) return report(trace.error());
+  if (const Status good = take(options, *trace); !good.ok()) return report(good.error());
+  Result<convert::Outcome> outcome = [&] {
+    Progress bar("converting");
+    return convert::convert(*trace, options.how,
+                            [&](uint64_t done, uint64_t all) { bar.show(done, all); });
+  }();
+  if (!outcome.ok()) return report(outcome.error());
+  const int status =
+      print(options.format == "json" ? json_of(*outcome, options.how.target) : text_of(*outcome));
+  return status != 0 ? status : status_of(*trace);
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("convert", "The calls of a trace in other tools' formats");
+  std::string what;
+  std::set<std::string> names;
+  for (const convert::Target& target : convert::targets()) {
+    names.insert(std::string(target.name));
+    what += fmt::format("{}{}: {}", what.empty() ? "" : "; ", target.name, target.what);
+    if (!target.missing.empty()) what += fmt::format(" (needs {})", target.missing);
+  }
+  verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
+  verb->add_option("--to", options->how.target, what)->required()->check(CLI::IsMember(names));
+  verb->add_option("-o,--output", options->how.output, "File or folder to write")->required();
+  CLI::Option* rank = verb->add_option("--rank", options->rank, "Only this rank of MPI_COMM_WORLD");
+  verb->add_option("--ranks", options->ranks, "Only these, such as 0-3,8")->excludes(rank);
+  verb->add_option("--from-ns", options->from_ns, "Only calls that end at this time or later")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--to-ns", options->to_ns, "Only calls that begin at this time or earlier")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_flag("--no-resolve", options->no_resolve,
+                 "Call sites as module and offset, without debug information");
+  verb->add_option("--format", options->format, "What was written, as text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  verb->add_flag("--force", options->how.force, "Replace the output");
+  verb->footer("docs/convert.md says what becomes of what.");
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace refrain::cli

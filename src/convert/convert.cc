@@ -1,0 +1,107 @@
+#include "convert/convert.h"
+
+#include <utility>
+
+#include "convert/job.h"
+#include "convert/output_files.h"
+
+namespace refrain::convert {
+namespace {
+
+// The package that this build lacks.
+constexpr std::string_view kSqlite = REFRAIN_WITH_SQLITE ? "" : "libsqlite3-dev";
+constexpr std::string_view kOtf2 = REFRAIN_WITH_OTF2 ? "" : "libopen-trace-format2-dev";
+constexpr std::string_view kProtozero = REFRAIN_WITH_PROTOZERO ? "" : "libprotozero-dev";
+#if !REFRAIN_WITH_SQLITE
+constexpr auto write_sqlite = nullptr;
+#endif
+#if !REFRAIN_WITH_OTF2
+constexpr auto write_otf2 = nullptr;
+#endif
+#if !REFRAIN_WITH_PROTOZERO
+constexpr auto write_perfetto = nullptr;
+#endif
+
+struct Writer {
+  Target target;
+  std::string_view anchor;  // of a folder; empty: the output is a file
+  Status (*write)(Job&);
+};
+
+const std::vector<Writer>& writers() {
+  static const std::vector<Writer> kAll = {
+      {{"csv", "one row a call, a column for each parameter (RFC 4180)", {}}, {}, write_csv},
+      {{"sqlite", "an SQLite database: calls, signatures, profile, waits", kSqlite},
+       {},
+       write_sqlite},
+  };
+  return kAll;
+}
+
+}  // namespace
+
+std::string_view name_of(TimesFrom times) {
+  switch (times) {
+    case TimesFrom::kTrace: return "trace";
+    case TimesFrom::kBuilt: return "built";
+    case TimesFrom::kNone: break;
+  }
+  return "none";
+}
+
+const std::vector<Target>& targets() {
+  static const std::vector<Target> kAll = [] {
+    std::vector<Target> all;
+    for (const Writer& writer : writers()) all.push_back(writer.target);
+    return all;
+  }();
+  return kAll;
+}
+
+Job::Job(const Trace& t, const Options& o, const Progress& progress, Outcome& outcome)
+    : trace(t), options(o), out(outcome), sites(t, o.resolve), progress_(progress) {
+  positions_.assign(static_cast<size_t>(trace.rank_count()), -1);
+  const auto take = [&](Rank rank) {
+    if (!trace.group_of(rank)) return;  // an incomplete trace lacks it
+    positions_[static_cast<size_t>(rank)] = static_cast<int64_t>(ranks.size());
+    ranks.push_back(rank);
+    for (const Location& location : trace.locations(rank)) calls_ += location.calls;
+  };
+  if (options.ranks.empty())
+    for (Rank rank = 0; rank < trace.rank_count(); ++rank) take(rank);
+  else
+    for (const Rank rank : options.ranks) take(rank);
+  expect_passes(1);
+}
+
+int64_t Job::position(Rank rank) const {
+  return rank >= 0 && static_cast<size_t>(rank) < positions_.size()
+             ? positions_[static_cast<size_t>(rank)]
+             : -1;
+}
+
+Result<Outcome> convert(const Trace& trace, const Options& options, const Progress& progress) {
+  const Writer* writer = nullptr;
+  for (const Writer& known : writers())
+    if (known.target.name == options.target) writer = &known;
+  if (writer == nullptr) return base::usage("no format '" + options.target + "' to convert to");
+  if (!writer->target.missing.empty())
+    return base::unsupported("this build of refrain cannot write " + options.target +
+                             "; install the package " + std::string(writer->target.missing) +
+                             " and build again");
+  if (options.has_window && !trace.has_times())
+    return base::usage(
+        "the trace has no times of single calls: record with --timing exact or bins:0.02",
+        trace.name());
+  const Status free = check_output(options.output, options.force, writer->anchor);
+  if (!free.ok()) return free.error();
+  Outcome out;
+  out.times = trace.has_times() ? TimesFrom::kTrace : TimesFrom::kBuilt;
+  Job job(trace, options, progress, out);
+  out.ranks = job.ranks.size();
+  const Status written = writer->write(job);
+  if (!written.ok()) return written.error();
+  return out;
+}
+
+}  // namespace refrain::convert

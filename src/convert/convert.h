@@ -1,0 +1,72 @@
+// The calls of a trace in other tools' formats.
+//
+//   convert::Options options;
+//   options.target = "otf2", options.output = "run.otf2";
+//   auto outcome = convert::convert(trace, options, {});
+//
+// Ranks are walked one after another (paraver: side by side), so memory follows the number of ranks
+// and of different calls, not the number of calls. What a format has no place for is counted in
+// Outcome::not_held. The output is written beside its place and gets its name when it is whole;
+// nothing remains of one that failed. docs/convert.md says what becomes of what.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "refrain/trace.h"
+
+namespace refrain::convert {
+
+struct Options {
+  std::string target;       // a name of targets()
+  std::string output;       // path of the file or folder
+  std::vector<Rank> ranks;  // ascending, each once; empty: all
+  // Calls that end at from_ns or later and begin at to_ns or earlier. Needs times.
+  uint64_t from_ns = 0, to_ns = UINT64_MAX;
+  bool has_window = false;
+  bool force = false;   // replace an output that is there
+  bool resolve = true;  // call sites as file and line, by debug information
+  double flops = 0;     // ti: flops a second of the host; 0: computation as time
+  uint64_t most_file_bytes = uint64_t{2'000'000'000};  // perfetto: then the next file begins
+};
+
+// Where the times in the output come from.
+enum class TimesFrom : uint8_t {
+  kTrace,  // recorded, within the trace's bound
+  kBuilt,  // put together from mean durations and the time that each rank spent outside of MPI
+  kNone,   // the output has none
+};
+std::string_view name_of(TimesFrom times);
+
+struct Outcome {
+  std::vector<std::string> files;  // what was written: files, or a folder
+  uint64_t bytes = 0;
+  uint64_t ranks = 0, calls = 0;
+  // Of what the format holds: ends of point-to-point messages, collective calls.
+  uint64_t sends = 0, receives = 0, collectives = 0;
+  TimesFrom times = TimesFrom::kTrace;
+  // What the format has no place for, or holds approximately only: how often, by what.
+  std::map<std::string, uint64_t> not_held;
+};
+
+// Names that Options::target may have, those first that this build was made with.
+struct Target {
+  std::string_view name;
+  std::string_view what;     // one line
+  std::string_view missing;  // empty, or the package that this build lacks for it
+};
+const std::vector<Target>& targets();
+
+// `done` of `all` calls; called every few thousand of them.
+using Progress = std::function<void(uint64_t done, uint64_t all)>;
+
+// Fails with kUsage when the output is there already or a window is asked for and the trace has no
+// times, with kUnsupported for a target that this build lacks.
+Result<Outcome> convert(const Trace& trace, const Options& options, const Progress& progress);
+
+}  // namespace refrain::convert

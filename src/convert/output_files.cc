@@ -1,0 +1,129 @@
+#include "convert/output_files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace refrain::convert {
+namespace {
+
+namespace fs = std::filesystem;
+
+base::Error cannot(const std::string& what, const std::string& path, const std::error_code& error) {
+  return base::fail("cannot " + what + " (" + error.message() + ")", path);
+}
+
+std::error_code sync_path(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return {errno, std::generic_category()};
+  const int failed = ::fsync(fd) != 0 ? errno : 0;
+  ::close(fd);
+  return {failed, std::generic_category()};
+}
+
+}  // namespace
+
+base::Result<BufferedFile> BufferedFile::create(const std::string& path) {
+  auto file = format::AtomicFile::create(path);
+  if (!file.ok()) return file.error();
+  BufferedFile out(std::move(*file));
+  out.buffer_.reserve(kFlushBytes + 4096);
+  return out;
+}
+
+base::Status BufferedFile::flush() {
+  const base::Status done = file_.append(buffer_);
+  buffer_.clear();
+  return done;
+}
+
+base::Status BufferedFile::overwrite(uint64_t offset, std::string_view bytes) {
+  if (const base::Status done = flush(); !done.ok()) return done;
+  return file_.overwrite(offset, bytes);
+}
+
+base::Status BufferedFile::commit() {
+  if (const base::Status done = flush(); !done.ok()) return done;
+  return file_.commit();
+}
+
+base::Result<OutputFolder> OutputFolder::create(const std::string& path) {
+  fs::path plain(path);
+  if (!plain.has_filename()) plain = plain.parent_path();  // "folder/"
+  std::string name = ".";
+  name += plain.filename().string() + "." + std::to_string(::getpid()) + ".tmp";
+  const std::string temporary = (plain.parent_path() / name).string();
+  std::error_code error;
+  fs::remove_all(temporary, error);
+  if (!fs::create_directory(temporary, error))
+    return cannot("make the output", path,
+                  error ? error : std::make_error_code(std::errc::file_exists));
+  return OutputFolder(plain.string(), temporary);
+}
+
+OutputFolder::OutputFolder(OutputFolder&& other) noexcept
+    : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, {})) {}
+
+OutputFolder::~OutputFolder() {
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+}
+
+uint64_t OutputFolder::bytes() const {
+  uint64_t sum = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(temporary_, error), end; !error && it != end;
+       it.increment(error))
+    if (it->is_regular_file(error)) sum += it->file_size(error);
+  return sum;
+}
+
+base::Status OutputFolder::commit() {
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(temporary_, error), end; !error && it != end;
+       it.increment(error))
+    if (it->is_regular_file()) error = sync_path(it->path().string());
+  if (error) return cannot("write the output", path_, error);
+  const std::string old = temporary_ + ".old";
+  const bool replaces = fs::exists(path_, error);
+  if (replaces) fs::rename(path_, old, error);
+  if (error) return cannot("replace the output", path_, error);
+  fs::rename(temporary_, path_, error);
+  if (error) {
+    std::error_code ignored;
+    if (replaces) fs::rename(old, path_, ignored);
+    return cannot("name the output", path_, error);
+  }
+  temporary_.clear();
+  if (replaces) fs::remove_all(old, error);
+  return base::Done{};
+}
+
+base::Status OutputFolder::commit_file(const std::string& name) {
+  const std::string from = temporary_ + "/" + name;
+  std::error_code error = sync_path(from);
+  if (!error) fs::rename(from, path_, error);
+  if (error) return cannot("write the output", path_, error);
+  return base::Done{};
+}
+
+base::Status check_output(const std::string& path, bool force, std::string_view anchor) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(path, error))) return base::Done{};
+  if (!force) return base::usage("is there already; name another with -o, or say --force", path);
+  const bool is_folder = fs::is_directory(path, error);
+  if (anchor.empty() && is_folder)
+    return base::usage("is a folder, and the output is a file; name another with -o", path);
+  if (is_folder && !fs::is_empty(path, error) && !fs::exists(fs::path(path) / anchor, error))
+    return base::usage("is a folder that no conversion made (it lacks " + std::string(anchor) +
+                           "); name another with -o",
+                       path);
+  return base::Done{};
+}
+
+}  // namespace refrain::convert
