@@ -34,6 +34,9 @@ const std::vector<Writer>& writers() {
       {{"sqlite", "an SQLite database: calls, signatures, profile, waits", kSqlite},
        {},
        write_sqlite},
+      {{"otf2", "a folder in the Open Trace Format 2 (Vampir, Scalasca)", kOtf2},
+       "traces.otf2",
+       write_otf2},
   };
   return kAll;
 }
