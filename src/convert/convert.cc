@@ -37,6 +37,7 @@ const std::vector<Writer>& writers() {
       {{"otf2", "a folder in the Open Trace Format 2 (Vampir, Scalasca)", kOtf2},
        "traces.otf2",
        write_otf2},
+      {{"perfetto", "Perfetto's protobuf trace (ui.perfetto.dev)", kProtozero}, {}, write_perfetto},
   };
   return kAll;
 }

@@ -88,7 +88,10 @@ class OtfWriter {
       OtfEvents records(job_, world, survey, definitions_, ranks, events, archive_.get());
       Timeline timeline(regions_, records);
       while (const Event* event = events.next())
-        if (event->in_window) timeline.add(*event);
+        if (event->in_window) {
+          ++job_.out.calls;
+          timeline.add(*event);
+        }
       timeline.finish();
       job_.not_held("ends of regions without a begin", timeline.unmatched_ends());
       events.report();

@@ -114,7 +114,6 @@ void OtfEvents::enter(const Event& call) {
   OTF2_EvtWriter* out = writer(call.thread);
   if (out == nullptr) return;
   at(call.begin_ns);
-  ++job_.out.calls;
   const std::string& site = job_.sites.name(call.call->site);
   if (!site.empty())
     check(OTF2_AttributeList_AddStringRef(attributes_, OtfDefinitions::kSite,
