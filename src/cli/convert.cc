@@ -166,6 +166,10 @@ void add_convert(CLI::App& app, int& exit_status) {
   verb->add_option("--format", options->format, "What was written, as text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
+  verb->add_option("--flops", options->how.flops,
+                   "ti: write computation as flops, so many a second of its time; without it as "
+                   "the time itself")
+      ->check(CLI::PositiveNumber);
   verb->add_option("--max-file-bytes", options->how.most_file_bytes,
                    "perfetto: a file that is longer is followed by another one")
       ->check(CLI::Range(uint64_t{4096}, uint64_t{1} << 40))

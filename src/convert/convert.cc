@@ -38,6 +38,7 @@ const std::vector<Writer>& writers() {
        "traces.otf2",
        write_otf2},
       {{"perfetto", "Perfetto's protobuf trace (ui.perfetto.dev)", kProtozero}, {}, write_perfetto},
+      {{"ti", "a folder for SimGrid: smpirun -replay OUT/trace.txt", {}}, "trace.txt", write_ti},
   };
   return kAll;
 }

@@ -1,0 +1,114 @@
+#include "convert/skeleton.h"
+
+#include <algorithm>
+
+namespace refrain::convert {
+
+using waits::Action;
+using waits::CollectiveKind;
+
+uint32_t Tags::of(waits::CommKey comm, int64_t tag, uint64_t number) {
+  const auto id = ids_.try_emplace({comm, tag}, static_cast<uint32_t>(ids_.size())).first->second;
+  return id % kMost * kAtATime + static_cast<uint32_t>(number % kAtATime);
+}
+
+std::optional<Transfer> Skeleton::transfer(const Step& step) {
+  const bool sends = step.kind == StepKind::kSend || step.kind == StepKind::kPostSend;
+  if (!step.has_message) return std::nullopt;
+  Transfer out;
+  out.sends = sends;
+  out.peer = job_.position(sends ? step.channel.dest : step.channel.source);
+  if (!survey_.is_whole(step) || out.peer < 0) {
+    job_.not_held("ends of messages whose other end is not there");
+    return std::nullopt;
+  }
+  out.tag = tags_.of(step.channel.comm, step.channel.tag, step.number);
+  // A message of no bytes has one here: to replays that is the difference to none.
+  out.bytes = std::max<uint64_t>(1, survey_.bytes(step).value_or(step.bytes));
+  ++(sends ? job_.out.sends : job_.out.receives);
+  return out;
+}
+
+bool Skeleton::is_whole(const waits::Op& op, uint64_t number) {
+  const Communicator& comm = op.comm.comm;
+  const auto [known, is_new] = complete_.try_emplace(op.comm.key, true);
+  if (is_new) known->second = chosen_members(job_, comm) == comm.size() + comm.remote_size();
+  return known->second && survey_.is_whole(op, number);
+}
+
+void Skeleton::add_step(const Step& step, std::vector<Transfer>& together) {
+  const uint64_t request = step.request * 2;
+  const auto wait = [&](uint64_t id) {
+    if (open_.erase(id) > 0) sink_.wait(id);
+  };
+  switch (step.kind) {
+    case StepKind::kSend:
+    case StepKind::kReceive:
+      if (const auto one = transfer(step)) together.push_back(*one);
+      return;
+    case StepKind::kPostSend:
+    case StepKind::kPostReceive:
+      if (const auto one = transfer(step)) {
+        const uint64_t id = request + (one->sends ? 0 : 1);
+        open_.insert(id);
+        sink_.post(*one, id);
+      }
+      return;
+    case StepKind::kPostCollective:
+      if (!is_whole(*step.op, step.collective)) {
+        job_.not_held("collective calls that not all members make");
+        return;
+      }
+      ++job_.out.collectives;
+      open_.insert(request);
+      sink_.collective(*step.op, *step.made_by, step.collective, request);
+      return;
+    case StepKind::kSendDone:
+    case StepKind::kCollectiveDone: return wait(request);
+    case StepKind::kReceiveDone: return wait(request + 1);
+    default: return;
+  }
+}
+
+void Skeleton::add(const Event& event) {
+  const waits::Op& op = *event.op;
+  if (op.action == Action::kWindowEpoch && event.in_window)
+    job_.not_held("one-sided communication: its time is computation");
+  const bool communicates =
+      op.action != Action::kNothing && op.action != Action::kWindowEpoch &&
+      !(op.action == Action::kCollective && op.collective == CollectiveKind::kFinalize);
+  if (!event.in_window) return;
+  ++job_.out.calls;
+  if (!has_begun_) {
+    // What is before the first call of the window is nobody's computation.
+    has_begun_ = true;
+    last_ns_ = event.begin_ns;
+  }
+  const bool is_last =
+      op.action == Action::kCollective && op.collective == CollectiveKind::kFinalize;
+  if (!communicates && !is_last) return;
+  if (event.begin_ns > last_ns_) sink_.compute(event.begin_ns - last_ns_);
+  last_ns_ = std::max(last_ns_, event.end_ns);
+  if (is_last) return;
+  std::vector<Transfer> together;
+  for (const Step& step : event.steps) add_step(step, together);
+  if (!together.empty()) sink_.exchange(together);
+  if (op.action != Action::kCollective || op.makes_request ||
+      op.collective == CollectiveKind::kInit)
+    return;
+  if (!is_whole(op, event.collective.number)) {
+    job_.not_held("collective calls that not all members make");
+    return;
+  }
+  ++job_.out.collectives;
+  sink_.collective(op, *event.call, event.collective.number, std::nullopt);
+}
+
+void Skeleton::finish() {
+  std::vector<uint64_t> rest(open_.begin(), open_.end());
+  std::sort(rest.begin(), rest.end());
+  for (const uint64_t request : rest) sink_.wait(request);
+  open_.clear();
+}
+
+}  // namespace refrain::convert

@@ -1,0 +1,83 @@
+// Skeleton: what a rank's calls make others do, without times of its own: computation between
+// calls, messages with both ends, collectives. What simulators replay (ti, goal) is made of it.
+//
+// Only messages whose both ends are converted, and collectives that all members make, are in it: a
+// simulator would wait for the others for ever. Each message has a tag that no other one of its
+// pair of ranks has at the time, as replays know neither communicators nor MPI's order of matching.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "convert/rank_events.h"
+#include "convert/survey.h"
+
+namespace refrain::convert {
+
+// One end of a message; ranks are positions among those that are converted.
+struct Transfer {
+  bool sends = false;
+  int64_t peer = 0;
+  uint32_t tag = 0;
+  uint64_t bytes = 0;
+};
+
+// Tags of replays, the same for both ends.
+class Tags {
+ public:
+  static constexpr uint32_t kAtATime = 1024;  // messages of a channel that are told apart
+  static constexpr uint32_t kMost = 1U << 20;
+  uint32_t of(waits::CommKey comm, int64_t tag, uint64_t number);
+  // For messages of collectives.
+  uint32_t of_collective(waits::CommKey comm, uint64_t number) {
+    return of(comm, INT64_MIN, number);
+  }
+
+ private:
+  std::map<std::pair<waits::CommKey, int64_t>, uint32_t> ids_;
+};
+
+class SkeletonSink {
+ public:
+  virtual ~SkeletonSink() = default;
+  virtual void compute(uint64_t ns) = 0;
+  // Some messages at once; the rank goes on when all of them are done.
+  virtual void exchange(const std::vector<Transfer>& all) = 0;
+  virtual void post(const Transfer& transfer, uint64_t request) = 0;
+  virtual void wait(uint64_t request) = 0;
+  // The `number`-th of its communicator; with a request it is nonblocking.
+  virtual void collective(const waits::Op& op, const Signature& call, uint64_t number,
+                          std::optional<uint64_t> request) = 0;
+};
+
+class Skeleton {
+ public:
+  Skeleton(Job& job, Survey& survey, Tags& tags, SkeletonSink& sink)
+      : job_(job), survey_(survey), tags_(tags), sink_(sink) {}
+  // Of all calls of a rank, in order, also those outside of the window.
+  void add(const Event& event);
+  // Waits for what the program left open.
+  void finish();
+
+ private:
+  std::optional<Transfer> transfer(const Step& step);
+  // Every member of the communicator is converted and makes this collective.
+  bool is_whole(const waits::Op& op, uint64_t number);
+  void add_step(const Step& step, std::vector<Transfer>& together);
+
+  Job& job_;
+  Survey& survey_;
+  Tags& tags_;
+  SkeletonSink& sink_;
+  uint64_t last_ns_ = 0;
+  bool has_begun_ = false;
+  std::unordered_map<waits::CommKey, bool> complete_;  // all members are converted
+  std::unordered_set<uint64_t> open_;                  // requests that the sink knows
+};
+
+}  // namespace refrain::convert

@@ -1,0 +1,190 @@
+// ti: SimGrid's time-independent trace, for `smpirun -replay OUT/trace.txt`.
+//
+// A file for each rank and a list of them. Collectives on all ranks are SimGrid's own; on some of
+// them, or of a kind that its replay lacks, they are messages (schedule.h).
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <unordered_map>
+
+#include "analysis/payload.h"
+#include "convert/collective_bytes.h"
+#include "convert/job.h"
+#include "convert/output_files.h"
+#include "convert/schedule.h"
+#include "convert/skeleton.h"
+
+namespace refrain::convert {
+namespace {
+
+const Value& argument(const Signature& call, std::string_view name) {
+  static const Value kNothing;
+  const Value* value = call.find(name);
+  return value == nullptr ? kNothing : value->at_entry();
+}
+
+class TiRank : public SkeletonSink {
+ public:
+  TiRank(Job& job, Tags& tags, int64_t me, BufferedFile& file)
+      : job_(job), tags_(tags), me_(me), file_(file) {}
+
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    std::string& out = file_.buffer();
+    fmt::format_to(std::back_inserter(out), "{} ", me_);
+    fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
+    out += '\n';
+  }
+
+  void compute(uint64_t ns) override {
+    const double seconds = static_cast<double>(ns) * 1e-9;
+    if (job_.options.flops > 0)
+      line("compute {:.0f}", seconds * job_.options.flops);
+    else
+      line("sleep {:.9f}", seconds);
+  }
+
+  void exchange(const std::vector<Transfer>& all) override {
+    if (all.size() == 1) return move(all[0], "");
+    // Receives first, as MPI_Sendrecv does it.
+    for (const bool sends : {false, true})
+      for (const Transfer& t : all)
+        if (t.sends == sends) move(t, "i");
+    for (const Transfer& t : all) wait_for(t);
+  }
+
+  void post(const Transfer& transfer, uint64_t request) override {
+    move(transfer, "i");
+    requests_[request] = transfer;
+  }
+
+  void wait(uint64_t request) override {
+    const auto known = requests_.find(request);
+    if (known == requests_.end()) return;  // a collective, which is done already
+    wait_for(known->second);
+    requests_.erase(known);
+  }
+
+  void collective(const waits::Op& op, const Signature& call, uint64_t number,
+                  std::optional<uint64_t> request) override {
+    if (request) job_.not_held("nonblocking collective calls: they block where they begin");
+    if (op.comm.comm.is_inter) return job_.not_held("collective calls on inter-communicators");
+    if (is_world(op.comm) && native(call)) return;
+    const uint32_t tag = tags_.of_collective(op.comm.key, number);
+    for (const Phase& phase : schedule(job_.trace, op, call)) {
+      std::vector<Transfer> all;
+      for (const SchedulePart& part : phase)
+        all.push_back({part.sends, job_.position(op.comm.comm.member(part.peer)), tag,
+                       std::max<uint64_t>(1, part.bytes)});
+      exchange(all);
+    }
+  }
+
+ private:
+  void move(const Transfer& t, std::string_view prefix) {
+    line("{}{} {} {} {}", prefix, t.sends ? "send" : "recv", t.peer, t.tag, t.bytes);
+  }
+  void wait_for(const Transfer& t) {
+    line("wait {} {} {}", t.sends ? me_ : t.peer, t.sends ? t.peer : me_, t.tag);
+  }
+
+  // The members are all ranks of the replay, in its order.
+  bool is_world(const waits::CommView& view) {
+    const auto [known, is_new] = worlds_.try_emplace(view.key, true);
+    if (!is_new) return known->second;
+    known->second = view.comm.size() == job_.ranks.size();
+    for (uint64_t i = 0; known->second && i < view.comm.size(); ++i)
+      known->second = view.comm.member(static_cast<int64_t>(i)) == job_.ranks[i];
+    return known->second;
+  }
+
+  uint64_t bytes(const Signature& call, std::string_view count, std::string_view type) const {
+    return analysis::multiply(
+        analysis::sum_of_counts(argument(call, count)),
+        analysis::element_bytes(job_.trace, argument(call, type)).value_or(0));
+  }
+
+  // False: SimGrid's replay has no such action.
+  bool native(const Signature& call) {
+    const std::string name = plain_collective(call.name);
+    const bool in_place = argument(call, "sendbuf").name() == "MPI_IN_PLACE";
+    const int64_t root = argument(call, "root").integer_or(0);
+    const auto sent = [&] {
+      return in_place ? bytes(call, "recvcount", "recvtype") : bytes(call, "sendcount", "sendtype");
+    };
+    if (name == "barrier") {
+      line("barrier");
+    } else if (name == "bcast") {
+      line("bcast {} {}", bytes(call, "count", "datatype"), root);
+    } else if (name == "reduce") {
+      line("reduce {} 0 {}", bytes(call, "count", "datatype"), root);
+    } else if (name == "allreduce") {
+      line("allreduce {} 0", bytes(call, "count", "datatype"));
+    } else if (name == "alltoall" || name == "allgather") {
+      line("{} {} {}", name, sent(), bytes(call, "recvcount", "recvtype"));
+    } else if (name == "gather") {
+      const uint64_t all = root == me_ ? bytes(call, "recvcount", "recvtype") : 0;
+      line("gather {} {} {}", root == me_ && in_place ? all : sent(), all, root);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  Job& job_;
+  Tags& tags_;
+  const int64_t me_;
+  BufferedFile& file_;
+  std::unordered_map<uint64_t, Transfer> requests_;
+  std::unordered_map<waits::CommKey, bool> worlds_;
+};
+
+Status write_rank(Job& job, World& world, Survey& survey, Tags& tags, const std::string& path,
+                  Rank rank) {
+  auto file = BufferedFile::create(path);
+  if (!file.ok()) return file.error();
+  TiRank lines(job, tags, job.position(rank), *file);
+  Skeleton skeleton(job, survey, tags, lines);
+  RankEvents events(job, world, rank);
+  lines.line("init");
+  while (const Event* event = events.next()) {
+    skeleton.add(*event);
+    if (const Status done = file->flush_if_full(); !done.ok()) return done;
+  }
+  skeleton.finish();
+  lines.line("finalize");
+  events.report();
+  if (job.trace.locations(rank).size() > 1)
+    job.not_held("threads beside the first: their calls are the rank's");
+  return file->commit();
+}
+
+}  // namespace
+
+Status write_ti(Job& job) {
+  auto folder = OutputFolder::create(job.options.output);
+  if (!folder.ok()) return folder.error();
+  job.expect_passes(2);
+  World world(job.trace);
+  Survey survey(job, world);
+  Tags tags;
+  std::error_code error;
+  // The list names files by where they will be, as the simulator may be started anywhere.
+  const std::filesystem::path place = std::filesystem::absolute(job.options.output, error);
+  auto list = BufferedFile::create(folder->path() + "/trace.txt");
+  if (!list.ok()) return list.error();
+  for (const Rank rank : job.ranks) {
+    const std::string name = fmt::format("rank-{}.txt", rank);
+    const Status done = write_rank(job, world, survey, tags, folder->path() + "/" + name, rank);
+    if (!done.ok()) return done;
+    list->buffer() += (place / name).lexically_normal().string() + "\n";
+  }
+  if (const Status done = list->commit(); !done.ok()) return done;
+  job.out.bytes = folder->bytes();
+  job.out.files = {job.options.output};
+  return folder->commit();
+}
+
+}  // namespace refrain::convert
