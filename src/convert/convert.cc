@@ -39,6 +39,8 @@ const std::vector<Writer>& writers() {
        write_otf2},
       {{"perfetto", "Perfetto's protobuf trace (ui.perfetto.dev)", kProtozero}, {}, write_perfetto},
       {{"ti", "a folder for SimGrid: smpirun -replay OUT/trace.txt", {}}, "trace.txt", write_ti},
+      {{"paraver", "Paraver's .prv, with .pcf and .row beside it", {}}, {}, write_paraver},
+      {{"goal", "a graph of calc, send and recv for LogGOPSim", {}}, {}, write_goal},
   };
   return kAll;
 }

@@ -124,15 +124,16 @@ class Scheduler {
     if (name == "alltoall") return bytes("recvcount", "recvtype");
     return part("recvcounts", name == "alltoallw" ? "recvtypes" : "recvtype", i);
   }
+  // With all others at once, the nearest first. Parts of no bytes are no messages.
   void pairwise(const std::string& name) {
+    Phase all;
     for (int64_t i = 1; i < n_; ++i) {
-      Phase both;
       if (const uint64_t size = sent_to(name, turned(i)); size > 0)
-        both.push_back({true, turned(i), size});
+        all.push_back({true, turned(i), size});
       if (const uint64_t size = got_from(name, turned(-i)); size > 0)
-        both.push_back({false, turned(-i), size});
-      if (!both.empty()) phase(std::move(both));
+        all.push_back({false, turned(-i), size});
     }
+    if (!all.empty()) phase(std::move(all));
   }
 
   const Trace& trace_;

@@ -2,7 +2,7 @@
 //
 // Algorithms are the textbook ones: dissemination for barriers, binomial trees for broadcasts and
 // reductions (R. Thakur, R. Rabenseifner, W. Gropp: "Optimization of collective communication
-// operations in MPICH"), Bruck's for allgather, one partner after the other for all others. Every
+// operations in MPICH"), Bruck's for allgather, all partners at once for all others. Every
 // rank derives its part from its own parameters alone; MPI demands that they fit.
 #pragma once
 

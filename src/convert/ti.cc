@@ -106,6 +106,29 @@ class TiRank : public SkeletonSink {
         analysis::element_bytes(job_.trace, argument(call, type)).value_or(0));
   }
 
+  // Sizes of all parts, in bytes, with their sum in front.
+  void alltoallv(const Signature& call, bool in_place) {
+    std::string text;
+    for (const bool sends : {true, false}) {
+      const bool sent = sends && !in_place;
+      const Value& counts = argument(call, sent ? "sendcounts" : "recvcounts");
+      const Value* types = call.find(sent ? "sendtypes" : "recvtypes");
+      const Value& type =
+          types != nullptr ? types->at_entry() : argument(call, sent ? "sendtype" : "recvtype");
+      std::string parts;
+      uint64_t sum = 0;
+      for (uint64_t i = 0; i < counts.size(); ++i) {
+        const uint64_t part = analysis::multiply(
+            analysis::sum_of_counts(counts.at(i)),
+            analysis::element_bytes(job_.trace, type.is_array() ? type.at(i) : type).value_or(0));
+        sum = analysis::add(sum, part);
+        fmt::format_to(std::back_inserter(parts), " {}", part);
+      }
+      fmt::format_to(std::back_inserter(text), " {}{}", sum, parts);
+    }
+    line("alltoallv{}", text);
+  }
+
   // False: SimGrid's replay has no such action.
   bool native(const Signature& call) {
     const std::string name = plain_collective(call.name);
@@ -127,6 +150,8 @@ class TiRank : public SkeletonSink {
     } else if (name == "gather") {
       const uint64_t all = root == me_ ? bytes(call, "recvcount", "recvtype") : 0;
       line("gather {} {} {}", root == me_ && in_place ? all : sent(), all, root);
+    } else if (name == "alltoallv" || name == "alltoallw") {
+      alltoallv(call, in_place);
     } else {
       return false;
     }

@@ -1,0 +1,150 @@
+// goal: what LogGOPSim reads (T. Hoefler, T. Schneider, A. Lumsdaine: "LogGOPSim - Simulating
+// Large-Scale Applications in the LogGOPS Model"; GOAL: T. Hoefler et al., "Group Operation
+// Assembly Language").
+//
+// Each rank is a graph of calc, send and recv: what a rank does one after the other is a chain,
+// nonblocking messages and collectives leave it and come back where they are completed.
+
+#include <fmt/format.h>
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "convert/job.h"
+#include "convert/output_files.h"
+#include "convert/schedule.h"
+#include "convert/skeleton.h"
+
+namespace refrain::convert {
+namespace {
+
+class GoalRank : public SkeletonSink {
+ public:
+  GoalRank(Job& job, Tags& tags, int64_t me, std::string& out)
+      : job_(job), tags_(tags), me_(me), out_(out) {}
+
+  void compute(uint64_t ns) override {
+    const Label before = point();
+    front_ = {calc(ns, before)};
+  }
+
+  void exchange(const std::vector<Transfer>& all) override { exchange(all, front_); }
+
+  void post(const Transfer& transfer, uint64_t request) override {
+    if (transfer.peer == me_) return own();
+    requests_[request] = {move(transfer, point())};
+  }
+
+  void wait(uint64_t request) override {
+    const auto known = requests_.find(request);
+    if (known == requests_.end()) return;
+    front_.insert(front_.end(), known->second.begin(), known->second.end());
+    requests_.erase(known);
+  }
+
+  void collective(const waits::Op& op, const Signature& call, uint64_t number,
+                  std::optional<uint64_t> request) override {
+    if (op.comm.comm.is_inter) return job_.not_held("collective calls on inter-communicators");
+    const uint32_t tag = tags_.of_collective(op.comm.key, number);
+    const std::vector<Phase> phases = schedule(job_.trace, op, call);
+    if (phases.empty()) return;
+    const Label before = point();
+    Front branch;
+    if (before != 0) branch = {before};
+    Front& front = request ? branch : front_;
+    for (const Phase& phase : phases) {
+      std::vector<Transfer> all;
+      for (const SchedulePart& part : phase)
+        all.push_back({part.sends, job_.position(op.comm.comm.member(part.peer)), tag,
+                       std::max<uint64_t>(1, part.bytes)});
+      exchange(all, front);
+    }
+    if (request) requests_[*request] = branch;
+  }
+
+  // A rank without anything to do has a block all the same.
+  void finish() {
+    if (last_ == 0) calc(0, 0);
+  }
+
+ private:
+  using Label = uint64_t;            // 0: none
+  using Front = std::vector<Label>;  // what has to be done before what comes next
+
+  void own() { job_.not_held("messages of a rank to itself"); }
+
+  void needs(Label label, Label before) {
+    if (before != 0) fmt::format_to(std::back_inserter(out_), "l{} requires l{}\n", label, before);
+  }
+  Label calc(uint64_t ns, Label before) {
+    fmt::format_to(std::back_inserter(out_), "l{}: calc {} cpu 0\n", ++last_, ns);
+    needs(last_, before);
+    return last_;
+  }
+  Label move(const Transfer& t, Label before) {
+    fmt::format_to(std::back_inserter(out_), "l{}: {} {}b {} {} tag {} cpu 0 nic 0\n", ++last_,
+                   t.sends ? "send" : "recv", t.bytes, t.sends ? "to" : "from", t.peer, t.tag);
+    needs(last_, before);
+    return last_;
+  }
+  // One label for all of a front.
+  Label point(Front& front) {
+    if (front.empty()) return 0;
+    if (front.size() > 1) {
+      const Label join = calc(0, front[0]);
+      for (size_t i = 1; i < front.size(); ++i) needs(join, front[i]);
+      front = {join};
+    }
+    return front[0];
+  }
+  Label point() { return point(front_); }
+
+  void exchange(const std::vector<Transfer>& all, Front& front) {
+    const Label before = point(front);
+    Front done;
+    for (const Transfer& t : all) t.peer == me_ ? own() : done.push_back(move(t, before));
+    if (!done.empty()) front = std::move(done);
+  }
+
+  Job& job_;
+  Tags& tags_;
+  const int64_t me_;
+  std::string& out_;
+  Label last_ = 0;
+  Front front_;
+  std::unordered_map<uint64_t, Front> requests_;
+};
+
+}  // namespace
+
+Status write_goal(Job& job) {
+  auto file = BufferedFile::create(job.options.output);
+  if (!file.ok()) return file.error();
+  job.expect_passes(2);
+  World world(job.trace);
+  Survey survey(job, world);
+  Tags tags;
+  fmt::format_to(std::back_inserter(file->buffer()), "num_ranks {}\n", job.ranks.size());
+  for (const Rank rank : job.ranks) {
+    GoalRank graph(job, tags, job.position(rank), file->buffer());
+    Skeleton skeleton(job, survey, tags, graph);
+    RankEvents events(job, world, rank);
+    fmt::format_to(std::back_inserter(file->buffer()), "\nrank {} {{\n", job.position(rank));
+    while (const Event* event = events.next()) {
+      skeleton.add(*event);
+      if (const Status done = file->flush_if_full(); !done.ok()) return done;
+    }
+    skeleton.finish();
+    graph.finish();
+    file->buffer() += "}\n";
+    events.report();
+    if (job.trace.locations(rank).size() > 1)
+      job.not_held("threads beside the first: their calls are the rank's");
+  }
+  job.out.bytes = file->size();
+  job.out.files = {job.options.output};
+  return file->commit();
+}
+
+}  // namespace refrain::convert

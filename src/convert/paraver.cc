@@ -1,0 +1,346 @@
+// paraver: the trace (.prv), the names of its numbers (.pcf) and of its rows (.row).
+//
+// Paraver wants all records by time, and both ends of a message in one. Ranks are walked one after
+// another; records, and ends of messages before they are joined, are sorted outside of memory.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "convert/external_sort.h"
+#include "convert/job.h"
+#include "convert/output_files.h"
+#include "convert/paraver_names.h"
+#include "convert/rank_events.h"
+#include "convert/timeline.h"
+#include "format/trace_data.h"
+
+namespace refrain::convert {
+namespace {
+
+// A record of the .prv file.
+struct Record {
+  uint64_t ns = 0;
+  uint64_t order = 0;  // of those at the same time
+  uint32_t kind = 0;   // 1 state, 2 event, 3 message
+  uint32_t task = 0, thread = 0, other_task = 0, other_thread = 0;
+  uint32_t pairs = 0;       // of an event: types and values
+  uint64_t value[5] = {0};  // state: end, state; event: type, value, type, value;
+                            // message: posted, received, bytes, tag
+  bool operator<(const Record& o) const {
+    return std::tie(ns, kind, order) < std::tie(o.ns, o.kind, o.order);
+  }
+};
+
+// One end of a message: of the channel with this number, the n-th.
+struct End {
+  uint64_t channel = 0, number = 0;
+  uint32_t sends = 0, task = 0, thread = 0;
+  int64_t tag = 0;
+  uint64_t begin_ns = 0, end_ns = 0, bytes = 0;
+  bool operator<(const End& o) const {
+    return std::tie(channel, number, sends) < std::tie(o.channel, o.number, o.sends);
+  }
+};
+
+class ParaverRank : public TimelineSink {
+ public:
+  struct Shared {
+    explicit Shared(const std::string& folder) : records(folder), ends(folder) {}
+    ExternalSort<Record> records;
+    ExternalSort<End> ends;
+    // Channels by number, in the order in which they are met.
+    std::unordered_map<waits::ChannelKey, uint64_t, waits::ChannelHash> channels;
+    std::unordered_map<std::string, uint32_t> sites;
+    ParaverNames names;
+    uint64_t last_ns = 0, order = 0;
+    Status status = base::Done{};
+  };
+
+  ParaverRank(Job& job, Shared& shared, Regions& regions, Rank rank)
+      : job_(job), shared_(shared), regions_(regions), rank_(rank) {
+    uint32_t number = 0;
+    for (const Location& location : job.trace.locations(rank))
+      threads_[location.thread].number = ++number;
+  }
+
+  void enter(const Event& call) override {
+    Thread& thread = threads_[call.thread];
+    for (const Step& step : call.steps) {
+      if (step.has_message && (step.kind == StepKind::kSend || step.kind == StepKind::kPostSend))
+        add_end(step, thread, call.begin_ns, call.end_ns);
+      if (step.kind == StepKind::kPostReceive) posted_[step.request] = call.begin_ns;
+    }
+    job_.out.collectives += call.collective.is_there ? 1 : 0;
+    if (thread.depth++ > 0) return job_.not_held("calls inside of other calls' callbacks");
+    running(thread, call.begin_ns);
+    const ParaverCall what = paraver_call(call.call->call);
+    shared_.names.values[what.type].try_emplace(what.value, call.call->name);
+    state(thread, call.begin_ns, call.end_ns, what.state);
+    event(thread, call.begin_ns, what.type, what.value, site(*call.call));
+    thread.since = call.end_ns;
+  }
+
+  void leave(const Event& call) override {
+    Thread& thread = threads_[call.thread];
+    for (const Step& step : call.steps) {
+      if (step.kind != StepKind::kReceive && step.kind != StepKind::kReceiveDone) continue;
+      const auto posted = posted_.find(step.request);
+      const bool blocks = step.kind == StepKind::kReceive || posted == posted_.end();
+      if (step.has_message)
+        add_end(step, thread, blocks ? call.begin_ns : posted->second, call.end_ns);
+      if (!blocks) posted_.erase(posted);
+    }
+    if (--thread.depth > 0) return;
+    event(thread, call.end_ns, paraver_call(call.call->call).type, 0, 0);
+  }
+
+  void enter_region(uint32_t number, uint64_t ns, RegionId region) override {
+    Thread& thread = threads_[number];
+    shared_.names.values[kParaverRegion].try_emplace(region + 1, regions_.name(region));
+    thread.regions.push_back(region + 1);
+    event(thread, ns, kParaverRegion, region + 1, 0);
+  }
+  void leave_region(uint32_t number, uint64_t ns, RegionId) override {
+    Thread& thread = threads_[number];
+    if (!thread.regions.empty()) thread.regions.pop_back();
+    event(thread, ns, kParaverRegion, thread.regions.empty() ? 0 : thread.regions.back(), 0);
+  }
+
+ private:
+  struct Thread {
+    uint32_t number = 0;  // from 1
+    uint32_t depth = 0;
+    uint64_t since = UINT64_MAX;  // end of the last call
+    std::vector<uint32_t> regions;
+  };
+
+  Record record(const Thread& thread, uint32_t kind, uint64_t ns) {
+    Record out;
+    out.ns = ns;
+    out.order = shared_.order++;
+    out.kind = kind;
+    out.task = static_cast<uint32_t>(job_.position(rank_)) + 1;
+    out.thread = thread.number;
+    shared_.last_ns = std::max(shared_.last_ns, ns);
+    return out;
+  }
+  void add(const Record& record) {
+    if (shared_.status.ok()) shared_.status = shared_.records.add(record);
+  }
+  void state(const Thread& thread, uint64_t begin, uint64_t end, uint32_t state) {
+    if (begin >= end) return;
+    Record out = record(thread, 1, begin);
+    out.value[0] = end;
+    out.value[1] = state;
+    add(out);
+  }
+  void running(const Thread& thread, uint64_t until) {
+    if (thread.since < until) state(thread, thread.since, until, kParaverRunning);
+  }
+  void event(const Thread& thread, uint64_t ns, uint32_t type, uint32_t value, uint32_t site) {
+    Record out = record(thread, 2, ns);
+    out.value[0] = type;
+    out.value[1] = value;
+    out.value[2] = kParaverSite;
+    out.value[3] = site;
+    out.pairs = site > 0 ? 2 : 1;
+    add(out);
+  }
+  uint32_t site(const Signature& call) {
+    const std::string& name = job_.sites.name(call.site);
+    if (name.empty()) return 0;
+    const auto [known, is_new] =
+        shared_.sites.try_emplace(name, static_cast<uint32_t>(shared_.sites.size()) + 1);
+    if (is_new) shared_.names.values[kParaverSite][known->second] = name;
+    return known->second;
+  }
+
+  void add_end(const Step& step, const Thread& thread, uint64_t begin, uint64_t end) {
+    const bool sends = step.kind == StepKind::kSend || step.kind == StepKind::kPostSend;
+    if (job_.position(sends ? step.channel.dest : step.channel.source) < 0)
+      return job_.not_held("ends of messages whose other end is not there");
+    End out;
+    out.channel = shared_.channels.try_emplace(step.channel, shared_.channels.size()).first->second;
+    out.number = step.number;
+    out.sends = sends ? 0 : 1;  // the sender's end first
+    out.task = static_cast<uint32_t>(job_.position(rank_)) + 1;
+    out.thread = thread.number;
+    out.tag = step.channel.tag;
+    out.begin_ns = begin;
+    out.end_ns = end;
+    out.bytes = step.bytes;
+    if (shared_.status.ok()) shared_.status = shared_.ends.add(out);
+  }
+
+  Job& job_;
+  Shared& shared_;
+  Regions& regions_;
+  const Rank rank_;
+  std::map<uint32_t, Thread> threads_;
+  std::unordered_map<uint64_t, uint64_t> posted_;  // by request
+};
+
+class ParaverWriter {
+ public:
+  ParaverWriter(Job& job, std::string path)
+      : job_(job), path_(std::move(path)), shared_(folder_of(path_)), regions_(job) {}
+
+  Status run() {
+    World world(job_.trace);
+    for (const Rank rank : job_.ranks) {
+      RankEvents events(job_, world, rank);
+      ParaverRank records(job_, shared_, regions_, rank);
+      Timeline timeline(regions_, records);
+      while (const Event* event = events.next()) {
+        if (!event->in_window) continue;
+        ++job_.out.calls;
+        timeline.add(*event);
+        if (!shared_.status.ok()) return shared_.status;
+      }
+      timeline.finish();
+      job_.not_held("ends of regions without a begin", timeline.unmatched_ends());
+      events.report();
+    }
+    if (!shared_.status.ok()) return shared_.status;
+    if (const Status done = join_messages(); !done.ok()) return done;
+    return write_files();
+  }
+
+ private:
+  static std::string folder_of(const std::string& path) {
+    return std::filesystem::path(path).parent_path().string();
+  }
+
+  // The ends of a message follow each other, the sender's first.
+  Status join_messages() {
+    if (const Status done = shared_.ends.finish(); !done.ok()) return done;
+    End send;
+    bool has_send = false;
+    while (const End* end = shared_.ends.next()) {
+      const bool is_send = end->sends == 0;
+      if (has_send && !is_send && send.channel == end->channel && send.number == end->number) {
+        if (const Status done = shared_.records.add(message(send, *end)); !done.ok()) return done;
+        has_send = false;
+        continue;
+      }
+      if (has_send || !is_send) job_.not_held("ends of messages whose other end is not there");
+      has_send = is_send;
+      if (is_send) send = *end;
+    }
+    if (has_send) job_.not_held("ends of messages whose other end is not there");
+    return shared_.ends.status();
+  }
+
+  Record message(const End& send, const End& receive) {
+    Record out;
+    out.ns = send.begin_ns;
+    out.order = shared_.order++;
+    out.kind = 3;
+    out.task = send.task;
+    out.thread = send.thread;
+    out.other_task = receive.task;
+    out.other_thread = receive.thread;
+    out.value[0] = receive.begin_ns;
+    out.value[1] = receive.end_ns;
+    out.value[2] = send.bytes;
+    out.value[3] = static_cast<uint64_t>(send.tag);
+    ++job_.out.sends;
+    ++job_.out.receives;
+    return out;
+  }
+
+  std::string header() const {
+    const format::Meta& meta = job_.trace.data().meta;
+    std::vector<size_t> cpus(std::max<size_t>(1, meta.hosts.size()));
+    std::string tasks;
+    for (const Rank rank : job_.ranks) {
+      auto host = static_cast<size_t>(meta.host_of_rank.at(static_cast<uint64_t>(rank)));
+      if (host >= cpus.size()) host = 0;
+      ++cpus[host];
+      fmt::format_to(std::back_inserter(tasks), "{}{}:{}", tasks.empty() ? "" : ",",
+                     job_.trace.locations(rank).size(), host + 1);
+    }
+    std::string nodes;
+    for (const size_t count : cpus)
+      fmt::format_to(std::back_inserter(nodes), "{}{}", nodes.empty() ? "" : ",", count);
+    // 2026-11-21T17:18:46Z
+    const std::string started(job_.trace.info().text_of("started"));
+    const std::string date =
+        started.size() >= 16
+            ? fmt::format("{}/{}/{} at {}", started.substr(8, 2), started.substr(5, 2),
+                          started.substr(2, 2), started.substr(11, 5))
+            : std::string("01/01/70 at 00:00");
+    return fmt::format("#Paraver ({}):{}_ns:{}({}):1:{}({})\n", date, shared_.last_ns, cpus.size(),
+                       nodes, job_.ranks.size(), tasks);
+  }
+
+  static void append(std::string& out, const Record& r) {
+    const auto at = std::back_inserter(out);
+    if (r.kind == 1) {
+      fmt::format_to(at, "1:{}:1:{}:{}:{}:{}:{}\n", r.task, r.task, r.thread, r.ns, r.value[0],
+                     r.value[1]);
+    } else if (r.kind == 2) {
+      fmt::format_to(at, "2:{}:1:{}:{}:{}", r.task, r.task, r.thread, r.ns);
+      for (uint32_t i = 0; i < r.pairs; ++i)
+        fmt::format_to(at, ":{}:{}", r.value[2 * i], r.value[2 * i + 1]);
+      out += '\n';
+    } else {
+      fmt::format_to(at, "3:{}:1:{}:{}:{}:{}:{}:1:{}:{}:{}:{}:{}:{}\n", r.task, r.task, r.thread,
+                     r.ns, r.ns, r.other_task, r.other_task, r.other_thread, r.value[0], r.value[1],
+                     r.value[2], static_cast<int64_t>(r.value[3]));
+    }
+  }
+
+  Status write_files() {
+    if (const Status done = shared_.records.finish(); !done.ok()) return done;
+    auto prv = BufferedFile::create(path_);
+    if (!prv.ok()) return prv.error();
+    prv->buffer() += header();
+    while (const Record* record = shared_.records.next()) {
+      append(prv->buffer(), *record);
+      if (const Status done = prv->flush_if_full(); !done.ok()) return done;
+    }
+    if (!shared_.records.status().ok()) return shared_.records.status();
+    const std::string stem = path_.substr(0, path_.size() - 4);
+    auto pcf = BufferedFile::create(stem + ".pcf");
+    if (!pcf.ok()) return pcf.error();
+    pcf->buffer() += pcf_text(shared_.names);
+    if (job_.out.times == TimesFrom::kBuilt)
+      pcf->buffer() +=
+          "\n# Times are built from mean durations: the trace has none of single calls.\n";
+    auto row = BufferedFile::create(stem + ".row");
+    if (!row.ok()) return row.error();
+    row->buffer() += row_text(job_);
+    job_.out.bytes = prv->size() + pcf->size() + row->size();
+    job_.out.files = {path_, stem + ".pcf", stem + ".row"};
+    for (BufferedFile* file : {&*prv, &*pcf, &*row})
+      if (const Status done = file->commit(); !done.ok()) return done;
+    return base::Done{};
+  }
+
+  Job& job_;
+  std::string path_;
+  ParaverRank::Shared shared_;
+  Regions regions_;
+};
+
+}  // namespace
+
+Status write_paraver(Job& job) {
+  std::string path = job.options.output;
+  if (!path.ends_with(".prv")) path += ".prv";
+  const std::string stem = path.substr(0, path.size() - 4);
+  for (const char* suffix : {".prv", ".pcf", ".row"})
+    if (const Status free = check_output(stem + suffix, job.options.force, {}); !free.ok())
+      return free;
+  return ParaverWriter(job, path).run();
+}
+
+}  // namespace refrain::convert
