@@ -2,18 +2,29 @@
 
 namespace refrain::convert {
 
-int64_t CommRanks::of(waits::CommKey key, const Communicator& comm, Rank peer) {
-  if (comm.peer(peer) == peer) return peer;  // as in the world, whatever the others are
-  const Rank side = comm.is_inter ? comm.remote_member(0) : -1;
-  const auto [known, is_new] = known_.try_emplace({key, side});
+std::vector<Rank> members_of(const Communicator& comm) {
+  std::vector<Rank> own, remote;
+  for (uint64_t i = 0; i < comm.size(); ++i)
+    if (const Rank rank = comm.member(static_cast<int64_t>(i)); rank >= 0) own.push_back(rank);
+  for (uint64_t i = 0; i < comm.remote_size(); ++i)
+    if (const Rank rank = comm.remote_member(static_cast<int64_t>(i)); rank >= 0)
+      remote.push_back(rank);
+  const bool remote_first = !remote.empty() && (own.empty() || remote[0] < own[0]);
+  std::vector<Rank>& first = remote_first ? remote : own;
+  const std::vector<Rank>& second = remote_first ? own : remote;
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+int64_t CommRanks::of(const waits::CommView& view, Rank member) {
+  if (!view.comm.is_inter && view.comm.member(member) == member) return member;
+  const auto [known, is_new] = known_.try_emplace(view.key);
   if (is_new) {
-    const uint64_t size = comm.is_inter ? comm.remote_size() : comm.size();
-    for (uint64_t i = 0; i < size; ++i) {
-      const Rank member = comm.peer(static_cast<int64_t>(i));
-      if (member >= 0) known->second.try_emplace(member, static_cast<int64_t>(i));
-    }
+    const std::vector<Rank> members = members_of(view.comm);
+    for (size_t i = 0; i < members.size(); ++i)
+      known->second.try_emplace(members[i], static_cast<int64_t>(i));
   }
-  const auto found = known->second.find(peer);
+  const auto found = known->second.find(member);
   return found == known->second.end() ? -1 : found->second;
 }
 

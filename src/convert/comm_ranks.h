@@ -1,23 +1,26 @@
 // CommRanks: world ranks back to ranks of a communicator.
+//
+// An inter-communicator counts as one of both groups, the group with the lower first member in
+// front: OTF2's own definition of inter-communicators stops its Python reader (3.0.2).
 #pragma once
 
-#include <map>
 #include <unordered_map>
-#include <utility>
+#include <vector>
 
 #include "convert/rank_events.h"
 
 namespace refrain::convert {
 
+// World ranks by rank in the communicator, those of other worlds left out of both groups.
+std::vector<Rank> members_of(const Communicator& comm);
+
 class CommRanks {
  public:
-  // The rank that a dest or source parameter on `comm` has to name for world rank `peer`; -1: it is
-  // no member. Communicators are looked at once.
-  int64_t of(waits::CommKey key, const Communicator& comm, Rank peer);
+  // -1: it is no member. Communicators are looked at once.
+  int64_t of(const waits::CommView& view, Rank member);
 
  private:
-  // The sides of an inter-communicator name each other's ranks: told apart by the first member.
-  std::map<std::pair<waits::CommKey, Rank>, std::unordered_map<Rank, int64_t>> known_;
+  std::unordered_map<waits::CommKey, std::unordered_map<Rank, int64_t>> known_;
 };
 
 }  // namespace refrain::convert

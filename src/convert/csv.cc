@@ -113,7 +113,7 @@ class CsvWriter {
     append_field(out, job_.sites.name(call.site));
     const auto add = [&](const Value& value) {
       out += ',';
-      append_field(out, plain_text(job_.trace, value));
+      append_field(out, plain_text(job_, value));
     };
     add(call.result);
     add(call.error_class);

@@ -2,11 +2,12 @@
 // Large-Scale Applications in the LogGOPS Model"; GOAL: T. Hoefler et al., "Group Operation
 // Assembly Language").
 //
-// Each rank is a graph of calc, send and recv: what a rank does one after the other is a chain,
+// Each rank is a graph of calc, send and recv: what a thread does one after the other is a chain,
 // nonblocking messages and collectives leave it and come back where they are completed.
 
 #include <fmt/format.h>
 
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -24,12 +25,14 @@ class GoalRank : public SkeletonSink {
   GoalRank(Job& job, Tags& tags, int64_t me, std::string& out)
       : job_(job), tags_(tags), me_(me), out_(out) {}
 
+  void thread(uint32_t number) override { front_ = &fronts_[number]; }
+
   void compute(uint64_t ns) override {
     const Label before = point();
-    front_ = {calc(ns, before)};
+    *front_ = {calc(ns, before)};
   }
 
-  void exchange(const std::vector<Transfer>& all) override { exchange(all, front_); }
+  void exchange(const std::vector<Transfer>& all) override { exchange(all, *front_); }
 
   void post(const Transfer& transfer, uint64_t request) override {
     if (transfer.peer == me_) return own();
@@ -39,7 +42,7 @@ class GoalRank : public SkeletonSink {
   void wait(uint64_t request) override {
     const auto known = requests_.find(request);
     if (known == requests_.end()) return;
-    front_.insert(front_.end(), known->second.begin(), known->second.end());
+    front_->insert(front_->end(), known->second.begin(), known->second.end());
     requests_.erase(known);
   }
 
@@ -52,7 +55,7 @@ class GoalRank : public SkeletonSink {
     const Label before = point();
     Front branch;
     if (before != 0) branch = {before};
-    Front& front = request ? branch : front_;
+    Front& front = request ? branch : *front_;
     for (const Phase& phase : phases) {
       std::vector<Transfer> all;
       for (const SchedulePart& part : phase)
@@ -98,7 +101,7 @@ class GoalRank : public SkeletonSink {
     }
     return front[0];
   }
-  Label point() { return point(front_); }
+  Label point() { return point(*front_); }
 
   void exchange(const std::vector<Transfer>& all, Front& front) {
     const Label before = point(front);
@@ -112,7 +115,8 @@ class GoalRank : public SkeletonSink {
   const int64_t me_;
   std::string& out_;
   Label last_ = 0;
-  Front front_;
+  std::map<uint32_t, Front> fronts_;  // of each thread
+  Front* front_ = &fronts_[0];
   std::unordered_map<uint64_t, Front> requests_;
 };
 
@@ -128,7 +132,7 @@ Status write_goal(Job& job) {
   fmt::format_to(std::back_inserter(file->buffer()), "num_ranks {}\n", job.ranks.size());
   for (const Rank rank : job.ranks) {
     GoalRank graph(job, tags, job.position(rank), file->buffer());
-    Skeleton skeleton(job, survey, tags, graph);
+    Skeleton skeleton(job, survey, tags, graph, Threads::kApart);
     RankEvents events(job, world, rank);
     fmt::format_to(std::back_inserter(file->buffer()), "\nrank {} {{\n", job.position(rank));
     while (const Event* event = events.next()) {
@@ -139,8 +143,6 @@ Status write_goal(Job& job) {
     graph.finish();
     file->buffer() += "}\n";
     events.report();
-    if (job.trace.locations(rank).size() > 1)
-      job.not_held("threads beside the first: their calls are the rank's");
   }
   job.out.bytes = file->size();
   job.out.files = {job.options.output};

@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "convert/comm_ranks.h"
 #include "format/trace_data.h"
 #include "mpi/call_table.h"
 #include "report/json_text.h"
@@ -182,45 +183,30 @@ bool OtfDefinitions::write_regions() {
 }
 
 // Ranks that are not of this world have no location: the group lacks them.
-bool OtfDefinitions::write_group(OTF2_GroupRef id, const Communicator& comm, bool is_remote) {
+bool OtfDefinitions::write_group(OTF2_GroupRef id, const Communicator& comm) {
   std::vector<uint64_t> members;
-  const uint64_t size = is_remote ? comm.remote_size() : comm.size();
-  for (uint64_t i = 0; i < size; ++i) {
-    const auto at = static_cast<int64_t>(i);
-    const Rank rank = is_remote ? comm.remote_member(at) : comm.member(at);
-    if (rank >= 0) members.push_back(static_cast<uint64_t>(rank));
-  }
+  for (const Rank rank : members_of(comm)) members.push_back(static_cast<uint64_t>(rank));
   job_.not_held("members of communicators that are processes of another world",
-                size - members.size());
+                comm.size() + comm.remote_size() - members.size());
+  job_.not_held("inter-communicators: they are communicators of both groups",
+                comm.is_inter ? 1 : 0);
   return good(OTF2_GlobalDefWriter_WriteGroup(
       writer_, id, string(""), OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
       static_cast<uint32_t>(members.size()), members.data()));
 }
 
 bool OtfDefinitions::write_comms() {
-  OTF2_GroupRef group = kWorldLocations + 1;
   bool ok = true;
   for (size_t i = 0; ok && i < comms_.size(); ++i) {
     const Comm& comm = comms_[i];
     const auto id = static_cast<OTF2_CommRef>(i);
-    if (comm.is_self) {
-      ok = good(OTF2_GlobalDefWriter_WriteGroup(writer_, group, string(""),
-                                                OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI,
-                                                OTF2_GROUP_FLAG_NONE, 0, nullptr));
-    } else {
-      ok = write_group(group, comm.comm, false);
-    }
-    const OTF2_StringRef name = string(comm.name);
-    if (comm.comm.is_inter) {
-      ok = ok && write_group(group + 1, comm.comm, true) &&
-           good(OTF2_GlobalDefWriter_WriteInterComm(writer_, id, name, group, group + 1,
-                                                    OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
-      ++group;
-    } else {
-      ok = ok && good(OTF2_GlobalDefWriter_WriteComm(writer_, id, name, group, OTF2_UNDEFINED_COMM,
-                                                     OTF2_COMM_FLAG_NONE));
-    }
-    ++group;
+    const OTF2_GroupRef group = kWorldLocations + 1 + id;
+    ok = comm.is_self ? good(OTF2_GlobalDefWriter_WriteGroup(
+                            writer_, group, string(""), OTF2_GROUP_TYPE_COMM_SELF,
+                            OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, 0, nullptr))
+                      : write_group(group, comm.comm);
+    ok = ok && good(OTF2_GlobalDefWriter_WriteComm(writer_, id, string(comm.name), group,
+                                                   OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
   }
   return ok;
 }

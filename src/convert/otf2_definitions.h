@@ -59,7 +59,7 @@ class OtfDefinitions {
   bool write_regions();
   bool write_comms();
   bool write_rest();
-  bool write_group(OTF2_GroupRef id, const Communicator& comm, bool is_remote);
+  bool write_group(OTF2_GroupRef id, const Communicator& comm);
   // Strings stand before what refers to them; from write() on they are written as they come.
   void write_string(OTF2_StringRef id);
   static bool good(OTF2_ErrorCode code) { return code == OTF2_SUCCESS; }

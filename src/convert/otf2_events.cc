@@ -166,15 +166,14 @@ OTF2_AttributeList* OtfEvents::message_attributes(const Step& step, bool sends) 
     check(OTF2_AttributeList_AddUint64(attributes_, OtfDefinitions::kCount,
                                        analysis::sum_of_counts(count->at_entry())));
   if (type != nullptr)
-    check(OTF2_AttributeList_AddStringRef(
-        attributes_, OtfDefinitions::kDatatype,
-        definitions_.string(plain_text(job_.trace, type->at_entry()))));
+    check(OTF2_AttributeList_AddStringRef(attributes_, OtfDefinitions::kDatatype,
+                                          definitions_.string(plain_text(job_, type->at_entry()))));
   return attributes_;
 }
 
 void OtfEvents::send(OTF2_EvtWriter* out, uint64_t ns, const Step& step) {
   const waits::CommView comm = view(*step.made_by, "comm");
-  const auto dest = static_cast<uint32_t>(ranks_.of(comm.key, comm.comm, step.channel.dest));
+  const auto dest = static_cast<uint32_t>(ranks_.of(comm, step.channel.dest));
   OTF2_AttributeList* attributes = message_attributes(step, true);
   ++job_.out.sends;
   if (step.kind == StepKind::kSend) {
@@ -190,7 +189,7 @@ void OtfEvents::send(OTF2_EvtWriter* out, uint64_t ns, const Step& step) {
 
 void OtfEvents::receive(OTF2_EvtWriter* out, uint64_t ns, const Step& step) {
   const waits::CommView comm = view(*step.made_by, "comm");
-  const auto source = static_cast<uint32_t>(ranks_.of(comm.key, comm.comm, step.channel.source));
+  const auto source = static_cast<uint32_t>(ranks_.of(comm, step.channel.source));
   const auto bytes = survey_.bytes(step);
   if (!bytes) job_.not_held("receives whose sender is not there: their bytes are the room");
   OTF2_AttributeList* attributes = message_attributes(step, false);
@@ -260,13 +259,14 @@ OtfEvents::CollectiveRecord OtfEvents::collective(const waits::Op& op, const Sig
     if (name == row.name) out.op = row.op;
   if (name == "win_free") out.op = OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
   if (name.starts_with("win_allocate")) out.op = OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE;
+  // A root in the other group of an inter-communicator is a rank of it; MPI_ROOT is this rank.
   const Value* root = call.find("root");
+  const Rank me = events_.reader().rank();
   if (root != nullptr && root->at_entry().is_integer())
-    out.root = static_cast<uint32_t>(root->at_entry().number);
+    out.root =
+        static_cast<uint32_t>(ranks_.of(op.comm, op.comm.comm.peer(root->at_entry().number)));
   if (root != nullptr && root->at_entry().name() == "MPI_ROOT")
-    out.root = OTF2_COLLECTIVE_ROOT_SELF;
-  if (root != nullptr && root->at_entry().name() == "MPI_PROC_NULL")
-    out.root = OTF2_COLLECTIVE_ROOT_THIS_GROUP;
+    out.root = static_cast<uint32_t>(ranks_.of(op.comm, me));
   out.sent = bytes_of(call.id);
   out.received = received_bytes(job_.trace, call, op.comm.comm);
   return out;

@@ -55,11 +55,13 @@ uint64_t track_of(Rank rank, uint32_t thread) {
 
 // The same at both ends. Two messages with the same one are one in 2^64.
 uint64_t flow_of(const Step& step) {
-  uint64_t h = step.number;
-  for (const int64_t v : {static_cast<int64_t>(step.channel.comm), step.channel.source,
-                          step.channel.dest, step.channel.tag}) {
-    h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15U;
-    h ^= h >> 32;
+  uint64_t h = 0;
+  for (const int64_t v :
+       {static_cast<int64_t>(step.number), static_cast<int64_t>(step.channel.comm),
+        step.channel.source, step.channel.dest, step.channel.tag}) {
+    h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15U + 1;
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93U;
+    h ^= h >> 29;
   }
   return h == 0 ? 1 : h;
 }
@@ -275,7 +277,7 @@ class RankTrack : public TimelineSink {
   }
   void annotate(Slice& what, std::string_view key, const Value& value) {
     if (value.is_null()) return;
-    if (!value.is_integer()) return annotate(what, key, plain_text(job_.trace, value));
+    if (!value.is_integer()) return annotate(what, key, plain_text(job_, value));
     const uint64_t id = intern(what, field::kAnnotationNames, key);
     pbf_writer writer(what.event);
     add_number(writer, id, value.number);

@@ -39,7 +39,7 @@ bool Skeleton::is_whole(const waits::Op& op, uint64_t number) {
 void Skeleton::add_step(const Step& step, std::vector<Transfer>& together) {
   const uint64_t request = step.request * 2;
   const auto wait = [&](uint64_t id) {
-    if (open_.erase(id) > 0) sink_.wait(id);
+    if (open_.erase(id) > 0) flush(), sink_.wait(id);
   };
   switch (step.kind) {
     case StepKind::kSend:
@@ -51,6 +51,7 @@ void Skeleton::add_step(const Step& step, std::vector<Transfer>& together) {
       if (const auto one = transfer(step)) {
         const uint64_t id = request + (one->sends ? 0 : 1);
         open_.insert(id);
+        flush();
         sink_.post(*one, id);
       }
       return;
@@ -61,6 +62,7 @@ void Skeleton::add_step(const Step& step, std::vector<Transfer>& together) {
       }
       ++job_.out.collectives;
       open_.insert(request);
+      flush();
       sink_.collective(*step.op, *step.made_by, step.collective, request);
       return;
     case StepKind::kSendDone:
@@ -71,6 +73,21 @@ void Skeleton::add_step(const Step& step, std::vector<Transfer>& together) {
 }
 
 void Skeleton::add(const Event& event) {
+  if (!turns_) turns_ = threads_ == Threads::kAsOne && job_.trace.locations(event.rank).size() > 1;
+  if (!*turns_) return take(event);
+  while (!held_.empty() && held_.front().end_ns <= event.begin_ns) take_first();
+  held_.push_back(event);
+  std::push_heap(held_.begin(), held_.end(), Later());
+}
+
+void Skeleton::take_first() {
+  std::pop_heap(held_.begin(), held_.end(), Later());
+  const Event event = std::move(held_.back());
+  held_.pop_back();
+  take(event);
+}
+
+void Skeleton::take(const Event& event) {
   const waits::Op& op = *event.op;
   if (op.action == Action::kWindowEpoch && event.in_window)
     job_.not_held("one-sided communication: its time is computation");
@@ -79,20 +96,20 @@ void Skeleton::add(const Event& event) {
       !(op.action == Action::kCollective && op.collective == CollectiveKind::kFinalize);
   if (!event.in_window) return;
   ++job_.out.calls;
-  if (!has_begun_) {
-    // What is before the first call of the window is nobody's computation.
-    has_begun_ = true;
-    last_ns_ = event.begin_ns;
-  }
+  // What is before the first call of the window is nobody's computation.
+  if (state_.empty()) begin_ns_ = event.begin_ns;
+  const uint32_t thread = threads_ == Threads::kApart ? event.thread : 0;
+  now_ = &state_.try_emplace(thread, Thread{begin_ns_}).first->second;
+  sink_.thread(thread);
   const bool is_last =
       op.action == Action::kCollective && op.collective == CollectiveKind::kFinalize;
   if (!communicates && !is_last) return;
-  if (event.begin_ns > last_ns_) sink_.compute(event.begin_ns - last_ns_);
-  last_ns_ = std::max(last_ns_, event.end_ns);
-  if (is_last) return;
+  if (event.begin_ns > now_->last_ns) now_->computed_ns += event.begin_ns - now_->last_ns;
+  now_->last_ns = std::max(now_->last_ns, event.end_ns);
+  if (is_last) return flush();
   std::vector<Transfer> together;
   for (const Step& step : event.steps) add_step(step, together);
-  if (!together.empty()) sink_.exchange(together);
+  if (!together.empty()) flush(), sink_.exchange(together);
   if (op.action != Action::kCollective || op.makes_request ||
       op.collective == CollectiveKind::kInit)
     return;
@@ -101,10 +118,23 @@ void Skeleton::add(const Event& event) {
     return;
   }
   ++job_.out.collectives;
+  flush();
   sink_.collective(op, *event.call, event.collective.number, std::nullopt);
 }
 
+void Skeleton::flush() {
+  if (now_ == nullptr) return;
+  if (now_->computed_ns > 0) sink_.compute(now_->computed_ns);
+  now_->computed_ns = 0;
+}
+
 void Skeleton::finish() {
+  while (!held_.empty()) take_first();
+  for (auto& [number, thread] : state_) {
+    now_ = &thread;
+    sink_.thread(number);
+    flush();
+  }
   std::vector<uint64_t> rest(open_.begin(), open_.end());
   std::sort(rest.begin(), rest.end());
   for (const uint64_t request : rest) sink_.wait(request);

@@ -45,6 +45,8 @@ class Tags {
 class SkeletonSink {
  public:
   virtual ~SkeletonSink() = default;
+  // Whose calls come now.
+  virtual void thread(uint32_t) {}
   virtual void compute(uint64_t ns) = 0;
   // Some messages at once; the rank goes on when all of them are done.
   virtual void exchange(const std::vector<Transfer>& all) = 0;
@@ -55,10 +57,14 @@ class SkeletonSink {
                           std::optional<uint64_t> request) = 0;
 };
 
+// A sink that knows one thread only gets the calls of all, in the order of their ends: in that
+// order they have happened, so that a blocking call does not keep another thread's from ending it.
+enum class Threads : uint8_t { kApart, kAsOne };
+
 class Skeleton {
  public:
-  Skeleton(Job& job, Survey& survey, Tags& tags, SkeletonSink& sink)
-      : job_(job), survey_(survey), tags_(tags), sink_(sink) {}
+  Skeleton(Job& job, Survey& survey, Tags& tags, SkeletonSink& sink, Threads threads)
+      : job_(job), survey_(survey), tags_(tags), sink_(sink), threads_(threads) {}
   // Of all calls of a rank, in order, also those outside of the window.
   void add(const Event& event);
   // Waits for what the program left open.
@@ -74,8 +80,22 @@ class Skeleton {
   Survey& survey_;
   Tags& tags_;
   SkeletonSink& sink_;
-  uint64_t last_ns_ = 0;
-  bool has_begun_ = false;
+  Threads threads_;
+  struct Thread {
+    uint64_t last_ns = 0, computed_ns = 0;  // computed: not told to the sink yet
+  };
+  void take(const Event& event);
+  void take_first();
+  void flush();
+
+  struct Later {
+    bool operator()(const Event& a, const Event& b) const { return a.end_ns > b.end_ns; }
+  };
+  std::optional<bool> turns_;  // several threads become one
+  std::vector<Event> held_;    // a heap: the first to end on top
+  std::map<uint32_t, Thread> state_;
+  Thread* now_ = nullptr;
+  uint64_t begin_ns_ = 0;                              // of the rank's first call
   std::unordered_map<waits::CommKey, bool> complete_;  // all members are converted
   std::unordered_set<uint64_t> open_;                  // requests that the sink knows
 };

@@ -175,9 +175,9 @@ class SqliteWriter {
       const Signature& s = reader.signature(seen.signature);
       const bool good = signatures.add(
           rank, seen.signature, s.name, or_null(job_.sites.name(s.site)), or_null(path(s.site)),
-          std::string_view(arguments_json(job_.trace, s)),
-          or_null(plain_text(job_.trace, s.result)), or_null(plain_text(job_.trace, s.error_class)),
-          or_null(plain_text(job_.trace, s.matched)), seen.calls);
+          std::string_view(arguments_json(job_, s)), or_null(plain_text(job_, s.result)),
+          or_null(plain_text(job_, s.error_class)), or_null(plain_text(job_, s.matched)),
+          seen.calls);
       if (!good) return failed();
     }
     for (const Location& location : job_.trace.locations(rank)) {

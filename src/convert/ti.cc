@@ -108,6 +108,7 @@ class TiRank : public SkeletonSink {
 
   // Sizes of all parts, in bytes, with their sum in front.
   void alltoallv(const Signature& call, bool in_place) {
+    const uint64_t ranks = job_.ranks.size();
     std::string text;
     for (const bool sends : {true, false}) {
       const bool sent = sends && !in_place;
@@ -117,7 +118,7 @@ class TiRank : public SkeletonSink {
           types != nullptr ? types->at_entry() : argument(call, sent ? "sendtype" : "recvtype");
       std::string parts;
       uint64_t sum = 0;
-      for (uint64_t i = 0; i < counts.size(); ++i) {
+      for (uint64_t i = 0; i < ranks; ++i) {
         const uint64_t part = analysis::multiply(
             analysis::sum_of_counts(counts.at(i)),
             analysis::element_bytes(job_.trace, type.is_array() ? type.at(i) : type).value_or(0));
@@ -171,7 +172,7 @@ Status write_rank(Job& job, World& world, Survey& survey, Tags& tags, const std:
   auto file = BufferedFile::create(path);
   if (!file.ok()) return file.error();
   TiRank lines(job, tags, job.position(rank), *file);
-  Skeleton skeleton(job, survey, tags, lines);
+  Skeleton skeleton(job, survey, tags, lines, Threads::kAsOne);
   RankEvents events(job, world, rank);
   lines.line("init");
   while (const Event* event = events.next()) {
@@ -182,7 +183,8 @@ Status write_rank(Job& job, World& world, Survey& survey, Tags& tags, const std:
   lines.line("finalize");
   events.report();
   if (job.trace.locations(rank).size() > 1)
-    job.not_held("threads beside the first: their calls are the rank's");
+    job.not_held("threads beside the first: they take turns with it",
+                 job.trace.locations(rank).size() - 1);
   return file->commit();
 }
 

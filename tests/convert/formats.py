@@ -1,0 +1,80 @@
+"""A trace in all formats of `refrain convert`, each held against what `dump` and `matrix` say."""
+
+import json
+import os
+import subprocess
+
+import readers
+from readers import check
+
+ALL = ("csv", "sqlite", "otf2", "perfetto", "ti", "paraver", "goal")
+# What a build may lack, and the tools that read it.
+NEEDS = {"otf2": "libopen-trace-format2-dev", "sqlite": "libsqlite3-dev", "perfetto": "libprotozero-dev"}
+TOOLS = {"otf2": ("otf2-print",), "perfetto": ("protoc",)}
+SUFFIX = {"paraver": ".prv"}
+
+
+class Converter:
+    def __init__(self, refrain, folder):
+        self.refrain, self.folder = refrain, folder
+        self.skipped = set()
+
+    def output(self, target):
+        return os.path.join(self.folder, "out-" + target + SUFFIX.get(target, ""))
+
+    def run(self, trace, target, *options, output=None, **how):
+        argv = [self.refrain, "convert", trace, "--to", target, "-o", output or self.output(target),
+                "--format", "json", *options]
+        return subprocess.run(argv, check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=120, **how)
+
+    def convert(self, trace, target, *options, statuses=(0,)):
+        """What it says; None when this build lacks the format."""
+        done = self.run(trace, target, "--force", *options)
+        if done.returncode == 5 and target in NEEDS and NEEDS[target] in done.stderr:
+            self.skipped.add(target)
+            return None
+        check(done.returncode in statuses, "%s: status %d: %s" % (target, done.returncode, done.stderr))
+        said = json.loads(done.stdout)
+        for path in said["files"]:
+            check(os.path.exists(path), "%s: no %s" % (target, path))
+        return said
+
+    def check(self, trace, targets=ALL, statuses=(0,)):
+        """Converts to each format and reads that back. What was said of each."""
+        calls = readers.dumped(self.refrain, trace)
+        pairs = readers.matrix(self.refrain, trace)
+        everything = {}
+        for target in targets:
+            said = self.convert(trace, target, statuses=statuses)
+            if said is None:
+                continue
+            everything[target] = said
+            check(said["calls"] == len(calls), "%s: %d calls of %d" % (target, said["calls"], len(calls)))
+            if not readers.have(*TOOLS.get(target, ())):
+                self.skipped.add(target)
+                continue
+            path = self.output(target)
+            if target == "csv":
+                readers.check_csv(path, calls)
+            elif target == "sqlite":
+                readers.check_sqlite(path, calls, pairs)
+            elif target == "otf2":
+                readers.check_otf2(path, calls, pairs, has_otf2_module())
+            elif target == "perfetto":
+                readers.check_perfetto(said["files"], calls, pairs)
+            elif target == "ti":
+                readers.check_ti(path, pairs)
+            elif target == "paraver":
+                readers.check_paraver(path, calls, pairs)
+            elif target == "goal":
+                readers.check_goal(path, pairs)
+        return everything
+
+
+def has_otf2_module():
+    try:
+        import otf2  # noqa: F401
+        return True
+    except ImportError:
+        return False
