@@ -94,7 +94,8 @@ class ExternalSort {
   base::Status spill() {
     if (memory_.empty()) return base::Done{};
     if (fd_ < 0) {
-      std::string name = folder_ + "/.refrain-sort-XXXXXX";
+      std::string name = folder_ + "/.refrain-sort-";
+      name.append(6, 'X');  // what mkostemp() fills in
       fd_ = ::mkostemp(name.data(), O_CLOEXEC);
       if (fd_ < 0) return failed();
       ::unlink(name.c_str());

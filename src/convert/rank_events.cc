@@ -18,6 +18,10 @@ const Value& argument(const Signature& call, std::string_view name) {
   return value == nullptr ? kNothing : value->at_entry();
 }
 
+RankReader reader_of(const Job& job, Rank rank) {
+  return {job.trace, rank, job.trace.has_times() ? Times::kRead : Times::kSkip};
+}
+
 std::optional<uint64_t> bytes_of(const Trace& trace, const Value& counts, const Value& type) {
   const uint64_t count = analysis::sum_of_counts(counts);
   if (count == 0) return 0;
@@ -48,10 +52,7 @@ std::optional<uint64_t> receive_room(const Trace& trace, const Signature& call) 
 }
 
 RankEvents::RankEvents(Job& job, World& world, Rank rank)
-    : job_(job),
-      world_(world),
-      reader_(job.trace, rank, job.trace.has_times() ? Times::kRead : Times::kSkip),
-      decoder_(reader_, world.comms, world.places) {
+    : job_(job), world_(world), reader_(reader_of(job, rank)), decoder_(world.decoder(reader_)) {
   event_.rank = rank;
   const Pace pace = pace_of(job.trace, rank);
   for (const Location& location : job.trace.locations(rank)) {

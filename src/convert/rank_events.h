@@ -77,6 +77,7 @@ std::optional<uint64_t> receive_room(const Trace& trace, const Signature& call);
 // What all ranks of one conversion share.
 struct World {
   explicit World(const Trace& trace) : comms(trace) {}
+  waits::Decoder decoder(RankReader& reader) { return {reader, comms, places}; }
   waits::CommTable comms;
   waits::Decoder::Places places;
 };
