@@ -29,7 +29,7 @@ class ExternalSort {
   static_assert(std::is_trivially_copyable_v<Record>);
 
  public:
-  static constexpr size_t kMostBytes = size_t{64} << 20;
+  static constexpr size_t kMostBytes = size_t{32} << 20;
 
   explicit ExternalSort(std::string folder, size_t most_bytes = kMostBytes)
       : folder_(folder.empty() ? "." : std::move(folder)),
@@ -40,6 +40,8 @@ class ExternalSort {
   ExternalSort(const ExternalSort&) = delete;
 
   base::Status add(const Record& record) {
+    if (memory_.capacity() < most_ && memory_.size() == memory_.capacity())
+      memory_.reserve(std::min(most_, std::max<size_t>(16, 2 * memory_.size())));
     memory_.push_back(record);
     return memory_.size() < most_ ? base::Status(base::Done{}) : spill();
   }

@@ -52,16 +52,19 @@ std::optional<uint64_t> receive_room(const Trace& trace, const Signature& call) 
 }
 
 RankEvents::RankEvents(Job& job, World& world, Rank rank)
-    : job_(job), world_(world), reader_(reader_of(job, rank)), decoder_(world.decoder(reader_)) {
-  event_.rank = rank;
-  const Pace pace = pace_of(job.trace, rank);
-  for (const Location& location : job.trace.locations(rank)) {
+    : job_(job), world_(world), reader_(reader_of(job, rank)), decoder_(world.decoder(reader_)) {}
+
+void RankEvents::open() {
+  is_open_ = true;
+  event_.rank = reader_.rank();
+  const Pace pace = pace_of(job_.trace, event_.rank);
+  for (const Location& location : job_.trace.locations(event_.rank)) {
     Result<Cursor> cursor = reader_.cursor(location.thread);
     if (!cursor.ok()) continue;
     Thread thread;
     thread.number = location.thread;
     thread.calls = std::make_unique<waits::LookAhead>(
-        std::make_unique<CallOrder>(job.trace, std::move(*cursor), pace, counts_), decoder_);
+        std::make_unique<CallOrder>(job_.trace, std::move(*cursor), pace, counts_), decoder_);
     thread.has_call = thread.calls->next(thread.staged);
     threads_.push_back(std::move(thread));
   }
@@ -70,6 +73,7 @@ RankEvents::RankEvents(Job& job, World& world, Rank rank)
 RankEvents::~RankEvents() = default;
 
 const Event* RankEvents::next() {
+  if (!is_open_) open();
   Thread* first = nullptr;
   for (Thread& thread : threads_)
     if (thread.has_call &&

@@ -117,6 +117,7 @@ class RankEvents {
     uint64_t sent = 0, received = 0;
   };
 
+  void open();
   void decode(const waits::StagedCall& staged);
   Request& make_request(const waits::Op& op, const Signature& call);
   void post(const waits::StagedCall& staged, SignatureId id, Request& request);
@@ -137,6 +138,7 @@ class RankEvents {
   waits::Decoder decoder_;
   CallOrder::Counts counts_;
   std::vector<Thread> threads_;
+  bool is_open_ = false;
   Event event_;
   std::unordered_map<SignatureId, Request> requests_;
   std::unordered_map<int64_t, Step> matched_;  // by message object: what MPI_Mprobe took
