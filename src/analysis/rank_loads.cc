@@ -1,0 +1,74 @@
+#include "analysis/rank_loads.h"
+
+#include <algorithm>
+
+#include "analysis/payload.h"
+#include "format/trace_data.h"
+
+namespace refrain::analysis {
+
+RankLoadFold::RankLoadFold(const Trace& trace) : trace_(trace) {
+  std::vector<CallId>& functions = out_.functions;
+  for (SignatureId id = 0; id < trace.signature_count(); ++id)
+    functions.push_back(trace.call_of(id));
+  std::sort(functions.begin(), functions.end());
+  functions.erase(std::unique(functions.begin(), functions.end()), functions.end());
+  for (SignatureId id = 0; id < trace.signature_count(); ++id)
+    place_of_.push_back(static_cast<uint32_t>(
+        std::lower_bound(functions.begin(), functions.end(), trace.call_of(id)) -
+        functions.begin()));
+  out_.loads.resize(functions.size(), std::vector<Load>(static_cast<size_t>(trace.rank_count())));
+}
+
+void RankLoadFold::add(RankReader& reader, const std::vector<Trace::Occurrence>& occurrences,
+                       waits::Decoder& ops) {
+  const auto rank = static_cast<size_t>(reader.rank());
+  TransferReader transfers(reader);
+  double sum_ns = 0;
+  std::vector<uint32_t> places;
+  for (const Trace::Occurrence& seen : occurrences) {
+    if (seen.calls == 0) continue;
+    const uint32_t place = place_of_[seen.signature];
+    places.push_back(place);
+    Load& load = out_.loads[place][rank];
+    const Durations durations = trace_.durations(seen.signature);
+    const double mean =
+        durations.count == 0 ? 0 : durations.sum_ns / static_cast<double>(durations.count);
+    const double ns = mean * static_cast<double>(seen.calls);
+    load.calls = refrain::analysis::add(load.calls, seen.calls);
+    load.time_ns += ns;
+    sum_ns += ns;
+    for (const Transfer& t : transfers.transfers(seen.signature))
+      load.bytes =
+          refrain::analysis::add(load.bytes, multiply(t.bytes, multiply(t.repeat, seen.calls)));
+    add_pairs(reader, ops, reader.signature(seen.signature), ns);
+  }
+  const auto& totals = trace_.data().totals;
+  if (rank >= totals.size() || sum_ns <= 0 || totals[rank].in_mpi_ns == 0) return;
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  const double scale = static_cast<double>(totals[rank].in_mpi_ns) / sum_ns;
+  for (const uint32_t place : places) out_.loads[place][rank].time_ns *= scale;
+}
+
+void RankLoadFold::add_pairs(RankReader& reader, waits::Decoder& ops, const Signature& call,
+                             double ns) {
+  const waits::Op& op = ops.op(call);
+  const Rank me = reader.rank(), all = trace_.rank_count();
+  const auto count = [&](const waits::Op& of, double share) {
+    const bool sends = of.send.peer >= 0 && of.send.peer < all;
+    const bool receives = of.receive.peer >= 0 && of.receive.peer < all;
+    const double each = sends && receives ? share / 2 : share;
+    if (sends) out_.pair_ns[{me, of.send.peer}] += each;
+    if (receives) out_.pair_ns[{of.receive.peer, me}] += each;
+  };
+  if (!op.is_persistent) count(op, ns);
+  if (op.action != waits::Action::kComplete || op.requests.empty()) return;
+  const double share = ns / static_cast<double>(op.requests.size());
+  for (const waits::RequestUse& use : op.requests)
+    if (use.request < trace_.signature_count()) count(ops.op_of(use.request), share);
+}
+
+RankLoads RankLoadFold::take() { return std::move(out_); }
+
+}  // namespace refrain::analysis

@@ -1,0 +1,53 @@
+// What each rank did with each function, and what each pair of ranks took: totals per rank, folded
+// over the grammars. One pass over ranks and their signatures answers both.
+//
+// Times of a trace without times of single calls follow from the means of each signature over all
+// ranks: a rank's times are made to add up to its own total in MPI, which the trace has.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/transfers.h"
+#include "analysis/waits/comms.h"
+#include "analysis/waits/op.h"
+#include "refrain/calls.h"
+#include "refrain/trace.h"
+
+namespace refrain::analysis {
+
+struct Load {
+  uint64_t calls = 0;
+  uint64_t bytes = 0;  // handed in, see transfers.h
+  double time_ns = 0;
+};
+
+struct RankLoads {
+  std::vector<CallId> functions;         // that the run calls, ascending
+  std::vector<std::vector<Load>> loads;  // by place in `functions`, then by rank
+  // Time of sends and receives, and of their completions shared evenly among the messages that
+  // each completes; by (source, dest). From means per signature.
+  std::map<std::pair<Rank, Rank>, double> pair_ns;
+};
+
+class RankLoadFold {
+ public:
+  explicit RankLoadFold(const Trace& trace);
+
+  // `ops` decodes for the reader's rank. Every rank once.
+  void add(RankReader& reader, const std::vector<Trace::Occurrence>& occurrences,
+           waits::Decoder& ops);
+  RankLoads take();
+
+ private:
+  void add_pairs(RankReader& reader, waits::Decoder& ops, const Signature& call, double ns);
+
+  const Trace& trace_;
+  RankLoads out_;
+  std::vector<uint32_t> place_of_;  // by signature: in `functions`
+};
+
+}  // namespace refrain::analysis
