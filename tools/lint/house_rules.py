@@ -24,7 +24,7 @@ kIgnoredFolders = {"build", ".git", "__pycache__"}
 kForbidden = ["/wo" "rk/", "../sha" "red", "iss" "ue #", "TO" "DO", "FIX" "ME", "X" "XX",
               "FIND" "INGS", "PEE" "RS.md", "DES" "IGN.md", "DES" "IGN:", "MOD" "ELS.md"]
 kNamedByOthers = {"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE",
-                  "CMakeLists.txt", "CMakePresets.json", "Makefile"}
+                  "CMakeLists.txt", "CMakePresets.json", "Makefile", "package-lock.json"}
 
 
 kOpensFunction = re.compile(

@@ -1,0 +1,161 @@
+// refrain report: one page that shows a run; for several traces a folder with an index.
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "format/encode/encode.h"
+#include "report/page/index_page.h"
+#include "report/page/page.h"
+
+namespace refrain::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReportOptions {
+  std::vector<std::string> traces;
+  std::string output;
+  std::string format = "html";
+  bool force = false;
+};
+
+// One line on a terminal that says what is being done.
+class Progress {
+ public:
+  explicit Progress(std::string what)
+      : what_(std::move(what)), shown_(isatty(STDERR_FILENO) == 1) {}
+  ~Progress() {
+    if (shown_) std::fprintf(stderr, "\r\033[K");
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void say(std::string_view step) {
+    if (shown_)
+      std::fprintf(stderr, "\r\033[K%s: %.*s ...", what_.c_str(), static_cast<int>(step.size()),
+                   step.data());
+  }
+
+ private:
+  std::string what_;
+  bool shown_;
+};
+
+report::PageData data_of(const Trace& trace) {
+  Progress progress(fs::path(trace.name()).filename().string());
+  report::PageOptions options;
+  options.progress = [&](std::string_view step) { progress.say(step); };
+  options.timeline.progress = [&](uint64_t done, uint64_t all) {
+    if (done % 64 == 0)
+      progress.say("timeline, row " + std::to_string(done) + " of " + std::to_string(all));
+  };
+  const report::PageAnswers answers = report::page_answers(trace, options);
+  progress.say("page");
+  reader::Symbols symbols;
+  return report::page_data({trace, answers, symbols, options});
+}
+
+std::string title_of(const report::PageData& data) {
+  const auto program = data.json["info"].value("program", std::string());
+  return fs::path(program).filename().string() + " - refrain report";
+}
+
+Status may_write(const std::string& path, bool force) {
+  std::error_code ignored;
+  if (!force && fs::exists(path, ignored))
+    return base::usage("is there already; name another with -o, or say --force", path);
+  return base::Done{};
+}
+
+int report_one(const ReportOptions& options) {
+  const bool is_json = options.format == "json";
+  std::string output = options.output;
+  if (output.empty() && !is_json) output = "report.html";
+  if (!output.empty())
+    if (const Status free = may_write(output, options.force); !free.ok())
+      return report(free.error());
+  const auto trace = Trace::open(options.traces[0]);
+  if (!trace.ok()) return report(trace.error());
+  const report::PageData data = data_of(*trace);
+  const std::string text =
+      is_json ? report::page_json(data) : report::page_html(data, title_of(data));
+  if (output.empty()) {
+    const int status = print(text);
+    return status != 0 ? status : status_of(*trace);
+  }
+  const Status written = format::write_file_atomically(output, text);
+  if (!written.ok()) return report(written.error());
+  return status_of(*trace);
+}
+
+// Every page is whole or not there; the index comes last, when all that it names are.
+int report_many(const ReportOptions& options) {
+  const fs::path folder = options.output.empty() ? "report" : options.output;
+  const std::vector<std::string> names = report::page_names(options.traces);
+  std::error_code failed;
+  if (fs::exists(folder, failed) && !fs::is_directory(folder, failed))
+    return report(
+        base::usage("is a file; several traces make a folder, name one with -o", folder.string()));
+  for (const std::string& name : names)
+    if (const Status free = may_write((folder / name).string(), options.force); !free.ok())
+      return report(free.error());
+  const std::string index = (folder / "index.html").string();
+  if (const Status free = may_write(index, options.force); !free.ok()) return report(free.error());
+  fs::create_directories(folder, failed);
+  if (failed)
+    return report(base::fail("cannot make the folder (" + failed.message() + ")", folder.string()));
+  std::vector<nlohmann::ordered_json> entries;
+  int status = 0;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto trace = Trace::open(options.traces[i]);
+    if (!trace.ok()) return report(trace.error());
+    const report::PageData data = data_of(*trace);
+    const Status written = format::write_file_atomically((folder / names[i]).string(),
+                                                         report::page_html(data, title_of(data)));
+    if (!written.ok()) return report(written.error());
+    entries.push_back(report::index_entry(data, names[i]));
+    if (const int one = status_of(*trace); one != 0) status = one;
+  }
+  const Status written = format::write_file_atomically(
+      index, report::page_html(report::index_data(entries), "refrain reports"));
+  return written.ok() ? status : report(written.error());
+}
+
+int run(const ReportOptions& options) {
+  if (options.format == "html" && !report::why_no_pages().empty())
+    return report(base::unsupported(
+        std::string(report::why_no_pages()) +
+        ", which the page needs; install npm and build again, or use --format json"));
+  if (options.traces.size() == 1) return report_one(options);
+  if (options.format != "html")
+    return report(base::usage("--format " + options.format + " takes one trace"));
+  return report_many(options);
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* verb = app.add_subcommand("report", "One page that shows a run: open it in a browser");
+  verb->add_option("trace", options->traces, "Trace file (.rfn); several make a folder")
+      ->required();
+  verb->add_option("-o,--output", options->output,
+                   "Page to write [report.html]; for several traces a folder [report]");
+  verb->add_option("--format", options->format,
+                   "html, or json: the data of the page, to stdout without -o")
+      ->check(CLI::IsMember({"html", "json"}))
+      ->capture_default_str();
+  verb->add_flag("--force", options->force, "Overwrite the output");
+  verb->footer(
+      "The page is one file without anything outside of it: no network, no server. It shows most "
+      "for a trace that was recorded with --timing exact or bins:0.02.");
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,105 @@
+#include "report/page/call_details.h"
+
+#include <utility>
+
+#include "report/json_text.h"
+#include "report/value_text.h"
+
+namespace refrain::report {
+
+using Json = nlohmann::ordered_json;
+using analysis::waits::Action;
+using analysis::waits::Op;
+
+namespace {
+
+constexpr size_t kMostValueBytes = 300;  // of one parameter
+constexpr size_t kMostRequests = 4096;   // of one call
+
+void append(std::string& out, const Trace& trace, std::string_view name, const Value& value) {
+  std::string text;
+  const bool whole = append_value(text, value, trace, Style::kText, kMostValueBytes);
+  if (!out.empty()) out += ", ";
+  out += name;
+  out += '=';
+  out += text.substr(0, kMostValueBytes);
+  if (!whole || text.size() > kMostValueBytes) out += " ...";
+}
+
+bool sends(const Op& op) { return op.action == Action::kSend || op.action == Action::kSendReceive; }
+bool receives(const Op& op) {
+  return op.action == Action::kReceive || op.action == Action::kSendReceive ||
+         op.action == Action::kMatchedProbe;
+}
+
+}  // namespace
+
+std::string arguments_text(const Trace& trace, const Signature& call) {
+  std::string out;
+  for (const Argument& arg : call.args) {
+    append(out, trace, arg.name, arg.value.at_exit());
+    if (arg.value.kind == ValueKind::kChanged)
+      append(out, trace, std::string(arg.name) + "_in", arg.value.at_entry());
+  }
+  if (!call.matched.is_null()) append(out, trace, "matched", call.matched);
+  if (!call.result.is_null()) append(out, trace, call.failed() ? "rc" : "return", call.result);
+  if (call.failed()) append(out, trace, "error_class", call.error_class);
+  return printable(out);
+}
+
+GroupDetails::GroupDetails(const Trace& trace, std::vector<SignatureId> signatures)
+    : trace_(trace), signatures_(std::move(signatures)), details_(signatures_.size()) {}
+
+void GroupDetails::End::add(const analysis::waits::MessageEnd& end, bool here) {
+  const auto known = [](int64_t v) { return v == analysis::waits::kAny ? -1 : v; };
+  is_used = is_used || here;
+  comm.append(here ? static_cast<int64_t>(end.comm) : -1);
+  peer.append(here ? known(end.peer) : -2);
+  tag.append(here ? known(end.tag) : -1);
+}
+
+void GroupDetails::add(RankReader& reader, analysis::waits::Decoder& ops) {
+  for (size_t i = 0; i < signatures_.size(); ++i) {
+    const Signature& call = reader.signature(signatures_[i]);
+    Detail& detail = details_[i];
+    detail.text.add(arguments_text(trace_, call));
+    const Op& op = ops.op(call);
+    detail.send.add(op.send, sends(op));
+    detail.receive.add(op.receive, receives(op));
+    if (ranks_ > 0) continue;
+    detail.starts = op.action == Action::kStart;
+    detail.persistent = op.is_persistent;
+    detail.makes_request = op.makes_request;
+    detail.in_vain = !op.in_vain.empty();
+    if (op.action == Action::kStart || op.action == Action::kComplete)
+      for (size_t k = 0; k < op.requests.size() && k < kMostRequests; ++k)
+        detail.completes.push_back(op.requests[k].request);
+  }
+  ++ranks_;
+}
+
+size_t GroupDetails::cost() const {
+  size_t sum = 0;
+  for (const Detail& d : details_) sum += d.text.cost() + d.completes.size() + 4;
+  return sum;
+}
+
+Json GroupDetails::to_json() const {
+  Json out = Json::array();
+  for (const Detail& d : details_) {
+    Json item = {{"text", d.text.to_json()}};
+    const auto put = [&](const char* name, const End& end) {
+      if (end.is_used) item[name] = {runs_json(end.comm), runs_json(end.peer), runs_json(end.tag)};
+    };
+    put("send", d.send);
+    put("receive", d.receive);
+    if (!d.completes.empty()) item[d.starts ? "starts" : "completes"] = d.completes;
+    if (d.persistent) item["persistent"] = true;
+    if (d.makes_request) item["request"] = true;
+    if (d.in_vain) item["in_vain"] = true;
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
+}  // namespace refrain::report

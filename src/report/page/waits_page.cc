@@ -1,0 +1,170 @@
+// Wait states: severities as columns, and what leads to the calls behind them.
+
+#include <algorithm>
+#include <map>
+
+#include "report/page/page.h"
+#include "report/profile_rows.h"
+#include "report/waits_rows.h"
+
+namespace refrain::report {
+
+using Json = nlohmann::ordered_json;
+using Numbers = std::vector<int64_t>;
+namespace waits = analysis::waits;
+
+namespace {
+
+constexpr size_t kMostDelays = 200;
+constexpr size_t kMostParts = 200;
+
+class Writer {
+ public:
+  explicit Writer(const PageView& view) : view_(view), names_(view.trace, view.symbols) {}
+
+  void write(PageData& out) {
+    const waits::WaitStates& w = *view_.answers.waits;
+    Json json;
+    json["total_ns"] = w.total_ns;
+    json["patterns"] = patterns();
+    put_severities(out.columns);
+    put_explained(out.columns);
+    json["delays"] = Json::array();
+    for (size_t i = 0; i < std::min(w.delays.size(), kMostDelays); ++i)
+      json["delays"].push_back(delay(w.delays[i]));
+    json["critical_ns"] = w.critical_ns;
+    json["critical_path"] = Json::array();
+    for (size_t i = 0; i < std::min(w.critical_path.size(), kMostParts); ++i) {
+      const auto& part = w.critical_path[i];
+      json["critical_path"].push_back({{"rank", part.rank},
+                                       {"from", place(part.from_path, part.from_call)},
+                                       {"to", place(part.to_path, part.to_call)},
+                                       {"ns", part.ns}});
+    }
+    json["counts"] = counts();
+    json["paths"] = paths_;
+    json["calls"] = calls_;
+    Numbers total, useful, waiting;
+    for (const waits::RankTime& r : w.ranks) {
+      total.push_back(static_cast<int64_t>(r.total_ns));
+      useful.push_back(static_cast<int64_t>(r.useful_ns));
+      waiting.push_back(static_cast<int64_t>(r.waiting_ns));
+    }
+    out.columns.put("waits.rank_total", std::move(total));
+    out.columns.put("waits.rank_useful", std::move(useful));
+    out.columns.put("waits.rank_waiting", std::move(waiting));
+    out.json["waits"] = std::move(json);
+  }
+
+ private:
+  static Json patterns() {
+    Json out = Json::array();
+    for (int i = 0; i < waits::kPatterns; ++i) {
+      const auto pattern = static_cast<waits::Pattern>(i);
+      out.push_back({{"name", name_of(pattern)},
+                     {"title", title_of(pattern)},
+                     {"parent", static_cast<int>(parent_of(pattern))},
+                     {"depth", depth_of(pattern)}});
+    }
+    return out;
+  }
+
+  int64_t path(DefinitionId id) {
+    const auto [known, is_new] = path_numbers_.try_emplace(id, paths_.size());
+    if (is_new) paths_.push_back(names_.text(id));
+    return static_cast<int64_t>(known->second);
+  }
+  int64_t call(CallId id) {
+    const auto [known, is_new] = call_numbers_.try_emplace(id, calls_.size());
+    if (is_new) calls_.push_back(call_or_edge(id));
+    return static_cast<int64_t>(known->second);
+  }
+  Json place(DefinitionId at, CallId function) {
+    return {{"call", call(function)}, {"path", function == 0 ? Json() : Json(path(at))}};
+  }
+  Json delay(const waits::Delay& d) {
+    return {{"pattern", static_cast<int>(d.pattern)},
+            {"rank", d.rank},
+            {"from", place(d.from_path, d.from_call)},
+            {"to", place(d.to_path, d.to_call)},
+            {"ns", d.short_term_ns + d.long_term_ns}};
+  }
+
+  void put_severities(Columns& out) {
+    Numbers pattern, at, function, rank, ns, count;
+    for (const waits::Severity& s : view_.answers.waits->severities) {
+      pattern.push_back(static_cast<int64_t>(s.pattern));
+      at.push_back(path(s.path));
+      function.push_back(call(s.call));
+      rank.push_back(s.rank);
+      ns.push_back(static_cast<int64_t>(s.ns));
+      count.push_back(static_cast<int64_t>(s.count));
+    }
+    out.put("waits.pattern", std::move(pattern));
+    out.put("waits.path", std::move(at));
+    out.put("waits.call", std::move(function));
+    out.put("waits.rank", std::move(rank));
+    out.put("waits.ns", std::move(ns));
+    out.put("waits.count", std::move(count));
+  }
+
+  void put_explained(Columns& out) {
+    Numbers rank, thread, seq, pattern, at, function, wait, partner, partner_seq, begin;
+    for (const waits::Explained& e : view_.answers.waits->explained) {
+      rank.push_back(e.rank);
+      thread.push_back(e.thread);
+      seq.push_back(static_cast<int64_t>(e.seq));
+      pattern.push_back(static_cast<int64_t>(e.pattern));
+      at.push_back(path(e.path));
+      function.push_back(call(e.call));
+      wait.push_back(static_cast<int64_t>(e.wait_ns));
+      begin.push_back(static_cast<int64_t>(e.begin_ns));
+      partner.push_back(e.partner);
+      partner_seq.push_back(e.partner < 0 ? -1 : static_cast<int64_t>(e.partner_seq));
+    }
+    out.put("explained.rank", std::move(rank));
+    out.put("explained.thread", std::move(thread));
+    out.put("explained.seq", std::move(seq));
+    out.put("explained.pattern", std::move(pattern));
+    out.put("explained.path", std::move(at));
+    out.put("explained.call", std::move(function));
+    out.put("explained.ns", std::move(wait));
+    out.put("explained.begin", std::move(begin));
+    out.put("explained.partner", std::move(partner));
+    out.put("explained.partner_seq", std::move(partner_seq));
+  }
+
+  // What makes the numbers less sure.
+  Json counts() const {
+    const waits::Counts& c = view_.answers.waits->counts;
+    return {{"calls", c.calls},
+            {"messages", c.messages},
+            {"collective_calls", c.collectives},
+            {"waits", c.waits},
+            {"unmatched_sends", c.unmatched_sends},
+            {"unmatched_receives", c.unmatched_receives},
+            {"incomplete_collectives", c.incomplete_collectives},
+            {"unknown_messages", c.unknown_messages},
+            {"repaired_messages", c.repaired_messages},
+            {"dropped", c.dropped}};
+  }
+
+  const PageView& view_;
+  PathNames names_;
+  std::map<DefinitionId, size_t> path_numbers_;
+  std::map<CallId, size_t> call_numbers_;
+  std::vector<std::string> paths_, calls_;
+};
+
+}  // namespace
+
+void put_waits(const PageView& view, PageData& out) {
+  if (view.answers.waits) {
+    Writer(view).write(out);
+    return;
+  }
+  out.json["waits"] = Json();
+  out.json["no_waits"] = view.answers.no_waits;
+}
+
+}  // namespace refrain::report

@@ -1,0 +1,81 @@
+// The page, from its data.
+import './style.css';
+import { comparePage } from './compare.js';
+import { readData } from './data.js';
+import { densitySection } from './density.js';
+import { button, h, replace, tip } from './dom.js';
+import { environmentSection } from './environment.js';
+import * as format from './format.js';
+import { Graph } from './graph.js';
+import { Matrix } from './matrix.js';
+import { Model } from './model.js';
+import { profileSection } from './profile.js';
+import { sizesSection } from './sizes.js';
+import { Timeline } from './timeline/section.js';
+import { verdictSection, warning } from './verdict.js';
+import { Waits } from './waits.js';
+
+const kSections = [['verdict', 'Verdict'], ['timeline', 'Timeline'], ['matrix', 'Matrix'], ['graph', 'Topology'],
+  ['density', 'Density'], ['profile', 'Profile'], ['sizes', 'Sizes'], ['waits', 'Waits'],
+  ['environment', 'Environment']];
+
+function themeButton() {
+  const next = { auto: 'light', light: 'dark', dark: 'auto' };
+  const root = document.documentElement;
+  const out = button('Colours: auto', () => {
+    const theme = next[root.dataset.theme || 'auto'];
+    root.dataset.theme = theme;
+    out.textContent = `Colours: ${theme}`;
+    document.dispatchEvent(new Event('themechange'));
+  }, 'Light or dark');
+  return out;
+}
+
+function reportPage(data) {
+  const { info } = data.json;
+  const patterns = data.json.waits ? data.json.waits.patterns : [];
+  const model = new Model(data);
+  const timeline = new Timeline(model, patterns);
+  // What other sections lead to: the calls behind a number.
+  const links = {
+    show: (text, rank) => timeline.show(text, rank),
+    goto: (rank, thread, seq) => timeline.goto(rank, thread, seq),
+    longestWait(rank, pattern) {
+      const { explained } = model;
+      const waits = new Waits(data, links);
+      for (let i = 0; i < explained.rank.length; ++i)
+        if (explained.rank[i] === rank && (!pattern || waits.contains(pattern, explained.pattern[i]))) {
+          timeline.goto(rank, explained.thread[i], explained.seq[i]);
+          return;
+        }
+    },
+  };
+  const name = info.program.split('/').pop();
+  const matrix = new Matrix(data, links);
+  const graph = new Graph(data, links);
+  // For tests, and for people with a console.
+  window.refrain = { data, model, timeline, matrix, graph, format };
+  return [
+    h('header', {}, h('h1', {}, name || 'Refrain report'), h('p', { class: 'command' }, info.command),
+      h('nav', { 'aria-label': 'Sections' }, kSections.map(([id, title]) => h('a', { href: `#${id}` }, title)), themeButton())),
+    warning(info), verdictSection(data, links), timeline.element(), h('div', { class: 'two' }, matrix.element(), graph.element()),
+    densitySection(data, links), profileSection(data, links), sizesSection(data, links),
+    new Waits(data, links).element(), environmentSection(data),
+    h('footer', {}, `refrain report of ${data.json.trace}`)];
+}
+
+async function start() {
+  const page = document.getElementById('page');
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change',
+    () => document.dispatchEvent(new Event('themechange')));
+  try {
+    const data = await readData(document.getElementById('data'));
+    replace(page, data.json.kind === 'index' ? comparePage(data) : reportPage(data), tip.element);
+    document.documentElement.dataset.ready = 'yes';
+  } catch (error) {
+    replace(page, h('p', { class: 'bar', role: 'alert' }, `This page cannot be drawn: ${error.message}. It needs a ` +
+      'browser of 2023 or later.'));
+    throw error;
+  }
+}
+start();

@@ -1,0 +1,74 @@
+// How large messages are: a histogram by powers of two, drawn by uPlot, with its numbers as a table.
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { themed } from './colours.js';
+import { choice, h, replace, section } from './dom.js';
+import * as format from './format.js';
+import { collectiveTable } from './profile.js';
+import { table } from './table.js';
+
+const kKinds = { p2p: ['messages', '#0072b2'], collective: ['collectives', '#009e73'], rma: ['one-sided', '#cc79a7'],
+  io: ['files', '#c9b400'] };
+
+function upTo(from) {
+  if (from === 0) return '0 B';
+  return from === 1 ? '1 B' : `${format.bytes(from)} to ${format.bytes(from * 2 - 1)}`;
+}
+
+function chart(sizes, metric) {
+  const kinds = Object.keys(kKinds).filter((kind) => sizes.some((s) => s.kind === kind));
+  const bucket = (s) => (s.from_bytes === 0 ? 0 : Math.round(Math.log2(s.from_bytes)) + 1);
+  const first = Math.min(...sizes.map(bucket));
+  const last = Math.max(...sizes.map(bucket));
+  const x = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  const series = kinds.map((kind) => x.map((b) => {
+    const found = sizes.find((s) => s.kind === kind && bucket(s) === b);
+    return found && found[metric] > 0 ? found[metric] : null;
+  }));
+  const box = h('div', { class: 'chart' });
+  const text = metric === 'bytes' ? format.bytes : format.count;
+  const make = () => {
+    box.replaceChildren();
+    const axis = { stroke: themed('--soft'), grid: { stroke: themed('--grid') }, ticks: { stroke: themed('--line') } };
+    const part = 0.8 / kinds.length;
+    return new uPlot({
+      width: Math.max(260, box.clientWidth), height: 240, legend: { live: false }, cursor: { show: false },
+      scales: { x: { time: false, range: [first - 0.6, last + 0.6] }, y: { distr: 3, log: 10,
+        range: (u, low, high) => [0.5, Math.max(10, (high || 1) * 2)] } },
+      axes: [{ ...axis, values: (u, ticks) => ticks.map((t) => (Number.isInteger(t)
+        ? format.bytes(t === 0 ? 0 : 2 ** (t - 1)) : '')), space: 60 },
+      { ...axis, values: (u, ticks) => ticks.map((t) => (t >= 1 && Number.isInteger(Math.log10(t)) ? text(t) : '')),
+        size: 74 }],
+      series: [{}, ...kinds.map((kind, i) => ({ label: kKinds[kind][0], stroke: kKinds[kind][1],
+        fill: kKinds[kind][1], points: { show: false },
+        paths: uPlot.paths.bars({ size: [part, 60], align: kinds.length === 1 ? 0 : i % 2 === 0 ? -1 : 1 }) }))],
+    }, [x, ...series], box);
+  };
+  let plot = null;
+  const redo = () => {
+    if (plot) plot.destroy();
+    plot = make();
+  };
+  new ResizeObserver(() => {
+    if (!plot || Math.abs(plot.width - box.clientWidth) > 2) redo();
+  }).observe(box);
+  document.addEventListener('themechange', redo);
+  return box;
+}
+
+export function sizesSection(data, links) {
+  const { sizes } = data.json.profile;
+  const box = h('div');
+  const show = (metric) => replace(box, chart(sizes, metric), table([
+    { title: 'kind', value: (r) => r.kind, text: (r) => kKinds[r.kind][0] },
+    { title: 'size', number: true, value: (r) => r.from_bytes, text: (r) => upTo(r.from_bytes) },
+    { title: 'transfers', number: true, value: (r) => r.transfers, text: (r) => format.count(r.transfers) },
+    { title: 'bytes', number: true, value: (r) => r.bytes, text: (r) => format.bytes(r.bytes) }], sizes,
+  { most: 8, caption: 'sizes' }));
+  if (sizes.length > 0) show('transfers');
+  return section('sizes', 'Sizes of messages, and collectives',
+    'Look for very many small messages, which cost the network\'s latency each, and for collectives with a large share ' +
+    'of the time.',
+    sizes.length > 0 ? choice('Show', [['transfers', 'number'], ['bytes', 'bytes']], 'transfers', show)
+      : h('p', {}, 'Nothing was transferred.'), box, h('h3', {}, 'Collectives'), collectiveTable(data, links));
+}
