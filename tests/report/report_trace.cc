@@ -1,0 +1,154 @@
+// Writes the traces that the tests of the report look at.
+//
+//   report_trace halo ROWS COLUMNS ITERATIONS exact|none OUT.rfn
+//     a halo exchange on a torus: 4 Irecv, 4 Isend, a Waitall an iteration
+//   report_trace hostile OUT.rfn
+//     names that want to be markup, script or shell; nothing of it may come to life
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "format/encode/encode.h"
+#include "reader/test_trace.h"
+
+namespace {
+
+using namespace refrain;
+using format::Expr;
+using reader::fixed;
+using reader::ShapeWriter;
+using reader::TraceBuilder;
+using Times = std::vector<std::pair<uint64_t, uint64_t>>;
+
+// One step along a dimension of a torus.
+Expr step(int64_t stride, int64_t extent, int64_t by) {
+  return Expr{Expr::Kind::kCart, stride, extent, by};
+}
+
+class Halo {
+ public:
+  Halo(int64_t rows, int64_t columns, int iterations)
+      : rows_(rows), columns_(columns), builder_(static_cast<uint64_t>(rows * columns)) {
+    const uint32_t world = builder_.world();
+    std::vector<int64_t> members;
+    for (int64_t r = 0; r < rows * columns; ++r) members.push_back(r);
+    grid_ = builder_.comm(1, members);
+    type_ = builder_.predefined_type("MPI_DOUBLE", 8);
+    site_ = builder_.site("/no/such/halo", "", 0x100);
+    ShapeWriter cart = call("MPI_Cart_create"), end = call("MPI_Finalize");
+    cart.object(world).integer(2);
+    numbers(cart, {rows_, columns_});
+    numbers(cart, {1, 1});
+    cart.integer(0).object(grid_);
+    std::vector<uint32_t> calls = {builder_.signature(call("MPI_Init").none().none()),
+                                   builder_.signature(cart)};
+    const std::vector<uint32_t> round = round_of_calls();
+    for (int i = 0; i < iterations; ++i) calls.insert(calls.end(), round.begin(), round.end());
+    calls.push_back(builder_.signature(end));
+    calls_ = calls;
+    builder_.group(members, calls);
+  }
+
+  // Some ranks are slower than others, in a way that a picture shows.
+  void run(bool with_times) {
+    std::mt19937_64 random(1);
+    for (int64_t rank = 0; rank < rows_ * columns_; ++rank) {
+      uint64_t now = 0, in_mpi = 0;
+      Times times;
+      for (const uint32_t id : calls_) {
+        const uint64_t begin = now + 100 + random() % 50 + (id == wait_ ? slow(rank) : 0);
+        const uint64_t end = begin + (id == wait_ ? 4000 + random() % 2000 : 150 + random() % 100);
+        count(id, end - begin);
+        in_mpi += end - begin;
+        times.emplace_back(begin, end);
+        now = end;
+      }
+      builder_.data().totals[static_cast<size_t>(rank)] = {in_mpi, now - in_mpi, {}};
+      builder_.data().meta.duration_ns = std::max(builder_.data().meta.duration_ns, now);
+      if (with_times) builder_.times(static_cast<uint64_t>(rank), times);
+    }
+  }
+  format::TraceData& data() { return builder_.data(); }
+
+ private:
+  ShapeWriter call(std::string_view name) {
+    ShapeWriter out(name);
+    out.object(site_);
+    return out;
+  }
+  static void numbers(ShapeWriter& out, const std::vector<int64_t>& values) {
+    out.array(values.size());
+    for (const int64_t v : values) out.repeat(1).integer(v);
+  }
+  std::vector<uint32_t> round_of_calls() {
+    const Expr partners[4] = {step(columns_, rows_, -1), step(columns_, rows_, 1),
+                              step(1, columns_, -1), step(1, columns_, 1)};
+    std::vector<uint32_t> out;
+    for (int i = 0; i < 8; ++i) {
+      const bool is_receive = i < 4;
+      const int side = i % 4;
+      out.push_back(builder_.signature(call(is_receive ? "MPI_Irecv" : "MPI_Isend")
+                                           .heap(side, 0)
+                                           .integer(128)
+                                           .object(type_)
+                                           .integer(partners[side])
+                                           .integer(is_receive ? side ^ 1 : side)
+                                           .object(grid_)
+                                           .new_request(0)));
+    }
+    ShapeWriter wait = call("MPI_Waitall");
+    wait.integer(8).array(8);
+    for (const uint32_t id : out) wait.repeat(1).request(id);
+    wait.none();
+    wait_ = builder_.signature(wait);
+    out.push_back(wait_);
+    return out;
+  }
+  uint64_t slow(int64_t rank) const { return rank % columns_ == 2 ? 3000 : 500; }
+  void count(uint32_t id, uint64_t ns) {
+    format::DurationStats& stats = builder_.data().durations[id];
+    stats.min_ns = stats.sum_ns == 0 ? ns : std::min(stats.min_ns, ns);
+    stats.max_ns = std::max(stats.max_ns, ns);
+    stats.sum_ns += static_cast<double>(ns);
+    size_t bucket = 0;
+    while (ns >> (bucket + 1) != 0) ++bucket;
+    stats.histogram.add(bucket, 1);
+  }
+
+  int64_t rows_, columns_;
+  TraceBuilder builder_;
+  uint32_t grid_ = 0, type_ = 0, site_ = 0, wait_ = UINT32_MAX;
+  std::vector<uint32_t> calls_;
+};
+
+format::TraceData& hostile(Halo& halo) {
+  static const std::string kMarkup =
+      "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
+  format::TraceData& data = halo.data();
+  data.meta.text["program"] = "/bin/" + kMarkup + "$(reboot)`reboot`'\";";
+  data.meta.text["command"] = kMarkup + " &amp; <!-- \\u003c ${x} \x01\x7f";
+  data.meta.text["<b>key</b>"] = kMarkup;
+  data.meta.hosts = {kMarkup};
+  data.meta.complete = false;
+  data.losses.push_back({"spool_full", 17, 1, kMarkup});
+  return data;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string kind = argc > 1 ? argv[1] : "";
+  if (!(kind == "halo" && argc == 7) && !(kind == "hostile" && argc == 3)) return 2;
+  const bool is_halo = kind == "halo";
+  Halo halo(is_halo ? std::atoll(argv[2]) : 2, is_halo ? std::atoll(argv[3]) : 4,
+            is_halo ? std::atoi(argv[4]) : 20);
+  halo.run(!is_halo || std::string(argv[5]) == "exact");
+  if (!is_halo) hostile(halo);
+  const auto bytes = format::encode(halo.data());
+  if (!bytes.ok()) return std::fprintf(stderr, "%s\n", bytes.error().to_string().c_str()), 1;
+  const auto written = format::write_file_atomically(argv[argc - 1], *bytes);
+  return written.ok() ? 0 : 1;
+}
