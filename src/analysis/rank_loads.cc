@@ -7,6 +7,15 @@
 
 namespace refrain::analysis {
 
+const waits::Op& op_of(waits::Decoder& ops, const Signature& call) {
+  constexpr uint64_t kMostElements = uint64_t{1} << 20;
+  static const waits::Op kNothing;
+  for (const Argument& arg : call.args)
+    if (arg.value.at_entry().size() > kMostElements || arg.value.at_exit().size() > kMostElements)
+      return kNothing;
+  return ops.op(call);
+}
+
 RankLoadFold::RankLoadFold(const Trace& trace) : trace_(trace) {
   std::vector<CallId>& functions = out_.functions;
   for (SignatureId id = 0; id < trace.signature_count(); ++id)
@@ -53,7 +62,7 @@ void RankLoadFold::add(RankReader& reader, const std::vector<Trace::Occurrence>&
 
 void RankLoadFold::add_pairs(RankReader& reader, waits::Decoder& ops, const Signature& call,
                              double ns) {
-  const waits::Op& op = ops.op(call);
+  const waits::Op& op = op_of(ops, call);
   const Rank me = reader.rank(), all = trace_.rank_count();
   const auto count = [&](const waits::Op& of, double share) {
     const bool sends = of.send.peer >= 0 && of.send.peer < all;
@@ -66,7 +75,8 @@ void RankLoadFold::add_pairs(RankReader& reader, waits::Decoder& ops, const Sign
   if (op.action != waits::Action::kComplete || op.requests.empty()) return;
   const double share = ns / static_cast<double>(op.requests.size());
   for (const waits::RequestUse& use : op.requests)
-    if (use.request < trace_.signature_count()) count(ops.op_of(use.request), share);
+    if (use.request < trace_.signature_count())
+      count(op_of(ops, reader.signature(use.request)), share);
 }
 
 RankLoads RankLoadFold::take() { return std::move(out_); }

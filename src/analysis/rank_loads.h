@@ -33,6 +33,10 @@ struct RankLoads {
   std::map<std::pair<Rank, Rank>, double> pair_ns;
 };
 
+// What a call does. Of a call with more requests than any program has, nothing: a damaged trace may
+// say in a few bytes that there are 2^40.
+const waits::Op& op_of(waits::Decoder& ops, const Signature& call);
+
 class RankLoadFold {
  public:
   explicit RankLoadFold(const Trace& trace);

@@ -78,11 +78,13 @@ class Reader {
       }();
       if (trace_.call_of(id) == kFinalize) finalize_ns = std::max(finalize_ns, mean_ns(id));
     }
+    // Durations of a damaged trace may be of any length.
+    const auto finalize = static_cast<uint64_t>(std::min(finalize_ns, 1e18));
     const auto& totals = trace_.data().totals;
     for (TimelineRow& row : out_.rows) {
       const auto rank = static_cast<size_t>(row.rank);
       if (rank < totals.size()) row.end_ns = totals[rank].in_mpi_ns + totals[rank].outside_ns;
-      row.end_ns += static_cast<uint64_t>(finalize_ns);
+      row.end_ns += finalize;
       out_.end_ns = std::max(out_.end_ns, row.end_ns);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "analysis/rank_loads.h"
 #include "report/json_text.h"
 #include "report/value_text.h"
 
@@ -63,7 +64,7 @@ void GroupDetails::add(RankReader& reader, analysis::waits::Decoder& ops) {
     const Signature& call = reader.signature(signatures_[i]);
     Detail& detail = details_[i];
     detail.text.add(arguments_text(trace_, call));
-    const Op& op = ops.op(call);
+    const Op& op = analysis::op_of(ops, call);
     detail.send.add(op.send, sends(op));
     detail.receive.add(op.receive, receives(op));
     if (ranks_ > 0) continue;
