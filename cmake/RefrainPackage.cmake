@@ -1,0 +1,67 @@
+# Debian packages by CPack, one for each component of RefrainInstall.cmake:
+#
+#   cmake --build build/release --target refrain_installable && cpack --config build/release/CPackConfig.cmake
+#
+# refrain, refrain-mpich, refrain-openmpi, refrain-smpi, librefrain-reader0.1, librefrain-dev. A recorder is a
+# package of its own because it depends on its MPI: nobody has to install three.
+include_guard()
+if(REFRAIN_SANITIZE)
+  return()
+endif()
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME refrain)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_VENDOR "The Refrain authors")
+if(NOT CPACK_PACKAGE_CONTACT)  # who makes packages for others says so: -DCPACK_PACKAGE_CONTACT="Name <address>"
+  set(CPACK_PACKAGE_CONTACT "The Refrain authors <refrain@localhost.localdomain>")
+endif()
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "lossless, compressed traces of MPI programs")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# And ldconfig runs when the library comes or goes.
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+# Compresses what policy wants compressed, and adds copyright and changelog to every package.
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/debian/finish.cmake)
+
+set(CPACK_COMPONENTS_ALL tool reader dev)
+
+set(CPACK_DEBIAN_TOOL_PACKAGE_NAME refrain)
+set(CPACK_DEBIAN_TOOL_DESCRIPTION "lossless, compressed traces of MPI programs
+ Records every MPI call of a parallel program with every parameter in one small
+ file, and answers questions from it: profile, communication matrix, wait
+ states, critical path.")
+
+foreach(mpi ${REFRAIN_INSTALLED_MPIS})
+  list(APPEND CPACK_COMPONENTS_ALL recorder-${mpi})
+  string(TOUPPER ${mpi} upper)
+  set(CPACK_DEBIAN_RECORDER-${upper}_PACKAGE_NAME refrain-${mpi})
+  set(CPACK_DEBIAN_RECORDER-${upper}_PACKAGE_DEPENDS
+      "refrain (= ${PROJECT_VERSION}), libunwind8")  # opened by name
+  set(CPACK_DEBIAN_RECORDER-${upper}_DESCRIPTION "recorder of refrain for ${mpi}
+ The library that `refrain record` preloads into programs that use ${mpi}.")
+  list(APPEND recorder_names refrain-${mpi})
+endforeach()
+list(JOIN recorder_names " | " recorder_names)
+set(CPACK_DEBIAN_TOOL_PACKAGE_RECOMMENDS "${recorder_names}")
+
+set(reader_package librefrain-reader${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set(CPACK_DEBIAN_READER_PACKAGE_NAME ${reader_package})
+set(CPACK_DEBIAN_READER_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_READER_DESCRIPTION "reads traces of refrain (library)
+ C++ library that opens traces of MPI programs and walks their calls.")
+
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME librefrain-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${reader_package} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEV_DESCRIPTION "reads traces of refrain (headers)
+ Headers, CMake package and pkg-config file of the reader library, and
+ refrain/mark.h for programs that are recorded.")
+
+include(CPack)

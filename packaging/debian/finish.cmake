@@ -1,0 +1,27 @@
+# Run by CPack on the staged files, before they become packages: what Debian's policy wants of
+# share/doc and man pages. CPACK_TEMPORARY_DIRECTORY has a folder for each component.
+foreach(component ${CPACK_COMPONENTS_ALL})
+  set(stage ${CPACK_TEMPORARY_DIRECTORY}/${component})
+  string(TOUPPER ${component} upper)
+  set(package ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+  set(doc ${stage}/usr/share/doc/${package})
+  file(MAKE_DIRECTORY ${doc})
+  file(COPY ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${doc})
+  file(READ ${CMAKE_CURRENT_LIST_DIR}/changelog changelog)
+  string(REPLACE "@VERSION@" "${CPACK_PACKAGE_VERSION}" changelog "${changelog}")
+  string(REPLACE "@CONTACT@" "${CPACK_PACKAGE_CONTACT}" changelog "${changelog}")
+  file(WRITE ${doc}/changelog "${changelog}")
+  file(REMOVE ${doc}/LICENSE)  # that is copyright
+  file(GLOB pages ${stage}/usr/share/man/man1/*.1)
+  execute_process(COMMAND gzip -9n ${doc}/changelog ${pages} RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "gzip could not compress the man pages of ${package}")
+  endif()
+  file(GLOB_RECURSE files LIST_DIRECTORIES true ${stage}/*)
+  foreach(file ${files})
+    if(IS_DIRECTORY ${file})
+      file(CHMOD ${file} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+           WORLD_READ WORLD_EXECUTE)
+    endif()
+  endforeach()
+endforeach()

@@ -1,0 +1,58 @@
+// refrain manual: its own man pages and completion, for those who install or package it. Not in
+// --help: nobody needs it who has them.
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "cli/command_tree.h"
+#include "cli/common.h"
+#include "cli/completion.h"
+#include "cli/manual_page.h"
+#include "cli/verbs.h"
+
+namespace refrain::cli {
+namespace {
+
+// Whole or not there.
+base::Status write_file(const std::string& path, const std::string& text) {
+  const std::string part = path + ".part";
+  std::ofstream out(part, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (out && std::rename(part.c_str(), path.c_str()) == 0) return base::Done{};
+  const std::string why = std::strerror(errno);
+  std::remove(part.c_str());
+  return base::fail("cannot write: " + why, path);
+}
+
+base::Status write_all(const CommandDoc& command, const std::string& folder) {
+  std::map<std::string, std::string> files = manual_pages(command);
+  files[command.name + ".bash"] = bash_completion(command);
+  if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
+    return base::fail(std::string("cannot make the folder: ") + std::strerror(errno), folder);
+  for (const auto& [name, text] : files)
+    if (auto done = write_file(folder + "/" + name, text); !done.ok()) return done;
+  return base::Done{};
+}
+
+}  // namespace
+
+void add_manual(CLI::App& app, int& exit_status) {
+  auto folder = std::make_shared<std::string>();
+  CLI::App* verb = app.add_subcommand("manual", "Writes its man pages and completion for bash");
+  verb->group("");
+  verb->add_option("-o,--output", *folder, "Folder for refrain.1, refrain-VERB.1, refrain.bash")
+      ->required();
+  verb->callback([&app, folder, &exit_status] {
+    const auto done = write_all(describe(app, REFRAIN_VERSION), *folder);
+    exit_status = done.ok() ? 0 : report(done.error());
+  });
+}
+
+}  // namespace refrain::cli
