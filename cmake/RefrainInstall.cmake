@@ -92,8 +92,9 @@ install(FILES ${manual}/refrain.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-c
 
 install(FILES README.md CHANGELOG.md ARCHITECTURE.md LICENSE
   DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
+# Programs that somebody built in examples/ have no suffix.
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool
-  PATTERN "__pycache__" EXCLUDE)
+  FILES_MATCHING REGEX "/(Makefile|[^/]+\\.[a-z]+)$" PATTERN "__pycache__" EXCLUDE)
 
 # `./dev` and whoever installs build this one, without the tests.
 add_custom_target(refrain_installable)

@@ -32,11 +32,12 @@ set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/debian/finish.cmake)
 
 set(CPACK_COMPONENTS_ALL tool reader dev)
 
+# Every package has the summary above, and a paragraph of its own.
 set(CPACK_DEBIAN_TOOL_PACKAGE_NAME refrain)
-set(CPACK_DEBIAN_TOOL_DESCRIPTION "lossless, compressed traces of MPI programs
- Records every MPI call of a parallel program with every parameter in one small
- file, and answers questions from it: profile, communication matrix, wait
- states, critical path.")
+set(CPACK_DEBIAN_TOOL_DESCRIPTION
+"Records every MPI call of a parallel program with every parameter in one
+small file, and answers questions from it: profile, communication matrix,
+wait states, critical path.")
 
 foreach(mpi ${REFRAIN_INSTALLED_MPIS})
   list(APPEND CPACK_COMPONENTS_ALL recorder-${mpi})
@@ -44,8 +45,8 @@ foreach(mpi ${REFRAIN_INSTALLED_MPIS})
   set(CPACK_DEBIAN_RECORDER-${upper}_PACKAGE_NAME refrain-${mpi})
   set(CPACK_DEBIAN_RECORDER-${upper}_PACKAGE_DEPENDS
       "refrain (= ${PROJECT_VERSION}), libunwind8")  # opened by name
-  set(CPACK_DEBIAN_RECORDER-${upper}_DESCRIPTION "recorder of refrain for ${mpi}
- The library that `refrain record` preloads into programs that use ${mpi}.")
+  set(CPACK_DEBIAN_RECORDER-${upper}_DESCRIPTION
+"The recorder for ${mpi}: what `refrain record` preloads into a program.")
   list(APPEND recorder_names refrain-${mpi})
 endforeach()
 list(JOIN recorder_names " | " recorder_names)
@@ -54,14 +55,15 @@ set(CPACK_DEBIAN_TOOL_PACKAGE_RECOMMENDS "${recorder_names}")
 set(reader_package librefrain-reader${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(CPACK_DEBIAN_READER_PACKAGE_NAME ${reader_package})
 set(CPACK_DEBIAN_READER_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_READER_DESCRIPTION "reads traces of refrain (library)
- C++ library that opens traces of MPI programs and walks their calls.")
+set(CPACK_DEBIAN_READER_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/debian/triggers)
+set(CPACK_DEBIAN_READER_DESCRIPTION
+"The C++ library that opens traces of MPI programs and walks their calls.")
 
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME librefrain-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${reader_package} (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_DEV_DESCRIPTION "reads traces of refrain (headers)
- Headers, CMake package and pkg-config file of the reader library, and
- refrain/mark.h for programs that are recorded.")
+set(CPACK_DEBIAN_DEV_DESCRIPTION
+"Headers, CMake package and pkg-config file of the reader library, and
+refrain/mark.h for programs that are recorded.")
 
 include(CPack)

@@ -12,7 +12,7 @@ _@_files() {
   compopt -o filenames 2>/dev/null
 }
 
-# Index of the program on the command line of a verb that runs one; COMP_CWORD when it is not there yet.
+# Where the program is on the line of a verb that runs one; COMP_CWORD when there is none yet.
 _@_program() {
   local i=2 word
   while ((i < COMP_CWORD)); do

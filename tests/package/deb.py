@@ -61,14 +61,16 @@ def make_packages(work):
 
 
 def check_control(name, path):
-    fields = dict(line.split(": ", 1) for line in run(["dpkg-deb", "-f", path]).splitlines() if re.match(r"\w", line))
+    lines = run(["dpkg-deb", "-f", path]).splitlines()
+    fields = dict(line.split(": ", 1) for line in lines if re.match(r"\w", line))
     for field in ("Version", "Architecture", "Maintainer", "Description", "Section", "Depends"):
         expect(fields.get(field), "%s has no %s", name, field)
     architecture = run(["dpkg", "--print-architecture"]).strip()
     expect(fields["Architecture"] == architecture, "%s is for %s", name, fields["Architecture"])
-    needs = {"refrain": ["libc6", "libdw1", "libzstd1"], "refrain-mpich": ["libc6", "refrain (= ", "libmpich", "libunwind8"],
-             "refrain-openmpi": ["libc6", "refrain (= ", "libopenmpi"],
-             "refrain-smpi": ["libc6", "refrain (= ", "libsimgrid"], "librefrain-dev": ["librefrain-reader"]}
+    recorder = ["libc6", "refrain (= ", "libunwind8"]
+    needs = {"refrain": ["libc6", "libdw1", "libzstd1"], "refrain-mpich": recorder + ["libmpich"],
+             "refrain-openmpi": recorder + ["libopenmpi"], "refrain-smpi": recorder + ["libsimgrid"],
+             "librefrain-dev": ["librefrain-reader"]}
     for need in needs.get(name, ["libc6", "libdw1"]):
         expect(need in fields["Depends"], "%s does not depend on %s: %s", name, need, fields["Depends"])
     if name == "refrain":

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The recipes of packaging/ name what is there, and their interpreters take them.
+"""The recipes of packaging/ name what is there, and their interpreters take them; links of the documents, too.
 
     recipes.py --source . --refrain build/release/refrain
 
@@ -131,6 +131,23 @@ class Modulefiles(unittest.TestCase):
         for name in ("refrain.lua", "refrain.tcl"):
             found = set(re.findall(r"\d+\.\d+\.\d+", read("packaging", "modulefiles", name)))
             self.assertEqual(found, {project_version()}, name)
+
+
+class Documents(unittest.TestCase):
+    def test_links_lead_somewhere(self):
+        checked = 0
+        for folder, names, files in os.walk(options.source):
+            names[:] = [n for n in names if n not in ("build", ".git")]
+            for name in files:
+                if not name.endswith(".md"):
+                    continue
+                with open(os.path.join(folder, name)) as f:
+                    text = re.sub(r"```.*?```", "", f.read(), flags=re.DOTALL)
+                for link in re.findall(r"\[[^\]]+\]\(([^)#\s]+)\)", text):
+                    if "://" not in link:
+                        checked += 1
+                        self.assertTrue(os.path.exists(os.path.join(folder, link)), "%s: %s" % (name, link))
+        self.assertGreater(checked, 40)
 
 
 def main():

@@ -1,4 +1,4 @@
-// Reads a trace with the installed library: ranks, calls, bytes sent, and the names of the functions.
+// Reads a trace with the installed library: ranks, calls, and how often each function was called.
 // Touches each public header, so that one that is not whole does not get by.
 
 #include <cstdio>
@@ -36,10 +36,10 @@ int main(int argc, char** argv) {
     }
   }
   refrain_region_end("reading");
-  std::printf("{\"ranks\": %ld, \"calls\": %lu, \"to_itself\": %lu, \"world\": %lu, \"functions\": {",
-              static_cast<long>(trace->rank_count()),
-              static_cast<unsigned long>(trace->call_count()), to_itself,
-              static_cast<unsigned long>(trace->world(0).size()));
+  std::printf(
+      "{\"ranks\": %ld, \"calls\": %lu, \"to_itself\": %lu, \"world\": %lu, \"functions\": {",
+      static_cast<long>(trace->rank_count()), static_cast<unsigned long>(trace->call_count()),
+      to_itself, static_cast<unsigned long>(trace->world(0).size()));
   const char* comma = "";
   for (const auto& [name, count] : functions) {
     std::printf("%s\"%s\": %lu", comma, name.c_str(), count);
