@@ -77,7 +77,9 @@ def one(root, pattern):
 
 
 def check_files(root):
-    for pattern in ("bin/refrain", "**/librefrain-heap.so", "**/librefrain-reader.so", "include/refrain/base/result.h",
+    if options.mpis:  # else there is nothing to record
+        one(root, "**/refrain/librefrain-heap.so")
+    for pattern in ("bin/refrain", "**/librefrain-reader.so", "include/refrain/base/result.h",
                     "**/RefrainConfig.cmake", "**/RefrainConfigVersion.cmake", "**/refrain.pc",
                     "share/man/man1/refrain.1", "share/man/man1/refrain-record.1",
                     "share/bash-completion/completions/refrain", "share/doc/refrain/README.md"):
