@@ -106,7 +106,7 @@ base::Result<std::string> find_library(const std::string& file) {
   const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
   const std::string here = length > 0 ? directory_of(std::string(self)) : ".";
   std::vector<std::string> directories = split_path(environment("REFRAIN_LIBRARY_PATH"));
-  for (const char* below : {"", REFRAIN_RECORDERS, "/../lib", "/../lib/refrain", "/src/tracer"})
+  for (const char* below : {"", REFRAIN_RECORDERS, "/../lib", "/src/tracer"})
     directories.push_back(here + below);
   for (const std::string& directory : directories) {
     const std::string path = directory + "/" + file;
