@@ -20,6 +20,8 @@ class Refrain(CMakePackage):
     variant("openmpi", default=False, description="Recorder for Open MPI")
     variant("smpi", default=False, description="Recorder for SimGrid's SMPI")
 
+    variant("convert", default=True, description="convert --to otf2, sqlite and perfetto")
+
     conflicts("+mpich", when="+openmpi", msg="one MPI in an environment: choose one recorder")
 
     depends_on("c", type="build")
@@ -35,6 +37,9 @@ class Refrain(CMakePackage):
     depends_on("xxhash")
     depends_on("libunwind")
     depends_on("elfutils")
+    depends_on("otf2", when="+convert")
+    depends_on("sqlite", when="+convert")
+    depends_on("protozero", when="+convert")
     depends_on("mpich@4:", when="+mpich")
     depends_on("openmpi@4:", when="+openmpi")
     depends_on("simgrid +smpi", when="+smpi")
