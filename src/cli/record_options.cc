@@ -70,7 +70,8 @@ base::Status check_words(const RecordOptions& options) {
       !(options.clock_interval >= kMinInterval && options.clock_interval <= kMaxInterval))
     return base::usage("--clock-interval must be from 0.001 to 1e9 seconds, or 0 for none");
   if (options.clock_interval != 0 && options.timing == "stats")
-    return base::usage("--clock-interval goes with --timing exact, bins or segments: others need no clock");
+    return base::usage(
+        "--clock-interval goes with --timing exact, bins or segments: others need no clock");
   if (!options.mpi.empty() && options.mpi != "mpich" && options.mpi != "openmpi" &&
       options.mpi != kSmpi)
     return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi, smpi)");
