@@ -1,0 +1,54 @@
+// A call's parameters as words that are equal where runs do the same.
+//
+// Inputs only: what a call gives back may differ from run to run (which message a wildcard took).
+// Ranks are relative to the caller, communicators and datatypes are said by what they are and not
+// by the order in which they were made, and buffers, requests and names of files are left out.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/diff/summary.h"
+#include "mpi/call_table.h"
+#include "refrain/calls.h"
+
+namespace refrain::analysis::diff {
+
+// Cartesian grids, by the definition of their communicator.
+struct Grid {
+  std::vector<int64_t> dims;
+  std::vector<char> periodic;
+  bool operator==(const Grid&) const = default;
+};
+using Grids = std::map<DefinitionId, Grid>;
+// Those that the calls of a rank have made. A communicator that stood for several is left out.
+Grids grids_of(RankReader& reader, const std::vector<Trace::Occurrence>& calls);
+
+class WordMaker {
+ public:
+  // Keeps references. `other`: another rank of the same group, which tells what follows the rank.
+  WordMaker(RankReader& reader, RankReader* other, const Grids& grids, bool same_ranks)
+      : reader_(reader), other_(other), grids_(grids), same_ranks_(same_ranks) {}
+
+  Words words(SignatureId id);
+  // What a rank parameter of the call means: "me+1", "grid(+1,0)", "MPI_PROC_NULL".
+  std::string partner(const Signature& call, const Value& rank) const;
+
+ private:
+  std::optional<std::string> word(const Signature& call, const mpi::CallInfo& info, size_t param);
+  std::string number(const Signature& call, size_t param, const Value& value);
+  std::string array(const mpi::CallInfo& info, const Value& value) const;
+  std::string object(mpi::ParamKind kind, const Value& value) const;
+  std::string communicator(DefinitionId id) const;
+  std::string datatype(DefinitionId id) const;
+  Communicator context_of(const Signature& call) const;
+
+  RankReader& reader_;
+  RankReader* other_;
+  const Grids& grids_;
+  bool same_ranks_;
+};
+
+}  // namespace refrain::analysis::diff

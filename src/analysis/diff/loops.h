@@ -1,0 +1,39 @@
+// How often the loops that the grammars have found go round.
+//
+// A loop is a symbol of a grammar that stands several times in a row. What it is in two runs is
+// told by the set of call paths in its body, so that neither the number of iterations nor how the
+// grammar cuts them comes into it; a body that changed a little is recognised by what is left of
+// it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "analysis/diff/summary.h"
+
+namespace refrain::analysis::diff {
+
+// Numbers of PlacePairs, ascending; the smallest kMostPlaces of a larger body.
+using Body = std::vector<uint32_t>;
+inline constexpr size_t kMostPlaces = 64;
+
+struct LoopCount {
+  double entries = 0;     // how often the loop begins, over all ranks
+  double iterations = 0;  // of all of these
+  double mean() const { return entries > 0 ? iterations / entries : 0; }
+};
+using Loops = std::map<Body, LoopCount>;
+
+// `place_of_row`: pair_of_row(). O(symbols of the grammars).
+Loops loops_of(const Trace& trace, const Summary& summary,
+               const std::vector<uint32_t>& place_of_row);
+
+struct LoopPair {
+  Body body_before, body_after;  // empty: there is no such loop
+  LoopCount before, after;
+};
+// Equal bodies, then the most alike ones.
+std::vector<LoopPair> match_loops(const Loops& before, const Loops& after);
+
+}  // namespace refrain::analysis::diff

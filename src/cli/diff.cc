@@ -1,0 +1,44 @@
+// refrain diff: what changed in the communication from one run to another.
+
+#include <memory>
+#include <string>
+
+#include "cli/common.h"
+#include "cli/diff_options.h"
+#include "cli/verbs.h"
+
+namespace refrain::cli {
+namespace {
+
+struct Options {
+  std::string before, after;
+  DiffOptions diff;
+};
+
+int run(const Options& options) {
+  const auto thresholds = thresholds_of(options.diff, {});
+  if (!thresholds.ok()) return report(thresholds.error());
+  if (const Status good = check_output(options.diff); !good.ok()) return report(good.error());
+  const auto before = Trace::open(options.before);
+  if (!before.ok()) return report(before.error());
+  const auto after = Trace::open(options.after);
+  if (!after.ok()) return report(after.error());
+  return compare(*before, *after, options.diff, *thresholds);
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      app.add_subcommand("diff", "What changed in the communication from one run to another");
+  verb->add_option("before", options->before, "Trace file (.rfn)")->required();
+  verb->add_option("after", options->after, "Trace file to compare with it")->required();
+  verb->add_option("--format", options->diff.format, "text, json, junit or html")
+      ->check(CLI::IsMember({"text", "json", "junit", "html"}))
+      ->capture_default_str();
+  add_diff_options(*verb, options->diff);
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace refrain::cli

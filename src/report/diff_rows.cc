@@ -1,0 +1,344 @@
+#include "report/diff_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/info_text.h"
+#include "report/json_text.h"
+#include "report/profile_rows.h"
+#include "report/units.h"
+
+namespace refrain::report {
+namespace {
+
+using analysis::diff::Amounts;
+using analysis::diff::CallChange;
+using analysis::diff::Change;
+using analysis::diff::LoopChange;
+using analysis::diff::Measure;
+using analysis::diff::PartnerChange;
+using analysis::diff::SignatureChange;
+using analysis::diff::Words;
+
+constexpr size_t kMostDetails = 4;
+constexpr size_t kMostInBody = 4;
+
+std::string ratio(double before, double after) {
+  return before > 0 ? fmt::format("{:+.1f} %", 100 * (after - before) / before) : "new";
+}
+
+void add_number(std::string& out, std::string_view name, double before, double after,
+                std::string_view unit) {
+  if (change_text(before, after) == "=") return;
+  out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, arrow_text(before, after, unit));
+}
+
+std::string numbers_of(const CallChange& c) {
+  std::string out;
+  add_number(out, "calls", c.before.calls, c.after.calls, "");
+  if (c.change != Change::kChanged) add_number(out, "polls", c.before.polls, c.after.polls, "");
+  add_number(out, "bytes", c.before.bytes, c.after.bytes, "bytes");
+  add_number(out, "messages", c.before.messages, c.after.messages, "");
+  add_number(out, "failed", c.before.failed, c.after.failed, "");
+  return out.empty() ? "calls " + amount_text(c.after.calls) + ", other parameters" : out;
+}
+
+std::string time_numbers(const Measure& m) {
+  return fmt::format("{}, noise {}", arrow_text(m.before, m.after, "ns"),
+                     duration_text(rounded(m.noise)));
+}
+
+Words only_in(const Words& a, const Words& b) {
+  Words out;
+  for (const std::string& word : a)
+    if (std::find(b.begin(), b.end(), word) == b.end()) out.push_back(word);
+  return out;
+}
+
+}  // namespace
+
+std::string amount_text(double v) {
+  if (std::abs(v - std::round(v)) < 1e-6 || std::abs(v) >= 1e6) return count_text(rounded(v));
+  return fmt::format("{:.2f}", v);
+}
+
+std::string amount_text(double v, std::string_view unit) {
+  if (unit == "bytes") return bytes_text(rounded(v));
+  if (unit == "ns") return duration_text(rounded(v));
+  return amount_text(v);
+}
+
+std::string change_text(double before, double after) {
+  if (std::abs(after - before) <= 1e-9 * std::max(std::abs(before), std::abs(after))) return "=";
+  if (before == 0) return "new";
+  if (after == 0) return "gone";
+  return ratio(before, after);
+}
+
+std::string arrow_text(double before, double after, std::string_view unit) {
+  return fmt::format("{} -> {} ({})", amount_text(before, unit), amount_text(after, unit),
+                     change_text(before, after));
+}
+
+std::string words_text(const Words& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + printable(word);
+  return out.empty() ? "no parameters" : out;
+}
+
+std::string words_change(const Words& before, const Words& after) {
+  const Words gone = only_in(before, after), come = only_in(after, before);
+  return (gone.empty() ? "nothing" : words_text(gone)) + " -> " +
+         (come.empty() ? "nothing" : words_text(come));
+}
+
+const std::vector<PathStep>& DiffRows::steps(const CallChange& call) {
+  static const auto is_named = [](const std::vector<PathStep>& s) {
+    return !s.empty() && !s.back().function.empty();
+  };
+  if (call.is_after) {
+    const std::vector<PathStep>& s = after_.steps(call.path_after);
+    if (is_named(s) || !call.is_before) return s;
+    if (!is_named(before_.steps(call.path_before))) return s;
+  }
+  return before_.steps(call.path_before);
+}
+
+std::string DiffRows::place(const CallChange& call) {
+  const PathStep& step = steps(call).back();
+  return printable(step.function.empty() ? step.site : step.site + " in " + step.function);
+}
+
+std::string DiffRows::path(const CallChange& call) {
+  std::string out;
+  for (const PathStep& step : steps(call)) out += (out.empty() ? "" : " > ") + step.label();
+  return printable(out);
+}
+
+std::string DiffRows::path_of(const CallChange& call, bool is_before) {
+  if (is_before) return call.is_before ? before_.text(call.path_before) : "";
+  return call.is_after ? after_.text(call.path_after) : "";
+}
+
+std::string DiffRows::headline() {
+  const auto& d = view_.diff;
+  const std::string ranks =
+      d.same_ranks ? counted_text(d.sides[0].ranks, "rank")
+                   : fmt::format("{} -> {} ranks, so numbers are of a rank in the mean",
+                                 count_text(d.sides[0].ranks), count_text(d.sides[1].ranks));
+  return ranks +
+         (d.is_same() ? ": no difference in the communication" : ": the communication differs");
+}
+
+std::vector<std::string> DiffRows::notes() {
+  std::vector<std::string> out;
+  const auto compare = [&](const char* key, const char* what) {
+    const auto a = view_.before.info().text_of(key), b = view_.after.info().text_of(key);
+    if (a != b)
+      out.push_back(fmt::format("{}: {} -> {}", what, a.empty() ? "none" : printable(a),
+                                b.empty() ? "none" : printable(b)));
+  };
+  compare("command", "command");
+  compare("mpi_version", "MPI");
+  compare("filter", "filter, so that other calls were recorded");
+  for (const Trace* trace : {&view_.before, &view_.after})
+    if (!trace->info().complete)
+      out.push_back("incomplete: " + printable(trace->name()) +
+                    "; what is missing is compared as if it had not been");
+  const auto& sides = view_.diff.sides;
+  for (const auto& side : sides)
+    if (side.unsized > 0)
+      out.push_back(fmt::format("{} of the {} run whose bytes are not known count as 0",
+                                counted_text(side.unsized, "transfer"),
+                                &side == &sides[0] ? "first" : "second"));
+  if (!view_.diff.has_waits())
+    out.push_back("waits are not compared: " +
+                  printable(sides[0].has_waits ? sides[1].no_waits : sides[0].no_waits));
+  return out;
+}
+
+std::vector<TotalRow> DiffRows::totals() {
+  const auto& d = view_.diff;
+  std::vector<TotalRow> out;
+  const auto row = [&](const std::string& name, double a, double b, std::string_view unit) {
+    out.push_back({name, amount_text(a, unit), amount_text(b, unit), change_text(a, b)});
+  };
+  const auto timed = [&](const std::string& name, double a, double b, double noise) {
+    row(name, a, b, "ns");
+    const Measure m{a, b, noise};
+    out.back().change += fmt::format(", {} the noise of {}", m.is_noise() ? "within" : "past",
+                                     duration_text(rounded(noise)));
+  };
+  row("calls", d.before.calls, d.after.calls, "");
+  if (d.before.polls > 0 || d.after.polls > 0) {
+    row("polls (by chance)", d.before.polls, d.after.polls, "");
+  }
+  if (d.before.failed > 0 || d.after.failed > 0) row("failed", d.before.failed, d.after.failed, "");
+  row("bytes", d.before.bytes, d.after.bytes, "bytes");
+  row("messages", d.before.messages, d.after.messages, "");
+  const auto number = [](uint64_t n) { return static_cast<double>(n); };
+  row("call paths", number(d.sides[0].places), number(d.sides[1].places), "");
+  row("signatures", number(d.sides[0].signatures), number(d.sides[1].signatures), "");
+  row(d.same_ranks ? "pairs of ranks" : "distances", number(d.sides[0].partners),
+      number(d.sides[1].partners), "");
+  timed("time in MPI", d.before.time_ns, d.after.time_ns, d.time_noise_ns);
+  if (d.has_waits()) timed("waits", d.before.waits_ns, d.after.waits_ns, d.waits_noise_ns);
+  return out;
+}
+
+std::vector<std::string> DiffRows::signature_details(const CallChange& call) {
+  std::vector<std::string> out;
+  if (call.change != Change::kChanged) {
+    if (call.signatures.size() == 1)
+      out.push_back(
+          words_text(call.is_after ? call.signatures[0].after : call.signatures[0].before));
+    return out;
+  }
+  for (const SignatureChange& s : call.signatures) {
+    if (out.size() == kMostDetails) {
+      out.push_back(fmt::format("... and {} more", call.signatures.size() - kMostDetails));
+      break;
+    }
+    const std::string calls = arrow_text(s.calls_before, s.calls_after, "");
+    switch (s.change) {
+      case Change::kAppeared:
+        out.push_back(
+            fmt::format("new: {}: {} calls", words_text(s.after), amount_text(s.calls_after)));
+        break;
+      case Change::kVanished:
+        out.push_back(
+            fmt::format("gone: {}: {} calls", words_text(s.before), amount_text(s.calls_before)));
+        break;
+      default:
+        if (s.before == s.after)
+          out.push_back(fmt::format("{}: calls {}", words_text(s.after), calls));
+        else
+          out.push_back(fmt::format("{}: calls {}", words_change(s.before, s.after), calls));
+    }
+  }
+  return out;
+}
+
+std::vector<DiffFinding> DiffRows::calls() {
+  std::vector<DiffFinding> out;
+  for (const CallChange& c : view_.diff.calls) {
+    if (c.change == Change::kSame) break;  // they are behind those that changed
+    out.push_back({"calls", std::string(name_of(c.change)), call_name(c.call), place(c), path(c),
+                   numbers_of(c), signature_details(c)});
+  }
+  return out;
+}
+
+std::string DiffRows::body(const std::vector<uint32_t>& calls) {
+  std::string out;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (i == kMostInBody) return out + fmt::format(", ... {} in all", calls.size());
+    const CallChange& call = view_.diff.calls[calls[i]];
+    out += (i > 0 ? ", " : "") + call_name(call.call) + " " + steps(call).back().site;
+  }
+  return printable(out);
+}
+
+std::vector<DiffFinding> DiffRows::loops() {
+  std::vector<DiffFinding> out;
+  for (const LoopChange& l : view_.diff.loops) {
+    DiffFinding f;
+    f.kind = "loops";
+    f.change = name_of(l.change);
+    f.title = "loop";
+    f.where = body(l.change == Change::kVanished ? l.calls_before : l.calls_after);
+    f.numbers = "iterations " + arrow_text(l.iterations_before, l.iterations_after, "") +
+                ", entered " + amount_text(l.entries_before) + " -> " +
+                amount_text(l.entries_after) + " times a rank";
+    if (l.change == Change::kChanged && l.calls_before != l.calls_after) {
+      std::vector<uint32_t> gone, come;
+      std::set_difference(l.calls_before.begin(), l.calls_before.end(), l.calls_after.begin(),
+                          l.calls_after.end(), std::back_inserter(gone));
+      std::set_difference(l.calls_after.begin(), l.calls_after.end(), l.calls_before.begin(),
+                          l.calls_before.end(), std::back_inserter(come));
+      if (!come.empty()) f.details.push_back("new in the body: " + body(come));
+      if (!gone.empty()) f.details.push_back("gone from the body: " + body(gone));
+    }
+    out.push_back(std::move(f));
+  }
+  return out;
+}
+
+std::vector<DiffFinding> DiffRows::partners() {
+  std::vector<DiffFinding> out;
+  for (const PartnerChange& p : view_.diff.partners) {
+    DiffFinding f;
+    f.kind = "partners";
+    f.change = name_of(p.change);
+    f.title = p.distance.empty() ? fmt::format("{} -> {}", p.source, p.dest) : "to " + p.distance;
+    add_number(f.numbers, "messages", p.messages_before, p.messages_after, "");
+    add_number(f.numbers, "bytes", p.bytes_before, p.bytes_after, "bytes");
+    out.push_back(std::move(f));
+  }
+  return out;
+}
+
+std::vector<DiffFinding> DiffRows::times() {
+  std::vector<std::pair<double, const CallChange*>> rows;
+  for (const CallChange& c : view_.diff.calls) {
+    const Measure m{c.before.time_ns, c.after.time_ns, c.time_noise_ns};
+    if (c.is_before && c.is_after && !m.is_noise()) rows.emplace_back(-std::abs(m.change()), &c);
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<DiffFinding> out;
+  for (const auto& [weight, c] : rows) {
+    const Measure m{c->before.time_ns, c->after.time_ns, c->time_noise_ns};
+    out.push_back({"time",
+                   m.change() > 0 ? "slower" : "faster",
+                   call_name(c->call),
+                   place(*c),
+                   path(*c),
+                   "time " + time_numbers(m),
+                   {}});
+  }
+  return out;
+}
+
+size_t DiffRows::times_in_noise() {
+  return static_cast<size_t>(
+      std::count_if(view_.diff.calls.begin(), view_.diff.calls.end(), [](const CallChange& c) {
+        return c.is_before && c.is_after &&
+               Measure{c.before.time_ns, c.after.time_ns, c.time_noise_ns}.is_noise();
+      }));
+}
+
+std::vector<DiffFinding> DiffRows::waits() {
+  std::vector<DiffFinding> out;
+  for (const auto& w : view_.diff.waits) {
+    if (w.ns.is_noise()) continue;
+    out.push_back({"waits",
+                   w.ns.change() > 0 ? "longer" : "shorter",
+                   std::string(title_of(w.pattern)),
+                   "",
+                   "",
+                   time_numbers(w.ns),
+                   {}});
+  }
+  return out;
+}
+
+std::string verdict_text(const analysis::diff::Verdict& v) {
+  const std::string_view unit = unit_of(v.threshold.metric);
+  std::string out =
+      printable(v.threshold.text) + ": " + arrow_text(v.value.before, v.value.after, unit);
+  if (v.value.noise > 0 && (v.is_in_noise || v.is_crossed))
+    out += fmt::format(", {} the noise of {}", v.is_in_noise ? "within" : "past",
+                       amount_text(v.value.noise, unit));
+  return out;
+}
+
+bool is_at(const DiffView& view, const CallChange& call, const std::string& where) {
+  PathNames before(view.before, view.symbols), after(view.after, view.symbols);
+  return (call.is_before && before.text(call.path_before).find(where) != std::string::npos) ||
+         (call.is_after && after.text(call.path_after).find(where) != std::string::npos);
+}
+
+}  // namespace refrain::report
