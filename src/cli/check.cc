@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/common.h"
+#include "cli/diff_options.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
 #include "reader/trace_file.h"
@@ -22,8 +23,9 @@ namespace {
 constexpr size_t kMaxFindings = 100;
 
 struct Options {
-  std::string path, against;
+  std::string path, against, baseline;
   std::string format = "text";
+  DiffOptions diff;
 };
 
 using report::CheckReport;
@@ -46,6 +48,23 @@ base::Status check_bound(const Trace& trace, const Trace& exact, CheckReport& ch
   return base::Done{};
 }
 
+// What `refrain check` itself found, as a test of the JUnit format.
+std::vector<report::JunitCase> cases_of(const CheckReport& checked) {
+  return {{"the file keeps the rules of the format", checked.findings}};
+}
+
+// The run against one that was good. The file has been found good.
+int check_baseline(const Options& options, const Trace& trace, const CheckReport& checked,
+                   const std::vector<analysis::diff::Threshold>& thresholds) {
+  const Result<Trace> baseline = Trace::open(options.baseline);
+  if (!baseline.ok()) return report(baseline.error());
+  DiffOptions how = options.diff;
+  how.format = options.format;
+  // The verb's own answer comes first where the format has room for both.
+  how.before = options.format == "text" ? report::check_text(checked) : "";
+  return compare(*baseline, trace, how, thresholds, cases_of(checked));
+}
+
 std::vector<std::string> broken_rules(const std::string& bytes) {
   std::vector<std::string> findings;
   for (const format::Finding& finding : format::check(bytes)) {
@@ -55,7 +74,22 @@ std::vector<std::string> broken_rules(const std::string& bytes) {
   return findings;
 }
 
+// Options that say nothing without --baseline, and the other way round.
+Status check_use(const Options& options) {
+  if (!options.baseline.empty()) return check_output(options.diff);
+  const auto needs = [](const char* what) {
+    return base::usage(std::string(what) + " needs --baseline TRACE to compare with");
+  };
+  if (!options.diff.fail_if.empty()) return needs("--fail-if");
+  if (!options.diff.output.empty()) return needs("-o");
+  if (options.format == "junit" || options.format == "html") return needs("--format junit or html");
+  return base::Done{};
+}
+
 int run(const Options& options) {
+  if (const Status good = check_use(options); !good.ok()) return report(good.error());
+  const auto thresholds = thresholds_of(options.diff, analysis::diff::default_thresholds());
+  if (!thresholds.ok()) return report(thresholds.error());
   const Result<std::string> bytes = reader::read_trace_file(options.path);
   if (!bytes.ok()) return report(bytes.error());
   const Result<format::FileHeader> header = format::read_header(*bytes, options.path);
@@ -80,6 +114,8 @@ int run(const Options& options) {
   checked.calls = trace->call_count();
   checked.ranks = trace->info().rank_count;
   checked.complete = trace->info().complete;
+  if (checked.findings.empty() && !options.baseline.empty())
+    return check_baseline(options, *trace, checked, *thresholds);
   const int status = say(options, checked);
   return status != 0 ? status : status_of(*trace);
 }
@@ -92,9 +128,14 @@ void add_check(CLI::App& app, int& exit_status) {
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
   verb->add_option("--against", options->against,
                    "A trace of the same run with exact times: whether the bound is kept");
-  verb->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+  verb->add_option("--baseline", options->baseline,
+                   "A trace of a good run: exit status 3 when the communication has changed, in "
+                   "anything that does not depend on time or as --fail-if says");
+  verb->add_option("--format", options->format,
+                   "text or json; with --baseline also junit and html, and json is as that of diff")
+      ->check(CLI::IsMember({"text", "json", "junit", "html"}))
       ->capture_default_str();
+  define_diff_options(*verb, options->diff);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

@@ -37,7 +37,7 @@ void add_diff(CLI::App& app, int& exit_status) {
   verb->add_option("--format", options->diff.format, "text, json, junit or html")
       ->check(CLI::IsMember({"text", "json", "junit", "html"}))
       ->capture_default_str();
-  add_diff_options(*verb, options->diff);
+  define_diff_options(*verb, options->diff);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

@@ -42,7 +42,7 @@ int say_crossed(const std::vector<Verdict>& verdicts, const Trace& after) {
 
 }  // namespace
 
-void add_diff_options(CLI::App& verb, DiffOptions& options) {
+void define_diff_options(CLI::App& verb, DiffOptions& options) {
   verb.add_option(
           "--fail-if", options.fail_if,
           "METRIC[@WHERE]>NUMBER, with > < or <>: exit status 3 when the change is past it: "
@@ -92,7 +92,8 @@ int compare(const Trace& before, const Trace& after, const DiffOptions& options,
     if (!verdict.ok()) return report(verdict.error());
     view.verdicts.push_back(*verdict);
   }
-  if (const int status = write(text_of(view, options.format, more), options); status != 0)
+  if (const int status = write(options.before + text_of(view, options.format, more), options);
+      status != 0)
     return status;
   const int incomplete = std::max(status_of(before), status_of(after));
   const int crossed = say_crossed(view.verdicts, after);

@@ -13,6 +13,7 @@ namespace refrain::cli {
 struct DiffOptions {
   std::string format = "text";  // text, json, junit or html
   std::string output;           // empty: stdout
+  std::string before;           // text to put in front of the answer
   std::vector<std::string> fail_if;
   size_t top = 20;
   bool waits = true;
@@ -20,7 +21,7 @@ struct DiffOptions {
 };
 
 // --fail-if, -o, --force, --top and --no-waits.
-void add_diff_options(CLI::App& verb, DiffOptions& options);
+void define_diff_options(CLI::App& verb, DiffOptions& options);
 
 // The thresholds asked for; none: `otherwise`.
 Result<std::vector<analysis::diff::Threshold>> thresholds_of(

@@ -68,7 +68,7 @@ std::string section(const std::string& title, const std::string& look,
     const DiffFinding& f = findings[i];
     out += fmt::format("<tr><td class=\"{0}\">{0}</td><td><b>{1}</b>", escaped(f.change),
                        escaped(f.title));
-    if (!f.where.empty()) out += " " + escaped(f.where);
+    if (!f.where.empty()) out += ' ', out += escaped(f.where);
     if (!f.path.empty() && f.path != f.where)
       out += "<br><span class=\"soft\">" + escaped(f.path) + "</span>";
     out += "</td><td>" + escaped(f.numbers);

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <utility>
 
 #include "report/info_text.h"
 #include "report/json_text.h"
@@ -23,6 +26,7 @@ using analysis::diff::SignatureChange;
 using analysis::diff::Words;
 
 constexpr size_t kMostDetails = 4;
+constexpr size_t kMostPairs = 8;  // of ranks, in one row
 constexpr size_t kMostInBody = 4;
 
 std::string ratio(double before, double after) {
@@ -35,10 +39,18 @@ void add_number(std::string& out, std::string_view name, double before, double a
   out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, arrow_text(before, after, unit));
 }
 
+// Of calls that only one of the runs makes.
+std::string numbers_of(const Amounts& a) {
+  std::string out = "calls " + amount_text(a.calls + a.polls);
+  if (a.bytes > 0) out += ", bytes " + amount_text(a.bytes, "bytes");
+  if (a.messages > 0) out += ", messages " + amount_text(a.messages);
+  return a.failed > 0 ? out + ", failed " + amount_text(a.failed) : out;
+}
+
 std::string numbers_of(const CallChange& c) {
+  if (c.change != Change::kChanged) return numbers_of(c.is_after ? c.after : c.before);
   std::string out;
   add_number(out, "calls", c.before.calls, c.after.calls, "");
-  if (c.change != Change::kChanged) add_number(out, "polls", c.before.polls, c.after.polls, "");
   add_number(out, "bytes", c.before.bytes, c.after.bytes, "bytes");
   add_number(out, "messages", c.before.messages, c.after.messages, "");
   add_number(out, "failed", c.before.failed, c.after.failed, "");
@@ -55,6 +67,48 @@ Words only_in(const Words& a, const Words& b) {
   for (const std::string& word : a)
     if (std::find(b.begin(), b.end(), word) == b.end()) out.push_back(word);
   return out;
+}
+
+// Whether every signature has changed by the part that all calls have, and in nothing else.
+bool is_more_of_the_same(const CallChange& c) {
+  return c.signatures.size() == c.signatures_before && c.signatures.size() == c.signatures_after &&
+         std::all_of(c.signatures.begin(), c.signatures.end(), [&c](const SignatureChange& s) {
+           return s.before == s.after && change_text(s.calls_before, s.calls_after) ==
+                                             change_text(c.before.calls, c.after.calls);
+         });
+}
+
+// What does not tell signatures apart; of a single one nothing.
+Words common_words(const std::vector<SignatureChange>& signatures) {
+  if (signatures.size() < 2) return {};
+  const auto words = [](const SignatureChange& s) -> const Words& {
+    return s.after.empty() ? s.before : s.after;
+  };
+  Words out = words(signatures[0]);
+  const auto keep = [&out](const Words& w) {
+    if (w.empty()) return;
+    std::erase_if(out, [&w](const std::string& word) {
+      return std::find(w.begin(), w.end(), word) == w.end();
+    });
+  };
+  for (const SignatureChange& s : signatures) {
+    keep(s.before);
+    keep(s.after);
+  }
+  return out;
+}
+
+std::string signature_text(const SignatureChange& s, const Words& common) {
+  if (s.change == Change::kAppeared)
+    return fmt::format("new: {}: calls {}", words_text(only_in(s.after, common)),
+                       amount_text(s.calls_after));
+  if (s.change == Change::kVanished)
+    return fmt::format("gone: {}: calls {}", words_text(only_in(s.before, common)),
+                       amount_text(s.calls_before));
+  const std::string calls = arrow_text(s.calls_before, s.calls_after, "");
+  if (s.before == s.after)
+    return fmt::format("{}: calls {}", words_text(only_in(s.after, common)), calls);
+  return fmt::format("{}: calls {}", words_change(s.before, s.after), calls);
 }
 
 }  // namespace
@@ -168,13 +222,12 @@ std::vector<TotalRow> DiffRows::totals() {
   const auto timed = [&](const std::string& name, double a, double b, double noise) {
     row(name, a, b, "ns");
     const Measure m{a, b, noise};
+    if (a == b) return;
     out.back().change += fmt::format(", {} the noise of {}", m.is_noise() ? "within" : "past",
                                      duration_text(rounded(noise)));
   };
   row("calls", d.before.calls, d.after.calls, "");
-  if (d.before.polls > 0 || d.after.polls > 0) {
-    row("polls (by chance)", d.before.polls, d.after.polls, "");
-  }
+  if (d.before.polls > 0 || d.after.polls > 0) row("polls", d.before.polls, d.after.polls, "");
   if (d.before.failed > 0 || d.after.failed > 0) row("failed", d.before.failed, d.after.failed, "");
   row("bytes", d.before.bytes, d.after.bytes, "bytes");
   row("messages", d.before.messages, d.after.messages, "");
@@ -196,27 +249,14 @@ std::vector<std::string> DiffRows::signature_details(const CallChange& call) {
           words_text(call.is_after ? call.signatures[0].after : call.signatures[0].before));
     return out;
   }
+  if (is_more_of_the_same(call)) return out;
+  const Words common = common_words(call.signatures);
   for (const SignatureChange& s : call.signatures) {
     if (out.size() == kMostDetails) {
       out.push_back(fmt::format("... and {} more", call.signatures.size() - kMostDetails));
       break;
     }
-    const std::string calls = arrow_text(s.calls_before, s.calls_after, "");
-    switch (s.change) {
-      case Change::kAppeared:
-        out.push_back(
-            fmt::format("new: {}: {} calls", words_text(s.after), amount_text(s.calls_after)));
-        break;
-      case Change::kVanished:
-        out.push_back(
-            fmt::format("gone: {}: {} calls", words_text(s.before), amount_text(s.calls_before)));
-        break;
-      default:
-        if (s.before == s.after)
-          out.push_back(fmt::format("{}: calls {}", words_text(s.after), calls));
-        else
-          out.push_back(fmt::format("{}: calls {}", words_change(s.before, s.after), calls));
-    }
+    out.push_back(signature_text(s, common));
   }
   return out;
 }
@@ -266,8 +306,10 @@ std::vector<DiffFinding> DiffRows::loops() {
   return out;
 }
 
+// Pairs that have changed in the same way share a row.
 std::vector<DiffFinding> DiffRows::partners() {
   std::vector<DiffFinding> out;
+  std::map<std::pair<Change, std::string>, std::pair<size_t, size_t>> rows;  // row, pairs in it
   for (const PartnerChange& p : view_.diff.partners) {
     DiffFinding f;
     f.kind = "partners";
@@ -275,8 +317,19 @@ std::vector<DiffFinding> DiffRows::partners() {
     f.title = p.distance.empty() ? fmt::format("{} -> {}", p.source, p.dest) : "to " + p.distance;
     add_number(f.numbers, "messages", p.messages_before, p.messages_after, "");
     add_number(f.numbers, "bytes", p.bytes_before, p.bytes_after, "bytes");
-    out.push_back(std::move(f));
+    const auto [at, is_new] = rows.try_emplace({p.change, f.numbers}, out.size(), 0);
+    auto& [row, pairs] = at->second;
+    ++pairs;
+    if (is_new)
+      out.push_back(std::move(f));
+    else if (pairs <= kMostPairs)
+      out[row].title += ", " + f.title;
   }
+  for (const auto& [key, row] : rows)
+    if (row.second > 1)
+      out[row.first].numbers = fmt::format("{} pairs, each: ", row.second) + out[row.first].numbers;
+  for (const auto& [key, row] : rows)
+    if (row.second > kMostPairs) out[row.first].title += ", ...";
   return out;
 }
 

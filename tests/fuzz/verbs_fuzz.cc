@@ -1,13 +1,15 @@
-// Whatever opens as a trace goes through every verb: info, stats, check, profile, matrix, waits and
-// dump of some calls of some ranks. None may fail, and what they count must agree.
+// Whatever opens as a trace goes through every verb: info, stats, check, profile, matrix, diff,
+// waits and dump of some calls of some ranks. None may fail, and what they count must agree.
 #include <algorithm>
 
+#include "analysis/diff/diff.h"
 #include "analysis/matrix.h"
 #include "analysis/profile.h"
 #include "analysis/waits/wait_states.h"
 #include "reader/verify.h"
 #include "refrain/calls.h"
 #include "report/call_text.h"
+#include "report/diff_report.h"
 #include "report/info_text.h"
 #include "report/matrix_report.h"
 #include "report/profile_report.h"
@@ -69,6 +71,18 @@ void fold(const Trace& trace) {
   (void)report::matrix_json(matrix).size();
   (void)report::matrix_csv(matrix).size();
   (void)report::matrix_text(matrix, trace.name()).size();
+}
+
+// A run has not changed from itself.
+void compare(const Trace& trace) {
+  reader::Symbols symbols;
+  const analysis::diff::Diff diff = analysis::diff::diff(trace, trace, symbols, {.waits = false});
+  require(diff.is_same(), "a run is the same as itself");
+  const report::DiffView view{trace, trace, diff, symbols, {}, 5};
+  (void)report::diff_text(view).size();
+  (void)report::diff_json(view).size();
+  (void)report::diff_junit(view).size();
+  (void)report::diff_html(view).size();
 }
 
 // Times that follow from the numbers of the calls, a limited part of each location.
@@ -135,6 +149,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)reader::verify(*trace, 10).size();
   for (const Rank rank : {Rank{0}, ranks / 2, ranks - 1}) fuzz::dump(*trace, rank);
   fuzz::fold(*trace);
+  fuzz::compare(*trace);
   fuzz::wait(*trace);
   return 0;
 }

@@ -17,7 +17,16 @@ uint64_t mix(uint64_t hash, uint64_t v) {
   return hash ^ (hash >> 29);
 }
 
-std::string signed_text(int64_t v) { return (v < 0 ? "" : "+") + std::to_string(v); }
+std::string signed_text(int64_t v) {
+  std::string out(v < 0 ? "" : "+");
+  return out += std::to_string(v);
+}
+
+// "me", "me+1", "me-1".
+std::string from_me(int64_t distance) {
+  std::string out("me");
+  return distance == 0 ? out : out += signed_text(distance);
+}
 
 // Wrapping: a damaged trace may hold any number.
 int64_t minus(int64_t a, int64_t b) {
@@ -117,18 +126,20 @@ Communicator WordMaker::context_of(const Signature& call) const {
 std::string WordMaker::partner(const Signature& call, const Value& rank) const {
   if (!rank.is_integer()) return rank.is_constant() ? std::string(rank.name()) : "none";
   const Communicator comm = context_of(call);
-  if (comm.is_inter || comm.me < 0) return "remote " + std::to_string(rank.number);
+  if (comm.is_inter || comm.me < 0)
+    return std::string("remote ").append(std::to_string(rank.number));
   const auto grid = grids_.find(comm.definition);
   if (grid != grids_.end())
     if (auto steps = grid_steps(grid->second, comm.me, rank.number, comm.size())) return *steps;
   int64_t distance = minus(rank.number, comm.me);
   if (!same_ranks_) distance = nearest(distance, static_cast<int64_t>(comm.size()));
-  return distance == 0 ? "me" : "me" + signed_text(distance);
+  return from_me(distance);
 }
 
-// A number that the other rank has as well is a number; one that follows the rank says so.
+// With equal numbers of ranks a number is a number. Otherwise that holds for one that the other
+// rank has as well, and one that follows the rank says so.
 std::string WordMaker::number(const Signature& call, size_t param, const Value& value) {
-  if (other_ == nullptr) return std::to_string(value.number);
+  if (same_ranks_ || other_ == nullptr) return std::to_string(value.number);
   const Signature& there = other_->signature(call.id);
   if (param >= there.args.size()) return std::to_string(value.number);
   const Value& theirs = there.args[param].value.at_entry();
@@ -137,9 +148,8 @@ std::string WordMaker::number(const Signature& call, size_t param, const Value& 
   const auto comm = other_->trace().communicator(there.context, other_->rank());
   const int64_t their_me = comm ? comm->me : other_->rank();
   const int64_t distance = minus(value.number, here.me);
-  if (distance == minus(theirs.number, their_me))
-    return distance == 0 ? "me" : "me" + signed_text(distance);
-  return same_ranks_ ? std::to_string(value.number) : "by rank";
+  if (distance == minus(theirs.number, their_me)) return from_me(distance);
+  return "by rank";
 }
 
 std::string WordMaker::array(const mpi::CallInfo& info, const Value& value) const {
@@ -217,7 +227,7 @@ std::optional<std::string> WordMaker::word(const Signature& call, const mpi::Cal
   switch (value.kind) {
     case ValueKind::kConstant: return std::string(value.name());
     case ValueKind::kObject: return object(about.kind, value);
-    case ValueKind::kString: return "\"" + value.text.substr(0, kMostText) + "\"";
+    case ValueKind::kString: return std::string("\"").append(value.text, 0, kMostText).append("\"");
     case ValueKind::kArray:
       if (about.kind == ParamKind::kAddress || about.kind == ParamKind::kString)
         return std::nullopt;  // addresses of the program's own data

@@ -201,8 +201,7 @@ class Comparison {
           sums_[0].ranks == 0 ? 0 : pair.before.entries / static_cast<double>(sums_[0].ranks);
       out.entries_after =
           sums_[1].ranks == 0 ? 0 : pair.after.entries / static_cast<double>(sums_[1].ranks);
-      const bool is_same = pair.body_before == pair.body_after &&
-                           is_close(out.iterations_before, out.iterations_after);
+      const bool is_same = pair.body_before == pair.body_after && pair.before.is_like(pair.after);
       out.change = change_of(!pair.body_before.empty(), !pair.body_after.empty(), is_same);
       if (out.change == Change::kSame) continue;
       out.calls_before = calls_of(pair.body_before);

@@ -37,13 +37,9 @@ struct Expanded {
   explicit Expanded(const Trace& trace) {
     for (Rank rank = 0; rank < trace.rank_count(); ++rank) {
       RankReader reader(trace, rank);
-      EXPECT_TRUE(reader
-                      .for_each_call(0,
-                                     [&](const Call& call) {
-                                       add(trace, call);
-                                       return true;
-                                     })
-                      .ok());
+      const auto visit = [&](const Call& call) { return add(trace, call), true; };
+      const Status done = reader.for_each_call(0, visit);
+      EXPECT_TRUE(done.ok());
     }
   }
 
@@ -67,7 +63,7 @@ struct Expanded {
       messages += 1;
       of_pair += bytes;
       text +=
-          " " + std::to_string(number("dest") - call.rank) + " " + std::to_string(number("tag"));
+          ' ' + std::to_string(number("dest") - call.rank) + ' ' + std::to_string(number("tag"));
     } else if (s.name == "MPI_Bcast") {
       if (number("root") == call.rank) row.bytes += static_cast<double>(bytes);
       text += " root " + std::to_string(number("root"));
@@ -166,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RandomRuns, testing::Range(uint32_t{1}, uint32_t
 
 TEST(Diff, AnotherNumberOfIterationsIsALoopThatChanged) {
   const auto run = [](size_t iterations) {
-    Run r(4);
+    MadeRun r(4);
     const uint32_t send = r.send(0x10, me_plus_mod_size(1), 8), all = r.allreduce(0x20, 1);
     const uint32_t first = r.barrier(0x30);
     r.program(joined({first}, repeat(joined(repeat({send}, 9), {all}), iterations)));
@@ -185,7 +181,7 @@ TEST(Diff, AnotherNumberOfIterationsIsALoopThatChanged) {
 
 TEST(Diff, ALongLoopCostsWhatAShortOneDoes) {
   const auto run = [](uint64_t iterations) {
-    Run r(2);
+    MadeRun r(2);
     const uint32_t send = r.send(0x10, me_plus_mod_size(1), 8), all = r.allreduce(0x20, 1);
     r.program(repeat({send, all}, 4));
     for (grammar::Grammar& g : r.builder().data().grammars)
@@ -201,7 +197,7 @@ TEST(Diff, ALongLoopCostsWhatAShortOneDoes) {
 
 TEST(Diff, AChangedParameterIsNamed) {
   const auto run = [](int64_t count) {
-    Run r(4);
+    MadeRun r(4);
     r.program(repeat({r.send(0x10, me_plus_mod_size(1), count), r.barrier(0x20)}, 10));
     return r.open();
   };
@@ -223,7 +219,7 @@ TEST(Diff, AChangedParameterIsNamed) {
 // The same program, built anew: every address is another, and one call was put in.
 TEST(Diff, PlacesOfAnotherBuildAreFound) {
   const auto run = [](const char* build, int64_t moved, bool has_more) {
-    Run r(4, build);
+    MadeRun r(4, build);
     const uint32_t send = r.send(0x10 + moved, me_plus_mod_size(1), 8);
     const uint32_t first = r.allreduce(0x20 + moved, 1);
     const uint32_t more = has_more ? r.allreduce(0x28 + moved, 5) : 0;
@@ -250,7 +246,7 @@ TEST(Diff, PlacesOfAnotherBuildAreFound) {
 
 TEST(Diff, RunsOnOtherNumbersOfRanksAreComparedByRank) {
   const auto run = [](uint64_t ranks, int64_t distance) {
-    Run r(ranks);
+    MadeRun r(ranks);
     r.program(joined(repeat({r.send(0x10, me_plus_mod_size(distance), 8)}, 10),
                      {r.bcast(0x20, 0, 4 * static_cast<int64_t>(ranks)), r.barrier(0x30)}));
     return r.open();
@@ -274,7 +270,7 @@ TEST(Diff, RunsOnOtherNumbersOfRanksAreComparedByRank) {
 
 TEST(Diff, HowOftenAProgramPollsIsNoDifference) {
   const auto run = [](size_t polls) {
-    Run r(2);
+    MadeRun r(2);
     r.program(joined(repeat({r.test(0x10)}, polls), {r.barrier(0x20)}));
     return r.open();
   };
@@ -287,7 +283,7 @@ TEST(Diff, HowOftenAProgramPollsIsNoDifference) {
 
 TEST(Diff, TimeIsComparedWithTheSpreadOfCalls) {
   const auto run = [](double mean_ns, bool is_steady) {
-    Run r(4);
+    MadeRun r(4);
     r.program(repeat({r.barrier(0x10)}, 1000));
     format::DurationStats& stats = r.builder().data().durations[0];
     stats.sum_ns = mean_ns * 4000;
@@ -311,10 +307,19 @@ TEST(Diff, TimeIsComparedWithTheSpreadOfCalls) {
   EXPECT_TRUE(compared(run(1000, true), run(1500, true)).is_same());
 }
 
-TEST(Diff, EmptyTraces) {
-  const Trace none = Run(0).open(), one = Run(1).open();
+TEST(Diff, TracesWithoutCalls) {
+  const auto incomplete = [](uint64_t ranks, bool has_call) {
+    MadeRun made(ranks);
+    made.builder().data().meta.complete = false;
+    if (has_call) made.group({0}, {made.barrier(0x10)});  // of the others nothing is known
+    return made.open();
+  };
+  const Trace none = incomplete(2, false), one = incomplete(2, true);
   EXPECT_TRUE(compared(none, none).is_same());
-  EXPECT_FALSE(compared(none, one).is_same());
+  const Diff d = compared(none, one);
+  ASSERT_EQ(d.calls.size(), 1u);
+  EXPECT_EQ(d.calls[0].change, Change::kAppeared);
+  EXPECT_EQ(compared(one, incomplete(3, false)).calls.at(0).change, Change::kVanished);
 }
 
 }  // namespace

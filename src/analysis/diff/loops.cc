@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/diff/signatures.h"
 #include "format/trace_data.h"
 #include "grammar/fold.h"
 
@@ -29,6 +30,12 @@ double likeness(const Body& a, const Body& b) {
   return all == 0 ? 0 : static_cast<double>(both.size()) / static_cast<double>(all);
 }
 
+void add_count(std::vector<uint64_t>& counts, uint64_t count) {
+  const auto at = std::lower_bound(counts.begin(), counts.end(), count);
+  if (counts.size() < LoopCount::kMostCounts && (at == counts.end() || *at != count))
+    counts.insert(at, count);
+}
+
 // The loops of one grammar, whose terminals are made at `places`, for `ranks` ranks.
 void add_loops(const grammar::Grammar& grammar, const std::vector<uint32_t>& places, double ranks,
                Loops& out) {
@@ -51,12 +58,19 @@ void add_loops(const grammar::Grammar& grammar, const std::vector<uint32_t>& pla
       LoopCount& loop = out[body];
       const double entries = static_cast<double>(uses[r]) * ranks;
       loop.entries += entries;
+      add_count(loop.counts, s.count);
       loop.iterations += entries * static_cast<double>(s.count);
     }
   }
 }
 
 }  // namespace
+
+bool LoopCount::is_like(const LoopCount& other) const {
+  const auto is_full = [](const LoopCount& c) { return c.counts.size() == kMostCounts; };
+  if (is_full(*this) && is_full(other)) return is_close(mean(), other.mean());
+  return counts == other.counts;
+}
 
 Loops loops_of(const Trace& trace, const Summary& summary,
                const std::vector<uint32_t>& place_of_row) {
@@ -99,9 +113,9 @@ std::vector<LoopPair> match_loops(const Loops& before, const Loops& after) {
     out.push_back({rest_a[i]->first, rest_b[j]->first, rest_a[i]->second, rest_b[j]->second});
   }
   for (size_t i = 0; i < rest_a.size(); ++i)
-    if (used_a[i] == 0) out.push_back({rest_a[i]->first, {}, rest_a[i]->second, {}});
+    if (used_a[i] == 0) out.push_back({rest_a[i]->first, Body(), rest_a[i]->second, LoopCount()});
   for (size_t j = 0; j < rest_b.size(); ++j)
-    if (used_b[j] == 0) out.push_back({{}, rest_b[j]->first, {}, rest_b[j]->second});
+    if (used_b[j] == 0) out.push_back({Body(), rest_b[j]->first, LoopCount(), rest_b[j]->second});
   return out;
 }
 

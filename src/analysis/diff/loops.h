@@ -21,6 +21,11 @@ inline constexpr size_t kMostPlaces = 64;
 struct LoopCount {
   double entries = 0;     // how often the loop begins, over all ranks
   double iterations = 0;  // of all of these
+  std::vector<uint64_t>
+      counts;  // ascending: the different numbers of iterations, up to kMostCounts of them
+  static constexpr size_t kMostCounts = 16;
+  // Whether it goes round equally often, wherever it is entered.
+  bool is_like(const LoopCount& other) const;
   double mean() const { return entries > 0 ? iterations / entries : 0; }
 };
 using Loops = std::map<Body, LoopCount>;

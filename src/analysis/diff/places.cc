@@ -43,10 +43,14 @@ class Aligner {
   }
 
  private:
+  // One row each, unless a damaged trace says the same path twice.
   void match_calls(const TreeNode& a, const TreeNode& b) {
-    for (const auto& [call, row] : b.calls)
-      if (const auto there = a.calls.find(call); there != a.calls.end())
-        partner_of_[row] = there->second;
+    for (const auto& [call, rows] : b.calls) {
+      const auto there = a.calls.find(call);
+      if (there == a.calls.end()) continue;
+      for (size_t i = 0; i < std::min(rows.size(), there->second.size()); ++i)
+        partner_of_[rows[i]] = there->second[i];
+    }
   }
 
   void match_children(Nodes a, Nodes b) {
@@ -84,9 +88,10 @@ class Aligner {
   // How much speaks for the places being the same; 0: they are not.
   double score(const TreeNode& a, const TreeNode& b) const {
     const bool same_build = !a.build_id.empty() && a.build_id == b.build_id;
-    if (a.module != b.module || (same_build && a.offset != b.offset)) return 0;
+    if (same_build && a.offset != b.offset) return 0;
     double score = a.tokens.likeness(b.tokens);
     if (score == 0) return 0;
+    if (a.module != b.module) score *= 0.75;  // a program may have got another name
     if (!a.function.empty() && !b.function.empty()) score *= a.function == b.function ? 1.5 : 0.25;
     if (a.line > 0 && a.line == b.line && a.file == b.file) score *= 1.25;
     if (a.build_id.empty() && b.build_id.empty() && a.offset == b.offset) score *= 1.5;

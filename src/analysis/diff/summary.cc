@@ -36,7 +36,7 @@ struct Building {
 CallTimes times_of(const format::DurationStats& stats) {
   CallTimes out;
   out.calls = static_cast<double>(stats.count);
-  out.sum_ns = stats.sum_ns;
+  if (std::isfinite(stats.sum_ns) && stats.sum_ns > 0) out.sum_ns = stats.sum_ns;
   double n = 0, sum = 0, squares = 0;
   for (size_t i = stats.histogram.first(); i < stats.histogram.first() + stats.histogram.used();
        ++i) {
@@ -103,13 +103,12 @@ class Folder {
     RankReader last(trace_, trace_.group_rank(group, ranks - 1));
     const std::vector<Shared> signatures = shared_of(first, calls);
     const Grids grids = grids_of(first, calls);
-    for (uint64_t i = 0; i < ranks; ++i) {
-      if (i == 0) {
-        fold_rank(first, ranks > 1 ? &last : nullptr, grids, signatures, ranks, true);
-      } else {
-        RankReader reader(trace_, trace_.group_rank(group, i));
-        fold_rank(reader, &first, grids, signatures, 1, false);
-      }
+    fold_rank(first, ranks > 1 ? &last : nullptr, grids, signatures, ranks, true);
+    const bool is_all = std::none_of(signatures.begin(), signatures.end(),
+                                     [](const Shared& s) { return s.differs_by_rank; });
+    for (uint64_t i = 1; i < ranks && !is_all; ++i) {
+      RankReader reader(trace_, trace_.group_rank(group, i));
+      fold_rank(reader, &first, grids, signatures, 1, false);
     }
   }
 

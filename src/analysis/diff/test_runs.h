@@ -15,9 +15,9 @@ using reader::ShapeWriter;
 using reader::TraceBuilder;
 
 // One module whose sites are offsets in it.
-class Run {
+class MadeRun {
  public:
-  explicit Run(uint64_t ranks, std::string build_id = "ab", std::string module = "/bin/app")
+  explicit MadeRun(uint64_t ranks, std::string build_id = "ab", std::string module = "/bin/app")
       : ranks_(ranks), builder_(ranks), build_id_(std::move(build_id)), module_(std::move(module)) {
     world_ = builder_.world();
     type_ = builder_.predefined_type("MPI_DOUBLE", 8);
@@ -87,10 +87,10 @@ inline std::vector<uint32_t> joined(std::vector<uint32_t> a, const std::vector<u
 
 // Random loops of random calls, in two groups of ranks, from few places of one program: two seeds
 // share places, parameters and partners, and differ in others.
-inline Run random_run(uint32_t seed, uint64_t ranks) {
+inline MadeRun random_run(uint32_t seed, uint64_t ranks) {
   std::mt19937 random(seed);
   const auto below = [&random](uint64_t n) { return static_cast<int64_t>(random() % n); };
-  Run run(ranks);
+  MadeRun run(ranks);
   std::vector<int64_t> halves[2];
   for (uint64_t r = 0; r < ranks; ++r) halves[r % 2].push_back(static_cast<int64_t>(r));
   for (const std::vector<int64_t>& half : halves) {

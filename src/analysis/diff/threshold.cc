@@ -88,7 +88,7 @@ base::Status take_number(std::string_view text, std::string_view number, Thresho
   const double factor = out.is_relative ? 0.01 : factor_of(out.metric, unit);
   if (factor == 0)
     return not_understood(
-        text, "'" + std::string(unit) + "' is no unit of " + std::string(name_of(out.metric)));
+        text, std::string("'").append(unit).append("' is no unit of ").append(name_of(out.metric)));
   if (has_sign && out.op == Threshold::Op::kBeyond && is_negative)
     return not_understood(text, "<> takes a number without minus");
   out.limit = value * factor;

@@ -44,7 +44,7 @@ class Judged : public testing::Test {
   // 10 calls of MPI_Send of 80 bytes become 11 with 96 on each of 4 ranks.
   Judged() {
     const auto run = [](size_t calls, int64_t count) {
-      Run r(4);
+      MadeRun r(4);
       r.program(
           joined(repeat({r.send(0x10, me_plus_mod_size(1), count)}, calls), {r.barrier(0x20)}));
       return r.open();

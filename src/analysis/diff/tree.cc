@@ -93,7 +93,7 @@ std::vector<TreeNode> tree_of(const Trace& trace, const Summary& summary,
       node = at->second;
       nodes[node].tokens.add(tokens);
     }
-    nodes[node].calls.emplace(row.call, r);
+    nodes[node].calls[row.call].push_back(r);
   }
   for (TreeNode& node : nodes)
     std::stable_sort(node.children.begin(), node.children.end(), [&](uint32_t a, uint32_t b) {

@@ -34,8 +34,8 @@ struct TreeNode {
   std::string file;
   int line = 0;
   Tokens tokens;
-  std::vector<uint32_t> children;    // nodes, by module and offset
-  std::map<CallId, uint32_t> calls;  // what the site calls: rows of the summary
+  std::vector<uint32_t> children;                 // nodes, by module and offset
+  std::map<CallId, std::vector<uint32_t>> calls;  // what the site calls: rows of the summary
 };
 
 // Node 0 stands for the start of the program. Of a path of more than kMostSteps steps the innermost
