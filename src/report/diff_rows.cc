@@ -30,7 +30,10 @@ constexpr size_t kMostPairs = 8;  // of ranks, in one row
 constexpr size_t kMostInBody = 4;
 
 std::string ratio(double before, double after) {
-  return before > 0 ? fmt::format("{:+.1f} %", 100 * (after - before) / before) : "new";
+  if (!(before > 0)) return "new";
+  const double percent = 100 * (after - before) / before;
+  return std::abs(percent) < 0.1 ? fmt::format("{:+.1g} %", percent)
+                                 : fmt::format("{:+.1f} %", percent);
 }
 
 void add_number(std::string& out, std::string_view name, double before, double after,
@@ -251,12 +254,17 @@ std::vector<std::string> DiffRows::signature_details(const CallChange& call) {
   }
   if (is_more_of_the_same(call)) return out;
   const Words common = common_words(call.signatures);
+  std::map<std::string, size_t> times;  // the same may have happened to several
   for (const SignatureChange& s : call.signatures) {
-    if (out.size() == kMostDetails) {
-      out.push_back(fmt::format("... and {} more", call.signatures.size() - kMostDetails));
-      break;
-    }
-    out.push_back(signature_text(s, common));
+    const std::string text = signature_text(s, common);
+    if (++times[text] == 1) out.push_back(text);
+  }
+  for (std::string& text : out)
+    if (const size_t n = times[text]; n > 1) text = fmt::format("{} signatures, each: {}", n, text);
+  if (out.size() > kMostDetails) {
+    const size_t more = out.size() - kMostDetails;
+    out.resize(kMostDetails);
+    out.push_back(fmt::format("... and {} more", more));
   }
   return out;
 }
@@ -327,7 +335,9 @@ std::vector<DiffFinding> DiffRows::partners() {
   }
   for (const auto& [key, row] : rows)
     if (row.second > 1)
-      out[row.first].numbers = fmt::format("{} pairs, each: ", row.second) + out[row.first].numbers;
+      out[row.first].numbers =
+          fmt::format("{} {}, each: ", row.second, view_.diff.same_ranks ? "pairs" : "distances") +
+          out[row.first].numbers;
   for (const auto& [key, row] : rows)
     if (row.second > kMostPairs) out[row.first].title += ", ...";
   return out;

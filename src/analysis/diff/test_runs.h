@@ -1,6 +1,7 @@
 // Runs made by hand, for tests: a program is a list of calls with loops.
 #pragma once
 
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -28,7 +29,9 @@ class MadeRun {
   ShapeWriter at(const char* call, int64_t offset) {
     ShapeWriter shape(call);
     if (main_ == kNoDefinition) main_ = site(1);
-    shape.object(builder_.path({site(offset), main_}));
+    const auto [path, is_new] = paths_.try_emplace(offset, 0);
+    if (is_new) path->second = builder_.path({site(offset), main_});
+    shape.object(path->second);
     return shape;
   }
   uint32_t send(int64_t offset, format::Expr dest, int64_t count, int64_t tag = 7) {
@@ -72,6 +75,7 @@ class MadeRun {
   uint64_t ranks_;
   TraceBuilder builder_;
   std::string build_id_, module_;
+  std::map<int64_t, uint32_t> paths_;  // every definition is there once, as in a file
   uint32_t world_ = 0, type_ = 0, main_ = kNoDefinition;
 };
 

@@ -75,7 +75,6 @@ TEST_F(Judged, BothWays) {
   EXPECT_TRUE(crosses("calls<+5"));
   EXPECT_TRUE(crosses("bytes@there>31%"));
   EXPECT_FALSE(crosses("bytes@there>32%"));
-  EXPECT_FALSE(crosses("bytes@there@MPI_Barrier<>0"));
   EXPECT_FALSE(crosses("calls@MPI_Alltoall<>0"));
   EXPECT_TRUE(crosses("new_signatures>1"));
   EXPECT_FALSE(crosses("new_signatures>2"));
@@ -93,6 +92,7 @@ TEST_F(Judged, NothingThereIsAnError) {
   const auto verdict = judge(diff_, parsed("calls@nowhere>0"), nowhere);
   ASSERT_FALSE(verdict.ok());
   EXPECT_EQ(verdict.error().code, base::ErrorCode::kUsage);
+  EXPECT_FALSE(judge(diff_, parsed("calls@MPI_Send@nowhere>0"), nowhere).ok());
   const auto waits = judge(diff_, parsed("waits>0"), nowhere);
   ASSERT_FALSE(waits.ok());
   EXPECT_EQ(waits.error().code, base::ErrorCode::kUnsupported);
