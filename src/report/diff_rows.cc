@@ -29,13 +29,6 @@ constexpr size_t kMostDetails = 4;
 constexpr size_t kMostPairs = 8;  // of ranks, in one row
 constexpr size_t kMostInBody = 4;
 
-std::string ratio(double before, double after) {
-  if (!(before > 0)) return "new";
-  const double percent = 100 * (after - before) / before;
-  return std::abs(percent) < 0.1 ? fmt::format("{:+.1g} %", percent)
-                                 : fmt::format("{:+.1f} %", percent);
-}
-
 void add_number(std::string& out, std::string_view name, double before, double after,
                 std::string_view unit) {
   if (change_text(before, after) == "=") return;
@@ -115,29 +108,6 @@ std::string signature_text(const SignatureChange& s, const Words& common) {
 }
 
 }  // namespace
-
-std::string amount_text(double v) {
-  if (std::abs(v - std::round(v)) < 1e-6 || std::abs(v) >= 1e6) return count_text(rounded(v));
-  return fmt::format("{:.2f}", v);
-}
-
-std::string amount_text(double v, std::string_view unit) {
-  if (unit == "bytes") return bytes_text(rounded(v));
-  if (unit == "ns") return duration_text(rounded(v));
-  return amount_text(v);
-}
-
-std::string change_text(double before, double after) {
-  if (std::abs(after - before) <= 1e-9 * std::max(std::abs(before), std::abs(after))) return "=";
-  if (before == 0) return "new";
-  if (after == 0) return "gone";
-  return ratio(before, after);
-}
-
-std::string arrow_text(double before, double after, std::string_view unit) {
-  return fmt::format("{} -> {} ({})", amount_text(before, unit), amount_text(after, unit),
-                     change_text(before, after));
-}
 
 std::string words_text(const Words& words) {
   std::string out;
