@@ -22,12 +22,12 @@ constexpr std::string_view kHead = R"(<!DOCTYPE html>
 @media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --back: #0d1117; --line: #30363d;
   --soft: #9aa4af; --bad: #ffa657; --new: #79c0ff; --warn: #4a3c00; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back);
-  margin: 0 auto; padding: 1rem; max-width: 75rem; overflow-wrap: anywhere; }
+  margin: 0 auto; padding: 1rem; max-width: 75rem; overflow-wrap: break-word; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; min-width: 60%; }
 th, td { text-align: left; padding: .3rem .7rem; border-bottom: 1px solid var(--line);
   vertical-align: top; }
-td.n, th.n { text-align: right; white-space: nowrap; }
+td.n, th.n { text-align: right; } th, td.n, td:first-child { white-space: nowrap; }
 .soft { color: var(--soft); } .bad { color: var(--bad); font-weight: 600; }
 .appeared { color: var(--new); font-weight: 600; } .vanished, .slower, .longer { color: var(--bad);
   font-weight: 600; }
@@ -38,7 +38,7 @@ code { font-size: .9em; }
 
 std::string totals_html(DiffRows& rows) {
   std::string out =
-      "<div class=\"wide\"><table><tr><th></th><th class=\"n\">before</th>"
+      "<h2>Totals</h2>\n<div class=\"wide\"><table><tr><th></th><th class=\"n\">before</th>"
       "<th class=\"n\">after</th><th>change</th></tr>\n";
   for (const TotalRow& row : rows.totals())
     out += fmt::format(
