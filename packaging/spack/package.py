@@ -20,6 +20,7 @@ class Refrain(CMakePackage):
     variant("openmpi", default=False, description="Recorder for Open MPI")
     variant("smpi", default=False, description="Recorder for SimGrid's SMPI")
 
+    variant("report", default=True, description="report: the page, whose program npm bundles")
     variant("convert", default=True, description="convert --to otf2, sqlite and perfetto")
 
     conflicts("+mpich", when="+openmpi", msg="one MPI in an environment: choose one recorder")
@@ -33,10 +34,14 @@ class Refrain(CMakePackage):
     depends_on("cli11", type="build")
     depends_on("fmt")
     depends_on("nlohmann-json", type="build")
+    depends_on("zlib-api")
     depends_on("zstd")
     depends_on("xxhash")
     depends_on("libunwind")
     depends_on("elfutils")
+    depends_on("node-js", type="build", when="+report")
+    depends_on("npm", type="build", when="+report")
+    depends_on("graphviz", when="+report")
     depends_on("otf2", when="+convert")
     depends_on("sqlite", when="+convert")
     depends_on("protozero", when="+convert")

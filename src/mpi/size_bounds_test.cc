@@ -41,7 +41,8 @@ TEST(SizeBounds, MessagesOfWhichOnlyALowerBoundIsKnown) {
 }
 
 TEST(SizeBounds, WordsThatAreNoSizes) {
-  for (const char* word : {"x", "-1", "1KB", "1.5", "1.M", ".5M", " ", "99999999999999999999", "K"}) {
+  for (const char* word :
+       {"x", "-1", "1KB", "1.5", "1.M", ".5M", " ", "99999999999999999999", "K"}) {
     const auto bounds = SizeBounds::parse(word, "");
     ASSERT_FALSE(bounds.ok()) << word;
     EXPECT_NE(bounds.error().message.find(word), std::string::npos);

@@ -74,7 +74,7 @@ class Spack(unittest.TestCase):
     def test_names_every_library_that_the_build_looks_for(self):
         _, told = self.load(set())
         spack = {"CLI11": "cli11", "fmt": "fmt", "nlohmann_json": "nlohmann-json", "PkgConfig": "pkgconfig",
-                 "SQLite3": "sqlite", "Protobuf": "protobuf"}
+                 "ZLIB": "zlib-api", "SQLite3": "sqlite", "Protobuf": "protobuf"}
         for folder, _, files in os.walk(os.path.join(options.source, "src")):
             if "CMakeLists.txt" not in files or folder.endswith("python"):
                 continue
