@@ -22,8 +22,8 @@ bool read_time_blocks(std::string_view chunk, std::vector<TimeBlock>& blocks, st
       return false;
     const std::string_view coded = data.substr(at, head.bytes);
     if (checksum32(coded) != head.checksum) return false;
-    blocks.push_back({head.calls, head.bytes, head.checksum, head.begin_ns, head.end_ns,
-                      head.by_function != 0});
+    blocks.push_back(
+        {head.calls, head.bytes, head.checksum, head.begin_ns, head.end_ns, head.by_function != 0});
     bytes += coded;
     at += padded(head.bytes);
   }
