@@ -82,10 +82,15 @@ Captured Encoder::lookup_new(Kind kind, uint64_t key) {
 void Encoder::release(Kind kind, const Captured& c) {
   if (c.what != Captured::What::kDefinition) return;
   Process& p = *location_.process;
+  {
+    Process::Guard guard(p);
+    // Another thread may have been given the same handle value in the meantime: then it is not
+    // ours.
+    if (p.handles.find(kind, c.key) == c.index) p.forget(kind, c.key);
+  }
+  // Not before: who is given the value in between would take our object for its own.
   set_ending(kind, c, false);
   Process::Guard guard(p);
-  // Another thread may have been given the same handle value in the meantime: then it is not ours.
-  if (p.handles.find(kind, c.key) == c.index) p.forget(kind, c.key);
   forget_object(kind, c.key);
   if (kind == Kind::kComm) return release_comm(p, c.index);
   base::ByteReader payload(p.definition(c.index).payload);
