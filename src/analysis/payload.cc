@@ -54,6 +54,18 @@ class Runs {
 
 }  // namespace
 
+const Value& argument(const Signature& call, std::string_view name) {
+  static const Value kNothing;
+  const Value* value = call.find(name);
+  return value == nullptr ? kNothing : value->at_entry();
+}
+
+const Value& argument(const Signature& call, int position) {
+  static const Value kNothing;
+  if (position < 0 || static_cast<size_t>(position) >= call.args.size()) return kNothing;
+  return call.args[static_cast<size_t>(position)].value.at_entry();
+}
+
 uint64_t multiply(uint64_t a, uint64_t b) {
   uint64_t out = 0;
   return __builtin_mul_overflow(a, b, &out) ? kMost : out;

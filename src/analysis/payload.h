@@ -3,11 +3,17 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "refrain/calls.h"
 #include "refrain/trace.h"
 
 namespace refrain::analysis {
+
+// A parameter at entry, by name or by its place in the C binding; a null value where there is no
+// such one. Lives as long as the call.
+const Value& argument(const Signature& call, std::string_view name);
+const Value& argument(const Signature& call, int position);
 
 // Products and sums that stop at the largest number instead of wrapping: a damaged trace may say
 // that 2^63 elements were sent.

@@ -10,18 +10,6 @@
 namespace refrain::analysis {
 namespace {
 
-const Value& argument(const Signature& call, int position) {
-  static const Value kNothing;
-  if (position < 0 || static_cast<size_t>(position) >= call.args.size()) return kNothing;
-  return call.args[static_cast<size_t>(position)].value.at_entry();
-}
-
-const Value& argument(const Signature& call, std::string_view name) {
-  static const Value kNothing;
-  const Value* value = call.find(name);
-  return value == nullptr ? kNothing : value->at_entry();
-}
-
 TransferKind kind_of(mpi::Traffic traffic) {
   switch (traffic) {
     case mpi::Traffic::kSend:

@@ -6,15 +6,8 @@
 #include "analysis/payload.h"
 
 namespace refrain::convert {
-namespace {
 
-const Value& argument(const Signature& call, std::string_view name) {
-  static const Value kNothing;
-  const Value* value = call.find(name);
-  return value == nullptr ? kNothing : value->at_entry();
-}
-
-}  // namespace
+using analysis::argument;
 
 std::string plain_collective(std::string_view name) {
   if (name.ends_with("_c")) name.remove_suffix(2);

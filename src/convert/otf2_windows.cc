@@ -11,6 +11,9 @@
 #include "mpi/call_table.h"
 
 namespace refrain::convert {
+
+using analysis::argument;
+
 namespace {
 
 std::string_view plain(const Signature& call) {
@@ -18,12 +21,6 @@ std::string_view plain(const Signature& call) {
   if (name.ends_with("_c")) name.remove_suffix(2);
   if (name.starts_with("MPI_")) name.remove_prefix(4);
   return name;
-}
-
-const Value& argument(const Signature& call, std::string_view name) {
-  static const Value kNothing;
-  const Value* value = call.find(name);
-  return value == nullptr ? kNothing : value->at_entry();
 }
 
 // -1: none, or all.

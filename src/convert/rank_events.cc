@@ -8,15 +8,11 @@
 
 namespace refrain::convert {
 
+using analysis::argument;
+
 using waits::Action;
 
 namespace {
-
-const Value& argument(const Signature& call, std::string_view name) {
-  static const Value kNothing;
-  const Value* value = call.find(name);
-  return value == nullptr ? kNothing : value->at_entry();
-}
 
 RankReader reader_of(const Job& job, Rank rank) {
   return {job.trace, rank, job.trace.has_times() ? Times::kRead : Times::kSkip};

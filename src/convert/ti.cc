@@ -17,13 +17,10 @@
 #include "convert/skeleton.h"
 
 namespace refrain::convert {
-namespace {
 
-const Value& argument(const Signature& call, std::string_view name) {
-  static const Value kNothing;
-  const Value* value = call.find(name);
-  return value == nullptr ? kNothing : value->at_entry();
-}
+using analysis::argument;
+
+namespace {
 
 class TiRank : public SkeletonSink {
  public:

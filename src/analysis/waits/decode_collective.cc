@@ -4,17 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/payload.h"
 #include "analysis/waits/op.h"
 #include "mpi/call_table.h"
 
 namespace refrain::analysis::waits {
 namespace {
-
-const Value& argument(const Signature& s, std::string_view name) {
-  static const Value kNothing;
-  const Value* value = s.find(name);
-  return value == nullptr ? kNothing : value->at_entry();
-}
 
 struct Row {
   std::string_view name;  // of the blocking form, in lower case
