@@ -11,7 +11,7 @@ import refrain
 
 trace = refrain.open(sys.argv[1])
 print(trace)
-print(trace.info["text"].get("command") if "text" in trace.info else trace.info.get("command"))
+print(trace.info["command"])
 
 # %% Where does the time go?
 functions = trace.profile().functions

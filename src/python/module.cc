@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analysis/profile.h"
@@ -35,9 +36,9 @@ void check_rank(const Trace& trace, int64_t rank) {
                                  trace.name()));
 }
 
-Trace open_trace(const std::string& path) {
+std::shared_ptr<Opened> open_trace(const std::string& path) {
   const py::gil_scoped_release unlocked;
-  return unwrap(Trace::open(path));
+  return std::make_shared<Opened>(unwrap(Trace::open(path)));
 }
 
 py::list locations(const Trace& trace, int64_t rank) {
@@ -48,18 +49,21 @@ py::list locations(const Trace& trace, int64_t rank) {
   return out;
 }
 
-py::object calls(const Trace& trace, int64_t rank, const CallRange& range) {
+py::object calls(std::shared_ptr<Opened> opened, int64_t rank, const CallRange& range) {
+  const Trace& trace = opened->trace;
   check_rank(trace, rank);
   if ((range.from_ns > 0 || range.to_ns != UINT64_MAX) && !trace.has_times())
     throw RefrainError(base::unsupported("the trace has no times of single calls", trace.name()));
   const Times times = trace.has_times() ? Times::kRead : Times::kSkip;
-  return iterate(std::make_shared<RankView>(trace, static_cast<Rank>(rank), times), range);
+  return iterate(std::make_shared<RankView>(std::move(opened), static_cast<Rank>(rank), times),
+                 range);
 }
 
 // The signatures that a rank's grammars use.
-py::list signatures(const Trace& trace, int64_t rank) {
+py::list signatures(std::shared_ptr<Opened> opened, int64_t rank) {
+  const Trace& trace = opened->trace;
   check_rank(trace, rank);
-  RankView view(trace, static_cast<Rank>(rank), Times::kSkip);
+  RankView view(opened, static_cast<Rank>(rank), Times::kSkip);
   py::list out;
   const auto group = trace.group_of(static_cast<Rank>(rank));
   if (!group) return out;
@@ -129,29 +133,35 @@ void add_signature(py::module_& module) {
       });
 }
 
+// What only asks the trace, as a method of the Python class.
+template <class R, class... Args>
+auto of_trace(R (*ask)(const Trace&, Args...)) {
+  return [ask](const Opened& o, Args... args) { return ask(o.trace, std::move(args)...); };
+}
+
 void add_trace(py::module_& module) {
-  py::class_<Trace>(module, "Trace")
-      .def_property_readonly("path", &Trace::name)
-      .def_property_readonly("rank_count", &Trace::rank_count)
-      .def_property_readonly("call_count", &Trace::call_count)
-      .def_property_readonly("has_times", &Trace::has_times)
-      .def("info_json", [](const Trace& t) { return report::info_json(t); })
-      .def("locations", &locations)
+  py::class_<Opened, std::shared_ptr<Opened>>(module, "Trace")
+      .def_property_readonly("path", [](const Opened& o) { return std::string(o.trace.name()); })
+      .def_property_readonly("rank_count", [](const Opened& o) { return o.trace.rank_count(); })
+      .def_property_readonly("call_count", [](const Opened& o) { return o.trace.call_count(); })
+      .def_property_readonly("has_times", [](const Opened& o) { return o.trace.has_times(); })
+      .def("info_json", [](const Opened& o) { return report::info_json(o.trace); })
+      .def("locations", of_trace(&locations))
       .def("calls",
-           [](const Trace& t, int64_t rank, uint32_t thread, uint64_t first, uint64_t last,
-              uint64_t from_ns, uint64_t to_ns) {
-             return calls(t, rank, {thread, first, last, from_ns, to_ns});
+           [](std::shared_ptr<Opened> o, int64_t rank, uint32_t thread, uint64_t first,
+              uint64_t last, uint64_t from_ns, uint64_t to_ns) {
+             return calls(std::move(o), rank, {thread, first, last, from_ns, to_ns});
            })
       .def("signatures", &signatures)
-      .def("grammar", &grammar)
-      .def("profile_json", &profile_json)
-      .def("waits_json", &waits_json)
-      .def("matrix", &matrix_columns)
+      .def("grammar", of_trace(&grammar))
+      .def("profile_json", of_trace(&profile_json))
+      .def("waits_json", of_trace(&waits_json))
+      .def("matrix", of_trace(&matrix_columns))
       .def("timeline",
-           [](const Trace& t, std::optional<int64_t> rank, uint64_t from_ns, uint64_t to_ns) {
-             if (rank) check_rank(t, *rank);
+           [](const Opened& o, std::optional<int64_t> rank, uint64_t from_ns, uint64_t to_ns) {
+             if (rank) check_rank(o.trace, *rank);
              const auto one = rank ? std::optional(static_cast<Rank>(*rank)) : std::nullopt;
-             return timeline_columns(t, one, from_ns, to_ns);
+             return timeline_columns(o.trace, one, from_ns, to_ns);
            });
 }
 

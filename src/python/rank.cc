@@ -9,15 +9,14 @@ namespace refrain::python {
 
 namespace py = pybind11;
 
-SignatureView::SignatureView(const Signature& signature, const Trace& trace, std::string site)
-    : trace_(trace),
+SignatureView::SignatureView(const Signature& signature, std::shared_ptr<Opened> opened)
+    : opened_(std::move(opened)),
       signature_(signature),
       id_(signature.id),
       name_(signature.name),
-      site_(std::move(site)),
-      result_(to_python(signature.result, trace)),
-      error_(to_python(signature.error_class, trace)),
-      matched_(to_python(signature.matched, trace)),
+      result_(to_python(signature.result, opened_->trace)),
+      error_(to_python(signature.error_class, opened_->trace)),
+      matched_(to_python(signature.matched, opened_->trace)),
       failed_(signature.failed()) {
   // The reader owns the names.
   for (const Argument& argument : signature.args) arg_names_.emplace_back(argument.name);
@@ -28,21 +27,19 @@ const py::dict& SignatureView::args() {
   py::dict out;
   for (size_t i = 0; i < signature_.args.size(); ++i) {
     const Value& value = signature_.args[i].value;
-    out[py::str(arg_names_[i])] = to_python(value, trace_);
+    out[py::str(arg_names_[i])] = to_python(value, opened_->trace);
     if (value.kind == ValueKind::kChanged)
-      out[py::str(arg_names_[i] + "_in")] = to_python(value.at_entry(), trace_);
+      out[py::str(arg_names_[i] + "_in")] = to_python(value.at_entry(), opened_->trace);
   }
   return args_.emplace(std::move(out));
 }
 
-RankView::RankView(const Trace& trace, Rank rank, Times times)
-    : trace_(trace), reader_(trace_, rank, times), sites_(trace_, true) {}
+RankView::RankView(std::shared_ptr<Opened> opened, Rank rank, Times times)
+    : opened_(std::move(opened)), reader_(opened_->trace, rank, times) {}
 
 const py::object& RankView::signature(const Signature& signature) {
   auto& known = known_[signature.id];
-  if (!known)
-    known =
-        py::cast(std::make_shared<SignatureView>(signature, trace_, sites_.name(signature.site)));
+  if (!known) known = py::cast(std::make_shared<SignatureView>(signature, opened_));
   return known;
 }
 

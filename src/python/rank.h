@@ -3,9 +3,12 @@
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "refrain/calls.h"
 #include "refrain/trace.h"
@@ -13,14 +16,25 @@
 
 namespace refrain::python {
 
+// A trace, and the names of its call sites: debug information is opened once for all its ranks,
+// when the first name is asked for.
+struct Opened {
+  explicit Opened(Trace t) : trace(std::move(t)), sites(trace, true) {}
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+  const Trace trace;
+  report::SiteNames sites;
+};
+
 // A function with its parameters, as a rank passed them.
 class SignatureView {
  public:
-  SignatureView(const Signature& signature, const Trace& trace, std::string site);
+  SignatureView(const Signature& signature, std::shared_ptr<Opened> opened);
 
   SignatureId id() const { return id_; }
   const std::string& name() const { return name_; }
-  const std::string& site() const { return site_; }
+  const std::string& site() { return opened_->sites.name(signature_.site); }
   // By parameter, in the order of the C binding; of an inout parameter that changed also what it
   // was at entry, as NAME_in. Made when first asked for.
   const pybind11::dict& args();
@@ -30,10 +44,10 @@ class SignatureView {
   const pybind11::object& matched() const { return matched_; }
 
  private:
-  Trace trace_;
+  std::shared_ptr<Opened> opened_;
   Signature signature_;  // a copy: readers come and go
   SignatureId id_;
-  std::string name_, site_;
+  std::string name_;
   std::vector<std::string> arg_names_;
   std::optional<pybind11::dict> args_;
   pybind11::object result_, error_, matched_;
@@ -42,17 +56,15 @@ class SignatureView {
 
 class RankView {
  public:
-  RankView(const Trace& trace, Rank rank, Times times);
+  RankView(std::shared_ptr<Opened> opened, Rank rank, Times times);
 
   RankReader& reader() { return reader_; }
-  const Trace& trace() const { return trace_; }
   // A Python SignatureView; the same one each time.
   const pybind11::object& signature(const Signature& signature);
 
  private:
-  Trace trace_;
+  std::shared_ptr<Opened> opened_;
   RankReader reader_;
-  report::SiteNames sites_;
   std::unordered_map<SignatureId, pybind11::object> known_;
 };
 
