@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
+#include "report/markup.h"
 #include "report/page/page_assets.h"
 #include "report/profile_report.h"
 
@@ -16,21 +17,6 @@ namespace {
 
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// Text between tags: nothing of it is markup.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
 }
 
 // What the script takes apart: the length of the JSON in 4 bytes, the JSON, the columns.
@@ -74,7 +60,7 @@ std::string page_html(const PageData& data, std::string_view title) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<link rel=\"icon\" href=\"data:,\">\n<title>";
-  out += escaped(title);
+  out += escaped(printable(title));
   out += "</title>\n<style>\n";
   out += kPageStyle;
   out +=
