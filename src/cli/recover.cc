@@ -25,6 +25,7 @@
 #include "format/segments/reduced.h"
 #include "format/spool/post_mortem.h"
 #include "format/spool/read.h"
+#include "format/time/clocks.h"
 #include "reader/trace_file.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
@@ -223,20 +224,10 @@ class TimedSpools {
   std::vector<std::pair<uint64_t, std::string>> paths;
 };
 
-// Rank 0's clock is the common one; of a job without it, that of the first rank that is there.
-Clocks from_zero(Clocks clocks) {
-  const auto first =
-      std::find_if(clocks.begin(), clocks.end(), [](const auto& c) { return !c.empty(); });
-  if (first == clocks.end()) return {};
-  const int64_t zero = first->front().common_ns - first->front().local_ns;
-  for (auto& points : clocks)
-    for (format::ClockPoint& p : points) p.common_ns -= zero;
-  return clocks;
-}
-
 base::Status write_times(const std::string& output, const format::TraceData& trace,
                          const format::TimeSpec& spec, const TimedSpools& timed) {
-  auto writer = format::TraceFileWriter::create(output, trace, spec, from_zero(timed.clocks));
+  auto writer =
+      format::TraceFileWriter::create(output, trace, spec, format::from_zero(timed.clocks));
   if (!writer.ok()) return writer.error();
   for (const auto& [number, path] : timed.paths) {
     const auto bytes = read_bytes(path, UINT64_MAX);

@@ -9,7 +9,7 @@
 
 #include "format/walk.h"
 #include "mpi/call_ids.h"
-#include "tracer/clock.h"
+#include "tracer/clock_trips.h"
 #include "tracer/location.h"
 #include "tracer/process.h"
 
@@ -22,10 +22,6 @@ constexpr double kNsPerSecond = 1e9, kMaxSeconds = 1e9;
 constexpr int kTag = 2;
 constexpr uint64_t kPatienceNs = 2'000'000'000, kPollNs = 20'000;
 constexpr uint64_t kRoundsPerInterval = 8;
-// Round trips, as in MPI_Init.
-constexpr int kMinTrips = 10, kMaxTrips = 60, kNoShorter = 8;
-
-int64_t now() { return static_cast<int64_t>(Clock::monotonic_ns()); }
 
 int rank_in(MPI_Comm comm) {
   int rank = 0;
@@ -166,23 +162,16 @@ bool ClockRounds::receive(MPI_Comm comm, int from, Kind first, Kind last, Messag
 
 // How far the clock of `server` is ahead of ours.
 bool ClockRounds::ask(MPI_Comm comm, int server, int64_t* ahead) {
-  int64_t shortest = INT64_MAX;
-  bool is_last = false;
-  for (int trips = 0, no_shorter = 0; !is_last; ++trips) {
-    is_last = trips >= kMinTrips && (trips >= kMaxTrips || no_shorter >= kNoShorter);
-    Message ping, pong;
-    ping.round = count_;
-    ping.kind = is_last ? kLastPing : kPing;
-    const int64_t begin = now();
-    if (!send(comm, server, ping) || !receive(comm, server, kPong, kPong, &pong)) return false;
-    const int64_t took = now() - begin;
-    ++no_shorter;
-    if (took >= shortest) continue;
-    shortest = took;
-    *ahead = pong.value - (begin + took / 2);
-    no_shorter = 0;
-  }
-  return true;
+  return ask_clock(
+      [&](bool is_last, int64_t* theirs) {
+        Message ping, pong;
+        ping.round = count_;
+        ping.kind = is_last ? kLastPing : kPing;
+        if (!send(comm, server, ping) || !receive(comm, server, kPong, kPong, &pong)) return false;
+        *theirs = pong.value;
+        return true;
+      },
+      ahead);
 }
 
 bool ClockRounds::answer(MPI_Comm comm, int client) {
@@ -191,7 +180,7 @@ bool ClockRounds::answer(MPI_Comm comm, int client) {
     if (!receive(comm, client, kPing, kLastPing, &ping)) return false;
     pong.round = count_;
     pong.kind = kPong;
-    pong.value = now();
+    pong.value = monotonic_now();
     if (!send(comm, client, pong)) return false;
   } while (ping.kind != kLastPing);
   return true;

@@ -2,7 +2,7 @@
 
 #include "real_functions.h"
 
-#include "tracer/clock.h"
+#include "tracer/clock_trips.h"
 #include "tracer/process.h"
 
 namespace refrain::tracer {
@@ -11,32 +11,18 @@ namespace {
 
 #ifndef REFRAIN_SMPI
 
-int64_t now() { return static_cast<int64_t>(Clock::monotonic_ns()); }
-
 constexpr int kTag = 1;
-// Round trips: so many at least, and until so many in a row were no shorter than the shortest.
-constexpr int kMinTrips = 10, kMaxTrips = 60, kNoShorter = 8;
 
-// How far the clock of `server` is ahead of ours.
 int64_t ask(MPI_Comm comm, int server) {
-  const auto send = REFRAIN_REAL(PMPI_Send);
-  const auto receive = REFRAIN_REAL(PMPI_Recv);
-  int64_t shortest = INT64_MAX, ahead = 0;
-  char more = 1;
-  for (int trips = 0, no_shorter = 0; more != 0; ++trips) {
-    more = trips < kMinTrips || (trips < kMaxTrips && no_shorter < kNoShorter) ? 1 : 0;
-    int64_t theirs = 0;
-    const int64_t begin = now();
-    if (send(&more, 1, MPI_CHAR, server, kTag, comm) != MPI_SUCCESS ||
-        receive(&theirs, 1, MPI_INT64_T, server, kTag, comm, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-      return ahead;
-    const int64_t end = now();
-    ++no_shorter;
-    if (end - begin >= shortest) continue;
-    shortest = end - begin;
-    ahead = theirs - (begin + shortest / 2);
-    no_shorter = 0;
-  }
+  int64_t ahead = 0;
+  ask_clock(
+      [&](bool is_last, int64_t* theirs) {
+        const char more = is_last ? 0 : 1;
+        return REFRAIN_REAL(PMPI_Send)(&more, 1, MPI_CHAR, server, kTag, comm) == MPI_SUCCESS &&
+               REFRAIN_REAL(PMPI_Recv)(theirs, 1, MPI_INT64_T, server, kTag, comm,
+                                       MPI_STATUS_IGNORE) == MPI_SUCCESS;
+      },
+      &ahead);
   return ahead;
 }
 
@@ -45,7 +31,7 @@ void answer(MPI_Comm comm, int client) {
   const auto receive = REFRAIN_REAL(PMPI_Recv);
   for (char more = 1; more != 0;) {
     if (receive(&more, 1, MPI_CHAR, client, kTag, comm, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
-    const int64_t mine = now();
+    const int64_t mine = monotonic_now();
     if (send(&mine, 1, MPI_INT64_T, client, kTag, comm) != MPI_SUCCESS) return;
   }
 }
@@ -102,9 +88,9 @@ ClockReading ClockSync::read(const Process& p, int64_t offset) {
   ClockReading best;
   int64_t shortest = INT64_MAX;
   for (int i = 0; i < kTries; ++i) {
-    const int64_t before = now();
+    const int64_t before = monotonic_now();
     const uint64_t ticks = p.clock.ticks();
-    const int64_t took = now() - before;
+    const int64_t took = monotonic_now() - before;
     if (took >= shortest) continue;
     shortest = took;
     best = {ticks, before + took / 2 + offset};

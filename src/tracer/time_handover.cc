@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "format/limits.h"
+#include "format/time/clocks.h"
 #include "tracer/abandon.h"
 #include "tracer/location.h"
 #include "tracer/memory.h"
@@ -107,13 +108,7 @@ void each_own_piece(const Process& p, TimeLog::Which which, Put put) {
   }
 }
 
-// ---- as messages: length, and then the bytes; length 0 ends them ----
-
-bool send_message(Process& p, std::string_view bytes) {
-  const uint64_t n = bytes.size();
-  return send_patiently(p, &n, sizeof n, 0, kTag) &&
-         (n == 0 || send_patiently(p, bytes.data(), static_cast<int>(n), 0, kTag));
-}
+// ---- as messages, by send_bytes(): length 0 ends them ----
 
 // Without memory for it, it is taken all the same, and empty.
 bool receive_message(Process& p, int from, std::string& bytes, bool* end) {
@@ -188,7 +183,7 @@ class TimesOfRanks final : public TimeSource {
 void send_times(Process& p) {
   base::ByteWriter points;
   put_points(p.times->points(), points);
-  if (!send_message(p, points.view())) return;
+  if (!send_bytes(p, points.view(), 0, kTag)) return;
   for (;;) {
     uint64_t word = 0;
     if (!receive_patiently(p, &word, sizeof word, 0, kTag) || word == 0) return;
@@ -199,24 +194,21 @@ void send_times(Process& p) {
     for (const TimeLog::Which which :
          {TimeLog::Which::kKept, TimeLog::Which::kExactCopy, TimeLog::Which::kSegments})
       if (word == TimesOfRanks::word_of(which))
-        each_own_piece(p, which, [&p](const std::string& piece) { send_message(p, piece); });
-    send_message(p, {});
+        each_own_piece(p, which, [&p](const std::string& piece) { send_bytes(p, piece, 0, kTag); });
+    send_bytes(p, {}, 0, kTag);
   }
 }
 
-// The common clock begins with rank 0's.
-std::vector<Points> from_zero(std::vector<Points> clocks) {
+// Without a clock of rank 0 there is no common one.
+std::vector<Points> clocks_from_zero(std::vector<Points> clocks) {
   if (clocks.empty() || clocks[0].empty()) return {};
-  const int64_t zero = clocks[0][0].common_ns - clocks[0][0].local_ns;
-  for (Points& points : clocks)
-    for (format::ClockPoint& p : points) p.common_ns -= zero;
-  return clocks;
+  return format::from_zero(std::move(clocks));
 }
 
 class FromZero final : public TimeSource {
  public:
   explicit FromZero(TimesOfRanks& source) : source_(source) {}
-  std::vector<Points> clocks() override { return from_zero(source_.clocks()); }
+  std::vector<Points> clocks() override { return clocks_from_zero(source_.clocks()); }
   void each(TimeLog::Which which, const Take& take) override { source_.each(which, take); }
   base::Result<format::ReducedTimes> reduce(const format::TraceData& trace) override {
     return source_.reduce_with(trace, clocks());
@@ -254,7 +246,7 @@ TimesOfFiles::TimesOfFiles(int ranks, std::function<std::string(int)> read)
     base::ByteReader in(bytes);
     clocks_.push_back(get_points(in));
   }
-  clocks_ = from_zero(std::move(clocks_));
+  clocks_ = clocks_from_zero(std::move(clocks_));
 }
 
 void TimesOfFiles::each(TimeLog::Which which, const Take& take) {

@@ -102,7 +102,7 @@ constexpr uint64_t kSmall = 64 * 1024;
 
 }  // namespace
 
-bool send_bytes(Process& p, const std::string& bytes, int to, int tag) {
+bool send_bytes(Process& p, std::string_view bytes, int to, int tag) {
   const uint64_t n = bytes.size();
   if (!send_patiently(p, &n, sizeof n, to, tag)) return false;
   for (uint64_t at = 0; at < n; at += kPiece) {

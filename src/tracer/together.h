@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "tracer/process.h"
 
@@ -29,7 +30,7 @@ bool receive_patiently(Process& process, void* bytes, int count, int from, int t
 
 // Any number of bytes. Who has no memory for them, and for what is made of them (some times as
 // much), takes them all the same, and gives false.
-bool send_bytes(Process& process, const std::string& bytes, int to, int tag);
+bool send_bytes(Process& process, std::string_view bytes, int to, int tag);
 bool receive_bytes(Process& process, std::string& bytes, int from, int tag);
 
 }  // namespace refrain::tracer

@@ -1,0 +1,36 @@
+// How far the clock of another process is ahead of ours: the shortest of several round trips says
+// so, as its answer was given about half-way.
+#pragma once
+
+#include <cstdint>
+
+#include "tracer/clock.h"
+
+namespace refrain::tracer {
+
+inline int64_t monotonic_now() { return static_cast<int64_t>(Clock::monotonic_ns()); }
+
+// `trip(is_last, &theirs)` asks for the other clock, and says whether it was told. False, and
+// `ahead` as good as was known until then: one of them was not.
+template <class Trip>
+bool ask_clock(Trip trip, int64_t* ahead) {
+  // So many at least, and until so many in a row were no shorter than the shortest.
+  constexpr int kMinTrips = 10, kMaxTrips = 60, kNoShorter = 8;
+  int64_t shortest = INT64_MAX;
+  bool is_last = false;
+  for (int trips = 0, no_shorter = 0; !is_last; ++trips) {
+    is_last = trips >= kMinTrips && (trips >= kMaxTrips || no_shorter >= kNoShorter);
+    int64_t theirs = 0;
+    const int64_t begin = monotonic_now();
+    if (!trip(is_last, &theirs)) return false;
+    const int64_t took = monotonic_now() - begin;
+    ++no_shorter;
+    if (took >= shortest) continue;
+    shortest = took;
+    *ahead = theirs - (begin + took / 2);
+    no_shorter = 0;
+  }
+  return true;
+}
+
+}  // namespace refrain::tracer
