@@ -7,23 +7,18 @@ Every rank is a host of its own here, whose clock goes faster than the system's 
 the next. The test programs note the system's own clock. Exit status: 0 all good, 1 something is wrong, 77
 nothing could run.
 """
-import argparse
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import timing  # noqa: E402
-from timing import Run, expect, mpirun, pairs  # noqa: E402
+from timing import Run, expect, mpirun, options, pairs  # noqa: E402
 
 # The clock of rank 3 is 6 ms ahead at most: a straight line is off by half of that or more. Ranks that find
 # out by messages on cores that they share are a little apart, and more so where a clock bends.
 RANKS, STEPS, STEP_US = 4, 100, 20_000
 FAR_NS, NEAR_NS = 2_000_000, 1_000_000
-options = None
 
 
 def bent(name, words, record, **more):
@@ -123,40 +118,5 @@ TESTS = {"straight": straight, "compared": compared, "plain": plain, "same_host"
          "uneven_count": uneven_count, "threads": threads, "wrong_words": wrong_words}
 
 
-def main():
-    global options
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    for name in ("refrain", "mpi", "programs", "libraries", "bent-clock", "own-hosts"):
-        parser.add_argument("--" + name, required=True)
-    parser.add_argument("--shim", default="")
-    parser.add_argument("--only", choices=sorted(TESTS))
-    parser.add_argument("--keep", action="store_true")
-    options = parser.parse_args()
-    for name in ("refrain", "programs", "libraries", "shim", "bent_clock", "own_hosts"):
-        if getattr(options, name):
-            setattr(options, name, os.path.abspath(getattr(options, name)))
-    if not mpirun.launcher(options.mpi):
-        print("skip  no", options.mpi)
-        return timing.SKIPPED
-    options.work = tempfile.mkdtemp(prefix="refrain-clocks-")
-    timing.options = options
-    failed = 0
-    for name, test in TESTS.items():
-        if options.only not in (None, name):
-            continue
-        begin = time.monotonic()
-        try:
-            test()
-            said = "pass"
-        except Exception as e:  # noqa: B902 - anything that goes wrong is a failure
-            said = "FAIL: %s %s" % (type(e).__name__, e)
-            failed += 1
-        print("%s  %s %s  %.1f s" % (said, options.mpi, name, time.monotonic() - begin), flush=True)
-    if not options.keep:
-        shutil.rmtree(options.work, ignore_errors=True)
-    print("%d failed" % failed)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(timing.run_tests(__doc__, TESTS, required=["bent-clock", "own-hosts"]))

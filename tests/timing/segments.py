@@ -7,39 +7,15 @@ The recorder writes its trace and, with --exact-copy, one with exact times; `ref
 second must have the same times as the first, byte for byte. Exit status: 0 all good, 1 something is
 wrong, 77 nothing could run.
 """
-import argparse
 import json
 import os
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
-import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "support"))
-import mpirun  # noqa: E402
-
-SKIPPED, INCOMPLETE = 77, 4
-options = None
-
-
-class Failure(Exception):
-    """One line that says what is wrong."""
-
-
-def expect(condition, message, *values):
-    if not condition:
-        raise Failure(message % values)
-
-
-def refrain(*arguments, status=0):
-    done = subprocess.run([options.refrain] + list(arguments), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
-    expect(done.returncode == status, "`refrain %s` exits with %d instead of %d: %s", " ".join(arguments),
-           done.returncode, status, done.stderr.decode().strip()[:300])
-    return done.stdout.decode()
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import timing  # noqa: E402
+from timing import INCOMPLETE, expect, mpirun, options, refrain  # noqa: E402
 
 
 def times_of(path):
@@ -185,7 +161,7 @@ def little_memory():
 def sessions():
     """Processes without a communicator of all: nobody can match across them. Nothing is lost."""
     run = Run("sessions", 3, ["sessions_only"], ["--timing", "segments:avgWave"], status=None)
-    if run.outcome.status == SKIPPED:
+    if run.outcome.status == timing.SKIPPED:
         return "skip: no sessions"
     expect(b"the times of all calls, for `refrain reduce`" in run.outcome.stderr, "not a word: %r",
            run.outcome.stderr[-300:])
@@ -260,39 +236,6 @@ TESTS = {"methods": methods, "thresholds": thresholds, "across": across, "marks"
 SMPI_TESTS = ("methods", "thresholds", "across", "marks")
 
 
-def main():
-    global options
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    for name in ("refrain", "mpi", "programs", "more-programs", "libraries"):
-        parser.add_argument("--" + name, required=True)
-    parser.add_argument("--shim", default="")
-    parser.add_argument("--small-malloc", default="")
-    parser.add_argument("--only", choices=sorted(TESTS))
-    parser.add_argument("--keep", action="store_true")
-    options = parser.parse_args()
-    for name in ("refrain", "programs", "more_programs", "libraries", "shim", "small_malloc"):
-        if getattr(options, name):
-            setattr(options, name, os.path.abspath(getattr(options, name)))
-    if not mpirun.launcher(options.mpi):
-        print("skip  no", options.mpi)
-        return SKIPPED
-    options.work = tempfile.mkdtemp(prefix="refrain-segments-")
-    failed = 0
-    for name, test in TESTS.items():
-        if options.only not in (None, name) or (options.mpi == "smpi" and name not in SMPI_TESTS):
-            continue
-        begin = time.monotonic()
-        try:
-            said = test()
-        except Exception as e:  # noqa: B902 - anything that goes wrong is a failure
-            said = "FAIL: %s %s" % (type(e).__name__, e)
-            failed += 1
-        print("%s  %s %s  %.1f s" % (said or "pass", options.mpi, name, time.monotonic() - begin), flush=True)
-    if not options.keep:
-        shutil.rmtree(options.work, ignore_errors=True)
-    print("%d failed" % failed)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(timing.run_tests(__doc__, TESTS, required=["more-programs"], optional=["small-malloc"],
+                             on_smpi=SMPI_TESTS))

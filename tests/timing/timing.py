@@ -21,7 +21,8 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpirun  # noqa: E402
 
 SKIPPED, INCOMPLETE = 77, 4
-options = None
+# The command line of whichever file runs: one object for all that import it.
+options = argparse.Namespace()
 # A rank's clock is frozen at a rate that is known to about a millionth, and set right by two points.
 OWN_NS, OWN_SHARE = 3_000, 2e-5
 # How far ranks may be apart that find out by messages, on cores that they share; one clock: OWN_NS.
@@ -275,17 +276,20 @@ TESTS = {"exact": exact, "nested": nested, "by_environment": by_environment, "no
          "wrong_words": wrong_words}
 
 
-def main():
-    global options
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    for name in ("refrain", "mpi", "programs", "libraries"):
+def run_tests(doc, tests, required=(), optional=(), on_smpi=()):
+    """Runs the tests, or the one of --only, each a function that may return how it ended. The words named are
+    paths, beside those that all these files take; on_smpi has those tests that SMPI can run. Returns the exit
+    status."""
+    parser = argparse.ArgumentParser(description=doc.split("\n")[0])
+    paths = ["refrain", "programs", "libraries"] + list(required)
+    for name in ["mpi"] + paths:
         parser.add_argument("--" + name, required=True)
-    parser.add_argument("--shim", default="")
-    parser.add_argument("--skewed-clock", default="")
-    parser.add_argument("--only", choices=sorted(TESTS))
+    for name in ["shim"] + list(optional):
+        parser.add_argument("--" + name, default="")
+    parser.add_argument("--only", choices=sorted(tests))
     parser.add_argument("--keep", action="store_true")
-    options = parser.parse_args()
-    for name in ("refrain", "programs", "libraries", "shim", "skewed_clock"):
+    parser.parse_args(namespace=options)
+    for name in (n.replace("-", "_") for n in paths + ["shim"] + list(optional)):
         if getattr(options, name):
             setattr(options, name, os.path.abspath(getattr(options, name)))
     if not mpirun.launcher(options.mpi):
@@ -293,8 +297,8 @@ def main():
         return SKIPPED
     options.work = tempfile.mkdtemp(prefix="refrain-timing-")
     failed = 0
-    for name, test in TESTS.items():
-        if options.only not in (None, name):
+    for name, test in tests.items():
+        if options.only not in (None, name) or (options.mpi == "smpi" and name not in on_smpi):
             continue
         begin = time.monotonic()
         try:
@@ -310,4 +314,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(__doc__, TESTS, optional=["skewed-clock"]))
