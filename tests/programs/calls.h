@@ -44,17 +44,20 @@
 #define L_Comm_free(c)                       \
   do {                                       \
     const MPI_Comm freed_ = *(c);            \
+    log_ending('C', &freed_, sizeof freed_); \
     DO(MPI_Comm_free(c), "comm:C-", freed_); \
   } while (0)
 #define L_Type_commit(t) DO(MPI_Type_commit(t), "datatype:D", *(t))
 #define L_Type_free(t)                           \
   do {                                           \
     const MPI_Datatype freed_ = *(t);            \
+    log_ending('D', &freed_, sizeof freed_);     \
     DO(MPI_Type_free(t), "datatype:D-", freed_); \
   } while (0)
 #define L_Group_free(g)                        \
   do {                                         \
     const MPI_Group freed_ = *(g);             \
+    log_ending('G', &freed_, sizeof freed_);   \
     DO(MPI_Group_free(g), "group:G-", freed_); \
   } while (0)
 

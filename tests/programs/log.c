@@ -44,6 +44,7 @@ static char flavours[kMaxArray];  // of the array of requests seen last
 static char freed[1 << 16];       // aliases that this line ends
 static size_t freed_length;
 static __thread const char* thread_name;
+static __thread struct Bound ending;  // what this thread is freeing
 static __thread long long call_begin, call_end;
 
 static void open_file(void) {
@@ -81,6 +82,7 @@ static uint64_t key_of(const void* handle, size_t size) {
 }
 
 static struct Bound* find(char kind, uint64_t key) {
+  if (ending.kind == kind && ending.key == key) return &ending;
   for (int i = bound_count - 1; i >= 0; --i)
     if (bound[i].kind == kind && bound[i].key == key) return &bound[i];
   return NULL;
@@ -107,7 +109,10 @@ static void unbind(struct Bound* b) {
                          freed_length > 0 ? "," : "", b->alias);
   freed_length += (size_t)n;
   if (freed_length >= sizeof freed) abort();
-  *b = bound[--bound_count];
+  if (b == &ending)
+    ending.kind = 0;
+  else
+    *b = bound[--bound_count];
 }
 
 static const char* predefined(char kind, uint64_t key) {
@@ -422,6 +427,16 @@ static void put_value(struct Line* l, char kind, char suffix, va_list* args) {
 void log_bind(char kind, const void* handle, size_t size, const char* alias) {
   pthread_mutex_lock(&lock);
   bind(kind, key_of(handle, size), alias);
+  pthread_mutex_unlock(&lock);
+}
+
+void log_ending(char kind, const void* handle, size_t size) {
+  pthread_mutex_lock(&lock);
+  struct Bound* b = find(kind, key_of(handle, size));
+  if (b != NULL) {
+    ending = *b;
+    *b = bound[--bound_count];
+  }
   pthread_mutex_unlock(&lock);
 }
 

@@ -25,6 +25,8 @@ extern "C" {
 // Names a handle that MPI or the program knows by a name of its own. `alias` begins with "@@" when
 // every rank must see the same id for it (communicators), with "@" when it is a matter of one rank.
 void log_bind(char kind, const void* handle, size_t size, const char* alias);
+// Before a handle is freed: its value may be another thread's by the time that the call is logged.
+void log_ending(char kind, const void* handle, size_t size);
 void log_call(int line, const char* call, int rc, const char* spec, ...);
 // Makes the following lines of this thread carry "thread": name.
 void log_thread(const char* name);
