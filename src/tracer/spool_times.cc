@@ -54,7 +54,7 @@ bool Spool::times(Location& l, const format::TimeBlock& block, std::string_view 
   head.calls = block.calls;
   head.bytes = block.bytes;
   head.checksum = block.checksum;
-  head.by_function = block.by_function ? 1 : 0;
+  head.coding = static_cast<uint32_t>(block.coding);
   std::memcpy(at, &head, sizeof head);
   std::memcpy(at + sizeof head, bytes.data(), bytes.size());
   in_order();

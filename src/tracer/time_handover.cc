@@ -55,7 +55,7 @@ std::string piece_of(uint32_t thread, const std::vector<format::TimeBlock>& bloc
   out.put_varint(thread);
   out.put_varint(blocks.size());
   for (const format::TimeBlock& b : blocks) {
-    out.put_u8(b.by_function ? 1 : 0);
+    out.put_u8(static_cast<uint8_t>(b.coding));
     out.put_varint(b.calls);
     out.put_varint(b.bytes);
     out.put_u32(b.checksum);
@@ -76,7 +76,7 @@ bool take_piece(uint64_t rank, std::string_view piece, const TimeSource::Take& t
   uint64_t sum = 0;
   for (uint64_t i = 0; i < n && in.ok(); ++i) {
     format::TimeBlock b;
-    b.by_function = in.u8() != 0;
+    b.coding = static_cast<format::BlockCoding>(in.u8());
     b.calls = static_cast<uint32_t>(in.varint());
     b.bytes = static_cast<uint32_t>(in.varint());
     b.checksum = in.u32();

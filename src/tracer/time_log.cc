@@ -23,8 +23,11 @@ constexpr size_t kMemory = size_t{4} << 20;
 
 TimeLog::TimeLog(const Location& l) : encoder_(l.process->times->spec()) {
   if (l.process->times->plain().on) plain_ = std::make_unique<PlainLog>(*l.process, l.thread);
-  if (l.process->times->spec().mode != format::TimeMode::kBins) return;
-  if (l.process->times->copy().empty()) return;
+  const bool has_copy = !l.process->times->copy().empty();
+  // Of segments the exact copy has these very blocks.
+  if (l.process->times->spec().mode == format::TimeMode::kSegments && !has_copy)
+    coding_ = format::BlockCoding::kPlain;
+  if (l.process->times->spec().mode != format::TimeMode::kBins || !has_copy) return;
   format::TimeSpec exact;
   exact.mode = format::TimeMode::kExact;
   exact_ = std::make_unique<format::BlockEncoder>(exact);
@@ -83,7 +86,7 @@ void TimeLog::clear_row() {
 }
 
 void TimeLog::number_anew(const Location& l) {
-  by_function_ = true;
+  if (coding_ == format::BlockCoding::kBySignature) coding_ = format::BlockCoding::kByFunction;
   encoder_.begin_at(last_end_ns_);
   if (exact_ != nullptr) exact_->begin_at(last_end_ns_);
   if (chunk_ != nullptr) chunk_->first_terminal = l.first_terminal;
@@ -106,14 +109,15 @@ void TimeLog::encode(Location& l) {
   const Process& p = *l.process;
   calls_.clear();
   for (const TimedCall* c = row_; c != next_; ++c) {
-    const uint32_t terminal = by_function_ ? c->call : c->terminal - 1;
+    const uint32_t terminal =
+        coding_ == format::BlockCoding::kByFunction ? c->call : c->terminal - 1;
     encoder_.set_call(terminal, static_cast<uint16_t>(c->call));
     if (exact_ != nullptr) exact_->set_call(terminal, static_cast<uint16_t>(c->call));
     calls_.push_back(
         {terminal, p.times->to_ns(p, c->begin_ticks), p.times->to_ns(p, c->end_ticks)});
   }
-  if (exact_ != nullptr) copy_.blocks.push_back(exact_->encode(calls_, copy_.bytes, by_function_));
-  const format::TimeBlock block = encoder_.encode(calls_, kept_.bytes, by_function_);
+  if (exact_ != nullptr) copy_.blocks.push_back(exact_->encode(calls_, copy_.bytes, coding_));
+  const format::TimeBlock block = encoder_.encode(calls_, kept_.bytes, coding_);
   encoded_ += block.calls;
   last_end_ns_ = block.end_ns;
   if (kept_.blocks.empty() && p.spool != nullptr && p.spool->times(l, block, kept_.bytes)) {

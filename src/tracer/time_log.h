@@ -92,7 +92,7 @@ class TimeLog {
   std::vector<TimedCall> own_row_;
   format::spool::Chunk* chunk_ = nullptr;  // of the row, if it lies in the spool
   bool stopped_ = false;
-  bool by_function_ = false;  // TimeBlock::by_function
+  format::BlockCoding coding_ = format::BlockCoding::kBySignature;
   uint64_t encoded_ = 0;      // calls
   uint64_t last_end_ns_ = 0;  // of these
   format::BlockEncoder encoder_;

@@ -38,7 +38,8 @@ void read_index(std::string_view index, uint64_t block_bytes) {
   }
 }
 
-void read_block(std::string_view bytes, const TimeSpec& spec, uint8_t calls, uint8_t terminals) {
+void read_block(std::string_view bytes, const TimeSpec& spec, BlockCoding coding, uint8_t calls,
+                uint8_t terminals) {
   std::vector<TimedCall> out(size_t{1} + calls);
   for (size_t i = 0; i < out.size(); ++i)
     out[i].terminal = static_cast<uint32_t>(i * i % (size_t{1} + terminals));
@@ -48,6 +49,7 @@ void read_block(std::string_view bytes, const TimeSpec& spec, uint8_t calls, uin
   block.checksum = checksum32(bytes);
   block.begin_ns = 1000;
   block.end_ns = 100'000;
+  block.coding = coding;
   BlockDecoder decoder(spec);
   if (!decoder.decode(block, bytes, 500, {}, out).ok()) return;
   uint64_t end = 500;
@@ -120,6 +122,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   TimeSpec spec;
   spec.mode = data[0] % 5 == 1 ? TimeMode::kExact : TimeMode::kBins;
   if (spec.mode == TimeMode::kBins) spec.bound = 200'000;
-  read_block(rest, spec, data[1], data[2]);
+  const BlockCoding coding = data[0] % 10 >= 5 ? BlockCoding::kPlain : BlockCoding::kBySignature;
+  read_block(rest, spec, coding, data[1], data[2]);
   return 0;
 }

@@ -64,6 +64,16 @@ class NumberReader {
   bool ok_ = true;
 };
 
+// Beyond the block's end nothing fits, and no sum can overflow.
+bool fits(int64_t begin, int64_t duration, int64_t end_before, int64_t last) {
+  return begin >= 0 && begin <= last && duration >= 0 && duration <= last - begin &&
+         begin + duration >= end_before;
+}
+
+base::Error out_of_order(size_t call) {
+  return base::fail("call " + std::to_string(call) + " of a block of times is out of order");
+}
+
 }  // namespace
 
 const Grid& BlockDecoder::grid_of(uint32_t step) {
@@ -87,6 +97,27 @@ bool BlockDecoder::read_grids(std::string_view& bytes) {
   return true;
 }
 
+base::Status BlockDecoder::decode_plainly(const TimeBlock& block, std::string_view bytes,
+                                          uint64_t before_ns, std::span<TimedCall> calls) const {
+  if (spec_.mode == TimeMode::kBins)
+    return base::fail("a block of times with a bound is coded plainly");
+  base::ByteReader in(bytes);
+  auto end = static_cast<int64_t>(before_ns);
+  const auto last = static_cast<int64_t>(block.end_ns);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    int64_t begin = static_cast<int64_t>(block.begin_ns);
+    if (i > 0 && __builtin_add_overflow(end, in.zigzag(), &begin)) return out_of_order(i);
+    const auto duration = static_cast<int64_t>(in.varint());
+    if (!in.ok() || !fits(begin, duration, end, last)) return out_of_order(i);
+    end = begin + duration;
+    calls[i].begin_ns = static_cast<uint64_t>(begin);
+    calls[i].end_ns = static_cast<uint64_t>(end);
+  }
+  if (end != last || in.remaining() != 0)
+    return base::fail("a block of times does not end as its index says");
+  return base::Done{};
+}
+
 base::Status BlockDecoder::decode(const TimeBlock& block, std::string_view bytes,
                                   uint64_t before_ns, std::span<const uint16_t> call_of,
                                   std::span<TimedCall> calls) {
@@ -95,6 +126,7 @@ base::Status BlockDecoder::decode(const TimeBlock& block, std::string_view bytes
     return base::fail("a block of times has another number of calls than its index says");
   if (block.end_ns >= kMaxTimeNs || block.begin_ns > block.end_ns || before_ns > block.end_ns)
     return base::fail("a block of times ends before it begins");
+  if (block.coding == BlockCoding::kPlain) return decode_plainly(block, bytes, before_ns, calls);
   if (!read_grids(bytes)) return base::fail("a block of times has a step beyond the limits");
   ++block_;
   model_.reset(calls.size());
@@ -106,7 +138,7 @@ base::Status BlockDecoder::decode(const TimeBlock& block, std::string_view bytes
   for (size_t i = 0; i < calls.size(); ++i) {
     const uint32_t terminal = calls[i].terminal;
     const uint16_t function = terminal < call_of.size() ? call_of[terminal] : uint16_t{0};
-    const uint32_t kind_of_call = block.by_function ? function : terminal;
+    const uint32_t kind_of_call = block.coding == BlockCoding::kByFunction ? function : terminal;
     if (kind_of_call >= seen_.size()) seen_.resize(size_t{kind_of_call} + 1);
     Seen& seen = seen_[kind_of_call];
     if (seen.block != block_) seen = {block_, signatures++, 0};
@@ -121,10 +153,7 @@ base::Status BlockDecoder::decode(const TimeBlock& block, std::string_view bytes
     const int64_t begin =
         i == 0 ? static_cast<int64_t>(block.begin_ns) : end + next(TimeKind::kGap);
     const int64_t duration = next(TimeKind::kDuration);
-    // Beyond the block's end nothing fits, and no sum can overflow.
-    if (!numbers.ok() || begin < 0 || begin > last || duration < 0 || duration > last - begin ||
-        begin + duration < end)
-      return base::fail("call " + std::to_string(i) + " of a block of times is out of order");
+    if (!numbers.ok() || !fits(begin, duration, end, last)) return out_of_order(i);
     end = begin + duration;
     calls[i].begin_ns = static_cast<uint64_t>(begin);
     calls[i].end_ns = static_cast<uint64_t>(end);

@@ -31,6 +31,8 @@ class BlockDecoder {
  private:
   const Grid& grid_of(uint32_t step);
   bool read_grids(std::string_view& bytes);
+  base::Status decode_plainly(const TimeBlock& block, std::string_view bytes, uint64_t before_ns,
+                              std::span<TimedCall> calls) const;
 
   TimeSpec spec_;
   TimeModel model_;

@@ -99,8 +99,9 @@ bool read_chunks(base::ByteReader& in, std::vector<TimeChunk>& chunks) {
     for (uint64_t b = 0; b < blocks && in.ok(); ++b) {
       TimeBlock& block = chunk.blocks.emplace_back();
       uint64_t calls = in.varint();
-      block.by_function = calls == 0;
-      if (block.by_function) calls = in.varint();
+      // A block without calls does not exist: zeros say how it is coded.
+      for (; calls == 0 && block.coding < kLastBlockCoding && in.ok(); calls = in.varint())
+        block.coding = static_cast<BlockCoding>(static_cast<uint8_t>(block.coding) + 1);
       const uint64_t bytes = in.varint();
       if (calls > kMaxCallsPerBlock || bytes > kMaxBlockBytes) return false;
       block.calls = static_cast<uint32_t>(calls);

@@ -75,7 +75,7 @@ std::string write_time_index(const TimeIndex& index) {
     out.put_varint(chunk.blocks.size());
     uint64_t& end = ends[{chunk.rank, chunk.thread}];
     for (const TimeBlock& block : chunk.blocks) {
-      if (block.by_function) out.put_varint(0);
+      for (auto zeros = static_cast<uint8_t>(block.coding); zeros > 0; --zeros) out.put_varint(0);
       out.put_varint(block.calls);
       out.put_varint(block.bytes);
       out.put_zigzag(minus(block.begin_ns, end));

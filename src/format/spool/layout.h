@@ -115,7 +115,7 @@ struct TimeBlockHead {
   uint64_t begin_ns = 0, end_ns = 0;
   uint32_t calls = 0, bytes = 0;
   uint32_t checksum = 0;
-  uint32_t by_function = 0;  // 0 or 1
+  uint32_t coding = 0;  // BlockCoding
 };
 
 // A time row: this, and then calls until the first that is none.

@@ -41,7 +41,8 @@ void encode_row(const RankSpool& rank, const std::vector<uint32_t>& number_of, c
                      to_ns(rank.header, c.end_ticks, row.ns_per_tick)});
   }
   if (calls.empty()) return;
-  to.blocks.push_back(encoder.encode(calls, to.bytes, by_function));
+  to.blocks.push_back(encoder.encode(
+      calls, to.bytes, by_function ? BlockCoding::kByFunction : BlockCoding::kBySignature));
   to.calls += calls.size();
 }
 

@@ -18,12 +18,12 @@ bool read_time_blocks(std::string_view chunk, std::vector<TimeBlock>& blocks, st
     std::memcpy(&head, data.data() + at, sizeof head);
     at += sizeof head;
     if (head.bytes > c.used - at || head.calls == 0 || head.calls > kMaxCallsPerBlock ||
-        head.end_ns < head.begin_ns)
+        head.end_ns < head.begin_ns || head.coding > static_cast<uint32_t>(kLastBlockCoding))
       return false;
     const std::string_view coded = data.substr(at, head.bytes);
     if (checksum32(coded) != head.checksum) return false;
-    blocks.push_back(
-        {head.calls, head.bytes, head.checksum, head.begin_ns, head.end_ns, head.by_function != 0});
+    blocks.push_back({head.calls, head.bytes, head.checksum, head.begin_ns, head.end_ns,
+                      static_cast<BlockCoding>(head.coding)});
     bytes += coded;
     at += padded(head.bytes);
   }

@@ -67,7 +67,9 @@ struct BlockEncoder::Impl {
   void set_right(std::span<const TimedCall> calls);
   void measure(bool by_function);
   void limit_drift();
+  void write(std::string& bytes, BlockCoding coding);
   void write(RangeEncoder& coder);
+  void write_plainly(std::string& bytes) const;
   size_t choose_point(const Step& step, TimeKind kind, int64_t drift, int64_t low, int64_t high);
   int64_t write_bounded(RangeEncoder& coder, const Step& step, TimeKind kind, int64_t drift);
 
@@ -235,6 +237,34 @@ void BlockEncoder::Impl::write(RangeEncoder& coder) {
   }
 }
 
+void BlockEncoder::Impl::write(std::string& bytes, BlockCoding coding) {
+  measure(coding == BlockCoding::kByFunction);
+  limit_drift();
+  base::ByteWriter head;
+  for (const Grid& grid : grids) head.put_varint(grid.step());
+  bytes += head.view();
+  model.reset(calls.size());
+  RangeEncoder coder(bytes);
+  write(coder);
+  coder.finish();
+}
+
+void BlockEncoder::Impl::write_plainly(std::string& bytes) const {
+  constexpr size_t kMost = 20;  // bytes of a call
+  const size_t begin = bytes.size();
+  bytes.resize(begin + kMost * calls.size());
+  auto* const first = reinterpret_cast<uint8_t*>(bytes.data() + begin);
+  uint8_t* at = first;
+  uint64_t end = calls.front().begin_ns;
+  for (const TimedCall& call : calls) {
+    if (&call != &calls.front())
+      at = base::write_varint(at, base::zigzag(static_cast<int64_t>(call.begin_ns - end)));
+    at = base::write_varint(at, call.end_ns - call.begin_ns);
+    end = call.end_ns;
+  }
+  bytes.resize(begin + static_cast<size_t>(at - first));
+}
+
 BlockEncoder::BlockEncoder(TimeSpec spec) : impl_(new Impl(std::move(spec))) {}
 BlockEncoder::BlockEncoder(BlockEncoder&& other) noexcept
     : impl_(std::exchange(other.impl_, nullptr)) {}
@@ -257,28 +287,23 @@ void BlockEncoder::begin_at(uint64_t end_ns) {
 }
 
 TimeBlock BlockEncoder::encode(std::span<const TimedCall> calls, std::string& bytes,
-                               bool by_function) {
+                               BlockCoding coding) {
   TimeBlock block;
   if (calls.empty()) return block;
   Impl& impl = *impl_;
   impl.set_right(calls);
-  impl.measure(by_function);
-  impl.limit_drift();
   const size_t begin = bytes.size();
-  base::ByteWriter head;
-  for (const Grid& grid : impl.grids) head.put_varint(grid.step());
-  bytes += head.view();
-  impl.model.reset(calls.size());
-  RangeEncoder coder(bytes);
-  impl.write(coder);
-  coder.finish();
+  if (coding == BlockCoding::kPlain)
+    impl.write_plainly(bytes);
+  else
+    impl.write(bytes, coding);
   impl.last_end = impl.calls.back().end_ns;
   block.calls = static_cast<uint32_t>(calls.size());
   block.bytes = static_cast<uint32_t>(bytes.size() - begin);
   block.checksum = checksum32(std::string_view(bytes).substr(begin));
   block.begin_ns = impl.calls.front().begin_ns;
   block.end_ns = impl.last_end;
-  block.by_function = by_function;
+  block.coding = coding;
   return block;
 }
 

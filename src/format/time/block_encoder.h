@@ -36,8 +36,9 @@ class BlockEncoder {
   // 1 to kMaxCallsPerBlock calls, in the order of their ends. A clock that went backwards is set
   // right forwards: an end before the end before it is that end, a begin after its end is its end.
   // kCallsPerBlock calls at a time are best; fewer cost more bytes, more cost the reader more.
-  // `by_function`: terminals are ids of functions.
-  TimeBlock encode(std::span<const TimedCall> calls, std::string& bytes, bool by_function = false);
+  // kByFunction: terminals are ids of functions. kPlain is for exact times.
+  TimeBlock encode(std::span<const TimedCall> calls, std::string& bytes,
+                   BlockCoding coding = BlockCoding::kBySignature);
 
   // Memory that it holds, in bytes.
   size_t memory_bytes() const;

@@ -39,14 +39,15 @@ std::vector<uint16_t> functions() {
   return list;
 }
 
-Encoded encode(const Calls& calls, const TimeSpec& spec, size_t in_block) {
+Encoded encode(const Calls& calls, const TimeSpec& spec, size_t in_block,
+               BlockCoding coding = BlockCoding::kBySignature) {
   BlockEncoder encoder(spec);
   for (uint32_t t = 0; t < 4096; ++t) encoder.set_call(t, static_cast<uint16_t>(t % 8));
   Encoded out;
   for (size_t i = 0; i < calls.size(); i += in_block) {
     std::string& bytes = out.bytes.emplace_back();
     const size_t n = std::min(in_block, calls.size() - i);
-    out.blocks.push_back(encoder.encode({calls.data() + i, n}, bytes));
+    out.blocks.push_back(encoder.encode({calls.data() + i, n}, bytes, coding));
   }
   return out;
 }
@@ -109,9 +110,10 @@ void expect_kept(const Calls& calls, const std::string& what) {
       SCOPED_TRACE(what + ", " + text + ", blocks of " + std::to_string(in_block));
       const TimeSpec spec = spec_of(text);
       const Calls read = decode(calls, encode(calls, spec, in_block), spec);
-      if (spec.mode == TimeMode::kExact)
+      if (spec.mode == TimeMode::kExact) {
         ASSERT_EQ(read, calls);
-      else
+        ASSERT_EQ(decode(calls, encode(calls, spec, in_block, BlockCoding::kPlain), spec), calls);
+      } else
         expect_bounds(calls, read, spec);
       if (::testing::Test::HasFatalFailure()) return;
     }
@@ -228,8 +230,9 @@ TEST(TimeBlocks, ByFunctionNeitherKnowsSignatures) {
     BlockEncoder encoder(spec);
     for (uint32_t call = 0; call < 8; ++call) encoder.set_call(call, static_cast<uint16_t>(call));
     Encoded encoded;
-    encoded.blocks.push_back(encoder.encode(functions_only, encoded.bytes.emplace_back(), true));
-    EXPECT_TRUE(encoded.blocks[0].by_function);
+    encoded.blocks.push_back(
+        encoder.encode(functions_only, encoded.bytes.emplace_back(), BlockCoding::kByFunction));
+    EXPECT_EQ(encoded.blocks[0].coding, BlockCoding::kByFunction);
     if (spec.mode == TimeMode::kExact)
       EXPECT_EQ(decode(merged, encoded, spec), merged);
     else
@@ -250,9 +253,12 @@ TEST(TimeBlocks, DamageNeverBreaksTheOrder) {
   Maker m;
   for (uint32_t i = 0; i < 300; ++i)
     m.call(static_cast<uint32_t>(random() % 9), random() % 500, random() % 3000);
-  for (const char* text : {"exact", "bins:0.2"}) {
+  using Case = std::pair<const char*, BlockCoding>;
+  for (const auto& [text, coding] :
+       {Case{"exact", BlockCoding::kBySignature}, Case{"exact", BlockCoding::kPlain},
+        Case{"bins:0.2", BlockCoding::kBySignature}}) {
     const TimeSpec spec = spec_of(text);
-    const Encoded good = encode(m.calls(), spec, 1000);
+    const Encoded good = encode(m.calls(), spec, 1000, coding);
     int refused = 0;
     for (int i = 0; i < 3000; ++i) {
       Encoded bad = good;

@@ -24,6 +24,18 @@ struct TimedCall {
 // wants a window of time more.
 inline constexpr size_t kCallsPerBlock = 8192;
 
+// What a block's numbers are coded by.
+enum class BlockCoding : uint8_t {
+  kBySignature = 0,
+  // What is expected of a call goes by its function alone: under `--memory` tables begin anew, and
+  // who codes does not know then which terminals of the trace are one.
+  kByFunction = 1,
+  // Nothing is expected, and coding costs next to nothing: of exact times that are read back soon,
+  // to make segments of them.
+  kPlain = 2,
+};
+inline constexpr auto kLastBlockCoding = BlockCoding::kPlain;
+
 // One block: `calls` calls in a row, in `bytes` bytes. Begin of the first and end of the last call
 // are exact; of segments it is the start of the first and the end of the last of them that are.
 struct TimeBlock {
@@ -32,9 +44,7 @@ struct TimeBlock {
   uint32_t checksum = 0;  // of the bytes
   uint64_t begin_ns = 0;  // of the first call, or segment
   uint64_t end_ns = 0;    // of the last one
-  // What is expected of a call goes by its function alone: under `--memory` tables begin anew, and
-  // who codes does not know then which terminals of the trace are one.
-  bool by_function = false;
+  BlockCoding coding = BlockCoding::kBySignature;
   bool operator==(const TimeBlock&) const = default;
 };
 
