@@ -1,4 +1,5 @@
-// refrain report: one page that shows a run; for several traces a folder with an index.
+// refrain report: one page that shows a run; for several traces a folder with an index. Or the same
+// as a LaTeX document.
 
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
+#include "report/latex/document.h"
 #include "report/page/index_page.h"
 #include "report/page/page.h"
 
@@ -127,7 +129,24 @@ int report_many(const ReportOptions& options) {
   return written.ok() ? status : report(written.error());
 }
 
+// One document, of one trace or several.
+int report_latex(const ReportOptions& options) {
+  const std::string output = options.output.empty() ? "report.tex" : options.output;
+  if (const Status free = may_write(output, options.force); !free.ok()) return report(free.error());
+  std::vector<report::LatexPart> parts;
+  int status = 0;
+  for (const std::string& path : options.traces) {
+    const auto trace = Trace::open(path);
+    if (!trace.ok()) return report(trace.error());
+    parts.push_back(report::latex_part(data_of(*trace)));
+    if (const int one = status_of(*trace); one != 0) status = one;
+  }
+  const Status written = format::write_file_atomically(output, report::latex_document(parts));
+  return written.ok() ? status : report(written.error());
+}
+
 int run(const ReportOptions& options) {
+  if (options.format == "latex") return report_latex(options);
   if (options.format == "html" && !report::why_no_pages().empty())
     return report(base::unsupported(
         std::string(report::why_no_pages()) +
@@ -146,10 +165,12 @@ void add_report(CLI::App& app, int& exit_status) {
   verb->add_option("trace", options->traces, "Trace file (.rfn); several make a folder")
       ->required();
   verb->add_option("-o,--output", options->output,
-                   "Page to write [report.html]; for several traces a folder [report]");
+                   "Page to write [report.html], or document [report.tex]; of pages of several "
+                   "traces the folder [report]");
   verb->add_option("--format", options->format,
-                   "html, or json: the data of the page, to stdout without -o")
-      ->check(CLI::IsMember({"html", "json"}))
+                   "html; latex: a document for latexmk, of all traces; or json: the data of the "
+                   "page, to stdout without -o")
+      ->check(CLI::IsMember({"html", "latex", "json"}))
       ->capture_default_str();
   verb->add_flag("--force", options->force, "Overwrite the output");
   verb->footer(

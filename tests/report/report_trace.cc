@@ -3,7 +3,7 @@
 //   report_trace halo ROWS COLUMNS ITERATIONS exact|none OUT.rfn
 //     a halo exchange on a torus: 4 Irecv, 4 Isend, a Waitall an iteration
 //   report_trace hostile OUT.rfn
-//     names that want to be markup, script or shell; nothing of it may come to life
+//     names that want to be markup, script, shell or TeX; nothing of it may come to life
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -30,14 +30,14 @@ Expr step(int64_t stride, int64_t extent, int64_t by) {
 
 class Halo {
  public:
-  Halo(int64_t rows, int64_t columns, int iterations)
+  Halo(int64_t rows, int64_t columns, int iterations, const std::string& module)
       : rows_(rows), columns_(columns), builder_(static_cast<uint64_t>(rows * columns)) {
     const uint32_t world = builder_.world();
     std::vector<int64_t> members;
     for (int64_t r = 0; r < rows * columns; ++r) members.push_back(r);
     grid_ = builder_.comm(1, members);
     type_ = builder_.predefined_type("MPI_DOUBLE", 8);
-    site_ = builder_.site("/no/such/halo", "", 0x100);
+    site_ = builder_.site(module, "", 0x100);
     ShapeWriter cart = call("MPI_Cart_create"), end = call("MPI_Finalize");
     cart.object(world).integer(2);
     numbers(cart, {rows_, columns_});
@@ -124,6 +124,11 @@ class Halo {
   std::vector<uint32_t> calls_;
 };
 
+const std::string kTex =
+    "]*\\\\[9cm] }\\end{document}\\immediate\\write18{touch pwned}\\input{/etc/passwd} ^^5cinput "
+    "%$&#_{}~^"
+    "\"|?`!` caf\xc3\xa9 \xe2\x82\xac \xff\x01\n\\openout1=pwned \\csname input\\endcsname";
+
 format::TraceData& hostile(Halo& halo) {
   static const std::string kMarkup =
       "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
@@ -131,6 +136,7 @@ format::TraceData& hostile(Halo& halo) {
   data.meta.text["program"] = "/bin/" + kMarkup + "$(reboot)`reboot`'\";";
   data.meta.text["command"] = kMarkup + " &amp; <!-- \\u003c ${x} \x01\x7f";
   data.meta.text["<b>key</b>"] = kMarkup;
+  data.meta.text["\\input{key}"] = kTex;
   data.meta.hosts = {kMarkup};
   data.meta.complete = false;
   data.losses.push_back({"spool_full", 17, 1, kMarkup});
@@ -144,7 +150,7 @@ int main(int argc, char** argv) {
   if (!(kind == "halo" && argc == 7) && !(kind == "hostile" && argc == 3)) return 2;
   const bool is_halo = kind == "halo";
   Halo halo(is_halo ? std::atoll(argv[2]) : 2, is_halo ? std::atoll(argv[3]) : 4,
-            is_halo ? std::atoi(argv[4]) : 20);
+            is_halo ? std::atoi(argv[4]) : 20, is_halo ? "/no/such/halo" : "/no/such/" + kTex);
   halo.run(!is_halo || std::string(argv[5]) == "exact");
   if (!is_halo) hostile(halo);
   const auto bytes = format::encode(halo.data());

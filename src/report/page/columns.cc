@@ -35,6 +35,20 @@ void Columns::put_bytes(std::string name, std::string bytes) {
   raw_.emplace_back(std::move(name), std::move(bytes));
 }
 
+const std::vector<int64_t>& Columns::numbers(std::string_view name) const {
+  static const std::vector<int64_t> kNone;
+  for (const auto& [known, values] : numbers_)
+    if (known == name) return values;
+  return kNone;
+}
+
+const std::string& Columns::raw(std::string_view name) const {
+  static const std::string kNone;
+  for (const auto& [known, bytes] : raw_)
+    if (known == name) return bytes;
+  return kNone;
+}
+
 Json Columns::lists() const {
   Json out = Json::object();
   for (const auto& [name, values] : numbers_) out[name] = values;

@@ -22,6 +22,9 @@ class Columns {
   // name -> {"kind": "plain", "delta" or "bytes", "count", "from", "bytes"}; offsets into bytes().
   nlohmann::ordered_json directory() const { return directory_; }
   const std::string& bytes() const { return bytes_; }
+  // What was put under a name; empty for a name that is not there.
+  const std::vector<int64_t>& numbers(std::string_view name) const;
+  const std::string& raw(std::string_view name) const;
   // name -> list of numbers, for programs.
   nlohmann::ordered_json lists() const;
 

@@ -1,0 +1,137 @@
+// Where the time and the bytes went: by function, by call site, and as a tree of call paths.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "report/latex/sections.h"
+#include "report/latex/tex_table.h"
+#include "report/latex/tex_text.h"
+
+namespace refrain::report::latex {
+namespace {
+
+constexpr size_t kMostRows = 20;
+constexpr size_t kMostTreeRows = 40;
+constexpr size_t kMostDepth = 12;  // of indentation
+
+void put_functions(const Json& rows, std::string& out) {
+  Table table({{"function", 42},
+               {"", 12},
+               {"calls", 0},
+               {"time", 0},
+               {"of MPI", 0},
+               {"of run", 0},
+               {"mean", 0},
+               {"max", 0},
+               {"bytes", 0}});
+  for (size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
+    const Json& r = rows[i];
+    table.row({code(text(r["call"])), bar(real(r["mpi_share"])), count(r["count"]),
+               duration(r["time_ns"]), share(r["mpi_share"]), share(r["run_share"]),
+               duration(r["mean_ns"]), duration(r["max_ns"]), bytes(r["bytes"])});
+  }
+  table.more(rows.size() - std::min(rows.size(), kMostRows), "functions");
+  out += "\\subsection*{By function}\n" + table.text();
+}
+
+void put_sites(const Json& rows, std::string& out) {
+  Table table({{"site", 46},
+               {"function", 38},
+               {"calls", 0},
+               {"time", 0},
+               {"of MPI", 0},
+               {"mean", 0},
+               {"max", 0},
+               {"bytes", 0}});
+  for (size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
+    const Json& r = rows[i];
+    std::string site = r["site"].is_null() ? "unknown" : code(text(r["site"]), 60);
+    if (!r["in_function"].is_null()) site += " in " + code(text(r["in_function"]), 60);
+    table.row({site, code(text(r["call"])), count(r["count"]), duration(r["time_ns"]),
+               share(r["mpi_share"]), duration(r["mean_ns"]), duration(r["max_ns"]),
+               bytes(r["bytes"])});
+  }
+  table.more(rows.size() - std::min(rows.size(), kMostRows), "call sites");
+  out += "\\subsection*{By call site}\n" + table.text();
+}
+
+struct Node {
+  std::string label;  // LaTeX
+  double ns = 0, calls = 0;
+  std::map<std::string, std::unique_ptr<Node>> children;
+};
+
+std::unique_ptr<Node> tree_of(const Json& paths) {
+  auto root = std::make_unique<Node>();
+  for (const Json& row : paths) {
+    Node* node = root.get();
+    const auto enter = [&](const std::string& key, const std::string& label) {
+      std::unique_ptr<Node>& child = node->children[key];
+      if (!child) child = std::make_unique<Node>(Node{label, 0, 0, {}});
+      node = child.get();
+      node->ns += real(row["time_ns"]);
+      node->calls += real(row["count"]);
+    };
+    for (const Json& place : row["path"]) {
+      const std::string site = place["site"].is_null() ? "unknown" : text(place["site"]);
+      const std::string in = text(place["in_function"]);
+      const std::string label = in.empty() ? site : in + " " + site;
+      enter("at " + label, code(label, 80));
+    }
+    enter("call " + text(row["call"]), "\\textbf{" + code(text(row["call"])) + "}");
+  }
+  return root;
+}
+
+// Depth first, what takes longest before the rest; the number of rows that did not fit.
+size_t put_nodes(const Node& node, size_t depth, double all, size_t& left, Table& table) {
+  std::vector<const Node*> children;
+  for (const auto& [key, child] : node.children) children.push_back(child.get());
+  std::stable_sort(children.begin(), children.end(),
+                   [](const Node* a, const Node* b) { return a->ns > b->ns; });
+  size_t left_out = 0;
+  for (const Node* child : children) {
+    if (left == 0) {
+      ++left_out;
+    } else {
+      --left;
+      table.row({fmt::format("\\hspace*{{{}mm}}", 3 * std::min(depth, kMostDepth)) + child->label,
+                 bar(all > 0 ? child->ns / all : 0), duration(child->ns),
+                 share(all > 0 ? child->ns / all : 0), count(child->calls)});
+    }
+    left_out += put_nodes(*child, depth + 1, all, left, table);
+  }
+  return left_out;
+}
+
+void put_tree(const Json& profile, std::string& out) {
+  Table table({{"call path", 104}, {"", 12}, {"time", 0}, {"of MPI", 0}, {"calls", 0}});
+  size_t left = kMostTreeRows;
+  const size_t left_out =
+      put_nodes(*tree_of(profile["call_paths"]), 0, real(profile["all"]["time_ns"]), left, table);
+  table.more(left_out, "steps");
+  out += "\\subsection*{By call path}\n" + table.text();
+}
+
+}  // namespace
+
+void put_profile(const PageData& data, std::string& out) {
+  const Json& profile = data.json["profile"];
+  out += section("Profile",
+                 "Look at the first rows: a function whose maximum is far above its mean waits for "
+                 "somebody; many calls with few bytes each could be one call.");
+  if (profile["functions"].empty()) {
+    out += "No calls.\n";
+    return;
+  }
+  put_functions(profile["functions"], out);
+  put_sites(profile["sites"], out);
+  put_tree(profile, out);
+  out += "The calls behind a row: " + code("refrain dump " + text(data.json["trace"])) +
+         ", whose lines have the call site before the function.\n";
+}
+
+}  // namespace refrain::report::latex

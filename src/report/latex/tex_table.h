@@ -1,0 +1,34 @@
+// A table of a LaTeX document, which may go on on the next page. Bounded: what is left out is
+// counted below it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace refrain::report::latex {
+
+class Table {
+ public:
+  struct Column {
+    std::string title;  // LaTeX
+    int width_mm = 0;   // of text that breaks its lines; 0: numbers, at the right
+  };
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // Cells in LaTeX, as many as there are columns.
+  void row(const std::vector<std::string>& cells);
+  // "and 12 more NOUN" below; nothing for 0.
+  void more(size_t left_out, const std::string& noun);
+  // Empty without rows.
+  std::string text() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::string rows_, more_;
+};
+
+// A bar as long as `share` (0 to 1) of 12 mm.
+std::string bar(double share);
+
+}  // namespace refrain::report::latex
