@@ -26,6 +26,8 @@ class BufferedFile {
   // Bytes so far, those in the buffer included.
   uint64_t size() const { return file_.size() + buffer_.size(); }
   base::Status commit();
+  // Of a file in an OutputFolder, which syncs what it holds itself.
+  base::Status commit_inside();
 
  private:
   static constexpr size_t kFlushBytes = 256 * 1024;

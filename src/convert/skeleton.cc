@@ -30,10 +30,7 @@ std::optional<Transfer> Skeleton::transfer(const Step& step) {
 }
 
 bool Skeleton::is_whole(const waits::Op& op, uint64_t number) {
-  const Communicator& comm = op.comm.comm;
-  const auto [known, is_new] = complete_.try_emplace(op.comm.key, true);
-  if (is_new) known->second = chosen_members(job_, comm) == comm.size() + comm.remote_size();
-  return known->second && survey_.is_whole(op, number);
+  return survey_.has_all_members(op) && survey_.is_whole(op, number);
 }
 
 void Skeleton::add_step(const Step& step, std::vector<Transfer>& together) {

@@ -95,9 +95,8 @@ class Skeleton {
   std::vector<Event> held_;    // a heap: the first to end on top
   std::map<uint32_t, Thread> state_;
   Thread* now_ = nullptr;
-  uint64_t begin_ns_ = 0;                              // of the rank's first call
-  std::unordered_map<waits::CommKey, bool> complete_;  // all members are converted
-  std::unordered_set<uint64_t> open_;                  // requests that the sink knows
+  uint64_t begin_ns_ = 0;              // of the rank's first call
+  std::unordered_set<uint64_t> open_;  // requests that the sink knows
 };
 
 }  // namespace refrain::convert

@@ -80,9 +80,18 @@ std::optional<uint64_t> Survey::bytes(const Step& step) const {
 bool Survey::is_whole(const waits::Op& op, uint64_t number) {
   const auto known = collectives_.find(op.comm.key);
   if (known == collectives_.end()) return false;
-  Collectives& all = known->second;
-  if (all.members == 0) all.members = chosen_members(job_, op.comm.comm);
-  return number >= all.first && number < all.end && all.ranks == all.members;
+  const Collectives& all = known->second;
+  return number >= all.first && number < all.end && all.ranks == members(op);
+}
+
+uint64_t Survey::members(const waits::Op& op) {
+  const auto [known, is_new] = members_.try_emplace(op.comm.key, 0);
+  if (is_new) known->second = chosen_members(job_, op.comm.comm);
+  return known->second;
+}
+
+bool Survey::has_all_members(const waits::Op& op) {
+  return members(op) == op.comm.comm.size() + op.comm.comm.remote_size();
 }
 
 }  // namespace refrain::convert

@@ -28,6 +28,8 @@ class Survey {
   std::optional<uint64_t> bytes(const Step& step) const;
   // All chosen members of the communicator make this collective within what is converted.
   bool is_whole(const waits::Op& op, uint64_t number);
+  // All members of the communicator are in what is converted.
+  bool has_all_members(const waits::Op& op);
   uint64_t last_ns() const { return last_ns_; }
 
  private:
@@ -48,15 +50,17 @@ class Survey {
   };
   struct Collectives {
     uint64_t first = 0, end = UINT64_MAX;
-    uint64_t ranks = 0, members = 0;  // members: chosen ones; 0: not counted yet
+    uint64_t ranks = 0;
   };
 
   void add(const Step& step, bool in_window);
   Channel* channel(const waits::ChannelKey& key);
+  uint64_t members(const waits::Op& op);
 
   Job& job_;
   std::unordered_map<waits::ChannelKey, Channel, waits::ChannelHash> channels_;
   std::unordered_map<waits::CommKey, Collectives> collectives_;
+  std::unordered_map<waits::CommKey, uint64_t> members_;  // chosen ones; counted once for all ranks
   size_t entries_ = 0;
   uint64_t last_ns_ = 0;
 };

@@ -22,10 +22,17 @@ using analysis::argument;
 
 namespace {
 
+// What all ranks share: looked up once, not once for each of them.
+struct TiShared {
+  Tags tags;
+  // Whether the members are all ranks of the replay, in its order.
+  std::unordered_map<waits::CommKey, bool> worlds;
+};
+
 class TiRank : public SkeletonSink {
  public:
-  TiRank(Job& job, Tags& tags, int64_t me, BufferedFile& file)
-      : job_(job), tags_(tags), me_(me), file_(file) {}
+  TiRank(Job& job, TiShared& shared, int64_t me, BufferedFile& file)
+      : job_(job), shared_(shared), me_(me), file_(file) {}
 
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
@@ -69,7 +76,7 @@ class TiRank : public SkeletonSink {
     if (request) job_.not_held("nonblocking collective calls: they block where they begin");
     if (op.comm.comm.is_inter) return job_.not_held("collective calls on inter-communicators");
     if (is_world(op.comm) && native(call)) return;
-    const uint32_t tag = tags_.of_collective(op.comm.key, number);
+    const uint32_t tag = shared_.tags.of_collective(op.comm.key, number);
     for (const Phase& phase : schedule(job_.trace, op, call)) {
       std::vector<Transfer> all;
       for (const SchedulePart& part : phase)
@@ -87,9 +94,8 @@ class TiRank : public SkeletonSink {
     line("wait {} {} {}", t.sends ? me_ : t.peer, t.sends ? t.peer : me_, t.tag);
   }
 
-  // The members are all ranks of the replay, in its order.
   bool is_world(const waits::CommView& view) {
-    const auto [known, is_new] = worlds_.try_emplace(view.key, true);
+    const auto [known, is_new] = shared_.worlds.try_emplace(view.key, true);
     if (!is_new) return known->second;
     known->second = view.comm.size() == job_.ranks.size();
     for (uint64_t i = 0; known->second && i < view.comm.size(); ++i)
@@ -157,19 +163,18 @@ class TiRank : public SkeletonSink {
   }
 
   Job& job_;
-  Tags& tags_;
+  TiShared& shared_;
   const int64_t me_;
   BufferedFile& file_;
   std::unordered_map<uint64_t, Transfer> requests_;
-  std::unordered_map<waits::CommKey, bool> worlds_;
 };
 
-Status write_rank(Job& job, World& world, Survey& survey, Tags& tags, const std::string& path,
+Status write_rank(Job& job, World& world, Survey& survey, TiShared& shared, const std::string& path,
                   Rank rank) {
   auto file = BufferedFile::create(path);
   if (!file.ok()) return file.error();
-  TiRank lines(job, tags, job.position(rank), *file);
-  Skeleton skeleton(job, survey, tags, lines, Threads::kAsOne);
+  TiRank lines(job, shared, job.position(rank), *file);
+  Skeleton skeleton(job, survey, shared.tags, lines, Threads::kAsOne);
   RankEvents events(job, world, rank);
   lines.line("init");
   while (const Event* event = events.next()) {
@@ -182,7 +187,7 @@ Status write_rank(Job& job, World& world, Survey& survey, Tags& tags, const std:
   if (job.trace.locations(rank).size() > 1)
     job.not_held("threads beside the first: they take turns with it",
                  job.trace.locations(rank).size() - 1);
-  return file->commit();
+  return file->commit_inside();
 }
 
 }  // namespace
@@ -193,7 +198,7 @@ Status write_ti(Job& job) {
   job.expect_passes(2);
   World world(job.trace);
   Survey survey(job, world);
-  Tags tags;
+  TiShared shared;
   std::error_code error;
   // The list names files by where they will be, as the simulator may be started anywhere.
   const std::filesystem::path place = std::filesystem::absolute(job.options.output, error);
@@ -201,11 +206,11 @@ Status write_ti(Job& job) {
   if (!list.ok()) return list.error();
   for (const Rank rank : job.ranks) {
     const std::string name = fmt::format("rank-{}.txt", rank);
-    const Status done = write_rank(job, world, survey, tags, folder->path() + "/" + name, rank);
+    const Status done = write_rank(job, world, survey, shared, folder->path() + "/" + name, rank);
     if (!done.ok()) return done;
     list->buffer() += (place / name).lexically_normal().string() + "\n";
   }
-  if (const Status done = list->commit(); !done.ok()) return done;
+  if (const Status done = list->commit_inside(); !done.ok()) return done;
   job.out.bytes = folder->bytes();
   job.out.files = {job.options.output};
   return folder->commit();

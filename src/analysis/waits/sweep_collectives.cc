@@ -97,6 +97,11 @@ void Sweep::enter(uint32_t location, const InstanceKey& key, const Op& op) {
   synchronisations_.member(l.rank, key.comm);
   if (is_for_all(op.collective) && instance->all.count >= instance->expected)
     synchronisations_.all(key.comm, instance->all.begin);
+  // Whom this entry does not help stays asleep: n ranks that wait would look n times each.
+  const bool is_last = instance->all.count >= instance->expected;
+  const bool waits_for_root =
+      op.collective == CollectiveKind::kFromRoot && instance->root.count == 0;
+  if (!is_last && (is_for_all(op.collective) || waits_for_root)) return;
   for (const uint32_t held : instance->held) wake(held);
   instance->held.clear();
 }

@@ -20,7 +20,8 @@ class AtomicFile {
   base::Status append(std::string_view bytes);
   base::Status overwrite(uint64_t offset, std::string_view bytes);  // what was appended
   // Syncs and renames. Nothing may follow.
-  base::Status commit();
+  enum class Sync : uint8_t { kNow, kLater };  // kLater: who asks for it syncs by himself
+  base::Status commit(Sync when = Sync::kNow);
   uint64_t size() const { return size_; }
 
  private:

@@ -116,15 +116,16 @@ base::Status AtomicFile::overwrite(uint64_t offset, std::string_view bytes) {
   return write_at(offset, bytes);
 }
 
-base::Status AtomicFile::commit() {
+base::Status AtomicFile::commit(Sync when) {
   if (fd_ < 0) return base::fail("cannot write the trace: it is written already", path_);
-  int error = sync(fd_);
+  int error = when == Sync::kNow ? sync(fd_) : 0;
   if (close(std::exchange(fd_, -1)) != 0 && error == 0) error = errno;
   if (error == 0 && rename(temporary_.c_str(), path_.c_str()) != 0) error = errno;
   if (error != 0) {
     unlink(temporary_.c_str());
     return failure("cannot write the trace", path_, error);
   }
+  if (when == Sync::kLater) return base::Done{};
   // So that the new name survives a power cut too; a folder that cannot be opened is no failure.
   const int dir = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (dir >= 0) {
