@@ -27,9 +27,12 @@ class CMakeExtension(build_ext):
             return
         folder = pathlib.Path(self.build_temp).resolve()
         folder.mkdir(parents=True, exist_ok=True)
+        more = ["-G", "Ninja"] if shutil.which("ninja") and "CMAKE_GENERATOR" not in os.environ else []
+        if shutil.which("ccache") and "CMAKE_CXX_COMPILER_LAUNCHER" not in os.environ:
+            more.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
         self.spawn_plainly(["cmake", "-S", str(ROOT), "-B", str(folder), "-DCMAKE_BUILD_TYPE=Release",
                             "-DREFRAIN_WITH_MPI=OFF", "-DREFRAIN_TESTS=OFF", "-DREFRAIN_PYTHON_FOLDER=%s" % to,
-                            "-DPython_EXECUTABLE=%s" % sys.executable])
+                            "-DPython_EXECUTABLE=%s" % sys.executable, *more])
         self.spawn_plainly(["cmake", "--build", str(folder), "--target", "refrain_python", *jobs])
 
     @staticmethod

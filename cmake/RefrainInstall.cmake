@@ -4,6 +4,7 @@
 #   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, one for each MPI found
 #   reader           LIBDIR/librefrain-reader.so.0.1
 #   dev              include/refrain, RefrainConfig.cmake, refrain.pc
+#   python           REFRAIN_PYTHON_DIR/refrain, the Python package, if it is built (REFRAIN_WITH_PYTHON)
 #
 # Nothing depends on the prefix: an installed tree may be moved.
 include_guard()
@@ -73,6 +74,21 @@ foreach(mpi mpich openmpi smpi)
     list(APPEND installable refrain-${mpi})
   endif()
 endforeach()
+
+# -- the Python package --
+
+if(TARGET refrain_python)
+  # Debian's own packages have a folder for all versions of Python 3.
+  execute_process(COMMAND ${Python_EXECUTABLE} -c "import sysconfig as s
+system = 'deb_system' if 'deb_system' in s.get_scheme_names() else s.get_default_scheme()
+print(s.get_path('platlib', system, {'base': '', 'platbase': ''}).lstrip('/'))"
+    OUTPUT_VARIABLE python_dir OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  set(REFRAIN_PYTHON_DIR ${python_dir} CACHE STRING "Folder of Python packages, below the prefix")
+  install(TARGETS refrain_python
+    LIBRARY DESTINATION ${REFRAIN_PYTHON_DIR}/refrain COMPONENT python)
+  install(FILES ${REFRAIN_PYTHON_FILES} DESTINATION ${REFRAIN_PYTHON_DIR}/refrain COMPONENT python)
+  list(APPEND installable refrain_python_package)
+endif()
 
 # -- man pages and completion, written by the executable from what it parses --
 

@@ -2,7 +2,7 @@
 #
 #   cmake --build build/release --target refrain_installable && cpack --config build/release/CPackConfig.cmake
 #
-# refrain, refrain-mpich, refrain-openmpi, refrain-smpi, librefrain-reader0.1, librefrain-dev. A recorder is a
+# refrain, refrain-mpich, refrain-openmpi, refrain-smpi, librefrain-reader0.1, librefrain-dev, python3-refrain. A recorder is a
 # package of its own because it depends on its MPI: nobody has to install three.
 include_guard()
 if(REFRAIN_SANITIZE)
@@ -65,5 +65,22 @@ set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${reader_package} (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DEV_DESCRIPTION
 "Headers, CMake package and pkg-config file of the reader library, and
 refrain/mark.h for programs that are recorded.")
+
+if(TARGET refrain_python)
+  # The module is for one version of Python.
+  list(APPEND CPACK_COMPONENTS_ALL python)
+  list(GET REFRAIN_PYTHON_VERSION 0 major)
+  list(GET REFRAIN_PYTHON_VERSION 1 minor)
+  math(EXPR next "${minor} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-refrain)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+      "python3 (>= ${major}.${minor}), python3 (<< ${major}.${next}), python3-numpy")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/debian/python/prerm)
+  set(CPACK_DEBIAN_PYTHON_DESCRIPTION
+"The Python package that opens traces of MPI programs: calls, profile, matrix,
+wait states and timeline as NumPy arrays.")
+endif()
 
 include(CPack)

@@ -4,6 +4,7 @@ pip builds in an environment of its own into which it would download setuptools.
 is installed: beside this Python, or the distribution's.
 """
 
+import importlib.util
 import os
 import site
 import sys
@@ -20,6 +21,10 @@ except ImportError:
         import setuptools  # noqa: F401
     except ImportError:
         sys.exit("refrain: setuptools is not installed; on Debian: apt-get install python3-setuptools python3-wheel")
+
+# setuptools before 70.1 takes the command that makes wheels from `wheel`, which may stand elsewhere.
+if not any(importlib.util.find_spec(name) for name in ("wheel", "setuptools.command.bdist_wheel")):
+    sys.path += [place for place in _PLACES if os.path.isdir(os.path.join(place, "wheel"))][:1]
 
 from setuptools.build_meta import *  # noqa: E402,F401,F403
 

@@ -27,7 +27,8 @@ LIB = r"lib(/[\w-]+-linux-gnu\w*)?"
 PLACES = re.compile(r"^usr/(bin/refrain|LIB/refrain/librefrain-\w+\.so|LIB/librefrain-reader\.so(\.\d+)*"
                     r"|LIB/cmake/Refrain/\w[\w-]*\.cmake|LIB/pkgconfig/refrain\.pc|include/refrain/[\w/]+\.h"
                     r"|share/man/man1/refrain[\w-]*\.1\.gz|share/bash-completion/completions/refrain"
-                    r"|share/doc/(lib)?refrain[\w.-]*/.+)$".replace("LIB", LIB))
+                    r"|lib/python3/dist-packages/refrain/(_refrain[\w.-]*\.so|\w+\.pyi?|py\.typed)"
+                    r"|share/doc/(lib|python3-)?refrain[\w.-]*/.+)$".replace("LIB", LIB))
 
 
 class Failure(Exception):
@@ -51,12 +52,14 @@ def run(words, status=0, **more):
 
 def make_packages(work):
     components = ["tool", "reader", "dev"] + ["recorder-" + mpi for mpi in options.mpis]
+    components += ["python"] if options.python else []
     run(["cpack", "--config", os.path.join(options.build, "CPackConfig.cmake"), "-B", work, "-D",
          "CPACK_COMPONENTS_ALL=" + ";".join(components)])
     packages = {}
     for path in glob.glob(os.path.join(work, "*.deb")):
         packages[run(["dpkg-deb", "-f", path, "Package"]).strip()] = path
     expected = {"refrain", "librefrain-dev"} | {"refrain-" + mpi for mpi in options.mpis}
+    expected |= {"python3-refrain"} if options.python else set()
     expect(expected <= set(packages) and len(packages) == len(components), "the packages are %s", sorted(packages))
     return packages
 
@@ -71,7 +74,8 @@ def check_control(name, path):
     recorder = ["libc6", "refrain (= ", "libunwind8"]
     needs = {"refrain": ["libc6", "libdw1", "libzstd1"], "refrain-mpich": recorder + ["libmpich"],
              "refrain-openmpi": recorder + ["libopenmpi"], "refrain-smpi": recorder + ["libsimgrid"],
-             "librefrain-dev": ["librefrain-reader"]}
+             "librefrain-dev": ["librefrain-reader"],
+             "python3-refrain": ["libc6", "libdw1", "python3 (>= 3.", "python3 (<< 3.", "python3-numpy"]}
     for need in needs.get(name, ["libc6", "libdw1"]):
         expect(need in fields["Depends"], "%s does not depend on %s: %s", name, need, fields["Depends"])
     if name == "refrain":
@@ -121,6 +125,18 @@ def install(packages, root):
     expect(run(dpkg + ["--verify"]) == "", "dpkg finds files that are not as in the packages")
 
 
+def check_python(root):
+    if not options.python or subprocess.run([options.python, "-c", "import numpy"], check=False,
+                                            stderr=subprocess.DEVNULL).returncode != 0:
+        return
+    folder = os.path.join(root, "usr/lib/python3/dist-packages")
+    trace = os.path.join(options.source, "tests/corpus/heat-1.2-exact.rfn")
+    said = run([options.python, "-B", "-c", "import refrain, sys; print(refrain.__file__, refrain.open(sys.argv[1]))",
+                trace], env={"PYTHONPATH": folder}, cwd="/")
+    expect(folder in said and "500 calls of 4 ranks" in said, "import refrain says %s", said)
+    print("good  import refrain")
+
+
 def check_works(root, work):
     refrain = os.path.join(root, "usr/bin/refrain")
     for trace in glob.glob(os.path.join(options.source, "tests/corpus/*.rfn")):
@@ -128,6 +144,7 @@ def check_works(root, work):
     with open(refrain, "rb") as f:
         expect(options.build.encode() not in f.read(), "the executable names the build folder")
     expect(" .symtab" not in run(["readelf", "-SW", refrain]), "the executable is not stripped")
+    check_python(root)
     for mpi, mpicc in options.mpis.items():
         if mpi == "smpi" or not mpirun.launcher(mpi):
             continue
@@ -182,6 +199,7 @@ def main():
     parser.add_argument("--source", required=True, type=os.path.abspath)
     parser.add_argument("--mpi", action="append", default=[], metavar="MPI=MPICC")
     parser.add_argument("--shim", default="")
+    parser.add_argument("--python", default="", help="the interpreter that the Python package is for")
     options = parser.parse_args()
     options.mpis = dict(word.split("=", 1) for word in options.mpi)
     for tool in ("cpack", "dpkg-deb", "dpkg-shlibdeps", "gzip"):

@@ -60,6 +60,7 @@ def install(work):
     """The tree, away from where it was installed to."""
     stage = os.path.join(work, "stage")
     components = ["tool", "reader", "dev"] + ["recorder-" + mpi for mpi in options.mpis]
+    components += ["python"] if options.python else []
     for component in components:
         run(["cmake", "--install", options.build, "--component", component], env={"DESTDIR": stage})
     prefix = cache_value("CMAKE_INSTALL_PREFIX")
@@ -153,6 +154,24 @@ def check_reads(program, env, refrain):
     run([program, damaged], status=1, env=env)
 
 
+def check_python(root):
+    """The package is imported from where the tree was moved to, and from nowhere else."""
+    module = one(root, "**/refrain/_refrain.*.so")
+    folder = os.path.dirname(os.path.dirname(module))
+    for file in ("__init__.py", "__init__.pyi", "tables.py", "py.typed"):
+        one(os.path.join(folder, "refrain"), file)
+    for trace in glob.glob(os.path.join(options.source, "tests/corpus/*.rfn")):
+        said = run([options.python, "-B", "-c", "import refrain, sys; trace = refrain.open(sys.argv[1])\n"
+                    "print(refrain.__file__, trace.call_count)", trace], env={"PYTHONPATH": folder}, cwd="/")
+        info = json.loads(run([os.path.join(root, "bin/refrain"), "info", "--format", "json", trace]))
+        expect(said.split() == [os.path.join(folder, "refrain/__init__.py"), str(info["calls"])],
+               "import refrain says %s", said)
+
+
+def has_numpy(python):
+    return subprocess.run([python, "-c", "import numpy"], stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
 def check_records(root, work, mpi, mpicc):
     refrain, program = os.path.join(root, "bin/refrain"), os.path.join(work, "heat." + mpi)
     trace = os.path.join(work, mpi + ".rfn")
@@ -185,6 +204,9 @@ def check_all(work):
         program, env = build(root, work)
         check_reads(program, env, refrain)
         print("good  " + build.__name__)
+    if options.python and has_numpy(options.python):
+        check_python(root)
+        print("good  import refrain")
     recorded = 0
     for mpi, mpicc in options.mpis.items():
         if mpi != "smpi" and mpirun.launcher(mpi):
@@ -203,6 +225,7 @@ def main():
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--mpi", action="append", default=[], metavar="MPI=MPICC")
     parser.add_argument("--shim", default="")
+    parser.add_argument("--python", default="", help="the interpreter that the Python package is for")
     options = parser.parse_args()
     options.mpis = dict(word.split("=", 1) for word in options.mpi)
     with tempfile.TemporaryDirectory(prefix="refrain-install-") as work:
