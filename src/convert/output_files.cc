@@ -141,6 +141,8 @@ base::Status check_output(const std::string& path, bool force, std::string_view 
   if (!fs::exists(fs::symlink_status(path, error))) return base::Done{};
   if (!force) return base::usage("is there already; name another with -o, or say --force", path);
   const bool is_folder = fs::is_directory(path, error);
+  if (!is_folder && fs::exists(path, error) && !fs::is_regular_file(path, error))
+    return base::usage("is a device or a pipe, and the output a file; name another with -o", path);
   if (anchor.empty() && is_folder)
     return base::usage("is a folder, and the output is a file; name another with -o", path);
   if (is_folder && !fs::is_empty(path, error) && !fs::exists(fs::path(path) / anchor, error))

@@ -320,6 +320,9 @@ class ParaverWriter {
     row->buffer() += row_text(job_);
     job_.out.bytes = prv->size() + pcf->size() + row->size();
     job_.out.files = {path_, stem + ".pcf", stem + ".row"};
+    // None gets its name before the bytes of all are on the disk.
+    for (BufferedFile* file : {&*prv, &*pcf, &*row})
+      if (const Status done = file->flush(); !done.ok()) return done;
     for (BufferedFile* file : {&*prv, &*pcf, &*row})
       if (const Status done = file->commit(); !done.ok()) return done;
     return base::Done{};

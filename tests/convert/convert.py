@@ -10,6 +10,7 @@ import json
 import os
 import resource
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,27 @@ def test_bad_input(converter):
         expect(run(EXACT, "otf2", "--force", output=converter.folder), 2, "traces.otf2")
         expect(run(EXACT, "csv", "--force", output=converter.folder), 2, "folder")
     check(os.path.isdir(converter.folder), "the folder is gone")
+    # What is no file is never replaced, even by whom nothing stops.
+    pipe = os.path.join(converter.folder, "pipe")
+    for target in ALL:
+        path = pipe + (".prv" if target == "paraver" else "")
+        if not os.path.exists(path):
+            os.mkfifo(path)
+        expect(run(EXACT, target, "--force", output=path), 2, "device or a pipe")
+        check(stat.S_ISFIFO(os.stat(path).st_mode), "%s: the pipe is gone" % target)
+    for words in (("diff", EXACT, EXACT), ("report", EXACT, "--format", "json")):
+        done = subprocess.run([converter.refrain, *words, "--force", "-o", pipe], check=False, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        expect(done, 2, "device or a pipe")
+        check(stat.S_ISFIFO(os.stat(pipe).st_mode), "%s: the pipe is gone" % words[0])
+
+
+def test_full_stdout(converter):
+    for words in (("diff", EXACT, EXACT), ("report", EXACT, "--format", "json")):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([converter.refrain, *words], check=False, stdout=full, stderr=subprocess.PIPE,
+                                  text=True, timeout=60)
+        expect(done, 1, "stdout", "No space left")
 
 
 def limited():
@@ -195,7 +217,7 @@ def main():
     options = parser.parse_args()
     failed = 0
     for test in (test_corpus, test_built_times, test_selection, test_split, test_bad_input,
-                 test_full_disk, test_replaces):
+                 test_full_disk, test_full_stdout, test_replaces):
         with tempfile.TemporaryDirectory() as folder:
             converter = Converter(os.path.abspath(options.refrain), folder)
             try:

@@ -11,7 +11,7 @@ namespace refrain::format {
 
 class AtomicFile {
  public:
-  // Begins the temporary ".NAME.PID.tmp" beside `path`.
+  // Begins the temporary ".NAME.PID.tmp" beside `path`, which may be a regular file only.
   static base::Result<AtomicFile> create(const std::string& path);
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&& other) noexcept;

@@ -83,8 +83,12 @@ base::Result<AtomicFile> AtomicFile::create(const std::string& path) {
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
   if (name.empty()) return base::usage("the output is a folder, give a file name", path);
   struct stat there {};
-  if (stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
+  const bool is_there = stat(path.c_str(), &there) == 0;
+  if (is_there && S_ISDIR(there.st_mode))
     return base::usage("the output is a folder, give a file name", path);
+  // The new file takes the name: /dev/null would be gone.
+  if (is_there && !S_ISREG(there.st_mode))
+    return base::usage("the output is a device or a pipe, give a file name", path);
   std::string temporary = slash == std::string::npos ? "" : folder;
   temporary += "." + name + "." + std::to_string(getpid()) + ".tmp";
 
