@@ -23,7 +23,8 @@ namespace {
 constexpr size_t kMaxFindings = 100;
 
 struct Options {
-  std::string path, against, baseline;
+  std::string path, against;
+  std::vector<std::string> baselines;
   std::string format = "text";
   DiffOptions diff;
 };
@@ -56,10 +57,11 @@ std::vector<report::JunitCase> cases_of(const CheckReport& checked) {
 // The run against one that was good. The file has been found good.
 int check_baseline(const Options& options, const Trace& trace, const CheckReport& checked,
                    const std::vector<analysis::diff::Threshold>& thresholds) {
-  const Result<Trace> baseline = Trace::open(options.baseline);
+  const Result<Trace> baseline = Trace::open(options.baselines[0]);
   if (!baseline.ok()) return report(baseline.error());
   DiffOptions how = options.diff;
   how.format = options.format;
+  how.repeats.assign(options.baselines.begin() + 1, options.baselines.end());
   // The verb's own answer comes first where the format has room for both.
   how.before = options.format == "text" ? report::check_text(checked) : "";
   return compare(*baseline, trace, how, thresholds, cases_of(checked));
@@ -76,7 +78,7 @@ std::vector<std::string> broken_rules(const std::string& bytes) {
 
 // Options that say nothing without --baseline, and the other way round.
 Status check_use(const Options& options) {
-  if (!options.baseline.empty()) return check_output(options.diff);
+  if (!options.baselines.empty()) return check_output(options.diff);
   const auto needs = [](const char* what) {
     return base::usage(std::string(what) + " needs --baseline TRACE to compare with");
   };
@@ -114,7 +116,7 @@ int run(const Options& options) {
   checked.calls = trace->call_count();
   checked.ranks = trace->info().rank_count;
   checked.complete = trace->info().complete;
-  if (checked.findings.empty() && !options.baseline.empty())
+  if (checked.findings.empty() && !options.baselines.empty())
     return check_baseline(options, *trace, checked, *thresholds);
   const int status = say(options, checked);
   return status != 0 ? status : status_of(*trace);
@@ -128,9 +130,11 @@ void add_check(CLI::App& app, int& exit_status) {
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
   verb->add_option("--against", options->against,
                    "A trace of the same run with exact times: whether the bound is kept");
-  verb->add_option("--baseline", options->baseline,
+  verb->add_option("--baseline", options->baselines,
                    "A trace of a good run: exit status 3 when the communication has changed, in "
-                   "anything that does not depend on time or as --fail-if says");
+                   "anything that does not depend on time or as --fail-if says. Given several "
+                   "times, more good runs: their spread is the noise of times; take three or more")
+      ->allow_extra_args(false);
   verb->add_option("--format", options->format,
                    "text or json; with --baseline also junit and html, and json is as that of diff")
       ->check(CLI::IsMember({"text", "json", "junit", "html"}))

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "analysis/diff/repeats.h"
 #include "cli/common.h"
 #include "format/encode/atomic_file.h"
 #include "format/encode/encode.h"
@@ -24,6 +25,22 @@ int write(const std::string& text, const DiffOptions& options) {
   if (options.output.empty()) return print(text);
   const Status written = format::write_file_atomically(options.output, text);
   return written.ok() ? 0 : report(written.error());
+}
+
+Status add_repeats(const Trace& before, const Trace& after, reader::Symbols& symbols,
+                   const DiffOptions& options, analysis::diff::Diff& diff) {
+  std::vector<analysis::diff::Diff> others;
+  for (const std::string& name : options.repeats) {
+    const Result<Trace> trace = Trace::open(name);
+    if (!trace.ok()) return trace.error();
+    if (trace->rank_count() != before.rank_count())
+      return base::usage("is of " + report::counted_text(trace->info().rank_count, "rank") +
+                             "; baselines must be runs on as many ranks",
+                         name);
+    others.push_back(analysis::diff::diff(*trace, after, symbols, {.waits = options.waits}));
+  }
+  analysis::diff::use_repeats(diff, others);
+  return base::Done{};
 }
 
 // One line that names the thresholds that were crossed; 0 when there are none.
@@ -81,8 +98,10 @@ Status check_output(const DiffOptions& options) {
 int compare(const Trace& before, const Trace& after, const DiffOptions& options,
             const std::vector<Threshold>& thresholds, const std::vector<report::JunitCase>& more) {
   reader::Symbols symbols;
-  const analysis::diff::Diff diff =
+  analysis::diff::Diff diff =
       analysis::diff::diff(before, after, symbols, {.waits = options.waits});
+  if (const Status good = add_repeats(before, after, symbols, options, diff); !good.ok())
+    return report(good.error());
   report::DiffView view{before, after, diff, symbols, {}, options.top};
   for (const Threshold& threshold : thresholds) {
     const auto verdict =

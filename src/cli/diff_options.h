@@ -15,6 +15,7 @@ struct DiffOptions {
   std::string output;           // empty: stdout
   std::string before;           // text to put in front of the answer
   std::vector<std::string> fail_if;
+  std::vector<std::string> repeats;  // further traces of good runs, for the noise of times
   size_t top = 20;
   bool waits = true;
   bool force = false;

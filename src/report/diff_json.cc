@@ -88,6 +88,7 @@ std::string diff_json(const DiffView& view) {
   out["after"] = side(view.after, d.sides[1]);
   out["same"] = d.is_same();
   out["per_rank"] = !d.same_ranks;  // numbers are of a rank in the mean
+  out["baselines"] = d.baselines;   // whose mean times and waits before are
   out["totals"] = amounts(d.before, d.after, d.time_noise_ns, d.has_waits());
   out["calls"] = Json::array();
   for (const CallChange& c : d.calls) out["calls"].push_back(call(rows, c, d.has_waits()));

@@ -180,6 +180,9 @@ std::vector<std::string> DiffRows::notes() {
       out.push_back(fmt::format("{} of the {} run whose bytes are not known count as 0",
                                 counted_text(side.unsized, "transfer"),
                                 &side == &sides[0] ? "first" : "second"));
+  if (view_.diff.baselines > 1)
+    out.push_back(fmt::format("times and waits before are means of {}, and noise is their spread",
+                              counted_text(view_.diff.baselines, "run")));
   if (!view_.diff.has_waits())
     out.push_back("waits are not compared: " +
                   printable(sides[0].has_waits ? sides[1].no_waits : sides[0].no_waits));

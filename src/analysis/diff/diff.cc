@@ -121,10 +121,14 @@ class Comparison {
       Amounts& all = s == 0 ? out_.before : out_.after;
       all = amounts_of(sum.all, sum.times.sum_ns, ranks_[s]);
       double squares = 0;
-      for (const CallRow& row : sum.rows) squares += error_of(row.times) * error_of(row.times);
+      for (const CallRow& row : sum.rows) squares += std::pow(error(s, row), 2);
       errors_[s] = std::max(std::sqrt(squares), error_of(sum.in_mpi_ns)) / ranks_[s];
     }
     out_.time_noise_ns = noise_of(out_.before.time_ns, errors_[0], out_.after.time_ns, errors_[1]);
+  }
+
+  double error(size_t side, const CallRow& row) const {
+    return error_of(row.times, static_cast<double>(sums_[side].ranks));
   }
 
   double waits_of(size_t side, const CallRow& row) const {
@@ -146,8 +150,8 @@ class Comparison {
     out.after = amounts_of(b.counts, b.times.sum_ns, ranks_[1]);
     out.before.waits_ns = out.is_before ? waits_of(0, a) : 0;
     out.after.waits_ns = out.is_after ? waits_of(1, b) : 0;
-    out.time_noise_ns = noise_of(out.before.time_ns, error_of(a.times) / ranks_[0],
-                                 out.after.time_ns, error_of(b.times) / ranks_[1]);
+    out.time_noise_ns = noise_of(out.before.time_ns, error(0, a) / ranks_[0], out.after.time_ns,
+                                 error(1, b) / ranks_[1]);
     out.signatures_before = a.signatures.size();
     out.signatures_after = b.signatures.size();
     out.signatures = compare_signatures(a.signatures, b.signatures, ranks_[0], ranks_[1]);
@@ -264,7 +268,10 @@ class Comparison {
       for (size_t s = 0; s < 2; ++s) {
         const std::vector<double>& ranks = waiting_[s].by_rank[p];
         ns[s] = std::accumulate(ranks.begin(), ranks.end(), 0.0) / ranks_[s];
-        error[s] = error_of(ranks) / ranks_[s];
+        // What makes times uncertain makes waits so: they are differences of times.
+        const double time = s == 0 ? out_.before.time_ns : out_.after.time_ns;
+        error[s] =
+            std::max(error_of(ranks) / ranks_[s], time > 0 ? errors_[s] / time * ns[s] : 0.0);
       }
       const double noise = noise_of(ns[0], error[0], ns[1], error[1]);
       if (p == 0) {

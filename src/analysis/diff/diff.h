@@ -88,6 +88,7 @@ struct Diff {
   Side sides[2];  // before, after
   Amounts before, after;
   double time_noise_ns = 0, waits_noise_ns = 0;
+  size_t baselines = 1;                 // runs whose mean `before` is, in times and waits
   std::vector<CallChange> calls;        // all, those that changed first, the largest weight first
   std::vector<LoopChange> loops;        // that changed
   std::vector<PartnerChange> partners;  // that changed, the largest change of bytes first

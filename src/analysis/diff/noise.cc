@@ -9,14 +9,14 @@ namespace {
 constexpr double kLeastVariation = 0.1;  // histograms of powers of two tell no less
 constexpr double kFewCalls = 4;
 constexpr double kErrors = 2;
-constexpr double kAlways = 0.02;
+constexpr double kAlways = 0.25;
 
 }  // namespace
 
-double error_of(const CallTimes& times) {
-  if (times.calls < kFewCalls) return times.sum_ns;
-  return std::min(1.0, std::max(kLeastVariation, times.variation()) /
-                           std::sqrt(std::sqrt(times.calls))) *
+double error_of(const CallTimes& times, double ranks) {
+  const double calls = times.calls / std::max(1.0, ranks);
+  if (calls < kFewCalls) return times.sum_ns;
+  return std::min(1.0, std::max(kLeastVariation, times.variation()) / std::sqrt(std::sqrt(calls))) *
          times.sum_ns;
 }
 
