@@ -8,6 +8,7 @@ files, threads, marks. Each format says what `dump` and `matrix` do.
 import argparse
 import collections
 import os
+import re
 import sys
 import tempfile
 
@@ -47,12 +48,24 @@ def test_counts(program, calls, converter, trace):
     if not readers.have("otf2-print") or converter.convert(trace, "otf2") is None:
         return
     records = readers.otf2_records(converter.output("otf2"))
+    said = converter.convert(trace, "otf2")
+    ended = records["MPI_COLLECTIVE_END"] + records["NON_BLOCKING_COLLECTIVE_COMPLETE"]
+    check(ended == said["collectives"], "%d collectives, not %d" % (ended, said["collectives"]))
+    check(records["MPI_COLLECTIVE_BEGIN"] == records["MPI_COLLECTIVE_END"], "collectives begin and end")
+
+    def to_ranks(*names):
+        """Accesses that reach somebody: not those of MPI_PROC_NULL."""
+        return sum(c["call"] in names and "error_class" not in c and isinstance(c["args"]["target_rank"], int)
+                   for c in calls)
     called = collections.Counter(c["call"] for c in calls if "error_class" not in c)
     if program == "rma":
-        puts = called["MPI_Put"] + called["MPI_Rput"]
-        gets = called["MPI_Get"] + called["MPI_Rget"]
+        puts, gets = to_ranks("MPI_Put", "MPI_Rput"), to_ranks("MPI_Get", "MPI_Rget")
+        atomics = to_ranks(*("MPI_" + name for name in (
+            "Accumulate", "Raccumulate", "Get_accumulate", "Rget_accumulate", "Fetch_and_op", "Compare_and_swap")))
         done = records["RMA_OP_COMPLETE_NON_BLOCKING"]
-        check(0 < records["RMA_PUT"] <= puts and 0 < records["RMA_GET"] <= gets, "rma: accesses")
+        check((records["RMA_PUT"], records["RMA_GET"], records["RMA_ATOMIC"]) == (puts, gets, atomics) and puts and gets,
+              "rma: accesses %s, not %s" % ([records["RMA_" + n] for n in ("PUT", "GET", "ATOMIC")],
+                                            (puts, gets, atomics)))
         check(done == records["RMA_PUT"] + records["RMA_GET"] + records["RMA_ATOMIC"],
               "rma: %d of the accesses are completed" % done)
         check(records["RMA_WIN_CREATE"] == sum(
@@ -60,6 +73,10 @@ def test_counts(program, calls, converter, trace):
             and not c.endswith("keyval")), "rma: windows")
     if program == "files":
         check(records["IO_CREATE_HANDLE"] == called["MPI_File_open"] > 0, "files: opened")
+        accesses = sum(n for c, n in called.items() if re.match(r"MPI_File_i?(read|write)", c)
+                       and not c.endswith("_end"))
+        check(records["IO_OPERATION_BEGIN"] == accesses, "files: %d accesses, not %d" % (
+            records["IO_OPERATION_BEGIN"], accesses))
         check(records["IO_OPERATION_BEGIN"] == records["IO_OPERATION_COMPLETE"] > 0, "files: accesses")
     if program == "coll_blocking":
         names = ("Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Scatter", "Allgather", "Alltoall")

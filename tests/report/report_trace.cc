@@ -30,7 +30,9 @@ Expr step(int64_t stride, int64_t extent, int64_t by) {
 
 class Halo {
  public:
-  Halo(int64_t rows, int64_t columns, int iterations, const std::string& module)
+  // `name`: of the grid and a region, where there is one.
+  Halo(int64_t rows, int64_t columns, int iterations, const std::string& module,
+       const std::string& name)
       : rows_(rows), columns_(columns), builder_(static_cast<uint64_t>(rows * columns)) {
     const uint32_t world = builder_.world();
     std::vector<int64_t> members;
@@ -45,6 +47,7 @@ class Halo {
     cart.integer(0).object(grid_);
     std::vector<uint32_t> calls = {builder_.signature(call("MPI_Init").none().none()),
                                    builder_.signature(cart)};
+    if (!name.empty()) add_names(name, calls);
     const std::vector<uint32_t> round = round_of_calls();
     for (int i = 0; i < iterations; ++i) calls.insert(calls.end(), round.begin(), round.end());
     calls.push_back(builder_.signature(end));
@@ -82,6 +85,12 @@ class Halo {
   static void numbers(ShapeWriter& out, const std::vector<int64_t>& values) {
     out.array(values.size());
     for (const int64_t v : values) out.repeat(1).integer(v);
+  }
+  void add_names(const std::string& name, std::vector<uint32_t>& calls) {
+    ShapeWriter comm = call("MPI_Comm_set_name"), begin = call("refrain_region_begin");
+    comm.object(grid_).string(format::FieldTag::kString, name);
+    begin.string(format::FieldTag::kString, name);
+    for (ShapeWriter* shape : {&comm, &begin}) calls.push_back(builder_.signature(*shape));
   }
   std::vector<uint32_t> round_of_calls() {
     const Expr partners[4] = {step(columns_, rows_, -1), step(columns_, rows_, 1),
@@ -129,15 +138,19 @@ const std::string kTex =
     "%$&#_{}~^"
     "\"|?`!` caf\xc3\xa9 \xe2\x82\xac \xff\x01\n\\openout1=pwned \\csname input\\endcsname";
 
+const std::string kMarkup = "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
+// What is markup, shell, SQL, a formula, or another line of some format of `refrain convert`.
+const std::string kName = "=cmd()|'" + kMarkup +
+                          "\n}\nrank 9 {\n0 init\r\n9,\"x\",,\tLEVEL CPU SIZE 7\n"
+                          "$(reboot)`reboot`');DROP TABLE calls;--\x1b[31m\xff]]>&amp;";
+
 format::TraceData& hostile(Halo& halo) {
-  static const std::string kMarkup =
-      "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
   format::TraceData& data = halo.data();
   data.meta.text["program"] = "/bin/" + kMarkup + "$(reboot)`reboot`'\";";
   data.meta.text["command"] = kMarkup + " &amp; <!-- \\u003c ${x} \x01\x7f";
   data.meta.text["<b>key</b>"] = kMarkup;
   data.meta.text["\\input{key}"] = kTex;
-  data.meta.hosts = {kMarkup};
+  data.meta.hosts = {kMarkup + "\nLEVEL THREAD SIZE 9"};
   data.meta.complete = false;
   data.losses.push_back({"spool_full", 17, 1, kMarkup});
   return data;
@@ -150,7 +163,8 @@ int main(int argc, char** argv) {
   if (!(kind == "halo" && argc == 7) && !(kind == "hostile" && argc == 3)) return 2;
   const bool is_halo = kind == "halo";
   Halo halo(is_halo ? std::atoll(argv[2]) : 2, is_halo ? std::atoll(argv[3]) : 4,
-            is_halo ? std::atoi(argv[4]) : 20, is_halo ? "/no/such/halo" : "/no/such/" + kTex);
+            is_halo ? std::atoi(argv[4]) : 20, is_halo ? "/no/such/halo" : "/no/such/" + kTex,
+            is_halo ? "" : kName);
   halo.run(!is_halo || std::string(argv[5]) == "exact");
   if (!is_halo) hostile(halo);
   const auto bytes = format::encode(halo.data());
