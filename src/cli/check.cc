@@ -133,7 +133,7 @@ void add_check(CLI::App& app, int& exit_status) {
   verb->add_option("--baseline", options->baselines,
                    "A trace of a good run: exit status 3 when the communication has changed, in "
                    "anything that does not depend on time or as --fail-if says. Given several "
-                   "times, more good runs: their spread is the noise of times; take three or more")
+                   "times, more good runs: their spread is the noise of times; take five")
       ->allow_extra_args(false);
   verb->add_option("--format", options->format,
                    "text or json; with --baseline also junit and html, and json is as that of diff")

@@ -175,7 +175,11 @@ void add_convert(CLI::App& app, int& exit_status) {
       ->check(CLI::Range(uint64_t{4096}, uint64_t{1} << 40))
       ->capture_default_str();
   verb->add_flag("--force", options->how.force, "Replace the output");
-  verb->footer("docs/convert.md says what becomes of what.");
+  verb->footer(
+      "Memory follows ranks, different calls and pairs of ranks that exchange messages (otf2, ti "
+      "and "
+      "goal: 160 bytes a pair and tag), not the number of calls. docs/convert.md says what becomes "
+      "of what.");
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

@@ -2,6 +2,8 @@
 //
 //   report_trace halo ROWS COLUMNS ITERATIONS exact|none OUT.rfn
 //     a halo exchange on a torus: 4 Irecv, 4 Isend, a Waitall an iteration
+//   report_trace exchange RANKS OUT.rfn
+//     every rank with every other one, by MPI_Sendrecv: as many channels as pairs
 //   report_trace hostile OUT.rfn
 //     names that want to be markup, script, shell or TeX; nothing of it may come to life
 #include <algorithm>
@@ -138,6 +140,22 @@ const std::string kTex =
     "%$&#_{}~^"
     "\"|?`!` caf\xc3\xa9 \xe2\x82\xac \xff\x01\n\\openout1=pwned \\csname input\\endcsname";
 
+format::TraceData exchange(int64_t ranks) {
+  TraceBuilder builder(static_cast<uint64_t>(ranks));
+  const uint32_t world = builder.world(), type = builder.predefined_type("MPI_DOUBLE", 8);
+  std::vector<uint32_t> calls;
+  std::vector<int64_t> members;
+  for (int64_t r = 0; r < ranks; ++r) members.push_back(r);
+  for (int64_t by = 1; by < ranks; ++by) {
+    ShapeWriter call("MPI_Sendrecv");
+    call.none().none().integer(16).object(type).integer(reader::me_plus_mod_size(by)).integer(0);
+    call.none().integer(16).object(type).integer(reader::me_plus_mod_size(ranks - by)).integer(0);
+    calls.push_back(builder.signature(call.object(world).none()));
+  }
+  builder.group(members, calls);
+  return builder.data();
+}
+
 const std::string kMarkup = "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
 // What is markup, shell, SQL, a formula, or another line of some format of `refrain convert`.
 const std::string kName = "=cmd()|'" + kMarkup +
@@ -160,14 +178,15 @@ format::TraceData& hostile(Halo& halo) {
 
 int main(int argc, char** argv) {
   const std::string kind = argc > 1 ? argv[1] : "";
-  if (!(kind == "halo" && argc == 7) && !(kind == "hostile" && argc == 3)) return 2;
+  const bool is_exchange = kind == "exchange" && argc == 4;
+  if (!(kind == "halo" && argc == 7) && !(kind == "hostile" && argc == 3) && !is_exchange) return 2;
   const bool is_halo = kind == "halo";
   Halo halo(is_halo ? std::atoll(argv[2]) : 2, is_halo ? std::atoll(argv[3]) : 4,
             is_halo ? std::atoi(argv[4]) : 20, is_halo ? "/no/such/halo" : "/no/such/" + kTex,
             is_halo ? "" : kName);
   halo.run(!is_halo || std::string(argv[5]) == "exact");
   if (!is_halo) hostile(halo);
-  const auto bytes = format::encode(halo.data());
+  const auto bytes = format::encode(is_exchange ? exchange(std::atoll(argv[2])) : halo.data());
   if (!bytes.ok()) return std::fprintf(stderr, "%s\n", bytes.error().to_string().c_str()), 1;
   const auto written = format::write_file_atomically(argv[argc - 1], *bytes);
   return written.ok() ? 0 : 1;
