@@ -26,6 +26,7 @@ from .tables import Table
 
 __all__ = ["Call", "Error", "Grammar", "Profile", "Signature", "Symbol", "Table", "Trace", "Waits", "open"]
 
+_MOST_DENSE = 16384  # ranks of a dense matrix: two arrays of 2 GiB
 _FOREVER = (1 << 64) - 1
 
 # `times` times in a row a rule of the grammar (by number) or a call (its signature's number).
@@ -101,6 +102,9 @@ class Trace:
         pairs = Table(self._native.matrix(kinds[kind]))
         if not dense:
             return pairs
+        if self.ranks > _MOST_DENSE:
+            raise Error("a matrix of %d x %d ranks does not fit into memory: ask for matrix(dense=False)"
+                        % (self.ranks, self.ranks))
         out = {}
         for name in ("messages", "bytes"):
             out[name] = numpy.zeros((self.ranks, self.ranks), dtype=numpy.uint64)

@@ -63,9 +63,9 @@ def test_counts(program, calls, converter, trace):
         atomics = to_ranks(*("MPI_" + name for name in (
             "Accumulate", "Raccumulate", "Get_accumulate", "Rget_accumulate", "Fetch_and_op", "Compare_and_swap")))
         done = records["RMA_OP_COMPLETE_NON_BLOCKING"]
-        check((records["RMA_PUT"], records["RMA_GET"], records["RMA_ATOMIC"]) == (puts, gets, atomics) and puts and gets,
-              "rma: accesses %s, not %s" % ([records["RMA_" + n] for n in ("PUT", "GET", "ATOMIC")],
-                                            (puts, gets, atomics)))
+        found = records["RMA_PUT"], records["RMA_GET"], records["RMA_ATOMIC"]
+        check(found == (puts, gets, atomics) and puts and gets, "rma: accesses %s, not %s" % (
+            found, (puts, gets, atomics)))
         check(done == records["RMA_PUT"] + records["RMA_GET"] + records["RMA_ATOMIC"],
               "rma: %d of the accesses are completed" % done)
         check(records["RMA_WIN_CREATE"] == sum(

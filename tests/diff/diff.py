@@ -76,6 +76,18 @@ class Corpus(Folder):
         said = self.refrain(UNSUPPORTED, "diff", self.old, self.new, "--fail-if", "waits>5%")[1]
         self.assertIn("--timing", said)
 
+    def test_several_baselines_are_a_mean(self):
+        once = self.difference(self.new, self.bins)
+        words = [word for name in (self.new, self.bins, self.bins) for word in ("--baseline", name)]
+        out, _ = self.refrain(GOOD, "check", self.bins, *words, "--format", "json")
+        found = json.loads(out)
+        self.assertEqual((once["baselines"], found["baselines"]), (1, 3))
+        time = once["totals"]["time_ns"]
+        self.assertAlmostEqual(found["totals"]["time_ns"]["before"], (time["before"] + 2 * time["after"]) / 3, delta=1e3)
+        self.assertEqual(found["totals"]["calls"], once["totals"]["calls"])
+        self.assertIn("means of 3 runs", self.refrain(GOOD, "check", self.bins, *words)[0])
+        self.refrain(FAILED, "check", self.bins, "--baseline", self.new, "--baseline", self.path("nothing.rfn"))
+
     def test_thresholds_that_nobody_understands(self):
         for bad in ("bytes", "byte>5%", "bytes>five", "bytes@MPI_Nothing>5", "ranks@main>1", ""):
             said = self.refrain(USAGE, "diff", self.new, self.new, "--fail-if", bad)[1]

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -136,6 +137,13 @@ class Package(unittest.TestCase):
                     lambda: trace.grammar(0, 7), lambda: trace.matrix("no")):
             with self.assertRaises(refrain.Error):
                 ask()
+
+    def test_a_matrix_of_very_many_ranks_is_refused(self):
+        trace = refrain.open(sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0])
+        with unittest.mock.patch.object(refrain, "_MOST_DENSE", trace.ranks - 1):
+            with self.assertRaisesRegex(refrain.Error, "dense=False"):
+                trace.matrix()
+            self.assertGreater(len(trace.matrix(dense=False)), 0)
 
     def test_tables(self):
         table = refrain.open(sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0]).profile().functions
