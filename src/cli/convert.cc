@@ -176,8 +176,7 @@ void add_convert(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   verb->add_flag("--force", options->how.force, "Replace the output");
   verb->footer(
-      "Memory follows ranks, different calls and pairs of ranks that exchange messages (otf2, ti "
-      "and "
+      "Memory follows ranks, different calls and pairs of ranks that exchange messages (otf2, ti, "
       "goal: 160 bytes a pair and tag), not the number of calls. docs/convert.md says what becomes "
       "of what.");
   verb->callback([options, &exit_status] { exit_status = run(*options); });
