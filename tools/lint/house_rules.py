@@ -39,7 +39,8 @@ class Tree:
         self.names = []
         for path in sorted(root.rglob("*")):
             name = path.relative_to(root)
-            if path.is_file() and not path.is_symlink() and not kIgnoredFolders & set(name.parts):
+            is_left_out = kIgnoredFolders & set(name.parts) or any(p.endswith(".egg-info") for p in name.parts)
+            if path.is_file() and not path.is_symlink() and not is_left_out:
                 self.names.append(name)
 
     def text(self, name):
