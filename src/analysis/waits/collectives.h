@@ -10,15 +10,6 @@
 
 namespace refrain::analysis::waits {
 
-// The n-th collective of a communicator. `stream` tells its ordinary ones (0) from those of a
-// persistent request (1 + how many such requests were made before) and of a window.
-struct InstanceKey {
-  CommKey comm = kNoComm;
-  uint64_t stream = 0, number = 0;
-  bool operator==(const InstanceKey&) const = default;
-};
-inline constexpr uint64_t kWindowStreams = uint64_t{1} << 32;
-
 struct InstanceHash {
   size_t operator()(const InstanceKey& k) const {
     uint64_t h = k.comm;

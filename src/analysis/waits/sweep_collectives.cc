@@ -39,9 +39,9 @@ InstanceKey Sweep::next_instance(RankState& rank, const Op& op, uint64_t window)
 
 void Sweep::begin_collective(uint32_t location) {
   LocationState& l = locations_[location];
-  const Op& op = *l.current.op;
+  Op& op = *l.current.op;
   RankState& rank = rank_of(l);
-  const Signature& signature = *l.current.call.signature;
+  const Signature& signature = *op.signature;
   uint64_t window = 0;
   const Value* win = signature.find("win");
   if (win != nullptr && op.collective == CollectiveKind::kFence) {
@@ -50,18 +50,16 @@ void Sweep::begin_collective(uint32_t location) {
     window = known->second;
   }
   if (op.is_persistent) {  // its n-th start is the n-th of all members
-    Request& request = rank.requests[signature.id] = Request();
-    request.op = &op;
-    request.is_collective = true;
+    Request& request = op.made = Request();
+    request.exists = request.is_collective = true;
     request.persistent_stream = 1 + rank.persistent_made[op.comm.key]++;
     return;
   }
   const InstanceKey key = next_instance(rank, op, window);
   enter(location, key, op);
   if (op.makes_request) {
-    Request& request = rank.requests[signature.id] = Request();
-    request.op = &op;
-    request.is_collective = request.is_active = true;
+    Request& request = op.made = Request();
+    request.exists = request.is_collective = request.is_active = true;
     request.instance = key;
     return;
   }
