@@ -17,6 +17,7 @@ namespace {
 // No interval is looked at further back than so many calls: one that never ends costs no more than
 // one that is long.
 constexpr int kMostCalls = 4096;
+constexpr WaitId kAhead = 4;
 constexpr PlaceId kEdge = UINT32_MAX;  // begin or end of a location
 
 using Stretch = std::pair<PlaceId, PlaceId>;  // from one call to the next; a call: itself twice
@@ -65,7 +66,10 @@ class Causes {
 
   void run() {
     choose();
-    for (WaitId id = log_.waits.size(); id-- > 0;) distribute(id);
+    for (WaitId id = log_.waits.size(); id-- > 0;) {
+      fetch(id);
+      distribute(id);
+    }
     std::vector<std::pair<CostKey, Cost>> costs;
     costs_.for_each([&](const CostKey& key, const Cost& cost) { costs.emplace_back(key, cost); });
     std::sort(costs.begin(), costs.end(),
@@ -127,6 +131,15 @@ class Causes {
       node = previous;
     }
     out.sum_up();
+  }
+
+  // Asks the memory for what the waits after this one need.
+  void fetch(WaitId id) {
+    if (id < kAhead) return;
+    const Wait* const soon = log_.waits.in_memory(id - kAhead);
+    if (soon == nullptr) return;
+    for (const NodeId node : {soon->waiter, soon->causer})
+      if (const Node* const at = log_.nodes.in_memory(node); at != nullptr) __builtin_prefetch(at);
   }
 
   void distribute(WaitId id) {

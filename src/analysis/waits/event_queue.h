@@ -49,6 +49,19 @@ class EventQueue {
     has_hole_ = true;
   }
 
+  // Locations whose turn comes soon after the top: the next one first, then likely ones.
+  template <class Visit>
+  void for_next(Visit&& visit) const {
+    const size_t end = items_.size() < 5 ? items_.size() : 5;
+    if (end < 2) return;
+    size_t least = 1;
+    for (size_t i = 2; i < end; ++i)
+      if (items_[i] < items_[least]) least = i;
+    visit(static_cast<uint32_t>(items_[least].rest), true);
+    for (size_t i = 1; i < end; ++i)
+      if (i != least) visit(static_cast<uint32_t>(items_[i].rest), false);
+  }
+
  private:
   struct Item {
     uint64_t time = 0, rest = 0;

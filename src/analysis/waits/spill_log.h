@@ -57,6 +57,12 @@ class SpillLog {
   }
   // Valid until the next use: what is in memory may go to the file then.
   const T& get(uint64_t index) { return chunk_of(index / kItems).items[index % kItems]; }
+  // nullptr: it is in the file, or not there. Is no use of it.
+  const T* in_memory(uint64_t index) const {
+    const uint64_t number = index / kItems;
+    if (number >= where_.size() || where_[number] == kNowhere) return nullptr;
+    return &chunks_[where_[number]].items[index % kItems];
+  }
   void set(uint64_t index, const T& item) { change(index) = item; }
   // Valid until the next use.
   T& change(uint64_t index) {

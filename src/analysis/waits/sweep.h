@@ -101,6 +101,7 @@ class Sweep {
   };
 
   // sweep.cc
+  void fetch_next() const;
   void advance(uint32_t location);
   void begin(uint32_t location);
   void end(uint32_t location);
@@ -153,7 +154,7 @@ class Sweep {
 
   // The request that `use` is about; nullptr where nothing made it, or it is gone.
   static Request* request_of(RankState& rank, RequestUse& use) {
-    Op* const op = rank.decoder->maker(use);
+    Op* const op = use.maker != nullptr ? use.maker : rank.decoder->maker(use);
     return op != nullptr && op->made.exists ? &op->made : nullptr;
   }
   // Whether the trace has calls of it.
