@@ -199,7 +199,7 @@ void RankEvents::decode(const waits::StagedCall& staged) {
     event_.steps.push_back(step);
   };
   if (op.makes_request && op.action != Action::kMatchedReceive && op.action != Action::kNothing &&
-      op.action != Action::kWindowEpoch) {
+      op.action != Action::kWindowEpoch && op.action != Action::kOtherCollective) {
     Request& request = make_request(op, call);
     if (!op.is_persistent) post(staged, call.id, request);
     return;

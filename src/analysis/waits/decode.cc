@@ -62,13 +62,16 @@ Op& Decoder::op(const Signature& signature) {
   op.place = places_.id(signature.site, signature.call);
   const mpi::CallInfo* info = mpi::find_call(signature.call);
   op.makes_group = info != nullptr && !signature.failed() && makes_group(*info);
-  if (moved_nothing(signature)) return op;
   const std::string_view name = plain_name(signature.name);
+  if (moved_nothing(signature) && !name.starts_with("File_")) return op;
   op.is_persistent = info != nullptr && info->persistent;
   const Value* request = signature.find("request");
   op.makes_request = request != nullptr && request->at_exit().kind == ValueKind::kRequest &&
                      request->at_exit().id == signature.id;
-  if (decode_collective(signature, name, op) || decode_window(signature, name, op)) return op;
+  op.topology = topology_of(signature, name, comms_, reader_.rank());
+  if (decode_collective(signature, name, op) || decode_file(signature, name, op) ||
+      decode_other(signature, name, op) || decode_window(signature, name, op))
+    return op;
   decode_message(signature, name, op);
   if (op.action == Action::kNothing) decode_completion(signature, name, op);
   return op;

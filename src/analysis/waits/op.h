@@ -10,6 +10,7 @@
 #include "analysis/waits/flat_map.h"
 #include "analysis/waits/pattern.h"
 #include "analysis/waits/request.h"
+#include "analysis/waits/topologies.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::waits {
@@ -27,11 +28,12 @@ enum class Action : uint8_t {
   kMatchedProbe,  // takes it out of the queue
   kMatchedReceive,
   kCollective,
-  kStart,     // starts persistent requests
-  kReady,     // a part of a partitioned message
-  kComplete,  // completes requests, or waits for them in vain
-  kFree,      // of a request
-  kCancel,    // the same
+  kOtherCollective,  // neighbourhoods, files, communicators of groups: with Op::other
+  kStart,            // starts persistent requests
+  kReady,            // a part of a partitioned message
+  kComplete,         // completes requests, or waits for them in vain
+  kFree,             // of a request
+  kCancel,           // the same
   kWindowEpoch,
 };
 
@@ -63,9 +65,25 @@ enum class CollectiveKind : uint8_t {
   kInit,
   kFinalize,
   kWindow,
-  kFence
+  kFence,
+  kNeighbours,
+  kFile
 };
 enum class Role : uint8_t { kAll, kRoot, kLeaf, kNone };
+
+// What tells the collectives of Action::kOtherCollective apart.
+enum class OtherCall : uint8_t {
+  kNone,
+  kOfComm,  // in the order of its communicator
+  kOfMade,  // makes one from its members alone
+  // Of files, in the order of each file.
+  kOpen,
+  kFile,
+  kOrdered,       // a rank's turn comes after those below it
+  kSplitBegin,    // begins what the next kSplitEnd ends
+  kOrderedBegin,  // the same, kOrdered
+  kSplitEnd
+};
 
 enum class EpochCall : uint8_t { kNone, kPost, kStart, kComplete, kWait, kLock, kUnlock, kAccess };
 
@@ -85,6 +103,7 @@ struct alignas(64) Op {
   CollectiveKind collective = CollectiveKind::kNxN;
   Role role = Role::kAll;
   EpochCall epoch = EpochCall::kNone;
+  OtherCall other = OtherCall::kNone;
   CallId call = 0;
   PlaceId place = 0;
   MessageEnd send, receive;
@@ -97,6 +116,8 @@ struct alignas(64) Op {
   int64_t message_object = -1;  // of matched probes and receives
   // collectives
   CommView comm;
+  int64_t file = -1;                       // the N of file#N; of MPI_File_open: at its end
+  std::unique_ptr<TopologyCall> topology;  // that it makes
   // one-sided
   int64_t window = 0;          // the N of win#N
   std::vector<Rank> partners;  // world ranks: of the group, or the target
@@ -140,6 +161,8 @@ class Decoder {
   void decode_message(const Signature& s, std::string_view name, Op& op);
   void decode_completion(const Signature& s, std::string_view name, Op& op);
   bool decode_collective(const Signature& s, std::string_view name, Op& op);
+  bool decode_other(const Signature& s, std::string_view name, Op& op);
+  bool decode_file(const Signature& s, std::string_view name, Op& op);
   bool decode_window(const Signature& s, std::string_view name, Op& op);
   CommView comm_of(const Signature& s, std::string_view parameter);
   MessageEnd end_of(const Signature& s, std::string_view peer, std::string_view tag);

@@ -163,6 +163,7 @@ void Sweep::begin(uint32_t location) {
     case Action::kReady: begin_ready(location); break;
     case Action::kCancel: begin_cancel(location); break;
     case Action::kCollective: begin_collective(location); break;
+    case Action::kOtherCollective: begin_other(location); break;
     case Action::kWindowEpoch: begin_window(location); break;
     case Action::kNothing:
     case Action::kComplete:
@@ -189,6 +190,7 @@ void Sweep::end(uint32_t location) {
     case Action::kMatchedReceive: ready = collect_messages(location); break;
     case Action::kComplete: ready = collect_requests(location); break;
     case Action::kCollective:
+    case Action::kOtherCollective:
       if (l.in_instance) ready = collect_collective(location, l.instance, op, true);
       break;
     case Action::kWindowEpoch: collect_window(location); break;
@@ -209,7 +211,11 @@ void Sweep::hold(uint32_t location) {
                     timeouts_.end());
     std::make_heap(timeouts_.begin(), timeouts_.end(), std::greater<>());
   }
-  timeouts_.push_back({l.end + options_.patience_ns, location, ++l.serial});
+  // A file's operation need not wait for all: that it left first says so, but for errors of times.
+  const bool is_file = l.current.op->action == Action::kOtherCollective &&
+                       l.current.op->collective == CollectiveKind::kFile;
+  const uint64_t patience_ns = is_file ? (l.end - l.begin) / 20 : options_.patience_ns;
+  timeouts_.push_back({l.end + patience_ns, location, ++l.serial});
   std::push_heap(timeouts_.begin(), timeouts_.end(), std::greater<>());
 }
 

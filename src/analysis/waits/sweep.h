@@ -49,6 +49,11 @@ class Sweep {
     uint64_t end = 0;
     NodeId unlock = kNoNode;
   };
+  struct File {
+    uint64_t number = 0, calls = 0;  // which, of all ranks; how many collectives so far
+    bool is_split = false;           // one has begun and not ended
+    InstanceKey split;
+  };
   struct RankState {
     std::unique_ptr<RankReader> reader;
     std::unique_ptr<Decoder> decoder;
@@ -61,6 +66,8 @@ class Sweep {
     std::unordered_map<int64_t, uint64_t> windows;          // by win#N: which
     std::unordered_map<uint64_t, uint64_t> fences;          // how many so far
     std::unordered_map<uint64_t, Epoch> epochs;
+    std::unordered_map<int64_t, File> files;            // by file#N
+    std::unordered_map<CommKey, uint64_t> opens, made;  // how many so far
   };
   struct LocationState {
     std::unique_ptr<LookAhead> calls;
@@ -146,6 +153,18 @@ class Sweep {
   bool collect_collective(uint32_t location, const InstanceKey& key, const Op& op, bool blocking);
   void leave(LocationState& l, const InstanceKey& key, const Op& op, bool blocking);
 
+  void take_part(uint32_t location, const InstanceKey& key);
+  LastEntry lower_ranks(const Instance& instance, const Op& op) const;
+  void release(const LocationState& l, const LastEntry& needed, Pattern pattern);
+
+  // sweep_others.cc
+  void begin_other(uint32_t location);
+  void begin_file(uint32_t location);
+  bool collect_file(uint32_t location, Instance& instance, const Op& op, bool blocking);
+  bool collect_neighbours(const Instance& instance, const Op& op, LastEntry& needed);
+  void leave_neighbours(const LocationState& l, const Instance& instance, const Op& op);
+  void sources_of(const Op& op);
+
   // sweep_windows.cc
   void begin_window(uint32_t location);
   void collect_window(uint32_t location);
@@ -173,6 +192,7 @@ class Sweep {
   MessageTable messages_;
   InstanceTable instances_;
   Synchronisations synchronisations_;
+  Topologies topologies_;
   std::vector<RankState> ranks_;
   std::vector<uint8_t> is_here_;  // by rank
   std::vector<LocationState> locations_;
@@ -185,7 +205,8 @@ class Sweep {
   // What the call that ends now waited for; scratch.
   std::vector<Release> releases_;
   std::vector<MessageId> received_;
-  std::vector<MessageId> sent_;  // that had to wait for their receives
+  std::vector<MessageId> sent_;   // that had to wait for their receives
+  std::vector<int64_t> sources_;  // ranks of a neighbourhood
   uint64_t ideal_ = 0;
   bool has_completion_ = false;
   uint64_t first_left_ = 0;
