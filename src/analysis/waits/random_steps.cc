@@ -125,6 +125,13 @@ void RandomProgram::complete_step() {
   finish(r, ready, form);
 }
 
+// Whether the completion of a collective waits for the other to enter.
+bool RandomProgram::is_needed(const TrueCollective& coll, Rank me, Rank other) {
+  if (coll.sources.empty()) return coll.binds;
+  const std::vector<Rank>& from = coll.sources[static_cast<size_t>(me)];
+  return std::count(from.begin(), from.end(), other) > 0;
+}
+
 // Forms: 0 Wait, 1 Test, 2 Waitany among all, 3 Waitall of some, 4 Waitsome among all.
 void RandomProgram::finish(Rank r, std::vector<size_t> which, int form) {
   std::vector<Request>& open = open_[static_cast<size_t>(r)];
@@ -184,8 +191,10 @@ void RandomProgram::finish(Rank r, std::vector<size_t> which, int form) {
     }
     if (q.collective != kNever) {
       done.collectives.push_back(q.collective);
-      for (const auto& e : collectives[q.collective].entries)
-        least = std::max(least, begin_of(e.rank, e.call));
+      TrueCollective& coll = collectives[q.collective];
+      coll.leavers.emplace_back(r, count(r));
+      for (const auto& e : coll.entries)
+        if (is_needed(coll, r, e.rank)) least = std::max(least, begin_of(e.rank, e.call));
     }
     pools_[{r, q.pool}][q.number] = false;
   }
