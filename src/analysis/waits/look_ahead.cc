@@ -6,7 +6,15 @@ namespace refrain::analysis::waits {
 
 bool LookAhead::next(StagedCall& out) {
   if (staged_.empty()) {
-    if (!read(out)) return false;
+    if (fetched_at_ >= fetched_count_ && !fetch()) return false;
+    const Fetched& next = fetched_[fetched_at_];
+    if (next.is_plain && expected_.empty()) {  // nothing of its op is needed here
+      ++fetched_at_;
+      ++first_;
+      take(next, out);
+      return true;
+    }
+    (void)read(out);
     if (out.open == 0) {
       ++first_;
       if (out.op->makes_group) decoder_.follow_groups(*out.op->signature);
@@ -26,15 +34,37 @@ bool LookAhead::next(StagedCall& out) {
   return true;
 }
 
+void LookAhead::take(const Fetched& fetched, StagedCall& out) {
+  out.seq = fetched.seq;
+  out.begin_ns = fetched.begin_ns;
+  out.end_ns = fetched.end_ns;
+  out.op = fetched.op;
+  out.open = 0;
+  out.taken.clear();
+}
+
+bool LookAhead::is_plain(const Op& op) {
+  const bool receives = op.action == Action::kReceive || op.action == Action::kSendReceive;
+  const bool is_open = receives && op.makes_request && !op.is_persistent &&
+                       op.receive.peer != kNobody && !op.receive.is_known();
+  return !is_open && op.action != Action::kStart && !op.makes_group;
+}
+
 bool LookAhead::fetch() {
   fetched_at_ = fetched_count_ = 0;
   TimedCall call;
   while (calls_ != nullptr && fetched_count_ < kBatch) {
-    if (calls_->next(call))
-      fetched_[fetched_count_++] = {call.seq, call.begin_ns, call.end_ns,
-                                    &decoder_.op(*call.signature)};
-    else
+    if (calls_->next(call)) {
+      Op& op = decoder_.op(*call.signature);
+      Fetched& fetched = fetched_[fetched_count_++];
+      fetched.seq = call.seq;
+      fetched.is_plain = is_plain(op);
+      fetched.begin_ns = call.begin_ns;
+      fetched.end_ns = call.end_ns;
+      fetched.op = &op;
+    } else {
       calls_.reset();
+    }
   }
   return fetched_count_ > 0;
 }
@@ -61,12 +91,7 @@ void LookAhead::resolve(const RequestUse& use) {
 bool LookAhead::read(StagedCall& out) {
   if (fetched_at_ >= fetched_count_ && !fetch()) return false;
   const Fetched& fetched = fetched_[fetched_at_++];
-  out.seq = fetched.seq;
-  out.begin_ns = fetched.begin_ns;
-  out.end_ns = fetched.end_ns;
-  out.op = fetched.op;
-  out.open = 0;
-  out.taken.clear();
+  take(fetched, out);
   Op& op = *fetched.op;
   const bool receives = op.action == Action::kReceive || op.action == Action::kSendReceive;
   if (receives && op.makes_request && !op.is_persistent) {

@@ -34,17 +34,23 @@ class LookAhead {
 
   // False after the last call.
   bool next(StagedCall& out);
+  // Asks the memory for what next() needs.
+  void prefetch() const { __builtin_prefetch(&fetched_[fetched_at_ % kBatch]); }
 
  private:
   // A stream lies far apart in memory from that of the next rank, whose turn comes first: so many
   // of its calls are fetched at a time.
   static constexpr size_t kBatch = 16;
   struct Fetched {
-    uint64_t seq = 0, begin_ns = 0, end_ns = 0;
+    uint64_t seq : 63 = 0;
+    uint64_t is_plain : 1 = 0;  // posts no wildcard receive, starts nothing, makes no group
+    uint64_t begin_ns = 0, end_ns = 0;
     Op* op = nullptr;
   };
 
   bool fetch();
+  static bool is_plain(const Op& op);
+  static void take(const Fetched& fetched, StagedCall& out);
   bool read(StagedCall& out);
   void expect(StagedCall& staged, RequestUse& use, const MessageEnd& end);
   void resolve(const RequestUse& use);

@@ -107,13 +107,13 @@ struct alignas(64) Op {
   CallId call = 0;
   PlaceId place = 0;
   MessageEnd send, receive;
-  std::vector<RequestUse> requests;  // started, completed or freed
-  std::vector<RequestUse> in_vain;   // still open after a test
+  Request made;  // the request that it makes
   const Signature* signature = nullptr;
-  Request made;               // the request that it makes
-  std::vector<Total> totals;  // of the waits in it
+  std::vector<RequestUse> requests;  // started, completed or freed
+  std::vector<Total> totals;         // of the waits in it
   uint64_t partitions = 1;
-  int64_t message_object = -1;  // of matched probes and receives
+  int64_t message_object = -1;      // of matched probes and receives
+  std::vector<RequestUse> in_vain;  // still open after a test
   // collectives
   CommView comm;
   int64_t file = -1;                       // the N of file#N; of MPI_File_open: at its end

@@ -76,7 +76,7 @@ void Sweep::fetch_next() const {
   events_.for_next([&](uint32_t location, bool is_next) {
     const LocationState& l = locations_[location];
     if (!is_next) return fetch(&l, 5);
-    fetch(l.current.op, 4);
+    fetch(l.current.op, 3);
     fetch(l.calls.get(), 1);
     fetch(&ranks_[static_cast<size_t>(l.rank)], 1);
   });
@@ -180,6 +180,7 @@ void Sweep::end(uint32_t location) {
   ideal_ = l.ideal;
   has_completion_ = in_vain_ = false;
   const Op& op = *l.current.op;
+  l.calls->prefetch();
   bool ready = true;
   switch (op.action) {
     case Action::kSend:
