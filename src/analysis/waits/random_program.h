@@ -123,7 +123,7 @@ class RandomProgram {
   void lock_step();
   size_t new_message(Rank from, Rank to, int comm, int64_t tag, size_t send_call);
   bool is_ready(const Request& q) const;
-  static bool is_needed(const TrueCollective& coll, Rank me, Rank other);
+  uint64_t last_needed(const TrueCollective& coll, Rank me) const;
   void finish(Rank r, std::vector<size_t> which, int form);
 
   std::mt19937 random_;

@@ -125,11 +125,18 @@ void RandomProgram::complete_step() {
   finish(r, ready, form);
 }
 
-// Whether the completion of a collective waits for the other to enter.
-bool RandomProgram::is_needed(const TrueCollective& coll, Rank me, Rank other) {
-  if (coll.sources.empty()) return coll.binds;
-  const std::vector<Rank>& from = coll.sources[static_cast<size_t>(me)];
-  return std::count(from.begin(), from.end(), other) > 0;
+// When the last one enters that the completion of a collective waits for.
+uint64_t RandomProgram::last_needed(const TrueCollective& coll, Rank me) const {
+  uint64_t last = 0;
+  for (const TrueCollective::Entry& e : coll.entries) {
+    bool is_needed = coll.binds;
+    if (!coll.sources.empty()) {
+      const std::vector<Rank>& from = coll.sources[static_cast<size_t>(me)];
+      is_needed = std::count(from.begin(), from.end(), e.rank) > 0;
+    }
+    if (is_needed) last = std::max(last, begin_of(e.rank, e.call));
+  }
+  return last;
 }
 
 // Forms: 0 Wait, 1 Test, 2 Waitany among all, 3 Waitall of some, 4 Waitsome among all.
@@ -193,8 +200,7 @@ void RandomProgram::finish(Rank r, std::vector<size_t> which, int form) {
       done.collectives.push_back(q.collective);
       TrueCollective& coll = collectives[q.collective];
       coll.leavers.emplace_back(r, count(r));
-      for (const auto& e : coll.entries)
-        if (is_needed(coll, r, e.rank)) least = std::max(least, begin_of(e.rank, e.call));
+      least = std::max(least, last_needed(coll, r));
     }
     pools_[{r, q.pool}][q.number] = false;
   }
