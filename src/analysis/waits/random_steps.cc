@@ -198,9 +198,8 @@ void RandomProgram::finish(Rank r, std::vector<size_t> which, int form) {
     }
     if (q.collective != kNever) {
       done.collectives.push_back(q.collective);
-      TrueCollective& coll = collectives[q.collective];
-      coll.leavers.emplace_back(r, count(r));
-      least = std::max(least, last_needed(coll, r));
+      collectives[q.collective].leavers.emplace_back(r, count(r));
+      least = std::max(least, last_needed(collectives[q.collective], r));
     }
     pools_[{r, q.pool}][q.number] = false;
   }
