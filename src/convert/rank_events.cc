@@ -72,17 +72,16 @@ const Event* RankEvents::next() {
   if (!is_open_) open();
   Thread* first = nullptr;
   for (Thread& thread : threads_)
-    if (thread.has_call &&
-        (first == nullptr || thread.staged.call.begin_ns < first->staged.call.begin_ns))
+    if (thread.has_call && (first == nullptr || thread.staged.begin_ns < first->staged.begin_ns))
       first = &thread;
   if (first == nullptr) return nullptr;
   job_.tick();
-  const waits::TimedCall& call = first->staged.call;
+  const waits::StagedCall& call = first->staged;
   event_.thread = first->number;
   event_.seq = call.seq;
   event_.begin_ns = call.begin_ns;
   event_.end_ns = call.end_ns;
-  event_.call = call.signature;
+  event_.call = call.op->signature;
   event_.op = first->staged.op;
   event_.in_window = job_.is_in_window(call.begin_ns, call.end_ns);
   event_.steps.clear();
@@ -193,14 +192,14 @@ void RankEvents::post(const waits::StagedCall& staged, SignatureId id, Request& 
 
 void RankEvents::decode(const waits::StagedCall& staged) {
   const waits::Op& op = *staged.op;
-  const Signature& call = *staged.call.signature;
+  const Signature& call = *op.signature;
   const auto add = [&](Step step, StepKind kind) {
     step.kind = kind;
     step.op = &op;
     event_.steps.push_back(step);
   };
   if (op.makes_request && op.action != Action::kMatchedReceive && op.action != Action::kNothing &&
-      op.action != Action::kWindowEpoch) {
+      op.action != Action::kWindowEpoch && op.action != Action::kOtherCollective) {
     Request& request = make_request(op, call);
     if (!op.is_persistent) post(staged, call.id, request);
     return;
@@ -286,8 +285,8 @@ void RankEvents::complete(const waits::StagedCall& staged) {
                                   : StepKind::kReceiveDone);
     if (!request.op->is_persistent || frees) requests_.erase(known);
   }
-  for (const SignatureId id : op.in_vain) {
-    const auto known = requests_.find(id);
+  for (const waits::RequestUse& use : op.in_vain) {
+    const auto known = requests_.find(use.request);
     if (known == requests_.end() || !known->second.is_active) continue;
     Step step;
     step.kind = StepKind::kTested;

@@ -174,6 +174,7 @@ class Writer {
             {"other_world", c.other_world},
             {"unknown_requests", c.unknown_requests},
             {"unknown_groups", c.unknown_groups},
+            {"unknown_topologies", c.unknown_topologies},
             {"repaired_messages", c.repaired_messages},
             {"repaired_seconds_most", seconds(c.repaired_ns_most)},
             {"backward_times", c.backward_times},

@@ -216,6 +216,7 @@ std::string notes_text(const WaitsView& view) {
   note(c.unknown_messages, "receive", "of which the trace does not tell what it took");
   note(c.other_world, "message", "with processes that are not in the trace");
   note(c.unknown_requests, "completed request", "that no call made in the trace");
+  note(c.unknown_topologies, "call", "of a neighbourhood that the trace does not tell");
   note(c.unknown_groups, "epoch", "of one-sided communication whose group is not known");
   if (c.repaired_messages > 0)
     note(c.repaired_messages, "message",

@@ -4,8 +4,10 @@
 // others is known when its turn comes. D. Boehme et al., ICPP 2010, sections 3 and 4.
 
 #include <algorithm>
-#include <map>
+#include <functional>
+#include <queue>
 #include <tuple>
+#include <unordered_map>
 
 #include "analysis/waits/backward.h"
 
@@ -15,13 +17,46 @@ namespace {
 // No interval is looked at further back than so many calls: one that never ends costs no more than
 // one that is long.
 constexpr int kMostCalls = 4096;
+constexpr WaitId kAhead = 4;
 constexpr PlaceId kEdge = UINT32_MAX;  // begin or end of a location
 
 using Stretch = std::pair<PlaceId, PlaceId>;  // from one call to the next; a call: itself twice
 
 struct Interval {
-  std::map<Stretch, uint64_t> work;
+  std::vector<std::pair<Stretch, uint64_t>> work;  // each stretch once, sorted
   std::vector<std::pair<WaitId, uint64_t>> waits;
+  void clear() { work.clear(), waits.clear(); }
+  void sum_up() {
+    std::sort(work.begin(), work.end());
+    size_t kept = 0;
+    for (size_t i = 0; i < work.size(); ++i)
+      if (kept > 0 && work[kept - 1].first == work[i].first)
+        work[kept - 1].second += work[i].second;
+      else
+        work[kept++] = work[i];
+    work.resize(kept);
+  }
+};
+
+// Who pays, for which pattern.
+struct CostKey {
+  Pattern pattern = Pattern::kAll;
+  Rank rank = -1;
+  Stretch stretch;
+  bool operator==(const CostKey&) const = default;
+  bool operator<(const CostKey& o) const {
+    return std::tie(pattern, rank, stretch) < std::tie(o.pattern, o.rank, o.stretch);
+  }
+};
+struct CostHash {
+  size_t operator()(const CostKey& k) const {
+    const uint64_t who = static_cast<uint64_t>(k.rank) << 8 | static_cast<uint8_t>(k.pattern);
+    const uint64_t where = uint64_t{k.stretch.first} << 32 | k.stretch.second;
+    return IntegerHash()(IntegerHash()(who) ^ where);
+  }
+};
+struct Cost {
+  double short_term = 0, long_term = 0;
 };
 
 class Causes {
@@ -31,13 +66,19 @@ class Causes {
 
   void run() {
     choose();
-    for (WaitId id = log_.waits.size(); id-- > 0;) distribute(id);
-    for (const auto& [key, cost] : costs_) {
-      const auto& [pattern, rank, stretch] = key;
+    for (WaitId id = log_.waits.size(); id-- > 0;) {
+      fetch(id);
+      distribute(id);
+    }
+    std::vector<std::pair<CostKey, Cost>> costs;
+    costs_.for_each([&](const CostKey& key, const Cost& cost) { costs.emplace_back(key, cost); });
+    std::sort(costs.begin(), costs.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [key, cost] : costs) {
       Delay delay;
-      name(delay, pattern, rank, stretch);
-      delay.short_term_ns = cost.first;
-      delay.long_term_ns = cost.second;
+      name(delay, key.pattern, key.rank, key.stretch);
+      delay.short_term_ns = cost.short_term;
+      delay.long_term_ns = cost.long_term;
       out_.delays.push_back(delay);
     }
     std::stable_sort(out_.delays.begin(), out_.delays.end(), [](const Delay& a, const Delay& b) {
@@ -61,18 +102,18 @@ class Causes {
   Rank rank_of(const Node& node) const { return sweep_.location_names()[node.location].rank; }
 
   // What a location did in [since, until), where `id` is the call that is under way or begins then.
-  Interval interval(NodeId id, uint64_t since, uint64_t until) {
-    Interval out;
+  void look_at(NodeId id, uint64_t since, uint64_t until, Interval& out) {
+    out.clear();
     const auto part = [&](uint64_t from, uint64_t to) {
       from = std::max(from, since);
       to = std::min(to, until);
       return to > from ? to - from : 0;
     };
     const auto add = [&](PlaceId from, PlaceId to, uint64_t ns) {
-      if (ns > 0) out.work[{from, to}] += ns;
+      if (ns > 0) out.work.emplace_back(Stretch(from, to), ns);
     };
-    for (int i = 0; id != kNoNode && i < kMostCalls; ++i) {
-      const Node node = log_.nodes.get(id);
+    Node node = log_.nodes.get(id);
+    for (int i = 0; i < kMostCalls; ++i) {
       uint64_t waited = 0;
       for (WaitId w = node.waits; w != kNoWait;) {
         const Wait wait = log_.waits.get(w);
@@ -87,9 +128,18 @@ class Causes {
       const Node previous = log_.nodes.get(node.previous);
       add(previous.place, node.place, part(previous.end, node.begin));
       if (previous.end <= since) break;
-      id = node.previous;
+      node = previous;
     }
-    return out;
+    out.sum_up();
+  }
+
+  // Asks the memory for what the waits after this one need.
+  void fetch(WaitId id) {
+    if (id < kAhead) return;
+    const Wait* const soon = log_.waits.in_memory(id - kAhead);
+    if (soon == nullptr) return;
+    for (const NodeId node : {soon->waiter, soon->causer})
+      if (const Node* const at = log_.nodes.in_memory(node); at != nullptr) __builtin_prefetch(at);
   }
 
   void distribute(WaitId id) {
@@ -98,35 +148,35 @@ class Causes {
     if (wait.causer == kNoNode) return pay(id, wait, -1, {kEdge, kEdge}, 1);
     const Node causer = log_.nodes.get(wait.causer);
     const Rank rank = rank_of(causer);
-    const Interval there = interval(wait.causer, wait.since_causer, wait.end);
-    const Interval here = interval(wait.waiter, wait.since_waiter, wait.begin);
+    look_at(wait.causer, wait.since_causer, wait.end, there_);
+    look_at(wait.waiter, wait.since_waiter, wait.begin, here_);
     uint64_t excess = 0, waited = 0;
-    std::vector<std::pair<Stretch, uint64_t>> longer;
-    for (const auto& [stretch, ns] : there.work) {
-      const auto same = here.work.find(stretch);
-      const uint64_t less = same == here.work.end() ? 0 : same->second;
+    longer_.clear();
+    auto same = here_.work.begin();
+    for (const auto& [stretch, ns] : there_.work) {
+      while (same != here_.work.end() && same->first < stretch) ++same;
+      const bool is_same = same != here_.work.end() && same->first == stretch;
+      const uint64_t less = is_same ? same->second : 0;
       if (ns <= less) continue;
-      longer.emplace_back(stretch, ns - less);
+      longer_.emplace_back(stretch, ns - less);
       excess += ns - less;
     }
-    for (const auto& [w, ns] : there.waits) waited += ns;
+    for (const auto& [w, ns] : there_.waits) waited += ns;
     const auto whole = static_cast<double>(excess) + static_cast<double>(waited);
     if (excess + waited == 0) return pay(id, wait, rank, {causer.place, causer.place}, 1);
-    for (const auto& [stretch, ns] : longer)
+    for (const auto& [stretch, ns] : longer_)
       pay(id, wait, rank, stretch, static_cast<double>(ns) / whole);
-    for (const auto& [w, ns] : there.waits) {
-      Wait other = log_.waits.get(w);
-      other.cost += (own + wait.cost) * static_cast<double>(ns) / whole;
-      log_.waits.set(w, other);
-    }
+    for (const auto& [w, ns] : there_.waits)
+      log_.waits.change(w).cost += (own + wait.cost) * static_cast<double>(ns) / whole;
   }
 
   // `share` of what a wait costs goes back to this.
   void pay(WaitId id, const Wait& wait, Rank rank, Stretch stretch, double share) {
-    auto& cost = costs_[{wait.pattern, rank, stretch}];
+    Cost& cost = costs_[{wait.pattern, rank, stretch}];
     const double short_term = static_cast<double>(wait.end - wait.begin) * share;
-    cost.first += short_term;
-    cost.second += wait.cost * share;
+    cost.short_term += short_term;
+    cost.long_term += wait.cost * share;
+    if (chosen_.empty()) return;
     const auto chosen = chosen_.find(id);
     if (chosen == chosen_.end()) return;
     std::optional<Delay>& delay = out_.explained[chosen->second].delay;
@@ -196,8 +246,11 @@ class Causes {
   WaitLog& log_;
   const Options& options_;
   WaitStates& out_;
-  std::map<std::tuple<Pattern, Rank, Stretch>, std::pair<double, double>> costs_;
+  FlatMap<CostKey, Cost, CostHash> costs_;
   std::unordered_map<WaitId, size_t> chosen_;
+  // Of the wait that is looked at; kept for their memory.
+  Interval there_, here_;
+  std::vector<std::pair<Stretch, uint64_t>> longer_;
 };
 
 }  // namespace

@@ -10,15 +10,6 @@
 
 namespace refrain::analysis::waits {
 
-// The n-th collective of a communicator. `stream` tells its ordinary ones (0) from those of a
-// persistent request (1 + how many such requests were made before) and of a window.
-struct InstanceKey {
-  CommKey comm = kNoComm;
-  uint64_t stream = 0, number = 0;
-  bool operator==(const InstanceKey&) const = default;
-};
-inline constexpr uint64_t kWindowStreams = uint64_t{1} << 32;
-
 struct InstanceHash {
   size_t operator()(const InstanceKey& k) const {
     uint64_t h = k.comm;
@@ -37,6 +28,7 @@ struct LastEntry {
     if (count++ == 0 || at >= begin) begin = at, node = who;
     if (count == 1 || ideal_at > ideal) ideal = ideal_at;
   }
+  void add(const LastEntry& other) { add(other.begin, other.node, other.ideal); }
 };
 
 struct Instance {
@@ -51,8 +43,11 @@ struct Instance {
     int64_t position = 0;
     LastEntry entry;
   };
-  std::vector<Member> members;  // of scans
-  std::vector<uint32_t> held;   // locations that wait for others to enter
+  std::vector<Member> members;             // of scans, and of files in the order of ranks
+  FlatMap<int64_t, LastEntry> neighbours;  // of neighbourhoods: by number in the communicator
+  // Of files: somebody left, or completed it, before the last one was there.
+  bool is_loose = false, is_completed_loosely = false;
+  std::vector<uint32_t> held;  // locations that wait for others to enter
 };
 
 class InstanceTable {
@@ -77,7 +72,19 @@ class InstanceTable {
   }
   void leave(const InstanceKey& key) {
     const auto known = all_.find(key);
-    if (known != all_.end() && ++known->second.ended >= known->second.expected) all_.erase(known);
+    if (known == all_.end() || ++known->second.ended < known->second.expected) return;
+    neighbours_ -= known->second.neighbours.size();
+    all_.erase(known);
+  }
+  // Of a neighbourhood. False: the table is full.
+  bool add_neighbour(Instance& instance, int64_t who, const LastEntry& entry) {
+    if (neighbours_ >= kMostNeighbours) {
+      ++dropped_;
+      return false;
+    }
+    instance.neighbours[who] = entry;
+    ++neighbours_;
+    return true;
   }
   size_t open() const { return all_.size(); }
   uint64_t dropped() const { return dropped_; }
@@ -89,7 +96,8 @@ class InstanceTable {
   }
 
  private:
-  size_t most_;
+  static constexpr size_t kMostNeighbours = 8'000'000;
+  size_t most_, neighbours_ = 0;
   uint64_t made_ = 0, dropped_ = 0;
   std::unordered_map<InstanceKey, Instance, InstanceHash> all_;
 };

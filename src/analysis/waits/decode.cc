@@ -31,6 +31,11 @@ bool moved_nothing(const Signature& s) {
          s.error_class.name() != "MPI_ERR_IN_STATUS";
 }
 
+bool makes_group(const mpi::CallInfo& info) {
+  return info.name == "MPI_Comm_group" || info.name == "MPI_Win_get_group" ||
+         info.group == mpi::CallGroup::kGroup;
+}
+
 std::string_view plain_name(std::string_view name) {
   if (name.ends_with("_c")) name.remove_suffix(2);
   if (name.starts_with("MPI_")) name.remove_prefix(4);
@@ -47,24 +52,36 @@ PlaceId Decoder::Places::id(DefinitionId path, CallId call) {
   return known->second;
 }
 
-const Op& Decoder::op(const Signature& signature) {
-  std::unique_ptr<Op>& slot = ops_[signature.id];
-  if (slot != nullptr) return *slot;
-  slot = std::make_unique<Op>();
-  Op& op = *slot;
+Op& Decoder::op(const Signature& signature) {
+  if (Op** const known = by_signature_.find(signature.id); known != nullptr) return **known;
+  ops_.push_back(std::make_unique<Op>());
+  by_signature_[signature.id] = ops_.back().get();
+  Op& op = *ops_.back();
+  op.signature = &signature;
   op.call = signature.call;
   op.place = places_.id(signature.site, signature.call);
-  if (moved_nothing(signature)) return op;
-  const std::string_view name = plain_name(signature.name);
   const mpi::CallInfo* info = mpi::find_call(signature.call);
+  op.makes_group = info != nullptr && !signature.failed() && makes_group(*info);
+  const std::string_view name = plain_name(signature.name);
+  if (moved_nothing(signature) && !name.starts_with("File_")) return op;
   op.is_persistent = info != nullptr && info->persistent;
   const Value* request = signature.find("request");
   op.makes_request = request != nullptr && request->at_exit().kind == ValueKind::kRequest &&
                      request->at_exit().id == signature.id;
-  if (decode_collective(signature, name, op) || decode_window(signature, name, op)) return op;
+  op.topology = topology_of(signature, name, comms_, reader_.rank());
+  if (decode_collective(signature, name, op) || decode_file(signature, name, op) ||
+      decode_other(signature, name, op) || decode_window(signature, name, op))
+    return op;
   decode_message(signature, name, op);
   if (op.action == Action::kNothing) decode_completion(signature, name, op);
   return op;
+}
+
+Op* Decoder::maker(RequestUse& use) {
+  if (use.maker != nullptr) return use.maker;
+  const Signature& signature = reader_.signature(use.request);
+  if (signature.id != use.request) return nullptr;
+  return use.maker = &op(signature);
 }
 
 CommView Decoder::comm_of(const Signature& s, std::string_view parameter) {
@@ -169,7 +186,7 @@ void Decoder::decode_completion(const Signature& s, std::string_view name, Op& o
   op.action = Action::kComplete;
   const auto all_in_vain = [&] {
     const auto note = [&](const Value& request) {
-      if (request.kind == ValueKind::kRequest) op.in_vain.push_back(request.id);
+      if (request.kind == ValueKind::kRequest) op.in_vain.push_back({.request = request.id});
     };
     if (many.is_array())
       many.for_each(note);

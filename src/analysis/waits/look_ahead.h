@@ -6,6 +6,7 @@
 // at most kMost of them.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <unordered_map>
@@ -17,8 +18,9 @@
 namespace refrain::analysis::waits {
 
 struct StagedCall {
-  TimedCall call;
-  const Op* op = nullptr;
+  uint64_t seq = 0;
+  uint64_t begin_ns = 0, end_ns = 0;
+  Op* op = nullptr;
   std::vector<RequestUse> taken;  // what the receives that this call posts took
   uint32_t open = 0;              // ... of how many that is not known yet
 };
@@ -28,20 +30,38 @@ class LookAhead {
   static constexpr size_t kMost = 1 << 16;
 
   LookAhead(std::unique_ptr<CallStream> calls, Decoder& decoder)
-      : calls_(std::move(calls)), decoder_(decoder) {}
+      : decoder_(decoder), calls_(std::move(calls)) {}
 
   // False after the last call.
   bool next(StagedCall& out);
+  // Asks the memory for what next() needs.
+  void prefetch() const { __builtin_prefetch(&fetched_[fetched_at_ % kBatch]); }
 
  private:
-  bool read();
-  void expect(StagedCall& staged, SignatureId request, const MessageEnd& end);
+  // A stream lies far apart in memory from that of the next rank, whose turn comes first: so many
+  // of its calls are fetched at a time.
+  static constexpr size_t kBatch = 16;
+  struct Fetched {
+    uint64_t seq : 63 = 0;
+    uint64_t is_plain : 1 = 0;  // posts no wildcard receive, starts nothing, makes no group
+    uint64_t begin_ns = 0, end_ns = 0;
+    Op* op = nullptr;
+  };
 
-  std::unique_ptr<CallStream> calls_;
+  bool fetch();
+  static bool is_plain(const Op& op);
+  static void take(const Fetched& fetched, StagedCall& out);
+  bool read(StagedCall& out);
+  void expect(StagedCall& staged, RequestUse& use, const MessageEnd& end);
+  void resolve(const RequestUse& use);
+
   Decoder& decoder_;
+  uint32_t fetched_count_ = 0, fetched_at_ = 0;
+  std::array<Fetched, kBatch> fetched_;
+  uint64_t first_ = 0;  // number of the front, or of the next call where none is staged
   std::deque<StagedCall> staged_;
-  uint64_t first_ = 0;                                  // number of the front
   std::unordered_map<SignatureId, uint64_t> expected_;  // by request: who posted it
+  std::unique_ptr<CallStream> calls_;                   // nullptr after the last call
 };
 
 }  // namespace refrain::analysis::waits

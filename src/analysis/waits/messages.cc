@@ -4,17 +4,16 @@
 
 namespace refrain::analysis::waits {
 
-MessageId MessageTable::end(const ChannelKey& key, Queue others, Queue own) {
+MessageId MessageTable::end(const ChannelKey& key, bool sends) {
   Channel& channel = channels_[key];
   if (channel.is_broken) {
     ++dropped_;
     return kNoMessage;
   }
-  std::deque<MessageId>& waiting = channel.*others;
-  if (!waiting.empty()) {
-    const MessageId id = waiting.front();
-    waiting.pop_front();
-    if (channel.untaken.empty() && channel.unsent.empty()) channels_.erase(key);
+  if (channel.count > 0 && channel.are_sent != sends) {
+    const MessageId id = channel.first;
+    channel.first = all_[id].next_of_channel;
+    if (--channel.count == 0) channels_.erase(key);
     return id;  // the queue's use becomes the caller's
   }
   if (live_ >= most_) {
@@ -22,7 +21,7 @@ MessageId MessageTable::end(const ChannelKey& key, Queue others, Queue own) {
     ++dropped_;
     return kNoMessage;
   }
-  MessageId id = static_cast<MessageId>(all_.size());
+  auto id = static_cast<MessageId>(all_.size());
   if (free_.empty()) {
     all_.emplace_back();
   } else {
@@ -31,21 +30,24 @@ MessageId MessageTable::end(const ChannelKey& key, Queue others, Queue own) {
     all_[id] = Message();
   }
   most_live_ = std::max(most_live_, ++live_);
-  (channel.*own).push_back(id);
+  (channel.count == 0 ? channel.first : all_[channel.last].next_of_channel) = id;
+  channel.last = id;
+  channel.are_sent = sends;
+  ++channel.count;
   all_[id].users = 2;
   return id;
 }
 
 MessageId MessageTable::taken(const ChannelKey& key) {
-  const MessageId id = end(key, &Channel::untaken, &Channel::unsent);
+  const MessageId id = end(key, false);
   if (id != kNoMessage) all_[id].is_taken = true;
   return id;
 }
 
 MessageId MessageTable::peek(const ChannelKey& key) const {
-  const auto channel = channels_.find(key);
-  if (channel == channels_.end() || channel->second.untaken.empty()) return kNoMessage;
-  return channel->second.untaken.front();
+  const Channel* channel = channels_.find(key);
+  return channel == nullptr || channel->count == 0 || !channel->are_sent ? kNoMessage
+                                                                         : channel->first;
 }
 
 void MessageTable::hold(const ChannelKey& key, uint32_t location) { held_.emplace(key, location); }
@@ -66,20 +68,24 @@ void MessageTable::drop(MessageId id) {
 }
 
 void MessageTable::forget(const ChannelKey& key, MessageId id) {
-  const auto channel = channels_.find(key);
-  if (channel == channels_.end()) return;
-  std::deque<MessageId>& unsent = channel->second.unsent;
-  const auto at = std::find(unsent.begin(), unsent.end(), id);
-  if (at == unsent.end()) return;
-  unsent.erase(at);
-  if (unsent.empty() && !channel->second.is_broken) channels_.erase(channel);
+  Channel* const channel = channels_.find(key);
+  if (channel == nullptr || channel->count == 0 || channel->are_sent) return;
+  MessageId before = kNoMessage, at = channel->first;
+  for (uint32_t i = 0; i < channel->count && at != id; ++i)
+    before = at, at = i + 1 < channel->count ? all_[at].next_of_channel : kNoMessage;
+  if (at != id) return;
+  (before == kNoMessage ? channel->first : all_[before].next_of_channel) = all_[id].next_of_channel;
+  if (channel->last == id) channel->last = before;
+  if (--channel->count == 0 && !channel->is_broken) channels_.erase(key);
   drop(id);  // the queue's
   drop(id);
 }
 
-uint64_t MessageTable::count(Queue queue) const {
+uint64_t MessageTable::count(bool are_sent) const {
   uint64_t n = 0;
-  for (const auto& [key, channel] : channels_) n += (channel.*queue).size();
+  channels_.for_each([&](const ChannelKey&, const Channel& channel) {
+    if (channel.are_sent == are_sent) n += channel.count;
+  });
   return n;
 }
 

@@ -3,18 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/waits/flat_map.h"
 #include "analysis/waits/op.h"
 
 namespace refrain::analysis::waits {
 
 using NodeId = uint64_t;
-using MessageId = uint32_t;
 inline constexpr NodeId kNoNode = UINT64_MAX;
-inline constexpr MessageId kNoMessage = UINT32_MAX;
 inline constexpr uint32_t kNoLocation = UINT32_MAX;
 
 struct Message {
@@ -27,6 +25,7 @@ struct Message {
   uint64_t parts_left = 0;             // of a partitioned one, to be made ready
   uint32_t held = kNoLocation;         // location that waits to see it sent
   uint32_t held_sender = kNoLocation;  // location that waits to see it posted
+  MessageId next_of_channel = kNoMessage, next_incoming = kNoMessage;  // of the receiver
   uint8_t users = 0;
   bool is_sent = false, is_posted = false, is_received = false, is_synchronous = false;
   bool is_taken = false;              // the channel has given it to a receive
@@ -57,7 +56,7 @@ class MessageTable {
 
   // The next message that goes, or is received, on this channel. kNoMessage: the table is full, or
   // was when an earlier message of the channel should have entered.
-  MessageId sent(const ChannelKey& key) { return end(key, &Channel::unsent, &Channel::untaken); }
+  MessageId sent(const ChannelKey& key) { return end(key, true); }
   MessageId taken(const ChannelKey& key);
   // The message that a receive would take now; kNoMessage: nothing was sent yet. Adds no user.
   MessageId peek(const ChannelKey& key) const;
@@ -76,24 +75,26 @@ class MessageTable {
   size_t most_live() const { return most_live_; }
   uint64_t dropped() const { return dropped_; }
   // Messages with one end only, after the last call.
-  uint64_t only_sent() const { return count(&Channel::untaken); }
-  uint64_t only_received() const { return count(&Channel::unsent); }
+  uint64_t only_sent() const { return count(true); }
+  uint64_t only_received() const { return count(false); }
 
  private:
+  // Messages with one end, linked by Message::next_of_channel: all sent and not taken, or all taken
+  // and not sent.
   struct Channel {
-    std::deque<MessageId> untaken;  // sent, and no receive yet
-    std::deque<MessageId> unsent;   // received, and no send yet
+    MessageId first = kNoMessage, last = kNoMessage;
+    uint32_t count = 0;
+    bool are_sent = false;
     bool is_broken = false;
   };
-  using Queue = std::deque<MessageId> Channel::*;
-  MessageId end(const ChannelKey& key, Queue others, Queue own);
-  uint64_t count(Queue queue) const;
+  MessageId end(const ChannelKey& key, bool sends);
+  uint64_t count(bool are_sent) const;
 
   size_t most_, live_ = 0, most_live_ = 0;
   uint64_t dropped_ = 0;
   std::vector<Message> all_;
   std::vector<MessageId> free_;
-  std::unordered_map<ChannelKey, Channel, ChannelHash> channels_;
+  FlatMap<ChannelKey, Channel, ChannelHash> channels_;
   std::unordered_multimap<ChannelKey, uint32_t, ChannelHash> held_;
 };
 

@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "analysis/waits/comms.h"
+#include "analysis/waits/flat_map.h"
 #include "analysis/waits/pattern.h"
+#include "analysis/waits/request.h"
+#include "analysis/waits/topologies.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::waits {
@@ -25,29 +28,32 @@ enum class Action : uint8_t {
   kMatchedProbe,  // takes it out of the queue
   kMatchedReceive,
   kCollective,
-  kStart,     // starts persistent requests
-  kReady,     // a part of a partitioned message
-  kComplete,  // completes requests, or waits for them in vain
-  kFree,      // of a request
-  kCancel,    // the same
+  kOtherCollective,  // neighbourhoods, files, communicators of groups: with Op::other
+  kStart,            // starts persistent requests
+  kReady,            // a part of a partitioned message
+  kComplete,         // completes requests, or waits for them in vain
+  kFree,             // of a request
+  kCancel,           // the same
   kWindowEpoch,
 };
 
 // One end of a message.
 struct MessageEnd {
-  CommKey comm = kNoComm;
   Rank peer = kNobody;  // world rank; kAny: any
   int64_t tag = 0;      // kAny: any
+  CommKey comm = kNoComm;
   bool is_buffered = false;
   bool is_synchronous = false;  // a send that does not complete before its receive is posted
   bool is_known() const { return peer != kAny && tag != kAny; }
 };
 
 // A request that a call is about. `message` is known where the call says which message it was.
+struct Op;
 struct RequestUse {
   SignatureId request = 0;
   bool has_message = false;
   int64_t source = 0, tag = 0;  // in the ranks of the request's communicator
+  Op* maker = nullptr;          // what made it; found when it is first asked for
 };
 
 enum class CollectiveKind : uint8_t {
@@ -59,30 +65,60 @@ enum class CollectiveKind : uint8_t {
   kInit,
   kFinalize,
   kWindow,
-  kFence
+  kFence,
+  kNeighbours,
+  kFile
 };
 enum class Role : uint8_t { kAll, kRoot, kLeaf, kNone };
 
+// What tells the collectives of Action::kOtherCollective apart.
+enum class OtherCall : uint8_t {
+  kNone,
+  kOfComm,  // in the order of its communicator
+  kOfMade,  // makes one from its members alone
+  // Of files, in the order of each file.
+  kOpen,
+  kFile,
+  kOrdered,       // a rank's turn comes after those below it
+  kSplitBegin,    // begins what the next kSplitEnd ends
+  kOrderedBegin,  // the same, kOrdered
+  kSplitEnd
+};
+
 enum class EpochCall : uint8_t { kNone, kPost, kStart, kComplete, kWait, kLock, kUnlock, kAccess };
 
-struct Op {
+// Time lost at a call, in one pattern.
+struct Total {
+  Pattern pattern = Pattern::kAll;
+  uint64_t ns = 0, count = 0;
+};
+
+// What is asked at every call comes first: with thousands of ranks each op is a miss of the cache.
+struct alignas(64) Op {
   Action action = Action::kNothing;
-  CallId call = 0;
-  PlaceId place = 0;
   bool makes_request = false;  // work is done when that completes
   bool is_persistent = false;  // ... and begins when that is started
   bool is_partitioned = false;
-  uint64_t partitions = 1;
-  MessageEnd send, receive;
-  int64_t message_object = -1;       // of matched probes and receives
-  std::vector<RequestUse> requests;  // started, completed or freed
-  std::vector<SignatureId> in_vain;  // still open after a test
-  // collectives
+  bool makes_group = false;
   CollectiveKind collective = CollectiveKind::kNxN;
   Role role = Role::kAll;
-  CommView comm;
-  // one-sided
   EpochCall epoch = EpochCall::kNone;
+  OtherCall other = OtherCall::kNone;
+  CallId call = 0;
+  PlaceId place = 0;
+  MessageEnd send, receive;
+  Request made;  // the request that it makes
+  const Signature* signature = nullptr;
+  std::vector<RequestUse> requests;  // started, completed or freed
+  std::vector<Total> totals;         // of the waits in it
+  uint64_t partitions = 1;
+  int64_t message_object = -1;      // of matched probes and receives
+  std::vector<RequestUse> in_vain;  // still open after a test
+  // collectives
+  CommView comm;
+  int64_t file = -1;                       // the N of file#N; of MPI_File_open: at its end
+  std::unique_ptr<TopologyCall> topology;  // that it makes
+  // one-sided
   int64_t window = 0;          // the N of win#N
   std::vector<Rank> partners;  // world ranks: of the group, or the target
   bool is_exclusive = false;   // lock
@@ -110,10 +146,13 @@ class Decoder {
   Decoder(RankReader& reader, CommTable& comms, Places& places)
       : reader_(reader), comms_(comms), places_(places) {}
 
-  const Op& op(const Signature& signature);
-  // Of the call that made a request.
-  const Op& op_of(SignatureId request) { return op(reader_.signature(request)); }
-  // Notes what calls that make groups say; must see every call in order.
+  // Stays in place as long as the decoder.
+  Op& op(const Signature& signature);
+  // Of the call that made a request; nullptr where the trace has no such call.
+  Op* maker(RequestUse& use);
+  // All that were decoded, in no order.
+  const std::vector<std::unique_ptr<Op>>& ops() const { return ops_; }
+  // Notes what a call that makes a group says; must see them in order.
   void follow_groups(const Signature& signature);
   // World ranks of a group that a PSCW epoch names; empty: not known.
   const std::vector<Rank>& group(int64_t id) const;
@@ -122,6 +161,8 @@ class Decoder {
   void decode_message(const Signature& s, std::string_view name, Op& op);
   void decode_completion(const Signature& s, std::string_view name, Op& op);
   bool decode_collective(const Signature& s, std::string_view name, Op& op);
+  bool decode_other(const Signature& s, std::string_view name, Op& op);
+  bool decode_file(const Signature& s, std::string_view name, Op& op);
   bool decode_window(const Signature& s, std::string_view name, Op& op);
   CommView comm_of(const Signature& s, std::string_view parameter);
   MessageEnd end_of(const Signature& s, std::string_view peer, std::string_view tag);
@@ -131,7 +172,8 @@ class Decoder {
   RankReader& reader_;
   CommTable& comms_;
   Places& places_;
-  std::unordered_map<SignatureId, std::unique_ptr<Op>> ops_;
+  FlatMap<SignatureId, Op*> by_signature_;
+  std::vector<std::unique_ptr<Op>> ops_;
   std::unordered_map<int64_t, std::vector<Rank>> groups_;
 };
 

@@ -23,8 +23,10 @@ enum class Pattern : uint8_t {
   kEarlyScan,               //     a rank is there before one below it
   kWaitAtNxN,               //     n to n: before the last rank
   kNxNCompletion,           //     n to n: after the first rank has left
+  kLateNeighbour,           //     neighbourhood: before the last rank that it hears from
   kWaitAtBarrier,           //     barrier: before the last rank
   kBarrierCompletion,       //     barrier: after the first rank has left
+  kWaitAtCollectiveIo,      //     collective file operation: before the last rank
   kOneSided,                //   one-sided communication
   kWaitAtWindow,            //     making and freeing a window
   kWaitAtFence,             //     fence: before the last rank
@@ -35,7 +37,7 @@ enum class Pattern : uint8_t {
   kInitImbalance,           //     before the last rank has called MPI_Init
   kFinalizeImbalance,       //     before the last rank has called MPI_Finalize
 };
-inline constexpr int kPatterns = 23;
+inline constexpr int kPatterns = 25;
 
 // "late_sender"; the names of the JSON.
 std::string_view name_of(Pattern pattern);

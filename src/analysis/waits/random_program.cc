@@ -51,8 +51,10 @@ RandomProgram::RandomProgram(uint32_t seed, int ranks, int steps)
     }
   }
   collectives.push_back(made);
+  make_topologies();
+  make_file();
   for (int i = 0; i < steps; ++i) {
-    const uint64_t what = pick(100);
+    const uint64_t what = pick(110);
     if (what < 30)
       send_step();
     else if (what < 50)
@@ -67,8 +69,14 @@ RandomProgram::RandomProgram(uint32_t seed, int ranks, int steps)
       fence_step();
     else if (what < 97)
       epoch_step();
-    else
+    else if (what < 100)
       lock_step();
+    else if (what < 104)
+      neighbour_step();
+    else if (what < 108)
+      file_step();
+    else
+      split_step();
   }
   // What can be completed is: which message a wildcard receive took is not known otherwise.
   for (Rank r = 0; r < ranks; ++r) {

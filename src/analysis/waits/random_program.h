@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <random>
 
 #include "analysis/waits/op.h"
@@ -30,6 +31,11 @@ struct TrueCollective {
   };
   std::vector<Entry> entries;
   bool is_blocking = true;
+  std::vector<std::vector<Rank>> sources;  // of neighbourhoods, by rank: whom it hears from
+  // Of files: the calls that it is over with, whether they wait in it, and each after lower ranks.
+  std::vector<std::pair<Rank, size_t>> leavers;
+  bool in_order = false;
+  bool binds = true;  // the library makes all wait for the last one
 };
 
 struct TrueLock {
@@ -106,10 +112,18 @@ class RandomProgram {
   void complete_step();
   void collective_step();
   void fence_step();
+  // random_others.cc
+  void make_together(CollectiveKind kind, const std::function<ShapeWriter(Rank)>& shape_of);
+  void make_topologies();
+  void make_file();
+  void neighbour_step();
+  void file_step();
+  void split_step();
   void epoch_step();
   void lock_step();
   size_t new_message(Rank from, Rank to, int comm, int64_t tag, size_t send_call);
   bool is_ready(const Request& q) const;
+  uint64_t last_needed(const TrueCollective& coll, Rank me) const;
   void finish(Rank r, std::vector<size_t> which, int form);
 
   std::mt19937 random_;
@@ -123,7 +137,12 @@ class RandomProgram {
   std::vector<std::vector<Posted>> posted_;  // by rank
   std::vector<std::vector<Request>> open_;   // by rank
   std::map<std::pair<Rank, std::string>, std::vector<bool>> pools_;
-  uint32_t window_ = 0;
+  uint32_t window_ = 0, file_ = 0;
+  struct Neighbourhood {
+    uint32_t comm = 0;
+    std::vector<std::vector<Rank>> sources;  // by rank
+  };
+  std::vector<Neighbourhood> neighbourhoods_;
   std::vector<uint32_t> groups_;  // of one rank each
 };
 

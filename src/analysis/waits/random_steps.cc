@@ -125,6 +125,20 @@ void RandomProgram::complete_step() {
   finish(r, ready, form);
 }
 
+// When the last one enters that the completion of a collective waits for.
+uint64_t RandomProgram::last_needed(const TrueCollective& coll, Rank me) const {
+  uint64_t last = 0;
+  for (const TrueCollective::Entry& e : coll.entries) {
+    bool is_needed = coll.binds;
+    if (!coll.sources.empty()) {
+      const std::vector<Rank>& from = coll.sources[static_cast<size_t>(me)];
+      is_needed = std::count(from.begin(), from.end(), e.rank) > 0;
+    }
+    if (is_needed) last = std::max(last, begin_of(e.rank, e.call));
+  }
+  return last;
+}
+
 // Forms: 0 Wait, 1 Test, 2 Waitany among all, 3 Waitall of some, 4 Waitsome among all.
 void RandomProgram::finish(Rank r, std::vector<size_t> which, int form) {
   std::vector<Request>& open = open_[static_cast<size_t>(r)];
@@ -184,8 +198,8 @@ void RandomProgram::finish(Rank r, std::vector<size_t> which, int form) {
     }
     if (q.collective != kNever) {
       done.collectives.push_back(q.collective);
-      for (const auto& e : collectives[q.collective].entries)
-        least = std::max(least, begin_of(e.rank, e.call));
+      collectives[q.collective].leavers.emplace_back(r, count(r));
+      least = std::max(least, last_needed(collectives[q.collective], r));
     }
     pools_[{r, q.pool}][q.number] = false;
   }

@@ -59,6 +59,17 @@ class Reference {
          {m.sender, m.send_call}});
   }
 
+  // Whether a rank was over with it before the last one came: 5 % of a call may be an error of
+  // times.
+  bool left_early(const TrueCollective& coll) const {
+    uint64_t last = 0;
+    for (const auto& e : coll.entries) last = std::max(last, at(e.rank, e.call).begin);
+    return std::any_of(coll.leavers.begin(), coll.leavers.end(), [&](const auto& leaver) {
+      const TrueCall& call = at(leaver.first, leaver.second);
+      return call.end + (coll.is_blocking ? (call.end - call.begin) / 20 : 0) < last;
+    });
+  }
+
   void add_collective(const TrueCollective& coll, Rank me, std::vector<Release>& out) const {
     const auto own = std::find_if(coll.entries.begin(), coll.entries.end(),
                                   [&](const auto& e) { return e.rank == me; });
@@ -70,6 +81,12 @@ class Reference {
       if (coll.kind == CollectiveKind::kFromRoot)
         needed = own->role == Role::kLeaf && e.role == Role::kRoot;
       if (coll.kind == CollectiveKind::kScan) needed = e.position < own->position;
+      if (coll.kind == CollectiveKind::kNeighbours) {
+        const std::vector<Rank>& from = coll.sources[static_cast<size_t>(me)];
+        needed = std::count(from.begin(), from.end(), e.rank) > 0;
+      }
+      if (coll.kind == CollectiveKind::kFile && left_early(coll))
+        needed = coll.in_order && e.position < own->position;
       if (needed) {
         if (last == nullptr || at(e.rank, e.call).begin > at(last->rank, last->call).begin)
           last = &e;
@@ -84,6 +101,8 @@ class Reference {
     if (coll.kind == CollectiveKind::kScan) pattern = Pattern::kEarlyScan;
     if (coll.kind == CollectiveKind::kFence) pattern = Pattern::kWaitAtFence;
     if (coll.kind == CollectiveKind::kWindow) pattern = Pattern::kWaitAtWindow;
+    if (coll.kind == CollectiveKind::kNeighbours) pattern = Pattern::kLateNeighbour;
+    if (coll.kind == CollectiveKind::kFile) pattern = Pattern::kWaitAtCollectiveIo;
     out.push_back({at(last->rank, last->call).begin, pattern, {last->rank, last->call}});
   }
 
@@ -261,8 +280,8 @@ TEST(RandomWaits, AreThoseOfTheDefinitions) {
   for (const char* name :
        {"late_sender", "late_sender_wrong_order", "late_receiver", "late_receiver_wrong_order",
         "early_reduce", "late_broadcast", "early_scan", "wait_at_nxn", "nxn_completion",
-        "wait_at_barrier", "barrier_completion", "wait_at_window", "wait_at_fence", "late_post",
-        "early_wait", "lock_contention"})
+        "late_neighbour", "wait_at_collective_io", "wait_at_barrier", "barrier_completion",
+        "wait_at_window", "wait_at_fence", "late_post", "early_wait", "lock_contention"})
     EXPECT_GT(seen[name], 10) << name;
 }
 

@@ -6,11 +6,10 @@
 // written, the log stays in memory: the answer is worth more than the bound.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <type_traits>
-#include <unordered_map>
 #include <vector>
 
 namespace refrain::analysis::waits {
@@ -56,63 +55,72 @@ class SpillLog {
     chunk.dirty = true;
     return index;
   }
-  // A copy: what is in memory may go to the file at the next use.
-  T get(uint64_t index) { return chunk_of(index / kItems).items[index % kItems]; }
-  void set(uint64_t index, const T& item) {
+  // Valid until the next use: what is in memory may go to the file then.
+  const T& get(uint64_t index) { return chunk_of(index / kItems).items[index % kItems]; }
+  // nullptr: it is in the file, or not there. Is no use of it.
+  const T* in_memory(uint64_t index) const {
+    const uint64_t number = index / kItems;
+    if (number >= where_.size() || where_[number] == kNowhere) return nullptr;
+    return &chunks_[where_[number]].items[index % kItems];
+  }
+  void set(uint64_t index, const T& item) { change(index) = item; }
+  // Valid until the next use.
+  T& change(uint64_t index) {
     Chunk& chunk = chunk_of(index / kItems);
-    chunk.items[index % kItems] = item;
     chunk.dirty = true;
+    return chunk.items[index % kItems];
   }
 
  private:
   struct Chunk {
     uint64_t number = UINT64_MAX;
-    uint64_t used = 0;
     bool dirty = false;
     std::unique_ptr<T[]> items;
   };
 
   Chunk& chunk_of(uint64_t number) {
     if (last_ < chunks_.size() && chunks_[last_].number == number) return chunks_[last_];
-    const auto known = where_.find(number);
-    last_ = known != where_.end() ? known->second : load(number);
-    chunks_[last_].used = ++clock_;
+    last_ = number < where_.size() && where_[number] != kNowhere ? where_[number] : load(number);
+    used_[last_] = ++clock_;
     return chunks_[last_];
   }
 
-  size_t load(uint64_t number) {
-    const size_t slot = free_slot();
+  uint32_t load(uint64_t number) {
+    const uint32_t slot = free_slot();
     Chunk& chunk = chunks_[slot];
     if (chunk.items == nullptr) chunk.items = std::make_unique<T[]>(kItems);
     // A chunk that was never written is the one that append() is about to begin.
     (void)file_.read(number, chunk.items.get(), kItems * sizeof(T));
     chunk.number = number;
     chunk.dirty = false;
+    if (number >= where_.size()) where_.resize(number + 1, kNowhere);
     where_[number] = slot;
     return slot;
   }
 
-  size_t free_slot() {
+  uint32_t free_slot() {
     if (chunks_.size() >= max_chunks_) {
-      size_t oldest = 0;
-      for (size_t i = 1; i < chunks_.size(); ++i)
-        if (chunks_[i].used < chunks_[oldest].used) oldest = i;
+      const auto oldest =
+          static_cast<uint32_t>(std::min_element(used_.begin(), used_.end()) - used_.begin());
       Chunk& chunk = chunks_[oldest];
       if (!chunk.dirty || file_.write(chunk.number, chunk.items.get(), kItems * sizeof(T))) {
-        where_.erase(chunk.number);
+        where_[chunk.number] = kNowhere;
         return oldest;
       }
     }
     chunks_.emplace_back();
-    return chunks_.size() - 1;
+    used_.push_back(0);
+    return static_cast<uint32_t>(chunks_.size() - 1);
   }
 
+  static constexpr uint32_t kNowhere = UINT32_MAX;
   uint64_t size_ = 0;
   uint64_t max_chunks_ = 4;
   uint64_t clock_ = 0;
-  size_t last_ = 0;
+  uint32_t last_ = 0;
   std::vector<Chunk> chunks_;
-  std::unordered_map<uint64_t, size_t> where_;
+  std::vector<uint64_t> used_;   // by chunk in memory: when, for the last time
+  std::vector<uint32_t> where_;  // by number: which of them
   ChunkFile file_;
 };
 

@@ -7,8 +7,19 @@
 #include "analysis/waits/sweep.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
 
 namespace refrain::analysis::waits {
+namespace {
+
+// So many lines of the cache.
+void fetch(const void* at, int lines) {
+  for (int i = 0; i < lines; ++i) __builtin_prefetch(static_cast<const char*>(at) + 64 * i);
+}
+
+}  // namespace
 
 Sweep::Sweep(const Trace& trace, CallSource& source, const Options& options)
     : trace_(trace),
@@ -22,6 +33,7 @@ Sweep::Sweep(const Trace& trace, CallSource& source, const Options& options)
 void Sweep::run() {
   const auto ranks = static_cast<size_t>(trace_.rank_count());
   ranks_.resize(ranks);
+  is_here_.resize(ranks);
   rank_times_.resize(ranks);
   synchronisations_.resize(ranks);
   for (size_t r = 0; r < ranks; ++r) {
@@ -33,29 +45,41 @@ void Sweep::run() {
       }
       std::unique_ptr<CallStream> calls = source_.open(*rank.reader, where.thread);
       if (calls == nullptr || where.calls == 0) continue;
-      rank.is_here = true;
+      is_here_[r] = 1;
       LocationState& l = locations_.emplace_back();
       l.calls = std::make_unique<LookAhead>(std::move(calls), *rank.decoder);
       l.rank = static_cast<Rank>(r);
       names_.push_back({l.rank, where.thread});
     }
-    ranks_here_ += rank.is_here ? 1 : 0;
+    ranks_here_ += is_here_[r];
   }
   for (uint32_t i = 0; i < locations_.size(); ++i) advance(i);
-  while (!events_.empty()) {
+  while (!events_.empty() || !timeouts_.empty()) {
+    if (events_.empty() || (!timeouts_.empty() && timeouts_[0].time < events_.top().time)) {
+      end_patience();
+      continue;
+    }
     const Event event = events_.top();
     events_.pop();
+    fetch_next();
     now_ = std::max(now_, event.time);
-    LocationState& l = locations_[event.location];
-    switch (event.kind) {
-      case EventKind::kBegin: begin(event.location); break;
-      case EventKind::kEnd: end(event.location); break;
-      case EventKind::kTimeout:
-        if (!l.is_held || l.serial != event.serial) break;
-        l.gave_up = true;
-        wake(event.location);
-    }
+    if (event.kind == EventKind::kBegin)
+      begin(event.location);
+    else
+      end(event.location);
   }
+}
+
+// Asks the memory for what the next events need: with thousands of ranks nothing of a location is
+// in the cache when its turn comes.
+void Sweep::fetch_next() const {
+  events_.for_next([&](uint32_t location, bool is_next) {
+    const LocationState& l = locations_[location];
+    if (!is_next) return fetch(&l, 5);
+    fetch(l.current.op, 3);
+    fetch(l.calls.get(), 1);
+    fetch(&ranks_[static_cast<size_t>(l.rank)], 1);
+  });
 }
 
 // The location's next call, its times repaired: what is between two calls keeps its length, and
@@ -63,7 +87,7 @@ void Sweep::run() {
 void Sweep::advance(uint32_t location) {
   LocationState& l = locations_[location];
   if (!l.calls->next(l.current)) return;
-  TimedCall& call = l.current.call;
+  StagedCall& call = l.current;
   ++counts_.calls;
   if (call.end_ns < call.begin_ns) {
     ++counts_.negative_durations;
@@ -77,7 +101,7 @@ void Sweep::advance(uint32_t location) {
   }
   l.begin = call.begin_ns + l.shift;
   l.end = std::max(call.end_ns, l.begin);
-  events_.push({l.begin, EventKind::kBegin, location, 0});
+  events_.push(l.begin, EventKind::kBegin, location);
 }
 
 void Sweep::measure_begin(LocationState& l) {
@@ -98,12 +122,11 @@ void Sweep::measure_begin(LocationState& l) {
 void Sweep::measure_end(LocationState& l) {
   const Op& op = *l.current.op;
   if (op.action == Action::kCollective && op.collective == CollectiveKind::kInit) {
-    l.has_started = true;
     l.start_ns = l.end;
     l.ideal = 0;
     l.useful = 0;
   }
-  l.recorded_end = l.current.call.end_ns;
+  l.recorded_end = l.current.end_ns;
   l.shift = l.end - l.recorded_end;
   l.end_of_last = l.end;
   if (!l.has_finished) {
@@ -121,7 +144,7 @@ void Sweep::begin(uint32_t location) {
   l.node = kNoNode;
   if (op.action != Action::kNothing) {
     Node node;
-    node.seq = l.current.call.seq;
+    node.seq = l.current.seq;
     node.begin = l.begin;
     node.end = l.end;
     node.previous = l.last_node;
@@ -140,12 +163,13 @@ void Sweep::begin(uint32_t location) {
     case Action::kReady: begin_ready(location); break;
     case Action::kCancel: begin_cancel(location); break;
     case Action::kCollective: begin_collective(location); break;
+    case Action::kOtherCollective: begin_other(location); break;
     case Action::kWindowEpoch: begin_window(location); break;
     case Action::kNothing:
     case Action::kComplete:
     case Action::kFree: break;
   }
-  events_.push({l.end, EventKind::kEnd, location, 0});
+  events_.push(l.end, EventKind::kEnd, location);
 }
 
 void Sweep::end(uint32_t location) {
@@ -156,6 +180,7 @@ void Sweep::end(uint32_t location) {
   ideal_ = l.ideal;
   has_completion_ = in_vain_ = false;
   const Op& op = *l.current.op;
+  l.calls->prefetch();
   bool ready = true;
   switch (op.action) {
     case Action::kSend:
@@ -166,6 +191,7 @@ void Sweep::end(uint32_t location) {
     case Action::kMatchedReceive: ready = collect_messages(location); break;
     case Action::kComplete: ready = collect_requests(location); break;
     case Action::kCollective:
+    case Action::kOtherCollective:
       if (l.in_instance) ready = collect_collective(location, l.instance, op, true);
       break;
     case Action::kWindowEpoch: collect_window(location); break;
@@ -179,14 +205,41 @@ void Sweep::hold(uint32_t location) {
   LocationState& l = locations_[location];
   if (l.is_held) return;
   l.is_held = true;
-  events_.push({l.end + options_.patience_ns, EventKind::kTimeout, location, ++l.serial});
+  // Most are held for a moment: their timeouts are swept out before they are many.
+  if (timeouts_.size() > 1024 + 2 * locations_.size()) {
+    timeouts_.erase(std::remove_if(timeouts_.begin(), timeouts_.end(),
+                                   [&](const Timeout& t) { return is_over(t); }),
+                    timeouts_.end());
+    std::make_heap(timeouts_.begin(), timeouts_.end(), std::greater<>());
+  }
+  // A file's operation need not wait for all: that it left first says so, but for errors of times.
+  const bool is_file = l.current.op->action == Action::kOtherCollective &&
+                       l.current.op->collective == CollectiveKind::kFile;
+  const uint64_t patience_ns = is_file ? (l.end - l.begin) / 20 : options_.patience_ns;
+  timeouts_.push_back({l.end + patience_ns, location, ++l.serial});
+  std::push_heap(timeouts_.begin(), timeouts_.end(), std::greater<>());
+}
+
+bool Sweep::is_over(const Timeout& timeout) const {
+  const LocationState& l = locations_[timeout.location];
+  return !l.is_held || l.serial != timeout.serial;
+}
+
+void Sweep::end_patience() {
+  std::pop_heap(timeouts_.begin(), timeouts_.end(), std::greater<>());
+  const Timeout timeout = timeouts_.back();
+  timeouts_.pop_back();
+  now_ = std::max(now_, timeout.time);
+  if (is_over(timeout)) return;
+  locations_[timeout.location].gave_up = true;
+  wake(timeout.location);
 }
 
 void Sweep::wake(uint32_t location) {
   LocationState& l = locations_[location];
   if (!l.is_held) return;
   l.is_held = false;
-  events_.push({now_, EventKind::kEnd, location, 0});
+  events_.push(now_, EventKind::kEnd, location);
 }
 
 // The call has ended: repair, waits, and what it leaves.
@@ -204,15 +257,11 @@ void Sweep::finish(uint32_t location) {
   mark_received(l);
   emit(l);
   if (!l.has_finished) l.ideal = std::max(l.ideal, ideal_);
-  const Op& op = *l.current.op;
-  if (l.node != kNoNode) {
-    Node node = log_.nodes.get(l.node);
-    node.end = l.end;
-    log_.nodes.set(l.node, node);
-  }
+  Op& op = *l.current.op;
+  if (l.node != kNoNode) log_.nodes.change(l.node).end = l.end;
   drop_messages(l);
   if (op.action == Action::kComplete || op.action == Action::kFree)
-    for (const RequestUse& use : op.requests) finish_request(l, use);
+    for (RequestUse& use : op.requests) finish_request(l, use);
   if (l.in_instance) leave(l, l.instance, op, true);
   l.in_instance = false;
   if (op.action == Action::kWindowEpoch) end_window(location);
@@ -224,7 +273,7 @@ void Sweep::finish(uint32_t location) {
 // A call that waited for several things waited for each from the one before it on: the parts add up
 // to the time until the last one.
 void Sweep::emit(LocationState& l) {
-  std::stable_sort(releases_.begin(), releases_.end());
+  if (releases_.size() > 1) std::stable_sort(releases_.begin(), releases_.end());
   uint64_t from = l.begin;
   for (const Release& release : releases_) {
     const uint64_t to = std::min(release.time, l.end);
@@ -259,16 +308,18 @@ void Sweep::add_wait(LocationState& l, const Release& release, uint64_t from, ui
   } else {
     counts_.unassigned_ns += to - from;
   }
-  Node node = log_.nodes.get(l.node);
+  Node& node = log_.nodes.change(l.node);
   wait.earlier = node.waits;
   node.waits = log_.waits.append(wait);
-  log_.nodes.set(l.node, node);
 }
 
 void Sweep::add_severity(const LocationState& l, Pattern pattern, uint64_t ns) {
-  Total& total = totals_[{pattern, l.current.op->place, l.rank}];
-  total.ns += ns;
-  ++total.count;
+  std::vector<Total>& totals = l.current.op->totals;
+  auto total = std::find_if(totals.begin(), totals.end(),
+                            [&](const Total& t) { return t.pattern == pattern; });
+  if (total == totals.end()) total = totals.insert(total, {pattern, 0, 0});
+  total->ns += ns;
+  ++total->count;
 }
 
 std::vector<NodeId> Sweep::last_nodes() const {
@@ -277,12 +328,29 @@ std::vector<NodeId> Sweep::last_nodes() const {
   return out;
 }
 
-void Sweep::fill(WaitStates& out) const {
-  for (const auto& [key, total] : totals_) {
+// Ops of one place are one row.
+std::vector<Severity> Sweep::severities() const {
+  std::map<std::tuple<Pattern, PlaceId, Rank>, Total> totals;
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    if (ranks_[r].decoder == nullptr) continue;
+    for (const auto& op : ranks_[r].decoder->ops())
+      for (const Total& part : op->totals) {
+        Total& total = totals[{part.pattern, op->place, static_cast<Rank>(r)}];
+        total.ns += part.ns;
+        total.count += part.count;
+      }
+  }
+  std::vector<Severity> out;
+  for (const auto& [key, total] : totals) {
     const auto& [pattern, place, rank] = key;
     const auto& where = places_.place(place);
-    out.severities.push_back({pattern, where.path, where.call, rank, total.ns, total.count});
+    out.push_back({pattern, where.path, where.call, rank, total.ns, total.count});
   }
+  return out;
+}
+
+void Sweep::fill(WaitStates& out) const {
+  out.severities = severities();
   std::stable_sort(out.severities.begin(), out.severities.end(), [](const auto& a, const auto& b) {
     return a.pattern != b.pattern ? a.pattern < b.pattern : a.ns > b.ns;
   });

@@ -1,15 +1,14 @@
 // Sweep: the forward pass. See wait_states.h.
 #pragma once
 
-#include <map>
+#include <deque>
 #include <memory>
-#include <queue>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/waits/collectives.h"
 #include "analysis/waits/comms.h"
+#include "analysis/waits/event_queue.h"
 #include "analysis/waits/look_ahead.h"
 #include "analysis/waits/messages.h"
 #include "analysis/waits/synchronisations.h"
@@ -37,15 +36,8 @@ class Sweep {
   void fill(WaitStates& out) const;
 
  private:
-  // A request between the call that makes it and the one that completes it.
-  struct Request {
-    const Op* op = nullptr;
-    MessageId send = kNoMessage, receive = kNoMessage;
-    uint64_t send_ns = 0;
-    bool is_active = false, is_collective = false;
-    InstanceKey instance;
-    uint64_t persistent_stream = 0, starts = 0;
-  };
+  std::vector<Severity> severities() const;
+
   struct Epoch {                   // of one-sided communication, at one rank and window
     std::vector<MessageId> posts;  // of an access epoch, not seen yet
     std::vector<Rank> targets;     // ... and of whom
@@ -57,20 +49,25 @@ class Sweep {
     uint64_t end = 0;
     NodeId unlock = kNoNode;
   };
+  struct File {
+    uint64_t number = 0, calls = 0;  // which, of all ranks; how many collectives so far
+    bool is_split = false;           // one has begun and not ended
+    InstanceKey split;
+  };
   struct RankState {
     std::unique_ptr<RankReader> reader;
     std::unique_ptr<Decoder> decoder;
-    std::unordered_map<SignatureId, Request> requests;
+    MessageId first_incoming = kNoMessage, last_incoming = kNoMessage;  // in the order of sends
+    uint64_t newest_sent = 0;  // of the messages that it has posted receives for
+    bool has_matched = false;
     std::unordered_map<int64_t, MessageId> matched;     // by message object: what MPI_Mprobe took
     std::unordered_map<CommKey, uint64_t> collectives;  // how many so far
     std::unordered_map<CommKey, uint64_t> persistent_made;  // the same, persistent ones
     std::unordered_map<int64_t, uint64_t> windows;          // by win#N: which
     std::unordered_map<uint64_t, uint64_t> fences;          // how many so far
     std::unordered_map<uint64_t, Epoch> epochs;
-    std::deque<MessageId> incoming;  // in the order in which they were sent
-    uint64_t newest_sent = 0;        // of the messages that it has posted receives for
-    bool has_matched = false;
-    bool is_here = false;  // the trace has calls of it
+    std::unordered_map<int64_t, File> files;            // by file#N
+    std::unordered_map<CommKey, uint64_t> opens, made;  // how many so far
   };
   struct LocationState {
     std::unique_ptr<LookAhead> calls;
@@ -80,26 +77,26 @@ class Sweep {
     uint64_t recorded_end = 0;    // of the call before
     uint64_t end_of_last = 0;     // the same, repaired
     uint64_t shift = 0;           // how much later than recorded
-    uint64_t first_begin = 0, start_ns = 0, finish_ns = 0;
-    uint64_t useful = 0;
-    uint64_t ideal = 0, ideal_finish = 0;
+    uint64_t first_begin = 0;
+    uint64_t useful = 0, ideal = 0;
+    uint64_t finish_ns = 0, ideal_finish = 0;
     NodeId node = kNoNode, last_node = kNoNode;
-    uint64_t serial = 0;  // of the last time that it was held
-    bool has_begun = false, is_held = false, gave_up = false;
-    bool has_started = false, has_finished = false;     // MPI_Init, MPI_Finalize
     MessageId send = kNoMessage, receive = kNoMessage;  // of a blocking call
-    std::vector<MessageId> completes;                   // MPI_Win_wait: what it waits for
-    InstanceKey instance;
+    bool has_begun = false, is_held = false, gave_up = false;
+    bool has_finished = false;  // MPI_Finalize
     bool in_instance = false;
+    InstanceKey instance;
+    uint64_t serial = 0;  // of the last time that it was held
+    uint64_t start_ns = 0;
+    std::vector<MessageId> completes;  // MPI_Win_wait: what it waits for
   };
-  enum class EventKind : uint8_t { kBegin, kEnd, kTimeout };
-  struct Event {
+  // Ends the holding of a location, if it is still the one that `serial` names.
+  struct Timeout {
     uint64_t time = 0;
-    EventKind kind = EventKind::kBegin;
     uint32_t location = 0;
     uint64_t serial = 0;
-    bool operator>(const Event& o) const {
-      return std::tie(time, kind, location) > std::tie(o.time, o.kind, o.location);
+    bool operator>(const Timeout& o) const {
+      return time != o.time ? time > o.time : location > o.location;
     }
   };
   // Something that a call could not end before.
@@ -111,6 +108,7 @@ class Sweep {
   };
 
   // sweep.cc
+  void fetch_next() const;
   void advance(uint32_t location);
   void begin(uint32_t location);
   void end(uint32_t location);
@@ -118,10 +116,12 @@ class Sweep {
   void measure_begin(LocationState& l);
   void measure_end(LocationState& l);
   void hold(uint32_t location);
+  bool is_over(const Timeout& timeout) const;
+  void end_patience();
   void wake(uint32_t location);
   void emit(LocationState& l);
   void add_wait(LocationState& l, const Release& release, uint64_t from, uint64_t to);
-  void add_severity(const LocationState& l, Pattern pattern, uint64_t ns);
+  static void add_severity(const LocationState& l, Pattern pattern, uint64_t ns);
 
   // sweep_messages.cc
   MessageId begin_send(uint32_t location, const MessageEnd& end, uint64_t parts);
@@ -130,19 +130,20 @@ class Sweep {
   void now_posted(uint32_t location, Message& message);
   void begin_message(uint32_t location);
   void begin_start(uint32_t location);
-  void post_request(uint32_t location, SignatureId id, Request& request);
+  void post_request(uint32_t location, Op& op);
   void begin_ready(uint32_t location);
   void begin_cancel(uint32_t location);
-  MessageEnd resolved(const LocationState& l, SignatureId request, const Op& op);
+  MessageEnd resolved(const LocationState& l, const Op& op);
   bool needs_message(uint32_t location, MessageId id);
   bool needs_receive(uint32_t location, MessageId id);
   bool collect_messages(uint32_t location);
   bool collect_requests(uint32_t location);
+  void collect_in_vain(LocationState& l);
   void collect_send(LocationState& l, MessageId id);
   void collect_receive(MessageId id);
   void mark_received(LocationState& l);
   void drop_messages(LocationState& l);
-  void finish_request(LocationState& l, const RequestUse& use);
+  void finish_request(LocationState& l, RequestUse& use);
   bool is_wrong_order(const LocationState& l, const Message& message);
 
   // sweep_collectives.cc
@@ -152,16 +153,33 @@ class Sweep {
   bool collect_collective(uint32_t location, const InstanceKey& key, const Op& op, bool blocking);
   void leave(LocationState& l, const InstanceKey& key, const Op& op, bool blocking);
 
+  void take_part(uint32_t location, const InstanceKey& key);
+  LastEntry lower_ranks(const Instance& instance, const Op& op) const;
+  void release(const LocationState& l, const LastEntry& needed, Pattern pattern);
+
+  // sweep_others.cc
+  void begin_other(uint32_t location);
+  void begin_file(uint32_t location);
+  bool collect_file(uint32_t location, Instance& instance, const Op& op, bool blocking);
+  bool collect_neighbours(const Instance& instance, const Op& op, LastEntry& needed);
+  void leave_neighbours(const LocationState& l, const Instance& instance, const Op& op);
+  void sources_of(const Op& op);
+
   // sweep_windows.cc
   void begin_window(uint32_t location);
   void collect_window(uint32_t location);
   void end_window(uint32_t location);
   void collect_lock(uint32_t location);
 
+  // The request that `use` is about; nullptr where nothing made it, or it is gone.
+  static Request* request_of(RankState& rank, RequestUse& use) {
+    Op* const op = use.maker != nullptr ? use.maker : rank.decoder->maker(use);
+    return op != nullptr && op->made.exists ? &op->made : nullptr;
+  }
   // Whether the trace has calls of it.
   bool is_here(Rank rank) const {
-    return rank >= 0 && static_cast<size_t>(rank) < ranks_.size() &&
-           ranks_[static_cast<size_t>(rank)].is_here;
+    return rank >= 0 && static_cast<size_t>(rank) < is_here_.size() &&
+           is_here_[static_cast<size_t>(rank)] != 0;
   }
   RankState& rank_of(const LocationState& l) { return ranks_[static_cast<size_t>(l.rank)]; }
 
@@ -174,17 +192,21 @@ class Sweep {
   MessageTable messages_;
   InstanceTable instances_;
   Synchronisations synchronisations_;
+  Topologies topologies_;
   std::vector<RankState> ranks_;
+  std::vector<uint8_t> is_here_;  // by rank
   std::vector<LocationState> locations_;
   std::vector<LocationName> names_;
   uint64_t ranks_here_ = 0;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  EventQueue events_;
+  std::vector<Timeout> timeouts_;  // a heap
   uint64_t now_ = 0;
   std::unordered_map<uint64_t, std::deque<Lock>> locks_;  // by window
   // What the call that ends now waited for; scratch.
   std::vector<Release> releases_;
   std::vector<MessageId> received_;
-  std::vector<MessageId> sent_;  // that had to wait for their receives
+  std::vector<MessageId> sent_;   // that had to wait for their receives
+  std::vector<int64_t> sources_;  // ranks of a neighbourhood
   uint64_t ideal_ = 0;
   bool has_completion_ = false;
   uint64_t first_left_ = 0;
@@ -192,10 +214,6 @@ class Sweep {
   bool in_vain_ = false;
   Pattern in_vain_pattern_ = Pattern::kAll;
 
-  struct Total {
-    uint64_t ns = 0, count = 0;
-  };
-  std::map<std::tuple<Pattern, PlaceId, Rank>, Total> totals_;
   std::vector<RankTime> rank_times_;
   Counts counts_;
 };

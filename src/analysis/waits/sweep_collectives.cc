@@ -23,6 +23,8 @@ Pattern wait_pattern(CollectiveKind kind) {
     case CollectiveKind::kFinalize: return Pattern::kFinalizeImbalance;
     case CollectiveKind::kWindow: return Pattern::kWaitAtWindow;
     case CollectiveKind::kFence: return Pattern::kWaitAtFence;
+    case CollectiveKind::kNeighbours: return Pattern::kLateNeighbour;
+    case CollectiveKind::kFile: return Pattern::kWaitAtCollectiveIo;
     case CollectiveKind::kNxN: break;
   }
   return Pattern::kWaitAtNxN;
@@ -41,36 +43,46 @@ void Sweep::begin_collective(uint32_t location) {
   LocationState& l = locations_[location];
   const Op& op = *l.current.op;
   RankState& rank = rank_of(l);
-  const Signature& signature = *l.current.call.signature;
+  const Value* win = op.signature->find("win");
   uint64_t window = 0;
-  const Value* win = signature.find("win");
   if (win != nullptr && op.collective == CollectiveKind::kFence) {
     const auto known = rank.windows.find(win->at_entry().number);
     if (known == rank.windows.end()) return;  // made before recording began
     window = known->second;
   }
-  if (op.is_persistent) {  // its n-th start is the n-th of all members
-    Request& request = rank.requests[signature.id] = Request();
-    request.op = &op;
-    request.is_collective = true;
-    request.persistent_stream = 1 + rank.persistent_made[op.comm.key]++;
-    return;
-  }
+  if (op.is_persistent) return take_part(location, {});
   const InstanceKey key = next_instance(rank, op, window);
-  enter(location, key, op);
-  if (op.makes_request) {
-    Request& request = rank.requests[signature.id] = Request();
-    request.op = &op;
-    request.is_collective = request.is_active = true;
-    request.instance = key;
-    return;
-  }
-  l.instance = key;
-  l.in_instance = true;
+  take_part(location, key);
   const Instance* instance = instances_.find(key);
   if (op.collective == CollectiveKind::kWindow && win != nullptr && instance != nullptr &&
       win->at_exit().is_object())
     rank.windows[win->at_exit().number] = instance->number;
+}
+
+// Enters it now, or, of a persistent request, with each start.
+void Sweep::take_part(uint32_t location, const InstanceKey& key) {
+  LocationState& l = locations_[location];
+  Op& op = *l.current.op;
+  if (op.is_persistent) {  // its n-th start is the n-th of all members
+    op.made = Request();
+    op.made.exists = op.made.is_collective = true;
+    op.made.persistent_stream = 1 + rank_of(l).persistent_made[op.comm.key]++;
+    return;
+  }
+  enter(location, key, op);
+  if (op.topology != nullptr) {
+    const Instance* instance = instances_.find(key);
+    topologies_.note(*op.topology,
+                     instance != nullptr && instance->all.count >= instance->expected);
+  }
+  if (op.makes_request) {
+    op.made = Request();
+    op.made.exists = op.made.is_collective = op.made.is_active = true;
+    op.made.instance = key;
+    return;
+  }
+  l.instance = key;
+  l.in_instance = true;
 }
 
 void Sweep::enter(uint32_t location, const InstanceKey& key, const Op& op) {
@@ -88,14 +100,23 @@ void Sweep::enter(uint32_t location, const InstanceKey& key, const Op& op) {
         op.comm.comm.is_inter ? op.comm.comm.remote_size() : instance->expected - 1;
   }
   if (op.role == Role::kLeaf) add(instance->leaves);
-  if (op.collective == CollectiveKind::kScan) {
+  if (op.collective == CollectiveKind::kScan || op.other == OtherCall::kOrdered ||
+      op.other == OtherCall::kOrderedBegin) {
     Instance::Member member;
     member.position = op.comm.comm.me;
     add(member.entry);
     instance->members.push_back(member);
   }
+  if (op.collective == CollectiveKind::kNeighbours) {
+    LastEntry entry;
+    add(entry);
+    instances_.add_neighbour(*instance, op.comm.comm.me, entry);
+    counts_.unknown_topologies += topologies_.knows(op.comm.key) ? 0 : 1;
+  }
   synchronisations_.member(l.rank, key.comm);
-  if (is_for_all(op.collective) && instance->all.count >= instance->expected)
+  const bool binds_all =
+      is_for_all(op.collective) || (op.collective == CollectiveKind::kFile && !instance->is_loose);
+  if (binds_all && instance->all.count >= instance->expected)
     synchronisations_.all(key.comm, instance->all.begin);
   // Whom this entry does not help stays asleep: n ranks that wait would look n times each.
   const bool is_last = instance->all.count >= instance->expected;
@@ -112,6 +133,8 @@ bool Sweep::collect_collective(uint32_t location, const InstanceKey& key, const 
   LocationState& l = locations_[location];
   Instance* instance = instances_.find(key);
   if (instance == nullptr) return true;
+  if (op.collective == CollectiveKind::kFile)
+    return collect_file(location, *instance, op, blocking);
   LastEntry needed;
   bool ready = true;
   if (is_for_all(op.collective)) {
@@ -124,24 +147,17 @@ bool Sweep::collect_collective(uint32_t location, const InstanceKey& key, const 
     needed = instance->root;
     ready = needed.count > 0;
   } else if (op.collective == CollectiveKind::kScan) {
-    for (const Instance::Member& member : instance->members) {
-      if (member.position >= op.comm.comm.me) continue;
-      ++needed.count;
-      if (needed.count == 1 || member.entry.begin >= needed.begin)
-        needed.begin = member.entry.begin, needed.node = member.entry.node;
-      needed.ideal = std::max(needed.ideal, member.entry.ideal);
-    }
+    needed = lower_ranks(*instance, op);
     ready = needed.count >= static_cast<uint64_t>(std::max<int64_t>(op.comm.comm.me, 0));
+  } else if (op.collective == CollectiveKind::kNeighbours) {
+    ready = collect_neighbours(*instance, op, needed);
   }
   if (!ready && !l.gave_up) {
     instance->held.push_back(location);
     return false;
   }
   if (needed.count == 0) return true;
-  // Its own entry last: nobody to wait for.
-  if (needed.node != l.node)
-    releases_.push_back({needed.begin, wait_pattern(op.collective), needed.node});
-  ideal_ = std::max(ideal_, needed.ideal);
+  release(l, needed, wait_pattern(op.collective));
   const bool has_completion =
       op.collective == CollectiveKind::kNxN || op.collective == CollectiveKind::kBarrier;
   if (blocking && has_completion && instance->has_left) {
@@ -151,6 +167,20 @@ bool Sweep::collect_collective(uint32_t location, const InstanceKey& key, const 
                                                             : Pattern::kNxNCompletion;
   }
   return true;
+}
+
+LastEntry Sweep::lower_ranks(const Instance& instance, const Op& op) const {
+  LastEntry out;
+  for (const Instance::Member& member : instance.members)
+    if (member.position < op.comm.comm.me) out.add(member.entry);
+  return out;
+}
+
+void Sweep::release(const LocationState& l, const LastEntry& needed, Pattern pattern) {
+  if (needed.count == 0) return;
+  // Its own entry last: nobody to wait for.
+  if (needed.node != l.node) releases_.push_back({needed.begin, pattern, needed.node});
+  ideal_ = std::max(ideal_, needed.ideal);
 }
 
 void Sweep::leave(LocationState& l, const InstanceKey& key, const Op& op, bool blocking) {
@@ -174,6 +204,8 @@ void Sweep::leave(LocationState& l, const InstanceKey& key, const Op& op, bool b
     synchronisations_.pair(l.rank, std::max(l.begin, instance->leaves.begin), last,
                            instance->leaves.begin);
   }
+  if (op.collective == CollectiveKind::kNeighbours) leave_neighbours(l, *instance, op);
+  if (op.other == OtherCall::kSplitBegin || op.other == OtherCall::kOrderedBegin) return;
   instances_.leave(key);
 }
 

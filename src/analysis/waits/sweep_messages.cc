@@ -32,7 +32,12 @@ MessageId Sweep::begin_send(uint32_t location, const MessageEnd& end, uint64_t p
   message.is_synchronous = end.is_synchronous;
   if (parts == 0) now_sent(location, message, key);
   messages_.use(id);  // of the receiver's list
-  ranks_[static_cast<size_t>(end.peer)].incoming.push_back(id);
+  RankState& receiver = ranks_[static_cast<size_t>(end.peer)];
+  if (receiver.first_incoming == kNoMessage)
+    receiver.first_incoming = id;
+  else
+    messages_.at(receiver.last_incoming).next_incoming = id;
+  receiver.last_incoming = id;
   return id;
 }
 
@@ -96,13 +101,12 @@ void Sweep::now_posted(uint32_t location, Message& message) {
 }
 
 // What a receive that asked for any message took, as the look ahead found it.
-MessageEnd Sweep::resolved(const LocationState& l, SignatureId request, const Op& op) {
+MessageEnd Sweep::resolved(const LocationState& l, const Op& op) {
   MessageEnd end = op.receive;
   if (end.peer == kNobody || end.is_known()) return end;
   for (const RequestUse& use : l.current.taken) {
-    if (use.request != request) continue;
-    const Signature& made_by = ranks_[static_cast<size_t>(l.rank)].reader->signature(request);
-    const Value* comm = made_by.find("comm");
+    if (use.request != op.signature->id) continue;
+    const Value* comm = op.signature->find("comm");
     const DefinitionId id = comm != nullptr && comm->is_object() ? comm->id : kNoDefinition;
     const Rank peer = comms_.view(id, l.rank).comm.peer(use.source);
     end.peer = peer < 0 ? kNobody : peer;
@@ -111,27 +115,26 @@ MessageEnd Sweep::resolved(const LocationState& l, SignatureId request, const Op
   return end;
 }
 
-void Sweep::post_request(uint32_t location, SignatureId id, Request& request) {
+void Sweep::post_request(uint32_t location, Op& op) {
   LocationState& l = locations_[location];
-  const Op& op = *request.op;
+  Request& request = op.made;
   request.is_active = true;
   if (op.action == Action::kSend || op.action == Action::kSendReceive)
     request.send = begin_send(location, op.send, op.is_partitioned ? op.partitions : 0);
   if (op.action == Action::kReceive || op.action == Action::kSendReceive)
-    request.receive = begin_receive(location, resolved(l, id, op), true);
+    request.receive = begin_receive(location, resolved(l, op), true);
 }
 
 void Sweep::begin_message(uint32_t location) {
   LocationState& l = locations_[location];
-  const Op& op = *l.current.op;
-  RankState& rank = rank_of(l);
-  const SignatureId id = l.current.call.signature->id;
+  Op& op = *l.current.op;
   if (op.makes_request && op.action != Action::kMatchedReceive) {
-    Request& request = rank.requests[id] = Request();
-    request.op = &op;
-    if (!op.is_persistent) post_request(location, id, request);
+    op.made = Request();
+    op.made.exists = true;
+    if (!op.is_persistent) post_request(location, op);
     return;
   }
+  RankState& rank = rank_of(l);
   switch (op.action) {
     case Action::kSendReceive:
       l.send = begin_send(location, op.send, 0);
@@ -150,10 +153,9 @@ void Sweep::begin_message(uint32_t location) {
       if (taken == rank.matched.end()) break;
       now_posted(location, messages_.at(taken->second));
       if (op.makes_request) {
-        Request& request = rank.requests[id] = Request();
-        request.op = &op;
-        request.is_active = true;
-        request.receive = taken->second;
+        op.made = Request();
+        op.made.exists = op.made.is_active = true;
+        op.made.receive = taken->second;
       } else {
         l.receive = taken->second;
       }
@@ -167,20 +169,19 @@ void Sweep::begin_message(uint32_t location) {
 void Sweep::begin_start(uint32_t location) {
   LocationState& l = locations_[location];
   RankState& rank = rank_of(l);
-  for (const RequestUse& use : l.current.op->requests) {
-    const auto known = rank.requests.find(use.request);
-    if (known == rank.requests.end()) {
+  for (RequestUse& use : l.current.op->requests) {
+    Request* const request = request_of(rank, use);
+    if (request == nullptr) {
       ++counts_.unknown_requests;
       continue;
     }
-    Request& request = known->second;
-    if (!request.is_collective) {
-      post_request(location, use.request, request);
+    if (!request->is_collective) {
+      post_request(location, *use.maker);
       continue;
     }
-    request.is_active = true;
-    request.instance = {request.op->comm.key, request.persistent_stream, request.starts++};
-    enter(location, request.instance, *request.op);
+    request->is_active = true;
+    request->instance = {use.maker->comm.key, request->persistent_stream, request->starts++};
+    enter(location, request->instance, *use.maker);
   }
 }
 
@@ -188,14 +189,14 @@ void Sweep::begin_start(uint32_t location) {
 void Sweep::begin_ready(uint32_t location) {
   LocationState& l = locations_[location];
   RankState& rank = rank_of(l);
-  for (const RequestUse& use : l.current.op->requests) {
-    const auto known = rank.requests.find(use.request);
-    if (known == rank.requests.end() || known->second.send == kNoMessage) continue;
-    Message& message = messages_.at(known->second.send);
+  for (RequestUse& use : l.current.op->requests) {
+    const Request* const request = request_of(rank, use);
+    if (request == nullptr || request->send == kNoMessage) continue;
+    Message& message = messages_.at(request->send);
     const uint64_t parts = std::min(message.parts_left, l.current.op->partitions);
     message.parts_left -= parts;
     if (message.parts_left > 0 || message.is_sent) continue;
-    const MessageEnd& end = known->second.op->send;
+    const MessageEnd& end = use.maker->send;
     now_sent(location, message, channel(end.comm, l.rank, end.peer, end.tag));
   }
 }
@@ -204,13 +205,13 @@ void Sweep::begin_ready(uint32_t location) {
 // sent by then did not hear of the cancellation.
 void Sweep::begin_cancel(uint32_t location) {
   RankState& rank = rank_of(locations_[location]);
-  for (const RequestUse& use : locations_[location].current.op->requests) {
-    const auto known = rank.requests.find(use.request);
-    if (known == rank.requests.end() || known->second.receive == kNoMessage) continue;
-    const MessageId id = known->second.receive;
+  for (RequestUse& use : locations_[location].current.op->requests) {
+    Request* const request = request_of(rank, use);
+    if (request == nullptr || request->receive == kNoMessage) continue;
+    const MessageId id = request->receive;
     const Message message = messages_.at(id);
     if (message.send_node != kNoNode) continue;
-    known->second.receive = kNoMessage;
+    request->receive = kNoMessage;
     messages_.forget(channel(message.comm, message.sender, message.receiver, message.tag), id);
   }
 }
@@ -264,46 +265,48 @@ bool Sweep::collect_messages(uint32_t location) {
 bool Sweep::collect_requests(uint32_t location) {
   LocationState& l = locations_[location];
   RankState& rank = rank_of(l);
+  Op& op = *l.current.op;
   bool ready = true;
-  for (const RequestUse& use : l.current.op->requests) {
-    const auto known = rank.requests.find(use.request);
-    if (known == rank.requests.end()) continue;
-    Request& request = known->second;
-    if (!request.is_active) continue;
-    if (request.is_collective)
-      ready = collect_collective(location, request.instance, *request.op, false) && ready;
+  for (RequestUse& use : op.requests) {
+    const Request* const request = request_of(rank, use);
+    if (request == nullptr || !request->is_active) continue;
+    if (request->is_collective)
+      ready = collect_collective(location, request->instance, *use.maker, false) && ready;
     else
-      ready = needs_message(location, request.receive) && needs_receive(location, request.send) &&
+      ready = needs_message(location, request->receive) && needs_receive(location, request->send) &&
               ready;
   }
   if (!ready && !l.gave_up) return false;
-  for (const RequestUse& use : l.current.op->requests) {
-    const auto known = rank.requests.find(use.request);
-    if (known == rank.requests.end()) {
+  for (RequestUse& use : op.requests) {
+    const Request* const request = request_of(rank, use);
+    if (request == nullptr) {
       // Requests of other kinds (MPI_Rput, MPI_Comm_idup, of files) wait for nobody that is known.
-      const Action made_by = rank.decoder->op_of(use.request).action;
+      const Action made_by = use.maker == nullptr ? Action::kNothing : use.maker->action;
       const bool is_ours = made_by == Action::kSend || made_by == Action::kReceive ||
                            made_by == Action::kSendReceive || made_by == Action::kCollective;
       counts_.unknown_requests += is_ours ? 1 : 0;
       continue;
     }
-    if (!known->second.is_active || known->second.is_collective) continue;
-    collect_send(l, known->second.send);
-    collect_receive(known->second.receive);
+    if (!request->is_active || request->is_collective) continue;
+    collect_send(l, request->send);
+    collect_receive(request->receive);
   }
-  // A test in vain: all of it was spent waiting, if what it asked for was not there at its end.
-  for (const SignatureId id : l.current.op->in_vain) {
-    const auto known = rank.requests.find(id);
-    if (known == rank.requests.end() || !known->second.is_active) continue;
-    const Request& request = known->second;
-    const bool is_open = request.receive != kNoMessage
-                             ? !messages_.at(request.receive).is_sent
-                             : request.op->action == Action::kReceive &&
-                                   request.op->receive.peer != kNobody &&
-                                   !request.op->receive.is_known();  // and never completed
+  collect_in_vain(l);
+  return true;
+}
+
+// A test in vain: all of it was spent waiting, if what it asked for was not there at its end.
+void Sweep::collect_in_vain(LocationState& l) {
+  for (RequestUse& use : l.current.op->in_vain) {
+    const Request* const request = request_of(rank_of(l), use);
+    if (request == nullptr || !request->is_active) continue;
+    const Op& op = *use.maker;
+    const bool is_open = request->receive != kNoMessage
+                             ? !messages_.at(request->receive).is_sent
+                             : op.action == Action::kReceive && op.receive.peer != kNobody &&
+                                   !op.receive.is_known();  // and never completed
     if (is_open) in_vain_ = true, in_vain_pattern_ = Pattern::kLateSender;
   }
-  return true;
 }
 
 void Sweep::collect_receive(MessageId id) {
@@ -338,15 +341,15 @@ void Sweep::mark_received(LocationState& l) {
   const Action action = l.current.op->action;
   if (action != Action::kProbe && action != Action::kMatchedProbe)
     for (const MessageId id : received_) messages_.at(id).is_received = true;
-  while (!rank.incoming.empty()) {
-    const MessageId front = rank.incoming.front();
+  while (rank.first_incoming != kNoMessage) {
+    const MessageId front = rank.first_incoming;
     if (!messages_.at(front).is_received) break;
-    rank.incoming.pop_front();
+    rank.first_incoming = messages_.at(front).next_incoming;
     messages_.drop(front);
   }
   for (Release& release : releases_) {
-    if (release.pattern != Pattern::kLateSender || rank.incoming.empty()) continue;
-    const Message& oldest = messages_.at(rank.incoming.front());
+    if (release.pattern != Pattern::kLateSender || rank.first_incoming == kNoMessage) continue;
+    const Message& oldest = messages_.at(rank.first_incoming);
     if (oldest.is_sent && oldest.sent_ns < release.time)
       release.pattern = Pattern::kLateSenderWrongOrder;
   }
@@ -371,24 +374,21 @@ void Sweep::drop_messages(LocationState& l) {
   }
 }
 
-void Sweep::finish_request(LocationState& l, const RequestUse& use) {
-  RankState& rank = rank_of(l);
-  const auto known = rank.requests.find(use.request);
-  if (known == rank.requests.end()) return;
-  Request& request = known->second;
-  if (request.is_active) {
+void Sweep::finish_request(LocationState& l, RequestUse& use) {
+  Request* const request = request_of(rank_of(l), use);
+  if (request == nullptr) return;
+  const bool freed = l.current.op->action == Action::kFree;
+  if (request->is_active) {
     // What is freed while it is under way ends unseen; its message may still be received.
-    const bool freed = l.current.op->action == Action::kFree;
-    if (request.is_collective) leave(l, request.instance, *request.op, false);
-    if (freed && request.receive != kNoMessage) messages_.at(request.receive).is_received = true;
-    for (MessageId* id : {&request.send, &request.receive}) {
+    if (request->is_collective) leave(l, request->instance, *use.maker, false);
+    if (freed && request->receive != kNoMessage) messages_.at(request->receive).is_received = true;
+    for (MessageId* id : {&request->send, &request->receive}) {
       if (*id != kNoMessage) messages_.drop(*id);
       *id = kNoMessage;
     }
-    request.is_active = false;
+    request->is_active = false;
   }
-  if (!request.op->is_persistent || l.current.op->action == Action::kFree)
-    rank.requests.erase(known);
+  if (!use.maker->is_persistent || freed) request->exists = false;
 }
 
 }  // namespace refrain::analysis::waits

@@ -3,11 +3,11 @@
 
 #include <array>
 #include <cstdint>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analysis/waits/comms.h"
+#include "analysis/waits/flat_map.h"
 
 namespace refrain::analysis::waits {
 
@@ -23,6 +23,7 @@ class Synchronisations {
   }
   // All ranks of a communicator, at `ns`; told once, by the rank `me`, and noted for each.
   void all(CommKey comm, uint64_t ns) {
+    if (comm >= comms_.size()) comms_.resize(size_t{comm} + 1);
     Recent& recent = comms_[comm];
     if (recent.last == ns) return;
     recent.before = recent.last;
@@ -47,18 +48,17 @@ class Synchronisations {
   Since last(Rank a, Rank b, uint64_t until, const CommTable& comms) const {
     Since out;
     const bool swapped = a > b;
-    const auto known = pairs_.find(static_cast<uint64_t>(swapped ? b : a) << 32 |
-                                   static_cast<uint64_t>(swapped ? a : b));
-    if (known != pairs_.end()) {
-      const Times& t = known->second;
+    const Times* known = pairs_.find(static_cast<uint64_t>(swapped ? b : a) << 32 |
+                                     static_cast<uint64_t>(swapped ? a : b));
+    if (known != nullptr) {
+      const Times& t = *known;
       out = swapped ? Since{t.b, t.a} : Since{t.a, t.b};
       if (out.a > until) out = {};
     }
     for (const CommKey comm : by_rank_[static_cast<size_t>(a)]) {
-      const auto recent = comms_.find(comm);
-      if (recent == comms_.end() || !comms.has_member(comm, b)) continue;
-      const uint64_t ns =
-          recent->second.last <= until ? recent->second.last : recent->second.before;
+      if (comm >= comms_.size() || !comms.has_member(comm, b)) continue;
+      const Recent& recent = comms_[comm];
+      const uint64_t ns = recent.last <= until ? recent.last : recent.before;
       if (ns <= until && ns > out.a) out = {ns, ns};
     }
     return out;
@@ -72,8 +72,8 @@ class Synchronisations {
   struct Recent {
     uint64_t last = 0, before = 0;
   };
-  std::unordered_map<uint64_t, Times> pairs_;
-  std::unordered_map<CommKey, Recent> comms_;
+  FlatMap<uint64_t, Times> pairs_;
+  std::vector<Recent> comms_;  // by key
   std::vector<std::vector<CommKey>> by_rank_;
 };
 

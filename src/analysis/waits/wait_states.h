@@ -82,10 +82,11 @@ struct Counts {
   uint64_t calls = 0;
   uint64_t messages = 0, collectives = 0, waits = 0;
   uint64_t unmatched_sends = 0, unmatched_receives = 0, incomplete_collectives = 0;
-  uint64_t unknown_messages = 0;  // wildcard receives whose message the trace does not tell
-  uint64_t other_world = 0;       // messages with processes that are not in the trace
-  uint64_t unknown_requests = 0;  // completed, and never made
-  uint64_t unknown_groups = 0;    // epochs of one-sided communication with a group not known
+  uint64_t unknown_messages = 0;    // wildcard receives whose message the trace does not tell
+  uint64_t other_world = 0;         // messages with processes that are not in the trace
+  uint64_t unknown_requests = 0;    // completed, and never made
+  uint64_t unknown_topologies = 0;  // calls of neighbourhoods that the trace does not tell
+  uint64_t unknown_groups = 0;      // epochs of one-sided communication with a group not known
   // Arrived before they were sent, or their synchronous send returned before they could.
   uint64_t repaired_messages = 0;
   uint64_t repaired_ns_most = 0;  // by how much, at most

@@ -1,0 +1,35 @@
+// What a request stands for between the call that makes it and the one that completes it.
+#pragma once
+
+#include <cstdint>
+
+#include "analysis/waits/comms.h"
+
+namespace refrain::analysis::waits {
+
+using MessageId = uint32_t;
+inline constexpr MessageId kNoMessage = UINT32_MAX;
+
+// The n-th collective of a communicator. `stream` tells its ordinary ones (0) from those of a
+// persistent request (1 + how many such requests were made before), of a window and of a file, from
+// those that open files, and from those that make it.
+struct InstanceKey {
+  CommKey comm = kNoComm;
+  uint64_t stream = 0, number = 0;
+  bool operator==(const InstanceKey&) const = default;
+};
+inline constexpr uint64_t kWindowStreams = uint64_t{1} << 32;
+inline constexpr uint64_t kFileStreams = uint64_t{1} << 33;
+inline constexpr uint64_t kOpenStream = UINT64_MAX, kMakerStream = UINT64_MAX - 1;
+
+// A signature that makes a request makes one at a time: a second request that is open meanwhile has
+// a signature of its own. So there is one of these for each, beside what it does (Op::made).
+struct Request {
+  MessageId send = kNoMessage, receive = kNoMessage;
+  bool exists = false;  // made and not yet gone
+  bool is_active = false, is_collective = false;
+  InstanceKey instance;
+  uint64_t persistent_stream = 0, starts = 0;
+};
+
+}  // namespace refrain::analysis::waits
