@@ -44,7 +44,7 @@ def one_line(test, done, *statuses):
     lines = text.splitlines()
     test.assertEqual(len(lines), 1, what)
     test.assertTrue(lines[0].startswith("refrain"), what)
-    test.assertLess(len(lines[0]), 400, what)
+    test.assertLess(len(lines[0]), 480, what)
     return lines[0]
 
 
