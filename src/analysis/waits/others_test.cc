@@ -118,6 +118,17 @@ TEST_F(OtherWaits, GraphsGiveTheirEdges) {
   EXPECT_EQ(by_rank(p.analyse(), Pattern::kLateNeighbour), (List{100, 200, 0, 0}));
 }
 
+// A file may say anything.
+TEST_F(OtherWaits, AnIndexOfAGraphThatMakesNoSenseIsNotFollowed) {
+  ShapeWriter graph = p.simple("MPI_Graph_create", {p.world});
+  graph.integer(4);
+  put(graph, {-(int64_t{1} << 60), int64_t{1} << 60, -5, 3});
+  put(graph, {1, 0, 7, -9});
+  together(graph.integer(0).object(made), 10);
+  round(exchange("MPI_Neighbor_allgather", made), {100, 200, 400, 900}, {210, 410, 420, 950});
+  EXPECT_LE(p.analyse().ns_of(Pattern::kLateNeighbour), 800U);
+}
+
 // Each names whom it hears from: all from rank 3, which hears from nobody.
 TEST_F(OtherWaits, AdjacentEdgesAreThoseThatComeIn) {
   for_all([&](Rank r) {

@@ -1,5 +1,7 @@
 #include "analysis/waits/topologies.h"
 
+#include <algorithm>
+
 #include "analysis/payload.h"
 
 namespace refrain::analysis::waits {
@@ -136,9 +138,9 @@ bool Topologies::sources(CommKey comm, int64_t me, std::vector<int64_t>& out) co
     // Edges of rank i end at index[i]. A graph for these calls is symmetric.
     const auto i = static_cast<size_t>(me);
     if (i >= topology.dims.size()) return true;
-    const int64_t most = static_cast<int64_t>(topology.edges.size());
-    for (int64_t e = i == 0 ? 0 : topology.dims[i - 1]; e < topology.dims[i] && e < most; ++e)
-      if (e >= 0) out.push_back(topology.edges[static_cast<size_t>(e)]);
+    const int64_t end = std::min(topology.dims[i], static_cast<int64_t>(topology.edges.size()));
+    for (int64_t e = i == 0 ? 0 : std::max<int64_t>(topology.dims[i - 1], 0); e < end; ++e)
+      out.push_back(topology.edges[static_cast<size_t>(e)]);
     return true;
   }
   const auto listed = topology.sources.find(me);
