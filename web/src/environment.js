@@ -3,7 +3,7 @@ import { h, section } from './dom.js';
 import * as format from './format.js';
 
 // Shown in their own way, or elsewhere.
-const kOwn = new Set(['groups', 'losses', 'recorder_cost', 'hosts', 'times', 'segments']);
+const kOwn = new Set(['groups', 'losses', 'recorder_cost', 'hosts', 'times', 'segments', 'plain_trace']);
 const kTexts = { duration_ns: format.duration, in_mpi_ns: format.duration, outside_ns: format.duration,
   file_bytes: format.bytes, calls: format.count };
 
@@ -31,6 +31,9 @@ export function environmentSection(data) {
   if (info.times) rows.push(['times', `${format.bytes(info.times.bytes)} for ${format.count(info.times.calls)} calls`]);
   if (info.segments) rows.push(['segments', `${info.segments.method}: ${format.count(info.segments.representatives)} ` +
     `representatives of ${format.count(info.segments.segments)} segments`]);
+  const plain = info.plain_trace;
+  if (plain) rows.push(['conventional trace', `${format.bytes(plain.bytes)} in ${format.count(plain.flushes)} flushes of ` +
+    `${format.bytes(plain.buffer_bytes)}, ${plain.write ? format.duration(plain.write_ns) : 'thrown away'}`]);
   for (const loss of info.losses)
     rows.push(['loss', `${loss.reason}${loss.calls ? `, ${format.count(loss.calls)} calls` : ''}` +
       `${loss.rank !== undefined ? `, rank ${loss.rank}` : ''}${loss.detail ? `: ${loss.detail}` : ''}`]);

@@ -50,9 +50,8 @@ export class Graph {
     this.grid = gridPlaces(data, this.json.nodes, this.json.block);
     this.metric = 'bytes';
     this.readEdges(data, from);
-    // A torus of three dimensions is a tangle to any layout that only knows its edges.
-    const { grid } = data.json;
-    this.setLayout(this.grid && grid.dims.length > 2 && (grid.periods || []).includes(true) ? 'grid' : 'own');
+    // A torus is a tangle to any layout that only knows its edges; a ring is not.
+    this.setLayout(this.grid && data.json.grid.dims.length > 1 ? 'grid' : 'own');
     this.view = { x: 0, y: 0, zoom: 1 };
     this.chosen = -1;
     this.text = h('p', { class: 'exact', role: 'status' });
