@@ -40,14 +40,13 @@ void put_runs(const std::vector<Json>& runs, std::string& out) {
                {"messages", 0},
                {"bytes", 0}});
   const Json& first = runs[0];
-  for (size_t i = 0; i < std::min(runs.size(), kMostRuns); ++i) {
+  table.first(kMostRuns, runs.size(), "runs", [&](size_t i) {
     const Json& run = runs[i];
     table.row({std::to_string(i + 1) + " " + code(text(run["file"]), 80), count(run["ranks"]),
                count(run["calls"]), against(run["duration_ns"], first["duration_ns"], duration),
                share(run["verdict"]["mpi_share"]), factor(efficiency(run)), count(run["messages"]),
                against(run["bytes"], first["bytes"], bytes)});
-  }
-  table.more(runs.size() - std::min(runs.size(), kMostRuns), "runs");
+  });
   out += table.text();
 }
 
@@ -67,7 +66,7 @@ void put_functions(const std::vector<Json>& runs, std::string& out) {
     columns.push_back({"time " + std::to_string(i), 0});
   }
   Table table(columns);
-  for (size_t r = 0; r < std::min(order.size(), kMostFunctions); ++r) {
+  table.first(kMostFunctions, order.size(), "functions", [&](size_t r) {
     const auto& of = rows[order[r]];
     const double first = of[0] == nullptr ? 0 : real((*of[0])["time_ns"]);
     std::vector<std::string> cells = {code(order[r])};
@@ -79,8 +78,7 @@ void put_functions(const std::vector<Json>& runs, std::string& out) {
                                 (i > 0 ? change(real((*of[i])["time_ns"]), first) : ""));
     }
     table.row(cells);
-  }
-  table.more(order.size() - std::min(order.size(), kMostFunctions), "functions");
+  });
   out += table.text();
   if (runs.size() > shown) out += fmt::format("The first {} runs.\n", shown);
 }

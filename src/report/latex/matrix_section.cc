@@ -57,12 +57,11 @@ std::string largest(const PairLoads& pairs, size_t block) {
     return block == 1 ? std::to_string(i) : fmt::format("{}--{}", i * block, (i + 1) * block - 1);
   };
   Table table({{"from", 0}, {"to", 0}, {"messages", 0}, {"bytes", 0}, {"time", 0}});
-  for (size_t i = 0; i < std::min(order.size(), kMostPairs); ++i) {
+  table.first(kMostPairs, order.size(), "pairs", [&](size_t i) {
     const auto& [ends, pair] = *order[i];
     table.row({name(ends.first), name(ends.second), count(pair.messages), bytes(pair.bytes),
                duration(pair.ns)});
-  }
-  table.more(order.size() - std::min(order.size(), kMostPairs), "pairs");
+  });
   return table.text();
 }
 

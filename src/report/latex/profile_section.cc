@@ -27,13 +27,12 @@ void put_functions(const Json& rows, std::string& out) {
                {"mean", 0},
                {"max", 0},
                {"bytes", 0}});
-  for (size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
+  table.first(kMostRows, rows.size(), "functions", [&](size_t i) {
     const Json& r = rows[i];
     table.row({code(text(r["call"])), bar(real(r["mpi_share"])), count(r["count"]),
                duration(r["time_ns"]), share(r["mpi_share"]), share(r["run_share"]),
                duration(r["mean_ns"]), duration(r["max_ns"]), bytes(r["bytes"])});
-  }
-  table.more(rows.size() - std::min(rows.size(), kMostRows), "functions");
+  });
   out += "\\subsection*{By function}\n" + table.text();
 }
 
@@ -46,15 +45,14 @@ void put_sites(const Json& rows, std::string& out) {
                {"mean", 0},
                {"max", 0},
                {"bytes", 0}});
-  for (size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
+  table.first(kMostRows, rows.size(), "call sites", [&](size_t i) {
     const Json& r = rows[i];
     std::string site = r["site"].is_null() ? "unknown" : code(text(r["site"]), 60);
     if (!r["in_function"].is_null()) site += " in " + code(text(r["in_function"]), 60);
     table.row({site, code(text(r["call"])), count(r["count"]), duration(r["time_ns"]),
                share(r["mpi_share"]), duration(r["mean_ns"]), duration(r["max_ns"]),
                bytes(r["bytes"])});
-  }
-  table.more(rows.size() - std::min(rows.size(), kMostRows), "call sites");
+  });
   out += "\\subsection*{By call site}\n" + table.text();
 }
 

@@ -93,14 +93,13 @@ std::string size_table(const Json& sizes) {
     return real(a["transfers"]) > real(b["transfers"]);
   });
   Table table({{"kind", 30}, {"size", 0}, {"transfers", 0}, {"bytes", 0}});
-  for (size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
+  table.first(kMostRows, rows.size(), "sizes", [&](size_t i) {
     const Json& r = rows[i];
     const int b = bucket(r);
     const std::string to = b > 1 ? " to " + bytes(begin_of(b) * 2 - 1) : "";
     table.row({kKinds[kind_of(r)].title, bytes(begin_of(b)) + to, count(r["transfers"]),
                bytes(r["bytes"])});
-  }
-  table.more(rows.size() - std::min(rows.size(), kMostRows), "sizes");
+  });
   return table.text();
 }
 

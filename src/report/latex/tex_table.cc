@@ -15,6 +15,13 @@ void Table::row(const std::vector<std::string>& cells) {
   rows_ += "\\tabularnewline\n";
 }
 
+void Table::first(size_t most, size_t count, const std::string& noun,
+                  const std::function<void(size_t)>& put_row) {
+  const size_t shown = std::min(most, count);
+  for (size_t i = 0; i < shown; ++i) put_row(i);
+  more(count - shown, noun);
+}
+
 void Table::more(size_t left_out, const std::string& noun) {
   if (left_out > 0) more_ = fmt::format("and {} more {}", number(count_text(left_out)), noun);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ class Table {
 
   // Cells in LaTeX, as many as there are columns.
   void row(const std::vector<std::string>& cells);
+  // Puts a row for each of the first `most` of `count` things, and counts the others: more().
+  void first(size_t most, size_t count, const std::string& noun,
+             const std::function<void(size_t)>& put_row);
   // "and 12 more NOUN" below; nothing for 0.
   void more(size_t left_out, const std::string& noun);
   // Empty without rows.

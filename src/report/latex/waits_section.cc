@@ -112,13 +112,12 @@ class Writer {
                  {"of all time", 0},
                  {"waits", 0},
                  {"most on rank", 0}});
-    for (size_t i = 0; i < std::min(order.size(), kMostPlaces); ++i) {
+    table.first(kMostPlaces, order.size(), "call paths", [&](size_t i) {
       const auto& [where, sum] = *order[i];
       table.row({title(std::get<0>(where)),
                  path(std::get<1>(where)) + " $>$ " + call(std::get<2>(where)), duration(sum.ns),
                  share_of(sum.ns), count(sum.count), sum.worst()});
-    }
-    table.more(order.size() - std::min(order.size(), kMostPlaces), "call paths");
+    });
     out += "\\subsection*{Where}\n" + table.text();
   }
 
@@ -135,13 +134,12 @@ class Writer {
                  {"kind", 42},
                  {"call", 40},
                  {"number of the call", 0}});
-    for (size_t i = 0; i < std::min(rank.size(), kMostCalls); ++i) {
+    table.first(kMostCalls, rank.size(), "waits", [&](size_t i) {
       const std::string who = std::to_string(rank[i]);
       table.row({thread[i] > 0 ? who + "." + std::to_string(thread[i]) : who, duration(ns[i]),
                  partner[i] < 0 ? "-" : std::to_string(partner[i]), title(pattern[i]),
                  call(function[i]), count(seq[i])});
-    }
-    table.more(rank.size() - std::min(rank.size(), kMostCalls), "waits");
+    });
     out += "\\subsection*{The calls behind it, the longest waits first}\n" + table.text() +
            "Each is shown by " +
            code("refrain dump --rank RANK --from NUMBER --first 1 " + text(data_.json["trace"])) +
@@ -152,13 +150,12 @@ class Writer {
     const Json& delays = json_["delays"];
     if (delays.empty()) return;
     Table table({{"rank", 0}, {"costs", 0}, {"kind", 34}, {"from", 53}, {"to", 53}});
-    for (size_t i = 0; i < std::min(delays.size(), kMostDelays); ++i) {
+    table.first(kMostDelays, delays.size(), "causes", [&](size_t i) {
       const Json& d = delays[i];
       const auto rank = d["rank"].get<int64_t>();
       table.row({rank < 0 ? "not known" : std::to_string(rank), duration(d["ns"]),
                  title(d["pattern"].get<int64_t>()), place(d["from"]), place(d["to"])});
-    }
-    table.more(delays.size() - std::min(delays.size(), kMostDelays), "causes");
+    });
     out += "\\subsection*{What waits go back to}\n" + table.text();
   }
 
@@ -167,12 +164,11 @@ class Writer {
     if (parts.empty()) return;
     const double all = real(json_["critical_ns"]);
     Table table({{"rank", 0}, {"time", 0}, {"of the path", 0}, {"from", 62}, {"to", 62}});
-    for (size_t i = 0; i < std::min(parts.size(), kMostParts); ++i) {
+    table.first(kMostParts, parts.size(), "parts", [&](size_t i) {
       const Json& p = parts[i];
       table.row({std::to_string(p["rank"].get<int64_t>()), duration(p["ns"]),
                  all > 0 ? share(real(p["ns"]) / all) : "-", place(p["from"]), place(p["to"])});
-    }
-    table.more(parts.size() - std::min(parts.size(), kMostParts), "parts");
+    });
     out += "\\subsection*{Critical path: " + duration(json_["critical_ns"]) + "}\n" + table.text();
   }
 
