@@ -111,7 +111,9 @@ void TimeLog::encode(Location& l) {
   for (const TimedCall* c = row_; c != next_; ++c) {
     const uint32_t terminal =
         coding_ == format::BlockCoding::kByFunction ? c->call : c->terminal - 1;
-    encoder_.set_call(terminal, static_cast<uint16_t>(c->call));
+    // Plainly nothing is expected of a call.
+    if (coding_ != format::BlockCoding::kPlain)
+      encoder_.set_call(terminal, static_cast<uint16_t>(c->call));
     if (exact_ != nullptr) exact_->set_call(terminal, static_cast<uint16_t>(c->call));
     calls_.push_back(
         {terminal, p.times->to_ns(p, c->begin_ticks), p.times->to_ns(p, c->end_ticks)});
