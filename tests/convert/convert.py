@@ -13,13 +13,12 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import readers  # noqa: E402
-from formats import ALL, Converter  # noqa: E402
+from formats import ALL, run_tests  # noqa: E402
 from readers import check  # noqa: E402
 
 CORPUS = os.path.join(HERE, "..", "corpus")
@@ -215,19 +214,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--refrain", required=True)
     options = parser.parse_args()
-    failed = 0
-    for test in (test_corpus, test_built_times, test_selection, test_split, test_bad_input,
-                 test_full_disk, test_full_stdout, test_replaces):
-        with tempfile.TemporaryDirectory() as folder:
-            converter = Converter(os.path.abspath(options.refrain), folder)
-            try:
-                test(converter)
-                note = " (not read: %s)" % ", ".join(sorted(converter.skipped)) if converter.skipped else ""
-                print("ok    %s%s" % (test.__name__, note), flush=True)
-            except readers.Wrong as wrong:
-                failed += 1
-                print("FAIL  %s: %s" % (test.__name__, wrong), flush=True)
-    return 1 if failed else 0
+    tests = (test_corpus, test_built_times, test_selection, test_split, test_bad_input,
+             test_full_disk, test_full_stdout, test_replaces)
+    return run_tests(tests, options.refrain)
 
 
 if __name__ == "__main__":

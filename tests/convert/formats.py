@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tempfile
 
 import readers
 from readers import check
@@ -78,3 +79,19 @@ def has_otf2_module():
         return True
     except ImportError:
         return False
+
+
+def run_tests(tests, refrain):
+    """Each with a converter and a folder of its own. The exit status."""
+    failed = 0
+    for test in tests:
+        with tempfile.TemporaryDirectory() as folder:
+            converter = Converter(os.path.abspath(refrain), folder)
+            try:
+                test(converter)
+                note = " (not read: %s)" % ", ".join(sorted(converter.skipped)) if converter.skipped else ""
+                print("ok    %s%s" % (test.__name__, note), flush=True)
+            except readers.Wrong as wrong:
+                failed += 1
+                print("FAIL  %s: %s" % (test.__name__, wrong), flush=True)
+    return 1 if failed else 0

@@ -13,14 +13,12 @@ import resource
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree as xml
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
-import readers  # noqa: E402
-from formats import ALL, Converter  # noqa: E402
+from formats import ALL, run_tests  # noqa: E402
 from readers import check  # noqa: E402
 
 INCOMPLETE = 4
@@ -111,16 +109,8 @@ def main():
     parser.add_argument("--refrain", required=True)
     parser.add_argument("--maker", required=True)
     options = parser.parse_args()
-    failed = 0
-    for test in (test_names, test_diff, test_one_rank, test_many_ranks):
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                test(Converter(os.path.abspath(options.refrain), folder))
-                print("ok    " + test.__name__, flush=True)
-            except readers.Wrong as wrong:
-                failed += 1
-                print("FAIL  %s: %s" % (test.__name__, wrong), flush=True)
-    return 1 if failed else 0
+    tests = (test_names, test_diff, test_one_rank, test_many_ranks)
+    return run_tests(tests, options.refrain)
 
 
 if __name__ == "__main__":
