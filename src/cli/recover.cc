@@ -233,10 +233,13 @@ base::Status write_times(const std::string& output, const format::TraceData& tra
     const auto bytes = read_bytes(path, UINT64_MAX);
     auto rank = bytes.ok() ? spool::read(*bytes) : Result<spool::RankSpool>(bytes.error());
     if (!rank.ok()) return rank.error();
-    for (spool::ThreadTimes& t : rank->times)
-      if (const auto added = writer->append({number, t.thread, std::move(t.blocks)}, t.bytes);
-          !added.ok())
-        return added;
+    base::Status added = base::Done{};
+    for (const spool::ThreadTimes& t : rank->times)
+      spool::for_each_run(t, [&](std::vector<format::TimeBlock> blocks, std::string_view coded) {
+        added = writer->append({number, t.thread, std::move(blocks)}, coded);
+        return added.ok();
+      });
+    if (!added.ok()) return added;
   }
   return writer->finish();
 }

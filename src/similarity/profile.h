@@ -60,6 +60,9 @@ class ProfileBuilder final : public SegmentSink {
   bool take_instances(std::span<const Instance> instances) override;
   void united(uint32_t from, uint32_t to) override { united_[from] = to; }
 
+  // Of the list, most of what there is.
+  size_t memory_bytes() const { return list_.capacity() * sizeof(Instance); }
+
   // Once, at the end. Segments that the store lost are in neither list.
   Profile finish(const SegmentStore& store, uint32_t rank);
 

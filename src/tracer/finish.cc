@@ -255,7 +255,9 @@ base::Status write_times(Process& p, const std::string& path, format::TraceData&
   format::TimeSpec spec = p.times->spec();
   if (spec.mode == format::TimeMode::kSegments) {
     const auto written = write_segments(path, trace, spec, times);
-    if (written.ok()) return written;
+    const bool by_marks = p.times->segments()->how().source == format::SegmentSource::kMarks;
+    // What was matched while the program ran is there no more.
+    if (written.ok() || (by_marks && p.comm != MPI_COMM_NULL)) return written;
     complain(p, ("no segments, but the times of all calls, for `refrain reduce`: " +
                  written.error().to_string())
                     .c_str());

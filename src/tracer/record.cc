@@ -202,7 +202,8 @@ void flush_times(Process& p) {
   for (Location* l : p.locations) {
     if (l->times == nullptr) continue;
     l->times->flush(*l);
-    if (p.spool != nullptr && !p.spool->has_times(*l)) l->times->drop();
+    if (p.spool != nullptr && l->times->matcher() == nullptr && !p.spool->has_times(*l))
+      l->times->drop();
     if (l->times->calls() > calls_of(*l)) l->times->drop();
   }
 }

@@ -10,10 +10,11 @@
 #include "format/walk.h"
 #include "grammar/fold.h"
 #include "grammar/walk.h"
-#include "mpi/call_ids.h"
 #include "tracer/location.h"
+#include "tracer/mark_of.h"
 #include "tracer/memory.h"
 #include "tracer/process.h"
+#include "tracer/segment_matcher.h"
 #include "tracer/time_log.h"
 
 namespace refrain::tracer {
@@ -23,37 +24,10 @@ namespace {
 // What a segment takes while they are matched, and the tables of the decoder and a store.
 constexpr uint64_t kBytesPerSegment = 96, kTables = uint64_t{8} << 20;
 
-// The name of the function that a definition is the address of.
-std::string name_of_function(const std::vector<format::Definition>& all, uint64_t id) {
-  if (id >= all.size()) return {};
-  const format::Definition& site = all[id];
-  if (site.kind != format::DefinitionKind::kSite) return {};
-  base::ByteReader in(site.payload);
-  const int64_t offset = in.zigzag();
-  if (!in.ok() || offset < 0) return {};
-  if (site.refs.empty()) return format::function_name({}, offset);
-  base::ByteReader module(all[site.refs[0]].payload);
-  return format::function_name(module.string(), offset);
-}
-
-format::Mark mark_of(const format::PartialTrace& leaf, size_t terminal) {
-  using Kind = format::Mark::Kind;
+format::Mark mark_at(const format::PartialTrace& leaf, size_t terminal) {
   const format::PartialSignature signature = leaf.groups[0].signatures[terminal];
   const auto call = format::parse_fields(leaf.shapes[signature.shape], signature.values);
-  if (!call || call->parameters.empty()) return {};
-  const format::Field& first = call->parameters[0];
-  const std::string text(first.tag == format::FieldTag::kString ? first.text : "");
-  switch (call->call_id) {
-    case mpi::krefrain_region_begin: return {Kind::kBegin, text};
-    case mpi::krefrain_region_end: return {Kind::kEnd, text};
-    case mpi::krefrain_instance: return {Kind::kInstance, text};
-    case mpi::krefrain_function_enter:
-      return {Kind::kBegin, name_of_function(leaf.definitions, first.number)};
-    case mpi::krefrain_function_leave:
-      return {Kind::kEnd, name_of_function(leaf.definitions, first.number)};
-    case mpi::kMPI_Pcontrol: return format::mark_of_level(first.value);
-    default: return {};
-  }
+  return call ? mark_of(*call, leaf.definitions) : format::Mark();
 }
 
 }  // namespace
@@ -70,7 +44,7 @@ void SegmentTimes::learn(const format::PartialTrace& leaf) {
   for (size_t t = 0; t < signatures.size(); ++t) {
     base::ByteReader in(leaf.shapes[signatures.shape(t)]);
     call_of_.push_back(static_cast<uint16_t>(in.varint()));
-    if (how_.source == format::SegmentSource::kMarks) marks_.push_back(mark_of(leaf, t));
+    if (how_.source == format::SegmentSource::kMarks) marks_.push_back(mark_at(leaf, t));
   }
 }
 
@@ -97,8 +71,21 @@ format::RunProfile SegmentTimes::match(Process& p, const SegmentPlan& plan) {
   return threads.finish();
 }
 
+// What was matched while the program ran.
+base::Result<format::RunProfile> SegmentTimes::take(const Process& p, const SegmentPlan& plan,
+                                                    const format::Location& location,
+                                                    SegmentMatcher& matcher) {
+  if (!memory_for(kTables + kBytesPerSegment * matcher.end()))
+    return base::fail("no memory to match its segments");
+  return matcher.finish(static_cast<uint64_t>(p.rank), location.thread, plan.clock, plan.base_ns,
+                        grammars_[location.grammar], {plan.signatures, call_of_, marks_});
+}
+
 base::Result<format::RunProfile> SegmentTimes::match(Process& p, const SegmentPlan& plan,
                                                      const format::Location& location) {
+  for (const Location* l : p.locations)
+    if (l->thread == location.thread && l->times != nullptr && l->times->matcher() != nullptr)
+      return take(p, plan, location, *l->times->matcher());
   const grammar::Grammar& grammar = grammars_[location.grammar];
   const uint64_t calls = grammar::lengths(grammar).total();
   const bool by_loops = how_.source == format::SegmentSource::kLoops;

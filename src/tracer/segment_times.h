@@ -1,7 +1,8 @@
 // Of `--timing segments:METHOD`, what a rank does alone, in MPI_Finalize: its calls, whose exact
 // times come back from the spool block by block, are cut into segments and matched (Mohror,
-// section 4.2.2); later the starts of its segments are coded with the representatives that all
-// ranks have in common. segment_handover.h is what ranks do together.
+// section 4.2.2), where that has not been done before (segment_matcher.h); later the starts of its
+// segments are coded with the representatives that all ranks have in common. segment_handover.h is
+// what ranks do together.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ namespace refrain::tracer {
 
 struct Location;
 class Process;
+class SegmentMatcher;
 
 // What a rank is told by rank 0, which has merged the calls of all.
 struct SegmentPlan {
@@ -65,6 +67,8 @@ class SegmentTimes {
 
   base::Result<format::RunProfile> match(Process& process, const SegmentPlan& plan,
                                          const format::Location& location);
+  base::Result<format::RunProfile> take(const Process& process, const SegmentPlan& plan,
+                                        const format::Location& location, SegmentMatcher& matcher);
   base::Status feed(const SegmentPlan& plan, const Location& location,
                     const grammar::Grammar& grammar, format::SegmentCutter& cutter);
   void take_starts(format::RunProfile& profile);

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "format/time/segment_encoder.h"
 #include "tracer/location.h"
+#include "tracer/mark_of.h"
 #include "tracer/memory.h"
 #include "tracer/process.h"
 #include "tracer/record.h"
+#include "tracer/segment_matcher.h"
+#include "tracer/segment_times.h"
 #include "tracer/spool.h"
 #include "tracer/times.h"
 
@@ -18,30 +22,52 @@ namespace {
 
 // What the encoder and the row may ask for at once.
 constexpr size_t kMemory = size_t{4} << 20;
+// Calls that are matched at a time.
+constexpr ptrdiff_t kMatchStep = 1024;
+
+// Whether segments are matched while the program runs.
+bool matches(const Times& times) {
+  return times.spec().mode == format::TimeMode::kSegments && times.segments() != nullptr &&
+         times.segments()->how().source == format::SegmentSource::kMarks;
+}
 
 }  // namespace
 
 TimeLog::TimeLog(const Location& l) : encoder_(l.process->times->spec()) {
   if (l.process->times->plain().on) plain_ = std::make_unique<PlainLog>(*l.process, l.thread);
   const bool has_copy = !l.process->times->copy().empty();
-  // Of segments the exact copy has these very blocks.
+  if (plain_ == nullptr && matches(*l.process->times))
+    matcher_ = std::make_unique<SegmentMatcher>(l);
+  goes_elsewhere_ = plain_ != nullptr || matcher_ != nullptr;
+  // Of segments that are made in MPI_Finalize the exact copy has these very blocks.
   if (l.process->times->spec().mode == format::TimeMode::kSegments && !has_copy)
     coding_ = format::BlockCoding::kPlain;
-  if (l.process->times->spec().mode != format::TimeMode::kBins || !has_copy) return;
+  const bool has_these =
+      matcher_ == nullptr && l.process->times->spec().mode != format::TimeMode::kBins;
+  if (has_these || !has_copy) return;
   format::TimeSpec exact;
   exact.mode = format::TimeMode::kExact;
   exact_ = std::make_unique<format::BlockEncoder>(exact);
+}
+
+TimeLog::~TimeLog() = default;
+
+// A segment under way, which has kMaxCallsPerSegment calls at most, and a step.
+size_t TimeLog::row_calls() const {
+  static_assert(format::kMaxCallsPerSegment + kMatchStep <= 2 * format::kCallsPerBlock);
+  return (matcher_ != nullptr ? 2 : 1) * format::kCallsPerBlock;
 }
 
 void TimeLog::set_row(TimedCall* row, size_t calls, size_t used) {
   std::copy(row_, row_ + used, row);
   row_ = row;
   next_ = row + used;
-  end_ = row + calls;
+  row_end_ = row + calls;
+  end_ = matcher_ != nullptr ? std::min(next_ + kMatchStep, row_end_) : row_end_;
 }
 
 void TimeLog::make_row() {
-  own_row_.resize(format::kCallsPerBlock);
+  own_row_.resize(row_calls());
   set_row(own_row_.data(), own_row_.size(), static_cast<size_t>(next_ - row_));
 }
 
@@ -58,7 +84,7 @@ void TimeLog::move_row(spool::Chunk* chunk, uint32_t first_terminal) {
   chunk_ = chunk;
   auto* const row =
       reinterpret_cast<TimedCall*>(reinterpret_cast<char*>(chunk + 1) + sizeof(spool::TimeRowHead));
-  set_row(row, format::kCallsPerBlock, static_cast<size_t>(next_ - row_));
+  set_row(row, row_calls(), static_cast<size_t>(next_ - row_));
   std::vector<TimedCall>().swap(own_row_);
 }
 
@@ -72,7 +98,9 @@ void TimeLog::stop() {
 
 void TimeLog::drop() {
   stop();
-  encoded_ = 0;
+  encoded_ = open_ = 0;
+  matcher_ = nullptr;
+  goes_elsewhere_ = false;
   kept_ = copy_ = {};
 }
 
@@ -80,6 +108,7 @@ void TimeLog::drop() {
 void TimeLog::clear_row() {
   std::memset(static_cast<void*>(row_), 0, static_cast<size_t>(end_ - row_) * sizeof *row_);
   next_ = row_;
+  end_ = row_end_;
   if (chunk_ == nullptr || stopped_) return;
   in_order();
   chunk_->position = encoded_;
@@ -97,6 +126,7 @@ void TimeLog::flush(Location& l) {
   if (stopped_) return clear_row();
   if (next_ == row_) return;
   if (row_ == first_row_ && next_ == end_) return memory_for(kMemory) ? make_row() : stop();
+  if (matcher_ != nullptr && may_match(l)) return match(l);
   if (!memory_for(kMemory + kept_.bytes.capacity() + copy_.bytes.capacity())) return stop();
   const Clock& clock = l.process->clock;
   const uint64_t begin = clock.ticks();
@@ -129,6 +159,67 @@ void TimeLog::encode(Location& l) {
   kept_.blocks.push_back(block);
 }
 
+// Processes that are not of one world match nothing together, and hand exact times over.
+bool TimeLog::may_match(const Location& l) {
+  has_matched_ = has_matched_ || l.process->comm != MPI_COMM_NULL;
+  if (has_matched_) return true;
+  matcher_ = nullptr;
+  goes_elsewhere_ = false;
+  return false;
+}
+
+void TimeLog::match(Location& l) {
+  const Process& p = *l.process;
+  const uint64_t begin = p.clock.ticks();
+  if (encoded_ >= ask_memory_at_) {
+    if (!memory_for(kMemory + 3 * matcher_->memory_bytes() + copy_.bytes.capacity())) return stop();
+    ask_memory_at_ = encoded_ + format::kCallsPerBlock;
+  }
+  const bool is_step = next_ == end_;
+  for (const TimedCall* c = row_ + open_; c != next_; ++c) {
+    const uint64_t begin_ns = p.times->to_ns(p, c->begin_ticks);
+    const uint64_t end_ns = p.times->to_ns(p, c->end_ticks);
+    const auto call = static_cast<mpi::CallId>(c->call);
+    matcher_->call(l.first_terminal + c->terminal - 1, call, begin_ns, end_ns);
+    if (exact_ == nullptr) continue;
+    const uint32_t terminal = coding_ == format::BlockCoding::kByFunction ? call : c->terminal - 1;
+    exact_->set_call(terminal, call);
+    to_copy_.push_back({terminal, begin_ns, end_ns});
+  }
+  open_ = static_cast<uint32_t>(next_ - row_);
+  if (to_copy_.size() >= format::kCallsPerBlock || (!is_step && !to_copy_.empty())) {
+    copy_.blocks.push_back(exact_->encode(to_copy_, copy_.bytes, coding_));
+    to_copy_.clear();
+  }
+  if (matcher_->ended() > 0) keep_matched(l);
+  end_ = std::min(next_ + kMatchStep, row_end_);
+  l.own_time.add(p.clock.ticks() - begin);
+}
+
+// Segments that have ended go to the spool, if there is one: the matcher has them itself. The row
+// keeps what belongs to the segment under way; until it says so, it counts as empty.
+void TimeLog::keep_matched(Location& l) {
+  const uint32_t ended = matcher_->ended();
+  const format::TimeBlock block = matcher_->take(kept_.bytes);
+  if (l.process->spool != nullptr) l.process->spool->times(l, block, kept_.bytes);
+  kept_.bytes.clear();
+  encoded_ += ended;
+  open_ -= ended;
+  std::memmove(static_cast<void*>(row_), row_ + ended, open_ * sizeof *row_);
+  std::memset(static_cast<void*>(row_ + open_), 0, ended * sizeof *row_);
+  next_ = row_ + open_;
+  if (chunk_ == nullptr) return;
+  in_order();
+  chunk_->position = encoded_;
+}
+
+void TimeLog::push_elsewhere(Location& l, const TimedCall& call) {
+  if (plain_ != nullptr) return put_plainly(l, call);
+  const auto id = static_cast<mpi::CallId>(call.call);
+  if (!stopped_ && may_be_mark(id)) matcher_->note(l, call.terminal - 1);
+  put(l, call);
+}
+
 void TimeLog::put_plainly(Location& l, const TimedCall& call) {
   if (stopped_) return;
   const Clock& clock = l.process->clock;
@@ -140,6 +231,7 @@ void TimeLog::put_plainly(Location& l, const TimedCall& call) {
 // The calls become a row after the other, as if they had never been elsewhere.
 void TimeLog::end_plain(Location& l) {
   const std::unique_ptr<PlainLog> plain = std::move(plain_);
+  goes_elsewhere_ = false;
   plain->flush();
   plain_counts_ = plain->counts();
   if (!l.process->times->plain().write) return stop();
@@ -176,8 +268,9 @@ void TimeLog::Run::visit(const Visit& visit) const {
 }
 
 bool TimeLog::for_each_run(const Location& l, Which which, const Visit& visit) const {
-  if (encoded_ == 0) return true;
+  if (calls() == 0) return true;
   if (which == Which::kExactCopy && exact_ != nullptr) return copy_.visit(visit), true;
+  if (matcher_ != nullptr) return true;
   if (l.process->spool != nullptr && !l.process->spool->for_each_run_of_times(l, visit))
     return false;
   kept_.visit(visit);

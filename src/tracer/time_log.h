@@ -5,7 +5,9 @@
 //                                            chunk of the spool file <---+---> memory, without
 //                                            spool
 //
-// With `record --no-compress` calls go to a PlainLog instead, and are coded in MPI_Finalize.
+// Where the program marks its segments (`--timing segments:...`), these are matched while it runs:
+// see segment_matcher.h. With `record --no-compress` calls go to a PlainLog instead, and are coded
+// in MPI_Finalize.
 //
 // Laws:   no lock and no system call on the path of a call but where a row is full. The row lies in
 //         the spool file, too, so that a process that is killed loses none of it. With
@@ -31,6 +33,7 @@ namespace refrain::tracer {
 
 struct Location;
 class Process;
+class SegmentMatcher;
 
 class TimeLog {
  public:
@@ -40,19 +43,13 @@ class TimeLog {
 
   // Of a location whose process keeps times.
   explicit TimeLog(const Location& location);
+  ~TimeLog();
 
   // A call that the grammar was given; in ticks.
   void push(Location& location, uint32_t terminal, mpi::CallId call, uint64_t begin, uint64_t end) {
-    if (plain_ != nullptr) [[unlikely]]
-      return put_plainly(location, {begin, end, terminal + 1, call});
-    TimedCall& timed = *next_;
-    timed.begin_ticks = begin;
-    timed.end_ticks = end;
-    timed.call = call;
-    in_order();
-    timed.terminal = terminal + 1;
-    if (++next_ == end_) [[unlikely]]
-      flush(location);
+    if (goes_elsewhere_) [[unlikely]]
+      return push_elsewhere(location, {begin, end, terminal + 1, call});
+    put(location, {begin, end, terminal + 1, call});
   }
   // Encodes what there is.
   void flush(Location& location);
@@ -64,12 +61,16 @@ class TimeLog {
   void drop();
 
   // Calls that have times: the first ones of the location. Behind flush().
-  uint64_t calls() const { return encoded_; }
-  // Whether there is a row, for the spool to keep.
+  uint64_t calls() const { return encoded_ + open_; }
+  // What has the segments of all of them; null: they are matched in MPI_Finalize, or not at all.
+  SegmentMatcher* matcher() const { return matcher_.get(); }
+  // Whether there is a row, for the spool to keep, and of how many calls.
   bool has_row() const { return plain_ == nullptr; }
+  size_t row_calls() const;
   PlainCounts plain_counts() const { return plain_counts_; }
-  // All blocks, in runs, in order. False: some could not be read back from the spool; none of the
-  // later ones are visited then, because they would stand at the wrong calls.
+  // All blocks, in runs, in order; none of what has been matched. False: some could not be read
+  // back from the spool; none of the later ones are visited then, because they would stand at the
+  // wrong calls.
   using Visit = std::function<void(std::vector<format::TimeBlock>, std::string_view)>;
   bool for_each_run(const Location& location, Which which, const Visit& visit) const;
 
@@ -78,17 +79,32 @@ class TimeLog {
 
  private:
   using TimedCall = format::spool::TimedCall;
+  void put(Location& location, const TimedCall& call) {
+    TimedCall& timed = *next_;
+    timed.begin_ticks = call.begin_ticks;
+    timed.end_ticks = call.end_ticks;
+    timed.call = call.call;
+    in_order();
+    timed.terminal = call.terminal;
+    if (++next_ == end_) [[unlikely]]
+      flush(location);
+  }
   void set_row(TimedCall* row, size_t calls, size_t used);
   void make_row();
   void clear_row();
   void encode(Location& location);
+  void push_elsewhere(Location& location, const TimedCall& call);
   void put_plainly(Location& location, const TimedCall& call);
   void end_plain(Location& location);
+  bool may_match(const Location& location);
+  void match(Location& location);
+  void keep_matched(Location& location);
 
   static constexpr size_t kFirstRow = 8;
   TimedCall first_row_[kFirstRow];  // until there is a larger one
   TimedCall* row_ = first_row_;
-  TimedCall *next_ = first_row_, *end_ = first_row_ + kFirstRow;
+  TimedCall *next_ = first_row_, *end_ = first_row_ + kFirstRow;  // where flush() is called
+  TimedCall* row_end_ = end_;
   std::vector<TimedCall> own_row_;
   format::spool::Chunk* chunk_ = nullptr;  // of the row, if it lies in the spool
   bool stopped_ = false;
@@ -106,6 +122,12 @@ class TimeLog {
   Run kept_;                                     // those that are not in the spool
   std::unique_ptr<format::BlockEncoder> exact_;  // null: no copy
   Run copy_;
+  bool goes_elsewhere_ = false;  // there is a PlainLog, or a SegmentMatcher
+  std::unique_ptr<SegmentMatcher> matcher_;
+  bool has_matched_ = false;
+  uint32_t open_ = 0;           // calls of the row that the matcher has: its segment under way
+  uint64_t ask_memory_at_ = 0;  // encoded_ then
+  std::vector<format::TimedCall> to_copy_;
   std::unique_ptr<PlainLog> plain_;  // null: not, or not any more
   PlainCounts plain_counts_;
 };

@@ -38,6 +38,19 @@ std::string function_name(std::string_view module, int64_t offset) {
   return std::string(module.substr(module.rfind('/') + 1)) + text;
 }
 
+namespace {
+
+uint64_t key_of_mark(const CutCall& call) {
+  return call.mark->name.empty() ? 0 : key_of_name(call.mark->name);
+}
+
+}  // namespace
+
+uint64_t structure_key(const CutCall& call) {
+  const bool is_mark = call.mark != nullptr && call.mark->kind != Mark::Kind::kNone;
+  return is_mark ? mix_keys(call.call, key_of_mark(call)) : call.key;
+}
+
 uint32_t ContextNames::number_of(const std::string& name) {
   const auto [at, is_new] = by_name_.try_emplace(name, static_cast<uint32_t>(names_.size()));
   if (is_new) names_.push_back(name);
@@ -175,15 +188,11 @@ void MarkCutter::hand_over() {
 
 void MarkCutter::call(const CutCall& call) {
   const Mark::Kind kind = call.mark == nullptr ? Mark::Kind::kNone : call.mark->kind;
-  std::string_view name;
-  if (kind != Mark::Kind::kNone) name = call.mark->name;
-  const uint64_t key = name.empty() ? 0 : key_of_name(name);
-  if (kind == Mark::Kind::kBegin) segmenter_.region_begin(key, name, end_ns());
-  if (kind == Mark::Kind::kInstance) segmenter_.instance(key, name, end_ns());
+  const uint64_t key = kind == Mark::Kind::kNone ? 0 : key_of_mark(call);
+  if (kind == Mark::Kind::kBegin) segmenter_.region_begin(key, call.mark->name, end_ns());
+  if (kind == Mark::Kind::kInstance) segmenter_.instance(key, call.mark->name, end_ns());
   hand_over();
-  // Every number of an instance is a signature of its own; what it is called is not.
-  const uint64_t call_key = kind == Mark::Kind::kNone ? call.key : mix_keys(call.call, key);
-  segmenter_.call(call_key, call.begin_ns, call.end_ns);
+  segmenter_.call(structure_key(call), call.begin_ns, call.end_ns);
   hand_over();
   collect(call);
   if (kind == Mark::Kind::kEnd) segmenter_.region_end(key, end_ns());

@@ -48,6 +48,10 @@ struct CutCall {
   uint64_t messages = 0;  // that the call sends and receives, if somebody wants to know
 };
 
+// What stands for a call in the structure of a segment from marks: the key, but of a mark its name
+// counts; every number of an instance is a signature of its own, what it is called is not.
+uint64_t structure_key(const CutCall& call);
+
 // The parts of a program that segments come from, by name.
 class ContextNames {
  public:

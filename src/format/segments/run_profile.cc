@@ -35,9 +35,15 @@ base::Result<RunProfile> LocationMatcher::finish(uint64_t rank, uint32_t thread,
   out.contexts = names;
   out.locations = {{rank, thread}};
   out.counts = counts;
+  sum_groups(out);
+  return out;
+}
+
+void sum_groups(RunProfile& out) {
   // The same on all ranks, as numbers of contexts are not.
   std::vector<uint64_t> keys;
-  for (const std::string& name : names.all()) keys.push_back(key_of_name(name));
+  for (const std::string& name : out.contexts.all()) keys.push_back(key_of_name(name));
+  out.length_ns = 0;
   for (ProcessGroup& g : out.profile.groups) {
     similarity::StructureKey key;
     for (const uint32_t id : g.sequence) {
@@ -48,7 +54,6 @@ base::Result<RunProfile> LocationMatcher::finish(uint64_t rank, uint32_t thread,
     for (const GroupMember& m : g.members)
       for (const int64_t ns : m.lengths_ns) out.length_ns += static_cast<uint64_t>(ns);
   }
-  return out;
 }
 
 namespace {

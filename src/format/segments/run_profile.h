@@ -38,10 +38,12 @@ AcrossRanks effective(AcrossRanks across, const similarity::MethodSpec& method);
 class LocationMatcher {
  public:
   explicit LocationMatcher(const similarity::StoreOptions& how) : store_(how, &builder_) {}
-  void segment(const similarity::SegmentView& s) {
+  similarity::SegmentStore::Match segment(const similarity::SegmentView& s) {
     too_long_ = too_long_ || s.length_ns() >= static_cast<double>(kMaxSegmentNs);
-    store_.match(s);
+    return store_.match(s);
   }
+  uint64_t segments() const { return store_.report().segments; }
+  size_t memory_bytes() const { return store_.memory_bytes() + builder_.memory_bytes(); }
   // Once, at the end; the context numbers of the segments are those of `names`. Fails when segments
   // did not fit into the memory, or take longer than can be written.
   base::Result<RunProfile> finish(uint64_t rank, uint32_t thread, const ContextNames& names,
@@ -52,6 +54,9 @@ class LocationMatcher {
   similarity::SegmentStore store_;
   bool too_long_ = false;
 };
+
+// The structures of groups, from those of their segments, and the length of all segments.
+void sum_groups(RunProfile& profile);
 
 // Unites `from` into `into`, whose locations come first.
 void unite(RunProfile* into, RunProfile from, const similarity::MethodSpec& method,

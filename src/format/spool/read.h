@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,10 @@ struct ThreadTimes {
   std::vector<TimeBlock> blocks;
   std::string bytes;  // of these
 };
+// In blocks that a trace may have, some at a time. Segments that were matched while the program ran
+// are what their representatives say, each as long as it was. False: `visit` has said so.
+using VisitTimes = std::function<bool(std::vector<TimeBlock>, std::string_view bytes)>;
+bool for_each_run(const ThreadTimes& times, const VisitTimes& visit);
 
 struct RankSpool {
   Header header;

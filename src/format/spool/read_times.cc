@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "format/limits.h"
+#include "format/spool/matched.h"
 #include "format/spool/times.h"
 #include "format/time/block_encoder.h"
 
@@ -30,19 +31,23 @@ void encode_row(const RankSpool& rank, const std::vector<uint32_t>& number_of, c
   BlockEncoder encoder(rank.timing);
   encoder.begin_at(to.blocks.empty() ? 0 : to.blocks.back().end_ns);
   const bool by_function = row.first_terminal != 0;
+  // Of what becomes segments; and the row of a matcher has calls from before tables began anew.
+  const bool plainly = rank.timing.mode == TimeMode::kSegments;
   std::vector<format::TimedCall> calls;
   for (const TimedCall& c : row.calls) {
     const uint64_t terminal = uint64_t{row.first_terminal} + c.terminal - 1;
-    if (calls.size() >= std::min(room, kMaxCallsPerBlock) || terminal >= number_of.size()) break;
-    if (c.call > UINT16_MAX) break;
-    const uint32_t kind_of_call = by_function ? c.call : number_of[terminal];
-    encoder.set_call(kind_of_call, static_cast<uint16_t>(c.call));
+    if (calls.size() >= std::min(room, kMaxCallsPerBlock) || c.call > UINT16_MAX) break;
+    if (!plainly && terminal >= number_of.size()) break;
+    const uint32_t kind_of_call = plainly ? 0 : by_function ? c.call : number_of[terminal];
+    if (!plainly) encoder.set_call(kind_of_call, static_cast<uint16_t>(c.call));
     calls.push_back({kind_of_call, to_ns(rank.header, c.begin_ticks, row.ns_per_tick),
                      to_ns(rank.header, c.end_ticks, row.ns_per_tick)});
   }
   if (calls.empty()) return;
-  to.blocks.push_back(encoder.encode(
-      calls, to.bytes, by_function ? BlockCoding::kByFunction : BlockCoding::kBySignature));
+  to.blocks.push_back(encoder.encode(calls, to.bytes,
+                                     plainly       ? BlockCoding::kPlain
+                                     : by_function ? BlockCoding::kByFunction
+                                                   : BlockCoding::kBySignature));
   to.calls += calls.size();
 }
 
@@ -54,16 +59,19 @@ ThreadTimes read_thread(const RankSpool& rank, const std::vector<uint32_t>& numb
   for (const std::string_view chunk : pieces.chunks)
     if (!*damaged && !read_time_blocks(chunk, all.blocks, all.bytes)) *damaged = true;
   // Blocks of calls that did not come back.
+  MatchedReader matched;
+  uint64_t bytes = 0;
   for (size_t i = 0; i < all.blocks.size(); ++i) {
     const TimeBlock& b = all.blocks[i];
     const bool in_order = i == 0 || b.end_ns >= all.blocks[i - 1].end_ns;
-    if (in_order && b.calls <= calls - all.calls) {
+    const auto coded = std::string_view(all.bytes).substr(bytes, b.bytes);
+    if (in_order && b.calls <= calls - all.calls &&
+        (b.coding != BlockCoding::kMatched || matched.read(b, coded, nullptr))) {
       all.calls += b.calls;
+      bytes += b.bytes;
       continue;
     }
     *damaged = true;
-    uint64_t bytes = 0;
-    for (size_t k = 0; k < i; ++k) bytes += all.blocks[k].bytes;
     all.blocks.resize(i);
     all.bytes.resize(bytes);
   }
@@ -74,6 +82,37 @@ ThreadTimes read_thread(const RankSpool& rank, const std::vector<uint32_t>& numb
 }
 
 }  // namespace
+
+bool for_each_run(const ThreadTimes& times, const VisitTimes& visit) {
+  const auto is_matched = [](const TimeBlock& b) { return b.coding == BlockCoding::kMatched; };
+  if (std::none_of(times.blocks.begin(), times.blocks.end(), is_matched))
+    return times.blocks.empty() || visit(times.blocks, times.bytes);
+  constexpr size_t kBlocksAtOnce = 64;
+  TimeSpec exact;
+  exact.mode = TimeMode::kExact;
+  BlockEncoder encoder(exact);
+  MatchedReader matched;
+  std::vector<format::TimedCall> calls;
+  std::vector<TimeBlock> blocks;
+  std::string bytes;
+  std::string_view left = times.bytes;
+  for (const TimeBlock& b : times.blocks) {
+    const std::string_view coded = left.substr(0, b.bytes);
+    left.remove_prefix(b.bytes);
+    if (is_matched(b)) {
+      if (!matched.read(b, coded, &calls)) break;  // it would not have been kept
+      blocks.push_back(encoder.encode(calls, bytes, BlockCoding::kPlain));
+    } else {
+      blocks.push_back(b);
+      bytes += coded;
+      encoder.begin_at(b.end_ns);
+    }
+    if (blocks.size() < kBlocksAtOnce) continue;
+    if (!visit(std::exchange(blocks, {}), bytes)) return false;
+    bytes.clear();
+  }
+  return blocks.empty() || visit(std::move(blocks), bytes);
+}
 
 void read_times(const std::vector<Piece>& pieces, const std::vector<uint32_t>& number_of,
                 RankSpool& rank) {

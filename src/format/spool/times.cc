@@ -18,7 +18,7 @@ bool read_time_blocks(std::string_view chunk, std::vector<TimeBlock>& blocks, st
     std::memcpy(&head, data.data() + at, sizeof head);
     at += sizeof head;
     if (head.bytes > c.used - at || head.calls == 0 || head.calls > kMaxCallsPerBlock ||
-        head.end_ns < head.begin_ns || head.coding > static_cast<uint32_t>(kLastBlockCoding))
+        head.end_ns < head.begin_ns || head.coding > static_cast<uint32_t>(BlockCoding::kMatched))
       return false;
     const std::string_view coded = data.substr(at, head.bytes);
     if (checksum32(coded) != head.checksum) return false;

@@ -33,6 +33,8 @@ enum class BlockCoding : uint8_t {
   // Nothing is expected, and coding costs next to nothing: of exact times that are read back soon,
   // to make segments of them.
   kPlain = 2,
+  // Of spool files alone, never of a trace: spool/matched.h.
+  kMatched = 3,
 };
 inline constexpr auto kLastBlockCoding = BlockCoding::kPlain;
 
