@@ -30,9 +30,9 @@ def run(command, environment=None):
     return done.stdout
 
 
-def compile_program(name, folder):
+def compile_program(name, folder, flags=()):
     binary = folder / name
-    run(["mpicc.mpich", "-std=c11", "-O2", "-g", "-o", binary, ROOT / f"bench/programs/{name}.c", "-lm"])
+    run(["mpicc.mpich", "-std=c11", "-O2", "-g", *flags, "-o", binary, ROOT / f"bench/programs/{name}.c", "-lm"])
     return binary
 
 

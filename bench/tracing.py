@@ -19,6 +19,9 @@ in it. All ways of running take turns, and times are medians:
 bytes: a conventional trace's plain records, of all ranks; else the trace file. flushes: of full buffers, and
 the rest at the end; with bins or exact times blocks of calls that were coded, of all ranks.
 
+Segments are those of loops, matched in MPI_Finalize, and those of marks, matched while the program runs. The
+programs mark their iterations, whoever looks on.
+
 On a machine with fewer cores than ranks, or that others use, seconds scatter more than ways differ. So there
 is a second table: instructions that each way adds to a call, as callgrind counts them (system calls are not in
 them), for Irecv, Isend and Waitall of a rank with itself.
@@ -35,10 +38,12 @@ import sys
 import common
 import overhead
 
-# Program, its MPI calls a rank and iteration, further arguments.
-PROGRAMS = {"halo2d": (9.1, []), "halo3d": (13.1, []), "sweep2d": (4, []), "jacobi2d": (9.1, [96])}
+# Program, its calls a rank and iteration, marks around it included, further arguments.
+PROGRAMS = {"halo2d": (11.1, []), "halo3d": (15.1, []), "sweep2d": (6, []), "jacobi2d": (11.1, [96])}
 RANKS = (4, 8, 16, 32, 64)
 SEGMENTS = "segments:avgWave:0.2"
+# Iterations are marked in all ways of running, so that all have the same calls.
+kFlags = ("-DWITH_MARKS", f"-I{common.ROOT / 'include'}")
 kCalls = 40_000  # of a rank: more than a buffer of 1.5 MB holds
 kLoop = "irecv_isend_waitall_self"
 kBlock = 8192  # calls that are coded at once
@@ -64,15 +69,15 @@ def conventional(size):
     return Way(f"conventional, {size}B", ["--timing", "exact", "--no-compress", "--buffer", size], ["--no-write"])
 
 
-def timed(timing):
-    return Way(timing, ["--timing", timing], ["--spool", "off"])
+def timed(timing, *more):
+    return Way(" ".join([timing, *more[1:]]), ["--timing", timing, *more], ["--spool", "off"])
 
 
 def all_ways(folder, binary):
     ways = [Way("untraced"), Way("wrappers only", [], environment={"REFRAIN_RECORD": "0"}),
             conventional("1.5M"), conventional("8M"), timed("exact"), timed("bins:0.02"), timed("bins:0.2")]
     if takes(SEGMENTS, folder, binary):
-        ways.append(timed(SEGMENTS))
+        ways += [timed(SEGMENTS), timed(SEGMENTS, "--segments", "marks")]
     return ways + [timed("stats")]
 
 
@@ -156,7 +161,7 @@ def row_of(way, runs, plain, start):
 
 def table(program, ranks, arguments, folder, shim):
     per_iteration, more = PROGRAMS[program]
-    binary = common.compile_program(program, folder)
+    binary = common.compile_program(program, folder, kFlags)
     iterations = max(round(arguments.calls / per_iteration), 1)
     ways = all_ways(folder, binary)
     runs = measure(ways, [binary, str(iterations), *map(str, more)], ranks, arguments.repeats, folder, shim)
@@ -189,6 +194,8 @@ def instructions(ways, folder):
         environment = dict(way.environment)
         if "--timing" in words:
             environment["REFRAIN_TIMING"] = words["--timing"]
+        if "--segments" in words:
+            environment["REFRAIN_SEGMENTS"] = words["--segments"]
         if way.options and "--no-compress" in way.options:
             size = way.options[way.options.index("--buffer") + 1]
             environment.update(REFRAIN_NO_COMPRESS="1", REFRAIN_BUFFER=size)

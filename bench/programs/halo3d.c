@@ -42,9 +42,11 @@ int main(int argc, char** argv) {
     MPI_Cart_shift(grid, d, 1, &neighbours[2 * d], &neighbours[2 * d + 1]);
   double sum = 0.0;
   for (int i = 0; i < iterations; ++i) {
+    begin_iteration();
     exchange(field, neighbours, grid);
     field[0][1][0] += 1.0;
     if (i % kReduceEvery == 0) MPI_Allreduce(&field[0][1][0], &sum, 1, MPI_DOUBLE, MPI_SUM, grid);
+    end_iteration();
   }
   MPI_Barrier(grid);
   if (rank == 0) printf("halo3d: %d ranks, %d iterations, sum %.1f\n", size, iterations, sum);

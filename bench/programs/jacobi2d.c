@@ -91,11 +91,13 @@ int main(int argc, char** argv) {
   now[width * (cells / 2) + cells / 2] = 1.0 + rank;
   double largest = 0.0;
   for (int i = 0; i < iterations; ++i) {
+    begin_iteration();
     pack();
     exchange(neighbours, grid);
     unpack();
     const double change = step();
     if (i % kReduceEvery == 0) MPI_Allreduce(&change, &largest, 1, MPI_DOUBLE, MPI_MAX, grid);
+    end_iteration();
   }
   MPI_Barrier(grid);
   if (rank == 0)

@@ -26,11 +26,13 @@ int main(int argc, char** argv) {
   MPI_Cart_shift(grid, 0, 1, &north, &south);
   MPI_Cart_shift(grid, 1, 1, &west, &east);
   for (int i = 0; i < sweeps; ++i) {
+    begin_iteration();
     MPI_Recv(edges[0], kCells, MPI_DOUBLE, north, kNorthSouth, grid, MPI_STATUS_IGNORE);
     MPI_Recv(edges[1], kCells, MPI_DOUBLE, west, kWestEast, grid, MPI_STATUS_IGNORE);
     edges[0][0] += edges[1][0] + 1.0;
     MPI_Send(edges[0], kCells, MPI_DOUBLE, south, kNorthSouth, grid);
     MPI_Send(edges[1], kCells, MPI_DOUBLE, east, kWestEast, grid);
+    end_iteration();
   }
   MPI_Barrier(grid);
   if (rank == 0) printf("sweep2d: %d ranks, %d sweeps\n", size, sweeps);

@@ -7,6 +7,16 @@
 #include <stdio.h>
 #include <time.h>
 
+/* An iteration, as a region for whoever wants segments from marks. */
+#ifdef WITH_MARKS
+#include <refrain/mark.h>
+#define begin_iteration() refrain_region_begin("iteration")
+#define end_iteration() refrain_region_end("iteration")
+#else
+#define begin_iteration() (void)0
+#define end_iteration() (void)0
+#endif
+
 static double timing_begin, timing_up, timing_finalize;
 
 static double timing_now(void) {

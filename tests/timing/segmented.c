@@ -1,9 +1,10 @@
 // A program of which segments can be made: iterations, some of them slower, with marks around them.
 //
-//   segmented ITERATIONS [plain | die RANK | crossed | sizes]
+//   segmented ITERATIONS [plain | die RANK | crossed | sizes | many RANK]
 //
 // die: that rank is gone in the middle of it. crossed: marks that do not nest.
 // sizes: messages of another size in every iteration, so that no two iterations are equal.
+// many: as die, with many calls in a segment, and few signatures.
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -37,16 +38,18 @@ int main(int argc, char** argv) {
   const int iterations = atoi(argv[1]);
   const char* const way = argc > 2 ? argv[2] : "plain";
   const int sizes = strcmp(way, "sizes") == 0;
+  const int many = strcmp(way, "many") == 0;
   const int victim = argc > 3 ? atoi(argv[3]) : -1;
   for (int i = 0; i < iterations; ++i) {
 #ifndef SMPI_H  // it has no MPI_Pcontrol
     if (i == iterations / 2) MPI_Pcontrol(4);
 #endif
     if (i == iterations / 2 && victim == rank) raise(SIGKILL);
-    if (!sizes) refrain_instance("step", i);
+    if (!sizes && !many) refrain_instance("step", i);
     refrain_region_begin("halo");
     // Messages of the second half have another size each: few calls are equal with all parameters.
-    exchange(rank, size, i < iterations / 2 && !sizes ? 64 : 64 + i % 1000);
+    for (int k = 0; k < (many ? 40 : 1); ++k)
+      exchange(rank, size, i < iterations / 2 && !sizes ? 64 : 64 + i % 1000);
     refrain_region_end("halo");
     refrain_region_begin("solve");
     work(i % 7 == rank ? 60 : 5);

@@ -4,7 +4,9 @@
     segments.py --refrain build/refrain --mpi mpich --programs build/tests/segments/mpich [--only methods]
 
 The recorder writes its trace and, with --exact-copy, one with exact times; `refrain reduce` of the
-second must have the same times as the first, byte for byte. Exit status: 0 all good, 1 something is
+second must have the same times as the first, byte for byte. Segments from marks are matched while the
+program runs, by the rank's own clock: they are the same segments, and no call is further from the exact
+one than the trace says. Exit status: 0 all good, 1 something is
 wrong, 77 nothing could run.
 """
 import json
@@ -98,13 +100,80 @@ def across():
                         ("segmented", 40))
 
 
+def times_of_calls(path, status=0):
+    lines = (json.loads(line) for line in refrain("dump", "--format", "jsonl", path, status=status).splitlines())
+    return [(line["rank"], line["call"], line["begin_ns"], line["end_ns"]) for line in lines]
+
+
+def matched(name, method, words, ranks=3, program=("segmented", 120), record=(), status=0):
+    """Matched while the program ran."""
+    run = Run(name, ranks, program, ["--timing", "segments:" + method, "--segments", "marks",
+                                     "--exact-copy", "exact.rfn"] + list(words) + list(record))
+    other = run.reduced("auto:0.1" if method == "auto" else method, "--segments", "marks", *words, status=status)
+    if options.mpi == "smpi":  # all ranks have one clock
+        expect(times_of(run.trace) == times_of(other), "%s: not what `refrain reduce` makes of it", name)
+    ours = run.info(status)["segments"]
+    reduced = json.loads(refrain("info", "--format", "json", other, status=status))["segments"]
+    for key in ("segments", "contexts", "source", "across_ranks"):
+        expect(ours[key] == reduced[key], "%s: %s is %r, and %r after the fact", name, key, ours[key], reduced[key])
+    # A match may hang by a nanosecond.
+    expect(abs(ours["representatives"] - reduced["representatives"]) <= 2 + reduced["representatives"] // 50,
+           "%s: %r and, after the fact, %r", name, ours, reduced)
+    most = ours["error_ns"] + ours["start_step_ns"]
+    true = times_of_calls(run.exact, status)
+    kept = times_of_calls(run.trace, status)
+    expect(len(true) == len(kept) > 0, "%s: %d calls, and %d exactly", name, len(kept), len(true))
+    for (rank, call, begin, end), (_, name_of, kept_begin, kept_end) in zip(true, kept):
+        expect(call == name_of and abs(begin - kept_begin) <= most and abs(end - kept_end) <= most,
+               "%s: rank %d: %s from %r to %r, kept as %r to %r: more than %d ns off", name, rank, call, begin, end,
+               kept_begin, kept_end, most)
+    refrain("check", run.trace, status=status)
+    return run
+
+
 def marks():
-    for method in ("avgWave", "auto", "iter_avg"):
-        run = compare("marks-" + method, method, ["--segments", "marks"], 3)
+    for method in ("avgWave", "auto", "iter_avg", "relDiff", "haarWave:0.3:0.1", "iter_k:2"):
+        run = matched("marks-" + method.split(":")[0], method, [])
         contexts = set(run.info()["segments"]["contexts"])
         # SimGrid has no MPI_Pcontrol.
         expected = {"halo", "solve"} if options.mpi == "smpi" else {"halo", "solve", "phase_4"}
         expect(expected <= contexts, "contexts %r", contexts)
+
+
+def marks_across():
+    for ranks, way in ((1, "off"), (4, "off"), (5, "segments")):
+        matched("marks-%d-%s" % (ranks, way), "avgWave", ["--across-ranks", way], ranks, ("segmented", 40))
+
+
+def marks_of_threads():
+    """A matcher for each of them; no thread has marks, so that a segment ends where it would be too long."""
+    matched("marks-threads", "Euclidean", [], 2, ("threads",))
+
+
+def marks_in_little_memory():
+    """The tables of calls begin anew while segments are under way."""
+    matched("marks-memory", "relDiff:0.01", [], 2, ("random_mix", 3, 4000), ["--memory", "4M"])
+
+
+def marks_without_spool():
+    matched("marks-no-spool", "auto", [], 2, ("segmented", 700), ["--spool", "off"])
+
+
+def small_spool():
+    """What is matched while the program runs does not fill the spool."""
+    sizes = []
+    for way in ("marks", "loops"):
+        run = Run("small-" + way, 1, ["segmented", 3000, "many", 0],
+                  ["--timing", "segments:relDiff", "--segments", way], status=None)
+        spool = run.trace + ".spool"
+        sizes.append(max(os.path.getsize(os.path.join(spool, f)) for f in os.listdir(spool)))
+        refrain("recover", spool)
+        info = run.info(status=INCOMPLETE)
+        expect(not [x for x in info["losses"] if x["reason"] == "times_missing"], "losses %r", info["losses"])
+        expect(info["segments"]["segments"] > 2900, "segments %r", info["segments"])
+        refrain("check", run.trace, status=INCOMPLETE)
+    # A call takes more than 2 bytes exactly.
+    expect(sizes[0] + 300000 < sizes[1], "spool files of %d bytes, and of %d with all times", *sizes)
 
 
 def crossed_marks():
@@ -115,7 +184,7 @@ def crossed_marks():
 
 
 def functions():
-    run = compare("functions", "avgWave", ["--segments", "marks"], 2, ("functions",), record=["--functions", "on"])
+    run = matched("functions", "avgWave", [], 2, ("functions",), ["--functions", "on"])
     names = {context.split("_")[0] for context in run.info()["segments"]["contexts"]}
     expect(len(names) == 5 and all(name.startswith("functions+0x") for name in names), "contexts %r", names)
 
@@ -140,8 +209,10 @@ def by_environment():
     run = Run("environment", 2, ["segmented", 40], [],
               env={"REFRAIN_TIMING": "segments:haarWave:0.5", "REFRAIN_SEGMENTS": "marks",
                    "REFRAIN_ACROSS_RANKS": "off", "REFRAIN_EXACT_COPY": "exact.rfn"})
-    other = run.reduced("haarWave:0.5", "--segments", "marks", "--across-ranks", "off")
-    expect(times_of(run.trace) == times_of(other), "not what `refrain reduce` makes of it")
+    segments = run.info()["segments"]
+    expect((segments["method"], segments["source"], segments["across_ranks"]) == ("haarWave:0.5", "marks", "off"),
+           "segments %r", segments)
+    expect(refrain("info", run.exact).count("timing       exact"), "the copy is not exact")
 
 
 def no_spool():
@@ -225,7 +296,10 @@ def wrong_words():
         expect(len(done.stderr.splitlines()) == 1, "%r: says %r", words, done.stderr)
 
 
-TESTS = {"methods": methods, "thresholds": thresholds, "across": across, "marks": marks, "crossed_marks": crossed_marks,
+TESTS = {"methods": methods, "thresholds": thresholds, "across": across, "marks": marks,
+         "marks_across": marks_across, "marks_of_threads": marks_of_threads,
+         "marks_in_little_memory": marks_in_little_memory, "marks_without_spool": marks_without_spool,
+         "small_spool": small_spool, "crossed_marks": crossed_marks,
          "functions": functions, "threads": threads, "sizes": sizes, "by_environment": by_environment,
          "no_spool": no_spool,
          "little_memory": little_memory, "sessions": sessions, "no_room": no_room,
@@ -233,7 +307,7 @@ TESTS = {"methods": methods, "thresholds": thresholds, "across": across, "marks"
 
 
 # What ranks do that are threads of one process, without a spool, is what else could be different.
-SMPI_TESTS = ("methods", "thresholds", "across", "marks")
+SMPI_TESTS = ("methods", "thresholds", "across", "marks", "marks_across")
 
 
 if __name__ == "__main__":
