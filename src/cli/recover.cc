@@ -222,6 +222,7 @@ class TimedSpools {
   format::TimeSpec spec;
   Clocks clocks;
   std::vector<std::pair<uint64_t, std::string>> paths;
+  bool matched = false;  // some times are those of what stands for segments
 };
 
 base::Status write_times(const std::string& output, const format::TraceData& trace,
@@ -233,18 +234,20 @@ base::Status write_times(const std::string& output, const format::TraceData& tra
     const auto bytes = read_bytes(path, UINT64_MAX);
     auto rank = bytes.ok() ? spool::read(*bytes) : Result<spool::RankSpool>(bytes.error());
     if (!rank.ok()) return rank.error();
-    base::Status added = base::Done{};
-    for (const spool::ThreadTimes& t : rank->times)
-      spool::for_each_run(t, [&](std::vector<format::TimeBlock> blocks, std::string_view coded) {
+    for (const spool::ThreadTimes& t : rank->times) {
+      base::Status added = base::Done{};
+      const auto append = [&](std::vector<format::TimeBlock> blocks, std::string_view coded) {
         added = writer->append({number, t.thread, std::move(blocks)}, coded);
         return added.ok();
-      });
-    if (!added.ok()) return added;
+      };
+      if (!spool::for_each_run(t, append)) return added;
+    }
   }
   return writer->finish();
 }
 
-// What MPI_Finalize would have made of the exact times that are in the spool.
+// What MPI_Finalize would have made of the exact times that are in the spool, or of what stands for
+// them where segments were matched already.
 base::Status reduce_to(const std::string& output, const std::string& exact,
                        const std::string& method) {
   const auto trace = Trace::open(exact);
@@ -282,6 +285,12 @@ base::Status write(const std::string& output, format::TraceData& trace, const Ti
   if (reduced.ok()) {
     unlink(path.c_str());
     return reduced;
+  }
+  if (timed.matched) {
+    unlink(path.c_str());
+    report({reduced.error().code, "no times of calls: " + reduced.error().message, output});
+    trace.meta.text["timing"] = "stats";
+    return write(output, trace, {});
   }
   report({reduced.error().code,
           "no segments, but the times of all calls: " + reduced.error().message, output});
@@ -325,6 +334,8 @@ int run(const Options& options) {
       removable = removable && rank->damage.empty();
       const format::TimeSpec timing = rank->timing;
       const auto clock = rank->clock;
+      for (const spool::ThreadTimes& t : rank->times)
+        timed.matched = timed.matched || spool::has_matched(t);
       added = dead.add(std::move(*rank));
       if (added.ok() && timing.has_times()) timed.add(f, timing, clock);
     }

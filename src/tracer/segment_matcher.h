@@ -15,7 +15,8 @@
 //
 // Laws:   the thread of the location alone. The lock of the process for the first mark of a
 //         signature only. A row is matched a step at a time, so that a call waits 0.3 ms at most.
-// Budget: 300 instructions a call with avgWave, 500 with auto.
+// Budget: 900 instructions a call with avgWave where few segments match, keeping its time included
+//         (./dev bench tracing); half of that is what a representative costs.
 #pragma once
 
 #include <cstdint>

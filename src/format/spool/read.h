@@ -38,6 +38,8 @@ struct ThreadTimes {
 // are what their representatives say, each as long as it was. False: `visit` has said so.
 using VisitTimes = std::function<bool(std::vector<TimeBlock>, std::string_view bytes)>;
 bool for_each_run(const ThreadTimes& times, const VisitTimes& visit);
+// Whether there are such.
+bool has_matched(const ThreadTimes& times);
 
 struct RankSpool {
   Header header;

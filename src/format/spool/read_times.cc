@@ -19,6 +19,8 @@ uint64_t to_ns(const Header& header, uint64_t ticks, double ns_per_tick) {
   return ns < 0x1p61 ? static_cast<uint64_t>(ns) : 0;
 }
 
+bool is_matched(const TimeBlock& b) { return b.coding == BlockCoding::kMatched; }
+
 // What there is of a thread.
 struct TimePieces {
   std::vector<std::string_view> chunks;  // headers included, in the order of the file
@@ -66,7 +68,7 @@ ThreadTimes read_thread(const RankSpool& rank, const std::vector<uint32_t>& numb
     const bool in_order = i == 0 || b.end_ns >= all.blocks[i - 1].end_ns;
     const auto coded = std::string_view(all.bytes).substr(bytes, b.bytes);
     if (in_order && b.calls <= calls - all.calls &&
-        (b.coding != BlockCoding::kMatched || matched.read(b, coded, nullptr))) {
+        (!is_matched(b) || matched.read(b, coded, nullptr))) {
       all.calls += b.calls;
       bytes += b.bytes;
       continue;
@@ -83,10 +85,12 @@ ThreadTimes read_thread(const RankSpool& rank, const std::vector<uint32_t>& numb
 
 }  // namespace
 
+bool has_matched(const ThreadTimes& times) {
+  return std::any_of(times.blocks.begin(), times.blocks.end(), is_matched);
+}
+
 bool for_each_run(const ThreadTimes& times, const VisitTimes& visit) {
-  const auto is_matched = [](const TimeBlock& b) { return b.coding == BlockCoding::kMatched; };
-  if (std::none_of(times.blocks.begin(), times.blocks.end(), is_matched))
-    return times.blocks.empty() || visit(times.blocks, times.bytes);
+  if (!has_matched(times)) return times.blocks.empty() || visit(times.blocks, times.bytes);
   constexpr size_t kBlocksAtOnce = 64;
   TimeSpec exact;
   exact.mode = TimeMode::kExact;
