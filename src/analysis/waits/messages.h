@@ -17,6 +17,8 @@ inline constexpr uint32_t kNoLocation = UINT32_MAX;
 
 struct Message {
   NodeId send_node = kNoNode, receive_node = kNoNode;
+  NodeId done_node = kNoNode;  // that completed its receive; only for an observer, as the next
+  uint64_t waited_ns = 0;
   uint64_t sent_ns = 0, posted_ns = 0;        // begin of the send, and of the receive
   uint64_t ideal_sent = 0, ideal_posted = 0;  // the same on the ideal network
   Rank sender = kNobody, receiver = kNobody;
@@ -70,6 +72,13 @@ class MessageTable {
   void drop(MessageId id);
   // A receive that was cancelled before its message was sent: the next one gets that. Drops a user.
   void forget(const ChannelKey& key, MessageId id);
+
+  // Messages that are still in use.
+  template <class F>
+  void for_each(F f) const {
+    for (const Message& message : all_)
+      if (message.users > 0) f(message);
+  }
 
   size_t live() const { return live_; }
   size_t most_live() const { return most_live_; }

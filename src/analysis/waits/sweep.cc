@@ -25,7 +25,8 @@ Sweep::Sweep(const Trace& trace, CallSource& source, const Options& options)
     : trace_(trace),
       source_(source),
       options_(options),
-      comms_(trace),
+      own_comms_(trace),
+      comms_(options.comms != nullptr ? *options.comms : own_comms_),
       log_(options.memory_bytes),
       messages_(options.most_messages),
       instances_(options.most_collectives) {}
@@ -68,6 +69,7 @@ void Sweep::run() {
     else
       end(event.location);
   }
+  if (options_.observer != nullptr) tell_rest();
 }
 
 // Asks the memory for what the next events need: with thousands of ranks nothing of a location is
@@ -259,6 +261,7 @@ void Sweep::finish(uint32_t location) {
   if (!l.has_finished) l.ideal = std::max(l.ideal, ideal_);
   Op& op = *l.current.op;
   if (l.node != kNoNode) log_.nodes.change(l.node).end = l.end;
+  if (options_.observer != nullptr) tell_completed(l);
   drop_messages(l);
   if (op.action == Action::kComplete || op.action == Action::kFree)
     for (RequestUse& use : op.requests) finish_request(l, use);
@@ -287,6 +290,7 @@ void Sweep::emit(LocationState& l) {
     counts_.unassigned_ns += l.end - l.begin;
     rank_times_[static_cast<size_t>(l.rank)].waiting_ns += l.end - l.begin;
     add_severity(l, in_vain_pattern_, l.end - l.begin);
+    tell_wait(l, l.begin, l.end);
   }
 }
 
@@ -294,6 +298,7 @@ void Sweep::add_wait(LocationState& l, const Release& release, uint64_t from, ui
   ++counts_.waits;
   rank_times_[static_cast<size_t>(l.rank)].waiting_ns += to - from;
   add_severity(l, release.pattern, to - from);
+  tell_wait(l, from, to);
   Wait wait;
   wait.waiter = l.node;
   wait.causer = release.node;

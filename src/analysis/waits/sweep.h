@@ -146,6 +146,13 @@ class Sweep {
   void finish_request(LocationState& l, RequestUse& use);
   bool is_wrong_order(const LocationState& l, const Message& message);
 
+  // sweep_observer.cc
+  SeenCall seen(NodeId id);
+  void tell(const Message& message, bool again);
+  void tell_completed(const LocationState& l);
+  void tell_rest();
+  void tell_wait(const LocationState& l, uint64_t from, uint64_t to);
+
   // sweep_collectives.cc
   void begin_collective(uint32_t location);
   InstanceKey next_instance(RankState& rank, const Op& op, uint64_t window);
@@ -186,7 +193,8 @@ class Sweep {
   Trace trace_;
   CallSource& source_;
   Options options_;
-  CommTable comms_;
+  CommTable own_comms_;
+  CommTable& comms_;
   Decoder::Places places_;
   WaitLog log_;
   MessageTable messages_;

@@ -381,7 +381,10 @@ void Sweep::finish_request(LocationState& l, RequestUse& use) {
   if (request->is_active) {
     // What is freed while it is under way ends unseen; its message may still be received.
     if (request->is_collective) leave(l, request->instance, *use.maker, false);
-    if (freed && request->receive != kNoMessage) messages_.at(request->receive).is_received = true;
+    if (freed && request->receive != kNoMessage) {
+      messages_.at(request->receive).is_received = true;
+      if (options_.observer != nullptr) messages_.use(request->receive);  // told at the end
+    }
     for (MessageId* id : {&request->send, &request->receive}) {
       if (*id != kNoMessage) messages_.drop(*id);
       *id = kNoMessage;

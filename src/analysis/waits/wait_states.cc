@@ -30,4 +30,8 @@ Result<WaitStates> wait_states(const Trace& trace, CallSource& source, const Opt
   return out;
 }
 
+void observe(const Trace& trace, CallSource& source, const Options& options) {
+  Sweep(trace, source, options).run();
+}
+
 }  // namespace refrain::analysis::waits

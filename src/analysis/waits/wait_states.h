@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/waits/observer.h"
 #include "analysis/waits/pattern.h"
 #include "analysis/waits/timed_calls.h"
 #include "refrain/trace.h"
@@ -40,6 +41,8 @@ struct Options {
   Rank explain_rank = -1;
   std::vector<DefinitionId> explain_paths;
   size_t explain_count = 0;
+  Observer* observer = nullptr;  // is told messages and waits on the way
+  CommTable* comms = nullptr;    // whose keys it is told; nullptr: those of another table
 };
 
 // Time lost in one pattern, at one call path, by one rank.
@@ -137,5 +140,9 @@ struct WaitStates {
 
 // Fails, with kUnsupported, when the calls have no times.
 Result<WaitStates> wait_states(const Trace& trace, CallSource& source, const Options& options);
+
+// The forward sweep alone, for its observer. The times need not be real: each location's are in
+// order.
+void observe(const Trace& trace, CallSource& source, const Options& options);
 
 }  // namespace refrain::analysis::waits
