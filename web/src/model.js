@@ -1,6 +1,7 @@
 // The run as the timeline sees it: rows (threads of ranks), their calls by number, and when each was.
 import { runAt, runFind } from './data.js';
 import { readGrammars } from './grammar.js';
+import { ListedMessages } from './timeline/listed.js';
 
 /** The first index in [from, to) whose value is above `value`. */
 function firstAbove(array, from, to, value) {
@@ -33,6 +34,7 @@ export class Model {
     this.readGroups(data);
     this.readRows(data);
     this.readWaits(data);
+    this.listed = new ListedMessages(data, this.rows);
   }
 
   readGroups(data) {
@@ -66,6 +68,7 @@ export class Model {
       return row;
     });
     this.rowOf = new Map(this.rows.map((row) => [`${row.rank}.${row.thread}`, row]));
+    this.rowOfRank = new Map(this.rows.map((row) => [row.rank, row]));  // of ranks with one thread
   }
 
   readWaits(data) {
@@ -152,10 +155,22 @@ export class Model {
       const begin = this.anchorBegin[anchor - 1];
       return { begin, end: begin + this.anchorLength[anchor - 1], exact: this.hasTimes };
     }
+    if (!row.grammar) return this.timeBetween(row, anchor, seq);
     const s = this.stretch(row, anchor);
     const sum = row.grammar.prefix(this.weights(row), seq) - s.base;
     const begin = s.from + s.lead + s.scale * sum + s.gap * (seq - s.first);
     return { begin, end: begin + s.scale * this.mean(row.group, this.terminal(row, seq)), exact: false };
+  }
+  /** Of a call whose kind is not known: between those that have times, evenly. */
+  timeBetween(row, anchor, seq) {
+    const before = anchor > row.anchors ? anchor - 1 : -1;
+    const after = anchor < row.anchorsEnd ? anchor : -1;
+    const first = before < 0 ? -1 : this.anchorSeq[before];
+    const last = after < 0 ? row.calls : this.anchorSeq[after];
+    const from = before < 0 ? row.begin : this.anchorBegin[before] + this.anchorLength[before];
+    const to = Math.max(from, after < 0 ? row.end : this.anchorBegin[after]);
+    const begin = from + ((to - from) * (seq - first)) / (last - first);
+    return { begin, end: begin, exact: false };
   }
   /** The last call that begins at or before `ns`; -1 when none does. */
   callAt(row, ns) {

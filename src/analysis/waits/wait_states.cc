@@ -30,8 +30,12 @@ Result<WaitStates> wait_states(const Trace& trace, CallSource& source, const Opt
   return out;
 }
 
-void observe(const Trace& trace, CallSource& source, const Options& options) {
-  Sweep(trace, source, options).run();
+Counts observe(const Trace& trace, CallSource& source, const Options& options) {
+  WaitStates out;
+  Sweep sweep(trace, source, options);
+  sweep.run();
+  sweep.fill(out);
+  return out.counts;
 }
 
 }  // namespace refrain::analysis::waits

@@ -143,6 +143,6 @@ Result<WaitStates> wait_states(const Trace& trace, CallSource& source, const Opt
 
 // The forward sweep alone, for its observer. The times need not be real: each location's are in
 // order.
-void observe(const Trace& trace, CallSource& source, const Options& options);
+Counts observe(const Trace& trace, CallSource& source, const Options& options);
 
 }  // namespace refrain::analysis::waits

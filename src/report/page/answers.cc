@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "format/trace_data.h"
+#include "analysis/waits/untimed_calls.h"
 #include "report/page/call_details.h"
 #include "report/page/page.h"
 
@@ -17,11 +18,31 @@ std::vector<SignatureId> signatures_of(const Trace& trace, GroupId group) {
   return {all.begin(), all.end()};
 }
 
+// The smallest ones, as many as there is room for.
+std::vector<bool> kept_grammars(const Trace& trace, size_t most_symbols) {
+  const auto& grammars = trace.data().grammars;
+  std::vector<size_t> order(grammars.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return grammars[a].symbols.size() < grammars[b].symbols.size();
+  });
+  std::vector<bool> out(grammars.size(), false);
+  uint64_t used = 0;
+  for (const size_t i : order) {
+    used += grammars[i].symbols.size();
+    out[i] = used <= most_symbols;
+  }
+  return out;
+}
+
+bool has_threads(const Trace& trace, Rank rank) { return trace.locations(rank).size() > 1; }
+
 // One pass over ranks and their signatures for everything that needs each rank.
-void ask_ranks(const Trace& trace, const PageOptions& options, PageAnswers& out) {
+void ask_ranks(const Trace& trace, const PageOptions& options, waits::CommTable& comms,
+               PageAnswers& out) {
   analysis::RankLoadFold loads(trace);
-  waits::CommTable comms(trace);
   waits::Decoder::Places places;
+  analysis::OpenEnds& ends = out.open_ends.emplace(trace.rank_count());
   size_t left = options.most_details, left_cost = options.most_details;
   for (GroupId g = 0; g < trace.group_count(); ++g) {
     const std::vector<SignatureId> signatures = signatures_of(trace, g);
@@ -33,7 +54,10 @@ void ask_ranks(const Trace& trace, const PageOptions& options, PageAnswers& out)
       RankReader reader(trace, trace.group_rank(g, i));
       waits::Decoder ops(reader, comms, places);
       loads.add(reader, occurrences, ops);
+      for (const SignatureId id : signatures)
+        ends.add(reader.rank(), analysis::op_of(ops, reader.signature(id)), ops);
       is_full = is_full || signatures.size() > left;
+      if (is_full || has_threads(trace, reader.rank())) ends.add_rank(reader.rank());
       if (is_full) continue;
       details.add(reader, ops);
       left -= signatures.size();
@@ -47,9 +71,54 @@ void ask_ranks(const Trace& trace, const PageOptions& options, PageAnswers& out)
   out.loads = loads.take();
 }
 
-void ask_waits(const Trace& trace, const PageOptions& options, PageAnswers& out) {
+class PageObserver : public analysis::MessageCollector {
+ public:
+  PageObserver(const Trace& trace, const analysis::MessageListOptions& options, PageAnswers& out)
+      : MessageCollector(*out.open_ends, options),
+        trace_(trace),
+        out_(out),
+        has_order_(trace.has_times()) {}
+  bool wants(const waits::SeenMessage& m) override {
+    if (has_order_ || !(has_threads(trace_, m.sender) || has_threads(trace_, m.receiver)))
+      return MessageCollector::wants(m);
+    ++out_.unordered_messages;
+    return false;
+  }
+  void wait(Rank rank, uint32_t thread, uint64_t begin_ns, uint64_t end_ns) override {
+    out_.wait_table.add(rank, thread, begin_ns, end_ns);
+  }
+
+ private:
+  const Trace& trace_;
+  PageAnswers& out_;
+  bool has_order_;
+};
+
+// Where there are no times: only if there is a message that the page cannot find by itself.
+void ask_untimed(const Trace& trace, const PageOptions& options, const waits::Options& how,
+                 PageAnswers& out) {
+  if (out.open_ends->empty()) return;
+  uint64_t calls = 0;
+  for (const analysis::TimelineRow& row : out.timeline.rows) calls += row.calls;
+  out.has_messages = calls <= options.most_untimed_calls;
+  waits::UntimedCalls numbered;
+  if (out.has_messages)
+    out.unknown_receives = waits::observe(trace, numbered, how).unknown_messages;
+}
+
+void ask_waits(const Trace& trace, const PageOptions& options, waits::CommTable& comms,
+               PageAnswers& out) {
+  for (const analysis::TimelineRow& row : out.timeline.rows)
+    if (!out.kept_grammars[row.grammar]) out.open_ends->add_rank(row.rank);
+  out.wait_table =
+      analysis::WaitTable(out.timeline, options.most_wait_rows, options.most_wait_columns);
+  analysis::MessageListOptions wanted = options.messages;
+  wanted.has_waits = trace.has_times();
+  PageObserver observer(trace, wanted, out);
   waits::TraceCalls calls(trace);
   waits::Options how;
+  how.observer = &observer;
+  how.comms = &comms;
   how.memory_bytes = options.waits_memory_bytes;
   how.explain = waits::Pattern::kAll;
   how.explain_count = options.most_explained;
@@ -58,6 +127,11 @@ void ask_waits(const Trace& trace, const PageOptions& options, PageAnswers& out)
     out.waits = std::move(*result);
   else
     out.no_waits = result.error().message;
+  if (out.waits)
+    out.unknown_receives = out.waits->counts.unknown_messages;
+  else
+    ask_untimed(trace, options, how, out);
+  out.messages = observer.take();
 }
 
 }  // namespace
@@ -74,11 +148,13 @@ PageAnswers page_answers(const Trace& trace, const PageOptions& options) {
   out.grid = analysis::cartesian_grid(trace);
   say("ranks");
   out.details = nlohmann::ordered_json::array();
-  ask_ranks(trace, options, out);
+  out.kept_grammars = kept_grammars(trace, options.most_symbols);
+  waits::CommTable comms(trace);
+  ask_ranks(trace, options, comms, out);
   say("timeline");
   out.timeline = analysis::timeline(trace, options.timeline);
   say("waits");
-  ask_waits(trace, options, out);
+  ask_waits(trace, options, comms, out);
   return out;
 }
 

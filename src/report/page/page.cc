@@ -43,6 +43,7 @@ PageData page_data(const PageView& view) {
   out.json["profile"] = Json::parse(profile_json({view.trace, view.answers.profile, view.symbols}));
   put_verdict(view, out);
   put_timeline(view, out);
+  put_messages(view, out);
   put_matrix(view, out);
   put_density(view, out);
   put_waits(view, out);

@@ -18,9 +18,12 @@
 
 #include "analysis/cartesian.h"
 #include "analysis/matrix.h"
+#include "analysis/message_list.h"
+#include "analysis/open_ends.h"
 #include "analysis/profile.h"
 #include "analysis/rank_loads.h"
 #include "analysis/timeline.h"
+#include "analysis/wait_table.h"
 #include "analysis/waits/wait_states.h"
 #include "reader/symbols.h"
 #include "refrain/trace.h"
@@ -36,6 +39,9 @@ struct PageOptions {
   size_t most_pairs = 150'000;     // of the matrix; with more, neighbours share a cell
   size_t most_symbols = 400'000;   // of grammars
   size_t most_rank_cells = 16384;  // of a density map
+  analysis::MessageListOptions messages;
+  uint64_t most_untimed_calls = 20'000'000;  // that are read for messages alone
+  size_t most_wait_rows = 64, most_wait_columns = 240;
   std::function<void(std::string_view step)> progress;
 };
 
@@ -49,6 +55,13 @@ struct PageAnswers {
   std::optional<analysis::CartesianGrid> grid;
   nlohmann::ordered_json details;        // by group: GroupDetails
   std::vector<uint64_t> detailed_ranks;  // by group: of how many of its ranks
+  std::vector<bool> kept_grammars;       // by grammar: small enough for the page
+  std::optional<analysis::OpenEnds> open_ends;
+  analysis::MessageList messages;    // that cannot be counted, and the latest ones
+  bool has_messages = true;          // false: too many calls without times to look for them
+  uint64_t unknown_receives = 0;     // from anybody, and the trace does not tell from whom
+  uint64_t unordered_messages = 0;   // of ranks with several threads and no times
+  analysis::WaitTable wait_table;
 };
 
 // Asks every question once. Cannot fail: what a trace does not tell is missing.
@@ -78,6 +91,7 @@ std::string page_json(const PageData& data);
 
 // --- parts of page_data(), one a file ---
 void put_timeline(const PageView& view, PageData& out);
+void put_messages(const PageView& view, PageData& out);
 void put_matrix(const PageView& view, PageData& out);
 void put_density(const PageView& view, PageData& out);
 void put_waits(const PageView& view, PageData& out);

@@ -60,18 +60,8 @@ void put_rows(const analysis::Timeline& t, Columns& out) {
 // Grammars too large for the page have no rules there; the number of those.
 uint64_t put_grammars(const PageView& view, Columns& out) {
   const auto& grammars = view.trace.data().grammars;
-  std::vector<size_t> order(grammars.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return grammars[a].symbols.size() < grammars[b].symbols.size();
-  });
-  std::vector<bool> is_here(grammars.size(), false);
-  uint64_t used = 0, missing = 0;
-  for (const size_t i : order) {
-    used += grammars[i].symbols.size();
-    is_here[i] = used <= view.options.most_symbols;
-    if (!is_here[i]) ++missing;
-  }
+  const std::vector<bool>& is_here = view.answers.kept_grammars;
+  const auto missing = static_cast<uint64_t>(std::count(is_here.begin(), is_here.end(), false));
   Numbers rules, ends, symbols, counts;
   for (size_t i = 0; i < grammars.size(); ++i) {
     const grammar::Grammar& g = grammars[i];

@@ -1,7 +1,7 @@
 // What keys and pointers do to the timeline. The keys are those of browsers' trace viewers.
 import { placeIn, tip } from '../dom.js';
 import { callElement } from './describe.js';
-import { completionOf, messagesAt } from './messages.js';
+import { doneOf, messagesAt } from './messages.js';
 
 export const kKeys = [
   ['w s', 'zoom in and out'], ['a d', 'move left and right'], ['↑ ↓', 'choose a row'],
@@ -95,13 +95,11 @@ export class TimelineInput {
     const [message] = messagesAt(view.model, chosen.row, chosen.seq);
     if (!message) return;
     const isSender = message.from.row === chosen.row && message.from.seq === chosen.seq;
-    const end = isSender ? message.to : message.from;
-    const completion = isSender ? completionOf(view.model, end.row, end.seq) : end.seq;
+    const { row, seq } = isSender ? doneOf(view.model, message) : message.from;
     const width = view.to - view.from;
-    const seq = completion < 0 ? end.seq : completion;
-    const { begin } = view.model.timeOf(end.row, seq);
+    const { begin } = view.model.timeOf(row, seq);
     if (begin < view.from || begin > view.to) view.setRange(begin - width / 2, begin + width / 2);
-    view.choose(view.layout.find(end.row), seq);
+    view.choose(view.layout.find(row), seq);
   }
   rowHeight(by) {
     const { layout } = this.view;

@@ -65,10 +65,29 @@ export class Timeline {
     if (json.missing_grammars > 0)
       notes.push(`The calls of ${format.count(json.missing_grammars)} threads are too irregular for this page: it ` +
         'has their table of times only.');
+    notes.push(...this.missingMessages());
     if (json.damaged_rows > 0)
       notes.push(`The times of ${format.count(json.damaged_rows)} threads cannot be read to their end; see ` +
         '`refrain check`.');
     return notes.length > 0 ? h('p', { class: 'note' }, notes.join(' ')) : null;
+  }
+  missingMessages() {
+    const { listed } = this.model;
+    const { uncounted, unknown, unordered, are_read: areRead } = listed.json;
+    const notes = [];
+    if (listed.missing > 0)
+      notes.push(`Of ${format.count(uncounted)} messages that were received from anybody, or by ranks with several threads, ` +
+        `${format.count(listed.json.listed)} have arrows: those that were waited for longest, and some of every part of ` +
+        'the run.');
+    if (unknown > 0)
+      notes.push(`${format.count(unknown)} receives from anybody have no arrow: the trace does not tell what they took.`);
+    if (unordered > 0)
+      notes.push(`${format.count(unordered)} messages of ranks with several threads have no arrows: without times the ` +
+        'order of the threads is not known.');
+    if (!areRead)
+      notes.push('Messages that were received from anybody, or by ranks with several threads, have no arrows: there are too ' +
+        'many calls without times to look for them.');
+    return notes;
   }
   legend() {
     const used = new Set(this.model.signature.class);

@@ -158,13 +158,14 @@ export class RowPainter {
     this.strip.add(x0, Math.max(x1, x0 + 0.25), c, isFound ? 1 : kDim);
     ++this.calls;
     if (!this.named) return;
-    if (this.senders.length < kMostSenders && this.sends(terminal)) this.senders.push({ row: this.row, seq });
+    if (this.senders.length < kMostSenders && this.sends(terminal, seq)) this.senders.push({ row: this.row, seq });
     if (x1 - x0 >= kVisiblePx) this.visible.push({ row: this.row, seq, terminal, x0, x1, isFound });
   }
 
-  sends(terminal) {
+  sends(terminal, seq) {
     const detail = this.row.group.details[terminal];
-    return detail !== undefined && (detail.send !== undefined || detail.starts !== undefined);
+    if (detail !== undefined) return detail.send !== undefined || detail.starts !== undefined;
+    return this.model.listed.sent.get(this.row, seq).length > 0;
   }
 
   paintStretch(s) {

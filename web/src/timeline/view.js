@@ -3,7 +3,7 @@ import { classColour, inkOn, kWaiting, rgb, themed } from '../colours.js';
 import { canvasBox } from '../dom.js';
 import * as format from '../format.js';
 import { kGroupHeight, Layout, loopsAround } from './layout.js';
-import { completionOf, messagesAt, messagesOf } from './messages.js';
+import { doneOf, messagesAt, messagesOf } from './messages.js';
 import { palette, RowPainter, Strip } from './strip.js';
 
 const kAxis = 24;
@@ -260,14 +260,15 @@ export class TimelineView {
     context.restore();
     this.arrowCount = arrows.length;
   }
-  drawArrow({ from, to }, isChosen) {
+  drawArrow(message, isChosen) {
     const { context, model } = this;
+    const { from } = message;
+    const done = doneOf(model, message);
     const y0 = this.places.get(from.row.index);
-    const y1 = this.places.get(to.row.index);
+    const y1 = this.places.get(done.row.index);
     if (y0 === undefined || y1 === undefined) return;
-    const completion = completionOf(model, to.row, to.seq);
     const begin = model.timeOf(from.row, from.seq).begin;
-    const end = model.timeOf(to.row, completion < 0 ? to.seq : completion).end;
+    const end = model.timeOf(done.row, done.seq).end;
     const x0 = this.gutter + this.painter.x(begin) / this.ratio;
     const x1 = this.gutter + this.painter.x(end) / this.ratio;
     context.strokeStyle = context.fillStyle = themed(isChosen ? '--ink' : '--arrow');
