@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 8> kClasses = {"ffffff", "0072b2", "56b4e
                                                       "009e73", "cc79a7", "c9b400", "8a8f98"};
 constexpr std::array<uint32_t, 10> kCividis = {0x00224e, 0x123570, 0x3b496c, 0x575d6d, 0x707173,
                                                0x8a8678, 0xa59c74, 0xc3b369, 0xe1cc55, 0xfee838};
+constexpr std::string_view kWaiting = "d55e00";
 constexpr std::array<int, 3> kStrength = {30, 60, 100};  // percent of the colour
 
 uint32_t amount_rgb(double level) {
@@ -101,6 +102,8 @@ Ink state_ink(int call_class, int strength) {
 }
 std::string state_name(Ink ink) { return fmt::format("rfstate{}", ink - 1); }
 
+std::string waiting_name(Ink) { return "rfwaiting"; }
+
 std::string key(const std::string& colour, const std::string& what) {
   return "\\mbox{\\rfkey{" + colour + "}~" + what + "}";
 }
@@ -110,6 +113,7 @@ std::string colour_definitions() {
   for (Ink ink = 1; ink <= kAmounts; ++ink)
     out += fmt::format("\\definecolor{{{}}}{{HTML}}{{{:06X}}}\n", amount_name(ink),
                        amount_rgb((ink - 1) / (kAmounts - 1.0)));
+  out += fmt::format("\\definecolor{{rfwaiting}}{{HTML}}{{{}}}\n", kWaiting);
   for (size_t c = 0; c < kClasses.size(); ++c) {
     out += fmt::format("\\definecolor{{rfclass{}}}{{HTML}}{{{}}}\n", c, kClasses[c]);
     for (size_t s = 0; s < kStrength.size(); ++s)

@@ -49,6 +49,8 @@ std::string amount_legend(const std::string& least, const std::string& most);
 // --- states of the timeline: a class of call, in three strengths ---
 Ink state_ink(int call_class, int strength);  // strength 0 to 2
 std::string state_name(Ink ink);
+// The colour of waiting.
+std::string waiting_name(Ink ink);
 // A square of a colour, as part of a line of text.
 std::string key(const std::string& colour, const std::string& what);
 

@@ -17,6 +17,7 @@ constexpr std::string_view kPackages = R"tex(\documentclass[a4paper,10pt]{articl
 \usepackage[margin=18mm]{geometry}
 \usepackage{array,longtable}
 \usepackage{tikz}
+\usetikzlibrary{arrows.meta}
 \usepackage[hidelinks]{hyperref}
 )tex";
 
@@ -34,6 +35,9 @@ constexpr std::string_view kCommands = R"tex(\newcommand\rfcodesize{\small}
 \newcommand\rfcell[4]{\pgfpathrectangle{\pgfpoint{#1\rfwidth}{#2\rfheight}}%
   {\pgfpoint{#3\rfwidth}{#4\rfheight}}}
 \newcommand\rfink{\pgfusepath{fill,stroke}}
+\newcommand\rfarrow[4]{\draw[white,line width=0.9pt,opacity=0.7] (#1,#2)--(#3,#4);%
+  \draw[black,line width=0.3pt,-{Stealth[length=1.3mm,width=0.9mm]}] (#1,#2)--(#3,#4);}
+\newcommand\rfarrowkey{\tikz[baseline=-0.6ex]{\draw[line width=0.4pt,-{Stealth[length=1.3mm,width=0.9mm]}] (0,0)--(5,0);}}
 \newcommand\rfwarning[1]{\par\noindent\fcolorbox{rfwarnline}{rfwarn}{%
   \begin{minipage}{\dimexpr\textwidth-2\fboxsep-2\fboxrule\relax}\raggedright
   #1\end{minipage}}\par\medskip}

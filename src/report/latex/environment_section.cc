@@ -48,8 +48,8 @@ void put_cost(const Json& info, Table& table) {
 void put_environment(const PageData& data, std::string& out) {
   const Json& info = data.json["info"];
   // Shown in their own way, or elsewhere.
-  const std::set<std::string> own = {"groups", "losses", "recorder_cost",
-                                     "hosts",  "times",  "segments"};
+  const std::set<std::string> own = {"groups", "losses",   "recorder_cost", "hosts",
+                                     "times",  "segments", "plain_trace"};
   out += section("Environment",
                  "Look here first when two runs differ: another library, other hosts, another "
                  "command.");
@@ -80,6 +80,14 @@ void put_environment(const PageData& data, std::string& out) {
     table.row({"segments", code(text(info["segments"]["method"])) + ": " +
                                count(info["segments"]["representatives"]) + " representatives of " +
                                count(info["segments"]["segments"]) + " segments"});
+  if (info.contains("plain_trace")) {
+    const Json& plain = info["plain_trace"];
+    const bool written = plain["write"].get<bool>();
+    table.row({"conventional trace",
+               bytes(plain["bytes"]) + " in " + count(plain["flushes"]) + " flushes of " +
+                   bytes(plain["buffer_bytes"]) + ", " +
+                   (written ? duration(plain["write_ns"]) : std::string("thrown away"))});
+  }
   table.more(left_out, "properties");
   out += table.text();
 }

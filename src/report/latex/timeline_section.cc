@@ -18,6 +18,9 @@ namespace {
 
 constexpr size_t kMostRows = 64;
 constexpr size_t kMostColumns = 240;
+// A line of the colour of waiting below a row: so thick, in parts of the row, from these shares on.
+constexpr size_t kParts = 6;
+constexpr std::array kWaits = {0.1, 0.5};
 constexpr double kWidth_mm = 158, kMostHeight_mm = 84;
 // Below the first a stretch counts as the program's.
 constexpr std::array kShares = {0.1, 0.4, 0.7};
@@ -64,6 +67,80 @@ Picture resampled(const PageData& data) {
   return out;
 }
 
+struct Waiting {
+  Cells cells{0, 0};
+  bool is_used = false;
+};
+
+Waiting waiting(const PageData& data, const Cells& rows) {
+  Waiting out;
+  const std::string& share = data.columns.raw("waits.share");
+  if (share.size() != rows.rows * rows.columns) return out;
+  out.cells = Cells(rows.columns, rows.rows * kParts);
+  for (size_t y = 0; y < rows.rows; ++y)
+    for (size_t x = 0; x < rows.columns; ++x) {
+      const double part = static_cast<uint8_t>(share[y * rows.columns + x]) / 255.0;
+      for (size_t k = 0; k < kWaits.size(); ++k)
+        if (part >= kWaits[k]) out.cells.at(x, (y + 1) * kParts - 1 - k) = 1, out.is_used = true;
+    }
+  return out;
+}
+
+// From the begin of a send to the end of the call that completed its receive.
+struct Arrows {
+  std::string text;
+  size_t drawn = 0, in_a_row = 0;
+  double least_ns = 0;  // the shortest wait of those drawn
+};
+
+Arrows arrows(const PageData& data, const Picture& picture, double height) {
+  const auto column = [&](const char* name) -> const std::vector<int64_t>& {
+    return data.columns.numbers(std::string("late.") + name);
+  };
+  const auto &from = column("from"), &to = column("to"), &wait = column("wait_ns");
+  const auto &sent = column("from_ns"), &received = column("to_ns");
+  const double begin = real(data.json["timeline"]["begin_ns"]);
+  const double length = std::max(real(data.json["timeline"]["end_ns"]) - begin, 1.0);
+  const auto row_of = [&](int64_t location) {
+    return std::min(static_cast<size_t>(std::max<int64_t>(location, 0)) / picture.block,
+                    picture.cells.rows - 1);
+  };
+  const auto x_of = [&](int64_t ns) {
+    return kWidth_mm * std::clamp((static_cast<double>(ns) - begin) / length, 0.0, 1.0);
+  };
+  const auto y_of = [&](size_t row) {
+    return (static_cast<double>(picture.cells.rows - row) - 0.5) * height;
+  };
+  Arrows out;
+  for (size_t i = 0; i < from.size(); ++i) {
+    const size_t sender = row_of(from[i]), receiver = row_of(to[i]);
+    if (sender == receiver) {
+      ++out.in_a_row;
+      continue;
+    }
+    ++out.drawn;
+    out.least_ns = static_cast<double>(wait[i]);
+    out.text += fmt::format("\\rfarrow{{{:.2f}}}{{{:.2f}}}{{{:.2f}}}{{{:.2f}}}\n", x_of(sent[i]),
+                            y_of(sender), x_of(received[i]), y_of(receiver));
+  }
+  return out;
+}
+
+std::string arrows_caption(const Arrows& drawn, const PageData& data) {
+  const Json& waits = data.json["waits"];
+  const Json messages = waits.is_object() ? waits["counts"]["messages"] : Json(0);
+  if (drawn.drawn + drawn.in_a_row == 0) return "";
+  std::string out = fmt::format(
+      " Arrows: of {} messages the {} that a rank waited for longest, from the begin of the send "
+      "to the end of the call that received it",
+      count(messages), drawn.drawn);
+  if (drawn.drawn > 0)
+    out += " (waits of " + duration(static_cast<uint64_t>(drawn.least_ns)) + " or more)";
+  if (drawn.in_a_row > 0)
+    out += fmt::format("; {} more lie within one row and are not drawn", drawn.in_a_row);
+  return out + ".";
+}
+
 // 1, 2 or 5 times a power of ten, so that there are four to nine of them.
 double tick_step(double length) {
   double step = std::pow(10, std::floor(std::log10(std::max(length, 1.0) / 4)));
@@ -104,11 +181,13 @@ std::string row_labels(const PageData& data, const Picture& picture, double heig
   return out;
 }
 
-std::string legend(const Picture& picture) {
+std::string legend(const Picture& picture, bool has_waiting, bool has_arrows) {
   std::string out = key("white", kClassTitles[0]);
   for (size_t c = 1; c < kClassTitles.size(); ++c)
     if (picture.is_used[c])
       out += "\\quad " + key(state_name(state_ink(static_cast<int>(c), 2)), kClassTitles[c]);
+  if (has_waiting) out += "\\quad " + key("rfwaiting", "line below a row: waiting");
+  if (has_arrows) out += "\\quad \\mbox{\\rfarrowkey~message}";
   return "\\par\\smallskip{\\small " + out + "}";
 }
 
@@ -168,15 +247,27 @@ void put_timeline(const PageData& data, std::string& out) {
   std::string text = "\\begin{tikzpicture}\n";
   text += draw_cells(picture.cells, kWidth_mm / static_cast<double>(picture.cells.columns), height,
                      state_name);
+  const Waiting waits = waiting(data, picture.cells);
+  if (waits.is_used)
+    text += draw_cells(waits.cells, kWidth_mm / static_cast<double>(picture.cells.columns),
+                       height / kParts, waiting_name);
+  const Arrows messages = arrows(data, picture, height);
+  text += messages.text;
   text += fmt::format("\\draw[rfsoft] (0,0) rectangle ({},{:.2f});\n", kWidth_mm, rows * height);
   text += time_axis(real(timeline["begin_ns"]), real(timeline["end_ns"]));
-  text += row_labels(data, picture, height) + "\\end{tikzpicture}" + legend(picture);
+  text += row_labels(data, picture, height) + "\\end{tikzpicture}" +
+          legend(picture, waits.is_used, messages.drawn > 0);
   std::string caption =
       "The run over time, by rank. A stretch of time has the colour of the calls that took most of "
       "its time in MPI, the stronger the larger their share (from 10, 40 and 70\\,\\%).";
   if (picture.block > 1)
     caption += fmt::format(" Each row is {} neighbouring locations, labelled by the first.",
                            picture.block);
+  if (waits.is_used)
+    caption +=
+        " The line below a row is time spent waiting for another rank, thicker from half of a "
+        "stretch on.";
+  caption += arrows_caption(messages, data);
   out += figure(text, caption);
   if (whole(timeline["damaged_rows"]) > 0)
     out +=

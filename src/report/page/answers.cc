@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "format/trace_data.h"
 #include "analysis/waits/untimed_calls.h"
+#include "format/trace_data.h"
 #include "report/page/call_details.h"
 #include "report/page/page.h"
 

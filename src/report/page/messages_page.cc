@@ -31,9 +31,7 @@ class Rows {
 // How far each number of a row is from the one before it: what repeats is small.
 class Steps {
  public:
-  int64_t next(int64_t row, int64_t number) {
-    return number - std::exchange(before_[row], number);
-  }
+  int64_t next(int64_t row, int64_t number) { return number - std::exchange(before_[row], number); }
 
  private:
   std::map<int64_t, int64_t> before_;

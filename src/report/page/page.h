@@ -57,10 +57,10 @@ struct PageAnswers {
   std::vector<uint64_t> detailed_ranks;  // by group: of how many of its ranks
   std::vector<bool> kept_grammars;       // by grammar: small enough for the page
   std::optional<analysis::OpenEnds> open_ends;
-  analysis::MessageList messages;    // that cannot be counted, and the latest ones
-  bool has_messages = true;          // false: too many calls without times to look for them
-  uint64_t unknown_receives = 0;     // from anybody, and the trace does not tell from whom
-  uint64_t unordered_messages = 0;   // of ranks with several threads and no times
+  analysis::MessageList messages;   // that cannot be counted, and the latest ones
+  bool has_messages = true;         // false: too many calls without times to look for them
+  uint64_t unknown_receives = 0;    // from anybody, and the trace does not tell from whom
+  uint64_t unordered_messages = 0;  // of ranks with several threads and no times
   analysis::WaitTable wait_table;
 };
 

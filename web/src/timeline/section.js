@@ -80,7 +80,7 @@ export class Timeline {
         `${format.count(listed.json.listed)} have arrows: those that were waited for longest, and some of every part of ` +
         'the run.');
     if (unknown > 0)
-      notes.push(`${format.count(unknown)} receives from anybody have no arrow: the trace does not tell what they took.`);
+      notes.push(`${format.count(unknown)} receives from anybody have no arrow: it is not known what they took, or they took nothing.`);
     if (unordered > 0)
       notes.push(`${format.count(unordered)} messages of ranks with several threads have no arrows: without times the ` +
         'order of the threads is not known.');
