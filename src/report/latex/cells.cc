@@ -19,7 +19,8 @@ constexpr std::array<std::string_view, 8> kClasses = {"ffffff", "0072b2", "56b4e
                                                       "009e73", "cc79a7", "c9b400", "8a8f98"};
 constexpr std::array<uint32_t, 10> kCividis = {0x00224e, 0x123570, 0x3b496c, 0x575d6d, 0x707173,
                                                0x8a8678, 0xa59c74, 0xc3b369, 0xe1cc55, 0xfee838};
-constexpr std::string_view kWaiting = "d55e00";
+// Darker than on the page, so that it is told from a completion without colours as well.
+constexpr std::string_view kWaiting = "8a3d00";
 constexpr std::array<int, 3> kStrength = {30, 60, 100};  // percent of the colour
 
 uint32_t amount_rgb(double level) {

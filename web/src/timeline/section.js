@@ -98,6 +98,7 @@ export class Timeline {
     };
     return h('div', { class: 'classes' }, kClassTitles.map((title, c) => (c > 0 && used.has(c)
       ? mark(classColour(c), title) : null)),
+    h('span', {}, 'arrows: messages of the chosen call, and all when you zoom in'),
     this.model.waits.size > 0 ? mark(kWaiting, 'line below a call: waiting') : null);
   }
 

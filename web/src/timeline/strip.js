@@ -7,7 +7,7 @@ const kDeepest = 3000;  // rules inside of each other; a program's loops are far
 const kDim = 0.2;       // of calls that a search did not find
 const kVisiblePx = 3;   // from here on a call has a name
 const kNamedPx = 8;      // from here on a row is high enough for that
-const kMostSenders = 400;  // whose messages may be drawn
+export const kMostSenders = 400;  // whose messages may be drawn
 
 export class Strip {
   constructor(width) {

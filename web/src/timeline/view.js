@@ -4,7 +4,7 @@ import { canvasBox } from '../dom.js';
 import * as format from '../format.js';
 import { kGroupHeight, Layout, loopsAround } from './layout.js';
 import { doneOf, messagesAt, messagesOf } from './messages.js';
-import { palette, RowPainter, Strip } from './strip.js';
+import { kMostSenders, palette, RowPainter, Strip } from './strip.js';
 
 const kAxis = 24;
 const kLoop = 11;
@@ -244,12 +244,14 @@ export class TimelineView {
   drawArrows() {
     const { context, model } = this;
     const arrows = [];
+    let isCut = false;
     const chosen = this.chosen();
     if (chosen && chosen.seq >= 0 && chosen.row.grammar)
       for (const message of messagesAt(model, chosen.row, chosen.seq)) arrows.push([message, true]);
     if (this.painter.calls <= kArrowCalls)
       for (const call of this.painter.senders) {
-        if (arrows.length > kMostArrows) break;
+        isCut = arrows.length > kMostArrows;
+        if (isCut) break;
         for (const message of messagesOf(model, call.row, call.seq, 'send')) arrows.push([message, false]);
       }
     context.save();
@@ -257,8 +259,19 @@ export class TimelineView {
     context.rect(this.gutter, this.top, this.plotWidth, this.space);
     context.clip();
     for (const [message, isChosen] of arrows) this.drawArrow(message, isChosen);
+    if (isCut || this.painter.senders.length >= kMostSenders) this.sayCut(arrows.length);
     context.restore();
     this.arrowCount = arrows.length;
+  }
+  sayCut(count) {
+    const { context } = this;
+    const text = `${format.count(count)} of the messages in sight`;
+    context.font = '11px system-ui, sans-serif';
+    const width = context.measureText(text).width + 8;
+    context.fillStyle = themed('--surface');
+    context.fillRect(this.gutter + this.plotWidth - width, this.top, width, 15);
+    context.fillStyle = themed('--soft');
+    context.fillText(text, this.gutter + this.plotWidth - width + 4, this.top + 8);
   }
   drawArrow(message, isChosen) {
     const { context, model } = this;
