@@ -169,6 +169,35 @@ test('messages lead to their other end', async (browser) => {
   await context.close();
 });
 
+test('messages from anybody have arrows, and the page says when some have none', async (browser) => {
+  const context = await browser();
+  const page = await open(context, 'workers');
+  const note = await page.$eval('#timeline .note', (e) => e.innerText.replace(/\s/g, ''));
+  const listed = await page.evaluate(() => window.refrain.model.listed.json.listed);
+  assert.ok(note.includes('Of70000messages') && note.includes(`,${listed}havearrows`), note);
+  // The longest wait of all has one, which leads to its sender and back.
+  await page.evaluate(() => {
+    const { model, timeline } = window.refrain;
+    timeline.goto(0, 0, model.explained.seq[0]);
+  });
+  await settle(page);
+  assert.ok(await page.evaluate(() => window.refrain.timeline.view.arrowCount) > 0, 'arrows are drawn');
+  const chosen = () => page.evaluate(() => {
+    const { row, seq } = window.refrain.timeline.view.chosen();
+    return [row.rank, seq];
+  });
+  const receive = await chosen();
+  await key(page, 'm');
+  const send = await chosen();
+  assert.strictEqual(send[0], await page.evaluate(() => window.refrain.model.explained.partner[0]));
+  assert.strictEqual(send[1], await page.evaluate(() => window.refrain.model.explained.partner_seq[0]));
+  await key(page, 'm');
+  assert.deepStrictEqual(await chosen(), receive);
+  if (keep) await (await page.$('#timeline')).screenshot({ path: path.join(keep, 'workers.png') });
+  assert.deepStrictEqual(page.complaints, []);
+  await context.close();
+});
+
 test('the keys zoom, move, choose and search', async (browser) => {
   const context = await browser();
   const page = await open(context, 'exact');

@@ -34,6 +34,7 @@ def pages(folder):
               "grid": make("grid", "halo", 8, 8, 60, "exact"),
               "large": make("large", "halo", 64, 64, 10, "exact"),
               "long": make("long", "halo", 8, 8, 2000, "none"),
+              "workers": make("workers", "workers", 16, 70000, "exact"),
               "hostile": make("hostile", "hostile")}
     out = {}
     for name, trace in traces.items():

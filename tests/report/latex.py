@@ -68,6 +68,24 @@ class Text(Documents):
         self.assertIn("\\definecolor{rfamount15}{html}{%s}" % amounts[-1], text)
         self.assertIn("\\definecolor{rfamount5}{html}{%s}" % amounts[3], text)  # 5 of 15 is 3 of 9
 
+    def test_waiting_and_messages_are_in_the_timeline(self):
+        for words, most in ((("halo", 10, 10, 60, "exact"), 200), (("workers", 5, 40, "exact"), 40)):
+            trace = self.make(*words)
+            text = self.document(trace, name="-".join(map(str, words)) + ".tex")
+            page = json.loads(refrain("report", trace, "--format", "json").stdout)
+            block = -(-len(page["columns"]["row.rank"]) // 64)
+            ends = list(zip(page["columns"]["late.from"], page["columns"]["late.to"]))
+            drawn = [a for a in ends if a[0] // block != a[1] // block]
+            self.assertTrue(drawn and len(ends) <= most)
+            self.assertEqual(len(re.findall(r"^\\rfarrow\{", text, flags=re.M)), len(drawn))
+            count = "{:,}".format(page["waits"]["counts"]["messages"]).replace(",", "\\,")
+            self.assertIn("Arrows: of %s messages the %d that" % (count, len(drawn)), text.replace("\n", " "))
+            self.assertEqual("%d more lie within one row" % (len(ends) - len(drawn)) in text, len(ends) > len(drawn))
+            self.assertIn("\\pgfsetcolor{rfwaiting}", text)
+            self.assertIn("line below a row: waiting", text)
+            waits = page["columns"]["late.wait_ns"]
+            self.assertEqual(waits, sorted(waits, reverse=True))
+
     def test_without_times_it_says_so(self):
         text = self.document(self.corpus("heat-1.2.rfn"))
         self.assertIn("This trace has no times of single calls", text)

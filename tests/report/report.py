@@ -63,6 +63,43 @@ class Data(Folder):
         dumped = [(line["seq"], line["begin_ns"], line["end_ns"] - line["begin_ns"]) for line in lines]
         self.assertEqual(list(zip(columns["anchor.seq"], columns["anchor.begin"], columns["anchor.length"])), dumped)
 
+    def test_messages_from_anybody_have_their_ends(self):
+        for how in ("exact", "none"):
+            trace = self.make("workers", 5, 300, how)
+            page = json.loads(refrain("report", trace, "--format", "json").stdout)
+            self.assertEqual((page["messages"]["uncounted"], page["messages"]["listed"]), (300, 300))
+            calls = [json.loads(line) for line in refrain("dump", trace, "--format", "jsonl").stdout.splitlines()]
+            calls = {(c["rank"], c["seq"]): c for c in calls}
+            columns, posted, sent, seen = page["columns"], {}, {}, set()
+            for row in zip(*(columns["message." + n] for n in ("to", "to_seq", "from", "from_seq", "done", "done_seq"))):
+                posted[row[0]] = posted.get(row[0], 0) + row[1]
+                sent[row[2]] = sent.get(row[2], 0) + row[3]
+                seen.add((row[2], sent[row[2]]))
+                self.assertEqual((row[0], row[4], row[5]), (0, 0, 1))
+                self.assertEqual(calls[0, posted[0]]["call"], "MPI_Irecv")
+                self.assertEqual(calls[0, posted[0] + 1]["args"]["status"], {"source": row[2], "tag": 5})
+                self.assertEqual(calls[row[2], sent[row[2]]]["call"], "MPI_Send")
+            self.assertEqual(len(seen), 300)
+            self.assertEqual(columns["open.rank"] + columns["open.source"] + columns["open.tag"], [0, -1, 5])
+
+    def test_more_messages_than_the_page_lists(self):
+        trace = self.make("workers", 16, 70_000, "exact")
+        page = json.loads(refrain("report", trace, "--format", "json").stdout)
+        self.assertEqual(page["messages"]["uncounted"], 70_000)
+        self.assertLessEqual(page["messages"]["listed"], 60_000)
+        self.assertGreater(page["messages"]["listed"], 30_000)
+        # Those that were waited for longest are there, and some of every part of the run.
+        posted = [sum(page["columns"]["message.to_seq"][:i + 1]) for i in range(0, page["messages"]["listed"], 100)]
+        self.assertLess(max(b - a for a, b in zip(posted, posted[1:])), 2 * 1000)
+
+    def test_waiting_over_time_adds_up(self):
+        page = json.loads(refrain("report", self.corpus("heat-1.2-exact.rfn"), "--format", "json").stdout)
+        shares, timeline = page["columns"]["waits.share"], page["timeline"]
+        self.assertEqual(len(shares), page["messages"]["wait_rows"] * page["messages"]["wait_columns"])
+        width = (timeline["end_ns"] - timeline["begin_ns"]) / page["messages"]["wait_columns"]
+        waiting = sum(page["columns"]["waits.rank_waiting"])
+        self.assertLess(abs(sum(shares) / 255 * width - waiting), 0.03 * waiting)
+
     def test_density_adds_up(self):
         trace = self.make("halo", 4, 4, 50, "exact")
         page = json.loads(refrain("report", trace, "--format", "json").stdout)

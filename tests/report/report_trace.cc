@@ -4,6 +4,8 @@
 //     a halo exchange on a torus: 4 Irecv, 4 Isend, a Waitall an iteration
 //   report_trace exchange RANKS OUT.rfn
 //     every rank with every other one, by MPI_Sendrecv: as many channels as pairs
+//   report_trace workers RANKS MESSAGES exact|none OUT.rfn
+//     all others send to rank 0, in no order; it posts a receive from anybody, and waits for it
 //   report_trace hostile OUT.rfn
 //     names that want to be markup, script, shell or TeX; nothing of it may come to life
 #include <algorithm>
@@ -156,6 +158,41 @@ format::TraceData exchange(int64_t ranks) {
   return builder.data();
 }
 
+format::TraceData workers(int64_t ranks, int64_t messages, bool with_times) {
+  TraceBuilder builder(static_cast<uint64_t>(ranks));
+  const uint32_t world = builder.world(), type = builder.predefined_type("MPI_DOUBLE", 8);
+  ShapeWriter post("MPI_Irecv"), send("MPI_Send");
+  post.none().heap(0, 0).integer(16).object(type).constant("MPI_ANY_SOURCE").integer(5);
+  const uint32_t posting = builder.signature(post.object(world).new_request(0));
+  send.none().heap(0, 0).integer(16).object(type).integer(0).integer(5);
+  const uint32_t sending = builder.signature(send.object(world));
+  std::vector<uint32_t> waiting(static_cast<size_t>(ranks));
+  for (int64_t r = 1; r < ranks; ++r) {
+    ShapeWriter wait("MPI_Wait");
+    wait.none().request(posting).tag(format::FieldTag::kStatus).integer(r).integer(5);
+    waiting[static_cast<size_t>(r)] = builder.signature(wait);
+  }
+  std::mt19937_64 random(2);
+  std::vector<std::vector<uint32_t>> calls(static_cast<size_t>(ranks));
+  std::vector<Times> times(calls.size());
+  uint64_t now = 0;
+  for (int64_t i = 0; i < messages; ++i) {
+    const size_t from = 1 + random() % static_cast<uint64_t>(ranks - 1);
+    const uint64_t late = random() % 500;
+    calls[0].insert(calls[0].end(), {posting, waiting[from]});
+    times[0].insert(times[0].end(), {{now, now + 50}, {now + 100, now + 300 + late}});
+    calls[from].push_back(sending);
+    times[from].emplace_back(now + 150 + late, now + 160 + late);
+    now += 400 + late;
+  }
+  for (size_t r = 0; r < calls.size(); ++r) {
+    builder.group({static_cast<int64_t>(r)}, calls[r]);
+    if (with_times) builder.times(r, times[r]);
+  }
+  builder.data().meta.duration_ns = now;
+  return builder.data();
+}
+
 const std::string kMarkup = "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
 // What is markup, shell, SQL, a formula, or another line of some format of `refrain convert`.
 const std::string kName = "=cmd()|'" + kMarkup +
@@ -179,14 +216,20 @@ format::TraceData& hostile(Halo& halo) {
 int main(int argc, char** argv) {
   const std::string kind = argc > 1 ? argv[1] : "";
   const bool is_exchange = kind == "exchange" && argc == 4;
-  if (!(kind == "halo" && argc == 7) && !(kind == "hostile" && argc == 3) && !is_exchange) return 2;
+  const bool is_workers = kind == "workers" && argc == 6;
+  if (!(kind == "halo" && argc == 7) && !(kind == "hostile" && argc == 3) && !is_exchange &&
+      !is_workers)
+    return 2;
   const bool is_halo = kind == "halo";
   Halo halo(is_halo ? std::atoll(argv[2]) : 2, is_halo ? std::atoll(argv[3]) : 4,
             is_halo ? std::atoi(argv[4]) : 20, is_halo ? "/no/such/halo" : "/no/such/" + kTex,
             is_halo ? "" : kName);
   halo.run(!is_halo || std::string(argv[5]) == "exact");
   if (!is_halo) hostile(halo);
-  const auto bytes = format::encode(is_exchange ? exchange(std::atoll(argv[2])) : halo.data());
+  const auto bytes = format::encode(is_exchange  ? exchange(std::atoll(argv[2]))
+                                    : is_workers ? workers(std::atoll(argv[2]), std::atoll(argv[3]),
+                                                           std::string(argv[4]) == "exact")
+                                                 : halo.data());
   if (!bytes.ok()) return std::fprintf(stderr, "%s\n", bytes.error().to_string().c_str()), 1;
   const auto written = format::write_file_atomically(argv[argc - 1], *bytes);
   return written.ok() ? 0 : 1;

@@ -11,6 +11,7 @@
 #include "report/latex/cells.h"
 #include "report/latex/document.h"
 #include "report/latex/pairs.h"
+#include "report/latex/sections.h"
 #include "report/latex/tex_table.h"
 #include "report/latex/tex_text.h"
 
@@ -84,6 +85,22 @@ TEST(TexText, Numbers) {
   EXPECT_EQ(duration(Json()), "-");
   EXPECT_EQ(duration(-5), "0\\,ns");
   EXPECT_EQ(counted(1, "rank") + counted(2, "rank"), "1 rank2 ranks");
+}
+
+TEST(Environment, AConventionalTraceIsARow) {
+  PageData data;
+  data.json["trace"] = "run.rfn";
+  const Json plain = {{"buffer_bytes", 2048}, {"write", true},         {"bytes", 4096},
+                      {"flushes", 3},         {"write_ns", 1'500'000}, {"by_rank", Json::array()}};
+  data.json["info"] = {{"hosts", Json::array()}, {"plain_trace", plain}};
+  std::string out;
+  put_environment(data, out);
+  EXPECT_NE(out.find("4.00\\,KiB in 3 flushes of 2.00\\,KiB, 1.5\\,ms"), std::string::npos) << out;
+  EXPECT_EQ(out.find("by_rank"), std::string::npos);
+  data.json["info"]["plain_trace"]["write"] = false;
+  out.clear();
+  put_environment(data, out);
+  EXPECT_NE(out.find("of 2.00\\,KiB, thrown away"), std::string::npos) << out;
 }
 
 TEST(Table, SaysWhatIsLeftOut) {
