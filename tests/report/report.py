@@ -71,7 +71,8 @@ class Data(Folder):
             calls = [json.loads(line) for line in refrain("dump", trace, "--format", "jsonl").stdout.splitlines()]
             calls = {(c["rank"], c["seq"]): c for c in calls}
             columns, posted, sent, seen = page["columns"], {}, {}, set()
-            for row in zip(*(columns["message." + n] for n in ("to", "to_seq", "from", "from_seq", "done", "done_seq"))):
+            names = ("to", "to_seq", "from", "from_seq", "done", "done_seq")
+            for row in zip(*(columns["message." + name] for name in names)):
                 posted[row[0]] = posted.get(row[0], 0) + row[1]
                 sent[row[2]] = sent.get(row[2], 0) + row[3]
                 seen.add((row[2], sent[row[2]]))

@@ -37,7 +37,8 @@ constexpr std::string_view kCommands = R"tex(\newcommand\rfcodesize{\small}
 \newcommand\rfink{\pgfusepath{fill,stroke}}
 \newcommand\rfarrow[4]{\draw[white,line width=0.9pt,opacity=0.7] (#1,#2)--(#3,#4);%
   \draw[black,line width=0.3pt,-{Stealth[length=1.3mm,width=0.9mm]}] (#1,#2)--(#3,#4);}
-\newcommand\rfarrowkey{\tikz[baseline=-0.6ex]{\draw[line width=0.4pt,-{Stealth[length=1.3mm,width=0.9mm]}] (0,0)--(5,0);}}
+\newcommand\rfarrowkey{\tikz[baseline=-0.6ex]{%
+  \draw[line width=0.4pt,-{Stealth[length=1.3mm,width=0.9mm]}] (0,0)--(5,0);}}
 \newcommand\rfwarning[1]{\par\noindent\fcolorbox{rfwarnline}{rfwarn}{%
   \begin{minipage}{\dimexpr\textwidth-2\fboxsep-2\fboxrule\relax}\raggedright
   #1\end{minipage}}\par\medskip}
