@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "base/byte_size.h"
 #include "cli/common.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
@@ -22,7 +23,7 @@ namespace refrain::cli {
 namespace {
 
 struct Options {
-  std::string trace, ranks, format = "text";
+  std::string trace, ranks, format = "text", memory = "256M";
   std::optional<int64_t> rank;
   std::optional<uint64_t> from_ns, to_ns;
   bool no_resolve = false;
@@ -72,6 +73,9 @@ Status take(Options& options, const Trace& trace) {
   how.to_ns = options.to_ns.value_or(UINT64_MAX);
   if (how.from_ns > how.to_ns) return base::usage("--from-ns is later than --to-ns");
   how.resolve = !options.no_resolve;
+  const auto memory = base::parse_bytes(options.memory);
+  if (!memory) return base::usage("not a size: '" + options.memory + "' (write 64M, say)");
+  how.memory = static_cast<size_t>(*memory);
   return base::Done{};
 }
 
@@ -170,15 +174,19 @@ void add_convert(CLI::App& app, int& exit_status) {
                    "ti: write computation as flops, so many a second of its time; without it as "
                    "the time itself")
       ->check(CLI::PositiveNumber);
+  verb->add_option("--memory", options->memory,
+                   "otf2, ti, goal, paraver: what tables of channels and of tags may take; what "
+                   "does not fit goes over temporary files beside the output")
+      ->type_name("SIZE")
+      ->capture_default_str();
   verb->add_option("--max-file-bytes", options->how.most_file_bytes,
                    "perfetto: a file that is longer is followed by another one")
       ->check(CLI::Range(uint64_t{4096}, uint64_t{1} << 40))
       ->capture_default_str();
   verb->add_flag("--force", options->how.force, "Replace the output");
   verb->footer(
-      "Memory follows ranks, different calls and pairs of ranks that exchange messages (otf2, ti, "
-      "goal: 160 bytes a pair and tag), not the number of calls. docs/convert.md says what becomes "
-      "of what.");
+      "Memory follows ranks and different calls, not the number of calls, messages or channels. "
+      "docs/convert.md says what becomes of what.");
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

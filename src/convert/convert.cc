@@ -1,5 +1,6 @@
 #include "convert/convert.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "convert/job.h"
@@ -85,6 +86,12 @@ int64_t Job::position(Rank rank) const {
   return rank >= 0 && static_cast<size_t>(rank) < positions_.size()
              ? positions_[static_cast<size_t>(rank)]
              : -1;
+}
+
+std::string Job::folder() const {
+  std::filesystem::path place(options.output);
+  if (!place.has_filename()) place = place.parent_path();  // "folder/"
+  return place.parent_path().string();
 }
 
 Result<Outcome> convert(const Trace& trace, const Options& options, const Progress& progress) {

@@ -4,8 +4,9 @@
 //   options.target = "otf2", options.output = "run.otf2";
 //   auto outcome = convert::convert(trace, options, {});
 //
-// Ranks are walked one after another (paraver: side by side), so memory follows the number of ranks
-// and of different calls, not the number of calls. What a format has no place for is counted in
+// Ranks are walked one after another, so memory follows the number of ranks and of different calls,
+// not the number of calls, messages or channels: tables of those are limited by Options::memory and
+// give way to temporary files beside the output. What a format has no place for is counted in
 // Outcome::not_held. The output is written beside its place and gets its name when it is whole;
 // nothing remains of one that failed. docs/convert.md says what becomes of what.
 #pragma once
@@ -32,6 +33,8 @@ struct Options {
   bool force = false;   // replace an output that is there
   bool resolve = true;  // call sites as file and line, by debug information
   double flops = 0;     // ti: flops a second of the host; 0: computation as time
+  // What tables of channels and of tags, and sorts outside of memory, may take together.
+  size_t memory = size_t{256} << 20;
   uint64_t most_file_bytes = uint64_t{2'000'000'000};  // perfetto: then the next file begins
 };
 

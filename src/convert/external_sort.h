@@ -4,8 +4,9 @@
 //   sort.add(record) ...; sort.finish();
 //   while (const Record* next = sort.next()) ...
 //
-// Runs that are sorted in memory go to an unlinked temporary file beside the output, and are merged
-// from there. Record: plain data with operator<; equal ones come in any order.
+// Runs that are sorted in memory go to a temporary file beside the output, and are merged from
+// there. The file has no name, so that it is gone with the process, however that ends. Record:
+// plain data with operator<; equal ones come in any order.
 #pragma once
 
 #include <fcntl.h>
@@ -55,8 +56,17 @@ class ExternalSort {
     if (const base::Status done = spill(); !done.ok()) return done;
     memory_ = {};
     const size_t share = std::max<size_t>(16, most_ / runs_.size());
+    for (Run& run : runs_) run.most = share;
+    return rewind();
+  }
+
+  // After finish(): the first record is the next one again.
+  base::Status rewind() {
+    at_ = 0;
+    heads_ = {};
     for (size_t i = 0; i < runs_.size(); ++i) {
-      runs_[i].most = share;
+      runs_[i].offset = runs_[i].begin;
+      runs_[i].left = runs_[i].records;
       if (refill(runs_[i])) heads_.push({runs_[i].buffer[0], i});
     }
     return status_;
@@ -77,7 +87,8 @@ class ExternalSort {
 
  private:
   struct Run {
-    uint64_t offset = 0, left = 0;  // bytes, records
+    uint64_t begin = 0, records = 0;  // where it is in the file, in bytes, and how many
+    uint64_t offset = 0, left = 0;    // of what is not read yet
     size_t most = 0, at = 0;
     std::vector<Record> buffer;
   };
@@ -93,19 +104,23 @@ class ExternalSort {
     return status_;
   }
 
+  bool open() {
+    fd_ = ::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd_ >= 0) return true;
+    std::string name = folder_ + "/.refrain-sort-";  // a file system without such files
+    name.append(6, 'X');                             // what mkostemp() fills in
+    fd_ = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd_ >= 0) ::unlink(name.c_str());
+    return fd_ >= 0;
+  }
+
   base::Status spill() {
     if (memory_.empty()) return base::Done{};
-    if (fd_ < 0) {
-      std::string name = folder_ + "/.refrain-sort-";
-      name.append(6, 'X');  // what mkostemp() fills in
-      fd_ = ::mkostemp(name.data(), O_CLOEXEC);
-      if (fd_ < 0) return failed();
-      ::unlink(name.c_str());
-    }
+    if (fd_ < 0 && !open()) return failed();
     std::sort(memory_.begin(), memory_.end());
     Run run;
-    run.offset = bytes_;
-    run.left = memory_.size();
+    run.begin = bytes_;
+    run.records = memory_.size();
     const char* at = reinterpret_cast<const char*>(memory_.data());
     size_t left = memory_.size() * sizeof(Record);
     while (left > 0) {

@@ -120,6 +120,29 @@ class GoalRank : public SkeletonSink {
   std::unordered_map<uint64_t, Front> requests_;
 };
 
+// Without a file: everything but the writing.
+Status write_ranks(Job& job, World& world, Survey& survey, Tags& tags, BufferedFile* file) {
+  std::string nowhere;
+  std::string& out = file != nullptr ? file->buffer() : nowhere;
+  for (const Rank rank : job.ranks) {
+    GoalRank graph(job, tags, job.position(rank), out);
+    Skeleton skeleton(job, survey, tags, graph, Threads::kApart);
+    RankEvents events(job, world, rank);
+    fmt::format_to(std::back_inserter(out), "\nrank {} {{\n", job.position(rank));
+    while (const Event* event = events.next()) {
+      skeleton.add(*event);
+      nowhere.clear();
+      if (file == nullptr) continue;
+      if (const Status done = file->flush_if_full(); !done.ok()) return done;
+    }
+    skeleton.finish();
+    graph.finish();
+    out += "}\n";
+    events.report();
+  }
+  return base::Done{};
+}
+
 }  // namespace
 
 Status write_goal(Job& job) {
@@ -128,22 +151,13 @@ Status write_goal(Job& job) {
   job.expect_passes(2);
   World world(job.trace);
   Survey survey(job, world);
-  Tags tags;
+  if (const Status done = survey.run(); !done.ok()) return done;
+  Tags tags(job.folder(), job.sort_bytes(), job.sort_bytes());
   fmt::format_to(std::back_inserter(file->buffer()), "num_ranks {}\n", job.ranks.size());
-  for (const Rank rank : job.ranks) {
-    GoalRank graph(job, tags, job.position(rank), file->buffer());
-    Skeleton skeleton(job, survey, tags, graph, Threads::kApart);
-    RankEvents events(job, world, rank);
-    fmt::format_to(std::back_inserter(file->buffer()), "\nrank {} {{\n", job.position(rank));
-    while (const Event* event = events.next()) {
-      skeleton.add(*event);
-      if (const Status done = file->flush_if_full(); !done.ok()) return done;
-    }
-    skeleton.finish();
-    graph.finish();
-    file->buffer() += "}\n";
-    events.report();
-  }
+  const Status done = with_tags(job, survey, tags, [&](bool writes) {
+    return write_ranks(job, world, survey, tags, writes ? &*file : nullptr);
+  });
+  if (!done.ok()) return done;
   job.out.bytes = file->size();
   job.out.files = {job.options.output};
   return file->commit();

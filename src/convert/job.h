@@ -24,6 +24,11 @@ class Job {
   // Position of a rank among the chosen ones; -1: it is not one of them.
   int64_t position(Rank rank) const;
   bool has_all_ranks() const { return ranks.size() == static_cast<size_t>(trace.rank_count()); }
+  // Where temporary files go: beside the output.
+  std::string folder() const;
+  // Of Options::memory: tables of channels may take a half, and no more than three sorts outside of
+  // memory are in use at a time.
+  size_t sort_bytes() const { return options.memory / 8; }
   // Whether a call is in the window of time.
   bool is_in_window(uint64_t begin_ns, uint64_t end_ns) const {
     return end_ns >= options.from_ns && begin_ns <= options.to_ns;
@@ -32,7 +37,9 @@ class Job {
     if (count > 0) out.not_held[std::string(what)] += count;
   }
   // Of the calls that are walked, in all passes together.
-  void expect_passes(unsigned passes) { all_calls_ = passes * calls_; }
+  void expect_passes(unsigned passes) { passes_ = passes, all_calls_ = done_ + passes * calls_; }
+  // A pass was given up: all of them are still to come.
+  void begin_again() { expect_passes(passes_); }
   void tick() {
     if ((++done_ & 0xfff) == 0 && progress_) progress_(done_, all_calls_);
   }
@@ -41,6 +48,7 @@ class Job {
   const Progress& progress_;
   std::vector<int64_t> positions_;
   uint64_t calls_ = 0, all_calls_ = 0, done_ = 0;
+  unsigned passes_ = 1;
 };
 
 // One function a format; those behind #if need a library that a machine may lack.

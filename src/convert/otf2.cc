@@ -45,6 +45,7 @@ class OtfWriter {
     OTF2_Error_RegisterCallback(note_error, nullptr);
     const bool written = open() && write_events() && write_definitions() && close();
     archive_.reset();
+    if (!status_.ok()) return status_;
     if (!written || !last_error().empty())
       return base::fail("cannot write the output (OTF2: " + report::printable(last_error()) + ")",
                         job_.options.output);
@@ -77,6 +78,8 @@ class OtfWriter {
     World world(job_.trace);
     job_.expect_passes(2);
     Survey survey(job_, world);
+    status_ = survey.run();
+    if (!status_.ok()) return false;
     CommRanks ranks;
     definitions_.comm(world.comms.view(kNoDefinition, 0));
     for (Rank rank = 0; rank < job_.trace.rank_count(); ++rank) {
@@ -103,7 +106,8 @@ class OtfWriter {
       first_ns_ = std::min(first_ns_, records.first_ns());
       last_ns_ = std::max(last_ns_, records.last_ns());
     }
-    return good(OTF2_Archive_CloseEvtFiles(archive_.get()));
+    status_ = survey.status();
+    return status_.ok() && good(OTF2_Archive_CloseEvtFiles(archive_.get()));
   }
 
   // A location without records.
@@ -138,6 +142,7 @@ class OtfWriter {
   std::unique_ptr<OTF2_Archive, CloseArchive> archive_;
   std::vector<OtfLocation> locations_;
   uint64_t first_ns_ = UINT64_MAX, last_ns_ = 0;
+  Status status_ = base::Done{};  // of what is not OTF2's
 };
 
 }  // namespace

@@ -2,12 +2,14 @@
 //
 // Paraver wants all records by time, and both ends of a message in one. Ranks are walked one after
 // another; records, and ends of messages before they are joined, are sorted outside of memory.
+// Channels that are too many for a table make the walk begin again: then ends are sorted by channel
+// to be numbered (message_ends.h), and again to get the numbers of their channels.
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -18,6 +20,7 @@
 #include "convert/output_files.h"
 #include "convert/paraver_names.h"
 #include "convert/rank_events.h"
+#include "convert/survey.h"
 #include "convert/timeline.h"
 #include "format/trace_data.h"
 
@@ -49,14 +52,27 @@ struct End {
   }
 };
 
+// An end whose channel has no number yet, but which end it is of all that were met.
+struct MetEnd {
+  waits::ChannelKey key;
+  End end;
+  auto order() const { return std::tie(key.comm, key.source, key.dest, key.tag, end.channel); }
+  bool operator<(const MetEnd& o) const { return order() < o.order(); }
+};
+
 class ParaverRank : public TimelineSink {
  public:
   struct Shared {
-    explicit Shared(const std::string& folder) : records(folder), ends(folder) {}
+    Shared(const Job& job, bool has_table)
+        : records(job.folder(), job.sort_bytes()), ends(job.folder(), job.sort_bytes()) {
+      if (!has_table) met.emplace(job.folder(), job.sort_bytes());
+    }
     ExternalSort<Record> records;
     ExternalSort<End> ends;
-    // Channels by number, in the order in which they are met.
+    // Channels by number, in the order in which they are met; or ends that are not numbered yet.
     std::unordered_map<waits::ChannelKey, uint64_t, waits::ChannelHash> channels;
+    std::optional<ExternalSort<MetEnd>> met;
+    uint64_t ends_met = 0;
     std::unordered_map<std::string, uint32_t> sites;
     ParaverNames names;
     uint64_t last_ns = 0, order = 0;
@@ -167,7 +183,6 @@ class ParaverRank : public TimelineSink {
     if (job_.position(sends ? step.channel.dest : step.channel.source) < 0)
       return job_.not_held("ends of messages whose other end is not there");
     End out;
-    out.channel = shared_.channels.try_emplace(step.channel, shared_.channels.size()).first->second;
     out.number = step.number;
     out.sends = sends ? 0 : 1;  // the sender's end first
     out.task = static_cast<uint32_t>(job_.position(rank_)) + 1;
@@ -176,7 +191,14 @@ class ParaverRank : public TimelineSink {
     out.begin_ns = begin;
     out.end_ns = end;
     out.bytes = step.bytes;
-    if (shared_.status.ok()) shared_.status = shared_.ends.add(out);
+    if (!shared_.status.ok()) return;
+    if (shared_.met) {
+      out.channel = shared_.ends_met++;
+      shared_.status = shared_.met->add({step.channel, out});
+      return;
+    }
+    out.channel = shared_.channels.try_emplace(step.channel, shared_.channels.size()).first->second;
+    shared_.status = shared_.ends.add(out);
   }
 
   Job& job_;
@@ -189,33 +211,61 @@ class ParaverRank : public TimelineSink {
 
 class ParaverWriter {
  public:
-  ParaverWriter(Job& job, std::string path)
-      : job_(job), path_(std::move(path)), shared_(folder_of(path_)), regions_(job) {}
+  // Without a table, a survey has to give the ends their numbers.
+  ParaverWriter(Job& job, std::string path, bool has_table)
+      : job_(job), path_(std::move(path)), shared_(job, has_table), regions_(job) {}
 
-  Status run() {
-    World world(job_.trace);
+  // Reads the calls. False: the table would be too large.
+  Result<bool> walk(World& world) {
     for (const Rank rank : job_.ranks) {
       RankEvents events(job_, world, rank);
       ParaverRank records(job_, shared_, regions_, rank);
       Timeline timeline(regions_, records);
       while (const Event* event = events.next()) {
+        if (!shared_.met && !fits(events)) return false;
         if (!event->in_window) continue;
         ++job_.out.calls;
         timeline.add(*event);
-        if (!shared_.status.ok()) return shared_.status;
+        if (!shared_.status.ok()) return shared_.status.error();
       }
       timeline.finish();
       job_.not_held("ends of regions without a begin", timeline.unmatched_ends());
       events.report();
     }
-    if (!shared_.status.ok()) return shared_.status;
+    if (!shared_.status.ok()) return shared_.status.error();
+    return true;
+  }
+  Status finish() {
+    shared_.channels = {};
+    if (const Status done = number_channels(); !done.ok()) return done;
     if (const Status done = join_messages(); !done.ok()) return done;
     return write_files();
   }
 
  private:
-  static std::string folder_of(const std::string& path) {
-    return std::filesystem::path(path).parent_path().string();
+  static constexpr size_t kChannelBytes = 80;
+
+  bool fits(const RankEvents& events) const {
+    return shared_.channels.size() * kChannelBytes +
+               events.channels() * RankEvents::kChannelBytes <=
+           job_.options.memory / 2;
+  }
+
+  // A channel's number is that of its first end: so they are in the order in which they are met.
+  Status number_channels() {
+    if (!shared_.met) return base::Done{};
+    if (const Status done = shared_.met->finish(); !done.ok()) return done;
+    MetEnd first;
+    bool has_first = false;
+    while (const MetEnd* one = shared_.met->next()) {
+      if (!has_first || !(first.key == one->key)) first = *one, has_first = true;
+      End end = one->end;
+      end.channel = first.end.channel;
+      if (const Status done = shared_.ends.add(end); !done.ok()) return done;
+    }
+    const Status done = shared_.met->status();
+    shared_.met.reset();
+    return done;
   }
 
   // The ends of a message follow each other, the sender's first.
@@ -334,6 +384,28 @@ class ParaverWriter {
   Regions regions_;
 };
 
+Status with_table(Job& job, const std::string& path, bool& fits) {
+  World world(job.trace);
+  ParaverWriter writer(job, path, true);
+  const Result<bool> walked = writer.walk(world);
+  if (!walked.ok()) return walked.error();
+  fits = *walked;
+  return fits ? writer.finish() : Status(base::Done{});
+}
+
+Status without_table(Job& job, const std::string& path) {
+  World world(job.trace);
+  job.expect_passes(2);
+  Survey survey(job, world);
+  Status done = survey.run_outside(MessageEnds::Wanted::kNumbers);
+  if (!done.ok()) return done;
+  ParaverWriter writer(job, path, false);
+  const Result<bool> walked = writer.walk(world);
+  if (!walked.ok()) return walked.error();
+  done = survey.status();
+  return done.ok() ? writer.finish() : done;
+}
+
 }  // namespace
 
 Status write_paraver(Job& job) {
@@ -343,7 +415,12 @@ Status write_paraver(Job& job) {
   for (const char* suffix : {".prv", ".pcf", ".row"})
     if (const Status free = check_output(stem + suffix, job.options.force, {}); !free.ok())
       return free;
-  return ParaverWriter(job, path).run();
+  const Outcome before = job.out;
+  bool fits = false;
+  const Status done = with_table(job, path, fits);
+  if (!done.ok() || fits) return done;
+  job.out = before;
+  return without_table(job, path);
 }
 
 }  // namespace refrain::convert

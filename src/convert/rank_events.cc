@@ -103,6 +103,24 @@ void RankEvents::note_partner(const Signature& call, std::string_view parameter)
   if (value != nullptr && value->at_entry().is_integer()) ++other_world_;
 }
 
+void RankEvents::number(Step& step, bool sends, Use use) {
+  MessageEnds* ends = world_.ends;
+  if (ends == nullptr) {
+    Channel& channel = channels_[step.channel];
+    step.number = sends ? channel.sent++ : channel.received++;
+    return;
+  }
+  if (ends->is_joined()) {
+    step.answer = ends->next();
+    step.number = step.answer.number;
+    return;
+  }
+  const bool in_window = event_.in_window && use == Use::kNow;
+  step.posted = sends ? ends->send(step.channel, in_window,
+                                   step.is_sized ? std::optional(step.bytes) : std::nullopt)
+                      : ends->receive(step.channel, in_window);
+}
+
 Step RankEvents::send_step(const waits::MessageEnd& end, const Signature& call) {
   Step step;
   step.made_by = &call;
@@ -115,12 +133,12 @@ Step RankEvents::send_step(const waits::MessageEnd& end, const Signature& call) 
   }
   step.channel = {end.comm, event_.rank, end.peer, end.tag};
   step.has_message = true;
-  step.number = channels_[step.channel].sent++;
+  number(step, true, Use::kNow);
   unsized_ += step.is_sized ? 0 : 1;
   return step;
 }
 
-Step RankEvents::receive_step(waits::MessageEnd end, const Signature& call) {
+Step RankEvents::receive_step(waits::MessageEnd end, const Signature& call, Use use) {
   Step step;
   step.made_by = &call;
   const Sizes& sizes = sizes_of(call);
@@ -136,7 +154,7 @@ Step RankEvents::receive_step(waits::MessageEnd end, const Signature& call) {
   }
   step.channel = {end.comm, end.peer, event_.rank, end.tag};
   step.has_message = true;
-  step.number = channels_[step.channel].received++;
+  number(step, false, use);
   return step;
 }
 
@@ -211,12 +229,15 @@ void RankEvents::decode(const waits::StagedCall& staged) {
       add(send_step(op.send, call), StepKind::kSend);
       return add(receive_step(op.receive, call), StepKind::kReceive);
     case Action::kMatchedProbe:
-      matched_[op.message_object] = receive_step(op.receive, call);
+      matched_[op.message_object] = receive_step(op.receive, call, Use::kLater);
       return;
     case Action::kMatchedReceive: {
       const auto taken = matched_.find(op.message_object);
       Step step = taken == matched_.end() ? Step() : taken->second;
       if (taken != matched_.end()) matched_.erase(taken);
+      if (step.has_message && event_.in_window && world_.ends != nullptr &&
+          !world_.ends->is_joined())
+        world_.ends->use(step.channel, step.posted);
       const Sizes& sizes = sizes_of(call);
       step.bytes = sizes.room.value_or(0);
       step.is_sized = sizes.room.has_value();
@@ -306,6 +327,8 @@ void RankEvents::cancel(const waits::StagedCall& staged) {
     Step& receive = *known->second.receive;
     receive.kind = StepKind::kCancelled;
     if (!receive.has_message) continue;
+    if (world_.ends != nullptr && !world_.ends->is_joined())
+      world_.ends->cancel(receive.channel, receive.posted);
     const auto channel = channels_.find(receive.channel);
     if (channel != channels_.end() && channel->second.received == receive.number + 1)
       --channel->second.received;

@@ -19,10 +19,9 @@
 #include "analysis/waits/op.h"
 #include "convert/call_order.h"
 #include "convert/job.h"
+#include "convert/message_ends.h"
 
 namespace refrain::convert {
-
-namespace waits = analysis::waits;
 
 enum class StepKind : uint8_t {
   kSend,  // blocking
@@ -44,6 +43,8 @@ struct Step {
   waits::ChannelKey channel;           // world ranks; source and dest include this rank
   bool has_message = false;            // false: MPI_PROC_NULL, or nothing is known of it
   uint64_t number = 0;                 // of the message on its channel, from 0
+  uint64_t posted = 0;                 // what MessageEnds names it by while it is not joined
+  EndAnswer answer;                    // of MessageEnds, once it is
   uint64_t bytes = 0;                  // sent; of a receive the room for it
   bool is_sized = true;                // the trace tells the bytes
   uint64_t request = 0;                // which request of the rank, from 0; unique
@@ -80,6 +81,9 @@ struct World {
   waits::Decoder decoder(RankReader& reader) { return {reader, comms, places}; }
   waits::CommTable comms;
   waits::Decoder::Places places;
+  // What numbers the ends of messages; nullptr: each RankEvents does it, by a table of its
+  // channels.
+  MessageEnds* ends = nullptr;
 };
 
 class RankEvents {
@@ -95,6 +99,9 @@ class RankEvents {
   RankReader& reader() { return reader_; }
   waits::Decoder& decoder() { return decoder_; }
   const CallOrder::Counts& counts() const { return counts_; }
+  // Channels of this rank in memory, and about how many bytes one takes.
+  size_t channels() const { return channels_.size(); }
+  static constexpr size_t kChannelBytes = 80;
   // Adds to Outcome::not_held what this rank's calls could not be told; at the end of a walk.
   void report();
 
@@ -126,7 +133,9 @@ class RankEvents {
   void cancel(const waits::StagedCall& staged);
   void finish(Request& request, StepKind receive_kind);
   Step send_step(const waits::MessageEnd& end, const Signature& call);
-  Step receive_step(waits::MessageEnd end, const Signature& call);
+  enum class Use : uint8_t { kNow, kLater };  // kLater: the message is only taken here
+  Step receive_step(waits::MessageEnd end, const Signature& call, Use use = Use::kNow);
+  void number(Step& step, bool sends, Use use);
   waits::MessageEnd resolved(const waits::StagedCall& staged, SignatureId request,
                              const waits::Op& op);
   void note_partner(const Signature& call, std::string_view parameter);

@@ -7,11 +7,6 @@ namespace refrain::convert {
 using waits::Action;
 using waits::CollectiveKind;
 
-uint32_t Tags::of(waits::CommKey comm, int64_t tag, uint64_t number) {
-  const auto id = ids_.try_emplace({comm, tag}, static_cast<uint32_t>(ids_.size())).first->second;
-  return id % kMost * kAtATime + static_cast<uint32_t>(number % kAtATime);
-}
-
 std::optional<Transfer> Skeleton::transfer(const Step& step) {
   const bool sends = step.kind == StepKind::kSend || step.kind == StepKind::kPostSend;
   if (!step.has_message) return std::nullopt;
@@ -136,6 +131,23 @@ void Skeleton::finish() {
   std::sort(rest.begin(), rest.end());
   for (const uint64_t request : rest) sink_.wait(request);
   open_.clear();
+}
+
+Status with_tags(Job& job, Survey& survey, Tags& tags,
+                 const std::function<Status(bool writes)>& walk) {
+  Status done = base::Done{};
+  if (!tags.have_room(survey.tags())) {
+    job.expect_passes(2);
+    const Outcome before = job.out;
+    tags.begin_notes();
+    done = walk(false);
+    if (done.ok()) done = tags.end_notes();
+    if (done.ok()) done = survey.rewind();
+    job.out = before;
+  }
+  if (done.ok()) done = walk(true);
+  if (done.ok()) done = survey.status();
+  return done.ok() ? tags.status() : done;
 }
 
 }  // namespace refrain::convert

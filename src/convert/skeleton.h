@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -16,6 +17,7 @@
 
 #include "convert/rank_events.h"
 #include "convert/survey.h"
+#include "convert/tags.h"
 
 namespace refrain::convert {
 
@@ -25,21 +27,6 @@ struct Transfer {
   int64_t peer = 0;
   uint32_t tag = 0;
   uint64_t bytes = 0;
-};
-
-// Tags of replays, the same for both ends.
-class Tags {
- public:
-  static constexpr uint32_t kAtATime = 1024;  // messages of a channel that are told apart
-  static constexpr uint32_t kMost = 1U << 20;
-  uint32_t of(waits::CommKey comm, int64_t tag, uint64_t number);
-  // For messages of collectives.
-  uint32_t of_collective(waits::CommKey comm, uint64_t number) {
-    return of(comm, INT64_MIN, number);
-  }
-
- private:
-  std::map<std::pair<waits::CommKey, int64_t>, uint32_t> ids_;
 };
 
 class SkeletonSink {
@@ -98,5 +85,10 @@ class Skeleton {
   uint64_t begin_ns_ = 0;              // of the rank's first call
   std::unordered_set<uint64_t> open_;  // requests that the sink knows
 };
+
+// Walks all ranks by `walk`, once more without writing before if the tags need it. Fails too where
+// anything that a walk read from outside of memory could not be read.
+Status with_tags(Job& job, Survey& survey, Tags& tags,
+                 const std::function<Status(bool writes)>& walk);
 
 }  // namespace refrain::convert

@@ -13,13 +13,29 @@ uint64_t chosen_members(const Job& job, const Communicator& comm) {
   return count;
 }
 
-Survey::Survey(Job& job, World& world) : job_(job) {
-  for (const Rank rank : job.ranks) {
-    RankEvents events(job, world, rank);
+Status Survey::run() {
+  if (walk()) return base::Done{};
+  return run_outside(MessageEnds::Wanted::kAll);
+}
+
+Status Survey::run_outside(MessageEnds::Wanted wanted) {
+  channels_ = {};
+  tags_ = {};
+  collectives_.clear();
+  job_.begin_again();
+  ends_ = std::make_unique<MessageEnds>(job_.folder(), job_.sort_bytes(), wanted);
+  world_.ends = ends_.get();
+  return walk() ? ends_->join() : ends_->status();
+}
+
+bool Survey::walk() {
+  for (const Rank rank : job_.ranks) {
+    RankEvents events(job_, world_, rank);
     std::unordered_map<waits::CommKey, Range> collectives;
     while (const Event* event = events.next()) {
-      last_ns_ = std::max(last_ns_, event->end_ns);
-      for (const Step& step : event->steps) add(step, event->in_window);
+      if (!ends_)
+        for (const Step& step : event->steps) add(step, event->in_window);
+      if (ends_ ? !ends_->status().ok() : !fits(events)) return false;
       if (event->collective.is_there && event->in_window)
         for (const Step& step : event->steps)
           if (step.kind == StepKind::kPostCollective)
@@ -35,14 +51,13 @@ Survey::Survey(Job& job, World& world) : job_(job) {
       ++all.ranks;
     }
   }
+  return true;
 }
 
-Survey::Channel* Survey::channel(const waits::ChannelKey& key) {
-  const auto known = channels_.find(key);
-  if (known != channels_.end()) return &known->second;
-  if (entries_ >= kMostEntries) return nullptr;
-  ++entries_;
-  return &channels_[key];
+bool Survey::fits(const RankEvents& events) const {
+  return channels_.size() * kChannelBytes + sizes_ * kSizeBytes + tags_.size() * kTagBytes +
+             events.channels() * RankEvents::kChannelBytes <=
+         job_.options.memory / 2;
 }
 
 void Survey::add(const Step& step, bool in_window) {
@@ -50,26 +65,29 @@ void Survey::add(const Step& step, bool in_window) {
   const bool sends = step.kind == StepKind::kSend || step.kind == StepKind::kPostSend;
   const bool receives = step.kind == StepKind::kReceive || step.kind == StepKind::kPostReceive;
   if (!sends && !receives) return;
-  Channel* known = channel(step.channel);
-  if (known == nullptr) return;
-  if (in_window) (sends ? known->sent : known->received).add(step.number);
+  const auto [known, is_new] = channels_.try_emplace(step.channel);
+  if (is_new) tags_.emplace(step.channel.comm, step.channel.tag);
+  Channel& channel = known->second;
+  if (in_window) (sends ? channel.sent : channel.received).add(step.number);
   if (!sends || !step.is_sized) return;
-  if (!known->sizes.empty() && known->sizes.back().bytes == step.bytes) return;
-  if (entries_ >= kMostEntries) return;
-  ++entries_;
-  known->sizes.push_back({step.number, step.bytes});
+  if (!channel.sizes.empty() && channel.sizes.back().bytes == step.bytes) return;
+  ++sizes_;
+  channel.sizes.push_back({step.number, step.bytes});
 }
 
 bool Survey::is_whole(const Step& step) const {
   if (!step.has_message) return false;
+  if (ends_) return step.answer.is_whole;
   const auto known = channels_.find(step.channel);
   return known != channels_.end() && known->second.sent.has(step.number) &&
          known->second.received.has(step.number);
 }
 
 std::optional<uint64_t> Survey::bytes(const Step& step) const {
+  if (!step.has_message) return std::nullopt;
+  if (ends_) return step.answer.sent_bytes;
   const auto known = channels_.find(step.channel);
-  if (!step.has_message || known == channels_.end()) return std::nullopt;
+  if (known == channels_.end()) return std::nullopt;
   const std::vector<Size>& sizes = known->second.sizes;
   auto after = std::upper_bound(sizes.begin(), sizes.end(), step.number,
                                 [](uint64_t n, const Size& size) { return n < size.first; });

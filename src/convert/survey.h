@@ -2,25 +2,32 @@
 //
 // A first walk over the chosen ranks counts the ends of messages on each channel and keeps the
 // sizes of what was sent, as runs: the n-th send and the n-th receive are one message, and a
-// receive learns how many bytes came. Memory follows the number of channels and of changes of a
-// size, up to kMostEntries; beyond that a message has no other end and a receive its room.
+// receive learns how many bytes came. Where channels and changes of a size are more than half of
+// Options::memory, the walk begins again, and ends are joined outside of memory (message_ends.h).
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "convert/message_ends.h"
 #include "convert/rank_events.h"
 
 namespace refrain::convert {
 
 class Survey {
  public:
-  static constexpr size_t kMostEntries = size_t{20} << 20;
+  // All walks after run() get their ends of messages from here, in the same order of ranks.
+  Survey(Job& job, World& world) : job_(job), world_(world) {}
 
   // Walks all chosen ranks.
-  Survey(Job& job, World& world);
+  Status run();
+  // The same, outside of memory at once.
+  Status run_outside(MessageEnds::Wanted wanted);
 
   // Both ends of this message are in what is converted.
   bool is_whole(const Step& step) const;
@@ -30,7 +37,13 @@ class Survey {
   bool is_whole(const waits::Op& op, uint64_t number);
   // All members of the communicator are in what is converted.
   bool has_all_members(const waits::Op& op);
-  uint64_t last_ns() const { return last_ns_; }
+  // Different pairs of communicator and tag.
+  uint64_t tags() const { return ends_ ? ends_->tags() : tags_.size(); }
+
+  // Before one more walk.
+  Status rewind() { return ends_ ? ends_->rewind() : Status(base::Done{}); }
+  // Whether ends of messages could be read back.
+  Status status() const { return ends_ ? ends_->status() : Status(base::Done{}); }
 
  private:
   struct Range {  // of numbers
@@ -52,17 +65,23 @@ class Survey {
     uint64_t first = 0, end = UINT64_MAX;
     uint64_t ranks = 0;
   };
+  // About how much memory one takes.
+  static constexpr size_t kChannelBytes = 150, kSizeBytes = 24, kTagBytes = 64;
 
+  // False: the tables are larger than they may be, or MessageEnds failed.
+  bool walk();
+  bool fits(const RankEvents& events) const;
   void add(const Step& step, bool in_window);
-  Channel* channel(const waits::ChannelKey& key);
   uint64_t members(const waits::Op& op);
 
   Job& job_;
+  World& world_;
+  std::unique_ptr<MessageEnds> ends_;
   std::unordered_map<waits::ChannelKey, Channel, waits::ChannelHash> channels_;
+  size_t sizes_ = 0;
+  std::set<std::pair<waits::CommKey, int64_t>> tags_;
   std::unordered_map<waits::CommKey, Collectives> collectives_;
   std::unordered_map<waits::CommKey, uint64_t> members_;  // chosen ones; counted once for all ranks
-  size_t entries_ = 0;
-  uint64_t last_ns_ = 0;
 };
 
 // Chosen members of the communicator of an op, both groups of an inter-communicator.

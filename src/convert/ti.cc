@@ -24,6 +24,7 @@ namespace {
 
 // What all ranks share: looked up once, not once for each of them.
 struct TiShared {
+  explicit TiShared(const Job& job) : tags(job.folder(), job.sort_bytes(), job.sort_bytes()) {}
   Tags tags;
   // Whether the members are all ranks of the replay, in its order.
   std::unordered_map<waits::CommKey, bool> worlds;
@@ -31,15 +32,14 @@ struct TiShared {
 
 class TiRank : public SkeletonSink {
  public:
-  TiRank(Job& job, TiShared& shared, int64_t me, BufferedFile& file)
-      : job_(job), shared_(shared), me_(me), file_(file) {}
+  TiRank(Job& job, TiShared& shared, int64_t me, std::string& out)
+      : job_(job), shared_(shared), me_(me), out_(out) {}
 
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
-    std::string& out = file_.buffer();
-    fmt::format_to(std::back_inserter(out), "{} ", me_);
-    fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
-    out += '\n';
+    fmt::format_to(std::back_inserter(out_), "{} ", me_);
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
   }
 
   void compute(uint64_t ns) override {
@@ -165,20 +165,22 @@ class TiRank : public SkeletonSink {
   Job& job_;
   TiShared& shared_;
   const int64_t me_;
-  BufferedFile& file_;
+  std::string& out_;
   std::unordered_map<uint64_t, Transfer> requests_;
 };
 
-Status write_rank(Job& job, World& world, Survey& survey, TiShared& shared, const std::string& path,
+// Without a file: everything but the writing.
+Status write_rank(Job& job, World& world, Survey& survey, TiShared& shared, BufferedFile* file,
                   Rank rank) {
-  auto file = BufferedFile::create(path);
-  if (!file.ok()) return file.error();
-  TiRank lines(job, shared, job.position(rank), *file);
+  std::string nowhere;
+  TiRank lines(job, shared, job.position(rank), file != nullptr ? file->buffer() : nowhere);
   Skeleton skeleton(job, survey, shared.tags, lines, Threads::kAsOne);
   RankEvents events(job, world, rank);
   lines.line("init");
   while (const Event* event = events.next()) {
     skeleton.add(*event);
+    nowhere.clear();
+    if (file == nullptr) continue;
     if (const Status done = file->flush_if_full(); !done.ok()) return done;
   }
   skeleton.finish();
@@ -187,7 +189,23 @@ Status write_rank(Job& job, World& world, Survey& survey, TiShared& shared, cons
   if (job.trace.locations(rank).size() > 1)
     job.not_held("threads beside the first: they take turns with it",
                  job.trace.locations(rank).size() - 1);
-  return file->commit_inside();
+  return file != nullptr ? file->commit_inside() : Status(base::Done{});
+}
+
+Status write_ranks(Job& job, World& world, Survey& survey, TiShared& shared,
+                   const std::string& folder, BufferedFile& list) {
+  std::error_code error;
+  // The list names files by where they will be, as the simulator may be started anywhere.
+  const std::filesystem::path place = std::filesystem::absolute(job.options.output, error);
+  for (const Rank rank : job.ranks) {
+    const std::string name = fmt::format("rank-{}.txt", rank);
+    auto file = BufferedFile::create(folder + "/" + name);
+    if (!file.ok()) return file.error();
+    const Status done = write_rank(job, world, survey, shared, &*file, rank);
+    if (!done.ok()) return done;
+    list.buffer() += (place / name).lexically_normal().string() + "\n";
+  }
+  return base::Done{};
 }
 
 }  // namespace
@@ -198,19 +216,19 @@ Status write_ti(Job& job) {
   job.expect_passes(2);
   World world(job.trace);
   Survey survey(job, world);
-  TiShared shared;
-  std::error_code error;
-  // The list names files by where they will be, as the simulator may be started anywhere.
-  const std::filesystem::path place = std::filesystem::absolute(job.options.output, error);
+  if (const Status done = survey.run(); !done.ok()) return done;
+  TiShared shared(job);
   auto list = BufferedFile::create(folder->path() + "/trace.txt");
   if (!list.ok()) return list.error();
-  for (const Rank rank : job.ranks) {
-    const std::string name = fmt::format("rank-{}.txt", rank);
-    const Status done = write_rank(job, world, survey, shared, folder->path() + "/" + name, rank);
-    if (!done.ok()) return done;
-    list->buffer() += (place / name).lexically_normal().string() + "\n";
-  }
-  if (const Status done = list->commit_inside(); !done.ok()) return done;
+  Status done = with_tags(job, survey, shared.tags, [&](bool writes) -> Status {
+    if (writes) return write_ranks(job, world, survey, shared, folder->path(), *list);
+    for (const Rank rank : job.ranks)
+      if (Status noted = write_rank(job, world, survey, shared, nullptr, rank); !noted.ok())
+        return noted;
+    return base::Done{};
+  });
+  if (done.ok()) done = list->commit_inside();
+  if (!done.ok()) return done;
   job.out.bytes = folder->bytes();
   job.out.files = {job.options.output};
   return folder->commit();
