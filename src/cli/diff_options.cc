@@ -23,7 +23,7 @@ std::string text_of(const report::DiffView& view, const std::string& format,
 
 int write(const std::string& text, const DiffOptions& options) {
   if (options.output.empty()) return print(text);
-  const Status written = format::write_file_atomically(options.output, text);
+  const Status written = format::write_file_atomically(options.output, text, "the comparison");
   return written.ok() ? 0 : report(written.error());
 }
 

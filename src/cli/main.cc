@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "base/temporaries.h"
 #include "cli/common.h"
 #include "cli/verbs.h"
 
@@ -63,6 +64,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   keep_standard_streams();
+  refrain::base::remove_temporaries_on_signals();
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -4,9 +4,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <memory>
 
@@ -15,21 +13,10 @@
 #include "cli/completion.h"
 #include "cli/manual_page.h"
 #include "cli/verbs.h"
+#include "format/encode/encode.h"
 
 namespace refrain::cli {
 namespace {
-
-// Whole or not there.
-base::Status write_file(const std::string& path, const std::string& text) {
-  const std::string part = path + ".part";
-  std::ofstream out(part, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (out && std::rename(part.c_str(), path.c_str()) == 0) return base::Done{};
-  const std::string why = std::strerror(errno);
-  std::remove(part.c_str());
-  return base::fail("cannot write: " + why, path);
-}
 
 base::Status write_all(const CommandDoc& command, const std::string& folder) {
   std::map<std::string, std::string> files = manual_pages(command);
@@ -37,7 +24,9 @@ base::Status write_all(const CommandDoc& command, const std::string& folder) {
   if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
     return base::fail(std::string("cannot make the folder: ") + std::strerror(errno), folder);
   for (const auto& [name, text] : files)
-    if (auto done = write_file(folder + "/" + name, text); !done.ok()) return done;
+    if (auto done = format::write_file_atomically(folder + "/" + name, text, "the manual");
+        !done.ok())
+      return done;
   return base::Done{};
 }
 

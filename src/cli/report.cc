@@ -91,7 +91,8 @@ int report_one(const ReportOptions& options) {
     const int status = print(text);
     return status != 0 ? status : status_of(*trace);
   }
-  const Status written = format::write_file_atomically(output, text);
+  const Status written =
+      format::write_file_atomically(output, text, is_json ? "the data of the page" : "the page");
   if (!written.ok()) return report(written.error());
   return status_of(*trace);
 }
@@ -118,14 +119,14 @@ int report_many(const ReportOptions& options) {
     const auto trace = Trace::open(options.traces[i]);
     if (!trace.ok()) return report(trace.error());
     const report::PageData data = data_of(*trace);
-    const Status written = format::write_file_atomically((folder / names[i]).string(),
-                                                         report::page_html(data, title_of(data)));
+    const Status written = format::write_file_atomically(
+        (folder / names[i]).string(), report::page_html(data, title_of(data)), "the page");
     if (!written.ok()) return report(written.error());
     entries.push_back(report::index_entry(data, names[i]));
     if (const int one = status_of(*trace); one != 0) status = one;
   }
   const Status written = format::write_file_atomically(
-      index, report::page_html(report::index_data(entries), "refrain reports"));
+      index, report::page_html(report::index_data(entries), "refrain reports"), "the index");
   return written.ok() ? status : report(written.error());
 }
 
@@ -141,7 +142,8 @@ int report_latex(const ReportOptions& options) {
     parts.push_back(report::latex_part(data_of(*trace)));
     if (const int one = status_of(*trace); one != 0) status = one;
   }
-  const Status written = format::write_file_atomically(output, report::latex_document(parts));
+  const Status written =
+      format::write_file_atomically(output, report::latex_document(parts), "the document");
   return written.ok() ? status : report(written.error());
 }
 

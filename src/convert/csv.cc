@@ -145,7 +145,7 @@ class CsvWriter {
 
 Status write_csv(Job& job) {
   if (job.out.times == TimesFrom::kBuilt) job.out.times = TimesFrom::kNone;
-  auto file = BufferedFile::create(job.options.output);
+  auto file = BufferedFile::create(job.options.output, "the CSV file");
   if (!file.ok()) return file.error();
   return CsvWriter(job, std::move(*file)).run();
 }

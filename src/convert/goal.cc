@@ -146,7 +146,7 @@ Status write_ranks(Job& job, World& world, Survey& survey, Tags& tags, BufferedF
 }  // namespace
 
 Status write_goal(Job& job) {
-  auto file = BufferedFile::create(job.options.output);
+  auto file = BufferedFile::create(job.options.output, "the GOAL file");
   if (!file.ok()) return file.error();
   job.expect_passes(2);
   World world(job.trace);

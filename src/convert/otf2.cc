@@ -47,7 +47,7 @@ class OtfWriter {
     archive_.reset();
     if (!status_.ok()) return status_;
     if (!written || !last_error().empty())
-      return base::fail("cannot write the output (OTF2: " + report::printable(last_error()) + ")",
+      return base::fail("cannot write the OTF2 archive (" + report::printable(last_error()) + ")",
                         job_.options.output);
     job_.out.bytes = folder_.bytes();
     job_.out.files = {job_.options.output};
@@ -148,7 +148,7 @@ class OtfWriter {
 }  // namespace
 
 Status write_otf2(Job& job) {
-  auto folder = OutputFolder::create(job.options.output);
+  auto folder = OutputFolder::create(job.options.output, "the OTF2 archive");
   if (!folder.ok()) return folder.error();
   return OtfWriter(job, std::move(*folder)).run();
 }

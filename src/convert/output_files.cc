@@ -50,8 +50,8 @@ std::error_code sync_folder(const std::string& path) {
 
 }  // namespace
 
-base::Result<BufferedFile> BufferedFile::create(const std::string& path) {
-  auto file = format::AtomicFile::create(path);
+base::Result<BufferedFile> BufferedFile::create(const std::string& path, const char* what) {
+  auto file = format::AtomicFile::create(path, what);
   if (!file.ok()) return file.error();
   BufferedFile out(std::move(*file));
   out.buffer_.reserve(kFlushBytes + 4096);
@@ -79,22 +79,31 @@ base::Status BufferedFile::commit_inside() {
   return file_.commit(format::AtomicFile::Sync::kLater);
 }
 
-base::Result<OutputFolder> OutputFolder::create(const std::string& path) {
+base::Result<OutputFolder> OutputFolder::create(const std::string& path, const char* what) {
   fs::path plain(path);
   if (!plain.has_filename()) plain = plain.parent_path();  // "folder/"
   std::string name = ".";
   name += plain.filename().string() + "." + std::to_string(::getpid()) + ".tmp";
-  const std::string temporary = (plain.parent_path() / name).string();
+  OutputFolder out(plain.string(), (plain.parent_path() / name).string(), what);
   std::error_code error;
-  fs::remove_all(temporary, error);
-  if (!fs::create_directory(temporary, error))
-    return cannot("make the output", path,
-                  error ? error : std::make_error_code(std::errc::file_exists));
-  return OutputFolder(plain.string(), temporary);
+  fs::remove_all(out.temporary_, error);
+  if (fs::create_directory(out.temporary_, error)) return out;
+  out.temporary_.clear();
+  return cannot(std::string("make ") + what, path,
+                error ? error : std::make_error_code(std::errc::file_exists));
 }
 
+OutputFolder::OutputFolder(std::string path, std::string temporary, const char* what)
+    : path_(std::move(path)),
+      temporary_(std::move(temporary)),
+      what_(what),
+      guard_(std::make_unique<base::Temporary>(temporary_)) {}
+
 OutputFolder::OutputFolder(OutputFolder&& other) noexcept
-    : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, {})) {}
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      what_(other.what_),
+      guard_(std::move(other.guard_)) {}
 
 OutputFolder::~OutputFolder() {
   std::error_code ignored;
@@ -111,19 +120,25 @@ uint64_t OutputFolder::bytes() const {
 }
 
 base::Status OutputFolder::commit() {
+  const std::string what = what_;
   std::error_code error = sync_folder(temporary_);
-  if (error) return cannot("write the output", path_, error);
+  if (error) return cannot("write " + what, path_, error);
   const std::string old = temporary_ + ".old";
   const bool replaces = fs::exists(path_, error);
-  if (replaces) fs::rename(path_, old, error);
-  if (error) return cannot("replace the output", path_, error);
-  fs::rename(temporary_, path_, error);
-  if (error) {
-    std::error_code ignored;
-    if (replaces) fs::rename(old, path_, ignored);
-    return cannot("name the output", path_, error);
+  std::unique_ptr<base::Temporary> old_guard;
+  {
+    const base::HoldSignals hold;  // between the two names there is neither the old nor the new one
+    if (replaces) fs::rename(path_, old, error);
+    if (error) return cannot("replace " + what, path_, error);
+    fs::rename(temporary_, path_, error);
+    if (error) {
+      std::error_code ignored;
+      if (replaces) fs::rename(old, path_, ignored);
+      return cannot("name " + what, path_, error);
+    }
+    temporary_.clear();
+    if (replaces) old_guard = std::make_unique<base::Temporary>(old);
   }
-  temporary_.clear();
   if (replaces) fs::remove_all(old, error);
   return base::Done{};
 }
@@ -132,7 +147,7 @@ base::Status OutputFolder::commit_file(const std::string& name) {
   const std::string from = temporary_ + "/" + name;
   std::error_code error = sync_path(from);
   if (!error) fs::rename(from, path_, error);
-  if (error) return cannot("write the output", path_, error);
+  if (error) return cannot(std::string("write ") + what_, path_, error);
   return base::Done{};
 }
 

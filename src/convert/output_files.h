@@ -7,14 +7,15 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/temporaries.h"
 #include "format/encode/atomic_file.h"
 
 namespace refrain::convert {
 
-// An AtomicFile with a buffer in front.
+// An AtomicFile with a buffer in front. `what`, here and below: how messages call the output.
 class BufferedFile {
  public:
-  static base::Result<BufferedFile> create(const std::string& path);
+  static base::Result<BufferedFile> create(const std::string& path, const char* what);
 
   // Append to this, then call flush_if_full() now and then.
   std::string& buffer() { return buffer_; }
@@ -39,7 +40,7 @@ class BufferedFile {
 // A new folder, ".NAME.PID.tmp" beside its place until it is whole: libraries write into it.
 class OutputFolder {
  public:
-  static base::Result<OutputFolder> create(const std::string& path);
+  static base::Result<OutputFolder> create(const std::string& path, const char* what);
   OutputFolder(OutputFolder&& other) noexcept;
   OutputFolder& operator=(OutputFolder&&) = delete;
   ~OutputFolder();  // removes it unless it got its name
@@ -53,9 +54,10 @@ class OutputFolder {
   uint64_t bytes() const;
 
  private:
-  OutputFolder(std::string path, std::string temporary)
-      : path_(std::move(path)), temporary_(std::move(temporary)) {}
+  OutputFolder(std::string path, std::string temporary, const char* what);
   std::string path_, temporary_;
+  const char* what_;
+  std::unique_ptr<base::Temporary> guard_;
 };
 
 // Whether `path` may be written: it is not there, or `force` is given and what is there is a file,

@@ -84,7 +84,7 @@ class Files {
     if (const Status free = check_output(path, options_.force, {}); !free.ok()) return free;
     if (!files_.empty())
       if (const Status done = files_.back().flush(); !done.ok()) return done;
-    auto file = BufferedFile::create(path);
+    auto file = BufferedFile::create(path, "the Perfetto trace");
     if (!file.ok()) return file.error();
     files_.push_back(std::move(*file));
     return base::Done{};

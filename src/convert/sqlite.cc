@@ -129,7 +129,7 @@ class SqliteWriter {
     return sqlite3_exec(db_.get(), sql, nullptr, nullptr, nullptr) == SQLITE_OK;
   }
   Status failed() {
-    return base::fail(std::string("cannot write the output (SQLite: ") +
+    return base::fail(std::string("cannot write the SQLite database (") +
                           (db_ == nullptr ? "out of memory" : sqlite3_errmsg(db_.get())) + ")",
                       job_.options.output);
   }
@@ -265,7 +265,7 @@ class SqliteWriter {
 
 Status write_sqlite(Job& job) {
   if (job.out.times == TimesFrom::kBuilt) job.out.times = TimesFrom::kNone;
-  auto folder = OutputFolder::create(job.options.output);
+  auto folder = OutputFolder::create(job.options.output, "the SQLite database");
   if (!folder.ok()) return folder.error();
   return SqliteWriter(job, std::move(*folder)).run();
 }

@@ -22,6 +22,8 @@ using analysis::argument;
 
 namespace {
 
+constexpr const char* kWhat = "the SimGrid trace";
+
 // What all ranks share: looked up once, not once for each of them.
 struct TiShared {
   explicit TiShared(const Job& job) : tags(job.folder(), job.sort_bytes(), job.sort_bytes()) {}
@@ -199,7 +201,7 @@ Status write_ranks(Job& job, World& world, Survey& survey, TiShared& shared,
   const std::filesystem::path place = std::filesystem::absolute(job.options.output, error);
   for (const Rank rank : job.ranks) {
     const std::string name = fmt::format("rank-{}.txt", rank);
-    auto file = BufferedFile::create(folder + "/" + name);
+    auto file = BufferedFile::create(folder + "/" + name, kWhat);
     if (!file.ok()) return file.error();
     const Status done = write_rank(job, world, survey, shared, &*file, rank);
     if (!done.ok()) return done;
@@ -211,14 +213,14 @@ Status write_ranks(Job& job, World& world, Survey& survey, TiShared& shared,
 }  // namespace
 
 Status write_ti(Job& job) {
-  auto folder = OutputFolder::create(job.options.output);
+  auto folder = OutputFolder::create(job.options.output, kWhat);
   if (!folder.ok()) return folder.error();
   job.expect_passes(2);
   World world(job.trace);
   Survey survey(job, world);
   if (const Status done = survey.run(); !done.ok()) return done;
   TiShared shared(job);
-  auto list = BufferedFile::create(folder->path() + "/trace.txt");
+  auto list = BufferedFile::create(folder->path() + "/trace.txt", kWhat);
   if (!list.ok()) return list.error();
   Status done = with_tags(job, survey, shared.tags, [&](bool writes) -> Status {
     if (writes) return write_ranks(job, world, survey, shared, folder->path(), *list);

@@ -6,6 +6,8 @@
 //     every rank with every other one, by MPI_Sendrecv: as many channels as pairs
 //   report_trace workers RANKS MESSAGES exact|none OUT.rfn
 //     all others send to rank 0, in no order; it posts a receive from anybody, and waits for it
+//   report_trace tags RANKS TAGS OUT.rfn
+//     every rank sends to the next one: one tag after the other, in two sizes
 //   report_trace hostile OUT.rfn
 //     names that want to be markup, script, shell or TeX; nothing of it may come to life
 #include <algorithm>
@@ -193,6 +195,24 @@ format::TraceData workers(int64_t ranks, int64_t messages, bool with_times) {
   return builder.data();
 }
 
+format::TraceData tags(int64_t ranks, int64_t count) {
+  TraceBuilder builder(static_cast<uint64_t>(ranks));
+  const uint32_t world = builder.world(), type = builder.predefined_type("MPI_DOUBLE", 8);
+  std::vector<uint32_t> calls;
+  std::vector<int64_t> members;
+  for (int64_t r = 0; r < ranks; ++r) members.push_back(r);
+  for (int64_t i = 0; i < 2 * count; ++i) {
+    ShapeWriter call("MPI_Sendrecv");
+    call.none().none().integer(1 + i % 2).object(type);
+    call.integer(reader::me_plus_mod_size(1)).integer(i / 2);
+    call.none().integer(16).object(type).integer(reader::me_plus_mod_size(ranks - 1));
+    call.integer(i / 2).object(world).none();
+    calls.push_back(builder.signature(call));
+  }
+  builder.group(members, calls);
+  return builder.data();
+}
+
 const std::string kMarkup = "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
 // What is markup, shell, SQL, a formula, or another line of some format of `refrain convert`.
 const std::string kName = "=cmd()|'" + kMarkup +
@@ -215,10 +235,10 @@ format::TraceData& hostile(Halo& halo) {
 
 int main(int argc, char** argv) {
   const std::string kind = argc > 1 ? argv[1] : "";
-  const bool is_exchange = kind == "exchange" && argc == 4;
+  const bool is_exchange = kind == "exchange" && argc == 4, is_tags = kind == "tags" && argc == 5;
   const bool is_workers = kind == "workers" && argc == 6;
   if (!(kind == "halo" && argc == 7) && !(kind == "hostile" && argc == 3) && !is_exchange &&
-      !is_workers)
+      !is_workers && !is_tags)
     return 2;
   const bool is_halo = kind == "halo";
   Halo halo(is_halo ? std::atoll(argv[2]) : 2, is_halo ? std::atoll(argv[3]) : 4,
@@ -227,6 +247,7 @@ int main(int argc, char** argv) {
   halo.run(!is_halo || std::string(argv[5]) == "exact");
   if (!is_halo) hostile(halo);
   const auto bytes = format::encode(is_exchange  ? exchange(std::atoll(argv[2]))
+                                    : is_tags    ? tags(std::atoll(argv[2]), std::atoll(argv[3]))
                                     : is_workers ? workers(std::atoll(argv[2]), std::atoll(argv[3]),
                                                            std::string(argv[4]) == "exact")
                                                  : halo.data());

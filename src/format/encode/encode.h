@@ -16,6 +16,7 @@ base::Result<std::string> encode(const TraceData& trace);
 // Writes a file that is either whole or not there: a temporary beside it (".NAME.PID.tmp", O_EXCL),
 // fsync, rename, fsync of the folder. On failure the temporary is removed, an older `path` stays as
 // it was, and the error names the path and the system's reason.
-base::Status write_file_atomically(const std::string& path, std::string_view bytes);
+base::Status write_file_atomically(const std::string& path, std::string_view bytes,
+                                   const char* what = "the trace");
 
 }  // namespace refrain::format

@@ -15,10 +15,6 @@ namespace refrain::format {
 
 namespace {
 
-base::Error failure(const char* what, const std::string& path, int error) {
-  return base::fail(std::string(what) + ": " + std::strerror(error), path);
-}
-
 // 0, or the errno of what failed.
 int write_all(int fd, uint64_t offset, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -49,21 +45,27 @@ bool is_within_limit(uint64_t bytes) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path, std::string folder, std::string temporary, int fd)
+AtomicFile::AtomicFile(std::string path, std::string folder, std::string temporary,
+                       const char* what)
     : path_(std::move(path)),
       folder_(std::move(folder)),
       temporary_(std::move(temporary)),
-      fd_(fd) {}
+      what_(what),
+      guard_(std::make_unique<base::Temporary>(temporary_)) {}
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : path_(std::move(other.path_)),
       folder_(std::move(other.folder_)),
       temporary_(std::move(other.temporary_)),
+      what_(other.what_),
+      guard_(std::move(other.guard_)),
       fd_(std::exchange(other.fd_, -1)),
       size_(other.size_) {}
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(folder_, other.folder_);
   std::swap(temporary_, other.temporary_);
+  std::swap(what_, other.what_);
+  std::swap(guard_, other.guard_);
   std::swap(fd_, other.fd_);
   std::swap(size_, other.size_);
   return *this;
@@ -77,7 +79,12 @@ void AtomicFile::discard() {
   fd_ = -1;
 }
 
-base::Result<AtomicFile> AtomicFile::create(const std::string& path) {
+base::Error AtomicFile::failed(int error) const {
+  const std::string why = error == 0 ? "it is written already" : std::strerror(error);
+  return base::fail(std::string("cannot write ") + what_ + ": " + why, path_);
+}
+
+base::Result<AtomicFile> AtomicFile::create(const std::string& path, const char* what) {
   const size_t slash = path.rfind('/');
   std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
@@ -92,21 +99,22 @@ base::Result<AtomicFile> AtomicFile::create(const std::string& path) {
   std::string temporary = slash == std::string::npos ? "" : folder;
   temporary += "." + name + "." + std::to_string(getpid()) + ".tmp";
 
+  AtomicFile out(path, std::move(folder), std::move(temporary), what);
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-  int fd = open(temporary.c_str(), flags, 0666);
-  if (fd < 0 && errno == EEXIST) {
+  out.fd_ = open(out.temporary_.c_str(), flags, 0666);
+  if (out.fd_ < 0 && errno == EEXIST) {
     // Left by a process of the same number that died: nobody else writes this name now.
-    unlink(temporary.c_str());
-    fd = open(temporary.c_str(), flags, 0666);
+    unlink(out.temporary_.c_str());
+    out.fd_ = open(out.temporary_.c_str(), flags, 0666);
   }
-  if (fd < 0) return failure("cannot write the trace", path, errno);
-  return AtomicFile(path, std::move(folder), std::move(temporary), fd);
+  if (out.fd_ < 0) return out.failed(errno);
+  return out;
 }
 
 base::Status AtomicFile::write_at(uint64_t offset, std::string_view bytes) {
-  if (fd_ < 0) return base::fail("cannot write the trace: it is written already", path_);
+  if (fd_ < 0) return failed(0);
   const int error = is_within_limit(offset + bytes.size()) ? write_all(fd_, offset, bytes) : EFBIG;
-  if (error != 0) return failure("cannot write the trace", path_, error);
+  if (error != 0) return failed(error);
   return base::Done{};
 }
 
@@ -121,13 +129,13 @@ base::Status AtomicFile::overwrite(uint64_t offset, std::string_view bytes) {
 }
 
 base::Status AtomicFile::commit(Sync when) {
-  if (fd_ < 0) return base::fail("cannot write the trace: it is written already", path_);
+  if (fd_ < 0) return failed(0);
   int error = when == Sync::kNow ? sync(fd_) : 0;
   if (close(std::exchange(fd_, -1)) != 0 && error == 0) error = errno;
   if (error == 0 && rename(temporary_.c_str(), path_.c_str()) != 0) error = errno;
   if (error != 0) {
     unlink(temporary_.c_str());
-    return failure("cannot write the trace", path_, error);
+    return failed(error);
   }
   if (when == Sync::kLater) return base::Done{};
   // So that the new name survives a power cut too; a folder that cannot be opened is no failure.
@@ -139,8 +147,9 @@ base::Status AtomicFile::commit(Sync when) {
   return base::Done{};
 }
 
-base::Status write_file_atomically(const std::string& path, std::string_view bytes) {
-  base::Result<AtomicFile> file = AtomicFile::create(path);
+base::Status write_file_atomically(const std::string& path, std::string_view bytes,
+                                   const char* what) {
+  base::Result<AtomicFile> file = AtomicFile::create(path, what);
   if (!file.ok()) return file.error();
   const base::Status written = file->append(bytes);
   return written.ok() ? file->commit() : written;

@@ -1,0 +1,174 @@
+#!/usr/bin/python3
+"""`refrain convert` with many channels: little --memory makes the same bytes, over temporary files; and what
+a signal ends leaves nothing behind. Needs no MPI.
+
+    channels.py --refrain build/release/refrain --maker build/release/tests/report/report_trace
+"""
+
+import argparse
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+from formats import ALL, NEEDS, run_tests  # noqa: E402
+from readers import check  # noqa: E402
+
+CORPUS = os.path.join(HERE, "..", "corpus", "heat-1.2-exact.rfn")
+TABLES = ("otf2", "ti", "goal", "paraver")  # the formats that know both ends of a message
+options = None
+
+
+def make(folder, *words):
+    path = os.path.join(folder, "-".join(map(str, words)) + ".rfn")
+    subprocess.run([options.maker, *map(str, words), path], check=True, timeout=100)
+    return path
+
+
+def bytes_of(paths):
+    """All files by their names. An archive has a random number in its anchor file."""
+    out = {}
+    for path in paths:
+        files = [path] if os.path.isfile(path) else [
+            os.path.join(at, name) for at, _, names in os.walk(path) for name in names]
+        for file in files:
+            if os.path.basename(file) != "traces.otf2":
+                with open(file, "rb") as content:
+                    out[file] = content.read()
+    return out
+
+
+def test_memory(converter):
+    traces = [make(converter.folder, "exchange", 40), make(converter.folder, "tags", 3, 300), CORPUS]
+    for trace in traces:
+        for target in TABLES:
+            for more in ((), ("--ranks", "1-2")):
+                plain = converter.convert(trace, target, *more)
+                if plain is None:
+                    continue
+                want = bytes_of(plain["files"])
+                check(want and (more or plain["sends"] > 0), "%s: nothing to compare" % target)
+                for size in ("0", "2K", "1.5M"):
+                    said = converter.convert(trace, target, *more, "--memory", size)
+                    where = "%s %s %s %s" % (os.path.basename(trace), target, more, size)
+                    check(said == plain, "%s: %s, not %s" % (where, said, plain))
+                    check(bytes_of(said["files"]) == want, "%s: other bytes" % where)
+    left = [name for name in os.listdir(converter.folder) if name.startswith(".")]
+    check(not left, "left behind: %s" % left)
+
+
+def test_bound(converter):
+    """The peak follows --memory: 250 000 channels would take some 40 MB."""
+    trace = make(converter.folder, "exchange", 500)
+
+    def peak(target, size):
+        output = converter.output(target) + "-bound" + (".prv" if target == "paraver" else "")
+        child = os.fork()
+        if child == 0:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.execv(converter.refrain, [converter.refrain, "convert", trace, "--to", target, "--force", "-o", output,
+                                         "--memory", size])
+        _, status, usage = os.wait4(child, 0)
+        check(status == 0, "%s: status %d" % (target, status))
+        return usage.ru_maxrss * 1024
+
+    for target in ("goal", "paraver"):
+        free, little = peak(target, "4G"), peak(target, "4M")
+        check(little < free - (20 << 20), "%s: %d bytes with 4M, %d with 4G" % (target, little, free))
+
+
+def test_full_disk(converter):
+    """What sorts outside of memory fails like any output."""
+    trace = make(converter.folder, "exchange", 40)
+
+    def limited():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+
+    for target in TABLES:
+        output = os.path.join(converter.folder, "full" + (".prv" if target == "paraver" else ""))
+        before = sorted(os.listdir(converter.folder))
+        done = converter.run(trace, target, "--memory", "0", output=output, preexec_fn=limited,
+                             restore_signals=False)
+        if done.returncode == 5:
+            continue
+        check(done.returncode == 1 and "temporary file" in done.stderr and len(done.stderr.splitlines()) == 1,
+              "%s: status %d, %s" % (target, done.returncode, done.stderr))
+        check(sorted(os.listdir(converter.folder)) == before, "%s leaves something" % target)
+
+
+def hidden(folder):
+    return [name for name in os.listdir(folder) if name.startswith(".")]
+
+
+def test_signals(converter):
+    """As a terminal, a batch system or `kill` ends it: no hidden file remains, an old output stays."""
+    trace = make(converter.folder, "exchange", 700)
+    folder = os.path.join(converter.folder, "signals")
+    for number, target in enumerate(ALL):
+        end = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[number % 3]
+        os.mkdir(folder)
+        output = os.path.join(folder, "out" + (".prv" if target == "paraver" else ""))
+        first = converter.run(CORPUS, target, output=output)
+        if first.returncode == 5 and NEEDS.get(target, "?") in first.stderr:
+            shutil.rmtree(folder)
+            continue
+        want = bytes_of([os.path.join(folder, name) for name in os.listdir(folder)])
+        # Its records take paraver so long that no file of its own is there yet.
+        child = subprocess.Popen([converter.refrain, "convert", trace, "--to", target, "--force", "-o", output],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 60
+        while not hidden(folder) and child.poll() is None and time.monotonic() < until:
+            time.sleep(0.002)
+        check(child.poll() is None, "%s: it ended before the signal" % target)
+        check(hidden(folder), "%s: no temporary to leave behind" % target)
+        child.send_signal(end)
+        check(child.wait(60) == -end, "%s: status %d" % (target, child.returncode))
+        check(not hidden(folder), "%s: %s remains" % (target, hidden(folder)))
+        check(bytes_of([os.path.join(folder, name) for name in os.listdir(folder)]) == want,
+              "%s: the old output has changed" % target)
+        shutil.rmtree(folder)
+
+
+def test_names(converter):
+    """What could not be written is named."""
+    names = {"csv": "CSV file", "sqlite": "SQLite database", "otf2": "OTF2 archive", "perfetto": "Perfetto trace",
+             "ti": "SimGrid trace", "paraver": "Paraver trace", "goal": "GOAL file"}
+    where = os.path.join(converter.folder, "no", "such")
+    for target in ALL:
+        done = converter.run(CORPUS, target, output=where)
+        check(done.returncode == 5 or re.search(r"cannot (write|make) the " + names[target], done.stderr),
+              "%s: %s" % (target, done.stderr))
+    for words, name in ((("diff", CORPUS, CORPUS), "comparison"), (("report", CORPUS, "--format", "json"), "data"),
+                        (("report", CORPUS, "--format", "latex"), "document"), (("reduce", CORPUS), "trace")):
+        done = subprocess.run([converter.refrain, *words, "-o", where], check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=60)
+        check(done.returncode == 1 and "cannot write the " + name in done.stderr, "%s: %s" % (words, done.stderr))
+
+
+def test_bad_sizes(converter):
+    for size in ("", "x", "-1", "1.5", "64MB"):
+        done = converter.run(CORPUS, "goal", "--memory=" + size)
+        check(done.returncode == 2 and len(done.stderr.splitlines()) == 1, "%r: %s" % (size, done.stderr))
+
+
+def main():
+    global options  # pylint: disable=global-statement
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--refrain", required=True)
+    parser.add_argument("--maker", required=True)
+    options = parser.parse_args()
+    options.maker = os.path.abspath(options.maker)
+    return run_tests((test_memory, test_bound, test_full_disk, test_signals, test_names, test_bad_sizes),
+                     options.refrain)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
