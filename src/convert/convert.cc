@@ -1,5 +1,9 @@
 #include "convert/convert.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <filesystem>
 #include <utility>
 
@@ -86,6 +90,12 @@ int64_t Job::position(Rank rank) const {
   return rank >= 0 && static_cast<size_t>(rank) < positions_.size()
              ? positions_[static_cast<size_t>(rank)]
              : -1;
+}
+
+void give_back_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 std::string Job::folder() const {

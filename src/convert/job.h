@@ -51,6 +51,9 @@ class Job {
   unsigned passes_ = 1;
 };
 
+// Tables that were given up are for the sorts that follow, not for tables to come.
+void give_back_memory();
+
 // One function a format; those behind #if need a library that a machine may lack.
 Status write_csv(Job& job);
 #if REFRAIN_WITH_SQLITE

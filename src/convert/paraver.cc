@@ -54,6 +54,7 @@ class ParaverWriter {
   }
   Status finish() {
     shared_.channels = {};
+    give_back_memory();
     if (const Status done = number_channels(); !done.ok()) return done;
     if (const Status done = join_messages(); !done.ok()) return done;
     return write_files();

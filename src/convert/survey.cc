@@ -22,6 +22,7 @@ Status Survey::run_outside(MessageEnds::Wanted wanted) {
   channels_ = {};
   tags_ = {};
   collectives_.clear();
+  give_back_memory();
   job_.begin_again();
   ends_ = std::make_unique<MessageEnds>(job_.folder(), job_.sort_bytes(), wanted);
   world_.ends = ends_.get();
