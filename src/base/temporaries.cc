@@ -67,7 +67,7 @@ void Temporary::remove_all() {
 
 namespace {
 
-// The action is the default one again when this runs.
+// The action is the default one again when this runs, and what is raised comes when it returns.
 void on_signal(int number) {
   Temporary::remove_all();
   raise(number);
@@ -81,7 +81,8 @@ void remove_temporaries_on_signals() {
     if (sigaction(number, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) continue;
     struct sigaction action {};
     action.sa_handler = on_signal;
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+    sigfillset(&action.sa_mask);  // somebody impatient does not interrupt it
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
     sigaction(number, &action, nullptr);
   }
   is_on = true;
