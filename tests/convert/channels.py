@@ -18,11 +18,10 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
-from formats import ALL, NEEDS, run_tests  # noqa: E402
+from formats import ALL, NEEDS, TABLES, bytes_of, check_memory, run_tests  # noqa: E402
 from readers import check  # noqa: E402
 
 CORPUS = os.path.join(HERE, "..", "corpus", "heat-1.2-exact.rfn")
-TABLES = ("otf2", "ti", "goal", "paraver")  # the formats that know both ends of a message
 options = None
 
 
@@ -32,34 +31,11 @@ def make(folder, *words):
     return path
 
 
-def bytes_of(paths):
-    """All files by their names. An archive has a random number in its anchor file."""
-    out = {}
-    for path in paths:
-        files = [path] if os.path.isfile(path) else [
-            os.path.join(at, name) for at, _, names in os.walk(path) for name in names]
-        for file in files:
-            if os.path.basename(file) != "traces.otf2":
-                with open(file, "rb") as content:
-                    out[file] = content.read()
-    return out
-
-
 def test_memory(converter):
     traces = [make(converter.folder, "exchange", 40), make(converter.folder, "tags", 3, 300), CORPUS]
     for trace in traces:
-        for target in TABLES:
-            for more in ((), ("--ranks", "1-2")):
-                plain = converter.convert(trace, target, *more)
-                if plain is None:
-                    continue
-                want = bytes_of(plain["files"])
-                check(want and (more or plain["sends"] > 0), "%s: nothing to compare" % target)
-                for size in ("0", "2K", "1.5M"):
-                    said = converter.convert(trace, target, *more, "--memory", size)
-                    where = "%s %s %s %s" % (os.path.basename(trace), target, more, size)
-                    check(said == plain, "%s: %s, not %s" % (where, said, plain))
-                    check(bytes_of(said["files"]) == want, "%s: other bytes" % where)
+        for more in ((), ("--ranks", "1-2")):
+            check_memory(converter, trace, ("0", "2K", "1.5M"), *more)
     left = [name for name in os.listdir(converter.folder) if name.startswith(".")]
     check(not left, "left behind: %s" % left)
 

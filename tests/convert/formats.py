@@ -9,10 +9,38 @@ import readers
 from readers import check
 
 ALL = ("csv", "sqlite", "otf2", "perfetto", "ti", "paraver", "goal")
+TABLES = ("otf2", "ti", "goal", "paraver")  # those that know both ends of a message
 # What a build may lack, and the tools that read it.
 NEEDS = {"otf2": "libopen-trace-format2-dev", "sqlite": "libsqlite3-dev", "perfetto": "libprotozero-dev"}
 TOOLS = {"otf2": ("otf2-print",), "perfetto": ("protoc",)}
 SUFFIX = {"paraver": ".prv"}
+
+
+def bytes_of(paths):
+    """All files by their names. An archive has a random number in its anchor file."""
+    out = {}
+    for path in paths:
+        files = [path] if os.path.isfile(path) else [
+            os.path.join(at, name) for at, _, names in os.walk(path) for name in names]
+        for file in files:
+            if os.path.basename(file) != "traces.otf2":
+                with open(file, "rb") as content:
+                    out[file] = content.read()
+    return out
+
+
+def check_memory(converter, trace, sizes, *more, statuses=(0,)):
+    """Little --memory makes the same bytes, and says the same."""
+    for target in TABLES:
+        plain = converter.convert(trace, target, *more, statuses=statuses)
+        if plain is None:
+            continue
+        want = bytes_of(plain["files"])
+        for size in sizes:
+            said = converter.convert(trace, target, *more, "--memory", size, statuses=statuses)
+            where = "%s to %s, %s in %s" % (os.path.basename(trace), target, more, size)
+            check(said == plain, "%s: %s, not %s" % (where, said, plain))
+            check(want and bytes_of(said["files"]) == want, "%s: other bytes" % where)
 
 
 class Converter:

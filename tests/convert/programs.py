@@ -17,7 +17,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 
 import mpirun  # noqa: E402
 import readers  # noqa: E402
-from formats import Converter  # noqa: E402
+from formats import Converter, check_memory  # noqa: E402
 from readers import check  # noqa: E402
 
 # Program, ranks, options of record, which formats (None: all).
@@ -114,6 +114,8 @@ def main():
             try:
                 check(os.path.exists(trace), "no trace: %s" % outcome.stderr.decode()[-300:])
                 converter.check(trace, statuses=(0, 4))
+                if program.startswith(("p2p", "random", "threads")):
+                    check_memory(converter, trace, ("0",), statuses=(0, 4))
                 test_counts(program, readers.dumped(converter.refrain, trace), converter, trace)
                 print("ok    %s on %d ranks, %s" % (program, ranks, " ".join(how)), flush=True)
             except readers.Wrong as wrong:
