@@ -20,8 +20,9 @@ import mpirun  # noqa: E402
 
 PROGRAMS = (["threads"], ["threads_comms"], ["threads_come_and_go"], ["threads_hand_over"],
             ["threads_steady"], ["parts", "60", "threads"])
-# Little enough that tables begin anew many times.
-LITTLE = "256K"
+# Little enough that tables begin anew many times; and segments that are matched while the threads run.
+MARKS = ["--timing", "segments:relDiff", "--segments", "marks"]
+WAYS = ([], ["--memory", "256K"], MARKS, MARKS + ["--memory", "2M"])
 
 
 def is_instrumented(library):
@@ -36,7 +37,7 @@ def reports(folder):
             yield from (r for r in f.read().split("==================\n") if "WARNING" in r)
 
 
-def failures(words, memory, options, folder):
+def failures(words, way, options, folder):
     name = words[0]
     trace = os.path.join(folder, name + ".rfn")
     # UCX replaces functions of memory by writing over their code, which ThreadSanitizer's do not
@@ -46,7 +47,7 @@ def failures(words, memory, options, folder):
         "TSAN_OPTIONS": "exitcode=0 history_size=4 log_path=%s/report suppressions=%s/suppressions"
                         % (folder, HERE),
     }
-    command = [options.refrain, "record", "-o", trace] + (["--memory", memory] if memory else [])
+    command = [options.refrain, "record", "-o", trace] + way
     command += ["--", os.path.join(options.programs, name)] + words[1:]
     library = os.path.join(options.libraries, "librefrain-mpich.so")
     environment["REFRAIN_LIBRARY_PATH"] = options.libraries
@@ -66,8 +67,8 @@ def failures(words, memory, options, folder):
             found.append(report)
         else:
             other += 1
-    print("%s  %s%s, %d reports without a frame in Refrain"
-          % ("FAIL" if found else "pass", name, ", --memory " + memory if memory else "", other))
+    print("%s  %s, %d reports without a frame in Refrain"
+          % ("FAIL" if found else "pass", " ".join([name] + way), other))
     return found
 
 
@@ -79,11 +80,11 @@ def main():
     options = parser.parse_args()
     status = 0
     for words in PROGRAMS:
-        for memory in ("", LITTLE):
+        for way in WAYS:
             if options.only not in (None, words[0]):
                 continue
             with tempfile.TemporaryDirectory(prefix="refrain-race-") as folder:
-                for failure in failures(words, memory, options, folder):
+                for failure in failures(words, way, options, folder):
                     status = 1
                     print(failure)
     return status
