@@ -9,6 +9,7 @@
 #include "format/encode/time_index.h"
 #include "format/merge/merge.h"
 #include "format/spool/layout.h"
+#include "format/spool/matched.h"
 #include "format/testing/patterns.h"
 #include "format/time/block_encoder.h"
 #include "format/time/segment_encoder.h"
@@ -233,6 +234,44 @@ void segments() {
   }
 }
 
+// As times_fuzz.cc takes them.
+void matched() {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 6; ++i) {
+    format::spool::MatchedWriter writer;
+    base::ByteWriter out;
+    out.put_u8(250);
+    std::vector<std::vector<double>> first;
+    int64_t start = 1000;
+    for (int block = 0; block < 3; ++block) {
+      while (writer.calls() < 20) {
+        const bool is_new = first.empty() || random() % 3 == 0;
+        const auto id = static_cast<uint32_t>(is_new ? first.size() : random() % first.size());
+        std::vector<double> stamps;
+        double end = 0;
+        for (size_t c = is_new ? 1 + random() % 5 : first[id].size() / 2; c > 0; --c) {
+          stamps.push_back(end + static_cast<double>(random() % 300));
+          stamps.push_back(end = stamps.back() + static_cast<double>(random() % 900));
+        }
+        stamps.push_back(end);
+        writer.segment(id, is_new, {0, 0, start, stamps});
+        start += static_cast<int64_t>(end);
+        if (is_new) first.push_back(std::move(stamps));
+      }
+      std::string bytes;
+      const format::TimeBlock b = writer.take(bytes);
+      out.put_u8(static_cast<uint8_t>(b.calls - 1));
+      for (const uint64_t ns : {b.begin_ns, b.end_ns}) {
+        out.put_u8(255);
+        out.put_u64(ns);
+      }
+      out.put_u16(static_cast<uint16_t>(bytes.size()));
+      out.put_bytes(bytes.data(), bytes.size());
+    }
+    put("times", "matched" + std::to_string(i), out.take());
+  }
+}
+
 void programs() {
   std::mt19937_64 random(2);
   for (int i = 0; i < 60; ++i) {
@@ -255,5 +294,6 @@ int main(int argc, char** argv) {
   programs();
   times();
   segments();
+  matched();
   return 0;
 }

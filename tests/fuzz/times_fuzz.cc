@@ -1,5 +1,6 @@
-// Any bytes as the section of times, as a block of it, and as representatives of segments: an
-// error, or times that keep the order and fit the index.
+// Any bytes as the section of times, as a block of it, as representatives of segments, and as the
+// blocks of a spool whose segments were matched: an error, or times that keep the order and fit the
+// index.
 #include <algorithm>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "format/decode/time_block.h"
 #include "format/decode/time_index.h"
 #include "format/decode/time_table.h"
+#include "format/spool/matched.h"
+#include "format/spool/read.h"
 #include "support.h"
 
 namespace {
@@ -108,11 +111,53 @@ void read_dictionary(std::string_view bytes, uint8_t count) {
   }
 }
 
+// Blocks of calls (u8, less one), begin and end (numbers), length (u16) and bytes.
+void read_matched(std::string_view input) {
+  refrain::fuzz::Input in(input);
+  spool::MatchedReader reader;
+  spool::ThreadTimes times;
+  while (!in.at_end()) {
+    TimeBlock block;
+    block.coding = BlockCoding::kMatched;
+    block.calls = 1U + in.u8();
+    block.begin_ns = static_cast<uint64_t>(in.number());
+    block.end_ns = static_cast<uint64_t>(in.number());
+    const std::string_view bytes = in.bytes(in.u16());
+    block.bytes = static_cast<uint32_t>(bytes.size());
+    block.checksum = checksum32(bytes);
+    const bool is_behind = times.blocks.empty() || block.end_ns >= times.blocks.back().end_ns;
+    if (!is_behind || !reader.read(block, bytes, nullptr)) break;
+    times.blocks.push_back(block);
+    times.bytes += bytes;
+    times.calls += block.calls;
+  }
+  TimeSpec exact;
+  exact.mode = TimeMode::kExact;
+  BlockDecoder decoder(exact);
+  uint64_t end = 0, calls = 0;
+  spool::for_each_run(times, [&](const std::vector<TimeBlock>& blocks, std::string_view bytes) {
+    for (const TimeBlock& block : blocks) {
+      std::vector<TimedCall> out(block.calls);
+      require(decoder.decode(block, bytes.substr(0, block.bytes), end, {}, out).ok(),
+              "what was accepted becomes blocks of a trace");
+      bytes.remove_prefix(block.bytes);
+      end = block.end_ns;
+      calls += block.calls;
+    }
+    return true;
+  });
+  require(calls == times.calls, "all calls have times");
+}
+
 }  // namespace
+
+// From here on the first byte says nothing else.
+constexpr uint8_t kMatched = 250;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 4) return 0;
   const std::string_view rest = refrain::fuzz::view_of(data + 3, size - 3);
+  if (data[0] >= kMatched) return read_matched(refrain::fuzz::view_of(data + 1, size - 1)), 0;
   if (data[0] % 5 == 3) return read_segments(rest, data[1]), 0;
   if (data[0] % 5 == 4) return read_dictionary(rest, data[1]), 0;
   if (data[0] % 5 == 0) {
