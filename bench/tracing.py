@@ -236,8 +236,9 @@ def main():
     for program in arguments.program or PROGRAMS:
         for ranks in arguments.ranks:
             rows += table(program, ranks, arguments, folder, shim)
-    with open(folder / "tracing.csv", "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([HEADER, *rows])
+            # Each time: the last ones take longest.
+            with open(folder / "tracing.csv", "w", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerows([HEADER, *rows])
     print(f"written: {folder / 'tracing.csv'}")
     (pathlib.Path(folder) / "tracing.rfn").unlink(missing_ok=True)
     return 0
