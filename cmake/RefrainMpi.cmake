@@ -150,7 +150,8 @@ function(refrain_generate_mpi mpi out_var)
   foreach(folder ${REFRAIN_MPI_INCLUDES_${mpi}})
     string(APPEND compiler " -I${folder}")
   endforeach()
-  set(sources ${out}/real_functions.cc ${out}/constants_table.cc ${out}/fortran_site.cc)
+  set(sources ${out}/real_functions.cc ${out}/constants_table.cc ${out}/fortran_site.cc
+      ${out}/forwarded.cc ${out}/forwarded_table.cc)
   foreach(part RANGE 15)
     if(part LESS 10)
       set(part 0${part})
@@ -168,7 +169,10 @@ function(refrain_generate_mpi mpi out_var)
   endif()
   set(kind_flags)
   if(mpi STREQUAL smpi)
-    set(kind_flags --calls-itself)
+    list(APPEND kind_flags --calls-itself)
+  endif()
+  if(REFRAIN_STRICT_MPI)
+    list(APPEND kind_flags --strict)
   endif()
   set(headers)
   foreach(folder ${REFRAIN_MPI_INCLUDES_${mpi}})
@@ -179,13 +183,14 @@ function(refrain_generate_mpi mpi out_var)
   # Files whose content stays keep their time: the stamp says that the generator ran.
   add_custom_command(
     OUTPUT ${out}/wrappers.stamp
-    BYPRODUCTS ${sources} ${out}/real_functions.h ${out}/hand.h
+    BYPRODUCTS ${sources} ${out}/real_functions.h ${out}/hand.h ${out}/functions.json
     COMMAND ${REFRAIN_PYTHON} ${gen}/gen_wrappers.py --spec ${tables} --out ${out}
             --compiler ${compiler} --library ${REFRAIN_MPI_LIBRARY_${mpi}} ${fortran_flags}
             ${kind_flags}
     COMMAND ${CMAKE_COMMAND} -E touch ${out}/wrappers.stamp
     DEPENDS ${gen}/gen_wrappers.py ${gen}/gen_calls.py ${gen}/spec.py ${gen}/mpi_header.py
             ${gen}/wrapper_body.py ${gen}/message_size.py ${gen}/constants_code.py ${gen}/fortran.py
+            ${gen}/forward.py
             ${tables}/calls ${tables}/constants ${tables}/exceptions ${tables}/undeclared
             ${tables}/fortran_direct ${headers}
     VERBATIM

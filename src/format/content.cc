@@ -103,7 +103,7 @@ class Checker {
       case DefinitionKind::kPath: return !d.refs.empty() && are_kind(d.refs, DefinitionKind::kSite);
       case DefinitionKind::kRegion: return true;
       default:
-        if (d.kind > DefinitionKind::kRegion) return true;  // from a later minor version
+        if (d.kind > DefinitionKind::kStream) return true;  // from a later minor version
         in.zigzag();
         return in.ok();  // more may follow the symbolic id
     }

@@ -87,6 +87,7 @@ enum class DefinitionKind : uint8_t {
   kToolRegistration = 18,
   kPath = 19,    // call path. refs: sites, innermost first
   kRegion = 20,  // named region (reserved)
+  kStream = 21,  // of MPICH (MPIX_Stream)
 };
 // kComm payload: zigzag id | varint const (0, or the name of a predefined one) | u8 flags (1:
 // inter)

@@ -47,6 +47,7 @@ enum class ParamKind : uint8_t {
   kFunction,
   kPointer,
   kRanges,
+  kStream,
 };
 
 struct ParamInfo {

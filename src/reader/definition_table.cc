@@ -57,7 +57,7 @@ bool DefinitionTable::parse_one(const Definition& definition) {
       break;
     case DefinitionKind::kRegion: break;  // reserved: kept, not understood
     default:
-      if (definition.kind > DefinitionKind::kRegion) break;  // from a later minor version
+      if (definition.kind > DefinitionKind::kStream) break;  // from a later minor version
       slot.symbolic_id = in.zigzag();
       slot.index = definition.refs.empty() ? kNoDefinition : definition.refs[0];
       break;
@@ -119,10 +119,10 @@ DefinitionId DefinitionTable::communicator_of(DefinitionId id) const {
 }
 
 std::string_view kind_name(DefinitionKind kind) {
-  static constexpr std::array<std::string_view, 21> kNames = {
+  static constexpr std::array<std::string_view, 22> kNames = {
       "site", "module",     "comm",         "datatype", "group",        "win",    "file",
       "op",   "errhandler", "info",         "message",  "session",      "keyval", "tool_enum",
-      "cvar", "pvar",       "pvar_session", "event",    "registration", "path",   "region"};
+      "cvar", "pvar",       "pvar_session", "event",    "registration", "path",   "region", "stream"};
   const auto i = static_cast<size_t>(kind);
   return i < kNames.size() ? kNames[i] : "object";
 }

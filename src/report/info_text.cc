@@ -275,6 +275,7 @@ std::string info_text(const Trace& trace) {
   const std::string_view version = info.text_of("mpi_version");
   add_line(out, "mpi",
            fmt::format("{}{}{}", info.text_of("mpi"), version.empty() ? "" : " ", version));
+  add_line(out, "built with", info.text_of("built_with"));
   add_line(out, "ranks",
            fmt::format("{} on {} ({})", count_text(info.rank_count),
                        counted_text(info.hosts.size(), "host"), hosts_text(info.hosts)));

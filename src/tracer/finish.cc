@@ -18,6 +18,7 @@
 #include "tracer/call_scope.h"
 #include "tracer/completion.h"
 #include "tracer/exit.h"
+#include "tracer/forwarded_call.h"
 #include "tracer/memory.h"
 #include "tracer/objects.h"
 #include "tracer/record.h"
@@ -296,6 +297,7 @@ bool write_trace(Process& p, format::PartialTrace merged, TimeSource* times) {
   if (!memory_for(kToWrite)) return failed(base::fail("no memory to write the trace"));
   auto trace = format::finish(std::move(merged));
   if (!trace.ok()) return failed(trace.error());
+  name_unknown_functions(p, trace->losses);
   const auto bytes = times == nullptr ? format::encode(trace.value()) : std::string();
   if (!bytes.ok()) return failed(bytes.error());
   const FolderLock lock(p.options.output);

@@ -2,43 +2,12 @@
 #include "hand.h"
 #include "mpi/constant_ids.h"
 #include "tracer/completion.h"
+#include "tracer/hand_statuses.h"
 #include "tracer/learn_sizes.h"
 
 namespace refrain::tracer::hand {
 
 namespace {
-
-// One completed request and its status, or the message that a wildcard receive took when the
-// program does not want the status.
-void one_status(Encoder& e, const RequestSnapshot& requests, int i, const MPI_Status* given,
-                const MPI_Status* used) {
-  if (given != MPI_STATUS_IGNORE) return requests.encode_status(e, i, *used, false);
-  if (requests.is_wildcard(i) && used != MPI_STATUS_IGNORE)
-    return requests.encode_matched(e, i, *used);
-  e.constant(mpi::kConst_MPI_STATUS_IGNORE);
-}
-
-// The statuses of several requests: element k belongs to request index(k).
-template <class Index>
-void many_statuses(Encoder& e, const RequestSnapshot& requests, int n, const MPI_Status* given,
-                   const MPI_Status* used, bool in_status, Index index) {
-  if (given == MPI_STATUSES_IGNORE) {
-    bool any = false;
-    for (int k = 0; k < n && !any; ++k) any = requests.is_wildcard(index(k));
-    if (!any || used == MPI_STATUSES_IGNORE) return e.constant(mpi::kConst_MPI_STATUSES_IGNORE);
-    e.tag_byte(Tag::kMatchedArray);
-    e.varint(static_cast<uint64_t>(n));
-    for (int k = 0; k < n; ++k) requests.encode_matched(e, index(k), used[k]);
-    return;
-  }
-  e.begin_array(n);
-  for (int k = 0; k < n; ++k) {
-    e.begin_element();
-    requests.encode_status(e, index(k), used[k], in_status);
-    e.end_element();
-  }
-  e.end_array();
-}
 
 // What CallScope::repeats() compares for a completion: its requests, their statuses and whether the
 // program wants them, and what else it said. Not usable when that is too much.
@@ -134,26 +103,6 @@ int MPI_Test(CallScope& scope, decltype(&::MPI_Test) real, MPI_Request* request,
   requests.settle(0, *request, done);
   scope.commit();
   words.memorise(scope);
-  return rc;
-}
-
-int MPI_Request_get_status(CallScope& scope, decltype(&::MPI_Request_get_status) real,
-                           MPI_Request request, int* flag, MPI_Status* status) {
-  RequestSnapshot requests(scope, &request, 1);
-  MPI_Status own;
-  MPI_Status* used = status == MPI_STATUS_IGNORE && requests.has_wildcard() ? &own : status;
-  scope.begin();
-  const int rc = real(request, flag, used);
-  scope.end();
-  learn_sizes(scope, requests, rc, rc == MPI_SUCCESS && *flag != 0 ? 1 : 0, used, nullptr, same);
-  Encoder& e = scope.encoder(rc);
-  requests.encode_request(e, 0);
-  rc == MPI_SUCCESS ? e.integer(*flag) : e.none();
-  if (rc == MPI_SUCCESS && *flag != 0)
-    one_status(e, requests, 0, status, used);
-  else
-    status_after_error(e, status);
-  scope.commit();
   return rc;
 }
 

@@ -53,16 +53,17 @@ class MessageStatus {
   MPI_Status own_;
 };
 
-template <class Real, class Count>
+// `more`: integers between communicator and status.
+template <class Real, class Count, class... More>
 int receive(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype datatype, int source,
-            int tag, MPI_Comm comm, MPI_Status* status) {
+            int tag, MPI_Comm comm, MPI_Status* status, More... more) {
   MessageStatus message(scope, status, source, tag);
   scope.begin();
-  const int rc = real(buf, count, datatype, source, tag, comm, message.used());
+  const int rc = real(buf, count, datatype, source, tag, comm, more..., message.used());
   scope.end();
   const auto with_words = [&](auto&& use) {
     return use(word(buf), word(count), word(datatype), word(source), word(tag), word(comm),
-               message.word(), status == MPI_STATUS_IGNORE);
+               word(more)..., message.word(), status == MPI_STATUS_IGNORE);
   };
   const bool short_way = rc == MPI_SUCCESS;
   if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
@@ -74,6 +75,7 @@ int receive(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype da
   e.rank(source);
   e.tag(tag);
   e.handle(Kind::kComm, comm);
+  (e.integer(more), ...);
   message.encode(e, rc);
   scope.commit();
   if (short_way) with_words([&](auto... words) { scope.memorise(words...); });
@@ -227,6 +229,22 @@ int MPI_Sendrecv_replace_c(CallScope& scope, decltype(&::MPI_Sendrecv_replace_c)
 int MPI_Mrecv_c(CallScope& scope, decltype(&::MPI_Mrecv_c) real, void* buf, MPI_Count count,
                 MPI_Datatype datatype, MPI_Message* message, MPI_Status* status) {
   return receive_message(scope, real, buf, count, datatype, message, status);
+}
+#endif
+
+#ifdef REFRAIN_HAS_MPIX_Stream_recv
+int MPIX_Stream_recv(CallScope& scope, decltype(&::MPIX_Stream_recv) real, void* buf, int count,
+                     MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                     int source_stream_index, int dest_stream_index, MPI_Status* status) {
+  return receive(scope, real, buf, count, datatype, source, tag, comm, status, source_stream_index,
+                 dest_stream_index);
+}
+
+int MPIX_Stream_recv_c(CallScope& scope, decltype(&::MPIX_Stream_recv_c) real, void* buf,
+                       MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                       int source_stream_index, int dest_stream_index, MPI_Status* status) {
+  return receive(scope, real, buf, count, datatype, source, tag, comm, status, source_stream_index,
+                 dest_stream_index);
 }
 #endif
 

@@ -13,6 +13,7 @@
 #include "real_functions.h"
 #include "tracer/abandon.h"
 #include "tracer/control.h"
+#include "tracer/forwarded_call.h"
 #include "tracer/location.h"
 #include "tracer/memory.h"
 #include "tracer/size_filter.h"
@@ -95,6 +96,8 @@ std::map<std::string, std::string> run_text(const Process& p) {
   int length = 0;
   REFRAIN_REAL(PMPI_Get_library_version)(version, &length);
   text["mpi_version"] = first_line(version, ',');
+  if (kBuiltWithVersion[0] != '\0' && std::strstr(version, kBuiltWithVersion) == nullptr)
+    text["built_with"] = std::string(kBuiltWithName) + " " + kBuiltWithVersion;
   text["program"] = p.options.program.empty() ? own_path() : p.options.program;
   text["command"] = p.options.command.empty() ? text["program"] : p.options.command;
   text["recorder"] = kRecorder;
@@ -244,6 +247,9 @@ base::Result<format::RankRecord> make_record(Process& p) {
     if (l->refused_calls > 0)
       r.losses.push_back({"out_of_memory", l->refused_calls, p.rank, "grammar"});
   add_left_out(r.losses, p.rank);
+  add_forwarded(r.losses, p.rank);
+  for (const std::string& name : functions_without_wrapper())
+    r.losses.push_back({"not_seen", 0, p.rank, name + ": newer than the recorder"});
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   r.host = host;

@@ -78,7 +78,11 @@ def constants_table(constants, header):
                for t in ('integer', 'bits', 'pointer', 'function', 'handle')}
     # A request is no definition: the runtime knows the null request itself.
     handles = [d for d in by_type['handle'] if d.name != 'request']
-    lines = [NOTICE + HEAD.rstrip(), '']
+    # Some predefined handles are addresses of the library's variables. The library that a program runs with
+    # may be older than this mpi.h and lack some: then they have no address, and nothing equals them.
+    weak = [f'#pragma weak {name}' for name in sorted(header.variables) if name.startswith('ompi_')]
+    lines = [NOTICE + HEAD.replace('#include <type_traits>', '\n'.join(weak + ['', '#include <type_traits>'])).rstrip(),
+             '']
     values = by_type['integer'] + by_type['pointer'] + by_type['function']
     for d in values:
         lines += value_function(d, header)

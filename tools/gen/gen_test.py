@@ -10,6 +10,7 @@ import unittest
 import check_standard
 import fortran
 import gen_calls
+import forward
 import gen_wrappers
 import message_size
 import mpi_header
@@ -146,10 +147,38 @@ class Header(unittest.TestCase):
             text = gen_wrappers.entry_point(wrapped, name, calls_itself)
             self.assertEqual('is_mpi_itself(' in text, calls_itself and name[0] == 'P', name)
 
-    def test_what_the_table_lacks_is_named(self):
+    def forwarded(self, calls):
         header = mpi_header.Header(self.found, set(), set())
-        with self.assertRaisesRegex(Mismatch, 'MPI_Group_range_incl, MPI_Pcontrol, MPI_Send'):
-            gen_wrappers.join([], header, {}, set(), {'MPI_Wtime': 'clock', 'MPI_Greq*': 'test'})
+        excepted = {'MPI_Wtime': 'clock', 'MPI_Greq*': 'test'}
+        return gen_wrappers.join(calls, header, {}, set(), excepted)[1]
+
+    def test_what_the_table_lacks_is_forwarded(self):
+        found = self.forwarded([])
+        self.assertEqual([f.prototype.name for f in found],
+                         ['MPI_Group_range_incl', 'MPI_Pcontrol', 'MPI_Send'])
+        self.assertEqual([f.has_wrapper for f in found], [True, False, True])
+        self.assertEqual(found[2].entry_names(), ['MPI_Send', 'PMPI_Send'])
+
+    def test_so_is_what_has_another_number_of_parameters(self):
+        found = self.forwarded(table('1 MPI_Send p2p hand\n  buf:buffer count:count\n'))
+        why = {f.prototype.name: f.why for f in found}
+        self.assertEqual(why['MPI_Send'], '6 parameters, 2 in spec/mpi/calls')
+
+    def test_forwarded_functions_say_what_they_may_change(self):
+        text = (';int MPI_New(int count, MPI_Request array_of_requests[], const MPI_Comm *in, '
+                'MPI_Comm *comm, MPI_Win wins[], void *x);')
+        new = mpi_header.parse_prototypes(text)['MPI_New']
+        body = forward.entry_point(new, 'MPI_New', 7)
+        self.assertIn('ForwardedCall call(7,', body)
+        self.assertIn('call.watch(a1, a0);', body)
+        self.assertIn('call.watch(refrain::tracer::Kind::kComm, a3);', body)
+        self.assertEqual(body.count('watch'), 2)  # nobody says how long `wins` is
+        self.assertIn('const auto rc = REFRAIN_REAL(MPI_New)(a0, a1, a2, a3, a4, a5);', body)
+
+    def test_versions_are_those_of_the_library(self):
+        self.assertEqual(forward.version_of({'MPICH_VERSION': '"4.2.1"'}), ('MPICH', '4.2.1'))
+        openmpi = {'OMPI_MAJOR_VERSION': '5', 'OMPI_MINOR_VERSION': '0', 'OMPI_RELEASE_VERSION': '7'}
+        self.assertEqual(forward.version_of(openmpi), ('Open MPI', '5.0.7'))
 
     def test_a_different_number_of_parameters_is_named(self):
         call = table('1 MPI_Send p2p\n  buf:buffer count:count\n')[0]

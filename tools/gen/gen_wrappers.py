@@ -2,15 +2,18 @@
 """Makes the recorder's wrappers for one MPI: spec/mpi joined with the mpi.h at hand, by position.
 
 What this MPI lacks is left out. A function of its mpi.h that the table lacks, or whose number of
-parameters differs, stops the build with the function's name.
+parameters differs, gets a wrapper that forwards and counts (forward.py); with --strict it stops the
+build with the function's name.
 
 usage: gen_wrappers.py --spec DIR --out DIR --compiler "g++ -I..." [--library libmpi.so]
-                       [--fortran-library libmpi_mpifh.so]... [--calls-itself]
-Writes: wrappers_NN.cc, real_functions.h, real_functions.cc, hand.h, constants_table.cc, and
-fortran_site.cc with fortran_trampolines.S.
+                       [--fortran-library libmpi_mpifh.so]... [--calls-itself] [--strict]
+Writes: wrappers_NN.cc, forwarded.cc, forwarded_table.cc, real_functions.h, real_functions.cc, hand.h,
+constants_table.cc, functions.json (what is declared, known and forwarded), and fortran_site.cc with
+fortran_trampolines.S.
 """
 
 import argparse
+import json
 import os
 import re
 import shlex
@@ -19,6 +22,7 @@ from dataclasses import dataclass
 
 import constants_code
 import fortran
+import forward
 import message_size
 import mpi_header
 import spec
@@ -115,28 +119,51 @@ class Wrapped:
     prototype: mpi_header.Prototype
     profiled: bool  # there is a PMPI_ twin
 
+    def entry_names(self):
+        return [self.prototype.name] + (['P' + self.prototype.name] if self.profiled else [])
+
+
+@dataclass
+class Forwarded(Wrapped):
+    why: str = ''  # what the table lacks
+
+    @property
+    def has_wrapper(self):
+        """C cannot pass on "...": such a function is left to the library."""
+        return not self.prototype.varargs
+
 
 def is_exception(name, exceptions):
     return name in exceptions or any(
         pattern.endswith('*') and name.startswith(pattern[:-1]) for pattern in exceptions)
 
 
+def is_known(call, prototype):
+    """Whether the table's row is about that function. (SMPI declares MPI_Init without parameters.)"""
+    return call is not None and (len(call.params) == len(prototype.params) or prototype.varargs
+                                 or call.name == 'MPI_Init')
+
+
 def join(calls, header, undeclared, exported, exceptions):
-    """The functions to wrap, in order of their ids. Raises Mismatch."""
+    """The functions to wrap, in order of their ids, and those to forward, by name."""
     rows = {c.name: c for c in spec.with_large(calls)}
     prototypes = {n: header.prototypes[n] for n in header.functions()}
     for name, prototype in undeclared.items():
         if name not in prototypes and name in exported:
             prototypes[name] = prototype
-    missing = [n for n in prototypes if n not in rows and not is_exception(n, exceptions)]
-    if missing:
-        raise Mismatch('mpi.h declares what spec/mpi/calls lacks: ' + ', '.join(sorted(missing)))
-    result = []
-    for name, call in rows.items():
-        if name in prototypes:
-            profiled = 'P' + name in header.prototypes or 'P' + name in exported
-            result.append(Wrapped(call, prototypes[name], profiled))
-    return sorted(result, key=lambda w: w.call.id)
+    wrapped, forwarded = [], []
+    for name, prototype in sorted(prototypes.items()):
+        call = rows.get(name)
+        if is_exception(name, exceptions) and call is None:
+            continue
+        profiled = 'P' + name in header.prototypes or 'P' + name in exported
+        if is_known(call, prototype):
+            wrapped.append(Wrapped(call, prototype, profiled))
+        else:
+            why = 'not in spec/mpi/calls' if call is None else (
+                f'{len(prototype.params)} parameters, {len(call.params)} in spec/mpi/calls')
+            forwarded.append(Forwarded(call, prototype, profiled, why))
+    return sorted(wrapped, key=lambda w: w.call.id), forwarded
 
 
 def keeps_objects(call):
@@ -255,11 +282,11 @@ def wrapper_file(part, calls_itself):
     return '\n'.join(lines + ['}  // extern "C"', ''])
 
 
-def real_functions_header(wrapped):
+def real_functions_header(wrapped, forwarded):
     lines = [NOTICE + REAL_HEAD.rstrip()]
     undefine = []
-    for w in wrapped:
-        for name in [w.call.name] + (['P' + w.call.name] if w.profiled else []):
+    for w in wrapped + forwarded:
+        for name in w.entry_names():
             lines.append(f'  {w.prototype.pointer(name)};')
             undefine.append(f'#undef {name}')
     at = lines[0].index('namespace refrain')
@@ -291,6 +318,7 @@ def parse_arguments():
     parser.add_argument('--compiler', required=True, help='C++ compiler with the MPI\'s flags')
     parser.add_argument('--library', help='the MPI library: functions that mpi.h does not declare')
     parser.add_argument('--fortran-library', action='append', default=[])
+    parser.add_argument('--strict', action='store_true', help='stop at functions that are not known')
     parser.add_argument('--calls-itself', action='store_true', help='its MPI_X calls PMPI_X by name')
     return parser.parse_args()
 
@@ -301,17 +329,34 @@ def read_all(args):
     header = mpi_header.read_header(shlex.split(args.compiler))
     exported = mpi_header.exported_names(args.library) if args.library else set()
     undeclared = mpi_header.read_undeclared(at('undeclared'))
-    wrapped = join(calls, header, undeclared, exported, spec.read_exceptions(at('exceptions')))
-    return calls, wrapped, header
+    exceptions = spec.read_exceptions(at('exceptions'))
+    wrapped, forwarded = join(calls, header, undeclared, exported, exceptions)
+    if args.strict and forwarded:
+        raise Mismatch('mpi.h declares what the table does not know: ' + ', '.join(
+            f'{f.prototype.name} ({f.why})' for f in forwarded))
+    return calls, wrapped, forwarded, header, exceptions
+
+
+def functions_json(wrapped, forwarded, header):
+    name, version = forward.version_of(header.values)
+    return json.dumps({
+        'mpi': name, 'version': version, 'declared': len(header.functions()), 'known': len(wrapped),
+        'forwarded': {f.prototype.name: f.why for f in forwarded if f.has_wrapper},
+        'not_wrapped': {f.prototype.name: f.why for f in forwarded if not f.has_wrapper},
+        'functions': sorted(w.prototype.name for w in wrapped)}, indent=1) + '\n'
 
 
 def main():
     args = parse_arguments()
     try:
-        calls, wrapped, header = read_all(args)
+        calls, wrapped, forwarded, header, exceptions = read_all(args)
         constants = spec.read_constants(os.path.join(args.spec, 'constants'))
-        files = {'real_functions.h': real_functions_header(wrapped),
+        passed_on = [f for f in forwarded if f.has_wrapper]
+        files = {'real_functions.h': real_functions_header(wrapped, passed_on),
                  'real_functions.cc': NOTICE + REAL_SOURCE, 'hand.h': hand_header(wrapped),
+                 'forwarded.cc': forward.wrappers(passed_on, args.calls_itself),
+                 'forwarded_table.cc': forward.table(passed_on, exceptions, header.values),
+                 'functions.json': functions_json(wrapped, forwarded, header),
                  'constants_table.cc': constants_code.constants_table(constants, header)}
         for i in range(PARTS):
             files[f'wrappers_{i:02}.cc'] = wrapper_file(wrapped[i::PARTS], args.calls_itself)

@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 PROTOTYPE = re.compile(
     r'(?:(?<=[;}])|\A)\s*((?:extern\s+)?[A-Za-z_][\w\s*]*?[\s*])(P?MPIX?_\w+)\s*'
@@ -103,6 +103,8 @@ class Header:
     prototypes: dict
     macros: set
     words: set  # every identifier after preprocessing: enumerators, variables
+    values: dict = field(default_factory=dict)  # of the macros that are one word
+    variables: set = field(default_factory=set)  # objects of the library
 
     def defines(self, name):
         return name in self.macros or name in self.words
@@ -117,6 +119,11 @@ def undeclared_objects(macros, words):
     return {name for name, variable in pointers if variable not in words}
 
 
+def library_objects(text):
+    """Variables that an mpi.h declares: predefined handles of Open MPI are their addresses."""
+    return set(re.findall(r'extern\b[^;(){}]*?\b(\w+)(?:\[[^\]]*\])?\s*;', strip_attributes(text)))
+
+
 def read_header(compiler):
     """`compiler`: command with the include flags of the MPI, as a list."""
     text = run_preprocessor(compiler, ['-P'])
@@ -124,8 +131,10 @@ def read_header(compiler):
     # A removed name may still be a macro: one that stops the compiler.
     removed = set(re.findall(r'^#define (\w+) \w*REMOVED', macros, flags=re.M))
     names = set(re.findall(r'^#define (\w+)', macros, flags=re.M))
+    values = dict(re.findall(r'^#define (\w+) +(\S+)$', macros, flags=re.M))
     words = set(re.findall(r'\b[A-Za-z_]\w*', text))
-    return Header(parse_prototypes(text), names - removed - undeclared_objects(macros, words), words)
+    return Header(parse_prototypes(text), names - removed - undeclared_objects(macros, words), words,
+                  values, library_objects(text))
 
 
 def read_undeclared(path):

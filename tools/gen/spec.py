@@ -9,9 +9,9 @@ GROUPS = ('p2p completion coll rma io comm group topo type info env error attr s
           'tool misc mark').split()
 KINDS = ('int count rank tag logical index address offset displacement enum bits buffer string status '
          'request comm datatype group win file op errhandler info message session keyval tool_handle '
-         'function pointer ranges').split()
+         'function pointer ranges stream').split()
 HANDLE_KINDS = ('comm datatype group win file op errhandler info message session keyval '
-                'tool_handle').split()
+                'tool_handle stream').split()
 TOOL_HANDLES = 'enum cvar pvar pvar_session event registration'.split()
 TRAFFIC = ('nothing send start recv coll coll_root coll_vector coll_vector_root coll_w '
            'coll_times_size coll_times_neighbours bcast rma io').split()

@@ -80,6 +80,7 @@ bool is_left_out(ParamKind kind) {
     case ParamKind::kSession:
     case ParamKind::kToolHandle:
     case ParamKind::kKeyval:
+    case ParamKind::kStream:
     case ParamKind::kMessage: return true;
     default: return false;
   }

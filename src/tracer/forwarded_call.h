@@ -1,0 +1,84 @@
+// ForwardedCall: a call of an MPI function that the table of calls does not know.
+//
+//   program -> MPIX_New (generated wrapper) -> ForwardedCall -> real MPIX_New
+//
+// The call goes through unchanged and is counted, not recorded: loss `unknown_function`, with the
+// function's name and how often it was called. MPI calls that the library makes inside of it are the
+// library's own. What the function makes is not known to the recorder, so that it is no name of
+// anything wherever it turns up; what it freed or completed is forgotten, so that nobody else gets
+// its name.
+//
+// Laws: never fails, never changes an argument. Memory of the program is read through the system,
+// which says so where an address is none. Budget: some microseconds, for calls that nobody knows.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tracer/call_scope.h"
+
+namespace refrain::tracer {
+
+// What the generated wrappers of this MPI forward, and functions that no wrapper is made for on
+// purpose (spec/mpi/exceptions); in forwarded_table.cc.
+extern const char* const kForwardedNames[];
+extern const uint32_t kForwardedCount;
+extern const char* const kLeftAloneNames[];
+extern const uint32_t kLeftAloneCount;
+// The MPI that the recorder was built with, and how its library's version string names it.
+extern const char* const kBuiltWithName;     // "MPICH"
+extern const char* const kBuiltWithVersion;  // "4.0.2"; empty where mpi.h does not say
+
+class ForwardedCall {
+ public:
+  // `function`: index in kForwardedNames.
+  ForwardedCall(uint32_t function, void* return_address, void* frame);
+  ~ForwardedCall() { forget_changed(); }
+  ForwardedCall(const ForwardedCall&) = delete;
+  ForwardedCall& operator=(const ForwardedCall&) = delete;
+
+  // Handles that the function may free or make, before the call; `count` of them from `place` on.
+  template <class H>
+  void watch(Kind kind, const H* place, int64_t count = 1) {
+    if (scope_.active()) watch_bytes({kind, false, place, sizeof(H), 0}, count);
+  }
+  void watch(const MPI_Request* place, int64_t count = 1) {
+    if (scope_.active()) watch_bytes({Kind::kComm, true, place, sizeof(MPI_Request), 0}, count);
+  }
+
+ private:
+  struct Place {
+    Kind kind;
+    bool is_request;
+    const void* at;
+    size_t size;
+    uint64_t before;  // the handle's key
+  };
+
+  void watch_bytes(Place first, int64_t count);
+  void forget_changed();
+  void forget_object(const Place& place, uint64_t now);
+  void forget_request(const Place& place, uint64_t now);
+
+  CallScope scope_;
+  std::vector<Place> places_;
+};
+
+// Why such calls are lost, as a reason in the trace.
+inline constexpr const char* kUnknownFunction = "unknown_function";
+
+// How often each was called, for the record.
+void add_forwarded(std::vector<format::Loss>& losses, int rank);
+
+// Says on stderr which functions the trace lacks for this reason, if there are any.
+void name_unknown_functions(const Process& p, const std::vector<format::Loss>& losses);
+
+// Functions of MPI that the program, or a library of it, refers to and that this recorder has no
+// wrapper for: it was built with an older MPI than the program runs with. Their names.
+std::vector<std::string> functions_without_wrapper();
+
+}  // namespace refrain::tracer
