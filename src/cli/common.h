@@ -1,6 +1,7 @@
 // What every verb does the same way: errors in one line, opening a trace, writing to stdout.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"

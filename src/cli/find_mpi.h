@@ -1,6 +1,7 @@
 // Which MPI a program uses, found without running it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>

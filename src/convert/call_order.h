@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <utility>
 
 #include "analysis/waits/timed_calls.h"
 #include "refrain/calls.h"

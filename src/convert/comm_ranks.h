@@ -4,6 +4,7 @@
 // front: OTF2's own definition of inter-communicators stops its Python reader (3.0.2).
 #pragma once
 
+#include <cstdint>
 #include <unordered_map>
 #include <vector>
 

@@ -19,6 +19,7 @@
 #include <queue>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"

@@ -1,6 +1,7 @@
 // Sequences one behind the other.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <vector>
 

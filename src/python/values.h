@@ -8,6 +8,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
+
 #include "refrain/calls.h"
 #include "refrain/trace.h"
 

@@ -1,7 +1,9 @@
 // What the formats of `refrain diff` share: names, numbers and the list of findings.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/diff_report.h"

@@ -1,6 +1,7 @@
 // What `refrain info` says: the run, its size and whether anything is missing.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -1,6 +1,7 @@
 // analysis::Profile as text, JSON or CSV.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "analysis/profile.h"

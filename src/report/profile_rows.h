@@ -1,6 +1,7 @@
 // The rows of a profile's tables with their names resolved: what all output formats share.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

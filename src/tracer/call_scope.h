@@ -12,6 +12,8 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 

@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <vector>

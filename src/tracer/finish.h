@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+
 #include "real_functions.h"
 
 #include "tracer/location.h"

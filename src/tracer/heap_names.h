@@ -9,6 +9,9 @@
 // never for a block without a name. A static object works before any constructor has run.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 #include "tracer/heap_index.h"
 #include "tracer/heap_table.h"
 #include "tracer/raw_memory.h"

@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+
 #include "tracer/comm_ids.h"
 #include "tracer/encoder.h"
 #include "tracer/process.h"

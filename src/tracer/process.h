@@ -14,8 +14,10 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/runs.h"

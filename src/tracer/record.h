@@ -1,6 +1,7 @@
 // One rank's record in the form that the merge takes, and the recorder's voice.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 

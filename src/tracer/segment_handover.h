@@ -10,6 +10,8 @@
 // Starts and lengths of segments never leave their rank but as blocks of the file.
 #pragma once
 
+#include <vector>
+
 #include "base/result.h"
 #include "format/segments/reduced.h"
 #include "format/trace_data.h"

@@ -15,6 +15,8 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+
 #include "mpi/size_bounds.h"
 #include "tracer/call_scope.h"
 #include "tracer/held_calls.h"

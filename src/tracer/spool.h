@@ -14,6 +14,8 @@
 // location, takes no lock, and is called without Process::Guard.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>

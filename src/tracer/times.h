@@ -2,6 +2,7 @@
 // (`--timing bins:...` and `exact`).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

@@ -112,6 +112,32 @@ def rule_pragma_once(tree):
             yield f"{name}: no #pragma once"
 
 
+# Headers of the standard library, by the names for which a header of ours must include them itself:
+# what comes along with another one today does not with the next compiler.
+kStandardNames = {
+    "algorithm": r"std::(sort|find_if|min|max|clamp)\b", "array": r"std::array\b",
+    "atomic": r"std::atomic\b", "cstdint": r"\bu?int(8|16|32|64|ptr|max)_t\b",
+    "cstring": r"std::mem(cpy|cmp|set)\b", "deque": r"std::deque\b", "functional": r"std::function\b",
+    "limits": r"std::numeric_limits\b", "map": r"std::map\b", "memory": r"std::(unique|shared)_ptr\b",
+    "mutex": r"std::(mutex|lock_guard)\b", "optional": r"std::optional\b", "set": r"std::set\b",
+    "span": r"std::span\b", "string": r"std::string\b", "string_view": r"std::string_view\b",
+    "unordered_map": r"std::unordered_map\b", "utility": r"std::(move|pair|exchange)\b",
+    "variant": r"std::variant\b", "vector": r"std::vector\b"}
+kSameInC = {"cstdint": {"stdint.h", "inttypes.h", "cinttypes"}, "cstring": {"string.h"}}
+
+
+def rule_standard_includes(tree):
+    for name in tree.code("src", "include"):
+        if name.suffix != ".h":
+            continue
+        text = tree.text(name)
+        code = re.sub(r"//.*", "", text)
+        included = set(re.findall(r'#\s*include\s*<([^>]+)>', text))
+        for header, pattern in kStandardNames.items():
+            if re.search(pattern, code) and not included & {header, *kSameInC.get(header, ())}:
+                yield f"{name}: uses a name of <{header}> and does not include it"
+
+
 def rule_no_tabs(tree):
     for name in tree.ours():
         if name.name == "Makefile":
@@ -238,6 +264,8 @@ FAILING = {
     "rule_header_comment": [{"src/base/a.h": "#pragma once\n"},
                             {"src/cli/a.cc": '#include "base/b.h"\n'}],
     "rule_pragma_once": [{"src/base/a.h": "// A.\n"}],
+    "rule_standard_includes": [{"src/base/a.h": kGoodHeader + "uint64_t x;\n"},
+                               {"include/refrain/a.h": "// std::map\n#include <set>\nstd::vector<int> x;\n"}],
     "rule_no_tabs": [{"src/base/a.h": "// A.\n#pragma once\n\tint x;\n"}],
     "rule_columns": [{"src/base/a.h": "// " + "a" * 100 + "\n"},
                      {"tools/gen/a.py": "# " + "a" * 120 + "\n"}],
@@ -254,7 +282,7 @@ FAILING = {
 }
 # One tree that every rule lets pass, with what each is most likely to misjudge.
 PASSING = {
-    "src/base/a.h": kGoodHeader + "int static_assert_count;\n",
+    "src/base/a.h": kGoodHeader + "#include <cstdint>\nuint8_t static_assert_count;  // no std::string\n",
     "src/base/a.cc": '#include "base/a.h"\nnamespace a {\n' + "int f(int a) {\n  return a;\n}\n"
                      * 60 + "}  // namespace a\n",
     "src/cli/info.cc": kVerb,

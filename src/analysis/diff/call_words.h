@@ -5,6 +5,7 @@
 // by the order in which they were made, and buffers, requests and names of files are left out.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

@@ -1,9 +1,11 @@
 // Runs made by hand, for tests: a program is a list of calls with loops.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reader/test_trace.h"

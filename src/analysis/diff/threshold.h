@@ -10,6 +10,7 @@
 // the noise.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>

@@ -3,8 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/waits/op.h"
 #include "analysis/waits/test_program.h"

@@ -1,6 +1,7 @@
 // Sweep: the forward pass. See wait_states.h.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <unordered_map>

@@ -2,6 +2,7 @@
 // matches messages by the order of calls, which it keeps. Waits that it finds mean nothing.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "analysis/waits/timed_calls.h"

@@ -1,6 +1,7 @@
 // One writer per section type; the layouts are in docs/format.md.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "base/bytes.h"

@@ -1,6 +1,7 @@
 // DurationStats as bytes, for the way between processes of one build.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 
 #include "base/bytes.h"

@@ -1,8 +1,10 @@
 // Spool files that no process wrote, for tests.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
