@@ -31,11 +31,12 @@ size_t without_start(Process& p, const StackFrame* frames, size_t n) {
   return end == n ? n : std::max<size_t>(end, 1);
 }
 
-// Whether the caller's frame was found by its rbp. Where rbp is one register among others its value
-// says nothing about the path, and may be another one at every call.
+// Whether the caller's frame was found by its frame pointer, which points below its return address.
+// Where that register is one among others its value says nothing about the path, and may be another
+// one at every call.
 bool has_frame_pointer(const StackFrame& frame, const StackFrame& caller) {
-  return frame.rbp_slot != 0 &&
-         *reinterpret_cast<const uintptr_t*>(frame.rbp_slot) + 2 * sizeof(void*) == caller.sp;
+  return frame.fp_slot != 0 &&
+         *reinterpret_cast<const uintptr_t*>(frame.fp_slot) + sizeof(void*) == caller.return_slot;
 }
 
 }  // namespace
@@ -49,7 +50,7 @@ const SeenPath& CallPaths::unwind_path(Process& p, uintptr_t address, uintptr_t 
   seen.words = 0;
   const size_t depth = std::min<size_t>(p.options.call_path_depth, SeenPath::kMaxDepth);
   StackFrame frames[kLookAhead];
-  // The first frame is the call's own: its stack pointer is two words above `frame`.
+  // The first frame is the call's own: its stack pointer is at least two words above `frame`.
   const size_t all = depth > 1 ? unwind(frame + sizeof(void*), frames, kLookAhead) : 0;
   size_t n = 0;
   if (all > 0 && frames[0].return_address == address)
@@ -61,8 +62,8 @@ const SeenPath& CallPaths::unwind_path(Process& p, uintptr_t address, uintptr_t 
       const auto* word = reinterpret_cast<const uintptr_t*>(at);
       seen.word[seen.words++] = {word, *word};
     };
-    add(frames[i].sp - sizeof(void*));
-    if (i + 1 < all && has_frame_pointer(frames[i], frames[i + 1])) add(frames[i].rbp_slot);
+    if (frames[i].return_slot != 0) add(frames[i].return_slot);
+    if (i + 1 < all && has_frame_pointer(frames[i], frames[i + 1])) add(frames[i].fp_slot);
   }
   if (n == 0 && depth > 0) sites[n++] = p.define_site(address);
   seen.definition = n == 0 ? UINT32_MAX : n == 1 ? sites[0] : p.define_path(sites, n);

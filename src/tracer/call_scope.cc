@@ -36,6 +36,10 @@ bool is_called_by_pointer(uintptr_t address) {
   return (end[-2] == kCallIndirect && (end[-1] & 0xf8) == 0xd0) ||
          (end[-3] == kCallIndirect && (end[-2] & 0xf8) == 0x50) ||
          (end[-6] == kCallIndirect && (end[-5] & 0xf8) == 0x90);
+#elif defined(__aarch64__)
+  // BLR and its forms with pointer authentication; BL is a call by name.
+  const uint32_t call = reinterpret_cast<const uint32_t*>(address)[-1];
+  return (call & 0xfefff000u) == 0xd63f0000u;
 #else
   return false;
 #endif
@@ -74,7 +78,7 @@ bool CallScope::was_left() const {
   const Location& l = *location_;
   if (l.depth == 0 || !l.stack.holds(frame_) || !l.stack.holds(l.open_frame)) return false;
   if (frame_ >= l.open_frame) return true;
-  return reinterpret_cast<const uintptr_t*>(l.open_frame)[1] != l.open_return;
+  return l.open_return != 0 && reinterpret_cast<const uintptr_t*>(l.open_frame)[1] != l.open_return;
 }
 
 // What the constructor leaves: calls inside of calls, the recorder's own, and Fortran's.
@@ -167,7 +171,8 @@ bool CallScope::is_from_callback() {
   const size_t n = unwind(frame_ + sizeof(void*), frames, kMaxFrames);
   if (n == 0) return l.open_call != call_;
   bool alive = n == kMaxFrames;  // the frame that returns from the open call to the program
-  for (size_t i = 0; i < n && !alive; ++i) alive = frames[i].sp == l.open_frame + 2 * sizeof(void*);
+  for (size_t i = 0; i < n && !alive; ++i)
+    alive = frames[i].return_slot == l.open_frame + sizeof(void*);
   if (alive) {
     // Who stands around the caller's own functions, the library or a wrapper of ours?
     for (size_t i = 0; i < n; ++i) {

@@ -172,11 +172,22 @@ class CallScope {
   void close_left();
   bool is_from_callback();
   bool is_from_library() const;
+  // What stands beside the saved frame pointer of an open call: its return address, on AArch64
+  // perhaps with a signature in it. Elsewhere nothing is known of that word.
+  uintptr_t word_above([[maybe_unused]] uintptr_t frame) const {
+#if defined(__x86_64__)
+    return address_;
+#elif defined(__aarch64__)
+    return reinterpret_cast<const uintptr_t*>(frame)[1];
+#else
+    return 0;
+#endif
+  }
   void open() {
     Location& l = *location_;
     l.depth = 1;
     l.open_frame = frame_;
-    l.open_return = address_;
+    l.open_return = word_above(frame_);
     l.open_call = call_;
     state_ = State::kOutermost;
   }

@@ -17,17 +17,30 @@ uint64_t Clock::monotonic_ns() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
-void Clock::start() {
+namespace {
+
+// Whether the processor's counter runs at one rate, whatever the processor does.
+[[maybe_unused]] bool is_counter_even() {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
   constexpr unsigned kAdvancedPower = 0x80000007u, kInvariantCounter = 1u << 8;
-  use_counter = __get_cpuid(kAdvancedPower, &a, &b, &c, &d) != 0 && (d & kInvariantCounter) != 0;
+  return __get_cpuid(kAdvancedPower, &a, &b, &c, &d) != 0 && (d & kInvariantCounter) != 0;
+#else
+  return true;  // AArch64: the architecture promises it
+#endif
+}
+
+}  // namespace
+
+void Clock::start() {
+#if REFRAIN_COUNTER
+  use_counter = is_counter_even();
   // For machines whose counters do not agree, and their systems do not know it.
   const char* const wanted = std::getenv("REFRAIN_CLOCK");
   if (wanted != nullptr && std::strcmp(wanted, "system") == 0) use_counter = false;
   if (!use_counter) return;
   first_ns_ = monotonic_ns();
-  first_ticks_ = __rdtsc();
+  first_ticks_ = counter();
   constexpr uint64_t kRoughCalibrationNs = 100000;
   while (monotonic_ns() - first_ns_ < kRoughCalibrationNs) {
   }
@@ -36,10 +49,10 @@ void Clock::start() {
 }
 
 void Clock::refine() {
-#if defined(__x86_64__)
+#if REFRAIN_COUNTER
   if (!use_counter) return;
   const uint64_t ns = monotonic_ns() - first_ns_;
-  const uint64_t ticks = __rdtsc() - first_ticks_;
+  const uint64_t ticks = counter() - first_ticks_;
   if (ticks > 0 && ns > 0) ns_per_tick = static_cast<double>(ns) / static_cast<double>(ticks);
 #endif
 }

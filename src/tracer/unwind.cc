@@ -5,14 +5,17 @@
 #include <initializer_list>
 #include <type_traits>
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
+#define REFRAIN_UNWINDS 1
+#else
+#define REFRAIN_UNWINDS 0
 #endif
 
 namespace refrain::tracer {
 
-#if defined(__x86_64__)
+#if REFRAIN_UNWINDS
 
 namespace {
 
@@ -24,11 +27,15 @@ struct Library {
   decltype(&unw_step) step = nullptr;
   decltype(&unw_get_reg) get_reg = nullptr;
   decltype(&unw_get_save_loc) get_save_loc = nullptr;
+#if defined(__x86_64__)
   int (*get_context)(unw_context_t*) = nullptr;
+#endif
 
   bool complete() const {
-    return init != nullptr && step != nullptr && get_reg != nullptr && get_save_loc != nullptr &&
-           get_context != nullptr;
+#if defined(__x86_64__)
+    if (get_context == nullptr) return false;
+#endif
+    return init != nullptr && step != nullptr && get_reg != nullptr && get_save_loc != nullptr;
   }
 };
 
@@ -45,8 +52,36 @@ Library load() {
   find(l.step, REFRAIN_NAME_OF(unw_step));
   find(l.get_reg, REFRAIN_NAME_OF(unw_get_reg));
   find(l.get_save_loc, REFRAIN_NAME_OF(unw_get_save_loc));
+#if defined(__x86_64__)
   find(l.get_context, "_Ux86_64_getcontext");
+#endif
   return l;
+}
+
+#if defined(__x86_64__)
+constexpr int kFramePointer = UNW_X86_64_RBP;
+#define REFRAIN_GET_CONTEXT(context) library.get_context(context)
+#else
+constexpr int kFramePointer = UNW_AARCH64_X29;
+#define REFRAIN_GET_CONTEXT(context) unw_getcontext(context)  // no function, but code in line
+#endif
+
+// Where a register's value in the cursor's frame is saved; 0: not in memory.
+uintptr_t place_of(const Library& library, unw_cursor_t* cursor, int reg) {
+  unw_save_loc_t place{};
+  if (library.get_save_loc(cursor, reg, &place) != 0) return 0;
+  return place.type == UNW_SLT_MEMORY ? place.u.addr : 0;
+}
+
+// Of the return address that led to the cursor's frame, whose stack pointer is `sp`.
+uintptr_t return_slot(const Library& library, unw_cursor_t* cursor, uintptr_t sp) {
+#if defined(__x86_64__)
+  (void)library, (void)cursor;
+  return sp - sizeof(void*);  // the call put it there
+#else
+  (void)sp;
+  return place_of(library, cursor, UNW_AARCH64_X30);
+#endif
 }
 
 }  // namespace
@@ -56,19 +91,17 @@ size_t unwind(uintptr_t above, StackFrame* frames, size_t max) {
   if (!library.complete()) return 0;
   unw_context_t context;
   unw_cursor_t cursor;
-  if (library.get_context(&context) != 0 || library.init(&cursor, &context) != 0) return 0;
+  if (REFRAIN_GET_CONTEXT(&context) != 0 || library.init(&cursor, &context) != 0) return 0;
   size_t n = 0;
-  unw_save_loc_t rbp{};
   while (n < max) {
-    // Where this frame's caller finds its rbp is known before the step to it.
     if (library.step(&cursor) <= 0) break;
     unw_word_t ip = 0, sp = 0;
     if (library.get_reg(&cursor, UNW_REG_IP, &ip) != 0 ||
         library.get_reg(&cursor, UNW_REG_SP, &sp) != 0 || ip == 0)
       break;
-    if (library.get_save_loc(&cursor, UNW_X86_64_RBP, &rbp) != 0) rbp.type = UNW_SLT_NONE;
     if (sp <= above) continue;
-    frames[n++] = {ip, sp, rbp.type == UNW_SLT_MEMORY ? rbp.u.addr : 0};
+    frames[n++] = {ip, sp, return_slot(library, &cursor, sp),
+                   place_of(library, &cursor, kFramePointer)};
   }
   return n;
 }

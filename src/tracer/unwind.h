@@ -12,8 +12,9 @@ namespace refrain::tracer {
 
 struct StackFrame {
   uintptr_t return_address = 0;
-  uintptr_t sp = 0;  // stack pointer once it has returned; the return address is the word below
-  uintptr_t rbp_slot = 0;  // where the caller's rbp is saved; 0: not in memory
+  uintptr_t sp = 0;           // stack pointer once it has returned
+  uintptr_t return_slot = 0;  // where the return address is saved; 0: not in memory
+  uintptr_t fp_slot = 0;      // where the caller's frame pointer is saved; 0: not in memory
 };
 
 // The frames that are being returned to, innermost first, from the first with a stack pointer above
