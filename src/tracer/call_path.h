@@ -38,8 +38,8 @@ struct SeenPath {
 // One per location.
 class CallPaths {
  public:
-  // The path of the call that returns to `address`, whose frame (where the caller's frame pointer is
-  // saved, right below the return address) is at `frame`.
+  // The path of the call that returns to `address`, whose frame (where the caller's frame pointer
+  // is saved, right below the return address) is at `frame`.
   const SeenPath& find(Process& process, uintptr_t address, uintptr_t frame) {
     SeenPath* known = seen_[slot(address, frame)];
     if (known != nullptr && known->still_holds(address, frame)) return *known;
