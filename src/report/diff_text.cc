@@ -46,7 +46,8 @@ std::string diff_text(const DiffView& view) {
   Table table({"<", "before", "after", "<change"});
   for (const TotalRow& row : rows.totals())
     table.add({row.name, row.before, row.after, row.change});
-  out += "\n" + table.text();
+  out += "\n";  // by itself: g++ 12 warns of the sum
+  out += table.text();
   out += section("Calls by call path, worst first", rows.calls(), view.top);
   out += section("Loops", rows.loops(), view.top);
   out += section("Partners", rows.partners(), view.top);
