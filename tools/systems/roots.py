@@ -93,6 +93,7 @@ class Root:
         shutil.copyfile('/etc/resolv.conf', self.path / 'etc/resolv.conf')
         found = [os.environ[v] for v in ('NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE') if os.environ.get(v)]
         if found and os.path.isfile(found[0]):
+            (self.path / CERTIFICATES[1:]).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(found[0], self.path / CERTIFICATES[1:])
         # A mirror's copy of a release that changes daily may be out of date.
         (self.path / 'etc/apt/apt.conf.d/90refrain').write_text(
