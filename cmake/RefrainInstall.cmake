@@ -66,7 +66,7 @@ if(TARGET refrain-heap)
   list(APPEND installable refrain-heap)
 endif()
 set(REFRAIN_INSTALLED_MPIS)
-foreach(mpi mpich openmpi smpi)
+foreach(mpi ${REFRAIN_KNOWN_MPIS})
   if(TARGET refrain-${mpi})
     install(TARGETS refrain-${mpi}
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})

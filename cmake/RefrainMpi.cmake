@@ -1,7 +1,7 @@
 # Finds MPICH and Open MPI side by side, and SimGrid's SMPI, and generates the recorder's wrappers for
 # each.
 #
-#   REFRAIN_MPIS                           the ones found: mpich, openmpi, smpi
+#   REFRAIN_MPIS                           the ones found, of REFRAIN_KNOWN_MPIS
 #   REFRAIN_MPICC_<mpi>                    the compiler wrapper
 #   REFRAIN_MPI_INCLUDES_<mpi>             include folders of its mpi.h
 #   REFRAIN_MPI_LIBRARY_<mpi>              full path of libmpich.so or libmpi.so
@@ -9,6 +9,7 @@
 #   refrain_generate_mpi(<mpi> OUT_VAR)    OUT_VAR: generated sources, for one target of that MPI
 #   refrain_link_mpi(<target> <mpi>)       include folders, definitions and the library, for that target
 include_guard()
+include(RefrainKnownMpis)
 
 # -- finding --
 
@@ -121,18 +122,56 @@ function(refrain_find_smpi)
   set(REFRAIN_MPI_LIBRARY_smpi ${library} CACHE INTERNAL "")
 endfunction()
 
+# The standard ABI of MPI 5: one mpi.h and one libmpi_abi.so, whichever MPI is behind it. A compiler wrapper of
+# it is made here, as the distributions name theirs in many ways.
+function(refrain_find_abi)
+  set(folders ${REFRAIN_ABI_INCLUDE})
+  foreach(lib /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE} /usr/lib64 /usr/lib /usr/local/lib)
+    list(APPEND folders ${lib}/mpi_abi_mpich/include ${lib}/mpi_abi/include ${lib}/openmpi/include/standard_abi)
+  endforeach()
+  list(APPEND folders /usr/include/standard_abi /usr/local/include/standard_abi)
+  set(includes)
+  foreach(folder ${folders})
+    if(NOT includes AND EXISTS ${folder}/mpi.h)
+      file(STRINGS ${folder}/mpi.h version REGEX "^#define[ \t]+MPI_ABI_VERSION[ \t]+[1-9]")
+      if(version)
+        set(includes ${folder})
+      endif()
+    endif()
+  endforeach()
+  get_filename_component(beside "${includes}" DIRECTORY)
+  find_library(library NAMES mpi_abi HINTS ${beside}/lib ${REFRAIN_ABI_LIBRARY_DIR} NO_CACHE)
+  if(NOT includes OR NOT library)
+    message(STATUS "refrain: no mpi.h or libmpi_abi of the standard ABI: programs of it cannot be recorded")
+    return()
+  endif()
+  message(STATUS "refrain: abi: ${includes}, ${library}")
+  get_filename_component(library_dir ${library} DIRECTORY)
+  set(mpicc ${CMAKE_BINARY_DIR}/mpicc_abi)
+  set(line "${CMAKE_C_COMPILER} -I${includes}")
+  set(libs "-L${library_dir} -lmpi_abi")
+  file(WRITE ${mpicc} "#!/bin/sh
+case \"$1\" in -show*) echo '${line} ${libs}'; exit ;; esac
+exec ${line} \"$@\" ${libs}
+")
+  file(CHMOD ${mpicc} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  set(REFRAIN_MPICC_abi ${mpicc} CACHE FILEPATH "Compiler wrapper of the standard ABI")
+  set(REFRAIN_MPI_INCLUDES_abi ${includes} CACHE INTERNAL "")
+  set(REFRAIN_MPI_LIBRARY_abi ${library} CACHE INTERNAL "")
+endfunction()
+
 set(REFRAIN_MPIS)
-refrain_find_smpi()
-foreach(mpi mpich openmpi)
+foreach(mpi ${REFRAIN_LAUNCHED_MPIS})
   refrain_find_mpi(${mpi})
+endforeach()
+refrain_find_abi()
+refrain_find_smpi()
+foreach(mpi ${REFRAIN_KNOWN_MPIS})
   if(REFRAIN_MPI_LIBRARY_${mpi})
     list(APPEND REFRAIN_MPIS ${mpi})
   endif()
 endforeach()
 unset(mpi)
-if(REFRAIN_MPI_LIBRARY_smpi)
-  list(APPEND REFRAIN_MPIS smpi)
-endif()
 if(NOT REFRAIN_MPIS)
   message(WARNING "refrain: no MPI found (looked for mpicc.mpich, mpicc.openmpi, mpicc): no recorder is "
                   "built; install mpich or openmpi, or set REFRAIN_MPICC_mpich or REFRAIN_MPICC_openmpi")

@@ -2,8 +2,8 @@
 #
 #   cmake --build build/release --target refrain_installable && cpack --config build/release/CPackConfig.cmake
 #
-# refrain, refrain-mpich, refrain-openmpi, refrain-smpi, librefrain-reader0.1, librefrain-dev, python3-refrain. A recorder is a
-# package of its own because it depends on its MPI: nobody has to install three.
+# refrain, refrain-<mpi> for each recorder (RefrainKnownMpis.cmake), librefrain-reader0.1, librefrain-dev, python3-refrain.
+# A recorder is a package of its own because it depends on its MPI: nobody has to install three.
 include_guard()
 if(REFRAIN_SANITIZE)
   return()

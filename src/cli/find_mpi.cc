@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <set>
+#include <string_view>
 
 namespace refrain::cli {
 namespace {
@@ -13,7 +16,23 @@ constexpr int kMaxInterpreters = 4;     // the kernel's limit of nested #! lines
 constexpr size_t kMaxLibraries = 4096;  // of one program; more is a loop of some kind
 constexpr size_t kMaxInterpreterLine = 255;
 
-bool starts_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
+struct LibraryRow {
+  std::string_view prefix, major, mpi;
+};
+
+#include "cli/known_mpis.inc"
+
+constexpr std::string_view kAnyVersion = "*";
+
+Mpi mpi_of_word(std::string_view word) {
+  for (const Mpi mpi : {Mpi::kMpich, Mpi::kOpenMpi, Mpi::kAbi, Mpi::kSmpi})
+    if (mpi_word(mpi) == word) return mpi;
+  return Mpi::kOther;
+}
+
+bool starts_with(const std::string& text, std::string_view prefix) {
+  return text.rfind(prefix, 0) == 0;
+}
 
 // "libmpi.so.40.30.4" -> "40"; empty without a version.
 std::string major_version(const std::string& library) {
@@ -44,6 +63,15 @@ bool is_interpreter(const std::string& library) {
                              "libR.so", "liblua", "libtcl", "libguile", "liboctinterp"})
     if (starts_with(library, prefix)) return true;
   return false;
+}
+
+// Two MPIs that cannot work in one program. (Behind the standard ABI there may be the library of
+// any.)
+bool excludes(Mpi a, Mpi b) {
+  const auto is_own = [](Mpi mpi) {
+    return mpi == Mpi::kMpich || mpi == Mpi::kOpenMpi || mpi == Mpi::kSmpi;
+  };
+  return a != b && is_own(a) && is_own(b);
 }
 
 // Breadth first, as the loader does it.
@@ -88,6 +116,8 @@ class Closure {
   // The first one wins; an unknown MPI gives way to a known one (libmpi.so -> libopen-pal.so.40).
   void note(Mpi mpi, const std::string& library) {
     if (mpi == Mpi::kNone) return;
+    if (excludes(result_.mpi, mpi) && result_.second_library.empty())
+      result_.second_library = library;
     if (result_.mpi != Mpi::kNone && !(result_.mpi == Mpi::kOther && mpi != Mpi::kOther)) return;
     result_.mpi = mpi;
     result_.library = library;
@@ -105,22 +135,29 @@ std::string mpi_word(Mpi mpi) {
   switch (mpi) {
     case Mpi::kMpich: return "mpich";
     case Mpi::kOpenMpi: return "openmpi";
+    case Mpi::kAbi: return "abi";
     case Mpi::kSmpi: return "smpi";
     default: return "";
   }
 }
 
+bool is_known_mpi(const std::string& word) {
+  return std::find(std::begin(kKnownMpis), std::end(kKnownMpis), word) != std::end(kKnownMpis);
+}
+
+std::string known_mpi_words() {
+  std::string words;
+  for (const char* known : kKnownMpis) words += (words.empty() ? "" : ", ") + std::string(known);
+  const size_t last = words.rfind(", ");
+  return last == std::string::npos ? words : words.replace(last, 2, " or ");
+}
+
 Mpi mpi_of_library(const std::string& name) {
   const std::string major = major_version(name);
-  if (starts_with(name, "libsimgrid.so")) return Mpi::kSmpi;
-  if (starts_with(name, "libmpich")) return Mpi::kMpich;
-  if (starts_with(name, "libopen-pal.") || starts_with(name, "libopen-rte.")) return Mpi::kOpenMpi;
-  const bool is_mpi = starts_with(name, "libmpi.so") || starts_with(name, "libmpi_") ||
-                      starts_with(name, "libmpifort.so") || starts_with(name, "libmpicxx.so");
-  if (!is_mpi) return starts_with(name, "libmpt.so") ? Mpi::kOther : Mpi::kNone;
-  if (major == "12") return Mpi::kMpich;
-  if (major == "40" || major == "20") return Mpi::kOpenMpi;
-  return Mpi::kOther;
+  for (const LibraryRow& row : kLibraryRows)
+    if (starts_with(name, row.prefix) && (row.major == kAnyVersion || major == row.major))
+      return mpi_of_word(row.mpi);
+  return Mpi::kNone;
 }
 
 Launcher find_launcher(const Environment& environment) {

@@ -11,15 +11,19 @@
 
 namespace refrain::cli {
 
-enum class Mpi : uint8_t { kNone, kMpich, kOpenMpi, kSmpi, kOther };
+enum class Mpi : uint8_t { kNone, kMpich, kOpenMpi, kAbi, kSmpi, kOther };
 
-// "mpich", "openmpi", "smpi": the word of --mpi and in librefrain-<word>.so.
+// "mpich", "openmpi", "abi", "smpi": the word of --mpi and in librefrain-<word>.so.
 std::string mpi_word(Mpi mpi);
+bool is_known_mpi(const std::string& word);
+// "mpich, openmpi, abi or smpi".
+std::string known_mpi_words();
 
 // By the name of a library that a program asks for: libmpich.so.* and the libmpi.so.12 of the MPICH
-// ABI (Intel MPI, Cray, MVAPICH); libmpi.so.40 and its parts for Open MPI; libsimgrid.so.* for
-// SMPI; kOther for an MPI that no recorder is built for; kNone for a library that has nothing to do
-// with MPI.
+// ABI (Intel MPI, Cray, MVAPICH); libmpi.so.40 and its parts for Open MPI; libmpi_abi.so.* for the
+// standard ABI of MPI 5, whichever MPI is behind it; libsimgrid.so.* for SMPI; kOther for an MPI
+// that no recorder is built for; kNone for a library that has nothing to do with MPI. The names
+// stand in cmake/RefrainKnownMpis.cmake.
 Mpi mpi_of_library(const std::string& name);
 
 // What the environment says of the launcher that started this process.
@@ -34,6 +38,7 @@ struct ProgramMpi {
   Mpi mpi = Mpi::kNone;
   bool may_load_later = false;  // an interpreter, or it can start or load something else
   std::string library;          // the name that decided; empty for kNone
+  std::string second_library;   // of another MPI, which it needs as well; empty: none
 };
 
 // Follows #! lines and the closure of needed libraries. Fails when the file is no program, is of

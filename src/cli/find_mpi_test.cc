@@ -19,7 +19,9 @@ TEST(MpiOfLibrary, ByNameAndVersion) {
     EXPECT_EQ(mpi_of_library(name), Mpi::kOpenMpi) << name;
   for (const char* name : {"libsimgrid.so.3.32", "libsimgrid.so"})
     EXPECT_EQ(mpi_of_library(name), Mpi::kSmpi) << name;
-  for (const char* name : {"libmpi.so", "libmpi_abi.so.0", "libmpi.so.3", "libmpt.so"})
+  for (const char* name : {"libmpi_abi.so.0", "libmpi_abi.so.1", "libmpi_abi.so"})
+    EXPECT_EQ(mpi_of_library(name), Mpi::kAbi) << name;
+  for (const char* name : {"libmpi.so", "libmpi.so.3", "libmpt.so", "libmpi_other.so.2"})
     EXPECT_EQ(mpi_of_library(name), Mpi::kOther) << name;
   for (const char* name : {"libc.so.6", "libm.so.6", "libopenblas.so.0", "libmpir.so.23", ""})
     EXPECT_EQ(mpi_of_library(name), Mpi::kNone) << name;

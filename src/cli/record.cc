@@ -117,8 +117,12 @@ base::Result<std::string> find_library(const std::string& file) {
       return base::unsupported("the recorder's path must not hold a space or a colon", out);
     return out;
   }
-  return base::unsupported("no " + file + " in or near " + here +
-                           ": build it where that MPI is installed, or set REFRAIN_LIBRARY_PATH");
+  std::string looked;
+  for (const std::string& directory : directories)
+    looked += (looked.empty() ? "" : ", ") + directory;
+  return base::unsupported("no " + file + " in " + looked +
+                           ": build Refrain where that MPI is installed, or set "
+                           "REFRAIN_LIBRARY_PATH to the folder that has it");
 }
 
 base::Result<std::string> find_recorder(const std::string& mpi) {
@@ -132,10 +136,15 @@ base::Result<std::string> choose_mpi(const RecordOptions& options, const std::st
   const auto found = find_mpi(program, search);
   if (!found.ok()) return found.error();
   if (!options.mpi.empty()) return options.mpi;
+  if (!found->second_library.empty())
+    return base::unsupported("linked with two MPIs, " + found->library + " and " +
+                                 found->second_library +
+                                 ": link all parts with one, or say --mpi for the one that runs",
+                             program);
   if (found->mpi == Mpi::kOther)
-    return base::unsupported(
-        "uses " + found->library + ", an MPI without a recorder (--mpi mpich or openmpi overrides)",
-        program);
+    return base::unsupported("uses " + found->library + ", an MPI without a recorder (--mpi " +
+                                 known_mpi_words() + " overrides)",
+                             program);
   if (found->mpi != Mpi::kNone) return mpi_word(found->mpi);
   if (!found->may_load_later)
     return base::usage("not an MPI program: it neither uses an MPI library nor can load one",
@@ -143,9 +152,9 @@ base::Result<std::string> choose_mpi(const RecordOptions& options, const std::st
   if (launcher.mpi != Mpi::kNone) return mpi_word(launcher.mpi);
   const bool mpich = find_recorder("mpich").ok(), openmpi = find_recorder("openmpi").ok();
   if (mpich != openmpi) return std::string(mpich ? "mpich" : "openmpi");
-  return base::usage(
-      "cannot tell which MPI it will load: start it through mpiexec, or say --mpi mpich or openmpi",
-      program);
+  return base::usage("cannot tell which MPI it will load: start it through mpiexec, or say --mpi " +
+                         known_mpi_words(),
+                     program);
 }
 
 // All ranks are one process there.
@@ -265,7 +274,7 @@ void add_record(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   add_times(*verb, *options);
   verb->add_option("--mpi", options->mpi,
-                   "The program's MPI: mpich, openmpi or smpi [found by itself]")
+                   "The program's MPI: " + known_mpi_words() + " [found by itself]")
       ->envname("REFRAIN_MPI");
   verb->add_option("--callpath", options->call_path,
                    "Call sites of a call's path: 0 none, 1 the call's own, up to 32")

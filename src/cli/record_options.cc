@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/byte_size.h"
+#include "cli/find_mpi.h"
 #include "format/segments/reduced.h"
 #include "format/time/spec.h"
 #include "mpi/call_filter.h"
@@ -72,9 +73,8 @@ base::Status check_words(const RecordOptions& options) {
   if (options.clock_interval != 0 && options.timing == "stats")
     return base::usage(
         "--clock-interval goes with --timing exact, bins or segments: others need no clock");
-  if (!options.mpi.empty() && options.mpi != "mpich" && options.mpi != "openmpi" &&
-      options.mpi != kSmpi)
-    return base::usage("unknown MPI '" + options.mpi + "' (known: mpich, openmpi, smpi)");
+  if (!options.mpi.empty() && !is_known_mpi(options.mpi))
+    return base::usage("unknown MPI '" + options.mpi + "' (known: " + known_mpi_words() + ")");
   if (options.buffers != "off" && options.buffers != "on")
     return base::usage("unknown buffers '" + options.buffers + "' (known: off, on)");
   if (options.functions != "off" && options.functions != "on")

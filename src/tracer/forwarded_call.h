@@ -3,8 +3,8 @@
 //   program -> MPIX_New (generated wrapper) -> ForwardedCall -> real MPIX_New
 //
 // The call goes through unchanged and is counted, not recorded: loss `unknown_function`, with the
-// function's name and how often it was called. MPI calls that the library makes inside of it are the
-// library's own. What the function makes is not known to the recorder, so that it is no name of
+// function's name and how often it was called. MPI calls that the library makes inside of it are
+// the library's own. What the function makes is not known to the recorder, so that it is no name of
 // anything wherever it turns up; what it freed or completed is forgotten, so that nobody else gets
 // its name.
 //

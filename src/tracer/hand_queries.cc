@@ -1,5 +1,5 @@
-// Requests that are looked at and stay (MPI_Request_get_status*), and those that MPICH completes when
-// the queue of a stream comes to it.
+// Requests that are looked at and stay (MPI_Request_get_status*), and those that MPICH completes
+// when the queue of a stream comes to it.
 #include <tuple>
 
 #include "hand.h"
@@ -46,8 +46,7 @@ using RequestArray =
 }  // namespace
 
 int MPI_Request_get_status_all(CallScope& scope, decltype(&::MPI_Request_get_status_all) real,
-                               int count, RequestArray array, int* flag,
-                               MPI_Status* statuses) {
+                               int count, RequestArray array, int* flag, MPI_Status* statuses) {
   RequestSnapshot requests(scope, array, count);
   StatusRoom room;
   const bool substitute = statuses == MPI_STATUSES_IGNORE && requests.has_wildcard();
@@ -95,8 +94,8 @@ int MPI_Request_get_status_any(CallScope& scope, decltype(&::MPI_Request_get_sta
 }
 
 int MPI_Request_get_status_some(CallScope& scope, decltype(&::MPI_Request_get_status_some) real,
-                                int incount, RequestArray array, int* outcount,
-                                int indices[], MPI_Status statuses[]) {
+                                int incount, RequestArray array, int* outcount, int indices[],
+                                MPI_Status statuses[]) {
   RequestSnapshot requests(scope, array, incount);
   StatusRoom room;
   const bool substitute = statuses == MPI_STATUSES_IGNORE && requests.has_wildcard();

@@ -9,7 +9,7 @@ namespace refrain::tracer::hand {
 // One completed request and its status, or the message that a wildcard receive took when the
 // program does not want the status.
 inline void one_status(Encoder& e, const RequestSnapshot& requests, int i, const MPI_Status* given,
-                const MPI_Status* used) {
+                       const MPI_Status* used) {
   if (given != MPI_STATUS_IGNORE) return requests.encode_status(e, i, *used, false);
   if (requests.is_wildcard(i) && used != MPI_STATUS_IGNORE)
     return requests.encode_matched(e, i, *used);

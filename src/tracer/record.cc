@@ -89,6 +89,8 @@ std::map<std::string, std::string> run_text(const Process& p) {
   text["mpi"] = "smpi";
 #elif defined(OPEN_MPI)
   text["mpi"] = "openmpi";
+#elif defined(MPI_ABI_VERSION)
+  text["mpi"] = "abi";  // of the standard; the version says which MPI is behind it
 #else
   text["mpi"] = "mpich";
 #endif

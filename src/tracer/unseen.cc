@@ -23,8 +23,8 @@ struct Names {
   uint32_t count = 0;  // symbols that may be undefined stand before this one
 };
 
-// Whether an address lies in what the loader has mapped of a module. (That of the kernel's own module
-// has been made no address of.)
+// Whether an address lies in what the loader has mapped of a module. (That of the kernel's own
+// module has been made no address of.)
 bool is_inside(const dl_phdr_info& info, const void* address) {
   const auto a = reinterpret_cast<uintptr_t>(address);
   for (int i = 0; i < info.dlpi_phnum; ++i) {
@@ -39,8 +39,7 @@ Names names_of(const dl_phdr_info& info) {
   Names names;
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     if (info.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    const auto* d =
-        reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
+    const auto* d = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
     for (; d->d_tag != DT_NULL; ++d) {
       const auto* const words = reinterpret_cast<const uint32_t*>(d->d_un.d_ptr);
       const bool is_address = d->d_tag == DT_SYMTAB || d->d_tag == DT_STRTAB ||
