@@ -189,8 +189,8 @@ function(refrain_generate_mpi mpi out_var)
   foreach(folder ${REFRAIN_MPI_INCLUDES_${mpi}})
     string(APPEND compiler " -I${folder}")
   endforeach()
-  set(sources ${out}/real_functions.cc ${out}/constants_table.cc ${out}/fortran_site.cc
-      ${out}/forwarded.cc ${out}/forwarded_table.cc)
+  set(sources ${out}/real_functions.cc ${out}/constants_table.cc ${out}/fortran_site.cc)
+  set(forwarded ${out}/forwarded.cc ${out}/forwarded_table.cc)
   foreach(part RANGE 15)
     if(part LESS 10)
       set(part 0${part})
@@ -222,7 +222,7 @@ function(refrain_generate_mpi mpi out_var)
   # Files whose content stays keep their time: the stamp says that the generator ran.
   add_custom_command(
     OUTPUT ${out}/wrappers.stamp
-    BYPRODUCTS ${sources} ${out}/real_functions.h ${out}/hand.h ${out}/functions.json
+    BYPRODUCTS ${sources} ${forwarded} ${out}/real_functions.h ${out}/hand.h ${out}/functions.json
     COMMAND ${REFRAIN_PYTHON} ${gen}/gen_wrappers.py --spec ${tables} --out ${out}
             --compiler ${compiler} --library ${REFRAIN_MPI_LIBRARY_${mpi}} ${fortran_flags}
             ${kind_flags}
@@ -235,6 +235,9 @@ function(refrain_generate_mpi mpi out_var)
     VERBATIM
     COMMENT "Generating the wrappers for ${mpi}")
   add_custom_target(refrain_wrappers_${mpi} DEPENDS ${out}/wrappers.stamp)
+  set(REFRAIN_FORWARDED_${mpi} ${forwarded} CACHE INTERNAL "What functions that nobody knows go through")
+  set(REFRAIN_GENERATE_${mpi} ${REFRAIN_PYTHON} ${gen}/gen_wrappers.py --spec ${tables} --compiler ${compiler}
+      --library ${REFRAIN_MPI_LIBRARY_${mpi}} ${kind_flags} CACHE INTERNAL "")
   set(${out_var} ${sources} ${CMAKE_SOURCE_DIR}/src/tracer/wrapper_support.cc PARENT_SCOPE)
 endfunction()
 

@@ -11,7 +11,7 @@ HANDLES = {'MPI_Comm': 'Comm', 'MPI_Datatype': 'Datatype', 'MPI_Group': 'Group',
 POINTER = re.compile(r'(?P<type>MPIX?_\w+) ?(?:\* ?\{\}|\{\} ?\[ ?\])')
 
 HEAD = '''#include <mpi.h>
-
+%s
 #include "real_functions.h"
 #include "tracer/forwarded_call.h"
 
@@ -44,31 +44,40 @@ def watched(prototype, names):
     return lines
 
 
+def real(name):
+    return f'refrain::tracer::load_real(&g_real_{name}, "{name}")'
+
+
 def entry_point(prototype, name, number):
     names = [f'a{i}' for i in range(len(prototype.params))]
     result = '' if prototype.returns == 'void' else 'const auto rc = '
-    lines = [f'REFRAIN_EXPORT {prototype.returns} {name}({prototype.declare(names)}) {{',
+    # A place of its own for the library's function: this file is compiled apart from the other wrappers.
+    lines = [f'static {prototype.pointer("g_real_" + name)};',
+             f'REFRAIN_EXPORT {prototype.returns} {name}({prototype.declare(names)}) {{',
              f'  refrain::tracer::ForwardedCall call({number}, __builtin_return_address(0),',
              '                                      __builtin_frame_address(0));']
     lines += watched(prototype, names)
-    lines.append(f'  {result}REFRAIN_REAL({name})({", ".join(names)});')
+    lines.append(f'  {result}{real(name)}({", ".join(names)});')
     if result:
         lines.append('  return rc;')
     return '\n'.join(lines + ['}', ''])
 
 
-def wrappers(forwarded, calls_itself):
-    """`forwarded`: gen_wrappers.Forwarded, in their order."""
-    lines = [NOTICE + HEAD.rstrip(), '', 'extern "C" {', '']
+def wrappers(forwarded, calls_itself, headers):
+    """`forwarded`: gen_wrappers.Forwarded, in their order. `headers`: those beside mpi.h that declare some."""
+    includes = ''.join(f'#include "{path}"\n' for path in headers)
+    # Some mpi.h make macros of functions.
+    undefine = [f'#undef {name}' for f in forwarded for name in f.entry_names()]
+    lines = [NOTICE + (HEAD % includes).rstrip(), '', *undefine, '', 'extern "C" {', '']
     for number, f in enumerate(forwarded):
         for name in f.entry_names():
             text = entry_point(f.prototype, name, number)
             if calls_itself and name.startswith('P'):
-                head, _, rest = text.partition('\n')
+                head, _, rest = text.partition('{\n')
                 arguments = ', '.join(f'a{i}' for i in range(len(f.prototype.params)))
                 own = ('  if (refrain::tracer::is_mpi_itself(__builtin_return_address(0))) [[likely]]\n'
-                       f'    return REFRAIN_REAL({name})({arguments});')
-                text = '\n'.join([head, own, rest])
+                       f'    return {real(name)}({arguments});\n')
+                text = head + '{\n' + own + rest
             lines.append(text)
     return '\n'.join(lines + ['}  // extern "C"', ''])
 

@@ -173,7 +173,7 @@ class Header(unittest.TestCase):
         self.assertIn('call.watch(a1, a0);', body)
         self.assertIn('call.watch(refrain::tracer::Kind::kComm, a3);', body)
         self.assertEqual(body.count('watch'), 2)  # nobody says how long `wins` is
-        self.assertIn('const auto rc = REFRAIN_REAL(MPI_New)(a0, a1, a2, a3, a4, a5);', body)
+        self.assertIn('load_real(&g_real_MPI_New, "MPI_New")(a0, a1, a2, a3, a4, a5);', body)
 
     def test_versions_are_those_of_the_library(self):
         self.assertEqual(forward.version_of({'MPICH_VERSION': '"4.2.1"'}), ('MPICH', '4.2.1'))

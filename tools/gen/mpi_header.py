@@ -89,13 +89,19 @@ def parse_prototypes(text):
     return found
 
 
-def run_preprocessor(compiler, flags):
+def run_preprocessor(compiler, flags, headers=()):
     command = list(compiler) + DEFINES + list(flags) + ['-x', 'c++', '-E', '-']
-    done = subprocess.run(command, input='#include <mpi.h>\n', capture_output=True, text=True,
-                          check=False)
+    text = ''.join(f'#include {name}\n' for name in ['<mpi.h>'] + [f'"{path}"' for path in headers])
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise OSError(f'{" ".join(command)}: {done.stderr.strip()}')
+        raise OSError(f'mpi.h cannot be read by `{" ".join(command)}`: {first_error(done.stderr)}')
     return done.stdout
+
+
+def first_error(text):
+    """What a compiler says is wrong, in one line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if 'error' in line), lines[0] if lines else 'no reason given')
 
 
 @dataclass
@@ -124,17 +130,20 @@ def library_objects(text):
     return set(re.findall(r'extern\b[^;(){}]*?\b(\w+)(?:\[[^\]]*\])?\s*;', strip_attributes(text)))
 
 
-def read_header(compiler):
-    """`compiler`: command with the include flags of the MPI, as a list."""
-    text = run_preprocessor(compiler, ['-P'])
-    macros = run_preprocessor(compiler, ['-dM'])
+def read_header(compiler, headers=()):
+    """`compiler`: command with the include flags of the MPI, as a list; `headers`: more than mpi.h."""
+    text = run_preprocessor(compiler, ['-P'], headers)
+    macros = run_preprocessor(compiler, ['-dM'], headers)
     # A removed name may still be a macro: one that stops the compiler.
     removed = set(re.findall(r'^#define (\w+) \w*REMOVED', macros, flags=re.M))
     names = set(re.findall(r'^#define (\w+)', macros, flags=re.M))
     values = dict(re.findall(r'^#define (\w+) +(\S+)$', macros, flags=re.M))
     words = set(re.findall(r'\b[A-Za-z_]\w*', text))
-    return Header(parse_prototypes(text), names - removed - undeclared_objects(macros, words), words,
-                  values, library_objects(text))
+    prototypes = parse_prototypes(text)
+    if 'MPI_Init' not in prototypes:
+        raise OSError(f'no prototype of MPI_Init in the mpi.h of `{" ".join(compiler)}`: is it one?')
+    return Header(prototypes, names - removed - undeclared_objects(macros, words), words, values,
+                  library_objects(text))
 
 
 def read_undeclared(path):
