@@ -122,6 +122,15 @@ function(refrain_find_smpi)
   set(REFRAIN_MPI_LIBRARY_smpi ${library} CACHE INTERNAL "")
 endfunction()
 
+function(refrain_write_abi_wrapper path line library_dir)
+  set(libraries "-L${library_dir} -lmpi_abi")
+  file(WRITE ${path} "#!/bin/sh
+case \"$1\" in -show*) echo '${line} ${libraries}'; exit ;; esac
+exec ${line} \"$@\" ${libraries}
+")
+  file(CHMOD ${path} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+endfunction()
+
 # The standard ABI of MPI 5: one mpi.h and one libmpi_abi.so, whichever MPI is behind it. A compiler wrapper of
 # it is made here, as the distributions name theirs in many ways.
 function(refrain_find_abi)
@@ -147,15 +156,9 @@ function(refrain_find_abi)
   endif()
   message(STATUS "refrain: abi: ${includes}, ${library}")
   get_filename_component(library_dir ${library} DIRECTORY)
-  set(mpicc ${CMAKE_BINARY_DIR}/mpicc_abi)
-  set(line "${CMAKE_C_COMPILER} -I${includes}")
-  set(libs "-L${library_dir} -lmpi_abi")
-  file(WRITE ${mpicc} "#!/bin/sh
-case \"$1\" in -show*) echo '${line} ${libs}'; exit ;; esac
-exec ${line} \"$@\" ${libs}
-")
-  file(CHMOD ${mpicc} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-  set(REFRAIN_MPICC_abi ${mpicc} CACHE FILEPATH "Compiler wrapper of the standard ABI")
+  refrain_write_abi_wrapper(${CMAKE_BINARY_DIR}/mpicc_abi "${CMAKE_C_COMPILER} -I${includes}" ${library_dir})
+  refrain_write_abi_wrapper(${CMAKE_BINARY_DIR}/mpicxx_abi "${CMAKE_CXX_COMPILER} -I${includes}" ${library_dir})
+  set(REFRAIN_MPICC_abi ${CMAKE_BINARY_DIR}/mpicc_abi CACHE FILEPATH "Compiler wrapper of the standard ABI")
   set(REFRAIN_MPI_INCLUDES_abi ${includes} CACHE INTERNAL "")
   set(REFRAIN_MPI_LIBRARY_abi ${library} CACHE INTERNAL "")
 endfunction()

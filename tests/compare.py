@@ -77,7 +77,7 @@ class Case:
             wrapper = [self.options.refrain, "record", "-o", self.trace] + self.entry.get("record", []) + ["--"]
             if self.options.libraries:
                 env["REFRAIN_LIBRARY_PATH"] = self.options.libraries
-        preload = [self.options.shim] if self.mpi == "mpich" and self.options.shim else []
+        preload = [self.options.shim] if mpirun.behind(self.mpi) == "mpich" and self.options.shim else []
         return mpirun.run_job(self.mpi, self.ranks, self.command(), self.options.timeout, preload, env,
                               cwd=self.folder, job_env=self.entry.get("job_env"), wrapper=wrapper)
 
@@ -149,7 +149,7 @@ def check_case(case):
                           case.entry.get("source", case.entry["name"] + ".c"))
     if case.entry.get("mode", "exact") == "exact":
         checks.check_profile(json.loads(case.refrain("profile", case.trace, "--format", "json")), logs)
-        checks.check_info(json.loads(case.refrain("info", case.trace, "--format", "json")), logs, case.mpi,
+        checks.check_info(json.loads(case.refrain("info", case.trace, "--format", "json")), logs, mpirun.word(case.mpi),
                           case.entry.get("losses", {}))
     checks.check_matrix(case.refrain("matrix", case.trace, "--format", "csv"), logs,
                         case.entry.get("mode", "exact"))
@@ -170,8 +170,12 @@ def selected(manifest, options):
 def run_all(manifest, options):
     passed, skipped, failed = 0, [], 0
     for entry in selected(manifest, options):
-        if options.mpi not in entry.get("mpi", ["mpich", "openmpi", "smpi"]):
+        if mpirun.word(options.mpi) not in entry.get("mpi", ["mpich", "openmpi", "smpi", "abi"]):
             skipped.append("%s (%s)" % (entry["name"], entry["why"]))
+            continue
+        built = os.path.exists(os.path.join(options.programs, entry["name"]))
+        if mpirun.word(options.mpi) == "abi" and not built:
+            skipped.append("%s (no compiler of its language for this MPI)" % entry["name"])
             continue
         for ranks in [options.ranks] if options.ranks else entry["ranks"]:
             case = Case(entry, ranks, options)
@@ -199,7 +203,7 @@ def run_all(manifest, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--refrain", required=True)
-    parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi", "smpi"))
+    parser.add_argument("--mpi", required=True, choices=mpirun.MPIS)
     parser.add_argument("--programs", required=True, help="folder of the built programs")
     parser.add_argument("--libraries", default="", help="folder of librefrain-<mpi>.so")
     parser.add_argument("--manifest", default=os.path.join(HERE, "programs", "manifest.json"))

@@ -7,6 +7,9 @@ On a timeout the stacks of all processes of the job are printed (gdb when it is 
 /proc knows), the whole tree is killed, and the exit status is 124. Everything stays on loopback.
 """
 import argparse
+import atexit
+import functools
+import glob
 import os
 import shutil
 import signal
@@ -20,6 +23,7 @@ import smpi
 
 TOKEN = "REFRAIN_TEST_JOB"
 TIMED_OUT = 124
+MPIS = ("mpich", "openmpi", "smpi", "abi.mpich", "abi.openmpi")
 LAUNCHERS = ("mpiexec", "mpirun", "hydra", "orterun", "orted")
 
 
@@ -34,6 +38,29 @@ class Outcome:
         return self.status == TIMED_OUT
 
 
+def word(mpi):
+    """The word of --mpi: that of "abi.mpich", MPICH behind the standard ABI, is "abi"."""
+    return mpi.split(".")[0]
+
+
+def behind(mpi):
+    """The MPI that runs: that of "abi.mpich" is "mpich"."""
+    return mpi.split(".")[-1]
+
+
+@functools.lru_cache(maxsize=None)
+def abi_folder(mpi):
+    """A folder whose libmpi_abi.so is that MPI's; None where it has none."""
+    found = sorted(glob.glob("/usr/lib/*/libmpi_abi_%s.so.*" % mpi))
+    if not found:
+        return None
+    folder = tempfile.mkdtemp(prefix="refrain-abi-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for name in ("libmpi_abi.so", "libmpi_abi.so.0", "libmpi_abi.so.1"):
+        os.symlink(found[0], os.path.join(folder, name))
+    return folder
+
+
 def default_shim():
     return os.environ.get("REFRAIN_YIELD_SHIM", "")
 
@@ -41,7 +68,9 @@ def default_shim():
 def launcher(mpi):
     """Path of the MPI's launcher, or None."""
     names = {"mpich": ("mpiexec.mpich", "mpiexec.hydra"), "openmpi": ("mpirun.openmpi",),
-             "smpi": ("smpirun",)}[mpi]
+             "smpi": ("smpirun",)}[behind(mpi)]
+    if word(mpi) == "abi" and abi_folder(behind(mpi)) is None:
+        return None
     for name in names:
         path = shutil.which(name)
         if path:
@@ -54,6 +83,8 @@ def command_line(mpi, ranks, command, preload=(), env=None, wrapper=()):
 
     Variables and preloads reach the ranks only, never the launcher."""
     settings = dict(env or {})
+    if word(mpi) == "abi":
+        settings["LD_LIBRARY_PATH"] = abi_folder(behind(mpi))
     if preload:
         settings["LD_PRELOAD"] = ":".join(preload)
         # A sanitized program must not refuse to start because a preload comes before its runtime.
@@ -65,7 +96,7 @@ def command_line(mpi, ranks, command, preload=(), env=None, wrapper=()):
         prefix = []
     if mpi == "smpi":
         return smpi.command_line(ranks, command, prefix + list(wrapper))
-    if mpi == "mpich":
+    if behind(mpi) == "mpich":
         head = [launcher(mpi), "-launcher", "fork", "-iface", "lo", "-n", str(ranks)]
     else:
         head = [launcher(mpi), "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
@@ -74,6 +105,7 @@ def command_line(mpi, ranks, command, preload=(), env=None, wrapper=()):
 
 def job_environment(mpi):
     environment = dict(os.environ)
+    mpi = behind(mpi)
     if mpi == "mpich":
         environment["UCX_TLS"] = "self,sm"
         environment["MPIR_CVAR_NOLOCAL"] = "1"
@@ -183,7 +215,7 @@ def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, s
 
     env is for the ranks, job_env for the launcher too."""
     if preload is None:
-        preload = [default_shim()] if mpi == "mpich" and default_shim() else []
+        preload = [default_shim()] if behind(mpi) == "mpich" and default_shim() else []
     argv = command_line(mpi, ranks, command, preload, env, wrapper)
     environment = job_environment(mpi)
     environment.update(job_env or {})
@@ -192,7 +224,7 @@ def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, s
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi", "smpi"))
+    parser.add_argument("--mpi", required=True, choices=MPIS)
     parser.add_argument("-n", type=int, default=2, dest="ranks")
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--preload", action="append")
