@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "real_functions.h"
 #include "tracer/finish.h"
@@ -24,7 +25,7 @@ __attribute__((constructor)) void process_begins() { g_pid = getpid(); }
 
 bool is_first_rank() {
   for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const char* rank = std::getenv(name); rank != nullptr) return std::atoi(rank) == 0;
+    if (const char* rank = std::getenv(name); rank != nullptr) return std::strcmp(rank, "0") == 0;
   return true;
 }
 

@@ -29,10 +29,6 @@ extern const char* const kForwardedNames[];
 extern const uint32_t kForwardedCount;
 extern const char* const kLeftAloneNames[];
 extern const uint32_t kLeftAloneCount;
-// The MPI that the recorder was built with, and how its library's version string names it.
-extern const char* const kBuiltWithName;     // "MPICH"
-extern const char* const kBuiltWithVersion;  // "4.0.2"; empty where mpi.h does not say
-
 class ForwardedCall {
  public:
   // `function`: index in kForwardedNames.

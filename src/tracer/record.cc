@@ -12,6 +12,7 @@
 #include "grammar/fold.h"
 #include "real_functions.h"
 #include "tracer/abandon.h"
+#include "tracer/built_with.h"
 #include "tracer/control.h"
 #include "tracer/forwarded_call.h"
 #include "tracer/location.h"
@@ -98,7 +99,7 @@ std::map<std::string, std::string> run_text(const Process& p) {
   int length = 0;
   REFRAIN_REAL(PMPI_Get_library_version)(version, &length);
   text["mpi_version"] = first_line(version, ',');
-  if (kBuiltWithVersion[0] != '\0' && std::strstr(version, kBuiltWithVersion) == nullptr)
+  if (!is_built_with_this())
     text["built_with"] = std::string(kBuiltWithName) + " " + kBuiltWithVersion;
   text["program"] = p.options.program.empty() ? own_path() : p.options.program;
   text["command"] = p.options.command.empty() ? text["program"] : p.options.command;

@@ -16,11 +16,9 @@
 #include "log.h"
 
 #ifdef OPEN_MPI
-#define LIBRARY "libmpi.so.40"
 #define WORLD ((MPI_Comm)address_of("ompi_mpi_comm_world"))
 #define INT ((MPI_Datatype)address_of("ompi_mpi_int"))
 #else
-#define LIBRARY "libmpich.so.12"
 #define WORLD MPI_COMM_WORLD
 #define INT MPI_INT
 #endif
@@ -80,7 +78,7 @@ int main(int argc, char** argv) {
   char name[MPI_MAX_PROCESSOR_NAME];
   EXPECT(argc == 2);
   if (getenv("REFRAIN_OUTPUT") == NULL) EXPECT(dlsym(RTLD_DEFAULT, "MPI_Init") == NULL);
-  EXPECT((library = dlopen(LIBRARY, RTLD_NOW | RTLD_GLOBAL)) != NULL);
+  EXPECT((library = dlopen(MPI_LIBRARY, RTLD_NOW | RTLD_GLOBAL)) != NULL);
   everybody = strcmp(argv[1], "handle") == 0 ? library : RTLD_DEFAULT;
   some = strcmp(argv[1], "mixed") == 0 ? library : everybody;
   seen = everybody == some;

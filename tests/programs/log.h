@@ -18,6 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+// The MPI library under its own name, for dlopen().
+#if defined(OPEN_MPI)
+#define MPI_LIBRARY "libmpi.so.40"
+#elif defined(MPI_ABI_VERSION)  // of the standard, whichever MPI is behind it
+#define MPI_LIBRARY "libmpi_abi.so.1"
+#else
+#define MPI_LIBRARY "libmpich.so.12"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -16,7 +16,7 @@
 static MPI_Session keeper;
 
 static void* unseen(const char* name) {
-  void* const library = dlopen("libmpich.so.12", RTLD_NOW | RTLD_NOLOAD);
+  void* const library = dlopen(MPI_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
   void* const function = library == NULL ? NULL : dlsym(library, name);
   EXPECT(function != NULL);
   return function;

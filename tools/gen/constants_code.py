@@ -9,6 +9,7 @@ HEAD = '''#include <mpi.h>
 
 #include <type_traits>
 
+#include "tracer/built_with.h"
 #include "tracer/constants_table.h"
 #include "tracer/handle_map.h"
 
@@ -36,14 +37,16 @@ def present(domain, header):
     return [n for n in domain.names if n in ALWAYS or header.defines(n)]
 
 
-def chain(names, condition):
-    return [f'  if ({condition.format(ALWAYS.get(n, n))}) return mpi::kConst_{n};' for n in names]
+def chain(names, condition, unstable):
+    guard = {True: 'is_built_with_this() && ', False: ''}
+    return [f'  if ({guard[n in unstable]}{condition.format(ALWAYS.get(n, n))}) return mpi::kConst_{n};'
+            for n in names]
 
 
-def value_function(domain, header):
+def value_function(domain, header, unstable):
     lines = [f'uint32_t {domain.name}_constant(int64_t value) {{']
     names = present(domain, header)
-    lines += chain(names, 'value == value_of({})')
+    lines += chain(names, 'value == value_of({})', unstable)
     if not names:
         lines.append('  (void)value;')
     return lines + ['  return 0;', '}', '']
@@ -52,7 +55,7 @@ def value_function(domain, header):
 def handle_function(domain, header):
     lines = [f'uint32_t {domain.name}_constant(uint64_t key) {{']
     names = present(domain, header)
-    lines += chain(names, 'key == handle_key({})')
+    lines += chain(names, 'key == handle_key({})', ())
     if not names:
         lines.append('  (void)key;')
     return lines + ['  return 0;', '}', '']
@@ -85,7 +88,7 @@ def constants_table(constants, header):
              '']
     values = by_type['integer'] + by_type['pointer'] + by_type['function']
     for d in values:
-        lines += value_function(d, header)
+        lines += value_function(d, header, constants.unstable)
     for d in handles:
         lines += handle_function(d, header)
     for d in by_type['bits']:

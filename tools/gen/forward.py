@@ -102,7 +102,10 @@ def version_of(macros):
 
 def table(forwarded, left_alone, macros):
     name, version = version_of(macros)
-    lines = [NOTICE + '#include <cstdint>', '', '#include "tracer/forwarded_call.h"', '',
+    if name == 'MPI ABI':
+        version = ''  # one for all: what an MPI's version string says is its own affair
+    lines = [NOTICE + '#include <cstdint>', '', '#include "tracer/built_with.h"',
+             '#include "tracer/forwarded_call.h"', '',
              'namespace refrain::tracer {', '']
     lines += name_array('kForwarded', [f.prototype.name for f in forwarded])
     lines += name_array('kLeftAlone', sorted(left_alone))

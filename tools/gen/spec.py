@@ -86,6 +86,7 @@ class Domain:
 @dataclass
 class Constants:
     ids: dict = field(default_factory=dict)      # name -> id
+    unstable: set = field(default_factory=set)   # values differ between versions of one ABI
     domains: list = field(default_factory=list)
 
 
@@ -206,6 +207,9 @@ def read_constants(path):
             constants.domains[-1].names.append(words[1])
         elif len(words) == 2 and constants.domains and words[0].isdigit():
             value = int(words[0])
+            if words[1].endswith('~'):
+                words[1] = words[1][:-1]
+                constants.unstable.add(words[1])
             if value in used or words[1] in constants.ids or value == 0:
                 raise SpecError(f'{path}:{number}: id or name is used twice')
             used[value] = words[1]
