@@ -206,7 +206,7 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   if (const auto good = check_rights(*program); !good.ok()) return good.error();
   const auto mpi = choose_mpi(options, *program, launcher);
   if (!mpi.ok()) return mpi.error();
-  const bool smpi = *mpi == kSmpi;
+  const bool smpi = *mpi == kSmpiWord;
   if (smpi)
     if (const auto good = check_smpi(options, words); !good.ok()) return good.error();
   const auto recorder = find_recorder(*mpi);

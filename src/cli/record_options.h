@@ -11,7 +11,7 @@
 
 namespace refrain::cli {
 
-inline constexpr const char* kSmpi = "smpi";
+inline constexpr const char* kSmpiWord = "smpi";
 
 struct RecordOptions {
   std::string output = "run.rfn";

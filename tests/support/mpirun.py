@@ -11,6 +11,7 @@ import atexit
 import functools
 import glob
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -78,6 +79,15 @@ def launcher(mpi):
     return None
 
 
+@functools.lru_cache(maxsize=None)
+def openmpi_major():
+    """The first number of Open MPI's version, 4 when it does not say."""
+    text = subprocess.run([launcher("openmpi"), "--version"], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True).stdout
+    found = re.search(r"\(Open MPI\) (\d+)", text)
+    return int(found.group(1)) if found else 4
+
+
 def command_line(mpi, ranks, command, preload=(), env=None, wrapper=()):
     """The launcher's argv, with `wrapper` in front of the program.
 
@@ -111,7 +121,8 @@ def job_environment(mpi):
         environment["MPIR_CVAR_NOLOCAL"] = "1"
     elif mpi == "openmpi":
         environment["OMPI_MCA_pml"] = "ob1"
-        environment["OMPI_MCA_btl"] = "self,vader"
+        # Shared memory was vader up to 4, and has no other name than sm from 6 on.
+        environment["OMPI_MCA_btl"] = "self,vader" if openmpi_major() < 5 else "self,sm"
         environment["OMPI_MCA_btl_tcp_if_include"] = "lo"
         environment["OMPI_MCA_oob_tcp_if_include"] = "lo"
         environment["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
