@@ -74,8 +74,7 @@ def check(root, repository, run_step, progress):
             statuses[step] = run_step(root, step, script, progress)
             if statuses[step] != 0:
                 break
-        statuses['coverage'] = run_step(root, 'coverage', 'cmake --build build/release --target refrain_coverage',
-                                        progress)
+        root.run('coverage', 'cmake --build build/release --target refrain_coverage', progress)
     probe = root.ask('tools/systems/probe.sh aarch64-linux-gnu-')
     return summary.read_release(root.name, statuses, time.monotonic() - begin, root.log_folder, probe,
                                 root.path / roots.CLONE / 'build/release/ctest.xml')

@@ -5,12 +5,13 @@ import pathlib
 import re
 import xml.etree.ElementTree
 
-MPIS = ('mpich', 'openmpi', 'smpi')
+MPIS = ('mpich', 'openmpi', 'abi', 'smpi')
 COLUMNS = ('release', 'compilers', 'MPI', 'declared', 'known', 'forwarded', 'passed', 'failed', 'skipped',
            'warnings', 'minutes')
 WARNING = re.compile(r'^\S.*?(?::\d+(?::\d+)?)?: (?:warning|Warning): ', re.MULTILINE)
 LACKING = re.compile(r"^==> apt-get knows no package '([^']+)'", re.MULTILINE)
-COVERAGE = re.compile(r'^(\w+): (\d+) functions declared, (\d+) wrapped', re.MULTILINE)
+COVERAGE = re.compile(r'(\w+): (\d+) functions declared, (\d+) wrapped')
+UNKNOWN = re.compile(r'  (MISSING|forwarded): MPIX?_\w+')
 
 
 def text_of(path):
@@ -38,12 +39,13 @@ def read_tests(junit):
 
 def read_coverage(text):
     """{mpi: {'declared', 'known', 'forwarded'}} of what the target refrain_coverage prints."""
-    found = {}
-    for mpi, declared, known in COVERAGE.findall(text):
-        found[mpi] = {'declared': int(declared), 'known': int(known), 'forwarded': 0}
-    for mpi, forwarded in re.findall(r'^(\w+): (\d+) functions? forwarded', text, re.MULTILINE):
-        if mpi in found:
-            found[mpi]['forwarded'] = int(forwarded)
+    found, numbers = {}, {}
+    for line in text.splitlines():
+        match = COVERAGE.match(line)
+        if match:
+            numbers = found[match[1]] = {'declared': int(match[2]), 'known': int(match[3]), 'forwarded': 0}
+        elif UNKNOWN.match(line) and numbers:
+            numbers['forwarded'] += 1
     return found
 
 
