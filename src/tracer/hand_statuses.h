@@ -1,6 +1,8 @@
 // What hand-written wrappers say of the statuses of requests that are complete.
 #pragma once
 
+#include <cstdint>
+
 #include "mpi/constant_ids.h"
 #include "tracer/completion.h"
 

@@ -24,7 +24,8 @@ import summary
 RELEASES = ('bookworm', 'trixie', 'sid')
 SCRIPTS = {'demo': './dev demo', 'test': './dev test', 'clang': './dev check clang'}
 # ccache is what makes a second run quick.
-PREPARE = 'apt-get -q update && apt-get -q install -y ccache && ccache --max-size 10G'
+PREPARE = ('apt-get -q update && apt-get -q install -y ccache && ccache --max-size 10G && '
+           'ccache --set-config base_dir=/srv && ccache --set-config hash_dir=false')
 COVERAGE = 'cmake --build build/release --target refrain_coverage'
 
 
