@@ -120,9 +120,9 @@ DefinitionId DefinitionTable::communicator_of(DefinitionId id) const {
 
 std::string_view kind_name(DefinitionKind kind) {
   static constexpr std::array<std::string_view, 22> kNames = {
-      "site", "module",     "comm",         "datatype", "group",        "win",    "file",
-      "op",   "errhandler", "info",         "message",  "session",      "keyval", "tool_enum",
-      "cvar", "pvar",       "pvar_session", "event",    "registration", "path",   "region", "stream"};
+      "site",         "module", "comm",         "datatype", "group",  "win",       "file", "op",
+      "errhandler",   "info",   "message",      "session",  "keyval", "tool_enum", "cvar", "pvar",
+      "pvar_session", "event",  "registration", "path",     "region", "stream"};
   const auto i = static_cast<size_t>(kind);
   return i < kNames.size() ? kNames[i] : "object";
 }
