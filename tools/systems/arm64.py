@@ -42,10 +42,13 @@ BUILD = '''set -e
 cmake --preset release --toolchain tools/systems/arm64.cmake -DREFRAIN_MPICC_mpich=/usr/local/bin/mpicc_arm64 \
   -DREFRAIN_WITH_PYTHON=OFF -DREFRAIN_WERROR=ON \
   -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
-cmake --build build/release -j "$(nproc)"
+cmake --build build/release -j "$(nproc)" --target refrain refrain-mpich
 '''
 # Those that start the command line need a system that runs arm64's programs by itself.
-TEST = 'ctest --test-dir build/release --output-on-failure -j "$(nproc)" -L unit -LE cli --output-junit ctest.xml'
+TEST = '''set -e
+cmake --build build/release -j "$(nproc)"
+ctest --test-dir build/release --output-on-failure -j "$(nproc)" -L unit -LE cli --output-junit ctest.xml
+'''
 # Recorded as `refrain record` would do it, which cannot start an emulated program.
 RECORD = '''set -e
 export UCX_TLS=self MPIR_CVAR_NOLOCAL=1 QEMU_LD_PREFIX=/
@@ -56,7 +59,7 @@ qemu-aarch64 build/release/refrain info build/heat.rfn
 qemu-aarch64 build/release/refrain check build/heat.rfn
 qemu-aarch64 build/release/refrain profile build/heat.rfn
 '''
-STEPS = (('build', BUILD), ('test', TEST), ('record', RECORD))
+STEPS = (('build', BUILD), ('record', RECORD), ('test', TEST))
 
 
 def check(root, repository, run_step, progress):
