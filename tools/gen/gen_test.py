@@ -205,6 +205,10 @@ class Wrapper(unittest.TestCase):
                                          'enc.new_request(request', 'commit()')]
         self.assertEqual(order, sorted(order))
 
+    def test_results_are_recorded_as_what_they_are(self):
+        text = self.body('1 MPIX_State env returns=pointer\n  thing:pointer\n', 'void *MPIX_State(MPIX_Thing thing)')
+        self.assertIn('enc.result();\n  encode_pointer(enc, rc);', text)
+
     def test_significance(self):
         text = self.body('1 MPI_G coll\n  sendbuf:buffer t:datatype!sendbuf counts:count[size(comm)]@root '
                          'root:rank comm:comm\n',

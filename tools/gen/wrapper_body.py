@@ -307,7 +307,8 @@ class Body:
             if call.returns in spec.HANDLE_KINDS:
                 lines.append(f'  enc.handle({kind_of_handle(result)}, rc);')
             else:
-                lines.append('  enc.request(rc);' if call.returns == 'request' else '  enc.integer(rc);')
+                other = {'request': 'enc.request(rc);', 'pointer': 'encode_pointer(enc, rc);'}
+                lines.append('  ' + other.get(call.returns, 'enc.integer(rc);'))
         lines.append('  call_scope.commit();')
         if words:
             lines += ['  if (rc != MPI_SUCCESS) return;', f'  call_scope.memorise({", ".join(words)});', '}', '']
