@@ -12,13 +12,14 @@ echo "python $(version python3)"
 for mpicc in mpicc.mpich mpicc_arm64; do
   if command -v $mpicc >/dev/null; then echo "mpich $(macros $mpicc mpi.h | macro MPICH_VERSION)"; fi
 done
-if command -v mpicc.openmpi >/dev/null; then
-  all=$(macros mpicc.openmpi mpi.h)
-  part() { echo "$all" | macro "OMPI_$1_VERSION"; }
-  echo "openmpi $(part MAJOR).$(part MINOR).$(part RELEASE)"
+if command -v mpirun.openmpi >/dev/null; then
+  echo "openmpi $(mpirun.openmpi --version | sed -n 's/.*(Open MPI) //p')"
 fi
 if command -v smpicc >/dev/null; then
-  all=$(echo '#include <simgrid/config.h>' | gcc -E -dM - 2>/dev/null)
+  for header in version config; do
+    all=$(macros gcc "simgrid/$header.h")
+    case $all in *SIMGRID_VERSION_MAJOR*) break ;; esac
+  done
   echo "smpi $(echo "$all" | macro SIMGRID_VERSION_MAJOR).$(echo "$all" | macro SIMGRID_VERSION_MINOR)"
 fi
 echo "mpi4py $(python3 -c 'import mpi4py; print(mpi4py.__version__)' 2>/dev/null)"

@@ -24,6 +24,10 @@ ENTER = r'''
 set -e
 root=$1
 shift
+# What somebody mounted there before stays as it is outside.
+for place in proc sys dev; do
+  while umount --recursive --lazy "$root/$place" 2>/dev/null; do :; done
+done
 mount -t proc proc "$root/proc"
 mount -t sysfs -o ro sysfs "$root/sys"
 mkdir -p "$root/dev/shm" "$root/dev/pts"
