@@ -100,6 +100,8 @@ def check_run(case):
     if plain.status == SKIPPED:
         return False
     expected = case.entry.get("exit", 0)
+    if plain.status != expected and case.mpi in case.entry.get("broken", {}):
+        return False  # the library's fault: see the manifest
     if plain.status != expected:
         raise Failure("without Refrain it exits with %d instead of %d: %s" % (
             plain.status, expected, plain.stderr.decode(errors="replace").strip()[-400:]))
