@@ -140,7 +140,7 @@ static const char* predefined(char kind, uint64_t key) {
     case 'D':
       D(MPI_INT) D(MPI_DOUBLE) D(MPI_CHAR) D(MPI_BYTE) D(MPI_FLOAT) D(MPI_LONG) D(MPI_SHORT)
       D(MPI_UNSIGNED) D(MPI_LONG_LONG) D(MPI_UNSIGNED_CHAR) D(MPI_PACKED) D(MPI_DOUBLE_INT)
-      D(MPI_2INT) D(MPI_INT32_T) D(MPI_INT64_T) D(MPI_UINT64_T) D(MPI_AINT) D(MPI_DATATYPE_NULL)
+      D(MPI_2INT) D(MPI_FLOAT_INT) D(MPI_INT32_T) D(MPI_INT64_T) D(MPI_UINT64_T) D(MPI_AINT) D(MPI_DATATYPE_NULL)
       break;
     case 'O':
       O(MPI_SUM) O(MPI_MAX) O(MPI_MIN) O(MPI_PROD) O(MPI_LAND) O(MPI_BAND) O(MPI_LOR) O(MPI_BOR)
@@ -154,6 +154,9 @@ static const char* predefined(char kind, uint64_t key) {
       NAMED(MPI_Errhandler, MPI_ERRORS_ARE_FATAL)
       NAMED(MPI_Errhandler, MPI_ERRORS_RETURN) NAMED(MPI_Errhandler, MPI_ERRHANDLER_NULL) break;
     case 'N': NAMED(MPI_Info, MPI_INFO_NULL) NAMED(MPI_Info, MPI_INFO_ENV) break;
+#ifdef MPIX_STREAM_NULL
+    case 'Z': NAMED(MPIX_Stream, MPIX_STREAM_NULL) break;
+#endif
     case 'M': NAMED(MPI_Message, MPI_MESSAGE_NULL) NAMED(MPI_Message, MPI_MESSAGE_NO_PROC) break;
     case 'K': {
       const int keyval = (int)key;
@@ -256,6 +259,10 @@ static char put_request(struct Line* l, MPI_Request* r) {
 }
 
 static void put_new_request(struct Line* l, MPI_Request* r) {
+  if (*r == MPI_REQUEST_NULL) {  // complete at once, says this MPI
+    put(l, "\"MPI_REQUEST_NULL\"");
+    return;
+  }
   struct Bound* b = bind('R', (uint64_t)(uintptr_t)r, NULL);
   if (strcasestr(l->call, "recv") != NULL && strcasestr(l->call, "Isendrecv") == NULL)
     b->flavour = kReceive;
@@ -308,8 +315,11 @@ static uint64_t handle_argument(char kind, va_list* args) {
     case 'N': HANDLE_ARG(MPI_Info);
     case 'M': HANDLE_ARG(MPI_Message);
     case 'K': HANDLE_ARG(int);
-#if MPI_VERSION >= 4
+#ifdef MPI_SESSION_NULL
     case 'X': HANDLE_ARG(MPI_Session);
+#endif
+#ifdef MPIX_STREAM_NULL
+    case 'Z': HANDLE_ARG(MPIX_Stream);
 #endif
     default: abort();
   }

@@ -58,7 +58,17 @@ void log_times(long long begin, long long end);
     log_rc_;                                     \
   })
 
-// A call that is not an error-code function, or that must be made apart from its line.
+// A call whose value is no error code: assigns it; ` =return:KIND` in the specification compares
+// it.
+#define GET(variable, mpi_call, ...)                                 \
+  do {                                                               \
+    const long long log_begin_ = log_now();                          \
+    (variable) = (mpi_call);                                         \
+    log_times(log_begin_, log_now());                                \
+    log_call(__builtin_LINE(), #mpi_call, MPI_SUCCESS, __VA_ARGS__); \
+  } while (0)
+
+// A call that must be made apart from its line, or has none.
 #define DID(name, ...) log_call(0, name, MPI_SUCCESS, __VA_ARGS__)
 
 // A run that cannot show anything here: exit status 77 on every rank, counted by the driver.

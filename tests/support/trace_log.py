@@ -151,6 +151,11 @@ def compare_call(logged, dumped, names, source):
     if logged.get("rc") != dumped.get("rc"):
         return "%s returned %s, the trace says %s" % (
             logged["call"], logged.get("rc", "success"), dumped.get("rc", "success"))
+    if "return" in logged:
+        problem = compare_value(logged["return"], dumped.get("return"), names,
+                                "%s return" % logged["call"])
+        if problem:
+            return problem
     if "matched" in logged:
         problem = compare_value(logged["matched"], dumped.get("matched"), names,
                                 "%s matched" % logged["call"])
