@@ -13,6 +13,7 @@ is good; 1: something is not, 2: usage.
 import argparse
 import json
 import pathlib
+import signal
 import sys
 import time
 
@@ -138,6 +139,7 @@ def main():
     args = parse()
     if args.self_test:
         return self_test.run()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         roots.check_machine()
     except roots.RootError as error:
