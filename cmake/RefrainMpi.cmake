@@ -222,7 +222,7 @@ endif()
 
 # -- generating --
 
-set(REFRAIN_MPI_DEFINITIONS OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+set(REFRAIN_MPI_DEFINITIONS OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1 CACHE INTERNAL "No C++ of old mpi.h")
 
 function(refrain_generate_mpi mpi out_var)
   set(gen ${CMAKE_SOURCE_DIR}/tools/gen)
