@@ -7,6 +7,7 @@ usage: house_rules.py [--root DIR] | --self-test     exit status 0: good, 1: a r
 """
 
 import argparse
+import os
 import pathlib
 import re
 import sys
@@ -37,11 +38,13 @@ class Tree:
     def __init__(self, root):
         self.root = root
         self.names = []
-        for path in sorted(root.rglob("*")):
-            name = path.relative_to(root)
-            is_left_out = kIgnoredFolders & set(name.parts) or any(p.endswith(".egg-info") for p in name.parts)
-            if path.is_file() and not path.is_symlink() and not is_left_out:
-                self.names.append(name)
+        for folder, folders, files in os.walk(root):
+            # Builds are not looked into: they may hold whole systems.
+            folders[:] = [f for f in folders if f not in kIgnoredFolders and not f.endswith(".egg-info")]
+            for path in (pathlib.Path(folder) / file for file in files):
+                if path.is_file() and not path.is_symlink() and path.name not in kIgnoredFolders:
+                    self.names.append(path.relative_to(root))
+        self.names.sort()
 
     def text(self, name):
         try:

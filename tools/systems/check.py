@@ -6,7 +6,8 @@ usage: check.py [--roots DIR] [--logs DIR] [--steps demo,test,clang] [--format t
 
 A root is made by debootstrap, once (roots.py). In each, one after the other, a fresh clone of what is
 committed runs `./dev demo`, `./dev test` and `./dev check clang`; what they print is in
-LOGS/RELEASE/STEP.log. At the end: a table, also as LOGS/systems.json. Exit status 0: everything that ran
+LOGS/RELEASE/STEP.log. Then recorders of one release record in the others (exchange.py). At the end: a table,
+also as LOGS/systems.json and LOGS/exchange.json. Exit status 0: everything that ran
 is good; 1: something is not, 2: usage.
 """
 
@@ -18,6 +19,7 @@ import sys
 import time
 
 import arm64
+import exchange
 import roots
 import self_test
 import summary
@@ -117,7 +119,8 @@ def parse():
 
 
 def run(args, progress):
-    found = []
+    """What became of each release, and of recorders of one in another."""
+    found, entered = [], []
     for name in args.releases:
         try:
             if name == arm64.NAME:
@@ -127,12 +130,15 @@ def run(args, progress):
             else:
                 root = roots.Root(name, name, args.roots, args.logs)
                 found.append(check_release(root, args.repository, args.steps, progress))
+                entered.append(root)
         except (roots.RootError, OSError) as error:
             print(f'check systems: {name}: {error}', file=sys.stderr)
             found.append(summary.read_release(name, {'root': 1}, 0, root.log_folder, '', ''))
         args.logs.mkdir(parents=True, exist_ok=True)
         summary.write(found, args.logs / 'systems.json')
-    return found
+    exchanged = exchange.check(entered, run_step, progress)
+    (args.logs / 'exchange.json').write_text(json.dumps(exchanged, indent=1) + '\n', encoding='utf-8')
+    return found, exchanged
 
 
 def main():
@@ -145,15 +151,15 @@ def main():
     except roots.RootError as error:
         sys.exit(f'check systems: {error}')
     try:
-        found = run(args, Progress(sys.stderr))
+        found, exchanged = run(args, Progress(sys.stderr))
     except KeyboardInterrupt:
         print('\ncheck systems: interrupted; nothing is left mounted', file=sys.stderr)
         return 130
     if args.format == 'json':
         print(json.dumps(found, indent=1))
     else:
-        print('\n'.join(['', *summary.table(found)]))
-    return 0 if all(data['good'] for data in found) else 1
+        print('\n'.join(['', *summary.table(found), *exchange.lines(exchanged)]))
+    return 0 if all(data['good'] for data in found) and not any(row['status'] for row in exchanged) else 1
 
 
 if __name__ == '__main__':

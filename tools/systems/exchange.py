@@ -52,8 +52,10 @@ def check(entered, run_step, progress):
     return rows
 
 
-def print_rows(rows):
+def lines(rows):
+    found = []
     for row in rows:
         good = 'good' if row['status'] == 0 else 'FAILED'
-        print(f"{row['mpi']} recorder of {row['of']} in {row['in']}: {good}, {row['passed']}; "
-              f"{'; '.join(row['versions'])}")
+        found.append(f"{row['mpi']} recorder of {row['of']} in {row['in']}: {good}, {row['passed']}; "
+                     f"{'; '.join(row['versions'])}")
+    return found
