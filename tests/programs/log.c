@@ -431,6 +431,9 @@ static void put_value(struct Line* l, char kind, char suffix, va_list* args) {
     case 'k': PUT_ARRAY(int, put_rank(l, v)); break;
     case 'L': PUT_ARRAY(MPI_Aint, put(l, "%lld", (long long)v)); break;
     case 'Y': PUT_ARRAY(MPI_Datatype, put_handle(l, 'D', key_of(&v, sizeof v), 0)); break;
+#ifdef MPIX_STREAM_NULL
+    case 'z': PUT_ARRAY(MPIX_Stream, put_handle(l, 'Z', key_of(&v, sizeof v), 0)); break;
+#endif
     default: put_handle_kind(l, kind, suffix, args); break;
   }
 }

@@ -13,7 +13,7 @@ SOMETIMES = {"matched", "rc", "error_class", "return"}
 
 SIZES = {"MPI_INT": 4, "MPI_DOUBLE": 8, "MPI_CHAR": 1, "MPI_BYTE": 1, "MPI_FLOAT": 4, "MPI_LONG": 8,
          "MPI_PACKED": 1, "MPI_AINT": 8, "MPI_INTEGER": 4, "MPI_DOUBLE_PRECISION": 8}
-SENDS = re.compile(r"^MPI_(Send|[BSR]send|I[bsr]?send)(_c)?$")
+SENDS = re.compile(r"^(MPI_(Send|[BSR]send|I[bsr]?send)|MPIX_Stream_i?send)(_c)?$")
 PREPARED = re.compile(r"^MPI_(S|Bs|Ss|Rs|Ps)end_init(_c)?$")
 
 
