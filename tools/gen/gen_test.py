@@ -15,6 +15,7 @@ import gen_wrappers
 import message_size
 import mpi_header
 import spec
+import tested
 from wrapper_body import Body, Mismatch
 
 SPEC = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'spec', 'mpi')
@@ -261,6 +262,25 @@ class Calls(unittest.TestCase):
                                   capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r'calls:1: MPI_A: unknown group "nowhere"')
+
+
+class Tested(unittest.TestCase):
+    def test_a_call_counts_where_the_compiler_sees_it_and_the_log_names_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'a.c')
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write('#define DO(call) log_call(#call, (call))\n#define BOTH(k) DO(MPI_##k##_toint(1))\n'
+                           '#if 0\nint a(void) { return DO(MPI_Send()); }\n#endif\n'
+                           'int b(void) { MPI_Recv(); return DO(MPI_Isend()) + BOTH(Comm); }\n'
+                           'const char* c = "MPI_Bcast";\n')
+            self.assertEqual(tested.calls_in_c(path, folder, ['cc']), {'MPI_Isend', 'MPI_Comm_toint'})
+
+    def test_reasons(self):
+        reasons = {'MPI_Win_*': 'windows', 'MPI_Win_test': 'this one'}
+        why = lambda name: tested.reason_of(name, reasons, {'MPI_Win_put'}, 'none')  # noqa: E731
+        self.assertEqual([why(n) for n in ('MPI_Win_test', 'MPI_Win_get', 'MPI_Put')],
+                         ['this one', 'windows', 'none'])
+        self.assertIn('without `_c`', why('MPI_Win_put_c'))
 
 
 class Standard(unittest.TestCase):
