@@ -35,7 +35,10 @@ def read_commands(build, root):
         words = [w for i, w in enumerate(words) if i not in (at, at + 1) and w not in ("-c", entry["file"])]
         if pathlib.Path(words[0]).name == "ccache":
             words = words[1:]
-        found.setdefault(source.parent.relative_to(root), words)
+        # Of a folder with several targets the one that can see most.
+        folder = source.parent.relative_to(root)
+        if len(words) > len(found.get(folder, [])):
+            found[folder] = words
     return found
 
 
