@@ -77,7 +77,6 @@ def check(root, repository, run_step, progress):
             statuses[step] = run_step(root, step, script, progress)
             if statuses[step] != 0:
                 break
-        root.run('coverage', 'cmake --build build/release --target refrain_coverage', progress)
     probe = root.ask('tools/systems/probe.sh aarch64-linux-gnu-')
     return summary.read_release(root.name, statuses, time.monotonic() - begin, root.log_folder, probe,
-                                root.path / roots.CLONE / 'build/release/ctest.xml')
+                                root.path / roots.CLONE / 'build/release')

@@ -29,7 +29,6 @@ SCRIPTS = {'demo': './dev demo', 'test': './dev test', 'clang': './dev check cla
 # ccache is what makes a second run quick.
 PREPARE = ('apt-get -q update && apt-get -q install -y ccache && ccache --max-size 10G && '
            'ccache --set-config base_dir=/srv && ccache --set-config hash_dir=false')
-COVERAGE = 'cmake --build build/release --target refrain_coverage'
 
 
 class Progress:
@@ -92,11 +91,9 @@ def check_release(root, repository, steps, progress):
         root.clone(repository)
         for step in steps:
             statuses[step] = run_step(root, step, SCRIPTS[step], progress)
-        # Its exit status says that there are functions which are not in the table; the table here does, too.
-        root.run('coverage', COVERAGE, progress)
     probe = root.ask('tools/systems/probe.sh')
     return summary.read_release(root.name, statuses, time.monotonic() - begin, root.log_folder, probe,
-                                root.path / roots.CLONE / 'build/release/ctest.xml')
+                                root.path / roots.CLONE / 'build/release')
 
 
 def parse():
@@ -133,7 +130,7 @@ def run(args, progress):
                 entered.append(root)
         except (roots.RootError, OSError) as error:
             print(f'check systems: {name}: {error}', file=sys.stderr)
-            found.append(summary.read_release(name, {'root': 1}, 0, root.log_folder, '', ''))
+            found.append(summary.read_release(name, {'root': 1}, 0, root.log_folder))
         args.logs.mkdir(parents=True, exist_ok=True)
         summary.write(found, args.logs / 'systems.json')
     exchanged = exchange.check(entered, run_step, progress)

@@ -1,7 +1,8 @@
 """Cases of what summary.py must make of logs."""
 
-import tempfile
+import json
 import pathlib
+import tempfile
 
 import summary
 
@@ -17,12 +18,7 @@ a.f90:3:2: Warning: something else
     12 |  warning: is a word of a program here
 /srv/refrain/src/a.cc:12:5: warning: something [-Wsomething]
 """
-COVERAGE_LOG = """mpich: 623 functions declared, 620 wrapped, 600 recorded with every parameter (90 by hand)
-  Fortran entry points with a trampoline: 3304
-  MISSING: MPI_One is declared, and neither in spec/mpi/calls nor an exception
-  MISSING: MPIX_Two is declared, and neither in spec/mpi/calls nor an exception
-openmpi: 405 functions declared, 405 wrapped, 400 recorded with every parameter (90 by hand)
-"""
+FUNCTIONS = {'declared': 623, 'known': 620, 'forwarded': {'MPI_One': '', 'MPIX_Two': ''}}
 PROBE = 'g++ 14.2.0\nclang\nmpich 4.2.1\nopenmpi ..\nmpi4py 4.0.3\n'
 
 
@@ -30,9 +26,10 @@ def release():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / 'demo.log').write_text(DEMO_LOG, encoding='utf-8')
-        (folder / 'coverage.log').write_text(COVERAGE_LOG, encoding='utf-8')
+        (folder / 'generated/mpich').mkdir(parents=True)
+        (folder / 'generated/mpich/functions.json').write_text(json.dumps(FUNCTIONS), encoding='utf-8')
         (folder / 'ctest.xml').write_text(JUNIT, encoding='utf-8')
-        return summary.read_release('trixie', {'demo': 0, 'test': 8}, 90, folder, PROBE, folder / 'ctest.xml')
+        return summary.read_release('trixie', {'demo': 0, 'test': 8}, 90, folder, PROBE, folder)
 
 
 def cases():

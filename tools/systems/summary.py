@@ -10,8 +10,6 @@ COLUMNS = ('release', 'compilers', 'MPI', 'declared', 'known', 'forwarded', 'pas
            'warnings', 'minutes')
 WARNING = re.compile(r'^\S.*?(?::\d+(?::\d+)?)?: (?:warning|Warning): ', re.MULTILINE)
 LACKING = re.compile(r"^==> apt-get knows no package '([^']+)'", re.MULTILINE)
-COVERAGE = re.compile(r'(\w+): (\d+) functions declared, (\d+) wrapped')
-UNKNOWN = re.compile(r'  (MISSING|forwarded): MPIX?_\w+')
 
 
 def text_of(path):
@@ -37,15 +35,13 @@ def read_tests(junit):
     return found
 
 
-def read_coverage(text):
-    """{mpi: {'declared', 'known', 'forwarded'}} of what the target refrain_coverage prints."""
-    found, numbers = {}, {}
-    for line in text.splitlines():
-        match = COVERAGE.match(line)
-        if match:
-            numbers = found[match[1]] = {'declared': int(match[2]), 'known': int(match[3]), 'forwarded': 0}
-        elif UNKNOWN.match(line) and numbers:
-            numbers['forwarded'] += 1
+def read_functions(generated):
+    """{mpi: {'declared', 'known', 'forwarded'}} of the generator's functions.json of each MPI."""
+    found = {}
+    for path in sorted(pathlib.Path(generated).glob('*/functions.json')):
+        data = json.loads(path.read_text(encoding='utf-8'))
+        found[path.parent.name] = {'declared': data['declared'], 'known': data['known'],
+                                   'forwarded': len(data['forwarded'])}
     return found
 
 
@@ -61,14 +57,16 @@ def warnings_of(texts):
     return sorted(lines)
 
 
-def read_release(release, statuses, seconds, folder, probe, junit):
-    """One release as data. `statuses`: exit status of each step that ran."""
+def read_release(release, statuses, seconds, folder, probe='', build=''):
+    """One release as data. `statuses`: exit status of each step that ran; `folder`: their logs; `probe`: what
+    probe.sh printed; `build`: the build folder that was tested."""
     logs = {step: text_of(pathlib.Path(folder) / f'{step}.log') for step in statuses}
     versions = read_probe(probe)
-    coverage = read_coverage(text_of(pathlib.Path(folder) / 'coverage.log'))
+    functions = read_functions(pathlib.Path(build) / 'generated') if build else {}
     lacking = sorted({name for text in logs.values() for name in LACKING.findall(text)})
     data = {'release': release, 'steps': statuses, 'minutes': round(seconds / 60, 1), 'versions': versions,
-            'mpis': {m: coverage.get(m, {}) for m in MPIS if m in versions}, 'tests': read_tests(junit),
+            'mpis': {m: functions.get(m, {}) for m in MPIS if m in versions or m in functions},
+            'tests': read_tests(pathlib.Path(build) / 'ctest.xml'),
             'warnings': warnings_of(logs.values()), 'lacking': lacking}
     data['good'] = (all(s == 0 for s in statuses.values()) and not data['warnings']
                     and not data['tests']['failed'])
@@ -84,7 +82,7 @@ def rows_of(data):
     rows = []
     for mpi, numbers in data['mpis'].items():
         cells = [str(numbers.get(w, '-')) for w in ('declared', 'known', 'forwarded')]
-        rows.append([f'{mpi} {versions[mpi]}', *cells])
+        rows.append([f'{mpi} {versions.get(mpi, "")}'.strip(), *cells])
     if 'mpi4py' in versions:
         rows.append([f'mpi4py {versions["mpi4py"]}', '', '', ''])
     rows = rows or [['none', '', '', '']]
