@@ -59,7 +59,10 @@ int main(int argc, char** argv) {
     EXPECT(MPIX_Extra_half(3) == 1.5);
     EXPECT(MPIX_Extra_talk(4, "and more") == 4);
   }
-  if (argc > 1 && strcmp(argv[1], "die") == 0) MPI_Abort(MPI_COMM_WORLD, 9);
+  if (argc > 1 && strcmp(argv[1], "die") == 0) {
+    MPI_Barrier(MPI_COMM_WORLD);  // both have made all of their calls
+    MPI_Abort(MPI_COMM_WORLD, 9);
+  }
   MPI_Finalize();
   printf("rank %d of %d done\n", rank, size);
   return 0;
