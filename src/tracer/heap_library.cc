@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "tracer/heap_library.h"
