@@ -96,6 +96,8 @@ def main():
         return 1
     with open(options.output, "w") as f:
         f.write(HEAD % (len(functions), ", ".join('"%s"' % n for n in functions)))
+        # Some mpi.h make macros of functions that do next to nothing.
+        f.write("".join("#undef %s\n#undef P%s\n" % (name, name) for name in functions))
         for i, (name, (result, parameters)) in enumerate(functions.items()):
             call = "P%s(%s)" % (name, ", ".join(argument_names(parameters)))
             if name == "MPI_Finalize":
