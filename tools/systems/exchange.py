@@ -23,7 +23,7 @@ def script(mpi, folder):
     """Compares what was recorded with what the programs did, and asks for the version."""
     groups = ' '.join(f'--group {group}' for group in GROUPS)
     words = (f'--refrain {BUILD}/refrain --mpi {mpi} --programs {BUILD}/tests/programs/{mpi} '
-             f'--shim {BUILD}/tests/yield_shim.so --libraries {folder} {groups} --keep {folder}/kept')
+             f'--shim {BUILD}/tests/yield_shim.so --libraries {folder} {groups} --older-recorder --keep {folder}/kept')
     return (f'rm -rf {folder}/kept && python3 tests/compare.py {words} && '
             f'for trace in $(find {folder}/kept -name "*.rfn" | head -n 1); do '
             f'{BUILD}/refrain info "$trace" | grep -E "^  (mpi|built with) "; done')
