@@ -132,6 +132,14 @@ function(refrain_use_mpicc mpi mpicc words)
     refrain_leave_out(${mpi} "${library} is there, its mpi.h is not (looked in ${looked}): install its headers")
     return()
   endif()
+  # Open MPI 6 has its predefined objects in a library beside libmpi.so, and its wrapper names both.
+  set(beside)
+  if(mpi STREQUAL openmpi)
+    find_library(open_mpi NAMES open_mpi HINTS ${library_dirs} NO_DEFAULT_PATH NO_CACHE)
+    if(open_mpi AND "-lopen_mpi" IN_LIST words)
+      set(beside ${open_mpi})
+    endif()
+  endif()
   set(fortran)
   foreach(name ${fortran_names})
     find_library(fortran_library NAMES ${name} HINTS ${library_dirs} NO_CACHE)
@@ -144,6 +152,7 @@ function(refrain_use_mpicc mpi mpicc words)
   set(REFRAIN_MPICC_${mpi} ${mpicc} CACHE FILEPATH "Compiler wrapper of ${mpi}")
   set(REFRAIN_MPI_INCLUDES_${mpi} "${includes}" CACHE INTERNAL "")
   set(REFRAIN_MPI_LIBRARY_${mpi} ${library} CACHE INTERNAL "")
+  set(REFRAIN_MPI_LIBRARY_BESIDE_${mpi} "${beside}" CACHE INTERNAL "")
   set(REFRAIN_MPI_FORTRAN_LIBRARIES_${mpi} "${fortran}" CACHE INTERNAL "")
 endfunction()
 
@@ -294,7 +303,7 @@ function(refrain_link_mpi target mpi)
   endif()
   # Needed even where the recorder itself names no symbol of it: a program may open its MPI with dlopen.
   target_link_libraries(${target} PRIVATE -Wl,--no-as-needed ${REFRAIN_MPI_LIBRARY_${mpi}}
-                        -Wl,--as-needed ${CMAKE_DL_LIBS})
+                        ${REFRAIN_MPI_LIBRARY_BESIDE_${mpi}} -Wl,--as-needed ${CMAKE_DL_LIBS})
 endfunction()
 
 # -- coverage --
