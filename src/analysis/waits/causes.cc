@@ -1,58 +1,47 @@
-// Delays: for each wait, what the rank that was waited for did longer than the one that waited,
-// since the two synchronised last; and where that rank waited itself meanwhile, the cost goes on to
-// what those waits go back to. Waits are taken the last one first, so that all that a wait costs
-// others is known when its turn comes. D. Boehme et al., ICPP 2010, sections 3 and 4.
+// Causes: for each wait, what the path to the call that ended it has more of than the path to its
+// begin. The first is on the rank that was waited for, and goes on where that waited itself, so it
+// comes to those that are to blame in the end; the second is what the waiting rank did meanwhile.
+//
+// After the critical paths of D. Boehme et al. (IPDPS 2012); their delays (ICPP 2010) are shares of
+// what one rank did longer than the other since the two synchronised last, and are handed on to
+// what its own waits go back to. Where an interval holds waits that had passed when the delay
+// happened, such shares go to the wrong ranks; paths leave those waits out.
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <queue>
 #include <tuple>
 #include <unordered_map>
 
 #include "analysis/waits/backward.h"
+#include "analysis/waits/paths.h"
 
 namespace refrain::analysis::waits {
 namespace {
 
-// No interval is looked at further back than so many calls: one that never ends costs no more than
-// one that is long.
-constexpr int kMostCalls = 4096;
 constexpr WaitId kAhead = 4;
-constexpr PlaceId kEdge = UINT32_MAX;  // begin or end of a location
+// How many parts of paths are looked at: for all waits together, each by its length, and at least
+// and at most for one. So the time that it takes is that of the waits, however long paths are.
+constexpr double kBudget = 32e6, kLeastBudget = 64, kMostBudget = 1 << 20;
 
-using Stretch = std::pair<PlaceId, PlaceId>;  // from one call to the next; a call: itself twice
-
-struct Interval {
-  std::vector<std::pair<Stretch, uint64_t>> work;  // each stretch once, sorted
-  std::vector<std::pair<WaitId, uint64_t>> waits;
-  void clear() { work.clear(), waits.clear(); }
-  void sum_up() {
-    std::sort(work.begin(), work.end());
-    size_t kept = 0;
-    for (size_t i = 0; i < work.size(); ++i)
-      if (kept > 0 && work[kept - 1].first == work[i].first)
-        work[kept - 1].second += work[i].second;
-      else
-        work[kept++] = work[i];
-    work.resize(kept);
-  }
-};
-
-// Who pays, for which pattern.
+// Who pays, for which waiting.
 struct CostKey {
   Pattern pattern = Pattern::kAll;
   Rank rank = -1;
   Stretch stretch;
+  PlaceId place = 0;  // where it is waited
   bool operator==(const CostKey&) const = default;
   bool operator<(const CostKey& o) const {
-    return std::tie(pattern, rank, stretch) < std::tie(o.pattern, o.rank, o.stretch);
+    return std::tie(pattern, rank, stretch, place) <
+           std::tie(o.pattern, o.rank, o.stretch, o.place);
   }
 };
 struct CostHash {
   size_t operator()(const CostKey& k) const {
     const uint64_t who = static_cast<uint64_t>(k.rank) << 8 | static_cast<uint8_t>(k.pattern);
-    const uint64_t where = uint64_t{k.stretch.first} << 32 | k.stretch.second;
-    return IntegerHash()(IntegerHash()(who) ^ where);
+    const uint64_t where = uint64_t{k.stretch.from} << 32 | k.stretch.to;
+    return IntegerHash()(IntegerHash()(who ^ uint64_t{k.place} << 40) ^ where);
   }
 };
 struct Cost {
@@ -62,75 +51,80 @@ struct Cost {
 class Causes {
  public:
   Causes(Sweep& sweep, const Options& options, WaitStates& out)
-      : sweep_(sweep), log_(sweep.log()), options_(options), out_(out) {}
+      : sweep_(sweep),
+        log_(sweep.log()),
+        options_(options),
+        out_(out),
+        there_(sweep.log()),
+        here_(sweep.log()) {}
 
   void run() {
     choose();
+    for (const RankTime& time : out_.ranks) waited_ns_ += static_cast<double>(time.waiting_ns);
     for (WaitId id = log_.waits.size(); id-- > 0;) {
       fetch(id);
       distribute(id);
     }
-    std::vector<std::pair<CostKey, Cost>> costs;
-    costs_.for_each([&](const CostKey& key, const Cost& cost) { costs.emplace_back(key, cost); });
-    std::sort(costs.begin(), costs.end(),
+    costs_.for_each([&](const CostKey& key, const Cost& cost) { sorted_.emplace_back(key, cost); });
+    std::sort(sorted_.begin(), sorted_.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [key, cost] : costs) {
-      Delay delay;
-      name(delay, key.pattern, key.rank, key.stretch);
-      delay.short_term_ns = cost.short_term;
-      delay.long_term_ns = cost.long_term;
-      out_.delays.push_back(delay);
-    }
-    std::stable_sort(out_.delays.begin(), out_.delays.end(), [](const Delay& a, const Delay& b) {
-      return a.short_term_ns + a.long_term_ns > b.short_term_ns + b.long_term_ns;
-    });
+    put_delays();
+    put_causes();
+    put_culprits();
   }
 
  private:
-  void name(Delay& delay, Pattern pattern, Rank rank, Stretch stretch) const {
-    delay.pattern = pattern;
-    delay.rank = rank;
-    const auto put = [&](PlaceId place, DefinitionId& path, CallId& call) {
-      if (place == kEdge) return;
-      path = sweep_.places().place(place).path;
-      call = sweep_.places().place(place).call;
-    };
-    put(stretch.first, delay.from_path, delay.from_call);
-    put(stretch.second, delay.to_path, delay.to_call);
+  static void add(const Cost& cost, Delay& to) {
+    to.short_term_ns += cost.short_term;
+    to.long_term_ns += cost.long_term;
+  }
+  static double whole(const Delay& delay) { return delay.short_term_ns + delay.long_term_ns; }
+
+  void put_delays() {
+    const CostKey* last = nullptr;
+    for (const auto& [key, cost] : sorted_) {
+      const bool is_same = last != nullptr && last->pattern == key.pattern &&
+                           last->rank == key.rank && last->stretch == key.stretch;
+      if (!is_same) {
+        out_.delays.emplace_back().pattern = key.pattern;
+        put_stretch(sweep_, key.rank, key.stretch, out_.delays.back());
+      }
+      add(cost, out_.delays.back());
+      last = &key;
+    }
+    std::stable_sort(out_.delays.begin(), out_.delays.end(),
+                     [](const Delay& a, const Delay& b) { return whole(a) > whole(b); });
   }
 
-  Rank rank_of(const Node& node) const { return sweep_.location_names()[node.location].rank; }
-
-  // What a location did in [since, until), where `id` is the call that is under way or begins then.
-  void look_at(NodeId id, uint64_t since, uint64_t until, Interval& out) {
-    out.clear();
-    const auto part = [&](uint64_t from, uint64_t to) {
-      from = std::max(from, since);
-      to = std::min(to, until);
-      return to > from ? to - from : 0;
-    };
-    const auto add = [&](PlaceId from, PlaceId to, uint64_t ns) {
-      if (ns > 0) out.work.emplace_back(Stretch(from, to), ns);
-    };
-    Node node = log_.nodes.get(id);
-    for (int i = 0; i < kMostCalls; ++i) {
-      uint64_t waited = 0;
-      for (WaitId w = node.waits; w != kNoWait;) {
-        const Wait wait = log_.waits.get(w);
-        const uint64_t ns = part(wait.begin, wait.end);
-        if (ns > 0) out.waits.emplace_back(w, ns);
-        waited += ns;
-        w = wait.earlier;
+  void put_causes() {
+    std::map<std::pair<Pattern, PlaceId>, size_t> known;
+    for (const auto& [key, cost] : sorted_) {
+      const auto [at, is_new] = known.try_emplace({key.pattern, key.place}, out_.causes.size());
+      if (is_new) {
+        const auto& place = sweep_.places().place(key.place);
+        out_.causes.push_back({key.pattern, place.path, place.call, {}});
       }
-      const uint64_t inside = part(node.begin, node.end);
-      add(node.place, node.place, inside > waited ? inside - waited : 0);
-      if (node.begin <= since || node.previous == kNoNode) break;
-      const Node previous = log_.nodes.get(node.previous);
-      add(previous.place, node.place, part(previous.end, node.begin));
-      if (previous.end <= since) break;
-      node = previous;
+      Delay& largest = out_.causes[at->second].delay;
+      if (!is_new && cost.short_term + cost.long_term <= whole(largest)) continue;
+      largest = Delay();
+      largest.pattern = key.pattern;
+      put_stretch(sweep_, key.rank, key.stretch, largest);
+      add(cost, largest);
     }
-    out.sum_up();
+  }
+
+  void put_culprits() {
+    std::map<std::pair<Stretch, Rank>, Cost> sums;
+    for (const auto& [key, cost] : sorted_) {
+      if (key.rank < 0) continue;
+      Cost& sum = sums[{key.stretch, key.rank}];
+      sum.short_term += cost.short_term;
+      sum.long_term += cost.long_term;
+    }
+    std::vector<StretchCost> costs;
+    for (const auto& [key, cost] : sums)
+      costs.push_back({key.second, key.first, cost.short_term, cost.long_term});
+    find_culprits(sweep_, costs, out_);
   }
 
   // Asks the memory for what the waits after this one need.
@@ -142,49 +136,57 @@ class Causes {
       if (const Node* const at = log_.nodes.in_memory(node); at != nullptr) __builtin_prefetch(at);
   }
 
+  // Neighbours in the log often wait for the same call, whose path is then known.
   void distribute(WaitId id) {
     const Wait wait = log_.waits.get(id);
-    const auto own = static_cast<double>(wait.end - wait.begin);
-    if (wait.causer == kNoNode) return pay(id, wait, -1, {kEdge, kEdge}, 1);
-    const Node causer = log_.nodes.get(wait.causer);
-    const Rank rank = rank_of(causer);
-    look_at(wait.causer, wait.since_causer, wait.end, there_);
-    look_at(wait.waiter, wait.since_waiter, wait.begin, here_);
-    uint64_t excess = 0, waited = 0;
-    longer_.clear();
-    auto same = here_.work.begin();
-    for (const auto& [stretch, ns] : there_.work) {
-      while (same != here_.work.end() && same->first < stretch) ++same;
-      const bool is_same = same != here_.work.end() && same->first == stretch;
-      const uint64_t less = is_same ? same->second : 0;
-      if (ns <= less) continue;
-      longer_.emplace_back(stretch, ns - less);
-      excess += ns - less;
-    }
-    for (const auto& [w, ns] : there_.waits) waited += ns;
-    const auto whole = static_cast<double>(excess) + static_cast<double>(waited);
-    if (excess + waited == 0) return pay(id, wait, rank, {causer.place, causer.place}, 1);
-    for (const auto& [stretch, ns] : longer_)
-      pay(id, wait, rank, stretch, static_cast<double>(ns) / whole);
-    for (const auto& [w, ns] : there_.waits)
-      log_.waits.change(w).cost += (own + wait.cost) * static_cast<double>(ns) / whole;
+    if (wait.ns == 0) return;
+    const auto ns = static_cast<double>(wait.ns);
+    place_ = log_.nodes.get(wait.waiter).place;
+    if (wait.causer == kNoNode) return pay(wait, {}, ns);
+    if (!there_.begins_at(wait.causer, wait.end)) there_.start(wait.causer, wait.end);
+    here_.start(wait.waiter, wait.begin);
+    const double budget = kLeastBudget + kBudget * ns / std::max(waited_ns_, 1.0);
+    const std::vector<Share>& shares =
+        difference_.shares(there_, here_, static_cast<int>(std::min(budget, kMostBudget)));
+    const double of_ns = ns / static_cast<double>(wait.end - wait.begin);
+    if (shares.empty()) pay(wait, {}, ns);
+    for (const Share& share : shares) pay(wait, share.part, share.ns * of_ns);
+    if (const auto chosen = chosen_.find(id); chosen != chosen_.end())
+      explain(wait, shares, of_ns, out_.explained[chosen->second]);
   }
 
-  // `share` of what a wait costs goes back to this.
-  void pay(WaitId id, const Wait& wait, Rank rank, Stretch stretch, double share) {
-    Cost& cost = costs_[{wait.pattern, rank, stretch}];
-    const double short_term = static_cast<double>(wait.end - wait.begin) * share;
-    cost.short_term += short_term;
-    cost.long_term += wait.cost * share;
-    if (chosen_.empty()) return;
-    const auto chosen = chosen_.find(id);
-    if (chosen == chosen_.end()) return;
-    std::optional<Delay>& delay = out_.explained[chosen->second].delay;
-    if (delay && delay->short_term_ns >= short_term) return;
-    delay.emplace();
-    name(*delay, wait.pattern, rank, stretch);
-    delay->short_term_ns = short_term;
-    delay->long_term_ns = wait.cost * share;
+  Rank rank_of(const Node& node) const { return sweep_.location_names()[node.location].rank; }
+  Rank rank_of(const PathPart& part) const {
+    return part.node == kNoNode ? -1 : sweep_.location_names()[part.location].rank;
+  }
+
+  void pay(const Wait& wait, const PathPart& part, double ns) {
+    const Stretch stretch = part.node == kNoNode ? Stretch() : part.stretch;
+    Cost& cost = costs_[{wait.pattern, rank_of(part), stretch, place_}];
+    (part.is_direct ? cost.short_term : cost.long_term) += ns;
+    if (part.node == kNoNode) return;
+    Node& node = log_.nodes.change(part.node);
+    (part.stretch.is_call ? node.cost_in : node.cost_before) += static_cast<float>(ns);
+  }
+
+  // The stretch with the largest part of it.
+  void explain(const Wait& wait, const std::vector<Share>& shares, double of_ns,
+               Explained& out) const {
+    std::map<std::pair<Rank, Stretch>, Cost> sums;
+    for (const Share& share : shares) {
+      Cost& sum = sums[{rank_of(share.part), share.part.stretch}];
+      (share.part.is_direct ? sum.short_term : sum.long_term) += share.ns * of_ns;
+    }
+    for (const auto& [key, sum] : sums) {
+      if (out.delay &&
+          out.delay->short_term_ns + out.delay->long_term_ns >= sum.short_term + sum.long_term)
+        continue;
+      out.delay.emplace();
+      out.delay->pattern = wait.pattern;
+      put_stretch(sweep_, key.first, key.second, *out.delay);
+      out.delay->short_term_ns = sum.short_term;
+      out.delay->long_term_ns = sum.long_term;
+    }
   }
 
   bool is_asked_for(const Wait& wait) {
@@ -203,7 +205,8 @@ class Causes {
     std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> longest;
     for (WaitId id = 0; id < log_.waits.size(); ++id) {
       const Wait wait = log_.waits.get(id);
-      const uint64_t ns = wait.end - wait.begin;
+      const uint64_t ns = wait.ns;
+      if (ns == 0) continue;
       if (longest.size() >= options_.explain_count && ns <= longest.top().first) continue;
       if (!is_asked_for(wait)) continue;
       longest.emplace(ns, id);
@@ -232,7 +235,7 @@ class Causes {
     e.pattern = wait.pattern;
     e.begin_ns = node.begin;
     e.end_ns = node.end;
-    e.wait_ns = wait.end - wait.begin;
+    e.wait_ns = wait.ns;
     if (wait.causer == kNoNode) return e;
     const Node partner = log_.nodes.get(wait.causer);
     e.partner = rank_of(partner);
@@ -248,12 +251,27 @@ class Causes {
   WaitStates& out_;
   FlatMap<CostKey, Cost, CostHash> costs_;
   std::unordered_map<WaitId, size_t> chosen_;
+  std::vector<std::pair<CostKey, Cost>> sorted_;
+  double waited_ns_ = 0;  // by all
+  PlaceId place_ = 0;     // of the wait that is looked at
   // Of the wait that is looked at; kept for their memory.
-  Interval there_, here_;
-  std::vector<std::pair<Stretch, uint64_t>> longer_;
+  Path there_, here_;
+  Difference difference_;
 };
 
 }  // namespace
+
+void put_stretch(const Sweep& sweep, Rank rank, const Stretch& stretch, Delay& out) {
+  out.rank = rank;
+  out.is_call = stretch.is_call;
+  const auto put = [&](PlaceId place, DefinitionId& path, CallId& call) {
+    if (place == kEdge) return;
+    path = sweep.places().place(place).path;
+    call = sweep.places().place(place).call;
+  };
+  put(stretch.from, out.from_path, out.from_call);
+  put(stretch.to, out.to_path, out.to_call);
+}
 
 void find_causes(Sweep& sweep, const Options& options, WaitStates& out) {
   Causes(sweep, options, out).run();

@@ -1,9 +1,12 @@
 // Collectives that some ranks have entered and not all have left.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analysis/waits/messages.h"
@@ -31,6 +34,51 @@ struct LastEntry {
   void add(const LastEntry& other) { add(other.begin, other.node, other.ideal); }
 };
 
+// Members in the order of ranks, each of which needs those below it.
+class Members {
+ public:
+  void add(int64_t position, const LastEntry& entry) {
+    if (position < 0) return;
+    const auto at = static_cast<size_t>(position);
+    if (at >= entries_.size()) entries_.resize(at + 1);
+    entries_[at] = entry;
+    while (below_.size() <= entries_.size() && entries_[below_.size() - 1].count > 0) {
+      below_.push_back(below_.back());
+      below_.back().add(entries_[below_.size() - 2]);
+    }
+  }
+  // So many from the lowest on are there.
+  int64_t filled() const { return static_cast<int64_t>(below_.size()) - 1; }
+  // The last of those below `position` that are there.
+  LastEntry below(int64_t position) const {
+    if (position <= filled()) return below_[static_cast<size_t>(std::max<int64_t>(position, 0))];
+    LastEntry out = below_.back();
+    const size_t end = std::min(entries_.size(), static_cast<size_t>(position));
+    for (size_t i = below_.size() - 1; i < end; ++i)
+      if (entries_[i].count > 0) out.add(entries_[i]);
+    return out;
+  }
+
+  // Location `who` waits for all that are below `position`.
+  void hold(int64_t position, uint32_t who) {
+    held_.emplace_back(position, who);
+    std::push_heap(held_.begin(), held_.end(), std::greater<>());
+  }
+  // Those that wait no longer, one at a time.
+  bool take_free(uint32_t& who) {
+    if (held_.empty() || held_.front().first > filled()) return false;
+    std::pop_heap(held_.begin(), held_.end(), std::greater<>());
+    who = held_.back().second;
+    held_.pop_back();
+    return true;
+  }
+
+ private:
+  std::vector<LastEntry> entries_;                  // by position; those not there count 0
+  std::vector<LastEntry> below_ = {LastEntry()};    // by position, as far as all are there
+  std::vector<std::pair<int64_t, uint32_t>> held_;  // a heap
+};
+
 struct Instance {
   uint64_t number = 0;    // of all instances; also names the window that it makes
   uint64_t expected = 0;  // ranks of this world
@@ -38,12 +86,8 @@ struct Instance {
   LastEntry all, root, leaves;
   uint64_t leaves_expected = 0;
   bool has_left = false;
-  uint64_t first_end = 0;  // of the first rank to leave; blocking forms only
-  struct Member {
-    int64_t position = 0;
-    LastEntry entry;
-  };
-  std::vector<Member> members;             // of scans, and of files in the order of ranks
+  uint64_t first_end = 0;                  // of the first rank to leave; blocking forms only
+  Members members;                         // of scans, and of files in the order of ranks
   FlatMap<int64_t, LastEntry> neighbours;  // of neighbourhoods: by number in the communicator
   // Of files: somebody left, or completed it, before the last one was there.
   bool is_loose = false, is_completed_loosely = false;

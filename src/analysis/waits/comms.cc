@@ -1,6 +1,5 @@
 #include "analysis/waits/comms.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace refrain::analysis::waits {
@@ -31,28 +30,14 @@ CommView CommTable::view(DefinitionId definition, Rank me) {
 }
 
 CommKey CommTable::make_key(const Communicator& comm, bool is_self, Rank me) {
-  const auto add = [&](auto&& fill) {
-    members_.emplace_back();
-    fill(members_.back());
-    return static_cast<CommKey>(members_.size() - 1);
-  };
-  const auto put = [&](std::vector<bool>& set) {
-    set.resize(static_cast<size_t>(trace_.rank_count()));
-    const auto mark = [&](Rank r) {
-      if (r >= 0 && static_cast<size_t>(r) < set.size()) set[static_cast<size_t>(r)] = true;
-    };
-    for (uint64_t i = 0; i < comm.size(); ++i) mark(comm.member(static_cast<int64_t>(i)));
-    for (uint64_t i = 0; i < comm.remote_size(); ++i)
-      mark(comm.remote_member(static_cast<int64_t>(i)));
-  };
   if (comm.definition == kNoDefinition) {
-    if (!world_) world_ = add([](std::vector<bool>&) {});
+    if (!world_) world_ = keys_++;
     return *world_;
   }
   if (!comm.is_inter && !is_self) {
     const auto known = intra_.find(comm.definition);
     if (known != intra_.end()) return known->second;
-    return intra_[comm.definition] = add(put);
+    return intra_[comm.definition] = keys_++;
   }
   // Either side is known by its first rank; ids are the same on all members.
   std::pair<Rank, uint64_t> one(comm.member(0), comm.size());
@@ -62,14 +47,7 @@ CommKey CommTable::make_key(const Communicator& comm, bool is_self, Rank me) {
   const Sides sides(comm.id, one.first, other.first, one.second, other.second);
   const auto known = inter_.find(sides);
   if (known != inter_.end()) return known->second;
-  return inter_[sides] = add(put);
-}
-
-bool CommTable::has_member(CommKey key, Rank rank) const {
-  if (key >= members_.size()) return false;
-  const std::vector<bool>& set = members_[key];
-  return set.empty() ||
-         (rank >= 0 && static_cast<size_t>(rank) < set.size() && set[static_cast<size_t>(rank)]);
+  return inter_[sides] = keys_++;
 }
 
 }  // namespace refrain::analysis::waits

@@ -9,7 +9,6 @@
 #include <optional>
 #include <tuple>
 #include <unordered_map>
-#include <vector>
 
 #include "refrain/trace.h"
 
@@ -33,7 +32,6 @@ class CommTable {
   // kNoDefinition, and what is no communicator, stand for the world. A window or file stands for
   // its communicator.
   CommView view(DefinitionId definition, Rank me);
-  bool has_member(CommKey key, Rank rank) const;
 
  private:
   using Sides = std::tuple<int64_t, Rank, Rank, uint64_t, uint64_t>;
@@ -42,7 +40,7 @@ class CommTable {
   Trace trace_;
   std::unordered_map<DefinitionId, CommKey> intra_;
   std::map<Sides, CommKey> inter_;
-  std::vector<std::vector<bool>> members_;  // by key; empty: every rank of the world
+  CommKey keys_ = 0;  // that were given out
   std::optional<CommKey> world_;
   std::unordered_map<CommKey, uint64_t> sizes_;  // ranks of this world
 };

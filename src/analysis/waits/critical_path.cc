@@ -5,17 +5,12 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include "analysis/waits/backward.h"
+#include "analysis/waits/paths.h"
 
 namespace refrain::analysis::waits {
-namespace {
-
-constexpr PlaceId kEdge = UINT32_MAX;
-
-}  // namespace
-
 void find_critical_path(Sweep& sweep, WaitStates& out) {
   WaitLog& log = sweep.log();
   NodeId at = kNoNode;
@@ -25,47 +20,29 @@ void find_critical_path(Sweep& sweep, WaitStates& out) {
     const uint64_t end = log.nodes.get(last).end;
     if (at == kNoNode || end > time) at = last, time = end;
   }
-  std::map<std::tuple<Rank, PlaceId, PlaceId>, uint64_t> parts;
-  while (at != kNoNode) {
-    const Node node = log.nodes.get(at);
-    const Rank rank = sweep.location_names()[node.location].rank;
-    const auto spend = [&](PlaceId from, PlaceId to, uint64_t since) {
-      if (time <= since) return;
-      parts[{rank, from, to}] += time - since;
-      out.critical_ns += time - since;
-      time = since;
-    };
-    NodeId causer = kNoNode;
-    for (WaitId w = node.waits; w != kNoWait && causer == kNoNode;) {
-      const Wait wait = log.waits.get(w);  // the last to end comes first
-      // What a rank waited for cannot be later than that; a step is always back in the log.
-      if (wait.end <= time && wait.causer != kNoNode) {
-        spend(node.place, node.place, wait.end);
-        causer = wait.causer;
-      }
-      w = wait.earlier;
-    }
-    if (causer != kNoNode) {
-      at = causer;
-      continue;
-    }
-    spend(node.place, node.place, node.begin);
-    if (node.previous == kNoNode) break;
-    const Node previous = log.nodes.get(node.previous);
-    spend(previous.place, node.place, previous.end);
-    at = node.previous;
+  if (at == kNoNode) return;
+  std::map<std::pair<Rank, Stretch>, uint64_t> parts;
+  Path path(log);
+  path.start(at, time);
+  PathPart step;
+  while (path.next(step)) {
+    if (step.is_edge) continue;  // before the first call
+    const Rank rank = sweep.location_names()[step.location].rank;
+    parts[{rank, step.stretch}] += step.high - step.low;
+    out.critical_ns += step.high - step.low;
   }
   for (const auto& [key, ns] : parts) {
-    const auto& [rank, from, to] = key;
+    const auto& [rank, stretch] = key;
     CriticalPart part;
     part.rank = rank;
-    const auto put = [&](PlaceId place, DefinitionId& path, CallId& call) {
+    part.is_call = stretch.is_call;
+    const auto put = [&](PlaceId place, DefinitionId& at_path, CallId& call) {
       if (place == kEdge) return;
-      path = sweep.places().place(place).path;
+      at_path = sweep.places().place(place).path;
       call = sweep.places().place(place).call;
     };
-    put(from, part.from_path, part.from_call);
-    put(to, part.to_path, part.to_call);
+    put(stretch.from, part.from_path, part.from_call);
+    put(stretch.to, part.to_path, part.to_call);
     part.ns = ns;
     out.critical_path.push_back(part);
   }

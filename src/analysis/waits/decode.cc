@@ -72,8 +72,12 @@ Op& Decoder::op(const Signature& signature) {
   if (decode_collective(signature, name, op) || decode_file(signature, name, op) ||
       decode_other(signature, name, op) || decode_window(signature, name, op))
     return op;
-  decode_message(signature, name, op);
-  if (op.action == Action::kNothing) decode_completion(signature, name, op);
+  op.is_poll = (name == "Iprobe" || name == "Improbe") && !is_true(result(signature, "flag"));
+  if (!op.is_poll) decode_message(signature, name, op);
+  if (op.action == Action::kNothing) {
+    decode_completion(signature, name, op);
+    op.has_order = name == "Wait";
+  }
   return op;
 }
 
@@ -102,6 +106,14 @@ MessageEnd Decoder::end_of(const Signature& s, std::string_view peer, std::strin
   return out;
 }
 
+// 0 where the trace does not tell.
+uint64_t Decoder::bytes_of(const Signature& s, std::string_view count,
+                           std::string_view type) const {
+  const auto element = element_bytes(reader_.trace(), argument(s, type));
+  const int64_t n = argument(s, count).integer_or(0);
+  return element && n > 0 ? multiply(*element, static_cast<uint64_t>(n)) : 0;
+}
+
 // A call that received says what it received, where it did not ask for one certain message.
 void Decoder::take_status(const Signature& s, MessageEnd& end) {
   if (end.peer == kNobody || end.is_known()) return;
@@ -123,6 +135,7 @@ void Decoder::decode_message(const Signature& s, std::string_view name, Op& op) 
   if (is_send) {
     op.action = Action::kSend;
     op.send = end_of(s, "dest", "tag");
+    op.send.bytes = bytes_of(s, "count", "datatype");
     op.send.is_buffered = one_of("Bsend", "Ibsend", "Bsend_init");
     op.send.is_synchronous = one_of("Ssend", "Issend", "Ssend_init");
   } else if (is_receive) {
@@ -132,10 +145,11 @@ void Decoder::decode_message(const Signature& s, std::string_view name, Op& op) 
   } else if (one_of("Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace")) {
     op.action = Action::kSendReceive;
     op.send = end_of(s, "dest", "sendtag");
+    op.send.bytes = name.ends_with("_replace") ? bytes_of(s, "count", "datatype")
+                                               : bytes_of(s, "sendcount", "sendtype");
     op.receive = end_of(s, "source", "recvtag");
     if (!op.makes_request) take_status(s, op.receive);
   } else if (one_of("Probe", "Mprobe", "Improbe")) {
-    if (name == "Improbe" && !is_true(result(s, "flag"))) return;
     op.action = name == "Probe" ? Action::kProbe : Action::kMatchedProbe;
     op.receive = end_of(s, "source", "tag");
     take_status(s, op.receive);
@@ -146,6 +160,7 @@ void Decoder::decode_message(const Signature& s, std::string_view name, Op& op) 
     op.action = Action::kMatchedReceive;
     op.message_object = message.is_object() ? message.number : -1;
   }
+  op.has_order = !op.makes_request && op.action != Action::kSend;
   op.is_partitioned = one_of("Psend_init", "Precv_init");
   if (op.is_partitioned)
     op.partitions = static_cast<uint64_t>(argument(s, "partitions").integer_or(1));
@@ -192,6 +207,7 @@ void Decoder::decode_completion(const Signature& s, std::string_view name, Op& o
       many.for_each(note);
     else
       note(one);
+    op.is_poll = true;
   };
   const bool has_flag = s.find("flag") != nullptr;
   if (has_flag && !is_true(result(s, "flag"))) return all_in_vain();

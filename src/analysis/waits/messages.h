@@ -21,6 +21,8 @@ struct Message {
   uint64_t waited_ns = 0;
   uint64_t sent_ns = 0, posted_ns = 0;        // begin of the send, and of the receive
   uint64_t ideal_sent = 0, ideal_posted = 0;  // the same on the ideal network
+  uint64_t send_ended_ns = UINT64_MAX;        // when the sender could go on
+  uint64_t bytes = 0;
   Rank sender = kNobody, receiver = kNobody;
   CommKey comm = kNoComm;
   int64_t tag = 0;
@@ -30,6 +32,8 @@ struct Message {
   MessageId next_of_channel = kNoMessage, next_incoming = kNoMessage;  // of the receiver
   uint8_t users = 0;
   bool is_sent = false, is_posted = false, is_received = false, is_synchronous = false;
+  // Whether the send waits for its receive was up to the library, or never happens.
+  bool is_standard = false, is_buffered = false;
   bool is_taken = false;              // the channel has given it to a receive
   bool is_late_out_of_order = false;  // the receiver took one that was sent later, first
 };

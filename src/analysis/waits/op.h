@@ -45,6 +45,7 @@ struct MessageEnd {
   CommKey comm = kNoComm;
   bool is_buffered = false;
   bool is_synchronous = false;  // a send that does not complete before its receive is posted
+  uint64_t bytes = 0;           // of a send
   bool is_known() const { return peer != kAny && tag != kAny; }
 };
 
@@ -101,6 +102,8 @@ struct alignas(64) Op {
   bool is_persistent = false;  // ... and begins when that is started
   bool is_partitioned = false;
   bool makes_group = false;
+  bool is_poll = false;    // asked, and found nothing
+  bool has_order = false;  // waits for one certain message: it could have asked for another first
   CollectiveKind collective = CollectiveKind::kNxN;
   Role role = Role::kAll;
   EpochCall epoch = EpochCall::kNone;
@@ -168,6 +171,7 @@ class Decoder {
   CommView comm_of(const Signature& s, std::string_view parameter);
   MessageEnd end_of(const Signature& s, std::string_view peer, std::string_view tag);
   void take_status(const Signature& s, MessageEnd& end);
+  uint64_t bytes_of(const Signature& s, std::string_view count, std::string_view type) const;
   std::vector<Rank> listed(const std::vector<Rank>& from, const Value* list, bool keep) const;
 
   RankReader& reader_;

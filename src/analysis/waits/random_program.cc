@@ -127,7 +127,8 @@ ShapeWriter RandomProgram::message_shape(const char* name, const TrueMessage& m,
   const Rank me = sends ? m.sender : m.receiver, peer = sends ? m.receiver : m.sender;
   ShapeWriter s = begin_shape(name);
   const std::string_view n(name);
-  if (n != "MPI_Probe" && n != "MPI_Mprobe") s.none().integer(1).object(program.type);
+  if (n != "MPI_Probe" && n != "MPI_Mprobe")
+    s.none().integer(m.bytes == 0 ? 1 : static_cast<int64_t>(m.bytes / 4)).object(program.type);
   any_source ? s.constant("MPI_ANY_SOURCE") : s.integer(number(comm, me, peer));
   any_tag ? s.constant("MPI_ANY_TAG") : s.integer(m.tag);
   return std::move(s.object(side(comm, me)));
@@ -153,12 +154,14 @@ size_t RandomProgram::new_message(Rank from, Rank to, int comm, int64_t tag, siz
     posted.erase(posted.begin() + static_cast<std::ptrdiff_t>(i));
     TrueMessage& m = messages[p.message];
     m.sender = from;
+    m.bytes = 4 * (1 + pick(3));
     m.tag = tag;
     m.send_call = send_call;
     return p.message;
   }
   TrueMessage m;
   m.sender = from;
+  m.bytes = 4 * (1 + pick(3));
   m.receiver = to;
   m.comm = comm;
   m.tag = tag;
@@ -189,6 +192,7 @@ void RandomProgram::send_step() {
          begin, 0)
         .sends = {id};
   } else if (form == 1 && is_posted) {
+    m.is_synchronous = true;
     call(from, message_shape("MPI_Ssend", m, true, false, false), begin, posted).sends = {id};
   } else if (form == 1) {  // blocks until a receive that begins now
     const auto before = [&](size_t other) {
@@ -199,6 +203,7 @@ void RandomProgram::send_step() {
       call(from, message_shape("MPI_Send", m, true, false, false), begin, 0).sends = {id};
       return;
     }
+    m.is_synchronous = true;
     in_flight_.pop_back();
     const uint64_t receive = next_begin(to);
     m.post_call = m.done_call = count(to);

@@ -23,7 +23,8 @@ struct TrueMessage {
   size_t send_call = kNever, post_call = kNever, done_call = kNever;  // numbers on their ranks
   int64_t tag = 0;
   int comm = 0;
-  bool is_buffered = false, needs_receiver = false;
+  bool is_buffered = false, needs_receiver = false, is_synchronous = false;
+  uint64_t bytes = 0;
 };
 
 struct TrueCollective {

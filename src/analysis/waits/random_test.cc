@@ -11,7 +11,11 @@ using Sums = std::map<Key, uint64_t>;
 
 class Reference {
  public:
-  explicit Reference(const RandomProgram& p) : p_(p) {}
+  explicit Reference(const RandomProgram& p) : p_(p), send_ends_(p.messages.size(), UINT64_MAX) {
+    for (const auto& of_rank : p.calls)
+      for (const TrueCall& call : of_rank)
+        for (const size_t id : call.sends) send_ends_[id] = call.end;
+  }
 
   Sums sums() {
     for (size_t r = 0; r < p_.calls.size(); ++r)
@@ -31,13 +35,21 @@ class Reference {
     uint64_t time;
     Pattern pattern;
     std::pair<Rank, size_t> from;
+    bool is_possible = false;
   };
 
   const TrueCall& at(Rank r, size_t c) const { return p_.calls[static_cast<size_t>(r)][c]; }
   uint64_t sent(const TrueMessage& m) const { return at(m.sender, m.send_call).begin; }
   uint64_t posted(const TrueMessage& m) const { return at(m.receiver, m.post_call).begin; }
 
-  bool late_sender_in_wrong_order(const TrueMessage& m, size_t c) const {
+  // It waits for one message alone.
+  static bool has_order(const TrueCall& call) {
+    const std::string_view name = mpi::find_call(call.call)->name;
+    return name == "MPI_Recv" || name == "MPI_Probe" || name == "MPI_Mprobe" ||
+           name == "MPI_Mrecv" || name == "MPI_Wait";
+  }
+  bool late_sender_in_wrong_order(const TrueMessage& m, Rank r, size_t c) const {
+    if (!has_order(at(r, c))) return false;
     for (const TrueMessage& o : p_.messages)
       if (&o != &m && o.receiver == m.receiver && o.send_call != kNever && sent(o) < sent(m) &&
           (o.done_call == kNever || o.done_call > c))
@@ -46,17 +58,29 @@ class Reference {
   }
   bool late_receiver_in_wrong_order(const TrueMessage& m) const {
     for (const TrueMessage& o : p_.messages)
-      if (&o != &m && o.receiver == m.receiver && o.send_call != kNever &&
-          o.post_call < m.post_call && sent(o) > sent(m) && sent(o) <= posted(m))
+      if (&o != &m && o.receiver == m.receiver && o.send_call != kNever && o.done_call != kNever &&
+          o.done_call < m.post_call && sent(o) > sent(m) && has_order(at(o.receiver, o.done_call)))
         return true;
     return false;
   }
+  // By `now`, a send of as much had ended before its receive was there.
+  bool was_eager(const TrueMessage& m, uint64_t now) const {
+    if (m.is_synchronous) return false;
+    for (size_t id = 0; id < p_.messages.size(); ++id) {
+      const TrueMessage& o = p_.messages[id];
+      if (o.comm == m.comm && o.bytes >= m.bytes && !o.is_synchronous && !o.is_buffered &&
+          o.send_call != kNever && o.post_call != kNever && send_ends_[id] < posted(o) &&
+          posted(o) <= now)
+        return true;
+    }
+    return false;
+  }
 
-  void add_receive(const TrueMessage& m, size_t c, std::vector<Release>& out) const {
-    out.push_back(
-        {sent(m),
-         late_sender_in_wrong_order(m, c) ? Pattern::kLateSenderWrongOrder : Pattern::kLateSender,
-         {m.sender, m.send_call}});
+  void add_receive(const TrueMessage& m, Rank r, size_t c, std::vector<Release>& out) const {
+    out.push_back({sent(m),
+                   late_sender_in_wrong_order(m, r, c) ? Pattern::kLateSenderWrongOrder
+                                                       : Pattern::kLateSender,
+                   {m.sender, m.send_call}});
   }
 
   // Whether a rank was over with it before the last one came: 5 % of a call may be an error of
@@ -111,17 +135,18 @@ class Reference {
     const TrueCall& call = at(r, c);
     std::vector<Release> out;
     all_needed_.clear();
-    for (const size_t id : call.receives) add_receive(p_.messages[id], c, out);
-    if (call.probed != kNever) add_receive(p_.messages[call.probed], c, out);
+    for (const size_t id : call.receives) add_receive(p_.messages[id], r, c, out);
+    if (call.probed != kNever) add_receive(p_.messages[call.probed], r, c, out);
     for (const size_t id : call.sends) {
       const TrueMessage& m = p_.messages[id];
       if (m.post_call == kNever || posted(m) <= call.begin || posted(m) > call.end ||
-          posted(m) <= sent(m))
+          posted(m) <= sent(m) || m.is_buffered || was_eager(m, call.end))
         continue;
       out.push_back({posted(m),
                      late_receiver_in_wrong_order(m) ? Pattern::kLateReceiverWrongOrder
                                                      : Pattern::kLateReceiver,
-                     {m.receiver, m.post_call}});
+                     {m.receiver, m.post_call},
+                     !m.is_synchronous});
     }
     for (const size_t id : call.collectives) add_collective(p_.collectives[id], r, out);
     for (const TrueEpoch& e : p_.epochs) {
@@ -132,16 +157,31 @@ class Reference {
         out.push_back(
             {at(e.origin, e.complete).begin, Pattern::kEarlyWait, {e.origin, e.complete}});
     }
-    for (const Release& release : out) all_needed_.push_back(release.from);
     for (const TrueLock& lock : p_.locks)
       if (lock.origin == r && (c == lock.lock_call || c == lock.unlock_call)) {
         if (c == lock.unlock_call && holder(lock, at(r, lock.lock_call)) != 0) continue;
         if (const uint64_t end = holder(lock, call); end != 0)
           out.push_back({end, Pattern::kLockContention, {r, c}});
       }
-    std::stable_sort(out.begin(), out.end(),
-                     [](const Release& a, const Release& b) { return a.time < b.time; });
+    const Release* chosen = last_of(out, call);
+    for (const Release& release : out)
+      if (release.pattern != Pattern::kLockContention &&
+          (!release.is_possible || (chosen != nullptr && chosen->is_possible)))
+        all_needed_.push_back(release.from);
     return out;
+  }
+
+  // What the call waited for: the last, where a send that could have waited counts only if nothing
+  // else fits, or the call ended nearer to its receive than to what else fits.
+  static const Release* last_of(const std::vector<Release>& all, const TrueCall& call) {
+    const Release *sure = nullptr, *possible = nullptr;
+    for (const Release& release : all) {
+      const Release*& last = release.is_possible ? possible : sure;
+      if (last == nullptr || release.time > last->time) last = &release;
+    }
+    if (possible == nullptr || (sure != nullptr && sure->time >= possible->time)) return sure;
+    if (sure == nullptr || sure->time <= call.begin) return possible;
+    return call.end - possible->time < possible->time - sure->time ? possible : sure;
   }
 
   // When the last other rank that had the lock gave it back during this call; 0: none did.
@@ -164,10 +204,10 @@ class Reference {
   void judge(Rank r, size_t c) {
     const TrueCall& call = at(r, c);
     uint64_t from = call.begin;
-    for (const Release& release : releases(r, c)) {
-      const uint64_t to = std::min(release.time, call.end);
-      if (to <= from) continue;
-      add(release.pattern, r, call, to - from);
+    const std::vector<Release> all = releases(r, c);
+    if (const Release* release = last_of(all, call); release != nullptr) {
+      const uint64_t to = std::max(from, std::min(release->time, call.end));
+      add(release->pattern, r, call, to - from);
       from = to;
     }
     for (const size_t id : call.in_vain) {
@@ -204,6 +244,7 @@ class Reference {
   }
 
   const RandomProgram& p_;
+  std::vector<uint64_t> send_ends_;  // by message
   Sums sums_;
   mutable std::vector<std::pair<Rank, size_t>> all_needed_;
   std::map<std::pair<Rank, size_t>, int64_t> ideal_;

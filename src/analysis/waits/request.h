@@ -30,6 +30,7 @@ struct Request {
   bool is_active = false, is_collective = false;
   InstanceKey instance;
   uint64_t persistent_stream = 0, starts = 0;
+  uint32_t poll = 0;  // of the location that asked for it in vain; 0: none did
 };
 
 }  // namespace refrain::analysis::waits

@@ -14,6 +14,9 @@
 namespace refrain::analysis::waits {
 namespace {
 
+// Calls further apart do something between them.
+constexpr uint64_t kPollGapNs = 10'000;
+
 // So many lines of the cache.
 void fetch(const void* at, int lines) {
   for (int i = 0; i < lines; ++i) __builtin_prefetch(static_cast<const char*>(at) + 64 * i);
@@ -36,7 +39,6 @@ void Sweep::run() {
   ranks_.resize(ranks);
   is_here_.resize(ranks);
   rank_times_.resize(ranks);
-  synchronisations_.resize(ranks);
   for (size_t r = 0; r < ranks; ++r) {
     RankState& rank = ranks_[r];
     for (const Location& where : trace_.locations(static_cast<Rank>(r))) {
@@ -143,17 +145,7 @@ void Sweep::begin(uint32_t location) {
   LocationState& l = locations_[location];
   measure_begin(l);
   const Op& op = *l.current.op;
-  l.node = kNoNode;
-  if (op.action != Action::kNothing) {
-    Node node;
-    node.seq = l.current.seq;
-    node.begin = l.begin;
-    node.end = l.end;
-    node.previous = l.last_node;
-    node.location = location;
-    node.place = op.place;
-    l.node = l.last_node = log_.nodes.append(node);
-  }
+  append_node(location);
   switch (op.action) {
     case Action::kSend:
     case Action::kReceive:
@@ -174,12 +166,39 @@ void Sweep::begin(uint32_t location) {
   events_.push(l.end, EventKind::kEnd, location);
 }
 
+// A loop that asks for a message in vain, and does nothing else, is one node, or the log would be
+// full of its calls.
+void Sweep::append_node(uint32_t location) {
+  LocationState& l = locations_[location];
+  const Op& op = *l.current.op;
+  if (op.is_poll && l.last_is_poll && l.last_place == op.place && l.last_node != kNoNode &&
+      l.begin - l.end_of_last <= kPollGapNs) {
+    l.node = l.last_node;
+    return;
+  }
+  RankState& rank = rank_of(l);
+  const NodeId before = l.last_node != kNoNode ? l.last_node : rank.last_node;
+  Node node;
+  node.seq = l.current.seq;
+  node.begin = l.begin;
+  node.end = l.end;
+  node.location = location;
+  node.place = op.place;
+  const NodeId id = log_.nodes.size();
+  if (before != kNoNode && id - before <= UINT32_MAX)
+    node.back = static_cast<uint32_t>(id - before);
+  l.node = l.last_node = rank.last_node = log_.nodes.append(node);
+  l.last_place = op.place;
+  l.last_is_poll = op.is_poll;
+  l.polled_ns = 0;
+}
+
 void Sweep::end(uint32_t location) {
   LocationState& l = locations_[location];
   releases_.clear();
   received_.clear();
   sent_.clear();
-  ideal_ = l.ideal;
+  ideal_ = 0;
   has_completion_ = in_vain_ = false;
   const Op& op = *l.current.op;
   l.calls->prefetch();
@@ -260,7 +279,7 @@ void Sweep::finish(uint32_t location) {
   emit(l);
   if (!l.has_finished) l.ideal = std::max(l.ideal, ideal_);
   Op& op = *l.current.op;
-  if (l.node != kNoNode) log_.nodes.change(l.node).end = l.end;
+  end_node(l);
   if (options_.observer != nullptr) tell_completed(l);
   drop_messages(l);
   if (op.action == Action::kComplete || op.action == Action::kFree)
@@ -271,51 +290,6 @@ void Sweep::finish(uint32_t location) {
   l.gave_up = false;
   measure_end(l);
   advance(location);
-}
-
-// A call that waited for several things waited for each from the one before it on: the parts add up
-// to the time until the last one.
-void Sweep::emit(LocationState& l) {
-  if (releases_.size() > 1) std::stable_sort(releases_.begin(), releases_.end());
-  uint64_t from = l.begin;
-  for (const Release& release : releases_) {
-    const uint64_t to = std::min(release.time, l.end);
-    if (to <= from) continue;
-    add_wait(l, release, from, to);
-    from = to;
-  }
-  if (has_completion_ && l.end > std::max(first_left_, from))
-    add_severity(l, completion_, l.end - std::max(first_left_, from));
-  if (in_vain_ && l.end > l.begin) {
-    counts_.unassigned_ns += l.end - l.begin;
-    rank_times_[static_cast<size_t>(l.rank)].waiting_ns += l.end - l.begin;
-    add_severity(l, in_vain_pattern_, l.end - l.begin);
-    tell_wait(l, l.begin, l.end);
-  }
-}
-
-void Sweep::add_wait(LocationState& l, const Release& release, uint64_t from, uint64_t to) {
-  ++counts_.waits;
-  rank_times_[static_cast<size_t>(l.rank)].waiting_ns += to - from;
-  add_severity(l, release.pattern, to - from);
-  tell_wait(l, from, to);
-  Wait wait;
-  wait.waiter = l.node;
-  wait.causer = release.node;
-  wait.begin = from;
-  wait.end = to;
-  wait.pattern = release.pattern;
-  if (release.node != kNoNode) {
-    const Rank other = names_[log_.nodes.get(release.node).location].rank;
-    const auto since = synchronisations_.last(l.rank, other, from, comms_);
-    wait.since_waiter = since.a;
-    wait.since_causer = since.b;
-  } else {
-    counts_.unassigned_ns += to - from;
-  }
-  Node& node = log_.nodes.change(l.node);
-  wait.earlier = node.waits;
-  node.waits = log_.waits.append(wait);
 }
 
 void Sweep::add_severity(const LocationState& l, Pattern pattern, uint64_t ns) {

@@ -12,7 +12,6 @@
 #include "analysis/waits/event_queue.h"
 #include "analysis/waits/look_ahead.h"
 #include "analysis/waits/messages.h"
-#include "analysis/waits/synchronisations.h"
 #include "analysis/waits/wait_log.h"
 #include "analysis/waits/wait_states.h"
 
@@ -32,6 +31,7 @@ class Sweep {
   WaitLog& log() { return log_; }
   const Decoder::Places& places() const { return places_; }
   const std::vector<LocationName>& location_names() const { return names_; }
+  size_t rank_count() const { return ranks_.size(); }
   // The last node of each location.
   std::vector<NodeId> last_nodes() const;
   void fill(WaitStates& out) const;
@@ -59,8 +59,8 @@ class Sweep {
     std::unique_ptr<RankReader> reader;
     std::unique_ptr<Decoder> decoder;
     MessageId first_incoming = kNoMessage, last_incoming = kNoMessage;  // in the order of sends
-    uint64_t newest_sent = 0;  // of the messages that it has posted receives for
-    bool has_matched = false;
+    uint64_t newest_waited = 0;  // when the newest message was sent that a call was for alone
+    NodeId last_node = kNoNode;  // of any thread
     std::unordered_map<int64_t, MessageId> matched;     // by message object: what MPI_Mprobe took
     std::unordered_map<CommKey, uint64_t> collectives;  // how many so far
     std::unordered_map<CommKey, uint64_t> persistent_made;  // the same, persistent ones
@@ -69,6 +69,13 @@ class Sweep {
     std::unordered_map<uint64_t, Epoch> epochs;
     std::unordered_map<int64_t, File> files;            // by file#N
     std::unordered_map<CommKey, uint64_t> opens, made;  // how many so far
+  };
+  // Calls that asked in vain since what they asked for was last found.
+  struct Poll {
+    uint32_t serial = 0;
+    bool is_open = false, is_probe = false;
+    NodeId node = kNoNode;  // the first of them
+    uint64_t begin = 0, ns = 0;
   };
   struct LocationState {
     std::unique_ptr<LookAhead> calls;
@@ -82,6 +89,11 @@ class Sweep {
     uint64_t useful = 0, ideal = 0;
     uint64_t finish_ns = 0, ideal_finish = 0;
     NodeId node = kNoNode, last_node = kNoNode;
+    PlaceId last_place = 0;
+    bool last_is_poll = false;
+    uint64_t polled_ns = 0;  // in the calls that are one node
+    uint64_t work_end = 0;   // of the last call that did not ask in vain
+    Poll poll;
     MessageId send = kNoMessage, receive = kNoMessage;  // of a blocking call
     bool has_begun = false, is_held = false, gave_up = false;
     bool has_finished = false;  // MPI_Finalize
@@ -105,7 +117,8 @@ class Sweep {
     uint64_t time = 0;
     Pattern pattern = Pattern::kAll;
     NodeId node = kNoNode;
-    bool operator<(const Release& o) const { return time < o.time; }
+    uint64_t ideal = 0;        // the same on the ideal network
+    bool is_possible = false;  // perhaps it could: a send that the library may have kept or not
   };
 
   // sweep.cc
@@ -121,7 +134,13 @@ class Sweep {
   void end_patience();
   void wake(uint32_t location);
   void emit(LocationState& l);
-  void add_wait(LocationState& l, const Release& release, uint64_t from, uint64_t to);
+  void append_node(uint32_t location);
+  void end_node(LocationState& l);
+  const Release* choose(const LocationState& l);
+  void log_wait(LocationState& l, Wait wait, bool is_on_path);
+  void log_hidden(LocationState& l, uint64_t from);
+  bool ends_poll(LocationState& l) const;
+  void note_poll(LocationState& l);
   static void add_severity(const LocationState& l, Pattern pattern, uint64_t ns);
 
   // sweep_messages.cc
@@ -144,8 +163,9 @@ class Sweep {
   void collect_receive(MessageId id);
   void mark_received(LocationState& l);
   void drop_messages(LocationState& l);
+  void note_eager(const Message& message);
+  bool was_eager(const Message& message) const;
   void finish_request(LocationState& l, RequestUse& use);
-  bool is_wrong_order(const LocationState& l, const Message& message);
 
   // sweep_observer.cc
   SeenCall seen(NodeId id);
@@ -161,8 +181,9 @@ class Sweep {
   bool collect_collective(uint32_t location, const InstanceKey& key, const Op& op, bool blocking);
   void leave(LocationState& l, const InstanceKey& key, const Op& op, bool blocking);
 
+  static Pattern pattern_of(CollectiveKind kind);
+  bool find_needed(const Instance& instance, const Op& op, LastEntry& needed);
   void take_part(uint32_t location, const InstanceKey& key);
-  LastEntry lower_ranks(const Instance& instance, const Op& op) const;
   void release(const LocationState& l, const LastEntry& needed, Pattern pattern);
 
   // sweep_others.cc
@@ -170,7 +191,6 @@ class Sweep {
   void begin_file(uint32_t location);
   bool collect_file(uint32_t location, Instance& instance, const Op& op, bool blocking);
   bool collect_neighbours(const Instance& instance, const Op& op, LastEntry& needed);
-  void leave_neighbours(const LocationState& l, const Instance& instance, const Op& op);
   void sources_of(const Op& op);
 
   // sweep_windows.cc
@@ -200,7 +220,7 @@ class Sweep {
   WaitLog log_;
   MessageTable messages_;
   InstanceTable instances_;
-  Synchronisations synchronisations_;
+  std::vector<uint64_t> eager_;  // by communicator: 1 + bytes of the largest send that did not wait
   Topologies topologies_;
   std::vector<RankState> ranks_;
   std::vector<uint8_t> is_here_;  // by rank
@@ -214,7 +234,7 @@ class Sweep {
   // What the call that ends now waited for; scratch.
   std::vector<Release> releases_;
   std::vector<MessageId> received_;
-  std::vector<MessageId> sent_;   // that had to wait for their receives
+  std::vector<MessageId> sent_;   // that may have had to wait for their receives
   std::vector<int64_t> sources_;  // ranks of a neighbourhood
   uint64_t ideal_ = 0;
   bool has_completion_ = false;

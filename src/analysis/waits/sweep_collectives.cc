@@ -13,7 +13,9 @@ bool is_for_all(CollectiveKind kind) {
          kind == CollectiveKind::kWindow || kind == CollectiveKind::kFence;
 }
 
-Pattern wait_pattern(CollectiveKind kind) {
+}  // namespace
+
+Pattern Sweep::pattern_of(CollectiveKind kind) {
   switch (kind) {
     case CollectiveKind::kBarrier: return Pattern::kWaitAtBarrier;
     case CollectiveKind::kToRoot: return Pattern::kEarlyReduce;
@@ -29,8 +31,6 @@ Pattern wait_pattern(CollectiveKind kind) {
   }
   return Pattern::kWaitAtNxN;
 }
-
-}  // namespace
 
 // Which collective this is: calls of a communicator happen in the same order on all its members.
 InstanceKey Sweep::next_instance(RankState& rank, const Op& op, uint64_t window) {
@@ -102,10 +102,9 @@ void Sweep::enter(uint32_t location, const InstanceKey& key, const Op& op) {
   if (op.role == Role::kLeaf) add(instance->leaves);
   if (op.collective == CollectiveKind::kScan || op.other == OtherCall::kOrdered ||
       op.other == OtherCall::kOrderedBegin) {
-    Instance::Member member;
-    member.position = op.comm.comm.me;
-    add(member.entry);
-    instance->members.push_back(member);
+    LastEntry entry;
+    add(entry);
+    instance->members.add(op.comm.comm.me, entry);
   }
   if (op.collective == CollectiveKind::kNeighbours) {
     LastEntry entry;
@@ -113,11 +112,6 @@ void Sweep::enter(uint32_t location, const InstanceKey& key, const Op& op) {
     instances_.add_neighbour(*instance, op.comm.comm.me, entry);
     counts_.unknown_topologies += topologies_.knows(op.comm.key) ? 0 : 1;
   }
-  synchronisations_.member(l.rank, key.comm);
-  const bool binds_all =
-      is_for_all(op.collective) || (op.collective == CollectiveKind::kFile && !instance->is_loose);
-  if (binds_all && instance->all.count >= instance->expected)
-    synchronisations_.all(key.comm, instance->all.begin);
   // Whom this entry does not help stays asleep: n ranks that wait would look n times each.
   const bool is_last = instance->all.count >= instance->expected;
   const bool waits_for_root =
@@ -125,6 +119,28 @@ void Sweep::enter(uint32_t location, const InstanceKey& key, const Op& op) {
   if (!is_last && (is_for_all(op.collective) || waits_for_root)) return;
   for (const uint32_t held : instance->held) wake(held);
   instance->held.clear();
+  for (uint32_t held = 0; instance->members.take_free(held);) wake(held);
+}
+
+// The last of those that a rank needs before it can leave. False: not all of them are there.
+bool Sweep::find_needed(const Instance& instance, const Op& op, LastEntry& needed) {
+  if (is_for_all(op.collective)) {
+    needed = instance.all;
+    return needed.count >= instance.expected;
+  }
+  if (op.collective == CollectiveKind::kToRoot && op.role == Role::kRoot) {
+    needed = instance.leaves;
+    return needed.count >= instance.leaves_expected;
+  }
+  if (op.collective == CollectiveKind::kFromRoot && op.role == Role::kLeaf) {
+    needed = instance.root;
+    return needed.count > 0;
+  }
+  if (op.collective == CollectiveKind::kScan) {
+    needed = instance.members.below(op.comm.comm.me);
+    return needed.count >= static_cast<uint64_t>(std::max<int64_t>(op.comm.comm.me, 0));
+  }
+  return op.collective != CollectiveKind::kNeighbours || collect_neighbours(instance, op, needed);
 }
 
 // False: somebody that it needs is not there yet, and the location is to be woken.
@@ -136,28 +152,16 @@ bool Sweep::collect_collective(uint32_t location, const InstanceKey& key, const 
   if (op.collective == CollectiveKind::kFile)
     return collect_file(location, *instance, op, blocking);
   LastEntry needed;
-  bool ready = true;
-  if (is_for_all(op.collective)) {
-    needed = instance->all;
-    ready = needed.count >= instance->expected;
-  } else if (op.collective == CollectiveKind::kToRoot && op.role == Role::kRoot) {
-    needed = instance->leaves;
-    ready = needed.count >= instance->leaves_expected;
-  } else if (op.collective == CollectiveKind::kFromRoot && op.role == Role::kLeaf) {
-    needed = instance->root;
-    ready = needed.count > 0;
-  } else if (op.collective == CollectiveKind::kScan) {
-    needed = lower_ranks(*instance, op);
-    ready = needed.count >= static_cast<uint64_t>(std::max<int64_t>(op.comm.comm.me, 0));
-  } else if (op.collective == CollectiveKind::kNeighbours) {
-    ready = collect_neighbours(*instance, op, needed);
-  }
+  const bool ready = find_needed(*instance, op, needed);
   if (!ready && !l.gave_up) {
-    instance->held.push_back(location);
+    if (op.collective == CollectiveKind::kScan)
+      instance->members.hold(op.comm.comm.me, location);
+    else
+      instance->held.push_back(location);
     return false;
   }
   if (needed.count == 0) return true;
-  release(l, needed, wait_pattern(op.collective));
+  release(l, needed, pattern_of(op.collective));
   const bool has_completion =
       op.collective == CollectiveKind::kNxN || op.collective == CollectiveKind::kBarrier;
   if (blocking && has_completion && instance->has_left) {
@@ -169,18 +173,13 @@ bool Sweep::collect_collective(uint32_t location, const InstanceKey& key, const 
   return true;
 }
 
-LastEntry Sweep::lower_ranks(const Instance& instance, const Op& op) const {
-  LastEntry out;
-  for (const Instance::Member& member : instance.members)
-    if (member.position < op.comm.comm.me) out.add(member.entry);
-  return out;
-}
-
 void Sweep::release(const LocationState& l, const LastEntry& needed, Pattern pattern) {
   if (needed.count == 0) return;
   // Its own entry last: nobody to wait for.
-  if (needed.node != l.node) releases_.push_back({needed.begin, pattern, needed.node});
-  ideal_ = std::max(ideal_, needed.ideal);
+  if (needed.node != l.node)
+    releases_.push_back({needed.begin, pattern, needed.node, needed.ideal});
+  else
+    ideal_ = std::max(ideal_, needed.ideal);
 }
 
 void Sweep::leave(LocationState& l, const InstanceKey& key, const Op& op, bool blocking) {
@@ -190,21 +189,6 @@ void Sweep::leave(LocationState& l, const InstanceKey& key, const Op& op, bool b
     instance->has_left = true;
     instance->first_end = l.end;
   }
-  const bool one_way = op.role == Role::kLeaf || op.role == Role::kRoot;
-  if (one_way && instance->root.count > 0 && op.role == Role::kLeaf &&
-      instance->root.node != kNoNode) {
-    const Rank root = names_[log_.nodes.get(instance->root.node).location].rank;
-    if (op.collective == CollectiveKind::kFromRoot)
-      synchronisations_.pair(l.rank, std::max(l.begin, instance->root.begin), root,
-                             instance->root.begin);
-  }
-  if (op.collective == CollectiveKind::kToRoot && op.role == Role::kRoot &&
-      instance->leaves.node != kNoNode) {
-    const Rank last = names_[log_.nodes.get(instance->leaves.node).location].rank;
-    synchronisations_.pair(l.rank, std::max(l.begin, instance->leaves.begin), last,
-                           instance->leaves.begin);
-  }
-  if (op.collective == CollectiveKind::kNeighbours) leave_neighbours(l, *instance, op);
   if (op.other == OtherCall::kSplitBegin || op.other == OtherCall::kOrderedBegin) return;
   instances_.leave(key);
 }

@@ -30,6 +30,10 @@ MessageId Sweep::begin_send(uint32_t location, const MessageEnd& end, uint64_t p
   message.send_node = l.node;
   message.parts_left = parts;
   message.is_synchronous = end.is_synchronous;
+  message.is_buffered = end.is_buffered;
+  message.is_standard = !end.is_synchronous && !end.is_buffered && parts == 0;
+  message.bytes = end.bytes;
+  message.comm = end.comm;
   if (parts == 0) now_sent(location, message, key);
   messages_.use(id);  // of the receiver's list
   RankState& receiver = ranks_[static_cast<size_t>(end.peer)];
@@ -47,11 +51,6 @@ void Sweep::now_sent(uint32_t location, Message& message, const ChannelKey& key)
   message.sent_ns = l.begin;
   message.send_node = l.node;
   message.ideal_sent = l.ideal;
-  RankState& receiver = ranks_[static_cast<size_t>(message.receiver)];
-  if (message.is_posted) {
-    receiver.newest_sent = std::max(receiver.newest_sent, message.sent_ns);
-    receiver.has_matched = true;
-  }
   if (message.held != kNoLocation) {
     const uint32_t held = message.held;
     message.held = kNoLocation;
@@ -95,9 +94,8 @@ void Sweep::now_posted(uint32_t location, Message& message) {
     wake(held);
   }
   if (!message.is_sent) return;
-  message.is_late_out_of_order = rank.has_matched && rank.newest_sent > message.sent_ns;
-  rank.newest_sent = std::max(rank.newest_sent, message.sent_ns);
-  rank.has_matched = true;
+  message.is_late_out_of_order = rank.newest_waited > message.sent_ns;
+  if (message.is_standard && message.send_ended_ns < l.begin) note_eager(message);
 }
 
 // What a receive that asked for any message took, as the look ahead found it.
@@ -295,12 +293,20 @@ bool Sweep::collect_requests(uint32_t location) {
   return true;
 }
 
-// A test in vain: all of it was spent waiting, if what it asked for was not there at its end.
+// Whether what a test asks for in vain was not sent yet at its end.
 void Sweep::collect_in_vain(LocationState& l) {
   for (RequestUse& use : l.current.op->in_vain) {
     const Request* const request = request_of(rank_of(l), use);
     if (request == nullptr || !request->is_active) continue;
     const Op& op = *use.maker;
+    if (request->is_collective) {
+      const Instance* instance = instances_.find(request->instance);
+      LastEntry needed;
+      if (instance == nullptr || find_needed(*instance, op, needed)) continue;
+      in_vain_ = true;
+      in_vain_pattern_ = pattern_of(op.collective);
+      continue;
+    }
     const bool is_open = request->receive != kNoMessage
                              ? !messages_.at(request->receive).is_sent
                              : op.action == Action::kReceive && op.receive.peer != kNobody &&
@@ -314,8 +320,8 @@ void Sweep::collect_receive(MessageId id) {
   received_.push_back(id);
   const Message& message = messages_.at(id);
   if (!message.is_sent) return;
-  ideal_ = std::max(ideal_, message.ideal_sent);
-  releases_.push_back({message.sent_ns, Pattern::kLateSender, message.send_node});
+  releases_.push_back(
+      {message.sent_ns, Pattern::kLateSender, message.send_node, message.ideal_sent});
 }
 
 // A send that did not return before its receive was there.
@@ -324,18 +330,18 @@ void Sweep::collect_send(LocationState& l, MessageId id) {
   const Message& message = messages_.at(id);
   const bool is_late = message.is_sent && message.is_posted && message.posted_ns > l.begin &&
                        (message.posted_ns <= l.end || message.is_synchronous) &&
-                       message.posted_ns > message.sent_ns;
-  if (!is_late) return;
+                       message.posted_ns > message.sent_ns && !message.is_buffered;
+  if (!is_late || was_eager(message)) return;
   sent_.push_back(id);
-  ideal_ = std::max(ideal_, message.ideal_posted);
   releases_.push_back(
       {message.posted_ns,
        message.is_late_out_of_order ? Pattern::kLateReceiverWrongOrder : Pattern::kLateReceiver,
-       message.receive_node});
+       message.receive_node, message.ideal_posted, !message.is_synchronous});
 }
 
-// Tells which late senders were late because a message that was sent before theirs is left lying.
-// A probe receives nothing, but waits all the same.
+// Tells which late senders were late because a message that was sent before theirs is left lying,
+// which the call could have asked for: one that waits for a certain message. A probe receives
+// nothing, but waits all the same.
 void Sweep::mark_received(LocationState& l) {
   RankState& rank = rank_of(l);
   const Action action = l.current.op->action;
@@ -347,8 +353,11 @@ void Sweep::mark_received(LocationState& l) {
     rank.first_incoming = messages_.at(front).next_incoming;
     messages_.drop(front);
   }
+  if (!l.current.op->has_order) return;
   for (Release& release : releases_) {
-    if (release.pattern != Pattern::kLateSender || rank.first_incoming == kNoMessage) continue;
+    if (release.pattern != Pattern::kLateSender) continue;
+    rank.newest_waited = std::max(rank.newest_waited, release.time);
+    if (rank.first_incoming == kNoMessage) continue;
     const Message& oldest = messages_.at(rank.first_incoming);
     if (oldest.is_sent && oldest.sent_ns < release.time)
       release.pattern = Pattern::kLateSenderWrongOrder;
@@ -356,18 +365,7 @@ void Sweep::mark_received(LocationState& l) {
 }
 
 void Sweep::drop_messages(LocationState& l) {
-  const auto synchronise = [&](const Message& m) {
-    if (m.sender < 0 || m.sender == m.receiver || !m.is_sent) return;
-    const Rank other = m.receiver == l.rank ? m.sender : m.receiver;
-    const bool received = m.receiver == l.rank;
-    const uint64_t mine = received ? std::max(m.sent_ns, l.begin) : m.posted_ns;
-    synchronisations_.pair(l.rank, mine, other, received ? m.sent_ns : m.posted_ns);
-  };
-  for (const MessageId id : received_) synchronise(messages_.at(id));
-  if (l.send != kNoMessage) {
-    const Message& m = messages_.at(l.send);
-    if (m.is_posted && m.posted_ns > m.sent_ns && m.posted_ns <= l.end) synchronise(m);
-  }
+  if (l.send != kNoMessage) messages_.at(l.send).send_ended_ns = l.end;
   for (MessageId* id : {&l.send, &l.receive}) {
     if (*id != kNoMessage) messages_.drop(*id);
     *id = kNoMessage;
@@ -385,6 +383,7 @@ void Sweep::finish_request(LocationState& l, RequestUse& use) {
       messages_.at(request->receive).is_received = true;
       if (options_.observer != nullptr) messages_.use(request->receive);  // told at the end
     }
+    if (request->send != kNoMessage && !freed) messages_.at(request->send).send_ended_ns = l.end;
     for (MessageId* id : {&request->send, &request->receive}) {
       if (*id != kNoMessage) messages_.drop(*id);
       *id = kNoMessage;

@@ -71,7 +71,7 @@ bool Sweep::collect_file(uint32_t location, Instance& instance, const Op& op, bo
   if (!is_loose)
     release(l, instance.all, Pattern::kWaitAtCollectiveIo);
   else if (in_order)
-    release(l, lower_ranks(instance, op), Pattern::kWaitAtCollectiveIo);
+    release(l, instance.members.below(op.comm.comm.me), Pattern::kWaitAtCollectiveIo);
   return true;
 }
 
@@ -97,14 +97,6 @@ bool Sweep::collect_neighbours(const Instance& instance, const Op& op, LastEntry
       needed.add(*entry);
   }
   return ready;
-}
-
-void Sweep::leave_neighbours(const LocationState& l, const Instance& instance, const Op& op) {
-  sources_of(op);
-  for (const int64_t source : sources_)
-    if (const LastEntry* entry = instance.neighbours.find(source); entry != nullptr)
-      synchronisations_.pair(l.rank, std::max(l.begin, entry->begin), op.comm.comm.member(source),
-                             entry->begin);
 }
 
 }  // namespace refrain::analysis::waits

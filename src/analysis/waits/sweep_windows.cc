@@ -86,9 +86,10 @@ void Sweep::collect_window(uint32_t location) {
   const auto note = [&](MessageId id, Pattern pattern) {
     const Message& message = messages_.at(id);
     if (!message.is_sent) return;
-    ideal_ = std::max(ideal_, message.ideal_sent);
     if (message.sent_ns <= l.end)
-      releases_.push_back({message.sent_ns, pattern, message.send_node});
+      releases_.push_back({message.sent_ns, pattern, message.send_node, message.ideal_sent});
+    else
+      ideal_ = std::max(ideal_, message.ideal_sent);
   };
   if (op.epoch == EpochCall::kStart || op.epoch == EpochCall::kAccess ||
       op.epoch == EpochCall::kComplete)

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/waits/sweep.h"
 #include "analysis/waits/wait_states.h"
 #include "reader/test_trace.h"
 
@@ -99,12 +100,21 @@ class TestProgram {
   ShapeWriter barrier(uint32_t comm) const { return simple("MPI_Barrier", {comm}); }
 
   WaitStates analyse(const Options& options = {}) {
-    for (size_t r = 0; r < calls_.size(); ++r) builder_.group({static_cast<int64_t>(r)}, calls_[r]);
-    trace = std::make_unique<Trace>(builder_.open());
+    open();
     Source source(times_);
     Result<WaitStates> result = wait_states(*trace, source, options);
     EXPECT_TRUE(result.ok());
     return std::move(*result);
+  }
+
+  // visit(sweep), after the forward pass.
+  template <class Visit>
+  void sweep(const Options& options, Visit&& visit) {
+    open();
+    Source source(times_);
+    Sweep sweep(*trace, source, options);
+    sweep.run();
+    visit(sweep);
   }
 
   reader::TraceBuilder& builder() { return builder_; }
@@ -116,6 +126,11 @@ class TestProgram {
   std::unique_ptr<Trace> trace;
 
  private:
+  void open() {
+    for (size_t r = 0; r < calls_.size(); ++r) builder_.group({static_cast<int64_t>(r)}, calls_[r]);
+    trace = std::make_unique<Trace>(builder_.open());
+  }
+
   using Times = std::vector<std::pair<uint64_t, uint64_t>>;
 
   class Stream : public CallStream {

@@ -12,24 +12,34 @@ namespace refrain::analysis::waits {
 using WaitId = uint64_t;
 inline constexpr WaitId kNoWait = UINT64_MAX;
 
-// A call, in the order of begins over all locations.
+// A call, in the order of begins over all locations. Calls that ask in vain, one after the other at
+// one place, are one node, from the begin of the first to the end of the last.
 struct Node {
   uint64_t seq = 0;
   uint64_t begin = 0, end = 0;  // repaired
-  NodeId previous = kNoNode;    // of the same location
   WaitId waits = kNoWait;       // the last of its waits
   uint32_t location = 0;
   PlaceId place = 0;
+  uint32_t back = 0;  // so many nodes before this one is the location's previous one
+  // ns that it made others wait: the time before the call, and in it.
+  float cost_before = 0, cost_in = 0;
+  float between = 0;  // of several calls that are one node: the share of its time between them
 };
+
+// The call before, of the same location. A thread's first call follows its rank's last one.
+inline NodeId previous_of(NodeId id, const Node& node) {
+  return node.back == 0 ? kNoNode : id - node.back;
+}
 
 // A wait, in the order of ends. It ends when the causing call begins, or, for a lock, ends.
 struct Wait {
-  NodeId waiter = kNoNode;
+  NodeId waiter = kNoNode;  // the call that waits; of a poll, the first that asked in vain
   NodeId causer = kNoNode;  // kNoNode: not known
   uint64_t begin = 0, end = 0;
-  uint64_t since_waiter = 0, since_causer = 0;  // when the two ranks synchronised before
-  WaitId earlier = kNoWait;                     // of the same call
-  double cost = 0;                              // of other waits that go back to this one
+  // What was waited of that: of a poll the calls without the time between them. 0: no pattern, but
+  // the path of causes goes on at the causer.
+  uint64_t ns = 0;
+  WaitId earlier = kNoWait;  // of the same call
   Pattern pattern = Pattern::kAll;
 };
 

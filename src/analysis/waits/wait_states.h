@@ -55,15 +55,17 @@ struct Severity {
   uint64_t count = 0;
 };
 
-// What waits go back to: something that a rank did longer than those that waited for it. From one
-// MPI call to the next it is what is between them; where both are the same it is that call.
+// What waits go back to: something that a rank did longer than those that waited for it. It is the
+// time from one MPI call to the next, or, where is_call says so, one call: from and to are then the
+// same. They are also the same for the time from a call to its next one, in a loop.
 struct Delay {
   Pattern pattern = Pattern::kAll;  // of the waits
   Rank rank = 0;                    // -1: not known
   DefinitionId from_path = kNoDefinition, to_path = kNoDefinition;
-  CallId from_call = 0, to_call = 0;  // 0: begin or end of the rank
-  double short_term_ns = 0;           // waits that it caused itself
-  double long_term_ns = 0;            // ... and that those caused, further on
+  CallId from_call = 0, to_call = 0;  // 0: begin of the rank
+  bool is_call = false;
+  double short_term_ns = 0;  // waits for this rank
+  double long_term_ns = 0;   // waits for others, that waited for it
 };
 
 struct CriticalPart {
@@ -71,6 +73,26 @@ struct CriticalPart {
   DefinitionId from_path = kNoDefinition, to_path = kNoDefinition;
   CallId from_call = 0, to_call = 0;  // as in Delay
   uint64_t ns = 0;
+  bool is_call = false;
+};
+
+// The largest cause of the waiting in one pattern at one call path.
+struct Cause {
+  Pattern pattern = Pattern::kAll;
+  DefinitionId path = kNoDefinition;
+  CallId call = 0;
+  Delay delay;  // costs are those of this waiting
+};
+
+// What explains much of all waiting: a stretch in which a rank spends more time than others.
+struct Culprit {
+  Delay stretch;            // of all patterns together
+  double group_ns = 0;      // what the stretch costs on all ranks
+  uint64_t iterations = 0;  // how often it made others wait, of
+  uint64_t passes = 0;      // ... so many times that the rank went through it
+  double mean_ns = 0;       // that the rank spends in it each time, without waiting
+  double others_ns = 0;     // the same for ranks that are no culprits here
+  uint64_t others = 0;      // so many ranks
 };
 
 // Each a share of 1, and 0 where there is nothing to tell.
@@ -124,8 +146,11 @@ struct RankTime {
 };
 
 struct WaitStates {
-  std::vector<Severity> severities;         // by pattern, then by time, the longest first
-  std::vector<Delay> delays;                // by cost, the highest first
+  std::vector<Severity> severities;  // by pattern, then by time, the longest first
+  std::vector<Delay> delays;         // by cost, the highest first
+  std::vector<Cause> causes;         // by pattern and call path
+  // By stretch, what it costs on all ranks, then by rank. Empty where no stretch explains a tenth.
+  std::vector<Culprit> culprits;
   std::vector<CriticalPart> critical_path;  // by time, the longest first
   uint64_t critical_ns = 0;
   Efficiency efficiency;

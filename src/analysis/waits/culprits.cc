@@ -1,0 +1,165 @@
+// Culprits: the stretches that explain much of all waiting, with what tells them from others. The
+// log of calls is read once more for these stretches alone.
+
+#include <algorithm>
+
+#include "analysis/waits/backward.h"
+
+namespace refrain::analysis::waits {
+namespace {
+
+constexpr double kLeastShare = 0.1;      // of all waiting, for a stretch on all ranks
+constexpr double kLeastOfGroup = 0.1;    // of what it costs on its worst rank
+constexpr double kLeastOfTypical = 0.1;  // of what an iteration costs, to be counted
+constexpr size_t kMostCulprits = 16;
+
+struct Measured {
+  StretchCost cost;
+  std::vector<float> costs;  // of each time that it made others wait
+};
+
+// What ranks spend in one stretch.
+struct Group {
+  Stretch stretch;
+  double cost_ns = 0;
+  std::vector<Measured> culprits;
+  std::vector<double> ns;        // by rank
+  std::vector<uint64_t> passes;  // by rank
+};
+
+std::vector<Group> groups_of(const std::vector<StretchCost>& costs, double all_ns) {
+  std::vector<Group> out;
+  for (size_t i = 0; i < costs.size();) {
+    Group group;
+    group.stretch = costs[i].stretch;
+    for (; i < costs.size() && costs[i].stretch == group.stretch; ++i) {
+      group.cost_ns += costs[i].ns();
+      group.culprits.push_back({costs[i], {}});
+    }
+    if (group.cost_ns <= kLeastShare * all_ns) continue;
+    std::stable_sort(
+        group.culprits.begin(), group.culprits.end(),
+        [](const Measured& a, const Measured& b) { return a.cost.ns() > b.cost.ns(); });
+    const double least = kLeastOfGroup * group.culprits[0].cost.ns();
+    while (group.culprits.back().cost.ns() < least) group.culprits.pop_back();
+    if (group.culprits.size() > kMostCulprits) group.culprits.resize(kMostCulprits);
+    out.push_back(std::move(group));
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Group& a, const Group& b) { return a.cost_ns > b.cost_ns; });
+  return out;
+}
+
+// Reads the log, and adds up what each rank spends in the groups' stretches.
+class Measure {
+ public:
+  Measure(Sweep& sweep, std::vector<Group>& groups) : sweep_(sweep), groups_(groups) {
+    uint32_t places = 0;
+    for (Group& group : groups) {
+      group.ns.resize(sweep.rank_count());
+      group.passes.resize(sweep.rank_count());
+      places = std::max(places, group.stretch.to + 1);
+    }
+    ends_at_.resize(places);
+    for (size_t i = 0; i < groups.size(); ++i) ends_at_[groups[i].stretch.to].push_back(i);
+  }
+
+  void run() {
+    SpillLog<Node>& nodes = sweep_.log().nodes;
+    const size_t locations = sweep_.location_names().size();
+    struct Last {
+      PlaceId place = kEdge;
+      uint64_t end = 0;
+    };
+    std::vector<Last> last(locations);
+    for (NodeId id = 0; id < nodes.size(); ++id) {
+      const Node node = nodes.get(id);
+      Last& before = last[node.location];
+      if (before.place == kEdge && node.back > 0) {  // the first call of a thread
+        const Node main = nodes.get(previous_of(id, node));
+        before = {main.place, main.end};
+      }
+      if (node.place < ends_at_.size())
+        for (const size_t i : ends_at_[node.place])
+          look(groups_[i], node, before.place, before.end);
+      before = {node.place, node.end};
+    }
+  }
+
+ private:
+  void look(Group& group, const Node& node, PlaceId from, uint64_t since) {
+    const bool is_call = group.stretch.is_call;
+    if (!is_call && group.stretch.from != from) return;
+    uint64_t ns = 0;
+    if (is_call)
+      ns = node.end - node.begin - waited(node);
+    else if (from != kEdge && node.begin > since)
+      ns = node.begin - since;
+    const Rank rank = sweep_.location_names()[node.location].rank;
+    group.ns[static_cast<size_t>(rank)] += static_cast<double>(ns);
+    ++group.passes[static_cast<size_t>(rank)];
+    const float cost = is_call ? node.cost_in : node.cost_before;
+    if (cost <= 0) return;
+    for (Measured& culprit : group.culprits)
+      if (culprit.cost.rank == rank) culprit.costs.push_back(cost);
+  }
+
+  uint64_t waited(const Node& node) {
+    uint64_t ns = 0;
+    for (WaitId w = node.waits; w != kNoWait;) {
+      const Wait wait = sweep_.log().waits.get(w);
+      if (wait.end > node.begin) ns += wait.end - std::max(wait.begin, node.begin);
+      w = wait.earlier;
+    }
+    return std::min(ns, node.end - node.begin);
+  }
+
+  Sweep& sweep_;
+  std::vector<Group>& groups_;
+  std::vector<std::vector<size_t>> ends_at_;  // by place: which groups
+};
+
+// Those that cost about as much as others do: noise makes somebody wait a little every time.
+uint64_t iterations_of(const std::vector<float>& costs) {
+  double sum = 0, squares = 0;
+  for (const float cost : costs) sum += cost, squares += double{cost} * double{cost};
+  const double least = sum > 0 ? kLeastOfTypical * squares / sum : 0;
+  return static_cast<uint64_t>(
+      std::count_if(costs.begin(), costs.end(), [&](float cost) { return cost >= least; }));
+}
+
+}  // namespace
+
+void find_culprits(Sweep& sweep, const std::vector<StretchCost>& costs, WaitStates& out) {
+  std::vector<Group> groups = groups_of(costs, static_cast<double>(out.ns_of(Pattern::kAll)));
+  if (groups.empty()) return;
+  Measure(sweep, groups).run();
+  for (const Group& group : groups) {
+    double others_ns = 0;
+    uint64_t others_passes = 0, others = 0;
+    for (size_t r = 0; r < group.ns.size(); ++r) {
+      const auto is_it = [&](const Measured& m) { return m.cost.rank == static_cast<Rank>(r); };
+      if (group.passes[r] == 0 || std::any_of(group.culprits.begin(), group.culprits.end(), is_it))
+        continue;
+      others_ns += group.ns[r];
+      others_passes += group.passes[r];
+      ++others;
+    }
+    for (const Measured& measured : group.culprits) {
+      Culprit& culprit = out.culprits.emplace_back();
+      const auto rank = static_cast<size_t>(measured.cost.rank);
+      put_stretch(sweep, measured.cost.rank, group.stretch, culprit.stretch);
+      culprit.stretch.short_term_ns = measured.cost.short_term_ns;
+      culprit.stretch.long_term_ns = measured.cost.long_term_ns;
+      culprit.group_ns = group.cost_ns;
+      culprit.iterations = iterations_of(measured.costs);
+      culprit.passes = group.passes[rank];
+      culprit.mean_ns = group.ns[rank] / static_cast<double>(std::max<uint64_t>(culprit.passes, 1));
+      culprit.others_ns = others_passes > 0 ? others_ns / static_cast<double>(others_passes) : 0;
+      culprit.others = others;
+    }
+  }
+  if (out.culprits.size() > kMostCulprits) out.culprits.resize(kMostCulprits);
+}
+
+}  // namespace refrain::analysis::waits

@@ -1,0 +1,219 @@
+#include "analysis/waits/paths.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace refrain::analysis::waits {
+
+void Path::start(NodeId node, uint64_t time) {
+  first_ = node;
+  first_time_ = time;
+  parts_.clear();
+  has_ended_ = false;
+  is_direct_ = true;
+  next_ = kNoNode;
+  time_ = time;
+  enter(node);
+}
+
+bool Path::part(size_t i, PathPart& out) {
+  for (int empty = 0; parts_.size() <= i && !has_ended_ && empty < kMostEmpty; ++empty) {
+    const size_t before = parts_.size();
+    step();
+    if (parts_.size() > before) empty = -1;
+  }
+  if (i >= parts_.size()) return false;
+  out = parts_[i];
+  return true;
+}
+
+bool Path::next(PathPart& out) {
+  if (!part(0, out)) return false;
+  parts_.erase(parts_.begin());  // a step makes few
+  return true;
+}
+
+void Path::enter(NodeId node) {
+  at_ = node;
+  node_ = log_.nodes.get(node);
+  is_inside_ = time_ > node_.begin;
+}
+
+void Path::jump(NodeId causer, uint64_t time) {
+  time_ = time;
+  is_direct_ = false;
+  enter(causer);
+}
+
+void Path::add(uint64_t low, Stretch stretch, NodeId of) {
+  if (low >= time_) return;
+  PathPart part;
+  part.low = low;
+  part.high = time_;
+  part.stretch = stretch;
+  part.node = of;
+  part.location = node_.location;
+  part.is_direct = is_direct_;
+  parts_.push_back(part);
+  time_ = low;
+}
+
+void Path::step() { is_inside_ ? step_inside() : step_before(); }
+
+// To the end of the last wait of the call that was over by now, and to whom it waited for.
+void Path::step_inside() {
+  const Stretch call{node_.place, node_.place, true};
+  if (node_.between > 0) {  // a poll: some calls, with some time between them
+    const double share = 1 - static_cast<double>(node_.between);
+    const auto in_calls = static_cast<uint64_t>(share * static_cast<double>(time_ - node_.begin));
+    add(node_.begin + in_calls, {node_.place, node_.place, false}, at_);
+  }
+  for (WaitId w = node_.waits; w != kNoWait;) {
+    const Wait wait = log_.waits.get(w);
+    w = wait.earlier;
+    if (wait.end > time_) continue;
+    if (wait.causer == kNoNode) {
+      add(std::max(wait.end, node_.begin), call, at_);
+      add(std::max(wait.begin, node_.begin), call, kNoNode);
+      continue;
+    }
+    if (wait.end >= node_.begin) {
+      add(wait.end, call, at_);
+      return jump(wait.causer, wait.end);
+    }
+    next_ = wait.causer;  // a poll's, which was over before this call began
+    next_time_ = wait.end;
+    break;
+  }
+  add(node_.begin, call, at_);
+  is_inside_ = false;
+}
+
+void Path::step_before() {
+  const NodeId previous = previous_of(at_, node_);
+  Node before;
+  if (previous != kNoNode) before = log_.nodes.get(previous);
+  const Stretch gap{previous == kNoNode ? kEdge : before.place, node_.place, false};
+  if (next_ != kNoNode) {
+    add(next_time_, gap, at_);
+    return jump(std::exchange(next_, kNoNode), std::min(next_time_, time_));
+  }
+  if (previous == kNoNode) {
+    add(0, gap, at_);
+    if (!parts_.empty() && parts_.back().low == 0) parts_.back().is_edge = true;
+    has_ended_ = true;
+    return;
+  }
+  const bool is_over = before.end <= time_;  // else a call of another thread that goes on
+  if (is_over) add(before.end, gap, at_);
+  enter(previous);
+  is_inside_ = is_inside_ || is_over;
+}
+
+void Difference::take(std::vector<PathPart>& to, PathPart part, uint64_t low, uint64_t high) {
+  if (low >= high) return;
+  part.low = low;
+  part.high = high;
+  to.push_back(part);
+}
+
+// Leaves what is not before `low`.
+void Difference::cut(std::vector<PathPart>& parts, uint64_t low) {
+  while (!parts.empty() && parts.back().high <= low) parts.pop_back();
+  if (!parts.empty()) parts.back().low = std::max(parts.back().low, low);
+}
+
+// Back along the path that is later, in turns, until they meet.
+void Difference::compare(Path& later, Path& earlier, int budget) {
+  struct Side {
+    Path& path;
+    std::vector<PathPart>& taken;
+    size_t next = 0;
+    uint64_t time = 0;
+    PathPart part;
+    void fetch() {
+      if (path.part(next++, part)) return;
+      part = PathPart();
+      part.location = UINT32_MAX;
+      part.is_edge = true;
+    }
+  };
+  Side sides[2] = {{later, there_, 0, later.first_time(), {}},
+                   {earlier, here_, 0, earlier.first_time(), {}}};
+  for (Side& side : sides) side.taken.clear(), side.fetch();
+  bool have_met = false;
+  while (!have_met && budget-- > 0) {
+    const bool is_earlier =
+        sides[1].time > sides[0].time || (sides[1].time == sides[0].time && sides[0].part.is_edge);
+    Side& side = sides[is_earlier ? 1 : 0];
+    const Side& other = sides[is_earlier ? 0 : 1];
+    uint64_t low = side.part.low;
+    const bool can_meet =
+        side.part.location == other.part.location || (side.part.is_edge && other.part.is_edge);
+    if (can_meet && low <= other.time) have_met = true;
+    if (have_met || side.part.is_edge) low = std::max(low, other.time);
+    take(side.taken, side.part, low, side.time);
+    side.time = low;
+    if (low == side.part.low) side.fetch();
+  }
+  if (have_met) return;
+  const uint64_t until = std::max(sides[0].time, sides[1].time);
+  cut(there_, until);
+  cut(here_, until);
+}
+
+// Of each stretch what there is more of it; of its parts those that stand out.
+void Difference::keep_excess() {
+  const auto before = [](const PathPart& a, const PathPart& b) { return a.stretch < b.stretch; };
+  std::sort(here_.begin(), here_.end(), before);
+  std::stable_sort(there_.begin(), there_.end(), before);
+  shares_.clear();
+  auto here = here_.begin();
+  for (auto there = there_.begin(); there != there_.end();) {
+    const Stretch stretch = there->stretch;
+    const size_t first = shares_.size();
+    double excess = 0;
+    for (; there != there_.end() && there->stretch == stretch; ++there) {
+      const auto ns = static_cast<double>(there->high - there->low);
+      shares_.push_back({*there, ns});
+      excess += ns;
+    }
+    while (here != here_.end() && here->stretch < stretch) ++here;
+    for (; here != here_.end() && here->stretch == stretch; ++here)
+      excess -= static_cast<double>(here->high - here->low);
+    if (excess > 0)
+      keep_peaks(shares_.data() + first, shares_.data() + shares_.size(), excess);
+    else
+      shares_.resize(first);
+  }
+}
+
+const std::vector<Share>& Difference::shares(Path& later, Path& earlier, int budget) {
+  compare(later, earlier, budget);
+  keep_excess();
+  const auto late = static_cast<double>(later.first_time() - earlier.first_time());
+  keep_peaks(shares_.data(), shares_.data() + shares_.size(), late);
+  double sum = 0;
+  for (const Share& share : shares_) sum += share.ns;
+  // What was looked at stands for the rest.
+  if (sum > 0 && sum < late)
+    for (Share& share : shares_) share.ns *= late / sum;
+  shares_.erase(std::remove_if(shares_.begin(), shares_.end(),
+                               [](const Share& share) { return share.ns <= 0; }),
+                shares_.end());
+  return shares_;
+}
+
+void keep_peaks(Share* begin, Share* end, double total) {
+  std::stable_sort(begin, end, [](const Share& a, const Share& b) { return a.ns > b.ns; });
+  double level = 0, sum = 0;
+  for (Share* at = begin; at != end; ++at) {
+    sum += at->ns;
+    level = (sum - total) / static_cast<double>(at - begin + 1);
+    if (at + 1 == end || at[1].ns <= level) break;
+  }
+  if (level <= 0) return;
+  for (Share* at = begin; at != end; ++at) at->ns = std::max(0.0, at->ns - level);
+}
+
+}  // namespace refrain::analysis::waits

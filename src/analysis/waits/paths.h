@@ -1,0 +1,106 @@
+// Why a call began when it did: the path back in time that decided it.
+//
+// Before a call a rank computed, since the call before it; in that it was inside of MPI, since the
+// end of the last wait; that wait ended because another rank's call began, so the path goes on
+// there. There is no waiting on a path, and every moment is on it once. Two paths that meet, on one
+// location at one time, are the same from there back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/waits/wait_log.h"
+
+namespace refrain::analysis::waits {
+
+inline constexpr PlaceId kEdge = UINT32_MAX;  // begin of a location
+
+// From one call to the next, or a call.
+struct Stretch {
+  PlaceId from = kEdge, to = kEdge;  // a call: itself twice
+  bool is_call = false;
+  bool operator==(const Stretch&) const = default;
+  bool operator<(const Stretch& o) const {
+    if (from != o.from) return from < o.from;
+    return to != o.to ? to < o.to : is_call < o.is_call;
+  }
+};
+
+struct PathPart {
+  uint64_t low = 0, high = 0;  // ns
+  Stretch stretch;
+  NodeId node = kNoNode;  // the call, or the one that the time is before; kNoNode: not known
+  uint32_t location = 0;
+  bool is_edge = false;   // before a location's first call
+  bool is_direct = true;  // before the first change of locations
+};
+
+// A path, found as far as it is asked for.
+class Path {
+ public:
+  explicit Path(WaitLog& log) : log_(log) {}
+  // Anew, back from `time` on the location of a node: from before it, or, where it began earlier,
+  // from inside it.
+  void start(NodeId node, uint64_t time);
+  bool begins_at(NodeId node, uint64_t time) const { return node == first_ && time == first_time_; }
+  uint64_t first_time() const { return first_time_; }
+  // Part number `i`, backwards. False behind the last one.
+  bool part(size_t i, PathPart& out);
+  // The next part, backwards, which is not kept. Not together with part(). False behind the last.
+  bool next(PathPart& out);
+
+ private:
+  static constexpr int kMostEmpty = 4096;  // steps in a row that take no time
+  void step();
+  void step_inside();
+  void step_before();
+  void enter(NodeId node);
+  void jump(NodeId causer, uint64_t time);
+  // Takes the time since `low`.
+  void add(uint64_t low, Stretch stretch, NodeId of);
+
+  WaitLog& log_;
+  NodeId first_ = kNoNode;
+  uint64_t first_time_ = 0;
+  std::vector<PathPart> parts_;
+  NodeId at_ = kNoNode;
+  Node node_;
+  uint64_t time_ = 0;
+  bool is_inside_ = false, has_ended_ = true, is_direct_ = true;
+  // Where the path goes on from the time before node_, instead of on its location.
+  NodeId next_ = kNoNode;
+  uint64_t next_time_ = 0;
+};
+
+// A part of a path, with how much of something it makes.
+struct Share {
+  PathPart part;
+  double ns = 0;
+};
+
+// What made one call begin later than another.
+class Difference {
+ public:
+  // The parts of the path to the later call that the other one has not, or has less of, with how
+  // much each makes of the difference; they add up to it. A part makes at most what it took, and
+  // the parts of one stretch together at most what the path has more of it than the other one. At
+  // most `budget` parts are looked at; where the paths have not met by then, they are compared as
+  // far back as that, and what was seen stands for the rest. Valid until the next call.
+  const std::vector<Share>& shares(Path& later, Path& earlier, int budget);
+
+ private:
+  void compare(Path& later, Path& earlier, int budget);
+  static void take(std::vector<PathPart>& to, PathPart part, uint64_t low, uint64_t high);
+  static void cut(std::vector<PathPart>& parts, uint64_t low);
+  void keep_excess();
+
+  std::vector<PathPart> there_, here_;
+  std::vector<Share> shares_;
+};
+
+// Lowers the largest values to one level, so that what they have above it adds up to `total`, and
+// leaves that of each. Where all of them are less than `total`, they stay.
+void keep_peaks(Share* begin, Share* end, double total);
+
+}  // namespace refrain::analysis::waits

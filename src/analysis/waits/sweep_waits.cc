@@ -1,0 +1,164 @@
+// What a call waited for, of all that it could not end before; polls; and waiting that the patterns
+// do not know.
+
+#include <algorithm>
+
+#include "analysis/payload.h"
+#include "analysis/waits/sweep.h"
+
+namespace refrain::analysis::waits {
+
+// Its send ended before its receive was there: the library sends so much without waiting for that.
+void Sweep::note_eager(const Message& message) {
+  if (message.comm == kNoComm) return;
+  if (message.comm >= eager_.size()) eager_.resize(size_t{message.comm} + 1);
+  eager_[message.comm] = std::max(eager_[message.comm], add(message.bytes, 1));
+}
+
+bool Sweep::was_eager(const Message& message) const {
+  return message.is_standard && message.comm < eager_.size() &&
+         message.bytes < eager_[message.comm];
+}
+
+// A call that needs several things waits for the last one to be ready. A send whose receive came
+// last may have waited for it, or not, and its call for something else: then the trace decides by
+// where the call ended. What was there before the call is no wait, unless it was polled for.
+const Sweep::Release* Sweep::choose(const LocationState& l) {
+  const Release* certain = nullptr;
+  const Release* possible = nullptr;
+  for (const Release& release : releases_) {
+    const Release*& last = release.is_possible ? possible : certain;
+    if (last == nullptr || release.time > last->time) last = &release;
+  }
+  if (possible == nullptr || (certain != nullptr && possible->time <= certain->time))
+    return certain;
+  const bool both_fit = certain != nullptr && certain->time > l.begin;
+  if (!both_fit) return possible;
+  return possible->time - certain->time > l.end - possible->time ? possible : certain;
+}
+
+void Sweep::emit(LocationState& l) {
+  const Release* chosen = choose(l);
+  const bool blocks = chosen != nullptr && chosen->is_possible;
+  for (const Release& release : releases_)
+    if (!release.is_possible || blocks) ideal_ = std::max(ideal_, release.ideal);
+  if (!blocks)  // what was not waited for is not told
+    sent_.erase(std::remove_if(sent_.begin(), sent_.end(),
+                               [&](MessageId id) { return !messages_.at(id).is_synchronous; }),
+                sent_.end());
+  uint64_t from = l.begin;
+  const bool is_polled = ends_poll(l);
+  if (chosen != nullptr) {
+    const uint64_t to = std::min(chosen->time, l.end);
+    Wait wait;
+    wait.waiter = l.node;
+    wait.causer = chosen->node;
+    wait.begin = l.begin;
+    wait.end = to;
+    wait.pattern = chosen->pattern;
+    if (to > l.begin) {
+      wait.ns = to - l.begin;
+      rank_times_[static_cast<size_t>(l.rank)].waiting_ns += wait.ns;
+      add_severity(l, wait.pattern, wait.ns);
+      tell_wait(l, l.begin, to);
+      if (wait.causer == kNoNode) counts_.unassigned_ns += wait.ns;
+      from = to;
+    }
+    if (is_polled && to > l.poll.begin && l.poll.begin < l.begin) {
+      wait.waiter = l.poll.node;
+      wait.begin = l.poll.begin;
+      wait.ns += l.poll.ns;
+      if (wait.causer != kNoNode) counts_.unassigned_ns -= l.poll.ns;
+    }
+    if (wait.end > wait.begin) log_wait(l, wait, to > l.begin || to >= l.work_end);
+  }
+  if (is_polled) l.poll.is_open = false;
+  log_hidden(l, from);
+  if (has_completion_ && l.end > std::max(first_left_, from))
+    add_severity(l, completion_, l.end - std::max(first_left_, from));
+  if (l.current.op->is_poll) note_poll(l);
+}
+
+// Its end, which is known now.
+void Sweep::end_node(LocationState& l) {
+  Node& node = log_.nodes.change(l.node);
+  node.end = l.end;
+  if (!l.current.op->is_poll) {
+    l.work_end = l.end;
+    return;
+  }
+  l.polled_ns += l.end - l.begin;
+  const uint64_t whole = node.end - node.begin;
+  node.between =
+      whole > l.polled_ns
+          ? static_cast<float>(1 - static_cast<double>(l.polled_ns) / static_cast<double>(whole))
+          : 0;
+}
+
+// Where the rank went on with something else after the wait was over, the call did not begin
+// because of that: then it is on no path.
+void Sweep::log_wait(LocationState& l, Wait wait, bool is_on_path) {
+  counts_.waits += wait.ns > 0 ? 1 : 0;
+  Node& node = log_.nodes.change(l.node);
+  if (is_on_path) wait.earlier = node.waits;
+  const WaitId id = log_.waits.append(wait);
+  if (is_on_path) node.waits = id;
+}
+
+// A rank in the middle of a collective's tree waits for ranks that no pattern asks it to wait for.
+// That its call is over soon after the last of them came says so. Without this the call would look
+// slow, and its rank be blamed for it.
+void Sweep::log_hidden(LocationState& l, uint64_t from) {
+  const CollectiveKind kind = l.current.op->collective;
+  const bool is_tree = kind == CollectiveKind::kToRoot || kind == CollectiveKind::kFromRoot ||
+                       kind == CollectiveKind::kScan;
+  if (!l.in_instance || !is_tree) return;
+  const Instance* instance = instances_.find(l.instance);
+  if (instance == nullptr || instance->all.node == l.node) return;
+  const uint64_t last = instance->all.begin;
+  if (last <= from || last >= l.end || l.end - last > last - l.begin) return;
+  Wait wait;
+  wait.waiter = l.node;
+  wait.causer = instance->all.node;
+  wait.begin = from;
+  wait.end = last;
+  log_wait(l, wait, true);
+}
+
+// Whether the call found what was asked for in vain before.
+bool Sweep::ends_poll(LocationState& l) const {
+  const Op& op = *l.current.op;
+  if (!l.poll.is_open || op.is_poll) return false;
+  if (op.action != Action::kComplete) return l.poll.is_probe && !received_.empty();
+  return std::any_of(op.requests.begin(), op.requests.end(), [&](const RequestUse& use) {
+    return use.maker != nullptr && use.maker->made.exists && use.maker->made.poll == l.poll.serial;
+  });
+}
+
+// A test in vain: all of it was spent waiting, if what it asked for was not there at its end. What
+// it waited for is known when it is found.
+void Sweep::note_poll(LocationState& l) {
+  Poll& poll = l.poll;
+  const bool is_probe = l.current.op->in_vain.empty();
+  if (!in_vain_ && !is_probe) return;
+  if (!poll.is_open) {
+    poll.is_open = true;
+    poll.is_probe = false;
+    ++poll.serial;
+    poll.node = l.node;
+    poll.begin = l.begin;
+    poll.ns = 0;
+  }
+  poll.is_probe = poll.is_probe || is_probe;
+  for (RequestUse& use : l.current.op->in_vain)
+    if (Request* const request = request_of(rank_of(l), use)) request->poll = poll.serial;
+  if (!in_vain_ || l.end <= l.begin) return;
+  const uint64_t ns = l.end - l.begin;
+  poll.ns += ns;
+  counts_.unassigned_ns += ns;
+  rank_times_[static_cast<size_t>(l.rank)].waiting_ns += ns;
+  add_severity(l, in_vain_pattern_, ns);
+  tell_wait(l, l.begin, l.end);
+}
+
+}  // namespace refrain::analysis::waits
