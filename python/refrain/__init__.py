@@ -185,7 +185,8 @@ class Profile(_Answer):
 
 class Waits(_Answer):
     """Tables `patterns`, `delays`, `ranks` and `severities` (pattern, call path, rank, seconds); dicts
-    `efficiency`, `critical_path`, `counts`; `data`: everything, as `refrain waits --format json`."""
+    `efficiency`, `critical_path`, `counts`; `verdict`: what explains most of the waiting, the highest first, a
+    list of dicts, and `verdict_text`: the same as a sentence; `data`: everything, as `refrain waits --format json`."""
 
     _tables = ("delays", "ranks")
 
@@ -193,6 +194,7 @@ class Waits(_Answer):
         super().__init__(data)
         self.efficiency, self.counts = data["efficiency"], data["counts"]
         self.critical_path = data["critical_path"]
+        self.verdict, self.verdict_text = data["verdict"], data["verdict_text"]
         nested = ("ranks", "call_paths")
         self.patterns = Table.from_rows([{k: v for k, v in p.items() if k not in nested} for p in data["patterns"]])
         self.severities = Table.from_rows([

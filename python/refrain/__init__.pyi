@@ -75,6 +75,8 @@ class Waits:
     efficiency: Dict[str, float]
     critical_path: Dict[str, Any]
     counts: Dict[str, Any]
+    verdict: List[Dict[str, Any]]
+    verdict_text: str
 
 class Timeline(Table):
     @property

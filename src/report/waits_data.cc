@@ -6,6 +6,7 @@
 
 #include "report/profile_rows.h"
 #include "report/table.h"
+#include "report/verdict_text.h"
 #include "report/waits_rows.h"
 
 namespace refrain::report {
@@ -30,6 +31,8 @@ class Writer {
     out["complete"] = view_.trace.info().complete;
     out["rank_count"] = view_.trace.rank_count();
     out["total_seconds"] = seconds(w.total_ns);
+    out["verdict"] = verdict();
+    out["verdict_text"] = verdict_text(view_, names_);
     out["patterns"] = patterns();
     out["delays"] = delays();
     out["critical_path"] = critical_path();
@@ -82,6 +85,41 @@ class Writer {
                      {"in_function", step.function.empty() ? Json() : Json(step.function)}});
     return out;
   }
+  // As place(), with the innermost step beside the path.
+  Json line(DefinitionId id, CallId call) {
+    if (call == 0)
+      return {{"call", Json()}, {"site", Json()}, {"in_function", Json()}, {"path", Json::array()}};
+    Json steps = path(id);
+    Json out = {{"call", call_name(call)}};
+    out["site"] = steps.back()["site"];
+    out["in_function"] = steps.back()["in_function"];
+    out["path"] = std::move(steps);
+    return out;
+  }
+
+  Json verdict() {
+    const auto all = static_cast<double>(view_.waits.ns_of(analysis::waits::Pattern::kAll));
+    Json out = Json::array();
+    for (const auto& c : view_.waits.culprits) {
+      const double ns = c.stretch.short_term_ns + c.stretch.long_term_ns;
+      out.push_back({{"rank", c.stretch.rank},
+                     {"kind", kind(c.stretch.is_call)},
+                     {"from", line(c.stretch.from_path, c.stretch.from_call)},
+                     {"to", line(c.stretch.to_path, c.stretch.to_call)},
+                     {"seconds", seconds(ns)},
+                     {"share_of_waiting", all > 0 ? ns / all : 0},
+                     {"iterations", c.iterations},
+                     {"passes", c.passes},
+                     {"seconds_each", seconds(c.mean_ns)},
+                     {"others_seconds_each", c.others > 0 ? Json(seconds(c.others_ns)) : Json()},
+                     {"stretch_seconds", seconds(c.group_ns)}});
+    }
+    return out;
+  }
+
+  // Whether it is from the end of one call to the begin of the next, or a call.
+  static std::string_view kind(bool is_call) { return is_call ? "call" : "between_calls"; }
+
   Json place(DefinitionId id, CallId call) {
     if (call == 0) return {};
     return {{"call", call_name(call)}, {"path", path(id)}};
@@ -123,6 +161,7 @@ class Writer {
     const double ns = d.short_term_ns + d.long_term_ns;
     return {{"pattern", name_of(d.pattern)},
             {"rank", d.rank < 0 ? Json() : Json(d.rank)},
+            {"kind", d.rank < 0 ? Json() : Json(kind(d.is_call))},
             {"from", place(d.from_path, d.from_call)},
             {"to", place(d.to_path, d.to_call)},
             {"seconds", seconds(ns)},
@@ -149,6 +188,7 @@ class Writer {
     for (const auto& part : w.critical_path) {
       by_rank[part.rank] += part.ns;
       parts.push_back({{"rank", part.rank},
+                       {"kind", kind(part.is_call)},
                        {"from", place(part.from_path, part.from_call)},
                        {"to", place(part.to_path, part.to_call)},
                        {"seconds", seconds(part.ns)},

@@ -12,6 +12,7 @@
 #include "report/profile_rows.h"
 #include "report/table.h"
 #include "report/units.h"
+#include "report/verdict_text.h"
 #include "report/waits_rows.h"
 
 namespace refrain::report {
@@ -33,17 +34,6 @@ std::string bar(double part, double whole) {
 }
 
 std::string share(double v) { return fmt::format("{:.1f} %", 100 * v); }
-
-// "MPI_Recv heat.c:41" or "heat.c:41 > heat.c:60".
-std::string stretch(PathNames& names, DefinitionId from, CallId from_call, DefinitionId to,
-                    CallId to_call) {
-  const auto at = [&](DefinitionId path, CallId call) {
-    if (call == 0) return call_or_edge(call);
-    return call_name(call) + " " + names.steps(path).back().label();
-  };
-  if (from == to && from_call == to_call) return "in " + at(to, to_call);
-  return at(from, from_call) + " -> " + at(to, to_call);
-}
 
 std::string efficiency_text(const WaitsView& view) {
   const auto& e = view.waits.efficiency;
@@ -171,12 +161,10 @@ std::string delays_text(const WaitsView& view, PathNames& names) {
       continue;
     }
     const double ns = d.short_term_ns + d.long_term_ns;
-    table.add(
-        {d.rank < 0 ? "?" : std::to_string(d.rank), time_text(ns),
-         percent_text(ns, view.waits.total_ns), time_text(d.short_term_ns),
-         time_text(d.long_term_ns),
-         d.rank < 0 ? "unknown" : stretch(names, d.from_path, d.from_call, d.to_path, d.to_call),
-         std::string(title_of(d.pattern))});
+    table.add({d.rank < 0 ? "?" : std::to_string(d.rank), time_text(ns),
+               percent_text(ns, view.waits.total_ns), time_text(d.short_term_ns),
+               time_text(d.long_term_ns), d.rank < 0 ? "unknown" : stretch_text(names, d),
+               std::string(title_of(d.pattern))});
   }
   if (table.rows() == 0) return "";
   std::string out = "\nCauses: what made others wait at once, and through their waits later\n";
@@ -192,9 +180,14 @@ std::string critical_text(const WaitsView& view, PathNames& names) {
   for (const auto& part : w.critical_path) {
     if (view.top > 0 && table.rows() == view.top) break;
     const auto ns = static_cast<double>(part.ns);
+    Delay doing;
+    doing.from_path = part.from_path;
+    doing.from_call = part.from_call;
+    doing.to_path = part.to_path;
+    doing.to_call = part.to_call;
+    doing.is_call = part.is_call;
     table.add({std::to_string(part.rank), duration_text(part.ns), percent_text(ns, all),
-               stretch(names, part.from_path, part.from_call, part.to_path, part.to_call),
-               bar(ns, all)});
+               stretch_text(names, doing), bar(ns, all)});
   }
   if (table.rows() == 0) return "";
   std::string out = "\nCritical path, " + duration_text(w.critical_ns) + "\n" + table.text();
@@ -235,10 +228,11 @@ std::string waits_text(const WaitsView& view) {
   const WaitStates& w = view.waits;
   PathNames names(view.trace, view.symbols);
   const std::vector<WaitPattern> patterns = wait_patterns(view);
-  std::string out = fmt::format(
-      "{}: {}, {}, {}\n", printable(view.trace.name()),
-      counted_text(static_cast<uint64_t>(view.trace.rank_count()), "rank"),
-      counted_text(w.counts.calls, "call"), duration_text(view.trace.info().duration_ns));
+  std::string out = verdict_text(view, names) + "\n\n";
+  out += fmt::format("{}: {}, {}, {}\n", printable(view.trace.name()),
+                     counted_text(static_cast<uint64_t>(view.trace.rank_count()), "rank"),
+                     counted_text(w.counts.calls, "call"),
+                     duration_text(view.trace.info().duration_ns));
   return out + efficiency_text(view) + patterns_text(view, patterns) + tree_text(view, names) +
          ranks_text(view) + delays_text(view, names) + critical_text(view, names) +
          notes_text(view);
@@ -254,9 +248,7 @@ std::string explained_text(const WaitsView& view) {
   for (const Explained& e : view.waits.explained) {
     std::string cause = "unknown";
     if (e.delay && e.delay->rank >= 0)
-      cause = fmt::format("rank {}, {}", e.delay->rank,
-                          stretch(names, e.delay->from_path, e.delay->from_call, e.delay->to_path,
-                                  e.delay->to_call));
+      cause = fmt::format("rank {}, {}", e.delay->rank, stretch_text(names, *e.delay));
     const bool is_known = e.partner >= 0;
     table.add(
         {std::to_string(e.rank), std::to_string(e.seq), call_name(e.call),

@@ -32,9 +32,10 @@ function cards(json) {
 function cause(wait) {
   if (!wait.cause) return null;
   const { rank, from, to } = wait.cause;
-  const where = from && to ? (from === to ? `in ${from}` : `between ${from} and ${to}`) : from || to || '';
-  return h('div', { class: 'hint' }, `Most of this kind of waiting goes back to ${rank >= 0 ? `rank ${rank}` : 'ranks not known'}`,
-    where ? `, ${where}` : '', ` (${format.duration(wait.cause.ns)}).`);
+  const where = wait.cause.is_call ? `in ${to}` : from === to ? `from ${from} to the next time there`
+    : from && to ? `between ${from} and ${to}` : from || to;
+  return h('div', { class: 'hint' }, `The largest part of it goes back to ${rank >= 0 ? `rank ${rank}` : 'ranks not known'}`,
+    rank >= 0 && where ? `, ${where}` : '', ` (${format.duration(wait.cause.ns)}).`);
 }
 
 function topWaits(json, links) {
@@ -75,6 +76,7 @@ export function verdictSection(data, links) {
   const isEstimate = json.verdict.efficiency && json.verdict.efficiency.source === 'totals';
   return section('verdict', 'Verdict',
     'Parallel efficiency below 0.8 is worth a look; the factor that is lowest says where to look first.',
+    json.verdict.text ? h('p', { class: 'sentence' }, json.verdict.text) : null,
     h('p', {}, `${format.count(info.ranks)} ranks, ${format.count(info.calls)} calls, `,
       `${format.duration(info.duration_ns)} from MPI_Init to MPI_Finalize.`),
     cards(json), isEstimate ? h('p', { class: 'hint' }, 'Factors from the ranks\' totals in and outside of MPI; ' +

@@ -121,13 +121,18 @@ export class Waits {
   place(p) {
     return p.path === null ? this.json.calls[p.call] : `${this.json.calls[p.call]} at ${this.json.paths[p.path]}`;
   }
+  /** Columns that say between which calls, or in which one. */
+  stretch() {
+    const from = (d) => (d.is_call ? 'in the call' : this.place(d.from));
+    return [{ title: 'from', value: from, text: from },
+      { title: 'to', value: (d) => this.place(d.to), text: (d) => this.place(d.to) }];
+  }
   delays() {
     return h('div', {}, h('h3', {}, 'What waits go back to'), table([
       { title: 'rank', number: true, value: (d) => d.rank, text: (d) => (d.rank < 0 ? 'not known' : d.rank) },
       { title: 'costs', number: true, value: (d) => d.ns, text: (d) => format.duration(d.ns) },
       { title: 'kind', value: (d) => this.json.patterns[d.pattern].title, text: (d) => this.json.patterns[d.pattern].title },
-      { title: 'from', value: (d) => this.place(d.from), text: (d) => this.place(d.from) },
-      { title: 'to', value: (d) => this.place(d.to), text: (d) => this.place(d.to) }], this.json.delays,
+      ...this.stretch()], this.json.delays,
     { most: 8, caption: 'causes' }));
   }
   criticalPath() {
@@ -137,8 +142,7 @@ export class Waits {
       { title: 'rank', number: true, value: (d) => d.rank, text: (d) => d.rank },
       { title: 'time', number: true, value: (d) => d.ns, text: (d) => format.duration(d.ns) },
       { title: 'of the path', number: true, value: (d) => d.ns, text: (d) => format.percent(d.ns / all) },
-      { title: 'from', value: (d) => this.place(d.from), text: (d) => this.place(d.from) },
-      { title: 'to', value: (d) => this.place(d.to), text: (d) => this.place(d.to) }], json.critical_path,
+      ...this.stretch()], json.critical_path,
     { most: 6, caption: 'critical path' }));
   }
 }

@@ -6,6 +6,7 @@
 
 #include "report/page/page.h"
 #include "report/profile_rows.h"
+#include "report/verdict_text.h"
 #include "report/waits_rows.h"
 
 namespace refrain::report {
@@ -93,13 +94,15 @@ Json top_waits(const PageView& view) {
                  {"rank", loss.worst},
                  {"rank_ns", loss.worst_ns},
                  {"example", example(w, loss)}};
-    for (const waits::Delay& d : w.delays) {
-      if (d.pattern != loss.pattern) continue;
+    for (const waits::Cause& cause : w.causes) {
+      if (cause.pattern != loss.pattern || cause.path != loss.path || cause.call != loss.call)
+        continue;
+      const waits::Delay& d = cause.delay;
       item["cause"] = {{"rank", d.rank},
                        {"ns", d.short_term_ns + d.long_term_ns},
+                       {"is_call", d.is_call},
                        {"from", place(d.from_path, d.from_call)},
                        {"to", place(d.to_path, d.to_call)}};
-      break;
     }
     out.push_back(std::move(item));
   }
@@ -137,6 +140,11 @@ void put_verdict(const PageView& view, PageData& out) {
           : Json();
   json["top"] = a.waits ? top_waits(view) : top_paths(view);
   json["top_are_waits"] = a.waits.has_value();
+  json["text"] = Json();
+  if (a.waits) {
+    PathNames names(view.trace, view.symbols);
+    json["text"] = verdict_text({view.trace, *a.waits, view.symbols, {}, -1, 0}, names);
+  }
   out.json["verdict"] = std::move(json);
 }
 

@@ -39,6 +39,7 @@ class Writer {
       json["critical_path"].push_back({{"rank", part.rank},
                                        {"from", place(part.from_path, part.from_call)},
                                        {"to", place(part.to_path, part.to_call)},
+                                       {"is_call", part.is_call},
                                        {"ns", part.ns}});
     }
     json["counts"] = counts();
@@ -87,6 +88,7 @@ class Writer {
             {"rank", d.rank},
             {"from", place(d.from_path, d.from_call)},
             {"to", place(d.to_path, d.to_call)},
+            {"is_call", d.is_call},
             {"ns", d.short_term_ns + d.long_term_ns}};
   }
 

@@ -1,0 +1,18 @@
+// What all the waiting goes back to, in a sentence.
+#pragma once
+
+#include <string>
+
+#include "report/waits_rows.h"
+
+namespace refrain::report {
+
+// One sentence or two, without an end of line: who, between which two lines, how much longer than
+// the others, which share of all waiting that explains, how often, and what to look at. Where
+// nothing explains a tenth of the waiting, that is what it says.
+std::string verdict_text(const WaitsView& view, PathNames& names);
+
+// "MPI_Recv main heat.c:41 -> MPI_Send main heat.c:60", "in MPI_Recv main heat.c:41".
+std::string stretch_text(PathNames& names, const analysis::waits::Delay& delay);
+
+}  // namespace refrain::report
