@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "analysis/profile.h"
 #include "analysis/waits/wait_states.h"
 #include "cli/common.h"
 #include "cli/verbs.h"
+#include "report/untimed_text.h"
 #include "report/waits_report.h"
 
 namespace refrain::cli {
@@ -83,7 +85,15 @@ int run_waits(const WaitsOptions& options) {
       return report(good.error());
   waits::TraceCalls calls(*trace);
   const auto result = waits::wait_states(*trace, calls, how);
-  if (!result.ok()) return report(result.error());
+  if (!result.ok()) {
+    // The message says which option is missing; what is known without it is said all the same.
+    if (!trace->has_times() && options.format != "csv") {
+      const analysis::Profile profile = analysis::profile(*trace);
+      print(options.format == "json" ? report::untimed_json(*trace, profile, symbols)
+                                     : report::untimed_text(*trace, profile, symbols, options.top));
+    }
+    return report(result.error());
+  }
   const report::WaitsView view{*trace, *result, symbols, shown, options.rank, options.top};
   std::string text;
   if (options.format == "json")

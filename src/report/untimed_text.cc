@@ -1,0 +1,98 @@
+#include "report/untimed_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/info_text.h"
+#include "report/json_text.h"
+#include "report/profile_rows.h"
+#include "report/table.h"
+#include "report/units.h"
+#include "report/waits_rows.h"
+
+namespace refrain::report {
+namespace {
+
+using analysis::Profile;
+using analysis::RankRow;
+using Json = nlohmann::ordered_json;
+
+constexpr double kUnequal = 0.05;  // more than the mean by this is worth a word
+
+// The rank that computes most: who has least time for MPI is who others wait for there.
+const RankRow* busiest(const Profile& profile) {
+  const auto most = std::max_element(
+      profile.ranks.begin(), profile.ranks.end(),
+      [](const RankRow& a, const RankRow& b) { return a.outside_ns < b.outside_ns; });
+  return most == profile.ranks.end() ? nullptr : &*most;
+}
+
+double balance(const Profile& profile) {
+  return profile.outside_ns.max > 0 ? profile.outside_ns.mean / profile.outside_ns.max : 1;
+}
+
+std::string busiest_text(const Profile& profile) {
+  const RankRow* most = busiest(profile);
+  if (most == nullptr || profile.ranks.size() < 2) return "";
+  if (profile.outside_ns.imbalance() < kUnequal)
+    return "All ranks compute about as long, in sum: if they wait, it is for one another in "
+           "turns.\n";
+  return fmt::format(
+      "Rank {} computes most, {}, which is {:.1f} times the mean, and is in MPI for {}: others "
+      "probably wait "
+      "for it.\n",
+      most->rank, duration_text(most->outside_ns),
+      static_cast<double>(most->outside_ns) / profile.outside_ns.mean,
+      duration_text(most->in_mpi_ns));
+}
+
+}  // namespace
+
+std::string untimed_text(const Trace& trace, const Profile& profile, reader::Symbols& symbols,
+                         size_t top) {
+  std::string out = fmt::format(
+      "{}: no times of single calls, so nothing says who waited for whom. Record with\n"
+      "  refrain record --timing exact ...       (or --timing bins:0.02, which takes less)\n\n"
+      "What the statistics say: {} of the time of all ranks is in MPI, load balance {:.2f}.\n",
+      printable(trace.name()), percent_text(profile.all.time_ns, profile.run_ns), balance(profile));
+  out += busiest_text(profile);
+  PathNames names(trace, symbols);
+  Table table({"<call", "<called from", "time", "share", "calls"});
+  for (const analysis::SiteRow& row : profile.paths) {
+    if (top > 0 && table.rows() == top) break;
+    table.add({call_name(row.call), names.text(row.site),
+               duration_text(rounded(row.totals.time_ns)),
+               percent_text(row.totals.time_ns, profile.run_ns), count_text(row.totals.calls)});
+  }
+  if (table.rows() > 0) out += "\nMost time in MPI, waiting included\n" + table.text();
+  return out;
+}
+
+std::string untimed_json(const Trace& trace, const Profile& profile, reader::Symbols& symbols) {
+  PathNames names(trace, symbols);
+  const auto seconds = [](double ns) { return ns / 1e9; };
+  Json out;
+  out["trace"] = trace.name();
+  out["times"] = false;
+  out["record_with"] = "--timing exact";
+  out["mpi_share"] = profile.run_ns > 0 ? profile.all.time_ns / profile.run_ns : 0;
+  out["load_balance"] = balance(profile);
+  const RankRow* most = busiest(profile);
+  out["busiest"] = most == nullptr ? Json() : Json(most->rank);
+  out["ranks"] = Json::array();
+  for (const RankRow& row : profile.ranks)
+    out["ranks"].push_back({{"rank", row.rank},
+                            {"mpi_seconds", seconds(static_cast<double>(row.in_mpi_ns))},
+                            {"useful_seconds", seconds(static_cast<double>(row.outside_ns))}});
+  out["call_paths"] = Json::array();
+  for (const analysis::SiteRow& row : profile.paths)
+    out["call_paths"].push_back({{"call", call_name(row.call)},
+                                 {"path", names.text(row.site)},
+                                 {"seconds", seconds(row.totals.time_ns)},
+                                 {"count", row.totals.calls}});
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace refrain::report
