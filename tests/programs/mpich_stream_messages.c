@@ -74,11 +74,7 @@ int main(int argc, char** argv) {
       exchange(c, mine, theirs);
       exchange_large(c, mine, theirs);
     }
-  L_Comm_free(&c);
-  for (int i = 0; i < kStreams; ++i) {
-    const MPIX_Stream old = streams[i];
-    DO(MPIX_Stream_free(&streams[i]), "stream:Z-", old);
-  }
+  // MPICH 4.2 may crash in MPI_Comm_free of such a communicator, so nothing is freed.
   log_finalize();
   printf("rank %d of %d done\n", rank, size);
   return 0;
