@@ -204,6 +204,8 @@ void Encoder::define_comm(MPI_Comm parent, MPI_Comm comm, bool same_group_known)
   if (known.what != Captured::What::kNone) return captured(known);
   Process& p = *location_.process;
   const CommInfo* from = parent == MPI_COMM_NULL ? nullptr : known_comm(parent);
+  // Every thread of a process comes here at once, and only one of them could reserve a number.
+  if (from != nullptr && from->of_threads) return none();
   CommInfo info;
   if (same_group_known && from != nullptr) {
     info = *from;
@@ -220,6 +222,28 @@ void Encoder::define_comm(MPI_Comm parent, MPI_Comm comm, bool same_group_known)
   info.family = counts ? from->family : agree_on_family(p, Agreement(p, info, comm));
   Process::Guard guard(p);
   if (counts) info.member = comm_ids().take_member(info.family);
+  captured({Captured::What::kDefinition, store(p, key, std::move(info), 0), key});
+}
+
+// Each process stands in it once for each of its threads. It answers no question before they have
+// started, so all that is known of it comes from `parent`.
+void Encoder::new_threadcomm(MPI_Comm parent, int threads, MPI_Comm comm) {
+  const CommInfo* from = known_comm(parent);
+  if (from == nullptr || from->inter || from->of_threads) return none();
+  std::vector<int> of_each(static_cast<size_t>(from->size));
+  REFRAIN_REAL(PMPI_Allgather)(&threads, 1, MPI_INT, of_each.data(), 1, MPI_INT, parent);
+  CommInfo info;
+  info.of_threads = true;
+  for (int i = 0; i < from->size; ++i) {
+    if (i == from->rank) info.rank = info.size;
+    for (int t = 0; t < of_each[static_cast<size_t>(i)]; ++t)
+      info.local.append(from->local.at(static_cast<uint64_t>(i)));
+    info.size += of_each[static_cast<size_t>(i)];
+  }
+  Process& p = *location_.process;
+  info.family = agree_on_family(p, Agreement(p, *from, parent));
+  const uint64_t key = handle_key(comm);
+  Process::Guard guard(p);
   captured({Captured::What::kDefinition, store(p, key, std::move(info), 0), key});
 }
 
@@ -248,6 +272,11 @@ int64_t Encoder::comm_size(MPI_Comm comm) {
 bool Encoder::is_root(MPI_Comm comm, int root) {
   const CommInfo* info = known_comm(comm);
   if (info == nullptr) return false;
+  if (info->of_threads) {
+    int rank = info->rank;
+    REFRAIN_REAL(PMPI_Comm_rank)(comm, &rank);
+    return root == rank;
+  }
   return info->inter ? root == MPI_ROOT : root == info->rank;
 }
 

@@ -96,6 +96,8 @@ class Encoder {
   // MPI_Comm_idup: the same group as the parent, so nothing has to be asked of the new
   // communicator.
   void new_comm_pending(MPI_Comm parent, MPI_Comm* comm, MPI_Request* request);
+  // A communicator of MPICH whose ranks are the threads that each member of `parent` gave.
+  void new_threadcomm(MPI_Comm parent, int threads, MPI_Comm comm);
   void new_datatype(MPI_Datatype type);
   void new_win(MPI_Comm comm, MPI_Win win);
   void new_file(MPI_Comm comm, MPI_File file);

@@ -163,4 +163,21 @@ int MPI_Type_free(CallScope& scope, decltype(&::MPI_Type_free) real, MPI_Datatyp
   return free_handle(scope, real, Kind::kDatatype, datatype);
 }
 
+#ifdef REFRAIN_HAS_MPIX_Threadcomm_init
+
+int MPIX_Threadcomm_init(CallScope& scope, decltype(&::MPIX_Threadcomm_init) real, MPI_Comm comm,
+                         int num_threads, MPI_Comm* newthreadcomm) {
+  scope.begin();
+  const int rc = real(comm, num_threads, newthreadcomm);
+  scope.end();
+  Encoder& e = scope.encoder(rc);
+  e.handle(Kind::kComm, comm);
+  e.integer(num_threads);
+  rc == MPI_SUCCESS ? e.new_threadcomm(comm, num_threads, *newthreadcomm) : e.none();
+  scope.commit();
+  return rc;
+}
+
+#endif
+
 }  // namespace refrain::tracer::hand

@@ -42,6 +42,7 @@ struct Location;
 // What is known of a live communicator beside its definition; indexed by definition.
 struct CommInfo {
   bool inter = false;
+  bool of_threads = false;  // MPICH's: its ranks are threads, and `rank` is this process's first
   int rank = 0, size = 0, remote_size = 0;
   int family = -1, member = 0;  // see comm_ids.h
   base::RunList local, remote;  // world ranks
