@@ -1,4 +1,4 @@
-// Communicators of MPICH whose ranks are threads.
+// Communicators of MPICH whose ranks are threads. No barrier: MPICH 4.2.1 hangs in it now and then.
 #include <pthread.h>
 
 #include "calls.h"
@@ -23,7 +23,6 @@ static void* worker(void* number) {
   L_Send(&me, 1, MPI_INT, to, 4, threads_comm);
   L_Wait(&r, MPI_STATUS_IGNORE);
   EXPECT(in == from);
-  L_Barrier(threads_comm);
   DO(MPIX_Threadcomm_finish(threads_comm), "threadcomm:C", threads_comm);
   return NULL;
 }
