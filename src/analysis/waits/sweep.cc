@@ -52,6 +52,7 @@ void Sweep::run() {
       LocationState& l = locations_.emplace_back();
       l.calls = std::make_unique<LookAhead>(std::move(calls), *rank.decoder);
       l.rank = static_cast<Rank>(r);
+      ++rank.live_threads;
       names_.push_back({l.rank, where.thread});
     }
     ranks_here_ += is_here_[r];
@@ -90,7 +91,12 @@ void Sweep::fetch_next() const {
 // time inside of a call gives way until nothing is shifted any more.
 void Sweep::advance(uint32_t location) {
   LocationState& l = locations_[location];
-  if (!l.calls->next(l.current)) return;
+  if (!l.calls->next(l.current)) {
+    RankState& rank = rank_of(l);
+    --rank.live_threads;
+    if (l.end_of_last >= rank.joined_ns) rank.joined = l.last_node, rank.joined_ns = l.end_of_last;
+    return;
+  }
   StagedCall& call = l.current;
   ++counts_.calls;
   if (call.end_ns < call.begin_ns) {
@@ -191,6 +197,7 @@ void Sweep::append_node(uint32_t location) {
   l.last_place = op.place;
   l.last_is_poll = op.is_poll;
   l.polled_ns = 0;
+  if (rank.joined != kNoNode && rank.live_threads == 1) join(l);
 }
 
 void Sweep::end(uint32_t location) {

@@ -61,6 +61,9 @@ class Sweep {
     MessageId first_incoming = kNoMessage, last_incoming = kNoMessage;  // in the order of sends
     uint64_t newest_waited = 0;  // when the newest message was sent that a call was for alone
     NodeId last_node = kNoNode;  // of any thread
+    uint32_t live_threads = 0;   // that have more calls
+    NodeId joined = kNoNode;     // the last call of the thread that ended last, not joined yet
+    uint64_t joined_ns = 0;      // its end
     std::unordered_map<int64_t, MessageId> matched;     // by message object: what MPI_Mprobe took
     std::unordered_map<CommKey, uint64_t> collectives;  // how many so far
     std::unordered_map<CommKey, uint64_t> persistent_made;  // the same, persistent ones
@@ -135,6 +138,7 @@ class Sweep {
   void wake(uint32_t location);
   void emit(LocationState& l);
   void append_node(uint32_t location);
+  void join(LocationState& l);
   void end_node(LocationState& l);
   const Release* choose(const LocationState& l);
   void log_wait(LocationState& l, Wait wait, bool is_on_path);

@@ -125,6 +125,19 @@ void Sweep::log_hidden(LocationState& l, uint64_t from) {
   log_wait(l, wait, true);
 }
 
+// The last thread that a rank has left goes on after all others have ended: it has waited for the last
+// of them, without MPI.
+void Sweep::join(LocationState& l) {
+  RankState& rank = rank_of(l);
+  Wait wait;
+  wait.waiter = l.node;
+  wait.causer = rank.joined;
+  wait.begin = l.end_of_last;
+  wait.end = rank.joined_ns;
+  if (wait.end > wait.begin && wait.end <= l.begin) log_wait(l, wait, true);
+  rank.joined = kNoNode;
+}
+
 // Whether the call found what was asked for in vain before.
 bool Sweep::ends_poll(LocationState& l) const {
   const Op& op = *l.current.op;
