@@ -125,8 +125,8 @@ void Sweep::log_hidden(LocationState& l, uint64_t from) {
   log_wait(l, wait, true);
 }
 
-// The last thread that a rank has left goes on after all others have ended: it has waited for the last
-// of them, without MPI.
+// The last thread that a rank has left goes on after all others have ended: it has waited for the
+// last of them, without MPI.
 void Sweep::join(LocationState& l) {
   RankState& rank = rank_of(l);
   Wait wait;
