@@ -33,7 +33,8 @@ int free_handle(CallScope& scope, Real real, Kind kind, H* handle) {
 
 }  // namespace
 
-int MPI_Init(CallScope& scope, decltype(&::MPI_Init) real, int* argc, char*** argv) {
+// SimGrid 4 gives C++ a second MPI_Init, without parameters: the type cannot be taken from the name.
+int MPI_Init(CallScope& scope, int (*real)(int*, char***), int* argc, char*** argv) {
   const int argc_before = argc == nullptr ? 0 : *argc;
   scope.begin();
   const int rc = real(argc, argv);
