@@ -136,6 +136,10 @@ class Header(unittest.TestCase):
         self.assertEqual(self.found['MPI_Pcontrol'].declare(['level']), 'const int level, ...')
         self.assertEqual(self.found['MPI_Wtime'].pointer('f'), 'double (*f)(void)')
 
+    def test_an_overload_of_cxx_does_not_replace_the_function(self):
+        found = mpi_header.parse_prototypes('int MPI_Init(int* c, char*** v); void MPI_Init();')
+        self.assertEqual(found['MPI_Init'].pointer('f'), 'int (*f)(int*, char***)')
+
     def test_names_of_undeclared_objects_are_left_out(self):
         macros = ('#define MPI_INT SMPI_PREDEFINED_POINTER(MPI_Datatype, smpi_MPI_INT)\n'
                   '#define MPI_CXX_X SMPI_PREDEFINED_POINTER(MPI_Datatype, smpi_MPI_CXX_X)\n')

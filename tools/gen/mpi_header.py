@@ -74,13 +74,16 @@ def parse_param(text):
 
 
 def parse_prototypes(text):
-    """Name -> Prototype, of MPI_*, MPIX_* and their PMPI twins; functions with a body are not there."""
+    """Name -> Prototype, of MPI_*, MPIX_* and their PMPI twins; functions with a body are not there.
+
+    A second declaration of a name is an overload that C++ has beside C's: SimGrid 4's MPI_Init().
+    """
     text = re.sub(r'^\s*#.*$', '', strip_attributes(text), flags=re.M)
     text = re.sub(r'extern\s+"C"\s*\{', ';', text)
     found = {}
     for m in PROTOTYPE.finditer(text):
         returns = ' '.join(re.sub(r'\bextern\b', '', m[1]).split())
-        if re.match(r'(typedef|return)\b', returns):
+        if re.match(r'(typedef|return)\b', returns) or m[2] in found:
             continue
         params = split_params(m[3])
         varargs = bool(params) and params[-1] == '...'
