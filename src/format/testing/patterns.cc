@@ -318,7 +318,7 @@ const std::vector<Pattern>& patterns() {
   return all;
 }
 
-const Pattern& pattern(const std::string& name) {
+const Pattern& pattern(std::string_view name) {
   const auto it = std::find_if(patterns().begin(), patterns().end(),
                                [&](const Pattern& p) { return p.name == name; });
   EXPECT_NE(it, patterns().end()) << name;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/merge/merge.h"
@@ -22,7 +23,7 @@ struct Pattern {
 };
 // Halo exchanges, sweeps, transposes, rings, collectives, communicators of rows, ...
 const std::vector<Pattern>& patterns();
-const Pattern& pattern(const std::string& name);
+const Pattern& pattern(std::string_view name);
 
 uint64_t rank_count(const std::vector<int64_t>& dims);
 
