@@ -301,9 +301,16 @@ function(refrain_link_mpi target mpi)
   if(mpi STREQUAL smpi)
     target_compile_definitions(${target} PRIVATE REFRAIN_SMPI=1)
   endif()
+  # A recorder finds the objects of the library beside through the first, which needs it: so one that was built
+  # with Open MPI 6 also loads where Open MPI 5 has no such library.
+  set(beside ${REFRAIN_MPI_LIBRARY_BESIDE_${mpi}})
+  get_target_property(type ${target} TYPE)
+  if(beside AND NOT type STREQUAL EXECUTABLE)
+    set(beside -Wl,-z,undefs)
+  endif()
   # Needed even where the recorder itself names no symbol of it: a program may open its MPI with dlopen.
-  target_link_libraries(${target} PRIVATE -Wl,--no-as-needed ${REFRAIN_MPI_LIBRARY_${mpi}}
-                        ${REFRAIN_MPI_LIBRARY_BESIDE_${mpi}} -Wl,--as-needed ${CMAKE_DL_LIBS})
+  target_link_libraries(${target} PRIVATE -Wl,--no-as-needed ${REFRAIN_MPI_LIBRARY_${mpi}} ${beside}
+                        -Wl,--as-needed ${CMAKE_DL_LIBS})
 endfunction()
 
 # -- coverage --
