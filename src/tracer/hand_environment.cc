@@ -33,7 +33,7 @@ int free_handle(CallScope& scope, Real real, Kind kind, H* handle) {
 
 }  // namespace
 
-// SimGrid 4 gives C++ a second MPI_Init, without parameters: the type cannot be taken from the name.
+// The type is written out: SimGrid 4 gives C++ a second MPI_Init, without parameters.
 int MPI_Init(CallScope& scope, int (*real)(int*, char***), int* argc, char*** argv) {
   const int argc_before = argc == nullptr ? 0 : *argc;
   scope.begin();
