@@ -12,10 +12,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "cli/common.h"
 #include "cli/find_mpi.h"
@@ -322,7 +324,9 @@ void add_record(CLI::App& app, int& exit_status) {
       record_words.insert(record_words.end(), {"--memory", options->memory});
     const Launcher launcher = find_launcher([](const char* name) { return std::getenv(name); });
     const base::Error error = record(*options, record_words, words, launcher);
-    // Every rank fails alike; one line is enough.
+    // Every rank fails alike; one line is enough. Open MPI 5 ends the job, what rank 0 has said
+    // included, as soon as one rank has failed: the others leave it the time to say it.
+    if (launcher.rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
     exit_status = launcher.rank == 0 ? report(error) : static_cast<int>(error.code);
   });
 }
