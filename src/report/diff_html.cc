@@ -63,9 +63,7 @@ std::string section(const std::string& title, const std::string& look,
   std::string out =
       fmt::format("<h2>{}</h2>\n<p class=\"soft\">{}</p>\n<div class=\"wide\"><table>\n",
                   escaped(title), escaped(look));
-  const size_t shown = top == 0 ? findings.size() : std::min(top, findings.size());
-  for (size_t i = 0; i < shown; ++i) {
-    const DiffFinding& f = findings[i];
+  const auto add = [&out](const DiffFinding& f) {
     out += fmt::format("<tr><td class=\"{0}\">{0}</td><td><b>{1}</b>", escaped(f.change),
                        escaped(f.title));
     if (!f.where.empty()) out += ' ', out += escaped(f.where);
@@ -74,7 +72,10 @@ std::string section(const std::string& title, const std::string& look,
     out += "</td><td>" + escaped(f.numbers);
     for (const std::string& detail : f.details) out += "<br><code>" + escaped(detail) + "</code>";
     out += "</td></tr>\n";
-  }
+  };
+  const size_t shown = top == 0 ? findings.size() : std::min(top, findings.size());
+  for (size_t i = 0; i < shown; ++i) add(findings[i]);
+  if (shown < findings.size()) add(other_findings(findings, shown));
   out += "</table></div>\n";
   if (shown < findings.size())
     out += fmt::format("<p>and {} more (--top 0 shows all)</p>\n", findings.size() - shown);

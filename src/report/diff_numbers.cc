@@ -44,4 +44,25 @@ std::string arrow_text(double before, double after, std::string_view unit) {
                      change_text(before, after));
 }
 
+DiffFinding other_findings(const std::vector<DiffFinding>& findings, size_t first) {
+  DiffFinding out;
+  out.change = "others";
+  out.title = fmt::format("({})", findings.size() - first);
+  for (size_t i = first; i < findings.size(); ++i)
+    for (const DiffAmount& amount : findings[i].amounts) {
+      const auto known = std::find_if(out.amounts.begin(), out.amounts.end(),
+                                      [&](const DiffAmount& a) { return a.name == amount.name; });
+      DiffAmount& sum = known != out.amounts.end()
+                            ? *known
+                            : out.amounts.emplace_back(DiffAmount{amount.name, 0, 0, amount.unit});
+      sum.before += amount.before;
+      sum.after += amount.after;
+    }
+  for (const DiffAmount& sum : out.amounts)
+    if (sum.before > 0 || sum.after > 0)
+      out.numbers += fmt::format("{}{} {}", out.numbers.empty() ? "" : ", ", sum.name,
+                                 arrow_text(sum.before, sum.after, sum.unit));
+  return out;
+}
+
 }  // namespace refrain::report

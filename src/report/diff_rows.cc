@@ -53,6 +53,13 @@ std::string numbers_of(const CallChange& c) {
   return out.empty() ? "calls " + amount_text(c.after.calls) + ", other parameters" : out;
 }
 
+std::vector<DiffAmount> amounts_of(const Amounts& before, const Amounts& after) {
+  return {{"calls", before.calls + before.polls, after.calls + after.polls, ""},
+          {"bytes", before.bytes, after.bytes, "bytes"},
+          {"messages", before.messages, after.messages, ""},
+          {"failed", before.failed, after.failed, ""}};
+}
+
 std::string time_numbers(const Measure& m) {
   return fmt::format("{}, noise {}", arrow_text(m.before, m.after, "ns"),
                      duration_text(rounded(m.noise)));
@@ -247,7 +254,7 @@ std::vector<DiffFinding> DiffRows::calls() {
   for (const CallChange& c : view_.diff.calls) {
     if (c.change == Change::kSame) break;  // they are behind those that changed
     out.push_back({"calls", std::string(name_of(c.change)), call_name(c.call), place(c), path(c),
-                   numbers_of(c), signature_details(c)});
+                   numbers_of(c), signature_details(c), amounts_of(c.before, c.after)});
   }
   return out;
 }
@@ -301,6 +308,12 @@ std::vector<DiffFinding> DiffRows::partners() {
     const auto [at, is_new] = rows.try_emplace({p.change, f.numbers}, out.size(), 0);
     auto& [row, pairs] = at->second;
     ++pairs;
+    f.amounts = {{"messages", p.messages_before, p.messages_after, ""},
+                 {"bytes", p.bytes_before, p.bytes_after, "bytes"}};
+    for (size_t i = 0; !is_new && i < f.amounts.size(); ++i) {
+      out[row].amounts[i].before += f.amounts[i].before;
+      out[row].amounts[i].after += f.amounts[i].after;
+    }
     if (is_new)
       out.push_back(std::move(f));
     else if (pairs <= kMostPairs)
@@ -333,7 +346,8 @@ std::vector<DiffFinding> DiffRows::times() {
                    place(*c),
                    path(*c),
                    "time " + time_numbers(m),
-                   {}});
+                   {},
+                   {{"time", m.before, m.after, "ns"}}});
   }
   return out;
 }
@@ -356,6 +370,7 @@ std::vector<DiffFinding> DiffRows::waits() {
                    "",
                    "",
                    time_numbers(w.ns),
+                   {},
                    {}});
   }
   return out;

@@ -11,6 +11,12 @@
 
 namespace refrain::report {
 
+struct DiffAmount {
+  std::string name;  // "calls"
+  double before = 0, after = 0;
+  std::string_view unit;  // as in arrow_text()
+};
+
 struct DiffFinding {
   std::string kind;     // "calls", "loops", "partners", "time", "waits", "ranks"
   std::string change;   // "changed", "appeared", "vanished"; "slower", "faster" of times
@@ -19,7 +25,12 @@ struct DiffFinding {
   std::string path;     // all of the call path; may be empty
   std::string numbers;  // "calls 6 400 -> 8 000 (+25.0 %), bytes ..."
   std::vector<std::string> details;
+  std::vector<DiffAmount> amounts;  // what may be added up over findings of a kind
 };
+
+// The findings from number `first` on as one, for where only those before it are shown: how many,
+// and what they add up to.
+DiffFinding other_findings(const std::vector<DiffFinding>& findings, size_t first);
 
 struct TotalRow {
   std::string name, before, after, change;

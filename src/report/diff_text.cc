@@ -16,13 +16,14 @@ std::string section(const std::string& title, const std::vector<DiffFinding>& fi
                     size_t top) {
   if (findings.empty()) return "";
   std::string out = "\n" + title + "\n";
-  const size_t shown = top == 0 ? findings.size() : std::min(top, findings.size());
-  for (size_t i = 0; i < shown; ++i) {
-    const DiffFinding& f = findings[i];
+  const auto add = [&out](const DiffFinding& f) {
     out += fmt::format("  {:8}  {}{}{}\n", f.change, f.title, f.where.empty() ? "" : "  ", f.where);
     if (!f.numbers.empty()) out += "            " + f.numbers + "\n";
     for (const std::string& detail : f.details) out += "            " + detail + "\n";
-  }
+  };
+  const size_t shown = top == 0 ? findings.size() : std::min(top, findings.size());
+  for (size_t i = 0; i < shown; ++i) add(findings[i]);
+  if (shown < findings.size()) add(other_findings(findings, shown));
   if (shown < findings.size())
     out += fmt::format("  ... and {} more (--top 0 shows all)\n", findings.size() - shown);
   return out;

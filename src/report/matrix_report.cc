@@ -78,6 +78,14 @@ std::string heaviest_text(const analysis::Matrix& m) {
   for (size_t i = 0; i < shown; ++i)
     table.add({std::to_string(sorted[i].source), std::to_string(sorted[i].dest),
                count_text(sorted[i].messages), bytes_text(sorted[i].bytes)});
+  uint64_t messages = 0, bytes = 0;
+  for (size_t i = shown; i < sorted.size(); ++i) {
+    messages += sorted[i].messages;
+    bytes += sorted[i].bytes;
+  }
+  if (shown < sorted.size())
+    table.add({fmt::format("others ({})", sorted.size() - shown), "", count_text(messages),
+               bytes_text(bytes)});
   return "\nHeaviest pairs\n" + table.text();
 }
 

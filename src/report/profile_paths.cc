@@ -2,22 +2,9 @@
 
 #include <algorithm>
 
-#include "mpi/call_table.h"
-
 namespace refrain::report {
 
 namespace {
-
-void add(analysis::CallTotals& into, const analysis::CallTotals& from) {
-  into.min_ns = into.calls == 0 ? from.min_ns : std::min(into.min_ns, from.min_ns);
-  into.max_ns = std::max(into.max_ns, from.max_ns);
-  into.calls += from.calls;
-  into.failed += from.failed;
-  into.time_ns += from.time_ns;
-  into.bytes += from.bytes;
-  into.messages += from.messages;
-  into.unsized += from.unsized;
-}
 
 PathNode& child(PathNode& node, const ProfileRow& row) {
   for (const auto& c : node.children)
@@ -41,6 +28,22 @@ void sort_by_time(PathNode& node) {
   for (const auto& c : node.children) sort_by_time(*c);
 }
 
+// Unites the children that are not shown.
+void leave_out(PathNode& node) {
+  auto others = std::make_unique<PathNode>();
+  others->is_others = true;
+  for (const auto& c : node.children) {
+    if (c->shown) {
+      leave_out(*c);
+      continue;
+    }
+    add_totals(others->totals, c->totals);
+    others->paths += c->paths;
+  }
+  std::erase_if(node.children, [](const auto& c) { return !c->shown; });
+  if (others->paths > 0) node.children.push_back(std::move(others));
+}
+
 }  // namespace
 
 std::vector<ProfileRow> path_sites(const ProfileView& view, DefinitionId path) {
@@ -61,18 +64,24 @@ PathNode path_tree(const ProfileView& view, size_t top, size_t* left_out) {
   const auto& paths = view.profile.paths;  // by time
   const size_t shown = top == 0 ? paths.size() : std::min(top, paths.size());
   *left_out = paths.size() - shown;
-  for (size_t i = 0; i < shown; ++i) {
+  const auto put = [&](PathNode& node, size_t i) {
+    add_totals(node.totals, paths[i].totals);
+    node.shown = i < shown || (node.paths > 0 && node.shown);
+    ++node.paths;
+  };
+  for (size_t i = 0; i < paths.size(); ++i) {
     PathNode* node = &root;
-    add(root.totals, paths[i].totals);
+    put(root, i);
     for (const ProfileRow& site : path_sites(view, paths[i].site)) {
       node = &child(*node, site);
-      add(node->totals, paths[i].totals);
+      put(*node, i);
     }
     ProfileRow call;
     call.call = call_name(paths[i].call);
-    add(child(*node, call).totals, paths[i].totals);
+    put(child(*node, call), i);
   }
   sort_by_time(root);
+  leave_out(root);
   return root;
 }
 

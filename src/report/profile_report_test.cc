@@ -93,8 +93,18 @@ TEST(ProfilePaths, FormATreeWithTotalsOfWhatIsBelow) {
   EXPECT_EQ(outer.children[0]->children[0]->call, "MPI_Barrier");
   EXPECT_EQ(outer.children[1]->call, "MPI_Barrier");
   EXPECT_EQ(outer.children[1]->totals.calls, 2U);
-  path_tree(view, 1, &left_out);
+  // What is left out is in the totals above it, and in a line of its own.
+  const PathNode cut = path_tree(view, 1, &left_out);
   EXPECT_EQ(left_out, 2U);
+  EXPECT_EQ(cut.totals.calls, 8U);
+  ASSERT_EQ(cut.children.size(), 2U);
+  EXPECT_DOUBLE_EQ(cut.children[0]->totals.time_ns, 4500);
+  ASSERT_EQ(cut.children[0]->children.size(), 2U);
+  EXPECT_TRUE(cut.children[0]->children[1]->is_others);
+  EXPECT_DOUBLE_EQ(cut.children[0]->children[1]->totals.time_ns, 500);
+  EXPECT_TRUE(cut.children[1]->is_others);
+  EXPECT_EQ(cut.children[1]->paths, 1U);
+  EXPECT_DOUBLE_EQ(cut.children[1]->totals.time_ns, 1000);
 
   // By site the two paths are one.
   ASSERT_EQ(profile.sites.size(), 2U);
@@ -146,6 +156,7 @@ TEST_F(ProfileReport, TextSaysWhatItLeftOut) {
   EXPECT_NE(text.find("MPI_Send"), std::string::npos);
   EXPECT_EQ(text.find("MPI_Barrier"), std::string::npos);
   EXPECT_NE(text.find("1 more"), std::string::npos);
+  EXPECT_NE(text.find("  others (1)      2    2 us  25.0 %"), std::string::npos) << text;
   const std::string all = profile_text(view_, 0);
   EXPECT_NE(all.find("MPI_Barrier"), std::string::npos);
   EXPECT_NE(all.find("libsolver.so+0x1234"), std::string::npos);

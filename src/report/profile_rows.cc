@@ -1,11 +1,26 @@
 #include "report/profile_rows.h"
 
+#include <algorithm>
+
 #include "mpi/call_table.h"
 
 namespace refrain::report {
 std::string call_name(CallId id) {
   const mpi::CallInfo* info = mpi::find_call(id);
   return info == nullptr ? "call#" + std::to_string(id) : std::string(info->name);
+}
+
+void add_totals(analysis::CallTotals& into, const analysis::CallTotals& from) {
+  if (from.calls > 0) {
+    into.min_ns = into.calls == 0 ? from.min_ns : std::min(into.min_ns, from.min_ns);
+    into.max_ns = std::max(into.max_ns, from.max_ns);
+  }
+  into.calls += from.calls;
+  into.failed += from.failed;
+  into.time_ns += from.time_ns;
+  into.bytes += from.bytes;
+  into.messages += from.messages;
+  into.unsized += from.unsized;
 }
 
 void name_site(const ProfileView& view, DefinitionId id, ProfileRow& row) {

@@ -23,6 +23,8 @@ struct ProfileRow {
 
 // "MPI_Send".
 std::string call_name(CallId id);
+// Adds the totals of other calls.
+void add_totals(analysis::CallTotals& into, const analysis::CallTotals& from);
 // Fills in what is known of a call site: site, function, file, module, offset.
 void name_site(const ProfileView& view, DefinitionId id, ProfileRow& row);
 

@@ -25,32 +25,53 @@ std::string title_line(const ProfileView& view) {
   return out + "\n";
 }
 
-// The first `top` ranks; 0: all.
+std::string others_text(size_t count) { return fmt::format("others ({})", count); }
+
+// All ranks but the first `top`.
+analysis::RankRow other_ranks(const analysis::Profile& p, size_t top) {
+  analysis::RankRow out;
+  for (size_t i = top; i < p.ranks.size(); ++i) {
+    out.calls += p.ranks[i].calls;
+    out.in_mpi_ns += p.ranks[i].in_mpi_ns;
+    out.outside_ns += p.ranks[i].outside_ns;
+    out.bytes += p.ranks[i].bytes;
+    out.recorder_ns += p.ranks[i].recorder_ns;
+    out.recorder_memory_bytes += p.ranks[i].recorder_memory_bytes;
+  }
+  return out;
+}
+
+// The first `top` ranks, and the others; 0: all.
 Table rank_table(const analysis::Profile& p, size_t top) {
   const bool knows_cost = std::any_of(p.ranks.begin(), p.ranks.end(),
                                       [](const auto& r) { return r.recorder_memory_bytes > 0; });
   std::vector<std::string> titles = {"rank", "calls", "in MPI", "outside MPI", "MPI", "bytes"};
   if (knows_cost) titles.insert(titles.end(), {"recorder", "its memory"});
   Table table(titles);
-  for (const analysis::RankRow& r : p.ranks) {
-    if (top > 0 && table.rows() == top) break;
+  const auto add = [&](const std::string& name, const analysis::RankRow& r) {
     const auto in = static_cast<double>(r.in_mpi_ns), rest = static_cast<double>(r.outside_ns);
-    std::vector<std::string> cells = {
-        std::to_string(r.rank), count_text(r.calls),         time_text(in),
-        time_text(rest),        percent_text(in, in + rest), bytes_text(r.bytes)};
+    std::vector<std::string> cells = {name,
+                                      count_text(r.calls),
+                                      time_text(in),
+                                      time_text(rest),
+                                      percent_text(in, in + rest),
+                                      bytes_text(r.bytes)};
     if (knows_cost && r.recorder_memory_bytes == 0) cells.insert(cells.end(), {"-", "-"});
     if (r.recorder_memory_bytes > 0) {
       cells.push_back(duration_text(r.recorder_ns));
       cells.push_back(bytes_text(r.recorder_memory_bytes));
     }
     table.add(cells);
-  }
+  };
+  const size_t shown = top == 0 ? p.ranks.size() : std::min(top, p.ranks.size());
+  for (size_t i = 0; i < shown; ++i) add(std::to_string(p.ranks[i].rank), p.ranks[i]);
+  if (shown < p.ranks.size()) add(others_text(p.ranks.size() - shown), other_ranks(p, shown));
   return table;
 }
 
-std::string more_text(size_t rows, size_t shown) {
-  if (rows <= shown) return "";
-  return fmt::format("  ... and {} more (--top 0 shows all)\n", rows - shown);
+std::string more_text(size_t rows, size_t top) {
+  if (top == 0 || rows <= top) return "";
+  return fmt::format("  ... and {} more (--top 0 shows all)\n", rows - top);
 }
 
 std::string ranks_text(const ProfileView& view) {
@@ -114,8 +135,9 @@ void add_to_tree(const ProfileView& view, const PathNode& node, size_t depth, Ta
     ProfileRow row;
     row.site = c->site;
     row.function = c->function;
+    const std::string label = printable(c->call.empty() ? path_label(row) : c->call);
     std::vector<std::string> cells = {std::string(2 * depth, ' ') +
-                                      printable(c->call.empty() ? path_label(row) : c->call)};
+                                      (c->is_others ? others_text(c->paths) : label)};
     for (std::string& cell : columns(c->totals, view.profile)) cells.push_back(std::move(cell));
     table.add(cells);
     module_changed = module_changed || c->module_changed;
@@ -153,7 +175,7 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
   if (by == ProfileBy::kRank) {
     const Table table = rank_table(view.profile, top);
     return std::string(title_of(by)) + "\n" + table.text() +
-           more_text(view.profile.ranks.size(), table.rows());
+           more_text(view.profile.ranks.size(), top);
   }
   std::vector<std::string> titles = by == ProfileBy::kGroup ? std::vector<std::string>{"<kind"}
                                                             : std::vector<std::string>{"<function"};
@@ -163,16 +185,27 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
   Table table(titles);
   const std::vector<ProfileRow> rows = profile_rows(view, by);
   bool module_changed = false;
-  for (const ProfileRow& row : rows) {
-    if (top > 0 && table.rows() == top) break;
+  const auto add = [&](std::vector<std::string> cells, const analysis::CallTotals& totals) {
+    for (std::string& cell : columns(totals, view.profile)) cells.push_back(std::move(cell));
+    table.add(std::move(cells));
+  };
+  const size_t shown = top == 0 ? rows.size() : std::min(top, rows.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const ProfileRow& row = rows[i];
     std::vector<std::string> cells = {by == ProfileBy::kGroup ? row.group : row.call};
     if (by == ProfileBy::kSite) cells = {printable(row.site), printable(row.function), row.call};
-    for (std::string& cell : columns(row.totals, view.profile)) cells.push_back(std::move(cell));
-    table.add(cells);
+    add(std::move(cells), row.totals);
     module_changed = module_changed || row.module_changed;
   }
+  if (shown < rows.size()) {
+    analysis::CallTotals others;
+    for (size_t i = shown; i < rows.size(); ++i) add_totals(others, rows[i].totals);
+    std::vector<std::string> cells = {others_text(rows.size() - shown)};
+    if (by == ProfileBy::kSite) cells.resize(3);
+    add(std::move(cells), others);
+  }
   std::string out = std::string(title_of(by)) + ", by time\n" + table.text();
-  out += more_text(rows.size(), table.rows());
+  out += more_text(rows.size(), top);
   if (module_changed) out += "  module+0x...: the module changed since the run\n";
   return out;
 }

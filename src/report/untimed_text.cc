@@ -60,13 +60,24 @@ std::string untimed_text(const Trace& trace, const Profile& profile, reader::Sym
   out += busiest_text(profile);
   PathNames names(trace, symbols);
   Table table({"<call", "<called from", "time", "share", "calls"});
-  for (const analysis::SiteRow& row : profile.paths) {
-    if (top > 0 && table.rows() == top) break;
-    table.add({call_name(row.call), names.text(row.site),
-               duration_text(rounded(row.totals.time_ns)),
-               percent_text(row.totals.time_ns, profile.run_ns), count_text(row.totals.calls)});
+  const auto add = [&](const std::string& call, const std::string& from,
+                       const analysis::CallTotals& totals) {
+    table.add({call, from, duration_text(rounded(totals.time_ns)),
+               percent_text(totals.time_ns, profile.run_ns), count_text(totals.calls)});
+  };
+  const size_t shown = top == 0 ? profile.paths.size() : std::min(top, profile.paths.size());
+  analysis::CallTotals others;
+  for (size_t i = 0; i < profile.paths.size(); ++i) {
+    const analysis::SiteRow& row = profile.paths[i];
+    if (i < shown)
+      add(call_name(row.call), names.text(row.site), row.totals);
+    else
+      add_totals(others, row.totals);
   }
+  const size_t more = profile.paths.size() - shown;
+  if (more > 0) add(fmt::format("others ({})", more), "", others);
   if (table.rows() > 0) out += "\nMost time in MPI, waiting included\n" + table.text();
+  if (more > 0) out += fmt::format("  ... and {} more (--top 0 shows all)\n", more);
   return out;
 }
 

@@ -33,6 +33,18 @@ std::string bar(double part, double whole) {
   return std::string(std::clamp<size_t>(width, 1, kBarWidth), '#');
 }
 
+std::string others_text(size_t count) { return fmt::format("others ({})", count); }
+
+// Below a table whose rows are the first `shown` of `rows`, and one for the others.
+std::string more_text(size_t rows, size_t shown) {
+  return rows > shown ? fmt::format("  ... and {} more (--top 0 shows all)\n", rows - shown) : "";
+}
+
+// How many of `rows` have a line of their own.
+size_t shown_of(const WaitsView& view, size_t rows) {
+  return view.top == 0 ? rows : std::min(view.top, rows);
+}
+
 std::string share(double v) { return fmt::format("{:.1f} %", 100 * v); }
 
 std::string efficiency_text(const WaitsView& view) {
@@ -72,7 +84,15 @@ std::string patterns_text(const WaitsView& view, const std::vector<WaitPattern>&
 struct Branch {
   std::string label;
   uint64_t ns = 0;
+  size_t leaves = 0;   // that are it, or below
+  bool shown = false;  // one of them is among the first
   std::vector<std::unique_ptr<Branch>> children;
+
+  void add(uint64_t more_ns, bool is_shown) {
+    ns += more_ns;
+    ++leaves;
+    shown = shown || is_shown;
+  }
 
   Branch& child(const std::string& name) {
     for (const auto& c : children)
@@ -86,12 +106,23 @@ struct Branch {
 void add_branches(const WaitsView& view, Branch& branch, size_t depth, double all, Table& table) {
   std::stable_sort(branch.children.begin(), branch.children.end(),
                    [](const auto& a, const auto& b) { return a->ns > b->ns; });
+  const auto add = [&](const std::string& label, uint64_t ns) {
+    const auto part = static_cast<double>(ns);
+    table.add({std::string(2 * depth, ' ') + label, duration_text(ns),
+               percent_text(part, view.waits.total_ns), bar(part, all)});
+  };
+  uint64_t others_ns = 0;
+  size_t others = 0;
   for (const auto& c : branch.children) {
-    const auto ns = static_cast<double>(c->ns);
-    table.add({std::string(2 * depth, ' ') + c->label, duration_text(c->ns),
-               percent_text(ns, view.waits.total_ns), bar(ns, all)});
+    if (!c->shown) {
+      others_ns += c->ns;
+      others += c->leaves;
+      continue;
+    }
+    add(c->label, c->ns);
     add_branches(view, *c, depth + 1, all, table);
   }
+  if (others > 0) add(others_text(others), others_ns);
 }
 
 // Who waits where, and for what: the leaves are patterns.
@@ -105,25 +136,23 @@ std::string tree_text(const WaitsView& view, PathNames& names) {
   std::vector<Row> sorted(leaves.begin(), leaves.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const Row& a, const Row& b) { return a.second > b.second; });
-  const size_t shown = view.top == 0 ? sorted.size() : std::min(view.top, sorted.size());
+  const size_t shown = shown_of(view, sorted.size());
   Branch root;
-  for (size_t i = 0; i < shown; ++i) {
+  for (size_t i = 0; i < sorted.size(); ++i) {
     const auto& [path, call, pattern] = sorted[i].first;
     Branch* at = &root;
     for (const PathStep& step : names.steps(path)) {
       at = &at->child(step.label());
-      at->ns += sorted[i].second;
+      at->add(sorted[i].second, i < shown);
     }
     at = &at->child(call_name(call) + ": " + std::string(title_of(pattern)));
-    at->ns += sorted[i].second;
+    at->add(sorted[i].second, i < shown);
   }
   Table table({"<called from", "time", "share", "<"});
   add_branches(view, root, 0, static_cast<double>(all), table);
   std::string out = "\nCall paths, by time; a line includes what is indented below it\n";
   out += table.text();
-  if (sorted.size() > shown)
-    out += fmt::format("  ... and {} more (--top 0 shows all)\n", sorted.size() - shown);
-  return out;
+  return out + more_text(sorted.size(), shown);
 }
 
 std::string ranks_text(const WaitsView& view) {
@@ -135,50 +164,66 @@ std::string ranks_text(const WaitsView& view) {
   if (rows.size() < 2) return "";
   std::stable_sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.first > b.first; });
   Table table({"rank", "waits", "of its time", "useful", "<"});
-  for (const auto& [ns, rank] : rows) {
-    if (view.top > 0 && table.rows() == view.top) break;
+  const size_t shown = shown_of(view, rows.size());
+  const auto add = [&](const std::string& name, double ns, double total, double useful) {
+    table.add({name, time_text(ns), percent_text(ns, total), percent_text(useful, total),
+               bar(ns, static_cast<double>(rows[0].first))});
+  };
+  double others_ns = 0, others_total = 0, others_useful = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto& [ns, rank] = rows[i];
     const auto& time = view.waits.ranks[static_cast<size_t>(rank)];
-    table.add(
-        {std::to_string(rank), duration_text(ns),
-         percent_text(static_cast<double>(ns), static_cast<double>(time.total_ns)),
-         percent_text(static_cast<double>(time.useful_ns), static_cast<double>(time.total_ns)),
-         bar(static_cast<double>(ns), static_cast<double>(rows[0].first))});
+    const auto total = static_cast<double>(time.total_ns);
+    const auto useful = static_cast<double>(time.useful_ns);
+    if (i < shown) {
+      add(std::to_string(rank), static_cast<double>(ns), total, useful);
+      continue;
+    }
+    others_ns += static_cast<double>(ns);
+    others_total += total;
+    others_useful += useful;
   }
-  std::string out = "\nRanks that waited, by time\n" + table.text();
-  if (rows.size() > table.rows())
-    out += fmt::format("  ... and {} more (--top 0 shows all)\n", rows.size() - table.rows());
-  return out;
+  if (rows.size() > shown)
+    add(others_text(rows.size() - shown), others_ns, others_total, others_useful);
+  return "\nRanks that waited, by time\n" + table.text() + more_text(rows.size(), shown);
 }
 
 std::string delays_text(const WaitsView& view, PathNames& names) {
   Table table(
       {"rank", "cost", "share", "at once", "later", "<what took longer", "<makes others wait"});
   size_t more = 0;
+  Delay others;
+  const auto add = [&](const std::string& rank, const Delay& d, const std::string& what,
+                       std::string_view pattern) {
+    const double ns = d.short_term_ns + d.long_term_ns;
+    table.add({rank, time_text(ns), percent_text(ns, view.waits.total_ns),
+               time_text(d.short_term_ns), time_text(d.long_term_ns), what, std::string(pattern)});
+  };
   for (const Delay& d : view.waits.delays) {
     if (view.pattern && !contains(*view.pattern, d.pattern)) continue;
     if (view.top > 0 && table.rows() == view.top) {
       ++more;
+      others.short_term_ns += d.short_term_ns;
+      others.long_term_ns += d.long_term_ns;
       continue;
     }
-    const double ns = d.short_term_ns + d.long_term_ns;
-    table.add({d.rank < 0 ? "?" : std::to_string(d.rank), time_text(ns),
-               percent_text(ns, view.waits.total_ns), time_text(d.short_term_ns),
-               time_text(d.long_term_ns), d.rank < 0 ? "unknown" : stretch_text(names, d),
-               std::string(title_of(d.pattern))});
+    add(d.rank < 0 ? "?" : std::to_string(d.rank), d,
+        d.rank < 0 ? "unknown" : stretch_text(names, d), title_of(d.pattern));
   }
   if (table.rows() == 0) return "";
+  if (more > 0) add("", others, others_text(more), "");
   std::string out = "\nCauses: what made others wait at once, and through their waits later\n";
   out += table.text();
-  if (more > 0) out += fmt::format("  ... and {} more (--top 0 shows all)\n", more);
-  return out;
+  return out + more_text(more, 0);
 }
 
 std::string critical_text(const WaitsView& view, PathNames& names) {
   const WaitStates& w = view.waits;
   const auto all = static_cast<double>(w.critical_ns);
   Table table({"rank", "time", "share", "<doing", "<"});
-  for (const auto& part : w.critical_path) {
-    if (view.top > 0 && table.rows() == view.top) break;
+  const size_t shown = shown_of(view, w.critical_path.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const auto& part = w.critical_path[i];
     const auto ns = static_cast<double>(part.ns);
     Delay doing;
     doing.from_path = part.from_path;
@@ -190,11 +235,15 @@ std::string critical_text(const WaitsView& view, PathNames& names) {
                stretch_text(names, doing), bar(ns, all)});
   }
   if (table.rows() == 0) return "";
-  std::string out = "\nCritical path, " + duration_text(w.critical_ns) + "\n" + table.text();
-  if (w.critical_path.size() > table.rows())
-    out += fmt::format("  ... and {} more (--top 0 shows all)\n",
-                       w.critical_path.size() - table.rows());
-  return out;
+  const size_t more = w.critical_path.size() - shown;
+  uint64_t others_ns = 0;
+  for (size_t i = shown; i < w.critical_path.size(); ++i) others_ns += w.critical_path[i].ns;
+  const auto others = static_cast<double>(others_ns);
+  if (more > 0)
+    table.add({"", duration_text(others_ns), percent_text(others, all), others_text(more),
+               bar(others, all)});
+  return "\nCritical path, " + duration_text(w.critical_ns) + "\n" + table.text() +
+         more_text(more, 0);
 }
 
 std::string notes_text(const WaitsView& view) {

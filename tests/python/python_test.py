@@ -138,6 +138,13 @@ class Package(unittest.TestCase):
             with self.assertRaises(refrain.Error):
                 ask()
 
+    def test_tables_have_all_rows(self):
+        for path in sorted(glob.glob(os.path.join(options.traces, "*.rfn"))):
+            profile = refrain.open(path).profile()
+            for table in (profile.functions, profile.sites, profile.groups):
+                self.assertEqual(int(table["count"].sum()), profile.data["all"]["count"])
+                self.assertAlmostEqual(int(table["time_ns"].sum()), profile.data["all"]["time_ns"], delta=len(table))
+
     def test_a_matrix_of_very_many_ranks_is_refused(self):
         trace = refrain.open(sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0])
         with unittest.mock.patch.object(refrain, "_MOST_DENSE", trace.ranks - 1):

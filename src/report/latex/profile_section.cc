@@ -17,6 +17,24 @@ constexpr size_t kMostRows = 20;
 constexpr size_t kMostTreeRows = 40;
 constexpr size_t kMostDepth = 12;  // of indentation
 
+// What the rows behind the first ones add up to.
+struct Others {
+  double count = 0, ns = 0, bytes = 0, mpi_share = 0, run_share = 0, max_ns = 0;
+};
+
+Others others_of(const Json& rows) {
+  Others out;
+  for (size_t i = kMostRows; i < rows.size(); ++i) {
+    out.count += real(rows[i]["count"]);
+    out.ns += real(rows[i]["time_ns"]);
+    out.bytes += real(rows[i]["bytes"]);
+    out.mpi_share += real(rows[i]["mpi_share"]);
+    out.run_share += real(rows[i]["run_share"]);
+    out.max_ns = std::max(out.max_ns, real(rows[i]["max_ns"]));
+  }
+  return out;
+}
+
 void put_functions(const Json& rows, std::string& out) {
   Table table({{"function", 42},
                {"", 12},
@@ -33,6 +51,12 @@ void put_functions(const Json& rows, std::string& out) {
                duration(r["time_ns"]), share(r["mpi_share"]), share(r["run_share"]),
                duration(r["mean_ns"]), duration(r["max_ns"]), bytes(r["bytes"])});
   });
+  if (rows.size() > kMostRows) {
+    const Others o = others_of(rows);
+    table.row({"others", bar(o.mpi_share), count(o.count), duration(o.ns), share(o.mpi_share),
+               share(o.run_share), duration(o.count > 0 ? o.ns / o.count : 0), duration(o.max_ns),
+               bytes(o.bytes)});
+  }
   out += "\\subsection*{By function}\n" + table.text();
 }
 
@@ -53,6 +77,11 @@ void put_sites(const Json& rows, std::string& out) {
                share(r["mpi_share"]), duration(r["mean_ns"]), duration(r["max_ns"]),
                bytes(r["bytes"])});
   });
+  if (rows.size() > kMostRows) {
+    const Others o = others_of(rows);
+    table.row({"others", "", count(o.count), duration(o.ns), share(o.mpi_share),
+               duration(o.count > 0 ? o.ns / o.count : 0), duration(o.max_ns), bytes(o.bytes)});
+  }
   out += "\\subsection*{By call site}\n" + table.text();
 }
 

@@ -118,6 +118,14 @@ class Writer {
                  path(std::get<1>(where)) + " $>$ " + call(std::get<2>(where)), duration(sum.ns),
                  share_of(sum.ns), count(sum.count), sum.worst()});
     });
+    Sum others;
+    for (size_t i = kMostPlaces; i < order.size(); ++i) {
+      for (const auto& [who, rank_ns] : order[i]->second.by_rank) others.add(who, rank_ns, 0);
+      others.count += order[i]->second.count;
+    }
+    if (order.size() > kMostPlaces)
+      table.row({"others", "", duration(others.ns), share_of(others.ns), count(others.count),
+                 others.worst()});
     out += "\\subsection*{Where}\n" + table.text();
   }
 
@@ -156,6 +164,10 @@ class Writer {
       table.row({rank < 0 ? "not known" : std::to_string(rank), duration(d["ns"]),
                  title(d["pattern"].get<int64_t>()), place(d["from"]), place(d["to"])});
     });
+    put_others(delays, kMostDelays, json_["delays_rest"], table, "causes",
+               [](const std::string& name, const Json& ns) {
+                 return std::vector<std::string>{"", duration(ns), name, "", ""};
+               });
     out += "\\subsection*{What waits go back to}\n" + table.text();
   }
 
@@ -169,7 +181,25 @@ class Writer {
       table.row({std::to_string(p["rank"].get<int64_t>()), duration(p["ns"]),
                  all > 0 ? share(real(p["ns"]) / all) : "-", place(p["from"]), place(p["to"])});
     });
+    put_others(parts, kMostParts, json_["critical_path_rest"], table, "parts",
+               [all](const std::string& name, const Json& ns) {
+                 return std::vector<std::string>{"", duration(ns),
+                                                 all > 0 ? share(real(ns) / all) : "-", name, ""};
+               });
     out += "\\subsection*{Critical path: " + duration(json_["critical_ns"]) + "}\n" + table.text();
+  }
+
+  // A row for those that are not among the first `most`, and for what the page's data lack.
+  template <class Cells>
+  static void put_others(const Json& rows, size_t most, const Json& rest, Table& table,
+                         const std::string& noun, Cells cells) {
+    const size_t shown = std::min<size_t>(most, rows.size());
+    const auto count = rows.size() - shown + static_cast<size_t>(whole(rest["count"]));
+    if (count == 0) return;
+    double ns = real(rest["ns"]);
+    for (size_t i = shown; i < rows.size(); ++i) ns += real(rows[i]["ns"]);
+    table.row(cells("others", Json(ns)));
+    table.more(count, noun);
   }
 
   // What makes the numbers less sure.

@@ -32,6 +32,10 @@ class Writer {
     json["delays"] = Json::array();
     for (size_t i = 0; i < std::min(w.delays.size(), kMostDelays); ++i)
       json["delays"].push_back(delay(w.delays[i]));
+    double delays_rest = 0;
+    for (size_t i = kMostDelays; i < w.delays.size(); ++i)
+      delays_rest += w.delays[i].short_term_ns + w.delays[i].long_term_ns;
+    json["delays_rest"] = rest(w.delays.size(), kMostDelays, delays_rest);
     json["critical_ns"] = w.critical_ns;
     json["critical_path"] = Json::array();
     for (size_t i = 0; i < std::min(w.critical_path.size(), kMostParts); ++i) {
@@ -42,6 +46,10 @@ class Writer {
                                        {"is_call", part.is_call},
                                        {"ns", part.ns}});
     }
+    double parts_rest = 0;
+    for (size_t i = kMostParts; i < w.critical_path.size(); ++i)
+      parts_rest += static_cast<double>(w.critical_path[i].ns);
+    json["critical_path_rest"] = rest(w.critical_path.size(), kMostParts, parts_rest);
     json["counts"] = counts();
     json["paths"] = paths_;
     json["calls"] = calls_;
@@ -58,6 +66,11 @@ class Writer {
   }
 
  private:
+  // What a list lacks that has `most` of `count` rows.
+  static Json rest(size_t count, size_t most, double ns) {
+    return {{"count", count > most ? count - most : 0}, {"ns", ns}};
+  }
+
   static Json patterns() {
     Json out = Json::array();
     for (int i = 0; i < waits::kPatterns; ++i) {
