@@ -202,8 +202,9 @@ std::string rank_list_text(const base::RunList& ranks, size_t max_runs) {
 std::string duration_text(uint64_t ns) {
   const auto v = static_cast<double>(ns);
   if (ns < 1'000) return fmt::format("{} ns", ns);
-  if (ns < 1'000'000) return fmt::format("{:.3g} us", v / 1e3);
-  if (ns < 1'000'000'000) return fmt::format("{:.3g} ms", v / 1e6);
+  // What rounds to 1000 is 1 of the next unit.
+  if (ns < 999'500) return fmt::format("{:.3g} us", v / 1e3);
+  if (ns < 999'500'000) return fmt::format("{:.3g} ms", v / 1e6);
   return fmt::format("{:.2f} s", v / 1e9);
 }
 

@@ -97,6 +97,9 @@ TEST(InfoText, Numbers) {
   EXPECT_EQ(count_text(12345678), "12 345 678");
   EXPECT_EQ(duration_text(999), "999 ns");
   EXPECT_EQ(duration_text(1500), "1.5 us");
+  EXPECT_EQ(duration_text(999'499), "999 us");
+  EXPECT_EQ(duration_text(999'500), "1 ms");
+  EXPECT_EQ(duration_text(999'700'000), "1.00 s");
   EXPECT_EQ(duration_text(2'500'000'000), "2.50 s");
 }
 

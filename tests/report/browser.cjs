@@ -13,7 +13,7 @@ const tests = [];
 const test = (name, run) => tests.push({ name, run });
 
 /** A page that is open and drawn. What it asks for, and what it complains of, fails the test. */
-async function open(context, name) {
+async function open(context, name, fragment = '') {
   const page = await context.newPage();
   page.complaints = [];
   page.on('console', (m) => ['error', 'warning'].includes(m.type()) && page.complaints.push(m.text()));
@@ -23,7 +23,7 @@ async function open(context, name) {
     d.dismiss();
   });
   page.on('request', (r) => !/^(file|data|blob):/.test(r.url()) && page.complaints.push(`request: ${r.url()}`));
-  await page.goto(`file://${expected[name].page}`);
+  await page.goto(`file://${expected[name].page}${fragment}`);
   await page.waitForSelector('html[data-ready]', { timeout: 30000 });
   await settle(page);
   return page;
@@ -49,7 +49,7 @@ const key = async (page, name, selector = 'canvas.timeline') => {
 };
 
 for (const scheme of ['light', 'dark'])
-  for (const width of [1280, 390])
+  for (const width of [1920, 1280, 390])
     test(`draws every section, ${scheme}, ${width} wide`, async (browser) => {
       const context = await browser({ width, height: 900 }, scheme);
       for (const name of scheme === 'light' && width === 1280 ? ['exact', 'stats', 'grid'] : ['exact']) {
@@ -88,7 +88,7 @@ test('numbers are those of profile, matrix and waits', async (browser) => {
   const all = await page.$eval('#waits .pane .numbers', (e) => e.innerText);
   const top = waits.patterns[0];
   assert.ok(all.endsWith(`${top.percent.toFixed(1)} %`), `${all} against ${top.percent}`);
-  assert.ok((await page.$eval('#verdict', (e) => e.innerText)).includes(waits.efficiency.parallel.toFixed(2)));
+  assert.ok((await page.$eval('#verdict', (e) => e.innerText)).includes(`${(100 * waits.efficiency.parallel).toFixed(1)} %`));
   assert.deepStrictEqual(page.complaints, []);
   await context.close();
 });
@@ -317,6 +317,9 @@ test('the index compares and leads to each page', async (browser) => {
   assert.deepStrictEqual(page.complaints, []);
   await context.close();
 });
+
+const tools = { test, open, settle, colours, range, key, expected, keep };
+for (const part of ['figures', 'charts', 'window', 'fragment']) require(`./browser_${part}.cjs`)(tools);
 
 (async () => {
   let failed = 0;

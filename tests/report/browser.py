@@ -35,7 +35,10 @@ def pages(folder):
               "large": make("large", "halo", 64, 64, 10, "exact"),
               "long": make("long", "halo", 8, 8, 2000, "none"),
               "workers": make("workers", "workers", 16, 70000, "exact"),
-              "hostile": make("hostile", "hostile")}
+              "hostile": make("hostile", "hostile"),
+              "few": make("few", "halo", 4, 8, 20, "exact"),
+              "line": make("line", "halo", 1, 32, 3, "exact"),
+              "column": make("column", "halo", 32, 1, 3, "exact")}
     out = {}
     for name, trace in traces.items():
         page = os.path.join(folder, name + ".html")
@@ -46,6 +49,8 @@ def pages(folder):
         for verb in ("profile", "matrix", "waits", "info"):
             text = common.refrain(verb, trace, "--format", "json").stdout
             out[name][verb] = json.loads(text) if text else None
+        for verb in ("profile", "waits"):
+            out[name][verb + "_text"] = common.refrain(verb, trace, "--top", "0").stdout.decode()
         lines = common.refrain("dump", trace, "--format", "jsonl", "--rank", "1", "--first", "200").stdout
         out[name]["dump"] = [json.loads(line) for line in lines.splitlines()]
         lines = common.refrain("dump", trace, "--rank", "1", "--first", "200").stdout.decode()

@@ -171,7 +171,7 @@ class Pdf(Documents):
         info, verdict = page["info"], page["verdict"]
         self.shows("%dranks,%dcalls" % (info["ranks"], info["calls"]), text)
         for name in ("parallel", "load_balance", "communication", "serialisation", "transfer"):
-            self.shows("%.2f" % verdict["efficiency"][name], text)
+            self.shows("%.1f%%" % (100 * verdict["efficiency"][name]), text)
         for wait in verdict["top"]:
             self.shows("%s in %s" % (wait["title"], wait["call"]), text)
             example = wait["example"]

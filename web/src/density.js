@@ -2,6 +2,7 @@
 import { choice, h, replace, section } from './dom.js';
 import * as format from './format.js';
 import { rankLayout, rankMap, spreadText } from './ranks.js';
+import { bindChoice } from './state.js';
 
 const kShown = 8;
 
@@ -41,13 +42,13 @@ export function densitySection(data, links) {
   }
   fill();
   return section('density', 'Density maps',
-    'Look for ranks that differ from their neighbours: a border, a corner, one node. Yellow is the most of each map, ' +
-    'dark blue nothing. A click shows the calls of that rank.',
-    h('div', { class: 'controls' }, choice('Show', [['ns', 'time'], ['calls', 'calls'], ['bytes', 'bytes']], 'ns',
+    'Look for ranks that differ from their neighbours: a border, a corner, one node. Below each map is what its ' +
+    'colours mean. A click shows the calls of that rank.',
+    h('div', { class: 'controls' }, bindChoice('density', choice('Show', [['ns', 'time'], ['calls', 'calls'], ['bytes', 'bytes']], 'ns',
       (metric) => {
         state.metric = metric;
         fill();
-      })),
+      }), 'ns')),
     h('p', { class: 'hint' }, `Layout: ${layout.name}.`, density.time_is_exact ? ''
       : ' Times of a rank\'s functions follow from mean durations, and add up to its own time in MPI.'), box, more);
 }

@@ -1,8 +1,9 @@
 // The ranks as a graph: near each other where they exchange messages. Places come from Graphviz, or from the
 // program's own grid.
-import { amountCss, amountLegend, logLevel, themed } from './colours.js';
+import { amountLegend, edgeCss, logLevel, themed } from './colours.js';
 import { button, canvasBox, choice, h, placeIn, replace, section, tip } from './dom.js';
 import * as format from './format.js';
+import { bindChoice } from './state.js';
 
 const kSize = 10000;  // of the unit square that places are in
 const kHow = { neato: 'Laid out by Graphviz (neato).', sfdp: 'Laid out by Graphviz (sfdp).',
@@ -104,16 +105,16 @@ export class Graph {
     return section('graph', 'Topology',
       'Look for the shape: a mesh, a ring, a star. A few thick edges in a thin mesh, or one node that all edges lead ' +
       'to, are worth a question.',
-      h('div', { class: 'controls' }, choice('Weight', [['bytes', 'bytes'], ['messages', 'calls'], ['ns', 'time']],
+      h('div', { class: 'controls' }, bindChoice('graph', choice('Weight', [['bytes', 'bytes'], ['messages', 'messages'], ['ns', 'time']],
         'bytes', (metric) => {
           this.metric = metric;
           this.box.redraw();
-        }),
-      this.grid && this.json.layout !== 'grid' ? choice('Layout', [['own', 'by messages'], ['grid', 'Cartesian grid']],
+        }), 'bytes'),
+      this.grid && this.json.layout !== 'grid' ? bindChoice('layout', choice('Layout', [['own', 'by messages'], ['grid', 'Cartesian grid']],
         this.layout, (layout) => {
           this.setLayout(layout);
           this.box.redraw();
-        }) : null,
+        }), this.layout) : null,
       button('+', () => this.zoom(1.5), 'Zoom in'), button('−', () => this.zoom(1 / 1.5), 'Zoom out'),
       button('All', () => this.zoom(0), 'The whole graph'), this.legendBox),
       this.box.box, this.text, this.how, h('p', { class: 'hint' }, block));
@@ -134,17 +135,17 @@ export class Graph {
       if (edge[this.metric] > 0) least = Math.min(least, edge[this.metric]);
     }
     const text = format.metricText[this.metric];
-    replace(this.legendBox, most > 0 ? amountLegend(h, text(least), text(most)) : '');
+    replace(this.legendBox, most > 0 ? amountLegend(h, text(least), text(most), edgeCss) : '');
     for (const edge of this.edges) {
       if (edge.a === edge.b) continue;
       const level = logLevel(edge[this.metric], least, most);
       const [x0, y0] = this.place(edge.a);
       const [x1, y1] = this.place(edge.b);
-      context.strokeStyle = amountCss(level);
-      context.lineWidth = (edge.a === this.chosen || edge.b === this.chosen ? 2.5 : 0) + 0.6 + 2.6 * level;
+      context.strokeStyle = edgeCss(level);
+      context.lineWidth = (edge.a === this.chosen || edge.b === this.chosen ? 2.5 : 0) + 1 + 2.6 * level;
       const isWrap = this.wraps(edge);
       context.setLineDash(isWrap ? [2, 6] : []);
-      if (isWrap) context.lineWidth = 0.8;
+      if (isWrap) context.lineWidth = 1;
       context.beginPath();
       context.moveTo(x0, y0);
       context.lineTo(x1, y1);

@@ -1,5 +1,6 @@
 // The page, from its data.
 import './style.css';
+import * as colours from './colours.js';
 import { comparePage } from './compare.js';
 import { readData } from './data.js';
 import { densitySection } from './density.js';
@@ -10,8 +11,10 @@ import { Graph } from './graph.js';
 import { Matrix } from './matrix.js';
 import { Model } from './model.js';
 import { profileSection } from './profile.js';
+import { state } from './state.js';
 import { sizesSection } from './sizes.js';
 import { Timeline } from './timeline/section.js';
+import { windowOf } from './timeline/window.js';
 import { verdictSection, warning } from './verdict.js';
 import { Waits } from './waits.js';
 
@@ -22,20 +25,34 @@ const kSections = [['verdict', 'Verdict'], ['timeline', 'Timeline'], ['matrix', 
 function themeButton() {
   const next = { auto: 'light', light: 'dark', dark: 'auto' };
   const root = document.documentElement;
-  const out = button('Colours: auto', () => {
-    const theme = next[root.dataset.theme || 'auto'];
+  const show = (theme) => {
     root.dataset.theme = theme;
-    out.textContent = `Colours: ${theme}`;
+    out.textContent = `Theme: ${theme}`;
     document.dispatchEvent(new Event('themechange'));
+  };
+  const out = button('Theme: auto', () => {
+    show(next[root.dataset.theme || 'auto']);
+    state.changed();
   }, 'Light or dark');
+  state.bind('theme', () => (['light', 'dark'].includes(root.dataset.theme) ? root.dataset.theme : null),
+    (theme) => show(Object.hasOwn(next, theme) ? theme : 'auto'));
   return out;
+}
+
+/** The search of the timeline, from anywhere on the page. */
+function listenForSearch(timeline) {
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (/^(input|select|textarea)$/i.test(event.target.tagName)) return;
+    event.preventDefault();
+    timeline.focusSearch();
+  });
 }
 
 function reportPage(data) {
   const { info } = data.json;
-  const patterns = data.json.waits ? data.json.waits.patterns : [];
   const model = new Model(data);
-  const timeline = new Timeline(model, patterns);
+  const timeline = new Timeline(model, data.json.waits);
   // What other sections lead to: the calls behind a number.
   const links = {
     show: (text, rank) => timeline.show(text, rank),
@@ -54,7 +71,8 @@ function reportPage(data) {
   const matrix = new Matrix(data, links);
   const graph = new Graph(data, links);
   // For tests, and for people with a console.
-  window.refrain = { data, model, timeline, matrix, graph, format };
+  window.refrain = { data, model, timeline, matrix, graph, format, state, colours, windowOf };
+  listenForSearch(timeline);
   return [
     h('header', {}, h('h1', {}, name || 'Refrain report'), h('p', { class: 'command' }, info.command),
       h('nav', { 'aria-label': 'Sections' }, kSections.map(([id, title]) => h('a', { href: `#${id}` }, title)), themeButton())),
@@ -71,7 +89,10 @@ async function start() {
   try {
     const data = await readData(document.getElementById('data'));
     replace(page, data.json.kind === 'index' ? comparePage(data) : reportPage(data), tip.element);
-    document.documentElement.dataset.ready = 'yes';
+    requestAnimationFrame(() => {
+      state.start();
+      document.documentElement.dataset.ready = 'yes';
+    });
   } catch (error) {
     replace(page, h('p', { class: 'bar', role: 'alert' }, `This page cannot be drawn: ${error.message}. It needs a ` +
       'browser of 2023 or later.'));

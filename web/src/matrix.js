@@ -2,6 +2,7 @@
 import { amount, amountLegend, logLevel, themed } from './colours.js';
 import { button, canvasBox, choice, h, placeIn, replace, section, tip } from './dom.js';
 import * as format from './format.js';
+import { bindChoice, numbersOf, state } from './state.js';
 
 const kMargin = 44;
 
@@ -53,6 +54,19 @@ export class Matrix {
     this.box = canvasBox({ class: 'square', 'aria-label': 'Communication matrix; arrow keys choose a pair, + and - zoom' },
       (width) => Math.min(width, 520), (context, width, height, ratio) => this.draw(context, width, height, ratio));
     this.listen();
+    state.bind('pair', () => (this.cursor ? this.cursor.join(',') : null), (text) => {
+      const cell = numbersOf(text, 2);
+      if (cell) this.choose(cell);
+      else this.cursor = null;
+    });
+    state.bind('pairs', () => (this.view.size === this.cells ? null : [this.view.x, this.view.y, this.view.size]
+      .map((v) => Math.round(v * 100) / 100).join(',')), (text) => {
+      const [x, y, size] = numbersOf(text, 3) || [0, 0, this.cells];
+      const keep = Math.min(Math.max(2, size), this.cells);
+      const within = (v) => Math.min(Math.max(0, v), this.cells - keep);
+      this.view = { x: within(x), y: within(y), size: keep };
+      this.box.redraw();
+    });
   }
   setOrder(name) {
     this.rankAt = this.orders[name];
@@ -77,14 +91,14 @@ export class Matrix {
       h('p', {}, `${format.count(json.messages)} messages, ${format.bytes(json.bytes)} between ` +
         `${format.count(json.pairs)} pairs. `, notes.join(' ')),
       h('div', { class: 'controls' },
-        choice('Show', [['bytes', 'bytes'], ['messages', 'messages'], ['ns', 'time']], 'bytes', (metric) => {
+        bindChoice('matrix', choice('Show', [['bytes', 'bytes'], ['messages', 'messages'], ['ns', 'time']], 'bytes', (metric) => {
           this.metric = metric;
           this.box.redraw();
-        }),
-        choice('Order by', Object.keys(this.orders).map((o) => [o, titles[o]]), 'rank', (order) => {
+        }), 'bytes'),
+        bindChoice('order', choice('Order by', Object.keys(this.orders).map((o) => [o, titles[o]]), 'rank', (order) => {
           this.setOrder(order);
           this.box.redraw();
-        }),
+        }), 'rank'),
         button('+', () => this.zoom(2), 'Zoom in'), button('−', () => this.zoom(0.5), 'Zoom out'),
         button('All', () => this.zoom(0), 'All pairs'), this.legendBox),
       this.box.box, this.text,
@@ -190,9 +204,11 @@ export class Matrix {
     const keep = (from, m) => Math.min(Math.max(0, m - ((m - from) * size) / view.size), this.cells - size);
     this.view = { x: keep(view.x, middle[0]), y: keep(view.y, middle[1]), size };
     this.box.redraw();
+    state.changed();
   }
   choose(cell) {
-    this.cursor = cell.map((c) => Math.min(Math.max(0, c), this.cells - 1));
+    this.cursor = cell.map((c) => Math.min(Math.max(0, Math.round(c)), this.cells - 1));
+    state.changed();
     const { view } = this;
     for (const [axis, c] of [['x', this.cursor[0]], ['y', this.cursor[1]]])
       if (c < view[axis] || c >= view[axis] + view.size)

@@ -21,6 +21,7 @@ export class Model {
     this.hasTimes = json.has_times;
     this.begin = json.begin_ns;
     this.end = Math.max(json.end_ns, json.begin_ns + 1);
+    this.isWhole = json.has_times && json.is_whole;
     this.bins = json.bins;
     this.share = data.column('table.share');
     this.classes = data.column('table.class');
@@ -80,6 +81,28 @@ export class Model {
     for (const name of ['pattern', 'ns', 'partner', 'partner_seq', 'path', 'call', 'begin'])
       this.explained[name] = data.column(`explained.${name}`);
     for (let i = rank.length - 1; i >= 0; --i) this.waits.set(`${rank[i]}.${thread[i]}.${seq[i]}`, i);
+    const { waits, messages } = data.json;
+    const byRow = new Map();
+    rank.forEach((r, i) => {
+      const row = this.rowOf.get(`${r}.${thread[i]}`);
+      if (!row) return;
+      if (!byRow.has(row)) byRow.set(row, []);
+      byRow.get(row).push(i);
+    });
+    // A wait lies at the begin of its call; one for the last to come out lies at its end. `isWhole`: the page has all
+    // of them, not only the longest.
+    const atEnd = waits ? waits.patterns.map((p) => p.name.endsWith('completion')) : [];
+    const begin = this.explained.begin.map((ns, i) => {
+      const row = this.rowOf.get(`${rank[i]}.${thread[i]}`);
+      return atEnd[this.explained.pattern[i]] && row ? this.timeOf(row, seq[i]).end - this.explained.ns[i] : ns;
+    });
+    this.waiting = { begin, ns: this.explained.ns, ofRow: (row) => byRow.get(row) || [],
+      isWhole: waits !== null && rank.length >= waits.counts.waits,
+      table: { rows: messages.wait_rows, columns: messages.wait_columns, share: data.column('waits.share') } };
+    this.late = {};  // messages that were waited for longest
+    for (const name of ['from', 'from_ns', 'to', 'to_ns']) this.late[name] = data.column(`late.${name}`);
+    this.recorder = {};
+    for (const name of ['row', 'begin', 'length']) this.recorder[name] = data.column(`recorder.${name}`);
   }
 
   // --- what a call is ---
@@ -121,6 +144,11 @@ export class Model {
     if (!detail || !detail[kind] || row.place >= row.group.detailed) return null;
     const [comm, peer, tag] = detail[kind].map((runs) => runAt(runs, row.place));
     return { comm, peer, tag };
+  }
+
+  /** A number of each rank of a group, as runs; 0 where it is not known. */
+  bytesOf(runs, row) {
+    return runs === undefined ? 0 : runAt(runs, row.place) || 0;
   }
 
   // --- when a call was ---

@@ -1,18 +1,20 @@
 // Where the time and the bytes went: by function, by call site, and as a tree of call paths.
 import { button, h, replace, section } from './dom.js';
 import * as format from './format.js';
+import { state } from './state.js';
 import { table } from './table.js';
 
 function columns(profile, first) {
   return [...first,
-    { title: 'calls', number: true, value: (r) => r.count, text: (r) => format.count(r.count) },
+    { title: 'calls', number: true, value: (r) => r.count, text: (r) => format.count(r.count), sum: format.count },
     { title: 'time', number: true, value: (r) => r.time_ns, text: (r) => format.duration(r.time_ns),
-      share: (r) => r.mpi_share },
-    { title: 'of MPI', number: true, value: (r) => r.mpi_share, text: (r) => format.percent(r.mpi_share) },
-    { title: 'of run', number: true, value: (r) => r.run_share, text: (r) => format.percent(r.run_share) },
+      share: (r) => r.mpi_share, sum: format.duration },
+    { title: 'of MPI', number: true, value: (r) => r.mpi_share, text: (r) => format.percent(r.mpi_share), sum: format.percent },
+    { title: 'of run', number: true, value: (r) => r.run_share, text: (r) => format.percent(r.run_share), sum: format.percent },
+    { title: 'min', number: true, value: (r) => r.min_ns, text: (r) => format.duration(r.min_ns) },
     { title: 'mean', number: true, value: (r) => r.mean_ns, text: (r) => format.duration(r.mean_ns) },
     { title: 'max', number: true, value: (r) => r.max_ns, text: (r) => format.duration(r.max_ns) },
-    { title: 'bytes', number: true, value: (r) => r.bytes, text: (r) => format.bytes(r.bytes) }];
+    { title: 'bytes', number: true, value: (r) => r.bytes, text: (r) => format.bytes(r.bytes), sum: format.bytes }];
 }
 
 const link = (links, text) => ({ title: 'where', value: () => 0, node: (r) => button('calls', () => links.show(text(r)),
@@ -48,7 +50,7 @@ function treeElement(node, all, links, depth) {
   const children = [...node.children.values()].sort((a, b) => b.time_ns - a.time_ns);
   return h('ul', depth === 0 ? { class: 'tree', 'aria-label': 'Call paths' } : {}, children.map((child) => {
     const numbers = h('span', { class: 'numbers' }, format.duration(child.time_ns), ' ',
-      format.percent(all > 0 ? child.time_ns / all : 0), ' ', format.count(child.count), ' calls');
+      format.percent(all > 0 ? child.time_ns / all : 0), ' ', format.counted(child.count, 'call'));
     const bar = h('span', { class: 'tree-bar', 'aria-hidden': 'true' });
     bar.style.width = `${all > 0 ? (100 * child.time_ns) / all : 0}%`;
     if (child.call)
@@ -73,17 +75,23 @@ export function profileSection(data, links) {
     { filter: (r) => `${r.site} ${r.in_function} ${r.call} ${r.file}`, caption: 'call sites' }),
     path: () => treeElement(tree(profile), profile.all.time_ns, links, 0),
   };
+  let by = 'function';
+  const show = (key) => {
+    by = key;
+    tabs.querySelectorAll('button').forEach((b) => b.setAttribute('aria-pressed', String(b.dataset.by === key)));
+    replace(box, views[key]());
+  };
   const tabs = h('div', { class: 'controls', role: 'group', 'aria-label': 'Profile by' },
     [['function', 'by function'], ['site', 'by call site'], ['path', 'by call path']].map(([key, text]) => {
       const tab = button(text, () => {
-        tabs.querySelectorAll('button').forEach((b) => b.setAttribute('aria-pressed', String(b === tab)));
-        replace(box, views[key]());
+        show(key);
+        state.changed();
       });
-      tab.setAttribute('aria-pressed', String(key === 'function'));
       tab.dataset.by = key;
       return tab;
     }));
-  replace(box, views.function());
+  state.bind('profile', () => (by === 'function' ? null : by), (text) => show(Object.hasOwn(views, text) ? text : 'function'));
+  show('function');
   return section('profile', 'Profile',
     'Look at the first rows: a function whose maximum is far above its mean waits for somebody; many calls with few ' +
     'bytes each could be one call.', tabs, box);

@@ -1,6 +1,10 @@
 // A number of each rank as a small map, laid out as the program's own grid where it has one.
-import { amountCss, themed } from './colours.js';
-import { canvasBox, h, placeIn, tip } from './dom.js';
+import { amount, amountCss, amountLegend, inkOn, themed } from './colours.js';
+import { canvasBox, h, placeIn, replace, tip } from './dom.js';
+
+const kLargest = 30;  // side of a rank's cell in pixels
+const kLabelled = 15;  // from here on a cell has its rank's number in it
+const kSmall = 32;    // up to so many ranks a cell has 8 pixels at least
 
 /** {columns, rows, at(rank) -> [x, y], name}; a third dimension and more lie side by side. */
 export function rankLayout(data, cells, block) {
@@ -25,10 +29,12 @@ export function rankLayout(data, cells, block) {
       return { columns: Math.min(slices, perLine) * wide, rows: Math.ceil(slices / perLine) * tall,
         at: (rank) => place.get(rank), block, name: `${dims.join(' x ')} from ${grid.source}` };
   }
-  const columns = Math.ceil(Math.sqrt(cells * 2));
+  const columns = cells <= kSmall ? Math.min(cells, 8) : Math.ceil(Math.sqrt(cells * 2));
   return { columns, rows: Math.ceil(cells / columns), block, at: (cell) => [cell % columns, Math.floor(cell / columns)],
     name: 'ranks in order, row by row' };
 }
+
+const hexOf = (rgb) => `#${rgb.map((v) => v.toString(16).padStart(2, '0')).join('')}`;
 
 /** values by rank (or block); text(value) for people; onchoose(rank). */
 export function rankMap(layout, values, text, label, onchoose) {
@@ -40,19 +46,37 @@ export function rankMap(layout, values, text, label, onchoose) {
     if (at) byPlace.set(at[1] * layout.columns + at[0], cell);
   }
   let cursor = -1;
-  const size = (width) => Math.min(width / layout.columns, 26);
-  const tall = (width) => Math.max(24, Math.min(240, Math.ceil(layout.rows * Math.max(size(width), 2))));
+  const margin = (width) => (Math.min(width / layout.columns, kLargest) >= kLabelled ? 0 : 24);
+  const size = (width) => Math.min((width - margin(width)) / layout.columns, kLargest);
+  const tall = (width) => {
+    const wanted = layout.rows * (byPlace.size <= kSmall ? Math.max(size(width), 8) : Math.max(size(width), 2));
+    return Math.ceil(Math.max(24, Math.min(byPlace.size <= kSmall ? Math.max(240, layout.rows * 10) : 240, wanted)));
+  };
   const box = canvasBox({ 'aria-label': label }, tall, (context, width, height) => {
     context.fillStyle = themed('--surface');
     context.fillRect(0, 0, width, height);
     const w = size(width);
-    const t = Math.min(w, height / layout.rows);
+    const t = Math.min(Math.max(w, 8), height / layout.rows);
+    const left = margin(width);
+    box.canvas.dataset.cell = `${w},${t}`;
     const gap = Math.min(w, t) > 5 ? 1 : 0;
+    context.font = `${Math.min(w, t) > 22 ? 10 : 8}px system-ui, sans-serif`;
+    context.textBaseline = 'middle';
     for (const [place, cell] of byPlace) {
-      const x = (place % layout.columns) * w;
+      const x = left + (place % layout.columns) * w;
       const y = Math.floor(place / layout.columns) * t;
-      context.fillStyle = most > 0 ? amountCss(values[cell] / most) : themed('--empty');
+      const level = most > 0 ? values[cell] / most : 0;
+      context.fillStyle = most > 0 ? amountCss(level) : themed('--empty');
       context.fillRect(x, y, Math.max(w - gap, 0.5), Math.max(t - gap, 0.5));
+      if (left === 0 && Math.min(w, t) >= kLabelled) {
+        context.fillStyle = most > 0 ? inkOn(hexOf(amount(level))) : themed('--soft');
+        context.textAlign = 'center';
+        context.fillText(String(cell * layout.block), x + (w - gap) / 2, y + (t - gap) / 2 + 0.5, w - 3);
+        context.textAlign = 'start';
+      } else if (left > 0 && place % layout.columns === 0 && (t >= 8 || Math.floor(place / layout.columns) % Math.ceil(9 / t) === 0)) {
+        context.fillStyle = themed('--soft');
+        context.fillText(String(cell * layout.block), 0, y + Math.min(t / 2, 6), left - 3);
+      }
       if (cell !== cursor) continue;
       context.strokeStyle = themed('--ink');
       context.lineWidth = 2;
@@ -64,8 +88,9 @@ export function rankMap(layout, values, text, label, onchoose) {
   const cellAt = (event) => {
     const [px, py] = placeIn(box.canvas, event);
     const w = size(box.width);
-    const t = Math.min(w, box.height / layout.rows);
-    return byPlace.get(Math.floor(py / t) * layout.columns + Math.floor(px / w));
+    const t = Math.min(Math.max(w, 8), box.height / layout.rows);
+    const column = Math.floor((px - margin(box.width)) / w);
+    return column < 0 || column >= layout.columns ? undefined : byPlace.get(Math.floor(py / t) * layout.columns + column);
   };
   const status = h('span', { class: 'exact', role: 'status' });
   box.canvas.addEventListener('pointermove', (e) => {
@@ -90,7 +115,15 @@ export function rankMap(layout, values, text, label, onchoose) {
     status.textContent = `${name(cursor)}: ${text(values[cursor])}`;
     box.redraw();
   });
-  return h('div', { class: 'rank-map' }, box.box, status);
+  const legend = h('div', { class: 'map-legend' });
+  const fillLegend = () => {
+    let least = Infinity;
+    for (const v of values) least = Math.min(least, v);
+    replace(legend, most > 0 ? amountLegend(h, least === most ? text(most) : text(0), text(most)) : 'nothing');
+  };
+  fillLegend();
+  document.addEventListener('themechange', fillLegend);
+  return h('div', { class: 'rank-map' }, box.box, legend, status);
 }
 
 /** "min, mean, max" of values. */

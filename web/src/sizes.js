@@ -5,14 +5,22 @@ import { themed } from './colours.js';
 import { choice, h, replace, section } from './dom.js';
 import * as format from './format.js';
 import { collectiveTable } from './profile.js';
+import { bindChoice } from './state.js';
 import { table } from './table.js';
 
+const kWidestBin = 160;
+const kLabelPx = 96;  // of a bin's name
 const kKinds = { p2p: ['messages', '#0072b2'], collective: ['collectives', '#009e73'], rma: ['one-sided', '#cc79a7'],
   io: ['files', '#c9b400'] };
 
-function upTo(from) {
-  if (from === 0) return '0 B';
-  return from === 1 ? '1 B' : `${format.bytes(from)} to ${format.bytes(from * 2 - 1)}`;
+const binOf = (bucket) => format.sizeBin(bucket === 0 ? 0 : 2 ** (bucket - 1));
+
+/** Bars of the kinds beside each other, all within their bin: uPlot's `disp`. */
+function barsOf(kinds, kind, x) {
+  const part = 0.8 / kinds.length;
+  const from = -0.4 + kinds.indexOf(kind) * part;
+  return uPlot.paths.bars({ disp: { x0: { unit: 1, values: () => x.map((b) => b + from) },
+    size: { unit: 1, values: () => x.map(() => part) } } });
 }
 
 function chart(sizes, metric) {
@@ -29,28 +37,31 @@ function chart(sizes, metric) {
   const text = metric === 'bytes' ? format.bytes : format.count;
   const make = () => {
     box.replaceChildren();
+    const width = Math.max(260, Math.min(box.clientWidth, 80 + x.length * kWidestBin));
+    const every = Math.ceil((x.length * kLabelPx) / (width - 80));
+    box.dataset.bins = x.map(binOf).join(' ');
     const axis = { stroke: themed('--soft'), grid: { stroke: themed('--grid') }, ticks: { stroke: themed('--line') } };
-    const part = 0.8 / kinds.length;
     return new uPlot({
-      width: Math.max(260, box.clientWidth), height: 240, legend: { live: false }, cursor: { show: false },
-      scales: { x: { time: false, range: [first - 0.6, last + 0.6] }, y: { distr: 3, log: 10,
+      width, height: 240, legend: { live: false }, cursor: { show: false },
+      scales: { x: { time: false, range: [first - 0.5, last + 0.5] }, y: { distr: 3, log: 10,
         range: (u, low, high) => [0.5, Math.max(10, (high || 1) * 2)] } },
-      axes: [{ ...axis, values: (u, ticks) => ticks.map((t) => (Number.isInteger(t)
-        ? format.bytes(t === 0 ? 0 : 2 ** (t - 1)) : '')), space: 60 },
+      axes: [{ ...axis, grid: { show: false }, splits: () => x, values: () => x.map((b) => ((b - first) % every === 0
+        ? binOf(b) : '')) },
       { ...axis, values: (u, ticks) => ticks.map((t) => (t >= 1 && Number.isInteger(Math.log10(t)) ? text(t) : '')),
         size: 74 }],
-      series: [{}, ...kinds.map((kind, i) => ({ label: kKinds[kind][0], stroke: kKinds[kind][1],
-        fill: kKinds[kind][1], points: { show: false },
-        paths: uPlot.paths.bars({ size: [part, 60], align: kinds.length === 1 ? 0 : i % 2 === 0 ? -1 : 1 }) }))],
+      series: [{}, ...kinds.map((kind) => ({ label: kKinds[kind][0], stroke: themed('--ink'), width: 1,
+        fill: kKinds[kind][1], points: { show: false }, paths: barsOf(kinds, kind, x) }))],
     }, [x, ...series], box);
   };
   let plot = null;
+  let shown = 0;
   const redo = () => {
+    shown = box.clientWidth;
     if (plot) plot.destroy();
     plot = make();
   };
   new ResizeObserver(() => {
-    if (!plot || Math.abs(plot.width - box.clientWidth) > 2) redo();
+    if (!plot || Math.abs(shown - box.clientWidth) > 2) redo();
   }).observe(box);
   document.addEventListener('themechange', redo);
   return box;
@@ -61,14 +72,15 @@ export function sizesSection(data, links) {
   const box = h('div');
   const show = (metric) => replace(box, chart(sizes, metric), table([
     { title: 'kind', value: (r) => r.kind, text: (r) => kKinds[r.kind][0] },
-    { title: 'size', number: true, value: (r) => r.from_bytes, text: (r) => upTo(r.from_bytes) },
-    { title: 'transfers', number: true, value: (r) => r.transfers, text: (r) => format.count(r.transfers) },
-    { title: 'bytes', number: true, value: (r) => r.bytes, text: (r) => format.bytes(r.bytes) }], sizes,
+    { title: 'size', number: true, value: (r) => r.from_bytes, text: (r) => format.sizeBin(r.from_bytes) },
+    { title: 'transfers', number: true, value: (r) => r.transfers, text: (r) => format.count(r.transfers), sum: format.count },
+    { title: 'bytes', number: true, value: (r) => r.bytes, text: (r) => format.bytes(r.bytes), sum: format.bytes }], sizes,
   { most: 8, caption: 'sizes' }));
   if (sizes.length > 0) show('transfers');
   return section('sizes', 'Sizes of messages, and collectives',
     'Look for very many small messages, which cost the network\'s latency each, and for collectives with a large share ' +
     'of the time.',
-    sizes.length > 0 ? choice('Show', [['transfers', 'number'], ['bytes', 'bytes']], 'transfers', show)
+    sizes.length > 0 ? bindChoice('sizes', choice('Show', [['transfers', 'number'], ['bytes', 'bytes']], 'transfers', show),
+      'transfers')
       : h('p', {}, 'Nothing was transferred.'), box, h('h3', {}, 'Collectives'), collectiveTable(data, links));
 }

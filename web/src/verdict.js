@@ -2,14 +2,6 @@
 import { button, h, section } from './dom.js';
 import * as format from './format.js';
 
-const kFactors = [
-  ['parallel', 'Parallel efficiency', 'share of the time in which the ranks do the program\'s own work'],
-  ['load_balance', 'Load balance', 'mean of that work over its largest: below 0.9 some ranks have more to do'],
-  ['communication', 'Communication', 'what the busiest rank loses in MPI'],
-  ['serialisation', 'Serialisation', 'lost because ranks wait for each other\'s order'],
-  ['transfer', 'Transfer', 'lost to the network itself'],
-];
-
 function card(value, label, hint, bad) {
   return h('div', { class: `card${bad ? ' bad' : ''}` }, h('div', { class: 'value' }, value),
     h('div', { class: 'label' }, label), hint ? h('div', { class: 'hint' }, hint) : null);
@@ -17,15 +9,11 @@ function card(value, label, hint, bad) {
 
 function cards(json) {
   const { verdict } = json;
-  const out = [card(format.percent(verdict.mpi_share), 'of the time in MPI', null, verdict.mpi_share > 0.3)];
+  const out = [card(format.percent(verdict.mpi_share), 'in MPI', 'of the time of all ranks', verdict.mpi_share > 0.3)];
   if (verdict.waiting_share !== null)
-    out.push(card(format.percent(verdict.waiting_share), 'of the time waiting', null, verdict.waiting_share > 0.1));
-  const { efficiency } = verdict;
-  if (efficiency)
-    for (const [key, label, hint] of kFactors) {
-      if (efficiency[key] === null) continue;
-      out.push(card(efficiency[key].toFixed(2), label, hint, efficiency[key] < 0.8));
-    }
+    out.push(card(format.percent(verdict.waiting_share), 'waiting', 'of the time of all ranks', verdict.waiting_share > 0.1));
+  for (const factor of verdict.factors)
+    out.push(card(format.percent(factor.value), factor.title, factor.caption, factor.value < 0.8));
   return h('div', { class: 'cards' }, out);
 }
 
@@ -41,7 +29,7 @@ function cause(wait) {
 function topWaits(json, links) {
   return h('ol', { class: 'top' }, json.verdict.top.map((wait) => h('li', {},
     h('strong', {}, `${wait.title} in ${wait.call}`),
-    `: ${format.duration(wait.ns)}, ${format.percent(wait.share)} of all time, ${format.count(wait.count)} waits. `,
+    `: ${format.duration(wait.ns)}, ${format.percent(wait.share)} of all time, ${format.counted(wait.count, 'wait')}. `,
     `Most on rank ${wait.rank} (${format.duration(wait.rank_ns)}). `,
     h('span', { class: 'path' }, wait.path), ' ',
     button('Show these calls', () => links.show(`${wait.call} ${wait.site}`, wait.rank)), ' ',
@@ -54,7 +42,7 @@ function topPaths(json, links) {
   return [h('p', {}, `Who waited for whom needs times of single calls, and this trace has none: ${json.no_waits} ` +
     'Where the time in MPI went is known:'),
   h('ol', { class: 'top' }, json.verdict.top.map((row) => h('li', {}, h('strong', {}, row.call),
-    `: ${format.duration(row.ns)}, ${format.percent(row.share)} of all time, ${format.count(row.count)} calls. `,
+    `: ${format.duration(row.ns)}, ${format.percent(row.share)} of all time, ${format.counted(row.count, 'call')}. `,
     h('span', { class: 'path' }, row.path), ' ',
     button('Show these calls', () => links.show(`${row.call} ${row.site}`)))))];
 }
@@ -75,7 +63,7 @@ export function verdictSection(data, links) {
   const { info } = json;
   const isEstimate = json.verdict.efficiency && json.verdict.efficiency.source === 'totals';
   return section('verdict', 'Verdict',
-    'Parallel efficiency below 0.8 is worth a look; the factor that is lowest says where to look first.',
+    'Parallel efficiency below 80 % is worth a look; the factor that is lowest says where to look first.',
     json.verdict.text ? h('p', { class: 'sentence' }, json.verdict.text) : null,
     h('p', {}, `${format.count(info.ranks)} ranks, ${format.count(info.calls)} calls, `,
       `${format.duration(info.duration_ns)} from MPI_Init to MPI_Finalize.`),

@@ -3,6 +3,7 @@
 import { button, h, replace, section } from './dom.js';
 import * as format from './format.js';
 import { rankLayout, rankMap, spreadText } from './ranks.js';
+import { state } from './state.js';
 import { table } from './table.js';
 
 export class Waits {
@@ -22,6 +23,13 @@ export class Waits {
     if (!json)
       return section('waits', 'Wait states', 'Who waited for whom, and where.', h('p', {}, this.data.json.no_waits));
     this.fill();
+    state.bind('wait', () => (this.pattern === 0 && this.path === null ? null
+      : [json.patterns[this.pattern].name, ...(this.path === null ? [] : this.path.split(' '))].join(',')), (text) => {
+      const [name, path, call] = (text || '').split(',');
+      this.pattern = Math.max(0, json.patterns.findIndex((p) => p.name === name));
+      this.path = json.paths[path] !== undefined && json.calls[call] !== undefined ? `${path} ${call}` : null;
+      this.fill();
+    });
     const unsure = Object.entries(json.counts).filter(([name, n]) => n > 0 &&
       !['calls', 'messages', 'collective_calls', 'waits'].includes(name));
     return section('waits', 'Wait states',
@@ -69,6 +77,7 @@ export class Waits {
         this.pattern = p.i;
         this.path = null;
         this.fill();
+        state.changed();
       }, p.depth)));
     const paths = this.sums(this.pattern, (i) => `${columns.path[i]} ${columns.call[i]}`);
     const sorted = [...paths].sort((a, b) => b[1].ns - a[1].ns);
@@ -83,6 +92,7 @@ export class Waits {
   choosePath(path) {
     this.path = path;
     this.fill();
+    state.changed();
   }
   isOnPath(i) {
     return this.path === null || this.path === `${this.columns.path[i]} ${this.columns.call[i]}`;
@@ -109,7 +119,7 @@ export class Waits {
     }
     replace(this.list, h('h3', {}, 'The calls behind it, the longest waits first'), table([
       { title: 'rank', number: true, value: (i) => get('rank')[i], text: (i) => get('rank')[i] },
-      { title: 'waited', number: true, value: (i) => get('ns')[i], text: (i) => format.duration(get('ns')[i]) },
+      { title: 'waited', number: true, value: (i) => get('ns')[i], text: (i) => format.duration(get('ns')[i]), sum: format.duration },
       { title: 'for rank', number: true, value: (i) => get('partner')[i],
         text: (i) => (get('partner')[i] < 0 ? '-' : get('partner')[i]) },
       { title: 'kind', value: (i) => json.patterns[pattern[i]].title, text: (i) => json.patterns[pattern[i]].title },
@@ -127,22 +137,30 @@ export class Waits {
     return [{ title: 'from', value: from, text: from },
       { title: 'to', value: (d) => this.place(d.to), text: (d) => this.place(d.to) }];
   }
+  /** What the page does not have, for the line "others" of a table. */
+  rest(name, titles) {
+    const rest = this.json[name];
+    return rest && rest.count > 0 ? { count: rest.count, ...Object.fromEntries(titles.map((t) => [t, rest.ns])) } : null;
+  }
   delays() {
     return h('div', {}, h('h3', {}, 'What waits go back to'), table([
       { title: 'rank', number: true, value: (d) => d.rank, text: (d) => (d.rank < 0 ? 'not known' : d.rank) },
-      { title: 'costs', number: true, value: (d) => d.ns, text: (d) => format.duration(d.ns) },
+      { title: 'costs', number: true, value: (d) => d.ns, text: (d) => format.duration(d.ns),
+        sum: format.duration },
+      { title: 'share', number: true, value: (d) => d.ns, text: (d) => this.share(d.ns), sum: (ns) => this.share(ns) },
       { title: 'kind', value: (d) => this.json.patterns[d.pattern].title, text: (d) => this.json.patterns[d.pattern].title },
       ...this.stretch()], this.json.delays,
-    { most: 8, caption: 'causes' }));
+    { most: 8, caption: 'causes', rest: this.rest('delays_rest', ['costs', 'share']) }));
   }
   criticalPath() {
     const { json } = this;
     const all = json.critical_ns;
     return h('div', {}, h('h3', {}, `Critical path: ${format.duration(all)}`), table([
       { title: 'rank', number: true, value: (d) => d.rank, text: (d) => d.rank },
-      { title: 'time', number: true, value: (d) => d.ns, text: (d) => format.duration(d.ns) },
-      { title: 'of the path', number: true, value: (d) => d.ns, text: (d) => format.percent(d.ns / all) },
+      { title: 'time', number: true, value: (d) => d.ns, text: (d) => format.duration(d.ns), sum: format.duration },
+      { title: 'of the path', number: true, value: (d) => d.ns, text: (d) => format.percent(d.ns / all),
+        sum: (ns) => format.percent(ns / all) },
       ...this.stretch()], json.critical_path,
-    { most: 6, caption: 'critical path' }));
+    { most: 6, caption: 'critical path', rest: this.rest('critical_path_rest', ['time', 'of the path']) }));
   }
 }

@@ -44,7 +44,7 @@ void put_runs(const std::vector<Json>& runs, std::string& out) {
     const Json& run = runs[i];
     table.row({std::to_string(i + 1) + " " + code(text(run["file"]), 80), count(run["ranks"]),
                count(run["calls"]), against(run["duration_ns"], first["duration_ns"], duration),
-               share(run["verdict"]["mpi_share"]), factor(efficiency(run)), count(run["messages"]),
+               share(run["verdict"]["mpi_share"]), share(efficiency(run)), count(run["messages"]),
                against(run["bytes"], first["bytes"], bytes)});
   });
   out += table.text();

@@ -123,9 +123,6 @@ std::string bytes(const Json& value) {
 std::string share(const Json& value) {
   return value.is_number() ? number(percent_text(real(value), 1)) : "-";
 }
-std::string factor(const Json& value) {
-  return value.is_number() ? fmt::format("{:.2f}", real(value)) : "-";
-}
 
 std::string counted(const Json& value, const std::string& noun) {
   return count(value) + " " + noun + (whole(value) == 1 ? "" : "s");

@@ -36,7 +36,6 @@ std::string duration(const Json& value);
 std::string count(const Json& value);
 std::string bytes(const Json& value);
 std::string share(const Json& value);  // of 1, in percent
-std::string factor(const Json& value);
 
 // "1 rank", "2 ranks".
 std::string counted(const Json& value, const std::string& noun);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "report/latex/sections.h"
 #include "report/latex/tex_table.h"
@@ -14,30 +13,14 @@ namespace {
 
 constexpr size_t kMostLosses = 20;
 
-struct Factor {
-  const char* key;
-  const char* title;
-  const char* hint;
-};
-constexpr std::array kFactors = {
-    Factor{"parallel", "Parallel efficiency",
-           "share of the time in which the ranks do the program's own work"},
-    Factor{"load_balance", "Load balance",
-           "mean of that work over its largest: below 0.9 some ranks have more to do"},
-    Factor{"communication", "Communication", "what the busiest rank loses in MPI"},
-    Factor{"serialisation", "Serialisation", "lost because ranks wait for each other's order"},
-    Factor{"transfer", "Transfer", "lost to the network itself"}};
-
 std::string factors(const Json& verdict) {
   Table table({{"", 34}, {"", 0}, {"", 110}});
   table.row({"Time in MPI", share(verdict["mpi_share"]), "of the time of all ranks"});
   if (!verdict["waiting_share"].is_null())
     table.row({"Waiting", share(verdict["waiting_share"]), "of the time of all ranks"});
-  const Json& efficiency = verdict["efficiency"];
-  if (efficiency.is_object())
-    for (const Factor& f : kFactors)
-      if (!efficiency[f.key].is_null())
-        table.row({f.title, "\\textbf{" + factor(efficiency[f.key]) + "}", f.hint});
+  for (const Json& f : verdict["factors"])
+    table.row({words(text(f["title"])), "\\textbf{" + share(f["value"]) + "}",
+               words(text(f["caption"]))});
   return table.text();
 }
 
@@ -114,7 +97,7 @@ void put_verdict(const PageData& data, std::string& out) {
   const Json& verdict = data.json["verdict"];
   const Json& top = verdict["top"];
   out += section("Verdict",
-                 "Parallel efficiency below 0.8 is worth a look; the factor that is lowest says "
+                 "Parallel efficiency below 80\\,\\% is worth a look; the factor that is lowest says "
                  "where to look first.");
   out += counted(info["ranks"], "rank") + ", " + counted(info["calls"], "call") + ", " +
          duration(info["duration_ns"]) + " from " + code("MPI_Init") + " to " +

@@ -57,6 +57,7 @@ void GroupDetails::End::add(const analysis::waits::MessageEnd& end, bool here) {
   comm.append(here ? static_cast<int64_t>(end.comm) : -1);
   peer.append(here ? known(end.peer) : -2);
   tag.append(here ? known(end.tag) : -1);
+  bytes.append(here ? static_cast<int64_t>(end.bytes) : 0);
 }
 
 void GroupDetails::add(RankReader& reader, analysis::waits::Decoder& ops) {
@@ -94,6 +95,7 @@ Json GroupDetails::to_json() const {
     };
     put("send", d.send);
     put("receive", d.receive);
+    if (d.send.is_used) item["bytes"] = runs_json(d.send.bytes);
     if (!d.completes.empty()) item[d.starts ? "starts" : "completes"] = d.completes;
     if (d.persistent) item["persistent"] = true;
     if (d.makes_request) item["request"] = true;

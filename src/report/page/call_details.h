@@ -24,13 +24,14 @@ class GroupDetails {
   void add(RankReader& reader, analysis::waits::Decoder& ops);
   size_t cost() const;
   // A list by signature, in the given order: {"text": TextTemplate, "send": [comm, peer, tag],
-  // "receive": the same, "completes": [signatures]}, each of the three as runs over the ranks.
+  // "receive": the same, "bytes": of what is sent, "completes": [signatures]}; numbers as runs over
+  // the ranks.
   // Peers are world ranks, -1 for any, -2 for nobody; -1 also stands for any tag.
   nlohmann::ordered_json to_json() const;
 
  private:
   struct End {
-    base::RunList comm, peer, tag;
+    base::RunList comm, peer, tag, bytes;
     bool is_used = false;
     void add(const analysis::waits::MessageEnd& end, bool here);
   };

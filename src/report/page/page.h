@@ -98,4 +98,8 @@ void put_density(const PageView& view, PageData& out);
 void put_waits(const PageView& view, PageData& out);
 void put_verdict(const PageView& view, PageData& out);
 
+// The factors of an efficiency that are known, the product first: [{"name", "title", "value",
+// "caption"}]; a value is a share of 1, a caption says what was measured.
+nlohmann::ordered_json factors(const nlohmann::ordered_json& efficiency);
+
 }  // namespace refrain::report

@@ -6,6 +6,7 @@
 
 #include "report/page/page.h"
 #include "report/profile_rows.h"
+#include "report/units.h"
 #include "report/verdict_text.h"
 #include "report/waits_rows.h"
 
@@ -25,9 +26,16 @@ Json efficiency_of_totals(const analysis::Profile& p, uint64_t duration_ns) {
   if (runtime <= 0 || p.outside_ns.max <= 0) return {};
   const double balance = p.outside_ns.mean / p.outside_ns.max;
   const double communication = std::min(1.0, p.outside_ns.max / runtime);
-  return {{"source", "totals"},      {"parallel", balance * communication},
-          {"load_balance", balance}, {"communication", communication},
-          {"serialisation", Json()}, {"transfer", Json()}};
+  return {{"source", "totals"},
+          {"parallel", balance * communication},
+          {"load_balance", balance},
+          {"communication", communication},
+          {"serialisation", Json()},
+          {"transfer", Json()},
+          {"runtime_ns", duration_ns},
+          {"ideal_ns", Json()},
+          {"useful_mean_ns", rounded(p.outside_ns.mean)},
+          {"useful_max_ns", rounded(p.outside_ns.max)}};
 }
 
 Json efficiency_of_waits(const waits::Efficiency& e) {
@@ -36,7 +44,11 @@ Json efficiency_of_waits(const waits::Efficiency& e) {
           {"load_balance", e.load_balance},
           {"communication", e.communication},
           {"serialisation", e.serialisation},
-          {"transfer", e.transfer}};
+          {"transfer", e.transfer},
+          {"runtime_ns", e.runtime_ns},
+          {"ideal_ns", e.ideal_ns},
+          {"useful_mean_ns", rounded(e.useful_mean_ns)},
+          {"useful_max_ns", rounded(e.useful_max_ns)}};
 }
 
 struct Loss {
@@ -134,6 +146,7 @@ void put_verdict(const PageView& view, PageData& out) {
   json["mpi_share"] = a.profile.run_ns > 0 ? a.profile.all.time_ns / a.profile.run_ns : 0;
   json["efficiency"] = a.waits ? efficiency_of_waits(a.waits->efficiency)
                                : efficiency_of_totals(a.profile, view.trace.info().duration_ns);
+  json["factors"] = factors(json["efficiency"]);
   json["waiting_share"] =
       a.waits && a.waits->total_ns > 0
           ? Json(static_cast<double>(a.waits->ns_of(waits::Pattern::kAll)) / a.waits->total_ns)

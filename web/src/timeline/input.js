@@ -1,17 +1,22 @@
 // What keys and pointers do to the timeline. The keys are those of browsers' trace viewers.
 import { placeIn, tip } from '../dom.js';
+import * as format from '../format.js';
 import { callElement } from './describe.js';
 import { doneOf, messagesAt } from './messages.js';
+import { kAxis } from './picture.js';
 
 export const kKeys = [
   ['w s', 'zoom in and out'], ['a d', 'move left and right'], ['↑ ↓', 'choose a row'],
   ['← →', 'choose the call before or after'], ['Enter', 'show the chosen call, or open or close a group'],
   ['m', 'go to the other end of the message'], ['/', 'search'], ['n N', 'next or previous call found'],
-  ['[ ]', 'lower or higher rows'], ['f', 'all rows at once'], ['Esc', 'the whole run'],
+  ['[ ]', 'lower or higher rows'], ['f', 'all rows at once'], ['Shift + drag', 'select a stretch of time; or drag the axis'],
+  ['Shift + ← →', 'select from the chosen call, or the middle, on'], ['r', 'select what is in sight'],
+  ['z', 'zoom to the selection'], ['c', 'colours of categories, functions, ...'],
+  ['Esc', 'no selection, then the whole run'],
 ];
 
 export class TimelineInput {
-  /** actions: {focusSearch, next(back)} */
+  /** actions: {next(back), nextColours} */
   constructor(view, actions) {
     this.view = view;
     this.actions = actions;
@@ -31,15 +36,22 @@ export class TimelineInput {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { view } = this;
     const middle = (view.from + view.to) / 2;
+    if (event.shiftKey && ['ArrowLeft', 'ArrowRight'].includes(event.key)) {
+      event.preventDefault();
+      this.extend(event.key === 'ArrowLeft' ? -0.02 : 0.02);
+      return;
+    }
     const keys = {
       w: () => view.zoom(1.5, this.zoomPoint(middle)), s: () => view.zoom(1 / 1.5, this.zoomPoint(middle)),
       a: () => view.pan(-0.15), d: () => view.pan(0.15),
       ArrowUp: () => this.moveRow(-1), ArrowDown: () => this.moveRow(1),
       ArrowLeft: () => this.moveCall(-1), ArrowRight: () => this.moveCall(1),
-      Enter: () => this.enter(), m: () => this.partner(), '/': () => this.actions.focusSearch(),
-      n: () => this.actions.next(false), N: () => this.actions.next(true),
+      Enter: () => this.enter(), m: () => this.partner(),       n: () => this.actions.next(false), N: () => this.actions.next(true),
       '[': () => this.rowHeight(-3), ']': () => this.rowHeight(3), f: () => this.fit(),
-      Escape: () => view.setRange(view.model.begin, view.model.end),
+      r: () => view.select(view.from, view.to),
+      z: () => view.selection && view.setRange(view.selection.from, view.selection.to),
+      c: () => this.actions.nextColours(),
+      Escape: () => (view.selection ? view.select(null) : view.setRange(view.model.begin, view.model.end)),
     };
     const action = keys[event.key];
     if (!action) return;
@@ -54,6 +66,16 @@ export class TimelineInput {
     if (!chosen || chosen.seq < 0 || !chosen.row.grammar) return middle;
     const { begin } = this.view.model.timeOf(chosen.row, chosen.seq);
     return begin >= this.view.from && begin <= this.view.to ? begin : middle;
+  }
+  /** Moves the end of the selection that the keys began, by a share of the view. */
+  extend(share) {
+    const { view } = this;
+    const by = share * (view.to - view.from);
+    const { selection } = view;
+    if (!selection || !this.fixed || (selection.from !== this.fixed && selection.to !== this.fixed))
+      this.fixed = selection ? selection.from : Math.round(this.zoomPoint((view.from + view.to) / 2));
+    const moving = !selection ? this.fixed : selection.from === this.fixed ? selection.to : selection.from;
+    view.select(this.fixed, moving + by);
   }
   moveRow(by) {
     const { view } = this;
@@ -131,7 +153,10 @@ export class TimelineInput {
   }
   down(event) {
     const [x, y] = placeIn(this.canvas, event);
-    this.drag = { x, y, from: this.view.from, to: this.view.to, scroll: this.view.scroll, moved: false };
+    const { view } = this;
+    const selects = x > view.gutter && (view.isSelecting || event.shiftKey || y < kAxis);
+    this.drag = { x, y, from: view.from, to: view.to, scroll: view.scroll, moved: false, selects };
+    if (selects) event.preventDefault();
     if (event.pointerType === 'mouse') this.canvas.setPointerCapture(event.pointerId);
   }
   move(event) {
@@ -141,6 +166,12 @@ export class TimelineInput {
     if (this.drag && event.buttons) {
       const dx = x - this.drag.x;
       if (Math.abs(dx) + Math.abs(y - this.drag.y) > 4) this.drag.moved = true;
+      if (this.drag.moved && this.drag.selects) {
+        view.select(view.timeAt(this.drag.x), view.timeAt(x));
+        if (view.selection)
+          tip.show(event.clientX, event.clientY, format.duration(view.selection.to - view.selection.from));
+        return;
+      }
       if (this.drag.moved) {
         const by = (dx / view.plotWidth) * (this.drag.to - this.drag.from);
         view.setRange(this.drag.from - by, this.drag.to - by);
@@ -173,6 +204,7 @@ export class TimelineInput {
     const { view } = this;
     const drag = this.drag;
     this.drag = null;
+    if (drag && drag.selects) tip.hide();
     if (!drag || drag.moved) return;
     const [x, y] = placeIn(this.canvas, event);
     const loop = (view.loopPlaces || []).find((l) => y >= l.y && y < l.y + 11);

@@ -1,13 +1,16 @@
 // Which rows the timeline has, from top to bottom: groups of ranks that do the same, open or closed, or ranks.
 
 const kOpenUpTo = 64;  // rows; with more, groups begin closed
+export const kSmall = 32;  // up to so many ranks all rows are in sight, and high enough to read
+const kHeights = [[4, 44], [8, 36], [16, 28], [kSmall, 24], [Infinity, 18]];  // [rows, pixels]
 export const kGroupHeight = 18;
 
 export class Layout {
   constructor(model) {
     this.model = model;
     this.order = 'groups';
-    this.rowHeight = 18;
+    this.firstHeight = kHeights.find(([rows]) => model.rows.length <= rows)[1];
+    this.rowHeight = this.firstHeight;
     this.isFit = false;
     const isSmall = model.rows.length <= kOpenUpTo;
     this.open = new Set(model.groups.filter((g) => isSmall || g.rows.length === 1).map((g) => g.number));

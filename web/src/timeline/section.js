@@ -1,21 +1,27 @@
 // The timeline with its controls, its search, the chosen call in words, and the calls around it as a list.
-import { classColour, kClassTitles, kWaiting } from '../colours.js';
+import { kWaiting } from '../colours.js';
 import { button, choice, h, replace, section } from '../dom.js';
 import * as format from '../format.js';
+import { bindDetails, state } from '../state.js';
 import { callElement } from './describe.js';
 import { kKeys, TimelineInput } from './input.js';
+import { kindChoices } from './kinds.js';
 import { messagesOf } from './messages.js';
 import { countOf, findCalls, nextCall } from './search.js';
+import { SelectionPanel } from './selection.js';
+import { bindTimeline } from './timeline_state.js';
 import { TimelineView } from './view.js';
 
 const kListed = 9;  // calls around the chosen one
 
 export class Timeline {
-  constructor(model, patterns) {
+  /** waits: of the page's JSON, or null. */
+  constructor(model, waits) {
     this.model = model;
-    this.view = new TimelineView(model, patterns);
-    this.input = new TimelineInput(this.view, { focusSearch: () => this.searchField.focus(),
-      next: (back) => this.next(back) });
+    this.view = new TimelineView(model, waits ? waits.patterns : []);
+    this.input = new TimelineInput(this.view, { next: (back) => this.next(back), nextColours: () => this.nextColours() });
+    this.selection = new SelectionPanel(this.view, waits);
+    this.legendBox = h('div', { class: 'classes' });
     this.found = h('span', { class: 'found', role: 'status' });
     this.panel = h('div', { class: 'chosen-call', 'aria-live': 'polite' });
     this.searchField = h('input', { type: 'search', placeholder: 'function, file:line, parameter ...',
@@ -24,29 +30,53 @@ export class Timeline {
         if (e.key === 'Enter') this.next(e.shiftKey);
         if (e.key === 'Escape') this.view.box.canvas.focus();
       } });
-    this.view.onChange(() => this.describe());
+    this.view.onChange(() => {
+      this.describe();
+      state.changed();
+    });
     this.describe();
   }
 
   element() {
     const { view, model } = this;
+    this.rowsChoice = choice('Rows', [['groups', 'process groups'], ['ranks', 'ranks']], 'groups', (order) => {
+      view.layout.order = order;
+      view.selected = { item: 0, seq: -1 };
+      view.rebuild();
+    });
+    this.colourChoice = choice('Colours', kindChoices(model), 'category', (name) => this.colourBy(name));
+    this.selectButton = button('Select time', () => this.toggleSelecting(), 'Dragging selects a stretch of time (also: drag ' +
+      'the axis, or Shift + drag)');
+    this.selectButton.setAttribute('aria-pressed', 'false');
     const controls = h('div', { class: 'controls' },
       this.searchField, button('Next', () => this.next(false), 'Next call found (n)'), this.found,
-      choice('Rows', [['groups', 'process groups'], ['ranks', 'ranks']], 'groups', (order) => {
-        view.layout.order = order;
-        view.selected = { item: 0, seq: -1 };
-        view.rebuild();
-      }),
+      this.rowsChoice, this.colourChoice, this.selectButton,
       button('+', () => view.zoom(2, (view.from + view.to) / 2), 'Zoom in (w)'),
       button('−', () => view.zoom(0.5, (view.from + view.to) / 2), 'Zoom out (s)'),
       button('Whole run', () => view.setRange(model.begin, model.end), 'Escape'),
       button('Fit rows', () => this.input.fit(), 'All rows at once (f)'));
+    this.fillLegend();
+    const keys = bindDetails('keys', h('details', {}, h('summary', {}, 'Keys'),
+      h('dl', { class: 'keys' }, kKeys.map(([key, text]) => [h('dt', {}, h('kbd', {}, key)), h('dd', {}, text)]))));
+    bindTimeline(this);
     return section('timeline', 'Timeline',
       'Look for long coloured stretches: time in MPI. What is empty is the program itself; an orange completion or a green ' +
       'collective that is long on some ranks and short on another says who is waited for.',
-      this.note(), controls, this.legend(), view.box.box, this.panel,
-      h('details', {}, h('summary', {}, 'Keys'),
-        h('dl', { class: 'keys' }, kKeys.map(([key, text]) => [h('dt', {}, h('kbd', {}, key)), h('dd', {}, text)]))));
+      this.note(), controls, this.legendBox, view.box.box, this.selection.element, this.panel, keys);
+  }
+  colourBy(name) {
+    this.colourChoice.querySelector('select').value = name;
+    this.view.colourBy(name);
+    this.fillLegend();
+  }
+  nextColours() {
+    const names = kindChoices(this.model).map(([name]) => name);
+    this.colourBy(names[(names.indexOf(this.view.kinds.name) + 1) % names.length]);
+  }
+  toggleSelecting() {
+    this.view.isSelecting = !this.view.isSelecting;
+    this.view.box.canvas.classList.toggle('selecting', this.view.isSelecting);
+    this.selectButton.setAttribute('aria-pressed', String(this.view.isSelecting));
   }
 
   // What the times are worth.
@@ -89,17 +119,23 @@ export class Timeline {
         'many calls without times to look for them.');
     return notes;
   }
-  legend() {
-    const used = new Set(this.model.signature.class);
-    const mark = (colour, text) => {
-      const box = h('span', { class: 'mark', 'aria-hidden': 'true' });
+  fillLegend() {
+    const { kinds } = this.view;
+    const used = new Set([0]);
+    if (kinds.name === 'category') this.model.signature.class.forEach((c) => used.add(c));
+    const mark = (colour, text, name = 'mark') => {
+      const box = h('span', { class: name, 'aria-hidden': 'true' });
       box.style.background = colour;
       return h('span', {}, box, text);
     };
-    return h('div', { class: 'classes' }, kClassTitles.map((title, c) => (c > 0 && used.has(c)
-      ? mark(classColour(c), title) : null)),
-    h('span', {}, 'arrows: messages of the chosen call, and all when you zoom in'),
-    this.model.waits.size > 0 ? mark(kWaiting, 'line below a call: waiting') : null);
+    const shown = kinds.titles.map((title, c) => (c > 0 && (kinds.name !== 'category' || used.has(c))
+      ? mark(kinds.colours[c], title) : null));
+    replace(this.legendBox, shown,
+      this.model.waiting.ns.length > 0 ? [mark(kWaiting, 'waiting', 'mark low'),
+        this.model.late.from.length > 0 ? h('span', {}, 'orange arrows: messages waited for longest') : null] : null,
+      this.model.recorder.row.length > 0 ? h('span', {}, h('span', { class: 'mark hatched', 'aria-hidden': 'true' }),
+        'the recorder itself') : null,
+      h('span', {}, 'arrows: messages of the chosen call, and all when few are in sight'));
   }
 
   search() {
@@ -107,7 +143,7 @@ export class Timeline {
     let calls = 0;
     if (this.view.search)
       for (const row of this.model.rows) calls += countOf(row, this.view.search.get(row.group.number));
-    replace(this.found, this.view.search ? `${format.count(calls)} calls` : '');
+    replace(this.found, this.view.search ? format.counted(calls, 'call') : '');
     this.view.changed();
   }
   /** The next call found, on the chosen row, or the first row that has one. */
@@ -140,6 +176,11 @@ export class Timeline {
     if (!row || !row.grammar) return;
     this.view.goto(row, seq);
     this.come();
+  }
+  focusSearch() {
+    document.getElementById('timeline').scrollIntoView({ block: 'start' });
+    this.searchField.focus({ preventScroll: true });
+    this.searchField.select();
   }
   come() {
     document.getElementById('timeline').scrollIntoView({ block: 'start' });

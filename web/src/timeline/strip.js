@@ -1,23 +1,25 @@
 // One row of the timeline as pixels. Only what the view shows at its resolution is looked at: of a rule that
 // is narrower than a pixel its totals, of a loop its visible rounds.
-import { classColour, rgb } from '../colours.js';
 
-const kClasses = 8;
+const kFewCalls = 20000;  // of the whole page: these are always drawn one by one
 const kDeepest = 3000;  // rules inside of each other; a program's loops are far from it
 const kDim = 0.2;       // of calls that a search did not find
 const kVisiblePx = 3;   // from here on a call has a name
 const kNamedPx = 8;      // from here on a row is high enough for that
+const kMostTables = 64;  // made for one picture
 export const kMostSenders = 400;  // whose messages may be drawn
 
 export class Strip {
-  constructor(width) {
+  /** kinds: how many; 0 is nothing. */
+  constructor(width, kinds) {
     this.width = width;
-    this.cover = new Float32Array(width * kClasses);
+    this.kinds = kinds;
+    this.cover = new Float32Array(width * kinds);
   }
   clear() {
     this.cover.fill(0);
   }
-  /** From x0 to x1 in pixels, of class c, this much of it. */
+  /** From x0 to x1 in pixels, of kind c, this much of it. */
   add(x0, x1, c, part) {
     if (!(x1 > 0) || !(x0 < this.width)) return;
     x0 = Math.max(x0, 0);
@@ -26,23 +28,28 @@ export class Strip {
     const last = Math.min(Math.floor(x1), this.width - 1);
     for (let x = first; x <= last; ++x) {
       const share = Math.min(x1, x + 1) - Math.max(x0, x);
-      if (share > 0) this.cover[x * kClasses + c] += share * part;
+      if (share > 0) this.cover[x * this.kinds + c] += share * part;
     }
+  }
+  /** How much of pixel x is covered, and by what most. */
+  at(x) {
+    let sum = 0;
+    let best = 0;
+    let most = 0;
+    for (let c = 1; c < this.kinds; ++c) {
+      const v = this.cover[x * this.kinds + c];
+      sum += v;
+      if (v > most) {
+        most = v;
+        best = c;
+      }
+    }
+    return { sum, best };
   }
   /** Into 32-bit pixels; `base`: the colour of the empty row. */
   colour(out, base, palette) {
     for (let x = 0; x < this.width; ++x) {
-      let sum = 0;
-      let best = 0;
-      let most = 0;
-      for (let c = 1; c < kClasses; ++c) {
-        const v = this.cover[x * kClasses + c];
-        sum += v;
-        if (v > most) {
-          most = v;
-          best = c;
-        }
-      }
+      const { sum, best } = this.at(x);
       const level = sum > 0 ? 0.12 + 0.88 * Math.min(sum, 1) : 0;
       const to = palette[best];
       const r = base[0] + (to[0] - base[0]) * level;
@@ -53,15 +60,14 @@ export class Strip {
   }
 }
 
-export const palette = Array.from({ length: kClasses }, (_, c) => rgb(c === 0 ? '#000000' : classColour(c)));
-
-/** Time in each class of calls, by rule; only classes that the group's calls have. */
-function classFolds(model, row) {
+/** Time in each kind of calls, by rule; only kinds that the group's calls have. */
+function kindFolds(model, row, kinds) {
   const folds = [];
-  for (let c = 1; c < kClasses; ++c) {
-    const weightOf = (t) => (model.classOf(row.group, t) === c ? model.mean(row.group, t) : 0);
-    const fold = row.grammar.fold(`class ${c} of ${row.group.number}`, weightOf);
-    if (fold.rule[0] > 0) folds.push([c, fold]);
+  const used = new Set(Array.from(row.group.signatures, (_, terminal) => kinds.of(row.group, terminal)));
+  for (const c of used) {
+    const weightOf = (t) => (kinds.of(row.group, t) === c ? model.mean(row.group, t) : 0);
+    const fold = row.grammar.fold(`${kinds.name} ${c} of ${row.group.number}`, weightOf);
+    if (c > 0 && fold.rule[0] > 0) folds.push([c, fold]);
   }
   return folds;
 }
@@ -69,8 +75,9 @@ function classFolds(model, row) {
 /** Draws the calls of a row between two times into a strip. */
 export class RowPainter {
   /** view: {from, to, width}; search: Set of terminals by group number, or null. */
-  constructor(model, view, search) {
+  constructor(model, view, search, kinds) {
     this.model = model;
+    this.kinds = kinds;
     this.view = view;
     this.scale = view.width / (view.to - view.from);
     this.search = search;
@@ -88,12 +95,17 @@ export class RowPainter {
   usesTable(height) {
     const { model } = this;
     if (model.bins === 0 || this.search) return false;
+    if (model.isWhole && model.anchorBegin.length <= kFewCalls && height >= kNamedPx) return false;
     return ((model.end - model.begin) / model.bins) * this.scale <= (height < 4 ? 24 : 2);
   }
 
   /** height: of the row in pixels; low ones have no names, arrows or waits. */
   paint(row, strip, height) {
     this.named = height >= kNamedPx;
+    if (this.kinds.name === 'behaviour') {
+      this.paintSegments(row, strip);
+      return;
+    }
     if (!row.grammar || this.usesTable(height)) {
       this.paintTable([row], strip);
       return;
@@ -111,19 +123,30 @@ export class RowPainter {
   }
 
   /** The mean of some rows. */
-  paintTable(rows, strip) {
+  paintTable(all, strip) {
     const { model, view } = this;
+    const step = this.kinds.name === 'category' ? 1 : Math.ceil(all.length / kMostTables);
+    const rows = step > 1 ? all.filter((_, i) => i % step === 0) : all;
     const binNs = (model.end - model.begin) / model.bins;
     const first = Math.max(0, Math.floor((view.from - model.begin) / binNs));
     const last = Math.min(model.bins - 1, Math.floor((view.to - model.begin) / binNs));
     const part = 1 / (255 * rows.length);
+    const tables = rows.map((row) => this.kinds.table(model, row));
     for (let b = first; b <= last; ++b) {
       const x0 = this.x(model.begin + b * binNs);
       const x1 = this.x(model.begin + (b + 1) * binNs);
-      for (const row of rows) {
-        const at = row.index * model.bins + b;
-        if (model.share[at] > 0) strip.add(x0, x1, model.classes[at], model.share[at] * part);
-      }
+      for (const { share, kind } of tables) if (share[b] > 0) strip.add(x0, x1, kind[b], share[b] * part);
+    }
+  }
+
+  /** Of each segment the colour of what stands for it. */
+  paintSegments(row, strip) {
+    const { segments } = this.model.behaviours;
+    for (const i of this.model.behaviours.ofRow(row)) {
+      const x0 = this.x(segments.start[i]);
+      const x1 = this.x(segments.start[i] + segments.length[i]);
+      if (x1 < 0 || x0 > strip.width) continue;
+      strip.add(x0, Math.max(x1 - (x1 - x0 > 4 ? 1 : 0), x0 + 0.25), this.kinds.kindOfBehaviour(segments.row[i]), 1);
     }
   }
 
@@ -131,7 +154,7 @@ export class RowPainter {
     const { model, view } = this;
     this.row = row;
     this.strip = strip;
-    this.folds = classFolds(model, row);
+    this.folds = kindFolds(model, row, this.kinds);
     this.weights = model.weights(row);
     this.found = this.search ? this.search.get(row.group.number) : null;
     const seq = Math.max(0, model.callAt(row, view.from));
@@ -153,7 +176,7 @@ export class RowPainter {
     if (x1 < 0 || x0 > this.strip.width) return;
     const terminal = known === undefined ? this.model.terminal(this.row, seq) : known;
     const isFound = !this.found || this.found.has(terminal);
-    const c = this.model.classOf(this.row.group, terminal);
+    const c = this.kinds.of(this.row.group, terminal);
     // Something that takes no time is there all the same.
     this.strip.add(x0, Math.max(x1, x0 + 0.25), c, isFound ? 1 : kDim);
     ++this.calls;
