@@ -6,6 +6,8 @@
 #include "real_functions.h"
 #include "tracer/constants_table.h"
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // old programs may still ask for MPI_HOST
+
 namespace refrain::tracer {
 
 namespace domain = mpi::domain;
