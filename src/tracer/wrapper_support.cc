@@ -6,7 +6,7 @@
 #include "real_functions.h"
 #include "tracer/constants_table.h"
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // old programs may still ask for MPI_HOST
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // MPI_HOST: programs still ask
 
 namespace refrain::tracer {
 

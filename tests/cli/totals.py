@@ -111,7 +111,8 @@ class TopCutsLines(unittest.TestCase):
                 continue
             values = [number(c) for c in column]
             slack = sum(v[1] for v in values) + stated[1] + 0.01 * stated[0]
-            self.assertAlmostEqual(sum(v[0] for v in values), stated[0], delta=slack, msg=str((words, top, title, name)))
+            where = str((words, top, title, name))
+            self.assertAlmostEqual(sum(v[0] for v in values), stated[0], delta=slack, msg=where)
         return 1
 
     def check_tree(self, words, part, whole):

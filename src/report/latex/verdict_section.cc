@@ -97,8 +97,8 @@ void put_verdict(const PageData& data, std::string& out) {
   const Json& verdict = data.json["verdict"];
   const Json& top = verdict["top"];
   out += section("Verdict",
-                 "Parallel efficiency below 80\\,\\% is worth a look; the factor that is lowest says "
-                 "where to look first.");
+                 "Parallel efficiency below 80\\,\\% is worth a look; the factor that is lowest "
+                 "says where to look first.");
   out += counted(info["ranks"], "rank") + ", " + counted(info["calls"], "call") + ", " +
          duration(info["duration_ns"]) + " from " + code("MPI_Init") + " to " +
          code("MPI_Finalize") + ".\n\n";
