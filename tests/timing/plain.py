@@ -144,9 +144,9 @@ def no_place():
         f.write('#!/bin/sh\n: >> %s/run.rfn.plain\nexec "$@"\n' % folder)
     os.chmod(script, 0o755)
     run = Run("no-place", 2, ["coll_blocking"], PLAIN + ["--buffer", "4K"], wrapper=[script])
-    complaints = [line for line in run.outcome.stderr.decode().splitlines() if "cannot write" in line]
-    expect(len(complaints) == 2 and all("Not a directory" in line for line in complaints), "said: %r",
-           run.outcome.stderr)
+    # Open MPI 5's launcher mixes lines of ranks that write at the same time.
+    said = run.outcome.stderr.decode()
+    expect(said.count("cannot write") == 2 and said.count("(Not a directory)") == 2, "said: %r", said)
     info = run.info()
     expect({loss["reason"] for loss in info["losses"]} == {"times_missing"}, "losses %r", info["losses"])
     expect(sum(loss["calls"] for loss in info["losses"]) == info["calls"], "losses %r", info["losses"])

@@ -342,8 +342,11 @@ def read_all(args):
 
 def functions_json(wrapped, forwarded, header):
     name, version = forward.version_of(header.values)
+    declared = header.functions()
+    # Functions that a library exports and its mpi.h declares no more are wrapped, too.
+    known = {w.prototype.name for w in wrapped}
     return json.dumps({
-        'mpi': name, 'version': version, 'declared': len(header.functions()), 'known': len(wrapped),
+        'mpi': name, 'version': version, 'declared': len(declared), 'known': len(known.intersection(declared)),
         'forwarded': {f.prototype.name: f.why for f in forwarded if f.has_wrapper},
         'not_wrapped': {f.prototype.name: f.why for f in forwarded if not f.has_wrapper},
         'functions': sorted(w.prototype.name for w in wrapped)}, indent=1) + '\n'
