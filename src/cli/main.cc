@@ -25,6 +25,16 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
       refrain::base::usage(message + " (see `refrain" + verb + " --help`)"));
 }
 
+// CLI11 2.5 and newer fill paragraphs, which would run the lines of examples together, and move
+// long names far to the right.
+template <class Formatter>
+void keep_lines(Formatter& formatter) {
+  if constexpr (requires { formatter.enable_footer_formatting(false); }) {
+    formatter.enable_footer_formatting(false);
+    formatter.long_option_alignment_ratio(0.2F);
+  }
+}
+
 // A standard stream that the caller closed must not become a file that is opened later, or output
 // would go there. Writing to stdout fails as it should; `record` hands the program closed streams.
 void keep_standard_streams() {
@@ -40,6 +50,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "refrain " REFRAIN_VERSION);
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
+  keep_lines(*app.get_formatter());  // before the verbs, which inherit it
   int exit_status = 0;
 #define V(verb) refrain::cli::add_##verb(app, exit_status);
   REFRAIN_VERBS

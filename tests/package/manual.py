@@ -27,14 +27,14 @@ def help_text(*verb):
 
 
 def verbs():
-    listed = help_text().split("Subcommands:\n", 1)[1]
+    # CLI11's newer releases write SUBCOMMANDS.
+    listed = re.split(r"(?i)\nsubcommands:\n", help_text(), maxsplit=1)[1]
     return re.findall(r"^  (\w+) ", listed, re.MULTILINE)
 
 
 def options_of(verb):
-    """Long names at the head of an option's entry, which has two spaces in front."""
-    heads = re.findall(r"^  ((?:-\w,)?--[\w-]+)", help_text(verb), re.MULTILINE)
-    return sorted({h.split(",")[-1] for h in heads})
+    """Long names at the head of an option's entry, which has few spaces in front."""
+    return sorted(set(re.findall(r"^ {2,10}(?:-\w, *)?(--[\w-]+)", help_text(verb), re.MULTILINE)))
 
 
 class Pages(unittest.TestCase):

@@ -51,6 +51,8 @@ bool has_graphviz() { return true; }
 
 std::vector<Place> graph_layout(uint32_t nodes, const std::vector<GraphEdge>& edges,
                                 std::string& engine) {
+  // Without an engine, which may be a package of its own, the page places the ranks itself.
+  agseterr(AGMAX);
   engine = nodes <= kMostForNeato ? "neato" : "sfdp";
   GVC_t* const context = new_context();
   if (context == nullptr) return {};
