@@ -156,7 +156,7 @@ TEST_F(ProfileReport, TextSaysWhatItLeftOut) {
   EXPECT_NE(text.find("MPI_Send"), std::string::npos);
   EXPECT_EQ(text.find("MPI_Barrier"), std::string::npos);
   EXPECT_NE(text.find("1 more"), std::string::npos);
-  EXPECT_NE(text.find("  others (1)      2    2 us  25.0 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("  others (1)      2  2 us  25.0 %"), std::string::npos) << text;
   const std::string all = profile_text(view_, 0);
   EXPECT_NE(all.find("MPI_Barrier"), std::string::npos);
   EXPECT_NE(all.find("libsolver.so+0x1234"), std::string::npos);

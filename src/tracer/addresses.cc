@@ -25,10 +25,11 @@ bool has_stem(const char* path, const char* const (&stems)[N]) {
 // call is under way is not a call of the program (ROMIO, in MPICH, calls MPI by its public names).
 bool is_mpi_library(const char* path) {
   static constexpr const char* kStems[] = {
-      "librefrain-", "libmpi.so", "libmpich", "libmpi_",   "libmpifort", "libmpicxx", "libopen-rte",
-      "libopen-pal", "libmca_",   "mca_",     "libucp",    "libuct",     "libucs",    "libucm",
-      "libpmix",     "libfabric", "libpmi",   "libompi",   "libromio",   "libhwloc",  "libpsm",
-      "libprrte",    "libmpi++",  "libopa",   "libsimgrid"};
+      "librefrain-", "libmpi.so",   "libmpich",    "libmpi_", "libmpifort", "libmpicxx",
+      "libopen-rte", "libopen_mpi", "libopen-pal", "libmca_", "mca_",       "libucp",
+      "libuct",      "libucs",      "libucm",      "libpmix", "libfabric",  "libpmi",
+      "libompi",     "libromio",    "libhwloc",    "libpsm",  "libprrte",   "libmpi++",
+      "libopa",      "libsimgrid"};
   return has_stem(path, kStems);
 }
 

@@ -3,6 +3,8 @@
 //   exit_handlers handler       an exit handler makes the last calls, MPI_Finalize among them
 //   exit_handlers destructor    the same in a destructor of the program
 //   exit_handlers ask           an exit handler asks after MPI_Finalize what has become of MPI
+#include <unistd.h>
+
 #include "calls.h"
 
 static int rank, size;
@@ -18,6 +20,9 @@ static void last_calls(void) {
   EXPECT(sum == size * (size - 1) / 2);
   log_finalize();
   printf("rank %d of %d done by a %s\n", rank, size, way);
+  // Hydra may lose what is written while the process ends.
+  fflush(stdout);
+  usleep(300000);
 }
 
 // Calls after MPI_Finalize are not in the trace: it has been written.
