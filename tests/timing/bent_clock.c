@@ -4,7 +4,7 @@
 
 enum { kBendNs = 1000000000, kMillionths = 2000 };
 
-static int64_t other_clock(int64_t ns, long rank) {
+int64_t other_clock(int64_t ns, long rank) {
   const int64_t phase = ns % (2 * kBendNs);
   const int64_t up = phase < kBendNs ? phase : 2 * kBendNs - phase;
   return ns + up / 1000 * kMillionths / 1000 * rank;

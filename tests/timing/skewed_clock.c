@@ -4,7 +4,7 @@
 
 enum { kSecondsPerRank = 7, kMillionthsPerRank = 300 };
 
-static int64_t other_clock(int64_t ns, long rank) {
+int64_t other_clock(int64_t ns, long rank) {
   return ns + rank * kSecondsPerRank * INT64_C(1000000000) +
          ns / 1000000 * rank * kMillionthsPerRank;
 }
