@@ -97,6 +97,7 @@ int MPI_Abort(CallScope& scope, decltype(&::MPI_Abort) real, MPI_Comm comm, int 
   e.handle(Kind::kComm, comm);
   e.integer(errorcode);
   scope.commit();
+  scope.location().spool.gave_up();
   return real(comm, errorcode);
 }
 

@@ -30,6 +30,11 @@ class SpoolLog {
     state_->entered_ticks = ticks;
   }
   void left(uint32_t outer_call) { state_->open_call = outer_call; }
+  // In the call under way for ever, whatever comes: MPI_Abort may return while the job is ended.
+  void gave_up() {
+    idle_state_ = *state_;
+    state_ = &idle_state_;
+  }
   // Calls that have returned and wait for their turn: see held_calls.h.
   void held(uint32_t calls) { state_->held_calls = calls; }
   // A call that has returned, when the window has room for it; the grammar may take it before or
