@@ -113,8 +113,10 @@ int report_many(const ReportOptions& options) {
   fs::create_directories(folder, failed);
   if (failed)
     return report(base::fail("cannot make the folder (" + failed.message() + ")", folder.string()));
-  std::vector<nlohmann::ordered_json> entries;
+  report::IndexPage entries;
   int status = 0;
+  const auto first = Trace::open(options.traces[0]);
+  if (!first.ok()) return report(first.error());
   for (size_t i = 0; i < names.size(); ++i) {
     const auto trace = Trace::open(options.traces[i]);
     if (!trace.ok()) return report(trace.error());
@@ -122,11 +124,13 @@ int report_many(const ReportOptions& options) {
     const Status written = format::write_file_atomically(
         (folder / names[i]).string(), report::page_html(data, title_of(data)), "the page");
     if (!written.ok()) return report(written.error());
-    entries.push_back(report::index_entry(data, names[i]));
+    entries.add(data, names[i]);
+    reader::Symbols symbols;
+    if (i > 0) entries.add_noise(analysis::diff::diff(*first, *trace, symbols, {.waits = false}));
     if (const int one = status_of(*trace); one != 0) status = one;
   }
   const Status written = format::write_file_atomically(
-      index, report::page_html(report::index_data(entries), "refrain reports"), "the index");
+      index, report::page_html(entries.take(), "refrain reports"), "the index");
   return written.ok() ? status : report(written.error());
 }
 

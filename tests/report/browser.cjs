@@ -1,16 +1,16 @@
 // Opens report pages in headless Chromium and uses them as people do. Started by browser.py.
-//   node browser.cjs CHROMIUM EXPECTED.json PROFILE_FOLDER [SCREENSHOT_FOLDER]
+//   node browser.cjs CHROMIUM EXPECTED.json PROFILE_FOLDER [SCREENSHOT_FOLDER [PATTERN]]
 const assert = require('node:assert');
 const fs = require('node:fs');
 const path = require('node:path');
 const { chromium } = require('playwright-core');
 
-const [executablePath, expectedFile, profile, keep] = process.argv.slice(2);
+const [executablePath, expectedFile, profile, keep, only = ''] = process.argv.slice(2);
 const expected = JSON.parse(fs.readFileSync(expectedFile, 'utf8'));
 const kFlags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run',
   '--disable-component-update', '--disable-sync'];
 const tests = [];
-const test = (name, run) => tests.push({ name, run });
+const test = (name, run) => new RegExp(only).test(name) && tests.push({ name, run });
 
 /** A page that is open and drawn. What it asks for, and what it complains of, fails the test. */
 async function open(context, name, fragment = '') {
@@ -319,7 +319,7 @@ test('the index compares and leads to each page', async (browser) => {
 });
 
 const tools = { test, open, settle, colours, range, key, expected, keep };
-for (const part of ['figures', 'charts', 'window', 'fragment']) require(`./browser_${part}.cjs`)(tools);
+for (const part of ['figures', 'charts', 'window', 'fragment', 'panels']) require(`./browser_${part}.cjs`)(tools);
 
 (async () => {
   let failed = 0;

@@ -22,6 +22,33 @@ def skip(why):
     sys.exit(77)
 
 
+def panels(page):
+    """Made-up iterations and behaviours: 20 iterations on 32 ranks, number 7 is slow on rank 5."""
+    begin, end = page["timeline"]["begin_ns"], page["timeline"]["end_ns"]
+    step = (end - begin) // 20
+    long = [step // 2 + (step // 4 if i == 7 else i) for i in range(20)]
+    spread = {"mean": sum(long) / 20, "median": long[10], "min": min(long), "max": max(long), "sum": sum(long)}
+    page["iterations"] = {"source": "loops", "loops": [
+        {"name": "main_loop_1", "label": "MPI_Waitall halo.c:14", "first": 0, "count": 20, "iterations": 20,
+         "ranks": 32, "begin_ns": begin, "end_ns": end, "duration_ns": spread, "mpi_ns": spread,
+         "waiting_ns": spread, "bytes": spread, "slowest": 7, "outliers": [7],
+         "trend": {"ns_per_iteration": 1.0, "share": 0.05}}]}
+    page["behaviours"] = {"method": "avgWave:0.2", "source": "loops", "rows": [
+        {"name": name, "part": "main_loop_1", "loop": 0, "calls": 9, "segments": n, "ranks": ranks, "first_rank": first,
+         "duration_ns": {"mean": step // 2, "min": step // 3, "max": step, "sum": n * step // 2},
+         "mpi_share": 0.25, "error_ns": 1, "label": "MPI_Waitall halo.c:14"}
+        for name, n, ranks, first in (("A", 639, 32, 0), ("B", 1, 1, 5))]}
+    cells = [(rank, i) for rank in range(32) for i in range(20)]
+    return {"iterations.number": list(range(20)), "iterations.begin": [begin + i * step for i in range(20)],
+            "iterations.end": [begin + i * step + long[i] for i in range(20)], "iterations.duration": long,
+            "iterations.mean": [ns * 3 // 4 for ns in long], "iterations.mpi": [ns * 8 for ns in long],
+            "iterations.waiting": [ns * 4 for ns in long], "iterations.bytes": [4096] * 20,
+            "iterations.slowest_rank": [5 if i == 7 else 0 for i in range(20)],
+            "behaviours.rank": [c[0] for c in cells], "behaviours.thread": [0] * 640,
+            "behaviours.start": [begin + c[1] * step for c in cells], "behaviours.length": [long[c[1]] for c in cells],
+            "behaviours.row": [int(c == (5, 7)) for c in cells], "behaviours.iteration": [c[1] for c in cells]}
+
+
 def pages(folder):
     """Makes the pages; the file that says what each must show."""
     def make(name, *words):
@@ -58,6 +85,12 @@ def pages(folder):
     index = os.path.join(folder, "all")
     common.refrain("report", traces["stats"], traces["exact"], "-o", index)
     out["index"] = {"page": os.path.join(index, "index.html")}
+    pair = os.path.join(folder, "pair")
+    common.refrain("report", traces["few"], traces["line"], "-o", pair)
+    out["pair"] = {"page": os.path.join(pair, "index.html")}
+    out["panels"] = {"page": os.path.join(folder, "panels.html")}
+    shutil.copy(out["few"]["page"], out["panels"]["page"])
+    common.change_page(out["panels"]["page"], panels)
     return out
 
 
@@ -66,6 +99,7 @@ def main():
     for word in ("--refrain", "--maker", "--corpus", "--modules"):
         parser.add_argument(word, required=True)
     parser.add_argument("--keep", help="folder for screenshots")
+    parser.add_argument("--only", default="", help="pattern of the names of the tests to run")
     common.options = parser.parse_args()
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None or shutil.which("node") is None:
@@ -80,7 +114,8 @@ def main():
         if keep:
             os.makedirs(keep, exist_ok=True)
         environment = dict(os.environ, NODE_PATH=common.options.modules)
-        command = ["node", str(HERE / "browser.cjs"), chromium, expected, os.path.join(folder, "profile"), keep]
+        command = ["node", str(HERE / "browser.cjs"), chromium, expected, os.path.join(folder, "profile"), keep,
+                   common.options.only]
         return subprocess.run(command, env=environment, timeout=550, check=False).returncode
 
 

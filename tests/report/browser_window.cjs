@@ -74,7 +74,7 @@ module.exports = ({ test, open, key, settle, range, expected, keep }) => {
     }
     for (const p of matrix.pairs) assert.strictEqual(sums.pairs[`${p.source} ${p.dest} true`], p.bytes, `${p.source} to ${p.dest}`);
     for (const p of waits.patterns)
-      if (p.own_seconds > 0) assert.ok(Math.abs(sums.waits[p.pattern] - p.own_seconds * 1e9) < 20, `${p.pattern} ${sums.waits[p.pattern]}`);
+      if (p.own_seconds > 0 && !p.pattern.endsWith('completion')) assert.ok(Math.abs(sums.waits[p.pattern] - p.own_seconds * 1e9) < 20, `${p.pattern} ${sums.waits[p.pattern]}`);
     await context.close();
   });
 
@@ -82,8 +82,10 @@ module.exports = ({ test, open, key, settle, range, expected, keep }) => {
     const context = await browser();
     const page = await open(context, 'exact');
     const selection = () => page.evaluate(() => window.refrain.timeline.view.selection);
-    const box = await (await page.$('canvas.timeline')).boundingBox();
     const drag = async (y, modifier) => {
+      const canvas = await page.$('canvas.timeline');
+      await canvas.scrollIntoViewIfNeeded();
+      const box = await canvas.boundingBox();
       if (modifier) await page.keyboard.down(modifier);
       await page.mouse.move(box.x + 300, box.y + y);
       await page.mouse.down();

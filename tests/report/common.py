@@ -52,6 +52,37 @@ def read_column(entry, data):
     return out
 
 
+def varints(numbers):
+    out = bytearray()
+    for number in numbers:
+        value = 2 * number if number >= 0 else -2 * number - 1
+        while value >= 128:
+            out.append(value & 127 | 128)
+            value >>= 7
+        out.append(value)
+    return bytes(out)
+
+
+def change_page(path, change):
+    """Rewrites the data of a page: change(json) returns columns of numbers to add, by name."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    found = re.search(r'id="data">([^<]*)<', text)
+    data = zlib.decompress(base64.b64decode(found.group(1)), -15)
+    length, = struct.unpack("<I", data[:4])
+    page, rest = json.loads(data[4:4 + length]), data[4 + length:]
+    for name, numbers in change(page).items():
+        packed = varints(numbers)
+        page["columns"][name] = {"kind": "plain", "count": len(numbers), "from": len(rest), "bytes": len(packed)}
+        rest += packed
+    packed = json.dumps(page).encode()
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = deflate.compress(struct.pack("<I", len(packed)) + packed + rest) + deflate.flush()
+    packed = base64.b64encode(packed).decode()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text[:found.start(1)] + packed + text[found.end(1):])
+
+
 class Folder(unittest.TestCase):
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory(prefix="refrain-report-")

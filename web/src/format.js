@@ -44,6 +44,11 @@ export function percent(share) {
   return Number.isFinite(share) ? `${fixed(100 * share, 1)} %` : '-';
 }
 
+/** A number of things in the mean: "2.5". */
+export function significant(v) {
+  return v >= 1000 ? count(Math.round(v)) : v > 0 ? three(v) : '0';
+}
+
 /** "1 call", "2 calls" */
 export function counted(n, noun) {
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`;

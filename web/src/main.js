@@ -1,5 +1,6 @@
 // The page, from its data.
 import './style.css';
+import { Behaviours } from './behaviours.js';
 import * as colours from './colours.js';
 import { comparePage } from './compare.js';
 import { readData } from './data.js';
@@ -8,6 +9,7 @@ import { button, h, replace, tip } from './dom.js';
 import { environmentSection } from './environment.js';
 import * as format from './format.js';
 import { Graph } from './graph.js';
+import { Iterations } from './iterations.js';
 import { Matrix } from './matrix.js';
 import { Model } from './model.js';
 import { profileSection } from './profile.js';
@@ -18,9 +20,9 @@ import { windowOf } from './timeline/window.js';
 import { verdictSection, warning } from './verdict.js';
 import { Waits } from './waits.js';
 
-const kSections = [['verdict', 'Verdict'], ['timeline', 'Timeline'], ['matrix', 'Matrix'], ['graph', 'Topology'],
-  ['density', 'Density'], ['profile', 'Profile'], ['sizes', 'Sizes'], ['waits', 'Waits'],
-  ['environment', 'Environment']];
+// Of those sections that a page has.
+const kTitles = { verdict: 'Verdict', timeline: 'Timeline', iterations: 'Iterations', behaviours: 'Behaviours', matrix: 'Matrix',
+  graph: 'Topology', density: 'Density', profile: 'Profile', sizes: 'Sizes', waits: 'Waits', environment: 'Environment' };
 
 function themeButton() {
   const next = { auto: 'light', light: 'dark', dark: 'auto' };
@@ -57,6 +59,11 @@ function reportPage(data) {
   const links = {
     show: (text, rank) => timeline.show(text, rank),
     goto: (rank, thread, seq) => timeline.goto(rank, thread, seq),
+    showTime: (from, to, rank) => timeline.showTime(from, to, rank),
+    colourBy: (name) => {
+      timeline.colourBy(name);
+      timeline.come();
+    },
     longestWait(rank, pattern) {
       const { explained } = model;
       const waits = new Waits(data, links);
@@ -73,12 +80,14 @@ function reportPage(data) {
   // For tests, and for people with a console.
   window.refrain = { data, model, timeline, matrix, graph, format, state, colours, windowOf };
   listenForSearch(timeline);
+  const sections = [verdictSection(data, links), timeline.element(), new Iterations(data, links).element(),
+    new Behaviours(data, model, links).element(), [matrix.element(), graph.element()], densitySection(data, links),
+    profileSection(data, links), sizesSection(data, links), new Waits(data, links).element(), environmentSection(data)];
+  const titles = sections.flat().filter(Boolean).map((e) => h('a', { href: `#${e.id}` }, kTitles[e.id]));
   return [
     h('header', {}, h('h1', {}, name || 'Refrain report'), h('p', { class: 'command' }, info.command),
-      h('nav', { 'aria-label': 'Sections' }, kSections.map(([id, title]) => h('a', { href: `#${id}` }, title)), themeButton())),
-    warning(info), verdictSection(data, links), timeline.element(), h('div', { class: 'two' }, matrix.element(), graph.element()),
-    densitySection(data, links), profileSection(data, links), sizesSection(data, links),
-    new Waits(data, links).element(), environmentSection(data),
+      h('nav', { 'aria-label': 'Sections' }, titles, themeButton())),
+    warning(info), sections.map((e) => (Array.isArray(e) ? h('div', { class: 'two' }, e) : e)),
     h('footer', {}, `refrain report of ${data.json.trace}`)];
 }
 

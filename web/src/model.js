@@ -1,5 +1,6 @@
 // The run as the timeline sees it: rows (threads of ranks), their calls by number, and when each was.
 import { runAt, runFind } from './data.js';
+import { readBehaviours } from './segments.js';
 import { readGrammars } from './grammar.js';
 import { ListedMessages } from './timeline/listed.js';
 
@@ -35,6 +36,7 @@ export class Model {
     this.readGroups(data);
     this.readRows(data);
     this.readWaits(data);
+    this.behaviours = readBehaviours(data);
     this.listed = new ListedMessages(data, this.rows);
   }
 
@@ -89,20 +91,21 @@ export class Model {
       if (!byRow.has(row)) byRow.set(row, []);
       byRow.get(row).push(i);
     });
-    // A wait lies at the begin of its call; one for the last to come out lies at its end. `isWhole`: the page has all
-    // of them, not only the longest.
-    const atEnd = waits ? waits.patterns.map((p) => p.name.endsWith('completion')) : [];
+    // A wait lies at the begin of its call, where the timeline shows that (the analysis may have moved times that
+    // contradict each other). `isWhole`: the page has all of them, not only the longest. Completions, waits for the last
+    // to leave a collective, are only in the sums.
     const begin = this.explained.begin.map((ns, i) => {
       const row = this.rowOf.get(`${rank[i]}.${thread[i]}`);
-      return atEnd[this.explained.pattern[i]] && row ? this.timeOf(row, seq[i]).end - this.explained.ns[i] : ns;
+      return row && row.grammar ? this.timeOf(row, seq[i]).begin : ns;
     });
+    this.hasCompletions = waits !== null && data.column('waits.pattern').some((p) => waits.patterns[p].name.endsWith('completion'));
     this.waiting = { begin, ns: this.explained.ns, ofRow: (row) => byRow.get(row) || [],
       isWhole: waits !== null && rank.length >= waits.counts.waits,
       table: { rows: messages.wait_rows, columns: messages.wait_columns, share: data.column('waits.share') } };
     this.late = {};  // messages that were waited for longest
     for (const name of ['from', 'from_ns', 'to', 'to_ns']) this.late[name] = data.column(`late.${name}`);
     this.recorder = {};
-    for (const name of ['row', 'begin', 'length']) this.recorder[name] = data.column(`recorder.${name}`);
+    for (const name of ['row', 'begin', 'length']) this.recorder[name] = data.column(`own.${name}`);
   }
 
   // --- what a call is ---

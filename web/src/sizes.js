@@ -13,14 +13,22 @@ const kLabelPx = 96;  // of a bin's name
 const kKinds = { p2p: ['messages', '#0072b2'], collective: ['collectives', '#009e73'], rma: ['one-sided', '#cc79a7'],
   io: ['files', '#c9b400'] };
 
+/** Powers of ten from 1, a few of them where there are many. */
+function powers(low, high) {
+  const last = Math.floor(Math.log10(high));
+  const step = Math.ceil((last + 1) / 7);
+  return Array.from({ length: Math.floor(last / step) + 1 }, (_, i) => 10 ** (i * step));
+}
+
 const binOf = (bucket) => format.sizeBin(bucket === 0 ? 0 : 2 ** (bucket - 1));
 
-/** Bars of the kinds beside each other, all within their bin: uPlot's `disp`. */
-function barsOf(kinds, kind, x) {
-  const part = 0.8 / kinds.length;
-  const from = -0.4 + kinds.indexOf(kind) * part;
-  return uPlot.paths.bars({ disp: { x0: { unit: 1, values: () => x.map((b) => b + from) },
-    size: { unit: 1, values: () => x.map(() => part) } } });
+/** Bars in the middle of their bin, of several kinds beside each other: uPlot's `disp`. `series`: by kind, then bin. */
+function barsOf(series, kind, x) {
+  const present = x.map((_, i) => series.map((values, k) => (values[i] === null ? -1 : k)).filter((k) => k >= 0));
+  const width = (i) => 0.8 / Math.max(1.5, present[i].length);
+  return uPlot.paths.bars({ disp: {
+    x0: { unit: 1, values: () => x.map((b, i) => b + (present[i].indexOf(kind) - present[i].length / 2) * width(i)) },
+    size: { unit: 1, values: () => x.map((_, i) => width(i)) } } });
 }
 
 function chart(sizes, metric) {
@@ -47,10 +55,9 @@ function chart(sizes, metric) {
         range: (u, low, high) => [0.5, Math.max(10, (high || 1) * 2)] } },
       axes: [{ ...axis, grid: { show: false }, splits: () => x, values: () => x.map((b) => ((b - first) % every === 0
         ? binOf(b) : '')) },
-      { ...axis, values: (u, ticks) => ticks.map((t) => (t >= 1 && Number.isInteger(Math.log10(t)) ? text(t) : '')),
-        size: 74 }],
-      series: [{}, ...kinds.map((kind) => ({ label: kKinds[kind][0], stroke: themed('--ink'), width: 1,
-        fill: kKinds[kind][1], points: { show: false }, paths: barsOf(kinds, kind, x) }))],
+      { ...axis, splits: (u, i, low, high) => powers(low, high), values: (u, ticks) => ticks.map(text), size: 74 }],
+      series: [{}, ...kinds.map((kind, k) => ({ label: kKinds[kind][0], stroke: themed('--ink'), width: 1,
+        fill: kKinds[kind][1], points: { show: false }, paths: barsOf(series, k, x) }))],
     }, [x, ...series], box);
   };
   let plot = null;

@@ -26,7 +26,8 @@ export class Arrows {
     const chosen = view.chosen();
     if (chosen && chosen.seq >= 0 && chosen.row.grammar)
       for (const message of messagesAt(view.model, chosen.row, chosen.seq)) arrows.push([message, true]);
-    if (painter.calls <= kArrowCalls && painter.senders.length * kArrowPx <= view.plotWidth)
+    const drawsAll = painter.calls <= kArrowCalls && painter.senders.length * kArrowPx <= view.plotWidth;
+    if (drawsAll)
       for (const call of painter.senders) {
         isCut = arrows.length > kMostArrows;
         if (isCut) break;
@@ -37,7 +38,7 @@ export class Arrows {
     for (const [message, isChosen] of arrows) if (!isChosen) this.drawMessage(message, false);
     this.drawLongest();
     for (const [message, isChosen] of arrows) if (isChosen) this.drawMessage(message, true);
-    if (isCut || painter.senders.length >= kMostSenders) this.sayCut(arrows.length);
+    if (isCut || (drawsAll && painter.senders.length >= kMostSenders)) this.sayCut(arrows.length);
     context.restore();
     this.count = arrows.length;
   }

@@ -1,5 +1,5 @@
 // The picture of the timeline: rows, names, waits, the chosen call, the selected stretch of time, names of rows, axis.
-import { inkOn, kWaiting, rgb, themed } from '../colours.js';
+import { inkOn, rgb, themed } from '../colours.js';
 import * as format from '../format.js';
 import { Arrows } from './arrows.js';
 import { drawRecorder } from './recorder.js';
@@ -189,15 +189,17 @@ export class Picture {
       const item = layout.items[i];
       const y = view.top + item.y - view.scroll + item.height / 2;
       if (y > height + 10) break;
+      const room = this.isOpenHead(item) ? 400 : view.gutter - 8;
+      const label = this.fitting(this.label(item), room);
       if (i === view.selected.item) {
         context.fillStyle = themed('--chosen');
-        context.fillRect(0, y - Math.max(item.height, 2) / 2, view.gutter - 3, Math.max(item.height, 2));
+        const wide = Math.max(view.gutter - 3, this.isOpenHead(item) ? context.measureText(label).width + 8 : 0);
+        context.fillRect(0, y - Math.max(item.height, 2) / 2, wide, Math.max(item.height, 2));
       } else if (y - last < 11) {
         continue;
       }
       context.fillStyle = themed(item.kind === 'group' ? '--ink' : '--soft');
-      const room = this.isOpenHead(item) ? 400 : view.gutter - 8;
-      context.fillText(this.fitting(this.label(item), room), 4, y);
+      context.fillText(label, 4, y);
       last = y;
     }
   }

@@ -3,7 +3,7 @@ import { themed } from '../colours.js';
 
 const kStep = 5;  // between the lines
 
-/** Columns recorder.row, .begin and .length, where the trace tells them. */
+/** Columns own.row, .begin and .length, where the trace tells them. */
 export function drawRecorder(context, picture) {
   const { model } = picture.view;
   const { row, begin, length } = model.recorder;

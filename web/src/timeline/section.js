@@ -177,6 +177,15 @@ export class Timeline {
     this.view.goto(row, seq);
     this.come();
   }
+  /** Shows and selects a stretch of time, with some of what is around it; on a rank if one is given. */
+  showTime(from, to, rank) {
+    const { view } = this;
+    const row = rank === undefined ? null : this.model.rows.find((r) => r.rank === rank);
+    if (row) view.choose(view.layout.find(row), -1);
+    view.select(from, to);
+    view.setRange(from - 0.15 * (to - from), to + 0.15 * (to - from));
+    this.come();
+  }
   focusSearch() {
     document.getElementById('timeline').scrollIntoView({ block: 'start' });
     this.searchField.focus({ preventScroll: true });

@@ -32,9 +32,14 @@ export class SelectionPanel {
       model.isWhole ? null : h('p', { class: 'hint' }, 'Times between calls that the page keeps follow from mean durations.'),
       model.waiting.isWhole || !this.waits ? null : h('p', { class: 'hint' }, `Of the waits the page has the longest ` +
         `${format.count(model.waiting.ns.length)}: \`refrain waits --from-ns --to-ns\` has all.`),
+      this.hasCompletions() ? h('p', { class: 'hint' }, 'Waits here are ' +
+        'those for somebody to come; completions, for the last to leave, are in the section of wait states.') : null,
       found.missing > 0 ? h('p', { class: 'hint' }, `Without the calls of ${format.counted(found.missing, 'thread')} that the ` +
         'page does not have.') : null,
       h('div', { class: 'columns' }, this.profile(found), this.waitTable(found), this.matrix(found)));
+  }
+  hasCompletions() {
+    return this.waits !== null && this.view.model.hasCompletions;
   }
   head(from, to, found) {
     const { view } = this;
