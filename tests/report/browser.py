@@ -23,7 +23,7 @@ def skip(why):
 
 
 def panels(page):
-    """Made-up iterations and behaviours: 20 iterations on 32 ranks, number 7 is slow on rank 5."""
+    """Made up: 20 iterations on 32 ranks, number 7 slow on rank 5; their behaviours; work of the recorder."""
     begin, end = page["timeline"]["begin_ns"], page["timeline"]["end_ns"]
     step = (end - begin) // 20
     long = [step // 2 + (step // 4 if i == 7 else i) for i in range(20)]
@@ -44,6 +44,7 @@ def panels(page):
             "iterations.mean": [ns * 3 // 4 for ns in long], "iterations.mpi": [ns * 8 for ns in long],
             "iterations.waiting": [ns * 4 for ns in long], "iterations.bytes": [4096] * 20,
             "iterations.slowest_rank": [5 if i == 7 else 0 for i in range(20)],
+            "own.row": [0], "own.begin": [begin], "own.length": [(end - begin) // 2],
             "behaviours.rank": [c[0] for c in cells], "behaviours.thread": [0] * 640,
             "behaviours.start": [begin + c[1] * step for c in cells], "behaviours.length": [long[c[1]] for c in cells],
             "behaviours.row": [int(c == (5, 7)) for c in cells], "behaviours.iteration": [c[1] for c in cells]}

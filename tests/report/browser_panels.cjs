@@ -66,6 +66,26 @@ module.exports = ({ test, open, key, settle, colours, range, expected, keep }) =
     await context.close();
   });
 
+  test('the time of the recorder is hatched', async (browser) => {
+    const context = await browser();
+    const page = await open(context, 'panels');
+    assert.ok((await page.$eval('#timeline .classes', (e) => e.innerText)).includes('the recorder itself'));
+    // Within rank 0's bar, in the half that is the recorder's, there is more change from pixel to pixel than in rank 1's.
+    const changes = await page.$eval('canvas.timeline', (canvas) => {
+      const { view } = window.refrain.timeline;
+      const ratio = canvas.width / canvas.clientWidth;
+      const context2d = canvas.getContext('2d');
+      return [0, 1].map((row) => {
+        const y = Math.floor((view.picture.places.get(row) - 8) * ratio);
+        const { data } = context2d.getImageData(Math.floor((view.gutter + 2) * ratio), y, Math.floor(view.plotWidth * 0.4 * ratio), 1);
+        const pixels = new Uint32Array(data.buffer);
+        return pixels.filter((v, i) => i > 0 && v !== pixels[i - 1]).length;
+      });
+    });
+    assert.ok(changes[0] > changes[1] + 50, `${changes}`);
+    await context.close();
+  });
+
   test('two runs are one above the other on one scale, with waits and noise', async (browser) => {
     for (const [width, scheme] of [[1280, 'light'], [390, 'dark']]) {
       const context = await browser({ width, height: 900 }, scheme);
