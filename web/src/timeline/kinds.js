@@ -17,12 +17,12 @@ export class Kinds {
   }
   /** The row's table of times, as model.share and model.classes have it for categories: {share, kind}, by bin. */
   table(model, row) {
-    if (this.name === 'category') {
-      const [from, to] = [row.index * model.bins, (row.index + 1) * model.bins];
-      return { share: model.share.subarray(from, to), kind: model.classes.subarray(from, to) };
-    }
     let table = this.tables.get(row.index);
-    if (!table) this.tables.set(row.index, (table = this.makeTable(model, row)));
+    if (table) return table;
+    const [from, to] = [row.index * model.bins, (row.index + 1) * model.bins];
+    table = this.name === 'category'
+      ? { share: model.share.subarray(from, to), kind: model.classes.subarray(from, to) } : this.makeTable(model, row);
+    this.tables.set(row.index, table);
     return table;
   }
   /** Drawn once at the table's resolution: the page has a table of categories only. */

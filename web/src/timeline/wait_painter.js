@@ -1,4 +1,5 @@
-// Where ranks waited, as a band along the lower edge of their bars, also where calls are too narrow to be drawn one by one.
+// Where ranks waited, as a band along the lower edge of their bars, also where calls are too narrow to be drawn one by
+// one.
 import { kWaiting, rgb } from '../colours.js';
 
 const kWidestColumn = 24;  // pixels: of the table of waiting; where it is coarser, the longest waits are drawn
@@ -26,10 +27,10 @@ export class WaitPainter {
     this.cover.fill(0);
     const rows = item.kind === 'group' ? item.group.rows : [item.row];
     const part = 1 / rows.length;
-    for (const row of rows) {
-      if (this.usesTable) this.addTable(row, part);
-      else for (const i of waiting.ofRow(row)) this.add(waiting.begin[i], waiting.begin[i] + waiting.ns[i], part);
-    }
+    if (this.usesTable) this.addTable(rows, part);
+    else
+      for (const row of rows)
+        for (const i of waiting.ofRow(row)) this.add(waiting.begin[i], waiting.begin[i] + waiting.ns[i], part);
     let any = false;
     const out = line.slice();
     for (let x = 0; x < out.length; ++x) {
@@ -45,15 +46,22 @@ export class WaitPainter {
     }
     return any ? out : null;
   }
-  addTable(row, part) {
+  addTable(all, part) {
     const { model } = this;
     const { rows, columns, share } = model.waiting.table;
-    const line = Math.floor(row.index / Math.ceil(model.rows.length / rows));
+    const block = Math.ceil(model.rows.length / rows);  // of rows in a line of the table
+    const weights = new Map();
+    for (const row of all) {
+      const line = Math.floor(row.index / block);
+      weights.set(line, (weights.get(line) || 0) + part);
+    }
     // Columns are whole bins, as even as these can be.
-    const edge = (column) => model.begin + (Math.floor((column * model.bins) / columns) * (model.end - model.begin)) / model.bins;
+    const binNs = (model.end - model.begin) / model.bins;
+    const edge = (column) => model.begin + Math.floor((column * model.bins) / columns) * binNs;
     for (let column = 0; column < columns; ++column) {
-      const value = share[line * columns + column];
-      if (value > 0) this.add(edge(column), edge(column + 1), (part * value) / 255);
+      let sum = 0;
+      for (const [line, weight] of weights) sum += (weight * share[line * columns + column]) / 255;
+      if (sum > 0) this.add(edge(column), edge(column + 1), sum);
     }
   }
 }
