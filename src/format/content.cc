@@ -6,6 +6,7 @@
 #include "format/definitions.h"
 #include "format/layout.h"
 #include "format/limits.h"
+#include "format/places.h"
 #include "format/quantise.h"
 #include "format/walk.h"
 
@@ -274,12 +275,42 @@ class Checker {
       add(SectionType::kTotals, kRuleTotals, "what the recorder cost is not that of the ranks");
   }
 
+  void places() {
+    constexpr auto kAt = SectionType::kRanks;
+    for (size_t i = 0; i < t_.places.size(); ++i)
+      if (const std::string p = problem_of(t_.places[i]); !p.empty())
+        add(kAt, kRulePlaces, numbered("place", i, " has " + p));
+    const uint64_t ranks = t_.places.empty() ? 0 : t_.meta.ranks;
+    if (t_.place_of_rank.size() != ranks ||
+        !within(t_.place_of_rank, -1, static_cast<int64_t>(t_.places.size())))
+      add(kAt, kRulePlaces, "not every rank has a place");
+  }
+
+  void own_work() {
+    const OwnWork* before = nullptr;
+    for (const OwnWork& work : t_.own_work) {
+      const bool is_behind = before == nullptr || work.rank > before->rank ||
+                             (work.rank == before->rank && work.thread > before->thread);
+      const auto& pieces = work.pieces;
+      const bool is_in_order =
+          std::adjacent_find(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) {
+            return a.call >= b.call;
+          }) == pieces.end();
+      if (!is_behind || !is_in_order || pieces.empty() || work.rank >= t_.meta.ranks)
+        add(SectionType::kRanks, kRuleOwnWork,
+            numbered("the recorder's work on rank", work.rank, " is not in order"));
+      before = &work;
+    }
+  }
+
   void rest() {
     if (t_.totals.size() != t_.meta.ranks)
       add(SectionType::kTotals, kRuleTotals,
           std::to_string(t_.totals.size()) + " totals for " + std::to_string(t_.meta.ranks) +
               " ranks");
     costs();
+    places();
+    own_work();
     for (size_t i = 0; i < t_.losses.size(); ++i) {
       const Loss& l = t_.losses[i];
       if (l.reason.empty() || l.rank < -1 || l.rank >= static_cast<int64_t>(t_.meta.ranks))

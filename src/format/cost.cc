@@ -1,5 +1,8 @@
 #include "format/trace_data.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace refrain::format {
 
 namespace {
@@ -24,6 +27,13 @@ RecorderCost cost_of(const std::vector<RankTotals>& totals) {
   for (uint64_t rank = 0; rank < totals.size(); ++rank)
     if (totals[rank].cost.memory_bytes > 0) out.add(rank, totals[rank].cost);
   return out;
+}
+
+const OwnWork* find_own_work(const TraceData& trace, uint64_t rank, uint32_t thread) {
+  const auto at = std::lower_bound(
+      trace.own_work.begin(), trace.own_work.end(), std::pair(rank, thread),
+      [](const OwnWork& w, const auto& key) { return std::pair(w.rank, w.thread) < key; });
+  return at != trace.own_work.end() && at->rank == rank && at->thread == thread ? &*at : nullptr;
 }
 
 }  // namespace refrain::format

@@ -10,7 +10,7 @@ namespace refrain::format {
 
 inline constexpr std::string_view kMagic{"\x89RFN\r\n\x1a\n", 8};
 inline constexpr uint8_t kMajor = 1;  // a reader refuses every other major
-inline constexpr uint8_t kMinor = 2;  // a reader accepts every minor of its major from kOldestMinor
+inline constexpr uint8_t kMinor = 3;  // a reader accepts every minor of its major from kOldestMinor
 
 inline constexpr uint8_t kOldestMinor = 1;  // 1.0 was never released, and is laid out differently
 
@@ -42,6 +42,7 @@ enum class SectionType : uint32_t {
   kTime = 64,       // of single calls; last in the file, not read when a trace is opened
   kCallPaths = 65,  // reserved
   kRegions = 66,    // reserved: named regions of the program
+  kRanks = 67,      // cores, the recorder's own work and interruptions of each rank
 };
 inline constexpr uint32_t kKnownSections = 11;  // types below this number are read by this build
 // A reader skips a section of a type that it does not know when this bit is set, and refuses the
@@ -57,6 +58,7 @@ constexpr std::string_view to_string(SectionType type) {
   if (type == SectionType::kTime) return "time";
   if (type == SectionType::kCallPaths) return "call_paths";
   if (type == SectionType::kRegions) return "regions";
+  if (type == SectionType::kRanks) return "ranks";
   return i < kNames.size() ? kNames[i] : "unknown";
 }
 
@@ -108,6 +110,9 @@ enum class HostForm : uint8_t { kList = 0, kBlocks = 1 };
 
 // The signatures of a group's terminals: codes relative to the group before, or a list.
 enum class SignaturesForm : uint8_t { kCodes = 0, kList = 1 };
+
+// Which place each rank runs at: a list, or all at the only one.
+enum class PlaceForm : uint8_t { kList = 0, kOne = 1 };
 
 enum class GrammarForm : uint8_t { kRules = 0, kSequence = 1 };
 

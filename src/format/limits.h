@@ -40,6 +40,8 @@ inline constexpr uint64_t kMaxGroups = uint64_t{1} << 20;
 inline constexpr uint64_t kMaxLocations = uint64_t{1} << 16;  // threads of one group
 inline constexpr uint64_t kMaxHosts = uint64_t{1} << 20;
 inline constexpr uint64_t kMaxTextBytes = uint64_t{1} << 20;  // one string of meta or losses
+inline constexpr uint64_t kMaxPlaces = uint64_t{1} << 20;     // where ranks may run
+inline constexpr uint64_t kMaxCpus = uint64_t{1} << 20;       // of a host
 inline constexpr uint64_t kMaxTexts = 1024;
 inline constexpr uint64_t kMaxLosses = uint64_t{1} << 16;
 // Runs that the compact form of lists (run_codec.h) may make out of repetition, per list.

@@ -46,6 +46,14 @@ inline constexpr int kSpanMantissaBits = 16;
 constexpr uint32_t span_code(uint64_t ns) { return float_code<uint32_t, kSpanMantissaBits>(ns); }
 constexpr uint64_t span_of(uint32_t code) { return float_of<uint32_t, kSpanMantissaBits>(code); }
 
+// Counts of which the order of magnitude matters, in 8 bits: exact below 16, then with a relative
+// error of at most 2^-4 (6 %), up to kMaxCount; larger ones become that.
+inline constexpr uint64_t kMaxCount = float_of<uint8_t, 3>(UINT8_MAX);
+constexpr uint8_t count_code(uint64_t count) {
+  return count >= kMaxCount ? UINT8_MAX : float_code<uint8_t, 3>(count);
+}
+constexpr uint64_t count_of(uint8_t code) { return float_of<uint8_t, 3>(code); }
+
 // A sum, as far as it fits.
 inline uint64_t whole_of(double v) {
   constexpr double kTooLarge = 18446744073709551616.0;  // 2^64

@@ -47,6 +47,8 @@ std::string_view rule_text(int number) {
       "Times are the last section, uncompressed, and not in a bundle.",
       "The index and the blocks of times follow their description; blocks have the calls of their "
       "location and keep their order.",
+      "Every rank has a place of the list, or -1, and a place has CPUs in ascending order.",
+      "The recorder's pieces of work are of ranks of the world, in ascending order.",
   };
   return number > 0 && number < kRuleEnd ? kText[static_cast<size_t>(number)] : std::string_view();
 }

@@ -44,6 +44,8 @@ enum Rule : int {
   kRuleLosses = 36,
   kRuleTimesLast = 37,
   kRuleTimes = 38,
+  kRulePlaces = 39,
+  kRuleOwnWork = 40,
   kRuleEnd
 };
 

@@ -84,9 +84,38 @@ struct OwnCost {
   uint64_t time_ns = 0;
 };
 
+// All times are between the begin of MPI_Init and of MPI_Finalize.
 struct RankTotals {
-  uint64_t in_mpi_ns = 0, outside_ns = 0;  // between the begin of MPI_Init and of MPI_Finalize
+  uint64_t in_mpi_ns = 0, outside_ns = 0;  // in MPI; in the program
   OwnCost cost;
+  // The recorder's own work between the calls: neither in MPI nor in the program.
+  uint64_t own_ns = 0;
+  uint64_t switches = 0;  // how often the system took the processor away (involuntarily)
+};
+
+// Work of the recorder that took so long that it shows: it began when the call ended.
+struct OwnPiece {
+  uint64_t call = 0;  // number of the call in its location
+  uint64_t ns = 0;
+  bool operator==(const OwnPiece&) const = default;
+};
+// The pieces of one location, ascending. RankTotals::own_ns has them, too.
+struct OwnWork {
+  uint64_t rank = 0;
+  uint32_t thread = 0;
+  std::vector<OwnPiece> pieces;
+  bool operator==(const OwnWork&) const = default;
+};
+
+// Where a rank may run.
+struct CpuRun {
+  uint64_t first = 0, count = 0;
+  bool operator==(const CpuRun&) const = default;
+};
+struct RankPlace {
+  uint64_t cores = 0;        // of the host, that are online
+  std::vector<CpuRun> cpus;  // the affinity mask: ascending, with gaps between the runs
+  bool operator==(const RankPlace&) const = default;
 };
 
 // A number of each rank: its extremes, the lowest ranks that have them, and the sum.
@@ -134,9 +163,15 @@ struct TraceData {
   std::vector<Group> groups;
   std::vector<RankTotals> totals;  // by rank
   RecorderCost cost;               // of those ranks in `totals` that know it, if any does
+  std::vector<RankPlace> places;   // empty: not known of any rank
+  base::RunList place_of_rank;     // index into places, -1 unknown; empty when `places` is
+  std::vector<OwnWork> own_work;   // by rank and thread; of traces with times of single calls
   std::vector<Loss> losses;
   TimeData times;  // of traces that are put together in memory; decode() leaves them in the file
 };
+
+// That of one location; null where none of it is known. O(log locations).
+const OwnWork* find_own_work(const TraceData& trace, uint64_t rank, uint32_t thread);
 
 // What one rank hands to the merge.
 struct RankRecord {
@@ -152,6 +187,8 @@ struct RankRecord {
   RankTotals totals;
   OwnCost cost;
   bool knows_cost = false;
+  std::vector<OwnWork> own_work;  // of this rank; by thread
+  RankPlace place;                // no cores: not known
   std::vector<Loss> losses;
   std::string host;
   std::map<std::string, std::string> text;  // as Meta::text; the lowest rank's values win

@@ -36,13 +36,14 @@ SectionType needed_by(SectionType type) {
     case SectionType::kGrammars:
     case SectionType::kGroups: return SectionType::kSignatures;
     case SectionType::kTotals: return SectionType::kMeta;
+    case SectionType::kRanks: return SectionType::kTotals;
     default: return SectionType::kBundle;  // nothing
   }
 }
 
 bool takes_numbers(SectionType type) {
   return type != SectionType::kDurations && type != SectionType::kTotals &&
-         type != SectionType::kLosses;
+         type != SectionType::kLosses && type != SectionType::kRanks;
 }
 
 // Everything that can be read, with all that is wrong. Sections after a broken one are still read

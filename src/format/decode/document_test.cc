@@ -122,6 +122,8 @@ TEST(Document, HasEverySectionAndLimit) {
       {"groups", kMaxGroups},
       {"locations of a group", kMaxLocations},
       {"hosts", kMaxHosts},
+      {"places of ranks", kMaxPlaces},
+      {"CPUs of a host", kMaxCpus},
       {"bytes of a text", kMaxTextBytes},
       {"texts", kMaxTexts},
       {"losses", kMaxLosses},

@@ -194,7 +194,7 @@ TEST(Mutation, VersionsAndSectionsFromTheFuture) {
   ASSERT_FALSE(trace.ok());
   EXPECT_EQ(trace.error().code, base::ErrorCode::kUnsupported);
   EXPECT_EQ(trace.error().to_string(),
-            "t.rfn, byte 8: header: format version 2.2, this build reads version 1.x: use a "
+            "t.rfn, byte 8: header: format version 2.3, this build reads version 1.x: use a "
             "release that fits the file");
   file[8] = 1;
   file[10] = 2;  // a feature that must be understood

@@ -54,6 +54,7 @@ void read_grammars(FieldReader& in, Decoding& out);
 void read_groups(FieldReader& in, Decoding& out);
 void read_totals(FieldReader& in, Decoding& out);
 void read_losses(FieldReader& in, Decoding& out);
+void read_ranks(FieldReader& in, Decoding& out);
 
 // Later ones rely on what earlier ones filled in.
 inline constexpr SectionReader kSectionReaders[] = {
@@ -66,6 +67,7 @@ inline constexpr SectionReader kSectionReaders[] = {
     {SectionType::kGroups, true, read_groups},
     {SectionType::kTotals, true, read_totals},
     {SectionType::kLosses, false, read_losses},
+    {SectionType::kRanks, false, read_ranks},
 };
 
 // Counts the calls of every signature and turns duration codes into TraceData::durations. The trace

@@ -23,9 +23,12 @@ using base::ByteWriter;
 // what irregular programs leave.
 int zstd_level(size_t raw_bytes) { return raw_bytes <= (size_t{16} << 20) ? 19 : 12; }
 
-// Nothing in totals repeats: the best compression saves as little on them as a quick one, and takes
-// most of the time that the rest of the file takes.
-constexpr int kTotalsLevel = 3;
+// Nothing in numbers of each rank repeats: the best compression saves as little on them as a quick
+// one, and takes most of the time that the rest of the file takes.
+constexpr int kQuickLevel = 3;
+bool is_by_rank(SectionType type) {
+  return type == SectionType::kTotals || type == SectionType::kRanks;
+}
 
 // What has the same length at any number of ranks is not compressed while it is small: the content
 // differs, and with it what compression would save.
@@ -46,7 +49,7 @@ struct Section {
 // Sections whose bytes follow the number of ranks or the clock, but not their lengths.
 bool is_flat(SectionType type) {
   return type == SectionType::kDurations || type == SectionType::kTotals ||
-         type == SectionType::kNumbers;
+         type == SectionType::kNumbers || type == SectionType::kRanks;
 }
 
 // The compressed form where that is clearly smaller.
@@ -58,7 +61,7 @@ Stored store(std::string raw, SectionType type) {
   const bool is_flat = format::is_flat(type);
   if (is_flat && raw.size() < kCompressFrom) return {Codec::kRaw, std::move(raw)};
   std::string packed(ZSTD_compressBound(raw.size()), '\0');
-  const int level = type == SectionType::kTotals ? kTotalsLevel : zstd_level(raw.size());
+  const int level = is_by_rank(type) ? kQuickLevel : zstd_level(raw.size());
   const size_t n = ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), level);
   const bool is_error = ZSTD_isError(n) != 0;
   // A reader takes an expansion beyond the limit for a bomb.
@@ -142,7 +145,8 @@ base::Result<std::string> encode(const TraceData& trace) {
     if (out.size() > kMaxSectionRawBytes)
       return base::fail("the trace is too large: section " + std::string(to_string(w.type)));
     // An empty list of what most traces do not have takes no bytes at all.
-    const bool optional = w.type == SectionType::kTables || w.type == SectionType::kLosses;
+    const bool optional = w.type == SectionType::kTables || w.type == SectionType::kLosses ||
+                          w.type == SectionType::kRanks;
     if (optional && out.size() <= 1) continue;
     sections.push_back(Section{w.type, out.take()});
   }

@@ -53,6 +53,7 @@ void write_grammars(Encoding& in, base::ByteWriter& out);
 void write_groups(Encoding& in, base::ByteWriter& out);
 void write_totals(Encoding& in, base::ByteWriter& out);
 void write_losses(Encoding& in, base::ByteWriter& out);
+void write_ranks(Encoding& in, base::ByteWriter& out);
 void write_numbers(Encoding& in, base::ByteWriter& out);
 
 // In this order: numbers are taken in the order in which the others left them.
@@ -67,6 +68,7 @@ inline constexpr SectionWriter kSectionWriters[] = {
     {SectionType::kTotals, write_totals},
     {SectionType::kLosses, write_losses},
     {SectionType::kNumbers, write_numbers},
+    {SectionType::kRanks, write_ranks},
 };
 
 }  // namespace refrain::format

@@ -11,6 +11,7 @@
 #include "format/merge/hypotheses.h"
 #include "format/merge/intern.h"
 #include "format/merge/order.h"
+#include "format/merge/ranks.h"
 #include "format/quantise.h"
 #include "format/run_codec.h"
 
@@ -59,8 +60,11 @@ std::pair<int, uint64_t> extent_of(const base::NestedRuns& ranks) {
 }
 
 RankTotals totals_of(const TotalCodes& codes) {
-  return {
-      time_of(codes.in_mpi), time_of(codes.outside), {time_of(codes.memory), time_of(codes.time)}};
+  return {time_of(codes.in_mpi),
+          time_of(codes.outside),
+          {time_of(codes.memory), time_of(codes.time)},
+          time_of(codes.own),
+          count_of(codes.switches)};
 }
 
 // A world of millions of which next to nothing is there: whoever says so is damaged, and would have
@@ -322,10 +326,12 @@ class Finisher {
     out_.meta.ranks = p_.world_size;
     out_.meta.duration_ns = p_.duration_ns;
     const uint64_t missing = p_.world_size - p_.ranks.size();
+    take_places(p_, out_);
     if (missing == 0) {
       out_.meta.host_of_rank = p_.host_of_rank.runs();
       for (const TotalCodes& t : p_.totals) out_.totals.push_back(totals_of(t));
       out_.cost = cost_of(out_.totals);
+      take_own_work(p_, out_);
       return;
     }
     out_.totals.resize(p_.world_size);
@@ -339,6 +345,7 @@ class Finisher {
       next = rank + 1;
     }
     out_.cost = cost_of(out_.totals);
+    take_own_work(p_, out_);
     out_.meta.host_of_rank.append_run(-1, 0, p_.world_size - next);
     out_.meta.complete = false;
     out_.losses.push_back(Loss{"rank_missing", 0, -1, std::to_string(missing) + " ranks"});

@@ -4,6 +4,7 @@
 #include "format/arrays.h"
 #include "format/merge/intern.h"
 #include "format/merge/merge.h"
+#include "format/places.h"
 #include "format/quantise.h"
 #include "format/walk.h"
 
@@ -45,10 +46,19 @@ std::string problem(const ShapeInfo& info, const std::vector<int64_t>& values, s
   return {};
 }
 
+uint64_t pieces_ns(const std::vector<OwnWork>& work) {
+  uint64_t ns = 0;
+  for (const OwnWork& w : work)
+    for (const OwnPiece& piece : w.pieces) ns += piece.ns;
+  return ns;
+}
+
 TotalCodes codes_of(const RankRecord& r) {
   TotalCodes codes;
   codes.in_mpi = time_code(r.totals.in_mpi_ns);
   codes.outside = time_code(r.totals.outside_ns);
+  codes.own = time_code(r.totals.own_ns - std::min(r.totals.own_ns, pieces_ns(r.own_work)));
+  codes.switches = count_code(r.totals.switches);
   if (!r.knows_cost) return codes;
   codes.memory = time_code(std::max<uint64_t>(r.cost.memory_bytes, 1));
   codes.time = time_code(r.cost.time_ns);
@@ -95,6 +105,11 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
   out.totals.push_back(codes_of(record));
   out.hosts.push_back(std::move(record.host));
   out.host_of_rank.append(0);
+  base::ByteWriter place;
+  if (problem_of(record.place).empty()) put(place, record.place);
+  out.places.push_back(place.take());
+  out.place_of_rank.append(0);
+  out.own_work = std::move(record.own_work);
   out.losses = std::move(record.losses);
   out.text = std::move(record.text);
   out.duration_ns = record.duration_ns;

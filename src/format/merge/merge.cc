@@ -184,6 +184,11 @@ base::Result<PartialTrace> merge(PartialTrace a, PartialTrace b) {
   a.totals.insert(a.totals.end(), b.totals.begin(), b.totals.end());
   const std::vector<uint32_t> hosts = unite(a.hosts, b.hosts);
   a.host_of_rank.append_all(is_identity(hosts) ? b.host_of_rank : renumber(b.host_of_rank, hosts));
+  const std::vector<uint32_t> places = unite(a.places, b.places);
+  a.place_of_rank.append_all(is_identity(places) ? b.place_of_rank
+                                                 : renumber(b.place_of_rank, places));
+  a.own_work.insert(a.own_work.end(), std::make_move_iterator(b.own_work.begin()),
+                    std::make_move_iterator(b.own_work.end()));
   merge_losses(a.losses, b.losses);
   a.text.merge(b.text);  // keeps a's value where both have the key
   a.duration_ns = std::max(a.duration_ns, b.duration_ns);

@@ -29,6 +29,8 @@ namespace refrain::format {
 struct TotalCodes {
   uint16_t in_mpi = 0, outside = 0;
   uint16_t memory = 0, time = 0;  // of the recorder; no memory: nothing is known
+  uint16_t own = 0;               // its work that is not among the pieces
+  uint8_t switches = 0;
 };
 
 struct PartialGroup {
@@ -47,7 +49,10 @@ struct PartialTrace {
   base::NestedRuns ranks;          // the ranks of all groups, ascending
   std::vector<TotalCodes> totals;  // parallel to ranks
   std::vector<std::string> hosts;
-  base::NestedRuns host_of_rank;  // parallel to ranks
+  base::NestedRuns host_of_rank;    // parallel to ranks
+  std::vector<std::string> places;  // as put() writes them; empty: of ranks that do not know theirs
+  base::NestedRuns place_of_rank;   // parallel to ranks
+  std::vector<OwnWork> own_work;    // by rank and thread
   std::vector<Loss> losses;
   std::map<std::string, std::string> text;
   uint64_t duration_ns = 0;

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "format/merge/merge.h"
+#include "format/places.h"
 #include "format/walk.h"
 #include "grammar/grammar.h"
 
@@ -172,6 +173,7 @@ class Parser {
       TotalCodes t;
       t.in_mpi = in_.u16(), t.outside = in_.u16();
       t.memory = in_.u16(), t.time = in_.u16();
+      t.own = in_.u16(), t.switches = in_.u8();
       if (t.memory == 0 && t.time != 0) return false;
       p.totals.push_back(t);
     }
@@ -180,6 +182,7 @@ class Parser {
       p.hosts.emplace_back(in_.string(kMaxTextBytes));
     p.host_of_rank = base::NestedRuns::read(in_, p.world_size);
     if (p.host_of_rank.size() != p.ranks.size()) return false;
+    if (!places(p) || !own_work(p)) return false;
     const uint64_t losses = in_.count(kMaxLosses);
     for (uint64_t i = 0; i < losses && in_.ok(); ++i) {
       Loss l;
@@ -195,6 +198,34 @@ class Parser {
       p.text[std::move(key)] = in_.string(kMaxTextBytes);
     }
     p.duration_ns = in_.varint();
+    return in_.ok();
+  }
+
+  bool places(PartialTrace& p) {
+    const uint64_t n = in_.count(kMaxPlaces);
+    for (uint64_t i = 0; i < n && in_.ok(); ++i) {
+      p.places.emplace_back(in_.string(kMaxTextBytes));
+      ByteReader place(p.places.back());
+      if (p.places.back().empty()) continue;
+      if (!problem_of(read_place(place)).empty() || !place.ok() || !place.at_end()) return false;
+    }
+    p.place_of_rank = base::NestedRuns::read(in_, p.world_size);
+    return p.place_of_rank.size() == p.ranks.size();
+  }
+  // Ranks and calls are in order, as those of each part are.
+  bool own_work(PartialTrace& p) {
+    const uint64_t n = in_.count(UINT64_MAX);
+    for (uint64_t i = 0; i < n && in_.ok(); ++i) {
+      OwnWork& work = p.own_work.emplace_back();
+      work.rank = in_.varint();
+      work.thread = static_cast<uint32_t>(in_.varint());
+      if (work.rank >= p.world_size) return false;
+      const uint64_t pieces = in_.count(UINT64_MAX);
+      for (uint64_t k = 0; k < pieces && in_.ok(); ++k) {
+        const uint64_t call = in_.varint();
+        work.pieces.push_back({call, in_.varint()});
+      }
+    }
     return in_.ok();
   }
 
@@ -226,10 +257,24 @@ std::string serialise(const PartialTrace& p) {
   for (const TotalCodes& t : p.totals) {
     out.put_u16(t.in_mpi), out.put_u16(t.outside);
     out.put_u16(t.memory), out.put_u16(t.time);
+    out.put_u16(t.own), out.put_u8(t.switches);
   }
   out.put_varint(p.hosts.size());
   for (const std::string& h : p.hosts) out.put_string(h);
   p.host_of_rank.write(out);
+  out.put_varint(p.places.size());
+  for (const std::string& place : p.places) out.put_string(place);
+  p.place_of_rank.write(out);
+  out.put_varint(p.own_work.size());
+  for (const OwnWork& work : p.own_work) {
+    out.put_varint(work.rank);
+    out.put_varint(work.thread);
+    out.put_varint(work.pieces.size());
+    for (const OwnPiece& piece : work.pieces) {
+      out.put_varint(piece.call);
+      out.put_varint(piece.ns);
+    }
+  }
   out.put_varint(p.losses.size());
   for (const Loss& l : p.losses) {
     out.put_string(l.reason);

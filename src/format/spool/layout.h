@@ -32,7 +32,7 @@
 namespace refrain::format::spool {
 
 inline constexpr uint64_t kMagic = 0x314c4f4f50534e52;  // "RNSPOOL1"
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 inline constexpr uint32_t kChunkMagic = 0x4b4e4843;  // "CHNK"
 inline constexpr uint64_t kPageBytes = 4096;
 
@@ -140,6 +140,8 @@ enum class RecordKind : uint8_t {  // the first byte
   kText = 3,                       // string key, string value
   kLoss = 4,                       // string reason, varint calls, string detail
   kClock = 5,                      // zigzag ns of the rank's clock, the same of the common clock
+  kOwnPiece = 6,  // varint thread, varint call, varint ns: OwnPiece; the last counts
+  kPlace = 7,     // RankPlace, as in a trace: format/places.h
 };
 inline uint64_t padded(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 

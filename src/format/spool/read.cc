@@ -13,6 +13,7 @@
 #include "format/merge/duration_bytes.h"
 #include "format/merge/group.h"
 #include "format/merge/unique.h"
+#include "format/spool/own_pieces.h"
 #include "format/spool/pieces.h"
 #include "format/spool/read_times.h"
 #include "grammar/builder.h"
@@ -50,6 +51,7 @@ class Reader {
       if (p.chunk.type == ChunkType::kLocation) location(p);
     read_times(pieces_, unique_.numbers(), out_);
     trim();
+    own_pieces_.put(r);
     return std::move(out_);
   }
 
@@ -107,13 +109,13 @@ class Reader {
         return true;
       }
       case RecordKind::kClock: {
-        ClockPoint point;
-        point.local_ns = in.zigzag();
-        point.common_ns = in.zigzag();
+        const int64_t local_ns = in.zigzag(), common_ns = in.zigzag();
         if (!in.ok() || out_.clock.size() >= kMaxTexts) return false;
-        out_.clock.push_back(point);
+        out_.clock.push_back({local_ns, common_ns});
         return true;
       }
+      case RecordKind::kOwnPiece: return own_pieces_.read(in);
+      case RecordKind::kPlace: return (r.place = read_place(in)).cores > 0 && in.ok();
     }
     return false;
   }
@@ -366,6 +368,7 @@ class Reader {
   RankSpool out_;
   std::vector<Piece> pieces_;
   UniqueSignatures unique_;
+  OwnPieces own_pieces_;
   std::set<uint64_t> first_calls_;  // terminals from which those are there
   std::map<uint32_t, Covered> covered_;
   std::map<uint32_t, bool> owners_;

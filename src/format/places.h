@@ -1,0 +1,24 @@
+// Places (TraceData::places) as bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/bytes.h"
+#include "format/trace_data.h"
+
+namespace refrain::format {
+
+//   varint cores, varint runs, {varint gap, varint count - 1}: a gap is what lies between the end
+//   of the run before (0) and this one, at least 1 from the second run on
+void put(base::ByteWriter& out, const RankPlace& place);
+// Fails the reader where the bytes are not a place.
+RankPlace read_place(base::ByteReader& in);
+
+// What is wrong with a place; empty when nothing is.
+std::string problem_of(const RankPlace& place);
+
+// How many CPUs a rank may run on.
+uint64_t cpu_count(const RankPlace& place);
+
+}  // namespace refrain::format
