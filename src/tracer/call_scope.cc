@@ -211,6 +211,7 @@ uint32_t CallScope::commit() {
   if (is_left_out()) {
     terminal_ = UINT32_MAX;
     l.encoder.call_is_left_out();
+    l.own_time.call_is_left_out();
     l.in_recorder = false;
     return terminal_;
   }
@@ -224,12 +225,17 @@ uint32_t CallScope::commit() {
   if (terminal_ == InternTable::kMissing) [[unlikely]]
     return leave_unrecorded();
   l.encoder.call_has_terminal(terminal_);
-  if (l.first_begin_ticks == 0) l.first_begin_ticks = begin_ticks_;
+  if (l.first_begin_ticks == 0) {
+    l.first_begin_ticks = begin_ticks_;
+    l.own_time.begin_span();
+  }
   count_time(ticks);
   if (l.times != nullptr) [[unlikely]]
     keep_time(l, terminal_);
   l.spool.push(l, terminal_, ticks);
-  l.own_time.add(p.clock.ticks() - end_ticks_, true);
+  const uint64_t now = p.clock.ticks();
+  l.own_time.add_call(now - end_ticks_);
+  l.note_own_work(now);
   if (l.times != nullptr) [[unlikely]]
     compare_clocks(l, call(), terminal_);
   l.in_recorder = false;
@@ -265,7 +271,9 @@ void CallScope::again(CallMemo& memo) {
   const uint64_t begin = clock.ticks();
   l.own_time.sample(begin - end_ticks_, calls_of(l));
   l.spool.push_slowly(l, terminal, ticks);
-  l.own_time.add(clock.ticks() - begin);
+  const uint64_t end = clock.ticks();
+  l.own_time.add(end - begin);
+  l.note_own_work(end);
   if (l.times != nullptr) compare_clocks(l, call(), terminal);
 }
 
@@ -325,7 +333,7 @@ uint32_t CallScope::commit_later() {
   if (later.outermost) l.last_end_ticks = end_ticks_;
   control().sizes->held.push(l, later, made);
   l.in_recorder = false;
-  l.own_time.add(l.process->clock.ticks() - end_ticks_, true);
+  l.own_time.add_call(l.process->clock.ticks() - end_ticks_);
   return terminal_ = UINT32_MAX;
 }
 

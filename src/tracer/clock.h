@@ -49,6 +49,10 @@ struct Clock {
     return use_counter ? static_cast<uint64_t>(static_cast<double>(ticks) * ns_per_tick) : ticks;
   }
 
+  uint64_t to_ticks(uint64_t ns) const {
+    return use_counter ? static_cast<uint64_t>(static_cast<double>(ns) / ns_per_tick) : ns;
+  }
+
   static uint64_t monotonic_ns();
 
  private:

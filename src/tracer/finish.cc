@@ -17,6 +17,7 @@
 #include "tracer/buffers.h"
 #include "tracer/call_scope.h"
 #include "tracer/completion.h"
+#include "tracer/cores.h"
 #include "tracer/exit.h"
 #include "tracer/forwarded_call.h"
 #include "tracer/memory.h"
@@ -325,11 +326,14 @@ void world_is_up(Process& p, uint64_t init_ticks) {
     return complain(p, "cannot set up a communicator of its own: nothing will be recorded");
   }
   REFRAIN_REAL(PMPI_Comm_set_errhandler)(p.comm, MPI_ERRORS_RETURN);
+  begin_run(p);
   get_acquainted(p);
   define_world(p);
   p.ends_in_finalize = call_at_finalize();
   if (p.threaded) learn_shared_handles(p);
-  p.own_ticks += p.clock.ticks() - begin;
+  // MPI_Init, which is recorded when this is done, measures its own work from its end on.
+  if (Location* const l = current_location(); l != nullptr)
+    l->own_time.add_inside(p.clock.ticks() - begin);
 }
 
 void end_in_finalize(Process& p) {
@@ -346,6 +350,7 @@ void finish_world(Location& location) {
   location.in_recorder = true;
   disconnect_heap(p);
   if (p.comm == MPI_COMM_NULL) return;
+  end_run(p);
   if (p.spool != nullptr) p.spool->set_state(format::spool::State::kFinishing);
   p.clock.refine();
   if (p.times != nullptr) p.times->end_clock(p);

@@ -4,12 +4,14 @@
 
 #include "tracer/process.h"
 #include "tracer/spool.h"
+#include "tracer/spool_common.h"
 #include "tracer/time_log.h"
 
 namespace refrain::tracer {
 
 namespace {
 std::mutex g_locations;
+constexpr uint64_t kLeastPieceNs = 20'000;
 }  // namespace
 
 Location* make_location() {
@@ -64,6 +66,17 @@ Location::Location(Process& p, uint32_t thread_number)
       encoder(*this),
       stack(StackBounds::of_this_thread()),
       first_terminal(p.first_terminal),
-      tables(p.tables) {}
+      tables(p.tables) {
+  own_time.set_least_piece(p.clock.to_ticks(kLeastPieceNs));
+}
+
+// Work in a call inside of another one is in that one's time.
+void Location::note_own_work(uint64_t now_ticks) {
+  const uint64_t calls = calls_of(*this);
+  if (depth != 1 || calls == 0 || now_ticks <= last_end_ticks) return;
+  const uint64_t ticks = now_ticks - last_end_ticks;
+  if (own_time.note(calls - 1, ticks) && process->spool != nullptr)
+    process->spool->own_piece(thread, calls - 1, process->clock.to_ns(ticks));
+}
 
 }  // namespace refrain::tracer

@@ -119,7 +119,9 @@ class Process {
   MPI_Comm comm = MPI_COMM_NULL;  // private duplicate of MPI_COMM_WORLD
   MPI_Group world_group = MPI_GROUP_NULL;
   uint64_t init_ticks = 0;  // begin of MPI_Init
-  uint64_t own_ticks = 0;   // the recorder's work in MPI_Init and MPI_Finalize
+  uint64_t end_ticks = 0;   // the program is in MPI_Finalize; 0: not yet
+  format::RankPlace place;  // see cores.h
+  uint64_t switches = 0;    // until MPI_Init; then, once the run has ended, during it
   int pid = 0;
   bool ends_in_finalize = false;  // a callback of our own will run inside of it
   CallScope* finalize = nullptr;  // MPI_Finalize under way

@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "tracer/abandon.h"
 #include "tracer/built_with.h"
 #include "tracer/control.h"
+#include "tracer/cores.h"
 #include "tracer/forwarded_call.h"
 #include "tracer/location.h"
 #include "tracer/memory.h"
@@ -128,7 +130,7 @@ namespace {
 
 [[maybe_unused]] format::OwnCost own_cost(const Process& p, uint64_t begin_ticks) {
   const uint64_t bytes = most_memory() + (p.spool != nullptr ? p.spool->most_mapped() : 0);
-  uint64_t ticks = p.own_ticks + p.clock.ticks() - begin_ticks;
+  uint64_t ticks = p.clock.ticks() - begin_ticks;
   for (const Location* l : p.locations) ticks += l->own_time.total(calls_of(*l));
   return {bytes, p.clock.to_ns(ticks)};
 }
@@ -184,6 +186,16 @@ void take_durations(Process& p, const std::vector<uint32_t>& number_of,
   }
 }
 
+// Where times of single calls show them.
+void add_pieces(const Location& l, std::vector<format::OwnWork>& to) {
+  format::OwnWork work;
+  work.rank = static_cast<uint64_t>(l.process->rank);
+  work.thread = l.thread;
+  for (const OwnTime::Piece& piece : l.own_time.pieces())
+    work.pieces.push_back({piece.call, l.process->clock.to_ns(piece.ticks)});
+  if (!work.pieces.empty()) to.push_back(std::move(work));
+}
+
 void take_calls(Process& p, const std::vector<uint32_t>& number_of, format::RankRecord& r) {
   for (Location* l : p.locations) {
     if (calls_of(*l) == 0) continue;
@@ -195,7 +207,10 @@ void take_calls(Process& p, const std::vector<uint32_t>& number_of, format::Rank
     if (in_spool > 0) r.losses.push_back({"part_lost", in_spool, p.rank, "a part in the spool"});
     if (at_end > 0) r.losses.push_back({"out_of_memory", at_end, p.rank, "the last calls"});
     r.totals.in_mpi_ns += p.clock.to_ns(l->in_mpi_ticks);
-    r.totals.outside_ns += p.clock.to_ns(l->outside_ticks());
+    const uint64_t outside = l->outside_ticks(), own = std::min(l->own_time.span(), outside);
+    r.totals.outside_ns += p.clock.to_ns(outside - own);
+    r.totals.own_ns += p.clock.to_ns(own);
+    if (l->times != nullptr) add_pieces(*l, r.own_work);
   }
 }
 
@@ -230,6 +245,8 @@ void add_missing_times(const Process& p, std::vector<format::Loss>& losses) {
 base::Result<format::RankRecord> make_record(Process& p) {
   [[maybe_unused]] const uint64_t begin = p.clock.ticks();
   format::RankRecord r;
+  end_run(p);
+  for (Location* l : p.locations) l->own_time.end_span(calls_of(*l));
   if (control().sizes != nullptr) control().sizes->held.flush_all(p);
   flush_times(p);
   r.rank = static_cast<uint64_t>(p.rank);
@@ -243,7 +260,9 @@ base::Result<format::RankRecord> make_record(Process& p) {
   add_missing_times(p, r.losses);
   r.durations.resize(r.signatures.size());
   take_durations(p, *number_of, r.durations);
-  r.duration_ns = p.clock.to_ns(p.clock.ticks() - p.init_ticks);
+  r.duration_ns = p.clock.to_ns(p.end_ticks - p.init_ticks);
+  r.totals.switches = p.switches;
+  r.place = p.place;
   if (const uint64_t n = p.unrecorded_calls.load(); n > 0)
     r.losses.push_back({"out_of_memory", n, p.rank, "recorder"});
   for (const Location* l : p.locations)

@@ -15,6 +15,7 @@
 
 #include "format/encode/encode.h"
 #include "tracer/abandon.h"
+#include "tracer/cores.h"
 #include "tracer/exit.h"
 #include "tracer/finish.h"
 #include "tracer/record.h"
@@ -125,6 +126,7 @@ void session_is_up(Process& p, MPI_Session session, uint64_t init_ticks) {
   REFRAIN_REAL(PMPI_Group_rank)(p.world_group, &p.rank);
   REFRAIN_REAL(PMPI_Group_size)(p.world_group, &p.size);
   p.initialized = true;
+  begin_run(p);
   if (p.times != nullptr) p.times->take_date(p);
   meet_by_file(p);
   Spool::open(p, 0);

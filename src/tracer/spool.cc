@@ -80,9 +80,12 @@ void Spool::open(Process& p, uint64_t run) {
   const KeepErrno keep;
   if (p.spool != nullptr || folder_of(p).empty()) return;
   auto* s = new Spool(p);
-  const std::lock_guard<std::mutex> lock(s->mutex_);
-  p.spool = g_spool = s;
-  if (!s->create(run) || !s->write_all()) s->stop();
+  {
+    const std::lock_guard<std::mutex> lock(s->mutex_);
+    p.spool = g_spool = s;
+    if (!s->create(run) || !s->write_all()) s->stop();
+  }
+  if (p.place.cores > 0) s->place(p.place);
 }
 
 bool Spool::create(uint64_t run) {

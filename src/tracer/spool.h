@@ -92,6 +92,9 @@ class Spool {
   // Whether they can probably be read.
   bool has_times(const Location& location);
   void clock_point(const format::ClockPoint& point);
+  // Work of the recorder behind a call of a thread; of the same call again: it went on.
+  void own_piece(uint32_t thread, uint64_t call, uint64_t ns);
+  void place(const format::RankPlace& place);
 
   // Bytes of the file in our memory, at most at any time.
   uint64_t most_mapped() const { return file_.most_mapped(); }

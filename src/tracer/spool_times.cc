@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "format/places.h"
 #include "format/spool/times.h"
 #include "tracer/location.h"
 #include "tracer/process.h"
@@ -95,6 +96,26 @@ void Spool::clock_point(const format::ClockPoint& point) {
   out.put_u8(static_cast<uint8_t>(spool::RecordKind::kClock));
   out.put_zigzag(point.local_ns);
   out.put_zigzag(point.common_ns);
+  if (!stopped_ && !append(out.view())) stop();
+}
+
+void Spool::own_piece(uint32_t thread, uint64_t call, uint64_t ns) {
+  const KeepErrno keep;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  base::ByteWriter out;
+  out.put_u8(static_cast<uint8_t>(spool::RecordKind::kOwnPiece));
+  out.put_varint(thread);
+  out.put_varint(call);
+  out.put_varint(ns);
+  if (!stopped_ && !append(out.view())) stop();
+}
+
+void Spool::place(const format::RankPlace& place) {
+  const KeepErrno keep;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  base::ByteWriter out;
+  out.put_u8(static_cast<uint8_t>(spool::RecordKind::kPlace));
+  format::put(out, place);
   if (!stopped_ && !append(out.view())) stop();
 }
 

@@ -132,7 +132,9 @@ void TimeLog::flush(Location& l) {
   const uint64_t begin = clock.ticks();
   encode(l);
   clear_row();
-  l.own_time.add(clock.ticks() - begin);
+  const uint64_t end = clock.ticks();
+  l.own_time.add_inside(end - begin);
+  l.note_own_work(end);
 }
 
 void TimeLog::encode(Location& l) {
@@ -193,7 +195,9 @@ void TimeLog::match(Location& l) {
   }
   if (matcher_->ended() > 0) keep_matched(l);
   end_ = std::min(next_ + kMatchStep, row_end_);
-  l.own_time.add(p.clock.ticks() - begin);
+  const uint64_t end = p.clock.ticks();
+  l.own_time.add_inside(end - begin);
+  l.note_own_work(end);
 }
 
 // Segments that have ended go to the spool, if there is one: the matcher has them itself. The row
@@ -225,7 +229,10 @@ void TimeLog::put_plainly(Location& l, const TimedCall& call) {
   const Clock& clock = l.process->clock;
   const uint64_t flushes = plain_->counts().flushes, begin = clock.ticks();
   plain_->put(call, l.process->signatures.at(call.terminal - 1));
-  if (plain_->counts().flushes != flushes) l.own_time.add(clock.ticks() - begin);
+  if (plain_->counts().flushes == flushes) return;
+  const uint64_t end = clock.ticks();
+  l.own_time.add_inside(end - begin);
+  l.note_own_work(end);
 }
 
 // The calls become a row after the other, as if they had never been elsewhere.

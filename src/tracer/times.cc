@@ -47,7 +47,9 @@ void Times::call_ended(Location& l, uint32_t terminal) {
   if (!rounds_.call_ended(l, terminal, sync_, &reading)) return;
   if (add(p, reading) && p.spool != nullptr) p.spool->clock_point(points_.back());
   thin_out(p.size);
-  l.own_time.add(p.clock.ticks() - begin);
+  const uint64_t end = p.clock.ticks();
+  l.own_time.add(end - begin);
+  l.note_own_work(end);
 }
 
 // So long a run that a file has no room for all of them keeps every second one.
