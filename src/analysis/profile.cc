@@ -119,6 +119,8 @@ class Folder {
     for (size_t r = 0; r < out_.ranks.size() && r < totals.size(); ++r) {
       out_.ranks[r].in_mpi_ns = totals[r].in_mpi_ns;
       out_.ranks[r].outside_ns = totals[r].outside_ns;
+      out_.ranks[r].recorder_in_run_ns = totals[r].own_ns;
+      out_.ranks[r].involuntary_switches = totals[r].switches;
       out_.ranks[r].recorder_ns = totals[r].cost.time_ns;
       out_.ranks[r].recorder_memory_bytes = totals[r].cost.memory_bytes;
       out_.run_ns +=

@@ -52,7 +52,9 @@ struct RankRow {
   Rank rank = 0;
   uint64_t calls = 0;
   uint64_t in_mpi_ns = 0;
-  uint64_t outside_ns = 0;  // between MPI_Init and MPI_Finalize, not in MPI
+  uint64_t outside_ns = 0;  // between MPI_Init and MPI_Finalize, not in MPI nor in the recorder
+  uint64_t recorder_in_run_ns = 0;  // the recorder's own work between the calls
+  uint64_t involuntary_switches = 0;
   uint64_t bytes = 0;
   uint64_t recorder_ns = 0;            // that recording took
   uint64_t recorder_memory_bytes = 0;  // the most that the recorder held; 0: neither is known

@@ -11,6 +11,32 @@
 namespace refrain::analysis {
 namespace {
 
+// Finds the times of the recorder's work on a row, as its calls go by.
+class OwnWorkOf {
+ public:
+  OwnWorkOf(const Trace& trace, TimelineRow& row) : row_(row) {
+    const format::OwnWork* const work =
+        format::find_own_work(trace.data(), static_cast<uint64_t>(row.rank), row.thread);
+    if (work != nullptr) pieces_ = &work->pieces;
+  }
+  void see(const Call& call) {
+    if (pieces_ == nullptr) return;
+    auto& spans = row_.own_work;
+    if (is_open_) spans.back().end_ns = std::min(spans.back().end_ns, call.begin_ns);
+    is_open_ = false;
+    while (next_ < pieces_->size() && (*pieces_)[next_].call < call.seq) ++next_;
+    if (next_ == pieces_->size() || (*pieces_)[next_].call != call.seq) return;
+    spans.push_back({call.end_ns, call.end_ns + (*pieces_)[next_].ns});
+    is_open_ = true;
+  }
+
+ private:
+  TimelineRow& row_;
+  const std::vector<format::OwnPiece>* pieces_ = nullptr;
+  size_t next_ = 0;
+  bool is_open_ = false;  // the next call ends it at the latest
+};
+
 class Reader {
  public:
   Reader(const Trace& trace, const TimelineOptions& options) : trace_(trace), options_(options) {
@@ -83,10 +109,14 @@ class Reader {
     const auto& totals = trace_.data().totals;
     for (TimelineRow& row : out_.rows) {
       const auto rank = static_cast<size_t>(row.rank);
-      if (rank < totals.size()) row.end_ns = totals[rank].in_mpi_ns + totals[rank].outside_ns;
+      if (rank < totals.size()) row.end_ns = length_of(totals[rank]);
       row.end_ns += finalize;
       out_.end_ns = std::max(out_.end_ns, row.end_ns);
     }
+  }
+
+  static uint64_t length_of(const format::RankTotals& t) {
+    return t.in_mpi_ns + t.outside_ns + t.own_ns;
   }
 
   // First begin and last end, for the bins: of every row the first call, and the last.
@@ -124,9 +154,11 @@ class Reader {
     std::map<CallId, uint64_t> times;
     std::vector<uint64_t> by_signature(trace_.signature_count(), 0);
     uint64_t before = row.begin_ns;
+    OwnWorkOf own(trace_, row);
     while (const Call* call = calls->next()) {
       if (!call->has_time) continue;
       ++row.timed_calls;
+      own.see(*call);
       const SignatureId id = call->signature->id;
       by_signature[id] += call->end_ns - std::min(call->begin_ns, call->end_ns);
       fill(bins, call->begin_ns, call->end_ns, class_of_[id]);

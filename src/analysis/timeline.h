@@ -32,6 +32,10 @@ struct TimelineRow {  // one location
   uint64_t timed_calls = 0;
   uint64_t begin_ns = 0, end_ns = 0;  // without times: 0 and the length that its totals give
   std::vector<Anchor> anchors;        // by seq; none without times
+  struct Span {
+    uint64_t begin_ns = 0, end_ns = 0;
+  };
+  std::vector<Span> own_work;  // the recorder's, between two calls; none without times
 };
 
 struct FunctionTime {  // of a rank

@@ -65,6 +65,7 @@ class Causes {
       fetch(id);
       distribute(id);
     }
+    take_off_waits_for_recorder();
     costs_.for_each([&](const CostKey& key, const Cost& cost) { sorted_.emplace_back(key, cost); });
     std::sort(sorted_.begin(), sorted_.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -79,6 +80,31 @@ class Causes {
     to.long_term_ns += cost.long_term;
   }
   static double whole(const Delay& delay) { return delay.short_term_ns + delay.long_term_ns; }
+
+  void take_off_waits_for_recorder() {
+    if (waits_for_recorder_.empty()) return;
+    std::map<std::tuple<Pattern, DefinitionId, CallId, Rank>, double> off;
+    for (const auto& [key, ns] : waits_for_recorder_) {
+      const auto& [pattern, place, rank] = key;
+      const auto& at = sweep_.places().place(place);
+      off[{pattern, at.path, at.call, rank}] += ns;
+    }
+    for (Severity& s : out_.severities) {
+      const auto at = off.find({s.pattern, s.path, s.call, s.rank});
+      if (at == off.end()) continue;
+      const uint64_t ns = std::min(s.ns, static_cast<uint64_t>(at->second + 0.5));
+      s.ns -= ns;
+      uint64_t& waiting_ns = out_.ranks[static_cast<size_t>(s.rank)].waiting_ns;
+      waiting_ns -= std::min(waiting_ns, ns);
+    }
+    out_.severities.erase(std::remove_if(out_.severities.begin(), out_.severities.end(),
+                                         [](const Severity& s) { return s.ns == 0; }),
+                          out_.severities.end());
+    std::stable_sort(out_.severities.begin(), out_.severities.end(),
+                     [](const Severity& a, const Severity& b) {
+                       return a.pattern != b.pattern ? a.pattern < b.pattern : a.ns > b.ns;
+                     });
+  }
 
   void put_delays() {
     const CostKey* last = nullptr;
@@ -141,7 +167,9 @@ class Causes {
     const Wait wait = log_.waits.get(id);
     if (wait.ns == 0) return;
     const auto ns = static_cast<double>(wait.ns);
-    place_ = log_.nodes.get(wait.waiter).place;
+    const Node waiter = log_.nodes.get(wait.waiter);
+    place_ = waiter.place;
+    waiter_ = rank_of(waiter);
     if (wait.causer == kNoNode) return pay(wait, {}, ns);
     if (!there_.begins_at(wait.causer, wait.end)) there_.start(wait.causer, wait.end);
     here_.start(wait.waiter, wait.begin);
@@ -160,7 +188,13 @@ class Causes {
     return part.node == kNoNode ? -1 : sweep_.location_names()[part.location].rank;
   }
 
+  // What the recorder made a rank wait is no waiting of the program.
   void pay(const Wait& wait, const PathPart& part, double ns) {
+    if (part.node != kNoNode && part.stretch.is_own) {
+      out_.recorder.waiting_ns += ns;
+      waits_for_recorder_[{wait.pattern, place_, waiter_}] += ns;
+      return;
+    }
     const Stretch stretch = part.node == kNoNode ? Stretch() : part.stretch;
     Cost& cost = costs_[{wait.pattern, rank_of(part), stretch, place_}];
     (part.is_direct ? cost.short_term : cost.long_term) += ns;
@@ -254,6 +288,8 @@ class Causes {
   std::vector<std::pair<CostKey, Cost>> sorted_;
   double waited_ns_ = 0;  // by all
   PlaceId place_ = 0;     // of the wait that is looked at
+  Rank waiter_ = 0;       // who waits there
+  std::map<std::tuple<Pattern, PlaceId, Rank>, double> waits_for_recorder_;
   // Of the wait that is looked at; kept for their memory.
   Path there_, here_;
   Difference difference_;

@@ -65,11 +65,12 @@ class Measure {
   }
 
   void run() {
+    const WaitLog& log = sweep_.log();
     SpillLog<Node>& nodes = sweep_.log().nodes;
     const size_t locations = sweep_.location_names().size();
     struct Last {
       PlaceId place = kEdge;
-      uint64_t end = 0;
+      uint64_t end = 0;  // of the call, and of what the recorder did behind it
     };
     std::vector<Last> last(locations);
     for (NodeId id = 0; id < nodes.size(); ++id) {
@@ -82,7 +83,7 @@ class Measure {
       if (node.place < ends_at_.size())
         for (const size_t i : ends_at_[node.place])
           look(groups_[i], node, before.place, before.end);
-      before = {node.place, node.end};
+      before = {node.place, log.end_of_own_work(node.location, node.end)};
     }
   }
 

@@ -60,6 +60,20 @@ void Path::add(uint64_t low, Stretch stretch, NodeId of) {
 
 void Path::step() { is_inside_ ? step_inside() : step_before(); }
 
+// From the end of the call before: first what the recorder did, then what the program did.
+void Path::add_gap(const Node& before, const Stretch& gap) {
+  if (before.location == node_.location) {
+    const uint64_t own_end = log_.end_of_own_work(before.location, before.end);
+    if (own_end > before.end) {
+      add(own_end, gap, at_);
+      Stretch own = gap;
+      own.is_own = true;
+      return add(before.end, own, at_);
+    }
+  }
+  add(before.end, gap, at_);
+}
+
 // To the end of the last wait of the call that was over by now, and to whom it waited for.
 void Path::step_inside() {
   const Stretch call{node_.place, node_.place, true};
@@ -105,7 +119,7 @@ void Path::step_before() {
     return;
   }
   const bool is_over = before.end <= time_;  // else a call of another thread that goes on
-  if (is_over) add(before.end, gap, at_);
+  if (is_over) add_gap(before, gap);
   enter(previous);
   is_inside_ = is_inside_ || is_over;
 }

@@ -3,7 +3,8 @@
 // Before a call a rank computed, since the call before it; in that it was inside of MPI, since the
 // end of the last wait; that wait ended because another rank's call began, so the path goes on
 // there. There is no waiting on a path, and every moment is on it once. Two paths that meet, on one
-// location at one time, are the same from there back.
+// location at one time, are the same from there back. The recorder's own work between two calls is
+// a stretch of its own.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +21,12 @@ inline constexpr PlaceId kEdge = UINT32_MAX;  // begin of a location
 struct Stretch {
   PlaceId from = kEdge, to = kEdge;  // a call: itself twice
   bool is_call = false;
+  bool is_own = false;  // what the recorder did there
   bool operator==(const Stretch&) const = default;
   bool operator<(const Stretch& o) const {
     if (from != o.from) return from < o.from;
-    return to != o.to ? to < o.to : is_call < o.is_call;
+    if (to != o.to) return to < o.to;
+    return is_call != o.is_call ? is_call < o.is_call : is_own < o.is_own;
   }
 };
 
@@ -55,6 +58,7 @@ class Path {
   void step();
   void step_inside();
   void step_before();
+  void add_gap(const Node& before, const Stretch& gap);
   void enter(NodeId node);
   void jump(NodeId causer, uint64_t time);
   // Takes the time since `low`.

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <tuple>
 
 namespace refrain::analysis::waits {
 namespace {
@@ -52,11 +50,13 @@ void Sweep::run() {
       LocationState& l = locations_.emplace_back();
       l.calls = std::make_unique<LookAhead>(std::move(calls), *rank.decoder);
       l.rank = static_cast<Rank>(r);
+      find_own_work(l, where.thread);
       ++rank.live_threads;
       names_.push_back({l.rank, where.thread});
     }
     ranks_here_ += is_here_[r];
   }
+  log_.own_work.resize(locations_.size());
   for (uint32_t i = 0; i < locations_.size(); ++i) advance(i);
   while (!events_.empty() || !timeouts_.empty()) {
     if (events_.empty() || (!timeouts_.empty() && timeouts_[0].time < events_.top().time)) {
@@ -114,8 +114,10 @@ void Sweep::advance(uint32_t location) {
   events_.push(l.begin, EventKind::kBegin, location);
 }
 
-void Sweep::measure_begin(LocationState& l) {
-  const uint64_t gap = l.has_begun ? l.begin - l.end_of_last : 0;
+void Sweep::measure_begin(uint32_t location) {
+  LocationState& l = locations_[location];
+  uint64_t gap = l.has_begun ? l.begin - l.end_of_last : 0;
+  if (l.own_ns > 0) gap -= own_work_before(location, gap);
   if (!l.has_begun) {
     l.first_begin = l.start_ns = l.begin;
     l.has_begun = true;
@@ -139,6 +141,8 @@ void Sweep::measure_end(LocationState& l) {
   l.recorded_end = l.current.end_ns;
   l.shift = l.end - l.recorded_end;
   l.end_of_last = l.end;
+  while (l.piece != l.pieces_end && l.piece->call < l.current.seq) ++l.piece;
+  l.own_ns = l.piece != l.pieces_end && l.piece->call == l.current.seq ? l.piece->ns : 0;
   if (!l.has_finished) {
     l.finish_ns = l.end;
     l.ideal_finish = l.ideal;
@@ -149,7 +153,7 @@ void Sweep::measure_end(LocationState& l) {
 
 void Sweep::begin(uint32_t location) {
   LocationState& l = locations_[location];
-  measure_begin(l);
+  measure_begin(location);
   const Op& op = *l.current.op;
   append_node(location);
   switch (op.action) {
@@ -312,65 +316,6 @@ std::vector<NodeId> Sweep::last_nodes() const {
   std::vector<NodeId> out;
   for (const LocationState& l : locations_) out.push_back(l.last_node);
   return out;
-}
-
-// Ops of one place are one row.
-std::vector<Severity> Sweep::severities() const {
-  std::map<std::tuple<Pattern, PlaceId, Rank>, Total> totals;
-  for (size_t r = 0; r < ranks_.size(); ++r) {
-    if (ranks_[r].decoder == nullptr) continue;
-    for (const auto& op : ranks_[r].decoder->ops())
-      for (const Total& part : op->totals) {
-        Total& total = totals[{part.pattern, op->place, static_cast<Rank>(r)}];
-        total.ns += part.ns;
-        total.count += part.count;
-      }
-  }
-  std::vector<Severity> out;
-  for (const auto& [key, total] : totals) {
-    const auto& [pattern, place, rank] = key;
-    const auto& where = places_.place(place);
-    out.push_back({pattern, where.path, where.call, rank, total.ns, total.count});
-  }
-  return out;
-}
-
-void Sweep::fill(WaitStates& out) const {
-  out.severities = severities();
-  std::stable_sort(out.severities.begin(), out.severities.end(), [](const auto& a, const auto& b) {
-    return a.pattern != b.pattern ? a.pattern < b.pattern : a.ns > b.ns;
-  });
-  out.ranks = rank_times_;
-  Efficiency& e = out.efficiency;
-  uint64_t start = UINT64_MAX, finish = 0, useful_max = 0;
-  uint64_t ideal = 0;
-  for (const LocationState& l : locations_) {
-    if (!l.has_begun) continue;
-    start = std::min(start, l.start_ns);
-    finish = std::max(finish, l.finish_ns);
-    ideal = std::max(ideal, l.ideal_finish);
-    useful_max = std::max(useful_max, l.useful);
-    e.useful_mean_ns += static_cast<double>(l.useful) / static_cast<double>(locations_.size());
-    out.ranks[static_cast<size_t>(l.rank)].useful_ns += l.useful;
-  }
-  for (const RankTime& time : out.ranks) out.total_ns += static_cast<double>(time.total_ns);
-  e.useful_max_ns = static_cast<double>(useful_max);
-  e.ideal_ns = ideal;
-  e.runtime_ns = finish > start && start != UINT64_MAX ? finish - start : 0;
-  if (e.runtime_ns > 0 && useful_max > 0) {
-    const auto runtime = static_cast<double>(e.runtime_ns);
-    e.load_balance = e.useful_mean_ns / e.useful_max_ns;
-    e.serialisation = e.useful_max_ns / static_cast<double>(ideal);
-    e.transfer = static_cast<double>(ideal) / runtime;
-    e.communication = e.useful_max_ns / runtime;
-    e.parallel = e.useful_mean_ns / runtime;
-  }
-  out.counts = counts_;
-  out.counts.unmatched_sends = messages_.only_sent();
-  out.counts.unmatched_receives = messages_.only_received();
-  out.counts.incomplete_collectives = instances_.incomplete();
-  out.counts.dropped = messages_.dropped() + instances_.dropped();
-  out.counts.open_messages_most = messages_.most_live();
 }
 
 }  // namespace refrain::analysis::waits

@@ -14,6 +14,7 @@
 #include "analysis/waits/messages.h"
 #include "analysis/waits/wait_log.h"
 #include "analysis/waits/wait_states.h"
+#include "format/trace_data.h"
 
 namespace refrain::analysis::waits {
 
@@ -32,6 +33,8 @@ class Sweep {
   const Decoder::Places& places() const { return places_; }
   const std::vector<LocationName>& location_names() const { return names_; }
   size_t rank_count() const { return ranks_.size(); }
+  // When the first rank began to compute: MPI_Init was over, and the recorder's work behind it.
+  uint64_t start_ns() const;
   // The last node of each location.
   std::vector<NodeId> last_nodes() const;
   void fill(WaitStates& out) const;
@@ -90,6 +93,9 @@ class Sweep {
     uint64_t shift = 0;           // how much later than recorded
     uint64_t first_begin = 0;
     uint64_t useful = 0, ideal = 0;
+    // The recorder's pieces of work behind this call and later ones.
+    const format::OwnPiece *piece = nullptr, *pieces_end = nullptr;
+    uint64_t own_ns = 0;  // behind the last call
     uint64_t finish_ns = 0, ideal_finish = 0;
     NodeId node = kNoNode, last_node = kNoNode;
     PlaceId last_place = 0;
@@ -130,7 +136,9 @@ class Sweep {
   void begin(uint32_t location);
   void end(uint32_t location);
   void finish(uint32_t location);
-  void measure_begin(LocationState& l);
+  void find_own_work(LocationState& l, uint32_t thread);
+  uint64_t own_work_before(uint32_t location, uint64_t gap);
+  void measure_begin(uint32_t location);
   void measure_end(LocationState& l);
   void hold(uint32_t location);
   bool is_over(const Timeout& timeout) const;
@@ -247,8 +255,14 @@ class Sweep {
   bool in_vain_ = false;
   Pattern in_vain_pattern_ = Pattern::kAll;
 
+  // What of the recorder's work is no piece, by rank.
+  std::vector<uint64_t> small_work() const;
+
   std::vector<RankTime> rank_times_;
   Counts counts_;
 };
+
+// The efficiencies, of their factors, which fill() and find_critical_path() have left.
+void set_efficiencies(WaitStates& out);
 
 }  // namespace refrain::analysis::waits

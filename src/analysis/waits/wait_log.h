@@ -1,7 +1,9 @@
 // What the forward sweep leaves to the backward ones: calls that communicate, and waits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "analysis/waits/messages.h"
 #include "analysis/waits/pattern.h"
@@ -43,10 +45,25 @@ struct Wait {
   Pattern pattern = Pattern::kAll;
 };
 
+// Work of the recorder between two calls of a location.
+struct OwnSpan {
+  uint64_t begin = 0, end = 0;  // repaired; it begins where a call ends
+};
+
 struct WaitLog {
   explicit WaitLog(uint64_t memory_bytes) : nodes(memory_bytes / 2), waits(memory_bytes / 2) {}
+  // The end of the recorder's work that began at `time`; `time` where none did.
+  uint64_t end_of_own_work(uint32_t location, uint64_t time) const {
+    if (location >= own_work.size()) return time;
+    const std::vector<OwnSpan>& spans = own_work[location];
+    const auto at =
+        std::lower_bound(spans.begin(), spans.end(), time,
+                         [](const OwnSpan& s, uint64_t begin) { return s.begin < begin; });
+    return at != spans.end() && at->begin == time ? at->end : time;
+  }
   SpillLog<Node> nodes;
   SpillLog<Wait> waits;
+  std::vector<std::vector<OwnSpan>> own_work;  // by location, ascending
 };
 
 }  // namespace refrain::analysis::waits

@@ -24,6 +24,7 @@ Result<WaitStates> wait_states(const Trace& trace, CallSource& source, const Opt
   sweep.fill(out);
   find_causes(sweep, options, out);
   find_critical_path(sweep, out);
+  set_efficiencies(out);
   WaitLog& log = sweep.log();
   out.counts.log_bytes = log.nodes.size() * sizeof(Node) + log.waits.size() * sizeof(Wait);
   out.counts.spilled_bytes = log.nodes.file_bytes() + log.waits.file_bytes();

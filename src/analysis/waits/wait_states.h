@@ -97,9 +97,10 @@ struct Culprit {
 
 // Each a share of 1, and 0 where there is nothing to tell.
 struct Efficiency {
-  uint64_t runtime_ns = 0;  // from the first end of MPI_Init to the last begin of MPI_Finalize
-  uint64_t ideal_ns = 0;    // the same on a network without latency and with any bandwidth
-  double useful_mean_ns = 0, useful_max_ns = 0;  // outside of MPI, by location
+  // From the first end of MPI_Init to the last begin of MPI_Finalize, less RecorderTime.
+  uint64_t runtime_ns = 0;
+  uint64_t ideal_ns = 0;  // the same on a network without latency and with any bandwidth
+  double useful_mean_ns = 0, useful_max_ns = 0;  // in the program, by location
   double load_balance = 0, serialisation = 0, transfer = 0, communication = 0, parallel = 0;
 };
 
@@ -141,8 +142,18 @@ struct Explained {
 
 struct RankTime {
   uint64_t total_ns = 0;   // from the first begin to the last end
-  uint64_t useful_ns = 0;  // outside of MPI
+  uint64_t useful_ns = 0;  // in the program: neither in MPI nor in the recorder
   uint64_t waiting_ns = 0;
+  uint64_t recorder_ns = 0;  // the recorder's own work between the calls
+};
+
+// The recorder's own work between calls, and what of the run was due to it. It is a category of its
+// own: no part of useful time, of waits and their causes, of the critical path and of efficiencies.
+struct RecorderTime {
+  uint64_t work_ns = 0;      // of all ranks
+  double waiting_ns = 0;     // that ranks waited for others while the recorder worked there
+  uint64_t critical_ns = 0;  // that would have been on the critical path
+  uint64_t runtime_ns = 0;   // of that, what the runtime of the efficiencies lacks
 };
 
 struct WaitStates {
@@ -156,6 +167,7 @@ struct WaitStates {
   Efficiency efficiency;
   Counts counts;
   std::vector<RankTime> ranks;
+  RecorderTime recorder;
   double total_ns = 0;  // sum of RankTime::total_ns: what percentages are of
   std::vector<Explained> explained;
 

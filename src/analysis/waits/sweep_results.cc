@@ -1,0 +1,126 @@
+// What the forward sweep leaves: totals, and the factors that efficiencies are made of. The
+// recorder's own work is no part of them.
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "analysis/waits/sweep.h"
+
+namespace refrain::analysis::waits {
+
+void Sweep::find_own_work(LocationState& l, uint32_t thread) {
+  const format::OwnWork* const work =
+      format::find_own_work(trace_.data(), static_cast<uint64_t>(l.rank), thread);
+  if (work == nullptr) return;
+  l.piece = work->pieces.data();
+  l.pieces_end = l.piece + work->pieces.size();
+}
+
+// Of the `gap` before the call that begins.
+uint64_t Sweep::own_work_before(uint32_t location, uint64_t gap) {
+  LocationState& l = locations_[location];
+  const uint64_t own = std::min(std::exchange(l.own_ns, 0), gap);
+  if (own == 0) return 0;
+  log_.own_work[location].push_back({l.end_of_last, l.end_of_last + own});
+  if (l.start_ns == l.end_of_last) l.start_ns += own;  // behind MPI_Init
+  return own;
+}
+
+uint64_t Sweep::start_ns() const {
+  uint64_t start = UINT64_MAX;
+  for (const LocationState& l : locations_)
+    if (l.has_begun) start = std::min(start, l.start_ns);
+  return start;
+}
+
+std::vector<uint64_t> Sweep::small_work() const {
+  std::vector<uint64_t> out(ranks_.size());
+  const format::TraceData& data = trace_.data();
+  for (size_t r = 0; r < std::min(out.size(), data.totals.size()); ++r)
+    out[r] = data.totals[r].own_ns;
+  for (const format::OwnWork& work : data.own_work)
+    for (const format::OwnPiece& piece : work.pieces)
+      if (work.rank < out.size()) out[work.rank] -= std::min(out[work.rank], piece.ns);
+  return out;
+}
+
+// Ops of one place are one row.
+std::vector<Severity> Sweep::severities() const {
+  std::map<std::tuple<Pattern, PlaceId, Rank>, Total> totals;
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    if (ranks_[r].decoder == nullptr) continue;
+    for (const auto& op : ranks_[r].decoder->ops())
+      for (const Total& part : op->totals) {
+        Total& total = totals[{part.pattern, op->place, static_cast<Rank>(r)}];
+        total.ns += part.ns;
+        total.count += part.count;
+      }
+  }
+  std::vector<Severity> out;
+  for (const auto& [key, total] : totals) {
+    const auto& [pattern, place, rank] = key;
+    const auto& where = places_.place(place);
+    out.push_back({pattern, where.path, where.call, rank, total.ns, total.count});
+  }
+  return out;
+}
+
+void Sweep::fill(WaitStates& out) const {
+  out.severities = severities();
+  std::stable_sort(out.severities.begin(), out.severities.end(), [](const auto& a, const auto& b) {
+    return a.pattern != b.pattern ? a.pattern < b.pattern : a.ns > b.ns;
+  });
+  out.ranks = rank_times_;
+  Efficiency& e = out.efficiency;
+  uint64_t start = UINT64_MAX, finish = 0, useful_max = 0;
+  uint64_t ideal = 0;
+  std::vector<uint64_t> gaps(ranks_.size());  // useful time, the recorder's small work included
+  for (const LocationState& l : locations_) gaps[static_cast<size_t>(l.rank)] += l.useful;
+  const std::vector<uint64_t> small = small_work();
+  for (const LocationState& l : locations_) {
+    if (!l.has_begun) continue;
+    const auto rank = static_cast<size_t>(l.rank);
+    uint64_t useful = l.useful;
+    if (small[rank] > 0 && gaps[rank] > 0) {
+      const double rest = 1 - static_cast<double>(small[rank]) / static_cast<double>(gaps[rank]);
+      useful = static_cast<uint64_t>(std::max(rest, 0.0) * static_cast<double>(useful));
+    }
+    start = std::min(start, l.start_ns);
+    finish = std::max(finish, l.finish_ns);
+    ideal = std::max(ideal, l.ideal_finish);
+    useful_max = std::max(useful_max, useful);
+    e.useful_mean_ns += static_cast<double>(useful) / static_cast<double>(locations_.size());
+    out.ranks[rank].useful_ns += useful;
+  }
+  for (const RankTime& time : out.ranks) out.total_ns += static_cast<double>(time.total_ns);
+  e.useful_max_ns = static_cast<double>(useful_max);
+  e.ideal_ns = ideal;
+  e.runtime_ns = finish > start && start != UINT64_MAX ? finish - start : 0;
+  const auto& totals = trace_.data().totals;
+  for (size_t r = 0; r < std::min(totals.size(), out.ranks.size()); ++r) {
+    out.ranks[r].recorder_ns = totals[r].own_ns;
+    out.recorder.work_ns += totals[r].own_ns;
+  }
+  out.counts = counts_;
+  out.counts.unmatched_sends = messages_.only_sent();
+  out.counts.unmatched_receives = messages_.only_received();
+  out.counts.incomplete_collectives = instances_.incomplete();
+  out.counts.dropped = messages_.dropped() + instances_.dropped();
+  out.counts.open_messages_most = messages_.most_live();
+}
+
+void set_efficiencies(WaitStates& out) {
+  Efficiency& e = out.efficiency;
+  e.runtime_ns -= std::min(e.runtime_ns, out.recorder.runtime_ns);
+  if (e.runtime_ns == 0 || e.ideal_ns == 0 || e.useful_max_ns <= 0) return;
+  const auto runtime = static_cast<double>(e.runtime_ns);
+  e.load_balance = e.useful_mean_ns / e.useful_max_ns;
+  e.serialisation = e.useful_max_ns / static_cast<double>(e.ideal_ns);
+  e.transfer = static_cast<double>(e.ideal_ns) / runtime;
+  e.communication = e.useful_max_ns / runtime;
+  e.parallel = e.useful_mean_ns / runtime;
+}
+
+}  // namespace refrain::analysis::waits
