@@ -9,6 +9,7 @@
 #include "format/time/spec.h"
 #include "format/trace_data.h"
 #include "reader/times.h"
+#include "report/cores_text.h"
 #include "report/json_text.h"
 #include "report/plain_trace.h"
 #include "report/reduce_report.h"
@@ -27,7 +28,11 @@ uint64_t rule_count(const Trace& trace) {
 }
 
 struct Times {
-  uint64_t in_mpi_ns = 0, outside_ns = 0;  // of all ranks
+  uint64_t in_mpi_ns = 0, outside_ns = 0, recorder_ns = 0;  // of all ranks
+  double all_ns() const {
+    return static_cast<double>(in_mpi_ns) + static_cast<double>(outside_ns) +
+           static_cast<double>(recorder_ns);
+  }
 };
 
 Times times_of(const Trace& trace) {
@@ -35,6 +40,7 @@ Times times_of(const Trace& trace) {
   for (const format::RankTotals& totals : trace.data().totals) {
     times.in_mpi_ns += totals.in_mpi_ns;
     times.outside_ns += totals.outside_ns;
+    times.recorder_ns += totals.own_ns;
   }
   return times;
 }
@@ -153,6 +159,15 @@ std::string hosts_text(const std::vector<std::string>& hosts) {
   return text;
 }
 
+void add_cores(std::string& out, const Trace& trace) {
+  const analysis::CoreUse use = analysis::core_use(trace);
+  if (use.kinds.empty()) return;
+  out += fmt::format("  {:<12} {}\n", "cores", cores_text(trace, use, "\n               "));
+  add_line(out, "switches",
+           count_text(use.involuntary_switches) +
+               " times a core was taken from a rank that could have gone on");
+}
+
 std::string losses_text(const RunInfo& info) {
   if (info.losses.empty()) return "none";
   std::string text;
@@ -235,6 +250,8 @@ std::string info_json(const Trace& trace) {
   out["duration_ns"] = info.duration_ns;
   out["in_mpi_ns"] = times.in_mpi_ns;
   out["outside_ns"] = times.outside_ns;
+  if (!trace.data().places.empty() || times.recorder_ns > 0)
+    out["recorder_in_run_ns"] = times.recorder_ns;
   out["file_bytes"] = info.file_bytes;
   if (const format::RecorderCost& cost = trace.data().cost; cost.ranks > 0)
     out["recorder_cost"] = {{"ranks", cost.ranks},
@@ -248,6 +265,8 @@ std::string info_json(const Trace& trace) {
   out["grammars"] = trace.data().grammars.size();
   out["definitions"] = trace.definition_count();
   out["hosts"] = info.hosts;
+  if (auto cores = cores_json(trace, analysis::core_use(trace)); !cores.is_null())
+    out["cores"] = std::move(cores);
   if (const auto plain = parse_plain_trace(info.text_of("plain_trace")))
     out["plain_trace"] = plain_trace_json(*plain);
   for (const auto& [key, value] : info.text)
@@ -266,8 +285,6 @@ std::string info_json(const Trace& trace) {
 std::string info_text(const Trace& trace) {
   const RunInfo& info = trace.info();
   const Times times = times_of(trace);
-  const double all_ns =
-      static_cast<double>(times.in_mpi_ns) + static_cast<double>(times.outside_ns);
   std::string out = trace.name() + "\n";
   add_line(out, "program", info.text_of("program"));
   add_line(out, "command", info.text_of("command"));
@@ -280,11 +297,12 @@ std::string info_text(const Trace& trace) {
   add_line(out, "ranks",
            fmt::format("{} on {} ({})", count_text(info.rank_count),
                        counted_text(info.hosts.size(), "host"), hosts_text(info.hosts)));
+  add_cores(out, trace);
   add_line(out, "calls", count_text(trace.call_count()));
   std::string duration = duration_text(info.duration_ns);
-  if (all_ns > 0)
+  if (times.all_ns() > 0)
     duration += fmt::format(", {:.1f} % of it in MPI",
-                            100.0 * static_cast<double>(times.in_mpi_ns) / all_ns);
+                            100.0 * static_cast<double>(times.in_mpi_ns) / times.all_ns());
   add_line(out, "duration", duration);
   std::string size = count_text(info.file_bytes) + " bytes";
   if (trace.call_count() > 0)
@@ -298,6 +316,13 @@ std::string info_text(const Trace& trace) {
                        counted_text(trace.data().grammars.size(), "grammar"),
                        counted_text(trace.definition_count(), "definition")));
   add_line(out, "recording", cost_text(trace.data().cost));
+  if (times.recorder_ns > 0)
+    add_line(
+        out, "in the run",
+        fmt::format("{} of that on all ranks together, {:.1f} % of their time: neither MPI nor "
+                    "computation",
+                    duration_text(times.recorder_ns),
+                    100.0 * static_cast<double>(times.recorder_ns) / times.all_ns()));
   add_line(out, "timing", timing_text(trace));
   if (const auto plain = parse_plain_trace(info.text_of("plain_trace")))
     add_line(out, "no-compress", plain_trace_text(*plain));

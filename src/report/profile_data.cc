@@ -136,6 +136,8 @@ std::string profile_json(const ProfileView& view) {
                             {"in_mpi_ns", r.in_mpi_ns},
                             {"outside_ns", r.outside_ns},
                             {"bytes", r.bytes},
+                            {"recorder_in_run_ns", r.recorder_in_run_ns},
+                            {"involuntary_switches", r.involuntary_switches},
                             {"recorder_ns", known(r, r.recorder_ns)},
                             {"recorder_memory_bytes", known(r, r.recorder_memory_bytes)}});
   out["sizes"] = sizes_json(p);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "report/info_text.h"
 #include "report/json_text.h"
@@ -36,6 +37,7 @@ analysis::RankRow other_ranks(const analysis::Profile& p, size_t top) {
     out.outside_ns += p.ranks[i].outside_ns;
     out.bytes += p.ranks[i].bytes;
     out.recorder_ns += p.ranks[i].recorder_ns;
+    out.recorder_in_run_ns += p.ranks[i].recorder_in_run_ns;
     out.recorder_memory_bytes += p.ranks[i].recorder_memory_bytes;
   }
   return out;
@@ -45,7 +47,11 @@ analysis::RankRow other_ranks(const analysis::Profile& p, size_t top) {
 Table rank_table(const analysis::Profile& p, size_t top) {
   const bool knows_cost = std::any_of(p.ranks.begin(), p.ranks.end(),
                                       [](const auto& r) { return r.recorder_memory_bytes > 0; });
+  const bool knows_own = std::any_of(p.ranks.begin(), p.ranks.end(),
+                                     [](const auto& r) { return r.recorder_in_run_ns > 0; });
   std::vector<std::string> titles = {"rank", "calls", "in MPI", "outside MPI", "MPI", "bytes"};
+  constexpr std::ptrdiff_t kBehindOutside = 4;  // columns
+  if (knows_own) titles.insert(titles.begin() + kBehindOutside, "in recorder");
   if (knows_cost) titles.insert(titles.end(), {"recorder", "its memory"});
   Table table(titles);
   const auto add = [&](const std::string& name, const analysis::RankRow& r) {
@@ -56,6 +62,8 @@ Table rank_table(const analysis::Profile& p, size_t top) {
                                       time_text(rest),
                                       percent_text(in, in + rest),
                                       bytes_text(r.bytes)};
+    if (knows_own)
+      cells.insert(cells.begin() + kBehindOutside, duration_text(r.recorder_in_run_ns));
     if (knows_cost && r.recorder_memory_bytes == 0) cells.insert(cells.end(), {"-", "-"});
     if (r.recorder_memory_bytes > 0) {
       cells.push_back(duration_text(r.recorder_ns));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "report/cores_text.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
 #include "report/profile_rows.h"
@@ -52,7 +53,9 @@ std::string busiest_text(const Profile& profile) {
 
 std::string untimed_text(const Trace& trace, const Profile& profile, reader::Symbols& symbols,
                          size_t top) {
-  std::string out = fmt::format(
+  const std::string crowding = crowding_text(trace, analysis::core_use(trace));
+  std::string out = crowding.empty() ? "" : crowding + "\n\n";
+  out += fmt::format(
       "{}: no times of single calls, so nothing says who waited for whom. Record with\n"
       "  refrain record --timing exact ...       (or --timing bins:0.02, which takes less)\n\n"
       "What the statistics say: {} of the time of all ranks is in MPI, load balance {:.2f}.\n",
@@ -90,6 +93,7 @@ std::string untimed_json(const Trace& trace, const Profile& profile, reader::Sym
   out["record_with"] = "--timing exact";
   out["mpi_share"] = profile.run_ns > 0 ? profile.all.time_ns / profile.run_ns : 0;
   out["load_balance"] = balance(profile);
+  out["cores"] = cores_json(trace, analysis::core_use(trace));
   const RankRow* most = busiest(profile);
   out["busiest"] = most == nullptr ? Json() : Json(most->rank);
   out["ranks"] = Json::array();

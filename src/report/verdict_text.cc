@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "report/cores_text.h"
 #include "report/info_text.h"
 #include "report/profile_rows.h"
 #include "report/table.h"
@@ -115,7 +116,9 @@ std::string stretch_text(PathNames& names, const Delay& d) {
   return at(names, d.from_path, d.from_call) + " -> " + at(names, d.to_path, d.to_call);
 }
 
-std::string verdict_text(const WaitsView& view, PathNames& names) {
+namespace {
+
+std::string waits_sentence(const WaitsView& view, PathNames& names) {
   const auto all = static_cast<double>(view.waits.ns_of(Pattern::kAll));
   if (all <= 0) return "Nobody waited.";
   const std::vector<Culprit>& culprits = view.waits.culprits;
@@ -131,6 +134,13 @@ std::string verdict_text(const WaitsView& view, PathNames& names) {
   return fmt::format("{}; that is {:.0f} % of all waiting ({} of {}){}. {}.",
                      what_it_does(names, group), 100 * ns / all, time_text(ns), time_text(all),
                      iterations_text(worst), look_text(names, worst.stretch));
+}
+
+}  // namespace
+
+std::string verdict_text(const WaitsView& view, PathNames& names) {
+  const std::string crowding = crowding_text(view.trace, analysis::core_use(view.trace));
+  return crowding + (crowding.empty() ? "" : " ") + waits_sentence(view, names);
 }
 
 }  // namespace refrain::report

@@ -7,9 +7,10 @@
 
 namespace refrain::report {
 
-// One sentence or two, without an end of line: who, between which two lines, how much longer than
-// the others, which share of all waiting that explains, how often, and what to look at. Where
-// nothing explains a tenth of the waiting, that is what it says.
+// Where ranks shared cores, that first. Then one sentence or two, without an end of line: who,
+// between which two lines, how much longer than the others, which share of all waiting that
+// explains, how often, and what to look at. Where nothing explains a tenth of the waiting, that is
+// what it says.
 std::string verdict_text(const WaitsView& view, PathNames& names);
 
 // "MPI_Recv main heat.c:41 -> MPI_Send main heat.c:60", "in MPI_Recv main heat.c:41".

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/cores_text.h"
 #include "report/profile_rows.h"
 #include "report/table.h"
 #include "report/verdict_text.h"
@@ -33,6 +34,10 @@ class Writer {
     out["total_seconds"] = seconds(w.total_ns);
     out["verdict"] = verdict();
     out["verdict_text"] = verdict_text(view_, names_);
+    out["cores"] = cores_json(view_.trace, analysis::core_use(view_.trace));
+    out["recorder"] = {{"work_seconds", seconds(w.recorder.work_ns)},
+                       {"waiting_seconds", seconds(w.recorder.waiting_ns)},
+                       {"critical_path_seconds", seconds(w.recorder.critical_ns)}};
     out["patterns"] = patterns();
     out["delays"] = delays();
     out["critical_path"] = critical_path();
@@ -51,7 +56,8 @@ class Writer {
       out["ranks"].push_back({{"rank", r},
                               {"seconds", seconds(w.ranks[r].total_ns)},
                               {"useful_seconds", seconds(w.ranks[r].useful_ns)},
-                              {"waiting_seconds", seconds(w.ranks[r].waiting_ns)}});
+                              {"waiting_seconds", seconds(w.ranks[r].waiting_ns)},
+                              {"recorder_seconds", seconds(w.ranks[r].recorder_ns)}});
     out["counts"] = counts();
     if (!w.explained.empty()) {
       out["explained"] = Json::array();

@@ -246,6 +246,15 @@ std::string critical_text(const WaitsView& view, PathNames& names) {
          more_text(more, 0);
 }
 
+std::string recorder_text(const WaitsView& view) {
+  const auto& r = view.waits.recorder;
+  if (r.work_ns == 0) return "";
+  return fmt::format(
+      "\nThe recorder itself worked {} between the calls, and {} were waited for that: neither is "
+      "in the numbers above\n",
+      duration_text(r.work_ns), time_text(r.waiting_ns));
+}
+
 std::string notes_text(const WaitsView& view) {
   const auto& c = view.waits.counts;
   std::string out;
@@ -284,7 +293,7 @@ std::string waits_text(const WaitsView& view) {
                      duration_text(view.trace.info().duration_ns));
   return out + efficiency_text(view) + patterns_text(view, patterns) + tree_text(view, names) +
          ranks_text(view) + delays_text(view, names) + critical_text(view, names) +
-         notes_text(view);
+         recorder_text(view) + notes_text(view);
 }
 
 std::string explained_text(const WaitsView& view) {

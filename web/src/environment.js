@@ -3,8 +3,9 @@ import { h, section } from './dom.js';
 import * as format from './format.js';
 
 // Shown in their own way, or elsewhere.
-const kOwn = new Set(['groups', 'losses', 'recorder_cost', 'hosts', 'times', 'segments', 'plain_trace']);
+const kOwn = new Set(['groups', 'losses', 'recorder_cost', 'hosts', 'times', 'segments', 'plain_trace', 'cores']);
 const kTexts = { duration_ns: format.duration, in_mpi_ns: format.duration, outside_ns: format.duration,
+  recorder_in_run_ns: format.duration,
   file_bytes: format.bytes, calls: format.count };
 
 function spread(s, text) {
@@ -20,6 +21,13 @@ export function environmentSection(data) {
     rows.push([key.replace(/_ns$/, '').replace(/_/g, ' '), text]);
   }
   rows.push(['hosts', info.hosts.join(', ')]);
+  if (info.cores) {
+    for (const kind of info.cores.by_host)
+      rows.push(['cores', `${kind.cores} on ${kind.hosts > 1 ? `each of ${format.count(kind.hosts)} hosts (` +
+        `${kind.first_host}, ...)` : kind.first_host}, ${kind.usable_cores} for its ${kind.ranks} ranks` +
+        `${kind.crowded_ranks > 0 ? `: ${kind.crowded_ranks} of them share ${kind.crowded_cores}` : ''}`]);
+    rows.push(['involuntary switches', format.count(info.cores.involuntary_switches)]);
+  }
   const cost = info.recorder_cost;
   if (cost) {
     rows.push(['time of the recorder', spread(cost.time_ns, format.duration)]);

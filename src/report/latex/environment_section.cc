@@ -43,13 +43,23 @@ void put_cost(const Json& info, Table& table) {
                                                " of the run, on the mean of its ranks"});
 }
 
+void put_cores(const Json& info, Table& table) {
+  if (!info.contains("cores")) return;
+  for (const Json& kind : info["cores"]["by_host"])
+    table.row({"cores", count(kind["cores"]) + " on " + count(kind["hosts"]) +
+                            " host(s), the first " + code(text(kind["first_host"]), 80) + "; " +
+                            count(kind["usable_cores"]) + " for the " + count(kind["ranks"]) +
+                            " ranks of each"});
+  table.row({"involuntary switches", count(info["cores"]["involuntary_switches"])});
+}
+
 }  // namespace
 
 void put_environment(const PageData& data, std::string& out) {
   const Json& info = data.json["info"];
   // Shown in their own way, or elsewhere.
   const std::set<std::string> own = {"groups", "losses",   "recorder_cost", "hosts",
-                                     "times",  "segments", "plain_trace"};
+                                     "times",  "segments", "plain_trace",   "cores"};
   out += section("Environment",
                  "Look here first when two runs differ: another library, other hosts, another "
                  "command.");
@@ -72,6 +82,7 @@ void put_environment(const PageData& data, std::string& out) {
     names += (i == 0 ? "" : ", ") + code(text(hosts[i]), 80);
   if (hosts.size() > kMostHosts) names += " and " + count(hosts.size() - kMostHosts) + " more";
   table.row({"hosts", names});
+  put_cores(info, table);
   put_cost(info, table);
   if (info.contains("times"))
     table.row({"times",

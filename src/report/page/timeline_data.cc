@@ -22,6 +22,19 @@ namespace {
 
 int64_t whole(double v) { return static_cast<int64_t>(std::min<uint64_t>(rounded(v), INT64_MAX)); }
 
+void put_own_work(const analysis::Timeline& t, Columns& out) {
+  Numbers row, begin, length;
+  for (size_t i = 0; i < t.rows.size(); ++i)
+    for (const analysis::TimelineRow::Span& span : t.rows[i].own_work) {
+      row.push_back(static_cast<int64_t>(i));
+      begin.push_back(static_cast<int64_t>(span.begin_ns));
+      length.push_back(static_cast<int64_t>(span.end_ns) - static_cast<int64_t>(span.begin_ns));
+    }
+  out.put("own.row", std::move(row));
+  out.put("own.begin", std::move(begin));
+  out.put("own.length", std::move(length));
+}
+
 void put_rows(const analysis::Timeline& t, Columns& out) {
   Numbers rank, thread, group, grammar, calls, begin, end, anchors, seq, from, length;
   for (const analysis::TimelineRow& row : t.rows) {
@@ -39,6 +52,7 @@ void put_rows(const analysis::Timeline& t, Columns& out) {
       length.push_back(static_cast<int64_t>(a.end_ns) - static_cast<int64_t>(a.begin_ns));
     }
   }
+  put_own_work(t, out);
   out.put("row.rank", std::move(rank));
   out.put("row.thread", std::move(thread));
   out.put("row.group", std::move(group));

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "report/cores_text.h"
 #include "report/page/page.h"
 #include "report/profile_rows.h"
 #include "report/units.h"
@@ -153,7 +154,10 @@ void put_verdict(const PageView& view, PageData& out) {
           : Json();
   json["top"] = a.waits ? top_waits(view) : top_paths(view);
   json["top_are_waits"] = a.waits.has_value();
-  json["text"] = Json();
+  const analysis::CoreUse use = analysis::core_use(view.trace);
+  json["cores"] = cores_json(view.trace, use);
+  const std::string crowding = crowding_text(view.trace, use);
+  json["text"] = crowding.empty() ? Json() : Json(crowding);
   if (a.waits) {
     PathNames names(view.trace, view.symbols);
     json["text"] = verdict_text({view.trace, *a.waits, view.symbols, {}, -1, 0}, names);
