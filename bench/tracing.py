@@ -17,7 +17,8 @@ in it. All ways of running take turns, and times are medians:
   in write()       measured around the flushes, of the rank that took longest; -: nothing is flushed
 
 bytes: a conventional trace's plain records, of all ranks; else the trace file. flushes: of full buffers, and
-the rest at the end; with bins or exact times blocks of calls that were coded, of all ranks.
+the rest at the end; with bins or exact times blocks of calls that were coded, of all ranks. runs: that the
+medians are of.
 
 Segments are those of loops, matched in MPI_Finalize, and those of marks, matched while the program runs. The
 programs mark their iterations, whoever looks on.
@@ -48,7 +49,7 @@ kCalls = 40_000  # of a rank: more than a buffer of 1.5 MB holds
 kLoop = "irecv_isend_waitall_self"
 kBlock = 8192  # calls that are coded at once
 HEADER = ["program", "ranks", "calls", "way", "seconds", "program_s", "instrumentation_s", "writing_s",
-          "in_write_s", "finalize_s", "bytes", "flushes", "of_untraced"]
+          "in_write_s", "finalize_s", "bytes", "flushes", "of_untraced", "runs"]
 
 
 class Way:
@@ -170,10 +171,12 @@ def table(program, ranks, arguments, folder, shim):
     rows = [row_of(way, runs, plain, [program, ranks, calls]) for way in ways]
     if SEGMENTS not in [way.name for way in ways]:
         rows.append([program, ranks, calls, f"{SEGMENTS}: left out, record does not know it"] + ["-"] * 9)
+    for row in rows:
+        row.append(arguments.repeats)
     common.progress("")
     print(f"\n{program}, {ranks} ranks, {calls} calls, {arguments.repeats} runs: seconds from MPI_Init to MPI_Finalize")
     common.print_table(["way", "seconds", "program", "instrumentation", "writing", "in write()", "finalize", "bytes",
-                        "flushes", "of untraced"], [row[3:] for row in rows])
+                        "flushes", "of untraced"], [row[3:-1] for row in rows])
     sys.stdout.flush()
     return rows
 
