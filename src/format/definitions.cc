@@ -73,8 +73,7 @@ std::string write_datatype(const DatatypeDefinition& type) {
 Places::Places(const std::vector<Definition>& definitions, uint64_t world_size)
     : definitions_(definitions),
       world_size_(world_size),
-      self_constant_(mpi::constant_id("MPI_COMM_SELF")),
-      entries_(definitions.size()) {}
+      self_constant_(mpi::constant_id("MPI_COMM_SELF")) {}
 
 Place Places::world(uint64_t rank) const {
   return {static_cast<int64_t>(rank), static_cast<int64_t>(world_size_)};
@@ -89,15 +88,9 @@ const CommDefinition* Places::comm_of(int64_t definition) {
     d = &definitions_[d->refs[0]];
   }
   if (d->kind != DefinitionKind::kComm) return nullptr;
-  Entry& e = entries_[static_cast<size_t>(definition)];
-  if (!e.known) {
-    e.known = true;
-    if (auto comm = parse_comm(d->payload)) {
-      e.comm = std::move(*comm);
-      e.is_comm = true;
-    }
-  }
-  return e.is_comm ? &e.comm : nullptr;
+  const auto [known, is_new] = comms_.try_emplace(definition);
+  if (is_new) known->second = parse_comm(d->payload);
+  return known->second ? &*known->second : nullptr;
 }
 
 std::optional<Place> Places::in(int64_t definition, uint64_t rank) {

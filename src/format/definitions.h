@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/runs.h"
@@ -58,10 +59,6 @@ class Places {
   bool is_world(int64_t definition);
 
  private:
-  struct Entry {
-    bool known = false, is_comm = false;
-    CommDefinition comm;
-  };
   // The communicator that places are numbers in; null where there is none.
   const CommDefinition* comm_of(int64_t definition);
   bool is_everybody(const CommDefinition& comm) const {
@@ -71,7 +68,8 @@ class Places {
   const std::vector<Definition>& definitions_;
   uint64_t world_size_;
   uint32_t self_constant_;
-  std::vector<Entry> entries_;
+  // Of the definitions that were asked for: readers keep one of this for each rank.
+  std::unordered_map<int64_t, std::optional<CommDefinition>> comms_;
 };
 
 }  // namespace refrain::format

@@ -45,26 +45,20 @@ int64_t evaluate(const Expr& expr, Place place, uint64_t position,
 }
 
 SlotEvaluator::SlotEvaluator(const TraceData& trace)
-    : trace_(trace),
-      places_(trace.definitions, trace.meta.ranks),
-      infos_(trace.signatures.size()),
-      known_(trace.signatures.size(), 0),
-      contexts_(trace.signatures.size()),
-      context_round_(trace.signatures.size(), 0) {}
+    : trace_(trace), places_(trace.definitions, trace.meta.ranks) {}
 
-const ShapeInfo& SlotEvaluator::info(uint32_t signature) {
-  if (known_[signature] == 0) {
-    known_[signature] = 1;
+SlotEvaluator::Known& SlotEvaluator::known(uint32_t signature) {
+  const auto [at, is_new] = known_.try_emplace(signature);
+  if (is_new)
     if (auto info = inspect_shape(trace_.signatures[signature].shape))
-      infos_[signature] = std::move(*info);
-  }
-  return infos_[signature];
+      at->second.info = std::move(*info);
+  return at->second;
 }
 
-std::optional<Context> SlotEvaluator::own_context(uint32_t signature, uint64_t rank,
-                                                  uint64_t position) {
+std::optional<Context> SlotEvaluator::own_context(uint32_t signature, const ShapeInfo& info,
+                                                  uint64_t rank, uint64_t position) {
   const std::vector<Expr>& slots = trace_.signatures[signature].slots;
-  for (const uint32_t s : info(signature).object_slots) {
+  for (const uint32_t s : info.object_slots) {
     if (s >= slots.size()) break;
     // Definition slots are constants or tables: they do not need a place themselves.
     const int64_t definition = evaluate(slots[s], Place{}, position, trace_.tables);
@@ -78,7 +72,7 @@ Context SlotEvaluator::context_of(uint32_t signature, uint64_t rank, uint64_t po
     rank_ = rank;
     position_ = position;
     if (++round_ == 0) {  // all numbers of rounds are used up
-      context_round_.assign(context_round_.size(), 0);
+      for (auto& [id, one] : known_) one.round = 0;
       round_ = 1;
     }
   }
@@ -86,22 +80,23 @@ Context SlotEvaluator::context_of(uint32_t signature, uint64_t rank, uint64_t po
   chain_.clear();
   // Each step goes to a smaller index, so this ends.
   while (signature < trace_.signatures.size()) {
-    if (context_round_[signature] == round_) {
-      context = contexts_[signature];
+    Known& at = known(signature);
+    if (at.round == round_) {
+      context = at.context;
       break;
     }
-    chain_.push_back(signature);
-    if (const auto own = own_context(signature, rank, position)) {
+    chain_.push_back(&at);
+    if (const auto own = own_context(signature, at.info, rank, position)) {
       context = *own;
       break;
     }
-    const std::vector<uint32_t>& requests = info(signature).requests;
+    const std::vector<uint32_t>& requests = at.info.requests;
     if (requests.empty() || requests[0] >= signature) break;
     signature = requests[0];
   }
-  for (const uint32_t s : chain_) {
-    contexts_[s] = context;
-    context_round_[s] = round_;
+  for (Known* const one : chain_) {
+    one->context = context;
+    one->round = round_;
   }
   return context;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
@@ -28,7 +29,8 @@ struct Context {
 
 // The slot values of one rank, signature by signature. Keeps a reference to the trace; caches what
 // it learns about shapes and communicators, so keep one for as long as the trace, and finish one
-// rank before the next: contexts are kept for the last rank only. Not thread safe.
+// rank before the next: contexts are kept for the last rank only. Takes memory for the signatures
+// that it was asked for, not for all: readers keep one for each rank. Not thread safe.
 class SlotEvaluator {
  public:
   explicit SlotEvaluator(const TraceData& trace);
@@ -42,19 +44,21 @@ class SlotEvaluator {
   const std::vector<int64_t>& values(uint32_t signature, uint64_t rank, uint64_t position);
 
  private:
-  const ShapeInfo& info(uint32_t signature);
-  std::optional<Context> own_context(uint32_t signature, uint64_t rank, uint64_t position);
+  struct Known {
+    ShapeInfo info;
+    Context context;     // that of rank_ at position_ when `round` is round_
+    uint32_t round = 0;  // 0: of no rank
+  };
+  Known& known(uint32_t signature);
+  std::optional<Context> own_context(uint32_t signature, const ShapeInfo& info, uint64_t rank,
+                                     uint64_t position);
 
   const TraceData& trace_;
   Places places_;
-  std::vector<ShapeInfo> infos_;
-  std::vector<char> known_;
-  // contexts_[s] is that of rank_ at position_ when context_round_[s] is round_.
-  std::vector<Context> contexts_;
-  std::vector<uint32_t> context_round_;
+  std::unordered_map<uint32_t, Known> known_;  // by signature
   uint32_t round_ = 0;
   uint64_t rank_ = 0, position_ = 0;
-  std::vector<uint32_t> chain_;
+  std::vector<Known*> chain_;
   std::vector<int64_t> values_;
 };
 

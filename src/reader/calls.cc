@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "grammar/walk.h"
 #include "reader/block_walk.h"
@@ -23,10 +25,17 @@ struct RankReader::Impl {
         rank(rank_in),
         times(times_in),
         group(trace.impl_->group(rank)),
-        signatures(trace.signature_count()) {}
+        of_terminal(group == nullptr ? 0 : group->signatures.size()) {}
+
+  // That of a terminal of the group's grammars.
+  const Signature& of(uint32_t terminal) {
+    const Signature*& slot = of_terminal[terminal];
+    if (slot == nullptr) slot = &signature(group->signatures[terminal]);
+    return *slot;
+  }
 
   const Signature& signature(SignatureId id) {
-    if (id >= signatures.size()) return nothing;
+    if (id >= trace.signature_count()) return nothing;
     std::unique_ptr<Signature>& slot = signatures[id];
     if (slot == nullptr) {
       if (!decoder) {
@@ -43,14 +52,15 @@ struct RankReader::Impl {
   Rank rank;
   Times times;
   const format::Group* group;
-  std::vector<std::unique_ptr<Signature>> signatures;  // decoded so far, by id
+  // Decoded so far, by id: all ranks together must not take signatures times ranks.
+  std::unordered_map<SignatureId, std::unique_ptr<Signature>> signatures;
+  std::vector<const Signature*> of_terminal;  // the same
   std::optional<reader::SignatureDecoder> decoder;
   const Signature nothing{};
 };
 
 struct Cursor::Impl {
   RankReader::Impl* reader;
-  const std::vector<uint32_t>* signatures;  // of the terminals
   grammar::Cursor cursor;
   Call call;
   std::unique_ptr<reader::BlockWalk> times;  // nullptr: none, or not asked for
@@ -72,7 +82,7 @@ const Call* Cursor::next() {
     impl.call.begin_ns = timed != nullptr ? timed->begin_ns : 0;
     impl.call.end_ns = timed != nullptr ? timed->end_ns : 0;
   }
-  impl.call.signature = &impl.reader->signature((*impl.signatures)[impl.cursor.next()]);
+  impl.call.signature = &impl.reader->of(impl.cursor.next());
   return &impl.call;
 }
 
@@ -107,8 +117,8 @@ Result<Cursor> RankReader::cursor(uint32_t thread) {
     const Trace::Impl& trace = *impl_->trace.impl_;
     grammar::Cursor terminals(trace.data.grammars[location.grammar],
                               trace.lengths[location.grammar]);
-    std::unique_ptr<Cursor::Impl> cursor(new Cursor::Impl{
-        impl_.get(), &group->signatures, terminals, Call{impl_->rank, thread}, nullptr});
+    std::unique_ptr<Cursor::Impl> cursor(
+        new Cursor::Impl{impl_.get(), terminals, Call{impl_->rank, thread}, nullptr});
     if (impl_->times == Times::kRead && trace.times != nullptr) {
       const auto table = trace.times->table(trace.data.meta.ranks);
       if (!table.ok()) return base::fail(table.error().message, impl_->trace.name());

@@ -124,6 +124,19 @@ class Data(Folder):
         self.assertEqual(page["columns"]["anchor.seq"], [])
 
 
+class Memory(Folder):
+    def test_does_not_grow_with_ranks_times_signatures(self):
+        # Each of 2000 workers is in a signature of the master's.
+        trace = self.make("workers", 2000, 20_000, "exact")
+        for words in (("waits", trace), ("report", trace, "--format", "json")):
+            with open(os.devnull, "w", encoding="utf-8") as nowhere:
+                child = subprocess.Popen([common.options.refrain, *words], stdout=nowhere)
+                _, status, used = os.wait4(child.pid, 0)
+                child.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(child.returncode, GOOD)
+            self.assertLess(used.ru_maxrss / 1000, 250, words)  # MB
+
+
 class Page(Folder):
     @needs_pages
     def test_is_one_small_file(self):
