@@ -4,11 +4,12 @@
 usage: report.py [--out DIR] [--refrain PATH] [--maker PATH] [--modules DIR] [--small]
 writes DIR/report.csv
 
-Traces are made, not recorded: halo exchanges on a periodic mesh with exact times (tests/report/report_trace.cc).
+Traces are made, not recorded (tests/report/report_trace.cc), with exact times: halo exchanges on a periodic mesh, a
+master that takes messages of anybody, and MPI_Scan, whose higher ranks enter first.
 For each: seconds of CPU and memory of `refrain waits` and `refrain report`, bytes of the page; and, where Chromium
 and the build's npm packages are there, milliseconds from frame to frame of the timeline while it is zoomed and
 moved, all rows in sight: half of the frames take less, 95 of 100 take less; and what drawing all of it takes when it
-rests. Chromium draws in software here. --small leaves out the two largest.
+rests. Chromium draws in software here. --small leaves out the large ones.
 """
 
 import argparse
@@ -21,9 +22,13 @@ import sys
 
 import common
 
-# Name, columns and rows of the mesh, iterations; a rank has 10 calls an iteration, about.
-TRACES = [("64 ranks, 10^6 calls", 8, 8, 1740), ("1024 ranks, 10^6 calls", 32, 32, 108),
-          ("4096 ranks, 10^6 calls", 64, 64, 27), ("4096 ranks, 10^7 calls", 64, 64, 271)]
+# Name, and words for the maker. Of a halo: columns and rows of the mesh, iterations; a rank has 10 calls each, about.
+TRACES = [("64 ranks, 10^6 calls", "halo 8 8 1740 exact"), ("1024 ranks, 10^6 calls", "halo 32 32 108 exact"),
+          ("1000 workers, 10^5 messages", "workers 1001 100000 exact"),
+          ("4096 ranks, 10^6 calls", "halo 64 64 27 exact"), ("4096 ranks, 10^7 calls", "halo 64 64 271 exact"),
+          ("4095 workers, 10^5 messages", "workers 4096 100000 exact"), ("100000 ranks, 2 scans", "scan 100000 2 0"),
+          ("100000 ranks, 2 scans, a tenth not in the last", "scan 100000 2 10")]
+SMALL = 3
 HEADER = ["trace", "calls", "waits_cpu_s", "waits_mb", "report_cpu_s", "report_mb", "page_bytes",
           "frame_median_ms", "frame_95_ms", "frame_full_ms"]
 SCRIPT = pathlib.Path(__file__).resolve().parent / "report_frames.cjs"
@@ -61,10 +66,10 @@ def main():
     if not arguments.maker.exists():
         common.fail(f"there is no {arguments.maker}: it is built with the tests")
     rows = []
-    for name, columns, lines, rounds in TRACES[:2 if arguments.small else None]:
+    for name, words in TRACES[:SMALL if arguments.small else None]:
         common.progress(name)
         trace, page = folder / "report.rfn", folder / "report.html"
-        common.run([arguments.maker, "halo", columns, lines, rounds, "exact", trace])
+        common.run([arguments.maker, *words.split(), trace])
         waits = measured([common.REFRAIN, "waits", "--format", "json", trace])
         report = measured([common.REFRAIN, "report", trace, "--force", "-o", page])
         rows.append([name, common.info(trace)["calls"], f"{waits[0]:.1f}", f"{waits[1]:.0f}", f"{report[0]:.1f}",

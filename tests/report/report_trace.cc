@@ -6,6 +6,9 @@
 //     every rank with every other one, by MPI_Sendrecv: as many channels as pairs
 //   report_trace workers RANKS MESSAGES exact|none OUT.rfn
 //     all others send to rank 0, in no order; it posts a receive from anybody, and waits for it
+//   report_trace scan RANKS CALLS HOLES OUT.rfn
+//     MPI_Scan on all ranks, which enter the higher ones first; every HOLES-th rank leaves the last
+//     one out, none where HOLES is 0
 //   report_trace tags RANKS TAGS OUT.rfn
 //     every rank sends to the next one: one tag after the other, in two sizes
 //   report_trace hostile OUT.rfn
@@ -195,6 +198,32 @@ format::TraceData workers(int64_t ranks, int64_t messages, bool with_times) {
   return builder.data();
 }
 
+format::TraceData scan(int64_t ranks, int64_t count, int64_t holes) {
+  TraceBuilder builder(static_cast<uint64_t>(ranks));
+  const uint32_t world = builder.world(), type = builder.predefined_type("MPI_DOUBLE", 8);
+  ShapeWriter call("MPI_Scan");
+  call.none().heap(0, 0).heap(1, 0).integer(16).object(type).constant("MPI_SUM").object(world);
+  const uint32_t id = builder.signature(call);
+  std::vector<int64_t> whole, cut;
+  for (int64_t r = 0; r < ranks; ++r) (holes > 0 && r % holes == 0 ? cut : whole).push_back(r);
+  const auto most = static_cast<uint64_t>(ranks);
+  for (const auto* members : {&whole, &cut}) {
+    const int64_t calls = members == &cut ? count - 1 : count;
+    if (members->empty()) continue;
+    builder.group(*members, std::vector<uint32_t>(static_cast<size_t>(calls), id));
+    for (const int64_t r : *members) {
+      Times times;
+      for (uint64_t i = 0; i < static_cast<uint64_t>(calls); ++i) {
+        const uint64_t begin = 4 * i * most + most - static_cast<uint64_t>(r);
+        times.emplace_back(begin, (4 * i + 2) * most + static_cast<uint64_t>(r));
+      }
+      builder.times(static_cast<uint64_t>(r), times);
+    }
+  }
+  builder.data().meta.duration_ns = 4 * most * static_cast<uint64_t>(count);
+  return builder.data();
+}
+
 format::TraceData tags(int64_t ranks, int64_t count) {
   TraceBuilder builder(static_cast<uint64_t>(ranks));
   const uint32_t world = builder.world(), type = builder.predefined_type("MPI_DOUBLE", 8);
@@ -236,9 +265,9 @@ format::TraceData& hostile(Halo& halo) {
 int main(int argc, char** argv) {
   const std::string kind = argc > 1 ? argv[1] : "";
   const bool is_exchange = kind == "exchange" && argc == 4, is_tags = kind == "tags" && argc == 5;
-  const bool is_workers = kind == "workers" && argc == 6;
+  const bool is_workers = kind == "workers" && argc == 6, is_scan = kind == "scan" && argc == 6;
   if (!(kind == "halo" && argc == 7) && !(kind == "hostile" && argc == 3) && !is_exchange &&
-      !is_workers && !is_tags)
+      !is_workers && !is_tags && !is_scan)
     return 2;
   const bool is_halo = kind == "halo";
   Halo halo(is_halo ? std::atoll(argv[2]) : 2, is_halo ? std::atoll(argv[3]) : 4,
@@ -246,11 +275,13 @@ int main(int argc, char** argv) {
             is_halo ? "" : kName);
   halo.run(!is_halo || std::string(argv[5]) == "exact");
   if (!is_halo) hostile(halo);
-  const auto bytes = format::encode(is_exchange  ? exchange(std::atoll(argv[2]))
-                                    : is_tags    ? tags(std::atoll(argv[2]), std::atoll(argv[3]))
-                                    : is_workers ? workers(std::atoll(argv[2]), std::atoll(argv[3]),
-                                                           std::string(argv[4]) == "exact")
-                                                 : halo.data());
+  const auto bytes =
+      format::encode(is_exchange ? exchange(std::atoll(argv[2]))
+                     : is_tags   ? tags(std::atoll(argv[2]), std::atoll(argv[3]))
+                     : is_scan ? scan(std::atoll(argv[2]), std::atoll(argv[3]), std::atoll(argv[4]))
+                     : is_workers ? workers(std::atoll(argv[2]), std::atoll(argv[3]),
+                                            std::string(argv[4]) == "exact")
+                                  : halo.data());
   if (!bytes.ok()) return std::fprintf(stderr, "%s\n", bytes.error().to_string().c_str()), 1;
   const auto written = format::write_file_atomically(argv[argc - 1], *bytes);
   return written.ok() ? 0 : 1;

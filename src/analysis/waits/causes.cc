@@ -23,7 +23,7 @@ namespace {
 constexpr WaitId kAhead = 4;
 // How many parts of paths are looked at: for all waits together, each by its length, and at least
 // and at most for one. So the time that it takes is that of the waits, however long paths are.
-constexpr double kBudget = 32e6, kLeastBudget = 64, kMostBudget = 1 << 20;
+constexpr double kBudget = 16e6, kLeastBudget = 64, kMostBudget = 1 << 20;
 
 // Who pays, for which waiting.
 struct CostKey {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,31 +32,43 @@ struct LastEntry {
     if (count++ == 0 || at >= begin) begin = at, node = who;
     if (count == 1 || ideal_at > ideal) ideal = ideal_at;
   }
-  void add(const LastEntry& other) { add(other.begin, other.node, other.ideal); }
+  void add(const LastEntry& other) {
+    if (other.count == 0) return;
+    if (count == 0 || other.begin >= begin) begin = other.begin, node = other.node;
+    if (count == 0 || other.ideal > ideal) ideal = other.ideal;
+    count += other.count;
+  }
 };
 
-// Members in the order of ranks, each of which needs those below it.
+// Members in the order of ranks, each of which needs those below it. A tree over the positions:
+// adding one and asking for those below another take the logarithm of their number.
 class Members {
  public:
   void add(int64_t position, const LastEntry& entry) {
     if (position < 0) return;
     const auto at = static_cast<size_t>(position);
-    if (at >= entries_.size()) entries_.resize(at + 1);
-    entries_[at] = entry;
-    while (below_.size() <= entries_.size() && entries_[below_.size() - 1].count > 0) {
-      below_.push_back(below_.back());
-      below_.back().add(entries_[below_.size() - 2]);
-    }
+    if (at >= width_) grow(at);
+    tree_[width_ + at] = entry;
+    for (size_t i = (width_ + at) / 2; i > 0; i /= 2) join(i);
+    while (filled_ < width_ && tree_[width_ + filled_].count > 0) ++filled_;
   }
   // So many from the lowest on are there.
-  int64_t filled() const { return static_cast<int64_t>(below_.size()) - 1; }
-  // The last of those below `position` that are there.
+  int64_t filled() const { return static_cast<int64_t>(filled_); }
+  // The last of those below `position` that are there; of several, the highest.
   LastEntry below(int64_t position) const {
-    if (position <= filled()) return below_[static_cast<size_t>(std::max<int64_t>(position, 0))];
-    LastEntry out = below_.back();
-    const size_t end = std::min(entries_.size(), static_cast<size_t>(position));
-    for (size_t i = below_.size() - 1; i < end; ++i)
-      if (entries_[i].count > 0) out.add(entries_[i]);
+    LastEntry out;
+    size_t end = position <= 0 ? 0 : std::min(static_cast<size_t>(position), width_);
+    // From the largest part of the tree that has none beyond `end` to smaller ones.
+    size_t node = 1;
+    for (size_t width = width_; end > 0; width /= 2) {
+      if (end >= width) {
+        out.add(tree_[node]);
+        end -= width;
+        node = 2 * (node + 1);
+      } else {
+        node *= 2;
+      }
+    }
     return out;
   }
 
@@ -74,8 +87,21 @@ class Members {
   }
 
  private:
-  std::vector<LastEntry> entries_;                  // by position; those not there count 0
-  std::vector<LastEntry> below_ = {LastEntry()};    // by position, as far as all are there
+  void join(size_t i) {
+    tree_[i] = tree_[2 * i];
+    tree_[i].add(tree_[2 * i + 1]);
+  }
+  void grow(size_t at) {
+    const std::vector<LastEntry> old(tree_.begin() + static_cast<ptrdiff_t>(width_), tree_.end());
+    width_ = std::bit_ceil(at + 1);
+    tree_.assign(2 * width_, LastEntry());
+    std::copy(old.begin(), old.end(), tree_.begin() + static_cast<ptrdiff_t>(width_));
+    for (size_t i = width_ - 1; i > 0; --i) join(i);
+  }
+
+  size_t width_ = 0, filled_ = 0;
+  // Entry p is at width_ + p, those not there count 0; node i joins 2 i and 2 i + 1.
+  std::vector<LastEntry> tree_;
   std::vector<std::pair<int64_t, uint32_t>> held_;  // a heap
 };
 

@@ -1,6 +1,8 @@
 #include "analysis/waits/paths.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 namespace refrain::analysis::waits {
@@ -37,6 +39,9 @@ void Path::enter(NodeId node) {
   at_ = node;
   node_ = log_.nodes.get(node);
   is_inside_ = time_ > node_.begin;
+  // The next one that is needed, most likely, while the other path is followed.
+  const NodeId previous = previous_of(node, node_);
+  if (previous != kNoNode) __builtin_prefetch(log_.nodes.in_memory(previous));
 }
 
 void Path::jump(NodeId causer, uint64_t time) {
@@ -178,28 +183,39 @@ void Difference::compare(Path& later, Path& earlier, int budget) {
 
 // Of each stretch what there is more of it; of its parts those that stand out.
 void Difference::keep_excess() {
-  const auto before = [](const PathPart& a, const PathPart& b) { return a.stretch < b.stretch; };
-  std::sort(here_.begin(), here_.end(), before);
-  std::stable_sort(there_.begin(), there_.end(), before);
-  shares_.clear();
-  auto here = here_.begin();
-  for (auto there = there_.begin(); there != there_.end();) {
-    const Stretch stretch = there->stretch;
-    const size_t first = shares_.size();
-    double excess = 0;
-    for (; there != there_.end() && there->stretch == stretch; ++there) {
-      const auto ns = static_cast<double>(there->high - there->low);
-      shares_.push_back({*there, ns});
-      excess += ns;
+  const auto ns = [](const PathPart& part) { return static_cast<double>(part.high - part.low); };
+  groups_.clear();
+  group_of_part_.clear();
+  for (const PathPart& part : there_) {
+    uint32_t& number = group_of_[part.stretch];  // 1 + index; a new one is 0
+    if (number == 0) {
+      groups_.push_back({part.stretch});
+      number = static_cast<uint32_t>(groups_.size());
     }
-    while (here != here_.end() && here->stretch < stretch) ++here;
-    for (; here != here_.end() && here->stretch == stretch; ++here)
-      excess -= static_cast<double>(here->high - here->low);
-    if (excess > 0)
-      keep_peaks(shares_.data() + first, shares_.data() + shares_.size(), excess);
-    else
-      shares_.resize(first);
+    groups_[number - 1].there += ns(part);
+    ++groups_[number - 1].count;
+    group_of_part_.push_back(number - 1);
   }
+  for (const PathPart& part : here_)
+    if (const uint32_t* const number = group_of_.find(part.stretch); number != nullptr)
+      groups_[*number - 1].here += ns(part);
+  size_t count = 0;
+  for (Group& group : groups_) {
+    group_of_.erase(group.stretch);
+    if (group.there <= group.here) continue;
+    group.first = count;
+    count += std::exchange(group.count, 0);
+  }
+  shares_.resize(count);
+  for (size_t i = 0; i < there_.size(); ++i) {
+    Group& group = groups_[group_of_part_[i]];
+    if (group.there > group.here) shares_[group.first + group.count++] = {there_[i], ns(there_[i])};
+  }
+  for (const Group& group : groups_)
+    if (group.here > 0 && group.there > group.here) {
+      Share* const first = shares_.data() + group.first;
+      keep_peaks(first, first + group.count, group.there - group.here);
+    }
 }
 
 const std::vector<Share>& Difference::shares(Path& later, Path& earlier, int budget) {
@@ -218,16 +234,26 @@ const std::vector<Share>& Difference::shares(Path& later, Path& earlier, int bud
   return shares_;
 }
 
-void keep_peaks(Share* begin, Share* end, double total) {
-  std::stable_sort(begin, end, [](const Share& a, const Share& b) { return a.ns > b.ns; });
-  double level = 0, sum = 0;
-  for (Share* at = begin; at != end; ++at) {
-    sum += at->ns;
-    level = (sum - total) / static_cast<double>(at - begin + 1);
-    if (at + 1 == end || at[1].ns <= level) break;
-  }
+// Lowers the largest to one level, so that what they have above it adds up to `total`, and leaves
+// that of each. Where all of them are less than `total`, they stay.
+void Difference::keep_peaks(Share* begin, Share* end, double total) {
+  sorted_.clear();
+  for (const Share* at = begin; at != end; ++at) sorted_.push_back(at->ns);
+  const double level = level_of_peaks(sorted_, total);
   if (level <= 0) return;
   for (Share* at = begin; at != end; ++at) at->ns = std::max(0.0, at->ns - level);
+}
+
+double level_of_peaks(std::vector<double>& values, double total) {
+  if (std::accumulate(values.begin(), values.end(), 0.0) <= total) return 0;
+  std::sort(values.begin(), values.end(), std::greater<>());
+  double sum = 0, level = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    sum += values[i];
+    level = (sum - total) / static_cast<double>(i + 1);
+    if (i + 1 == values.size() || values[i + 1] <= level) break;
+  }
+  return std::max(level, 0.0);
 }
 
 }  // namespace refrain::analysis::waits

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/waits/flat_map.h"
 #include "analysis/waits/wait_log.h"
 
 namespace refrain::analysis::waits {
@@ -27,6 +28,12 @@ struct Stretch {
     if (from != o.from) return from < o.from;
     if (to != o.to) return to < o.to;
     return is_call != o.is_call ? is_call < o.is_call : is_own < o.is_own;
+  }
+};
+
+struct StretchHash {
+  size_t operator()(const Stretch& s) const {
+    return IntegerHash()((uint64_t{s.from} << 32 | s.to) ^ uint64_t{s.is_call} << 31);
   }
 };
 
@@ -98,13 +105,25 @@ class Difference {
   static void take(std::vector<PathPart>& to, PathPart part, uint64_t low, uint64_t high);
   static void cut(std::vector<PathPart>& parts, uint64_t low);
   void keep_excess();
+  void keep_peaks(Share* begin, Share* end, double total);
 
+  // Of one stretch: how much of it is on either path, and which shares are its parts.
+  struct Group {
+    Stretch stretch;
+    double there = 0, here = 0;
+    size_t first = 0, count = 0;
+  };
   std::vector<PathPart> there_, here_;
   std::vector<Share> shares_;
+  // Scratch.
+  std::vector<Group> groups_;
+  FlatMap<Stretch, uint32_t, StretchHash> group_of_;
+  std::vector<uint32_t> group_of_part_;
+  std::vector<double> sorted_;
 };
 
-// Lowers the largest values to one level, so that what they have above it adds up to `total`, and
-// leaves that of each. Where all of them are less than `total`, they stay.
-void keep_peaks(Share* begin, Share* end, double total);
+// The level above which the values have `total` together; 0 where all of them are less than that.
+// Sorts the values.
+double level_of_peaks(std::vector<double>& values, double total);
 
 }  // namespace refrain::analysis::waits

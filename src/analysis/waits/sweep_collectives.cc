@@ -116,7 +116,9 @@ void Sweep::enter(uint32_t location, const InstanceKey& key, const Op& op) {
   const bool is_last = instance->all.count >= instance->expected;
   const bool waits_for_root =
       op.collective == CollectiveKind::kFromRoot && instance->root.count == 0;
-  if (!is_last && (is_for_all(op.collective) || waits_for_root)) return;
+  const bool waits_for_all =
+      is_for_all(op.collective) || op.collective == CollectiveKind::kFile || waits_for_root;
+  if (!is_last && waits_for_all) return;
   for (const uint32_t held : instance->held) wake(held);
   instance->held.clear();
   for (uint32_t held = 0; instance->members.take_free(held);) wake(held);
