@@ -39,8 +39,9 @@ bool is_same_stretch(const Delay& a, const Delay& b) {
 
 std::string ranks_text(const std::vector<const Culprit*>& group) {
   if (group.size() == 1) return fmt::format("rank {}", group[0]->stretch.rank);
-  if (group.size() > kMostRanks)
-    return fmt::format("{} ranks (most of all rank {})", group.size(), group[0]->stretch.rank);
+  if (group[0]->much_ranks > kMostRanks)
+    return fmt::format("{} ranks (most of all rank {})", count_text(group[0]->much_ranks),
+                       group[0]->stretch.rank);
   std::vector<Rank> ranks;
   for (const Culprit* culprit : group) ranks.push_back(culprit->stretch.rank);
   std::sort(ranks.begin(), ranks.end());
@@ -125,12 +126,9 @@ std::string waits_sentence(const WaitsView& view, PathNames& names) {
   if (culprits.empty()) return nothing_text(view, names, all);
   const Culprit& worst = culprits[0];
   std::vector<const Culprit*> group;
-  double ns = 0;
-  for (const Culprit& culprit : culprits) {
-    if (!is_same_stretch(culprit.stretch, worst.stretch)) continue;
-    group.push_back(&culprit);
-    ns += culprit.stretch.short_term_ns + culprit.stretch.long_term_ns;
-  }
+  for (const Culprit& culprit : culprits)
+    if (is_same_stretch(culprit.stretch, worst.stretch)) group.push_back(&culprit);
+  const double ns = worst.much_ns;
   return fmt::format("{}; that is {:.0f} % of all waiting ({} of {}){}. {}.",
                      what_it_does(names, group), 100 * ns / all, time_text(ns), time_text(all),
                      iterations_text(worst), look_text(names, worst.stretch));

@@ -21,13 +21,16 @@ struct Measured {
 // What ranks spend in one stretch.
 struct Group {
   Stretch stretch;
-  double cost_ns = 0;
-  std::vector<Measured> culprits;
-  std::vector<double> ns;        // by rank
-  std::vector<uint64_t> passes;  // by rank
+  double cost_ns = 0, much_ns = 0;
+  size_t much_ranks = 0;
+  std::vector<Measured> culprits;  // the largest first
+  std::vector<uint8_t> is_much;    // by rank
+  std::vector<size_t> culprit_of;  // by rank
+  std::vector<double> ns;          // by rank
+  std::vector<uint64_t> passes;    // by rank
 };
 
-std::vector<Group> groups_of(const std::vector<StretchCost>& costs, double all_ns) {
+std::vector<Group> groups_of(const std::vector<StretchCost>& costs, double all_ns, size_t ranks) {
   std::vector<Group> out;
   for (size_t i = 0; i < costs.size();) {
     Group group;
@@ -42,8 +45,17 @@ std::vector<Group> groups_of(const std::vector<StretchCost>& costs, double all_n
         [](const Measured& a, const Measured& b) { return a.cost.ns() > b.cost.ns(); });
     const double least = kLeastOfGroup * group.culprits[0].cost.ns();
     while (group.culprits.back().cost.ns() < least) group.culprits.pop_back();
+    group.is_much.resize(ranks);
+    for (const Measured& m : group.culprits) {
+      group.much_ns += m.cost.ns();
+      group.is_much[static_cast<size_t>(m.cost.rank)] = 1;
+    }
+    group.much_ranks = group.culprits.size();
     if (group.culprits.size() > kMostCulprits) group.culprits.resize(kMostCulprits);
-    out.push_back(std::move(group));
+    group.culprit_of.assign(ranks, kMostCulprits);
+    for (size_t c = 0; c < group.culprits.size(); ++c)
+      group.culprit_of[static_cast<size_t>(group.culprits[c].cost.rank)] = c;
+    if (group.much_ns > kLeastShare * all_ns) out.push_back(std::move(group));
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const Group& a, const Group& b) { return a.cost_ns > b.cost_ns; });
@@ -96,13 +108,12 @@ class Measure {
       ns = node.end - node.begin - waited(node);
     else if (from != kEdge && node.begin > since)
       ns = node.begin - since;
-    const Rank rank = sweep_.location_names()[node.location].rank;
-    group.ns[static_cast<size_t>(rank)] += static_cast<double>(ns);
-    ++group.passes[static_cast<size_t>(rank)];
+    const auto rank = static_cast<size_t>(sweep_.location_names()[node.location].rank);
+    group.ns[rank] += static_cast<double>(ns);
+    ++group.passes[rank];
     const float cost = is_call ? node.cost_in : node.cost_before;
-    if (cost <= 0) return;
-    for (Measured& culprit : group.culprits)
-      if (culprit.cost.rank == rank) culprit.costs.push_back(cost);
+    const size_t culprit = group.culprit_of[rank];
+    if (cost > 0 && culprit < group.culprits.size()) group.culprits[culprit].costs.push_back(cost);
   }
 
   uint64_t waited(const Node& node) {
@@ -132,16 +143,15 @@ uint64_t iterations_of(const std::vector<float>& costs) {
 }  // namespace
 
 void find_culprits(Sweep& sweep, const std::vector<StretchCost>& costs, WaitStates& out) {
-  std::vector<Group> groups = groups_of(costs, static_cast<double>(out.ns_of(Pattern::kAll)));
+  std::vector<Group> groups =
+      groups_of(costs, static_cast<double>(out.ns_of(Pattern::kAll)), sweep.rank_count());
   if (groups.empty()) return;
   Measure(sweep, groups).run();
   for (const Group& group : groups) {
     double others_ns = 0;
     uint64_t others_passes = 0, others = 0;
     for (size_t r = 0; r < group.ns.size(); ++r) {
-      const auto is_it = [&](const Measured& m) { return m.cost.rank == static_cast<Rank>(r); };
-      if (group.passes[r] == 0 || std::any_of(group.culprits.begin(), group.culprits.end(), is_it))
-        continue;
+      if (group.passes[r] == 0 || group.is_much[r] != 0) continue;
       others_ns += group.ns[r];
       others_passes += group.passes[r];
       ++others;
@@ -153,6 +163,8 @@ void find_culprits(Sweep& sweep, const std::vector<StretchCost>& costs, WaitStat
       culprit.stretch.short_term_ns = measured.cost.short_term_ns;
       culprit.stretch.long_term_ns = measured.cost.long_term_ns;
       culprit.group_ns = group.cost_ns;
+      culprit.much_ns = group.much_ns;
+      culprit.much_ranks = group.much_ranks;
       culprit.iterations = iterations_of(measured.costs);
       culprit.passes = group.passes[rank];
       culprit.mean_ns = group.ns[rank] / static_cast<double>(std::max<uint64_t>(culprit.passes, 1));

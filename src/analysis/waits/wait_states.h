@@ -86,8 +86,11 @@ struct Cause {
 
 // What explains much of all waiting: a stretch in which a rank spends more time than others.
 struct Culprit {
-  Delay stretch;            // of all patterns together
-  double group_ns = 0;      // what the stretch costs on all ranks
+  Delay stretch;        // of all patterns together
+  double group_ns = 0;  // what the stretch costs on all ranks
+  // ... and on those that cost much in it, of which a few are told: the sum, and how many.
+  double much_ns = 0;
+  uint64_t much_ranks = 0;
   uint64_t iterations = 0;  // how often it made others wait, of
   uint64_t passes = 0;      // ... so many times that the rank went through it
   double mean_ns = 0;       // that the rank spends in it each time, without waiting
