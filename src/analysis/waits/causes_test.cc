@@ -97,6 +97,19 @@ TEST_F(Windows, Locks) {
   EXPECT_EQ(by_rank(p.analyse(), Pattern::kLockContention), (List{0, 250, 0}));
 }
 
+// The lock is given on before the call that gives it back has returned.
+TEST_F(Windows, LocksAreFreeBeforeUnlockReturns) {
+  p.call(0, lock("MPI_LOCK_EXCLUSIVE"), 100, 110);
+  p.call(0, unlock(), 390, 420);
+  p.call(1, lock("MPI_LOCK_EXCLUSIVE"), 150, 410);
+  p.call(1, unlock(), 500, 510);
+  p.call(2, lock("MPI_LOCK_EXCLUSIVE"), 380, 520);
+  p.call(2, unlock(), 530, 540);
+  const WaitStates w = p.analyse();
+  EXPECT_EQ(by_rank(w, Pattern::kLockContention), (List{0, 240, 130}));
+  EXPECT_EQ(w.delays.at(0).rank, 0);
+}
+
 // --- data that is not as it should be ---
 
 // The message arrives 30 before it was sent. The receive and what follows move until a call with
@@ -237,6 +250,26 @@ TEST(CriticalPath, ChangesRanksWhereTheyWait) {
   EXPECT_EQ(ranks, (List{300, 420}));
   EXPECT_EQ(w.critical_path[0].ns, 380U);  // rank 1 between its receive and the barrier
   EXPECT_EQ(w.critical_path[0].from_call, mpi::find_call("MPI_Recv")->id);
+}
+
+// Each of 20 ranks is late once: no list names all of them, and the sums are of all.
+TEST(Culprits, CountsThoseThatAreNotListed) {
+  constexpr int kMany = 24, kLate = 20;
+  TestProgram p(kMany);
+  for (int i = 0; i <= kLate; ++i)
+    for (int r = 0; r < kMany; ++r) {
+      const auto round = static_cast<uint64_t>(1000 * i);
+      p.call(r, p.barrier(p.world), round + (r == i - 1 ? 900 : 100), round + 910);
+    }
+  const WaitStates w = p.analyse();
+  ASSERT_FALSE(w.culprits.empty());
+  const Culprit& first = w.culprits[0];
+  EXPECT_LT(w.culprits.size(), static_cast<size_t>(kLate));
+  EXPECT_EQ(first.much_ranks, static_cast<uint64_t>(kLate));
+  EXPECT_EQ(first.others, static_cast<uint64_t>(kMany - kLate));
+  EXPECT_NEAR(first.much_ns, static_cast<double>(kLate) * (kMany - 1) * 800, 1);
+  EXPECT_EQ(first.iterations, 1U);
+  EXPECT_EQ(first.passes, static_cast<uint64_t>(kLate));
 }
 
 // Work 300 and 100 ahead of a message, 0 and 380 after it: with an ideal network 300 + 380.

@@ -184,15 +184,20 @@ class Reference {
     return call.end - possible->time < possible->time - sure->time ? possible : sure;
   }
 
-  // When the last other rank that had the lock gave it back during this call; 0: none did.
+  // When the last other rank that had the lock gave it back during this call; 0: none did. One that
+  // asked for it before and was still giving it back at the end of the call did when it began to.
   uint64_t holder(const TrueLock& lock, const TrueCall& call) const {
     uint64_t last = 0;
     for (const TrueLock& o : p_.locks) {
       if (o.origin == lock.origin || o.target != lock.target ||
           !(o.is_exclusive || lock.is_exclusive))
         continue;
-      const uint64_t end = at(o.origin, o.unlock_call).end;
-      if (end > call.begin && end < call.end) last = std::max(last, end);
+      const TrueCall& unlock = at(o.origin, o.unlock_call);
+      const bool has_returned = unlock.end < call.end;
+      if (!has_returned && at(o.origin, o.lock_call).begin >= at(lock.origin, lock.lock_call).begin)
+        continue;
+      const uint64_t free = has_returned ? unlock.end : unlock.begin;
+      if (free > call.begin && free < call.end) last = std::max(last, free);
     }
     return last;
   }

@@ -50,7 +50,8 @@ class Sweep {
   struct Lock {
     Rank origin = 0, target = 0;  // target -1: all
     bool is_exclusive = false, is_granted = false, has_ended = false;
-    uint64_t end = 0;
+    uint64_t begin = 0, end = 0;  // of the call that locks, and of the one that unlocks
+    uint64_t unlock_begin = 0;    // where there is an unlock
     NodeId unlock = kNoNode;
   };
   struct File {

@@ -69,8 +69,18 @@ void Sweep::begin_window(uint32_t location) {
       lock.origin = l.rank;
       lock.target = op.partners.empty() ? -1 : op.partners[0];
       lock.is_exclusive = op.is_exclusive;
+      lock.begin = l.begin;
       locks.push_back(lock);
       if (locks.size() > kMostLocks) locks.pop_front();
+      break;
+    }
+    case EpochCall::kUnlock: {
+      const Rank target = op.partners.empty() ? -1 : op.partners[0];
+      for (Lock& lock : locks_[window]) {
+        if (lock.origin != l.rank || lock.has_ended || lock.target != target) continue;
+        lock.unlock_begin = l.begin;
+        lock.unlock = l.node;
+      }
       break;
     }
     default: break;
@@ -102,7 +112,9 @@ void Sweep::collect_window(uint32_t location) {
 }
 
 // Waits for a lock are seen where another rank's unlock of the same target, in a mode that excludes
-// this one's, returned during a call of this epoch. After the first such call the lock is there.
+// this one's, returned during a call of this epoch. After the first such call the lock is there. An
+// unlock that began during this call and returned after it has let go of the lock before it
+// returned: then what is certain of the wait ends where it began.
 void Sweep::collect_lock(uint32_t location) {
   LocationState& l = locations_[location];
   const Op& op = *l.current.op;
@@ -113,16 +125,21 @@ void Sweep::collect_lock(uint32_t location) {
     return lock.origin == l.rank && !lock.has_ended && same_target(lock.target, target);
   });
   if (own == locks.rend() || own->is_granted) return;
+  const auto is_during = [&](uint64_t ns) { return ns > l.begin && ns < l.end; };
   const Lock* holder = nullptr;
+  uint64_t until = 0;
   for (const Lock& lock : locks) {
-    if (lock.origin == l.rank || !lock.has_ended || !same_target(lock.target, own->target) ||
-        !(lock.is_exclusive || own->is_exclusive) || lock.end <= l.begin || lock.end >= l.end)
+    if (lock.origin == l.rank || lock.unlock == kNoNode || !same_target(lock.target, own->target) ||
+        !(lock.is_exclusive || own->is_exclusive))
       continue;
-    if (holder == nullptr || lock.end > holder->end) holder = &lock;
+    const bool has_returned = lock.has_ended && lock.end < l.end;
+    if (!has_returned && lock.begin >= own->begin) continue;  // perhaps after this one
+    const uint64_t ns = has_returned ? lock.end : lock.unlock_begin;
+    if (is_during(ns) && ns > until) holder = &lock, until = ns;
   }
   if (holder == nullptr) return;
   own->is_granted = true;
-  releases_.push_back({holder->end, Pattern::kLockContention, holder->unlock});
+  releases_.push_back({until, Pattern::kLockContention, holder->unlock});
 }
 
 void Sweep::end_window(uint32_t location) {
@@ -149,7 +166,6 @@ void Sweep::end_window(uint32_t location) {
     if (lock.origin != l.rank || lock.has_ended || lock.target != target) continue;
     lock.has_ended = true;
     lock.end = l.end;
-    lock.unlock = l.node;
   }
 }
 
