@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { kMostPlaces = 64 };
+// Lines of this file are counted from kHere on, to tell them from those of the pattern's file.
+enum { kMostPlaces = 64, kHere = 1000000 };
 
 struct place {
   int is_call, from, to, count;
@@ -27,6 +28,7 @@ static int main_line, program_line, setup_line;  // see write_log()
 static PER_THREAD int last_line, is_pending;
 static PER_THREAD double pending_us;
 static MPI_Op slow_op;
+static MPI_Comm passing = MPI_COMM_NULL;  // apart from the pattern's messages, for pass_on()
 static double slow_us;
 
 static int is(const char* cause) { return strcmp(run.cause, cause) == 0; }
@@ -56,6 +58,7 @@ void note_call(int line) {
 static double put_in(int iteration) {
   const int r = run.rank, first = run.first;
   if (is("none")) return 0;
+  if (is("passed_on")) return r == (first + 2) % run.size ? delay_us : 0;
   if (is("several")) return r == first || r == (first + 1) % run.size ? delay_us : 0;
   if (is("turns")) return r == (first + iteration) % 3 + 1 ? delay_us : 0;
   if (r != first) return 0;
@@ -67,6 +70,20 @@ static double put_in(int iteration) {
 static unsigned next_random(unsigned* state) {
   *state = *state * 1664525U + 1013904223U;
   return *state >> 16;
+}
+
+// From the rank with the delay over another one to the rank that the others wait for.
+static void pass_on(void) {
+  const int third = run.first, second = (third + 1) % run.size, first = (third + 2) % run.size;
+  int token = 0;
+  if (run.rank == second || run.rank == third) {
+    note_call(kHere + __LINE__ + 1);
+    MPI_Recv(&token, 1, MPI_INT, run.rank == third ? second : first, 0, passing, MPI_STATUS_IGNORE);
+  }
+  if (run.rank == first || run.rank == second) {
+    note_call(kHere + __LINE__ + 1);
+    MPI_Send(&token, 1, MPI_INT, run.rank == first ? second : third, 0, passing);
+  }
 }
 
 void work(int iteration, int with_delay) {
@@ -83,6 +100,7 @@ void work(int iteration, int with_delay) {
     pending_us = more;
   }
   usleep((useconds_t)(us + more));
+  if (is("passed_on")) pass_on();
 }
 
 int is_slow_call(int iteration) {
@@ -101,7 +119,7 @@ static void sleeping_sum(void* in, void* inout, int* count, MPI_Datatype* type) 
 void slow_call(int iteration) {
   int a = 1, b = 2;
   slow_us = put_in(iteration);
-  if (slow_us > 0) note(1, __LINE__ + 1, __LINE__ + 1, slow_us);
+  if (slow_us > 0) note(1, kHere + __LINE__ + 1, kHere + __LINE__ + 1, slow_us);
   MPI_Reduce_local(&a, &b, 1, MPI_INT, slow_op);
   slow_us = 0;
 }
@@ -123,8 +141,9 @@ static void write_log(const char* name) {
   // Begin of main(), call of the pattern, MPI call before its first work.
   fprintf(file, "setup %d %d %d\n", main_line, program_line, setup_line);
   for (int i = 0; i < place_count; ++i)
-    fprintf(file, "%s %d %d %.0f %d\n", places[i].is_call ? "call" : "between", places[i].from,
-            places[i].to, places[i].us, places[i].count);
+    fprintf(file, "%s %d %d %d %d %.0f %d\n", places[i].is_call ? "call" : "between",
+            places[i].from / kHere, places[i].from % kHere, places[i].to / kHere,
+            places[i].to % kHere, places[i].us, places[i].count);
   fclose(file);
 }
 
@@ -143,9 +162,11 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &run.size);
   run.first = is("root") ? 0 : pattern->first;
   MPI_Op_create(sleeping_sum, 1, &slow_op);
+  if (is("passed_on")) MPI_Comm_dup(MPI_COMM_WORLD, &passing);
   program_line = __LINE__;
   pattern->program();
   MPI_Op_free(&slow_op);
+  if (passing != MPI_COMM_NULL) MPI_Comm_free(&passing);
   write_log(argv[6]);
   MPI_Finalize();
   return 0;

@@ -5,9 +5,9 @@
 //   delays PATTERN CAUSE ITERATIONS WORK_US DELAY_US LOG
 //
 // LOG.RANK gets the lines between which setting up is ("setup A B C", see write_log()), and a line
-// for each place of a delay: kind (between or call), line of the MPI call before it, line of the
-// one after it, microseconds put in, how often. A call's line, which is one of delays.c, stands
-// twice.
+// for each place of a delay: kind (between or call); file (0: the pattern's, 1: delays.c) and line
+// of the MPI call before it; the same of the one after it; microseconds put in; how often. For a
+// call both are its own.
 #pragma once
 
 #include <mpi.h>

@@ -37,10 +37,12 @@ FILES = {
                       "reduce_scatter", "scan", "bcast_barrier", "iallreduce", "ibarrier_test", "neighbours"),
     "others.c": ("fence", "pscw", "lock", "file", "threads")}
 PATTERNS = {pattern: file for file, patterns in FILES.items() for pattern in patterns}
-CAUSES = ("one", "several", "tenth", "growing", "root", "call", "turns", "noise")
-# Nobody waits for the root of these, or for ranks other than the root; and in a pipeline each rank is late at another
-# time, so that hardly anybody waits.
+CAUSES = ("one", "several", "tenth", "growing", "root", "call", "turns", "passed_on", "noise")
+# Nobody waits for the root of these, or for ranks other than the root; in a pipeline each rank is late at another
+# time, so that hardly anybody waits, and a rank cannot wait for one that is behind it. Threads that receive keep others
+# of their rank out of the library for as long as they like.
 WITHOUT = {"root": ("reduce", "gather", "lock"), "several": ("lock",),
+           "passed_on": ("lock", "threads", "chain", "blocking_chain", "wavefront"),
            "turns": ("bcast", "scatter", "lock", "threads", "chain", "wavefront", "scan", "blocking_chain")}
 # Iterations, microseconds of work, and of delay.
 # A delay is long where other programs of the machine make ranks late as well.
@@ -97,8 +99,8 @@ def truth_of(log, file):
                     setup[file] = (0, min(setup[file][1] if file in setup else 1 << 30, int(words[3])))
                     continue
                 kind = "between_calls" if words[0] == "between" else "call"
-                sites = tuple("%s:%s" % ("delays.c" if kind == "call" else file, line) for line in words[1:3])
-                places[(rank, kind) + sites] = float(words[3]) / 1e6
+                sites = tuple("%s:%s" % ("delays.c" if words[i] == "1" else file, words[i + 1]) for i in (1, 3))
+                places[(rank, kind) + sites] = float(words[5]) / 1e6
     return places, setup
 
 
