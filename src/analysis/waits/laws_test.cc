@@ -55,6 +55,10 @@ class Laws {
       sum += share.ns;
       if (share.part.node == kNoNode || !share.part.stretch.is_call) continue;
       const Node call = log_.nodes.get(share.part.node);
+      // Of a poll the calls alone were waited in.
+      const double of_ns =
+          static_cast<double>(wait.ns) / static_cast<double>(wait.end - wait.begin);
+      charged_[{share.part.node, log_.nodes.get(wait.waiter).location}] += share.ns * of_ns;
       const double in_calls = 1 - static_cast<double>(call.between);
       ASSERT_LE(share.ns, in_calls * static_cast<double>(call.end - call.begin) + 1);
     }
@@ -68,6 +72,14 @@ class Laws {
       }
     }
     ++checked;
+  }
+
+  // However many waits a rank has, a call costs it at most what it took.
+  void expect_calls_paid_once() {
+    for (const auto& [key, ns] : charged_) {
+      const Node call = log_.nodes.get(key.first);
+      ASSERT_LE(ns, static_cast<double>(call.end - call.begin) + 1e-3);
+    }
   }
 
   int checked = 0;
@@ -85,6 +97,7 @@ class Laws {
   WaitLog& log_;
   Path later_, earlier_;
   Difference difference_;
+  std::map<std::pair<NodeId, uint32_t>, double> charged_;  // by call and location that waited
 };
 
 TEST(Laws, HoldForEveryWait) {
@@ -96,6 +109,7 @@ TEST(Laws, HoldForEveryWait) {
       Laws laws(sweep);
       for (WaitId id = 0; id < sweep.log().waits.size(); ++id)
         laws.check(Wait(sweep.log().waits.get(id)));
+      laws.expect_calls_paid_once();
       checked += laws.checked;
     });
     if (testing::Test::HasFatalFailure()) return;
