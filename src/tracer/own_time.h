@@ -54,9 +54,10 @@ class OwnTime {
   // The first recorded call has ended, and add_call() was not told yet: what was done before is no
   // part of span().
   void begin_span() { before_span_ = ticks_ - inside_; }
-  // The last call of `calls` has ended. What was done behind that is no part of it.
+  // The last call of `calls` has ended. What was done behind that is no part of it, nor a piece.
   void end_span(uint64_t calls) {
     span_ = total(calls) - before_span_;
+    least_piece_ = UINT64_MAX;
     if (pieces_.empty() || pieces_.back().call + 1 < calls) return;
     span_ -= std::min(span_, pieces_.back().ticks);
     pieces_.pop_back();
