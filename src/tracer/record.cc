@@ -186,13 +186,26 @@ void take_durations(Process& p, const std::vector<uint32_t>& number_of,
   }
 }
 
+// Of the common clock, as the gaps are that pieces lie in: times of calls are kept at a rate that
+// was not well known yet, which the clock points set right.
+double common_ns_per_tick(const Process& p) {
+  const double local = p.times->ns_per_tick(p);
+  const std::vector<format::ClockPoint>& points = p.times->points();
+  if (points.size() < 2) return local;
+  const auto local_ns = static_cast<double>(points.back().local_ns - points[0].local_ns);
+  const auto common_ns = static_cast<double>(points.back().common_ns - points[0].common_ns);
+  return common_ns > 0 && local_ns > 0 ? local * common_ns / local_ns : local;
+}
+
 // Where times of single calls show them.
 void add_pieces(const Location& l, std::vector<format::OwnWork>& to) {
+  const double ns_per_tick = common_ns_per_tick(*l.process);
   format::OwnWork work;
   work.rank = static_cast<uint64_t>(l.process->rank);
   work.thread = l.thread;
   for (const OwnTime::Piece& piece : l.own_time.pieces())
-    work.pieces.push_back({piece.call, l.process->clock.to_ns(piece.ticks)});
+    work.pieces.push_back(
+        {piece.call, static_cast<uint64_t>(static_cast<double>(piece.ticks) * ns_per_tick)});
   if (!work.pieces.empty()) to.push_back(std::move(work));
 }
 
