@@ -19,7 +19,8 @@ import regular  # noqa: E402
 import smpi  # noqa: E402
 
 kTimeoutSeconds = 3600  # 16 million messages, alone on a machine a quarter of that
-kTotalsBytesARank = 4
+kBytesARank = {"totals": 4, "ranks": 3}  # of sections
+kBytesOnce = 2
 kHeader = ["program", "ranks", "calls", "bytes", "no totals", "s untraced", "s traced", "MB untraced",
            "MB traced", "flat"]
 
@@ -38,7 +39,7 @@ def measure(program, binary, ranks, folder):
     plain = run(program, binary, ranks, folder, [])
     traced = run(program, binary, ranks, folder, [str(common.REFRAIN), "record", "-o", str(trace)])
     stats = json.loads(common.run([common.REFRAIN, "stats", "--format", "json", trace]))
-    totals = round(sum(s["stored_bytes"] for s in stats["sections"] if s["section"] == "totals"))
+    totals = round(sum(s["stored_bytes"] for s in stats["sections"] if s["section"] in kBytesARank))
     size = trace.stat().st_size
     return size, totals, [program.name, ranks, stats["calls"], size, size - totals, f"{plain.seconds:.1f}",
                           f"{traced.seconds:.1f}", plain.peak_bytes >> 20, traced.peak_bytes >> 20]
@@ -74,7 +75,7 @@ def main():
             common.progress(f"{program.name}, {ranks} ranks")
             size, totals, row = measure(program, binary, ranks, folder)
             first = first or (ranks, size - totals)
-            flat = (totals <= kTotalsBytesARank * ranks and
+            flat = (totals <= sum(kBytesARank.values()) * ranks + kBytesOnce and
                     size - totals <= first[1] + regular.may_grow(program, first[0], ranks))
             results.append([*row, "yes" if flat else "no"])
     common.progress("")

@@ -4,8 +4,8 @@
     scale.py --refrain build/refrain --programs DIR --libraries build/src/tracer [--only NAME] [--ranks 64,1024]
 
 Of every program of support/regular.py: the number of calls of every rank, the peers of the sends of some
-ranks, and the bytes of the file but for the totals, 4 bytes a rank. Exit status: 0 all good, 1 something
-differs.
+ranks, and the bytes of the file but for the totals, 4 bytes a rank, and the section ranks, 3. Exit status: 0 all good,
+1 something differs.
 """
 import argparse
 import json
@@ -18,7 +18,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import regular  # noqa: E402
 import smpi  # noqa: E402
 
-TOTALS_BYTES_A_RANK = 4
+BYTES_A_RANK = {"totals": 4, "ranks": 3}  # of sections
+BYTES_ONCE = {"totals": 0, "ranks": 2}    # no places of ranks, no pieces of the recorder's work
 
 
 class Failure(Exception):
@@ -74,12 +75,15 @@ def check_peers(options, program, ranks, trace):
             raise Failure("rank %d sends to %s instead of %s" % (rank, have[:12], want[:12]))
 
 
-def bytes_without_totals(options, ranks, trace):
+def bytes_not_by_rank(options, ranks, trace):
     stats = json.loads(refrain(options, "stats", "--format", "json", trace))
-    totals = sum(s["stored_bytes"] for s in stats["sections"] if s["section"] == "totals")
-    if totals > TOTALS_BYTES_A_RANK * ranks:
-        raise Failure("the totals of %d ranks take %d bytes" % (ranks, totals))
-    return os.path.getsize(trace) - round(totals)
+    by_rank = 0
+    for section, bytes_a_rank in BYTES_A_RANK.items():
+        stored = sum(s["stored_bytes"] for s in stats["sections"] if s["section"] == section)
+        if stored > bytes_a_rank * ranks + BYTES_ONCE[section]:
+            raise Failure("section %s of %d ranks takes %d bytes" % (section, ranks, stored))
+        by_rank += round(stored)
+    return os.path.getsize(trace) - by_rank
 
 
 def check_program(options, program, folder):
@@ -88,8 +92,8 @@ def check_program(options, program, folder):
         trace, done = record(options, program, ranks, folder)
         check_counts(options, program, ranks, trace)
         check_peers(options, program, ranks, trace)
-        size = bytes_without_totals(options, ranks, trace)
-        print("%-20s %5d ranks: %5d bytes without totals, %5.1f s, %4d MB" % (
+        size = bytes_not_by_rank(options, ranks, trace)
+        print("%-20s %5d ranks: %5d bytes not by rank, %5.1f s, %4d MB" % (
             program.name, ranks, size, done.seconds, done.peak_bytes >> 20), flush=True)
         if sizes and size - sizes[0][1] > regular.may_grow(program, sizes[0][0], ranks):
             raise Failure("%d bytes at %d ranks, %d at %d" % (sizes[0][1], sizes[0][0], size, ranks))
