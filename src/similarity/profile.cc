@@ -79,18 +79,6 @@ class Comparer {
     return means_fit(x, y, n, apart) && cluster_fits(x, y, n, in_all, false, &elastic);
   }
 
-  // A start is one more measurement of its segment.
-  bool starts_match(int64_t a, int64_t b, double max_a, double max_b) const {
-    const auto x = static_cast<double>(a);
-    const auto y = static_cast<double>(b);
-    const double t = options_.method.inter_threshold;
-    const double difference = std::fabs(x - y);
-    if (options_.method.method == Method::kAbsDiff) return difference <= t;
-    if (options_.method.method == Method::kRelDiff)
-      return difference <= t * std::max(std::fabs(x), std::fabs(y));
-    return difference <= t * std::max(max_a, max_b);
-  }
-
  private:
   const UniteOptions& options_;
 };
@@ -124,7 +112,7 @@ using PairVerdicts = std::unordered_map<uint64_t, bool>;
 // Figure 11, for one group of each; `verdicts` remembers pairs of representatives.
 bool groups_match(const Profile& into, const ProcessGroup& a, const std::vector<Prepared>& pa,
                   const Profile& from, const ProcessGroup& b, const std::vector<Prepared>& pb,
-                  const Comparer& comparer, bool shared_starts, PairVerdicts* verdicts) {
+                  const Comparer& comparer, PairVerdicts* verdicts) {
   if (a.structure != b.structure || a.sequence.size() != b.sequence.size()) return false;
   for (size_t i = 0; i < a.sequence.size(); ++i) {
     const uint32_t x = a.sequence[i];
@@ -132,28 +120,17 @@ bool groups_match(const Profile& into, const ProcessGroup& a, const std::vector<
     const auto [at, is_new] = verdicts->try_emplace(uint64_t{x} << 32 | y, false);
     if (is_new) at->second = comparer.match(into.segments[x], pa[x], from.segments[y], pb[y]);
     if (!at->second) return false;
-    if (shared_starts &&
-        !comparer.starts_match(a.members.front().starts_ns[i], b.members.front().starts_ns[i],
-                               pa[x].max, pb[y].max))
-      return false;
   }
   return true;
 }
 
-void join(Profile* into, ProcessGroup* a, const Profile& from, ProcessGroup* b,
-          bool shared_starts) {
+void join(Profile* into, ProcessGroup* a, const Profile& from, ProcessGroup* b) {
   // Pairs once each, with how often they are there: lists may be long.
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> pairs;
   for (size_t i = 0; i < a->sequence.size(); ++i) ++pairs[{a->sequence[i], b->sequence[i]}];
   for (const auto& [pair, times] : pairs)
     stand_for(&into->segments[pair.first], from.segments[pair.second], times * b->members.size());
-  for (GroupMember& member : b->members) {
-    if (shared_starts) {
-      member.starts_ns.clear();
-      member.lengths_ns.clear();
-    }
-    a->members.push_back(std::move(member));
-  }
+  for (GroupMember& member : b->members) a->members.push_back(std::move(member));
 }
 
 void unite_groups(Profile* into, Profile* from, const UniteOptions& options) {
@@ -170,10 +147,8 @@ void unite_groups(Profile* into, Profile* from, const UniteOptions& options) {
     for (size_t g = 0; g < old_groups && !joined && options.method.matches_between_processes();
          ++g) {
       ProcessGroup& a = into->groups[g];
-      if (!groups_match(*into, a, prepared, *from, b, from_prepared, comparer,
-                        options.shared_starts, &verdicts))
-        continue;
-      join(into, &a, *from, &b, options.shared_starts);
+      if (!groups_match(*into, a, prepared, *from, b, from_prepared, comparer, &verdicts)) continue;
+      join(into, &a, *from, &b);
       joined = true;
     }
     if (!joined) left.push_back(std::move(b));
@@ -271,7 +246,12 @@ Profile ProfileBuilder::finish(const SegmentStore& store, uint32_t rank) {
   ProcessGroup group;
   group.members.push_back({rank, {}, {}});
   StructureKey key;
-  for (const Instance& instance : list_) {
+  group.sequence.reserve(list_.size());
+  group.members[0].starts_ns.reserve(list_.size());
+  group.members[0].lengths_ns.reserve(list_.size());
+  // The list gets shorter as these get longer.
+  for (; !list_.empty(); list_.pop_front()) {
+    const Instance instance = list_.front();
     const auto at = place.find(resolve(instance.id));
     if (at == place.end()) continue;  // it went to a sink that did not take it
     group.sequence.push_back(at->second);

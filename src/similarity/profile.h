@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <span>
 #include <vector>
@@ -30,9 +31,11 @@ struct ProfileSegment {
   std::vector<double> cluster;  // of auto, wide; otherwise empty
 };
 
+// A rank keeps the starts of its own segments. (In the thesis they must match as well, and a group
+// has one list of them.)
 struct GroupMember {
   uint32_t rank = 0;
-  // Of each segment. Empty: those of the group's first member.
+  // Of each segment.
   std::vector<int64_t> starts_ns;
   std::vector<int64_t> lengths_ns;
 };
@@ -61,7 +64,7 @@ class ProfileBuilder final : public SegmentSink {
   void united(uint32_t from, uint32_t to) override { united_[from] = to; }
 
   // Of the list, most of what there is.
-  size_t memory_bytes() const { return list_.capacity() * sizeof(Instance); }
+  size_t memory_bytes() const { return list_.size() * sizeof(Instance); }
 
   // Once, at the end. Segments that the store lost are in neither list.
   Profile finish(const SegmentStore& store, uint32_t rank);
@@ -71,7 +74,8 @@ class ProfileBuilder final : public SegmentSink {
 
   std::map<uint32_t, ProfileSegment> segments_;  // by id
   std::map<uint32_t, uint32_t> united_;
-  std::vector<Instance> list_;
+  // In pieces: a list of one piece would take up to twice as much, and three times while it grows.
+  std::deque<Instance> list_;
 };
 
 enum class Uniting : uint8_t {
@@ -87,9 +91,6 @@ enum class Uniting : uint8_t {
 struct UniteOptions {
   MethodSpec method;
   Uniting uniting = Uniting::kGroups;
-  // The thesis compares the starts of the segments as well, and keeps one list of them for a group.
-  // Otherwise each rank keeps its own. Only for kGroups.
-  bool shared_starts = false;
   double noise_ns = 1000;  // as in StoreOptions
   double floor_share = 0.25;
 };
@@ -119,15 +120,14 @@ double degree_of_matching(const Profile& profile, const InterMatches& inter);
 // representatives at the recorded starts. f(const SegmentView&), whose stamps are valid within f.
 template <class F>
 void rebuild(const Profile& profile, const ProcessGroup& group, const GroupMember& member, F f) {
-  const GroupMember& known = member.starts_ns.empty() ? group.members.front() : member;
   std::vector<double> stamps;
   for (size_t i = 0; i < group.sequence.size(); ++i) {
     const ProfileSegment& s = profile.segments[group.sequence[i]];
     stamps = s.stamps;
     if (s.elastic != kRigid)
-      stretch(s.stamps.data(), stamps.size(), s.elastic, static_cast<double>(known.lengths_ns[i]),
+      stretch(s.stamps.data(), stamps.size(), s.elastic, static_cast<double>(member.lengths_ns[i]),
               stamps.data());
-    f(SegmentView{s.context, s.structure, known.starts_ns[i], stamps});
+    f(SegmentView{s.context, s.structure, member.starts_ns[i], stamps});
   }
 }
 

@@ -95,25 +95,6 @@ TEST(Profile, IterationMethodsDoNotMatchBetweenProcesses) {
   }
 }
 
-TEST(Profile, SharedStartsMustMatchAsWell) {
-  const MethodSpec method = default_spec(Method::kEuclidean);
-  UniteOptions options = with(method);
-  options.shared_starts = true;
-  Profile all = profile_of(steps(1e6, 1e5), 0, method);
-  History late = steps(1e6, 1e5);
-  for (Segment& s : late) s.start_ns += 1000;
-  unite(&all, profile_of(late, 1, method), options);
-  for (Segment& s : late) s.start_ns += 1000000;
-  unite(&all, profile_of(late, 2, method), options);
-  ASSERT_EQ(all.groups.size(), 2u);
-  EXPECT_TRUE(all.groups[0].members[1].starts_ns.empty());
-  int64_t first = -1;
-  rebuild(all, all.groups[0], all.groups[0].members[1], [&](const SegmentView& s) {
-    if (first < 0) first = s.start_ns;
-  });
-  EXPECT_EQ(first, 0);  // as the group's first member
-}
-
 TEST(Profile, RepresentativesAreSharedOneByOne) {
   const MethodSpec method = default_spec(Method::kChebyshev);
   History a = steps(1e6, 1e5, 5);
