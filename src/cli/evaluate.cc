@@ -25,6 +25,7 @@ struct Options {
   uint64_t memory_mib = 0;
   uint32_t step_ns = 0;
   double tolerance = 0.1, least_share = 0.01;
+  bool by_rank = false;
 };
 
 Result<reduce::EvaluateOptions> take(const Options& options) {
@@ -74,7 +75,7 @@ int run(const Options& options) {
   const auto evaluation = look(*trace, options, *how);
   if (!evaluation.ok()) return report(evaluation.error());
   reader::Symbols symbols;
-  const report::EvaluateView view{*trace, *evaluation, symbols, how->retention};
+  const report::EvaluateView view{*trace, *evaluation, symbols, how->retention, options.by_rank};
   std::string text;
   if (options.format == "json")
     text = report::evaluate_json(view);
@@ -103,14 +104,18 @@ void add_evaluate(CLI::App& app, int& exit_status) {
       ->check(CLI::IsMember({"intra", "inter", "combined"}));
   add_segment_options(*verb, options->segments, options->across, options->memory_mib,
                       options->step_ns);
-  verb->add_option("--tolerance", options->tolerance,
-                   "By how much the severity of a wait may differ and still be the same")
+  verb->add_option(
+          "--tolerance", options->tolerance,
+          "By how much a wait, a computation or the time in a call may differ and still be the "
+          "same")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   verb->add_option("--least-share", options->least_share,
-                   "Share of the time of all ranks below which a wait is no trend")
+                   "Share of the time of all ranks below which nothing is a trend")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
+  verb->add_flag("--by-rank", options->by_rank,
+                 "With JSON: each trend rank by rank, in the full and in the rebuilt trace");
   verb->add_option("--format", options->format, "text, json or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();

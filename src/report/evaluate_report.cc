@@ -18,6 +18,7 @@ namespace refrain::report {
 namespace {
 
 using analysis::reduce::Evaluation;
+using analysis::reduce::Measure;
 using analysis::reduce::Scope;
 using analysis::reduce::Trend;
 using analysis::reduce::Verdict;
@@ -35,8 +36,8 @@ std::string headline(const EvaluateView& view) {
   out += fmt::format("{:.3g} s of {:.3g} s waited, {}\n", e.waiting_ns / 1e9, e.total_ns / 1e9,
                      percent_text(e.waiting_ns, e.total_ns));
   out += fmt::format(
-      "trends: waits of at least {:.3g} % of the time, severities within {:.3g} %, those of a rank "
-      "within {:.3g} % of the longest\n",
+      "trends: waits, computation and MPI time of at least {:.3g} % of the time, severities within "
+      "{:.3g} %, those of a rank within {:.3g} % of the longest\n",
       100 * view.retention.least_share, 100 * view.retention.tolerance,
       150 * view.retention.tolerance);
   return out;
@@ -69,20 +70,31 @@ std::string table_of(const EvaluateView& view, Scope scope) {
 Json trend_json(const EvaluateView& view, PathNames& names, const Trend& t) {
   Json path = Json::array();
   for (const PathStep& step : names.steps(t.path)) path.push_back(step.label());
-  (void)view;
-  return {{"pattern", name_of(t.pattern)},
-          {"call", call_name(t.call)},
-          {"path", path},
-          {"seconds", seconds(t.full_ns)},
-          {"rebuilt_seconds", seconds(t.rebuilt_ns)},
-          {"worst_rank", t.worst_rank},
-          {"worst_rank_seconds", seconds(t.worst_full_ns)},
-          {"worst_rank_rebuilt_seconds", seconds(t.worst_rebuilt_ns)},
-          {"same_severity", t.same_severity},
-          {"same_by_rank", t.same_by_rank},
-          {"same_ranks", t.same_ranks},
-          {"is_new", t.is_new},
-          {"kept", t.kept()}};
+  Json ranks = Json::array();
+  for (const analysis::reduce::RankTimes& r : t.ranks)
+    if (view.by_rank)
+      ranks.push_back({{"rank", r.rank},
+                       {"seconds", seconds(r.full_ns)},
+                       {"rebuilt_seconds", seconds(r.rebuilt_ns)}});
+  Json out = {{"measure", measure_name(t.measure)},
+              {"pattern", t.measure == Measure::kWait ? std::string(name_of(t.pattern))
+                                                      : measure_name(t.measure)},
+              {"name", trend_name(t)},
+              {"call", call_name(t.call)},
+              {"path", path},
+              {"seconds", seconds(t.full_ns)},
+              {"rebuilt_seconds", seconds(t.rebuilt_ns)},
+              {"worst_rank", t.worst_rank},
+              {"worst_rank_seconds", seconds(t.worst_full_ns)},
+              {"worst_rank_rebuilt_seconds", seconds(t.worst_rebuilt_ns)},
+              {"same_severity", t.same_severity},
+              {"same_by_rank", t.same_by_rank},
+              {"same_ranks", t.same_ranks},
+              {"same_disparity", t.same_disparity},
+              {"is_new", t.is_new},
+              {"kept", t.kept()}};
+  if (view.by_rank) out["ranks"] = std::move(ranks);
+  return out;
 }
 
 }  // namespace
@@ -113,7 +125,10 @@ std::string evaluate_json(const EvaluateView& view) {
   for (const Verdict& v : e.verdicts) {
     Json trends = Json::array();
     for (const Trend& t : v.retention.trends) trends.push_back(trend_json(view, names, t));
+    const auto number = [](const std::optional<double>& t) { return t ? Json(*t) : Json(); };
     out["methods"].push_back({{"method", v.method},
+                              {"threshold", number(v.threshold)},
+                              {"threshold_across_ranks", number(v.inter_threshold)},
                               {"scope", scope_name(v.scope)},
                               {"across_ranks", across_name(v.segments.across)},
                               {"bytes", v.file_bytes},
@@ -128,6 +143,7 @@ std::string evaluate_json(const EvaluateView& view) {
                               {"approximation_distance_ns", v.distance_ns},
                               {"largest_distance_ns", v.largest_ns},
                               {"score", v.retention.score},
+                              {"time_score", v.retention.time_score},
                               {"retained", v.retention.retained()},
                               {"lost", v.retention.lost},
                               {"same_dominant", v.retention.same_dominant},

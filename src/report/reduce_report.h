@@ -37,6 +37,7 @@ struct EvaluateView {
   const analysis::reduce::Evaluation& evaluation;
   reader::Symbols& symbols;
   analysis::reduce::RetentionOptions retention;
+  bool by_rank = false;  // of trends in JSON
 };
 // A table for each scope, the smallest file that keeps the trends on top of each.
 std::string evaluate_text(const EvaluateView& view);

@@ -104,11 +104,13 @@ base::Error bad_threshold(Method method, std::string_view text) {
 
 std::string number_text(Method method, double threshold) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.15g", threshold / unit_of(method));
+  std::snprintf(text, sizeof text, "%.15g", in_own_unit(method, threshold));
   return text;
 }
 
 }  // namespace
+
+double in_own_unit(Method method, double threshold) { return threshold / unit_of(method); }
 
 const char* method_name(Method method) { return kRows[static_cast<int>(method)].name; }
 

@@ -38,6 +38,7 @@ struct MethodSpec {
   bool matches_between_processes() const {
     return method != Method::kIterK && method != Method::kIterAvg;
   }
+  bool has_threshold() const { return method != Method::kIterAvg; }
   bool operator==(const MethodSpec&) const = default;
 };
 
@@ -49,6 +50,8 @@ MethodSpec default_spec(Method method);
 // unit that the thesis's traces have, or a number with ns, us, ms or s. The error says what the
 // method would take.
 base::Result<MethodSpec> parse_method(std::string_view text);
+// A threshold as parse_method() takes it without a unit: microseconds for absDiff.
+double in_own_unit(Method method, double threshold);
 // In the form that parse_method() takes; the second threshold only when it is not the default one.
 std::string to_text(const MethodSpec& spec);
 

@@ -234,6 +234,11 @@ class Evaluate(Folder):
         auto = rows["auto", "combined"]
         self.assertTrue(auto["retained"], auto["lost"])
         self.assertEqual(auto["trends"][0]["pattern"], "wait_at_barrier")
+        measures = [t["measure"] for t in auto["trends"]]
+        self.assertEqual(sorted(set(measures)), ["computation", "mpi", "wait"])
+        self.assertEqual(measures, sorted(measures, key=["wait", "mpi", "computation"].index))
+        self.assertIn("computation before MPI_Barrier", [t["name"] for t in auto["trends"]])
+        self.assertNotIn("ranks", auto["trends"][0])
         # What is measured is what `reduce` writes.
         out = self.path("out.rfn")
         self.good("reduce", full, "-o", out)
@@ -242,6 +247,28 @@ class Evaluate(Folder):
         self.assertEqual(len(against), 1)
         for key in ("method", "scope", "bytes", "score", "retained", "approximation_distance_ns"):
             self.assertEqual(against[0][key], auto[key], key)
+
+    def test_thresholds_are_those_that_were_used(self):
+        full = self.make("imbalance_at_barrier")
+        said = json.loads(self.good("evaluate", full, "--method", "avgWave", "--method", "absDiff:5:7", "--format",
+                                    "json"))
+        rows = [(m["scope"], m["method"], m["threshold"], m["threshold_across_ranks"]) for m in said["methods"]]
+        self.assertEqual(rows, [("intra", "avgWave:0.2", 0.2, None), ("intra", "absDiff:5", 5, None),
+                                ("inter", "avgWave:0.4", None, 0.4), ("inter", "absDiff:7", None, 7),
+                                ("combined", "avgWave:0.2", 0.2, 0.4), ("combined", "absDiff:5:7", 5, 7)])
+
+    def test_trends_by_rank(self):
+        full = self.make("imbalance_at_barrier", ranks=4)
+        said = json.loads(self.good("evaluate", full, "--method", "auto", "--scope", "intra", "--by-rank", "--format",
+                                    "json"))
+        for trend in said["methods"][0]["trends"]:
+            for key in ("seconds", "rebuilt_seconds"):
+                self.assertAlmostEqual(sum(r[key] for r in trend["ranks"]), trend[key], places=8)
+        # Rank 2 works half as long again as the others, which wait for it.
+        computation = next(t for t in said["methods"][0]["trends"] if t["name"] == "computation before MPI_Barrier")
+        by_rank = {r["rank"]: r["seconds"] for r in computation["ranks"]}
+        for rank in (0, 1, 3):
+            self.assertAlmostEqual(by_rank[2] / by_rank[rank], 1.5, delta=0.05)
 
     def test_times_with_a_bound(self):
         full, bins = self.make("late_sender"), self.make("late_sender", times="bins:0.05")

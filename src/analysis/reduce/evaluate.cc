@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "analysis/reduce/keep_trends.h"
-#include "analysis/waits/timed_calls.h"
-#include "analysis/waits/wait_states.h"
 #include "format/time/spec.h"
 #include "reader/times.h"
 #include "refrain/calls.h"
@@ -21,11 +19,6 @@ using similarity::MethodSpec;
 
 Error other_run(const Trace& full, const Trace& rebuilt) {
   return base::usage("not the same run as " + full.name(), rebuilt.name());
-}
-
-Result<waits::WaitStates> waits_of(const Trace& trace) {
-  waits::TraceCalls calls(trace);
-  return waits::wait_states(trace, calls, {});
 }
 
 Status compare_location(const Trace& full, const Trace& rebuilt, const Location& location,
@@ -49,6 +42,21 @@ Status compare_location(const Trace& full, const Trace& rebuilt, const Location&
   return a->time_status().ok() ? b->time_status() : a->time_status();
 }
 
+// What decided in the verdict's scope.
+void name_thresholds(const MethodSpec& method, Verdict* verdict) {
+  MethodSpec used = method;
+  if (verdict->scope == Scope::kInter) {
+    used.threshold = method.inter_threshold;
+  } else if (method.has_threshold()) {
+    verdict->threshold = in_own_unit(method.method, method.threshold);
+  }
+  if (verdict->scope != Scope::kCombined)
+    used.inter_threshold = default_spec(method.method).inter_threshold;
+  if (verdict->scope != Scope::kIntra && method.matches_between_processes())
+    verdict->inter_threshold = in_own_unit(method.method, method.inter_threshold);
+  verdict->method = to_text(used);
+}
+
 class Evaluator {
  public:
   Evaluator(const Trace& full, const EvaluateOptions& options) : full_(full), options_(options) {}
@@ -62,15 +70,15 @@ class Evaluator {
       return base::usage("the times are reduced already: " + spec->to_string(), full_.name());
     const auto size = full_.time_size();
     if (!size.ok()) return size.error();
-    auto found = waits_of(full_);
+    auto found = diagnosis_of(full_);
     if (!found.ok()) return found.error();
-    waits_ = std::move(*found);
+    diagnosis_ = std::move(*found);
     out_.timing = spec->to_string();
     out_.calls = size->calls;
     out_.full_times_bytes = size->bytes;
     out_.full_bytes = full_.info().file_bytes;
-    out_.total_ns = waits_.total_ns;
-    out_.waiting_ns = static_cast<double>(waits_.ns_of(waits::Pattern::kAll));
+    out_.total_ns = diagnosis_.waits.total_ns;
+    out_.waiting_ns = static_cast<double>(diagnosis_.waits.ns_of(waits::Pattern::kAll));
     return base::Done{};
   }
 
@@ -105,8 +113,8 @@ class Evaluator {
     const Status added = add(*back);
     if (!added.ok()) return added;
     Verdict& verdict = out_.verdicts.back();
-    verdict.method = to_text(method);
     verdict.scope = scope;
+    name_thresholds(method, &verdict);
     verdict.file_bytes = bytes->size();
     verdict.model_bytes = reduction->reduced_model_bytes;
     return base::Done{};
@@ -127,9 +135,9 @@ class Evaluator {
     if (!apart.ok()) return apart.error();
     verdict.distance_ns = apart->percentile_ns();
     verdict.largest_ns = apart->largest_ns();
-    const auto waits = waits_of(rebuilt);
-    if (!waits.ok()) return waits.error();
-    verdict.retention = compare_trends(waits_, *waits, options_.retention);
+    const auto found = diagnosis_of(rebuilt);
+    if (!found.ok()) return found.error();
+    verdict.retention = compare_trends(diagnosis_, *found, options_.retention);
     out_.verdicts.push_back(std::move(verdict));
     return base::Done{};
   }
@@ -139,7 +147,7 @@ class Evaluator {
  private:
   const Trace& full_;
   const EvaluateOptions& options_;
-  waits::WaitStates waits_;
+  Diagnosis diagnosis_;
   Evaluation out_;
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,11 @@ enum class Scope : uint8_t { kIntra, kInter, kCombined };
 const char* scope_name(Scope scope);
 
 struct Verdict {
-  std::string method;  // METHOD:THRESHOLD, or bins:BOUND
+  // METHOD:THRESHOLD, or bins:BOUND. The threshold is that across ranks in kInter; in kCombined
+  // that one comes second, where it is not the method's default.
+  std::string method;
+  // Those that decided, within and across ranks, in the unit that the method takes them in.
+  std::optional<double> threshold, inter_threshold;
   Scope scope = Scope::kIntra;
   format::SegmentInfo segments;
   uint64_t file_bytes = 0;

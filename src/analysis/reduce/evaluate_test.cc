@@ -16,75 +16,6 @@
 namespace refrain::analysis::reduce {
 namespace {
 
-using waits::Pattern;
-using waits::WaitStates;
-
-constexpr uint64_t kMs = 1'000'000;
-
-// Waits of one place by rank, of ranks that ran a second each.
-WaitStates waits_with(std::vector<std::vector<uint64_t>> by_pattern) {
-  constexpr Pattern kPatterns[] = {Pattern::kWaitAtBarrier, Pattern::kLateSender};
-  WaitStates out;
-  for (size_t p = 0; p < by_pattern.size(); ++p)
-    for (size_t r = 0; r < by_pattern[p].size(); ++r)
-      if (by_pattern[p][r] > 0)
-        out.severities.push_back({kPatterns[p], static_cast<DefinitionId>(7 + p), 1,
-                                  static_cast<Rank>(r), by_pattern[p][r] * kMs, 1});
-  out.total_ns = 4e9;
-  return out;
-}
-
-Retention compare(const std::vector<std::vector<uint64_t>>& full,
-                  const std::vector<std::vector<uint64_t>>& rebuilt) {
-  return compare_trends(waits_with(full), waits_with(rebuilt), {});
-}
-
-TEST(Retention, WhatIsTheSameIsRetained) {
-  const Retention same = compare({{100, 0, 100, 100}}, {{100, 0, 100, 100}});
-  EXPECT_TRUE(same.retained());
-  EXPECT_DOUBLE_EQ(same.score, 1);
-  ASSERT_EQ(same.trends.size(), 1u);
-  EXPECT_EQ(same.trends[0].full_ns, 300 * kMs);
-  // 10 % of the severity, 15 % of the longest wait of a rank.
-  EXPECT_TRUE(compare({{100, 0, 100, 100}}, {{110, 0, 92, 108}}).retained());
-  EXPECT_TRUE(compare({{100, 0, 100, 100}}, {{114, 0, 100, 86}}).retained());
-}
-
-TEST(Retention, EachThingThatIsLostHasItsName) {
-  EXPECT_EQ(compare({{100, 0, 100, 100}}, {{80, 0, 80, 80}}).lost, "wait_at_barrier: too short");
-  EXPECT_EQ(compare({{100, 0, 100, 100}}, {{120, 0, 120, 120}}).lost, "wait_at_barrier: too long");
-  EXPECT_EQ(compare({{100, 0, 100, 100}}, {{120, 0, 100, 80}}).lost,
-            "wait_at_barrier: rank 0 differs");
-  EXPECT_EQ(compare({{100, 0, 100, 100}}, {{100, 100, 0, 100}}).lost,
-            "wait_at_barrier: other ranks");
-  EXPECT_EQ(compare({{100, 0, 100, 100}}, {{0, 0, 0, 0}, {0, 300, 0, 0}}).lost,
-            "another wait is the longest");
-  EXPECT_EQ(compare({{100, 0, 100, 100}}, {{100, 0, 100, 100}, {0, 0, 60, 0}}).lost,
-            "late_sender: not in the full trace");
-  EXPECT_EQ(compare({{100, 0, 100, 100}, {60, 0, 0, 0}}, {{100, 0, 100, 100}}).lost,
-            "late_sender: gone");
-  EXPECT_NEAR(compare({{100, 0, 100, 100}}, {{50, 0, 100, 100}}).score, 1 - 50.0 / 300, 1e-12);
-}
-
-TEST(Retention, WhatNobodySeesIsNoTrend) {
-  // 1 % of the time of all ranks is 40 ms.
-  const Retention little = compare({{10, 0, 0, 0}}, {{0, 0, 0, 25}});
-  EXPECT_TRUE(little.retained());
-  EXPECT_TRUE(little.trends.empty());
-  EXPECT_DOUBLE_EQ(little.score, 0);
-  EXPECT_DOUBLE_EQ(compare({}, {}).score, 1);
-  // Just over the limit in one of them only.
-  EXPECT_TRUE(compare({{38, 0, 0, 0}}, {{41, 0, 0, 0}}).retained());
-}
-
-TEST(Retention, OrderLostIsTrendsLost) {
-  WaitStates full = waits_with({{100}}), rebuilt = full;
-  rebuilt.counts.negative_durations = 3;
-  EXPECT_EQ(compare_trends(full, rebuilt, {}).lost, "calls out of order");
-  full.counts.negative_durations = 3;
-  EXPECT_TRUE(compare_trends(full, rebuilt, {}).retained());
-}
-
 Trace open_as_file(TestRun& run) {
   const auto bytes = format::encode(run.finish());
   EXPECT_TRUE(bytes.ok());
@@ -154,6 +85,72 @@ TEST(Evaluate, TrendsCanBeLost) {
   ASSERT_TRUE(result.ok());
   EXPECT_FALSE(result->verdicts[0].retention.retained());
   EXPECT_TRUE(result->verdicts[1].retention.retained()) << result->verdicts[1].retention.lost;
+}
+
+// Two ranks of which each computes long where the other one allocates memory for long: nobody waits
+// longer than from noise. With the first iteration for all, or the mean of two of them, the waiting
+// is right, and who computes is not.
+TestRun swapped_computation() {
+  TestRun run(2, 1);
+  for (int i = 0; i < 60; ++i) {
+    for (uint64_t r = 0; r < 2; ++r) {
+      const double work_ns = (r == 0) == (i % 4 == 0) ? 3e6 : 1e6;
+      run.work(r, work_ns);
+      run.allocate(r, 4e6 - work_ns);
+    }
+    run.barrier();
+  }
+  return run;
+}
+
+TEST(Evaluate, SwappedComputationIsATrendLost) {
+  TestRun run = swapped_computation();
+  const Trace full = open_as_file(run);
+  EvaluateOptions options;
+  options.methods = {similarity::parse_method("iter_k:1").value(),
+                     similarity::parse_method("iter_k:60").value(),
+                     similarity::parse_method("auto").value()};
+  options.scopes = {Scope::kIntra};
+  const auto result = evaluate(full, options);
+  ASSERT_TRUE(result.ok()) << result.error().to_string();
+  const Retention& first = result->verdicts[0].retention;
+  for (const Trend& t : first.trends)
+    EXPECT_TRUE(t.measure != Measure::kWait || t.kept()) << trend_name(t);
+  const auto computation = std::find_if(
+      first.trends.begin(), first.trends.end(),
+      [](const Trend& t) { return trend_name(t) == "computation before MPI_Alloc_mem"; });
+  ASSERT_NE(computation, first.trends.end());
+  // 15 iterations of 3 ms and 45 of 1 ms, and the other way round; of one iteration 60 times.
+  ASSERT_EQ(computation->ranks.size(), 2u);
+  EXPECT_NEAR(static_cast<double>(computation->ranks[0].full_ns), 90e6, 5e6);
+  EXPECT_NEAR(static_cast<double>(computation->ranks[1].full_ns), 150e6, 5e6);
+  EXPECT_NEAR(static_cast<double>(computation->ranks[0].rebuilt_ns), 180e6, 10e6);
+  EXPECT_NEAR(static_cast<double>(computation->ranks[1].rebuilt_ns), 60e6, 10e6);
+  EXPECT_FALSE(computation->kept());
+  EXPECT_FALSE(first.retained());
+  EXPECT_TRUE(result->verdicts[1].retention.retained()) << result->verdicts[1].retention.lost;
+  EXPECT_TRUE(result->verdicts[2].retention.retained()) << result->verdicts[2].retention.lost;
+}
+
+// In `inter` it is the threshold across ranks that decides, and only that one.
+TEST(Evaluate, ThresholdsAreThoseThatWereUsed) {
+  TestRun run = test_run("imbalance_at_barrier", 4, 10);
+  const Trace full = open_as_file(run);
+  EvaluateOptions options;
+  options.methods = {similarity::parse_method("avgWave").value(),
+                     similarity::parse_method("absDiff:50us:70us").value()};
+  const auto result = evaluate(full, options);
+  ASSERT_TRUE(result.ok()) << result.error().to_string();
+  std::vector<std::string> said;
+  for (const Verdict& v : result->verdicts) {
+    said.push_back(std::string(scope_name(v.scope)) + " " + v.method);
+    EXPECT_EQ(v.threshold.has_value(), v.scope != Scope::kInter);
+    EXPECT_EQ(v.inter_threshold.has_value(), v.scope != Scope::kIntra);
+  }
+  EXPECT_EQ(said, (std::vector<std::string>{"intra avgWave:0.2", "intra absDiff:50",
+                                            "inter avgWave:0.4", "inter absDiff:70",
+                                            "combined avgWave:0.2", "combined absDiff:50:70"}));
+  EXPECT_DOUBLE_EQ(*result->verdicts[3].inter_threshold, 70);
 }
 
 // Waiting from noise alone, at the barrier of late_sender, is lost with a large error, kept with a

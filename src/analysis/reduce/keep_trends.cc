@@ -1,10 +1,5 @@
 #include "analysis/reduce/keep_trends.h"
 
-#include <utility>
-
-#include "analysis/waits/timed_calls.h"
-#include "analysis/waits/wait_states.h"
-
 namespace refrain::analysis::reduce {
 
 namespace {
@@ -12,11 +7,6 @@ namespace {
 // Of `auto`, within ranks; half of that across ranks. From 10 % of a duration, with which all
 // waiting is right but such as comes from noise alone, to 1 % and less, with which that is as well.
 constexpr double kThresholds[] = {0.1, 0.03, 0.01, 0.003};
-
-Result<waits::WaitStates> waits_of(const Trace& trace) {
-  waits::TraceCalls calls(trace);
-  return waits::wait_states(trace, calls, {});
-}
 
 }  // namespace
 
@@ -36,14 +26,14 @@ Result<Reduction> reduce_keeping_trends(const Trace& trace, const ReduceOptions&
   how.method = attempts[0];
   Result<Reduction> reduction = reduce(trace, how);
   if (!reduction.ok()) return reduction;
-  const auto full = waits_of(trace);
+  const auto full = diagnosis_of(trace);
   if (!full.ok()) return reduction;  // without waits there is nothing to look at
   for (size_t i = 0;;) {
     const auto back = rebuilt(trace, *reduction);
     if (!back.ok()) return back.error();
-    const auto waits = waits_of(*back);
-    if (!waits.ok()) return waits.error();
-    reduction->lost = compare_trends(*full, *waits, retention).lost;
+    const auto found = diagnosis_of(*back);
+    if (!found.ok()) return found.error();
+    reduction->lost = compare_trends(*full, *found, retention).lost;
     reduction->attempts = ++i;
     if (reduction->lost.empty() || i == attempts.size()) return reduction;
     how.method = attempts[i];

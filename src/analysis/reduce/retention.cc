@@ -4,6 +4,10 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
+
+#include "analysis/waits/timed_calls.h"
+#include "mpi/call_table.h"
 
 namespace refrain::analysis::reduce {
 
@@ -12,7 +16,7 @@ namespace {
 using waits::Pattern;
 using waits::Severity;
 using waits::WaitStates;
-using Place = std::tuple<Pattern, DefinitionId, CallId>;
+using Place = std::tuple<Measure, Pattern, DefinitionId, CallId>;
 
 struct Times {
   uint64_t full_ns = 0, rebuilt_ns = 0;
@@ -23,14 +27,18 @@ struct Cell {
 };
 using Cells = std::map<Place, Cell>;
 
-Cells cells_of(const WaitStates& full, const WaitStates& rebuilt) {
+Cells cells_of(const Diagnosis& full, const Diagnosis& rebuilt) {
   Cells cells;
-  const auto add = [&](const WaitStates& waits, uint64_t Times::*ns) {
-    for (const Severity& s : waits.severities) {
-      Cell& cell = cells[{s.pattern, s.path, s.call}];
-      cell.all.*ns += s.ns;
-      cell.ranks[s.rank].*ns += s.ns;
-    }
+  const auto add = [&](const Diagnosis& diagnosis, uint64_t Times::*ns) {
+    const auto add_ns = [&](const Place& place, Rank rank, uint64_t more) {
+      Cell& cell = cells[place];
+      cell.all.*ns += more;
+      cell.ranks[rank].*ns += more;
+    };
+    for (const Severity& s : diagnosis.waits.severities)
+      add_ns({Measure::kWait, s.pattern, s.path, s.call}, s.rank, s.ns);
+    for (const Activity& a : diagnosis.activities)
+      add_ns({a.measure, Pattern::kAll, a.path, a.call}, a.rank, a.ns);
   };
   add(full, &Times::full_ns);
   add(rebuilt, &Times::rebuilt_ns);
@@ -53,14 +61,41 @@ bool same_ranks(const Cell& cell, const Times& longest, double tolerance) {
   });
 }
 
+// Where ranks differ by more than the tolerance, how much they differ is the same within a half,
+// and each is where it was between the one that has least and the one that has most, within a
+// quarter (at the default tolerance). Means over ranks, and ranks that have changed places, have
+// the right sum, and may be within the tolerance of each rank's time.
+bool same_disparity(const Cell& cell, double tolerance) {
+  struct Range {
+    double least = 0, length = 0;
+    double place_of(uint64_t ns) const { return (static_cast<double>(ns) - least) / length; }
+  };
+  const auto range = [&](uint64_t Times::*ns) {
+    const auto [least, most] = std::minmax_element(
+        cell.ranks.begin(), cell.ranks.end(),
+        [&](const auto& a, const auto& b) { return a.second.*ns < b.second.*ns; });
+    const auto from = static_cast<double>(least->second.*ns);
+    return Range{from, static_cast<double>(most->second.*ns) - from};
+  };
+  const Range full = range(&Times::full_ns), rebuilt = range(&Times::rebuilt_ns);
+  if (full.length <= tolerance * (full.least + full.length)) return true;
+  if (rebuilt.length <= 0 || std::fabs(rebuilt.length - full.length) > 5 * tolerance * full.length)
+    return false;
+  return std::all_of(cell.ranks.begin(), cell.ranks.end(), [&](const auto& rank) {
+    return std::fabs(rebuilt.place_of(rank.second.rebuilt_ns) -
+                     full.place_of(rank.second.full_ns)) <= 2.5 * tolerance;
+  });
+}
+
 Trend trend_of(const Place& place, const Cell& cell, double least_ns, double tolerance) {
   Trend trend;
-  std::tie(trend.pattern, trend.path, trend.call) = place;
+  std::tie(trend.measure, trend.pattern, trend.path, trend.call) = place;
   trend.full_ns = cell.all.full_ns;
   trend.rebuilt_ns = cell.all.rebuilt_ns;
   Times longest;
   double worst = -1;
   for (const auto& [rank, times] : cell.ranks) {
+    trend.ranks.push_back({rank, times.full_ns, times.rebuilt_ns});
     longest.full_ns = std::max(longest.full_ns, times.full_ns);
     longest.rebuilt_ns = std::max(longest.rebuilt_ns, times.rebuilt_ns);
     if (apart(times) <= worst) continue;
@@ -75,28 +110,32 @@ Trend trend_of(const Place& place, const Cell& cell, double least_ns, double tol
   trend.same_severity = apart(cell.all) <= tolerance * static_cast<double>(cell.all.full_ns);
   trend.same_by_rank = worst <= 1.5 * tolerance * static_cast<double>(longest.full_ns);
   trend.same_ranks = same_ranks(cell, longest, tolerance);
+  trend.same_disparity = trend.measure != Measure::kComputation || same_disparity(cell, tolerance);
   return trend;
 }
 
-const Place* longest_of(const Cells& cells, uint64_t Times::*ns) {
-  const auto at = std::max_element(cells.begin(), cells.end(), [&](const auto& a, const auto& b) {
-    return a.second.all.*ns < b.second.all.*ns;
-  });
-  return at == cells.end() ? nullptr : &at->first;
+const Place* longest_of(const Cells& cells, Measure measure, uint64_t Times::*ns) {
+  const Place* longest = nullptr;
+  for (const auto& [place, cell] : cells)
+    if (std::get<Measure>(place) == measure &&
+        (longest == nullptr || cell.all.*ns > cells.at(*longest).all.*ns))
+      longest = &place;
+  return longest;
 }
 
 // The longest trend is as long as any in the rebuilt trace, or nearly so.
-bool same_dominant(const Cells& cells, double least_ns, double tolerance) {
-  const Place* full = longest_of(cells, &Times::full_ns);
-  const Place* rebuilt = longest_of(cells, &Times::rebuilt_ns);
+bool same_dominant(const Cells& cells, Measure measure, double least_ns, double tolerance) {
+  const Place* full = longest_of(cells, measure, &Times::full_ns);
+  const Place* rebuilt = longest_of(cells, measure, &Times::rebuilt_ns);
   if (full == nullptr || static_cast<double>(cells.at(*full).all.full_ns) < least_ns) return true;
   return static_cast<double>(cells.at(*full).all.rebuilt_ns) >=
          (1 - tolerance) * static_cast<double>(cells.at(*rebuilt).all.rebuilt_ns);
 }
 
-double score_of(const Cells& cells) {
+double score_of(const Cells& cells, bool of_waits) {
   double full = 0, rebuilt = 0, differ = 0;
   for (const auto& [place, cell] : cells) {
+    if ((std::get<Measure>(place) == Measure::kWait) != of_waits) continue;
     full += static_cast<double>(cell.all.full_ns);
     rebuilt += static_cast<double>(cell.all.rebuilt_ns);
     for (const auto& [rank, times] : cell.ranks) differ += apart(times);
@@ -105,42 +144,73 @@ double score_of(const Cells& cells) {
   return more > 0 ? std::max(0.0, 1 - differ / more) : 1;
 }
 
-std::string why_lost(const Retention& r) {
-  if (r.negative > 0) return "calls out of order";
-  if (!r.same_dominant) return "another wait is the longest";
-  for (const Trend& t : r.trends) {
-    if (t.kept()) continue;
-    const std::string name(name_of(t.pattern));
-    if (t.is_new) return name + ": not in the full trace";
-    if (!t.same_severity) {
-      if (t.rebuilt_ns == 0) return name + ": gone";
-      return name + (t.rebuilt_ns > t.full_ns ? ": too long" : ": too short");
-    }
-    return name +
-           (t.same_ranks ? ": rank " + std::to_string(t.worst_rank) + " differs" : ": other ranks");
+const char* other_is_longest(Measure measure) {
+  switch (measure) {
+    case Measure::kWait: return "another wait is the longest";
+    case Measure::kMpi: return "other calls take longest";
+    case Measure::kComputation: return "another computation is the longest";
   }
-  return {};
+  return "";
+}
+
+std::string why_lost(const Trend& t) {
+  const std::string name = trend_name(t);
+  if (t.is_new) return name + ": not in the full trace";
+  if (!t.same_severity) {
+    if (t.rebuilt_ns == 0) return name + ": gone";
+    return name + (t.rebuilt_ns > t.full_ns ? ": too long" : ": too short");
+  }
+  if (!t.same_ranks) return name + ": other ranks";
+  if (!t.same_by_rank) return name + ": rank " + std::to_string(t.worst_rank) + " differs";
+  return name + ": ranks differ otherwise";
 }
 
 }  // namespace
 
-Retention compare_trends(const WaitStates& full, const WaitStates& rebuilt,
+std::string trend_name(const Trend& trend) {
+  if (trend.measure == Measure::kWait) return std::string(name_of(trend.pattern));
+  const mpi::CallInfo* const call = mpi::find_call(trend.call);
+  const std::string name =
+      call == nullptr ? "call#" + std::to_string(trend.call) : std::string(call->name);
+  return (trend.measure == Measure::kMpi ? "time in " : "computation before ") + name;
+}
+
+Result<Diagnosis> diagnosis_of(const Trace& trace) {
+  waits::TraceCalls calls(trace);
+  auto waits = waits::wait_states(trace, calls, {});
+  if (!waits.ok()) return waits.error();
+  auto of_ranks = activities(trace);
+  if (!of_ranks.ok()) return of_ranks.error();
+  return Diagnosis{std::move(*waits), std::move(*of_ranks)};
+}
+
+Retention compare_trends(const Diagnosis& full, const Diagnosis& rebuilt,
                          const RetentionOptions& options) {
   Retention out;
   const Cells cells = cells_of(full, rebuilt);
-  const double least_ns = options.least_share * full.total_ns;
+  const double least_ns = options.least_share * full.waits.total_ns;
   for (const auto& [place, cell] : cells)
     if (static_cast<double>(std::max(cell.all.full_ns, cell.all.rebuilt_ns)) >= least_ns)
       out.trends.push_back(trend_of(place, cell, least_ns, options.tolerance));
-  std::stable_sort(out.trends.begin(), out.trends.end(),
-                   [](const Trend& a, const Trend& b) { return a.full_ns > b.full_ns; });
-  out.same_dominant = same_dominant(cells, least_ns, options.tolerance);
+  std::stable_sort(out.trends.begin(), out.trends.end(), [](const Trend& a, const Trend& b) {
+    return a.measure != b.measure ? a.measure < b.measure : a.full_ns > b.full_ns;
+  });
   const auto backwards = [](const WaitStates& w) {
     return w.counts.negative_durations + w.counts.backward_times;
   };
-  out.negative = backwards(rebuilt) - std::min(backwards(rebuilt), backwards(full));
-  out.score = score_of(cells);
-  out.lost = why_lost(out);
+  out.negative =
+      backwards(rebuilt.waits) - std::min(backwards(rebuilt.waits), backwards(full.waits));
+  out.score = score_of(cells, true);
+  out.time_score = score_of(cells, false);
+  if (out.negative > 0) out.lost = "calls out of order";
+  // What people look at first, first.
+  for (const Measure measure : {Measure::kWait, Measure::kComputation, Measure::kMpi}) {
+    const bool same = same_dominant(cells, measure, least_ns, options.tolerance);
+    out.same_dominant = out.same_dominant && same;
+    if (out.lost.empty() && !same) out.lost = other_is_longest(measure);
+    for (const Trend& t : out.trends)
+      if (out.lost.empty() && t.measure == measure && !t.kept()) out.lost = why_lost(t);
+  }
   return out;
 }
 

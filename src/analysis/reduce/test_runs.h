@@ -36,6 +36,11 @@ class TestRun {
   double noise(double share) { return 1 + share * (static_cast<double>(random(2001)) / 1000 - 1); }
   void work(uint64_t rank, double ns) { now_[rank] += ns * noise(0.02); }
 
+  // A call that takes its time on one rank alone.
+  void allocate(uint64_t rank, double ns) {
+    add(rank, signature(simple("MPI_Alloc_mem").integer(4096).none().none()), now_[rank] + ns);
+  }
+
   void barrier() { all_wait(simple("MPI_Barrier").object(world_)); }
   void allreduce() {
     all_wait(simple("MPI_Allreduce").none().none().integer(1).object(type_).none().object(world_));
