@@ -77,3 +77,6 @@ CASES = [
     Case("sweep_8p", "sweep", 8, "late_sender", "MPI_Recv", sweep((4, 2))),
     Case("sweep_32p", "sweep", 32, "late_sender", "MPI_Recv", sweep((8, 4))),
 ]
+
+# Not of the thesis: who computes where is another thing in each iteration, and hardly anybody waits.
+SWAPPED = Case("swapped", "swapped", 2, None, None, None)

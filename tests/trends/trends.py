@@ -103,12 +103,37 @@ def check(case):
     return said
 
 
+def check_swapped():
+    """The first iteration stands for all: waits are as they were, and the computation of two ranks is swapped."""
+    trace, work = record(cases.SWAPPED)
+    iterations = len(work)
+    said = json.loads(refrain("evaluate", "--format", "json", "--by-rank", "--scope", "intra", "--method", "iter_k:1",
+                              "--method", "iter_k:%d" % iterations, "--method", "auto", trace))
+    first, whole, auto = said["methods"]
+    expect(all(t["kept"] for t in first["trends"] if t["measure"] == "wait"), "iter_k:1 loses a wait: %s",
+           first["lost"])
+    trends = {t["name"]: t for t in first["trends"]}
+    found = trends["computation before MPI_Comm_size"]
+    early, late = 3e-3 * iterations, 1e-3 * iterations  # by construction, in the first iteration
+    by_rank = {0: (early / 4 + late * 3 / 4, early), 1: (early * 3 / 4 + late / 4, late)}
+    for row in found["ranks"]:
+        for said_seconds, wanted in zip((row["seconds"], row["rebuilt_seconds"]), by_rank[row["rank"]]):
+            expect(abs(said_seconds - wanted) <= TOLERANCE * wanted, "rank %d computes %.4f s, by construction %.4f",
+                   row["rank"], said_seconds, wanted)
+    expect(not found["kept"] and not first["retained"], "iter_k:1 retains the trends")
+    expect(first["lost"].startswith("computation before"), "lost is: %s", first["lost"])
+    for row in (whole, auto):
+        expect(row["retained"], "%s loses: %s", row["method"], row["lost"])
+    return "computation of rank 0 is %.3f s, with the first iteration for all %.3f: lost" % (
+        found["ranks"][0]["seconds"], found["ranks"][0]["rebuilt_seconds"])
+
+
 def main():
     global options
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     for name in ("refrain", "programs", "libraries"):
         parser.add_argument("--" + name, required=True, type=os.path.abspath)
-    parser.add_argument("--only", choices=[case.name for case in cases.CASES])
+    parser.add_argument("--only", choices=[case.name for case in [*cases.CASES, cases.SWAPPED]])
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     if not mpirun.launcher("smpi"):
@@ -116,11 +141,12 @@ def main():
         return SKIPPED
     options.work = tempfile.mkdtemp(prefix="refrain-trends-")
     failed = 0
-    for case in cases.CASES:
+    checks = [(case, lambda case=case: check(case)) for case in cases.CASES] + [(cases.SWAPPED, check_swapped)]
+    for case, check_it in checks:
         if options.only not in (None, case.name):
             continue
         try:
-            print("pass  %s: %s" % (case.name, check(case)), flush=True)
+            print("pass  %s: %s" % (case.name, check_it()), flush=True)
         except Exception as e:  # noqa: B902 - anything that goes wrong is a failure
             failed += 1
             print("FAIL  %s: %s %s" % (case.name, type(e).__name__, e), flush=True)
