@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The tables of trace profiling for 18 programs of known waiting: what each method keeps, at how many bytes.
 
-usage: trends.py [--out DIR] [--only CASE] [--iterations N] [--segments loops|marks] [--refrain PATH]
-writes DIR/trends.csv
+usage: trends.py [--out DIR] [--only CASE] [--iterations N] [--segments loops|marks] [--refrain PATH] [--thresholds]
+writes DIR/trends.csv and DIR/trends.html: for each case what an analyst would see, method by method. With
+--thresholds the threshold study of the thesis as well: its table, DIR/trends_thresholds.csv, and its charts in the page
 
 The programs of tests/programs/trends run under SimGrid's SMPI, where work takes simulated time, so that
 a run is the same every time. Each is recorded once with exact times; `refrain evaluate` does the rest: the
@@ -20,12 +21,15 @@ avgWave in one of the two.
 
 import argparse
 import csv
+import functools
 import json
 import os
 import shutil
 import sys
 
 import common
+import trends_page
+import trends_thresholds
 
 sys.path[:0] = [str(common.ROOT / "tests" / part) for part in ("support", "trends")]
 import cases  # noqa: E402
@@ -47,7 +51,8 @@ COARSE = "avgWave with starts as auto"
 TOLERANCE, RANK_TOLERANCE = 0.1, 0.15
 TIMEOUT_SECONDS = 240
 HEADER = ["scope", "case", "ranks", "segments", "full_bytes", "method", "threshold", "retained", "bytes", "percent",
-          "model_percent", "representatives", "matched", "distance_ns", "score", "lost", "own_off", "own_rank_off"]
+          "model_percent", "representatives", "matched", "distance_ns", "score", "time_score", "lost", "own_off",
+          "own_rank_off"]
 
 
 def compile_program(name, folder):
@@ -75,7 +80,7 @@ def ask(trace, segments, *words):
 
 def evaluate(trace, segments):
     """Verdicts by scope and method."""
-    said = ask(trace, segments)
+    said = ask(trace, segments, "--by-rank")
     verdicts = {(row["scope"], row["method"].partition(":")[0]): row for row in said["methods"]}
     for scope in AIMS:
         step = str(verdicts[scope, "auto"]["start_step_ns"])
@@ -116,7 +121,8 @@ def rows_of(case, said, verdicts):
                row["method"].partition(":")[2] or "-", "yes" if row["retained"] else "no", row["bytes"],
                f"{row['percent']:.2f}", f"{row['model_percent']:.2f}", row["representatives"],
                f"{row['degree_of_matching']:.4f}", round(row["approximation_distance_ns"]), f"{row['score']:.4f}",
-               row["lost"], *(f"{row[key]:.4f}" if key in row else "-" for key in ("own_off", "own_rank_off"))]
+               f"{row['time_score']:.4f}", row["lost"],
+               *(f"{row[key]:.4f}" if key in row else "-" for key in ("own_off", "own_rank_off"))]
 
 
 def methods_of(results, scope):
@@ -186,6 +192,15 @@ def aims_are_met(results):
     return good
 
 
+def write_page(folder, chosen, results, study):
+    charts = [(case.name, case.ranks, scope, [results[case.name][1][scope, m] for m in methods_of(results, scope)])
+              for case in chosen for scope in THESIS]
+    (folder / "trends.html").write_text(trends_page.page(charts, study), encoding="utf-8")
+    if study is not None:
+        study.write(folder / "trends_thresholds.csv")
+    print(f"written: {folder / 'trends.csv'}, {folder / 'trends.html'}")
+
+
 def main():
     parser = argparse.ArgumentParser(description="What methods of trace profiling keep of known waiting.")
     parser.add_argument("--out", default="build/bench")
@@ -193,6 +208,7 @@ def main():
     parser.add_argument("--iterations", type=int, help="of every program, instead of its own number")
     parser.add_argument("--segments", choices=["loops", "marks"], default="loops")
     parser.add_argument("--refrain", help="the program (./refrain)")
+    parser.add_argument("--thresholds", action="store_true", help="the threshold study as well")
     arguments = parser.parse_args()
     folder = common.prepare(arguments.out, arguments.refrain)
     if shutil.which("smpicc") is None or shutil.which("smpirun") is None:
@@ -201,12 +217,14 @@ def main():
     os.environ.pop("REFRAIN_SPOOL", None)  # there is none under SMPI
     chosen = [case for case in cases.CASES if arguments.only in (None, case.name)]
     binaries = {name: compile_program(name, folder) for name in sorted({case.program for case in chosen})}
-    results, table = {}, []
+    results, table, study = {}, [], trends_thresholds.Study() if arguments.thresholds else None
     for case in chosen:
         common.progress(f"{case.name}, {case.ranks} ranks")
         trace = record(case, binaries[case.program], arguments.iterations, folder)
         said, verdicts = evaluate(trace, arguments.segments)
         add_own_waits(trace, case, arguments.segments, verdicts)
+        if study is not None:
+            study.look(case.name, functools.partial(ask, trace, arguments.segments))
         os.unlink(trace)
         results[case.name] = said, verdicts
         table += rows_of(case, said, verdicts)
@@ -218,12 +236,14 @@ def main():
         print_scope(results, scope)
     for scope in AIMS:
         print_own(results, scope)
+    if study is not None:
+        study.print()
     print()
     print_missed(results)
     good = aims_are_met(results)
     with open(folder / "trends.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([HEADER, *table])
-    print(f"written: {folder / 'trends.csv'}")
+    write_page(folder, chosen, results, study)
     return 0 if good else 3
 
 
