@@ -14,36 +14,58 @@ bool is_wanted(TransferKind transfer, MatrixKind kind) {
   return transfer == TransferKind::kRma && kind != MatrixKind::kP2p;
 }
 
-// Signatures of a group that move something from one rank to another.
+// Whether a call moves something from one rank to another.
+bool is_sender(CallId call) {
+  const mpi::CallInfo* info = mpi::find_call(call);
+  if (info == nullptr || info->persistent) return false;
+  return info->traffic == mpi::Traffic::kSend || info->traffic == mpi::Traffic::kStart ||
+         info->traffic == mpi::Traffic::kRma;
+}
+
+// Signatures of a group that do.
 std::vector<Trace::Occurrence> senders(const Trace& trace, GroupId group) {
   std::vector<Trace::Occurrence> out;
-  for (const Trace::Occurrence& seen : trace.occurrences(group)) {
-    const mpi::CallInfo* info = mpi::find_call(trace.call_of(seen.signature));
-    if (info == nullptr || info->persistent || seen.calls == 0) continue;
-    if (info->traffic == mpi::Traffic::kSend || info->traffic == mpi::Traffic::kStart ||
-        info->traffic == mpi::Traffic::kRma)
-      out.push_back(seen);
-  }
+  for (const Trace::Occurrence& seen : trace.occurrences(group))
+    if (seen.calls > 0 && is_sender(trace.call_of(seen.signature))) out.push_back(seen);
   return out;
 }
+
+class Cells {
+ public:
+  explicit Cells(const Trace& trace) { out_.rank_count = trace.rank_count(); }
+
+  void count(const Transfer& t, uint64_t calls) {
+    const uint64_t messages = multiply(t.repeat, calls);
+    if (t.source < 0 || t.dest < 0) {
+      out_.other_world_messages = add(out_.other_world_messages, messages);
+      return;
+    }
+    MatrixEntry& cell = cells_[{t.source, t.dest}];
+    cell.messages = add(cell.messages, messages);
+    cell.bytes = add(cell.bytes, multiply(t.bytes, messages));
+    if (!t.is_sized) out_.unsized_messages = add(out_.unsized_messages, messages);
+  }
+
+  Matrix take() {
+    for (auto& [pair, cell] : cells_) {
+      cell.source = pair.first;
+      cell.dest = pair.second;
+      out_.messages = add(out_.messages, cell.messages);
+      out_.bytes = add(out_.bytes, cell.bytes);
+      out_.entries.push_back(cell);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  std::map<std::pair<Rank, Rank>, MatrixEntry> cells_;
+  Matrix out_;
+};
 
 }  // namespace
 
 Matrix matrix(const Trace& trace, MatrixKind kind) {
-  Matrix out;
-  out.rank_count = trace.rank_count();
-  std::map<std::pair<Rank, Rank>, MatrixEntry> cells;
-  const auto count = [&](const Transfer& t, uint64_t calls) {
-    const uint64_t messages = multiply(t.repeat, calls);
-    if (t.source < 0 || t.dest < 0) {
-      out.other_world_messages = add(out.other_world_messages, messages);
-      return;
-    }
-    MatrixEntry& cell = cells[{t.source, t.dest}];
-    cell.messages = add(cell.messages, messages);
-    cell.bytes = add(cell.bytes, multiply(t.bytes, messages));
-    if (!t.is_sized) out.unsized_messages = add(out.unsized_messages, messages);
-  };
+  Cells cells(trace);
   for (GroupId g = 0; g < trace.group_count(); ++g) {
     const std::vector<Trace::Occurrence> signatures = senders(trace, g);
     for (uint64_t i = 0; !signatures.empty() && i < trace.group_size(g); ++i) {
@@ -51,16 +73,32 @@ Matrix matrix(const Trace& trace, MatrixKind kind) {
       TransferReader transfers(reader);
       for (const Trace::Occurrence& seen : signatures)
         for (const Transfer& t : transfers.transfers(seen.signature))
-          if (is_wanted(t.kind, kind)) count(t, seen.calls);
+          if (is_wanted(t.kind, kind)) cells.count(t, seen.calls);
     }
   }
-  for (auto& [pair, cell] : cells) {
-    cell.source = pair.first;
-    cell.dest = pair.second;
-    out.messages = add(out.messages, cell.messages);
-    out.bytes = add(out.bytes, cell.bytes);
-    out.entries.push_back(cell);
+  return cells.take();
+}
+
+Result<Matrix> matrix(const Trace& trace, MatrixKind kind, const Window& window) {
+  if (const Status good = check_window(trace, window); !good.ok()) return good.error();
+  if (window.is_all()) return matrix(trace, kind);
+  Cells cells(trace);
+  uint64_t untimed = 0;
+  for (Rank rank = 0; rank < trace.rank_count(); ++rank) {
+    if (!trace.group_of(rank)) continue;
+    RankReader reader(trace, rank, Times::kRead);
+    const auto mine = rank_in_window(reader, window);
+    if (!mine.ok()) return mine.error();
+    untimed += mine->untimed;
+    TransferReader transfers(reader);
+    for (const CallsInWindow& of : mine->calls) {
+      if (of.begun == 0 || !is_sender(trace.call_of(of.signature))) continue;
+      for (const Transfer& t : transfers.transfers(of.signature))
+        if (is_wanted(t.kind, kind)) cells.count(t, of.begun);
+    }
   }
+  Matrix out = cells.take();
+  out.untimed_calls = untimed;
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/transfers.h"
+#include "analysis/window.h"
 #include "refrain/trace.h"
 
 namespace refrain::analysis {
@@ -31,10 +32,15 @@ struct Matrix {
   std::vector<MatrixEntry> entries;   // only pairs with messages; by source, then dest
   uint64_t messages = 0, bytes = 0;   // of all entries
   uint64_t other_world_messages = 0;  // to or from processes of another world: in no entry
+  uint64_t untimed_calls = 0;         // of a window: calls without a time, which are in none
   uint64_t unsized_messages = 0;      // whose bytes the trace does not tell: counted with 0 bytes
 };
 
 // Cannot fail. O(signatures of all groups times their ranks).
 Matrix matrix(const Trace& trace, MatrixKind kind);
+
+// Of the messages whose calls begin in a window (analysis/window.h): a persistent or partitioned
+// one when it is started. Reads the times of calls; fails where the trace has none.
+Result<Matrix> matrix(const Trace& trace, MatrixKind kind, const Window& window);
 
 }  // namespace refrain::analysis

@@ -8,9 +8,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analysis/transfers.h"
+#include "analysis/window.h"
 #include "mpi/call_table.h"
 #include "refrain/trace.h"
 
@@ -20,13 +22,17 @@ namespace refrain::analysis {
 struct CallTotals {
   uint64_t calls = 0;
   uint64_t failed = 0;  // of these: did not return MPI_SUCCESS
+  uint64_t parts = 0;   // of a window: calls of which some lies in it; times are of these
   double time_ns = 0;   // sum of their durations
   uint64_t min_ns = 0, max_ns = 0;
   uint64_t bytes = 0;     // handed in to be sent or written, see transfers.h
   uint64_t messages = 0;  // point-to-point and one-sided messages of those bytes
   uint64_t unsized = 0;   // transfers whose bytes the trace does not tell, counted as 0
 
-  double mean_ns() const { return calls == 0 ? 0 : time_ns / static_cast<double>(calls); }
+  double mean_ns() const {
+    const uint64_t of = parts > 0 ? parts : calls;
+    return of == 0 ? 0 : time_ns / static_cast<double>(of);
+  }
 };
 
 // Calls of one function. Rows are sorted by time, then by number of calls, then by name or number.
@@ -84,9 +90,15 @@ struct Profile {
   Spread calls, in_mpi_ns, outside_ns;  // over the ranks
   double run_ns = 0;                    // sum over the ranks of the time in and outside MPI
   std::array<SizeHistogram, kTransferKinds> sizes{};  // by TransferKind
+  std::optional<Window> window;                       // that it is of; nothing: the run
+  uint64_t untimed = 0;  // calls without a time, which are in no window
 };
 
 // Cannot fail: a Trace is checked when it is opened. O(signatures of all groups times their ranks).
 Profile profile(const Trace& trace);
+
+// Of what lies in a window (analysis/window.h). What recording cost is not known of a window. Reads
+// the times of calls; fails where the trace has none, or they cannot be read.
+Result<Profile> profile(const Trace& trace, const Window& window);
 
 }  // namespace refrain::analysis

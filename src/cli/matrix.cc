@@ -7,6 +7,7 @@
 #include "analysis/matrix.h"
 #include "cli/common.h"
 #include "cli/verbs.h"
+#include "cli/window_options.h"
 #include "report/matrix_report.h"
 
 namespace refrain::cli {
@@ -16,6 +17,7 @@ struct MatrixOptions {
   std::string trace;
   std::string format = "text";
   std::string kind = "p2p";
+  analysis::Window window;
 };
 
 const std::map<std::string, analysis::MatrixKind> kKinds = {{"p2p", analysis::MatrixKind::kP2p},
@@ -25,14 +27,15 @@ const std::map<std::string, analysis::MatrixKind> kKinds = {{"p2p", analysis::Ma
 int matrix(const MatrixOptions& options) {
   const auto trace = Trace::open(options.trace);
   if (!trace.ok()) return report(trace.error());
-  const analysis::Matrix result = analysis::matrix(*trace, kKinds.at(options.kind));
+  const auto result = analysis::matrix(*trace, kKinds.at(options.kind), options.window);
+  if (!result.ok()) return report(result.error());
   std::string text;
   if (options.format == "csv")
-    text = report::matrix_csv(result);
+    text = report::matrix_csv(*result);
   else if (options.format == "json")
-    text = report::matrix_json(result);
+    text = report::matrix_json(*result, options.window);
   else
-    text = report::matrix_text(result, trace->name());
+    text = report::matrix_text(*result, trace->name(), options.window);
   const int status = print(text);
   return status != 0 ? status : status_of(*trace);
 }
@@ -49,6 +52,7 @@ void add_matrix(CLI::App& app, int& exit_status) {
   verb->add_option("--kind", options->kind, "p2p (messages), rma (one-sided) or all")
       ->check(CLI::IsMember({"p2p", "rma", "all"}))
       ->capture_default_str();
+  add_window(*verb, options->window);
   verb->callback([options, &exit_status] { exit_status = matrix(*options); });
 }
 

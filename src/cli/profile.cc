@@ -7,7 +7,9 @@
 #include "analysis/profile.h"
 #include "cli/common.h"
 #include "cli/verbs.h"
+#include "cli/window_options.h"
 #include "report/profile_report.h"
+#include "report/window_text.h"
 
 namespace refrain::cli {
 namespace {
@@ -17,6 +19,7 @@ struct ProfileOptions {
   std::string format = "text";
   std::string by;  // empty: function, for text everything at a glance
   size_t top = 20;
+  analysis::Window window;
 };
 
 const std::map<std::string, report::ProfileBy> kBy = {{"function", report::ProfileBy::kFunction},
@@ -28,9 +31,10 @@ const std::map<std::string, report::ProfileBy> kBy = {{"function", report::Profi
 int profile(const ProfileOptions& options) {
   const auto trace = Trace::open(options.trace);
   if (!trace.ok()) return report(trace.error());
-  const analysis::Profile result = analysis::profile(*trace);
+  const auto result = analysis::profile(*trace, options.window);
+  if (!result.ok()) return report(result.error());
   reader::Symbols symbols;
-  const report::ProfileView view{*trace, result, symbols};
+  const report::ProfileView view{*trace, *result, symbols};
   const auto by = options.by.empty() ? report::ProfileBy::kFunction : kBy.at(options.by);
   std::string text;
   if (options.format == "json")
@@ -40,6 +44,8 @@ int profile(const ProfileOptions& options) {
   else
     text = options.by.empty() ? report::profile_text(view, options.top)
                               : report::profile_table_text(view, by, options.top);
+  if (options.format == "text" && !options.by.empty() && !options.window.is_all())
+    text = report::window_text(options.window) + "\n" + text;
   const int status = print(text);
   return status != 0 ? status : status_of(*trace);
 }
@@ -61,6 +67,7 @@ void add_profile(CLI::App& app, int& exit_status) {
   verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  add_window(*verb, options->window);
   verb->callback([options, &exit_status] { exit_status = profile(*options); });
 }
 

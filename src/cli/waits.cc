@@ -9,6 +9,7 @@
 #include "analysis/waits/wait_states.h"
 #include "cli/common.h"
 #include "cli/verbs.h"
+#include "cli/window_options.h"
 #include "report/untimed_text.h"
 #include "report/waits_report.h"
 
@@ -25,6 +26,7 @@ struct WaitsOptions {
   int64_t rank = -1;
   size_t top = 20;
   uint64_t memory_mib = 256;
+  analysis::Window window;
 };
 
 Result<waits::Pattern> pattern_of(const std::string& name) {
@@ -71,6 +73,9 @@ int run_waits(const WaitsOptions& options) {
   reader::Symbols symbols;
   waits::Options how;
   how.memory_bytes = options.memory_mib << 20;
+  how.window = options.window;
+  if (const Status good = analysis::check_window(*trace, how.window); !good.ok())
+    return report(good.error());
   std::optional<waits::Pattern> shown;
   if (!options.pattern.empty()) {
     const auto pattern = pattern_of(options.pattern);
@@ -94,7 +99,8 @@ int run_waits(const WaitsOptions& options) {
     }
     return report(result.error());
   }
-  const report::WaitsView view{*trace, *result, symbols, shown, options.rank, options.top};
+  const report::WaitsView view{*trace,       *result,     symbols,       shown,
+                               options.rank, options.top, options.window};
   std::string text;
   if (options.format == "json")
     text = report::waits_json(view);
@@ -130,6 +136,7 @@ void add_waits(CLI::App& app, int& exit_status) {
                    "MiB for the log of waits; what does not fit goes to a file in $TMPDIR")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
+  add_window(*verb, options->window);
   verb->callback([options, &exit_status] { exit_status = run_waits(*options); });
 }
 

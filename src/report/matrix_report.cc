@@ -10,6 +10,7 @@
 #include "report/info_text.h"
 #include "report/table.h"
 #include "report/units.h"
+#include "report/window_text.h"
 
 namespace refrain::report {
 namespace {
@@ -91,11 +92,13 @@ std::string heaviest_text(const analysis::Matrix& m) {
 
 }  // namespace
 
-std::string matrix_text(const analysis::Matrix& m, const std::string& name) {
+std::string matrix_text(const analysis::Matrix& m, const std::string& name,
+                        const analysis::Window& window) {
   std::string out = fmt::format("{}: {}, {}, {} between {}\n", name,
                                 counted_text(static_cast<uint64_t>(m.rank_count), "rank"),
                                 counted_text(m.messages, "message"), bytes_text(m.bytes),
                                 counted_text(m.entries.size(), "pair"));
+  if (!window.is_all()) out += "  " + window_text(window) + "\n";
   if (!m.entries.empty())
     out += m.rank_count <= kTableRanks ? table_text(m) : picture_text(m) + heaviest_text(m);
   if (m.other_world_messages > 0)
@@ -104,6 +107,9 @@ std::string matrix_text(const analysis::Matrix& m, const std::string& name) {
   if (m.unsized_messages > 0)
     out += fmt::format("\n{} of unknown size, counted as 0 bytes\n",
                        counted_text(m.unsized_messages, "message"));
+  if (m.untimed_calls > 0)
+    out +=
+        fmt::format("\n{} without a time, in no window\n", counted_text(m.untimed_calls, "call"));
   return out;
 }
 
@@ -114,9 +120,13 @@ std::string matrix_csv(const analysis::Matrix& m) {
   return out;
 }
 
-std::string matrix_json(const analysis::Matrix& m) {
+std::string matrix_json(const analysis::Matrix& m, const analysis::Window& window) {
   nlohmann::ordered_json out;
   out["ranks"] = m.rank_count;
+  if (!window.is_all()) {
+    out["window"] = window_json(window);
+    out["untimed_calls"] = m.untimed_calls;
+  }
   out["messages"] = m.messages;
   out["bytes"] = m.bytes;
   out["other_world_messages"] = m.other_world_messages;

@@ -7,6 +7,7 @@
 #include "report/profile_paths.h"
 #include "report/table.h"
 #include "report/units.h"
+#include "report/window_text.h"
 
 namespace refrain::report {
 namespace {
@@ -15,6 +16,7 @@ using Json = nlohmann::ordered_json;
 
 void put_totals(Json& out, const analysis::CallTotals& t, const analysis::Profile& p) {
   out["count"] = t.calls;
+  if (p.window) out["parts"] = t.parts;
   out["time_ns"] = rounded(t.time_ns);
   out["min_ns"] = t.min_ns;
   out["mean_ns"] = rounded(t.mean_ns());
@@ -118,6 +120,10 @@ std::string profile_json(const ProfileView& view) {
   out["complete"] = view.trace.info().complete;
   out["rank_count"] = view.trace.rank_count();
   out["duration_ns"] = view.trace.info().duration_ns;
+  if (p.window) {
+    out["window"] = window_json(*p.window);
+    out["untimed"] = p.untimed;
+  }
   out["run_ns"] = rounded(p.run_ns);
   Json all;
   put_totals(all, p.all, p);

@@ -11,12 +11,14 @@ std::string call_name(CallId id) {
 }
 
 void add_totals(analysis::CallTotals& into, const analysis::CallTotals& from) {
-  if (from.calls > 0) {
-    into.min_ns = into.calls == 0 ? from.min_ns : std::min(into.min_ns, from.min_ns);
+  if (from.calls > 0 || from.parts > 0) {
+    into.min_ns =
+        into.calls == 0 && into.parts == 0 ? from.min_ns : std::min(into.min_ns, from.min_ns);
     into.max_ns = std::max(into.max_ns, from.max_ns);
   }
   into.calls += from.calls;
   into.failed += from.failed;
+  into.parts += from.parts;
   into.time_ns += from.time_ns;
   into.bytes += from.bytes;
   into.messages += from.messages;

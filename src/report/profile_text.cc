@@ -8,6 +8,7 @@
 #include "report/profile_paths.h"
 #include "report/table.h"
 #include "report/units.h"
+#include "report/window_text.h"
 
 namespace refrain::report {
 namespace {
@@ -23,6 +24,7 @@ std::string title_line(const ProfileView& view) {
                   counted_text(view.profile.all.calls, "call"), duration_text(info.duration_ns));
   if (const auto program = info.text_of("command"); !program.empty())
     out += fmt::format("\n  {}", printable(program));
+  if (view.profile.window) out += "\n  " + window_text(*view.profile.window);
   return out + "\n";
 }
 
@@ -173,6 +175,8 @@ std::string notes_text(const analysis::Profile& p) {
   if (p.all.unsized > 0)
     out += fmt::format("\n{} of unknown size, counted as 0 bytes\n",
                        counted_text(p.all.unsized, "transfer"));
+  if (p.untimed > 0)
+    out += fmt::format("\n{} without a time, in no window\n", counted_text(p.untimed, "call"));
   return out;
 }
 

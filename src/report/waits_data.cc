@@ -9,6 +9,7 @@
 #include "report/table.h"
 #include "report/verdict_text.h"
 #include "report/waits_rows.h"
+#include "report/window_text.h"
 
 namespace refrain::report {
 namespace {
@@ -31,6 +32,7 @@ class Writer {
     out["trace"] = view_.trace.name();
     out["complete"] = view_.trace.info().complete;
     out["rank_count"] = view_.trace.rank_count();
+    if (!view_.window.is_all()) out["window"] = window_json(view_.window);
     out["total_seconds"] = seconds(w.total_ns);
     out["verdict"] = verdict();
     out["verdict_text"] = verdict_text(view_, names_);

@@ -19,6 +19,7 @@ struct WaitsView {
   std::optional<analysis::waits::Pattern> pattern;  // and what it contains; nothing: all
   Rank rank = -1;                                   // -1: all
   size_t top = 20;                                  // rows of each table of the text; 0: all
+  analysis::Window window;                          // that the waits are of
 };
 
 // Efficiencies, patterns, call paths as a tree, ranks, what the waits go back to, critical path.

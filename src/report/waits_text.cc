@@ -14,6 +14,7 @@
 #include "report/units.h"
 #include "report/verdict_text.h"
 #include "report/waits_rows.h"
+#include "report/window_text.h"
 
 namespace refrain::report {
 namespace {
@@ -291,6 +292,7 @@ std::string waits_text(const WaitsView& view) {
                      counted_text(static_cast<uint64_t>(view.trace.rank_count()), "rank"),
                      counted_text(w.counts.calls, "call"),
                      duration_text(view.trace.info().duration_ns));
+  if (!view.window.is_all()) out += "  " + window_text(view.window) + "\n";
   return out + efficiency_text(view) + patterns_text(view, patterns) + tree_text(view, names) +
          ranks_text(view) + delays_text(view, names) + critical_text(view, names) +
          recorder_text(view) + notes_text(view);

@@ -28,14 +28,18 @@ void find_critical_path(Sweep& sweep, WaitStates& out) {
   while (path.next(step)) {
     if (step.is_edge) continue;  // before the first call
     if (step.stretch.is_own) {
-      out.recorder.critical_ns += step.high - step.low;
-      if (step.high > sweep.start_ns())
-        out.recorder.runtime_ns += step.high - std::max(step.low, sweep.start_ns());
+      const Window& window = sweep.window();
+      const uint64_t start = sweep.start_ns();
+      out.recorder.critical_ns += window.part(step.low, step.high);
+      if (step.high > start)
+        out.recorder.runtime_ns += window.part(std::max(step.low, start), step.high);
       continue;
     }
     const Rank rank = sweep.location_names()[step.location].rank;
-    parts[{rank, step.stretch}] += step.high - step.low;
-    out.critical_ns += step.high - step.low;
+    const uint64_t ns = sweep.window().part(step.low, step.high);
+    if (ns == 0 && !sweep.window().is_all()) continue;
+    parts[{rank, step.stretch}] += ns;
+    out.critical_ns += ns;
   }
   for (const auto& [key, ns] : parts) {
     const auto& [rank, stretch] = key;

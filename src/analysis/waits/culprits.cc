@@ -102,6 +102,7 @@ class Measure {
  private:
   void look(Group& group, const Node& node, PlaceId from, uint64_t since) {
     const bool is_call = group.stretch.is_call;
+    if (!sweep_.window().has(node.begin)) return;
     if (!is_call && group.stretch.from != from) return;
     uint64_t ns = 0;
     if (is_call)

@@ -98,7 +98,6 @@ void Sweep::advance(uint32_t location) {
     return;
   }
   StagedCall& call = l.current;
-  ++counts_.calls;
   if (call.end_ns < call.begin_ns) {
     ++counts_.negative_durations;
     call.end_ns = call.begin_ns;
@@ -111,6 +110,7 @@ void Sweep::advance(uint32_t location) {
   }
   l.begin = call.begin_ns + l.shift;
   l.end = std::max(call.end_ns, l.begin);
+  counts_.calls += options_.window.has(l.begin) ? 1 : 0;
   events_.push(l.begin, EventKind::kBegin, location);
 }
 
@@ -118,11 +118,17 @@ void Sweep::measure_begin(uint32_t location) {
   LocationState& l = locations_[location];
   uint64_t gap = l.has_begun ? l.begin - l.end_of_last : 0;
   if (l.own_ns > 0) gap -= own_work_before(location, gap);
+  const uint64_t ideal_before = l.ideal;
   if (!l.has_begun) {
     l.first_begin = l.start_ns = l.begin;
     l.has_begun = true;
   }
-  if (!l.has_finished) l.ideal += gap, l.useful += gap;
+  if (!l.has_finished) {
+    l.ideal += gap;
+    l.gaps += gap;
+    l.useful += options_.window.part(l.begin - gap, l.begin);
+    measure_ideal(l, l.begin - gap, l.begin, ideal_before);
+  }
   const Op& op = *l.current.op;
   if (op.action == Action::kCollective && op.collective == CollectiveKind::kFinalize) {
     l.has_finished = true;
@@ -131,12 +137,27 @@ void Sweep::measure_begin(uint32_t location) {
   }
 }
 
+// Of the ideal run, as far as it is inside of the window on this location: what it was when the
+// window began and when it ended. It was `before` at `since`, and is what it is now at `until`.
+void Sweep::measure_ideal(LocationState& l, uint64_t since, uint64_t until, uint64_t before) const {
+  const Window& window = options_.window;
+  const auto at = [&](uint64_t ns) { return std::min(l.ideal, before + (ns - since)); };
+  if (until <= window.from_ns)
+    l.ideal_from = l.ideal;
+  else if (since < window.from_ns)
+    l.ideal_from = at(window.from_ns);
+  if (until <= window.to_ns)
+    l.ideal_to = l.ideal;
+  else if (since < window.to_ns)
+    l.ideal_to = at(window.to_ns);
+}
+
 void Sweep::measure_end(LocationState& l) {
   const Op& op = *l.current.op;
   if (op.action == Action::kCollective && op.collective == CollectiveKind::kInit) {
     l.start_ns = l.end;
-    l.ideal = 0;
-    l.useful = 0;
+    l.ideal = l.ideal_from = l.ideal_to = 0;
+    l.gaps = l.useful = 0;
   }
   l.recorded_end = l.current.end_ns;
   l.shift = l.end - l.recorded_end;
@@ -148,7 +169,7 @@ void Sweep::measure_end(LocationState& l) {
     l.ideal_finish = l.ideal;
   }
   RankTime& time = rank_times_[static_cast<size_t>(l.rank)];
-  time.total_ns = std::max(time.total_ns, l.end - l.first_begin);
+  time.total_ns = std::max(time.total_ns, options_.window.part(l.first_begin, l.end));
 }
 
 void Sweep::begin(uint32_t location) {
@@ -288,7 +309,11 @@ void Sweep::finish(uint32_t location) {
   for (const MessageId id : sent_) not_before(messages_.at(id).posted_ns);  // synchronous ones
   mark_received(l);
   emit(l);
-  if (!l.has_finished) l.ideal = std::max(l.ideal, ideal_);
+  if (!l.has_finished) {
+    const uint64_t before = l.ideal;
+    l.ideal = std::max(l.ideal, ideal_);
+    measure_ideal(l, l.begin, l.end, before);
+  }
   Op& op = *l.current.op;
   end_node(l);
   if (options_.observer != nullptr) tell_completed(l);
@@ -301,15 +326,6 @@ void Sweep::finish(uint32_t location) {
   l.gave_up = false;
   measure_end(l);
   advance(location);
-}
-
-void Sweep::add_severity(const LocationState& l, Pattern pattern, uint64_t ns) {
-  std::vector<Total>& totals = l.current.op->totals;
-  auto total = std::find_if(totals.begin(), totals.end(),
-                            [&](const Total& t) { return t.pattern == pattern; });
-  if (total == totals.end()) total = totals.insert(total, {pattern, 0, 0});
-  total->ns += ns;
-  ++total->count;
 }
 
 std::vector<NodeId> Sweep::last_nodes() const {

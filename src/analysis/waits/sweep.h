@@ -35,6 +35,7 @@ class Sweep {
   size_t rank_count() const { return ranks_.size(); }
   // When the first rank began to compute: MPI_Init was over, and the recorder's work behind it.
   uint64_t start_ns() const;
+  const Window& window() const { return options_.window; }
   // The last node of each location.
   std::vector<NodeId> last_nodes() const;
   void fill(WaitStates& out) const;
@@ -93,10 +94,12 @@ class Sweep {
     uint64_t end_of_last = 0;     // the same, repaired
     uint64_t shift = 0;           // how much later than recorded
     uint64_t first_begin = 0;
-    uint64_t useful = 0, ideal = 0;
+    uint64_t gaps = 0;               // useful time of the whole run
+    uint64_t useful = 0, ideal = 0;  // useful: in the window
     // The recorder's pieces of work behind this call and later ones.
     const format::OwnPiece *piece = nullptr, *pieces_end = nullptr;
-    uint64_t own_ns = 0;  // behind the last call
+    uint64_t own_ns = 0;                    // behind the last call
+    uint64_t ideal_from = 0, ideal_to = 0;  // ideal when the window began, and ended
     uint64_t finish_ns = 0, ideal_finish = 0;
     NodeId node = kNoNode, last_node = kNoNode;
     PlaceId last_place = 0;
@@ -141,6 +144,7 @@ class Sweep {
   uint64_t own_work_before(uint32_t location, uint64_t gap);
   void measure_begin(uint32_t location);
   void measure_end(LocationState& l);
+  void measure_ideal(LocationState& l, uint64_t since, uint64_t until, uint64_t before) const;
   void hold(uint32_t location);
   bool is_over(const Timeout& timeout) const;
   void end_patience();
@@ -154,7 +158,8 @@ class Sweep {
   void log_hidden(LocationState& l, uint64_t from);
   bool ends_poll(LocationState& l) const;
   void note_poll(LocationState& l);
-  static void add_severity(const LocationState& l, Pattern pattern, uint64_t ns);
+  // Time lost since `since` until `until`, as far as it lies in the window.
+  void add_severity(const LocationState& l, Pattern pattern, uint64_t since, uint64_t until);
 
   // sweep_messages.cc
   MessageId begin_send(uint32_t location, const MessageEnd& end, uint64_t parts);
@@ -258,6 +263,8 @@ class Sweep {
 
   // What of the recorder's work is no piece, by rank.
   std::vector<uint64_t> small_work() const;
+  void cut_own_work(const std::vector<uint64_t>& gaps, const std::vector<uint64_t>& small,
+                    std::vector<RankTime>& ranks) const;
 
   std::vector<RankTime> rank_times_;
   Counts counts_;

@@ -46,6 +46,22 @@ std::vector<uint64_t> Sweep::small_work() const {
   return out;
 }
 
+// The part in the window. Of small work nobody knows when it was: it lies evenly between the calls.
+void Sweep::cut_own_work(const std::vector<uint64_t>& gaps, const std::vector<uint64_t>& small,
+                         std::vector<RankTime>& ranks) const {
+  for (size_t r = 0; r < ranks.size(); ++r) ranks[r].recorder_ns = 0;
+  for (size_t i = 0; i < locations_.size(); ++i) {
+    const LocationState& l = locations_[i];
+    const auto rank = static_cast<size_t>(l.rank);
+    uint64_t& ns = ranks[rank].recorder_ns;
+    if (i < log_.own_work.size())
+      for (const OwnSpan& span : log_.own_work[i]) ns += options_.window.part(span.begin, span.end);
+    if (gaps[rank] > 0)
+      ns += static_cast<uint64_t>(static_cast<double>(small[rank]) * static_cast<double>(l.useful) /
+                                  static_cast<double>(gaps[rank]));
+  }
+}
+
 // Ops of one place are one row.
 std::vector<Severity> Sweep::severities() const {
   std::map<std::tuple<Pattern, PlaceId, Rank>, Total> totals;
@@ -75,9 +91,9 @@ void Sweep::fill(WaitStates& out) const {
   out.ranks = rank_times_;
   Efficiency& e = out.efficiency;
   uint64_t start = UINT64_MAX, finish = 0, useful_max = 0;
-  uint64_t ideal = 0;
+  uint64_t ideal_from = 0, ideal_to = 0;
   std::vector<uint64_t> gaps(ranks_.size());  // useful time, the recorder's small work included
-  for (const LocationState& l : locations_) gaps[static_cast<size_t>(l.rank)] += l.useful;
+  for (const LocationState& l : locations_) gaps[static_cast<size_t>(l.rank)] += l.gaps;
   const std::vector<uint64_t> small = small_work();
   for (const LocationState& l : locations_) {
     if (!l.has_begun) continue;
@@ -89,20 +105,21 @@ void Sweep::fill(WaitStates& out) const {
     }
     start = std::min(start, l.start_ns);
     finish = std::max(finish, l.finish_ns);
-    ideal = std::max(ideal, l.ideal_finish);
+    ideal_from = std::max(ideal_from, l.ideal_from);
+    ideal_to = std::max(ideal_to, std::min(l.ideal_to, l.ideal_finish));
     useful_max = std::max(useful_max, useful);
     e.useful_mean_ns += static_cast<double>(useful) / static_cast<double>(locations_.size());
     out.ranks[rank].useful_ns += useful;
   }
   for (const RankTime& time : out.ranks) out.total_ns += static_cast<double>(time.total_ns);
   e.useful_max_ns = static_cast<double>(useful_max);
-  e.ideal_ns = ideal;
-  e.runtime_ns = finish > start && start != UINT64_MAX ? finish - start : 0;
+  e.ideal_ns = ideal_to > ideal_from ? ideal_to - ideal_from : 0;
+  e.runtime_ns = finish > start && start != UINT64_MAX ? options_.window.part(start, finish) : 0;
   const auto& totals = trace_.data().totals;
-  for (size_t r = 0; r < std::min(totals.size(), out.ranks.size()); ++r) {
+  for (size_t r = 0; r < std::min(totals.size(), out.ranks.size()); ++r)
     out.ranks[r].recorder_ns = totals[r].own_ns;
-    out.recorder.work_ns += totals[r].own_ns;
-  }
+  if (!options_.window.is_all()) cut_own_work(gaps, small, out.ranks);
+  for (const RankTime& time : out.ranks) out.recorder.work_ns += time.recorder_ns;
   out.counts = counts_;
   out.counts.unmatched_sends = messages_.only_sent();
   out.counts.unmatched_receives = messages_.only_received();

@@ -57,9 +57,9 @@ void Sweep::emit(LocationState& l) {
     wait.end = to;
     wait.pattern = chosen->pattern;
     if (to > l.begin) {
-      wait.ns = to - l.begin;
+      wait.ns = options_.window.part(l.begin, to);
       rank_times_[static_cast<size_t>(l.rank)].waiting_ns += wait.ns;
-      add_severity(l, wait.pattern, wait.ns);
+      add_severity(l, wait.pattern, l.begin, to);
       tell_wait(l, l.begin, to);
       if (wait.causer == kNoNode) counts_.unassigned_ns += wait.ns;
       from = to;
@@ -75,7 +75,7 @@ void Sweep::emit(LocationState& l) {
   if (is_polled) l.poll.is_open = false;
   log_hidden(l, from);
   if (has_completion_ && l.end > std::max(first_left_, from))
-    add_severity(l, completion_, l.end - std::max(first_left_, from));
+    add_severity(l, completion_, std::max(first_left_, from), l.end);
   if (l.current.op->is_poll) note_poll(l);
 }
 
@@ -98,7 +98,7 @@ void Sweep::end_node(LocationState& l) {
 // Where the rank went on with something else after the wait was over, the call did not begin
 // because of that: then it is on no path.
 void Sweep::log_wait(LocationState& l, Wait wait, bool is_on_path) {
-  counts_.waits += wait.ns > 0 ? 1 : 0;
+  counts_.waits += wait.ns > 0 && options_.window.has(wait.begin) ? 1 : 0;
   Node& node = log_.nodes.change(l.node);
   if (is_on_path) wait.earlier = node.waits;
   const WaitId id = log_.waits.append(wait);
@@ -166,12 +166,24 @@ void Sweep::note_poll(LocationState& l) {
   for (RequestUse& use : l.current.op->in_vain)
     if (Request* const request = request_of(rank_of(l), use)) request->poll = poll.serial;
   if (!in_vain_ || l.end <= l.begin) return;
-  const uint64_t ns = l.end - l.begin;
+  const uint64_t ns = options_.window.part(l.begin, l.end);
   poll.ns += ns;
   counts_.unassigned_ns += ns;
   rank_times_[static_cast<size_t>(l.rank)].waiting_ns += ns;
-  add_severity(l, in_vain_pattern_, ns);
+  add_severity(l, in_vain_pattern_, l.begin, l.end);
   tell_wait(l, l.begin, l.end);
+}
+
+void Sweep::add_severity(const LocationState& l, Pattern pattern, uint64_t since, uint64_t until) {
+  const uint64_t ns = options_.window.part(since, until);
+  const bool counts = options_.window.has(l.begin);
+  if (ns == 0 && !counts) return;
+  std::vector<Total>& totals = l.current.op->totals;
+  auto total = std::find_if(totals.begin(), totals.end(),
+                            [&](const Total& t) { return t.pattern == pattern; });
+  if (total == totals.end()) total = totals.insert(total, {pattern, 0, 0});
+  total->ns += ns;
+  total->count += counts ? 1 : 0;
 }
 
 }  // namespace refrain::analysis::waits

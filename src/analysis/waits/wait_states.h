@@ -25,6 +25,7 @@
 #include "analysis/waits/observer.h"
 #include "analysis/waits/pattern.h"
 #include "analysis/waits/timed_calls.h"
+#include "analysis/window.h"
 #include "refrain/trace.h"
 
 namespace refrain::analysis::waits {
@@ -35,6 +36,9 @@ struct Options {
   uint64_t most_collectives = 1'000'000;
   // A message may arrive so much before it was sent before it counts as missing.
   uint64_t patience_ns = 1'000'000'000;
+  // What counts of waits, useful time, calls and the critical path; what is before and behind it is
+  // only looked at for what it explains. Counts of what is missing or repaired are of the run.
+  Window window;
   // The calls behind a number: the `explain_count` longest waits of a pattern (and what it
   // contains), of a rank (-1: all) and of some call paths (none: all).
   std::optional<Pattern> explain;

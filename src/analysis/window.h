@@ -1,0 +1,53 @@
+// A window of the run's time: [from_ns, to_ns) on the clock that all ranks share.
+//
+// What lies partly in it counts with its part: the time of a call, of a wait, of the computation
+// between two calls. What cannot be divided (how often, bytes, messages) belongs to the window in
+// which the call begins. So the windows that divide a run add up to the run.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "refrain/calls.h"
+#include "refrain/trace.h"
+
+namespace refrain::analysis {
+
+struct Window {
+  uint64_t from_ns = 0, to_ns = UINT64_MAX;
+  bool is_all() const { return from_ns == 0 && to_ns == UINT64_MAX; }
+  bool has(uint64_t ns) const { return ns >= from_ns && ns < to_ns; }
+  // How much of [begin, end) lies in it.
+  uint64_t part(uint64_t begin, uint64_t end) const {
+    const uint64_t low = std::max(begin, from_ns), high = std::min(end, to_ns);
+    return high > low ? high - low : 0;
+  }
+};
+
+// Whether questions about the window can be answered: a usage error for an empty one, and
+// kUnsupported, with what to record with, where the trace has no times of single calls.
+Status check_window(const Trace& trace, const Window& window);
+
+// Calls of one signature on one rank.
+struct CallsInWindow {
+  SignatureId signature = 0;
+  uint64_t begun = 0;  // calls that begin in the window
+  uint64_t parts = 0;  // calls of which some lies in it
+  uint64_t ns = 0;     // sum, least and most of those parts
+  uint64_t min_ns = 0, max_ns = 0;
+};
+
+struct RankInWindow {
+  std::vector<CallsInWindow> calls;  // by signature
+  uint64_t in_mpi_ns = 0;            // calls inside of calls count once
+  uint64_t outside_ns = 0;           // from the first call of a thread to its last, outside of MPI
+  uint64_t untimed = 0;              // calls without a time, which are in no window
+  bool is_everything = true;         // no part of a call is outside of the window
+};
+
+// Reads the times of a rank from the window on. `reader` reads times. Fails where they cannot be
+// read.
+Result<RankInWindow> rank_in_window(RankReader& reader, const Window& window);
+
+}  // namespace refrain::analysis

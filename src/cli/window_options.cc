@@ -1,0 +1,16 @@
+#include "cli/window_options.h"
+
+namespace refrain::cli {
+
+void add_window(CLI::App& verb, analysis::Window& window) {
+  verb.add_option("--from-ns", window.from_ns,
+                  "Only what happens from this time on, in ns as `dump` shows it. A call that lies "
+                  "partly in the window counts with that part of its time; how often, bytes and "
+                  "messages count where the call begins. Needs times of single calls")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_option("--to-ns", window.to_ns, "Only what happens before this time")
+      ->check(CLI::NonNegativeNumber)
+      ->default_str("the end");
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,22 @@
+#include "report/window_text.h"
+
+#include <fmt/format.h>
+
+#include "report/info_text.h"
+
+namespace refrain::report {
+
+std::string window_text(const analysis::Window& window) {
+  return fmt::format(
+      "from {} to {}: times as far as they lie in it, calls and bytes of calls that begin in it",
+      duration_text(window.from_ns),
+      window.to_ns == UINT64_MAX ? "the end" : duration_text(window.to_ns));
+}
+
+nlohmann::ordered_json window_json(const analysis::Window& window) {
+  using Json = nlohmann::ordered_json;
+  return {{"from_ns", window.from_ns},
+          {"to_ns", window.to_ns == UINT64_MAX ? Json() : Json(window.to_ns)}};
+}
+
+}  // namespace refrain::report
