@@ -8,6 +8,7 @@
     trace.profile().functions                  # a Table; .to_pandas() where pandas is installed
     trace.matrix()["bytes"]                    # ranks x ranks, NumPy
     trace.waits().patterns                     # needs the times of single calls
+    trace.iterations().rows                    # each iteration of the outermost loops
     trace.timeline(rank=0)                     # begin and end of every call
     trace.grammar(rank=0)                      # the loops that were found
 
@@ -24,7 +25,8 @@ from . import _refrain
 from ._refrain import Call, Error, Signature
 from .tables import Table
 
-__all__ = ["Call", "Error", "Grammar", "Profile", "Signature", "Symbol", "Table", "Trace", "Waits", "open"]
+__all__ = ["Call", "Error", "Grammar", "Iterations", "Profile", "Signature", "Symbol", "Table", "Trace", "Waits",
+           "open"]
 
 _MOST_DENSE = 16384  # ranks of a dense matrix: two arrays of 2 GiB
 _FOREVER = (1 << 64) - 1
@@ -89,17 +91,19 @@ class Trace:
         """The calls of a thread as the trace has them: a Grammar."""
         return Grammar([[Symbol(*s) for s in rule] for rule in self._native.grammar(rank, thread)])
 
-    def profile(self):
-        """Calls, time and bytes by function, call site, call path and rank: a Profile."""
-        return Profile(json.loads(self._native.profile_json()))
+    def profile(self, from_ns=0, to_ns=None):
+        """Calls, time and bytes by function, call site, call path and rank: a Profile. Of a window of time: times as
+        far as they lie in it, calls and bytes of the calls that begin in it. Needs the times of single calls then."""
+        return Profile(json.loads(self._native.profile_json(from_ns, _FOREVER if to_ns is None else to_ns)))
 
-    def matrix(self, kind="p2p", dense=True):
+    def matrix(self, kind="p2p", dense=True, from_ns=0, to_ns=None):
         """Messages and bytes from rank to rank; kind: "p2p", "rma" or "all". A dict of ranks x ranks
-        arrays, first index the source; with dense=False a Table of the pairs that have messages."""
+        arrays, first index the source; with dense=False a Table of the pairs that have messages. Of a window of
+        time: messages whose calls begin in it."""
         kinds = {"p2p": _refrain.MatrixKind.p2p, "rma": _refrain.MatrixKind.rma, "all": _refrain.MatrixKind.all}
         if kind not in kinds:
             raise Error("a matrix is of kind p2p, rma or all, not '%s'" % kind)
-        pairs = Table(self._native.matrix(kinds[kind]))
+        pairs = Table(self._native.matrix(kinds[kind], from_ns, _FOREVER if to_ns is None else to_ns))
         if not dense:
             return pairs
         if self.ranks > _MOST_DENSE:
@@ -111,9 +115,16 @@ class Trace:
             out[name][pairs["source"], pairs["dest"]] = pairs[name]
         return out
 
-    def waits(self):
-        """Who waited for whom: Waits. Needs the times of single calls."""
-        return Waits(json.loads(self._native.waits_json()))
+    def waits(self, from_ns=0, to_ns=None):
+        """Who waited for whom, in all or in a window of time: Waits. Needs the times of single calls."""
+        return Waits(json.loads(self._native.waits_json(from_ns, _FOREVER if to_ns is None else to_ns)))
+
+    def iterations(self, segments="auto", behaviours=False, method="avgWave"):
+        """Each iteration of the outermost loops, and with `behaviours` what they have in common: Iterations.
+        segments: "loops", "marks", or "auto": marks where there are any. Needs the times of single calls."""
+        if segments not in ("auto", "loops", "marks"):
+            raise Error("segments are auto, loops or marks, not '%s'" % segments)
+        return Iterations(json.loads(self._native.iterations_json(segments, behaviours, method)))
 
     def timeline(self, rank=None, from_ns=0, to_ns=None):
         """A Table of the calls of a rank, or of all ranks: rank, thread, seq, call (an index of
@@ -202,6 +213,26 @@ class Waits(_Answer):
              "rank": rank["rank"], "seconds": rank["seconds"]}
             for pattern in data["patterns"] for path in pattern["call_paths"] for rank in path["ranks"]],
             ["pattern", "call", "path", "rank", "seconds"])
+
+
+class Iterations(_Answer):
+    """Tables `loops` and `rows` (an iteration each; `loop` names its loop); with behaviours `behaviours` and
+    `segments` as well, and `patterns`, a list of dicts: what the ranks do in the same iterations. `data`:
+    everything, as `refrain iterations --format json`."""
+
+    def __init__(self, data):
+        super().__init__(data)
+        numbers = ("duration_ns", "mpi_ns", "waiting_ns", "bytes")
+        self.loops = Table.from_rows([
+            {"name": loop["name"], "most_in": loop["most_in"], "iterations": loop["iterations"], "ranks": loop["ranks"],
+             "slowest": loop["slowest"], "trend_ns": loop["trend"]["ns_per_iteration"],
+             **{"%s_%s" % (stat, name): loop[name][stat] for name in numbers for stat in ("mean", "max")}}
+            for loop in data["loops"]])
+        self.rows = Table.from_rows([{"loop": loop["name"], **row} for loop in data["loops"] for row in loop["rows"]])
+        found = data.get("behaviours") or {}
+        self.behaviours = Table.from_rows(found.get("rows") or [])
+        self.segments = Table.from_rows(found.get("segments") or [])
+        self.patterns = found.get("patterns") or []
 
 
 def _path_text(path):

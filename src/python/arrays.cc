@@ -82,11 +82,12 @@ Result<Timeline> read_timeline(const Trace& trace, std::optional<Rank> rank, uin
 
 }  // namespace
 
-py::dict matrix_columns(const Trace& trace, analysis::MatrixKind kind) {
+py::dict matrix_columns(const Trace& trace, analysis::MatrixKind kind, uint64_t from_ns,
+                        uint64_t to_ns) {
   analysis::Matrix matrix;
   {
     const py::gil_scoped_release unlocked;
-    matrix = analysis::matrix(trace, kind);
+    matrix = unwrap(analysis::matrix(trace, kind, {from_ns, to_ns}));
   }
   std::vector<int64_t> source, dest;
   std::vector<uint64_t> messages, bytes;

@@ -11,8 +11,9 @@
 
 namespace refrain::python {
 
-// source, dest, messages, bytes: one row for each pair of ranks with messages.
-pybind11::dict matrix_columns(const Trace& trace, analysis::MatrixKind kind);
+// source, dest, messages, bytes: one row for each pair of ranks with messages in a window.
+pybind11::dict matrix_columns(const Trace& trace, analysis::MatrixKind kind, uint64_t from_ns,
+                              uint64_t to_ns);
 
 // rank, thread, seq, call, signature, begin_ns, end_ns: one row for each call of one rank or of all
 // that overlaps a window of time, by rank, thread and number. Throws where there are no times.

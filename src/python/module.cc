@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/iterations/iterations.h"
 #include "analysis/profile.h"
 #include "analysis/waits/wait_states.h"
 #include "format/trace_data.h"
@@ -20,6 +21,7 @@
 #include "python/rank.h"
 #include "refrain/trace.h"
 #include "report/info_text.h"
+#include "report/iterations_report.h"
 #include "report/profile_report.h"
 #include "report/profile_rows.h"
 #include "report/waits_report.h"
@@ -93,20 +95,38 @@ std::vector<std::vector<Symbol>> grammar(const Trace& trace, int64_t rank, uint3
       "rank " + std::to_string(rank) + " has no thread " + std::to_string(thread), trace.name()));
 }
 
-std::string profile_json(const Trace& trace) {
+std::string profile_json(const Trace& trace, uint64_t from_ns, uint64_t to_ns) {
   const py::gil_scoped_release unlocked;
-  const analysis::Profile profile = analysis::profile(trace);
+  const analysis::Profile profile = unwrap(analysis::profile(trace, {from_ns, to_ns}));
   reader::Symbols symbols;
   return report::profile_json({trace, profile, symbols});
 }
 
-std::string waits_json(const Trace& trace) {
+std::string waits_json(const Trace& trace, uint64_t from_ns, uint64_t to_ns) {
   namespace waits = analysis::waits;
   const py::gil_scoped_release unlocked;
+  waits::Options how;
+  how.window = {from_ns, to_ns};
+  if (const Status good = analysis::check_window(trace, how.window); !good.ok())
+    throw RefrainError(good.error());
   waits::TraceCalls calls(trace);
-  const waits::WaitStates result = unwrap(waits::wait_states(trace, calls, {}));
+  const waits::WaitStates result = unwrap(waits::wait_states(trace, calls, how));
   reader::Symbols symbols;
-  return report::waits_json({trace, result, symbols, {}, -1, 0});
+  return report::waits_json({trace, result, symbols, {}, -1, 0, how.window});
+}
+
+std::string iterations_json(const Trace& trace, const std::string& source, bool behaviours,
+                            const std::string& method) {
+  const py::gil_scoped_release unlocked;
+  analysis::IterationOptions how;
+  how.source = source == "marks"   ? analysis::IterationSource::kMarks
+               : source == "loops" ? analysis::IterationSource::kLoops
+                                   : analysis::IterationSource::kAuto;
+  how.with_behaviours = behaviours;
+  how.method = unwrap(similarity::parse_method(method));
+  const analysis::Iterations result = unwrap(analysis::find_iterations(trace, how));
+  reader::Symbols symbols;
+  return report::iterations_json({trace, result, symbols, behaviours, 0});
 }
 
 void add_signature(py::module_& module) {
@@ -156,6 +176,7 @@ void add_trace(py::module_& module) {
       .def("grammar", of_trace(&grammar))
       .def("profile_json", of_trace(&profile_json))
       .def("waits_json", of_trace(&waits_json))
+      .def("iterations_json", of_trace(&iterations_json))
       .def("matrix", of_trace(&matrix_columns))
       .def("timeline",
            [](const Opened& o, std::optional<int64_t> rank, uint64_t from_ns, uint64_t to_ns) {

@@ -145,6 +145,38 @@ class Package(unittest.TestCase):
                 self.assertEqual(int(table["count"].sum()), profile.data["all"]["count"])
                 self.assertAlmostEqual(int(table["time_ns"].sum()), profile.data["all"]["time_ns"], delta=len(table))
 
+    def test_windows(self):
+        for path in sorted(glob.glob(os.path.join(options.traces, "*.rfn"))):
+            trace = refrain.open(path)
+            if not trace.has_times:
+                for ask in (trace.profile, trace.matrix, trace.waits):
+                    with self.assertRaisesRegex(refrain.Error, "no times of single calls"):
+                        ask(from_ns=1)
+                continue
+            middle = int(trace.timeline()["end_ns"].max()) // 2
+            windows = ({"to_ns": middle}, {"from_ns": middle})
+            parts = [trace.profile(**w) for w in windows]
+            self.assertEqual(sum(p.data["all"]["count"] for p in parts), trace.call_count)
+            self.assertEqual(sum(trace.matrix(**w)["messages"].sum() for w in windows),
+                             trace.matrix()["messages"].sum())
+            waiting = [sum(trace.waits(**w).ranks["waiting_seconds"]) for w in windows]
+            self.assertAlmostEqual(sum(waiting), sum(trace.waits().ranks["waiting_seconds"]), delta=1e-6)
+
+    def test_iterations(self):
+        for path in sorted(glob.glob(os.path.join(options.traces, "*.rfn"))):
+            trace = refrain.open(path)
+            if not trace.has_times:
+                with self.assertRaisesRegex(refrain.Error, "no times of single calls"):
+                    trace.iterations()
+                continue
+            found = trace.iterations(behaviours=True)
+            said = json.loads(command_line("iterations", "--behaviours", "--format", "json", path)[1])
+            self.assertEqual(found.data, said)
+            self.assertEqual(len(found.rows), sum(loop["iterations"] for loop in said["loops"]))
+            self.assertEqual(len(found.behaviours), len(said["behaviours"]["rows"]))
+            with self.assertRaises(refrain.Error):
+                trace.iterations(segments="no")
+
     def test_a_matrix_of_very_many_ranks_is_refused(self):
         trace = refrain.open(sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0])
         with unittest.mock.patch.object(refrain, "_MOST_DENSE", trace.ranks - 1):

@@ -61,6 +61,8 @@ std::string name_of_function(const Trace& trace, const Signature& call) {
   return format::function_name(site->module, site->offset);
 }
 
+}  // namespace
+
 Mark mark_of(const Trace& trace, const Signature& call) {
   switch (call.call) {
     case mpi::krefrain_region_begin: return {Mark::Kind::kBegin, text_of(call, "name")};
@@ -75,8 +77,6 @@ Mark mark_of(const Trace& trace, const Signature& call) {
     default: return {};
   }
 }
-
-}  // namespace
 
 std::unique_ptr<SegmentCutter> SegmentReader::cutter_of(const Location& location, RankReader& rank,
                                                         format::ContextNames* names,

@@ -52,6 +52,9 @@ class SegmentReader {
   std::map<std::pair<GroupId, GrammarId>, std::unique_ptr<format::LoopPlan>> plans_;
 };
 
+// What a call says about the program, if it does.
+format::Mark mark_of(const Trace& trace, const Signature& call);
+
 // How many messages a call of this function sends and receives, by its name.
 uint64_t messages_of_call(std::string_view function);
 

@@ -73,10 +73,12 @@ void ask_ranks(const Trace& trace, const PageOptions& options, waits::CommTable&
 
 class PageObserver : public analysis::MessageCollector {
  public:
-  PageObserver(const Trace& trace, const analysis::MessageListOptions& options, PageAnswers& out)
+  PageObserver(const Trace& trace, const analysis::MessageListOptions& options, PageAnswers& out,
+               analysis::IterationTable* iterations)
       : MessageCollector(*out.open_ends, options),
         trace_(trace),
         out_(out),
+        iterations_(iterations),
         has_order_(trace.has_times()) {}
   bool wants(const waits::SeenMessage& m) override {
     if (has_order_ || !(has_threads(trace_, m.sender) || has_threads(trace_, m.receiver)))
@@ -86,11 +88,13 @@ class PageObserver : public analysis::MessageCollector {
   }
   void wait(Rank rank, uint32_t thread, uint64_t begin_ns, uint64_t end_ns) override {
     out_.wait_table.add(rank, thread, begin_ns, end_ns);
+    if (iterations_ != nullptr) iterations_->add_wait(rank, thread, begin_ns, end_ns);
   }
 
  private:
   const Trace& trace_;
   PageAnswers& out_;
+  analysis::IterationTable* iterations_;  // nullptr: there are none
   bool has_order_;
 };
 
@@ -106,6 +110,22 @@ void ask_untimed(const Trace& trace, const PageOptions& options, const waits::Op
     out.unknown_receives = waits::observe(trace, numbered, how).unknown_messages;
 }
 
+std::optional<analysis::IterationTable> measured_iterations(const Trace& trace,
+                                                            const PageOptions& options,
+                                                            PageAnswers& out) {
+  if (trace.call_count() > options.most_iteration_calls) {
+    out.no_iterations = "too many calls for the page; `refrain iterations` shows them";
+    return std::nullopt;
+  }
+  analysis::IterationOptions how;
+  how.with_behaviours = true;
+  how.method = similarity::default_spec(similarity::Method::kAvgWave);
+  auto table = analysis::IterationTable::measure(trace, how);
+  if (table.ok()) return std::move(*table);
+  out.no_iterations = table.error().message;
+  return std::nullopt;
+}
+
 void ask_waits(const Trace& trace, const PageOptions& options, waits::CommTable& comms,
                PageAnswers& out) {
   for (const analysis::TimelineRow& row : out.timeline.rows)
@@ -114,7 +134,8 @@ void ask_waits(const Trace& trace, const PageOptions& options, waits::CommTable&
       analysis::WaitTable(out.timeline, options.most_wait_rows, options.most_wait_columns);
   analysis::MessageListOptions wanted = options.messages;
   wanted.has_waits = trace.has_times();
-  PageObserver observer(trace, wanted, out);
+  std::optional<analysis::IterationTable> iterations = measured_iterations(trace, options, out);
+  PageObserver observer(trace, wanted, out, iterations ? &*iterations : nullptr);
   waits::TraceCalls calls(trace);
   waits::Options how;
   how.observer = &observer;
@@ -132,6 +153,7 @@ void ask_waits(const Trace& trace, const PageOptions& options, waits::CommTable&
   else
     ask_untimed(trace, options, how, out);
   out.messages = observer.take();
+  if (iterations) out.iterations = iterations->finish();
 }
 
 }  // namespace

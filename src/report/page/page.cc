@@ -47,6 +47,7 @@ PageData page_data(const PageView& view) {
   put_matrix(view, out);
   put_density(view, out);
   put_waits(view, out);
+  put_iterations(view, out);
   return out;
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "analysis/cartesian.h"
+#include "analysis/iterations/iterations.h"
 #include "analysis/matrix.h"
 #include "analysis/message_list.h"
 #include "analysis/open_ends.h"
@@ -41,7 +42,10 @@ struct PageOptions {
   size_t most_symbols = 400'000;   // of grammars
   size_t most_rank_cells = 16384;  // of a density map
   analysis::MessageListOptions messages;
-  uint64_t most_untimed_calls = 20'000'000;  // that are read for messages alone
+  uint64_t most_untimed_calls = 20'000'000;    // that are read for messages alone
+  uint64_t most_iteration_calls = 20'000'000;  // that are read for iterations
+  size_t most_iterations = 20'000;             // that are shown of one loop
+  size_t most_behaviour_segments = 100'000;
   size_t most_wait_rows = 64, most_wait_columns = 240;
   std::function<void(std::string_view step)> progress;
 };
@@ -63,6 +67,8 @@ struct PageAnswers {
   uint64_t unknown_receives = 0;    // from anybody, and the trace does not tell from whom
   uint64_t unordered_messages = 0;  // of ranks with several threads and no times
   analysis::WaitTable wait_table;
+  std::optional<analysis::Iterations> iterations;
+  std::string no_iterations;  // why there are none
 };
 
 // Asks every question once. Cannot fail: what a trace does not tell is missing.
@@ -97,6 +103,7 @@ void put_matrix(const PageView& view, PageData& out);
 void put_density(const PageView& view, PageData& out);
 void put_waits(const PageView& view, PageData& out);
 void put_verdict(const PageView& view, PageData& out);
+void put_iterations(const PageView& view, PageData& out);
 
 // The factors of an efficiency that are known, the product first: [{"name", "title", "value",
 // "caption"}]; a value is a share of 1, a caption says what was measured.

@@ -1,0 +1,380 @@
+#include "analysis/iterations/iterations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/iterations/behaviours.h"
+#include "analysis/iterations/cutter.h"
+#include "analysis/payload.h"
+#include "analysis/transfers.h"
+#include "analysis/waits/wait_states.h"
+
+namespace refrain::analysis {
+namespace {
+
+using iterations::BehaviourFinder;
+using iterations::CallKind;
+using iterations::Cutter;
+using iterations::KeptLocation;
+using iterations::KeptSegment;
+using iterations::LocalLoop;
+
+// Loops with fewer iterations in all are none; those of a single call need more.
+constexpr uint64_t kLeastIterations = 3, kLeastOfOneCall = 8;
+// Loops of two locations are the same where so much of their calls is.
+constexpr double kLikeEnough = 0.3;
+// An outlier is longer than the median by so many typical deviations, and by this part of it.
+constexpr double kOutlierDeviations = 5, kOutlierShare = 0.2;
+
+// A loop of the run, while it is found.
+struct Loop {
+  std::string name;  // of a mark
+  std::set<uint64_t> keys;
+  uint64_t begin_ns = UINT64_MAX;
+  uint64_t most = 0;  // iterations of a location
+  std::set<Rank> ranks;
+  std::map<std::pair<CallId, DefinitionId>, uint64_t> longest;  // ns, by call
+};
+
+double likeness(const std::set<uint64_t>& a, const std::set<uint64_t>& b) {
+  size_t both = 0;
+  for (const uint64_t key : a) both += b.contains(key) ? 1 : 0;
+  const size_t all = a.size() + b.size() - both;
+  return all == 0 ? 0 : static_cast<double>(both) / static_cast<double>(all);
+}
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const size_t half = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half),
+                   values.end());
+  const double upper = values[half];
+  if (values.size() % 2 == 1) return upper;
+  return (upper +
+          *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half))) /
+         2;
+}
+
+IterationStats stats_of(const std::vector<double>& values) {
+  IterationStats out;
+  if (values.empty()) return out;
+  out.min = out.max = values[0];
+  for (const double v : values) {
+    out.sum += v;
+    out.min = std::min(out.min, v);
+    out.max = std::max(out.max, v);
+  }
+  out.mean = out.sum / static_cast<double>(values.size());
+  out.median = median_of(values);
+  return out;
+}
+
+// Slope, what it makes over all, and the fit of the straight line.
+void put_trend(const std::vector<double>& values, IterationLoop& out) {
+  const auto n = static_cast<double>(values.size());
+  if (values.size() < 3 || out.duration_ns.mean <= 0) return;
+  double xy = 0, xx = 0, yy = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double x = static_cast<double>(i) - (n - 1) / 2, y = values[i] - out.duration_ns.mean;
+    xy += x * y;
+    xx += x * x;
+    yy += y * y;
+  }
+  out.trend_ns = xy / xx;
+  out.trend_share = out.trend_ns * (n - 1) / out.duration_ns.mean;
+  out.trend_fit = yy > 0 ? xy * xy / (xx * yy) : 0;
+}
+
+void put_numbers(IterationLoop& out) {
+  std::vector<double> duration, mpi, waiting, bytes;
+  for (size_t i = 0; i < out.rows.size(); ++i) {
+    const IterationRow& row = out.rows[i];
+    duration.push_back(static_cast<double>(row.longest_ns));
+    mpi.push_back(row.mpi_ns);
+    waiting.push_back(row.waiting_ns);
+    bytes.push_back(static_cast<double>(row.bytes));
+    if (row.longest_ns > out.rows[out.slowest].longest_ns) out.slowest = i;
+  }
+  out.duration_ns = stats_of(duration);
+  out.mpi_ns = stats_of(mpi);
+  out.waiting_ns = stats_of(waiting);
+  out.bytes = stats_of(bytes);
+  put_trend(duration, out);
+  std::vector<double> deviations;
+  deviations.reserve(duration.size());
+  for (const double v : duration) deviations.push_back(std::abs(v - out.duration_ns.median));
+  const double typical = 1.4826 * median_of(deviations);
+  const double limit = out.duration_ns.median + std::max(kOutlierDeviations * typical,
+                                                         kOutlierShare * out.duration_ns.median);
+  for (size_t i = 0; i < duration.size(); ++i)
+    if (duration[i] > limit) out.outliers.push_back(i);
+}
+
+class WaitAdder final : public waits::Observer {
+ public:
+  explicit WaitAdder(IterationTable& table) : table_(table) {}
+  bool wants(const waits::SeenMessage&) override { return false; }
+  void ends(const waits::SeenMessage&, const waits::SeenCall&, const waits::SeenCall&,
+            const waits::SeenCall&) override {}
+  void wait(Rank rank, uint32_t thread, uint64_t begin_ns, uint64_t end_ns) override {
+    table_.add_wait(rank, thread, begin_ns, end_ns);
+  }
+
+ private:
+  IterationTable& table_;
+};
+
+}  // namespace
+
+struct IterationTable::Impl {
+  Impl(const Trace& of, const IterationOptions& how)
+      : trace(of), options(how), plans(trace), finder(how.method) {}
+
+  Status run() {
+    out.from_marks = find_marks();
+    for (Rank rank = 0; rank < trace.rank_count(); ++rank) {
+      if (!trace.group_of(rank)) continue;
+      RankReader reader(trace, rank, Times::kRead);
+      for (const Location& location : trace.locations(rank)) {
+        if (location.calls == 0) continue;
+        if (const Status read = read_location(reader, location); !read.ok()) return read;
+      }
+    }
+    drop_short_loops();
+    return base::Done{};
+  }
+
+  bool find_marks() {
+    marks_of_group.resize(trace.group_count());
+    if (options.source == IterationSource::kLoops) return false;
+    bool found = false;
+    for (GroupId g = 0; g < trace.group_count(); ++g) {
+      if (trace.group_size(g) == 0) continue;
+      marks_of_group[g] = iterations::repeated_marks(trace, g);
+      found = found || !marks_of_group[g].empty();
+    }
+    return found || options.source == IterationSource::kMarks;
+  }
+
+  Status read_location(RankReader& reader, const Location& location) {
+    Result<Cursor> cursor = reader.cursor(location.thread);
+    if (!cursor.ok()) return cursor.error();
+    KeptLocation& kept = locations.emplace_back();
+    kept.rank = location.rank;
+    kept.thread = location.thread;
+    std::vector<std::map<std::pair<CallId, DefinitionId>, uint64_t>> longest;  // by local loop
+    const iterations::LoopPlan* plan = out.from_marks ? nullptr : &plans.of(location, reader);
+    Cutter cutter(
+        marks_of_group[*trace.group_of(location.rank)], plan, [&](const iterations::Segment& s) {
+          keep(kept, s);
+          if (s.loop < 0) return;
+          if (longest.size() <= static_cast<size_t>(s.loop))
+            longest.resize(static_cast<size_t>(s.loop) + 1);
+          longest[static_cast<size_t>(s.loop)][{s.longest->call, s.longest->path}] += s.longest_ns;
+        });
+    std::unordered_map<SignatureId, std::pair<CallKind, uint64_t>> known;  // and bytes
+    TransferReader transfers(reader);
+    uint64_t seen = 0;
+    const Call* call = nullptr;
+    while ((call = cursor->next()) != nullptr && call->has_time) {
+      const auto [at, is_new] = known.try_emplace(call->signature->id);
+      auto& [kind, bytes] = at->second;
+      if (is_new) {
+        kind = iterations::kind_of(trace, *call->signature);
+        for (const Transfer& t : transfers.transfers(call->signature->id))
+          bytes = add(bytes, multiply(t.bytes, t.repeat));
+      }
+      cutter.call({&kind, call->begin_ns, call->end_ns, bytes});
+      ++seen;
+    }
+    cutter.finish();
+    out.untimed += location.calls - seen;
+    if (!cursor->time_status().ok()) return cursor->time_status();
+    if (options.with_behaviours) finder.next(locations.size() - 1);
+    number(kept, cutter.loops(), longest);
+    segments += kept.segments.size();
+    if (segments > options.most_segments)
+      return base::unsupported("more than " + std::to_string(options.most_segments) +
+                                   " iterations of all ranks together",
+                               trace.name());
+    return base::Done{};
+  }
+
+  void keep(KeptLocation& kept, const iterations::Segment& s) {
+    KeptSegment& out_segment = kept.segments.emplace_back();
+    out_segment.begin_ns = s.begin_ns;
+    out_segment.end_ns = s.end_ns;
+    out_segment.mpi_ns = s.mpi_ns;
+    out_segment.bytes = s.bytes;
+    out_segment.calls = static_cast<uint32_t>(std::min<uint64_t>(s.calls, UINT32_MAX));
+    out_segment.loop = static_cast<int32_t>(s.loop);
+    if (options.with_behaviours) finder.add(s);
+  }
+
+  // The loop of the run that a location's loop is.
+  size_t find_loop(const LocalLoop& local) {
+    size_t best = loops.size();
+    double most = 0;
+    for (size_t i = 0; i < loops.size(); ++i) {
+      if (loops[i].name != local.name) continue;
+      if (!local.name.empty()) return i;
+      const double like = likeness(loops[i].keys, local.keys);
+      if (like >= kLikeEnough && like > most) best = i, most = like;
+    }
+    if (best == loops.size()) loops.push_back({local.name, local.keys, UINT64_MAX, 0, {}, {}});
+    return best;
+  }
+
+  void number(KeptLocation& kept, const std::vector<LocalLoop>& locals,
+              const std::vector<std::map<std::pair<CallId, DefinitionId>, uint64_t>>& longest) {
+    std::vector<size_t> loop_of;
+    for (const LocalLoop& local : locals) loop_of.push_back(find_loop(local));
+    for (size_t i = 0; i < longest.size(); ++i)
+      for (const auto& [call, ns] : longest[i]) loops[loop_of[i]].longest[call] += ns;
+    std::map<size_t, uint32_t> counts;
+    for (KeptSegment& s : kept.segments) {
+      if (s.loop < 0) continue;
+      const size_t loop = loop_of[static_cast<size_t>(s.loop)];
+      Loop& of = loops[loop];
+      s.loop = static_cast<int32_t>(loop);
+      s.number = counts[loop]++;
+      of.begin_ns = std::min(of.begin_ns, s.begin_ns);
+      of.most = std::max<uint64_t>(of.most, counts[loop]);
+      of.ranks.insert(kept.rank);
+    }
+  }
+
+  // And orders the others by time.
+  void drop_short_loops() {
+    std::vector<size_t> order;
+    for (size_t i = 0; i < loops.size(); ++i) {
+      const bool is_mark = !loops[i].name.empty();
+      const uint64_t least = loops[i].keys.size() > 1 ? kLeastIterations : kLeastOfOneCall;
+      if (loops[i].most >= (is_mark ? 2 : least)) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [this](size_t a, size_t b) { return loops[a].begin_ns < loops[b].begin_ns; });
+    std::vector<int32_t> place(loops.size(), -1);
+    std::vector<Loop> kept;
+    for (const size_t i : order) {
+      place[i] = static_cast<int32_t>(kept.size());
+      kept.push_back(std::move(loops[i]));
+    }
+    loops = std::move(kept);
+    for (KeptLocation& location : locations)
+      for (KeptSegment& s : location.segments)
+        if (s.loop >= 0) s.loop = place[static_cast<size_t>(s.loop)];
+  }
+
+  void add_wait(Rank rank, uint32_t thread, uint64_t begin_ns, uint64_t end_ns) {
+    const auto at = std::lower_bound(
+        locations.begin(), locations.end(), std::pair(rank, thread),
+        [](const KeptLocation& l, const auto& key) { return std::pair(l.rank, l.thread) < key; });
+    if (at == locations.end() || at->rank != rank || at->thread != thread) return;
+    std::vector<KeptSegment>& all = at->segments;
+    auto s = std::upper_bound(all.begin(), all.end(), begin_ns,
+                              [](uint64_t ns, const KeptSegment& k) { return ns < k.end_ns; });
+    for (; s != all.end() && s->begin_ns < end_ns; ++s) {
+      const uint64_t low = std::max(begin_ns, s->begin_ns), high = std::min(end_ns, s->end_ns);
+      if (high > low) s->waiting_ns += static_cast<double>(high - low);
+    }
+  }
+
+  void put_loops() {
+    for (size_t i = 0; i < loops.size(); ++i) {
+      IterationLoop& loop = out.loops.emplace_back();
+      loop.name = loops[i].name.empty() ? "loop_" + std::to_string(i + 1) : loops[i].name;
+      loop.ranks = loops[i].ranks.size();
+      uint64_t most = 0;
+      for (const auto& [call, ns] : loops[i].longest)
+        if (loop.call == 0 || ns > most) loop.call = call.first, loop.path = call.second, most = ns;
+      loop.rows.resize(loops[i].most);
+      for (size_t n = 0; n < loop.rows.size(); ++n) loop.rows[n].number = n;
+    }
+    put_rows();
+    for (IterationLoop& loop : out.loops) put_numbers(loop);
+  }
+
+  void put_rows() {
+    // By loop and row: what its slowest rank took without waiting. Those that wait for it take as
+    // long as it does.
+    std::vector<std::vector<double>> busiest(out.loops.size());
+    for (size_t i = 0; i < busiest.size(); ++i) busiest[i].resize(out.loops[i].rows.size(), -1);
+    for (const KeptLocation& location : locations)
+      for (const KeptSegment& s : location.segments) {
+        if (s.loop < 0) continue;
+        const auto loop = static_cast<size_t>(s.loop);
+        IterationRow& row = out.loops[loop].rows[s.number];
+        const uint64_t ns = s.end_ns - s.begin_ns;
+        row.begin_ns = row.threads == 0 ? s.begin_ns : std::min(row.begin_ns, s.begin_ns);
+        row.end_ns = std::max(row.end_ns, s.end_ns);
+        row.longest_ns = std::max(row.longest_ns, ns);
+        const double busy = static_cast<double>(ns) - s.waiting_ns;
+        if (busy > busiest[loop][s.number])
+          busiest[loop][s.number] = busy, row.slowest_rank = location.rank;
+        ++row.threads;
+        row.sum_ns += static_cast<double>(ns);
+        row.mpi_ns += static_cast<double>(s.mpi_ns);
+        row.waiting_ns += s.waiting_ns;
+        row.bytes = add(row.bytes, s.bytes);
+        row.calls += s.calls;
+      }
+  }
+
+  Trace trace;
+  IterationOptions options;
+  iterations::Plans plans;
+  BehaviourFinder finder;
+  std::vector<std::set<std::string>> marks_of_group;
+  std::vector<KeptLocation> locations;  // by rank, then thread
+  std::vector<Loop> loops;
+  uint64_t segments = 0;
+  Iterations out;
+};
+
+IterationTable::IterationTable(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+IterationTable::IterationTable(IterationTable&&) noexcept = default;
+IterationTable::~IterationTable() = default;
+
+Result<IterationTable> IterationTable::measure(const Trace& trace,
+                                               const IterationOptions& options) {
+  if (!trace.has_times())
+    return base::unsupported(
+        "the trace has no times of single calls, which iterations are made of: record with "
+        "--timing exact or bins:0.02",
+        trace.name());
+  auto impl = std::make_unique<Impl>(trace, options);
+  if (const Status read = impl->run(); !read.ok()) return read.error();
+  return IterationTable(std::move(impl));
+}
+
+void IterationTable::add_wait(Rank rank, uint32_t thread, uint64_t begin_ns, uint64_t end_ns) {
+  impl_->add_wait(rank, thread, begin_ns, end_ns);
+}
+
+Iterations IterationTable::finish() {
+  impl_->put_loops();
+  if (impl_->options.with_behaviours) {
+    impl_->out.behaviours = impl_->finder.finish(impl_->locations);
+    impl_->out.behaviours.patterns =
+        iterations::patterns_of(impl_->out.behaviours, impl_->locations, impl_->loops.size());
+  }
+  return std::move(impl_->out);
+}
+
+Result<Iterations> find_iterations(const Trace& trace, const IterationOptions& options) {
+  auto table = IterationTable::measure(trace, options);
+  if (!table.ok()) return table.error();
+  WaitAdder adder(*table);
+  waits::Options how;
+  how.observer = &adder;
+  waits::TraceCalls calls(trace);
+  waits::observe(trace, calls, how);
+  return table->finish();
+}
+
+}  // namespace refrain::analysis

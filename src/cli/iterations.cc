@@ -1,0 +1,89 @@
+// refrain iterations: metrics of each iteration of the outermost loops, and what they have in
+// common.
+
+#include "analysis/iterations/iterations.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "report/iterations_report.h"
+
+namespace refrain::cli {
+namespace {
+
+using analysis::IterationSource;
+
+struct IterationsOptions {
+  std::string trace;
+  std::string format = "text";
+  std::string segments = "auto";
+  std::string method = "avgWave";
+  bool behaviours = false;
+  size_t top = 20;
+};
+
+const std::map<std::string, IterationSource> kSources = {{"auto", IterationSource::kAuto},
+                                                         {"loops", IterationSource::kLoops},
+                                                         {"marks", IterationSource::kMarks}};
+
+int iterations(const IterationsOptions& options) {
+  const auto method = similarity::parse_method(options.method);
+  if (!method.ok()) return report(method.error());
+  const auto trace = Trace::open(options.trace);
+  if (!trace.ok()) return report(trace.error());
+  analysis::IterationOptions how;
+  how.source = kSources.at(options.segments);
+  how.with_behaviours = options.behaviours;
+  how.method = *method;
+  const auto result = analysis::find_iterations(*trace, how);
+  if (!result.ok()) return report(result.error());
+  reader::Symbols symbols;
+  const report::IterationsView view{*trace, *result, symbols, options.behaviours, options.top};
+  std::string text;
+  if (options.format == "json")
+    text = report::iterations_json(view);
+  else if (options.format == "csv")
+    text = report::iterations_csv(view);
+  else
+    text = report::iterations_text(view);
+  const int status = print(text);
+  return status != 0 ? status : status_of(*trace);
+}
+
+}  // namespace
+
+void add_iterations(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<IterationsOptions>();
+  CLI::App* verb =
+      app.add_subcommand("iterations", "Each iteration of the outermost loops: time, MPI, waiting");
+  verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with times")->required();
+  verb->add_option("--format", options->format, "text, json or csv")
+      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->capture_default_str();
+  verb->add_option(
+          "--segments", options->segments,
+          "What an iteration is: a region or instance that the program marked (marks), a "
+          "pass through a loop of the grammar (loops), or marks where there are any (auto)")
+      ->check(CLI::IsMember({"auto", "loops", "marks"}))
+      ->capture_default_str();
+  verb->add_flag("--behaviours", options->behaviours,
+                 "What iterations have in common: representatives, who has them and when");
+  verb->add_option("--method", options->method,
+                   "How alike segments of one behaviour are: METHOD[:THRESHOLD], as in reduce")
+      ->capture_default_str();
+  verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->footer(
+      "An iteration counts from the end of the call before it to the end of its last call, on each "
+      "thread; its duration is that of the thread that took longest. Time in MPI, waiting and "
+      "bytes "
+      "are sums over the threads. Needs times of single calls: record with --timing exact or "
+      "bins:0.02.");
+  verb->callback([options, &exit_status] { exit_status = iterations(*options); });
+}
+
+}  // namespace refrain::cli
