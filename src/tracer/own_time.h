@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -94,13 +95,22 @@ class OwnTime {
     const uint64_t inside = std::exchange(inside_, 0);
     return ticks > inside ? ticks - inside : 0;
   }
+  // The longer half; of equal ones the first.
   void keep_longer_pieces() {
-    while (pieces_.size() > kMostPieces / 2) {
-      least_piece_ *= 2;
-      pieces_.erase(std::remove_if(pieces_.begin(), pieces_.end(),
-                                   [&](const Piece& p) { return p.ticks < least_piece_; }),
-                    pieces_.end());
-    }
+    std::vector<uint64_t> ticks;
+    for (const Piece& p : pieces_) ticks.push_back(p.ticks);
+    const auto middle = ticks.begin() + static_cast<std::ptrdiff_t>(ticks.size() / 2);
+    std::nth_element(ticks.begin(), middle, ticks.end());
+    least_piece_ = *middle;
+    size_t longer = 0;
+    for (const Piece& p : pieces_) longer += p.ticks > least_piece_ ? 1 : 0;
+    size_t equal = kMostPieces / 2 - std::min(longer, kMostPieces / 2);
+    pieces_.erase(std::remove_if(pieces_.begin(), pieces_.end(),
+                                 [&](const Piece& p) {
+                                   if (p.ticks != least_piece_) return p.ticks < least_piece_;
+                                   return equal == 0 || equal-- == 0;
+                                 }),
+                  pieces_.end());
   }
 
   uint64_t ticks_ = 0, last_ = 0, inside_ = 0;
