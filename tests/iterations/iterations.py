@@ -51,11 +51,14 @@ def answer(trace, *words):
 class Truth(unittest.TestCase):
     """What is asked is what was put in."""
 
-    def check(self, loop, iterations, base_us, extra, factor=1):
+    def check(self, loop, iterations, base_us, extra, factor=1, is_marked=False):
+        """What a program does before a loop looks like a part of the first iteration: only marks tell its length."""
         self.assertEqual(loop["iterations"], iterations)
         self.assertEqual(loop["ranks"], RANKS)
         self.assertEqual([r["number"] for r in loop["rows"]], list(range(iterations)))
         for i, row in enumerate(loop["rows"]):
+            if i == 0 and not is_marked:
+                continue
             work = [1000 * (base_us + sum(us for at, rank, us in extra if (at, rank) == (i, r))) for r in range(RANKS)]
             self.assertAlmostEqual(row["duration_ns"], max(work), delta=SLACK_NS * factor, msg=str((i, row)))
             waited = sum(max(work) - w for w in work)
@@ -84,9 +87,11 @@ class Truth(unittest.TestCase):
 
     def test_first_and_last_iteration(self):
         extra = [(0, 1, 6000), (19, 3, 8000)]
-        loop = answer(record("halo", 20, 2000, extra))["loops"][0]
-        self.check(loop, 20, 2000, [(19, 3, 8000)] + [(0, 1, 6000)])
-        self.assertEqual(loop["outliers"], [0, 19])
+        for kind in ("regions", "halo"):
+            loop = answer(record(kind, 20, 2000, extra))["loops"][0]
+            self.check(loop, 20, 2000, extra, is_marked=kind == "regions")
+            # Without marks it is the others who tell: they wait for rank 1 in it.
+            self.assertEqual(loop["outliers"], [0, 19])
 
     def test_trend(self):
         extra = [(i, r, 100 * i) for i in range(1, 40) for r in range(RANKS)]
@@ -106,8 +111,11 @@ class Truth(unittest.TestCase):
         found = answer(record("polls", 20, 1000, extra))
         self.assertEqual(len(found["loops"]), 1)
         self.assertEqual(found["loops"][0]["iterations"], 20)
-        for i, row in enumerate(found["loops"][0]["rows"]):
-            self.assertAlmostEqual(row["duration_ns"], 1_000_000 + 700_000 * (i % 5), delta=300_000)
+        for i, row in list(enumerate(found["loops"][0]["rows"]))[1:]:
+            # SMPI lets each test in vain take time, and more each time.
+            work = 1_000_000 + 700_000 * (i % 5)
+            self.assertGreaterEqual(row["duration_ns"], work)
+            self.assertLess(row["duration_ns"], work + 1_500_000)
 
     def test_an_inner_loop_is_part_of_the_outer_one(self):
         extra = [(3, 1, 3000)]
@@ -127,7 +135,7 @@ class Truth(unittest.TestCase):
             found = answer(trace)
             self.assertEqual(found["source"], "marks")
             self.assertEqual([l["name"] for l in found["loops"]], [name])
-            self.check(found["loops"][0], 15, 2000, extra)
+            self.check(found["loops"][0], 15, 2000, extra, is_marked=True)
             loops = answer(trace, "--segments", "loops")
             self.assertEqual(loops["source"], "loops")
             self.assertEqual([l["iterations"] for l in loops["loops"]], [15])
@@ -135,7 +143,7 @@ class Truth(unittest.TestCase):
     def test_behaviours(self):
         # Every fifth iteration rank 0 is late, otherwise rank 1; in the last four nobody is.
         extra = [(i, 0 if i % 5 == 0 else 1, 6000 if i % 5 == 0 else 3000) for i in range(36)]
-        trace = record("halo", 40, 2000, extra)
+        trace = record("regions", 40, 2000, extra)
         found = answer(trace, "--behaviours")
         behaviours = found["behaviours"]
         name = found["loops"][0]["name"]
@@ -144,8 +152,8 @@ class Truth(unittest.TestCase):
         fifth, even = frozenset(range(0, 36, 5)), frozenset(range(36, 40))
         self.assertEqual(set(sets), {fifth, even, frozenset(range(40)) - fifth - even})
         late = {tuple(part["ranks"]): part["behaviour"] for part in sets[fifth]["parts"]}
-        self.assertIn((0,), late)
-        self.assertEqual(len(late), 2)
+        # Its neighbours wait for it in Waitall, rank 2 in Allreduce.
+        self.assertEqual(set(late), {(0,), (1, 3), (2,)})
         self.assertEqual(len(sets[even]["parts"]), 1)
         self.assertAlmostEqual(sum(p["share_of_iterations"] for p in patterns), 1)
         self.assertAlmostEqual(sets[fifth]["share_of_iterations"], 0.2)
