@@ -13,6 +13,8 @@ namespace refrain::analysis::waits {
 
 using NodeId = uint64_t;
 inline constexpr NodeId kNoNode = UINT64_MAX;
+// Every MPI sends as much at once: the smallest eager limit that one comes with is 4 KiB.
+inline constexpr uint64_t kKeptBytes = 1024;
 inline constexpr uint32_t kNoLocation = UINT32_MAX;
 
 struct Message {

@@ -36,6 +36,7 @@ class Reference {
     Pattern pattern;
     std::pair<Rank, size_t> from;
     bool is_possible = false;
+    bool is_small = false;
   };
 
   const TrueCall& at(Rank r, size_t c) const { return p_.calls[static_cast<size_t>(r)][c]; }
@@ -146,7 +147,8 @@ class Reference {
                      late_receiver_in_wrong_order(m) ? Pattern::kLateReceiverWrongOrder
                                                      : Pattern::kLateReceiver,
                      {m.receiver, m.post_call},
-                     !m.is_synchronous});
+                     !m.is_synchronous,
+                     m.bytes <= 1024});
     }
     for (const size_t id : call.collectives) add_collective(p_.collectives[id], r, out);
     for (const TrueEpoch& e : p_.epochs) {
@@ -172,7 +174,7 @@ class Reference {
   }
 
   // What the call waited for: the last, where a send that could have waited counts only if nothing
-  // else fits, or the call ended nearer to its receive than to what else fits.
+  // else fits, or it is large and the call ended nearer to its receive than to what else fits.
   static const Release* last_of(const std::vector<Release>& all, const TrueCall& call) {
     const Release *sure = nullptr, *possible = nullptr;
     for (const Release& release : all) {
@@ -181,6 +183,7 @@ class Reference {
     }
     if (possible == nullptr || (sure != nullptr && sure->time >= possible->time)) return sure;
     if (sure == nullptr || sure->time <= call.begin) return possible;
+    if (possible->is_small) return sure;
     return call.end - possible->time < possible->time - sure->time ? possible : sure;
   }
 

@@ -132,6 +132,7 @@ class Sweep {
     NodeId node = kNoNode;
     uint64_t ideal = 0;        // the same on the ideal network
     bool is_possible = false;  // perhaps it could: a send that the library may have kept or not
+    bool is_small = false;     // such a send of at most kKeptBytes
   };
 
   // sweep.cc

@@ -336,7 +336,8 @@ void Sweep::collect_send(LocationState& l, MessageId id) {
   releases_.push_back(
       {message.posted_ns,
        message.is_late_out_of_order ? Pattern::kLateReceiverWrongOrder : Pattern::kLateReceiver,
-       message.receive_node, message.ideal_posted, !message.is_synchronous});
+       message.receive_node, message.ideal_posted, !message.is_synchronous,
+       message.bytes <= kKeptBytes});
 }
 
 // Tells which late senders were late because a message that was sent before theirs is left lying,

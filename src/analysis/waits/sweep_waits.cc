@@ -22,7 +22,8 @@ bool Sweep::was_eager(const Message& message) const {
 
 // A call that needs several things waits for the last one to be ready. A send whose receive came
 // last may have waited for it, or not, and its call for something else: then the trace decides by
-// where the call ended. What was there before the call is no wait, unless it was polled for.
+// where the call ended, unless the message is so small that libraries send it at once. What was
+// there before the call is no wait, unless it was polled for.
 const Sweep::Release* Sweep::choose(const LocationState& l) {
   const Release* certain = nullptr;
   const Release* possible = nullptr;
@@ -34,6 +35,7 @@ const Sweep::Release* Sweep::choose(const LocationState& l) {
     return certain;
   const bool both_fit = certain != nullptr && certain->time > l.begin;
   if (!both_fit) return possible;
+  if (possible->is_small) return certain;
   return possible->time - certain->time > l.end - possible->time ? possible : certain;
 }
 
