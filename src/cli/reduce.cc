@@ -95,7 +95,7 @@ void add_reduce(CLI::App& app, int& exit_status) {
                    "Euclidean, Chebyshev, iter_k, iter_avg, avgWave, haarWave, auto [auto]");
   verb->add_option("--max-error", options->max_error,
                    "Relative error that the method auto may make [the largest of 0.1, 0.03, 0.01, "
-                   "0.003 with which the waiting that `refrain waits` finds stays as it is]");
+                   "0.003 with which waits, computation and time in calls stay as they are]");
   add_segment_options(*verb, options->segments, options->across, options->memory_mib,
                       options->step_ns);
   verb->add_option("--format", options->format, "text or json")

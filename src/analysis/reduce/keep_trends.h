@@ -1,5 +1,5 @@
 // The method `auto` without a threshold: as loose as the diagnosis allows. What a reduction keeps
-// of the waiting is looked at, and where a trend is lost the threshold is tightened.
+// of the trends (retention.h) is looked at, and where one is lost the threshold is tightened.
 #pragma once
 
 #include <vector>
