@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <vector>
 
 #include "report/cores_text.h"
@@ -138,7 +139,10 @@ std::string waits_sentence(const WaitsView& view, PathNames& names) {
 
 std::string verdict_text(const WaitsView& view, PathNames& names) {
   const std::string crowding = crowding_text(view.trace, analysis::core_use(view.trace));
-  return crowding + (crowding.empty() ? "" : " ") + waits_sentence(view, names);
+  std::string sentence = waits_sentence(view, names);
+  if (crowding.empty() || sentence.empty()) return crowding + sentence;
+  sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
+  return crowding + " " + sentence;
 }
 
 }  // namespace refrain::report
