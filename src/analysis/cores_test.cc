@@ -87,7 +87,8 @@ TEST(Cores, NothingIsKnown) {
 TEST(Cores, AlikeHostsAreOneKind) {
   std::vector<Where> ranks;
   for (int host = 0; host < 50; ++host)
-    for (uint64_t core = 0; core < 8; ++core) ranks.push_back({"n" + std::to_string(host), {core}});
+    for (uint64_t core = 0; core < 8; ++core)
+      ranks.push_back({std::string("n").append(std::to_string(host)), {core}});
   ranks.push_back({"n50", {0}});
   const CoreUse use = core_use(trace_of(ranks, 8));
   ASSERT_EQ(use.kinds.size(), 2U);
@@ -129,7 +130,7 @@ TEST(Cores, AnyHosts) {
   for (int i = 0; i < 300; ++i) {
     std::vector<Where> ranks(1 + random() % 24);
     for (Where& where : ranks) {
-      where.host = "n" + std::to_string(random() % 3);
+      where.host = std::string("n").append(std::to_string(random() % 3));
       const unsigned first = random() % 6, count = random() % 4;
       for (unsigned cpu = first; cpu < first + count; ++cpu)
         if (random() % 5 != 0) where.cpus.insert(cpu);

@@ -68,7 +68,7 @@ RankRecord record_of(uint64_t rank, uint64_t ranks, const Fact& fact) {
   r.totals.switches = fact.switches;
   r.place = fact.place;
   r.own_work = fact.work;
-  r.host = "n" + std::to_string(rank / 4);
+  r.host = std::string("n").append(std::to_string(rank / 4));
   return r;
 }
 
@@ -142,7 +142,9 @@ TEST(Ranks, AnyRanksThroughAnyTree) {
 size_t section_bytes(const TraceData& trace) {
   const auto bytes = encode(trace);
   EXPECT_TRUE(bytes.ok());
-  for (const SectionSize& s : *section_sizes(*bytes, "t.rfn"))
+  const auto sizes = section_sizes(*bytes, "t.rfn");
+  EXPECT_TRUE(sizes.ok());
+  for (const SectionSize& s : *sizes)
     if (s.type == SectionType::kRanks) return static_cast<size_t>(s.stored_bytes);
   return 0;
 }
@@ -185,8 +187,13 @@ TEST(Ranks, BoundToCoresOfManyHosts) {
 
 TEST(Ranks, WhatContradictsItselfIsRefused) {
   std::vector<RankRecord> records;
-  for (uint64_t r = 0; r < 3; ++r)
-    records.push_back(record_of(r, 3, {{2, {{0, 2}}}, {{r, 0, {{1, 5}, {4, 9}}}}, 1, 1}));
+  for (uint64_t r = 0; r < 3; ++r) {
+    Fact fact;
+    fact.place = {2, {{0, 2}}};
+    fact.work = {{r, 0, {{1, 5}, {4, 9}}}};
+    fact.small_ns = fact.switches = 1;
+    records.push_back(record_of(r, 3, fact));
+  }
   const TraceData good = testing::merge_all(records);
   ASSERT_TRUE(encode(good).ok());
   const auto refused = [&](auto change) {
