@@ -1,11 +1,38 @@
 // The profile of a window. Where profile() multiplies what stands in the grammar, this reads the
 // calls and their times one by one.
 
+#include <algorithm>
+
 #include "analysis/profile_sums.h"
 #include "analysis/window.h"
 #include "format/trace_data.h"
 
 namespace refrain::analysis {
+namespace {
+
+// Of the recorder's work the trace has large pieces one by one. The rest of it lies evenly in what
+// is left of the time outside of MPI.
+void put_outside(const Trace& trace, const RankInWindow& mine, RankRow& row) {
+  const uint64_t left = mine.outside_ns - std::min(mine.outside_ns, mine.own_ns);
+  row.recorder_in_run_ns = mine.own_ns;
+  row.outside_ns = left;
+  const auto rank = static_cast<size_t>(row.rank);
+  if (rank >= trace.data().totals.size()) return;
+  const format::RankTotals& totals = trace.data().totals[rank];
+  uint64_t rest = totals.own_ns;
+  for (const format::OwnWork& work : trace.data().own_work) {
+    if (work.rank != rank) continue;
+    for (const format::OwnPiece& piece : work.pieces) rest -= std::min(rest, piece.ns);
+  }
+  const double all = static_cast<double>(totals.outside_ns) + static_cast<double>(rest);
+  if (rest == 0 || !(all > 0)) return;
+  const double share = std::min(1.0, static_cast<double>(left) / all);
+  const auto ns = std::min(left, static_cast<uint64_t>(share * static_cast<double>(rest) + 0.5));
+  row.recorder_in_run_ns += ns;
+  row.outside_ns -= ns;
+}
+
+}  // namespace
 
 Result<Profile> profile(const Trace& trace, const Window& window) {
   if (const Status good = check_window(trace, window); !good.ok()) return good.error();
@@ -24,7 +51,7 @@ Result<Profile> profile(const Trace& trace, const Window& window) {
     is_everything = is_everything && mine->is_everything;
     out.untimed += mine->untimed;
     row.in_mpi_ns = mine->in_mpi_ns;
-    row.outside_ns = mine->outside_ns;
+    put_outside(trace, *mine, row);
     TransferReader transfers(reader);
     for (const CallsInWindow& of : mine->calls) {
       const Signature& signature = reader.signature(of.signature);

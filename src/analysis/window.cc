@@ -1,8 +1,11 @@
 #include "analysis/window.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
+
+#include "format/trace_data.h"
 
 namespace refrain::analysis {
 namespace {
@@ -95,6 +98,24 @@ class ThreadFold {
   uint64_t first_ns_ = 0, last_ns_ = 0;
 };
 
+// The part of a thread's pieces of the recorder's own work that lies in the window. A piece begins
+// when its call ends, and is over before the next one begins.
+uint64_t own_work(Cursor& cursor, const format::OwnWork& work, const Window& window) {
+  uint64_t ns = 0;
+  for (const format::OwnPiece& piece : work.pieces) {
+    cursor.seek(piece.call);
+    const Call* call = cursor.next();
+    if (call == nullptr || !call->has_time) break;
+    const uint64_t begin = std::max(call->begin_ns, call->end_ns);
+    if (begin >= window.to_ns) break;
+    call = cursor.next();
+    if (call == nullptr || !call->has_time) break;
+    const uint64_t end = begin + std::min(piece.ns, UINT64_MAX - begin);
+    ns += window.part(begin, std::min(end, std::max(begin, call->begin_ns)));
+  }
+  return ns;
+}
+
 }  // namespace
 
 Status check_window(const Trace& trace, const Window& window) {
@@ -126,6 +147,9 @@ Result<RankInWindow> rank_in_window(RankReader& reader, const Window& window) {
     }
     if (is_empty) out.is_everything = false;  // all of them ended before the window
     fold.finish();
+    const format::OwnWork* const work = format::find_own_work(
+        reader.trace().data(), static_cast<uint64_t>(reader.rank()), where.thread);
+    if (work != nullptr) out.own_ns += own_work(*cursor, *work, window);
     if (!cursor->time_status().ok()) return cursor->time_status().error();
   }
   for (auto& [id, of] : calls) {

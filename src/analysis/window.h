@@ -42,6 +42,7 @@ struct RankInWindow {
   std::vector<CallsInWindow> calls;  // by signature
   uint64_t in_mpi_ns = 0;            // calls inside of calls count once
   uint64_t outside_ns = 0;           // from the first call of a thread to its last, outside of MPI
+  uint64_t own_ns = 0;               // of that: the recorder's own work
   uint64_t untimed = 0;              // calls without a time, which are in no window
   bool is_everything = true;         // no part of a call is outside of the window
 };
