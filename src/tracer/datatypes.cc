@@ -7,6 +7,7 @@
 #include "tracer/constants_table.h"
 #include "tracer/location.h"
 #include "tracer/objects.h"
+#include "tracer/wrapper_support.h"
 
 namespace refrain::tracer {
 
@@ -36,8 +37,25 @@ struct Contents {
   std::vector<MPI_Datatype> types;
 };
 
+bool small_contents_of(MPI_Datatype type, Contents& out) {
+  int ni = 0, na = 0, nt = 0;
+  if (REFRAIN_REAL(PMPI_Type_get_envelope)(type, &ni, &na, &nt, &out.combiner) != MPI_SUCCESS)
+    return false;
+  if (out.combiner == MPI_COMBINER_NAMED) return true;
+  std::vector<int> integers(ni + 1);
+  std::vector<MPI_Aint> addresses(na + 1);
+  std::vector<MPI_Datatype> types(nt + 1);
+  if (REFRAIN_REAL(PMPI_Type_get_contents)(type, ni, na, nt, integers.data(), addresses.data(),
+                                           types.data()) != MPI_SUCCESS)
+    return false;
+  out.types.assign(types.begin(), types.begin() + nt);
+  for (int i = 0; i < ni; ++i) out.integers.append(integers[i]);
+  for (int i = 0; i < na; ++i) out.addresses.append(addresses[i]);
+  return true;
+}
+
 #ifdef REFRAIN_HAS_MPI_Type_get_contents_c
-bool contents_of(MPI_Datatype type, Contents& out) {
+bool large_contents_of(MPI_Datatype type, Contents& out) {
   MPI_Count ni = 0, na = 0, nc = 0, nt = 0;
   if (REFRAIN_REAL(PMPI_Type_get_envelope_c)(type, &ni, &na, &nc, &nt, &out.combiner) !=
       MPI_SUCCESS)
@@ -58,24 +76,14 @@ bool contents_of(MPI_Datatype type, Contents& out) {
   for (MPI_Count i = 0; i < na; ++i) out.addresses.append(addresses[i]);
   return true;
 }
-#else
-bool contents_of(MPI_Datatype type, Contents& out) {
-  int ni = 0, na = 0, nt = 0;
-  if (REFRAIN_REAL(PMPI_Type_get_envelope)(type, &ni, &na, &nt, &out.combiner) != MPI_SUCCESS)
-    return false;
-  if (out.combiner == MPI_COMBINER_NAMED) return true;
-  std::vector<int> integers(ni + 1);
-  std::vector<MPI_Aint> addresses(na + 1);
-  std::vector<MPI_Datatype> types(nt + 1);
-  if (REFRAIN_REAL(PMPI_Type_get_contents)(type, ni, na, nt, integers.data(), addresses.data(),
-                                           types.data()) != MPI_SUCCESS)
-    return false;
-  out.types.assign(types.begin(), types.begin() + nt);
-  for (int i = 0; i < ni; ++i) out.integers.append(integers[i]);
-  for (int i = 0; i < na; ++i) out.addresses.append(addresses[i]);
-  return true;
-}
 #endif
+
+bool contents_of(MPI_Datatype type, Contents& out) {
+#ifdef REFRAIN_HAS_MPI_Type_get_contents_c
+  if (has_large_contents()) return large_contents_of(type, out);
+#endif
+  return small_contents_of(type, out);
+}
 
 bool is_named(MPI_Datatype type) {
   int a = 0, b = 0, c = 0, combiner = MPI_COMBINER_NAMED;

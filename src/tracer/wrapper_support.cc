@@ -1,5 +1,7 @@
 #include "tracer/wrapper_support.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 
 #include "mpi/constant_ids.h"
@@ -129,6 +131,12 @@ int64_t graph_degree(MPI_Comm comm, int rank) {
   return REFRAIN_REAL(PMPI_Graph_neighbors_count)(comm, rank, &degree) == MPI_SUCCESS ? degree : 0;
 }
 
+// The library that runs may be older than the mpi.h of the build.
+bool has_large_contents() {
+  static const bool has = dlsym(RTLD_NEXT, "PMPI_Type_get_contents_c") != nullptr;
+  return has;
+}
+
 namespace {
 
 struct Envelope {
@@ -140,7 +148,8 @@ Envelope large_envelope(MPI_Datatype type) {
 #ifdef REFRAIN_HAS_MPI_Type_get_envelope_c
   MPI_Count integers = 0, addresses = 0, large = 0, datatypes = 0;
   int combiner = 0;
-  if (REFRAIN_REAL(PMPI_Type_get_envelope_c)(type, &integers, &addresses, &large, &datatypes,
+  if (has_large_contents() &&
+      REFRAIN_REAL(PMPI_Type_get_envelope_c)(type, &integers, &addresses, &large, &datatypes,
                                              &combiner) == MPI_SUCCESS)
     return {integers, addresses, large, datatypes};
 #else

@@ -66,6 +66,9 @@ class SavedInts {
 // An inout array: its value at exit, and at entry where that differed.
 void encode_changed(Encoder& enc, const int* now, const SavedInts& before);
 
+// Whether the library that runs tells how a datatype was made in large counts.
+bool has_large_contents();
+
 // Asked of MPI; 0 where it does not answer.
 int64_t local_size(MPI_Comm comm);
 int64_t graph_nodes(MPI_Comm comm);
