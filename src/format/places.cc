@@ -1,5 +1,7 @@
 #include "format/places.h"
 
+#include <algorithm>
+
 #include "format/limits.h"
 
 namespace refrain::format {
@@ -48,6 +50,15 @@ uint64_t cpu_count(const RankPlace& place) {
   uint64_t count = 0;
   for (const CpuRun& run : place.cpus) count += run.count;
   return count;
+}
+
+std::vector<uint64_t> small_own_work(const TraceData& trace) {
+  std::vector<uint64_t> out;
+  for (const RankTotals& t : trace.totals) out.push_back(t.own_ns);
+  for (const OwnWork& work : trace.own_work)
+    for (const OwnPiece& piece : work.pieces)
+      if (work.rank < out.size()) out[work.rank] -= std::min(out[work.rank], piece.ns);
+  return out;
 }
 
 }  // namespace refrain::format

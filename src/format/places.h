@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
 #include "format/trace_data.h"
@@ -17,6 +18,9 @@ RankPlace read_place(base::ByteReader& in);
 
 // What is wrong with a place; empty when nothing is.
 std::string problem_of(const RankPlace& place);
+
+// Of each rank's own work (TraceData::totals) what is not in the list of pieces, ns.
+std::vector<uint64_t> small_own_work(const TraceData& trace);
 
 // How many CPUs a rank may run on.
 uint64_t cpu_count(const RankPlace& place);

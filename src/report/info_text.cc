@@ -223,6 +223,8 @@ std::string duration_text(uint64_t ns) {
   return fmt::format("{:.2f} s", v / 1e9);
 }
 
+std::string time_text(double ns) { return duration_text(rounded(ns)); }
+
 std::string count_text(uint64_t count) {
   const std::string digits = std::to_string(count);
   std::string text;

@@ -20,6 +20,7 @@ std::string rank_list_text(const base::RunList& ranks, size_t max_runs);
 
 // "1.5 s", "310 us": three digits and a unit.
 std::string duration_text(uint64_t ns);
+std::string time_text(double ns);  // the same, of a sum or a mean
 // "12 345 678"
 std::string count_text(uint64_t count);
 

@@ -24,17 +24,8 @@ using analysis::IterationLoop;
 using analysis::IterationRow;
 
 constexpr double kTrendWorthAWord = 0.1, kFitWorthAWord = 0.5;
-constexpr size_t kBarWidth = 20;
 constexpr size_t kMapRanks = 64, kMapIterations = 100;  // more share a character
 constexpr size_t kMostRuns = 6;                         // of numbers in a list
-
-std::string time_text(double ns) { return duration_text(rounded(ns)); }
-
-std::string bar(double part, double whole) {
-  if (!(part > 0) || !(whole > 0)) return "";
-  const auto width = static_cast<size_t>(part / whole * kBarWidth + 0.5);
-  return std::string(std::clamp<size_t>(width, 1, kBarWidth), '#');
-}
 
 // "0, 3-5, 9"; of a long list its begin.
 template <class Number>
@@ -111,7 +102,7 @@ std::string rows_text(const IterationsView& view, const IterationLoop& loop) {
     if (i < shown) {
       add(std::to_string(row.number), duration_text(row.begin_ns),
           static_cast<double>(row.longest_ns),
-          bar(static_cast<double>(row.longest_ns), loop.duration_ns.max), row,
+          bar_text(static_cast<double>(row.longest_ns), loop.duration_ns.max), row,
           fmt::format("rank {}", row.slowest_rank));
       continue;
     }
@@ -150,7 +141,7 @@ std::string behaviours_table(const IterationsView& view) {
         {row.name,
          row.loop < 0 ? "-" : printable(view.iterations.loops[static_cast<size_t>(row.loop)].name),
          count_text(row.segments), count_text(row.ranks), time_text(row.sum_ns),
-         percent_text(row.sum_ns, all), bar(row.sum_ns, all),
+         percent_text(row.sum_ns, all), bar_text(row.sum_ns, all),
          time_text(row.sum_ns / static_cast<double>(row.segments)), time_text(row.min_ns),
          time_text(row.max_ns), percent_text(row.mpi_ns, row.sum_ns),
          busiest_call_text(view.trace, view.symbols, row.call, row.path)});

@@ -13,8 +13,6 @@
 namespace refrain::report {
 namespace {
 
-std::string time_text(double ns) { return duration_text(rounded(ns)); }
-
 constexpr size_t kRanksShown = 16;  // more ranks than that: their spread only
 
 std::string title_line(const ProfileView& view) {
@@ -27,8 +25,6 @@ std::string title_line(const ProfileView& view) {
   if (view.profile.window) out += "\n  " + window_text(*view.profile.window);
   return out + "\n";
 }
-
-std::string others_text(size_t count) { return fmt::format("others ({})", count); }
 
 // All ranks but the first `top`.
 analysis::RankRow other_ranks(const analysis::Profile& p, size_t top) {

@@ -1,8 +1,15 @@
 #include "report/table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace refrain::report {
+namespace {
+
+constexpr size_t kBarWidth = 20;
+
+}  // namespace
 
 Table::Table(std::vector<std::string> titles) : titles_(std::move(titles)) {
   for (std::string& title : titles_) {
@@ -37,6 +44,14 @@ std::string Table::text() const {
   for (const auto& row : rows_) line(row);
   return out;
 }
+
+std::string bar_text(double part, double whole) {
+  if (!(part > 0) || !(whole > 0)) return "";
+  const auto width = static_cast<size_t>(part / whole * kBarWidth + 0.5);
+  return std::string(std::clamp<size_t>(width, 1, kBarWidth), '#');
+}
+
+std::string others_text(size_t count) { return fmt::format("others ({})", count); }
 
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;

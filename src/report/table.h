@@ -21,6 +21,11 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// A part of a whole as a bar of '#', at least one where there is any.
+std::string bar_text(double part, double whole);
+// "others (12)": the name of the line that sums the rows without one of their own.
+std::string others_text(size_t count);
+
 // A field of a CSV file (RFC 4180): quoted when it holds a comma, a quote or a newline.
 std::string csv_field(const std::string& text);
 

@@ -21,8 +21,6 @@ using analysis::waits::Pattern;
 
 constexpr size_t kMostRanks = 4;  // named one by one
 
-std::string time_text(double ns) { return duration_text(rounded(ns)); }
-
 std::string at(PathNames& names, DefinitionId path, CallId call) {
   if (call == 0) return call_or_edge(call);
   return call_name(call) + " " + names.steps(path).back().label();

@@ -24,18 +24,6 @@ using analysis::waits::Explained;
 using analysis::waits::Pattern;
 using analysis::waits::WaitStates;
 
-constexpr size_t kBarWidth = 20;
-
-std::string time_text(double ns) { return duration_text(rounded(ns)); }
-
-std::string bar(double part, double whole) {
-  if (!(part > 0) || !(whole > 0)) return "";
-  const auto width = static_cast<size_t>(part / whole * kBarWidth + 0.5);
-  return std::string(std::clamp<size_t>(width, 1, kBarWidth), '#');
-}
-
-std::string others_text(size_t count) { return fmt::format("others ({})", count); }
-
 // Below a table whose rows are the first `shown` of `rows`, and one for the others.
 std::string more_text(size_t rows, size_t shown) {
   return rows > shown ? fmt::format("  ... and {} more (--top 0 shows all)\n", rows - shown) : "";
@@ -75,7 +63,7 @@ std::string patterns_text(const WaitsView& view, const std::vector<WaitPattern>&
                duration_text(row.ns), percent_text(ns, view.waits.total_ns), count_text(row.count),
                fmt::format("rank {}, {}", most->first,
                            percent_text(static_cast<double>(most->second), ns)),
-               bar(ns, all)});
+               bar_text(ns, all)});
   }
   if (table.rows() == 0) return "\nNobody waited\n";
   return "\nWaiting, share of the time of all ranks (" + time_text(view.waits.total_ns) + ")\n" +
@@ -110,7 +98,7 @@ void add_branches(const WaitsView& view, Branch& branch, size_t depth, double al
   const auto add = [&](const std::string& label, uint64_t ns) {
     const auto part = static_cast<double>(ns);
     table.add({std::string(2 * depth, ' ') + label, duration_text(ns),
-               percent_text(part, view.waits.total_ns), bar(part, all)});
+               percent_text(part, view.waits.total_ns), bar_text(part, all)});
   };
   uint64_t others_ns = 0;
   size_t others = 0;
@@ -168,7 +156,7 @@ std::string ranks_text(const WaitsView& view) {
   const size_t shown = shown_of(view, rows.size());
   const auto add = [&](const std::string& name, double ns, double total, double useful) {
     table.add({name, time_text(ns), percent_text(ns, total), percent_text(useful, total),
-               bar(ns, static_cast<double>(rows[0].first))});
+               bar_text(ns, static_cast<double>(rows[0].first))});
   };
   double others_ns = 0, others_total = 0, others_useful = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -233,7 +221,7 @@ std::string critical_text(const WaitsView& view, PathNames& names) {
     doing.to_call = part.to_call;
     doing.is_call = part.is_call;
     table.add({std::to_string(part.rank), duration_text(part.ns), percent_text(ns, all),
-               stretch_text(names, doing), bar(ns, all)});
+               stretch_text(names, doing), bar_text(ns, all)});
   }
   if (table.rows() == 0) return "";
   const size_t more = w.critical_path.size() - shown;
@@ -242,7 +230,7 @@ std::string critical_text(const WaitsView& view, PathNames& names) {
   const auto others = static_cast<double>(others_ns);
   if (more > 0)
     table.add({"", duration_text(others_ns), percent_text(others, all), others_text(more),
-               bar(others, all)});
+               bar_text(others, all)});
   return "\nCritical path, " + duration_text(w.critical_ns) + "\n" + table.text() +
          more_text(more, 0);
 }

@@ -262,8 +262,7 @@ class Sweep {
   bool in_vain_ = false;
   Pattern in_vain_pattern_ = Pattern::kAll;
 
-  // What of the recorder's work is no piece, by rank.
-  std::vector<uint64_t> small_work() const;
+  // `small`: the recorder's work that is no piece, by rank.
   void cut_own_work(const std::vector<uint64_t>& gaps, const std::vector<uint64_t>& small,
                     std::vector<RankTime>& ranks) const;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/waits/sweep.h"
+#include "format/places.h"
 
 namespace refrain::analysis::waits {
 
@@ -33,17 +34,6 @@ uint64_t Sweep::start_ns() const {
   for (const LocationState& l : locations_)
     if (l.has_begun) start = std::min(start, l.start_ns);
   return start;
-}
-
-std::vector<uint64_t> Sweep::small_work() const {
-  std::vector<uint64_t> out(ranks_.size());
-  const format::TraceData& data = trace_.data();
-  for (size_t r = 0; r < std::min(out.size(), data.totals.size()); ++r)
-    out[r] = data.totals[r].own_ns;
-  for (const format::OwnWork& work : data.own_work)
-    for (const format::OwnPiece& piece : work.pieces)
-      if (work.rank < out.size()) out[work.rank] -= std::min(out[work.rank], piece.ns);
-  return out;
 }
 
 // The part in the window. Of small work nobody knows when it was: it lies evenly between the calls.
@@ -94,7 +84,8 @@ void Sweep::fill(WaitStates& out) const {
   uint64_t ideal_from = 0, ideal_to = 0;
   std::vector<uint64_t> gaps(ranks_.size());  // useful time, the recorder's small work included
   for (const LocationState& l : locations_) gaps[static_cast<size_t>(l.rank)] += l.gaps;
-  const std::vector<uint64_t> small = small_work();
+  std::vector<uint64_t> small = format::small_own_work(trace_.data());
+  small.resize(ranks_.size());
   for (const LocationState& l : locations_) {
     if (!l.has_begun) continue;
     const auto rank = static_cast<size_t>(l.rank);

@@ -56,12 +56,7 @@ void write_ranks(Encoding& in, ByteWriter& out) {
   const TraceData& trace = in.trace;
   if (!is_needed(trace)) return;
   write_places(trace, out);
-  std::vector<uint64_t> rest;
-  for (const RankTotals& t : trace.totals) rest.push_back(t.own_ns);
-  for (const OwnWork& work : trace.own_work)
-    for (const OwnPiece& piece : work.pieces)
-      rest[work.rank] -= std::min(rest[work.rank], piece.ns);
-  for (const uint64_t ns : rest) out.put_u16(time_code(ns));
+  for (const uint64_t ns : small_own_work(trace)) out.put_u16(time_code(ns));
   for (const RankTotals& t : trace.totals) out.put_u8(count_code(t.switches));
   write_own_work(trace, out);
 }
