@@ -33,11 +33,11 @@ set(REFRAIN_MPI_LIBRARY_ROWS
   "other libmpicxx.so *"
   "other libmpt.so *")
 
-# For find_mpi.cc: the words, and rows as {"libmpich", "*", "mpich"}.
+# For base/known_mpis.cc: the words, and rows as {"libmpich", "*", "mpich"}.
 function(refrain_write_known_mpis path)
   set(text "// Generated from cmake/RefrainKnownMpis.cmake: do not edit.\n")
   list(JOIN REFRAIN_KNOWN_MPIS "\", \"" words)
-  string(APPEND text "constexpr const char* kKnownMpis[] = {\"${words}\"};\n\nconstexpr LibraryRow kLibraryRows[] = {\n")
+  string(APPEND text "constexpr std::string_view kKnownMpis[] = {\"${words}\"};\n\nconstexpr LibraryRow kLibraryRows[] = {\n")
   foreach(row ${REFRAIN_MPI_LIBRARY_ROWS})
     string(REPLACE " " ";" words "${row}")
     list(GET words 0 mpi)

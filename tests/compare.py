@@ -25,6 +25,7 @@ import mpirun  # noqa: E402
 import trace_log  # noqa: E402
 
 SKIPPED = 77
+UNSUPPORTED = 5  # exit status of a refusal
 
 
 class Failure(Exception):
@@ -68,13 +69,16 @@ class Case:
             return ["/usr/bin/python3", os.path.join(HERE, "programs", self.entry["python"])] + arguments
         return [os.path.join(self.options.programs, self.entry["name"])] + arguments
 
+    def record_options(self):
+        return [o.replace("{mpi}", mpirun.word(self.mpi)) for o in self.entry.get("record", [])]
+
     def run(self, recorded):
         env = {"REFRAIN_TEST_DIR": self.folder}
         wrapper = []
         if recorded:
             env["REFRAIN_TEST_LOG"] = self.log
             env["REFRAIN_QUIET"] = "1"
-            wrapper = [self.options.refrain, "record", "-o", self.trace] + self.entry.get("record", []) + ["--"]
+            wrapper = [self.options.refrain, "record", "-o", self.trace] + self.record_options() + ["--"]
             if self.options.libraries:
                 env["REFRAIN_LIBRARY_PATH"] = self.options.libraries
         preload = [self.options.shim] if mpirun.behind(self.mpi) == "mpich" and self.options.shim else []
@@ -129,8 +133,24 @@ def calls_what_is_newer(case):
                for loss in info["losses"])
 
 
+def check_refused(case):
+    """The recorder is for another MPI than the program opens: it says so on one line, before MPI begins."""
+    done = case.run(True)
+    text = done.stderr.decode(errors="replace")
+    own = [line for line in text.splitlines() if line.startswith("refrain")]
+    wanted = case.entry["refused"].replace("{mpi}", mpirun.word(case.mpi))
+    if len(own) != 1 or wanted not in own[0]:
+        raise Failure("Refrain said %r, not one line with '%s'" % (own or text[-300:], wanted))
+    if done.status != UNSUPPORTED:
+        raise Failure("exit status %d instead of %d" % (done.status, UNSUPPORTED))
+    if os.path.exists(case.trace):
+        raise Failure("a trace was written")
+
+
 def check_case(case):
     """None when all is well, or "skip"."""
+    if "refused" in case.entry:
+        return check_refused(case)
     if not check_run(case):
         return "skip"
     kind = case.entry.get("trace", "whole")

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <string_view>
+
+#include "base/known_mpis.h"
 
 namespace refrain::cli {
 namespace {
@@ -16,15 +17,8 @@ constexpr int kMaxInterpreters = 4;     // the kernel's limit of nested #! lines
 constexpr size_t kMaxLibraries = 4096;  // of one program; more is a loop of some kind
 constexpr size_t kMaxInterpreterLine = 255;
 
-struct LibraryRow {
-  std::string_view prefix, major, mpi;
-};
-
-#include "cli/known_mpis.inc"
-
-constexpr std::string_view kAnyVersion = "*";
-
 Mpi mpi_of_word(std::string_view word) {
+  if (word.empty()) return Mpi::kNone;
   for (const Mpi mpi : {Mpi::kMpich, Mpi::kOpenMpi, Mpi::kAbi, Mpi::kSmpi})
     if (mpi_word(mpi) == word) return mpi;
   return Mpi::kOther;
@@ -32,14 +26,6 @@ Mpi mpi_of_word(std::string_view word) {
 
 bool starts_with(const std::string& text, std::string_view prefix) {
   return text.rfind(prefix, 0) == 0;
-}
-
-// "libmpi.so.40.30.4" -> "40"; empty without a version.
-std::string major_version(const std::string& library) {
-  const size_t so = library.find(".so.");
-  if (so == std::string::npos) return "";
-  const std::string rest = library.substr(so + 4);
-  return rest.substr(0, rest.find('.'));
 }
 
 // The interpreter of a script, empty when the file does not begin with #!.
@@ -142,23 +128,19 @@ std::string mpi_word(Mpi mpi) {
 }
 
 bool is_known_mpi(const std::string& word) {
-  return std::find(std::begin(kKnownMpis), std::end(kKnownMpis), word) != std::end(kKnownMpis);
+  const auto known = base::known_mpis();
+  return std::find(known.begin(), known.end(), word) != known.end();
 }
 
 std::string known_mpi_words() {
   std::string words;
-  for (const char* known : kKnownMpis) words += (words.empty() ? "" : ", ") + std::string(known);
+  for (const std::string_view known : base::known_mpis())
+    words += (words.empty() ? "" : ", ") + std::string(known);
   const size_t last = words.rfind(", ");
   return last == std::string::npos ? words : words.replace(last, 2, " or ");
 }
 
-Mpi mpi_of_library(const std::string& name) {
-  const std::string major = major_version(name);
-  for (const LibraryRow& row : kLibraryRows)
-    if (starts_with(name, row.prefix) && (row.major == kAnyVersion || major == row.major))
-      return mpi_of_word(row.mpi);
-  return Mpi::kNone;
-}
+Mpi mpi_of_library(const std::string& name) { return mpi_of_word(base::mpi_of_library(name)); }
 
 Launcher find_launcher(const Environment& environment) {
   const auto is_set = [&](const char* name) {

@@ -131,13 +131,19 @@ base::Result<std::string> find_recorder(const std::string& mpi) {
   return find_library("librefrain-" + mpi + ".so");
 }
 
+struct ChosenMpi {
+  std::string word;
+  bool is_guess;  // the program opens its MPI when it runs
+};
+
 // Which recorder to preload; see find_mpi.h for how the program is looked at.
-base::Result<std::string> choose_mpi(const RecordOptions& options, const std::string& program,
-                                     const Launcher& launcher) {
+base::Result<ChosenMpi> choose_mpi(const RecordOptions& options, const std::string& program,
+                                   const Launcher& launcher) {
   const LibrarySearch search(environment("LD_LIBRARY_PATH"));
   const auto found = find_mpi(program, search);
   if (!found.ok()) return found.error();
-  if (!options.mpi.empty()) return options.mpi;
+  const bool is_guess = found->mpi == Mpi::kNone;
+  if (!options.mpi.empty()) return ChosenMpi{options.mpi, is_guess};
   if (!found->second_library.empty())
     return base::unsupported("linked with two MPIs, " + found->library + " and " +
                                  found->second_library +
@@ -147,13 +153,13 @@ base::Result<std::string> choose_mpi(const RecordOptions& options, const std::st
     return base::unsupported("uses " + found->library + ", an MPI without a recorder (--mpi " +
                                  known_mpi_words() + " overrides)",
                              program);
-  if (found->mpi != Mpi::kNone) return mpi_word(found->mpi);
+  if (!is_guess) return ChosenMpi{mpi_word(found->mpi), false};
   if (!found->may_load_later)
     return base::usage("not an MPI program: it neither uses an MPI library nor can load one",
                        program);
-  if (launcher.mpi != Mpi::kNone) return mpi_word(launcher.mpi);
+  if (launcher.mpi != Mpi::kNone) return ChosenMpi{mpi_word(launcher.mpi), true};
   const bool mpich = find_recorder("mpich").ok(), openmpi = find_recorder("openmpi").ok();
-  if (mpich != openmpi) return std::string(mpich ? "mpich" : "openmpi");
+  if (mpich != openmpi) return ChosenMpi{mpich ? "mpich" : "openmpi", true};
   return base::usage("cannot tell which MPI it will load: start it through mpiexec, or say --mpi " +
                          known_mpi_words(),
                      program);
@@ -208,10 +214,10 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   if (const auto good = check_rights(*program); !good.ok()) return good.error();
   const auto mpi = choose_mpi(options, *program, launcher);
   if (!mpi.ok()) return mpi.error();
-  const bool smpi = *mpi == kSmpiWord;
+  const bool smpi = mpi->word == kSmpiWord;
   if (smpi)
     if (const auto good = check_smpi(options, words); !good.ok()) return good.error();
-  const auto recorder = find_recorder(*mpi);
+  const auto recorder = find_recorder(mpi->word);
   if (!recorder.ok()) return recorder.error();
   const auto heap = options.buffers == "on" ? find_library(kHeapLibrary) : std::string();
   if (!heap.ok()) return heap.error();
@@ -230,7 +236,8 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   set("REFRAIN_NO_COMPRESS", options.no_compress ? "1" : "0");
   set("REFRAIN_BUFFER", options.buffer);
   set("REFRAIN_NO_WRITE", options.no_write ? "1" : "0");
-  set("REFRAIN_MPI", *mpi);
+  set("REFRAIN_MPI", mpi->word);
+  set("REFRAIN_MPI_GUESSED", mpi->is_guess ? "1" : "0");
   set("REFRAIN_CALLPATH", std::to_string(options.call_path));
   set("REFRAIN_QUIET", options.quiet ? "1" : "0");
   set("REFRAIN_SPOOL", smpi                                              ? "off"

@@ -17,17 +17,17 @@ namespace refrain::tracer {
 
 std::atomic<bool> g_mpi_was_seen{false};
 
-namespace {
-
-pid_t g_pid = 0;  // who loaded this library: children that fork() made have nothing to say
-
-__attribute__((constructor)) void process_begins() { g_pid = getpid(); }
-
 bool is_first_rank() {
   for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"})
     if (const char* rank = std::getenv(name); rank != nullptr) return std::strcmp(rank, "0") == 0;
   return true;
 }
+
+namespace {
+
+pid_t g_pid = 0;  // who loaded this library: children that fork() made have nothing to say
+
+__attribute__((constructor)) void process_begins() { g_pid = getpid(); }
 
 // A program may get MPI's functions from dlsym() with a handle of the MPI library: then they are
 // those of the library, and nothing that is preloaded can stand before them.

@@ -8,6 +8,7 @@
 
 #include "base/byte_size.h"
 #include "tracer/buffers.h"
+#include "tracer/built_with.h"
 #include "tracer/control.h"
 #include "tracer/location.h"
 #include "tracer/parts.h"
@@ -61,6 +62,7 @@ Times* make_times(const format::TimeSpec& timing, const std::string& output) {
 }  // namespace
 
 void Process::start() {
+  leave_if_other_mpi();
   if (environment("REFRAIN_RECORD", "1") == "0") return set_unusual(unusual::kNotRecording, true);
   pid = static_cast<int>(getpid());
   options.output = absolute(environment("REFRAIN_OUTPUT", "run.rfn"));

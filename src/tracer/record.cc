@@ -88,15 +88,7 @@ void add_calls(const Location& l, uint32_t index, format::DurationStats& to) {
 
 std::map<std::string, std::string> run_text(const Process& p) {
   std::map<std::string, std::string> text;
-#if defined(REFRAIN_SMPI)
-  text["mpi"] = "smpi";
-#elif defined(OPEN_MPI)
-  text["mpi"] = "openmpi";
-#elif defined(MPI_ABI_VERSION)
-  text["mpi"] = "abi";  // of the standard; the version says which MPI is behind it
-#else
-  text["mpi"] = "mpich";
-#endif
+  text["mpi"] = own_word();
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   REFRAIN_REAL(PMPI_Get_library_version)(version, &length);

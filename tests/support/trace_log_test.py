@@ -69,6 +69,20 @@ class Calls(unittest.TestCase):
         self.assertIn("args.m", difference([[logged("f", m="|A|B")]], [[dumped("f", m="A")]]))
 
 
+class LoggedFunctions(unittest.TestCase):
+    def test_others_are_left_out(self):
+        log, dump = [logged("MPI_Send", count=1)], [dumped("MPI_Barrier"), dumped("MPI_Send", count=1)]
+        self.assertIsNone(difference([log], [dump], "logged_functions"))
+        self.assertIn("MPI_Barrier", difference([log], [dump]))
+
+    def test_large_count_form_is_the_function(self):
+        log = [logged("MPI_Send", count=1), logged("MPI_Bcast_c", count=2)]
+        dump = [dumped("MPI_Send_c", count=1), dumped("MPI_Barrier_c"), dumped("MPI_Bcast_c", count=2)]
+        self.assertIsNone(difference([log], [dump], "logged_functions"))
+        self.assertIn("count", difference([log], [[dumped("MPI_Send_c", count=3), dump[2]]], "logged_functions"))
+        self.assertIsNotNone(difference([log[1:]], [[dumped("MPI_Bcast", count=2)]], "logged_functions"))
+
+
 class Aliases(unittest.TestCase):
     def test_one_name_for_one_object(self):
         log = [logged("f", r="@a"), logged("f", r="@a")]
