@@ -5,6 +5,7 @@
 
 #include "analysis/profile_sums.h"
 #include "analysis/window.h"
+#include "format/places.h"
 #include "format/trace_data.h"
 
 namespace refrain::analysis {
@@ -12,18 +13,16 @@ namespace {
 
 // Of the recorder's work the trace has large pieces one by one. The rest of it lies evenly in what
 // is left of the time outside of MPI.
-void put_outside(const Trace& trace, const RankInWindow& mine, RankRow& row) {
+// `small`: that rest, by rank.
+void put_outside(const Trace& trace, const std::vector<uint64_t>& small, const RankInWindow& mine,
+                 RankRow& row) {
   const uint64_t left = mine.outside_ns - std::min(mine.outside_ns, mine.own_ns);
   row.recorder_in_run_ns = mine.own_ns;
   row.outside_ns = left;
   const auto rank = static_cast<size_t>(row.rank);
   if (rank >= trace.data().totals.size()) return;
   const format::RankTotals& totals = trace.data().totals[rank];
-  uint64_t rest = totals.own_ns;
-  for (const format::OwnWork& work : trace.data().own_work) {
-    if (work.rank != rank) continue;
-    for (const format::OwnPiece& piece : work.pieces) rest -= std::min(rest, piece.ns);
-  }
+  const uint64_t rest = small[rank];
   const double all = static_cast<double>(totals.outside_ns) + static_cast<double>(rest);
   if (rest == 0 || !(all > 0)) return;
   const double share = std::min(1.0, static_cast<double>(left) / all);
@@ -41,6 +40,7 @@ Result<Profile> profile(const Trace& trace, const Window& window) {
   out.window = window;
   ProfileSums sums(trace);
   bool is_everything = true;
+  const std::vector<uint64_t> small = format::small_own_work(trace.data());
   for (Rank rank = 0; rank < trace.rank_count(); ++rank) {
     RankRow& row = out.ranks.emplace_back();
     row.rank = rank;
@@ -51,7 +51,7 @@ Result<Profile> profile(const Trace& trace, const Window& window) {
     is_everything = is_everything && mine->is_everything;
     out.untimed += mine->untimed;
     row.in_mpi_ns = mine->in_mpi_ns;
-    put_outside(trace, *mine, row);
+    put_outside(trace, small, *mine, row);
     TransferReader transfers(reader);
     for (const CallsInWindow& of : mine->calls) {
       const Signature& signature = reader.signature(of.signature);

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "analysis/own_work.h"
 #include "format/trace_data.h"
 #include "mpi/call_table.h"
 #include "refrain/calls.h"
@@ -14,26 +15,19 @@ namespace {
 // Finds the times of the recorder's work on a row, as its calls go by.
 class OwnWorkOf {
  public:
-  OwnWorkOf(const Trace& trace, TimelineRow& row) : row_(row) {
-    const format::OwnWork* const work =
-        format::find_own_work(trace.data(), static_cast<uint64_t>(row.rank), row.thread);
-    if (work != nullptr) pieces_ = &work->pieces;
-  }
+  OwnWorkOf(const Trace& trace, TimelineRow& row)
+      : row_(row), after_(trace, row.rank, row.thread) {}
   void see(const Call& call) {
-    if (pieces_ == nullptr) return;
     auto& spans = row_.own_work;
     if (is_open_) spans.back().end_ns = std::min(spans.back().end_ns, call.begin_ns);
-    is_open_ = false;
-    while (next_ < pieces_->size() && (*pieces_)[next_].call < call.seq) ++next_;
-    if (next_ == pieces_->size() || (*pieces_)[next_].call != call.seq) return;
-    spans.push_back({call.end_ns, call.end_ns + (*pieces_)[next_].ns});
-    is_open_ = true;
+    const uint64_t ns = after_(call.seq);
+    is_open_ = ns > 0;
+    if (is_open_) spans.push_back({call.end_ns, call.end_ns + ns});
   }
 
  private:
   TimelineRow& row_;
-  const std::vector<format::OwnPiece>* pieces_ = nullptr;
-  size_t next_ = 0;
+  OwnWorkAfter after_;
   bool is_open_ = false;  // the next call ends it at the latest
 };
 

@@ -1,8 +1,10 @@
 #include "analysis/reduce/activity.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
+#include "analysis/own_work.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::reduce {
@@ -19,6 +21,7 @@ struct Spent {
 Status add_location(RankReader& reader, uint32_t thread, std::map<Place, Spent>* places) {
   Result<Cursor> cursor = reader.cursor(thread);
   if (!cursor.ok()) return cursor.error();
+  OwnWorkAfter own_work(reader.trace(), reader.rank(), thread);
   bool is_first = true;
   uint64_t last_end_ns = 0;
   for (const Call* call = cursor->next(); call != nullptr && call->has_time;
@@ -28,6 +31,8 @@ Status add_location(RankReader& reader, uint32_t thread, std::map<Place, Spent>*
     if (!is_first && call->begin_ns > last_end_ns)
       spent.computation_ns += call->begin_ns - last_end_ns;
     last_end_ns = call->end_ns;
+    const uint64_t own_ns = own_work(call->seq);
+    last_end_ns += std::min(own_ns, UINT64_MAX - last_end_ns);
     is_first = false;
   }
   return cursor->time_status();

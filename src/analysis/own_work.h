@@ -1,0 +1,33 @@
+// The recorder's own work between the calls of one location, call by call.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "format/trace_data.h"
+#include "refrain/trace.h"
+
+namespace refrain::analysis {
+
+// Ask for the calls in ascending order.
+class OwnWorkAfter {
+ public:
+  OwnWorkAfter(const Trace& trace, Rank rank, uint32_t thread) {
+    const format::OwnWork* const work =
+        format::find_own_work(trace.data(), static_cast<uint64_t>(rank), thread);
+    if (work != nullptr) pieces_ = &work->pieces;
+  }
+
+  // How long it worked from the end of call number `seq` on, ns; 0 where it did not.
+  uint64_t operator()(uint64_t seq) {
+    if (pieces_ == nullptr) return 0;
+    while (next_ < pieces_->size() && (*pieces_)[next_].call < seq) ++next_;
+    return next_ < pieces_->size() && (*pieces_)[next_].call == seq ? (*pieces_)[next_].ns : 0;
+  }
+
+ private:
+  const std::vector<format::OwnPiece>* pieces_ = nullptr;
+  size_t next_ = 0;
+};
+
+}  // namespace refrain::analysis
