@@ -7,6 +7,7 @@ const kDim = 0.2;       // of calls that a search did not find
 const kVisiblePx = 3;   // from here on a call has a name
 const kNamedPx = 8;      // from here on a row is high enough for that
 const kMostTables = 64;  // made for one picture
+const kLeastPx = 0.25;   // width that a call has where there is nothing else: it is there all the same
 export const kMostSenders = 400;  // whose messages may be drawn
 
 export class Strip {
@@ -15,12 +16,24 @@ export class Strip {
     this.width = width;
     this.kinds = kinds;
     this.cover = new Float32Array(width * kinds);
+    this.faint = new Float32Array(width * kinds);  // what calls would cover beyond their time
   }
   clear() {
     this.cover.fill(0);
+    this.faint.fill(0);
+  }
+  /** As it was left by another one of the same width. */
+  set(other) {
+    this.cover.set(other.cover);
+    this.faint.set(other.faint);
+  }
+  /** A call: of one that takes hardly any time a trace at least, in pixels that are empty otherwise. */
+  addCall(x0, x1, c, part) {
+    this.add(x0, x1, c, part);
+    if (x1 - x0 < kLeastPx) this.add(Math.max(x0, x1), x0 + kLeastPx, c, part, this.faint);
   }
   /** From x0 to x1 in pixels, of kind c, this much of it. */
-  add(x0, x1, c, part) {
+  add(x0, x1, c, part, into = this.cover) {
     if (!(x1 > 0) || !(x0 < this.width)) return;
     x0 = Math.max(x0, 0);
     x1 = Math.min(x1, this.width);
@@ -28,16 +41,21 @@ export class Strip {
     const last = Math.min(Math.floor(x1), this.width - 1);
     for (let x = first; x <= last; ++x) {
       const share = Math.min(x1, x + 1) - Math.max(x0, x);
-      if (share > 0) this.cover[x * this.kinds + c] += share * part;
+      if (share > 0) into[x * this.kinds + c] += share * part;
     }
   }
-  /** How much of pixel x is covered, and by what most. */
+  /** How much of pixel x is covered, and by what most. Many short calls do not hide a long one. */
   at(x) {
+    const found = this.most(x, 0);
+    return found.sum < kLeastPx ? this.most(x, 1) : found;
+  }
+  most(x, faint) {
     let sum = 0;
     let best = 0;
     let most = 0;
     for (let c = 1; c < this.kinds; ++c) {
-      const v = this.cover[x * this.kinds + c];
+      const i = x * this.kinds + c;
+      const v = this.cover[i] + faint * this.faint[i];
       sum += v;
       if (v > most) {
         most = v;
@@ -112,14 +130,14 @@ export class RowPainter {
     }
     const same = this.twins.get(row.group.number);
     if (same && Math.abs(same.row.end - row.end) * this.scale < 0.5 && same.row.begin === row.begin) {
-      strip.cover.set(same.cover);
+      strip.set(same);
       return;
     }
     const before = this.visible.length + this.senders.length;
     this.paintCalls(row, strip);
     // Without times, ranks of a group differ in their length at most.
     if (row.anchors === row.anchorsEnd && this.visible.length + this.senders.length === before)
-      this.twins.set(row.group.number, { row, cover: strip.cover.slice() });
+      this.twins.set(row.group.number, { row, cover: strip.cover.slice(), faint: strip.faint.slice() });
   }
 
   /** The mean of some rows. */
@@ -146,7 +164,7 @@ export class RowPainter {
       const x0 = this.x(segments.start[i]);
       const x1 = this.x(segments.start[i] + segments.length[i]);
       if (x1 < 0 || x0 > strip.width) continue;
-      strip.add(x0, Math.max(x1 - (x1 - x0 > 4 ? 1 : 0), x0 + 0.25), this.kinds.kindOfBehaviour(segments.row[i]), 1);
+      strip.add(x0, Math.max(x1 - (x1 - x0 > 4 ? 1 : 0), x0 + kLeastPx), this.kinds.kindOfBehaviour(segments.row[i]), 1);
     }
   }
 
@@ -177,8 +195,7 @@ export class RowPainter {
     const terminal = known === undefined ? this.model.terminal(this.row, seq) : known;
     const isFound = !this.found || this.found.has(terminal);
     const c = this.kinds.of(this.row.group, terminal);
-    // Something that takes no time is there all the same.
-    this.strip.add(x0, Math.max(x1, x0 + 0.25), c, isFound ? 1 : kDim);
+    this.strip.addCall(x0, x1, c, isFound ? 1 : kDim);
     ++this.calls;
     if (!this.named) return;
     if (this.senders.length < kMostSenders && this.sends(terminal, seq)) this.senders.push({ row: this.row, seq });
