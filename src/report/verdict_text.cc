@@ -91,7 +91,7 @@ std::string look_text(PathNames& names, const Delay& d) {
 
 std::string iterations_text(const Culprit& c) {
   if (c.stretch.from_call == 0 && !c.stretch.is_call) return "";
-  return fmt::format(", in {} of {} iterations", count_text(c.iterations), count_text(c.passes));
+  return fmt::format(", in {} of {} repetitions", count_text(c.iterations), count_text(c.passes));
 }
 
 std::string nothing_text(const WaitsView& view, PathNames& names, double all) {
