@@ -8,6 +8,7 @@
 
 #include "cli/common.h"
 #include "cli/diff_options.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
 #include "reader/trace_file.h"
@@ -137,7 +138,7 @@ void add_check(CLI::App& app, int& exit_status) {
       ->allow_extra_args(false);
   verb->add_option("--format", options->format,
                    "text or json; with --baseline also junit and html, and json is as that of diff")
-      ->check(CLI::IsMember({"text", "json", "junit", "html"}))
+      ->check(one_of({"text", "json", "junit", "html"}))
       ->capture_default_str();
   define_diff_options(*verb, options->diff);
   verb->callback([options, &exit_status] { exit_status = run(*options); });

@@ -69,6 +69,7 @@ CommandDoc describe(const CLI::App& app, const std::string& version) {
   out.name = app.get_name();
   out.version = version;
   out.description = one_line(app.get_description());
+  out.footer = app.get_footer();
   add_options(app, out, [](const OptionDoc&) {});
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (verb->get_group().empty()) continue;

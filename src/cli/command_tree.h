@@ -31,7 +31,7 @@ struct VerbDoc {
 
 struct CommandDoc {
   std::string name, version;
-  std::string description;
+  std::string description, footer;
   std::vector<OptionDoc> options;
   std::vector<VerbDoc> verbs;  // those that help shows, in its order
 };

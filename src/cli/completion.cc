@@ -1,5 +1,9 @@
 #include "cli/completion.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 namespace refrain::cli {
 namespace {
 
@@ -37,7 +41,7 @@ _@() {
   elif [[ $prev == "=" ]]; then
     prev=${COMP_WORDS[COMP_CWORD - 2]}
   fi
-  if ((COMP_CWORD == 1)); then
+  if ((COMP_CWORD == 1)) || { ((COMP_CWORD == 2)) && [[ $prev == help ]]; }; then
     mapfile -t COMPREPLY < <(compgen -W "$_@_verbs" -- "$cur")
     return
   fi
@@ -73,9 +77,12 @@ std::string join(const std::vector<std::string>& words) {
   return out;
 }
 
+// Whether no file can be its value.
 bool is_number(const OptionDoc& option) {
-  return option.value == "INT" || option.value == "UINT" || option.value == "FLOAT" ||
-         !option.range.empty();
+  constexpr std::string_view kNumbers[] = {"INT",  "UINT", "FLOAT",  "COUNT", "TIME", "SECONDS",
+                                           "SIZE", "MIB",  "THREAD", "CALL",  "DEPTH"};
+  return !option.range.empty() ||
+         std::find(std::begin(kNumbers), std::end(kNumbers), option.value) != std::end(kNumbers);
 }
 
 // What a verb takes, as assignments to the variables of the function above.
@@ -111,6 +118,7 @@ std::string bash_completion(const CommandDoc& command) {
     first.push_back(verb.name);
     cases += verb_case(verb);
   }
+  first.emplace_back("help");
   for (const OptionDoc& option : command.options)
     first.insert(first.end(), option.names.begin(), option.names.end());
   std::string functions;

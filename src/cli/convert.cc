@@ -11,10 +11,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/byte_size.h"
 #include "cli/common.h"
 #include "cli/progress.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
@@ -150,30 +152,34 @@ void add_convert(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("convert", "The calls of a trace in other tools' formats");
   std::string what;
-  std::set<std::string> names;
+  std::vector<std::string> names;
   for (const convert::Target& target : convert::targets()) {
-    names.insert(std::string(target.name));
+    names.emplace_back(target.name);
     what += fmt::format("{}{}: {}", what.empty() ? "" : "; ", target.name, target.what);
     if (!target.missing.empty()) what += fmt::format(" (needs {})", target.missing);
   }
   verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
-  verb->add_option("--to", options->how.target, what)->required()->check(CLI::IsMember(names));
+  verb->add_option("--to", options->how.target, what)->required()->check(one_of(names));
   verb->add_option("-o,--output", options->how.output, "File or folder to write")->required();
-  CLI::Option* rank = verb->add_option("--rank", options->rank, "Only this rank of MPI_COMM_WORLD");
+  CLI::Option* rank = verb->add_option("--rank", options->rank, "Only this rank of MPI_COMM_WORLD")
+                          ->check(rank_number());
   verb->add_option("--ranks", options->ranks, "Only these, such as 0-3,8")->excludes(rank);
-  verb->add_option("--from-ns", options->from_ns, "Only calls that end at this time or later")
-      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--from-ns", options->from_ns,
+                   "Only calls that end at this time or later: ns, or as in 20ms")
+      ->transform(time_with_unit())
+      ->type_name("TIME");
   verb->add_option("--to-ns", options->to_ns, "Only calls that begin at this time or earlier")
-      ->check(CLI::NonNegativeNumber);
+      ->transform(time_with_unit())
+      ->type_name("TIME");
   verb->add_flag("--no-resolve", options->no_resolve,
                  "Call sites as module and offset, without debug information");
   verb->add_option("--format", options->format, "What was written, as text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(one_of({"text", "json"}))
       ->capture_default_str();
   verb->add_option("--flops", options->how.flops,
                    "ti: write computation as flops, so many a second of its time; without it as "
                    "the time itself")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   verb->add_option("--memory", options->memory,
                    "otf2, ti, goal, paraver: what tables of channels and of tags may take; what "
                    "does not fit goes over temporary files beside the output")
@@ -181,7 +187,8 @@ void add_convert(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   verb->add_option("--max-file-bytes", options->how.most_file_bytes,
                    "perfetto: a file that is longer is followed by another one")
-      ->check(CLI::Range(uint64_t{4096}, uint64_t{1} << 40))
+      ->transform(bytes_with_unit(4096, uint64_t{1} << 40))
+      ->type_name("SIZE")
       ->capture_default_str();
   verb->add_flag("--force", options->how.force, "Replace the output");
   verb->footer(

@@ -5,6 +5,7 @@
 
 #include "cli/common.h"
 #include "cli/diff_options.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 
 namespace refrain::cli {
@@ -35,7 +36,7 @@ void add_diff(CLI::App& app, int& exit_status) {
   verb->add_option("before", options->before, "Trace file (.rfn)")->required();
   verb->add_option("after", options->after, "Trace file to compare with it")->required();
   verb->add_option("--format", options->diff.format, "text, json, junit or html")
-      ->check(CLI::IsMember({"text", "json", "junit", "html"}))
+      ->check(one_of({"text", "json", "junit", "html"}))
       ->capture_default_str();
   define_diff_options(*verb, options->diff);
   verb->callback([options, &exit_status] { exit_status = run(*options); });

@@ -4,6 +4,7 @@
 
 #include "analysis/diff/repeats.h"
 #include "cli/common.h"
+#include "cli/values.h"
 #include "format/encode/atomic_file.h"
 #include "format/encode/encode.h"
 #include "report/info_text.h"
@@ -69,7 +70,8 @@ void define_diff_options(CLI::App& verb, DiffOptions& options) {
   verb.add_option("-o,--output", options.output, "File for the answer instead of stdout");
   verb.add_flag("--force", options.force, "Overwrite the output");
   verb.add_option("--top", options.top, "Rows of each table of text and html; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
+      ->type_name("COUNT")
       ->capture_default_str();
   verb.add_flag_callback(
       "--no-waits", [&options] { options.waits = false; },

@@ -11,6 +11,7 @@
 
 #include "cli/common.h"
 #include "cli/output.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
 #include "reader/trace_file.h"
@@ -163,21 +164,28 @@ void add_dump(CLI::App& app, int& exit_status) {
   CLI::App* verb = app.add_subcommand("dump", "Every call in order, with every parameter");
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
   const std::vector<CLI::Option*> about_calls = {
-      verb->add_option("--rank", options->rank, "Only this rank of MPI_COMM_WORLD"),
-      verb->add_option("--thread", options->thread, "Only this thread of each rank"),
+      verb->add_option("--rank", options->rank, "Only this rank of MPI_COMM_WORLD")
+          ->check(rank_number()),
+      verb->add_option("--thread", options->thread, "Only this thread of each rank")
+          ->check(whole_number(0, UINT32_MAX))
+          ->type_name("THREAD"),
       verb->add_option("--format", options->format,
                        "text, jsonl (one object a line) or json (one array)")
-          ->check(CLI::IsMember({"text", "jsonl", "json"}))
+          ->check(one_of({"text", "jsonl", "json"}))
           ->capture_default_str(),
       verb->add_option("--from", options->from, "Begin at this call of each thread")
-          ->check(CLI::NonNegativeNumber),
+          ->check(whole_number())
+          ->type_name("CALL"),
       verb->add_option("--from-ns", options->from_ns,
-                       "Begin at the first call that ends at this time or later")
-          ->check(CLI::NonNegativeNumber),
+                       "Begin at the first call that ends at this time or later: ns, or as in 20ms")
+          ->transform(time_with_unit())
+          ->type_name("TIME"),
       verb->add_option("--to-ns", options->to_ns, "Stop at the first call that begins after this")
-          ->check(CLI::NonNegativeNumber),
+          ->transform(time_with_unit())
+          ->type_name("TIME"),
       verb->add_option("--first", options->first, "At most so many calls of each thread")
-          ->check(CLI::NonNegativeNumber)
+          ->check(whole_number())
+          ->type_name("COUNT")
           ->default_str("all"),
       verb->add_flag("--no-resolve", options->no_resolve,
                      "Call sites as module and offset, without debug information")};

@@ -7,6 +7,7 @@
 #include "analysis/reduce/evaluate.h"
 #include "cli/common.h"
 #include "cli/reduce_options.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 #include "reader/symbols.h"
 #include "report/reduce_report.h"
@@ -101,23 +102,23 @@ void add_evaluate(CLI::App& app, int& exit_status) {
                    "Traces of the same run that `refrain reduce` has made, or with bins, instead");
   verb->add_option("--scope", options->scopes,
                    "intra, inter or combined: matches within ranks, across them, both [all three]")
-      ->check(CLI::IsMember({"intra", "inter", "combined"}));
+      ->check(one_of({"intra", "inter", "combined"}));
   add_segment_options(*verb, options->segments, options->across, options->memory_mib,
                       options->step_ns);
   verb->add_option(
           "--tolerance", options->tolerance,
           "By how much a wait, a computation or the time in a call may differ and still be the "
           "same")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(real_number(0, 1))
       ->capture_default_str();
   verb->add_option("--least-share", options->least_share,
                    "Share of the time of all ranks below which nothing is a trend")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(real_number(0, 1))
       ->capture_default_str();
   verb->add_flag("--by-rank", options->by_rank,
                  "With JSON: each trend rank by rank, in the full and in the rebuilt trace");
   verb->add_option("--format", options->format, "text, json or csv")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->check(one_of({"text", "json", "csv"}))
       ->capture_default_str();
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }

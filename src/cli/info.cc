@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/common.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 #include "report/info_text.h"
 
@@ -31,7 +32,7 @@ void add_info(CLI::App& app, int& exit_status) {
   CLI::App* verb = app.add_subcommand("info", "Program, MPI, ranks, calls, sizes, what is missing");
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
   verb->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(one_of({"text", "json"}))
       ->capture_default_str();
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/common.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 #include "report/iterations_report.h"
 
@@ -61,13 +62,13 @@ void add_iterations(CLI::App& app, int& exit_status) {
       app.add_subcommand("iterations", "Each iteration of the outermost loops: time, MPI, waiting");
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with times")->required();
   verb->add_option("--format", options->format, "text, json or csv")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->check(one_of({"text", "json", "csv"}))
       ->capture_default_str();
   verb->add_option(
           "--segments", options->segments,
           "What an iteration is: a region or instance that the program marked (marks), a "
           "pass through a loop of the grammar (loops), or marks where there are any (auto)")
-      ->check(CLI::IsMember({"auto", "loops", "marks"}))
+      ->check(one_of({"auto", "loops", "marks"}))
       ->capture_default_str();
   verb->add_flag("--behaviours", options->behaviours,
                  "What iterations have in common: representatives, who has them and when");
@@ -75,7 +76,8 @@ void add_iterations(CLI::App& app, int& exit_status) {
                    "How alike segments of one behaviour are: METHOD[:THRESHOLD], as in reduce")
       ->capture_default_str();
   verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
+      ->type_name("COUNT")
       ->capture_default_str();
   verb->footer(
       "An iteration counts from the end of the call before it to the end of its last call, on each "

@@ -2,27 +2,28 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "base/temporaries.h"
 #include "cli/common.h"
+#include "cli/usage_error.h"
 #include "cli/verbs.h"
 
 namespace {
 
-// CLI11 may speak in several lines; an error is one line here, and says where help is.
-int usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  std::string message = error.what();
-  if (app.get_subcommands().empty() && message == "A subcommand is required")
-    message = "no verb given";
-  for (char& c : message)
-    if (c == '\n') c = ' ';
-  std::string verb;
-  for (const CLI::App* used : app.get_subcommands()) verb = " " + used->get_name();
-  return refrain::cli::report(
-      refrain::base::usage(message + " (see `refrain" + verb + " --help`)"));
+// `refrain help VERB` is `refrain VERB --help`, and `refrain help` is `refrain --help`.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) words.emplace_back(argv[i]);
+  if (words.empty() || words[0] != "help") return words;
+  words.erase(words.begin());
+  words.resize(std::min<size_t>(words.size(), 1));
+  words.emplace_back("--help");
+  return words;
 }
 
 // CLI11 2.5 and newer fill paragraphs, which would run the lines of examples together, and move
@@ -55,18 +56,20 @@ int run(int argc, char** argv) {
 #define V(verb) refrain::cli::add_##verb(app, exit_status);
   REFRAIN_VERBS
 #undef V
+  // After the verbs, which would inherit it.
+  app.footer("`refrain help VERB` explains a verb and its options.");
   // "The following arguments were not expected: frobnicate" is no help for a misspelt verb.
-  const std::string verb = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> words = words_of(argc, argv);
+  const std::string verb = words.empty() ? "" : words[0];
   const auto is_it = [&](const CLI::App* known) { return known->check_name(verb); };
-  if (!verb.empty() && verb[0] != '-' && app.get_subcommands(is_it).empty())
-    return refrain::cli::report(
-        refrain::base::usage("unknown verb '" + verb + "' (see `refrain --help`)"));
+  if (!words.empty() && (verb.empty() || verb[0] != '-') && app.get_subcommands(is_it).empty())
+    return refrain::cli::report(refrain::cli::unknown_verb(app, verb));
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::Success& done) {  // --help, --version
     return app.exit(done);
   } catch (const CLI::ParseError& error) {
-    return usage_error(app, error);
+    return refrain::cli::report(refrain::cli::usage_error(app, error, words));
   }
   return exit_status;
 }

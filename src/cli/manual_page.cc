@@ -87,7 +87,7 @@ std::string command_page(const CommandDoc& command) {
         ".TP\n" + bold(command.name + "-" + verb.name) + "(1)\n" + roff(verb.description) + ".\n";
   out += ".SH OPTIONS\n";
   for (const OptionDoc& option : command.options) out += option_item(option, false);
-  return out + kExitStatus;
+  return out + footer_text(command.footer) + kExitStatus;
 }
 
 }  // namespace

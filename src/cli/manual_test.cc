@@ -5,6 +5,7 @@
 #include "cli/command_tree.h"
 #include "cli/completion.h"
 #include "cli/manual_page.h"
+#include "cli/values.h"
 
 namespace refrain::cli {
 namespace {
@@ -15,13 +16,13 @@ class Manual : public testing::Test {
     CLI::App* run = app.add_subcommand("run", "Runs a program");
     run->prefix_command();
     run->add_option("-d,--depth", depth, "How\ndeep")
-        ->check(CLI::Range(0, 32))
+        ->check(whole_number(0, 32))
         ->envname("TOOL_DEPTH")
         ->capture_default_str();
     run->footer("Examples:\n  tool run ./a -x\n.hidden\\n");
     CLI::App* show = app.add_subcommand("show", "Shows");
     show->add_option("trace", text, "A file")->required();
-    show->add_option("--format", format, "How")->check(CLI::IsMember({"text", "json"}));
+    show->add_option("--format", format, "How")->check(one_of({"text", "json"}));
     show->add_option("--also", many, "More");
     show->add_flag("--quiet", quiet, "Say nothing");
     app.add_subcommand("secret", "Not for all")->group("");
@@ -79,7 +80,7 @@ TEST(Roff, KeepsTextAsItIs) {
 
 TEST_F(Manual, CompletionKnowsVerbsAndValues) {
   const std::string bash = bash_completion(describe(app, "1.2"));
-  EXPECT_NE(bash.find("_tool_verbs=\"run show -h --help\""), std::string::npos) << bash;
+  EXPECT_NE(bash.find("_tool_verbs=\"run show help -h --help\""), std::string::npos) << bash;
   EXPECT_NE(bash.find("--format) choices=\"text json\""), std::string::npos);
   EXPECT_NE(bash.find("${#COMPREPLY[@]}"), std::string::npos);
   EXPECT_EQ(bash.find("secret"), std::string::npos);

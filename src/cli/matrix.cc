@@ -6,6 +6,7 @@
 
 #include "analysis/matrix.h"
 #include "cli/common.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 #include "cli/window_options.h"
 #include "report/matrix_report.h"
@@ -47,10 +48,10 @@ void add_matrix(CLI::App& app, int& exit_status) {
   CLI::App* verb = app.add_subcommand("matrix", "Messages and bytes per pair of ranks");
   verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
   verb->add_option("--format", options->format, "text, csv or json")
-      ->check(CLI::IsMember({"text", "csv", "json"}))
+      ->check(one_of({"text", "csv", "json"}))
       ->capture_default_str();
   verb->add_option("--kind", options->kind, "p2p (messages), rma (one-sided) or all")
-      ->check(CLI::IsMember({"p2p", "rma", "all"}))
+      ->check(one_of({"p2p", "rma", "all"}))
       ->capture_default_str();
   add_window(*verb, options->window);
   verb->callback([options, &exit_status] { exit_status = matrix(*options); });

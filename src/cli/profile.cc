@@ -6,6 +6,7 @@
 
 #include "analysis/profile.h"
 #include "cli/common.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 #include "cli/window_options.h"
 #include "report/profile_report.h"
@@ -58,14 +59,15 @@ void add_profile(CLI::App& app, int& exit_status) {
       app.add_subcommand("profile", "Calls, time and bytes: per function, call site and rank");
   verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
   verb->add_option("--format", options->format, "text, json or csv")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->check(one_of({"text", "json", "csv"}))
       ->capture_default_str();
   verb->add_option(
           "--by", options->by,
           "One table only: function, site, callpath (a tree), group (kind of function) or rank")
-      ->check(CLI::IsMember({"function", "site", "callpath", "group", "rank"}));
+      ->check(one_of({"function", "site", "callpath", "group", "rank"}));
   verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
+      ->type_name("COUNT")
       ->capture_default_str();
   add_window(*verb, options->window);
   verb->callback([options, &exit_status] { exit_status = profile(*options); });

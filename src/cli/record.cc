@@ -24,6 +24,8 @@
 #include "cli/launch_line.h"
 #include "cli/record_options.h"
 #include "cli/smpi_line.h"
+#include "cli/usage_error.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 
 namespace refrain::cli {
@@ -198,13 +200,13 @@ base::Error become(const std::string& program, Words& words) {
 }
 
 // `record`: the user's own words up to the program.
-base::Error record(const RecordOptions& options, const Words& record_words, Words words,
-                   const Launcher& launcher) {
+base::Error record(const CLI::App& verb, const RecordOptions& options, const Words& record_words,
+                   Words words, const Launcher& launcher) {
   const bool has_mark = !words.empty() && words[0] == "--";
   if (has_mark) words.erase(words.begin());
   if (words.empty()) return base::usage("no program given (see `refrain record --help`)");
   if (!has_mark && words[0][0] == '-')
-    return base::usage("unknown option " + words[0] + " (see `refrain record --help`)");
+    return base::usage(unknown_option(verb, words[0]) + " (see `refrain record --help`)");
   if (is_launcher(words[0]))
     return base::usage("record stands right at the program; write: " +
                        shell_line(behind_launcher(record_words, words)));
@@ -288,7 +290,7 @@ void add_record(CLI::App& app, int& exit_status) {
   verb->add_option("--callpath", options->call_path,
                    "Call sites of a call's path: 0 none, 1 the call's own, up to 32")
       ->envname("REFRAIN_CALLPATH")
-      ->check(CLI::Range(0, 32))
+      ->check(whole_number(0, 32))
       ->type_name("DEPTH")
       ->capture_default_str();
   verb->add_option("--buffers", options->buffers,
@@ -330,7 +332,7 @@ void add_record(CLI::App& app, int& exit_status) {
     if (verb->count("--memory") > 0 && options->memory != environment("REFRAIN_MEMORY"))
       record_words.insert(record_words.end(), {"--memory", options->memory});
     const Launcher launcher = find_launcher([](const char* name) { return std::getenv(name); });
-    const base::Error error = record(*options, record_words, words, launcher);
+    const base::Error error = record(*verb, *options, record_words, words, launcher);
     // Every rank fails alike; one line is enough. Open MPI 5 ends the job, what rank 0 has said
     // included, as soon as one rank has failed: the others leave it the time to say it.
     if (launcher.rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));

@@ -1,10 +1,13 @@
 #include "cli/record_options.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/byte_size.h"
+#include "base/nearest.h"
 #include "cli/find_mpi.h"
+#include "cli/values.h"
 #include "format/segments/reduced.h"
 #include "format/time/spec.h"
 #include "mpi/call_filter.h"
@@ -19,16 +22,29 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+base::Error unknown_word(const std::string& option, std::string value,
+                         std::vector<std::string> known) {
+  return base::usage("--" + option + ": " + one_of(std::move(known))(value));
+}
+
+// What stands behind a known word is wrong, or the word itself.
+base::Error unknown_timing(const std::string& text, const base::Error& error) {
+  const std::vector<std::string> known = {"stats", "exact", "bins", "segments"};
+  const std::string word = text.substr(0, text.find(':'));
+  const bool is_known = std::find(known.begin(), known.end(), word) != known.end();
+  return base::usage("--timing: " + error.message +
+                     (is_known ? std::string() : base::did_you_mean(word, known)));
+}
+
 base::Status check_times(const RecordOptions& options, format::TimeMode mode) {
   const bool has_segments = mode == format::TimeMode::kSegments;
   if (!options.exact_copy.empty() && mode != format::TimeMode::kBins && !has_segments)
     return base::usage(
         "--exact-copy goes with --timing bins and segments: other times have no error to check");
   if (!format::source_of(options.segments))
-    return base::usage("unknown segments '" + options.segments + "' (known: loops, marks)");
+    return unknown_word("segments", options.segments, {"loops", "marks"});
   if (!format::across_of(options.across_ranks))
-    return base::usage("unknown '" + options.across_ranks +
-                       "' across ranks (known: off, groups, segments)");
+    return unknown_word("across-ranks", options.across_ranks, {"off", "groups", "segments"});
   if (has_segments) return base::Done{};
   if (options.segments != "loops" || options.across_ranks != "groups")
     return base::usage("--segments and --across-ranks go with --timing segments:METHOD");
@@ -62,7 +78,7 @@ std::string format_number(double value) {
 
 base::Status check_words(const RecordOptions& options) {
   if (const auto timing = format::TimeSpec::parse(options.timing); !timing.ok())
-    return timing.error();
+    return unknown_timing(options.timing, timing.error());
   else if (const auto good = check_times(options, timing->mode); !good.ok())
     return good.error();
   if (const auto good = check_plain(options); !good.ok()) return good.error();
@@ -74,11 +90,12 @@ base::Status check_words(const RecordOptions& options) {
     return base::usage(
         "--clock-interval goes with --timing exact, bins or segments: others need no clock");
   if (!options.mpi.empty() && !is_known_mpi(options.mpi))
-    return base::usage("unknown MPI '" + options.mpi + "' (known: " + known_mpi_words() + ")");
+    return base::usage("--mpi: '" + options.mpi + "' is none of " + known_mpi_words() +
+                       base::did_you_mean(options.mpi, {"mpich", "openmpi", "abi", "smpi"}));
   if (options.buffers != "off" && options.buffers != "on")
-    return base::usage("unknown buffers '" + options.buffers + "' (known: off, on)");
+    return unknown_word("buffers", options.buffers, {"off", "on"});
   if (options.functions != "off" && options.functions != "on")
-    return base::usage("unknown functions '" + options.functions + "' (known: off, on)");
+    return unknown_word("functions", options.functions, {"off", "on"});
   if (const auto filter = mpi::CallFilter::parse(options.only, options.without); !filter.ok())
     return filter.error();
   const auto bounds = mpi::SizeBounds::parse(options.min_bytes, options.max_bytes);
@@ -148,6 +165,7 @@ void add_times(CLI::App& verb, RecordOptions& options) {
           "like of all ranks, and not only in MPI_Init and MPI_Finalize: for long runs; 60,\n"
           "say, and 0 for not")
       ->envname("REFRAIN_CLOCK_INTERVAL")
+      ->transform(seconds_with_unit(0.001, 1e9))
       ->type_name("SECONDS")
       ->capture_default_str();
   verb.add_flag("--no-compress", options.no_compress,

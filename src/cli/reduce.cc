@@ -10,6 +10,7 @@
 #include "analysis/reduce/reduce.h"
 #include "cli/common.h"
 #include "cli/reduce_options.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
 #include "report/reduce_report.h"
@@ -99,7 +100,7 @@ void add_reduce(CLI::App& app, int& exit_status) {
   add_segment_options(*verb, options->segments, options->across, options->memory_mib,
                       options->step_ns);
   verb->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(one_of({"text", "json"}))
       ->capture_default_str();
   verb->add_flag("--force", options->force, "Overwrite the output");
   verb->footer(

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/values.h"
 #include "format/segments/reduced.h"
 #include "format/time/segments.h"
 
@@ -16,23 +17,25 @@ inline void add_segment_options(CLI::App& verb, std::string& segments, std::stri
           "--start-step", step_ns,
           "To how many ns the starts of segments are kept. 0: 1, with auto up to 1000 as far "
           "as its error allows")
-      ->check(CLI::Range(uint32_t{0}, format::kMaxStepNs))
+      ->transform(time_with_unit(0, format::kMaxStepNs))
+      ->type_name("TIME")
       ->capture_default_str();
   verb.add_option("--segments", segments,
                   "Where segments come from: loops (of the grammar), or marks (refrain/mark.h, "
                   "MPI_Pcontrol from level 3 on)")
-      ->check(CLI::IsMember({"loops", "marks"}))
+      ->check(one_of({"loops", "marks"}))
       ->capture_default_str();
   verb.add_option("--across-ranks", across,
                   "What representatives stand for: segments of their rank only (off), of groups of "
                   "ranks all of whose segments match (groups), of any rank (segments); auto takes "
                   "the last for groups")
-      ->check(CLI::IsMember({"off", "groups", "segments"}))
+      ->check(one_of({"off", "groups", "segments"}))
       ->capture_default_str();
   verb.add_option("--memory", memory_mib,
                   "MiB for the representatives of a rank; when they are used up the threshold is "
                   "loosened. 0: as much as there is")
-      ->check(CLI::Range(0, 1 << 20))
+      ->transform(mebibytes_with_unit(0, 1 << 20))
+      ->type_name("MIB")
       ->capture_default_str();
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/common.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
 #include "report/latex/document.h"
@@ -176,7 +177,7 @@ void add_report(CLI::App& app, int& exit_status) {
   verb->add_option("--format", options->format,
                    "html; latex: a document for latexmk, of all traces; or json: the data of the "
                    "page, to stdout without -o")
-      ->check(CLI::IsMember({"html", "latex", "json"}))
+      ->check(one_of({"html", "latex", "json"}))
       ->capture_default_str();
   verb->add_flag("--force", options->force, "Overwrite the output");
   verb->footer(

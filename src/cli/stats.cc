@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/common.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
 #include "reader/trace_file.h"
@@ -41,7 +42,7 @@ void add_stats(CLI::App& app, int& exit_status) {
   CLI::App* verb = app.add_subcommand("stats", "Where the bytes of the file went");
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
   verb->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(one_of({"text", "json"}))
       ->capture_default_str();
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }

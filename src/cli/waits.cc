@@ -2,12 +2,15 @@
 
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/profile.h"
 #include "analysis/waits/wait_states.h"
+#include "base/nearest.h"
 #include "cli/common.h"
+#include "cli/values.h"
 #include "cli/verbs.h"
 #include "cli/window_options.h"
 #include "report/untimed_text.h"
@@ -23,19 +26,36 @@ struct WaitsOptions {
   std::string format = "text";
   std::string pattern;
   std::string explain;
-  int64_t rank = -1;
+  std::optional<int64_t> rank;
   size_t top = 20;
   uint64_t memory_mib = 256;
   analysis::Window window;
 };
 
-Result<waits::Pattern> pattern_of(const std::string& name) {
-  const auto pattern = waits::pattern_named(name);
-  if (pattern) return *pattern;
-  std::string all;
-  for (int i = 0; i < waits::kPatterns; ++i)
-    all += (i > 0 ? ", " : "") + std::string(name_of(static_cast<waits::Pattern>(i)));
-  return base::usage("no pattern '" + name + "'; there are " + all);
+std::string names_of(const std::vector<waits::Pattern>& patterns) {
+  std::string names;
+  for (const waits::Pattern p : patterns)
+    names += (names.empty() ? "" : ", ") + std::string(name_of(p));
+  return names;
+}
+
+// By its name or its printed title.
+Result<waits::Pattern> pattern_of(const std::string& words) {
+  const auto found = waits::patterns_called(words);
+  if (found.size() == 1) return found[0];
+  if (found.size() > 1)
+    return base::usage("'" + words +
+                       "' is printed of several patterns; say which: " + names_of(found));
+  std::vector<waits::Pattern> all;
+  std::vector<std::string> known;
+  for (int i = 0; i < waits::kPatterns; ++i) {
+    all.push_back(static_cast<waits::Pattern>(i));
+    known.emplace_back(name_of(all.back()));
+    known.emplace_back(title_of(all.back()));
+  }
+  const std::string hint = base::did_you_mean(words, known);
+  return base::usage("no pattern '" + words + "'" +
+                     (hint.empty() ? "; there are " + names_of(all) : hint));
 }
 
 // PATTERN[:RANK[:CALLPATH]], where RANK may be empty.
@@ -47,7 +67,7 @@ Status take_explain(const WaitsOptions& options, const Trace& trace, reader::Sym
   if (!pattern.ok()) return pattern.error();
   out.explain = *pattern;
   out.explain_count = options.top == 0 ? SIZE_MAX : options.top;
-  out.explain_rank = options.rank;
+  out.explain_rank = options.rank.value_or(-1);
   if (first == std::string::npos) return base::Done{};
   const size_t second = text.find(':', first + 1);
   const std::string rank =
@@ -82,8 +102,8 @@ int run_waits(const WaitsOptions& options) {
     if (!pattern.ok()) return report(pattern.error());
     shown = *pattern;
   }
-  if (options.rank >= 0)
-    if (const Status known = check_rank(*trace, options.rank); !known.ok())
+  if (options.rank)
+    if (const Status known = check_rank(*trace, *options.rank); !known.ok())
       return report(known.error());
   if (!options.explain.empty())
     if (const Status good = take_explain(options, *trace, symbols, how); !good.ok())
@@ -99,8 +119,8 @@ int run_waits(const WaitsOptions& options) {
     }
     return report(result.error());
   }
-  const report::WaitsView view{*trace,       *result,     symbols,       shown,
-                               options.rank, options.top, options.window};
+  const report::WaitsView view{
+      *trace, *result, symbols, shown, options.rank.value_or(-1), options.top, options.window};
   std::string text;
   if (options.format == "json")
     text = report::waits_json(view);
@@ -120,21 +140,24 @@ void add_waits(CLI::App& app, int& exit_status) {
       app.add_subcommand("waits", "Who waited for whom: wait states, causes, critical path");
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with times")->required();
   verb->add_option("--format", options->format, "text, json or csv")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->check(one_of({"text", "json", "csv"}))
       ->capture_default_str();
   verb->add_option("--pattern", options->pattern,
-                   "This kind of waiting only, and what it contains: late_sender, collective, ...");
-  verb->add_option("--rank", options->rank, "Waits of this rank only")
-      ->check(CLI::NonNegativeNumber);
+                   "This kind of waiting only, and what it contains: late_sender, collective,\n"
+                   "... or as it is printed: 'Late sender'");
+  verb->add_option("--rank", options->rank, "Waits of this rank only")->check(rank_number());
   verb->add_option("--explain", options->explain,
-                   "PATTERN[:RANK[:CALLPATH]]: the calls behind a number, the longest waits first; "
+                   "PATTERN[:RANK[:CALLPATH]], as in late_sender:2 or 'Late sender:2': the calls "
+                   "behind a number, the longest waits first; "
                    "CALLPATH is a part of a call path's text, such as heat.c:41");
   verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
+      ->type_name("COUNT")
       ->capture_default_str();
   verb->add_option("--memory", options->memory_mib,
                    "MiB for the log of waits; what does not fit goes to a file in $TMPDIR")
-      ->check(CLI::Range(1, 1 << 20))
+      ->transform(mebibytes_with_unit(1, 1 << 20))
+      ->type_name("MIB")
       ->capture_default_str();
   add_window(*verb, options->window);
   verb->callback([options, &exit_status] { exit_status = run_waits(*options); });

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 
 namespace refrain::analysis::waits {
 namespace {
@@ -41,6 +42,18 @@ constexpr std::array<Row, kPatterns> kRows = {{
 
 const Row& row(Pattern pattern) { return kRows[static_cast<size_t>(pattern)]; }
 
+// Letters and digits only, small ones: "Wait at N x N" and "wait_at_nxn" are one.
+std::string simplified(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c >= 'A' && c <= 'Z')
+      out += static_cast<char>(c - 'A' + 'a');
+    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+      out += c;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string_view name_of(Pattern pattern) { return row(pattern).name; }
@@ -51,6 +64,16 @@ std::optional<Pattern> pattern_named(std::string_view name) {
   for (size_t i = 0; i < kRows.size(); ++i)
     if (kRows[i].name == name) return static_cast<Pattern>(i);
   return std::nullopt;
+}
+
+std::vector<Pattern> patterns_called(std::string_view words) {
+  if (const auto exact = pattern_named(words)) return {*exact};
+  const std::string wanted = simplified(words);
+  std::vector<Pattern> out;
+  for (size_t i = 0; i < kRows.size() && !wanted.empty(); ++i)
+    if (simplified(kRows[i].name) == wanted || simplified(kRows[i].title) == wanted)
+      out.push_back(static_cast<Pattern>(i));
+  return out;
 }
 
 int depth_of(Pattern pattern) {

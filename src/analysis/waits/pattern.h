@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace refrain::analysis::waits {
 
@@ -42,6 +43,9 @@ inline constexpr int kPatterns = 25;
 // "late_sender"; the names of the JSON.
 std::string_view name_of(Pattern pattern);
 std::optional<Pattern> pattern_named(std::string_view name);
+// Those that people may mean: by name or title, whatever their letters' case, spaces and signs.
+// More than one for a title that two patterns have; empty: there is none.
+std::vector<Pattern> patterns_called(std::string_view words);
 // "Late sender"; for people.
 std::string_view title_of(Pattern pattern);
 // The pattern that contains this one; kAll for itself.

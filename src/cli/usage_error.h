@@ -1,0 +1,25 @@
+// What CLI11 finds wrong with a command line, in one line of our words: what, where, what to do.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace refrain::cli {
+
+// `app` has failed to parse `argv` with `error`.
+base::Error usage_error(const CLI::App& app, const CLI::ParseError& error,
+                        const std::vector<std::string>& argv);
+
+// "unknown verb 'proflie'; did you mean 'profile'?"
+base::Error unknown_verb(const CLI::App& app, const std::string& word);
+
+// "unknown option --tpo; did you mean '--top'?", for an option of `verb`.
+std::string unknown_option(const CLI::App& verb, const std::string& word);
+
+// Names of the verbs that help shows.
+std::vector<std::string> verb_names(const CLI::App& app);
+
+}  // namespace refrain::cli
