@@ -7,9 +7,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <unordered_map>
 #include <utility>
+
+#include "reader/function_names.h"
 
 namespace refrain::reader {
 namespace {
@@ -81,19 +84,34 @@ class Module {
       Dwarf_Die* scopes = nullptr;
       const int count = dwarf_getscopes(unit, address - bias, &scopes);
       std::string name;
-      for (int i = 0; i < count && name.empty(); ++i) {
-        const int tag = dwarf_tag(&scopes[i]);
-        if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) continue;
-        Dwarf_Attribute attribute;
-        const char* text =
-            dwarf_formstring(dwarf_attr_integrate(&scopes[i], DW_AT_name, &attribute));
-        if (text != nullptr) name = text;
-      }
+      for (int i = 0; i < count && name.empty(); ++i) name = name_of(&scopes[i], address);
       std::free(scopes);
       if (!name.empty()) return name;
     }
+    return symbol_at(address);
+  }
+
+  std::string symbol_at(Dwarf_Addr address) {
     const char* symbol = dwfl_module_addrname(module_, address);
-    return symbol == nullptr ? "" : symbol;
+    return symbol == nullptr ? "" : readable_name(symbol);
+  }
+
+  // Of a function, which may be inlined; empty of any other scope. Its own name is neither
+  // qualified nor does it always have template arguments; what the linker calls it tells both, but
+  // is not with every function: a lambda's has none.
+  std::string name_of(Dwarf_Die* scope, Dwarf_Addr address) {
+    const int tag = dwarf_tag(scope);
+    if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) return "";
+    Dwarf_Attribute attribute;
+    const char* linkage =
+        dwarf_formstring(dwarf_attr_integrate(scope, DW_AT_linkage_name, &attribute));
+    if (linkage != nullptr && std::strncmp(linkage, "_Z", 2) == 0) return readable_name(linkage);
+    const char* name = dwarf_formstring(dwarf_attr_integrate(scope, DW_AT_name, &attribute));
+    if (linkage == nullptr && tag == DW_TAG_subprogram) {
+      const char* symbol = dwfl_module_addrname(module_, address);
+      if (symbol != nullptr && std::strncmp(symbol, "_Z", 2) == 0) return readable_name(symbol);
+    }
+    return name == nullptr ? "" : name;
   }
 
   Dwfl* dwfl_ = nullptr;

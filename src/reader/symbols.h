@@ -31,7 +31,8 @@ struct SourcePlace {
   SymbolStatus status = SymbolStatus::kNoModule;
   std::string file;  // as the compiler was given it; empty: unknown
   int line = 0;
-  std::string function;  // innermost, also if it was inlined; empty: unknown
+  // Innermost, also if it was inlined, as readable_name() of function_names.h; empty: unknown.
+  std::string function;
 };
 
 class Symbols {

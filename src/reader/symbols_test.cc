@@ -95,11 +95,12 @@ void expect_resolves(const CallPlace& call, const std::string& file, const std::
 }
 
 TEST(Symbols, ResolvesItsOwnProgram) {
-  expect_resolves(call_in_program(), "symbols_test.cc", "call_in_program");
+  expect_resolves(call_in_program(), "symbols_test.cc",
+                  "refrain::reader::(anonymous namespace)::call_in_program");
 }
 
 TEST(Symbols, ResolvesASharedLibrary) {
-  expect_resolves(call_in_library(), "symbols_test_library.cc", "call_in_library");
+  expect_resolves(call_in_library(), "symbols_test_library.cc", "refrain::reader::call_in_library");
 }
 
 TEST(Symbols, RefusesAModuleThatChanged) {
