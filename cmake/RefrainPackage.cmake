@@ -49,6 +49,11 @@ foreach(mpi ${REFRAIN_INSTALLED_MPIS})
 "The recorder for ${mpi}: what `refrain record` preloads into a program.")
   list(APPEND recorder_names refrain-${mpi})
 endforeach()
+# That of the standard's ABI works with any MPI that has it; asked which package the library at hand is
+# from, dpkg-shlibdeps names one.
+set(CPACK_DEBIAN_RECORDER-ABI_PACKAGE_SHLIBDEPS OFF)
+string(APPEND CPACK_DEBIAN_RECORDER-ABI_PACKAGE_DEPENDS
+       ", libmpich12 | libopenmpi40, libc6, libzstd1")
 list(JOIN recorder_names " | " recorder_names)
 set(CPACK_DEBIAN_TOOL_PACKAGE_RECOMMENDS "${recorder_names}")
 

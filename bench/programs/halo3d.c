@@ -4,7 +4,9 @@
  *
  * Each iteration: six Irecv, six Isend, one Waitall; every tenth an Allreduce.
  */
+#ifndef _POSIX_C_SOURCE /* SMPI may have put a header before the program */
 #define _POSIX_C_SOURCE 200809L
+#endif
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

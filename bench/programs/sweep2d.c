@@ -3,7 +3,9 @@
  *
  *   sweep2d [sweeps]      default 300; any number of ranks
  */
+#ifndef _POSIX_C_SOURCE /* SMPI may have put a header before the program */
 #define _POSIX_C_SOURCE 200809L
+#endif
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -74,6 +74,7 @@ def check_control(name, path):
     recorder = ["libc6", "refrain (= ", "libunwind8"]
     needs = {"refrain": ["libc6", "libdw1", "libzstd1"], "refrain-mpich": recorder + ["libmpich"],
              "refrain-openmpi": recorder + ["libopenmpi"], "refrain-smpi": recorder + ["libsimgrid"],
+             "refrain-abi": recorder + ["libmpich12 | libopenmpi40"],
              "librefrain-dev": ["librefrain-reader"],
              "python3-refrain": ["libc6", "libdw1", "python3 (>= 3.", "python3 (<< 3.", "python3-numpy"]}
     for need in needs.get(name, ["libc6", "libdw1"]):

@@ -177,7 +177,7 @@ def check_records(root, work, mpi, mpicc):
     trace = os.path.join(work, mpi + ".rfn")
     run([mpicc, "-std=c11", "-O1", "-g", "-o", program, one(root, "share/doc/refrain/examples/heat/heat.c"), "-lm"])
     os.environ.pop("REFRAIN_LIBRARY_PATH", None)
-    preload = [options.shim] if mpi == "mpich" and options.shim else []
+    preload = [options.shim] if mpirun.behind(mpi) == "mpich" and options.shim else []
     for words in ([], ["--buffers", "on"]):
         job = mpirun.run_job(mpi, 2, [refrain, "record", "-o", trace] + words + ["--", program], 120, preload,
                              cwd=work)
@@ -185,11 +185,11 @@ def check_records(root, work, mpi, mpicc):
                job.stderr.decode()[-500:])
         info = json.loads(run([refrain, "info", "--format", "json", trace]))
         expect(info["ranks"] == 2 and info["complete"] and info["calls"] > 1000, "info is %s", info)
-    library = one(root, "**/librefrain-%s.so" % mpi)
+    library = one(root, "**/librefrain-%s.so" % mpirun.word(mpi))
     os.rename(library, library + ".away")
     try:
         job = mpirun.run_job(mpi, 1, [refrain, "record", "-o", trace, program], 60, preload, cwd=work)
-        expect(job.status != 0 and b"no librefrain-%s.so" % mpi.encode() in job.stderr,
+        expect(job.status != 0 and b"no librefrain-%s.so" % mpirun.word(mpi).encode() in job.stderr,
                "without its recorder refrain exits with %d and says %s", job.status, job.stderr[-300:])
     finally:
         os.rename(library + ".away", library)
@@ -208,11 +208,12 @@ def check_all(work):
         check_python(root)
         print("good  import refrain")
     recorded = 0
-    for mpi, mpicc in options.mpis.items():
-        if mpi != "smpi" and mpirun.launcher(mpi):
-            check_records(root, work, mpi, mpicc)
-            print("good  record under " + mpi)
-            recorded += 1
+    for name, mpicc in options.mpis.items():
+        for mpi in ("abi.mpich", "abi.openmpi") if name == "abi" else (name,):
+            if mpi != "smpi" and mpirun.launcher(mpi):
+                check_records(root, work, mpi, mpicc)
+                print("good  record under " + mpi)
+                recorded += 1
     if not recorded:
         print("skip  no MPI: nothing was recorded")
 
