@@ -3,7 +3,7 @@
 namespace refrain::base {
 namespace {
 
-using Wide = unsigned __int128;
+__extension__ using Wide = unsigned __int128;
 
 constexpr uint64_t kSecond = 1'000'000'000;
 // More digits than a 64-bit number has say nothing more.

@@ -64,6 +64,8 @@ int run(int argc, char** argv) {
   const auto is_it = [&](const CLI::App* known) { return known->check_name(verb); };
   if (!words.empty() && (verb.empty() || verb[0] != '-') && app.get_subcommands(is_it).empty())
     return refrain::cli::report(refrain::cli::unknown_verb(app, verb));
+  if (const auto wrong = refrain::cli::wrong_variable(app, words))
+    return refrain::cli::report(*wrong);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::Success& done) {  // --help, --version

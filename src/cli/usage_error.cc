@@ -62,6 +62,17 @@ bool is_from_environment(const CLI::Option& option, const std::vector<std::strin
   return true;
 }
 
+// nullptr behind the last one.
+const CLI::Validator* validator(CLI::Option& option, int index) {
+  try {
+    return option.get_validator(index);
+  } catch (const CLI::OptionNotFound&) {
+    return nullptr;
+  }
+}
+
+std::string see(const CLI::App& verb) { return " (see `refrain " + verb.get_name() + " --help`)"; }
+
 // The first word that nobody takes: an unknown option, or one trace too many, which the verb hands
 // to `app`.
 std::string unexpected(const CLI::App& app, const CLI::App& verb) {
@@ -101,6 +112,25 @@ std::string text_of(const CLI::App& app, const CLI::App& verb, const CLI::ParseE
 }
 
 }  // namespace
+
+std::optional<base::Error> wrong_variable(CLI::App& app, const std::vector<std::string>& argv) {
+  if (argv.empty()) return std::nullopt;
+  const auto used =
+      app.get_subcommands([&](const CLI::App* known) { return known->check_name(argv[0]); });
+  if (used.empty()) return std::nullopt;
+  CLI::App* const verb = used[0];
+  for (CLI::Option* option : verb->get_options()) {
+    if (!is_from_environment(*option, argv)) continue;
+    std::string value = std::getenv(option->get_envname().c_str());
+    for (int i = 0; !value.empty(); ++i) {
+      const CLI::Validator* const check = validator(*option, i);
+      if (check == nullptr) break;
+      if (const std::string wrong = (*check)(value); !wrong.empty())
+        return base::usage(option->get_envname() + ": " + wrong + see(*verb));
+    }
+  }
+  return std::nullopt;
+}
 
 std::vector<std::string> verb_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -145,8 +175,7 @@ base::Error usage_error(const CLI::App& app, const CLI::ParseError& error,
                        " (see `refrain --help`)");
   }
   const CLI::App& verb = *used.back();
-  return base::usage(text_of(app, verb, error, argv) + " (see `refrain " + verb.get_name() +
-                     " --help`)");
+  return base::usage(text_of(app, verb, error, argv) + see(verb));
 }
 
 }  // namespace refrain::cli

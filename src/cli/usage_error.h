@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@ namespace refrain::cli {
 // `app` has failed to parse `argv` with `error`.
 base::Error usage_error(const CLI::App& app, const CLI::ParseError& error,
                         const std::vector<std::string>& argv);
+
+// A variable of an option that `argv` does not have, with a value that is not allowed: an error
+// that CLI11 reports until 2.4 and passes over from 2.5 on. Empty: there is none.
+std::optional<base::Error> wrong_variable(CLI::App& app, const std::vector<std::string>& argv);
 
 // "unknown verb 'proflie'; did you mean 'profile'?"
 base::Error unknown_verb(const CLI::App& app, const std::string& word);

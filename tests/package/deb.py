@@ -146,13 +146,11 @@ def check_works(root, work):
         expect(options.build.encode() not in f.read(), "the executable names the build folder")
     expect(" .symtab" not in run(["readelf", "-SW", refrain]), "the executable is not stripped")
     check_python(root)
-    for mpi, mpicc in options.mpis.items():
-        if mpi == "smpi" or not mpirun.launcher(mpi):
-            continue
+    for mpi, mpicc in [(mpi, mpicc) for name, mpicc in options.mpis.items() for mpi in mpirun.startable(name)]:
         program, trace = os.path.join(work, "heat." + mpi), os.path.join(work, mpi + ".rfn")
         run([mpicc, "-std=c11", "-O1", "-g", "-o", program, os.path.join(
             root, "usr/share/doc/refrain/examples/heat/heat.c"), "-lm"])
-        preload = [options.shim] if mpi == "mpich" and options.shim else []
+        preload = [options.shim] if mpirun.behind(mpi) == "mpich" and options.shim else []
         os.environ.pop("REFRAIN_LIBRARY_PATH", None)
         job = mpirun.run_job(mpi, 2, [refrain, "record", "-o", trace, program], 120, preload, cwd=work)
         expect(job.status == 0, "recording exits with %d: %s", job.status, job.stderr.decode()[-500:])

@@ -209,11 +209,10 @@ def check_all(work):
         print("good  import refrain")
     recorded = 0
     for name, mpicc in options.mpis.items():
-        for mpi in ("abi.mpich", "abi.openmpi") if name == "abi" else (name,):
-            if mpi != "smpi" and mpirun.launcher(mpi):
-                check_records(root, work, mpi, mpicc)
-                print("good  record under " + mpi)
-                recorded += 1
+        for mpi in mpirun.startable(name):
+            check_records(root, work, mpi, mpicc)
+            print("good  record under " + mpi)
+            recorded += 1
     if not recorded:
         print("skip  no MPI: nothing was recorded")
 

@@ -49,6 +49,12 @@ def behind(mpi):
     return mpi.split(".")[-1]
 
 
+def startable(name):
+    """The MPIs here that run programs of that word of --mpi, each with a launcher; not SMPI."""
+    names = ("abi.mpich", "abi.openmpi") if name == "abi" else (name,)
+    return [mpi for mpi in names if mpi != "smpi" and launcher(mpi)]
+
+
 @functools.lru_cache(maxsize=None)
 def abi_folder(mpi):
     """A folder whose libmpi_abi.so is that MPI's; None where it has none."""
@@ -126,6 +132,7 @@ def job_environment(mpi):
         environment["OMPI_MCA_btl_tcp_if_include"] = "lo"
         environment["OMPI_MCA_oob_tcp_if_include"] = "lo"
         environment["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+        environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
         environment["OMPI_MCA_btl_base_warn_component_unused"] = "0"
         environment["OMPI_MCA_orte_tmpdir_base"] = tempfile.gettempdir()
     return environment
