@@ -15,11 +15,17 @@ namespace {
 using analysis::diff::Threshold;
 using analysis::diff::Verdict;
 
-std::string text_of(const report::DiffView& view, const std::string& format,
+std::string text_of(const report::DiffView& view, const DiffOptions& options,
                     const std::vector<report::JunitCase>& more) {
+  const std::string& format = options.format;
   if (format == "json") return report::diff_json(view);
   if (format == "junit") return report::diff_junit(view, more);
-  return format == "html" ? report::diff_html(view) : report::diff_text(view);
+  if (format == "html") {
+    use_markup(options.display);
+    return report::diff_html(view);
+  }
+  use_display(options.display, !options.output.empty());
+  return report::diff_text(view);
 }
 
 int write(const std::string& text, const DiffOptions& options) {
@@ -76,6 +82,7 @@ void define_diff_options(CLI::App& verb, DiffOptions& options) {
   verb.add_flag_callback(
       "--no-waits", [&options] { options.waits = false; },
       "Do not look for waits, which takes as long as `refrain waits` on both");
+  add_display(verb, options.display);
 }
 
 Result<std::vector<Threshold>> thresholds_of(const DiffOptions& options,
@@ -113,8 +120,7 @@ int compare(const Trace& before, const Trace& after, const DiffOptions& options,
     if (!verdict.ok()) return report(verdict.error());
     view.verdicts.push_back(*verdict);
   }
-  if (const int status = write(options.before + text_of(view, options.format, more), options);
-      status != 0)
+  if (const int status = write(options.before + text_of(view, options, more), options); status != 0)
     return status;
   const int incomplete = std::max(status_of(before), status_of(after));
   const int crossed = say_crossed(view.verdicts, after);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/display_options.h"
 #include "refrain/trace.h"
 #include "report/diff_report.h"
 
@@ -17,11 +18,12 @@ struct DiffOptions {
   std::vector<std::string> fail_if;
   std::vector<std::string> repeats;  // further traces of good runs, for the noise of times
   size_t top = 20;
+  DisplayOptions display;
   bool waits = true;
   bool force = false;
 };
 
-// --fail-if, -o, --force, --top and --no-waits.
+// --fail-if, -o, --force, --top, --no-waits, --names and --color.
 void define_diff_options(CLI::App& verb, DiffOptions& options);
 
 // The thresholds asked for; none: `otherwise`.

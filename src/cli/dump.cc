@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/common.h"
+#include "cli/display_options.h"
 #include "cli/output.h"
 #include "cli/values.h"
 #include "cli/verbs.h"
@@ -18,6 +19,7 @@
 #include "refrain/calls.h"
 #include "report/call_text.h"
 #include "report/site_names.h"
+#include "report/waits_rows.h"
 
 namespace refrain::cli {
 
@@ -33,12 +35,17 @@ struct Options {
   std::optional<uint64_t> from_ns, to_ns;
   bool bytes = false;
   bool no_resolve = false;
+  bool call_paths = false;
+  DisplayOptions display;
 };
 
 class Dumper {
  public:
   Dumper(const Trace& trace, const Options& options)
-      : trace_(trace), options_(options), sites_(trace, !options.no_resolve) {}
+      : trace_(trace),
+        options_(options),
+        sites_(trace, !options.no_resolve),
+        paths_(trace, symbols_) {}
 
   base::Status run() {
     const bool array = options_.format == "json";
@@ -60,6 +67,10 @@ class Dumper {
     report::CallFormatter formatter(
         trace_, options_.format == "text" ? report::Style::kText : report::Style::kJson,
         [this](DefinitionId site) { return sites_.name(site); });
+    if (options_.call_paths)
+      formatter.show_paths([this](DefinitionId path) -> const std::vector<report::PathStep>& {
+        return options_.no_resolve ? unresolved(path) : paths_.steps(path);
+      });
     for (const Location& location : locations) {
       if (options_.thread && *options_.thread != location.thread) continue;
       const base::Status status = dump_location(reader, location, formatter);
@@ -90,6 +101,13 @@ class Dumper {
     }
     return calls->time_status();
   }
+  // A path as modules and offsets.
+  const std::vector<report::PathStep>& unresolved(DefinitionId path) {
+    unresolved_.clear();
+    for (const DefinitionId site : trace_.call_path(path))
+      unresolved_.insert(unresolved_.begin(), {sites_.name(site), ""});
+    return unresolved_;
+  }
   // Calls are in the order of their ends: of those that begin later, none but calls inside of
   // others can still come.
   bool is_over(const Call& call) const {
@@ -99,6 +117,9 @@ class Dumper {
   const Trace& trace_;
   const Options& options_;
   report::SiteNames sites_;
+  reader::Symbols symbols_;
+  report::PathNames paths_;
+  std::vector<report::PathStep> unresolved_;
   Output out_;
   bool is_first_ = true;
 };
@@ -153,6 +174,7 @@ int run(const Options& options) {
         base::usage("the trace has no times of single calls: record with --timing exact "
                     "or bins:0.02",
                     options.path));
+  if (options.format == "text") use_display(options.display);
   const base::Status done = Dumper(*trace, options).run();
   return done.ok() ? status_of(*trace) : report(done.error());
 }
@@ -187,8 +209,12 @@ void add_dump(CLI::App& app, int& exit_status) {
           ->check(whole_number())
           ->type_name("COUNT")
           ->default_str("all"),
+      verb->add_flag("--call-paths", options->call_paths,
+                     "With every call also who called whom: all call sites that were recorded, the "
+                     "outermost first"),
       verb->add_flag("--no-resolve", options->no_resolve,
                      "Call sites as module and offset, without debug information")};
+  add_display(*verb, options->display);
   CLI::Option* bytes = verb->add_flag("--bytes", options->bytes,
                                       "The bytes of the whole file instead, annotated, as text");
   for (CLI::Option* option : about_calls) bytes->excludes(option);

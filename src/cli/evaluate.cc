@@ -6,6 +6,7 @@
 
 #include "analysis/reduce/evaluate.h"
 #include "cli/common.h"
+#include "cli/display_options.h"
 #include "cli/reduce_options.h"
 #include "cli/values.h"
 #include "cli/verbs.h"
@@ -27,6 +28,7 @@ struct Options {
   uint32_t step_ns = 0;
   double tolerance = 0.1, least_share = 0.01;
   bool by_rank = false;
+  DisplayOptions display;
 };
 
 Result<reduce::EvaluateOptions> take(const Options& options) {
@@ -77,6 +79,7 @@ int run(const Options& options) {
   if (!evaluation.ok()) return report(evaluation.error());
   reader::Symbols symbols;
   const report::EvaluateView view{*trace, *evaluation, symbols, how->retention, options.by_rank};
+  if (options.format == "text") use_display(options.display);
   std::string text;
   if (options.format == "json")
     text = report::evaluate_json(view);
@@ -120,6 +123,7 @@ void add_evaluate(CLI::App& app, int& exit_status) {
   verb->add_option("--format", options->format, "text, json or csv")
       ->check(one_of({"text", "json", "csv"}))
       ->capture_default_str();
+  add_display(*verb, options->display, false);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/common.h"
+#include "cli/display_options.h"
 #include "cli/values.h"
 #include "cli/verbs.h"
 #include "report/iterations_report.h"
@@ -24,6 +25,7 @@ struct IterationsOptions {
   std::string method = "avgWave";
   bool behaviours = false;
   size_t top = 20;
+  DisplayOptions display;
 };
 
 const std::map<std::string, IterationSource> kSources = {{"auto", IterationSource::kAuto},
@@ -41,6 +43,7 @@ int iterations(const IterationsOptions& options) {
   how.method = *method;
   const auto result = analysis::find_iterations(*trace, how);
   if (!result.ok()) return report(result.error());
+  if (options.format == "text") use_display(options.display);
   reader::Symbols symbols;
   const report::IterationsView view{*trace, *result, symbols, options.behaviours, options.top};
   std::string text;
@@ -79,6 +82,7 @@ void add_iterations(CLI::App& app, int& exit_status) {
       ->check(whole_number())
       ->type_name("COUNT")
       ->capture_default_str();
+  add_display(*verb, options->display);
   verb->footer(
       "An iteration counts from the end of the call before it to the end of its last call, on each "
       "thread; its duration is that of the thread that took longest. Time in MPI, waiting and "

@@ -6,6 +6,7 @@
 
 #include "analysis/matrix.h"
 #include "cli/common.h"
+#include "cli/display_options.h"
 #include "cli/values.h"
 #include "cli/verbs.h"
 #include "cli/window_options.h"
@@ -19,6 +20,7 @@ struct MatrixOptions {
   std::string format = "text";
   std::string kind = "p2p";
   analysis::Window window;
+  DisplayOptions display;
 };
 
 const std::map<std::string, analysis::MatrixKind> kKinds = {{"p2p", analysis::MatrixKind::kP2p},
@@ -30,6 +32,7 @@ int matrix(const MatrixOptions& options) {
   if (!trace.ok()) return report(trace.error());
   const auto result = analysis::matrix(*trace, kKinds.at(options.kind), options.window);
   if (!result.ok()) return report(result.error());
+  if (options.format == "text") use_display(options.display);
   std::string text;
   if (options.format == "csv")
     text = report::matrix_csv(*result);
@@ -54,6 +57,7 @@ void add_matrix(CLI::App& app, int& exit_status) {
       ->check(one_of({"p2p", "rma", "all"}))
       ->capture_default_str();
   add_window(*verb, options->window);
+  add_display(*verb, options->display, false);
   verb->callback([options, &exit_status] { exit_status = matrix(*options); });
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/profile.h"
 #include "cli/common.h"
+#include "cli/display_options.h"
 #include "cli/values.h"
 #include "cli/verbs.h"
 #include "cli/window_options.h"
@@ -20,6 +21,7 @@ struct ProfileOptions {
   std::string format = "text";
   std::string by;  // empty: function, for text everything at a glance
   size_t top = 20;
+  DisplayOptions display;
   analysis::Window window;
 };
 
@@ -37,6 +39,7 @@ int profile(const ProfileOptions& options) {
   reader::Symbols symbols;
   const report::ProfileView view{*trace, *result, symbols};
   const auto by = options.by.empty() ? report::ProfileBy::kFunction : kBy.at(options.by);
+  if (options.format == "text") use_display(options.display);
   std::string text;
   if (options.format == "json")
     text = report::profile_json(view);
@@ -69,6 +72,7 @@ void add_profile(CLI::App& app, int& exit_status) {
       ->check(whole_number())
       ->type_name("COUNT")
       ->capture_default_str();
+  add_display(*verb, options->display);
   add_window(*verb, options->window);
   verb->callback([options, &exit_status] { exit_status = profile(*options); });
 }

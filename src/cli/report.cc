@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/common.h"
+#include "cli/display_options.h"
 #include "cli/values.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
@@ -27,6 +28,7 @@ struct ReportOptions {
   std::string output;
   std::string format = "html";
   bool force = false;
+  DisplayOptions display;
 };
 
 // One line on a terminal that says what is being done.
@@ -50,9 +52,10 @@ class Progress {
   bool shown_;
 };
 
-report::PageData data_of(const Trace& trace) {
+report::PageData data_of(const Trace& trace, const DisplayOptions& display) {
   Progress progress(fs::path(trace.name()).filename().string());
   report::PageOptions options;
+  options.fold_names = display.names == "folded";
   options.progress = [&](std::string_view step) { progress.say(step); };
   options.timeline.progress = [&](uint64_t done, uint64_t all) {
     if (done % 64 == 0)
@@ -85,7 +88,7 @@ int report_one(const ReportOptions& options) {
       return report(free.error());
   const auto trace = Trace::open(options.traces[0]);
   if (!trace.ok()) return report(trace.error());
-  const report::PageData data = data_of(*trace);
+  const report::PageData data = data_of(*trace, options.display);
   const std::string text =
       is_json ? report::page_json(data) : report::page_html(data, title_of(data));
   if (output.empty()) {
@@ -121,7 +124,7 @@ int report_many(const ReportOptions& options) {
   for (size_t i = 0; i < names.size(); ++i) {
     const auto trace = Trace::open(options.traces[i]);
     if (!trace.ok()) return report(trace.error());
-    const report::PageData data = data_of(*trace);
+    const report::PageData data = data_of(*trace, options.display);
     const Status written = format::write_file_atomically(
         (folder / names[i]).string(), report::page_html(data, title_of(data)), "the page");
     if (!written.ok()) return report(written.error());
@@ -137,6 +140,7 @@ int report_many(const ReportOptions& options) {
 
 // One document, of one trace or several.
 int report_latex(const ReportOptions& options) {
+  report::set_display({.fold_names = options.display.names == "folded"});
   const std::string output = options.output.empty() ? "report.tex" : options.output;
   if (const Status free = may_write(output, options.force); !free.ok()) return report(free.error());
   std::vector<report::LatexPart> parts;
@@ -144,7 +148,7 @@ int report_latex(const ReportOptions& options) {
   for (const std::string& path : options.traces) {
     const auto trace = Trace::open(path);
     if (!trace.ok()) return report(trace.error());
-    parts.push_back(report::latex_part(data_of(*trace)));
+    parts.push_back(report::latex_part(data_of(*trace, options.display)));
     if (const int one = status_of(*trace); one != 0) status = one;
   }
   const Status written =
@@ -178,6 +182,11 @@ void add_report(CLI::App& app, int& exit_status) {
                    "html; latex: a document for latexmk, of all traces; or json: the data of the "
                    "page, to stdout without -o")
       ->check(one_of({"html", "latex", "json"}))
+      ->capture_default_str();
+  verb->add_option("--names", options->display.names,
+                   "Names of functions: C++ template arguments as <…>, and in the page the full "
+                   "name as a tooltip (folded), or as they are (full); JSON has them in full")
+      ->check(one_of({"folded", "full"}))
       ->capture_default_str();
   verb->add_flag("--force", options->force, "Overwrite the output");
   verb->footer(

@@ -10,6 +10,7 @@
 #include "analysis/waits/wait_states.h"
 #include "base/nearest.h"
 #include "cli/common.h"
+#include "cli/display_options.h"
 #include "cli/values.h"
 #include "cli/verbs.h"
 #include "cli/window_options.h"
@@ -28,6 +29,7 @@ struct WaitsOptions {
   std::string explain;
   std::optional<int64_t> rank;
   size_t top = 20;
+  DisplayOptions display;
   uint64_t memory_mib = 256;
   analysis::Window window;
 };
@@ -90,6 +92,7 @@ Status take_explain(const WaitsOptions& options, const Trace& trace, reader::Sym
 int run_waits(const WaitsOptions& options) {
   const auto trace = Trace::open(options.trace);
   if (!trace.ok()) return report(trace.error());
+  if (options.format == "text") use_display(options.display);
   reader::Symbols symbols;
   waits::Options how;
   how.memory_bytes = options.memory_mib << 20;
@@ -159,6 +162,7 @@ void add_waits(CLI::App& app, int& exit_status) {
       ->transform(mebibytes_with_unit(1, 1 << 20))
       ->type_name("MIB")
       ->capture_default_str();
+  add_display(*verb, options->display);
   add_window(*verb, options->window);
   verb->callback([options, &exit_status] { exit_status = run_waits(*options); });
 }

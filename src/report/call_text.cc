@@ -102,6 +102,26 @@ bool CallFormatter::append_result(std::string& out, const Signature& signature) 
   return append_field(out, "error_class", signature.error_class);
 }
 
+// In text behind everything else; in JSON with the keys that a profile has for it.
+void CallFormatter::append_path(std::string& out, DefinitionId path) {
+  const bool json = style_ == Style::kJson;
+  out += json ? ",\"call_path\":[" : " from ";
+  const char* separator = "";
+  for (const PathStep& step : path == kNoDefinition ? std::vector<PathStep>() : steps_(path)) {
+    out += std::exchange(separator, json ? "," : " > ");
+    if (!json) {
+      out += step.label();
+      continue;
+    }
+    out += "{\"site\":";
+    append_json_string(out, step.site);
+    out += ",\"in_function\":";
+    step.function.empty() ? void(out += "null") : append_json_string(out, step.function);
+    out += '}';
+  }
+  out += json ? "]" : *separator == '\0' ? "-" : "";
+}
+
 bool CallFormatter::render(Tail& tail, const Call& call) {
   std::string& out = tail.text;
   const Signature& signature = *call.signature;
@@ -119,7 +139,9 @@ bool CallFormatter::render(Tail& tail, const Call& call) {
       out += " matched=";
       if (!append_value(out, signature.matched, trace_, style_)) return false;
     }
-    return append_result(out, signature);
+    if (!append_result(out, signature)) return false;
+    if (steps_) append_path(out, signature.site);
+    return true;
   }
   out += ",\"call\":\"";
   out += signature.name;
@@ -137,6 +159,7 @@ bool CallFormatter::render(Tail& tail, const Call& call) {
     if (!append_value(out, signature.matched, trace_, style_)) return false;
   }
   if (!append_result(out, signature)) return false;
+  if (steps_) append_path(out, signature.site);
   out += '}';
   return true;
 }

@@ -8,10 +8,12 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "refrain/calls.h"
 #include "report/value_text.h"
+#include "report/waits_rows.h"
 
 namespace refrain::report {
 
@@ -22,6 +24,11 @@ class CallFormatter {
 
   // For the calls of one rank. Keeps a reference to `trace`.
   CallFormatter(const Trace& trace, Style style, SiteName site_name);
+
+  // Makes append() show the call path as well, as these steps, the outermost first: once per
+  // signature.
+  using PathSteps = std::function<const std::vector<PathStep>&(DefinitionId)>;
+  void show_paths(PathSteps steps) { steps_ = std::move(steps); }
 
   // Appends one line without its end. False when the call is longer than kMaxTextBytes.
   bool append(std::string& out, const Call& call);
@@ -36,12 +43,14 @@ class CallFormatter {
   void append_times(std::string& out, const Call& call) const;
   bool render(Tail& tail, const Call& call);
   bool append_arguments(std::string& out, const Signature& signature);
+  void append_path(std::string& out, DefinitionId path);
   bool append_result(std::string& out, const Signature& signature);
   bool append_field(std::string& out, std::string_view key, const Value& value);
 
   const Trace& trace_;
   const Style style_;
   const SiteName site_name_;
+  PathSteps steps_;          // empty: no paths
   std::vector<Tail> tails_;  // by signature
 };
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "reader/function_names.h"
 #include "report/diff_rows.h"
+#include "report/display.h"
 #include "report/info_text.h"
 #include "report/markup.h"
 
@@ -36,6 +38,13 @@ code { font-size: .9em; }
 </style></head><body>
 )";
 
+// A call path with its names folded; what it is in full as a tooltip.
+std::string folded(const std::string& path) {
+  const std::string text = display().fold_markup ? reader::folded_name(path) : path;
+  if (text == path) return escaped(path);
+  return fmt::format("<span title=\"{}\">{}</span>", escaped(path), escaped(text));
+}
+
 std::string totals_html(DiffRows& rows) {
   std::string out =
       "<h2>Totals</h2>\n<div class=\"wide\"><table><tr><th></th><th class=\"n\">before</th>"
@@ -66,9 +75,9 @@ std::string section(const std::string& title, const std::string& look,
   const auto add = [&out](const DiffFinding& f) {
     out += fmt::format("<tr><td class=\"{0}\">{0}</td><td><b>{1}</b>", escaped(f.change),
                        escaped(f.title));
-    if (!f.where.empty()) out += ' ', out += escaped(f.where);
+    if (!f.where.empty()) out += ' ', out += folded(f.where);
     if (!f.path.empty() && f.path != f.where)
-      out += "<br><span class=\"soft\">" + escaped(f.path) + "</span>";
+      out += "<br><span class=\"soft\">" + folded(f.path) + "</span>";
     out += "</td><td>" + escaped(f.numbers);
     for (const std::string& detail : f.details) out += "<br><code>" + escaped(detail) + "</code>";
     out += "</td></tr>\n";

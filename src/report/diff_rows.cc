@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "report/display.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
 #include "report/profile_rows.h"
@@ -142,7 +143,8 @@ const std::vector<PathStep>& DiffRows::steps(const CallChange& call) {
 
 std::string DiffRows::place(const CallChange& call) {
   const PathStep& step = steps(call).back();
-  return printable(step.function.empty() ? step.site : step.site + " in " + step.function);
+  return printable(step.function.empty() ? step.site
+                                         : step.site + " in " + shown_name(step.function));
 }
 
 std::string DiffRows::path(const CallChange& call) {
@@ -388,8 +390,8 @@ std::string verdict_text(const analysis::diff::Verdict& v) {
 
 bool is_at(const DiffView& view, const CallChange& call, const std::string& where) {
   PathNames before(view.before, view.symbols), after(view.after, view.symbols);
-  return (call.is_before && before.text(call.path_before).find(where) != std::string::npos) ||
-         (call.is_after && after.text(call.path_after).find(where) != std::string::npos);
+  return (call.is_before && before.contains(call.path_before, where)) ||
+         (call.is_after && after.contains(call.path_after, where));
 }
 
 }  // namespace refrain::report

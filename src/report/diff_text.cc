@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "report/diff_rows.h"
+#include "report/display.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
 #include "report/table.h"
@@ -12,12 +13,27 @@
 namespace refrain::report {
 namespace {
 
+constexpr size_t kBeforeTitle = 12;  // columns
+constexpr size_t kLeastPlace = 24;   // that a place gets, also where they are not there
+
+// A place that begins `before` columns from the left.
+std::string fitted(const std::string& place, size_t before) {
+  const size_t columns = display().columns;
+  if (columns == 0) return place;
+  return shortened(place, columns > before + kLeastPlace ? columns - before : kLeastPlace);
+}
+
 std::string section(const std::string& title, const std::vector<DiffFinding>& findings,
                     size_t top) {
   if (findings.empty()) return "";
-  std::string out = "\n" + title + "\n";
+  std::string out = "\n" + heading(title) + "\n";
   const auto add = [&out](const DiffFinding& f) {
-    out += fmt::format("  {:8}  {}{}{}\n", f.change, f.title, f.where.empty() ? "" : "  ", f.where);
+    const std::string change = fmt::format("{:8}", f.change);
+    const bool is_worse = f.change == "slower" || f.change == "longer" || f.change == "vanished";
+    out += "  " + (is_worse ? bad(change) : f.change == "faster" ? good(change) : change);
+    out += "  " + f.title;
+    if (!f.where.empty()) out += "  " + fitted(f.where, text_width(f.title) + kBeforeTitle + 2);
+    out += "\n";
     if (!f.numbers.empty()) out += "            " + f.numbers + "\n";
     for (const std::string& detail : f.details) out += "            " + detail + "\n";
   };
@@ -33,7 +49,8 @@ std::string verdicts_text(const DiffView& view) {
   if (view.verdicts.empty()) return "";
   std::string out = "\nThresholds\n";
   for (const auto& v : view.verdicts)
-    out += fmt::format("  {:6}  {}\n", v.is_crossed ? "FAILED" : "good", verdict_text(v));
+    out +=
+        fmt::format("  {}  {}\n", v.is_crossed ? bad("FAILED") : good("good  "), verdict_text(v));
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "report/display.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
 #include "report/profile_rows.h"
@@ -64,7 +65,7 @@ std::string table_of(const EvaluateView& view, Scope scope) {
                fmt::format("{:.3f}", v->segments.degree_of_matching()),
                duration_text(rounded(v->distance_ns)), fmt::format("{:.3f}", v->retention.score),
                v->retention.retained() ? "retained" : v->retention.lost});
-  return fmt::format("\n{}\n{}", scope_name(scope), table.text());
+  return fmt::format("\n{}\n{}", heading(scope_name(scope)), table.text());
 }
 
 Json trend_json(const EvaluateView& view, PathNames& names, const Trend& t) {

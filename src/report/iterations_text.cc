@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "report/display.h"
 #include "report/info_text.h"
 #include "report/iterations_report.h"
 #include "report/json_text.h"
@@ -151,7 +152,7 @@ std::string behaviours_table(const IterationsView& view) {
     table.add({fmt::format("others ({})", more), "", count_text(others.segments), "",
                time_text(others.sum_ns), percent_text(others.sum_ns, all), "", "", "", "",
                percent_text(others.mpi_ns, others.sum_ns), ""});
-  std::string out = "\nBehaviours (" + b.method + "), by time\n" + table.text();
+  std::string out = "\n" + heading("Behaviours (" + b.method + "), by time") + "\n" + table.text();
   if (more > 0) out += fmt::format("  ... and {} more (--top 0 shows all)\n", more);
   return out;
 }
@@ -231,7 +232,7 @@ std::string busiest_call_text(const Trace& trace, reader::Symbols& symbols, Call
   if (!site) return out;
   const std::string label = symbols.label(*site), function = symbols.find(*site).function;
   if (!label.empty()) out += " " + label;
-  if (!function.empty()) out += " in " + function;
+  if (!function.empty()) out += " in " + shown_name(function);
   return printable(out);
 }
 
@@ -244,7 +245,7 @@ std::string iterations_text(const IterationsView& view) {
                   all.from_marks ? "marks of the program" : "the grammar of its calls");
   if (view.behaviours) out += behaviours_table(view);
   for (size_t i = 0; i < all.loops.size(); ++i) {
-    out += "\n" + title_text(view, all.loops[i]) + "\n" + remarks_text(all.loops[i]);
+    out += "\n" + heading(title_text(view, all.loops[i])) + "\n" + remarks_text(all.loops[i]);
     out += view.behaviours ? patterns_text(view, i) + map_text(view, i)
                            : rows_text(view, all.loops[i]);
   }

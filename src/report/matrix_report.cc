@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "report/display.h"
 #include "report/info_text.h"
 #include "report/table.h"
 #include "report/units.h"
@@ -87,7 +88,7 @@ std::string heaviest_text(const analysis::Matrix& m) {
   if (shown < sorted.size())
     table.add({fmt::format("others ({})", sorted.size() - shown), "", count_text(messages),
                bytes_text(bytes)});
-  return "\nHeaviest pairs\n" + table.text();
+  return "\n" + heading("Heaviest pairs") + "\n" + table.text();
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "report/display.h"
+
 namespace refrain::report {
 
 namespace {
@@ -56,7 +58,7 @@ std::vector<ProfileRow> path_sites(const ProfileView& view, DefinitionId path) {
 }
 
 std::string path_label(const ProfileRow& site) {
-  return site.function.empty() ? site.site : site.function + " " + site.site;
+  return site.function.empty() ? site.site : shown_name(site.function) + " " + site.site;
 }
 
 PathNode path_tree(const ProfileView& view, size_t top, size_t* left_out) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "report/display.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
 #include "report/profile_paths.h"
@@ -83,7 +84,7 @@ std::string more_text(size_t rows, size_t top) {
 std::string ranks_text(const ProfileView& view) {
   const analysis::Profile& p = view.profile;
   if (p.ranks.empty()) return "";
-  std::string out = "\nTime of the ranks\n";
+  std::string out = "\n" + heading("Time of the ranks") + "\n";
   Table spread({"<", "min", "mean", "max", "imbalance"});
   const auto add = [&](const char* name, const analysis::Spread& s, auto text) {
     spread.add({name, text(s.min), text(s.mean), text(s.max),
@@ -121,7 +122,7 @@ std::string sizes_text(const analysis::Profile& p) {
                  count_text(sizes[i].transfers), bytes_text(sizes[i].bytes)});
     }
   }
-  return table.rows() == 0 ? "" : "\nSizes\n" + table.text();
+  return table.rows() == 0 ? "" : "\n" + heading("Sizes") + "\n" + table.text();
 }
 
 const char* title_of(ProfileBy by) {
@@ -157,8 +158,8 @@ std::string tree_text(const ProfileView& view, size_t top) {
   const PathNode tree = path_tree(view, top, &left_out);
   Table table({"<called from", "calls", "time", "MPI", "run", "min", "mean", "max", "bytes"});
   add_to_tree(view, tree, 0, table, module_changed);
-  std::string out =
-      "Call paths, by time; a line includes what is indented below it\n" + table.text();
+  std::string out = heading("Call paths, by time; a line includes what is indented below it") +
+                    "\n" + table.text();
   if (left_out > 0) out += fmt::format("  ... and {} more paths (--top 0 shows all)\n", left_out);
   if (module_changed) out += "  module+0x...: the module changed since the run\n";
   return out;
@@ -182,8 +183,7 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
   if (by == ProfileBy::kCallPath) return tree_text(view, top);
   if (by == ProfileBy::kRank) {
     const Table table = rank_table(view.profile, top);
-    return std::string(title_of(by)) + "\n" + table.text() +
-           more_text(view.profile.ranks.size(), top);
+    return heading(title_of(by)) + "\n" + table.text() + more_text(view.profile.ranks.size(), top);
   }
   std::vector<std::string> titles = by == ProfileBy::kGroup ? std::vector<std::string>{"<kind"}
                                                             : std::vector<std::string>{"<function"};
@@ -201,7 +201,8 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
   for (size_t i = 0; i < shown; ++i) {
     const ProfileRow& row = rows[i];
     std::vector<std::string> cells = {by == ProfileBy::kGroup ? row.group : row.call};
-    if (by == ProfileBy::kSite) cells = {printable(row.site), printable(row.function), row.call};
+    if (by == ProfileBy::kSite)
+      cells = {printable(row.site), shown_name(printable(row.function)), row.call};
     add(std::move(cells), row.totals);
     module_changed = module_changed || row.module_changed;
   }
@@ -212,7 +213,7 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
     if (by == ProfileBy::kSite) cells.resize(3);
     add(std::move(cells), others);
   }
-  std::string out = std::string(title_of(by)) + ", by time\n" + table.text();
+  std::string out = heading(std::string(title_of(by)) + ", by time") + "\n" + table.text();
   out += more_text(rows.size(), top);
   if (module_changed) out += "  module+0x...: the module changed since the run\n";
   return out;

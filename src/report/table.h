@@ -12,10 +12,15 @@ class Table {
   explicit Table(std::vector<std::string> titles);
   void add(std::vector<std::string> row);  // as many cells as there are titles
   size_t rows() const { return rows_.size(); }
-  // Lines of two spaces, cells, newline; empty when there is no row.
+  // Lines of two spaces, cells, newline; empty when there is no row. Where display() is not wide
+  // enough, cells of columns that are aligned to the left are shortened, and bars left out; numbers
+  // are not.
   std::string text() const;
 
  private:
+  std::vector<size_t> widths() const;
+  void narrow(std::vector<size_t>& width, size_t least) const;
+
   std::vector<std::string> titles_;
   std::vector<bool> left_;
   std::vector<std::vector<std::string>> rows_;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/cores_text.h"
+#include "report/display.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
 #include "report/profile_rows.h"
@@ -79,7 +80,8 @@ std::string untimed_text(const Trace& trace, const Profile& profile, reader::Sym
   }
   const size_t more = profile.paths.size() - shown;
   if (more > 0) add(fmt::format("others ({})", more), "", others);
-  if (table.rows() > 0) out += "\nMost time in MPI, waiting included\n" + table.text();
+  if (table.rows() > 0)
+    out += "\n" + heading("Most time in MPI, waiting included") + "\n" + table.text();
   if (more > 0) out += fmt::format("  ... and {} more (--top 0 shows all)\n", more);
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reader/function_names.h"
 #include "report/json_text.h"
 #include "report/profile_rows.h"
 
@@ -34,6 +35,17 @@ std::string PathNames::text(DefinitionId path) {
   std::string out;
   for (const PathStep& step : steps(path)) out += (out.empty() ? "" : " > ") + step.label();
   return out;
+}
+
+bool PathNames::contains(DefinitionId path, const std::string& part) {
+  if (text(path).find(part) != std::string::npos) return true;
+  std::string full;
+  for (const PathStep& step : steps(path)) {
+    full += full.empty() ? "" : " > ";
+    full += step.function.empty() ? step.site : step.function + " " + step.site;
+  }
+  return full.find(part) != std::string::npos ||
+         reader::folded_name(full).find(part) != std::string::npos;
 }
 
 bool is_shown(const WaitsView& view, Pattern pattern, Rank rank) {
@@ -77,8 +89,7 @@ std::vector<DefinitionId> paths_with(const Trace& trace, reader::Symbols& symbol
   std::vector<DefinitionId> out;
   PathNames names(trace, symbols);
   for (DefinitionId id = 0; id < trace.definition_count(); ++id)
-    if (!trace.call_path(id).empty() && names.text(id).find(text) != std::string::npos)
-      out.push_back(id);
+    if (!trace.call_path(id).empty() && names.contains(id, text)) out.push_back(id);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "report/display.h"
 #include "report/waits_report.h"
 
 namespace refrain::report {
@@ -14,7 +15,8 @@ namespace refrain::report {
 struct PathStep {
   std::string site;      // "heat.c:41", "module+0x1234", "unknown"
   std::string function;  // that holds it; may be empty
-  std::string label() const { return function.empty() ? site : function + " " + site; }
+  // As display() wants names.
+  std::string label() const { return function.empty() ? site : shown_name(function) + " " + site; }
 };
 
 class PathNames {
@@ -24,6 +26,8 @@ class PathNames {
   const std::vector<PathStep>& steps(DefinitionId path);
   // "main heat.c:120 > exchange heat.c:41"
   std::string text(DefinitionId path);
+  // Whether text() contains `part`, or would with names in full.
+  bool contains(DefinitionId path, const std::string& part);
 
  private:
   const Trace& trace_;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <tuple>
 
+#include "report/display.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
 #include "report/profile_rows.h"
@@ -46,8 +47,9 @@ std::string efficiency_text(const WaitsView& view) {
   table.add({"    serialisation", share(e.serialisation),
              "waiting that is there on an ideal network, too"});
   table.add({"    transfer", share(e.transfer), "what the network takes"});
-  return "\nEfficiency, between MPI_Init and MPI_Finalize: " + duration_text(e.runtime_ns) +
-         ", on an ideal network " + duration_text(e.ideal_ns) + "\n" + table.text();
+  return "\n" + heading("Efficiency, between MPI_Init and MPI_Finalize: ") +
+         duration_text(e.runtime_ns) + ", on an ideal network " + duration_text(e.ideal_ns) + "\n" +
+         table.text();
 }
 
 std::string patterns_text(const WaitsView& view, const std::vector<WaitPattern>& patterns) {
@@ -66,8 +68,8 @@ std::string patterns_text(const WaitsView& view, const std::vector<WaitPattern>&
                bar_text(ns, all)});
   }
   if (table.rows() == 0) return "\nNobody waited\n";
-  return "\nWaiting, share of the time of all ranks (" + time_text(view.waits.total_ns) + ")\n" +
-         table.text();
+  return "\n" + heading("Waiting, share of the time of all ranks") + " (" +
+         time_text(view.waits.total_ns) + ")\n" + table.text();
 }
 
 struct Branch {
@@ -139,7 +141,8 @@ std::string tree_text(const WaitsView& view, PathNames& names) {
   }
   Table table({"<called from", "time", "share", "<"});
   add_branches(view, root, 0, static_cast<double>(all), table);
-  std::string out = "\nCall paths, by time; a line includes what is indented below it\n";
+  std::string out =
+      "\n" + heading("Call paths, by time; a line includes what is indented below it") + "\n";
   out += table.text();
   return out + more_text(sorted.size(), shown);
 }
@@ -174,7 +177,8 @@ std::string ranks_text(const WaitsView& view) {
   }
   if (rows.size() > shown)
     add(others_text(rows.size() - shown), others_ns, others_total, others_useful);
-  return "\nRanks that waited, by time\n" + table.text() + more_text(rows.size(), shown);
+  return "\n" + heading("Ranks that waited, by time") + "\n" + table.text() +
+         more_text(rows.size(), shown);
 }
 
 std::string delays_text(const WaitsView& view, PathNames& names) {
@@ -201,7 +205,8 @@ std::string delays_text(const WaitsView& view, PathNames& names) {
   }
   if (table.rows() == 0) return "";
   if (more > 0) add("", others, others_text(more), "");
-  std::string out = "\nCauses: what made others wait at once, and through their waits later\n";
+  std::string out =
+      "\n" + heading("Causes: what made others wait at once, and through their waits later") + "\n";
   out += table.text();
   return out + more_text(more, 0);
 }
@@ -231,7 +236,7 @@ std::string critical_text(const WaitsView& view, PathNames& names) {
   if (more > 0)
     table.add({"", duration_text(others_ns), percent_text(others, all), others_text(more),
                bar_text(others, all)});
-  return "\nCritical path, " + duration_text(w.critical_ns) + "\n" + table.text() +
+  return "\n" + heading("Critical path, " + duration_text(w.critical_ns)) + "\n" + table.text() +
          more_text(more, 0);
 }
 
@@ -275,7 +280,7 @@ std::string waits_text(const WaitsView& view) {
   const WaitStates& w = view.waits;
   PathNames names(view.trace, view.symbols);
   const std::vector<WaitPattern> patterns = wait_patterns(view);
-  std::string out = verdict_text(view, names) + "\n\n";
+  std::string out = heading(verdict_text(view, names)) + "\n\n";
   out += fmt::format("{}: {}, {}, {}\n", printable(view.trace.name()),
                      counted_text(static_cast<uint64_t>(view.trace.rank_count()), "rank"),
                      counted_text(w.counts.calls, "call"),
@@ -306,7 +311,7 @@ std::string explained_text(const WaitsView& view) {
          cause, std::string(title_of(e.pattern))});
   }
   if (table.rows() == 0) return "Nobody waited there\n";
-  return "The longest waits; times in seconds\n" + table.text();
+  return heading("The longest waits; times in seconds") + "\n" + table.text();
 }
 
 }  // namespace refrain::report

@@ -12,6 +12,7 @@ import { Graph } from './graph.js';
 import { Iterations } from './iterations.js';
 import { Matrix } from './matrix.js';
 import { Model } from './model.js';
+import { foldNames } from './names.js';
 import { profileSection } from './profile.js';
 import { state } from './state.js';
 import { sizesSection } from './sizes.js';
@@ -52,6 +53,7 @@ function listenForSearch(timeline) {
 }
 
 function reportPage(data) {
+  foldNames(data.json.fold_names !== false);
   const { info } = data.json;
   const model = new Model(data);
   const timeline = new Timeline(model, data.json.waits);

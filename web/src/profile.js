@@ -1,6 +1,7 @@
 // Where the time and the bytes went: by function, by call site, and as a tree of call paths.
 import { button, h, replace, section } from './dom.js';
 import * as format from './format.js';
+import { named } from './names.js';
 import { state } from './state.js';
 import { table } from './table.js';
 
@@ -56,7 +57,7 @@ function treeElement(node, all, links, depth) {
     if (child.call)
       return h('li', {}, bar, h('strong', {}, child.label), ' ', numbers, ' ',
         button('calls', () => links.show(`${child.call} ${child.site}`), 'Show these calls in the timeline'));
-    return h('li', {}, bar, h('details', { open: depth < 3 }, h('summary', {}, child.label, ' ', numbers),
+    return h('li', {}, bar, h('details', { open: depth < 3 }, h('summary', {}, named(child.label), ' ', numbers),
       treeElement(child, all, links, depth + 1)));
   }));
 }
@@ -69,7 +70,7 @@ export function profileSection(data, links) {
       link(links, (r) => r.call)]), profile.functions, { filter: (r) => r.call, caption: 'functions' }),
     site: () => table(columns(profile, [
       { title: 'site', value: (r) => r.site || '', node: (r) => h('span', { title: r.file || r.module || '' },
-        r.site || 'unknown', r.in_function ? ` in ${r.in_function}` : '') },
+        r.site || 'unknown', r.in_function ? [' in ', named(r.in_function)] : '') },
       { title: 'function', value: (r) => r.call, text: (r) => r.call },
       link(links, (r) => `${r.call} ${r.site || ''}`)]), profile.sites,
     { filter: (r) => `${r.site} ${r.in_function} ${r.call} ${r.file}`, caption: 'call sites' }),

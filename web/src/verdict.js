@@ -1,6 +1,7 @@
 // What to know first: how much of the time was lost, and with what.
 import { button, h, section } from './dom.js';
 import * as format from './format.js';
+import { named } from './names.js';
 
 function card(value, label, hint, bad) {
   return h('div', { class: `card${bad ? ' bad' : ''}` }, h('div', { class: 'value' }, value),
@@ -23,7 +24,7 @@ function cause(wait) {
   const where = wait.cause.is_call ? `in ${to}` : from === to ? `from ${from} to the next time there`
     : from && to ? `between ${from} and ${to}` : from || to;
   return h('div', { class: 'hint' }, `The largest part of it goes back to ${rank >= 0 ? `rank ${rank}` : 'ranks not known'}`,
-    rank >= 0 && where ? `, ${where}` : '', ` (${format.duration(wait.cause.ns)}).`);
+    rank >= 0 && where ? [', ', named(where)] : '', ` (${format.duration(wait.cause.ns)}).`);
 }
 
 function topWaits(json, links) {
@@ -31,7 +32,7 @@ function topWaits(json, links) {
     h('strong', {}, `${wait.title} in ${wait.call}`),
     `: ${format.duration(wait.ns)}, ${format.percent(wait.share)} of all time, ${format.counted(wait.count, 'wait')}. `,
     `Most on rank ${wait.rank} (${format.duration(wait.rank_ns)}). `,
-    h('span', { class: 'path' }, wait.path), ' ',
+    h('span', { class: 'path' }, named(wait.path)), ' ',
     button('Show these calls', () => links.show(`${wait.call} ${wait.site}`, wait.rank)), ' ',
     wait.example ? button(`Longest: ${format.duration(wait.example.ns)}`,
       () => links.goto(wait.example.rank, wait.example.thread, wait.example.seq)) : null,
@@ -43,7 +44,7 @@ function topPaths(json, links) {
     'Where the time in MPI went is known:'),
   h('ol', { class: 'top' }, json.verdict.top.map((row) => h('li', {}, h('strong', {}, row.call),
     `: ${format.duration(row.ns)}, ${format.percent(row.share)} of all time, ${format.counted(row.count, 'call')}. `,
-    h('span', { class: 'path' }, row.path), ' ',
+    h('span', { class: 'path' }, named(row.path)), ' ',
     button('Show these calls', () => links.show(`${row.call} ${row.site}`)))))];
 }
 
@@ -64,7 +65,7 @@ export function verdictSection(data, links) {
   const isEstimate = json.verdict.efficiency && json.verdict.efficiency.source === 'totals';
   return section('verdict', 'Verdict',
     'Parallel efficiency below 80 % is worth a look; the factor that is lowest says where to look first.',
-    json.verdict.text ? h('p', { class: 'sentence' }, json.verdict.text) : null,
+    json.verdict.text ? h('p', { class: 'sentence' }, named(json.verdict.text)) : null,
     h('p', {}, `${format.count(info.ranks)} ranks, ${format.count(info.calls)} calls, `,
       `${format.duration(info.duration_ns)} from MPI_Init to MPI_Finalize.`),
     cards(json), isEstimate ? h('p', { class: 'hint' }, 'Factors from the ranks\' totals in and outside of MPI; ' +

@@ -2,6 +2,7 @@
 // one before.
 import { button, h, replace, section } from './dom.js';
 import * as format from './format.js';
+import { named } from './names.js';
 import { rankLayout, rankMap, spreadText } from './ranks.js';
 import { state } from './state.js';
 import { table } from './table.js';
@@ -65,7 +66,7 @@ export class Waits {
   }
   item(text, sum, chosen, onclick, depth = 0) {
     const out = h('button', { type: 'button', class: 'plain item', 'aria-pressed': String(chosen), onclick },
-      h('span', {}, text), h('span', { class: 'numbers' }, `${format.duration(sum.ns)} ${this.share(sum.ns)}`));
+      h('span', {}, named(text)), h('span', { class: 'numbers' }, `${format.duration(sum.ns)} ${this.share(sum.ns)}`));
     out.style.paddingLeft = `${0.4 + depth}em`;
     return out;
   }
@@ -134,8 +135,8 @@ export class Waits {
   /** Columns that say between which calls, or in which one. */
   stretch() {
     const from = (d) => (d.is_call ? 'in the call' : this.place(d.from));
-    return [{ title: 'from', value: from, text: from },
-      { title: 'to', value: (d) => this.place(d.to), text: (d) => this.place(d.to) }];
+    return [{ title: 'from', value: from, text: (d) => named(from(d)) },
+      { title: 'to', value: (d) => this.place(d.to), text: (d) => named(this.place(d.to)) }];
   }
   /** What the page does not have, for the line "others" of a table. */
   rest(name, titles) {

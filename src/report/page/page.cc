@@ -38,6 +38,7 @@ PageData page_data(const PageView& view) {
   PageData out;
   out.json["kind"] = "report";
   out.json["trace"] = view.trace.name();
+  out.json["fold_names"] = view.options.fold_names;
   // The same text that the other verbs print, so that the page cannot say anything else.
   out.json["info"] = Json::parse(info_json(view.trace));
   out.json["profile"] = Json::parse(profile_json({view.trace, view.answers.profile, view.symbols}));

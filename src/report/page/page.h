@@ -47,6 +47,7 @@ struct PageOptions {
   size_t most_iterations = 20'000;             // that are shown of one loop
   size_t most_behaviour_segments = 100'000;
   size_t most_wait_rows = 64, most_wait_columns = 240;
+  bool fold_names = true;  // in the browser: the data has them in full
   std::function<void(std::string_view step)> progress;
 };
 

@@ -2,6 +2,7 @@
 import { h } from '../dom.js';
 import * as format from '../format.js';
 import { classColour } from '../colours.js';
+import { named } from '../names.js';
 
 export function callRows(model, row, seq, patterns) {
   const terminal = model.terminal(row, seq);
@@ -35,5 +36,5 @@ export function callElement(model, row, seq, patterns) {
   const mark = h('span', { class: 'mark', 'aria-hidden': 'true' });
   mark.style.background = classColour(call.class);
   return [h('div', { class: 'call-name' }, mark, name),
-    h('dl', {}, rows.map(([key, value]) => [h('dt', {}, key), h('dd', {}, value)]))];
+    h('dl', {}, rows.map(([key, value]) => [h('dt', {}, key), h('dd', {}, key === 'site' ? named(value) : value)]))];
 }
