@@ -5,9 +5,10 @@
                [--group p2p | --only NAME [-n 3] [--args "1 300"]] [--keep DIR]
 
 Runs each program of the manifest twice. With Refrain its exit status and output must be the same;
-`refrain check` must be content; and `refrain dump --format jsonl` of every rank must be, call by
-call and parameter by parameter, what the program has logged by its own hand. tests/README.md
-describes the log. Exit status: 0 all good, 1 something differs, 77 nothing could run.
+`refrain check` must be content; the recorder must find the call paths that libunwind finds; and
+`refrain dump --format jsonl` of every rank must be, call by call and parameter by parameter, what
+the program has logged by its own hand. tests/README.md describes the log. Exit status: 0 all good,
+1 something differs, 77 nothing could run.
 """
 import argparse
 import json
@@ -22,6 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "support"))
 import checks  # noqa: E402
 import mpirun  # noqa: E402
+import path_check  # noqa: E402
 import trace_log  # noqa: E402
 
 SKIPPED = 77
@@ -44,6 +46,7 @@ class Case:
         os.makedirs(self.folder)
         self.trace = os.path.join(self.folder, "t.rfn")
         self.log = os.path.join(self.folder, "log")
+        self.paths = os.path.join(self.folder, "paths")
 
     def title(self):
         return "%s %s -n %d" % (self.mpi, " ".join([self.entry["name"]] + self.entry.get("args", [])),
@@ -77,6 +80,7 @@ class Case:
         wrapper = []
         if recorded:
             env["REFRAIN_TEST_LOG"] = self.log
+            env["REFRAIN_CHECK_PATHS"] = self.paths
             env["REFRAIN_QUIET"] = "1"
             wrapper = [self.options.refrain, "record", "-o", self.trace] + self.record_options() + ["--"]
             if self.options.libraries:
@@ -111,6 +115,11 @@ def check_run(case):
             plain.status, expected, plain.stderr.decode(errors="replace").strip()[-400:]))
     recorded = case.run(True)
     own = [l for l in recorded.stderr.decode(errors="replace").splitlines() if l.startswith("refrain")]
+    paths = path_check.Totals()
+    paths.add(case.paths)
+    if paths.fault():
+        raise Failure(paths.fault())
+    case.options.call_paths.add(case.paths)
     if recorded.status != plain.status:
         raise Failure("exit status %d with Refrain, %d without; stderr: %s" % (
             recorded.status, plain.status, recorded.stderr.decode(errors="replace").strip()[-600:]))
@@ -225,7 +234,11 @@ def run_all(manifest, options):
                 shutil.rmtree(case.folder, ignore_errors=True)
     for line in skipped:
         print("skip  %s %s" % (options.mpi, line))
+    print(options.call_paths)
     print("%d passed, %d skipped, %d failed" % (passed, len(skipped), failed))
+    if passed and not options.only and path_check.HAS_RULES and options.call_paths.paths == 0:
+        print("FAIL  no call path was compared")
+        return 1
     if failed:
         return 1
     return 0 if passed else SKIPPED
@@ -257,6 +270,7 @@ def main():
         return SKIPPED
     with open(options.manifest) as f:
         manifest = json.load(f)
+    options.call_paths = path_check.Totals()
     options.table = checks.read_table(options.calls)
     options.work = options.keep or tempfile.mkdtemp(prefix="refrain-compare-")
     os.makedirs(options.work, exist_ok=True)

@@ -83,44 +83,57 @@ struct AddressScan {
   bool first = true;
 
   static int visit(dl_phdr_info* info, size_t, void* self) {
-    return static_cast<AddressScan*>(self)->add(*info);
+    static_cast<AddressScan*>(self)->add(*info);
+    return 0;
   }
-  int add(const dl_phdr_info& info) {
+  void add(const dl_phdr_info& info) {
     // Only the program itself has an empty name and comes first; the vdso has no segments of
     // interest.
     const bool is_program = first;
     first = false;
-    if (!is_program && (info.dlpi_name == nullptr || info.dlpi_name[0] == '\0')) return 0;
-    const std::string path = path_of(info);
-    for (const Module& known : map->modules_)
-      if (known.bias == info.dlpi_addr && known.path == path) return 0;  // its segments too
-    map->modules_.push_back(Module{path, read_build_id(info), info.dlpi_addr,
-                                   is_system_library(path.c_str()), has_stem(path.c_str(), kOwn),
-                                   is_mpi_library(path.c_str())});
-    for (int i = 0; i < info.dlpi_phnum; ++i) {
-      const ElfW(Phdr)& ph = info.dlpi_phdr[i];
-      if (ph.p_type != PT_LOAD) continue;
-      const uintptr_t begin = info.dlpi_addr + ph.p_vaddr;
-      const bool writable = (ph.p_flags & PF_W) != 0;
-      segments.push_back(Segment{begin, begin + ph.p_memsz, &map->modules_.back(),
-                                 writable ? map->next_data_id_++ : -1});
-    }
-    return 0;
+    if (!is_program && (info.dlpi_name == nullptr || info.dlpi_name[0] == '\0')) return;
+    const Module& module = module_of(info, path_of(info));
+    segments.insert(segments.end(), module.segments.begin(), module.segments.end());
   }
+  const Module& module_of(const dl_phdr_info& info, const std::string& path);
 };
+
+// One that is back where it was is the same, unless another file has that name by now.
+const Module& AddressScan::module_of(const dl_phdr_info& info, const std::string& path) {
+  for (const Module& known : map->modules_)
+    if (known.bias == info.dlpi_addr && known.path == path && known.build_id == read_build_id(info))
+      return known;
+  map->modules_.push_back(Module{path,
+                                 read_build_id(info),
+                                 info.dlpi_addr,
+                                 is_system_library(path.c_str()),
+                                 has_stem(path.c_str(), kOwn),
+                                 is_mpi_library(path.c_str()),
+                                 {}});
+  Module& module = map->modules_.back();
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& ph = info.dlpi_phdr[i];
+    if (ph.p_type != PT_LOAD) continue;
+    const uintptr_t begin = info.dlpi_addr + ph.p_vaddr;
+    const bool writable = (ph.p_flags & PF_W) != 0;
+    module.segments.push_back(
+        Segment{begin, begin + ph.p_memsz, &module, writable ? map->next_data_id_++ : -1});
+  }
+  return module;
+}
 
 void AddressMap::refresh() {
   AddressScan scan{this, {}};
-  const Segments* const before = segments_.load(std::memory_order_relaxed);
   dl_iterate_phdr(&AddressScan::visit, &scan);
-  if (scan.segments.empty()) return;
-  // Others may be looking at those of before.
-  auto all = std::make_unique<Segments>(std::move(scan.segments));
-  if (before != nullptr) all->insert(all->end(), before->begin(), before->end());
-  std::sort(all->begin(), all->end(),
+  std::sort(scan.segments.begin(), scan.segments.end(),
             [](const Segment& a, const Segment& b) { return a.begin < b.begin; });
-  segments_.store(all.get(), std::memory_order_release);
-  versions_.push_back(std::move(all));
+  // A program that loads and unloads the same library again and again needs no more memory for it.
+  constexpr size_t kLookBack = 8;
+  for (size_t i = versions_.size(); i > 0 && i + kLookBack > versions_.size(); --i)
+    if (*versions_[i - 1] == scan.segments)
+      return segments_.store(versions_[i - 1].get(), std::memory_order_release);
+  versions_.push_back(std::make_unique<const Segments>(std::move(scan.segments)));
+  segments_.store(versions_.back().get(), std::memory_order_release);
 }
 
 const Segment* AddressMap::find(uintptr_t address) const {

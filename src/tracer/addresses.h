@@ -10,6 +10,15 @@
 
 namespace refrain::tracer {
 
+struct Module;
+
+struct Segment {
+  uintptr_t begin = 0, end = 0;
+  const Module* module = nullptr;
+  int32_t data_id = -1;  // number of this writable segment in load order, -1 when read-only
+  bool operator==(const Segment&) const = default;
+};
+
 struct Module {
   std::string path;
   std::string build_id;    // hex; empty when the file has none
@@ -17,16 +26,11 @@ struct Module {
   bool is_system = false;  // the C library or the dynamic linker
   bool is_own = false;     // the recorder
   bool is_mpi = false;     // the MPI library, something it loads, or the recorder: not the program
+  std::vector<Segment> segments;
 };
 
-struct Segment {
-  uintptr_t begin = 0, end = 0;
-  const Module* module = nullptr;
-  int32_t data_id = -1;  // number of this writable segment in load order, -1 when read-only
-};
-
-// Snapshot of what the dynamic linker has loaded. Modules and segments stay where they are for the
-// whole run, also when others are loaded or unloaded later.
+// Snapshot of what the dynamic linker has loaded. Modules stay where they are for the whole run,
+// also when they or others are unloaded.
 //
 // Laws: find() needs no lock, whoever else is in here; the owner locks for refresh().
 class AddressMap {
@@ -45,13 +49,14 @@ class AddressMap {
       last = {version, find(address)};
     return last.segment;
   }
+  // What is loaded now; something else may be where a known module was.
   void refresh();
 
  private:
   friend struct AddressScan;
   using Segments = std::vector<Segment>;  // by begin
   std::deque<Module> modules_;
-  std::vector<std::unique_ptr<const Segments>> versions_;  // the last one is in use
+  std::vector<std::unique_ptr<const Segments>> versions_;  // readers may have any of them
   std::atomic<const Segments*> segments_{nullptr};
   int32_t next_data_id_ = 0;
 };

@@ -1,60 +1,96 @@
 // Call paths: the call sites from the MPI call outwards, as one definition.
 //
 // Laws: exact. A path is unwound once and then recognised by the words on the stack that the
-// unwinding read: the return addresses, and the frame pointers of functions that have one. If none
-// has changed, neither has the path. (Without the frame pointers one in fifty would be wrong.)
+// unwinding read: the return addresses, and the frame pointers of functions whose frame they end.
+// If none has changed, neither has the path. (Without the frame pointers one in fifty would be
+// wrong.) What has been seen ends when a library is unloaded.
 // Budget: 6 instructions a frame and 10 for a path that was seen before from the same stack
-// pointer; 7 us for a new one.
+// pointer; 15 ns a frame for another one whose return addresses are known.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "tracer/frame_walk.h"
+#include "tracer/intern_table.h"
+#include "tracer/return_addresses.h"
+#include "tracer/unloads.h"
 
 namespace refrain::tracer {
 
 class Process;
+struct StackBounds;
 
 // A path and the stack that led to it.
 struct SeenPath {
   static constexpr uint32_t kMaxDepth = 32;
+  // Of each frame: its return address, its frame pointer, what else its rule reads. One for tests.
+  static constexpr size_t words_of(size_t depth) { return 3 * depth + 1; }
   struct Word {
     const uintptr_t* place;
     uintptr_t value;
   };
 
-  bool still_holds(uintptr_t from, uintptr_t at) const {
+  bool still_holds(uintptr_t from, uintptr_t at) const { return still_holds(from, at, words); }
+  // As far as the first `count` words can tell.
+  bool still_holds(uintptr_t from, uintptr_t at, uint32_t count) const {
     if (address != from || frame != at) return false;
-    for (uint32_t i = 0; i < words; ++i)
-      if (*word[i].place != word[i].value) return false;
+    for (uint32_t i = 0; i < count; ++i)
+      if (*word()[i].place != word()[i].value) return false;
     return true;
   }
+  // They stand behind it.
+  const Word* word() const { return reinterpret_cast<const Word*>(this + 1); }
+  Word* word() { return reinterpret_cast<Word*>(this + 1); }
 
   uintptr_t address = 0, frame = 0;
   uint32_t definition = UINT32_MAX;  // kPath, or kSite for a path of one
   uint32_t words = 0;
-  Word word[2 * kMaxDepth];
 };
 
 // One per location.
 class CallPaths {
  public:
-  // The path of the call that returns to `address`, whose frame (where the caller's frame pointer
-  // is saved, right below the return address) is at `frame`.
-  const SeenPath& find(Process& process, uintptr_t address, uintptr_t frame) {
-    SeenPath* known = seen_[slot(address, frame)];
-    if (known != nullptr && known->still_holds(address, frame)) return *known;
-    return unwind_path(process, address, frame);
+  const SeenPath& find(Process& process, const StackBounds& stack, const CallPlace& call) {
+    if (unloads_ != unloads()) [[unlikely]]
+      forget(process);
+    const SeenPath* const known = latest_[place_slot(call)];
+    if (known != nullptr && known->still_holds(call.address, call.frame)) return *known;
+    return unwind_path(process, stack, call);
   }
 
  private:
-  static constexpr uint32_t kSlots = 1024;
-  static uint32_t slot(uintptr_t address, uintptr_t frame) {
-    return static_cast<uint32_t>((address ^ (frame >> 4)) * 0x9e3779b97f4a7c15u >> 54);
+  static constexpr uint32_t kSlots = 1024, kShift = 54;
+  static uint32_t slot(uint64_t word) {
+    return static_cast<uint32_t>(word * 0x9e3779b97f4a7c15u >> kShift);
   }
-  const SeenPath& unwind_path(Process& process, uintptr_t address, uintptr_t frame);
+  static uint32_t place_slot(const CallPlace& call) {
+    return slot(call.address ^ (call.frame >> 4));
+  }
+  static uint32_t path_slot(uint32_t definition, uintptr_t frame) {
+    return slot(definition ^ (frame << 16));
+  }
+  const SeenPath& unwind_path(Process& process, const StackBounds& stack, const CallPlace& call);
+  size_t sites_of(Process& process, const CallPlace& call, const Walk& walk, size_t depth,
+                  uint32_t* sites);
+  uint32_t define(Process& process, const uint32_t* sites, size_t n);
+  SeenPath& room_for(uint32_t definition, uintptr_t frame, size_t depth);
+  void check_others(Process& process, SeenPath& seen);
+  void forget(Process& process);
 
-  SeenPath* seen_[kSlots] = {};
-  SeenPath overflow_;  // when there is no memory
+  ReturnAddresses returns_;
+  InternTable paths_;                  // the sites of paths
+  std::vector<uint32_t> definitions_;  // of each of them
+  // Paths that follow each other from one frame have each a room of their own, so that what memos
+  // know of one stays.
+  SeenPath* seen_[kSlots] = {};          // by path and frame
+  const SeenPath* latest_[kSlots] = {};  // by place: the one that was there last
+  uint32_t unloads_ = 0;
+  struct {
+    SeenPath path;
+    SeenPath::Word word[SeenPath::words_of(SeenPath::kMaxDepth)];
+  } overflow_;  // when there is no memory
 };
 
 }  // namespace refrain::tracer

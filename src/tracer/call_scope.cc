@@ -131,6 +131,7 @@ bool CallScope::is_to_record(bool nested) {
       // That layer also calls MPI on its own behalf, before and after: to convert handles and the
       // like.
       if (base_call(fortran.call) != base_call(call_)) return false;
+      wrapper_ = frame_;
       address_ = reinterpret_cast<uintptr_t>(fortran.address);
       frame_ = reinterpret_cast<uintptr_t>(fortran.sp) - sizeof(void*);
       fortran.call = kAnswered;
@@ -199,7 +200,9 @@ void CallScope::leave() {
 Encoder& CallScope::encoder(int rc) {
   rc_ = rc;
   location_->in_recorder = true;
-  path_ = &location_->paths.find(*location_->process, address_, frame_);
+  const bool is_from_fortran = state_ == State::kOther && fortran_.address != nullptr;
+  path_ = &location_->paths.find(*location_->process, location_->stack,
+                                 {address_, frame_, is_from_fortran ? wrapper_ : frame_});
   location_->encoder.start(call(), path_->definition);
   if (is_left_out()) location_->encoder.leave_out((call_ & kFilteredCall) != 0);
   return location_->encoder;

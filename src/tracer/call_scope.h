@@ -226,6 +226,7 @@ class CallScope {
   uint64_t begin_ticks_, end_ticks_;
   uintptr_t address_;     // where the program continues after the call
   uintptr_t frame_;       // where the caller's frame pointer is saved, right below that address
+  uintptr_t wrapper_;     // called through Fortran: the wrapper's own frame
   const SeenPath* path_;  // after encoder()
   FortranSite fortran_;   // kOther: the entry point that led here; callbacks inside leave others
   uint32_t terminal_;     // after commit()

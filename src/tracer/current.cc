@@ -12,6 +12,8 @@ __thread Location* g_location = nullptr;
 
 namespace {
 
+std::atomic<Process*> g_process{nullptr};
+
 // A forked child is not a rank: its MPI state is a copy, and so is the record.
 void stop_in_child() { set_unusual(unusual::kNotRecording, true); }
 
@@ -34,10 +36,15 @@ Process& process() {
   static Process* const p = [] {
     auto* made = new Process;
     made->start();
+    g_process.store(made);
     pthread_atfork(nullptr, nullptr, stop_in_child);
     return made;
   }();
   return *p;
+}
+
+void forget_memos() {
+  if (Process* const p = g_process.load(); p != nullptr) p->handle_changes.fetch_add(1);
 }
 
 Location* find_location() {

@@ -25,6 +25,10 @@ inline Location* known_location() { return g_location; }
 // The same for a thread that has none yet.
 Location* find_location();
 
+// Whatever memos remember of calls, of all ranks in this process, is stale: see
+// Process::handle_changes. Any thread.
+void forget_memos();
+
 // The calling thread's location, made on first use. nullptr when recording is over or impossible.
 inline Location* current_location() {
   if (is_unusual(unusual::kNotRecording)) [[unlikely]]
@@ -43,6 +47,7 @@ T& of_this_process() {
 
 Location* known_location();
 Location* current_location();
+void forget_memos();
 
 // Whether `address` is in libsimgrid, whose MPI_Send calls PMPI_Send: ours.
 bool is_mpi_itself(const void* address);

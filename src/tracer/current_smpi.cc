@@ -141,6 +141,11 @@ void set_unusual(uint32_t what, bool on) {
   word = on ? word | what : word & ~what;
 }
 
+void forget_memos() {
+  for (const auto& rank : ranks().by_actor)
+    if (rank != nullptr && rank->process != nullptr) rank->process->handle_changes.fetch_add(1);
+}
+
 Location* known_location() { return this_rank().location; }
 
 Location* current_location() {

@@ -22,6 +22,7 @@
 #include "tracer/forwarded_call.h"
 #include "tracer/memory.h"
 #include "tracer/objects.h"
+#include "tracer/path_check.h"
 #include "tracer/record.h"
 #include "tracer/recording.h"
 #include "tracer/segment_times.h"
@@ -349,6 +350,7 @@ void finish_world(Location& location) {
   set_unusual(unusual::kNotRecording, true);
   location.in_recorder = true;
   disconnect_heap(p);
+  if (p.path_check != nullptr) p.path_check->report();
   if (p.comm == MPI_COMM_NULL) return;
   end_run(p);
   if (p.spool != nullptr) p.spool->set_state(format::spool::State::kFinishing);

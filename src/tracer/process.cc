@@ -12,10 +12,12 @@
 #include "tracer/control.h"
 #include "tracer/location.h"
 #include "tracer/parts.h"
+#include "tracer/path_check.h"
 #include "tracer/recording.h"
 #include "tracer/segment_times.h"
 #include "tracer/spool.h"
 #include "tracer/times.h"
+#include "tracer/unloads.h"
 
 namespace refrain::tracer {
 
@@ -77,6 +79,8 @@ void Process::start() {
   if (const auto timing = format::TimeSpec::parse(environment("REFRAIN_TIMING", "stats"));
       timing.ok() && timing->has_times())
     times = make_times(*timing, options.output);
+  path_check = PathCheck::from_environment();
+  unloads_ = unloads();
   addresses.refresh();
   connect_heap(*this);
   start_control(*this);
@@ -168,6 +172,13 @@ const Segment* Process::segment_at(uintptr_t address) {
   Guard guard(*this);
   addresses.refresh();  // a library loaded since
   return addresses.find(address);
+}
+
+void Process::forget_unloaded() {
+  Guard guard(*this);
+  if (unloads_ == unloads()) return;
+  unloads_ = unloads();
+  addresses.refresh();
 }
 
 const Module* Process::module_at(uintptr_t address) {

@@ -36,6 +36,7 @@ namespace refrain::tracer {
 
 class CallScope;
 class Spool;
+class PathCheck;
 class Times;
 struct Location;
 
@@ -100,6 +101,8 @@ class Process {
   void begin_threads();
   // A call path (kPath): sites, innermost first.
   uint32_t define_path(const uint32_t* sites, size_t n);
+  // A library was unloaded: addresses in it belong to nothing, or to what was loaded since.
+  void forget_unloaded();
   // Whether code at `address` is the recorder's.
   bool is_own_code(uintptr_t address);
   // Whether code at `address` belongs to the C library or the dynamic linker.
@@ -166,6 +169,7 @@ class Process {
   std::vector<format::Loss> losses;
   Spool* spool = nullptr;                     // null: none; never freed
   Times* times = nullptr;                     // null: no times of single calls; never freed
+  PathCheck* path_check = nullptr;            // null: call paths are not checked; never freed
   std::atomic<uint64_t> unrecorded_calls{0};  // after there was no memory
 
  private:
@@ -176,6 +180,7 @@ class Process {
   uint32_t define_once(format::DefinitionKind kind, std::string_view payload, const uint32_t* refs,
                        size_t ref_count);
   InternTable definition_index_;
+  uint32_t unloads_ = 0;  // that `addresses` knows of
   std::mutex mutex_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <initializer_list>
 #include <type_traits>
 
@@ -27,6 +28,8 @@ struct Library {
   decltype(&unw_step) step = nullptr;
   decltype(&unw_get_reg) get_reg = nullptr;
   decltype(&unw_get_save_loc) get_save_loc = nullptr;
+  decltype(&unw_flush_cache) flush_cache = nullptr;
+  unw_addr_space_t* local = nullptr;  // what the cache belongs to
 #if defined(__x86_64__)
   int (*get_context)(unw_context_t*) = nullptr;
 #endif
@@ -52,6 +55,8 @@ Library load() {
   find(l.step, REFRAIN_NAME_OF(unw_step));
   find(l.get_reg, REFRAIN_NAME_OF(unw_get_reg));
   find(l.get_save_loc, REFRAIN_NAME_OF(unw_get_save_loc));
+  find(l.flush_cache, REFRAIN_NAME_OF(unw_flush_cache));
+  find(l.local, REFRAIN_NAME_OF(unw_local_addr_space));
 #if defined(__x86_64__)
   find(l.get_context, "_Ux86_64_getcontext");
 #endif
@@ -84,10 +89,25 @@ uintptr_t return_slot(const Library& library, unw_cursor_t* cursor, uintptr_t sp
 #endif
 }
 
+std::atomic<bool> g_is_loaded{false};
+
+const Library& the_library() {
+  static const Library library = load();
+  g_is_loaded.store(true, std::memory_order_relaxed);
+  return library;
+}
+
 }  // namespace
 
+void forget_unwinding() {
+  if (!g_is_loaded.load(std::memory_order_relaxed)) return;
+  const Library& library = the_library();
+  if (library.flush_cache != nullptr && library.local != nullptr)
+    library.flush_cache(*library.local, 0, 0);
+}
+
 size_t unwind(uintptr_t above, StackFrame* frames, size_t max) {
-  static const Library library = load();
+  const Library& library = the_library();
   if (!library.complete()) return 0;
   unw_context_t context;
   unw_cursor_t cursor;
@@ -109,6 +129,7 @@ size_t unwind(uintptr_t above, StackFrame* frames, size_t max) {
 #else
 
 size_t unwind(uintptr_t, StackFrame*, size_t) { return 0; }
+void forget_unwinding() {}
 
 #endif
 

@@ -21,4 +21,7 @@ struct StackFrame {
 // `above` on. Writes at most `max`; the result is how many. 7 us for 20 frames.
 size_t unwind(uintptr_t above, StackFrame* frames, size_t max);
 
+// A library was unloaded: libunwind remembers how functions are unwound by their addresses.
+void forget_unwinding();
+
 }  // namespace refrain::tracer
