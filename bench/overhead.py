@@ -7,6 +7,10 @@ Every table has the program without a tool, Refrain's wrappers alone (REFRAIN_RE
 as `refrain record` runs it; and each LIBRARY, another tool for MPICH, preloaded into the same
 binaries. Times are medians of runs in turn: on a shared machine they scatter, so look at ratios and
 at instructions first. The targets are for orientation; the exit status does not depend on them.
+
+What a call costs is said twice: in the loop alone, and over the whole process, which begins with
+the program's first instruction and ends behind MPI_Finalize. What a program costs is said twice as
+well: from the launcher's start to its end, and from MPI_Init to the end of MPI_Finalize.
 Writes DIR/overhead_<part>.csv.
 """
 
@@ -16,6 +20,7 @@ import pathlib
 import shutil
 import statistics
 import sys
+import time
 
 import common
 
@@ -27,10 +32,19 @@ LOOPS = {
     "iprobe": (70, None),
     "comm_rank": (50, None),
     "new_signature": (350, None),
+    "new_stack": (None, None),
 }
-# Program, argument, ranks, the ratio that recording may reach.
-PROGRAMS = [("halo2d", 500, 16, 1.15), ("halo3d", 300, 27, 1.15)]
-FINALIZE = ("halo2d", 100, 64, 100)  # ..., milliseconds that recording may add
+# Program, arguments, ranks, how much longer all of it may take.
+PROGRAMS = [
+    ("multigrid", [80], 16, 1.10),
+    ("adi", [150], 16, 1.10),
+    ("unstructured", [150], 12, 1.10),
+    ("cg", [60], 16, 1.10),
+    ("halo2d", [500], 16, 1.05),
+    ("halo3d", [300], 27, 1.15),
+]
+EMPTY = ("empty", [], 16, 20)  # ..., milliseconds that recording may add
+FINALIZE = ("halo2d", [100], 64, 100)  # ..., milliseconds that recording may add
 PARTS = ("ns", "instructions", "programs", "finalize")
 kCallgrindIterations = (2000, 6000)
 kThreads = "multiple"  # the program asks for MPI_THREAD_MULTIPLE
@@ -51,15 +65,21 @@ class Tool:
             preload.append(self.library)
         return common.mpiexec(ranks, command, preload, self.environment)
 
-    def instructions(self, command, folder):
-        """Instructions of the loop, on one rank, as callgrind counts them."""
+    def timed_run(self, ranks, command, folder, shim):
+        """(what it prints, seconds from the launcher's start to its end)"""
+        begin = time.monotonic()
+        text = self.run(ranks, command, folder, shim)
+        return text, time.monotonic() - begin
+
+    def instructions(self, command, folder, whole=False):
+        """Instructions of the loop, or of the whole process, on one rank, as callgrind counts them."""
         counts = folder / "callgrind.out"
         library = common.recorder_library() if self.record else self.library
         environment = {**common.MPICH_ENVIRONMENT, **self.environment, "REFRAIN_OUTPUT": str(folder / "overhead.rfn")}
         if library is not None:
             environment["LD_PRELOAD"] = str(library)
-        common.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", "--collect-atstart=no",
-                    "--toggle-collect=measured_piece", *command], environment)
+        where = [] if whole else ["--collect-atstart=no", "--toggle-collect=measured_piece"]
+        common.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", *where, *command], environment)
         for line in counts.read_text(encoding="utf-8").splitlines():
             if line.startswith(("summary:", "totals:")):
                 return int(line.split()[1])
@@ -89,9 +109,9 @@ def table(title, folder, part, header, rows):
         csv.writer(file).writerows([header, *rows])
 
 
-def added(values, target):
+def added(values, target, digits=0):
     """A row: the first value, what each other one adds to it, and the target."""
-    return ([f"{values[0]:.0f}"] + [f"{value - values[0]:+.0f}" for value in values[1:]] +
+    return ([f"{values[0]:.{digits}f}"] + [f"{value - values[0]:+.{digits}f}" for value in values[1:]] +
             ["-" if target is None else f"+{target}"])
 
 
@@ -101,9 +121,18 @@ def loop_times(text):
 
 def cost_in_ns(tools, arguments, folder):
     command = [common.compile_program("overhead", folder), str(arguments.iterations)]
-    times = in_turn(tools, arguments.repeats, "ns", lambda tool: loop_times(tool.run(1, command, folder)))
-    rows = [[loop, *added([statistics.median(run[loop] for run in times[tool]) for tool in tools], target)]
+
+    def measure(tool):
+        text, took = tool.timed_run(1, command, folder, None)
+        return loop_times(text), took
+
+    runs = in_turn(tools, arguments.repeats, "ns", measure)
+    rows = [[loop, *added([statistics.median(run[0][loop] for run in runs[tool]) for tool in tools], target)]
             for loop, (target, _) in LOOPS.items()]
+    # A loop of three calls counts for three; a tenth more is run before it is measured.
+    calls = sum(3 if loop.startswith("irecv") else 1 for loop in LOOPS) * 1.1 * arguments.iterations
+    whole = [1e9 / calls * statistics.median(run[1] for run in runs[tool]) for tool in tools]
+    rows.append(["whole process, over all calls", *added(whole, None)])
     table("nanoseconds a call", folder, "ns",
           ["loop", *[tool.name for tool in tools], "target"], rows)
 
@@ -113,19 +142,25 @@ def cost_in_instructions(tools, _, folder):
         print("\nvalgrind is not installed: instructions are not counted")
         return
     binary = common.compile_program("overhead", folder)
-    rows = []
+    rows, whole_rows = [], []
     loops = [(loop, [loop], target) for loop, (_, target) in LOOPS.items()]
     loops += [(f"{loop}, {kThreads}", [loop, kThreads], None) for loop in LOOPS if loop.startswith("irecv")]
+    few, many = kCallgrindIterations
     for loop, words, target in loops:
-        calls = 3 if loop.startswith("irecv") else 1
-        values = []
+        # A tenth more is run before the loop is measured.
+        calls = 1.1 * (3 if loop.startswith("irecv") else 1)
+        values, wholes = [], []
         for tool in tools:
             common.progress(f"instructions: {loop}, {tool.name}")
-            few, many = (tool.instructions([binary, str(n), *words], folder) for n in kCallgrindIterations)
-            # A tenth more is run before the loop is measured.
-            values.append((many - few) / (1.1 * (kCallgrindIterations[1] - kCallgrindIterations[0]) * calls))
+            counts = [tool.instructions([binary, str(n), *words], folder) for n in (few, many)]
+            values.append((counts[1] - counts[0]) / ((many - few) * calls))
+            if kThreads not in words:
+                wholes.append(tool.instructions([binary, str(many), *words], folder, whole=True) / (many * calls))
         rows.append([loop, *added(values, target)])
-    table("instructions a call", folder, "instructions", ["loop", *[tool.name for tool in tools], "target"], rows)
+        if wholes:
+            whole_rows.append([f"{loop}, whole process of {many * calls:.0f} calls", *added(wholes, None)])
+    table("instructions a call", folder, "instructions", ["loop", *[tool.name for tool in tools], "target"],
+          rows + whole_rows)
 
 
 def seconds(text):
@@ -134,30 +169,44 @@ def seconds(text):
     return float(words[1]), float(words[3])
 
 
-def timed(tools, arguments, folder, program, argument, ranks):
-    command = [common.compile_program(program, folder), str(argument)]
+def timed(tools, arguments, folder, program, words, ranks):
+    """{tool: [(seconds of all, MPI_Init to the end of MPI_Finalize, MPI_Finalize)]}"""
+    command = [common.compile_program(program, folder), *map(str, words)]
     shim = common.compile_yield_shim(folder)
-    return in_turn(tools, arguments.repeats, f"{program} on {ranks} ranks",
-                   lambda tool: seconds(tool.run(ranks, command, folder, shim)))
+
+    def measure(tool):
+        text, took = tool.timed_run(ranks, command, folder, shim)
+        return (took, *seconds(text)) if "seconds" in text else (took,)
+
+    return in_turn(tools, arguments.repeats, f"{program} on {ranks} ranks", measure)
 
 
 def whole_programs(tools, arguments, folder):
-    rows = []
-    for program, argument, ranks, target in PROGRAMS:
-        runs = timed(tools, arguments, folder, program, argument, ranks)
-        plain = [run[0] for run in runs[tools[0]]]
-        ratios = [statistics.median(r[0] / p for r, p in zip(runs[tool], plain)) for tool in tools[1:]]
-        rows.append([program, ranks, f"{statistics.median(plain):.3f}",
-                     *[f"{ratio:.2f}" for ratio in ratios], f"{target:.2f}"])
     names = [tool.name for tool in tools[1:]]
-    table("whole programs: seconds untraced, and times as long with a tool", folder, "programs",
-          ["program", "ranks", "untraced", *names, "target"], rows)
+    rows = []
+    for program, words, ranks, target in PROGRAMS:
+        runs = timed(tools, arguments, folder, program, words, ranks)
+        plain = runs[tools[0]]
+        # Of all, from the launcher's start to its end; and from MPI_Init to the end of MPI_Finalize.
+        ratios = [[statistics.median(run[k] / p[k] for run, p in zip(runs[tool], plain)) for tool in tools[1:]]
+                  for k in (0, 1)]
+        took = statistics.median(run[0] for run in plain)
+        whole, in_mpi = ([f"{ratio:.2f}" for ratio in part] for part in ratios)
+        rows.append([program, ranks, f"{took:.3f}", *whole, f"{target:.2f}", *in_mpi])
+    table("whole programs: seconds untraced, and times as long with a tool; from the launcher's start to its end, "
+          "and (in MPI) from MPI_Init to the end of MPI_Finalize", folder, "programs",
+          ["program", "ranks", "untraced", *names, "target", *[f"{name} (in MPI)" for name in names]], rows)
+    program, words, ranks, target = EMPTY
+    runs = timed(tools, arguments, folder, program, words, ranks)
+    values = [1000 * statistics.median(run[0] for run in runs[tool]) for tool in tools]
+    table("milliseconds of a program that only calls MPI_Init and MPI_Finalize", folder, "empty",
+          ["program", "ranks", *[tool.name for tool in tools], "target"], [[program, ranks, *added(values, target)]])
 
 
 def finalize(tools, arguments, folder):
-    program, argument, ranks, target = FINALIZE
-    runs = timed(tools, arguments, folder, program, argument, ranks)
-    values = [1000 * statistics.median(run[1] for run in runs[tool]) for tool in tools]
+    program, words, ranks, target = FINALIZE
+    runs = timed(tools, arguments, folder, program, words, ranks)
+    values = [1000 * statistics.median(run[2] for run in runs[tool]) for tool in tools]
     table("milliseconds of MPI_Finalize", folder, "finalize",
           ["program", "ranks", *[tool.name for tool in tools], "target"], [[program, ranks, *added(values, target)]])
 

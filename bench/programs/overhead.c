@@ -8,6 +8,7 @@
  * and compare.
  */
 #define _POSIX_C_SOURCE 200809L
+#include <alloca.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,28 @@ static int new_signature(void) {
   return 1;
 }
 
+/* Calls from eight functions deep, whose stack begins elsewhere each time: no path was seen before
+ * from there, and all return addresses are known. */
+enum { kDepth = 8 };
+
+static __attribute__((noinline)) void deep(int levels) {
+  int rank;
+  if (levels > 1)
+    deep(levels - 1);
+  else
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  __asm__ volatile("" ::: "memory");
+}
+
+static int new_stack(void) {
+  enum { kPlaces = 8191, kStep = 16 };
+  static int calls;
+  volatile char* const room = alloca((size_t)(++calls % kPlaces + 1) * kStep);
+  room[0] = 1;
+  deep(kDepth - 2);
+  return room[0];
+}
+
 static const char* only;
 
 static int compare(const void* a, const void* b) {
@@ -114,6 +137,7 @@ int main(int argc, char** argv) {
   measure("iprobe", iprobe, iterations);
   measure("comm_rank", comm_rank, iterations);
   measure("new_signature", new_signature, iterations);
+  measure("new_stack", new_stack, iterations);
   MPI_Finalize();
   return 0;
 }
