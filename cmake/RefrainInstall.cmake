@@ -1,6 +1,7 @@
 # What `cmake --install` puts where (GNUInstallDirs), in components, which are also Debian's packages:
 #
-#   tool             bin/refrain, librefrain-heap.so, man pages, completion, documents, examples
+#   tool             bin/refrain, LIBDIR/refrain/refrain-verbs, librefrain-heap.so, man pages, completion,
+#                    documents, examples
 #   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, one for each MPI found
 #   reader           LIBDIR/librefrain-reader.so.0.1
 #   dev              include/refrain, RefrainConfig.cmake, refrain.pc
@@ -58,6 +59,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/refrain.pc
 # -- the tool and its recorders --
 
 install(TARGETS refrain RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
+install(TARGETS refrain-verbs RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT tool)
 set(installable refrain refrain_reader_library)
 if(TARGET refrain-heap)
   # Loaded by name into other programs, never linked: it has no version, and `record` knows where it is.

@@ -1,17 +1,8 @@
 #include "cli/common.h"
 
-#include <cstdio>
-
 #include "cli/output.h"
-#include "report/json_text.h"
 
 namespace refrain::cli {
-
-int report(const base::Error& error) {
-  // A file's name may hold anything: it stays in the line all the same.
-  std::fprintf(stderr, "refrain: %s\n", refrain::report::printable(error.to_string()).c_str());
-  return static_cast<int>(error.code);
-}
 
 int status_of(const Trace& trace) {
   if (trace.info().complete) return 0;

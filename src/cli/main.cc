@@ -1,6 +1,5 @@
-// refrain: dispatches to one verb. See verbs.h for how a verb is added.
-
-#include <fcntl.h>
+// refrain-verbs: dispatches to one verb, for `refrain` (refrain.cc). See verbs.h for how a verb is
+// added.
 
 #include <algorithm>
 #include <exception>
@@ -10,6 +9,7 @@
 
 #include "base/temporaries.h"
 #include "cli/common.h"
+#include "cli/start.h"
 #include "cli/usage_error.h"
 #include "cli/verbs.h"
 
@@ -26,32 +26,9 @@ std::vector<std::string> words_of(int argc, char** argv) {
   return words;
 }
 
-// CLI11 2.5 and newer fill paragraphs, which would run the lines of examples together, and move
-// long names far to the right.
-template <class Formatter>
-void keep_lines(Formatter& formatter) {
-  if constexpr (requires { formatter.enable_footer_formatting(false); }) {
-    formatter.enable_footer_formatting(false);
-    formatter.long_option_alignment_ratio(0.2F);
-  }
-}
-
-// A standard stream that the caller closed must not become a file that is opened later, or output
-// would go there. Writing to stdout fails as it should; `record` hands the program closed streams.
-void keep_standard_streams() {
-  for (int fd = 0; fd <= 2; ++fd)
-    if (fcntl(fd, F_GETFD) < 0)
-      (void)!open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
-}
-
 int run(int argc, char** argv) {
-  CLI::App app(
-      "Records every MPI call of a parallel program, whole and small, and answers from it.",
-      "refrain");
-  app.set_version_flag("--version", "refrain " REFRAIN_VERSION);
-  app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::simple);
-  keep_lines(*app.get_formatter());  // before the verbs, which inherit it
+  CLI::App app(refrain::cli::kAbout, "refrain");
+  refrain::cli::set_up(app);
   int exit_status = 0;
 #define V(verb) refrain::cli::add_##verb(app, exit_status);
   REFRAIN_VERBS
@@ -79,7 +56,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  keep_standard_streams();
+  refrain::cli::keep_standard_streams();
   refrain::base::remove_temporaries_on_signals();
   try {
     return run(argc, argv);

@@ -22,6 +22,7 @@
 #include "cli/common.h"
 #include "cli/find_mpi.h"
 #include "cli/launch_line.h"
+#include "cli/own_files.h"
 #include "cli/record_options.h"
 #include "cli/smpi_line.h"
 #include "cli/usage_error.h"
@@ -45,11 +46,6 @@ std::string absolute(const std::string& path) {
   std::string relative = path;
   while (relative.rfind("./", 0) == 0) relative.erase(0, 2);
   return std::string(buffer) + "/" + relative;
-}
-
-std::string directory_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 // The file is written when the program is done, hours from now: better to complain at once.
@@ -103,15 +99,9 @@ base::Result<std::string> resolve(const std::string& word) {
   return base::usage("not an executable file", word);
 }
 
-// Path of a library of ours: installed beside the executable or in its lib folder, or in the tree
-// where both were built.
+// Path of a library of ours.
 base::Result<std::string> find_library(const std::string& file) {
-  char self[PATH_MAX] = {};
-  const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-  const std::string here = length > 0 ? directory_of(std::string(self)) : ".";
-  std::vector<std::string> directories = split_path(environment("REFRAIN_LIBRARY_PATH"));
-  for (const char* below : {"", REFRAIN_RECORDERS, "/../lib", "/src/tracer"})
-    directories.push_back(here + below);
+  const std::vector<std::string> directories = own_folders();
   for (const std::string& directory : directories) {
     const std::string path = directory + "/" + file;
     if (access(path.c_str(), R_OK) != 0) continue;

@@ -1,0 +1,28 @@
+#include "cli/own_files.h"
+
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+
+#include "cli/elf_file.h"
+
+namespace refrain::cli {
+
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::vector<std::string> own_folders() {
+  char self[PATH_MAX] = {};
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+  const std::string here = length > 0 ? directory_of(std::string(self)) : ".";
+  const char* const first = std::getenv("REFRAIN_LIBRARY_PATH");
+  std::vector<std::string> folders = split_path(first == nullptr ? "" : first);
+  for (const char* below : {"", REFRAIN_RECORDERS, "/../lib", "/src/tracer"})
+    folders.push_back(here + below);
+  return folders;
+}
+
+}  // namespace refrain::cli

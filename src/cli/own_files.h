@@ -1,0 +1,15 @@
+// Where the files of this installation are: recorders, and what `refrain` hands verbs to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace refrain::cli {
+
+// Folders that may have them, the likeliest first: REFRAIN_LIBRARY_PATH, beside the executable,
+// where it is installed, and in the tree where it was built.
+std::vector<std::string> own_folders();
+
+std::string directory_of(const std::string& path);
+
+}  // namespace refrain::cli
