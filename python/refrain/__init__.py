@@ -11,10 +11,14 @@
     trace.iterations().rows                    # each iteration of the outermost loops
     trace.timeline(rank=0)                     # begin and end of every call
     trace.grammar(rank=0)                      # the loops that were found
+    trace.wait_list("late_sender").head()      # single waits, the longest first
+    trace.calls_in_time()                      # the calls of all ranks, as they ended
+    refrain.diff(good, trace).calls            # what changed
 
 What goes wrong raises refrain.Error with the words of the command line.
 """
 
+import heapq
 import json
 import os
 from collections import namedtuple
@@ -26,7 +30,7 @@ from ._refrain import Call, Error, Signature
 from .tables import Table
 
 __all__ = ["Call", "Error", "Grammar", "Iterations", "Profile", "Signature", "Symbol", "Table", "Trace", "Waits",
-           "open"]
+           "Diff", "diff", "open"]
 
 _MOST_DENSE = 16384  # ranks of a dense matrix: two arrays of 2 GiB
 _FOREVER = (1 << 64) - 1
@@ -38,6 +42,11 @@ Symbol = namedtuple("Symbol", ["is_rule", "number", "times"])
 def open(path):
     """The Trace in a file. Reads it once, all but the times of single calls."""
     return Trace(_refrain.open(os.fspath(path)))
+
+
+def diff(before, after, waits=True):
+    """What changed in the communication from one Trace to another: a Diff."""
+    return Diff(json.loads(_refrain.diff_json(before._native, after._native, waits)))
 
 
 class Trace:
@@ -83,6 +92,15 @@ class Trace:
         return self._native.calls(rank, thread, first, _FOREVER if last is None else last, from_ns,
                                   _FOREVER if to_ns is None else to_ns)
 
+    def calls_in_time(self, from_ns=0, to_ns=None):
+        """Iterates over the calls of all ranks and threads in the order of their ends, in steady memory. Needs the
+        times of single calls."""
+        if not self.has_times:
+            raise Error("%s: the trace has no times of single calls" % self.path)
+        each = [self.calls(rank, thread, from_ns=from_ns, to_ns=to_ns)
+                for rank in range(self.ranks) for thread in self.threads(rank)]
+        return heapq.merge(*each, key=lambda call: call.end_ns)
+
     def signatures(self, rank):
         """Every different call of a rank: a list of (Signature, how often)."""
         return self._native.signatures(rank)
@@ -117,7 +135,15 @@ class Trace:
 
     def waits(self, from_ns=0, to_ns=None):
         """Who waited for whom, in all or in a window of time: Waits. Needs the times of single calls."""
-        return Waits(json.loads(self._native.waits_json(from_ns, _FOREVER if to_ns is None else to_ns)))
+        return Waits(json.loads(self._native.waits_json(from_ns, _FOREVER if to_ns is None else to_ns, "", -1, 0)))
+
+    def wait_list(self, pattern="all", rank=None, most=1000, from_ns=0, to_ns=None):
+        """A Table of single waits, the longest first: rank, thread, seq, call, path, seconds, partner, ...; of a
+        pattern and what it contains, of one rank or of all. Needs the times of single calls."""
+        data = json.loads(self._native.waits_json(from_ns, _FOREVER if to_ns is None else to_ns, pattern,
+                                                  -1 if rank is None else rank, most))
+        rows = data.get("explained") or []
+        return Table.from_rows([{k: _path_text(v) if k == "path" else v for k, v in row.items()} for row in rows])
 
     def iterations(self, segments="auto", behaviours=False, method="avgWave"):
         """Each iteration of the outermost loops, and with `behaviours` what they have in common: Iterations.
@@ -233,6 +259,13 @@ class Iterations(_Answer):
         self.behaviours = Table.from_rows(found.get("rows") or [])
         self.segments = Table.from_rows(found.get("segments") or [])
         self.patterns = found.get("patterns") or []
+
+
+class Diff(_Answer):
+    """Tables `calls`, `loops`, `partners`: what changed, appeared or vanished; `data`: everything, as
+    `refrain diff --format json`."""
+
+    _tables = ("calls", "loops", "partners")
 
 
 def _path_text(path):

@@ -1,5 +1,7 @@
 """Table: columns of the same length, as NumPy arrays; pandas where it is installed."""
 
+import html
+
 import numpy
 
 
@@ -41,11 +43,28 @@ class Table:
     def __iter__(self):
         return (self[i] for i in range(self._length))
 
+    def head(self, rows=5):
+        """The first rows, as a Table."""
+        return self[:max(0, rows)]
+
     def to_pandas(self):
         """The same as a pandas.DataFrame. Fails with ImportError where pandas is not installed."""
         import pandas
 
         return pandas.DataFrame(self._columns)
+
+    def _repr_html_(self):
+        """For notebooks."""
+        shown = min(self._length, 50)
+        lines = ["<table><thead><tr>", "".join("<th>%s</th>" % html.escape(c) for c in self.columns),
+                 "</tr></thead><tbody>"]
+        for i in range(shown):
+            lines.append("<tr>%s</tr>" % "".join("<td>%s</td>" % html.escape(_text(c[i]))
+                                                 for c in self._columns.values()))
+        lines.append("</tbody></table>")
+        if shown < self._length:
+            lines.append("<p>%d of %d rows</p>" % (shown, self._length))
+        return "".join(lines)
 
     def __repr__(self):
         shown = min(self._length, 10)

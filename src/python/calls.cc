@@ -54,6 +54,11 @@ PyObject* get_end(PyObject* self, void*) {
   return time_or_none(call_of(self), call_of(self).end_ns);
 }
 
+PyObject* get_duration(PyObject* self, void*) {
+  const CallObject& call = call_of(self);
+  return time_or_none(call, call.end_ns > call.begin_ns ? call.end_ns - call.begin_ns : 0);
+}
+
 PyObject* show_call(PyObject* self) {
   PyObject* const name = get_of_signature(self, const_cast<char*>("name"));
   if (name == nullptr) return nullptr;
@@ -65,17 +70,24 @@ PyObject* show_call(PyObject* self) {
 }
 
 char kName[] = "name", kArgs[] = "args", kSite[] = "site", kResult[] = "result",
-     kFailed[] = "failed";
+     kFailed[] = "failed", kBytes[] = "bytes", kPeer[] = "peer", kPath[] = "call_path";
 PyGetSetDef kCallAttributes[] = {
     {"rank", get_rank, nullptr, "World rank", nullptr},
     {"thread", get_thread, nullptr, "Number of the thread in its rank", nullptr},
     {"seq", get_seq, nullptr, "Number of the call in its thread, from 0 on", nullptr},
     {"begin_ns", get_begin, nullptr, "Since the earliest MPI_Init; None without times", nullptr},
     {"end_ns", get_end, nullptr, "Since the earliest MPI_Init; None without times", nullptr},
+    {"duration_ns", get_duration, nullptr, "end_ns - begin_ns; None without times", nullptr},
     {"signature", get_signature, nullptr, "The call's Signature", nullptr},
     {"name", get_of_signature, nullptr, "MPI function", kName},
     {"args", get_of_signature, nullptr, "Every parameter by name", kArgs},
     {"site", get_of_signature, nullptr, "Call site: heat.c:41", kSite},
+    {"call_path", get_of_signature, nullptr, "(function, site) of each step, the outermost first",
+     kPath},
+    {"bytes", get_of_signature, nullptr, "What it hands to MPI; None where that is not known",
+     kBytes},
+    {"peer", get_of_signature, nullptr, "World rank of its partner, if it has one that is known",
+     kPeer},
     {"result", get_of_signature, nullptr, "None for MPI_SUCCESS", kResult},
     {"failed", get_of_signature, nullptr, "Whether it returned an error", kFailed},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};

@@ -20,6 +20,7 @@
 #include "python/errors.h"
 #include "python/rank.h"
 #include "refrain/trace.h"
+#include "report/diff_report.h"
 #include "report/info_text.h"
 #include "report/iterations_report.h"
 #include "report/profile_report.h"
@@ -102,17 +103,33 @@ std::string profile_json(const Trace& trace, uint64_t from_ns, uint64_t to_ns) {
   return report::profile_json({trace, profile, symbols});
 }
 
-std::string waits_json(const Trace& trace, uint64_t from_ns, uint64_t to_ns) {
+// `pattern`: single waits of that kind as well, the `most` longest; empty: none.
+std::string waits_json(const Trace& trace, uint64_t from_ns, uint64_t to_ns,
+                       const std::string& pattern, int64_t rank, uint64_t most) {
   namespace waits = analysis::waits;
   const py::gil_scoped_release unlocked;
   waits::Options how;
   how.window = {from_ns, to_ns};
+  if (!pattern.empty()) {
+    how.explain = waits::pattern_named(pattern);
+    if (!how.explain) throw RefrainError(base::usage("there is no pattern '" + pattern + "'"));
+    how.explain_count = most;
+    how.explain_rank = rank;
+  }
   if (const Status good = analysis::check_window(trace, how.window); !good.ok())
     throw RefrainError(good.error());
   waits::TraceCalls calls(trace);
   const waits::WaitStates result = unwrap(waits::wait_states(trace, calls, how));
   reader::Symbols symbols;
   return report::waits_json({trace, result, symbols, {}, -1, 0, how.window});
+}
+
+std::string diff_json(const Opened& before, const Opened& after, bool with_waits) {
+  const py::gil_scoped_release unlocked;
+  reader::Symbols symbols;
+  const analysis::diff::Diff diff =
+      analysis::diff::diff(before.trace, after.trace, symbols, {.waits = with_waits});
+  return report::diff_json({before.trace, after.trace, diff, symbols, {}, 0});
 }
 
 std::string iterations_json(const Trace& trace, const std::string& source, bool behaviours,
@@ -137,6 +154,9 @@ void add_signature(py::module_& module) {
       .def_property_readonly("name", &View::name)
       .def_property_readonly("args", &View::args)
       .def_property_readonly("site", &View::site)
+      .def_property_readonly("call_path", &View::call_path)
+      .def_property_readonly("bytes", &View::bytes)
+      .def_property_readonly("peer", &View::peer)
       .def_property_readonly("result", &View::result)
       .def_property_readonly("error", &View::error)
       .def_property_readonly("matched", &View::matched)
@@ -199,6 +219,7 @@ PYBIND11_MODULE(_refrain, module) {
   add_signature(module);
   add_trace(module);
   module.def("open", &open_trace);
+  module.def("diff_json", &diff_json);
   module.def("call_name", [](uint16_t id) { return report::call_name(id); });
 }
 

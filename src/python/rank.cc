@@ -3,15 +3,19 @@
 #include <memory>
 #include <utility>
 
+#include "analysis/payload.h"
+#include "mpi/call_table.h"
 #include "python/values.h"
 
 namespace refrain::python {
 
 namespace py = pybind11;
 
-SignatureView::SignatureView(const Signature& signature, std::shared_ptr<Opened> opened)
+SignatureView::SignatureView(const Signature& signature, std::shared_ptr<Opened> opened,
+                             const Moved& moved)
     : opened_(std::move(opened)),
       signature_(signature),
+      moved_(moved),
       id_(signature.id),
       name_(signature.name),
       result_(to_python(signature.result, opened_->trace)),
@@ -34,12 +38,51 @@ const py::dict& SignatureView::args() {
   return args_.emplace(std::move(out));
 }
 
+py::list SignatureView::call_path() {
+  py::list out;
+  if (signature_.site == kNoDefinition) return out;
+  for (const report::PathStep& step : opened_->paths.steps(signature_.site)) {
+    const py::object function =
+        step.function.empty() ? py::none() : py::object(py::str(step.function));
+    out.append(py::make_tuple(function, step.site));
+  }
+  return out;
+}
+
 RankView::RankView(std::shared_ptr<Opened> opened, Rank rank, Times times)
-    : opened_(std::move(opened)), reader_(opened_->trace, rank, times) {}
+    : opened_(std::move(opened)), reader_(opened_->trace, rank, times), transfers_(reader_) {}
+
+// A receive hands in nothing; its partner is who it asks for, or whose message it took.
+Moved RankView::moved_by(const Signature& signature) {
+  Moved out{0, -1};
+  bool is_first = true;
+  for (const analysis::Transfer& t : transfers_.transfers(signature.id)) {
+    if (out.bytes && t.is_sized)
+      *out.bytes = analysis::add(*out.bytes, analysis::multiply(t.bytes, t.repeat));
+    else
+      out.bytes.reset();
+    const Rank other = t.source == reader_.rank() ? t.dest : t.source;
+    out.peer = is_first || out.peer == other ? other : -1;
+    is_first = false;
+  }
+  const mpi::CallInfo* info = mpi::find_call(signature.call);
+  if (info == nullptr || info->traffic != mpi::Traffic::kRecv) return out;
+  const Value* source = &analysis::argument(signature, "source");
+  if (!source->is_integer() && signature.matched.kind == ValueKind::kStatus)
+    source = &signature.matched.items[0];
+  const Value& status = analysis::argument(signature, "status");
+  if (!source->is_integer() && status.at_exit().kind == ValueKind::kStatus)
+    source = &status.at_exit().items[0];
+  if (!source->is_integer()) return out;
+  const auto comm = opened_->trace.communicator(signature.context, reader_.rank());
+  out.peer = (comm ? *comm : opened_->trace.world(reader_.rank())).peer(source->number);
+  return out;
+}
 
 const py::object& RankView::signature(const Signature& signature) {
   auto& known = known_[signature.id];
-  if (!known) known = py::cast(std::make_shared<SignatureView>(signature, opened_));
+  if (!known)
+    known = py::cast(std::make_shared<SignatureView>(signature, opened_, moved_by(signature)));
   return known;
 }
 

@@ -15,6 +15,8 @@ import tempfile
 import unittest
 import unittest.mock
 
+import numpy
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 options = None
@@ -113,6 +115,82 @@ class Package(unittest.TestCase):
             window = list(trace.calls(1, from_ns=middle, to_ns=middle + middle // 4))
             self.assertTrue(all(c.end_ns >= middle and c.begin_ns <= middle + middle // 4 for c in window))
         self.assertGreater(seen, 1)
+
+    def test_what_a_call_moves_adds_up_to_the_profile(self):
+        for path, trace in self.each_trace():
+            calls = [c for r in range(trace.ranks) for t in trace.threads(r) for c in trace.calls(r, t)]
+            for row in json.loads(command_line("profile", "--format", "json", path)[1])["functions"]:
+                mine = [c for c in calls if c.name == row["call"]]
+                self.assertEqual(sum(c.bytes or 0 for c in mine if not c.failed), row["bytes"], row["call"])
+            pairs = {}
+            for call in calls:
+                if call.name in ("MPI_Send", "MPI_Isend", "MPI_Ssend") and call.peer is not None:
+                    pairs[call.rank, call.peer] = pairs.get((call.rank, call.peer), 0) + call.bytes
+                if call.name == "MPI_Irecv" and isinstance(call.args["source"], int):
+                    self.assertEqual(call.peer, call.args["source"])  # all in MPI_COMM_WORLD
+            matrix = trace.matrix()["bytes"]
+            self.assertEqual({k: v for k, v in pairs.items() if v > 0},
+                             {(i, j): int(matrix[i, j]) for i, j in numpy.argwhere(matrix).tolist()})
+
+    def test_call_paths_are_those_of_dump(self):
+        path = sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[-1]
+        lines = [json.loads(l) for l in command_line("dump", "--rank", "0", "--call-paths", "--format", "jsonl",
+                                                     path)[1].splitlines()]
+        for call, line in zip(refrain.open(path).calls(0), lines):
+            self.assertEqual(call.call_path, [(s["in_function"], s["site"]) for s in line["call_path"]])
+
+    def test_calls_of_all_ranks_in_time(self):
+        for path, trace in self.each_trace():
+            if not trace.has_times:
+                with self.assertRaisesRegex(refrain.Error, "no times"):
+                    trace.calls_in_time()
+                self.assertIsNone(next(trace.calls(0)).duration_ns)
+                continue
+            calls = list(trace.calls_in_time())
+            self.assertEqual(len(calls), trace.call_count)
+            self.assertEqual([c.end_ns for c in calls], sorted(c.end_ns for c in calls))
+            self.assertEqual(calls[0].duration_ns, calls[0].end_ns - calls[0].begin_ns)
+
+    def test_single_waits_are_those_of_explain(self):
+        for path, trace in self.each_trace():
+            if not trace.has_times:
+                continue
+            text = command_line("waits", "--explain", "all", "--top", "7", "--format", "json", path)[1]
+            theirs = json.loads(text)["explained"]
+            mine = trace.wait_list("all", most=7)
+            self.assertEqual([(r["rank"], r["seq"], r["seconds"]) for r in mine],
+                             [(r["rank"], r["seq"], r["seconds"]) for r in theirs])
+            with self.assertRaisesRegex(refrain.Error, "no pattern 'nonsense'"):
+                trace.wait_list("nonsense")
+
+    def test_diff_is_that_of_the_command_line(self):
+        paths = [os.path.join(options.traces, name) for name in ("heat-1.2.rfn", "heat-1.2-exact.rfn")]
+        theirs = json.loads(command_line("diff", *paths, "--format", "json")[1])
+        mine = refrain.diff(refrain.open(paths[0]), refrain.open(paths[1]))
+        self.assertEqual(mine.data, theirs)
+        self.assertEqual(len(mine.calls), len(theirs["calls"]))
+
+    def test_tables_for_notebooks(self):
+        table = refrain.Table.from_rows([{"name": "<b>", "n": i} for i in range(60)])
+        self.assertEqual(list(table.head(3)["n"]), [0, 1, 2])
+        self.assertEqual(len(table.head()), 5)
+        self.assertEqual(len(table.head(100)), 60)
+        text = table._repr_html_()
+        self.assertIn("<td>&lt;b&gt;</td>", text)
+        self.assertIn("50 of 60 rows", text)
+        self.assertEqual(text.count("<tr>"), 51)
+
+    def test_examples_with_pandas_and_matplotlib(self):
+        for module in ("pandas", "matplotlib"):
+            if importlib.util.find_spec(module) is None:
+                self.skipTest(module + " is not there")
+        with tempfile.TemporaryDirectory() as folder:
+            picture = os.path.join(folder, "picture.png")
+            done = subprocess.run([sys.executable, os.path.join(ROOT, "examples/python/plot.py"),
+                                   os.path.join(options.traces, "heat-1.2-exact.rfn"), picture],
+                                  env={**os.environ, "PYTHONPATH": options.package, "MPLBACKEND": "Agg"}, timeout=120)
+            self.assertEqual(done.returncode, 0)
+            self.assertGreater(os.path.getsize(picture), 1000)
 
     def test_calls_outlive_their_trace(self):
         path = sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0]
