@@ -44,7 +44,7 @@ bool has_colour(const std::string& wanted, bool is_terminal) {
 void add_display(CLI::App& verb, DisplayOptions& options, bool names) {
   if (names)
     verb.add_option("--names", options.names,
-                    "Names of functions in text and pages: C++ template arguments as <…> (folded) "
+                    "Names of functions in text and pages: C++ template arguments folded to <...> "
                     "or as they are (full); JSON and CSV always have them in full")
         ->check(one_of({"folded", "full"}))
         ->capture_default_str();

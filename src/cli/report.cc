@@ -183,9 +183,10 @@ void add_report(CLI::App& app, int& exit_status) {
                    "page, to stdout without -o")
       ->check(one_of({"html", "latex", "json"}))
       ->capture_default_str();
-  verb->add_option("--names", options->display.names,
-                   "Names of functions: C++ template arguments as <…>, and in the page the full "
-                   "name as a tooltip (folded), or as they are (full); JSON has them in full")
+  verb->add_option(
+          "--names", options->display.names,
+          "Names of functions: C++ template arguments folded to <...>, and in the page the "
+          "full name as a tooltip, or as they are (full); JSON has them in full")
       ->check(one_of({"folded", "full"}))
       ->capture_default_str();
   verb->add_flag("--force", options->force, "Overwrite the output");

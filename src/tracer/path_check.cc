@@ -17,9 +17,12 @@ namespace {
 constexpr uint64_t kMaxLines = 5;
 constexpr const char* kEvery = "every:";
 
+// Where the frame pointer is saved counts where the way goes on from it. Elsewhere libunwind 1.6
+// names another place now and then than .eh_frame does (under MPICH's Fortran 2008 binding, which
+// saves the register and uses it for something else).
 bool same(const WalkedFrame& a, const WalkedFrame& b) {
   return a.return_address == b.return_address && a.sp == b.sp && a.return_slot == b.return_slot &&
-         (a.pointer_slot == b.pointer_slot || b.pointer_slot == 0);
+         (!a.reads_pointer || a.pointer_slot == b.pointer_slot || b.pointer_slot == 0);
 }
 
 }  // namespace
