@@ -17,12 +17,13 @@ namespace {
 constexpr uint64_t kMaxLines = 5;
 constexpr const char* kEvery = "every:";
 
-// Where the frame pointer is saved counts where the way goes on from it. Elsewhere libunwind 1.6
-// names another place now and then than .eh_frame does (under MPICH's Fortran 2008 binding, which
-// saves the register and uses it for something else).
+// The frame pointer is what is stored, wherever: under Fortran's attribute functions libunwind 1.6
+// names a copy of it that is further inside. `at` is a slot of the stack that both have walked.
+uintptr_t word(uintptr_t at) { return at == 0 ? 0 : *reinterpret_cast<const uintptr_t*>(at); }
+
 bool same(const WalkedFrame& a, const WalkedFrame& b) {
   return a.return_address == b.return_address && a.sp == b.sp && a.return_slot == b.return_slot &&
-         (!a.reads_pointer || a.pointer_slot == b.pointer_slot || b.pointer_slot == 0);
+         (!a.reads_pointer || b.pointer_slot == 0 || word(a.pointer_slot) == word(b.pointer_slot));
 }
 
 }  // namespace
