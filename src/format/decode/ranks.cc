@@ -15,8 +15,8 @@ namespace {
 std::string text_of(const RankPlace& place) {
   std::string text = std::to_string(place.cores) + " cores, CPUs";
   for (const CpuRun& run : place.cpus) {
-    text += " " + std::to_string(run.first);
-    if (run.count > 1) text += "-" + std::to_string(run.first + run.count - 1);
+    text.append(" ").append(std::to_string(run.first));
+    if (run.count > 1) text.append("-").append(std::to_string(run.first + run.count - 1));
   }
   return text;
 }
