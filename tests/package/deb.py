@@ -98,7 +98,7 @@ def check_files(name, path, seen):
         seen[file] = name
         if mode[0] == "l":
             continue
-        executable = file.startswith("usr/bin/")
+        executable = file.startswith("usr/bin/") or file.endswith("/refrain-verbs")
         library = re.search(r"\.so(\.|$)", file)
         expect(mode == ("-rwxr-xr-x" if executable else "-rw-r--r--") or library and mode[1:4] in ("rw-", "rwx"),
                "%s: %s is %s", name, file, mode)
