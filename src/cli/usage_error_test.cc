@@ -32,7 +32,9 @@ class Command {
   std::string said(std::vector<std::string> words) {
     try {
       app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-      return "";
+      // Newer versions of CLI11 leave out a variable that is not valid.
+      const auto wrong = wrong_variable(app_, words);
+      return wrong ? wrong->message : "";
     } catch (const CLI::ParseError& error) {
       const base::Error wrong = usage_error(app_, error, words);
       EXPECT_EQ(wrong.code, base::ErrorCode::kUsage);

@@ -7,7 +7,7 @@
 
 namespace refrain::tracer {
 
-// How many times dlclose() has been called; whoever keeps such knowledge compares.
+// How many times a library may have been unloaded; whoever keeps such knowledge compares.
 extern __attribute__((visibility("hidden"))) std::atomic<uint32_t> g_unloads;
 
 inline uint32_t unloads() { return g_unloads.load(std::memory_order_relaxed); }

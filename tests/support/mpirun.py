@@ -130,7 +130,8 @@ def job_environment(mpi):
         # Shared memory was vader up to 4, and has no other name than sm from 6 on.
         environment["OMPI_MCA_btl"] = "self,vader" if openmpi_major() < 5 else "self,sm"
         environment["OMPI_MCA_btl_tcp_if_include"] = "lo"
-        environment["OMPI_MCA_oob_tcp_if_include"] = "lo"
+        if openmpi_major() < 5:  # later ones tell on stderr that it has another name
+            environment["OMPI_MCA_oob_tcp_if_include"] = "lo"
         environment["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
         environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
         environment["OMPI_MCA_btl_base_warn_component_unused"] = "0"
