@@ -10,7 +10,7 @@ namespace refrain::format {
 
 inline constexpr std::string_view kMagic{"\x89RFN\r\n\x1a\n", 8};
 inline constexpr uint8_t kMajor = 1;  // a reader refuses every other major
-inline constexpr uint8_t kMinor = 3;  // a reader accepts every minor of its major from kOldestMinor
+inline constexpr uint8_t kMinor = 4;  // a reader accepts every minor of its major from kOldestMinor
 
 inline constexpr uint8_t kOldestMinor = 1;  // 1.0 was never released, and is laid out differently
 
@@ -21,9 +21,10 @@ inline constexpr uint8_t kOldestMinor = 1;  // 1.0 was never released, and is la
 inline constexpr uint32_t kHeaderBytes = 32;
 inline constexpr uint32_t kFileLengthOffset = 16;
 inline constexpr uint32_t kChecksumOffset = 28;
-// Features that a reader must know: totals with what recording cost each rank (totals.h).
-inline constexpr uint16_t kFeatureSharedTotals = 1;
-inline constexpr uint16_t kKnownMustUnderstand = kFeatureSharedTotals;
+// Features that a reader must know: totals with what recording cost each rank (totals.h);
+// statistics of durations that are coded (stats/).
+inline constexpr uint16_t kFeatureSharedTotals = 1, kFeatureCodedStatistics = 2;
+inline constexpr uint16_t kKnownMustUnderstand = kFeatureSharedTotals | kFeatureCodedStatistics;
 inline constexpr uint8_t kStateComplete = 1;  // every rank's calls are here
 inline constexpr uint8_t kStateLosses = 2;    // the losses section is not empty
 

@@ -52,6 +52,8 @@ inline constexpr uint64_t kMaxRepeatedRunsPerSection = uint64_t{1} << 22;
 // allowance: bytes for each byte of all sections together, before compression.
 inline constexpr uint64_t kMaxFamilyBytesPerByte = 256;
 inline constexpr uint64_t kFreeFamilyBytes = uint64_t{1} << 26;
+// Statistics of so many signatures for each byte of theirs, beyond the first thousand.
+inline constexpr uint64_t kMaxStatisticsPerByte = 256;
 // Terminals of all groups together.
 inline constexpr uint64_t kMaxGroupTerminals = uint64_t{1} << 26;
 

@@ -224,7 +224,7 @@ TEST(SharedTotals, AFileOfVersion11HasSpreadsOnly) {
   trace.cost.add(1, {3000, 1'000'000});
   const auto bytes = encode(trace);
   ASSERT_TRUE(bytes.ok());
-  EXPECT_EQ(read_header(*bytes, "t")->must_understand, 0);
+  EXPECT_EQ(read_header(*bytes, "t")->must_understand & kFeatureSharedTotals, 0);
   const auto back = decode(*bytes, "t.rfn");
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->cost.ranks, 2u);

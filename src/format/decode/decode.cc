@@ -55,6 +55,7 @@ Decoding decode_all(std::string_view bytes, uint64_t file_bytes, std::vector<Fin
   if (!c.header_ok) return out;
   const bool container_is_sound = findings.empty();
   out.shares_totals = (c.header.must_understand & kFeatureSharedTotals) != 0;
+  out.is_coded = (c.header.must_understand & kFeatureCodedStatistics) != 0;
   std::vector<SectionType> read;
   out.family_bytes = kFreeFamilyBytes;
   for (const RawSection& s : c.sections) out.family_bytes += s.raw.size() * kMaxFamilyBytesPerByte;
@@ -113,17 +114,19 @@ base::Result<TraceData> decode(std::string_view bytes, const std::string& name,
   std::vector<Finding> findings;
   Decoding out = decode_all(bytes, std::max<uint64_t>(file_bytes, bytes.size()), findings, nullptr);
   if (findings.empty()) findings = check_content(out.trace, 1);
+  if (findings.empty()) finish_durations(out, findings);
   if (!findings.empty()) return error_of(findings[0], name);
-  count_calls(out);
   return std::move(out.trace);
 }
 
 std::vector<Finding> check(std::string_view bytes) {
   std::vector<Finding> findings;
-  const Decoding out = decode_all(bytes, bytes.size(), findings, nullptr);
+  Decoding out = decode_all(bytes, bytes.size(), findings, nullptr);
   // With a part missing, rules about what belongs together would only echo that.
   if (!findings.empty()) return findings;
-  return check_content(out.trace);
+  findings = check_content(out.trace);
+  if (findings.empty()) finish_durations(out, findings);
+  return findings;
 }
 
 base::Result<FileHeader> read_header(std::string_view bytes, const std::string& name,

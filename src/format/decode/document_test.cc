@@ -132,6 +132,7 @@ TEST(Document, HasEverySectionAndLimit) {
       {"depth of loops", base::NestedRuns::kMaxDepth},
       {"bytes of families for each byte", kMaxFamilyBytesPerByte},
       {"free bytes of families", kFreeFamilyBytes},
+      {"statistics for each byte", kMaxStatisticsPerByte},
       {"terminals of all groups", kMaxGroupTerminals},
       {"bytes of times", kMaxTimeBytes},
       {"bytes of the index of times", kMaxTimeIndexBytes},

@@ -323,49 +323,4 @@ void read_signatures(FieldReader& in, Decoding& out) {
   }
 }
 
-void read_durations(FieldReader& in, Decoding& out) {
-  std::vector<DurationCodes>& all = out.durations;
-  uint64_t n = 0;
-  for (const DecodedFamily& f : out.families) n += f.shares_durations ? 1 : f.members;
-  // Three bytes each at least; the check keeps a short section from costing memory.
-  if (in.remaining() < n * 3) {
-    in.fail(kRuleFields, 0, "too short for the durations of " + std::to_string(n) + " signatures");
-    return;
-  }
-  all.resize(n);
-  const auto each = [&](bool only_full, auto&& read) {
-    for (size_t i = 0; i < n && in.ok(); ++i) {
-      if (!only_full || all[i].kind != 0) read(all[i], static_cast<int64_t>(i));
-    }
-  };
-  each(false, [&](DurationCodes& d, int64_t i) {
-    const size_t begin = in.position();
-    d.kind = in.u8("kind of durations", i);
-    if (d.kind > 1) in.fail(kRuleFields, begin, "unknown kind of durations");
-  });
-  each(false, [&](DurationCodes& d, int64_t i) {
-    d.mean = d.min = d.max = in.u16("mean of durations", i);
-  });
-  each(true, [&](DurationCodes& d, int64_t i) {
-    const size_t begin = in.position();
-    d.min = in.u16("minimum of durations", i);
-    if (d.min > d.mean) in.fail(kRuleDurations, begin, "minimum above the mean");
-  });
-  each(true, [&](DurationCodes& d, int64_t i) {
-    const size_t begin = in.position();
-    d.max = in.u16("maximum of durations", i);
-    if (d.max < d.mean) in.fail(kRuleDurations, begin, "maximum below the mean");
-  });
-  each(true, [&](DurationCodes& d, int64_t i) {
-    const size_t begin = in.position();
-    d.first_bucket = in.u8("first bucket of durations", i);
-    if (d.first_bucket + kStoredBuckets > Histogram::kBuckets)
-      in.fail(kRuleLimits, begin, "buckets beyond the last one");
-  });
-  each(true, [&](DurationCodes& d, int64_t i) {
-    const std::string_view shares = in.bytes("shares of durations", d.shares.size(), i);
-    for (size_t b = 0; b < shares.size(); ++b) d.shares[b] = static_cast<uint8_t>(shares[b]);
-  });
-}
-
 }  // namespace refrain::format

@@ -66,7 +66,7 @@ std::string wrap(const std::vector<std::pair<uint32_t, std::string>>& sections, 
   header.put_bytes(kMagic.data(), kMagic.size());
   header.put_u8(kMajor);
   header.put_u8(kMinor);
-  header.put_u32(0);
+  header.put_u32(kFeatureCodedStatistics);
   header.put_u8(state);
   header.put_u8(0);
   header.put_u64(kHeaderBytes + table.size() + body.size());
@@ -194,10 +194,10 @@ TEST(Mutation, VersionsAndSectionsFromTheFuture) {
   ASSERT_FALSE(trace.ok());
   EXPECT_EQ(trace.error().code, base::ErrorCode::kUnsupported);
   EXPECT_EQ(trace.error().to_string(),
-            "t.rfn, byte 8: header: format version 2.3, this build reads version 1.x: use a "
+            "t.rfn, byte 8: header: format version 2.4, this build reads version 1.x: use a "
             "release that fits the file");
   file[8] = 1;
-  file[10] = 2;  // a feature that must be understood
+  file[11] = 0x40;  // a feature that must be understood
   trace = decode(file, "t.rfn");
   ASSERT_FALSE(trace.ok());
   EXPECT_EQ(trace.error().code, base::ErrorCode::kUnsupported);

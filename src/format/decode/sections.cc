@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "format/file_forms.h"
-#include "format/quantise.h"
 #include "format/walk.h"
-#include "grammar/fold.h"
 
 namespace refrain::format {
 
@@ -244,49 +242,6 @@ void read_losses(FieldReader& in, Decoding& out) {
     l.rank = in.zigzag("rank", index);
     l.detail = in.string("detail", kMaxTextBytes, index);
     if (in.ok()) out.trace.losses.push_back(std::move(l));
-  }
-}
-
-namespace {
-
-// `d` has its count.
-void fill_durations(const DurationCodes& codes, DurationStats& d) {
-  d.min_ns = time_of(codes.min);
-  d.max_ns = time_of(codes.max);
-  d.sum_ns = static_cast<double>(time_of(codes.mean)) * static_cast<double>(d.count);
-  if (codes.kind == 0) {
-    const uint64_t ns = time_of(codes.mean);
-    d.histogram.add(ns == 0 ? 0 : 63 - static_cast<size_t>(__builtin_clzll(ns)), d.count);
-    return;
-  }
-  for (size_t b = 0; b < codes.shares.size(); ++b)
-    d.histogram.add(codes.first_bucket + b, share_of(codes.shares[b], d.count));
-}
-
-}  // namespace
-
-void count_calls(Decoding& decoding) {
-  TraceData& trace = decoding.trace;
-  trace.durations.assign(trace.signatures.size(), DurationStats{});
-  for (const Group& group : trace.groups) {
-    for (const Location& loc : group.locations) {
-      const auto counts =
-          grammar::occurrences(trace.grammars[loc.grammar], group.signatures.size());
-      for (size_t t = 0; t < counts.size(); ++t) {
-        uint64_t& total = trace.durations[group.signatures[t]].count;
-        const uint64_t ranks = group.ranks.size();
-        const bool fits = ranks == 0 || counts[t] <= (UINT64_MAX - total) / ranks;
-        total = fits ? total + counts[t] * ranks : UINT64_MAX;
-      }
-    }
-  }
-  size_t at = 0;
-  for (const DecodedFamily& f : decoding.families) {
-    for (uint32_t i = 0; i < f.members && at < decoding.durations.size(); ++i) {
-      fill_durations(decoding.durations[at], trace.durations[f.first + i]);
-      if (!f.shares_durations) ++at;
-    }
-    if (f.shares_durations) ++at;
   }
 }
 

@@ -3,19 +3,28 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "format/decode/field_reader.h"
+#include "format/stats/grain.h"
 #include "format/trace_data.h"
 
 namespace refrain::format {
 
-// Durations as the file has them; they become numbers once the calls are counted.
+// Durations of files before 1.4; they become numbers once the calls are counted.
 struct DurationCodes {
   uint16_t min = 0, mean = 0, max = 0;
   uint8_t kind = 0;  // 0: all calls have the mean's code
   uint8_t first_bucket = 0;
   std::array<uint8_t, kStoredBuckets> shares{};
+};
+
+// Those of later ones.
+struct CodedDurations {
+  StatPrecision precision;
+  std::string bytes;
+  uint64_t section_bytes = 0;
 };
 
 // Consecutive signatures that differ only in numbers.
@@ -29,7 +38,9 @@ struct Decoding {
   TraceData trace;
   std::vector<DecodedFamily> families;   // of the signatures
   std::vector<DurationCodes> durations;  // each family's one, or one for each of its members
-  bool shares_totals = false;            // a feature of the header: format/totals.h
+  CodedDurations coded;                  // ... or these
+  bool shares_totals = false;            // features of the header: format/totals.h
+  bool is_coded = false;                 // durations
   // What members of families, and lists of them, may still take: they need no bytes of the file.
   uint64_t family_bytes = 0;
   bool spend(uint64_t count, uint64_t bytes_each) {
@@ -70,8 +81,8 @@ inline constexpr SectionReader kSectionReaders[] = {
     {SectionType::kRanks, false, read_ranks},
 };
 
-// Counts the calls of every signature and turns duration codes into TraceData::durations. The trace
+// Counts the calls of every signature and makes TraceData::durations of what was read. The trace
 // must have passed check_content().
-void count_calls(Decoding& decoding);
+void finish_durations(Decoding& decoding, std::vector<Finding>& findings);
 
 }  // namespace refrain::format

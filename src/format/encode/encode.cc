@@ -58,8 +58,10 @@ struct Stored {
   std::string bytes;
 };
 Stored store(std::string raw, SectionType type) {
-  const bool is_flat = format::is_flat(type);
-  if (is_flat && raw.size() < kCompressFrom) return {Codec::kRaw, std::move(raw)};
+  // Coded bits are as short as they get.
+  const bool is_coded = type == SectionType::kDurations;
+  if (is_coded || (is_flat(type) && raw.size() < kCompressFrom))
+    return {Codec::kRaw, std::move(raw)};
   std::string packed(ZSTD_compressBound(raw.size()), '\0');
   const int level = is_by_rank(type) ? kQuickLevel : zstd_level(raw.size());
   const size_t n = ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), level);
@@ -110,8 +112,9 @@ std::string assemble(const TraceData& trace, std::vector<Section> sections) {
   header.put_bytes(kMagic.data(), kMagic.size());
   header.put_u8(kMajor);
   header.put_u8(kMinor);
-  header.put_u16(shares_totals(trace) ? kFeatureSharedTotals : 0);  // must understand
-  header.put_u16(0);                                                // may ignore: nothing yet
+  // Must understand, may ignore: nothing yet.
+  header.put_u16(kFeatureCodedStatistics | (shares_totals(trace) ? kFeatureSharedTotals : 0));
+  header.put_u16(0);
   header.put_u8(static_cast<uint8_t>((trace.meta.complete ? kStateComplete : 0) |
                                      (trace.losses.empty() ? 0 : kStateLosses)));
   header.put_u8(0);

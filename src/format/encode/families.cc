@@ -1,14 +1,12 @@
-// Definitions, signatures and their durations: families, column by column.
+// Definitions and signatures: families, column by column.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <unordered_map>
 
 #include "base/wide.h"
 #include "format/encode/columns.h"
 #include "format/encode/sections.h"
 #include "format/file_forms.h"
-#include "format/quantise.h"
 #include "format/walk.h"
 
 namespace refrain::format {
@@ -196,83 +194,6 @@ void write_signatures(Encoding& in, ByteWriter& out) {
     slots.write(f, forms[i], regularity[i]);
     f.shares_durations = f.members >= kSharingFamily && regularity[i].shares_durations();
   }
-}
-
-namespace {
-
-// The durations of a family that shares them, or of one signature.
-struct Codes {
-  uint16_t min = 0, mean = 0, max = 0;
-  uint8_t kind = 0;  // 0: all calls have the mean's code, 1: the rest follows
-  uint8_t first_bucket = 0;
-  std::array<uint8_t, kStoredBuckets> shares{};
-};
-
-size_t bucket_of(uint64_t ns) {
-  return ns == 0 ? 0 : 63 - static_cast<size_t>(__builtin_clzll(ns));
-}
-
-// The buckets kept are those with the most calls, the last such; what is outside counts in the
-// nearest of them.
-void keep_buckets(const DurationStats& d, Codes& c) {
-  std::array<uint64_t, Histogram::kBuckets + 1> until{};  // calls in buckets below i
-  for (size_t i = 0; i < Histogram::kBuckets; ++i) until[i + 1] = until[i] + d.histogram[i];
-  size_t first = 0;
-  for (size_t i = 0; i + kStoredBuckets <= Histogram::kBuckets; ++i) {
-    if (until[i + kStoredBuckets] - until[i] >= until[first + kStoredBuckets] - until[first])
-      first = i;
-  }
-  const size_t end = first + kStoredBuckets;
-  c.first_bucket = static_cast<uint8_t>(first);
-  for (size_t i = first; i < end; ++i) {
-    uint64_t n = d.histogram[i];
-    if (i == first) n += until[first];
-    if (i + 1 == end) n += until.back() - until[end];
-    c.shares[i - first] = share_code(n, d.count);
-  }
-}
-
-Codes codes_of(const DurationStats& d) {
-  const double mean = d.count == 0 ? 0 : d.sum_ns / static_cast<double>(d.count);
-  Codes c;
-  c.min = time_code(d.min_ns);
-  c.max = time_code(d.max_ns);
-  c.mean = mean >= 0x1p63 ? c.max : time_code(static_cast<uint64_t>(std::llround(mean)));
-  c.mean = std::clamp(c.mean, c.min, c.max);
-  keep_buckets(d, c);
-  const bool one_code = c.min == c.max;
-  const bool one_bucket = d.count == 0 || d.histogram[bucket_of(time_of(c.mean))] == d.count;
-  c.kind = one_code && one_bucket ? 0 : 1;
-  return c;
-}
-
-}  // namespace
-
-void write_durations(Encoding& in, ByteWriter& out) {
-  std::vector<Codes> all;
-  for (const Family& f : in.families) {
-    DurationStats sum;
-    for (uint32_t i = 0; i < f.members; ++i) {
-      const DurationStats& d = in.trace.durations[f.first + i];
-      if (f.shares_durations) {
-        add_durations(sum, d);
-      } else {
-        all.push_back(codes_of(d));
-      }
-    }
-    if (f.shares_durations) all.push_back(codes_of(sum));
-  }
-  for (const Codes& c : all) out.put_u8(c.kind);
-  for (const Codes& c : all) out.put_u16(c.mean);
-  const auto each = [&](auto put) {
-    for (const Codes& c : all) {
-      if (c.kind != 0) put(c);
-    }
-  };
-  each([&](const Codes& c) { out.put_u16(c.min); });
-  each([&](const Codes& c) { out.put_u16(c.max); });
-  each([&](const Codes& c) { out.put_u8(c.first_bucket); });
-  each([&](const Codes& c) { out.put_bytes(c.shares.data(), c.shares.size()); });
 }
 
 }  // namespace refrain::format

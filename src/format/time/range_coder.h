@@ -104,6 +104,8 @@ class RangeDecoder {
   }
   // Whether everything was read and nothing else.
   bool at_end() const { return position_ == bytes_.size(); }
+  // Whether more was read than there is.
+  bool is_beyond() const { return position_ > bytes_.size(); }
 
  private:
   uint32_t next() {

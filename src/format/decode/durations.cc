@@ -1,0 +1,220 @@
+// Statistics of durations: coded from 1.4 on, before that columns of fixed width.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "format/decode/sections.h"
+#include "format/quantise.h"
+#include "format/stats/items.h"
+#include "format/stats/model.h"
+#include "format/time/range_coder.h"
+
+namespace refrain::format {
+
+namespace {
+
+// Of files before 1.4.
+void read_plain(FieldReader& in, Decoding& out) {
+  std::vector<DurationCodes>& all = out.durations;
+  uint64_t n = 0;
+  for (const DecodedFamily& f : out.families) n += f.shares_durations ? 1 : f.members;
+  // Three bytes each at least; the check keeps a short section from costing memory.
+  if (in.remaining() < n * 3) {
+    in.fail(kRuleFields, 0, "too short for the durations of " + std::to_string(n) + " signatures");
+    return;
+  }
+  all.resize(n);
+  const auto each = [&](bool only_full, auto&& read) {
+    for (size_t i = 0; i < n && in.ok(); ++i) {
+      if (!only_full || all[i].kind != 0) read(all[i], static_cast<int64_t>(i));
+    }
+  };
+  each(false, [&](DurationCodes& d, int64_t i) {
+    const size_t begin = in.position();
+    d.kind = in.u8("kind of durations", i);
+    if (d.kind > 1) in.fail(kRuleFields, begin, "unknown kind of durations");
+  });
+  each(false, [&](DurationCodes& d, int64_t i) {
+    d.mean = d.min = d.max = in.u16("mean of durations", i);
+  });
+  each(true, [&](DurationCodes& d, int64_t i) {
+    const size_t begin = in.position();
+    d.min = in.u16("minimum of durations", i);
+    if (d.min > d.mean) in.fail(kRuleDurations, begin, "minimum above the mean");
+  });
+  each(true, [&](DurationCodes& d, int64_t i) {
+    const size_t begin = in.position();
+    d.max = in.u16("maximum of durations", i);
+    if (d.max < d.mean) in.fail(kRuleDurations, begin, "maximum below the mean");
+  });
+  each(true, [&](DurationCodes& d, int64_t i) {
+    const size_t begin = in.position();
+    d.first_bucket = in.u8("first bucket of durations", i);
+    if (d.first_bucket + kStoredBuckets > Histogram::kBuckets)
+      in.fail(kRuleLimits, begin, "buckets beyond the last one");
+  });
+  each(true, [&](DurationCodes& d, int64_t i) {
+    const std::string_view shares = in.bytes("shares of durations", d.shares.size(), i);
+    for (size_t b = 0; b < shares.size(); ++b) d.shares[b] = static_cast<uint8_t>(shares[b]);
+  });
+}
+
+// The statistics themselves can be read when the calls are counted.
+void read_coded(FieldReader& in, CodedDurations& out) {
+  const size_t begin = in.position();
+  out.precision.mantissa_bits = in.u8("bits of the mantissa");
+  out.precision.grain = in.u8("grain of histograms");
+  const uint64_t padding = in.u16("bytes of padding");
+  if (!in.ok()) return;
+  if (out.precision.mantissa_bits < kLeastMantissaBits ||
+      out.precision.mantissa_bits > kMostMantissaBits || out.precision.grain > kMostGrain)
+    return in.fail(kRuleFields, begin, "unknown precision of durations");
+  if (padding > in.remaining()) return in.fail(kRuleFields, begin, "padding beyond the end");
+  out.bytes = in.bytes("coded statistics", in.remaining() - padding);
+  const size_t zeros_at = in.position();
+  const std::string_view zeros = in.bytes("padding", padding);
+  if (zeros.find_first_not_of('\0') != std::string_view::npos)
+    in.fail(kRuleFields, zeros_at, "padding that is not zero");
+  out.section_bytes = in.position();
+}
+
+// `d` has its count.
+void fill_plain(const DurationCodes& codes, DurationStats& d) {
+  d.min_ns = time_of(codes.min);
+  d.max_ns = time_of(codes.max);
+  d.sum_ns = static_cast<double>(time_of(codes.mean)) * static_cast<double>(d.count);
+  if (codes.kind == 0) {
+    d.histogram.add(bucket_of(time_of(codes.mean)), d.count);
+    return;
+  }
+  for (size_t b = 0; b < codes.shares.size(); ++b)
+    d.histogram.add(codes.first_bucket + b, share_of(codes.shares[b], d.count));
+}
+
+void fill_all_plain(const Decoding& decoding, TraceData& trace) {
+  size_t at = 0;
+  for (const DecodedFamily& f : decoding.families) {
+    for (uint32_t i = 0; i < f.members && at < decoding.durations.size(); ++i) {
+      fill_plain(decoding.durations[at], trace.durations[f.first + i]);
+      if (!f.shares_durations) ++at;
+    }
+    if (f.shares_durations) ++at;
+  }
+}
+
+// Calls of a bucket that is several octaves wide, evenly in those that some call can be in.
+void add_evenly(const CodedStats& s, size_t bucket, unsigned octaves, Histogram& histogram) {
+  const size_t first = std::max<size_t>(bucket * octaves, bucket_of(time_of(s.min)));
+  const size_t last = std::min<size_t>(bucket * octaves + octaves - 1, bucket_of(time_of(s.max)));
+  uint64_t left = s.inner[bucket];
+  for (size_t b = first; b <= last; ++b) {
+    const uint64_t part = left / (last + 1 - b);
+    histogram.add(b, part);
+    left -= part;
+  }
+}
+
+void fill(const CodedStats& s, unsigned octaves, DurationStats& d) {
+  d.min_ns = time_of(s.min);
+  d.max_ns = time_of(s.max);
+  d.sum_ns = static_cast<double>(time_of(s.mean)) * static_cast<double>(d.count);
+  d.histogram.add(bucket_of(d.min_ns), 1);
+  if (d.count > 1) d.histogram.add(bucket_of(d.max_ns), 1);
+  if (d.count < 3) return;
+  for (size_t b = bucket_of(d.min_ns) / octaves; b <= bucket_of(d.max_ns) / octaves; ++b)
+    add_evenly(s, b, octaves, d.histogram);
+}
+
+uint64_t part_of(uint64_t whole, uint64_t part, uint64_t of) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<uint64_t>(Wide{whole} * part / of);
+}
+
+// All members of a family that shares its statistics have its mean; its histogram is dealt out by
+// how often they were called.
+void share_out(const DurationStats& all, DurationStats& d, uint64_t& calls_before) {
+  d.min_ns = all.min_ns;
+  d.max_ns = all.max_ns;
+  d.sum_ns = all.sum_ns * (static_cast<double>(d.count) / static_cast<double>(all.count));
+  const uint64_t until = std::min(all.count, calls_before + std::min(d.count, all.count));
+  for (size_t b = all.histogram.first(); b < all.histogram.first() + all.histogram.used(); ++b) {
+    const uint64_t whole = all.histogram[b];
+    d.histogram.add(b, part_of(whole, until, all.count) - part_of(whole, calls_before, all.count));
+  }
+  calls_before = until;
+}
+
+class CodedReader {
+ public:
+  CodedReader(const Decoding& decoding, const std::vector<uint64_t>& calls, TraceData& trace)
+      : in_(decoding), calls_(calls), trace_(trace), coder_(decoding.coded.bytes) {}
+
+  // What is wrong, empty when nothing is.
+  std::string run() {
+    uint64_t items = 0, called = 0;
+    for (const DecodedFamily& f : in_.families) {
+      const uint32_t each = f.shares_durations ? f.members : 1;
+      for (uint32_t i = 0; i < f.members; i += each, ++items)
+        called += stat_item(trace_, calls_, f.first + i, each).calls > 0 ? 1 : 0;
+    }
+    if (called == 0) return in_.coded.bytes.empty() ? "" : "statistics of nothing";
+    if (called > kFewItems && called / kMaxStatisticsPerByte > in_.coded.section_bytes)
+      return "too short for the statistics of " + std::to_string(called) + " signatures";
+    model_.reset(items, in_.coded.precision);
+    for (const DecodedFamily& f : in_.families) {
+      const uint32_t each = f.shares_durations ? f.members : 1;
+      for (uint32_t i = 0; i < f.members; i += each) {
+        if (!read(f.first + i, each))
+          return "statistics of signature " + std::to_string(f.first + i) + " make no sense";
+      }
+    }
+    return coder_.at_end() ? "" : "not as long as its statistics";
+  }
+
+ private:
+  bool read(uint32_t first, uint32_t members) {
+    const StatItem item = stat_item(trace_, calls_, first, members);
+    if (item.calls == 0) return true;
+    CodedStats s;
+    if (coder_.is_beyond() || !model_.code(coder_, item, s)) return false;
+    const unsigned octaves = octaves_for(item.calls, in_.coded.precision.grain);
+    if (members == 1) {
+      fill(s, octaves, trace_.durations[first]);
+      return true;
+    }
+    DurationStats all;
+    all.count = item.calls;
+    fill(s, octaves, all);
+    uint64_t calls_before = 0;
+    for (uint32_t i = 0; i < members; ++i)
+      share_out(all, trace_.durations[first + i], calls_before);
+    return true;
+  }
+
+  const Decoding& in_;
+  const std::vector<uint64_t>& calls_;
+  TraceData& trace_;
+  StatModel model_;
+  RangeDecoder coder_;
+};
+
+}  // namespace
+
+void read_durations(FieldReader& in, Decoding& out) {
+  if (!out.is_coded) return read_plain(in, out);
+  read_coded(in, out.coded);
+}
+
+void finish_durations(Decoding& decoding, std::vector<Finding>& findings) {
+  TraceData& trace = decoding.trace;
+  const std::vector<uint64_t> calls = calls_by_signature(trace);
+  trace.durations.assign(trace.signatures.size(), DurationStats{});
+  for (size_t i = 0; i < calls.size(); ++i) trace.durations[i].count = calls[i];
+  if (!decoding.is_coded) return fill_all_plain(decoding, trace);
+  const std::string problem = CodedReader(decoding, calls, trace).run();
+  if (!problem.empty())
+    findings.push_back(Finding{kRuleDurations, std::string(to_string(SectionType::kDurations)), -1,
+                               false, problem});
+}
+
+}  // namespace refrain::format

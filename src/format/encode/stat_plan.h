@@ -1,0 +1,32 @@
+// Which numbers of the statistics are written how exactly, where not all can be exact.
+//
+// Answers are about what one function did from one place: its time, its shortest and its longest
+// call. Those stay as exact as a time code is; what single signatures contribute to them need not
+// be. So at each place the numbers that are the extremes, and those that make up much of its time,
+// are fine, and errors of the others are chosen so that they cancel.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "format/stats/items.h"
+#include "format/stats/model.h"
+#include "format/trace_data.h"
+
+namespace refrain::format {
+
+// The statistics of a family that shares them, or of one signature.
+struct StatEntry {
+  StatItem item;
+  const DurationStats* stats = nullptr;
+  uint16_t min = 0, mean = 0, max = 0;  // time codes
+};
+
+// What is to be written of each entry. With all bits of the mantissa that is what they are.
+std::vector<StatNumbers> plan_statistics(const std::vector<StatEntry>& entries,
+                                         StatPrecision precision);
+
+// Bits that this would save against writing everything fine, about.
+uint64_t bits_saved(const std::vector<StatEntry>& entries, unsigned mantissa_bits);
+
+}  // namespace refrain::format
