@@ -222,6 +222,7 @@ base::Error record(const CLI::App& verb, const RecordOptions& options, const Wor
   set("REFRAIN_OUTPUT", output);
   set("REFRAIN_TIMING", options.timing);
   set("REFRAIN_EXACT_COPY", options.exact_copy.empty() ? "" : absolute(options.exact_copy));
+  set("REFRAIN_TOTALS", options.totals);
   set("REFRAIN_SEGMENTS", options.segments);
   set("REFRAIN_ACROSS_RANKS", options.across_ranks);
   set("REFRAIN_CLOCK_INTERVAL", format_number(options.clock_interval));

@@ -94,6 +94,8 @@ base::Status check_words(const RecordOptions& options) {
                        base::did_you_mean(options.mpi, {"mpich", "openmpi", "abi", "smpi"}));
   if (options.buffers != "off" && options.buffers != "on")
     return unknown_word("buffers", options.buffers, {"off", "on"});
+  if (options.totals != "off" && options.totals != "on")
+    return unknown_word("totals", options.totals, {"off", "on"});
   if (options.functions != "off" && options.functions != "on")
     return unknown_word("functions", options.functions, {"off", "on"});
   if (const auto filter = mpi::CallFilter::parse(options.only, options.without); !filter.ok())
@@ -113,6 +115,7 @@ void add_words(Words& words, const RecordOptions& options) {
   };
   add("--timing", "REFRAIN_TIMING", options.timing, "stats");
   add("--exact-copy", "REFRAIN_EXACT_COPY", options.exact_copy, "");
+  add("--totals", "REFRAIN_TOTALS", options.totals, "on");
   add("--segments", "REFRAIN_SEGMENTS", options.segments, "loops");
   add("--across-ranks", "REFRAIN_ACROSS_RANKS", options.across_ranks, "groups");
   add("--buffer", "REFRAIN_BUFFER", options.buffer, "1.5M");
@@ -147,6 +150,12 @@ void add_times(CLI::App& verb, RecordOptions& options) {
                   "With --timing bins or segments: write a second trace with the exact times of\n"
                   "the same run, for `refrain check --against`, or `refrain evaluate --against`")
       ->envname("REFRAIN_EXACT_COPY");
+  verb.add_option(
+          "--totals", options.totals,
+          "off: leave out what a trace has for each rank, a byte or so: its time in MPI and\n"
+          "outside, what recording cost it, how often it lost its core")
+      ->envname("REFRAIN_TOTALS")
+      ->capture_default_str();
   verb.add_option("--segments", options.segments,
                   "With --timing segments: where they come from: loops (of the grammar), or marks\n"
                   "(refrain/mark.h, --functions on, MPI_Pcontrol from level 3 on)")

@@ -17,6 +17,7 @@ struct RecordOptions {
   std::string output = "run.rfn";
   std::string timing = "stats";
   std::string exact_copy;  // empty: none
+  std::string totals = "on";
   std::string segments = "loops", across_ranks = "groups";
   double clock_interval = 0;  // seconds; 0: off
   bool no_compress = false, no_write = false;

@@ -183,6 +183,38 @@ class Checker {
         add(kAt, kRuleGroupSignatures, numbered("group", g, " uses an unknown signature"));
     }
     ranks();
+    for (size_t g = 0; g < t_.groups.size();) {
+      size_t end = g + 1;
+      while (end < t_.groups.size() && t_.groups[end].is_like_before) ++end;
+      if (!is_family(g, end))
+        add(kAt, kRuleGroupLocations,
+            numbered("group", g, " and those like it do not fit together"));
+      g = end;
+    }
+  }
+
+  // Groups that differ in loop counts only share signatures and threads, and their ranks stand in
+  // tables in the order of all of them. Ranks were looked at before.
+  bool is_family(size_t begin, size_t end) const {
+    const Group& first = t_.groups[begin];
+    if (first.is_like_before) return false;
+    if (end - begin == 1) return first.places.empty();
+    std::vector<std::pair<int64_t, int64_t>> places;
+    for (size_t g = begin; g < end; ++g) {
+      const Group& group = t_.groups[g];
+      const bool is_like =
+          group.signatures == first.signatures && group.places.size() == group.ranks.size() &&
+          std::equal(group.locations.begin(), group.locations.end(), first.locations.begin(),
+                     first.locations.end(),
+                     [](const Location& a, const Location& b) { return a.thread == b.thread; });
+      if (!is_like || group.ranks.size() > t_.meta.ranks) return false;
+      for (uint64_t i = 0; i < group.ranks.size(); ++i)
+        places.emplace_back(group.ranks.at(i), group.places.at(i));
+    }
+    std::sort(places.begin(), places.end());
+    for (size_t i = 0; i < places.size(); ++i)
+      if (places[i].second != static_cast<int64_t>(i)) return false;
+    return true;
   }
 
   void ranks() {
@@ -229,20 +261,31 @@ class Checker {
     }
   }
 
-  // A table goes by position in one group: its length, and no second group.
+  // Ranks of a group and of those like it.
+  std::vector<uint64_t> family_sizes() const {
+    std::vector<uint64_t> sizes(t_.groups.size());
+    for (size_t g = 0, first = 0; g < t_.groups.size(); ++g) {
+      if (!t_.groups[g].is_like_before) first = g;
+      sizes[first] += t_.groups[g].ranks.size();
+    }
+    return sizes;
+  }
+
+  // A table goes by position in one group and those like it: its length, and no other group.
   void table_owners() {
     constexpr auto kAt = SectionType::kGroups;
+    const std::vector<uint64_t> sizes = family_sizes();
     std::vector<int64_t> owner(t_.signatures.size(), -1);
-    for (size_t g = 0; g < t_.groups.size(); ++g) {
+    for (size_t g = 0, first = 0; g < t_.groups.size(); ++g) {
+      if (!t_.groups[g].is_like_before) first = g;
       for (const uint32_t s : t_.groups[g].signatures) {
         if (s >= t_.signatures.size()) continue;
         for (const Expr& e : t_.signatures[s].slots) {
           if (e.kind != Expr::Kind::kTable || static_cast<uint64_t>(e.a) >= t_.tables.size())
             continue;
-          const bool mine = owner[s] < 0 || owner[s] == static_cast<int64_t>(g);
-          owner[s] = static_cast<int64_t>(g);
-          if (mine && t_.tables[static_cast<size_t>(e.a)].size() == t_.groups[g].ranks.size())
-            continue;
+          const bool mine = owner[s] < 0 || owner[s] == static_cast<int64_t>(first);
+          owner[s] = static_cast<int64_t>(first);
+          if (mine && t_.tables[static_cast<size_t>(e.a)].size() == sizes[first]) continue;
           add(kAt, kRuleTableLengths, numbered("signature", s, numbered(" in group", g)));
           break;
         }
@@ -304,7 +347,7 @@ class Checker {
   }
 
   void rest() {
-    if (t_.totals.size() != t_.meta.ranks)
+    if (!t_.totals.empty() && t_.totals.size() != t_.meta.ranks)
       add(SectionType::kTotals, kRuleTotals,
           std::to_string(t_.totals.size()) + " totals for " + std::to_string(t_.meta.ranks) +
               " ranks");

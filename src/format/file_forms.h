@@ -80,6 +80,10 @@ inline uint64_t signature_cost(size_t shape_bytes, size_t numbers, size_t slots)
   return 64 + shape_bytes + 8 * numbers + 40 * slots;
 }
 
+inline uint64_t grammar_cost(size_t symbols) { return 64 + 24 * uint64_t{symbols}; }
+// How often a symbol is repeated in the rules of a family of grammars that do not agree on it.
+inline constexpr uint64_t kCountThatDiffers = 2;
+
 // Whether the members of a long family are so alike that they share their statistics of time: all
 // of their columns are regular, they differ in one at least, and are called from one place.
 // Otherwise the statistics of a loop over all ranks would take as many bytes as there are ranks.

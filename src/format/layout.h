@@ -21,10 +21,10 @@ inline constexpr uint8_t kOldestMinor = 1;  // 1.0 was never released, and is la
 inline constexpr uint32_t kHeaderBytes = 32;
 inline constexpr uint32_t kFileLengthOffset = 16;
 inline constexpr uint32_t kChecksumOffset = 28;
-// Features that a reader must know: totals with what recording cost each rank (totals.h);
-// statistics of durations that are coded (stats/).
-inline constexpr uint16_t kFeatureSharedTotals = 1, kFeatureCodedStatistics = 2;
-inline constexpr uint16_t kKnownMustUnderstand = kFeatureSharedTotals | kFeatureCodedStatistics;
+// Features that a reader must know: totals with what recording cost each rank (totals.h); what 1.4
+// writes in fewer bytes: statistics of durations (stats/), requests, totals and loop counts.
+inline constexpr uint16_t kFeatureSharedTotals = 1, kFeatureCompact = 2;
+inline constexpr uint16_t kKnownMustUnderstand = kFeatureSharedTotals | kFeatureCompact;
 inline constexpr uint8_t kStateComplete = 1;  // every rank's calls are here
 inline constexpr uint8_t kStateLosses = 2;    // the losses section is not empty
 
@@ -115,6 +115,7 @@ enum class SignaturesForm : uint8_t { kCodes = 0, kList = 1 };
 // Which place each rank runs at: a list, or all at the only one.
 enum class PlaceForm : uint8_t { kList = 0, kOne = 1 };
 
-enum class GrammarForm : uint8_t { kRules = 0, kSequence = 1 };
+// Several grammars that differ in counts only are a family: rules once, and columns of the counts.
+enum class GrammarForm : uint8_t { kRules = 0, kSequence = 1, kFamily = 2 };
 
 }  // namespace refrain::format

@@ -54,6 +54,8 @@ inline constexpr uint64_t kMaxFamilyBytesPerByte = 256;
 inline constexpr uint64_t kFreeFamilyBytes = uint64_t{1} << 26;
 // Statistics of so many signatures for each byte of theirs, beyond the first thousand.
 inline constexpr uint64_t kMaxStatisticsPerByte = 256;
+// Ranks with totals: so many, and so many more for each byte of these.
+inline constexpr uint64_t kFreeTotals = uint64_t{1} << 20, kMaxTotalsPerByte = 4096;
 // Terminals of all groups together.
 inline constexpr uint64_t kMaxGroupTerminals = uint64_t{1} << 26;
 

@@ -41,7 +41,7 @@ std::string_view rule_text(int number) {
       "The signatures of a group are signatures of the file.",
       "A signature with a table belongs to one group, and the table has a value for each rank of "
       "it.",
-      "Every rank of the world has totals, and what the recorder cost is consistent.",
+      "Every rank of the world has totals, or none has, and what the recorder cost is consistent.",
       "The header's state says whether all ranks are there and whether there are losses.",
       "A loss has a reason and a rank of the world, or -1.",
       "Times are the last section, uncompressed, and not in a bundle.",

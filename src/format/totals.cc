@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "format/quantise.h"
-
 namespace refrain::format {
 
 uint32_t CodeScale::at(uint32_t place) const {
@@ -32,34 +30,6 @@ uint32_t CodeScale::place(uint32_t code) const {
 bool ScaleBits::is_good() const {
   const auto fits = [](unsigned bits) { return bits >= kMinScaleBits && bits <= kMaxScaleBits; };
   return fits(span) && fits(memory) && span + memory <= kSharedTotalsBits && fits(time());
-}
-
-namespace {
-
-uint32_t error_of(CodeRange range, unsigned bits) {
-  return CodeScale(range.least, range.greatest, bits).max_error();
-}
-
-}  // namespace
-
-ScaleBits share_bits(CodeRange span, CodeRange memory, CodeRange time) {
-  constexpr uint32_t kDouble = 1u << kSpanMantissaBits;  // so many codes double a span
-  constexpr uint32_t kFine = kDouble / 2000, kCoarse = kDouble / 200;
-  constexpr unsigned kFineBits = 6;
-  ScaleBits bits;
-  bits.span = kMinScaleBits;
-  while (bits.span < kMaxScaleBits &&
-         error_of(span, bits.span) > (bits.span < kFineBits ? kFine : kCoarse))
-    ++bits.span;
-  const unsigned rest = kSharedTotalsBits - bits.span;
-  const auto worse = [&](unsigned of_memory) {
-    return std::max(error_of(memory, of_memory), error_of(time, rest - of_memory));
-  };
-  bits.memory = rest / 2;
-  for (unsigned m = kMinScaleBits; m + kMinScaleBits <= rest && m <= kMaxScaleBits; ++m) {
-    if (rest - m <= kMaxScaleBits && worse(m) < worse(bits.memory)) bits.memory = m;
-  }
-  return bits;
 }
 
 }  // namespace refrain::format

@@ -76,6 +76,17 @@ struct Group {
   base::RunList ranks;  // world ranks, ascending
   std::vector<Location> locations;
   std::vector<uint32_t> signatures;  // terminal of the grammars -> index into TraceData::signatures
+  // Groups whose ranks differ in the lengths of their loops only stand in a row: one in the file.
+  // They have the same signatures, and their tables together.
+  bool is_like_before = false;
+  // Where the ranks stand in tables; empty: 0, 1, 2, ...
+  base::RunList places;
+
+  // Where a rank of the group stands in the tables of its signatures; -1: it is none.
+  int64_t place_of(int64_t rank) const {
+    const int64_t position = ranks.find(rank);
+    return position < 0 || places.empty() ? position : places.at(static_cast<uint64_t>(position));
+  }
 };
 
 // What recording took on one rank, until the rank handed its record over.
@@ -194,5 +205,16 @@ struct RankRecord {
   std::map<std::string, std::string> text;  // as Meta::text; the lowest rank's values win
   uint64_t duration_ns = 0;
 };
+
+// With `record --totals off`; the words of a record say so.
+inline bool wants_totals(const RankRecord& record) {
+  const auto word = record.text.find("totals");
+  return word == record.text.end() || word->second != "off";
+}
+inline void leave_out_totals(RankRecord& record) {
+  record.totals = {};
+  record.cost = {};
+  record.knows_cost = false;
+}
 
 }  // namespace refrain::format

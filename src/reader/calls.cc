@@ -39,7 +39,7 @@ struct RankReader::Impl {
     std::unique_ptr<Signature>& slot = signatures[id];
     if (slot == nullptr) {
       if (!decoder) {
-        const int64_t position = group == nullptr ? -1 : group->ranks.find(rank);
+        const int64_t position = group == nullptr ? -1 : group->place_of(rank);
         decoder.emplace(trace.impl_->data, trace.impl_->definitions, rank,
                         position < 0 ? 0 : static_cast<uint64_t>(position));
       }

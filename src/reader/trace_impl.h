@@ -29,7 +29,6 @@ struct Trace::Impl {
   uint64_t call_count = 0;
   std::shared_ptr<reader::TimeStore> times;  // nullptr: the trace has none
 
-  // The group's place among its ranks is data.groups[group].ranks.find(rank).
   const format::Group* group(Rank rank) const;
 };
 

@@ -10,6 +10,7 @@
 #include "format/trace_data.h"
 #include "reader/times.h"
 #include "report/cores_text.h"
+#include "report/grammars.h"
 #include "report/json_text.h"
 #include "report/plain_trace.h"
 #include "report/reduce_report.h"
@@ -20,12 +21,6 @@ namespace refrain::report {
 namespace {
 
 using nlohmann::ordered_json;
-
-uint64_t rule_count(const Trace& trace) {
-  uint64_t rules = 0;
-  for (const grammar::Grammar& grammar : trace.data().grammars) rules += grammar.rule_count();
-  return rules;
-}
 
 struct Times {
   uint64_t in_mpi_ns = 0, outside_ns = 0, recorder_ns = 0;  // of all ranks
@@ -263,8 +258,8 @@ std::string info_json(const Trace& trace) {
   out["complete"] = info.complete;
   out["losses"] = losses_json(info);
   out["signatures"] = trace.signature_count();
-  out["rules"] = rule_count(trace);
-  out["grammars"] = trace.data().grammars.size();
+  out["rules"] = count_grammars(trace.data().grammars).rules;
+  out["grammars"] = count_grammars(trace.data().grammars).grammars;
   out["definitions"] = trace.definition_count();
   out["hosts"] = info.hosts;
   if (auto cores = cores_json(trace, analysis::core_use(trace)); !cores.is_null())
@@ -312,11 +307,12 @@ std::string info_text(const Trace& trace) {
                                                static_cast<double>(trace.call_count()));
   add_line(out, "file",
            fmt::format("{}, format {}.{}", size, info.format_major, info.format_minor));
-  add_line(out, "content",
-           fmt::format("{}, {} in {}, {}", counted_text(trace.signature_count(), "signature"),
-                       counted_text(rule_count(trace), "rule"),
-                       counted_text(trace.data().grammars.size(), "grammar"),
-                       counted_text(trace.definition_count(), "definition")));
+  const GrammarCount grammars = count_grammars(trace.data().grammars);
+  add_line(
+      out, "content",
+      fmt::format("{}, {} in {}, {}", counted_text(trace.signature_count(), "signature"),
+                  counted_text(grammars.rules, "rule"), counted_text(grammars.grammars, "grammar"),
+                  counted_text(trace.definition_count(), "definition")));
   add_line(out, "recording", cost_text(trace.data().cost));
   if (times.recorder_ns > 0)
     add_line(
@@ -331,6 +327,8 @@ std::string info_text(const Trace& trace) {
   if (const format::SegmentInfo* segments = segments_of(trace))
     add_line(out, "segments", segments_text(*segments));
   add_line(out, "filter", info.text_of("filter"));
+  if (info.text_of("totals") == "off")
+    add_line(out, "totals", "left out: times in MPI and outside, cost and switches of each rank");
   add_line(out, "complete", info.complete ? "yes" : "NO");
   out += fmt::format("  {:<12} {}\n", "losses", losses_text(info));
   return out + "\n" + groups_text(trace);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "format/trace_data.h"
+#include "report/grammars.h"
 #include "report/info_text.h"
 
 namespace refrain::report {
@@ -44,11 +45,10 @@ TraceStats count_stats(const Trace& trace) {
     stats.table_values += table.size();
     stats.table_runs += table.runs().size();
   }
-  stats.grammars = data.grammars.size();
-  for (const grammar::Grammar& grammar : data.grammars) {
-    stats.rules += grammar.rule_count();
-    stats.symbols += grammar.symbols.size();
-  }
+  const GrammarCount grammars = count_grammars(data.grammars);
+  stats.grammars = grammars.grammars;
+  stats.rules = grammars.rules;
+  stats.symbols = grammars.symbols;
   stats.groups = data.groups.size();
   stats.definitions = data.definitions.size();
   stats.plain_list_bytes = plain_list_bytes(trace);

@@ -71,6 +71,7 @@ void Process::start() {
   options.program = environment("REFRAIN_PROGRAM", "");
   options.command = environment("REFRAIN_COMMAND", "");
   options.quiet = environment("REFRAIN_QUIET", "0") != "0";
+  options.totals = environment("REFRAIN_TOTALS", "on") != "off";
   options.call_path_depth =
       static_cast<uint32_t>(base::parse_bytes(environment("REFRAIN_CALLPATH", "8")).value_or(8));
   const uint64_t memory = base::parse_bytes(environment("REFRAIN_MEMORY", "")).value_or(0);

@@ -104,6 +104,7 @@ std::map<std::string, std::string> run_text(const Process& p) {
     if (p.times->across_ranks() != "groups") text["across_ranks"] = p.times->across_ranks();
   }
   if (!p.options.filter.empty()) text["filter"] = p.options.filter;
+  if (!p.options.totals) text["totals"] = "off";
   char cwd[4096];
   if (getcwd(cwd, sizeof cwd) != nullptr) text["working_directory"] = cwd;
   timespec now{};
@@ -285,6 +286,7 @@ base::Result<format::RankRecord> make_record(Process& p) {
   r.cost = own_cost(p, begin);
   r.knows_cost = true;
 #endif
+  if (!p.options.totals) format::leave_out_totals(r);
   return r;
 }
 

@@ -65,9 +65,11 @@ SegmentPlan plan_of_bytes(std::string_view bytes) {
 std::vector<uint64_t> paths_of(const format::TraceData& trace, const format::Group& group,
                                format::SlotEvaluator& slots) {
   std::vector<uint64_t> paths;
+  const auto rank = static_cast<uint64_t>(group.ranks.at(0));
+  const auto place = static_cast<uint64_t>(group.place_of(group.ranks.at(0)));
   for (const uint32_t id : group.signatures) {
-    const auto call = format::parse_fields(
-        trace.signatures[id].shape, slots.values(id, static_cast<uint64_t>(group.ranks.at(0)), 0));
+    const auto call =
+        format::parse_fields(trace.signatures[id].shape, slots.values(id, rank, place));
     const bool has_site = call && call->site.tag == format::FieldTag::kObject &&
                           call->site.number < trace.definitions.size();
     paths.push_back(

@@ -39,7 +39,8 @@ void SegmentTimes::learn(const format::PartialTrace& leaf) {
     bytes += g.symbols.size() * sizeof g.symbols[0] + g.rule_end.size() * sizeof g.rule_end[0];
   if (!memory_for(bytes)) return;
   grammars_ = leaf.grammars;
-  locations_ = leaf.groups[0].locations;
+  for (const format::PartialLocation& l : leaf.groups[0].locations)
+    locations_.push_back({l.thread, static_cast<uint32_t>(l.grammars.first())});
   const format::SignatureList& signatures = leaf.groups[0].signatures;
   for (size_t t = 0; t < signatures.size(); ++t) {
     base::ByteReader in(leaf.shapes[signatures.shape(t)]);

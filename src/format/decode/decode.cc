@@ -55,7 +55,7 @@ Decoding decode_all(std::string_view bytes, uint64_t file_bytes, std::vector<Fin
   if (!c.header_ok) return out;
   const bool container_is_sound = findings.empty();
   out.shares_totals = (c.header.must_understand & kFeatureSharedTotals) != 0;
-  out.is_coded = (c.header.must_understand & kFeatureCodedStatistics) != 0;
+  out.is_compact = (c.header.must_understand & kFeatureCompact) != 0;
   std::vector<SectionType> read;
   out.family_bytes = kFreeFamilyBytes;
   for (const RawSection& s : c.sections) out.family_bytes += s.raw.size() * kMaxFamilyBytesPerByte;

@@ -133,6 +133,8 @@ TEST(Document, HasEverySectionAndLimit) {
       {"bytes of families for each byte", kMaxFamilyBytesPerByte},
       {"free bytes of families", kFreeFamilyBytes},
       {"statistics for each byte", kMaxStatisticsPerByte},
+      {"free totals", kFreeTotals},
+      {"totals for each byte", kMaxTotalsPerByte},
       {"terminals of all groups", kMaxGroupTerminals},
       {"bytes of times", kMaxTimeBytes},
       {"bytes of the index of times", kMaxTimeIndexBytes},

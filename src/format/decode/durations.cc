@@ -201,7 +201,7 @@ class CodedReader {
 }  // namespace
 
 void read_durations(FieldReader& in, Decoding& out) {
-  if (!out.is_coded) return read_plain(in, out);
+  if (!out.is_compact) return read_plain(in, out);
   read_coded(in, out.coded);
 }
 
@@ -210,7 +210,7 @@ void finish_durations(Decoding& decoding, std::vector<Finding>& findings) {
   const std::vector<uint64_t> calls = calls_by_signature(trace);
   trace.durations.assign(trace.signatures.size(), DurationStats{});
   for (size_t i = 0; i < calls.size(); ++i) trace.durations[i].count = calls[i];
-  if (!decoding.is_coded) return fill_all_plain(decoding, trace);
+  if (!decoding.is_compact) return fill_all_plain(decoding, trace);
   const std::string problem = CodedReader(decoding, calls, trace).run();
   if (!problem.empty())
     findings.push_back(Finding{kRuleDurations, std::string(to_string(SectionType::kDurations)), -1,

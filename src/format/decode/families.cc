@@ -1,6 +1,7 @@
 // Definitions, signatures and their durations: the mirror image of encode/families.cc.
 #include <unordered_map>
 
+#include "format/decode/column_reader.h"
 #include "format/decode/sections.h"
 #include "format/file_forms.h"
 #include "format/walk.h"
@@ -8,10 +9,6 @@
 namespace refrain::format {
 
 namespace {
-
-int64_t wrapping_add(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
 
 bool expr_of(uint8_t code, Expr& e) {
   switch (static_cast<ExprCode>(code)) {
@@ -39,74 +36,6 @@ std::vector<int64_t Expr::*> operands_of(const Expr& e) {
     default: return {&Expr::a};
   }
 }
-
-class ColumnReader {
- public:
-  explicit ColumnReader(FieldReader& in) : in_(in) {}
-
-  // The numbers of all members, as many as there are; empty when that failed.
-  std::vector<int64_t> index(const char* label, int64_t family, uint64_t members,
-                             int64_t* previous = nullptr) {
-    return read(label, family, members, true, previous);
-  }
-  std::vector<int64_t> number(const char* label, int64_t family, uint64_t members,
-                              int64_t* previous = nullptr) {
-    return read(label, family, members, false, previous);
-  }
-  ColumnMode mode() const { return mode_; }  // of the last one
-
- private:
-  std::vector<int64_t> read(const char* label, int64_t family, uint64_t members, bool is_index,
-                            int64_t* previous) {
-    const size_t begin = in_.position();
-    const uint8_t mode = in_.u8("column of", family);
-    mode_ = static_cast<ColumnMode>(mode);
-    const int64_t before = previous != nullptr ? *previous : 0;
-    std::vector<int64_t> values;
-    if (mode >= kColumnModes || (mode_ == ColumnMode::kAsBefore && previous == nullptr) ||
-        (mode_ == ColumnMode::kWide && members > kMaxWideMembers))
-      in_.fail(kRuleFields, begin, "unknown form of a column");
-    if (!in_.ok()) return values;
-    switch (mode_) {
-      case ColumnMode::kAsBefore: values.assign(members, before); break;
-      case ColumnMode::kConstant:
-        values.assign(members, is_index ? wrapping_add(before, in_.zigzag(label, family))
-                                        : in_.wide_zigzag(label, family));
-        break;
-      case ColumnMode::kList: {
-        const base::RunList list = in_.runs(label, members, family);
-        if (in_.ok() && list.size() != members)
-          in_.fail(kRuleFields, begin, "a list that is not as long as its family");
-        for (const auto& run : list.runs()) {
-          for (uint64_t i = 0; i < run.count; ++i)
-            values.push_back(static_cast<int64_t>(static_cast<uint64_t>(run.start) +
-                                                  static_cast<uint64_t>(run.step) * i));
-        }
-        break;
-      }
-      default: each(label, family, members, before, values);
-    }
-    if (!in_.ok()) return {};
-    if (previous != nullptr) *previous = values.back();
-    return values;
-  }
-
-  void each(const char* label, int64_t family, uint64_t members, int64_t last,
-            std::vector<int64_t>& values) {
-    for (uint64_t i = 0; i < members && in_.ok(); ++i) {
-      if (mode_ == ColumnMode::kWide) {
-        values.push_back(in_.wide_zigzag(label, family));
-        continue;
-      }
-      const int64_t v = in_.zigzag(label, family);
-      last = mode_ == ColumnMode::kDifferences ? wrapping_add(last, v) : v;
-      values.push_back(last);
-    }
-  }
-
-  FieldReader& in_;
-  ColumnMode mode_{};
-};
 
 // -- definitions --
 
@@ -221,7 +150,8 @@ std::vector<SignatureFamily> read_signature_families(FieldReader& in) {
 }
 
 // The shapes of a family's members.
-void read_shapes(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t index) {
+void read_shapes(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t index,
+                 int64_t& next_request) {
   const size_t begin = in.position();
   // The slots' part is taken when they are known.
   if (!out.spend(f.at.members, signature_cost(f.structure.size(), f.counts + f.requests, 0)))
@@ -233,7 +163,9 @@ void read_shapes(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t ind
     f.regularity.see(column.mode());
   }
   for (uint64_t k = 0; k < f.requests && in.ok(); ++k) {
-    requests.push_back(column.index("request of shape", index, f.at.members));
+    requests.push_back(column.index("request of shape", index, f.at.members,
+                                    out.is_compact ? &next_request : nullptr));
+    next_request = wrapping_add(next_request, 1);
     f.regularity.see(column.mode());
   }
   FileShape shape{std::string(f.structure), {}, {}};
@@ -293,8 +225,9 @@ void read_definitions(FieldReader& in, Decoding& out) {
 
 void read_signatures(FieldReader& in, Decoding& out) {
   std::vector<SignatureFamily> families = read_signature_families(in);
+  int64_t next_request = 0;
   for (size_t i = 0; i < families.size() && in.ok(); ++i)
-    read_shapes(in, out, families[i], static_cast<int64_t>(i));
+    read_shapes(in, out, families[i], static_cast<int64_t>(i), next_request);
   uint64_t slots = 0;
   for (size_t i = 0; i < families.size() && in.ok(); ++i) {
     const SignatureFamily& f = families[i];

@@ -66,7 +66,7 @@ std::string wrap(const std::vector<std::pair<uint32_t, std::string>>& sections, 
   header.put_bytes(kMagic.data(), kMagic.size());
   header.put_u8(kMajor);
   header.put_u8(kMinor);
-  header.put_u32(kFeatureCodedStatistics);
+  header.put_u32(kFeatureCompact);
   header.put_u8(state);
   header.put_u8(0);
   header.put_u64(kHeaderBytes + table.size() + body.size());

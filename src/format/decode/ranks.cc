@@ -70,7 +70,7 @@ void read_own_work(FieldReader& in, TraceData& trace) {
       call += in.varint("call");
       const uint64_t ns = in.varint("time after it");
       work.pieces.push_back({call, ns});
-      trace.totals[rank].own_ns += ns;
+      if (rank < trace.totals.size()) trace.totals[rank].own_ns += ns;
     }
     trace.own_work.push_back(std::move(work));
   }
@@ -82,12 +82,14 @@ void read_ranks(FieldReader& in, Decoding& out) {
   TraceData& trace = out.trace;
   if (in.remaining() == 0) return;  // the same as no section
   read_places(in, trace);
-  for (size_t r = 0; r < trace.totals.size() && in.ok(); ++r)
-    trace.totals[r].own_ns =
-        time_of(in.u16("time of the recorder's small work on rank", static_cast<int64_t>(r)));
-  for (size_t r = 0; r < trace.totals.size() && in.ok(); ++r)
-    trace.totals[r].switches =
-        count_of(in.u8("involuntary switches of rank", static_cast<int64_t>(r)));
+  if (!out.is_compact) {
+    for (size_t r = 0; r < trace.totals.size() && in.ok(); ++r)
+      trace.totals[r].own_ns =
+          time_of(in.u16("time of the recorder's small work on rank", static_cast<int64_t>(r)));
+    for (size_t r = 0; r < trace.totals.size() && in.ok(); ++r)
+      trace.totals[r].switches =
+          count_of(in.u8("involuntary switches of rank", static_cast<int64_t>(r)));
+  }
   read_own_work(in, trace);
 }
 

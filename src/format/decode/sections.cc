@@ -1,17 +1,16 @@
 #include "format/decode/sections.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
+#include "format/decode/column_reader.h"
 #include "format/file_forms.h"
 #include "format/walk.h"
 
 namespace refrain::format {
 
 namespace {
-
-int64_t wrapping_add(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
 
 void read_hosts(FieldReader& in, Decoding& out) {
   std::vector<std::string>& hosts = out.trace.meta.hosts;
@@ -159,76 +158,184 @@ bool read_group_signatures(FieldReader& in, uint64_t length, const std::vector<u
 
 }  // namespace
 
+namespace {
+
+// Rules; an empty grammar when that failed.
+grammar::Grammar read_rules(FieldReader& in, const Decoding& out, int64_t index) {
+  const size_t begin = in.position(), numbers_begin = in.number_position();
+  // In one group no two terminals become the same signature.
+  auto g =
+      grammar::read(in.bytes(), grammar::Limits{out.trace.signatures.size()}, &in.number_bytes());
+  in.numbers_done(numbers_begin, "grammar", index);
+  if (!in.ok()) return {};
+  if (!g.ok()) {
+    in.fail(kRuleGrammar, begin, "number " + std::to_string(index) + ": " + g.error().message);
+    return {};
+  }
+  in.done(begin, "grammar", index,
+          std::to_string(g->rule_count()) + " rules, " + std::to_string(g->symbols.size()) +
+              " symbols");
+  return std::move(*g);
+}
+
+// Grammars that differ in counts only.
+void read_grammar_family(FieldReader& in, Decoding& out, int64_t index,
+                         std::vector<grammar::Grammar>& family) {
+  const size_t begin = in.position();
+  const uint64_t members = in.scaled("members of grammar family", kMaxGrammars, index);
+  const grammar::Grammar pattern = read_rules(in, out, index);
+  if (!in.ok()) return;
+  const size_t symbols = pattern.symbols.size();
+  if (members < 2) return in.fail(kRuleGrammar, begin, "a family of one grammar");
+  if (symbols > kMaxGrammarSymbols / members || !out.spend(members, grammar_cost(symbols)))
+    return in.fail(kRuleLimits, begin, "too many symbols in all grammars");
+  family.assign(members, pattern);
+  ColumnReader column(in);
+  for (size_t i = 0; i < symbols && in.ok(); ++i) {
+    if (pattern.symbols[i].count == 1) continue;
+    auto before = static_cast<int64_t>(pattern.symbols[i].count);
+    const auto counts = column.number("count in grammar family", index, members, &before);
+    for (size_t m = 0; m < counts.size(); ++m)
+      family[m].symbols[i].count = static_cast<uint64_t>(counts[m]);
+  }
+  for (const grammar::Grammar& g : family) {
+    if (!in.ok()) return;
+    const auto good = grammar::validate(g, grammar::Limits{out.trace.signatures.size()});
+    if (!good.ok()) in.fail(kRuleGrammar, begin, good.error().message);
+  }
+}
+
+}  // namespace
+
 void read_grammars(FieldReader& in, Decoding& out) {
+  std::vector<grammar::Grammar>& all = out.trace.grammars;
   const uint64_t n = in.count("grammar count", kMaxGrammars);
   uint64_t symbols = 0;
   for (uint64_t i = 0; i < n && in.ok(); ++i) {
     const size_t begin = in.position();
     const auto index = static_cast<int64_t>(i);
-    const uint8_t form = in.u8("form of grammar", index);
-    if (in.ok() && form > static_cast<uint8_t>(GrammarForm::kSequence))
+    const auto form = static_cast<GrammarForm>(in.u8("form of grammar", index));
+    if (in.ok() &&
+        (form > GrammarForm::kFamily || (form == GrammarForm::kFamily && !out.is_compact)))
       return in.fail(kRuleGrammar, begin, "unknown form of grammar " + std::to_string(i));
-    if (form == static_cast<uint8_t>(GrammarForm::kSequence)) {
-      out.trace.grammars.push_back(read_sequence(in, index));
-      symbols += out.trace.grammars.back().symbols.size();
-      continue;
+    std::vector<grammar::Grammar> family;
+    if (form == GrammarForm::kFamily) {
+      read_grammar_family(in, out, index, family);
+    } else {
+      family.push_back(form == GrammarForm::kSequence ? read_sequence(in, index)
+                                                      : read_rules(in, out, index));
     }
-    const size_t rules_begin = in.position(), numbers_begin = in.number_position();
-    // In one group no two terminals become the same signature.
-    auto g =
-        grammar::read(in.bytes(), grammar::Limits{out.trace.signatures.size()}, &in.number_bytes());
-    in.numbers_done(numbers_begin, "grammar", index);
-    if (!in.ok()) break;
-    if (!g.ok()) {
-      in.fail(kRuleGrammar, begin, "number " + std::to_string(i) + ": " + g.error().message);
-      break;
-    }
-    symbols += g->symbols.size();
-    if (symbols > kMaxGrammarSymbols) {
-      in.fail(kRuleLimits, begin, "too many symbols in all grammars");
-      break;
-    }
-    in.done(rules_begin, "grammar", index,
-            std::to_string(g->rule_count()) + " rules, " + std::to_string(g->symbols.size()) +
-                " symbols");
-    out.trace.grammars.push_back(std::move(*g));
+    if (!in.ok()) return;
+    symbols += family.size() * family.front().symbols.size();
+    if (symbols > kMaxGrammarSymbols || all.size() + family.size() > kMaxGrammars)
+      return in.fail(kRuleLimits, begin, "too many symbols in all grammars");
+    std::move(family.begin(), family.end(), std::back_inserter(all));
   }
 }
 
-void read_groups(FieldReader& in, Decoding& out) {
-  std::vector<Group>& all = out.trace.groups;
-  const uint64_t n = in.count("group count", kMaxGroups);
-  for (uint64_t i = 0; i < n && in.ok(); ++i) {
-    all.emplace_back();
-    all.back().ranks = in.runs("ranks of group", kMaxRanks, static_cast<int64_t>(i));
+namespace {
+
+// A group as the file has it: its ranks may have other grammars each.
+struct FileLocation {
+  uint32_t thread = 0;
+  uint32_t grammar = 0;
+  base::RunList grammars;  // by place of the rank; empty: all have `grammar`
+};
+struct FileGroup {
+  base::RunList ranks;
+  std::vector<FileLocation> locations;
+  uint64_t signatures = 0;
+
+  bool is_split() const {
+    return std::any_of(locations.begin(), locations.end(),
+                       [](const FileLocation& l) { return !l.grammars.empty(); });
   }
-  for (uint64_t i = 0; i < n && in.ok(); ++i) {
-    const auto index = static_cast<int64_t>(i);
-    const uint64_t locations = in.count("location count of group", kMaxLocations, index);
-    for (uint64_t l = 0; l < locations && in.ok(); ++l) {
-      Location loc;
-      loc.thread = static_cast<uint32_t>(in.varint("thread of group", index, UINT32_MAX));
-      loc.grammar = static_cast<uint32_t>(in.varint("grammar of group", index, kMaxGrammars));
-      all[i].locations.push_back(loc);
+};
+
+void read_locations(FieldReader& in, const Decoding& out, int64_t index, FileGroup& group) {
+  const uint64_t n = in.count("location count of group", kMaxLocations, index);
+  for (uint64_t l = 0; l < n && in.ok(); ++l) {
+    FileLocation& loc = group.locations.emplace_back();
+    loc.thread = static_cast<uint32_t>(in.varint("thread of group", index, UINT32_MAX));
+    const size_t begin = in.position();
+    const auto grammar = static_cast<uint32_t>(in.varint("grammar of group", index, kMaxGrammars));
+    if (!out.is_compact || grammar > 0) {
+      loc.grammar = out.is_compact ? grammar - 1 : grammar;
+      continue;
     }
+    loc.grammars = in.runs("grammars of group", group.ranks.size(), index);
+    if (in.ok() && (loc.grammars.size() != group.ranks.size() || loc.grammars.empty()))
+      in.fail(kRuleGroupLocations, begin, "not a grammar for each rank of a group");
   }
-  std::vector<uint64_t> lengths;
+}
+
+// Ranks with the same grammars are a group. False: there are more signatures in all groups than
+// there may be.
+bool add_split(const FileGroup& from, const std::vector<uint32_t>& signatures, uint64_t& terminals,
+               std::vector<Group>& out) {
+  std::map<std::vector<uint32_t>, size_t> known;
+  const size_t begin = out.size();
+  for (uint64_t i = 0; i < from.ranks.size(); ++i) {
+    std::vector<uint32_t> own;
+    for (const FileLocation& l : from.locations)
+      own.push_back(l.grammars.empty() ? l.grammar : static_cast<uint32_t>(l.grammars.at(i)));
+    const auto [it, is_new] = known.try_emplace(std::move(own), out.size());
+    if (is_new) {
+      // The first was counted before.
+      if (out.size() > begin) terminals += signatures.size();
+      if (terminals > kMaxGroupTerminals) return false;
+      Group& made = out.emplace_back();
+      made.signatures = signatures;
+      made.is_like_before = out.size() > begin + 1;
+      for (size_t l = 0; l < from.locations.size(); ++l)
+        made.locations.push_back({from.locations[l].thread, it->first[l]});
+    }
+    Group& to = out[it->second];
+    to.ranks.append(from.ranks.at(i));
+    to.places.append(static_cast<int64_t>(i));
+  }
+  // All may have the same after all: then it is a group like others.
+  if (out.size() == begin + 1) out.back().places = {};
+  return true;
+}
+
+}  // namespace
+
+void read_groups(FieldReader& in, Decoding& out) {
+  std::vector<FileGroup> all;
+  const uint64_t n = in.count("group count", kMaxGroups);
+  for (uint64_t i = 0; i < n && in.ok(); ++i)
+    all.emplace_back().ranks = in.runs("ranks of group", kMaxRanks, static_cast<int64_t>(i));
+  for (uint64_t i = 0; i < n && in.ok(); ++i)
+    read_locations(in, out, static_cast<int64_t>(i), all[i]);
   uint64_t terminals = 0;
   for (uint64_t i = 0; i < n && in.ok(); ++i) {
     const size_t begin = in.position();
-    lengths.push_back(
-        in.scaled("signature count of group", kMaxSignatures, static_cast<int64_t>(i)));
-    terminals += lengths.back();
+    all[i].signatures =
+        in.scaled("signature count of group", kMaxSignatures, static_cast<int64_t>(i));
+    terminals += all[i].signatures;
     if (terminals > kMaxGroupTerminals)
       in.fail(kRuleLimits, begin, "too many signatures in all groups");
   }
-  const std::vector<uint32_t> none;
-  const std::vector<uint32_t>* before = &none;
+  std::vector<uint32_t> before;
+  uint64_t ranks = 0;
   for (uint64_t i = 0; i < n && in.ok(); ++i) {
-    if (!read_group_signatures(in, lengths[i], *before, out.trace.signatures.size(),
-                               static_cast<int64_t>(i), all[i].signatures))
-      break;
-    before = &all[i].signatures;
+    const size_t begin = in.position();
+    std::vector<uint32_t> signatures;
+    if (!read_group_signatures(in, all[i].signatures, before, out.trace.signatures.size(),
+                               static_cast<int64_t>(i), signatures))
+      return;
+    if (!all[i].is_split()) {
+      Group& group = out.trace.groups.emplace_back();
+      group.ranks = std::move(all[i].ranks);
+      for (const FileLocation& l : all[i].locations)
+        group.locations.push_back({l.thread, l.grammar});
+      group.signatures = signatures;
+    } else if ((ranks += all[i].ranks.size()) > out.trace.meta.ranks ||
+               !add_split(all[i], signatures, terminals, out.trace.groups)) {
+      return in.fail(kRuleLimits, begin, "too many ranks or signatures in all groups");
+    }
+    before = std::move(signatures);
   }
 }
 

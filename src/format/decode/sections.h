@@ -39,8 +39,8 @@ struct Decoding {
   std::vector<DecodedFamily> families;   // of the signatures
   std::vector<DurationCodes> durations;  // each family's one, or one for each of its members
   CodedDurations coded;                  // ... or these
-  bool shares_totals = false;            // features of the header: format/totals.h
-  bool is_coded = false;                 // durations
+  bool shares_totals = false;            // features of the header: four bytes a rank
+  bool is_compact = false;
   // What members of families, and lists of them, may still take: they need no bytes of the file.
   uint64_t family_bytes = 0;
   bool spend(uint64_t count, uint64_t bytes_each) {

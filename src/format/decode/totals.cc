@@ -1,11 +1,13 @@
-// The totals of the ranks, in one of two forms; see format/totals.h.
+// The totals of the ranks, in one of three forms; see format/totals.h.
 #include "format/totals.h"
 
 #include <algorithm>
 #include <string>
 
 #include "format/decode/sections.h"
+#include "format/limits.h"
 #include "format/quantise.h"
+#include "format/time/range_coder.h"
 
 namespace refrain::format {
 
@@ -120,8 +122,143 @@ void read_spreads(FieldReader& in, RecorderCost& cost) {
 
 }  // namespace
 
+namespace {
+
+constexpr const char* kNames[kQuantities] = {
+    "span", "time in MPI", "recorder's memory", "recorder's time", "small work", "switches"};
+constexpr const char* kPlaces[kQuantities] = {"places of the span",
+                                              "places of the time in MPI",
+                                              "places of the recorder's memory",
+                                              "places of the recorder's time",
+                                              "places of small work",
+                                              "places of switches"};
+
+// From 1.4 on.
+class CodedTotals {
+ public:
+  CodedTotals(FieldReader& in, TraceData& trace) : in_(in), trace_(trace) {}
+
+  void read() {
+    const size_t begin = in_.position();
+    const auto form = static_cast<TotalsForm>(in_.u8("form of totals"));
+    if (!in_.ok() || form == TotalsForm::kNone) return;
+    if (form > TotalsForm::kSpreads) return in_.fail(kRuleFields, begin, "unknown form of totals");
+    for (size_t q = 0; q < kQuantities && in_.ok(); ++q) read_scale(q);
+    if (!in_.ok()) return;
+    if (form == TotalsForm::kSpreads) read_spreads(in_, trace_.cost);
+    if (scale(Quantity::kSpan).is_there != scale(Quantity::kInMpi).is_there ||
+        scale(Quantity::kMemory).is_there != scale(Quantity::kTime).is_there ||
+        (form == TotalsForm::kSpreads && scale(Quantity::kMemory).is_there))
+      return in_.fail(kRuleTotals, begin, "the scales of the totals contradict themselves");
+    const size_t places_at = in_.position();
+    // A rank's places take next to nothing where all ranks are alike.
+    if (trace_.meta.ranks > kFreeTotals + kMaxTotalsPerByte * in_.remaining())
+      return in_.fail(kRuleLimits, places_at, "too short for the totals of all ranks");
+    trace_.totals.resize(trace_.meta.ranks);
+    read_places(in_.bytes("places on the scales of all ranks", in_.remaining()), places_at);
+    if (in_.ok() && scale(Quantity::kMemory).is_there) set_cost(places_at);
+  }
+
+ private:
+  struct Scale {
+    CodeScale scale;
+    uint16_t mean = 0;
+    bool is_there = false;
+  };
+  const Scale& scale(Quantity q) const { return scales_[static_cast<size_t>(q)]; }
+
+  void read_scale(size_t q) {
+    const size_t begin = in_.position();
+    const uint64_t places = in_.varint(kPlaces[q], -1, kMaxScalePlaces);
+    if (!in_.ok() || places == 0) return;
+    const uint64_t least = in_.varint(kNames[q], -1, UINT32_MAX);
+    const uint64_t range = in_.varint(kNames[q], -1, UINT32_MAX);
+    const auto quantity = static_cast<Quantity>(q);
+    if (quantity == Quantity::kMemory || quantity == Quantity::kTime)
+      scales_[q].mean = in_.u16("mean");
+    // No memory at all is how a rank without the recorder's cost is told from others.
+    const uint64_t most = quantity == Quantity::kSpan       ? UINT32_MAX
+                          : quantity == Quantity::kSwitches ? UINT8_MAX
+                                                            : UINT16_MAX;
+    const uint64_t first = quantity == Quantity::kSpan || quantity == Quantity::kMemory ? 1 : 0;
+    if (in_.ok() &&
+        (places < kMinScalePlaces || least < first || least > most || range > most - least))
+      return in_.fail(kRuleTotals, begin, "a scale of the totals beyond what it may be");
+    scales_[q].scale =
+        CodeScale::of_places(static_cast<uint32_t>(least), static_cast<uint32_t>(least + range),
+                             static_cast<uint32_t>(places));
+    scales_[q].is_there = true;
+  }
+
+  // The code of a rank; 0 where nothing is known.
+  uint32_t read(PlaceModel& model, RangeDecoder& coder, Quantity q) {
+    const Scale& s = scale(q);
+    if (!s.is_there) return 0;
+    const uint32_t place = model.code(coder, q, s.scale.last_place(), 0);
+    is_good_ = is_good_ && place <= s.scale.last_place();
+    if (place == 0 || !is_good_) return is_known_ = false, 0;
+    is_known_ = true;
+    return s.scale.at(place);
+  }
+
+  void read_places(std::string_view bytes, size_t begin) {
+    RangeDecoder coder(bytes);
+    PlaceModel model(trace_.totals.size());
+    for (size_t r = 0; r < trace_.totals.size() && is_good_; ++r) {
+      read_rank(model, coder, trace_.totals[r]);
+      if (!is_good_)
+        in_.fail(kRuleTotals, begin,
+                 "totals of rank " + std::to_string(r) + " beyond their scales");
+    }
+    if (is_good_ && !coder.at_end())
+      in_.fail(kRuleTotals, begin, "totals that are not as long as their section");
+  }
+
+  void read_rank(PlaceModel& model, RangeDecoder& coder, RankTotals& t) {
+    is_good_ = is_good_ && !coder.is_beyond();
+    const uint32_t span = read(model, coder, Quantity::kSpan);
+    if (span != 0) {
+      t.in_mpi_ns = time_of(static_cast<uint16_t>(must(read(model, coder, Quantity::kInMpi))));
+      const uint64_t span_ns = span_of(span);
+      t.outside_ns = span_ns - std::min(span_ns, t.in_mpi_ns);
+    }
+    const uint32_t memory = read(model, coder, Quantity::kMemory);
+    if (memory != 0) {
+      t.cost.memory_bytes = time_of(static_cast<uint16_t>(memory));
+      t.cost.time_ns = time_of(static_cast<uint16_t>(must(read(model, coder, Quantity::kTime))));
+    }
+    if (scale(Quantity::kOwn).is_there)
+      t.own_ns = time_of(static_cast<uint16_t>(must(read(model, coder, Quantity::kOwn))));
+    if (scale(Quantity::kSwitches).is_there)
+      t.switches = count_of(static_cast<uint8_t>(must(read(model, coder, Quantity::kSwitches))));
+  }
+  // Of what must be known.
+  uint32_t must(uint32_t code) {
+    is_good_ = is_good_ && is_known_;
+    return code;
+  }
+
+  void set_cost(size_t begin) {
+    RecorderCost cost = cost_of(trace_.totals);
+    if (cost.ranks == 0)
+      return in_.fail(kRuleTotals, begin, "a scale of the totals that no rank is on");
+    const auto ranks = static_cast<double>(cost.ranks);
+    cost.memory_bytes.sum = ranks * static_cast<double>(time_of(scale(Quantity::kMemory).mean));
+    cost.time_ns.sum = ranks * static_cast<double>(time_of(scale(Quantity::kTime).mean));
+    trace_.cost = cost;
+  }
+
+  FieldReader& in_;
+  TraceData& trace_;
+  std::array<Scale, kQuantities> scales_;
+  bool is_good_ = true, is_known_ = false;
+};
+
+}  // namespace
+
 void read_totals(FieldReader& in, Decoding& out) {
   const uint64_t ranks = out.trace.meta.ranks;
+  if (out.is_compact) return CodedTotals(in, out.trace).read();
   const uint64_t bytes = in.remaining();
   const bool has_spreads = !out.shares_totals && bytes == ranks * 4 + kSpreadsBytes;
   const bool is_good =

@@ -26,9 +26,7 @@ int zstd_level(size_t raw_bytes) { return raw_bytes <= (size_t{16} << 20) ? 19 :
 // Nothing in numbers of each rank repeats: the best compression saves as little on them as a quick
 // one, and takes most of the time that the rest of the file takes.
 constexpr int kQuickLevel = 3;
-bool is_by_rank(SectionType type) {
-  return type == SectionType::kTotals || type == SectionType::kRanks;
-}
+bool is_by_rank(SectionType type) { return type == SectionType::kRanks; }
 
 // What has the same length at any number of ranks is not compressed while it is small: the content
 // differs, and with it what compression would save.
@@ -59,7 +57,7 @@ struct Stored {
 };
 Stored store(std::string raw, SectionType type) {
   // Coded bits are as short as they get.
-  const bool is_coded = type == SectionType::kDurations;
+  const bool is_coded = type == SectionType::kDurations || type == SectionType::kTotals;
   if (is_coded || (is_flat(type) && raw.size() < kCompressFrom))
     return {Codec::kRaw, std::move(raw)};
   std::string packed(ZSTD_compressBound(raw.size()), '\0');
@@ -113,7 +111,7 @@ std::string assemble(const TraceData& trace, std::vector<Section> sections) {
   header.put_u8(kMajor);
   header.put_u8(kMinor);
   // Must understand, may ignore: nothing yet.
-  header.put_u16(kFeatureCodedStatistics | (shares_totals(trace) ? kFeatureSharedTotals : 0));
+  header.put_u16(kFeatureCompact);
   header.put_u16(0);
   header.put_u8(static_cast<uint8_t>((trace.meta.complete ? kStateComplete : 0) |
                                      (trace.losses.empty() ? 0 : kStateLosses)));

@@ -173,6 +173,7 @@ void write_signatures(Encoding& in, ByteWriter& out) {
   for (const FileSignature& form : forms)
     out.put_bytes(form.shape.bytes.data(), form.shape.bytes.size());
   std::vector<Regularity> regularity(in.families.size());
+  int64_t next_request = 0;  // mostly a call completes what calls in a row made
   for (size_t i = 0; i < in.families.size(); ++i) {
     const Family& f = in.families[i];
     const FileShape& shape = forms[i].shape;
@@ -181,7 +182,8 @@ void write_signatures(Encoding& in, ByteWriter& out) {
     column.set_plain(f.is_plain);
     for (size_t k = 0; k < each; ++k) {
       const auto values = column_of(f, [&](uint32_t s) { return all[(s - f.first) * each + k]; });
-      regularity[i].see(k < counts ? column.number(values) : column.index(values));
+      regularity[i].see(k < counts ? column.number(values) : column.index(values, &next_request));
+      if (k >= counts) ++next_request;
     }
   }
   for (const FileSignature& form : forms) {

@@ -1,9 +1,6 @@
 // Where ranks ran, and the recorder's own work on each: the section `ranks`.
-#include <algorithm>
-
 #include "format/encode/sections.h"
 #include "format/places.h"
-#include "format/quantise.h"
 #include "format/run_codec.h"
 
 namespace refrain::format {
@@ -11,12 +8,6 @@ namespace refrain::format {
 namespace {
 
 using base::ByteWriter;
-
-bool is_needed(const TraceData& trace) {
-  return !trace.places.empty() || !trace.own_work.empty() ||
-         std::any_of(trace.totals.begin(), trace.totals.end(),
-                     [](const RankTotals& t) { return t.own_ns > 0 || t.switches > 0; });
-}
 
 // A section that others do not share numbers with: those of the list stand behind its structure.
 void write_places(const TraceData& trace, ByteWriter& out) {
@@ -54,10 +45,8 @@ void write_own_work(const TraceData& trace, ByteWriter& out) {
 
 void write_ranks(Encoding& in, ByteWriter& out) {
   const TraceData& trace = in.trace;
-  if (!is_needed(trace)) return;
+  if (trace.places.empty() && trace.own_work.empty()) return;
   write_places(trace, out);
-  for (const uint64_t ns : small_own_work(trace)) out.put_u16(time_code(ns));
-  for (const RankTotals& t : trace.totals) out.put_u8(count_code(t.switches));
   write_own_work(trace, out);
 }
 

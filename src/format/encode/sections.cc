@@ -1,6 +1,8 @@
 #include "format/encode/sections.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "base/nested_runs.h"
 #include "base/wide.h"
@@ -98,25 +100,68 @@ void write_group_signatures(const std::vector<uint32_t>& all, const std::vector<
   }
 }
 
+using Groups = std::span<const Group>;
+
+// What differs in loop counts only is one group in the file.
+std::vector<Groups> families_of(Groups all) {
+  std::vector<Groups> out;
+  for (size_t i = 0; i < all.size();) {
+    size_t end = i + 1;
+    while (end < all.size() && all[end].is_like_before) ++end;
+    out.push_back(all.subspan(i, end - i));
+    i = end;
+  }
+  return out;
+}
+
+// In order of their ranks: each rank, and whose it is.
+std::vector<std::pair<int64_t, uint32_t>> members_of(Groups family) {
+  std::vector<std::pair<int64_t, uint32_t>> members;
+  for (uint32_t g = 0; g < family.size(); ++g) {
+    for (uint64_t i = 0; i < family[g].ranks.size(); ++i)
+      members.emplace_back(family[g].ranks.at(i), g);
+  }
+  std::sort(members.begin(), members.end());
+  return members;
+}
+
+void write_ranks_of(Groups family, ByteWriter& out, ByteWriter& numbers) {
+  if (family.size() == 1) return write_runs(family.front().ranks, out, numbers);
+  base::RunList ranks;
+  for (const auto& [rank, group] : members_of(family)) ranks.append(rank);
+  write_runs(ranks, out, numbers);
+}
+
+void write_locations(Groups family, ByteWriter& out, ByteWriter& numbers) {
+  out.put_varint(family.front().locations.size());
+  for (size_t l = 0; l < family.front().locations.size(); ++l) {
+    const Location& first = family.front().locations[l];
+    out.put_varint(first.thread);
+    const bool is_same = std::all_of(family.begin(), family.end(), [&](const Group& g) {
+      return g.locations[l].grammar == first.grammar;
+    });
+    out.put_varint(is_same ? first.grammar + 1 : 0);
+    if (is_same) continue;
+    base::RunList grammars;
+    for (const auto& [rank, group] : members_of(family))
+      grammars.append(family[group].locations[l].grammar);
+    write_runs(grammars, out, numbers);
+  }
+}
+
 }  // namespace
 
 void write_groups(Encoding& in, ByteWriter& out) {
-  const std::vector<Group>& all = in.trace.groups;
+  const std::vector<Groups> all = families_of(in.trace.groups);
   ColumnWriter column(out, in.numbers);
   out.put_varint(all.size());
-  for (const Group& g : all) write_runs(g.ranks, out, in.numbers);
-  for (const Group& g : all) {
-    out.put_varint(g.locations.size());
-    for (const Location& l : g.locations) {
-      out.put_varint(l.thread);
-      out.put_varint(l.grammar);
-    }
-  }
-  for (const Group& g : all) column.scaled(g.signatures.size());
+  for (const Groups& g : all) write_ranks_of(g, out, in.numbers);
+  for (const Groups& g : all) write_locations(g, out, in.numbers);
+  for (const Groups& g : all) column.scaled(g.front().signatures.size());
   const std::vector<uint32_t>* before = nullptr;
-  for (const Group& g : all) {
-    write_group_signatures(g.signatures, before, column, out, in.numbers);
-    before = &g.signatures;
+  for (const Groups& g : all) {
+    write_group_signatures(g.front().signatures, before, column, out, in.numbers);
+    before = &g.front().signatures;
   }
 }
 

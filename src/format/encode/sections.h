@@ -36,9 +36,6 @@ struct Encoding {
   }
 };
 
-// Whether the totals are written with what recording cost each rank (format/totals.h).
-bool shares_totals(const TraceData& trace);
-
 struct SectionWriter {
   SectionType type;
   void (*write)(Encoding& in, base::ByteWriter& out);

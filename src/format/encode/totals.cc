@@ -1,10 +1,14 @@
-// The totals of the ranks, in one of two forms; see format/totals.h.
+// The totals of the ranks: scales, and the places of the ranks on them; see format/totals.h.
 #include "format/totals.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
 
 #include "format/encode/sections.h"
 #include "format/quantise.h"
+#include "format/time/range_coder.h"
 
 namespace refrain::format {
 
@@ -12,76 +16,243 @@ namespace {
 
 using base::ByteWriter;
 
-// What a rank's totals are in the shared form, before they are placed on the scales.
-struct Codes {
-  uint16_t in_mpi = 0;
-  uint32_t span = 0;  // 0: the rank has no totals
-  bool knows_cost = false;
-  uint16_t memory = 0, time = 0;
-};
+// A quantity of all ranks.
+struct Column {
+  std::vector<uint32_t> codes;  // by rank
+  std::vector<bool> is_known;
+  CodeRange range;
+  bool is_empty = true;
+  uint32_t places = kMinScalePlaces, least_places = kMinScalePlaces;
 
-// The span is that of the rounded time in MPI: then only the span's own error comes into what is
-// left for the time outside.
-Codes codes_of(const RankTotals& t) {
-  Codes c;
-  c.in_mpi = time_code(t.in_mpi_ns);
-  const uint64_t in_mpi_ns = time_of(c.in_mpi);
-  const uint64_t outside_ns = std::min(t.outside_ns, UINT64_MAX - in_mpi_ns);
-  c.span = span_code(in_mpi_ns + outside_ns);
-  c.knows_cost = t.cost.memory_bytes > 0;
-  c.memory = time_code(t.cost.memory_bytes);
-  c.time = time_code(t.cost.time_ns);
-  return c;
+  void set(size_t rank, uint32_t code) {
+    codes[rank] = code;
+    is_known[rank] = true;
+    range.least = is_empty ? code : std::min(range.least, code);
+    range.greatest = std::max(range.greatest, code);
+    is_empty = false;
+  }
+  CodeScale scale(uint32_t of_places) const {
+    return CodeScale::of_places(range.least, range.greatest, of_places);
+  }
+  CodeScale scale() const { return scale(places); }
+};
+using Columns = std::array<Column, kQuantities>;
+
+// The recorder's own work that is not in the pieces.
+std::vector<uint64_t> small_work(const TraceData& trace) {
+  std::vector<uint64_t> rest;
+  rest.reserve(trace.totals.size());
+  for (const RankTotals& t : trace.totals) rest.push_back(t.own_ns);
+  for (const OwnWork& work : trace.own_work)
+    for (const OwnPiece& piece : work.pieces)
+      if (work.rank < rest.size()) rest[work.rank] -= std::min(rest[work.rank], piece.ns);
+  return rest;
 }
 
-class Range {
- public:
-  void add(uint32_t code) {
-    range_.least = is_empty_ ? code : std::min(range_.least, code);
-    range_.greatest = std::max(range_.greatest, code);
-    is_empty_ = false;
+// All but the spans.
+Columns columns_of(const TraceData& trace) {
+  Columns columns;
+  for (Column& c : columns) {
+    c.codes.assign(trace.totals.size(), 0);
+    c.is_known.assign(trace.totals.size(), false);
   }
-  const CodeRange& get() const { return range_; }
-
- private:
-  CodeRange range_;
-  bool is_empty_ = true;
-};
-
-void write_range(CodeRange range, double mean, ByteWriter& out) {
-  out.put_u16(static_cast<uint16_t>(range.least));
-  out.put_u16(static_cast<uint16_t>(range.greatest));
-  out.put_u16(time_code(whole_of(mean)));
+  const auto column = [&](Quantity q) -> Column& { return columns[static_cast<size_t>(q)]; };
+  const std::vector<uint64_t> own = small_work(trace);
+  for (size_t r = 0; r < trace.totals.size(); ++r) {
+    const RankTotals& t = trace.totals[r];
+    if (t.in_mpi_ns > 0 || t.outside_ns > 0)
+      column(Quantity::kInMpi).set(r, time_code(t.in_mpi_ns));
+    if (t.cost.memory_bytes > 0) {
+      column(Quantity::kMemory).set(r, time_code(t.cost.memory_bytes));
+      column(Quantity::kTime).set(r, time_code(t.cost.time_ns));
+    }
+    column(Quantity::kOwn).set(r, time_code(own[r]));
+    column(Quantity::kSwitches).set(r, count_code(t.switches));
+  }
+  return columns;
 }
 
-void write_shared(const TraceData& trace, ByteWriter& out) {
-  Range span, memory, time;
-  for (const RankTotals& t : trace.totals) {
-    const Codes c = codes_of(t);
-    out.put_u16(c.in_mpi);
-    if (c.span != 0) span.add(c.span);
-    if (c.knows_cost) memory.add(c.memory), time.add(c.time);
+// Bits of a rank's place, about: what it says, and what it takes to learn how likely it is.
+double bits_of_place(const Column& c, uint32_t places) {
+  if (c.is_empty) return 0;
+  const CodeScale scale = c.scale(places);
+  std::vector<uint32_t> ranks(scale.last_place() + 1, 0);
+  for (size_t r = 0; r < c.codes.size(); ++r) ++ranks[c.is_known[r] ? scale.place(c.codes[r]) : 0];
+  const auto all = static_cast<double>(c.codes.size());
+  double entropy = 0, distinct = 0;
+  for (const uint32_t n : ranks) {
+    if (n == 0) continue;
+    entropy -= n / all * std::log2(n / all);
+    distinct += 1;
   }
-  const ScaleBits bits = share_bits(span.get(), memory.get(), time.get());
-  const auto scale = [](const Range& r, unsigned of_bits) {
-    return CodeScale(r.get().least, r.get().greatest, of_bits);
+  return entropy + distinct * std::log2(places) / 2 / all;
+}
+
+// As few as nothing is lost with, or the most. So what was read from a file is written as it was.
+uint32_t fine_places(const Column& c) {
+  std::vector<uint32_t> codes;
+  for (size_t r = 0; r < c.codes.size(); ++r)
+    if (c.is_known[r]) codes.push_back(c.codes[r]);
+  std::sort(codes.begin(), codes.end());
+  codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
+  const auto is_exact = [&](uint32_t places) {
+    const CodeScale scale = c.scale(places);
+    return std::all_of(codes.begin(), codes.end(),
+                       [&](uint32_t code) { return scale.at(scale.place(code)) == code; });
   };
-  const CodeScale spans = scale(span, bits.span), memories = scale(memory, bits.memory),
-                  times = scale(time, bits.time());
-  for (const RankTotals& t : trace.totals) {
-    const Codes c = codes_of(t);
-    uint32_t word = c.span != 0 ? spans.place(c.span) : 0;
-    if (c.knows_cost)
-      word |= (memories.place(c.memory) | times.place(c.time) << bits.memory) << bits.span;
-    out.put_u16(static_cast<uint16_t>(word));
+  uint32_t places = kMinScalePlaces;
+  while (places < kMaxScalePlaces && !is_exact(places)) ++places;
+  return places;
+}
+uint32_t places_for(const Column& c, uint32_t most_error) {
+  uint32_t places = kMinScalePlaces;
+  while (places < kMaxScalePlaces && c.scale(places).max_error() > most_error) ++places;
+  return places;
+}
+
+// The most that a code may be off: a quarter of a percent of span and time in MPI, 3 % of what
+// recording cost, a twelfth of an octave of switches.
+constexpr std::array<uint32_t, kQuantities> kMostErrors = {
+    (1u << kSpanMantissaBits) / 400, 1024 / 400, 1024 / 34, 1024 / 34, 1024 / 34, 1};
+
+// Spans are those of the time in MPI as it is read again: then only a span's own error comes into
+// what is left for the time outside.
+void add_spans(const std::vector<uint64_t>& outside_ns, Columns& columns) {
+  Column& span = columns[static_cast<size_t>(Quantity::kSpan)];
+  span.is_empty = true;
+  span.range = {};
+  const Column& in_mpi = columns[static_cast<size_t>(Quantity::kInMpi)];
+  if (in_mpi.is_empty) return;
+  const CodeScale scale = in_mpi.scale();
+  for (size_t r = 0; r < outside_ns.size(); ++r) {
+    if (!in_mpi.is_known[r]) continue;
+    const uint64_t ns = time_of(static_cast<uint16_t>(scale.at(scale.place(in_mpi.codes[r]))));
+    const uint64_t outside = std::min(outside_ns[r], UINT64_MAX - ns);
+    span.set(r, std::max(span_code(ns + outside), 1u));
   }
-  out.put_u8(static_cast<uint8_t>(bits.span));
-  out.put_u8(static_cast<uint8_t>(bits.memory));
-  out.put_u32(span.get().least);
-  out.put_u32(span.get().greatest);
+}
+
+// Fine where ranks are alike, or few. Else the scale that takes most becomes coarser, until all
+// together take a byte of each rank, that of the time in MPI half of it, or are as coarse as they
+// may be.
+void choose_places(const std::vector<uint64_t>& outside_ns, Columns& columns) {
+  constexpr double kBitsOfRank = 7, kFewRanks = 64;  // a bit more is what coding takes
+  const auto ranks = static_cast<double>(outside_ns.size());
+  const double room = kBitsOfRank * std::max(ranks, kFewRanks) / std::max(ranks, 1.0);
+  constexpr auto kFirst = static_cast<size_t>(Quantity::kInMpi);
+  std::array<double, kQuantities> takes{};
+  const auto begin = [&](size_t q) {
+    columns[q].places = fine_places(columns[q]);
+    columns[q].least_places = places_for(columns[q], kMostErrors[q]);
+    takes[q] = bits_of_place(columns[q], columns[q].places);
+  };
+  const auto reduce = [&](size_t q) {
+    const double before = takes[q];
+    columns[q].places = std::max(columns[q].places * 3 / 4, columns[q].least_places);
+    takes[q] = bits_of_place(columns[q], columns[q].places);
+    return before - takes[q];
+  };
+  begin(kFirst);
+  while (takes[kFirst] > room / 2 && columns[kFirst].places > columns[kFirst].least_places)
+    reduce(kFirst);
+  columns[kFirst].least_places = columns[kFirst].places;
+  add_spans(outside_ns, columns);
+  double all = takes[kFirst];
+  for (size_t q = 0; q < kQuantities; ++q) {
+    if (q == kFirst) continue;
+    begin(q);
+    all += takes[q];
+  }
+  while (all > room) {
+    size_t most = kQuantities;
+    for (size_t q = 0; q < kQuantities; ++q) {
+      if (columns[q].places > columns[q].least_places &&
+          (most == kQuantities || takes[q] > takes[most]))
+        most = q;
+    }
+    if (most == kQuantities) return;
+    all -= reduce(most);
+  }
+}
+
+// Codes become those that a reader finds, and scales those that are enough for these.
+void settle(Columns& columns, std::vector<uint64_t>& outside_ns) {
+  const Column& in_mpi = columns[static_cast<size_t>(Quantity::kInMpi)];
+  // The spans come first in the file, but need the times that are in them.
+  for (const size_t q : {1, 0, 2, 3, 4, 5}) {
+    Column& c = columns[q];
+    if (c.is_empty) continue;
+    const CodeScale scale = c.scale();
+    const bool is_span = static_cast<Quantity>(q) == Quantity::kSpan;
+    for (size_t r = 0; r < c.codes.size(); ++r) {
+      if (!c.is_known[r]) continue;
+      uint32_t place = scale.place(c.codes[r]);
+      // Else a reader would take the time outside for 0, and write another span.
+      const uint64_t inside_ns = is_span ? time_of(static_cast<uint16_t>(in_mpi.codes[r])) : 0;
+      while (place < scale.last_place() && span_of(scale.at(place)) < inside_ns) ++place;
+      c.codes[r] = scale.at(place);
+      if (is_span) outside_ns[r] = std::max(span_of(c.codes[r]), inside_ns) - inside_ns;
+    }
+    c.places = fine_places(c);
+  }
+}
+
+// What is read from a file is written as it was: the choice is made again until it stands.
+Columns chosen_columns(const TraceData& trace) {
+  Columns columns = columns_of(trace);
+  std::vector<uint64_t> outside_ns;
+  for (const RankTotals& t : trace.totals) outside_ns.push_back(t.outside_ns);
+  constexpr int kTries = 8;
+  for (int i = 0; i < kTries; ++i) {
+    const Columns before = columns;
+    choose_places(outside_ns, columns);
+    settle(columns, outside_ns);
+    const bool is_same = std::equal(columns.begin(), columns.end(), before.begin(),
+                                    [](const Column& a, const Column& b) {
+                                      return a.codes == b.codes && a.places == b.places;
+                                    });
+    if (is_same) break;
+  }
+  return columns;
+}
+
+void write_scales(const TraceData& trace, const Columns& columns, ByteWriter& out) {
   const auto ranks = static_cast<double>(trace.cost.ranks);
-  write_range(memory.get(), trace.cost.memory_bytes.sum / ranks, out);
-  write_range(time.get(), trace.cost.time_ns.sum / ranks, out);
+  for (size_t q = 0; q < kQuantities; ++q) {
+    const Column& c = columns[q];
+    out.put_varint(c.is_empty ? 0 : c.places);
+    if (c.is_empty) continue;
+    out.put_varint(c.range.least);
+    out.put_varint(c.range.greatest - c.range.least);
+    const auto quantity = static_cast<Quantity>(q);
+    if (quantity == Quantity::kMemory)
+      out.put_u16(time_code(whole_of(trace.cost.memory_bytes.sum / ranks)));
+    if (quantity == Quantity::kTime)
+      out.put_u16(time_code(whole_of(trace.cost.time_ns.sum / ranks)));
+  }
+}
+
+void write_places(const Columns& columns, ByteWriter& out) {
+  const size_t ranks = columns[0].codes.size();
+  std::array<CodeScale, kQuantities> scales;
+  for (size_t q = 0; q < kQuantities; ++q)
+    if (!columns[q].is_empty) scales[q] = columns[q].scale();
+  std::string bytes;
+  RangeEncoder coder(bytes);
+  PlaceModel model(ranks);
+  for (size_t r = 0; r < ranks; ++r) {
+    for (size_t q = 0; q < kQuantities; ++q) {
+      const Column& c = columns[q];
+      // Without a span there is no time in MPI, without memory no time of the recorder.
+      const auto quantity = static_cast<Quantity>(q);
+      const bool depends = quantity == Quantity::kInMpi || quantity == Quantity::kTime;
+      if (c.is_empty || (depends && !c.is_known[r])) continue;
+      model.code(coder, quantity, scales[q].last_place(),
+                 c.is_known[r] ? scales[q].place(c.codes[r]) : 0);
+    }
+  }
+  coder.finish();
+  out.put_bytes(bytes.data(), bytes.size());
 }
 
 // Of files of version 1.1: nothing is known of single ranks.
@@ -96,18 +267,25 @@ void write_spreads(const RecorderCost& cost, ByteWriter& out) {
   }
 }
 
-}  // namespace
-
-bool shares_totals(const TraceData& trace) {
-  return std::any_of(trace.totals.begin(), trace.totals.end(),
-                     [](const RankTotals& t) { return t.cost.memory_bytes > 0; });
+// Whether there is anything to say of any rank.
+bool has_totals(const TraceData& trace) {
+  return trace.cost.ranks > 0 ||
+         std::any_of(trace.totals.begin(), trace.totals.end(), [](const RankTotals& t) {
+           return t.in_mpi_ns > 0 || t.outside_ns > 0 || t.own_ns > 0 || t.switches > 0;
+         });
 }
 
+}  // namespace
+
 void write_totals(Encoding& in, ByteWriter& out) {
-  if (shares_totals(in.trace)) return write_shared(in.trace, out);
-  for (const RankTotals& t : in.trace.totals) out.put_u16(time_code(t.in_mpi_ns));
-  for (const RankTotals& t : in.trace.totals) out.put_u16(time_code(t.outside_ns));
-  if (in.trace.cost.ranks > 0) write_spreads(in.trace.cost, out);
+  if (!has_totals(in.trace)) return out.put_u8(static_cast<uint8_t>(TotalsForm::kNone));
+  const Columns columns = chosen_columns(in.trace);
+  const bool has_spreads =
+      in.trace.cost.ranks > 0 && columns[static_cast<size_t>(Quantity::kMemory)].is_empty;
+  out.put_u8(static_cast<uint8_t>(has_spreads ? TotalsForm::kSpreads : TotalsForm::kScales));
+  write_scales(in.trace, columns, out);
+  if (has_spreads) write_spreads(in.trace.cost, out);
+  write_places(columns, out);
 }
 
 }  // namespace refrain::format

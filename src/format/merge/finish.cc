@@ -10,6 +10,7 @@
 #include "format/merge/group.h"
 #include "format/merge/hypotheses.h"
 #include "format/merge/intern.h"
+#include "format/merge/loop_counts.h"
 #include "format/merge/order.h"
 #include "format/merge/ranks.h"
 #include "format/quantise.h"
@@ -108,6 +109,8 @@ class Finisher {
     depth_ = {};
     fill_rest();
     order_families(out_);
+    split_by_grammar(locations_, out_);
+    order_grammars(out_);
     return std::move(out_);
   }
 
@@ -136,7 +139,7 @@ class Finisher {
       }
       Group final_group;
       final_group.ranks = group.ranks.runs();
-      final_group.locations = group.locations;
+      locations_.push_back(std::move(group.locations));
       final_group.signatures.resize(group.signatures.size());
       out_.groups.push_back(std::move(final_group));
     }
@@ -365,6 +368,7 @@ class Finisher {
   std::vector<size_t> by_size_;
   std::vector<std::vector<uint32_t>> depth_;
   std::vector<std::vector<Place>> firsts_;  // by group and terminal: place of the first rank
+  std::vector<std::vector<PartialLocation>> locations_;  // by group
   uint32_t max_depth_ = 0;
   std::unordered_map<std::string, SameShape> shared_;
   Interner tables_;

@@ -97,7 +97,9 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
   for (RankRecord::Thread& t : record.threads) {
     const auto [index, is_new] = grammars.add(key_of(t.grammar));
     if (is_new) out.grammars.push_back(std::move(t.grammar));
-    group.locations.push_back(Location{t.thread, index});
+    PartialLocation& location = group.locations.emplace_back();
+    location.thread = t.thread;
+    location.grammars.append(index);
   }
   out.groups.push_back(std::move(group));
   out.definitions = std::move(record.definitions);

@@ -8,6 +8,7 @@
 #include "format/merge/group.h"
 #include "format/merge/hypotheses.h"
 #include "format/merge/intern.h"
+#include "grammar/skeleton.h"
 
 namespace refrain::format {
 
@@ -59,13 +60,15 @@ uint32_t site_of(const PartialSignature& s, const ShapeInfo& shape) {
 // What two groups must have in common to become one: calls of equal form in equal order, from equal
 // places. Ranks that do something else in another part of the program have nothing in common that
 // expressions could say.
-std::vector<uint32_t> group_key(const PartialGroup& g, const std::vector<ShapeInfo>& shapes) {
+// `skeletons`: by grammar, equal where they differ in counts only.
+std::vector<uint32_t> group_key(const PartialGroup& g, const std::vector<ShapeInfo>& shapes,
+                                const std::vector<uint32_t>& skeletons) {
   std::vector<uint32_t> key;
   key.reserve(2 * (g.locations.size() + g.signatures.size()) + 1);
   key.push_back(static_cast<uint32_t>(g.locations.size()));
-  for (const Location& l : g.locations) {
+  for (const PartialLocation& l : g.locations) {
     key.push_back(l.thread);
-    key.push_back(l.grammar);
+    key.push_back(skeletons[static_cast<size_t>(l.grammars.first())]);
   }
   for (size_t t = 0; t < g.signatures.size(); ++t) {
     const PartialSignature s = g.signatures[t];
@@ -73,6 +76,14 @@ std::vector<uint32_t> group_key(const PartialGroup& g, const std::vector<ShapeIn
     key.push_back(site_of(s, shapes[s.shape]));
   }
   return key;
+}
+
+std::vector<uint32_t> skeletons_of(const std::vector<grammar::Grammar>& grammars) {
+  Interner known;
+  std::vector<uint32_t> out;
+  out.reserve(grammars.size());
+  for (const grammar::Grammar& g : grammars) out.push_back(known.add(skeleton_key(g)).first);
+  return out;
 }
 
 struct KeyHash {
@@ -115,6 +126,8 @@ void combine(PartialGroup& a, PartialGroup& b, const std::vector<ShapeInfo>& sha
     both.push_back(sa);
   }
   a.signatures = std::move(both);
+  for (size_t l = 0; l < a.locations.size(); ++l)
+    a.locations[l].grammars.append_all(b.locations[l].grammars);
   a.ranks.append_all(b.ranks);
 }
 
@@ -122,9 +135,12 @@ void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>&
   const std::vector<uint32_t> shape_map = unite(a.shapes, b.shapes);
   const std::vector<uint32_t> grammar_map = unite(a.grammars, b.grammars);
   const std::vector<ShapeInfo> shapes = inspect_all(a.shapes);
-  const bool same_definitions = is_identity(definitions), same_shapes = is_identity(shape_map);
+  const std::vector<uint32_t> skeletons = skeletons_of(a.grammars);
+  const bool same_definitions = is_identity(definitions), same_shapes = is_identity(shape_map),
+             same_grammars = is_identity(grammar_map);
   for (PartialGroup& g : b.groups) {
-    for (Location& l : g.locations) l.grammar = grammar_map[l.grammar];
+    for (PartialLocation& l : g.locations)
+      if (!same_grammars) l.grammars = renumber(l.grammars, grammar_map);
     if (same_definitions && same_shapes) continue;
     SignatureList renumbered;
     for (size_t t = 0; t < g.signatures.size(); ++t) {
@@ -137,10 +153,11 @@ void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>&
   }
   Places places(a.definitions, a.world_size);
   std::unordered_map<std::vector<uint32_t>, size_t, KeyHash> known;
-  for (size_t i = 0; i < a.groups.size(); ++i) known.emplace(group_key(a.groups[i], shapes), i);
+  for (size_t i = 0; i < a.groups.size(); ++i)
+    known.emplace(group_key(a.groups[i], shapes, skeletons), i);
   const size_t own = a.groups.size();
   for (PartialGroup& g : b.groups) {
-    const auto it = known.find(group_key(g, shapes));
+    const auto it = known.find(group_key(g, shapes, skeletons));
     if (it != known.end() && it->second < own) {
       combine(a.groups[it->second], g, shapes, places);
     } else {

@@ -33,9 +33,15 @@ struct TotalCodes {
   uint8_t switches = 0;
 };
 
+struct PartialLocation {
+  uint32_t thread = 0;
+  base::NestedRuns grammars;  // of each rank of the group: index into PartialTrace::grammars
+};
+
+// Ranks that did the same, up to rank expressions and the lengths of loops.
 struct PartialGroup {
   base::NestedRuns ranks;  // world ranks, ascending
-  std::vector<Location> locations;
+  std::vector<PartialLocation> locations;
   SignatureList signatures;  // by terminal
 };
 

@@ -297,9 +297,10 @@ TEST(Merge, KeepsWhatRecordingCostEachRank) {
       const OwnCost& own = back->totals[r.rank].cost;
       EXPECT_EQ(own.memory_bytes == 0, !r.knows_cost);
       if (!r.knows_cost) continue;
-      EXPECT_NEAR(static_cast<double>(own.memory_bytes), static_cast<double>(r.cost.memory_bytes),
-                  4);
-      EXPECT_NEAR(static_cast<double>(own.time_ns), static_cast<double>(r.cost.time_ns), 80'000);
+      const auto memory = static_cast<double>(r.cost.memory_bytes);
+      const auto time = static_cast<double>(r.cost.time_ns);
+      EXPECT_NEAR(static_cast<double>(own.memory_bytes), memory, 0.03 * memory);
+      EXPECT_NEAR(static_cast<double>(own.time_ns), time, 0.03 * time);
     }
   }
 }

@@ -32,7 +32,8 @@ void take_places(const PartialTrace& from, TraceData& to) {
 void take_own_work(PartialTrace& from, TraceData& to) {
   to.own_work = std::move(from.own_work);
   for (const OwnWork& work : to.own_work)
-    for (const OwnPiece& piece : work.pieces) to.totals[work.rank].own_ns += piece.ns;
+    for (const OwnPiece& piece : work.pieces)
+      if (work.rank < to.totals.size()) to.totals[work.rank].own_ns += piece.ns;
 }
 
 }  // namespace refrain::format

@@ -1,5 +1,6 @@
 // PartialTrace <-> bytes, for the way from rank to rank. Both ends are the same build, yet parse()
 // is as strict as the file's decoder: a damaged message must not take the traced program down.
+#include <algorithm>
 #include <utility>
 
 #include "base/bytes.h"
@@ -18,9 +19,9 @@ using base::ByteWriter;
 void put(ByteWriter& out, const PartialGroup& g) {
   g.ranks.write(out);
   out.put_varint(g.locations.size());
-  for (const Location& l : g.locations) {
+  for (const PartialLocation& l : g.locations) {
     out.put_varint(l.thread);
-    out.put_varint(l.grammar);
+    l.grammars.write(out);
   }
   out.put_varint(g.signatures.size());
   g.signatures.write(out);
@@ -69,6 +70,10 @@ class Parser {
     for (uint64_t i = 0; i < n && in_.ok(); ++i) {
       auto g = grammar::read(in_, grammar::Limits{bytes_});
       if (!g.ok()) return false;
+      uint64_t terminals = 0;
+      for (const grammar::Symbol& s : g->symbols)
+        if (!s.is_rule) terminals = std::max(terminals, uint64_t{s.id} + 1);
+      terminals_.push_back(terminals);
       p.grammars.push_back(std::move(*g));
     }
     return in_.ok();
@@ -85,12 +90,11 @@ class Parser {
     if (!ranks(g.ranks, p.world_size) || g.ranks.empty()) return false;
     const uint64_t locations = in_.count(kMaxLocations);
     for (uint64_t i = 0; i < locations && in_.ok(); ++i) {
-      Location l;
+      PartialLocation& l = g.locations.emplace_back();
       l.thread = static_cast<uint32_t>(in_.varint());
-      const uint64_t grammar = in_.varint();
-      if (grammar >= p.grammars.size()) return false;
-      l.grammar = static_cast<uint32_t>(grammar);
-      g.locations.push_back(l);
+      l.grammars = base::NestedRuns::read(in_, g.ranks.size());
+      if (l.grammars.size() != g.ranks.size() || !within(l.grammars, p.grammars.size()))
+        return false;
     }
     const uint64_t n = in_.count(kMaxSignatures);
     for (uint64_t t = 0; t < n && in_.ok(); ++t) {
@@ -98,12 +102,7 @@ class Parser {
       if (!in_.ok() || !is_good(p, g, t, s)) return false;
       g.signatures.push_back(s);
     }
-    for (const Location& l : g.locations) {
-      for (const grammar::Symbol& s : p.grammars[l.grammar].symbols) {
-        if (!s.is_rule && s.id >= g.signatures.size()) return false;
-      }
-    }
-    return in_.ok();
+    return in_.ok() && has_signatures(g);
   }
   // One group, one form: plain values where it has one rank.
   bool is_good(const PartialTrace& p, const PartialGroup& g, uint64_t terminal,
@@ -136,8 +135,23 @@ class Parser {
     return slot.alive == (SlotState::kAffineAlive | SlotState::kSlopeFixed) && slot.slope == 0 &&
            is_definition(p, slot.first);
   }
+  // Every terminal of the group's grammars has one.
+  bool has_signatures(const PartialGroup& g) const {
+    bool good = true;
+    for (const PartialLocation& l : g.locations) {
+      l.grammars.for_each_run([&](int64_t start, int64_t step, uint64_t count) {
+        for (uint64_t i = 0; i < (step == 0 ? 1 : count) && good; ++i)
+          good = terminals_[static_cast<size_t>(start + step * static_cast<int64_t>(i))] <=
+                 g.signatures.size();
+      });
+    }
+    return good;
+  }
   static bool definitions_only(const PartialTrace& p, const base::NestedRuns& values) {
-    const auto n = static_cast<int64_t>(p.definitions.size());
+    return within(values, p.definitions.size());
+  }
+  static bool within(const base::NestedRuns& values, uint64_t limit) {
+    const auto n = static_cast<int64_t>(limit);
     bool good = true;
     values.for_each_run([&](int64_t start, int64_t step, uint64_t count) {
       // A run is monotone unless it overflows; the limits on counts and sizes rule that out.
@@ -232,6 +246,7 @@ class Parser {
   ByteReader in_;
   const size_t bytes_;  // every terminal takes one at least
   std::vector<ShapeInfo> infos_;
+  std::vector<uint64_t> terminals_;  // by grammar: how many it may have
 };
 
 }  // namespace

@@ -101,6 +101,7 @@ base::Status PostMortem::add(RankSpool rank) {
     add_missing(number, "more calls than any job can make");
     return base::fail("more calls than any job can make");
   }
+  if (!wants_totals(r.record)) leave_out_totals(rank.record);
   auto part = are_good(r.record.definitions, world_size_)
                   ? leaf(r.record, world_size_)
                   : base::Result<PartialTrace>(base::fail("it has a definition that is none"));

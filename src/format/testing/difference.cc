@@ -83,7 +83,7 @@ std::string difference(const TraceData& trace, const RankRecord& rank) {
   const Group* group = nullptr;
   int64_t position = -1;
   for (const Group& g : trace.groups) {
-    position = g.ranks.find(static_cast<int64_t>(rank.rank));
+    position = g.place_of(static_cast<int64_t>(rank.rank));
     if (position >= 0) {
       group = &g;
       break;
