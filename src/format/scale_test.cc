@@ -45,7 +45,8 @@ Measured measure(const Pattern& pattern, const Dims& dims, uint64_t iterations =
       std::printf("  %-12s raw %6llu stored %8.1f\n", std::string(to_string(s.type)).c_str(),
                   static_cast<unsigned long long>(s.raw_bytes), s.stored_bytes);
   }
-  EXPECT_LE(totals, 96 + static_cast<double>(ranks));
+  // Time in MPI differs by a third from rank to rank here: that takes more than a byte.
+  EXPECT_LE(totals, 96 + 2 * static_cast<double>(ranks));
   if (const char* folder = std::getenv("REFRAIN_TEST_FILES"); folder != nullptr)
     (void)write_file_atomically(std::string(folder) + "/" + std::to_string(ranks) + ".rfn", *bytes)
         .ok();

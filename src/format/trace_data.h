@@ -12,6 +12,7 @@
 #include "format/byte_strings.h"
 #include "format/histogram.h"
 #include "format/signature.h"
+#include "format/stats/grain.h"
 #include "format/time/data.h"
 #include "grammar/grammar.h"
 
@@ -169,6 +170,7 @@ struct TraceData {
   std::vector<Definition> definitions;
   std::vector<Signature> signatures;
   std::vector<DurationStats> durations;    // parallel to signatures
+  StatPrecision durations_precision;       // as read from a file; they are written no finer
   std::vector<base::RunList> tables;       // for Expr::kTable
   std::vector<grammar::Grammar> grammars;  // terminals are group-local
   std::vector<Group> groups;

@@ -160,6 +160,7 @@ class CodedReader {
     if (called == 0) return in_.coded.bytes.empty() ? "" : "statistics of nothing";
     if (called > kFewItems && called / kMaxStatisticsPerByte > in_.coded.section_bytes)
       return "too short for the statistics of " + std::to_string(called) + " signatures";
+    trace_.durations_precision = in_.coded.precision;
     model_.reset(items, in_.coded.precision);
     for (const DecodedFamily& f : in_.families) {
       const uint32_t each = f.shares_durations ? f.members : 1;

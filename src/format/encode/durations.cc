@@ -196,39 +196,52 @@ struct Best {
   std::string bytes;
 };
 
-// Of few, in a room that is theirs whatever they are. The grain follows from what is in the room's
-// length already: so what was read is written as the same bytes again.
-Best coded_few(const std::vector<StatEntry>& entries, uint64_t room) {
-  constexpr uint64_t kFewCalls = 32;
-  const bool is_fine = std::all_of(entries.begin(), entries.end(),
-                                   [](const StatEntry& e) { return e.item.calls <= kFewCalls; });
-  Best best{{kMostMantissaBits, is_fine ? 0u : 1u}, {}};
-  best.bytes = coded(entries, best.precision);
-  while (best.bytes.size() > room && best.precision.mantissa_bits > kLeastMantissaBits) {
-    if (best.precision.grain < 2)
-      ++best.precision.grain;
-    else
-      --best.precision.mantissa_bits;
-    best.bytes = coded(entries, best.precision);
+// The first of `steps` that is not finer than what the statistics were read with, and fits. So what
+// was read is written as the same bytes again: nothing becomes finer, and nothing gets more room.
+template <size_t N>
+Best first_that_fits(const std::vector<StatEntry>& entries, StatPrecision read,
+                     const StatPrecision (&steps)[N], uint64_t room, uint64_t exact_bytes) {
+  size_t at = std::find(steps, steps + N, read) - steps;
+  if (at == N) at = 0;
+  Best best;
+  for (; at < N; ++at) {
+    const StatPrecision& step = steps[at];
+    // Each takes as long as the first: not those that cannot be enough.
+    if (exact_bytes > 0 && step.grain == 2 && !(step == read) &&
+        exact_bytes > room + bits_saved(entries, step.mantissa_bits) / 8)
+      continue;
+    best = {step, coded(entries, step)};
+    if (best.bytes.size() <= room) break;
   }
   return best;
 }
 
-// Of many, in three bytes each: first the numbers become less exact, then the histograms.
-Best coded_many(const std::vector<StatEntry>& entries, uint64_t room) {
-  constexpr StatPrecision kSteps[] = {{8, 2}, {7, 2}, {6, 2}, {6, 3}, {5, 3}, {4, 3}, {3, 3}};
-  Best best{{kMostMantissaBits, 2}, {}};
-  best.bytes = coded(entries, best.precision);
-  const uint64_t exact_bytes = best.bytes.size();
-  for (const StatPrecision& step : kSteps) {
-    if (best.bytes.size() <= room) break;
-    // Each takes as long as the first: not those that cannot be enough.
-    const uint64_t saved = bits_saved(entries, step.mantissa_bits) / 8;
-    if (step.grain == 2 && exact_bytes > room + saved) continue;
-    best.precision = step;
-    best.bytes = coded(entries, step);
+// Of few, in a room that is theirs whatever they are.
+Best coded_few(const std::vector<StatEntry>& entries, StatPrecision read, uint64_t room) {
+  constexpr StatPrecision kSteps[] = {{10, 2}, {9, 2}, {8, 2}, {7, 2}, {6, 2}, {5, 2},
+                                      {5, 3},  {5, 4}, {4, 4}, {4, 5}, {3, 5}, {3, 6}};
+  constexpr uint64_t kFewCalls = 32;
+  const bool is_fine = std::all_of(entries.begin(), entries.end(),
+                                   [](const StatEntry& e) { return e.item.calls <= kFewCalls; });
+  const StatPrecision finest{kMostMantissaBits, is_fine ? 0u : 1u};
+  if (read.mantissa_bits == kMostMantissaBits && read.grain < 2) {
+    Best best{finest, coded(entries, finest)};
+    if (best.bytes.size() <= room) return best;
   }
-  return best;
+  return first_that_fits(entries, read, kSteps, room, 0);
+}
+
+// Of many, in three bytes each: first the numbers become less exact, then the histograms.
+Best coded_many(const std::vector<StatEntry>& entries, StatPrecision read, uint64_t room) {
+  constexpr StatPrecision kSteps[] = {{8, 2}, {7, 2}, {6, 2}, {6, 3}, {5, 3}, {4, 3}, {3, 3}};
+  const StatPrecision finest{kMostMantissaBits, 2};
+  uint64_t exact_bytes = 0;
+  if (read.mantissa_bits == kMostMantissaBits) {
+    Best best{finest, coded(entries, finest)};
+    if (best.bytes.size() <= room) return best;
+    exact_bytes = best.bytes.size();
+  }
+  return first_that_fits(entries, read, kSteps, room, exact_bytes);
 }
 
 }  // namespace
@@ -244,10 +257,10 @@ void write_durations(Encoding& in, ByteWriter& out) {
   Best best;
   uint64_t padding = 0;
   if (items > 0 && items < kFewItems) {
-    best = coded_few(entries, room);
+    best = coded_few(entries, in.trace.durations_precision, room);
     padding = room - std::min<uint64_t>(room, best.bytes.size());
   } else if (items > 0) {
-    best = coded_many(entries, kRoomOfSection + kRoomOfMany * items);
+    best = coded_many(entries, in.trace.durations_precision, kRoomOfSection + kRoomOfMany * items);
     const uint64_t least = items / kMaxStatisticsPerByte;
     padding = least - std::min<uint64_t>(least, best.bytes.size());
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "format/encode/sections.h"
+#include "format/places.h"
 #include "format/quantise.h"
 #include "format/time/range_coder.h"
 
@@ -38,17 +39,6 @@ struct Column {
 };
 using Columns = std::array<Column, kQuantities>;
 
-// The recorder's own work that is not in the pieces.
-std::vector<uint64_t> small_work(const TraceData& trace) {
-  std::vector<uint64_t> rest;
-  rest.reserve(trace.totals.size());
-  for (const RankTotals& t : trace.totals) rest.push_back(t.own_ns);
-  for (const OwnWork& work : trace.own_work)
-    for (const OwnPiece& piece : work.pieces)
-      if (work.rank < rest.size()) rest[work.rank] -= std::min(rest[work.rank], piece.ns);
-  return rest;
-}
-
 // All but the spans.
 Columns columns_of(const TraceData& trace) {
   Columns columns;
@@ -57,7 +47,7 @@ Columns columns_of(const TraceData& trace) {
     c.is_known.assign(trace.totals.size(), false);
   }
   const auto column = [&](Quantity q) -> Column& { return columns[static_cast<size_t>(q)]; };
-  const std::vector<uint64_t> own = small_work(trace);
+  const std::vector<uint64_t> own = small_own_work(trace);
   for (size_t r = 0; r < trace.totals.size(); ++r) {
     const RankTotals& t = trace.totals[r];
     if (t.in_mpi_ns > 0 || t.outside_ns > 0)

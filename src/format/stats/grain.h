@@ -16,11 +16,16 @@ struct StatPrecision {
   unsigned grain = 0;  // of histograms; 0 is the finest
   bool operator==(const StatPrecision&) const = default;
 };
-inline constexpr unsigned kLeastMantissaBits = 3, kMostMantissaBits = 10, kMostGrain = 3;
+inline constexpr unsigned kLeastMantissaBits = 3, kMostMantissaBits = 10, kMostGrain = 6;
 
 // The octaves that a bucket is wide: a few calls do not fill as many buckets as many.
 constexpr unsigned octaves_for(uint64_t calls, unsigned grain) {
+  // Of grain 4 and above all buckets are wide; in the last one there is a single bucket.
+  constexpr unsigned kAllOctaves = 64;
   if (grain < 2) return 1;
+  if (grain >= kMostGrain) return kAllOctaves;
+  if (grain == 5) return calls < 512 ? 6 : 3;
+  if (grain == 4) return calls < 512 ? 3 : 2;
   const uint64_t few = grain == 2 ? 32 : 512;
   return calls < few ? 3 : calls < 16 * few ? 2 : 1;
 }
