@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Bytes of trace for programs whose communication is regular, and for one that never repeats.
+"""Bytes of trace for programs whose communication is regular, for some that are not, and for one that
+never repeats.
 
 usage: size.py [--out DIR] [--quick] [--against FILE]      writes DIR/size.csv
 
@@ -32,6 +33,12 @@ ROWS = [
     ("rows and columns, 100 times", "rows_columns", 100, 64, None, None, None, 1600),
     ("every call a new signature", "new_signature", 300_000, 1, 22_800_000, 11_400_000, 78_300_000,
      2_400_000),
+    # Programs with thousands of signatures: target is what the structure takes, and three bytes of
+    # statistics for each signature.
+    ("multigrid, 20 V-cycles", "size_multigrid", 20, 16, None, None, None, 16_300),
+    ("multigrid, 20 V-cycles", "size_multigrid", 20, 64, None, None, None, 50_600),
+    ("adaptive refinement, 60 steps", "size_refinement", 60, 16, None, None, None, 49_400),
+    ("CG on an unstructured mesh, 30 iterations", "size_unstructured", 30, 64, None, None, None, 25_900),
 ]
 kHeader = ["workload", "ranks", "calls", "bytes", "pilgrim", "eztrace", "extrae", "target", "good"]
 kMaxQuickRanks = 16
