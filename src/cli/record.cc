@@ -242,6 +242,7 @@ base::Error record(const CLI::App& verb, const RecordOptions& options, const Wor
   set("REFRAIN_PROGRAM", own[0] == words[0] ? *program : absolute(own[0]));
   set("REFRAIN_BUFFERS", options.buffers);
   set("REFRAIN_FUNCTIONS", options.functions);
+  set("REFRAIN_PYTHON_FRAMES", options.python_frames);
   set("REFRAIN_ONLY", options.only);
   set("REFRAIN_WITHOUT", options.without);
   set("REFRAIN_COMM", options.comm);

@@ -98,6 +98,8 @@ base::Status check_words(const RecordOptions& options) {
     return unknown_word("totals", options.totals, {"off", "on"});
   if (options.functions != "off" && options.functions != "on")
     return unknown_word("functions", options.functions, {"off", "on"});
+  if (options.python_frames != "off" && options.python_frames != "on")
+    return unknown_word("python-frames", options.python_frames, {"off", "on"});
   if (const auto filter = mpi::CallFilter::parse(options.only, options.without); !filter.ok())
     return filter.error();
   const auto bounds = mpi::SizeBounds::parse(options.min_bytes, options.max_bytes);
@@ -129,6 +131,7 @@ void add_words(Words& words, const RecordOptions& options) {
   add_flag("--no-write", "REFRAIN_NO_WRITE", options.no_write);
   add("--buffers", "REFRAIN_BUFFERS", options.buffers, "off");
   add("--functions", "REFRAIN_FUNCTIONS", options.functions, "off");
+  add("--python-frames", "REFRAIN_PYTHON_FRAMES", options.python_frames, "on");
   add("--only", "REFRAIN_ONLY", options.only, "");
   add("--without", "REFRAIN_WITHOUT", options.without, "");
   add("--comm", "REFRAIN_COMM", options.comm, "");
@@ -214,6 +217,11 @@ void add_filters(CLI::App& verb, RecordOptions& options) {
                   "on: record where the program's own functions begin and end, of those compiled\n"
                   "with -finstrument-functions")
       ->envname("REFRAIN_FUNCTIONS")
+      ->capture_default_str();
+  verb.add_option("--python-frames", options.python_frames,
+                  "on: call paths have the functions and lines of Python programs, 3.9 to 3.13;\n"
+                  "off: the interpreter's own functions")
+      ->envname("REFRAIN_PYTHON_FRAMES")
       ->capture_default_str();
   verb.add_flag("--start-paused", options.start_paused,
                 "Record nothing until MPI_Pcontrol(1) or refrain_resume() of refrain/mark.h, but\n"

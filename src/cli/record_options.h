@@ -23,7 +23,7 @@ struct RecordOptions {
   bool no_compress = false, no_write = false;
   std::string buffer = "1.5M";
   std::string buffers = "off";
-  std::string functions = "off";
+  std::string functions = "off", python_frames = "on";
   std::string only, without, comm;  // words, comma-separated
   std::string min_bytes, max_bytes;
   bool start_paused = false;

@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "format/source_site.h"
 #include "reader/function_names.h"
 
 namespace refrain::reader {
@@ -129,6 +131,7 @@ struct Symbols::Impl {
     Known(const std::string& path, std::string_view build_id) : module(path, build_id) {}
   };
   std::map<std::pair<std::string, std::string>, Known> modules;
+  std::map<std::tuple<std::string, std::string, int64_t>, SourcePlace> sources;
 };
 
 Symbols::Symbols() : impl_(std::make_unique<Impl>()) {}
@@ -151,6 +154,15 @@ const SourcePlace& Symbols::find(std::string_view module, std::string_view build
 }
 
 const SourcePlace& Symbols::find(const Site& site) {
+  if (format::is_source(site.build_id)) {
+    const auto [known, is_new] = impl_->sources.try_emplace(
+        {std::string(site.module), std::string(site.build_id), site.offset});
+    if (is_new)
+      known->second = {SymbolStatus::kFound, std::string(site.module),
+                       static_cast<int>(site.offset),
+                       std::string(format::source_function(site.build_id))};
+    return known->second;
+  }
   return find(site.module, site.build_id, site.offset);
 }
 

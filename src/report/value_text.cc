@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "format/source_site.h"
 #include "report/json_text.h"
 
 namespace refrain::report {
@@ -136,6 +137,7 @@ class Writer {
 std::string module_and_offset(const Site& site) {
   if (site.module.empty() || site.offset < 0) return {};
   const std::string_view name = site.module.substr(site.module.rfind('/') + 1);
+  if (format::is_source(site.build_id)) return fmt::format("{}:{}", printable(name), site.offset);
   return fmt::format("{}+{:#x}", printable(name), site.offset);
 }
 

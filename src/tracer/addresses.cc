@@ -40,6 +40,13 @@ bool is_system_library(const char* path) {
   return has_stem(path, kStems);
 }
 
+// Modules in C say for which interpreter they are, also where it is part of another program.
+bool is_of_python(const char* path) {
+  static constexpr const char* kStems[] = {"python", "libpython"};
+  return has_stem(path, kStems) || std::strstr(path, ".cpython-") != nullptr ||
+         std::strstr(path, "/mpi4py/") != nullptr;
+}
+
 std::string read_build_id(const dl_phdr_info& info) {
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& ph = info.dlpi_phdr[i];
@@ -111,6 +118,7 @@ const Module& AddressScan::module_of(const dl_phdr_info& info, const std::string
                                  is_mpi_library(path.c_str()),
                                  {}});
   Module& module = map->modules_.back();
+  map->has_python_ = map->has_python_ || is_of_python(path.c_str());
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& ph = info.dlpi_phdr[i];
     if (ph.p_type != PT_LOAD) continue;

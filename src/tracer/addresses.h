@@ -49,6 +49,8 @@ class AddressMap {
       last = {version, find(address)};
     return last.segment;
   }
+  // Whether, by the names of files, a Python interpreter or a module for one was ever loaded.
+  bool has_python() const { return has_python_; }
   // What is loaded now; something else may be where a known module was.
   void refresh();
 
@@ -59,6 +61,7 @@ class AddressMap {
   std::vector<std::unique_ptr<const Segments>> versions_;  // readers may have any of them
   std::atomic<const Segments*> segments_{nullptr};
   int32_t next_data_id_ = 0;
+  bool has_python_ = false;
 };
 
 struct StackBounds {

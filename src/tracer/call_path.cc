@@ -41,6 +41,9 @@ void remember_words(const Walk& walk, size_t n, SeenPath& seen) {
 
 const SeenPath& CallPaths::unwind_path(Process& p, const StackBounds& stack,
                                        const CallPlace& call) {
+  SeenPath*& latest = latest_[place_slot(call)];
+  if (latest != nullptr && latest->leads_through_python(call.address, call.frame))
+    return python_.find(p, *latest);
   const size_t depth = std::min<size_t>(p.options.call_path_depth, SeenPath::kMaxDepth);
   Walk walk;
   if (depth > 1) {
@@ -53,14 +56,19 @@ const SeenPath& CallPaths::unwind_path(Process& p, const StackBounds& stack,
   const size_t n = sites_of(p, call, walk, depth, sites);
   const uint32_t definition = n == 0 ? UINT32_MAX : n == 1 ? sites[0] : define(p, sites, n);
   SeenPath& seen = room_for(definition, call.frame, depth);
+  seen.forget();
   seen.address = call.address;
   seen.frame = call.frame;
   seen.definition = definition;
   remember_words(walk, std::min(n, walk.count), seen);
   if (p.path_check != nullptr && p.path_check->every()) [[unlikely]]
     check_others(p, seen);
-  latest_[place_slot(call)] = &seen;
-  return seen;
+  latest = &seen;
+  if (p.interpreter() == nullptr || n == 0) [[likely]]
+    return seen;
+  const size_t before = sites_before_python(p, call, walk);
+  if (before == SIZE_MAX || !set_through_python(seen, sites, std::min(before, n))) return seen;
+  return python_.find(p, seen);
 }
 
 // The sites of the path; a call whose own frame was not found has its own site at least.
@@ -118,8 +126,9 @@ void CallPaths::forget(Process& p) {
   returns_.forget();
   forget_unwinding();
   for (SeenPath* const seen : seen_)
-    if (seen != nullptr) *seen = SeenPath();
-  overflow_.path = SeenPath();
+    if (seen != nullptr) seen->forget();
+  overflow_.path.forget();
+  python_.forget();
   p.forget_unloaded();
 }
 

@@ -3,7 +3,8 @@
 // Laws: exact. A path is unwound once and then recognised by the words on the stack that the
 // unwinding read: the return addresses, and the frame pointers of functions whose frame they end.
 // If none has changed, neither has the path. (Without the frame pointers one in fifty would be
-// wrong.) What has been seen ends when a library is unloaded.
+// wrong.) What has been seen ends when a library is unloaded. Where the stack leads through Python
+// its frames stand for the interpreter's: python_paths.h.
 // Budget: 6 instructions a frame and 10 for a path that was seen before from the same stack
 // pointer; 15 ns a frame for another one whose return addresses are known.
 #pragma once
@@ -14,40 +15,15 @@
 
 #include "tracer/frame_walk.h"
 #include "tracer/intern_table.h"
+#include "tracer/python_paths.h"
 #include "tracer/return_addresses.h"
+#include "tracer/seen_path.h"
 #include "tracer/unloads.h"
 
 namespace refrain::tracer {
 
 class Process;
 struct StackBounds;
-
-// A path and the stack that led to it.
-struct SeenPath {
-  static constexpr uint32_t kMaxDepth = 32;
-  // Of each frame: its return address, its frame pointer, what else its rule reads. One for tests.
-  static constexpr size_t words_of(size_t depth) { return 3 * depth + 1; }
-  struct Word {
-    const uintptr_t* place;
-    uintptr_t value;
-  };
-
-  bool still_holds(uintptr_t from, uintptr_t at) const { return still_holds(from, at, words); }
-  // As far as the first `count` words can tell.
-  bool still_holds(uintptr_t from, uintptr_t at, uint32_t count) const {
-    if (address != from || frame != at) return false;
-    for (uint32_t i = 0; i < count; ++i)
-      if (*word()[i].place != word()[i].value) return false;
-    return true;
-  }
-  // They stand behind it.
-  const Word* word() const { return reinterpret_cast<const Word*>(this + 1); }
-  Word* word() { return reinterpret_cast<Word*>(this + 1); }
-
-  uintptr_t address = 0, frame = 0;
-  uint32_t definition = UINT32_MAX;  // kPath, or kSite for a path of one
-  uint32_t words = 0;
-};
 
 // One per location.
 class CallPaths {
@@ -84,8 +60,9 @@ class CallPaths {
   std::vector<uint32_t> definitions_;  // of each of them
   // Paths that follow each other from one frame have each a room of their own, so that what memos
   // know of one stays.
-  SeenPath* seen_[kSlots] = {};          // by path and frame
-  const SeenPath* latest_[kSlots] = {};  // by place: the one that was there last
+  SeenPath* seen_[kSlots] = {};    // by path and frame
+  SeenPath* latest_[kSlots] = {};  // by place: the one that was there last
+  PythonPaths python_;
   uint32_t unloads_ = 0;
   struct {
     SeenPath path;

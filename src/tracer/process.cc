@@ -7,12 +7,14 @@
 #include <cstring>
 
 #include "base/byte_size.h"
+#include "format/source_site.h"
 #include "tracer/buffers.h"
 #include "tracer/built_with.h"
 #include "tracer/control.h"
 #include "tracer/location.h"
 #include "tracer/parts.h"
 #include "tracer/path_check.h"
+#include "tracer/python_frames.h"
 #include "tracer/recording.h"
 #include "tracer/segment_times.h"
 #include "tracer/spool.h"
@@ -81,8 +83,7 @@ void Process::start() {
       timing.ok() && timing->has_times())
     times = make_times(*timing, options.output);
   path_check = PathCheck::from_environment();
-  unloads_ = unloads();
-  addresses.refresh();
+  see_what_is_loaded();
   connect_heap(*this);
   start_control(*this);
 }
@@ -163,6 +164,17 @@ uint32_t Process::define_site(uintptr_t address) {
   return define_once(format::DefinitionKind::kSite, payload.view(), &module_def, 1);
 }
 
+uint32_t Process::define_source_site(std::string_view file, std::string_view function, int line) {
+  base::ByteWriter payload;
+  payload.put_string(file);
+  payload.put_string(format::source_build_id(function));
+  const uint32_t module_def =
+      define_once(format::DefinitionKind::kModule, payload.view(), nullptr, 0);
+  payload.clear();
+  payload.put_zigzag(line);
+  return define_once(format::DefinitionKind::kSite, payload.view(), &module_def, 1);
+}
+
 uint32_t Process::define_path(const uint32_t* sites, size_t n) {
   return define_once(format::DefinitionKind::kPath, {}, sites, n);
 }
@@ -170,16 +182,34 @@ uint32_t Process::define_path(const uint32_t* sites, size_t n) {
 const Segment* Process::segment_at(uintptr_t address) {
   const Segment* const known = addresses.find(address);
   if (known != nullptr) return known;
-  Guard guard(*this);
-  addresses.refresh();  // a library loaded since
+  see_what_is_loaded();  // a library loaded since
   return addresses.find(address);
 }
 
+// The loader is asked for functions without our lock: a library that is being loaded, which has the
+// loader's, may call MPI and wait for ours.
+void Process::see_what_is_loaded() {
+  const uint32_t count = unloads();
+  bool has_python = false;
+  {
+    Guard guard(*this);
+    unloads_ = count;
+    addresses.refresh();
+    has_python = addresses.has_python();
+  }
+  const uintptr_t code = has_python ? python::find_interpreter() : 0;
+  const Segment* const segment = code == 0 ? nullptr : addresses.find(code);
+  const Module* const module = segment == nullptr ? nullptr : segment->module;
+  if (module != nullptr) python::is_in(code, module->path + ' ' + module->build_id, count);
+  interpreter_.store(module, std::memory_order_relaxed);
+}
+
 void Process::forget_unloaded() {
-  Guard guard(*this);
-  if (unloads_ == unloads()) return;
-  unloads_ = unloads();
-  addresses.refresh();
+  {
+    Guard guard(*this);
+    if (unloads_ == unloads()) return;
+  }
+  see_what_is_loaded();
 }
 
 const Module* Process::module_at(uintptr_t address) {

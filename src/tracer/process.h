@@ -90,6 +90,8 @@ class Process {
 
   // Call site or callback address -> definition (kSite), or UINT32_MAX when it lies in no module.
   uint32_t define_site(uintptr_t address);
+  // A call site in a source file that no module is made of: of Python.
+  uint32_t define_source_site(std::string_view file, std::string_view function, int line);
   // The definition of a live object, HandleMap::kMissing if there is none.
   uint32_t definition_of(format::DefinitionKind kind, uint64_t key);
   // Index in a table that all threads use; the lock is taken if it has to be added.
@@ -111,6 +113,10 @@ class Process {
   // Whether code at `address` belongs to the MPI library (or to the recorder) and not to the
   // program.
   bool is_mpi_code(uintptr_t address);
+  // What holds the code of a Python interpreter; null: there is none, or nobody wants its frames.
+  const Module* interpreter() const { return interpreter_.load(std::memory_order_relaxed); }
+  // What holds the code at `address`; null: nothing that was loaded.
+  const Module* module_at(uintptr_t address);
 
   void lose(const char* reason, const char* detail = "");
 
@@ -176,12 +182,13 @@ class Process {
  private:
   friend class Guard;
   const Segment* segment_at(uintptr_t address);
-  const Module* module_at(uintptr_t address);
   // The same as define(); the lock is taken if it is a new one.
   uint32_t define_once(format::DefinitionKind kind, std::string_view payload, const uint32_t* refs,
                        size_t ref_count);
   InternTable definition_index_;
+  void see_what_is_loaded();
   uint32_t unloads_ = 0;  // that `addresses` knows of
+  std::atomic<const Module*> interpreter_{nullptr};
   std::mutex mutex_;
 };
 

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "format/source_site.h"
+
 namespace refrain::analysis::diff {
 namespace {
 
@@ -38,7 +40,8 @@ void describe(TreeNode& node, const Trace& trace, reader::Symbols& symbols) {
   const auto site = trace.site(node.site);
   if (!site) return;
   node.module = last_part(site->module);
-  node.build_id = site->build_id;
+  // Lines move when the file is changed, and nothing says that it was.
+  if (!format::is_source(site->build_id)) node.build_id = site->build_id;
   node.offset = site->offset;
   const reader::SourcePlace& place = symbols.find(*site);
   node.function = place.function;

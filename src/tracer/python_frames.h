@@ -1,0 +1,55 @@
+// The frames of a Python interpreter that the calling thread is in (docs/decisions/0050).
+//
+// Laws: reads only what this thread alone changes and what nobody changes: its own chain of frames,
+// and the code objects that those keep alive. Takes no reference, makes no object, waits for
+// nothing, so that it does not matter whether the thread holds the interpreter's lock (mpi4py gives
+// it back around most calls). Where things lie in a frame is known for Python 3.9 to 3.13, and
+// believed only after a comparison with what the interpreter itself says, at a call that holds the
+// lock. Everything else has no frames, and is counted.
+// Budget: nothing without an interpreter; 10 instructions a frame and 45 for frames seen before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace refrain::tracer::python {
+
+// A place in a code object that is being executed. Equal values, equal place; but code that is
+// compiled while the program runs (exec) may come to lie where other code was before.
+struct Frame {
+  uintptr_t code = 0, instruction = 0, lines = 0;
+  bool operator==(const Frame&) const = default;
+};
+
+inline constexpr size_t kMostFrames = 64;
+
+// An address in the code of the interpreter that is loaded; 0: there is none, or its frames are not
+// wanted.
+uintptr_t find_interpreter();
+// That address lies in this file, as seen after so many `unloads` (unloads.h). What was known of
+// another interpreter ends. After a library was unloaded nothing is read until this is called.
+void is_in(uintptr_t code, const std::string& file, uint32_t unloads);
+
+enum class Answer : uint8_t {
+  kRead,
+  kNotNow,   // not compared yet, and the lock is not held
+  kCannot,   // several interpreters, or it is ending
+  kNever,    // of a version or a kind that is not known
+  kNoFrame,  // the thread is not in Python
+};
+
+// The innermost `most` frames, `count` of them; `is_all`: there are no more. May call the
+// interpreter once, to compare, where the thread holds the lock.
+Answer read(Frame* out, size_t most, size_t& count, bool& is_all);
+// Whether read() of as many would give the same.
+bool still_holds(const Frame* frames, size_t count, bool is_all);
+
+struct Place {
+  std::string file, function;
+  int line = 0;
+};
+// Of a frame that was just read by this thread.
+Place place_of(const Frame& frame);
+
+}  // namespace refrain::tracer::python

@@ -1,0 +1,9 @@
+"""A second interpreter is there during the second call."""
+import _xxsubinterpreters as interpreters
+
+from mpi4py import MPI
+
+MPI.COMM_WORLD.Barrier()
+other = interpreters.create()
+MPI.COMM_WORLD.Barrier()
+interpreters.destroy(other)
