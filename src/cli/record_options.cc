@@ -219,7 +219,7 @@ void add_filters(CLI::App& verb, RecordOptions& options) {
       ->envname("REFRAIN_FUNCTIONS")
       ->capture_default_str();
   verb.add_option("--python-frames", options.python_frames,
-                  "on: call paths have the functions and lines of Python programs, 3.9 to 3.13;\n"
+                  "on: call paths have the functions and lines of Python programs, 3.9 to 3.14;\n"
                   "off: the interpreter's own functions")
       ->envname("REFRAIN_PYTHON_FRAMES")
       ->capture_default_str();

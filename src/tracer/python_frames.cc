@@ -1,66 +1,27 @@
 #include "tracer/python_frames.h"
 
-#include <dlfcn.h>
-#include <sys/uio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <new>
 
+#include "tracer/python_api.h"
 #include "tracer/unloads.h"
 
 namespace refrain::tracer::python {
 namespace {
 
-using Object = void;  // PyObject and all that begin with one
-
-// Functions of the interpreter. Those of the first group neither change anything nor need the lock;
-// the others are called while it is held.
-struct Api {
-  Object* (*thread_state)();                // PyGILState_GetThisThreadState
-  Object* (*holder)();                      // _PyThreadState_UncheckedGet
-  void* (*first_interpreter)();             // PyInterpreterState_Head: the youngest
-  void* (*main_interpreter)();              // PyInterpreterState_Main
-  int (*is_finalizing)();                   // _Py_IsFinalizing
-  int (*line_of)(Object*, int);             // PyCode_Addr2Line
-  ssize_t (*length)(Object*);               // PyUnicode_GetLength
-  uint32_t (*character)(Object*, ssize_t);  // PyUnicode_ReadChar
-  const char* (*version)();                 // Py_GetVersion
-
-  Object* (*frame)(Object*);  // PyThreadState_GetFrame
-  Object* (*back)(Object*);   // PyFrame_GetBack
-  Object* (*code)(Object*);   // PyFrame_GetCode
-  int (*line)(Object*);       // PyFrame_GetLineNumber
-  Object* (*attribute)(Object*, const char*);
-  long (*as_long)(Object*);
-  Object* (*error)();
-  void (*clear_error)();
-  void (*release)(Object*);  // Py_DecRef
-  int (*disable_gc)();       // may be missing
-  int (*enable_gc)();
-};
-
-// Where things lie, in bytes from the begin of what holds them.
-struct Layout {
-  size_t top = 0;                // of a thread state: the innermost frame, or what points to it
-  size_t top_in_holder = kNone;  // there
-  size_t code = 0, previous = 0, instruction = 0;  // of a frame
-  size_t owner = kNone;   // of a frame; the value kOfStack is no frame of Python
-  bool is_index = false;  // the instruction is an int: a number of
-  int unit_bytes = 1;     //   so many bytes
-  // Of a code object; found by comparison.
-  size_t first_instruction = 0, file = 0, name = 0, lines = 0;
-  static constexpr size_t kNone = SIZE_MAX;
-};
-
-constexpr uint8_t kOfStack = 3;
-constexpr size_t kCodeWords = 32;  // that are searched of a code object
-constexpr const char* kThreadState = "PyGILState_GetThisThreadState";
 constexpr int kMostTries = 64;         // comparisons that may fail for a reason that can pass
 constexpr size_t kLongestText = 4096;  // characters
+constexpr size_t kTextHeader = 80;     // bytes of a string before its characters, or more
+constexpr size_t kBytesHeader = 40;    // the same of bytes, and the null behind them
+constexpr size_t kLongestTable = 1 << 24;
 
 enum class State : uint8_t { kUnknown, kFound, kReady, kRefused };
 
@@ -76,194 +37,30 @@ struct Interpreter {
 };
 constinit Interpreter interpreter;
 
-template <class F>
-bool find(F& f, const char* name, const char* other = nullptr) {
-  void* found = dlsym(RTLD_DEFAULT, name);
-  if (found == nullptr && other != nullptr) found = dlsym(RTLD_DEFAULT, other);
-  if (found == nullptr) dlerror();  // or the program would take that error for one of its own
-  std::memcpy(&f, &found, sizeof found);
-  return found != nullptr;
+// Null: there are no frames to read now. That nothing is being freed is asked after the state was.
+Object* readable_thread(const Api& api) {
+  Object* const thread = api.thread_state();
+  return api.is_finalizing() != 0 || api.first_interpreter() != api.main_interpreter() ? nullptr
+                                                                                       : thread;
 }
 
-bool find_api(Api& a) {
-  if (!find(a.thread_state, kThreadState)) return false;
-  const bool all = find(a.holder, "PyThreadState_GetUnchecked", "_PyThreadState_UncheckedGet") &&
-                   find(a.first_interpreter, "PyInterpreterState_Head") &&
-                   find(a.main_interpreter, "PyInterpreterState_Main") &&
-                   find(a.is_finalizing, "Py_IsFinalizing", "_Py_IsFinalizing") &&
-                   find(a.line_of, "PyCode_Addr2Line") && find(a.length, "PyUnicode_GetLength") &&
-                   find(a.character, "PyUnicode_ReadChar") && find(a.version, "Py_GetVersion") &&
-                   find(a.frame, "PyThreadState_GetFrame") && find(a.back, "PyFrame_GetBack") &&
-                   find(a.code, "PyFrame_GetCode") && find(a.line, "PyFrame_GetLineNumber") &&
-                   find(a.attribute, "PyObject_GetAttrString") &&
-                   find(a.as_long, "PyLong_AsLong") && find(a.error, "PyErr_Occurred") &&
-                   find(a.clear_error, "PyErr_Clear") && find(a.release, "Py_DecRef");
-  if (!find(a.disable_gc, "PyGC_Disable") || !find(a.enable_gc, "PyGC_Enable"))
-    a.disable_gc = a.enable_gc = nullptr;
-  return all;
+bool is_main_thread() {
+  thread_local constinit int8_t known = -1;
+  if (known < 0) known = syscall(SYS_gettid) == getpid() ? 1 : 0;
+  return known == 1;
 }
 
-// By the interpreter's headers. Without the lock of old (free threading) nothing of it holds.
-bool find_layout(const char* version, Layout& l) {
-  if (std::strncmp(version, "3.", 2) != 0 || std::strstr(version, "free-threading") != nullptr)
-    return false;
-  switch (std::atoi(version + 2)) {
-    case 9:
-    case 10:
-      l.top = 24, l.code = 32, l.previous = 24;
-      l.is_index = true;
-      l.instruction = std::atoi(version + 2) == 9 ? 104 : 96;
-      l.unit_bytes = std::atoi(version + 2) == 9 ? 1 : 2;
-      return true;
-    case 11:
-      l.top = 56, l.top_in_holder = 8, l.code = 32, l.previous = 48, l.instruction = 56;
-      return true;
-    case 12:
-      l.top = 56, l.top_in_holder = 0, l.code = 0, l.previous = 8, l.instruction = 56;
-      l.owner = 70;
-      return true;
-    case 13:
-      l.top = 72, l.code = 0, l.previous = 8, l.instruction = 56;
-      l.owner = 70;
-      return true;
-    default: return false;
-  }
+// Whether nobody can free the frames of this thread while it reads them: the interpreter ends
+// either in this thread, or in one that needs the lock for it, which this one holds.
+bool has_own_frames(const Api& api, Object* thread) {
+  return is_main_thread() || api.holder() == thread;
 }
 
-// How memory is read: as it is, or, before the layout has been confirmed, so that an address that
-// is none is an answer and no signal.
-struct Plain {
-  template <class T>
-  static bool get(uintptr_t address, T& out) {
-    std::memcpy(&out, reinterpret_cast<const void*>(address), sizeof out);
-    return true;
-  }
-};
-struct Careful {
-  template <class T>
-  static bool get(uintptr_t address, T& out) {
-    iovec to{&out, sizeof out};
-    iovec from{reinterpret_cast<void*>(address), sizeof out};
-    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == static_cast<ssize_t>(sizeof out);
-  }
-};
-
-// The frames of a thread, from the innermost outwards.
-template <class Memory>
-class Chain {
- public:
-  Chain(const Layout& layout, Object* thread) : l_(layout) {
-    good_ = Memory::get(reinterpret_cast<uintptr_t>(thread) + l_.top, at_);
-    if (good_ && l_.top_in_holder != Layout::kNone && at_ != 0)
-      good_ = Memory::get(at_ + l_.top_in_holder, at_);
-    skip();
-  }
-  bool is_over() const { return at_ == 0 || !good_; }
-  bool is_good() const { return good_; }
-  Frame frame() {
-    Frame out;
-    good_ = good_ && Memory::get(at_ + l_.code, out.code);
-    if (l_.is_index) {
-      int index = 0;
-      good_ = good_ && Memory::get(at_ + l_.instruction, index);
-      out.instruction = static_cast<uintptr_t>(static_cast<intptr_t>(index) * l_.unit_bytes);
-    } else {
-      good_ = good_ && Memory::get(at_ + l_.instruction, out.instruction);
-    }
-    if (l_.lines != 0) good_ = good_ && Memory::get(out.code + l_.lines, out.lines);
-    return out;
-  }
-  void next() {
-    good_ = good_ && Memory::get(at_ + l_.previous, at_);
-    skip();
-  }
-
- private:
-  // What stands for a function in C that called Python.
-  void skip() {
-    uint8_t owner = 0;
-    while (l_.owner != Layout::kNone && at_ != 0 && good_) {
-      good_ = Memory::get(at_ + l_.owner, owner);
-      if (owner != kOfStack) return;
-      good_ = good_ && Memory::get(at_ + l_.previous, at_);
-    }
-  }
-
-  const Layout& l_;
-  uintptr_t at_ = 0;
-  bool good_ = false;
-};
-
-int offset_of(const Layout& l, const Frame& f) {
-  if (l.is_index) return static_cast<int>(f.instruction);
-  return static_cast<int>(f.instruction - f.code - l.first_instruction);
-}
-
-// A reference that is given back.
-class Held {
- public:
-  Held(const Api& api, Object* object) : api_(api), object_(object) {}
-  ~Held() {
-    if (object_ != nullptr) api_.release(object_);
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  void set(Object* object) {
-    if (object_ != nullptr) api_.release(object_);
-    object_ = object;
-  }
-  Object* get() const { return object_; }
-
- private:
-  const Api& api_;
-  Object* object_;
-};
-
-// Which words of a code object hold what the attribute is: a bit each.
-uint32_t words_with(const Api& api, Object* code, const char* attribute) {
-  const Held value(api, api.attribute(code, attribute));
-  uint32_t found = 0;
-  for (size_t i = 2; i < kCodeWords && value.get() != nullptr; ++i) {
-    uintptr_t word = 0;
-    if (!Careful::get(reinterpret_cast<uintptr_t>(code) + i * sizeof word, word)) break;
-    if (word == reinterpret_cast<uintptr_t>(value.get())) found |= uint32_t{1} << i;
-  }
-  return found;
-}
-
-// Compares all frames of the calling thread, which holds the lock, with what the interpreter says
-// of them, and finds the rest of the layout meanwhile.
-bool confirm(const Api& api, Object* thread, Layout& l) {
-  Chain<Careful> chain(l, thread);
-  Held frame(api, api.frame(thread));
-  if (frame.get() == nullptr) return false;
-  uint32_t files = UINT32_MAX, names = UINT32_MAX, lines = UINT32_MAX;
-  const char* const table = l.is_index && l.unit_bytes == 1 ? "co_lnotab" : "co_linetable";
-  for (bool is_first = true; frame.get() != nullptr; is_first = false) {
-    if (chain.is_over()) return false;
-    const Frame mine = chain.frame();
-    const Held code(api, api.code(frame.get()));
-    const Held last(api, api.attribute(frame.get(), "f_lasti"));
-    if (!chain.is_good() || last.get() == nullptr ||
-        mine.code != reinterpret_cast<uintptr_t>(code.get()))
-      return false;
-    const long offset = api.as_long(last.get());
-    if (!l.is_index && is_first)
-      l.first_instruction = mine.instruction - mine.code - static_cast<uintptr_t>(offset);
-    if (offset_of(l, mine) != offset) return false;
-    if (api.line_of(code.get(), static_cast<int>(offset)) != api.line(frame.get())) return false;
-    files &= words_with(api, code.get(), "co_filename");
-    names &= words_with(api, code.get(), "co_name");
-    lines &= words_with(api, code.get(), table);
-    frame.set(api.back(frame.get()));
-    chain.next();
-  }
-  if (!chain.is_good() || !chain.is_over() || files == 0 || names == 0 || lines == 0) return false;
-  const auto at = [](uint32_t words) {
-    return static_cast<size_t>(__builtin_ctz(words)) * sizeof(uintptr_t);
-  };
-  l.file = at(files), l.name = at(names), l.lines = at(lines);
-  return l.file != l.name && l.first_instruction < 4096;
+// After something was copied without has_own_frames(): nothing of it had been freed by then, as an
+// interpreter that ends says so first.
+bool was_there(const Api& api, Object* thread) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return readable_thread(api) == thread;
 }
 
 // Tries to get from kFound to kReady. The lock is held by this thread when its state is the one
@@ -291,11 +88,22 @@ Answer prepare(Interpreter& in, Object* thread) {
   return Answer::kNever;
 }
 
-// Null: there are no frames to read now.
-Object* readable_thread(const Api& api) {
-  return api.is_finalizing() != 0 || api.first_interpreter() != api.main_interpreter()
-             ? nullptr
-             : api.thread_state();
+template <class Memory>
+bool read_chain(const Layout& layout, Object* thread, Frame* out, size_t most, size_t& count,
+                bool& is_all) {
+  Chain<Memory> chain(layout, thread);
+  for (; !chain.is_over() && count < most; chain.next()) out[count++] = chain.frame();
+  is_all = chain.is_over();
+  return chain.is_good();
+}
+
+template <class Memory>
+bool is_same_chain(const Layout& layout, Object* thread, const Frame* frames, size_t count,
+                   bool is_all) {
+  Chain<Memory> chain(layout, thread);
+  for (size_t i = 0; i < count; ++i, chain.next())
+    if (chain.is_over() || chain.frame() != frames[i]) return false;
+  return chain.is_good() && chain.is_over() == is_all;
 }
 
 void append_utf8(std::string& out, uint32_t c) {
@@ -316,14 +124,28 @@ void append_utf8(std::string& out, uint32_t c) {
   }
 }
 
-std::string text_at(uintptr_t where) {
-  const Api& api = interpreter.api;
-  uintptr_t object = 0;
-  Plain::get(where, object);
+// An object whose length is its third word and that ends with that many units: strings, bytes.
+class Copy {
+ public:
+  bool take(uintptr_t object, size_t header, size_t unit, size_t longest) {
+    uintptr_t length = 0;
+    if (!get_word<Careful>(object + 2 * sizeof length, length) || length > longest) return false;
+    const size_t bytes = header + unit * (length + 1);
+    bytes_.reset(new (std::nothrow) unsigned char[bytes]());
+    return bytes_ != nullptr && Careful::copy_most(object, bytes, bytes_.get()) >= kSmallest;
+  }
+  Object* get() const { return bytes_.get(); }
+
+ private:
+  static constexpr size_t kSmallest = 33;
+  std::unique_ptr<unsigned char[]> bytes_;
+};
+
+std::string text_of(const Api& api, Object* text) {
   std::string out;
-  const ssize_t length = api.length(reinterpret_cast<Object*>(object));
+  const ssize_t length = api.length(text);
   for (ssize_t i = 0; i < length && out.size() < kLongestText; ++i)
-    append_utf8(out, api.character(reinterpret_cast<Object*>(object), i));
+    append_utf8(out, api.character(text, i));
   return out;
 }
 
@@ -334,8 +156,7 @@ uintptr_t find_interpreter() {
     const char* const word = std::getenv("REFRAIN_PYTHON_FRAMES");
     return word == nullptr || std::strcmp(word, "off") != 0;
   }();
-  Object* (*function)() = nullptr;
-  return is_wanted && find(function, kThreadState) ? reinterpret_cast<uintptr_t>(function) : 0;
+  return is_wanted ? find_interpreter_code() : 0;
 }
 
 void is_in(uintptr_t code, const std::string& file, uint32_t unloads) {
@@ -372,9 +193,11 @@ Answer read(Frame* out, size_t most, size_t& count, bool& is_all) {
     return in.api.thread_state() == nullptr ? Answer::kNoFrame : Answer::kCannot;
   if (state == State::kFound)
     if (const Answer answer = prepare(in, thread); answer != Answer::kRead) return answer;
-  Chain<Plain> chain(in.layout, thread);
-  for (; !chain.is_over() && count < most; chain.next()) out[count++] = chain.frame();
-  is_all = chain.is_over();
+  if (has_own_frames(in.api, thread))
+    read_chain<Plain>(in.layout, thread, out, most, count, is_all);
+  else if (!read_chain<Careful>(in.layout, thread, out, most, count, is_all) ||
+           !was_there(in.api, thread))
+    return Answer::kCannot;
   return count > 0 ? Answer::kRead : Answer::kNoFrame;
 }
 
@@ -383,16 +206,36 @@ bool still_holds(const Frame* frames, size_t count, bool is_all) {
   if (in.unloads != unloads()) return false;
   Object* const thread = readable_thread(in.api);
   if (thread == nullptr) return false;
-  Chain<Plain> chain(in.layout, thread);
-  for (size_t i = 0; i < count; ++i, chain.next())
-    if (chain.is_over() || chain.frame() != frames[i]) return false;
-  return chain.is_over() == is_all;
+  if (has_own_frames(in.api, thread))
+    return is_same_chain<Plain>(in.layout, thread, frames, count, is_all);
+  return is_same_chain<Careful>(in.layout, thread, frames, count, is_all) &&
+         was_there(in.api, thread);
 }
 
-Place place_of(const Frame& frame) {
+// The interpreter's functions are asked about copies, which nobody frees.
+bool find_place(const Frame& frame, Place& place) {
   const Interpreter& in = interpreter;
-  return {text_at(frame.code + in.layout.file), text_at(frame.code + in.layout.name),
-          in.api.line_of(reinterpret_cast<Object*>(frame.code), offset_of(in.layout, frame))};
+  const Layout& l = in.layout;
+  Object* const thread = readable_thread(in.api);
+  alignas(uintptr_t) unsigned char code[kCodeBytes] = {};
+  if (thread == nullptr || Careful::copy_most(frame.code, sizeof code, code) <
+                               std::max({l.file, l.name, l.lines}) + sizeof(uintptr_t))
+    return false;
+  const auto object_at = [&code](size_t offset) {
+    uintptr_t out = 0;
+    std::memcpy(&out, code + offset, sizeof out);
+    return out;
+  };
+  Copy file, name, lines;
+  if (!file.take(object_at(l.file), kTextHeader, sizeof(uint32_t), kLongestTable) ||
+      !name.take(object_at(l.name), kTextHeader, sizeof(uint32_t), kLongestTable) ||
+      !lines.take(object_at(l.lines), kBytesHeader, 1, kLongestTable) || !was_there(in.api, thread))
+    return false;
+  Object* const table = lines.get();
+  std::memcpy(code + l.lines, &table, sizeof table);
+  place = {text_of(in.api, file.get()), text_of(in.api, name.get()),
+           in.api.line_of(code, offset_of(l, frame))};
+  return true;
 }
 
 }  // namespace refrain::tracer::python

@@ -3,24 +3,22 @@
 // Laws: reads only what this thread alone changes and what nobody changes: its own chain of frames,
 // and the code objects that those keep alive. Takes no reference, makes no object, waits for
 // nothing, so that it does not matter whether the thread holds the interpreter's lock (mpi4py gives
-// it back around most calls). Where things lie in a frame is known for Python 3.9 to 3.13, and
-// believed only after a comparison with what the interpreter itself says, at a call that holds the
-// lock. Everything else has no frames, and is counted.
-// Budget: nothing without an interpreter; 10 instructions a frame and 45 for frames seen before.
+// it back around most calls). An interpreter that ends frees the frames of threads other than its
+// own: those are read by way of the kernel where they do not hold the lock, and what was read
+// counts only if the interpreter was not ending afterwards. Where things lie in a frame is known
+// for Python 3.9 to 3.14, and believed only after a comparison with what the interpreter itself
+// says, at a call that holds the lock. Everything else has no frames, and is counted.
+// Budget: nothing without an interpreter; 10 instructions a frame and 45 for frames seen before in
+// the main thread; two system calls a frame in others that do not hold the lock.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-namespace refrain::tracer::python {
+#include "tracer/python_layout.h"
 
-// A place in a code object that is being executed. Equal values, equal place; but code that is
-// compiled while the program runs (exec) may come to lie where other code was before.
-struct Frame {
-  uintptr_t code = 0, instruction = 0, lines = 0;
-  bool operator==(const Frame&) const = default;
-};
+namespace refrain::tracer::python {
 
 inline constexpr size_t kMostFrames = 64;
 
@@ -49,7 +47,7 @@ struct Place {
   std::string file, function;
   int line = 0;
 };
-// Of a frame that was just read by this thread.
-Place place_of(const Frame& frame);
+// Of a frame that was just read by this thread; false: it cannot be told any more.
+bool find_place(const Frame& frame, Place& place);
 
 }  // namespace refrain::tracer::python

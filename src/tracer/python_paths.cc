@@ -96,7 +96,9 @@ const SeenPath& PythonPaths::read(Process& process, SeenPath& native, Known*& pl
     bool has_import = false;
     size_t steps = n;
     for (size_t i = 0; i < count && steps < depth; ++i) {
-      const python::Place at = python::place_of(known.frame[i]);
+      python::Place at;
+      if (!python::find_place(known.frame[i], at))
+        return without_frames(process, native, python::Answer::kCannot);
       has_import = has_import || is_import(at);
       if (!is_import(at))
         sites[steps++] = process.define_source_site(at.file, at.function, at.line);

@@ -192,6 +192,20 @@ class Package(unittest.TestCase):
             self.assertEqual(done.returncode, 0)
             self.assertGreater(os.path.getsize(picture), 1000)
 
+    def test_example_of_the_readme(self):
+        if importlib.util.find_spec("pandas") is None:
+            self.skipTest("pandas is not there")
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            example = file.read().split("```python\n")[1].split("```")[0]
+        self.assertIn("to_pandas()", example)
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("run.rfn", "good.rfn"):
+                shutil.copy(os.path.join(options.traces, "heat-1.2-exact.rfn"), os.path.join(folder, name))
+            done = subprocess.run([sys.executable, "-c", example], cwd=folder, capture_output=True, timeout=120,
+                                  env={**os.environ, "PYTHONPATH": options.package}, check=False)
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+        self.assertIn(b"heat.c:", done.stdout)
+
     def test_calls_outlive_their_trace(self):
         path = sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0]
         kept = list(refrain.open(path).calls(0))

@@ -1,11 +1,16 @@
 #!/usr/bin/python3
 """Call paths of mpi4py programs are those that the programs write down themselves.
 
-    frames.py --refrain build/refrain --libraries build/src/tracer --shim yield.so
+    frames.py --refrain build/refrain --libraries build/src/tracer --shim yield.so --hold hold_reading.so
+
+Other interpreters than the system's are taken from PATH (python3.9 and so on), from ~/.pyenv/versions, and from
+REFRAIN_TEST_PYTHONS (paths, with a colon between two).
 """
 import argparse
+import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,17 +21,34 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpirun  # noqa: E402
 
 PYTHON, SKIPPED = "/usr/bin/python3", 77
+VERSIONS = range(9, 15)
 options = None
 
 
-def record(folder, name, *extra, ranks=2, status=0):
+def interpreters():
+    """Those that frames are read of, each version once: {"3.9": its path}."""
+    names = os.environ.get("REFRAIN_TEST_PYTHONS", "").split(":")
+    names += [shutil.which("python3.%d" % minor) for minor in VERSIONS]
+    names += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3")))
+    found = {}
+    for name in filter(None, names):
+        asked = subprocess.run([name, "-c", "import ctypes, sys; print('%d.%d' % sys.version_info[:2])"],
+                               capture_output=True, check=False)
+        version = asked.stdout.decode().strip()
+        if asked.returncode == 0 and version in ["3.%d" % minor for minor in VERSIONS]:
+            found.setdefault(version, name)
+    return found
+
+
+def record(folder, name, *extra, ranks=2, status=0, python=PYTHON, preload=(), env=()):
     """The calls that `dump` shows, those that the program wrote down, and what `info` says."""
     out = os.path.join(folder, name + "".join(extra) + ".rfn")
     wrapper = [options.refrain, "record", "-o", out, *extra]
     log = os.path.join(folder, name + ".log")
-    done = mpirun.run_job("openmpi", ranks, [PYTHON, os.path.join(HERE, name + ".py"), log], 60,
-                          [options.shim] if options.shim else [],
-                          {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_QUIET": "1"}, wrapper=wrapper)
+    done = mpirun.run_job("openmpi", ranks, [python, os.path.join(HERE, name + ".py"), log], 60,
+                          ([options.shim] if options.shim else []) + list(preload),
+                          {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_QUIET": "1", **dict(env)},
+                          wrapper=wrapper)
     assert done.status == status, "%s: %d %s" % (name, done.status, done.stderr.decode())
     dumped = subprocess.run([options.refrain, "dump", "--call-paths", "--format", "jsonl", out], capture_output=True,
                             timeout=60, check=False)
@@ -66,6 +88,27 @@ class Frames(unittest.TestCase):
     def test_threads(self):
         self.compare("threads", ranks=1)
 
+    def test_versions(self):
+        for version, python in sorted(interpreters().items()):
+            with self.subTest(version), tempfile.TemporaryDirectory(prefix="refrain-python-") as folder:
+                calls, written, info, _ = record(folder, "steps", ranks=1, python=python,
+                                                 env={"PYTHONPATH": os.path.join(HERE, "stand_in")})
+                self.assertEqual([l for l in info["losses"] if l["reason"] == "python_frames"], [])
+                barriers = [c for c in calls if c["call"] == "MPI_Barrier"]
+                self.assertEqual(len(barriers), len(written))
+                for call, line in zip(barriers, written):
+                    # Innermost are ctypes and its library, which are no part of Python.
+                    known = [step for step in steps(call) if ".py:" in step[0]]
+                    self.assertGreaterEqual(len(known), min(len(line["path"]), 3), call)
+                    self.assertEqual(known, line["path"][-len(known):])
+            print("Python", version, "is good")
+
+    def test_daemon_thread_while_the_interpreter_ends(self):
+        with tempfile.TemporaryDirectory(prefix="refrain-python-") as folder:
+            calls, _, info, _ = record(folder, "daemon", ranks=1, preload=[options.hold])
+        self.assertEqual([steps(c) for c in calls if c["call"] == "MPI_Barrier"], [[["daemon.py:17", "<module>"]]])
+        self.assertEqual([l["reason"] for l in info["losses"]], ["python_frames"])
+
     def test_off(self):
         with tempfile.TemporaryDirectory(prefix="refrain-python-") as folder:
             calls, _, _, out = record(folder, "steps", "--python-frames=off")
@@ -86,14 +129,15 @@ class Frames(unittest.TestCase):
 def main():
     global options
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    for name in ("--refrain", "--libraries"):
+    for name in ("--refrain", "--libraries", "--hold"):
         parser.add_argument(name, required=True)
     parser.add_argument("--shim", default="")
+    parser.add_argument("tests", nargs="*", help="Frames.test_off, for instance; nothing: all")
     options = parser.parse_args()
     if subprocess.run([PYTHON, "-c", "import mpi4py"], capture_output=True, check=False).returncode != 0:
         print("skipped: mpi4py is not there")
         sys.exit(SKIPPED)
-    done = unittest.main(argv=[sys.argv[0]], exit=False).result
+    done = unittest.main(argv=[sys.argv[0], *options.tests], exit=False).result
     sys.exit(0 if done.wasSuccessful() else 1)
 
 

@@ -1,6 +1,7 @@
 """Calls of MPI from functions, methods, generators, lambdas and from Python that C called."""
 import _ctypes
 import functools
+import threading
 
 from mpi4py import MPI
 
@@ -52,3 +53,6 @@ größer()
 _ctypes.dlclose(_ctypes.dlopen("libm.so.6", 0))  # what is known of addresses ends
 for _ in range(3):
     exchange()
+thread = threading.Thread(target=exchange)
+thread.start()
+thread.join()
