@@ -161,7 +161,7 @@ bool ClockRounds::receive(MPI_Comm comm, int from, Kind first, Kind last, Messag
 }
 
 // How far the clock of `server` is ahead of ours.
-bool ClockRounds::ask(MPI_Comm comm, int server, int64_t* ahead) {
+bool ClockRounds::ask(MPI_Comm comm, int server, bool may_be_ours, int64_t* ahead) {
   return ask_clock(
       [&](bool is_last, int64_t* theirs) {
         Message ping, pong;
@@ -171,7 +171,7 @@ bool ClockRounds::ask(MPI_Comm comm, int server, int64_t* ahead) {
         *theirs = pong.value;
         return true;
       },
-      ahead);
+      may_be_ours, ahead);
 }
 
 bool ClockRounds::answer(MPI_Comm comm, int client) {
@@ -241,7 +241,7 @@ bool ClockRounds::offset_along_tree(const ClockSync& sync, int64_t* offset) {
       if (!answer(leaders, rank + known) || !send(leaders, rank + known, mine)) return false;
     } else if (rank >= known && rank < 2 * known) {
       Message theirs;
-      if (!ask(leaders, rank - known, offset) ||
+      if (!ask(leaders, rank - known, sync.is_on_system_of_server(), offset) ||
           !receive(leaders, rank - known, kOffset, kOffset, &theirs))
         return false;
       *offset += theirs.value;

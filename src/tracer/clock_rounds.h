@@ -60,7 +60,7 @@ class ClockRounds {
   Message decide(uint64_t now_ns);
   bool take_verdict(const ClockSync& sync, Message* verdict);
   bool offset_along_tree(const ClockSync& sync, int64_t* offset);
-  bool ask(MPI_Comm comm, int server, int64_t* ahead);
+  bool ask(MPI_Comm comm, int server, bool may_be_ours, int64_t* ahead);
   bool answer(MPI_Comm comm, int client);
   static bool send(MPI_Comm comm, int to, const Message& message);
   bool receive(MPI_Comm comm, int from, Kind first, Kind last, Message* message);

@@ -1,9 +1,12 @@
 #include "tracer/clock.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
+
+#include "tracer/clock_trips.h"
 
 namespace refrain::tracer {
 namespace {
@@ -57,6 +60,31 @@ TEST(Clock, is_the_systems_when_asked) {
   EXPECT_FALSE(clock.use_counter);
   EXPECT_EQ(clock.to_ns(17), 17u);
   EXPECT_NEAR(best_share(clock), 1, 1e-3);
+}
+
+// Answers at once, from a clock that is so far ahead, and takes at least 2 ms to come back, as on a
+// busy machine: half-way is 1 ms off.
+int64_t asked(int64_t ahead_ns, bool may_be_ours) {
+  int64_t ahead = -1;
+  const auto trip = [&](bool, int64_t* theirs) {
+    *theirs = monotonic_now() + ahead_ns;
+    usleep(2000);
+    return true;
+  };
+  EXPECT_TRUE(ask_clock(trip, may_be_ours, &ahead));
+  return ahead;
+}
+
+TEST(ClockTrips, one_system_has_one_clock_however_long_a_trip_takes) {
+  EXPECT_EQ(asked(0, true), 0);
+  EXPECT_LE(asked(0, false), -1000000);
+}
+
+TEST(ClockTrips, a_clock_that_disagrees_is_not_ours) {
+  constexpr int64_t kFar = 7'000'000'000;
+  const int64_t ahead = asked(kFar, true);
+  EXPECT_GT(ahead, 0);
+  EXPECT_LE(ahead, kFar - 1000000);
 }
 
 }  // namespace
