@@ -21,9 +21,11 @@ size_t without_start(const Walk& walk) {
   return end == walk.count ? walk.count : std::max<size_t>(end, 1);
 }
 
-// The innermost `n` frames, as what later calls are compared with.
-void remember_words(const Walk& walk, size_t n, SeenPath& seen) {
+// The innermost `n` frames, as what later calls are compared with. Returns how many of the words
+// are those of the innermost `fewer` frames.
+uint32_t remember_words(const Walk& walk, size_t n, size_t fewer, SeenPath& seen) {
   seen.words = 0;
+  uint32_t of_fewer = 0;
   const auto add = [&](uintptr_t at) {
     const auto* const word = reinterpret_cast<const uintptr_t*>(at);
     seen.word()[seen.words++] = {word, *word};
@@ -31,10 +33,12 @@ void remember_words(const Walk& walk, size_t n, SeenPath& seen) {
   for (size_t i = 0; i < n; ++i) {
     const WalkedFrame& frame = walk.frames[i];
     if (frame.return_slot != 0) add(frame.return_slot);
+    if (i < fewer) of_fewer = seen.words;
     if (i + 1 == n) break;  // what is further out is no part of the path
     if (frame.reads_pointer) add(frame.pointer_slot);
     if (frame.stored_slot != 0) add(frame.stored_slot);
   }
+  return of_fewer;
 }
 
 }  // namespace
@@ -60,14 +64,15 @@ const SeenPath& CallPaths::unwind_path(Process& p, const StackBounds& stack,
   seen.address = call.address;
   seen.frame = call.frame;
   seen.definition = definition;
-  remember_words(walk, std::min(n, walk.count), seen);
+  size_t to_python = 0;
+  const size_t before = n == 0 ? SIZE_MAX : sites_before_python(p, call, walk, to_python);
+  uint32_t words = remember_words(walk, std::min(n, walk.count), to_python, seen);
   if (p.path_check != nullptr && p.path_check->every()) [[unlikely]]
-    check_others(p, seen);
+    check_others(p, seen), words = seen.words;
   latest = &seen;
-  if (p.interpreter() == nullptr || n == 0) [[likely]]
+  if (before == SIZE_MAX) [[likely]]
     return seen;
-  const size_t before = sites_before_python(p, call, walk);
-  if (before == SIZE_MAX || !set_through_python(seen, sites, std::min(before, n))) return seen;
+  if (!set_through_python(seen, words, sites, std::min(before, n))) return seen;
   return python_.find(p, seen);
 }
 

@@ -201,14 +201,28 @@ Answer read(Frame* out, size_t most, size_t& count, bool& is_all) {
   return count > 0 ? Answer::kRead : Answer::kNoFrame;
 }
 
-bool still_holds(const Frame* frames, size_t count, bool is_all) {
+Answer read(SeenFrames& out, size_t most) {
+  const Interpreter& in = interpreter;
+  size_t count = 0;
+  out.chain.thread = nullptr;
+  const Answer answer = read(out.frame, std::min(most, kMostFrames), count, out.is_all);
+  out.count = static_cast<uint32_t>(count);
+  if (answer != Answer::kRead) return answer;
+  Object* const thread = readable_thread(in.api);
+  if (thread != nullptr && has_own_frames(in.api, thread))
+    keep_chain(in.layout, thread, count, out.is_all, out.chain);
+  return answer;
+}
+
+bool still_holds(const SeenFrames& seen) {
   const Interpreter& in = interpreter;
   if (in.unloads != unloads()) return false;
   Object* const thread = readable_thread(in.api);
   if (thread == nullptr) return false;
   if (has_own_frames(in.api, thread))
-    return is_same_chain<Plain>(in.layout, thread, frames, count, is_all);
-  return is_same_chain<Careful>(in.layout, thread, frames, count, is_all) &&
+    return is_as_kept(in.layout, thread, seen.chain) ||
+           is_same_chain<Plain>(in.layout, thread, seen.frame, seen.count, seen.is_all);
+  return is_same_chain<Careful>(in.layout, thread, seen.frame, seen.count, seen.is_all) &&
          was_there(in.api, thread);
 }
 

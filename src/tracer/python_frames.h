@@ -8,8 +8,8 @@
 // counts only if the interpreter was not ending afterwards. Where things lie in a frame is known
 // for Python 3.9 to 3.14, and believed only after a comparison with what the interpreter itself
 // says, at a call that holds the lock. Everything else has no frames, and is counted.
-// Budget: nothing without an interpreter; 10 instructions a frame and 45 for frames seen before in
-// the main thread; two system calls a frame in others that do not hold the lock.
+// Budget: nothing without an interpreter; 136 instructions a call of four frames that were seen
+// before, in the main thread; two system calls a frame in others that do not hold the lock.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,17 @@ enum class Answer : uint8_t {
 // The innermost `most` frames, `count` of them; `is_all`: there are no more. May call the
 // interpreter once, to compare, where the thread holds the lock.
 Answer read(Frame* out, size_t most, size_t& count, bool& is_all);
-// Whether read() of as many would give the same.
-bool still_holds(const Frame* frames, size_t count, bool is_all);
+
+struct SeenFrames {
+  uint32_t count = 0;
+  bool is_all = false;  // there are no others further out
+  Frame frame[kMostFrames];
+  KnownChain chain;
+};
+// read() of at most `most`, for still_holds().
+Answer read(SeenFrames& out, size_t most);
+// Whether that would give the same.
+bool still_holds(const SeenFrames& seen);
 
 struct Place {
   std::string file, function;

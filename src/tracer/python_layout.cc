@@ -79,6 +79,29 @@ bool find_layout(const char* version, Layout& l) {
   }
 }
 
+void keep_chain(const Layout& l, Object* thread, size_t frames, bool is_all, KnownChain& out) {
+  out.thread = nullptr;
+  out.count = 0;
+  uintptr_t at = top_frame(l, thread);
+  while (at != 0 && (frames > 0 || is_all)) {
+    if (out.count == KnownChain::kMost) return;
+    KnownChain::Node& n = out.node[out.count++];
+    n.at = at;
+    n.code = plain_word(at + l.code);
+    n.instruction = plain_word(at + l.instruction);
+    const bool is_frame = l.owner == Layout::kNone ||
+                          *reinterpret_cast<const uint8_t*>(at + l.owner) < kOfInterpreter;
+    if (is_frame && frames == 0) return;  // it has others
+    const uintptr_t lines = is_frame ? (n.code & ~l.code_tags) + l.lines : at + l.previous;
+    n.place_of_lines = reinterpret_cast<const uintptr_t*>(lines);
+    n.lines = *n.place_of_lines;
+    frames -= is_frame ? 1 : 0;
+    at = plain_word(at + l.previous);
+  }
+  out.next = at;
+  out.thread = thread;
+}
+
 bool confirm(const Api& api, Object* thread, Layout& l) {
   Chain<Careful> chain(l, thread);
   Held frame(api, api.frame(thread));

@@ -117,6 +117,46 @@ class Chain {
   unsigned char room_[kMostFrameBytes];
 };
 
+// A chain of frames as it lay in memory, with what stands for functions in C: so that to see the
+// same one again takes few instructions.
+struct KnownChain {
+  struct Node {
+    uintptr_t at, code, instruction, lines;
+    const uintptr_t* place_of_lines;
+  };
+  static constexpr size_t kMost = 24;  // longer ones are not kept
+  size_t count = 0;
+  Object* thread = nullptr;  // whose it is; null: nothing is kept
+  uintptr_t next = 0;        // what comes after these
+  Node node[kMost];
+};
+
+// The calling thread's first so many frames; `is_all`: it has no others. Of Plain memory.
+void keep_chain(const Layout& l, Object* thread, size_t frames, bool is_all, KnownChain& out);
+
+inline uintptr_t plain_word(uintptr_t address) {
+  return *reinterpret_cast<const uintptr_t*>(address);
+}
+
+inline uintptr_t top_frame(const Layout& l, Object* thread) {
+  const uintptr_t top = plain_word(reinterpret_cast<uintptr_t>(thread) + l.top);
+  return l.top_in_holder == Layout::kNone || top == 0 ? top : plain_word(top + l.top_in_holder);
+}
+
+// Nothing is read that the words before it have not shown to be there.
+inline bool is_as_kept(const Layout& l, Object* thread, const KnownChain& chain) {
+  if (chain.thread != thread) return false;
+  uintptr_t at = top_frame(l, thread);
+  const KnownChain::Node* const end = chain.node + chain.count;
+  for (const KnownChain::Node* n = chain.node; n != end; ++n) {
+    if (at != n->at || plain_word(at + l.code) != n->code ||
+        plain_word(at + l.instruction) != n->instruction || *n->place_of_lines != n->lines)
+      return false;
+    at = plain_word(at + l.previous);
+  }
+  return at == chain.next;
+}
+
 // Of a frame's instruction in its code; what PyCode_Addr2Line wants.
 inline int offset_of(const Layout& l, const Frame& f) {
   if (l.is_index) return static_cast<int>(f.instruction);

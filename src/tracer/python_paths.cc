@@ -20,12 +20,13 @@ bool is_mpi4py(const Module* module) {
 }  // namespace
 
 bool SeenPath::holds_in_python(uintptr_t from, uintptr_t at) const {
-  return python->is_told && leads_through_python(from, at) &&
-         python::still_holds(python->frame, python->count, python->is_all);
+  return python->is_told && leads_through_python(from, at) && python::still_holds(python->frames);
 }
 
-size_t sites_before_python(Process& process, const CallPlace& call, const Walk& walk) {
+size_t sites_before_python(Process& process, const CallPlace& call, const Walk& walk,
+                           size_t& frames) {
   const Module* const interpreter = process.interpreter();
+  frames = walk.count;
   if (interpreter == nullptr) return SIZE_MAX;
   if (walk.count == 0 || walk.frames[0].return_address != call.address)
     return is_mpi4py(process.module_at(call.address)) ? 0 : SIZE_MAX;
@@ -33,16 +34,18 @@ size_t sites_before_python(Process& process, const CallPlace& call, const Walk& 
   size_t i = 0;
   while (i < walk.count && module_of(i) != interpreter) ++i;
   const size_t first = i;
+  frames = std::min(first + 1, walk.count);
   while (i > 0 && is_mpi4py(module_of(i - 1))) --i;
   // Short paths may end within mpi4py, which nobody but the interpreter calls.
   return first < walk.count || i < first ? i : SIZE_MAX;
 }
 
-bool set_through_python(SeenPath& seen, const uint32_t* sites, size_t n) {
+bool set_through_python(SeenPath& seen, uint32_t words, const uint32_t* sites, size_t n) {
   if (seen.python == nullptr) seen.python = new (std::nothrow) SeenPython;
   if (seen.python == nullptr) return false;
   seen.python->address = seen.address;
   seen.python->is_told = false;
+  seen.python->words = words;
   seen.python->sites = static_cast<uint32_t>(n);
   std::copy_n(sites, n, seen.python->site);
   seen.address = 0;
@@ -89,21 +92,19 @@ const SeenPath& PythonPaths::read(Process& process, SeenPath& native, Known*& pl
   std::copy_n(native.python->site, n, sites);
   // As many frames as there are steps; all of them where some are none.
   for (size_t most = std::max<size_t>(depth - n, 1); n < depth;) {
-    size_t count = 0;
-    const python::Answer answer = python::read(known.frame, most, count, known.is_all);
-    known.count = static_cast<uint32_t>(count);
+    const python::Answer answer = python::read(known.frames, most);
     if (answer != python::Answer::kRead) return without_frames(process, native, answer);
     bool has_import = false;
     size_t steps = n;
-    for (size_t i = 0; i < count && steps < depth; ++i) {
+    for (size_t i = 0; i < known.frames.count && steps < depth; ++i) {
       python::Place at;
-      if (!python::find_place(known.frame[i], at))
+      if (!python::find_place(known.frames.frame[i], at))
         return without_frames(process, native, python::Answer::kCannot);
       has_import = has_import || is_import(at);
       if (!is_import(at))
         sites[steps++] = process.define_source_site(at.file, at.function, at.line);
     }
-    if (!has_import || steps == depth || known.is_all || most == python::kMostFrames) {
+    if (!has_import || steps == depth || known.frames.is_all || most == python::kMostFrames) {
       n = steps;
       break;
     }
@@ -111,8 +112,8 @@ const SeenPath& PythonPaths::read(Process& process, SeenPath& native, Known*& pl
   }
   if (n == 0) return native;
   path.frame = native.frame;
-  path.words = native.words;
-  std::copy_n(native.word(), native.words, path.word());
+  path.words = native.python->words;
+  std::copy_n(native.word(), path.words, path.word());
   path.definition = n == 1 ? sites[0] : process.define_path(sites, n);
   path.python = &known;
   known.address = native.python->address;

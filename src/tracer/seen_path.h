@@ -59,9 +59,8 @@ struct SeenPython {
   // The sites in front of the interpreter's.
   uint32_t sites = 0;
   uint32_t site[SeenPath::kMaxDepth];
-  uint32_t count = 0;   // of frames
-  bool is_all = false;  // there are no others further out
-  python::Frame frame[python::kMostFrames];
+  uint32_t words = 0;  // of the stack, until it comes to the interpreter
+  python::SeenFrames frames;
 };
 
 inline bool SeenPath::leads_through_python(uintptr_t from, uintptr_t at) const {
