@@ -204,7 +204,7 @@ class Package(unittest.TestCase):
             done = subprocess.run([sys.executable, "-c", example], cwd=folder, capture_output=True, timeout=120,
                                   env={**os.environ, "PYTHONPATH": options.package}, check=False)
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
-        self.assertIn(b"heat.c:", done.stdout)
+        self.assertIn(b"MPI_PROC_NULL 48 heat", done.stdout)
 
     def test_calls_outlive_their_trace(self):
         path = sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0]
