@@ -2,7 +2,9 @@
 // so much the more off the higher the rank. What includes this defines it.
 #define _GNU_SOURCE
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,4 +24,11 @@ int clock_gettime(clockid_t id, struct timespec* t) {
   t->tv_sec = ns / 1000000000;
   t->tv_nsec = ns % 1000000000;
   return 0;
+}
+
+// Each rank is in a time namespace of its own, or the recorder would know that the system is one.
+ssize_t readlink(const char* path, char* text, size_t bytes) {
+  if (strcmp(path, "/proc/self/ns/time") != 0) return syscall(SYS_readlink, path, text, bytes);
+  const int length = snprintf(text, bytes, "time:[%ld]", rank_of_this());
+  return length < (int)bytes ? length : (ssize_t)bytes;
 }
