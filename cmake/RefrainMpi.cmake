@@ -334,6 +334,31 @@ function(refrain_add_coverage)
   add_custom_target(refrain_coverage COMMAND ${command} VERBATIM)
 endfunction()
 
+# That a program of tests/programs calls every function of the standard, or spec/mpi/untested says why not: a test.
+# SMPI has a list of programs of its own, and the standard ABI runs those of others.
+function(refrain_add_tested)
+  set(command ${REFRAIN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/gen/tested.py check
+      --spec ${CMAKE_SOURCE_DIR}/spec/mpi --programs ${CMAKE_SOURCE_DIR}/tests/programs)
+  foreach(mpi mpich openmpi)
+    if(NOT mpi IN_LIST REFRAIN_MPIS)
+      continue()
+    endif()
+    list(JOIN REFRAIN_MPI_INCLUDES_${mpi} " -I" includes)
+    list(APPEND command --mpi ${mpi} "${CMAKE_CXX_COMPILER} -I${includes} ${REFRAIN_TEST_FLAGS_${mpi}}"
+         ${REFRAIN_MPI_LIBRARY_${mpi}})
+  endforeach()
+  add_test(NAME mpi.tested COMMAND ${command})
+  set_tests_properties(mpi.tested PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+endfunction()
+
+# What programs of tests/programs are compiled with, where an MPI has it: its library of Fortran has MPI_Status_c2f08.
+find_library(REFRAIN_MPICHFORT NAMES mpichfort)
+mark_as_advanced(REFRAIN_MPICHFORT)
+if(REFRAIN_MPICHFORT)
+  set(REFRAIN_TEST_FLAGS_mpich -DREFRAIN_TEST_STATUS_F08)
+endif()
+
 if(REFRAIN_MPIS)
   refrain_add_coverage()
+  refrain_add_tested()
 endif()

@@ -46,7 +46,7 @@ void Encoder::rank(int64_t v) {
 
 void Encoder::tag(int64_t v) {
   if (v == MPI_ANY_TAG) return constant(mpi::kConst_MPI_ANY_TAG);
-  integer(v);
+  undefined_or(v);  // in statuses of generalised requests
 }
 
 void Encoder::undefined_or(int64_t v) {

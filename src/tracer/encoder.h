@@ -62,7 +62,7 @@ class Encoder {
     varint(base::zigzag(v));
   }
   void rank(int64_t v);          // MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ROOT, MPI_UNDEFINED by name
-  void tag(int64_t v);           // MPI_ANY_TAG by name
+  void tag(int64_t v);           // MPI_ANY_TAG, MPI_UNDEFINED by name
   void undefined_or(int64_t v);  // MPI_UNDEFINED by name
   void named(int domain, int64_t v);     // a value of an enumeration, else the integer
   void bits(int domain, int64_t v);      // a set of mode bits

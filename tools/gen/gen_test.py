@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Tests of tools/gen that need no MPI."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -227,6 +229,16 @@ class Wrapper(unittest.TestCase):
         text = self.body('1 MPI_Win_free rma\n  win:win:free\n', 'int MPI_Win_free(MPI_Win *win)')
         self.assertLess(text.index('capture_to_free(Kind::kWin, *win)'), text.index('real(win)'))
         self.assertIn('if (ok) call_scope.released(Kind::kWin, before_win);', text)
+
+    def test_a_function_without_program_or_reason_is_counted(self):
+        report = {'mpi': 'mpich', 'version': '1', 'recorded': ['MPI_A', 'MPI_B', 'MPI_B_c', 'MPI_C', 'MPIX_D'],
+                  'tested': ['MPI_B']}
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertEqual(tested.uncovered(report, {'MPI_A': 'it ends the job'}), ['MPI_C'])
+            self.assertEqual(tested.uncovered(report, {'MPI_*': 'a pattern'}), [])
+        self.assertIn('4 functions of the standard, programs call 1, spec/mpi/untested says why not 2, '
+                      'without either 1',
+                      said.getvalue())
 
     def test_names_that_collide_with_locals_stop(self):
         with self.assertRaisesRegex(Mismatch, 'hides a generated variable'):

@@ -5,7 +5,10 @@ and logs, so that tests/compare.py holds the trace against what the program did.
 usage: tested.py measure --spec DIR --programs DIR --mpi NAME "COMPILER -I..." LIBRARY [--version TEXT]
                          > ONE.json
        tested.py page --spec DIR ONE.json... > docs/coverage.md
+       tested.py check --spec DIR --programs DIR [--mpi NAME "COMPILER -I..." LIBRARY]... [ONE.json...]
 
+`check` fails for each function of the standard that no program calls on an MPI, that has no line in
+spec/mpi/untested, and that is not the large variant of one that is called.
 `measure` runs where that MPI is; `page` puts what was measured anywhere into one document.
 docs/coverage.md has the commands. A function counts as tested when a program of the manifest has a call of
 it and a line of the log for it after preprocessing with that MPI's mpi.h: guards and macros count as the
@@ -108,8 +111,8 @@ def version_of(header, mpi):
     return ''
 
 
-def measure(args):
-    name, compiler, library = args.mpi
+def measured(args, mpi, version=''):
+    name, compiler, library = mpi
     compiler = shlex.split(compiler)
     header = mpi_header.read_header(compiler)
     exported = mpi_header.exported_names(library)
@@ -128,11 +131,14 @@ def measure(args):
     recorded = set(kinds['recorded'])
     tested = calls_of_programs(args.programs, name, compiler, recorded) & recorded
     standard = f'{header.values.get("MPI_VERSION", "?")}.{header.values.get("MPI_SUBVERSION", "?")}'
-    report = {'mpi': name, 'version': args.version or version_of(header, name), 'standard': standard,
-              'declared': len(header.functions()), 'beyond': len(beyond),
-              'recorded': sorted(recorded), 'tested': sorted(tested),
-              'forwarded': kinds['forwarded'], 'excepted': kinds['excepted']}
-    json.dump(report, sys.stdout, indent=1)
+    return {'mpi': name, 'version': version or version_of(header, name), 'standard': standard,
+            'declared': len(header.functions()), 'beyond': len(beyond),
+            'recorded': sorted(recorded), 'tested': sorted(tested),
+            'forwarded': kinds['forwarded'], 'excepted': kinds['excepted']}
+
+
+def measure(args):
+    json.dump(measured(args, args.mpi, args.version), sys.stdout, indent=1)
     print()
 
 
@@ -157,6 +163,46 @@ def by_reason(functions, reasons, tested, otherwise='no program yet'):
 
 def title_of(report):
     return f'{TITLES.get(report["mpi"], report["mpi"])} {report["version"]}'.strip()
+
+
+def is_covered(function, reasons, tested):
+    """Whether it is known why no program calls it on this MPI."""
+    if function in reasons or (function.endswith('_c') and function[:-2] in tested):
+        return True
+    return any(fnmatch.fnmatchcase(function, pattern) for pattern in reasons)
+
+
+def is_ahead(report):
+    """Open MPI 5 has functions of MPI 4 under an MPI_VERSION of 3, by which programs ask for them."""
+    return report['mpi'] == 'openmpi' and report['version'].startswith('5.')
+
+
+def uncovered(report, reasons):
+    """Functions of the standard that neither a program calls nor a line says why."""
+    tested = set(report['tested'])
+    standard = {f for f in report['recorded'] if f.startswith('MPI_')}
+    missing = sorted(f for f in standard - tested if not is_covered(f, reasons, tested))
+    print(f'{title_of(report)}: {len(standard)} functions of the standard, programs call {len(standard & tested)}, '
+          f'spec/mpi/untested says why not {len(standard - tested) - len(missing)}, without either {len(missing)}')
+    return missing
+
+
+def check(args):
+    reasons = spec.read_exceptions(os.path.join(args.spec, 'untested'))
+    reports = [measured(args, mpi) for mpi in args.mpi]
+    for path in args.reports:
+        with open(path, encoding='utf-8') as file:
+            reports.append(json.load(file))
+    status = 0
+    for report in reports:
+        missing = uncovered(report, reasons)
+        if is_ahead(report):
+            print('  these are not asked for: it says that it has MPI 3.1')
+            continue
+        for function in missing:
+            print(f'  {function}: write a program of tests/programs, or the reason into spec/mpi/untested')
+        status |= bool(missing)
+    return status
 
 
 PAGE_HEAD = '''# What is recorded, and what is tested, of each MPI
@@ -238,8 +284,15 @@ def main():
     every = verbs.add_parser('page')
     every.add_argument('--spec', required=True)
     every.add_argument('reports', nargs='+')
+    gate = verbs.add_parser('check')
+    gate.add_argument('--spec', required=True)
+    gate.add_argument('--programs')
+    gate.add_argument('--mpi', nargs=3, action='append', default=[], metavar=('NAME', 'COMPILER', 'LIBRARY'))
+    gate.add_argument('reports', nargs='*')
     args = parser.parse_args()
     try:
+        if args.verb == 'check':
+            sys.exit(check(args))
         measure(args) if args.verb == 'measure' else page(args)
     except (spec.SpecError, OSError) as error:
         sys.exit(f'tested: {error}')
