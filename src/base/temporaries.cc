@@ -67,13 +67,19 @@ void Temporary::remove_all() {
 
 namespace {
 
+std::atomic<const char*> said{nullptr};
+
 // The action is the default one again when this runs, and what is raised comes when it returns.
 void on_signal(int number) {
+  if (const char* const text = said.load(); text != nullptr)
+    if (write(STDERR_FILENO, text, std::strlen(text)) < 0) said = nullptr;
   Temporary::remove_all();
   raise(number);
 }
 
 }  // namespace
+
+void say_on_signals(const char* text) { said = text; }
 
 void remove_temporaries_on_signals() {
   for (const int number : kSignals) {

@@ -15,6 +15,10 @@ namespace refrain::base {
 // what is guarded. Signals that are ignored, or have a handler, keep what they have.
 void remove_temporaries_on_signals();
 
+// Such a signal also writes `text` to stderr, to wipe a line from a terminal, say. nullptr:
+// nothing. `text` stays.
+void say_on_signals(const char* text);
+
 class Temporary {
  public:
   explicit Temporary(std::string path);

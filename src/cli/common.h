@@ -9,6 +9,9 @@
 
 namespace refrain::cli {
 
+// What report() does before it prints: wipes a line that is being drawn on the same terminal.
+void set_before_report(void (*action)());
+
 // Prints "refrain: where: what" on stderr; returns the exit status that belongs to the error.
 int report(const base::Error& error);
 

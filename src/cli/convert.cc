@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "cli/activity.h"
 #include "cli/common.h"
-#include "cli/progress.h"
 #include "cli/values.h"
 #include "cli/verbs.h"
 #include "report/info_text.h"
@@ -135,11 +135,7 @@ int run(Options& options) {
   const auto trace = Trace::open(options.trace);
   if (!trace.ok()) return report(trace.error());
   if (const Status good = take(options, *trace); !good.ok()) return report(good.error());
-  Result<convert::Outcome> outcome = [&] {
-    Progress bar("converting");
-    return convert::convert(*trace, options.how,
-                            [&](uint64_t done, uint64_t all) { bar.show(done, all); });
-  }();
+  const auto outcome = convert::convert(*trace, options.how, Activity::share);
   if (!outcome.ok()) return report(outcome.error());
   const int status =
       print(options.format == "json" ? json_of(*outcome, options.how.target) : text_of(*outcome));

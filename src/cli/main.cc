@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/temporaries.h"
+#include "cli/activity.h"
 #include "cli/common.h"
 #include "cli/start.h"
 #include "cli/usage_error.h"
@@ -44,6 +46,8 @@ int run(int argc, char** argv) {
   if (const auto wrong = refrain::cli::wrong_variable(app, words))
     return refrain::cli::report(*wrong);
   try {
+    std::optional<refrain::cli::Activity> activity;  // `record` becomes the program
+    if (verb != "record") activity.emplace(verb);
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::Success& done) {  // --help, --version
     return app.exit(done);
@@ -57,6 +61,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   refrain::cli::keep_standard_streams();
+  refrain::cli::set_before_report([] { refrain::cli::Activity::wipe(false); });
   refrain::base::remove_temporaries_on_signals();
   try {
     return run(argc, argv);

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "cli/activity.h"
+
 namespace refrain::cli {
 
 Output::Output() {
@@ -17,6 +19,8 @@ Output::Output() {
 Output::~Output() { flush(); }
 
 void Output::flush() {
+  // What goes to the same terminal says itself that something is going on.
+  if (!buffer_.empty()) Activity::wipe(::isatty(STDOUT_FILENO) == 1);
   std::string_view rest = buffer_;
   while (!rest.empty() && !closed_) {
     const ssize_t n = ::write(STDOUT_FILENO, rest.data(), rest.size());

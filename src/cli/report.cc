@@ -1,14 +1,13 @@
 // refrain report: one page that shows a run; for several traces a folder with an index. Or the same
 // as a LaTeX document.
 
-#include <unistd.h>
-
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/temporaries.h"
+#include "cli/activity.h"
 #include "cli/common.h"
 #include "cli/display_options.h"
 #include "cli/values.h"
@@ -31,38 +30,16 @@ struct ReportOptions {
   DisplayOptions display;
 };
 
-// One line on a terminal that says what is being done.
-class Progress {
- public:
-  explicit Progress(std::string what)
-      : what_(std::move(what)), shown_(isatty(STDERR_FILENO) == 1) {}
-  ~Progress() {
-    if (shown_) std::fprintf(stderr, "\r\033[K");
-  }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  void say(std::string_view step) {
-    if (shown_)
-      std::fprintf(stderr, "\r\033[K%s: %.*s ...", what_.c_str(), static_cast<int>(step.size()),
-                   step.data());
-  }
-
- private:
-  std::string what_;
-  bool shown_;
-};
-
 report::PageData data_of(const Trace& trace, const DisplayOptions& display) {
-  Progress progress(fs::path(trace.name()).filename().string());
+  const std::string name = fs::path(trace.name()).filename().string();
   report::PageOptions options;
   options.fold_names = display.names == "folded";
-  options.progress = [&](std::string_view step) { progress.say(step); };
-  options.timeline.progress = [&](uint64_t done, uint64_t all) {
-    if (done % 64 == 0)
-      progress.say("timeline, row " + std::to_string(done) + " of " + std::to_string(all));
+  options.progress = [&](std::string_view step) {
+    Activity::step(name + ": " + std::string(step));
   };
+  options.timeline.progress = Activity::share;
   const report::PageAnswers answers = report::page_answers(trace, options);
-  progress.say("page");
+  Activity::step(name + ": page");
   reader::Symbols symbols;
   return report::page_data({trace, answers, symbols, options});
 }
@@ -101,6 +78,34 @@ int report_one(const ReportOptions& options) {
   return status_of(*trace);
 }
 
+// What goes again unless all of it is there in the end, whatever ends the process.
+class Unfinished {
+ public:
+  Unfinished() = default;
+  ~Unfinished() {
+    std::error_code ignored;
+    for (const std::string& path : paths_) fs::remove_all(path, ignored);
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  // Before it is made; what is there already stays.
+  void add(const std::string& path) {
+    std::error_code ignored;
+    if (fs::exists(path, ignored)) return;
+    guards_.push_back(std::make_unique<base::Temporary>(path));
+    paths_.push_back(path);
+  }
+  void keep() {
+    const base::HoldSignals hold;
+    paths_.clear();
+    guards_.clear();
+  }
+
+ private:
+  std::vector<std::string> paths_;
+  std::vector<std::unique_ptr<base::Temporary>> guards_;
+};
+
 // Every page is whole or not there; the index comes last, when all that it names are.
 int report_many(const ReportOptions& options) {
   const fs::path folder = options.output.empty() ? "report" : options.output;
@@ -114,6 +119,8 @@ int report_many(const ReportOptions& options) {
       return report(free.error());
   const std::string index = (folder / "index.html").string();
   if (const Status free = may_write(index, options.force); !free.ok()) return report(free.error());
+  Unfinished pages;
+  pages.add(folder.string());
   fs::create_directories(folder, failed);
   if (failed)
     return report(base::fail("cannot make the folder (" + failed.message() + ")", folder.string()));
@@ -125,8 +132,10 @@ int report_many(const ReportOptions& options) {
     const auto trace = Trace::open(options.traces[i]);
     if (!trace.ok()) return report(trace.error());
     const report::PageData data = data_of(*trace, options.display);
-    const Status written = format::write_file_atomically(
-        (folder / names[i]).string(), report::page_html(data, title_of(data)), "the page");
+    const std::string page = (folder / names[i]).string();
+    pages.add(page);
+    const Status written =
+        format::write_file_atomically(page, report::page_html(data, title_of(data)), "the page");
     if (!written.ok()) return report(written.error());
     entries.add(data, names[i]);
     reader::Symbols symbols;
@@ -135,7 +144,9 @@ int report_many(const ReportOptions& options) {
   }
   const Status written = format::write_file_atomically(
       index, report::page_html(entries.take(), "refrain reports"), "the index");
-  return written.ok() ? status : report(written.error());
+  if (!written.ok()) return report(written.error());
+  pages.keep();
+  return status;
 }
 
 // One document, of one trace or several.

@@ -4,8 +4,16 @@
 #include "report/json_text.h"
 
 namespace refrain::cli {
+namespace {
+
+void (*before_report)() = nullptr;
+
+}  // namespace
+
+void set_before_report(void (*action)()) { before_report = action; }
 
 int report(const base::Error& error) {
+  if (before_report != nullptr) before_report();
   // A file's name may hold anything: it stays in the line all the same.
   std::fprintf(stderr, "refrain: %s\n", refrain::report::printable(error.to_string()).c_str());
   return static_cast<int>(error.code);

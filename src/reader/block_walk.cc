@@ -1,9 +1,21 @@
 #include "reader/block_walk.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
+#include "reader/calls_read.h"
+
 namespace refrain::reader {
+
+namespace {
+
+std::atomic<uint64_t> g_calls_read{0};
+
+}  // namespace
+
+uint64_t calls_read() { return g_calls_read.load(std::memory_order_relaxed); }
+void add_calls_read(uint64_t calls) { g_calls_read.fetch_add(calls, std::memory_order_relaxed); }
 
 BlockWalk::BlockWalk(TimeStore& store, const format::TimeTable& table, uint64_t rank,
                      uint32_t thread, grammar::Cursor terminals, std::string trace_name)
@@ -30,6 +42,7 @@ base::Status BlockWalk::load(size_t i) {
   if (terminals_.remaining() < block.block.calls)
     return base::fail("there are more times than calls", name_);
   calls_.resize(block.block.calls);
+  add_calls_read(block.block.calls);
   for (format::TimedCall& call : calls_) call.terminal = terminals_.next();
   const base::Status decoded = decode_block(store_, table_, block, call_of_terminal_, calls_);
   if (!decoded.ok()) {

@@ -8,6 +8,7 @@
 
 #include "grammar/walk.h"
 #include "reader/block_walk.h"
+#include "reader/calls_read.h"
 #include "reader/decode_signature.h"
 #include "reader/trace_impl.h"
 
@@ -82,6 +83,8 @@ const Call* Cursor::next() {
     impl.call.begin_ns = timed != nullptr ? timed->begin_ns : 0;
     impl.call.end_ns = timed != nullptr ? timed->end_ns : 0;
   }
+  constexpr uint64_t kStep = 4096;
+  if (impl.times == nullptr && impl.call.seq % kStep == kStep - 1) reader::add_calls_read(kStep);
   impl.call.signature = &impl.reader->of(impl.cursor.next());
   return &impl.call;
 }
