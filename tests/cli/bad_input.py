@@ -329,7 +329,15 @@ class Damage(Folder):
         data[MAJOR_OFFSET] = 9
         for verb in VERBS + [BYTES]:
             line = one_line(self, refrain(*verb, self.write(bytes(data))), UNSUPPORTED)
-            self.assertIn("version", line)
+            self.assertIn("a newer format, version 9.", line)
+
+    def test_feature_from_the_future(self):
+        """A bit of those that a reader must understand: two bytes behind the versions."""
+        data = bytearray(self.traces[0])
+        data[MAJOR_OFFSET + 3] |= 0x80
+        for verb in VERBS + [BYTES]:
+            line = one_line(self, refrain(*verb, self.write(bytes(data))), UNSUPPORTED)
+            self.assertIn("a newer format", line)
 
     def test_rank_out_of_range(self):
         path = self.write(self.traces[0])

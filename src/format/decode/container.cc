@@ -29,11 +29,12 @@ bool check_version(std::string_view bytes, std::vector<Finding>& findings) {
     const auto version = [](uint8_t major, uint8_t minor) {
       return std::to_string(major) + "." + std::to_string(minor);
     };
+    const bool newer = static_cast<uint8_t>(bytes[8]) > kMajor;
     add(findings, kRuleMajor, "header", 8,
-        "format version " +
+        std::string(newer ? "a newer" : "another") + " format, version " +
             version(static_cast<uint8_t>(bytes[8]), static_cast<uint8_t>(bytes[9])) +
-            ", this build reads version " + std::to_string(kMajor) +
-            ".x: use a release that fits the file");
+            "; this build reads version " + std::to_string(kMajor) + ".x: use a " +
+            (newer ? "newer release" : "release that fits the file"));
     return false;
   }
   if (bytes.size() >= 10 && static_cast<uint8_t>(bytes[9]) < kOldestMinor) {
@@ -141,8 +142,8 @@ std::vector<RawSection> sort_out(std::vector<RawSection> all, std::vector<Findin
     } else if ((type & kMayIgnoreSection) == 0) {
       add(findings, kRuleSectionKnown, name, s.entry.entry_offset,
           "section type " + std::to_string(type) +
-              " is needed to understand the file, and this build does not know it: use a newer "
-              "release");
+              " is needed to understand the file, which is of a newer format, and this build does "
+              "not know it: use a newer release");
     }
   }
   return out;
@@ -171,7 +172,8 @@ FileHeader open_header(std::string_view bytes, uint64_t file_bytes, std::vector<
 
   if ((h.must_understand & ~kKnownMustUnderstand) != 0) {
     add(findings, kRuleFeatures, "header", 10,
-        "the file uses a feature that this build does not know: use a newer release");
+        "a newer format: the file uses a feature that this build does not know; use a newer "
+        "release");
     return h;
   }
   if (h.file_bytes != file_bytes) {
