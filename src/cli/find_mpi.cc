@@ -4,9 +4,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string_view>
+#include <system_error>
+
+#include "cli/elf_file.h"
+#include "cli/launch_line.h"
 
 #include "base/known_mpis.h"
 
@@ -85,6 +90,7 @@ class Closure {
   void visit(const std::string& name, const Entry& user) {
     if (!seen_.insert(name).second) return;
     const std::string base = name.substr(name.rfind('/') + 1);
+    if (starts_with(base, "libpmix.so")) result_.speaks_pmix = true;
     note(mpi_of_library(base), base);
     const std::string path = search_.find(name, user.file, user.path, user.rpath);
     if (path.empty()) return;
@@ -157,6 +163,59 @@ Launcher find_launcher(const Environment& environment) {
     out.rank = std::atoi(environment(name));
     break;
   }
+  if (is_set("SLURM_STEP_ID")) return out;
+  if (out.mpi == Mpi::kOpenMpi && is_set("OMPI_COMM_WORLD_SIZE"))
+    out.only_for_mpi = std::atoi(environment("OMPI_COMM_WORLD_SIZE"));
+  if (out.mpi == Mpi::kMpich && is_set("PMI_SIZE") && is_set("MPI_LOCALNRANKS") &&
+      !is_set("PMIX_NAMESPACE"))
+    out.only_for_mpi = std::atoi(environment("PMI_SIZE"));
+  return out;
+}
+
+std::string wrong_launcher(const ProgramMpi& program, const Launcher& launcher,
+                           const std::string& path) {
+  if (launcher.only_for_mpi < 2 || !excludes(program.mpi, launcher.mpi)) return {};
+  const bool is_mpich = program.mpi == Mpi::kMpich;
+  if (program.mpi == Mpi::kSmpi || (is_mpich && program.speaks_pmix)) return {};
+  std::string right = is_mpich ? "MPICH's mpiexec" : "Open MPI's mpirun";
+  // As Debian and its descendants have them.
+  const std::string there = is_mpich ? "mpiexec.mpich" : "mpirun.openmpi";
+  if (!find_program(there, path).empty()) right = there;
+  return std::string("built for ") + (is_mpich ? "MPICH" : "Open MPI") + " (" + program.library +
+         "), started by " + (is_mpich ? "Open MPI's mpirun" : "MPICH's mpiexec") +
+         ", under which each of the " + std::to_string(launcher.only_for_mpi) +
+         " processes is a job of its own; use " + right + " (or say --mpi " +
+         mpi_word(program.mpi) + " if that is meant)";
+}
+
+ProgramMpi find_mpi4py(const std::string& interpreter, const Environment& environment,
+                       const LibrarySearch& search) {
+  namespace fs = std::filesystem;
+  ProgramMpi out;
+  if (!starts_with(fs::path(interpreter).filename().string(), "python")) return out;
+  std::vector<fs::path> folders;
+  if (const char* const words = environment("PYTHONPATH"); words != nullptr)
+    for (const std::string& folder : split_path(words)) folders.emplace_back(folder);
+  // Not where links lead: a virtual environment has its packages beside the link.
+  const fs::path prefix = fs::path(interpreter).parent_path().parent_path();
+  std::error_code error;
+  for (const fs::path& lib : {prefix / "lib", fs::path("/usr/local/lib")})
+    for (const auto& python : fs::directory_iterator(lib, error))
+      if (starts_with(python.path().filename().string(), "python3"))
+        for (const char* packages : {"site-packages", "dist-packages"})
+          folders.push_back(python.path() / packages);
+  for (const fs::path& folder : folders) {
+    for (const auto& file : fs::directory_iterator(folder / "mpi4py", error)) {
+      const std::string name = file.path().filename().string();
+      if (!starts_with(name, "MPI.") || file.path().extension() != ".so") continue;
+      const auto elf = read_elf(file.path().string());
+      if (!elf.ok()) continue;
+      const ProgramMpi one = Closure(search).walk(*elf, file.path().string());
+      if (out.mpi != Mpi::kNone && one.mpi != out.mpi) return {};
+      out = one;
+    }
+    if (out.mpi != Mpi::kNone) break;
+  }
   return out;
 }
 
@@ -186,6 +245,7 @@ base::Result<ProgramMpi> find_mpi(const std::string& program, const LibrarySearc
     return base::unsupported(
         "MPI is linked into the program statically: link it with the shared MPI library", path);
   out.may_load_later = out.may_load_later || is_script;
+  out.interpreter = path;
   return out;
 }
 

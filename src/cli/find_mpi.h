@@ -30,6 +30,9 @@ Mpi mpi_of_library(const std::string& name);
 struct Launcher {
   Mpi mpi = Mpi::kNone;
   int rank = 0;  // of this process; 0 without a launcher
+  // Processes that it has started, if it is sure that they are ranks of `mpi` or of none; else 0:
+  // Slurm's srun serves both, and so does whoever speaks PMIx.
+  int only_for_mpi = 0;
 };
 using Environment = std::function<const char*(const char*)>;  // like getenv
 Launcher find_launcher(const Environment& environment);
@@ -39,7 +42,19 @@ struct ProgramMpi {
   bool may_load_later = false;  // an interpreter, or it can start or load something else
   std::string library;          // the name that decided; empty for kNone
   std::string second_library;   // of another MPI, which it needs as well; empty: none
+  std::string interpreter;      // of a script; else the program itself
+  bool speaks_pmix = false;     // so that Open MPI's launcher can start it as one job
 };
+
+// What is wrong when a program is started by the launcher of another MPI, whose every process would
+// be a job of its own, and what to use instead; empty: nothing. `path`: $PATH.
+std::string wrong_launcher(const ProgramMpi& program, const Launcher& launcher,
+                           const std::string& path);
+
+// The MPI that mpi4py was built for, where `interpreter` is a Python that has it; kNone: it is no
+// Python, has none, or several. The library is noted, too.
+ProgramMpi find_mpi4py(const std::string& interpreter, const Environment& environment,
+                       const LibrarySearch& search);
 
 // Follows #! lines and the closure of needed libraries. Fails when the file is no program, is of
 // another machine, or has MPI linked into itself (ErrorCode::kUnsupported: nothing to preload

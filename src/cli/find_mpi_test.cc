@@ -49,6 +49,50 @@ TEST(FindLauncher, ByItsVariables) {
   EXPECT_EQ(with({{"PMIX_RANK", "5"}}).rank, 5);
 }
 
+TEST(FindLauncher, OfOneMpiOnly) {
+  EXPECT_EQ(with({{"OMPI_COMM_WORLD_SIZE", "4"}}).only_for_mpi, 4);
+  EXPECT_EQ(with({{"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "2"}}).only_for_mpi, 4);
+  // Slurm's, PMIx, one launcher inside of the other.
+  EXPECT_EQ(with({{"PMI_SIZE", "4"}, {"PMI_RANK", "0"}}).only_for_mpi, 0);
+  EXPECT_EQ(
+      with({{"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "2"}, {"SLURM_STEP_ID", "0"}}).only_for_mpi, 0);
+  EXPECT_EQ(
+      with({{"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "2"}, {"PMIX_NAMESPACE", "job"}}).only_for_mpi,
+      0);
+  EXPECT_EQ(with({{"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}})
+                .only_for_mpi,
+            0);
+}
+
+TEST(WrongLauncher, OfTheOtherMpi) {
+  ProgramMpi mpich, openmpi, either;
+  mpich.mpi = Mpi::kMpich;
+  mpich.library = "libmpich.so.12";
+  openmpi.mpi = Mpi::kOpenMpi;
+  openmpi.library = "libmpi.so.40";
+  either.mpi = Mpi::kAbi;
+  const Launcher hydra = with({{"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "4"}});
+  const Launcher orte = with({{"OMPI_COMM_WORLD_SIZE", "4"}});
+  EXPECT_EQ(
+      wrong_launcher(mpich, orte, "/no/folder"),
+      "built for MPICH (libmpich.so.12), started by Open MPI's mpirun, under which each of the "
+      "4 processes is a job of its own; use MPICH's mpiexec (or say --mpi mpich if that is "
+      "meant)");
+  EXPECT_EQ(
+      wrong_launcher(openmpi, hydra, "/no/folder"),
+      "built for Open MPI (libmpi.so.40), started by MPICH's mpiexec, under which each of the 4 "
+      "processes is a job of its own; use Open MPI's mpirun (or say --mpi openmpi if that is "
+      "meant)");
+  EXPECT_EQ(wrong_launcher(mpich, hydra, ""), "");
+  EXPECT_EQ(wrong_launcher(openmpi, orte, ""), "");
+  EXPECT_EQ(wrong_launcher(either, orte, ""), "");
+  EXPECT_EQ(wrong_launcher(mpich, with({}), ""), "");
+  // One process is the same job under any launcher; PMIx is spoken by both.
+  EXPECT_EQ(wrong_launcher(mpich, with({{"OMPI_COMM_WORLD_SIZE", "1"}}), ""), "");
+  mpich.speaks_pmix = true;
+  EXPECT_EQ(wrong_launcher(mpich, orte, ""), "");
+}
+
 class FindMpi : public testing::Test {
  protected:
   std::string script(const std::string& text) {

@@ -39,6 +39,8 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+const char* getenv_of(const char* name) { return std::getenv(name); }
+
 std::string absolute(const std::string& path) {
   if (!path.empty() && path[0] == '/') return path;
   char buffer[PATH_MAX];
@@ -141,6 +143,8 @@ base::Result<ChosenMpi> choose_mpi(const RecordOptions& options, const std::stri
                                  found->second_library +
                                  ": link all parts with one, or say --mpi for the one that runs",
                              program);
+  if (std::string wrong = wrong_launcher(*found, launcher, environment("PATH")); !wrong.empty())
+    return base::usage(wrong, program);
   if (found->mpi == Mpi::kOther)
     return base::unsupported("uses " + found->library + ", an MPI without a recorder (--mpi " +
                                  known_mpi_words() + " overrides)",
@@ -149,7 +153,11 @@ base::Result<ChosenMpi> choose_mpi(const RecordOptions& options, const std::stri
   if (!found->may_load_later)
     return base::usage("not an MPI program: it neither uses an MPI library nor can load one",
                        program);
+  const ProgramMpi mpi4py = find_mpi4py(found->interpreter, getenv_of, search);
+  if (std::string wrong = wrong_launcher(mpi4py, launcher, environment("PATH")); !wrong.empty())
+    return base::usage("mpi4py is " + wrong, program);
   if (launcher.mpi != Mpi::kNone) return ChosenMpi{mpi_word(launcher.mpi), true};
+  if (is_known_mpi(mpi_word(mpi4py.mpi))) return ChosenMpi{mpi_word(mpi4py.mpi), true};
   const bool mpich = find_recorder("mpich").ok(), openmpi = find_recorder("openmpi").ok();
   if (mpich != openmpi) return ChosenMpi{mpich ? "mpich" : "openmpi", true};
   return base::usage("cannot tell which MPI it will load: start it through mpiexec, or say --mpi " +
@@ -323,7 +331,7 @@ void add_record(CLI::App& app, int& exit_status) {
       record_words.insert(record_words.end(), {"--spool", options->spool});
     if (verb->count("--memory") > 0 && options->memory != environment("REFRAIN_MEMORY"))
       record_words.insert(record_words.end(), {"--memory", options->memory});
-    const Launcher launcher = find_launcher([](const char* name) { return std::getenv(name); });
+    const Launcher launcher = find_launcher(getenv_of);
     const base::Error error = record(*verb, *options, record_words, words, launcher);
     // Every rank fails alike; one line is enough. Open MPI 5 ends the job, what rank 0 has said
     // included, as soon as one rank has failed: the others leave it the time to say it.
