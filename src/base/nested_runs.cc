@@ -114,13 +114,16 @@ void NestedRuns::append_run(int64_t start, int64_t step, uint64_t count) {
       }
       close();
     }
-    open_ = Item{value, 0, 1, {}};
+    open_.start = value;
+    open_.step = 0;
+    open_.count = 1;
   }
 }
 
 void NestedRuns::close() {
   if (open_.count == 0) return;
-  items_.push_back(std::exchange(open_, Item{0, 0, 0, {}}));
+  items_.push_back({open_.start, open_.step, open_.count, {}});
+  open_.count = 0;
   fold();
 }
 
@@ -146,8 +149,17 @@ void NestedRuns::reopen() {
 void NestedRuns::fold() {
   for (bool changed = true; changed;) {
     changed = false;
-    for (size_t p = 1; p <= kMaxPeriod && !changed; ++p) changed = fold_period(p);
+    for (size_t p = 1; p <= kMaxPeriod && !changed; ++p) changed = may_fold(p) && fold_period(p);
   }
+}
+
+// Whether a look at one pair of items leaves it open: of irregular values hardly any does.
+bool NestedRuns::may_fold(size_t period) const {
+  const size_t n = items_.size();
+  if (n < period + 1) return false;
+  const Item &before = items_[n - 1 - period], &last = items_[n - 1];
+  if (before.is_loop()) return true;
+  return n >= 2 * period && before.count == last.count && before.step == last.step;
 }
 
 // Looks at the last `period` items: once more what a loop before them does, or what stands before.

@@ -85,6 +85,7 @@ class NestedRuns {
   void close();
   void reopen();
   void fold();
+  bool may_fold(size_t period) const;
   bool fold_period(size_t period);
 
   std::vector<Item> items_;

@@ -119,17 +119,26 @@ class Checker {
 
   void signatures() {
     constexpr auto kAt = SectionType::kSignatures;
-    for (size_t i = 0; i < t_.signatures.size(); ++i) {
-      const Signature& s = t_.signatures[i];
-      const auto info = inspect_shape(s.shape);
-      if (!info || info->slots.size() != s.slots.size()) {
+    const SignatureTable& all = t_.signatures;
+    for (size_t i = 0; i < all.size(); ++i) {
+      const ShapeStructure& structure = all.structure(i);
+      const std::vector<ExprCode>& codes = all.codes(i);
+      if (!structure.is_good || structure.slots.size() != codes.size()) {
         add(kAt, kRuleShape, numbered("signature", i, " is malformed"));
         continue;
       }
-      if (std::any_of(info->requests.begin(), info->requests.end(),
-                      [&](uint32_t r) { return r >= i; }))
+      const auto requests = all.requests(i);
+      if (std::any_of(requests.begin(), requests.end(), [&](uint32_t r) { return r >= i; }))
         add(kAt, kRuleRequestOrder, numbered("signature", i, " has a request of a later one"));
-      for (size_t k = 0; k < s.slots.size(); ++k) expr(i, info->slots[k], s.slots[k]);
+      // Any number is a good constant.
+      if (all.is_constant(i)) {
+        for (const uint32_t k : structure.definition_slots) {
+          if (static_cast<uint64_t>(all.operand(i, k)) >= t_.definitions.size())
+            expr(i, SlotNature::kDefinition, all.expr(i, k));
+        }
+        continue;
+      }
+      for (size_t k = 0; k < codes.size(); ++k) expr(i, structure.slots[k], all.expr(i, k));
     }
   }
 
@@ -279,7 +288,7 @@ class Checker {
     for (size_t g = 0, first = 0; g < t_.groups.size(); ++g) {
       if (!t_.groups[g].is_like_before) first = g;
       for (const uint32_t s : t_.groups[g].signatures) {
-        if (s >= t_.signatures.size()) continue;
+        if (s >= t_.signatures.size() || !t_.signatures.has_table(s)) continue;
         for (const Expr& e : t_.signatures[s].slots) {
           if (e.kind != Expr::Kind::kTable || static_cast<uint64_t>(e.a) >= t_.tables.size())
             continue;

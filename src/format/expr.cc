@@ -49,16 +49,15 @@ SlotEvaluator::SlotEvaluator(const TraceData& trace)
 
 SlotEvaluator::Known& SlotEvaluator::known(uint32_t signature) {
   const auto [at, is_new] = known_.try_emplace(signature);
-  if (is_new)
-    if (auto info = inspect_shape(trace_.signatures[signature].shape))
-      at->second.info = std::move(*info);
+  if (is_new) at->second.structure = &trace_.signatures.structure(signature);
   return at->second;
 }
 
-std::optional<Context> SlotEvaluator::own_context(uint32_t signature, const ShapeInfo& info,
-                                                  uint64_t rank, uint64_t position) {
-  const std::vector<Expr>& slots = trace_.signatures[signature].slots;
-  for (const uint32_t s : info.object_slots) {
+std::optional<Context> SlotEvaluator::own_context(uint32_t signature,
+                                                  const ShapeStructure& structure, uint64_t rank,
+                                                  uint64_t position) {
+  const SignatureTable::Slots slots = trace_.signatures[signature].slots;
+  for (const uint32_t s : structure.object_slots) {
     if (s >= slots.size()) break;
     // Definition slots are constants or tables: they do not need a place themselves.
     const int64_t definition = evaluate(slots[s], Place{}, position, trace_.tables);
@@ -86,11 +85,11 @@ Context SlotEvaluator::context_of(uint32_t signature, uint64_t rank, uint64_t po
       break;
     }
     chain_.push_back(&at);
-    if (const auto own = own_context(signature, at.info, rank, position)) {
+    if (const auto own = own_context(signature, *at.structure, rank, position)) {
       context = *own;
       break;
     }
-    const std::vector<uint32_t>& requests = at.info.requests;
+    const std::span<const uint32_t> requests = trace_.signatures.requests(signature);
     if (requests.empty() || requests[0] >= signature) break;
     signature = requests[0];
   }

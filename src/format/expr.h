@@ -45,13 +45,13 @@ class SlotEvaluator {
 
  private:
   struct Known {
-    ShapeInfo info;
+    const ShapeStructure* structure = nullptr;
     Context context;     // that of rank_ at position_ when `round` is round_
     uint32_t round = 0;  // 0: of no rank
   };
   Known& known(uint32_t signature);
-  std::optional<Context> own_context(uint32_t signature, const ShapeInfo& info, uint64_t rank,
-                                     uint64_t position);
+  std::optional<Context> own_context(uint32_t signature, const ShapeStructure& structure,
+                                     uint64_t rank, uint64_t position);
 
   const TraceData& trace_;
   Places places_;

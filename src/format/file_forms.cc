@@ -225,19 +225,6 @@ std::optional<std::string> restore_payload(const FilePayload& payload) {
   }
 }
 
-ExprCode code_of(const Expr& e) {
-  switch (e.kind) {
-    case Expr::Kind::kConst: return ExprCode::kConst;
-    case Expr::Kind::kAffine: return e.a == 1 ? ExprCode::kMePlus : ExprCode::kAffine;
-    case Expr::Kind::kMod: return ExprCode::kMod;
-    case Expr::Kind::kXor: return ExprCode::kXor;
-    case Expr::Kind::kCart: return ExprCode::kCart;
-    case Expr::Kind::kTable: return ExprCode::kTable;
-    case Expr::Kind::kDigit: return ExprCode::kDigit;
-  }
-  return ExprCode::kConst;
-}
-
 FileDefinition file_definition(const Definition& d) {
   if (d.kind == DefinitionKind::kSite)
     return {d.kind, d.refs.size(), {{}, {base::ByteReader(d.payload).zigzag()}}};
@@ -256,11 +243,8 @@ uint64_t FileDefinition::key() const {
   return hash64(w.view().data(), w.size());
 }
 
-FileSignature file_signature(const Signature& s) {
-  FileSignature f{strip_shape(s.shape), {}};
-  f.codes.reserve(s.slots.size());
-  for (const Expr& e : s.slots) f.codes.push_back(code_of(e));
-  return f;
+FileSignature file_signature(const SignatureTable& all, size_t signature) {
+  return {strip_shape(all[signature].shape), all.codes(signature)};
 }
 bool FileSignature::like(const FileSignature& o) const {
   return shape.bytes == o.shape.bytes && codes == o.codes &&
@@ -300,38 +284,59 @@ base::RunList host_blocks(uint64_t ranks, uint64_t ranks_each) {
   return list;
 }
 
-std::vector<uint32_t> family_order(const std::vector<uint64_t>& keys,
-                                   const std::vector<std::vector<uint32_t>>& refs) {
-  std::unordered_map<uint64_t, size_t> members;
-  for (const uint64_t key : keys) ++members[key];
-  // Goes to the end: long families, and what refers to their members.
-  std::vector<char> moves(keys.size(), 0);
-  std::vector<size_t> part_of(keys.size(), 0);
-  std::vector<uint32_t> order;
-  std::unordered_map<uint64_t, size_t> place;  // of a family among the parts at the end
-  std::vector<std::vector<uint32_t>> parts;
-  for (uint32_t i = 0; i < keys.size(); ++i) {
-    const bool is_long = members[keys[i]] >= kLongFamily;
-    moves[i] = is_long ? 1 : 0;
-    for (const uint32_t r : refs[i]) {
-      if (r < i && moves[r] != 0) moves[i] = 1;
+namespace {
+
+// keys[i] as a small number, in order of first use, and how many have it.
+struct Kinds {
+  explicit Kinds(const std::vector<uint64_t>& keys) {
+    std::unordered_map<uint64_t, uint32_t> known;
+    of.reserve(keys.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (i == 0 || keys[i] != keys[i - 1]) {
+        const auto [it, is_new] = known.try_emplace(keys[i], static_cast<uint32_t>(members.size()));
+        if (is_new) members.push_back(0);
+        of.push_back(it->second);
+      } else {
+        of.push_back(of.back());
+      }
+      ++members[of.back()];
     }
-    if (moves[i] == 0) {
-      order.push_back(i);
+  }
+  std::vector<uint32_t> of;
+  std::vector<size_t> members;
+};
+
+}  // namespace
+
+std::vector<uint32_t> family_order(const std::vector<uint64_t>& keys, const RefsOf& refs) {
+  const Kinds kinds(keys);
+  // Goes to the end: long families, and what refers to their members. 0: it does not, else the
+  // number of its part, from 1 on.
+  std::vector<uint32_t> part_of(keys.size(), 0);
+  std::vector<uint32_t> place(kinds.members.size(), 0);  // the part that a family is in just now
+  std::vector<uint32_t> sizes = {0};                     // of the parts
+  for (uint32_t i = 0; i < keys.size(); ++i) {
+    const uint32_t kind = kinds.of[i];
+    // What a member refers to must stand before it: in a part that begins no later than its own.
+    uint32_t earliest = 0;
+    for (const uint32_t r : refs(i)) {
+      if (r < i) earliest = std::max(earliest, part_of[r]);
+    }
+    if (kinds.members[kind] < kLongFamily && earliest == 0) {
+      ++sizes[0];
       continue;
     }
-    // What a member refers to must stand before it: in a part that begins no later than its own.
-    size_t earliest = 0;
-    for (const uint32_t r : refs[i]) {
-      if (r < i && moves[r] != 0) earliest = std::max(earliest, part_of[r]);
+    if (place[kind] == 0 || place[kind] < earliest) {
+      place[kind] = static_cast<uint32_t>(sizes.size());
+      sizes.push_back(0);
     }
-    const auto [it, is_new] = place.try_emplace(keys[i], parts.size());
-    if (it->second < earliest) it->second = parts.size();
-    if (it->second == parts.size()) parts.emplace_back();
-    parts[it->second].push_back(i);
-    part_of[i] = it->second;
+    part_of[i] = place[kind];
+    ++sizes[place[kind]];
   }
-  for (const auto& part : parts) order.insert(order.end(), part.begin(), part.end());
+  uint32_t next = 0;
+  for (uint32_t& s : sizes) s = std::exchange(next, next + s);
+  std::vector<uint32_t> order(keys.size());
+  for (uint32_t i = 0; i < keys.size(); ++i) order[sizes[part_of[i]]++] = i;
   return order;
 }
 

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,9 +55,7 @@ struct FileSignature {
   bool like(const FileSignature& other) const;
   uint64_t key() const;
 };
-FileSignature file_signature(const Signature& signature);
-
-ExprCode code_of(const Expr& e);
+FileSignature file_signature(const SignatureTable& all, size_t signature);
 
 // "node7" becomes "node8", "n09" "n10": the last decimal number goes up by one. Empty without one.
 std::string next_name(const std::string& name);
@@ -115,9 +115,9 @@ inline uint64_t operand_key(uint32_t call_id, size_t slots, size_t slot, bool is
 
 // An order in which members of long families stand together behind everything else, so that nothing
 // else gets another number when a family has more members. keys[i] is equal in all of a family,
-// refs[i] are what i refers to, all smaller than i and so again in the result. The result lists the
+// refs(i) are what i refers to, all smaller than i and so again in the result. The result lists the
 // old indices in the new order.
-std::vector<uint32_t> family_order(const std::vector<uint64_t>& keys,
-                                   const std::vector<std::vector<uint32_t>>& refs);
+using RefsOf = std::function<std::span<const uint32_t>(uint32_t)>;
+std::vector<uint32_t> family_order(const std::vector<uint64_t>& keys, const RefsOf& refs);
 
 }  // namespace refrain::format

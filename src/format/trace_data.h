@@ -12,42 +12,18 @@
 #include "format/byte_strings.h"
 #include "format/histogram.h"
 #include "format/signature.h"
+#include "format/signature_table.h"
 #include "format/stats/grain.h"
 #include "format/time/data.h"
 #include "grammar/grammar.h"
 
 namespace refrain::format {
 
-// A SLOT value as a function of the rank (a rank expression). `me` and `size` are this rank's
-// number in, and the size of, the communicator that the call works on (world where it has none).
-struct Expr {
-  enum class Kind : uint8_t {
-    kConst = 0,   // a
-    kAffine = 1,  // a * me + b
-    kMod = 2,     // (me + a) mod size
-    kXor = 3,     // me xor a
-    kCart = 4,    // one step in a Cartesian grid: with coordinate c = (me / a) mod b,
-                  // me + (((c + d) mod b) - c) * a
-    kTable = 5,   // tables[a].at(position of the rank in its group)
-    kDigit = 6,   // a coordinate in a mesh: ((me / a) mod b) * c + d
-  };
-  Kind kind = Kind::kConst;
-  int64_t a = 0, b = 0, d = 0, c = 0;
-  bool operator==(const Expr&) const = default;
-};
-
 struct Definition {
   DefinitionKind kind{};
   std::string payload;
   std::vector<uint32_t> refs;  // indices of earlier definitions
   bool operator==(const Definition&) const = default;
-};
-
-// A call signature as it stands in the file, in split form. kRequest fields refer to signatures
-// with a smaller index. slots[i] belongs to the i-th SLOT of the shape (site first).
-struct Signature {
-  std::string shape;  // begins with varint call_id
-  std::vector<Expr> slots;
 };
 
 // Durations of the calls of one signature over all ranks.
@@ -168,7 +144,7 @@ struct Meta {
 struct TraceData {
   Meta meta;
   std::vector<Definition> definitions;
-  std::vector<Signature> signatures;
+  SignatureTable signatures;
   std::vector<DurationStats> durations;    // parallel to signatures
   StatPrecision durations_precision;       // as read from a file; they are written no finer
   std::vector<base::RunList> tables;       // for Expr::kTable

@@ -281,7 +281,7 @@ class Joiner : public Visitor {
 
 class Renumberer : public Visitor {
  public:
-  Renumberer(std::string_view shape, const std::vector<uint32_t>& map) : shape_(shape), map_(map) {}
+  Renumberer(std::string_view shape, std::span<const uint32_t> map) : shape_(shape), map_(map) {}
   void request(uint64_t n, size_t begin, size_t end) override {
     if (n >= map_.size()) {
       bad = true;
@@ -297,7 +297,7 @@ class Renumberer : public Visitor {
 
  private:
   std::string_view shape_;
-  const std::vector<uint32_t>& map_;
+  std::span<const uint32_t> map_;
   size_t copied_ = 0;
 };
 
@@ -324,8 +324,8 @@ std::optional<std::string> join_signature(std::string_view shape,
   return v.out.take();
 }
 
-std::optional<std::string> renumber_requests(std::string_view shape,
-                                             const std::vector<uint32_t>& map, Form form) {
+std::optional<std::string> renumber_requests(std::string_view shape, std::span<const uint32_t> map,
+                                             Form form) {
   Renumberer v(shape, map);
   if (!walk_signature(shape, form, v) || v.bad) return std::nullopt;
   v.finish();

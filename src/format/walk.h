@@ -13,17 +13,18 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
 #include "format/limits.h"
+#include "format/shape_table.h"
 #include "format/signature.h"
 
 namespace refrain::format {
 
-enum class SlotNature : uint8_t { kInt, kDefinition };
 // kFile: as kSplit, but requests are left out too, and so are large numbers of elements: 8 stands
 // for those. They are equal or regular in calls of one kind, and follow the number of ranks.
 enum class Form : uint8_t { kInline, kSplit, kFile };
@@ -75,8 +76,7 @@ std::optional<std::string> join_signature(std::string_view shape,
                                           const std::vector<int64_t>& values);
 
 // The shape with every kRequest number n replaced by map[n]; nullopt when one is out of range.
-std::optional<std::string> renumber_requests(std::string_view shape,
-                                             const std::vector<uint32_t>& map,
+std::optional<std::string> renumber_requests(std::string_view shape, std::span<const uint32_t> map,
                                              Form form = Form::kSplit);
 
 // A field with its slot values filled in. Which members mean something depends on the tag:

@@ -108,10 +108,10 @@ TEST(Walk, TreeHasEveryField) {
 
 TEST(Walk, RenumbersRequests) {
   const auto split = split_signature(everything());
-  const auto renumbered = renumber_requests(split->shape, {7, 8, 9999});
+  const auto renumbered = renumber_requests(split->shape, std::vector<uint32_t>{7, 8, 9999});
   ASSERT_TRUE(renumbered);
   EXPECT_EQ(inspect_shape(*renumbered)->requests, std::vector<uint32_t>{9999});
-  EXPECT_FALSE(renumber_requests(split->shape, {7, 8}));
+  EXPECT_FALSE(renumber_requests(split->shape, std::vector<uint32_t>{7, 8}));
 }
 
 TEST(Walk, TruncatedAndDamagedBytesAreSafe) {

@@ -232,12 +232,14 @@ TEST(Calls, WhatThisVersionHasNoNameForIsNumbered) {
   ShapeWriter shape("MPI_Barrier");
   for (int i = 0; i < 70; ++i) shape.integer(i);
   const uint32_t id = builder.signature(shape);
-  std::string& bytes = builder.data().signatures[id].shape;
+  format::Signature changed = builder.data().signatures.get(id);
+  std::string& bytes = changed.shape;
   base::ByteReader known(bytes);
   known.varint();
   base::ByteWriter future;
   future.put_varint(60000);
   bytes.replace(0, known.position(), future.take());
+  builder.data().signatures.set(id, changed);
   builder.group({0}, {id});
   const Trace trace = builder.open();
   RankReader reader(trace, 0);

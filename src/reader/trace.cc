@@ -175,7 +175,7 @@ Result<Trace> Trace::build(format::TraceData data, std::string name, uint64_t fi
   const Status counted = count_calls(*impl);
   if (!counted.ok()) return base::fail(counted.error().message, impl->name);
   impl->call_of_signature.reserve(impl->data.signatures.size());
-  for (const format::Signature& signature : impl->data.signatures)
+  for (const auto& signature : impl->data.signatures)
     impl->call_of_signature.push_back(
         static_cast<CallId>(base::ByteReader(signature.shape).varint()));
   return Trace(std::move(impl));

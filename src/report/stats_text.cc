@@ -19,7 +19,7 @@ double plain_list_bytes(const Trace& trace) {
   for (GroupId g = 0; g < trace.group_count(); ++g) {
     double of_rank = 0;
     for (const Trace::Occurrence& o : trace.occurrences(g)) {
-      const format::Signature& signature = trace.data().signatures[o.signature];
+      const auto signature = trace.data().signatures[o.signature];
       of_rank += static_cast<double>(o.calls) *
                  static_cast<double>(signature.shape.size() + signature.slots.size());
     }
@@ -36,7 +36,7 @@ TraceStats count_stats(const Trace& trace) {
   stats.file_bytes = trace.info().file_bytes;
   stats.calls = trace.call_count();
   stats.signatures = data.signatures.size();
-  for (const format::Signature& signature : data.signatures) {
+  for (const auto& signature : data.signatures) {
     stats.signature_bytes += signature.shape.size();
     stats.expressions += signature.slots.size();
   }

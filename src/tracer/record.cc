@@ -31,6 +31,8 @@ namespace {
 
 constexpr const char* kRecorder = "refrain 0.1.0";
 
+size_t bucket_of(uint64_t ns) { return static_cast<size_t>(std::bit_width(ns | 1) - 1); }
+
 // Ticks -> nanoseconds. `histogram` counts by log2(ticks).
 void add_in_ns(const Process& p, const TerminalStats& s, const uint64_t* histogram,
                format::DurationStats& out) {
@@ -41,7 +43,6 @@ void add_in_ns(const Process& p, const TerminalStats& s, const uint64_t* histogr
   out.count += s.count;
   const double scale = p.clock.use_counter ? p.clock.ns_per_tick : 1.0;
   out.sum_ns += static_cast<double>(s.sum_ticks) * scale;
-  const auto bucket = [](uint64_t ns) { return static_cast<size_t>(std::bit_width(ns | 1) - 1); };
   // A bucket of ticks goes where its geometric middle lies, and never beyond the extremes.
   constexpr double kMiddle = 1.4142135623730951;
   for (int b = 0; b < TerminalStats::kBuckets; ++b) {
@@ -49,7 +50,7 @@ void add_in_ns(const Process& p, const TerminalStats& s, const uint64_t* histogr
     auto ns = static_cast<uint64_t>(static_cast<double>(uint64_t{1} << b) * kMiddle * scale);
     if (ns < min_ns) ns = min_ns;
     if (ns > max_ns) ns = max_ns;
-    out.histogram.add(bucket(ns), histogram[b]);
+    out.histogram.add(bucket_of(ns), histogram[b]);
   }
 }
 
@@ -74,11 +75,13 @@ std::string own_path() {
 void add_first_call(const Process& p, uint32_t index, format::DurationStats& to) {
   const uint64_t ticks = p.first_ticks[index];
   if (ticks == Process::kNotCalled) return;
-  uint64_t first[TerminalStats::kBuckets] = {};
-  first[TerminalStats::bucket(ticks)] = 1;
-  TerminalStats one;
-  one.count_one(ticks);
-  add_in_ns(p, one, first, to);
+  // As add_in_ns() of one call, which there may be millions of.
+  const uint64_t ns = p.clock.to_ns(ticks);
+  if (to.count == 0 || ns < to.min_ns) to.min_ns = ns;
+  if (to.count == 0 || ns > to.max_ns) to.max_ns = ns;
+  ++to.count;
+  to.sum_ns += static_cast<double>(ticks) * (p.clock.use_counter ? p.clock.ns_per_tick : 1.0);
+  to.histogram.add(bucket_of(ns), 1);
 }
 
 void add_calls(const Location& l, uint32_t index, format::DurationStats& to) {
@@ -151,6 +154,9 @@ namespace {
 base::Result<std::vector<uint32_t>> take_signatures(Process& p, format::ByteStrings& to) {
   InternTable& last = p.signatures;
   if (p.first_terminal == 0) {
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < last.size(); ++i) bytes += last.at(i).size();
+    to.reserve(last.size(), bytes);
     for (uint32_t i = 0; i < last.size(); ++i) to.push_back(last.at(i));
     last.clear();
     return std::vector<uint32_t>();

@@ -25,8 +25,10 @@ namespace {
 constexpr uint64_t kBytesPerSegment = 96, kTables = uint64_t{8} << 20;
 
 format::Mark mark_at(const format::PartialTrace& leaf, size_t terminal) {
-  const format::PartialSignature signature = leaf.groups[0].signatures[terminal];
-  const auto call = format::parse_fields(leaf.shapes[signature.shape], signature.values);
+  const format::SignatureList& all = leaf.groups[0].signatures;
+  std::vector<int64_t> values;
+  for (size_t k = 0; k < all.slots(terminal); ++k) values.push_back(all.value(terminal, k));
+  const auto call = format::parse_fields(leaf.shapes[all.shape(terminal)], values);
   return call ? mark_of(*call, leaf.definitions) : format::Mark();
 }
 
@@ -43,8 +45,7 @@ void SegmentTimes::learn(const format::PartialTrace& leaf) {
     locations_.push_back({l.thread, static_cast<uint32_t>(l.grammars.first())});
   const format::SignatureList& signatures = leaf.groups[0].signatures;
   for (size_t t = 0; t < signatures.size(); ++t) {
-    base::ByteReader in(leaf.shapes[signatures.shape(t)]);
-    call_of_.push_back(static_cast<uint16_t>(in.varint()));
+    call_of_.push_back(static_cast<uint16_t>(leaf.shapes.structure(signatures.shape(t)).call_id));
     if (how_.source == format::SegmentSource::kMarks) marks_.push_back(mark_at(leaf, t));
   }
 }

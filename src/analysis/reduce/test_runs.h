@@ -127,7 +127,7 @@ class TestRun {
       key.append(":").append(std::to_string(e.a)).append(",").append(std::to_string(e.b));
     const auto [at, is_new] = known_.try_emplace(key, 0);
     if (is_new) {
-      builder_.data().signatures.push_back(std::move(made));
+      builder_.data().signatures.push_back(made);
       builder_.data().durations.emplace_back();
       at->second = static_cast<uint32_t>(builder_.data().signatures.size() - 1);
     }

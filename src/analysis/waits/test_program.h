@@ -43,7 +43,7 @@ class TestProgram {
     const std::string key = key_of(made);
     const auto known = known_.find(key);
     if (known != known_.end()) return known->second;
-    builder_.data().signatures.push_back(std::move(made));
+    builder_.data().signatures.push_back(made);
     builder_.data().durations.emplace_back();
     const auto id = static_cast<uint32_t>(builder_.data().signatures.size() - 1);
     known_[key] = id;

@@ -10,32 +10,6 @@ namespace refrain::format {
 
 namespace {
 
-bool expr_of(uint8_t code, Expr& e) {
-  switch (static_cast<ExprCode>(code)) {
-    case ExprCode::kConst: e.kind = Expr::Kind::kConst; return true;
-    case ExprCode::kMePlus: e = {Expr::Kind::kAffine, 1, 0, 0}; return true;
-    case ExprCode::kAffine: e.kind = Expr::Kind::kAffine; return true;
-    case ExprCode::kMod: e.kind = Expr::Kind::kMod; return true;
-    case ExprCode::kXor: e.kind = Expr::Kind::kXor; return true;
-    case ExprCode::kCart: e.kind = Expr::Kind::kCart; return true;
-    case ExprCode::kTable: e.kind = Expr::Kind::kTable; return true;
-    case ExprCode::kDigit: e.kind = Expr::Kind::kDigit; return true;
-  }
-  return false;
-}
-
-// Where each operand of an expression goes, in the order of the file.
-std::vector<int64_t Expr::*> operands_of(const Expr& e) {
-  switch (e.kind) {
-    case Expr::Kind::kAffine:
-      // kMePlus was noted as a factor of 1, of which only the summand is written.
-      if (e.a == 1) return {&Expr::b};
-      return {&Expr::a, &Expr::b};
-    case Expr::Kind::kCart: return {&Expr::a, &Expr::b, &Expr::d};
-    case Expr::Kind::kDigit: return {&Expr::a, &Expr::b, &Expr::c, &Expr::d};
-    default: return {&Expr::a};
-  }
-}
 
 // -- definitions --
 
@@ -121,7 +95,8 @@ struct SignatureFamily {
   DecodedFamily at;
   uint64_t bytes = 0, counts = 0, requests = 0;
   std::string_view structure;
-  ShapeInfo info;
+  std::vector<SlotNature> slots;
+  uint32_t call_id = 0;
   Regularity regularity;
 };
 
@@ -175,31 +150,32 @@ void read_shapes(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t ind
     for (size_t k = 0; k < counts.size(); ++k) shape.counts[k] = counts[k][i];
     for (size_t k = 0; k < requests.size(); ++k) shape.requests[k] = requests[k][i];
     auto restored = restore_shape(shape);
-    auto info = restored ? inspect_shape(*restored) : std::nullopt;
-    if (!info || (i > 0 && info->slots != f.info.slots))
+    SignatureTable& all = out.trace.signatures;
+    const uint32_t shape_index = restored ? all.add_shape(*restored) : 0;
+    const ShapeStructure* const s = restored ? &all.shapes().structure(shape_index) : nullptr;
+    if (s == nullptr || !s->is_good || (i > 0 && s->slots != f.slots))
       return in.fail(kRuleShape, begin, "shape " + std::to_string(index) + " is not a signature");
-    if (i == 0) f.info = std::move(*info);
-    out.trace.signatures.push_back(Signature{std::move(*restored), {}});
+    if (i == 0) f.slots = s->slots, f.call_id = s->call_id;
+    all.append(shape_index, {});
   }
 }
 
 void read_slots(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t index,
                 std::unordered_map<uint64_t, int64_t>& before, int64_t& last_site) {
-  Signature* const members = &out.trace.signatures[f.at.first];
+  SignatureTable& all = out.trace.signatures;
   ColumnReader column(in);
-  for (size_t k = 0; k < f.info.slots.size() && in.ok(); ++k) {
-    const Expr form = members[0].slots[k];
-    const bool is_table = form.kind == Expr::Kind::kTable;
-    const bool is_definition = f.info.slots[k] == SlotNature::kDefinition;
+  for (size_t k = 0; k < f.slots.size() && in.ok(); ++k) {
+    const ExprCode code = all.codes(f.at.first)[k];
+    const bool is_table = code == ExprCode::kTable;
+    const bool is_definition = f.slots[k] == SlotNature::kDefinition;
     const bool is_site = k == 0 && is_definition && !is_table;
-    const auto operands = operands_of(form);
-    const bool compares = is_definition || form.kind == Expr::Kind::kConst;
-    for (size_t o = 0; o < operands.size() && in.ok(); ++o) {
+    const bool compares = is_definition || code == ExprCode::kConst;
+    for (size_t o = 0; o < operand_count(code) && in.ok(); ++o) {
       int64_t* compared = nullptr;
       if (is_site) {
         compared = &last_site;
       } else if (compares) {
-        compared = &before[operand_key(f.info.call_id, f.info.slots.size(), k, is_definition)];
+        compared = &before[operand_key(f.call_id, f.slots.size(), k, is_definition)];
       }
       const auto values = is_table || is_definition
                               ? column.index("operand of family", index, f.at.members, compared)
@@ -209,7 +185,7 @@ void read_slots(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t inde
       } else {
         f.regularity.see(column.mode());
       }
-      for (size_t i = 0; i < values.size(); ++i) members[i].slots[k].*operands[o] = values[i];
+      for (size_t i = 0; i < values.size(); ++i) all.set_operand(f.at.first + i, k, o, values[i]);
     }
   }
 }
@@ -232,19 +208,19 @@ void read_signatures(FieldReader& in, Decoding& out) {
   for (size_t i = 0; i < families.size() && in.ok(); ++i) {
     const SignatureFamily& f = families[i];
     const size_t begin = in.position();
-    slots += f.info.slots.size() * f.at.members;
-    const uint64_t each = signature_cost(0, 0, f.info.slots.size()) - signature_cost(0, 0, 0);
-    if (f.info.slots.size() > in.remaining() || slots > kMaxTotalSlots ||
-        !out.spend(f.at.members, each))
+    slots += f.slots.size() * f.at.members;
+    const uint64_t each = signature_cost(0, 0, f.slots.size()) - signature_cost(0, 0, 0);
+    if (f.slots.size() > in.remaining() || slots > kMaxTotalSlots || !out.spend(f.at.members, each))
       return in.fail(kRuleShape, begin, "shape " + std::to_string(i) + " has too many slots");
-    std::vector<Expr> form(f.info.slots.size());
+    std::vector<ExprCode> form(f.slots.size());
     for (size_t k = 0; k < form.size() && in.ok(); ++k) {
       const uint8_t code = in.u8("expression of family", static_cast<int64_t>(i));
-      if (!expr_of(code, form[k]))
+      if (code > static_cast<uint8_t>(ExprCode::kDigit))
         in.fail(kRuleFields, begin, "unknown expression in family " + std::to_string(i));
+      form[k] = static_cast<ExprCode>(code);
     }
     for (uint32_t m = 0; m < f.at.members && in.ok(); ++m)
-      out.trace.signatures[f.at.first + m].slots = form;
+      out.trace.signatures.set_codes(f.at.first + m, form);
   }
   int64_t last_site = 0;
   std::unordered_map<uint64_t, int64_t> before;

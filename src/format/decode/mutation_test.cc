@@ -245,6 +245,13 @@ TEST(Check, NamesTheRule) {
   EXPECT_EQ(first_rule(wrap(longer)), kRuleFields);
 }
 
+template <class How>
+void change(TraceData& trace, size_t signature, How how) {
+  Signature s = trace.signatures.get(signature);
+  how(s);
+  trace.signatures.set(signature, s);
+}
+
 // Each change of a good trace breaks the rule beside it.
 TEST(Check, ContentRules) {
   const std::vector<std::pair<int, std::function<void(TraceData&)>>> cases = {
@@ -252,17 +259,23 @@ TEST(Check, ContentRules) {
       {kRuleHosts, [](TraceData& t) { t.meta.hosts.clear(); }},
       {kRuleDefinitionRefs, [](TraceData& t) { t.definitions[1].refs = {1}; }},
       {kRuleDefinitionPayload, [](TraceData& t) { t.definitions[0].payload = "\x7f"; }},
-      {kRuleShape, [](TraceData& t) { t.signatures[0].slots.pop_back(); }},
+      {kRuleShape, [](TraceData& t) { change(t, 0, [](Signature& s) { s.slots.pop_back(); }); }},
       {kRuleRequestOrder,
-       [](TraceData& t) { std::swap(t.signatures.front(), t.signatures.back()); }},
-      {kRuleDefinitionSlot, [](TraceData& t) { t.signatures[0].slots[0].a = 1000; }},
+       [](TraceData& t) {
+         const size_t last = t.signatures.size() - 1;
+         const Signature first = t.signatures.get(0);
+         t.signatures.set(0, t.signatures.get(last));
+         t.signatures.set(last, first);
+       }},
+      {kRuleDefinitionSlot,
+       [](TraceData& t) { change(t, 0, [](Signature& s) { s.slots[0].a = 1000; }); }},
       {kRuleExpr,
        [](TraceData& t) {
-         t.signatures[0].slots[1] = {Expr::Kind::kCart, 0, 1, 1};
+         change(t, 0, [](Signature& s) { s.slots[1] = {Expr::Kind::kCart, 0, 1, 1}; });
        }},
       {kRuleTableIndex,
        [](TraceData& t) {
-         t.signatures[0].slots[1] = {Expr::Kind::kTable, 99, 0, 0};
+         change(t, 0, [](Signature& s) { s.slots[1] = {Expr::Kind::kTable, 99, 0, 0}; });
        }},
       {kRuleDurations, [](TraceData& t) { t.durations[0].min_ns = UINT64_MAX; }},
       {kRuleGrammar, [](TraceData& t) { t.grammars[0].symbols[0].count = 0; }},

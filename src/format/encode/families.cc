@@ -15,21 +15,6 @@ namespace {
 
 using base::ByteWriter;
 
-// The operands of an expression, in the order of the file.
-struct Operands {
-  std::array<int64_t, 4> values{};
-  size_t count = 1;
-};
-Operands operands_of(const Expr& e, ExprCode code) {
-  switch (code) {
-    case ExprCode::kMePlus: return {{e.b}, 1};
-    case ExprCode::kAffine: return {{e.a, e.b}, 2};
-    case ExprCode::kCart: return {{e.a, e.b, e.d}, 3};
-    case ExprCode::kDigit: return {{e.a, e.b, e.c, e.d}, 4};
-    default: return {{e.a}, 1};
-  }
-}
-
 template <class Value>
 std::vector<int64_t> column_of(const Family& f, Value value) {
   std::vector<int64_t> column;
@@ -38,17 +23,24 @@ std::vector<int64_t> column_of(const Family& f, Value value) {
   return column;
 }
 
-// Member number i, which has this form, joins the last family or begins the next; `first` has the
-// form of the first of each. Where every call is a new one, the forms of all would take much
-// memory.
-void add_member(uint32_t i, FileSignature form, std::vector<Family>& families,
-                std::vector<FileSignature>& first) {
-  if (!families.empty() && form.like(first.back())) {
-    ++families.back().members;
-    return;
+// The families of consecutive signatures, and the forms of the first of each.
+std::vector<FileSignature> find_families(const SignatureTable& all, std::vector<Family>& families) {
+  std::vector<FileSignature> first;
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    // Equal forms are not looked at: where every call is a new one, nearly all are.
+    if (i > 0 && all.form(i) == all.form(i - 1) && all.shape(i) == all.shape(i - 1)) {
+      ++families.back().members;
+      continue;
+    }
+    FileSignature form = file_signature(all, i);
+    if (i > 0 && form.like(first.back())) {
+      ++families.back().members;
+      continue;
+    }
+    families.push_back(Family{i, 1, false});
+    first.push_back(std::move(form));
   }
-  families.push_back(Family{i, 1, false});
-  first.push_back(std::move(form));
+  return first;
 }
 
 // The numbers in the shapes of a family: those of each member in turn.
@@ -70,22 +62,21 @@ class SlotWriter {
   SlotWriter(const TraceData& trace, ColumnWriter& column) : trace_(trace), column_(column) {}
 
   void write(const Family& f, const FileSignature& form, Regularity& r) {
-    const auto info = inspect_shape(trace_.signatures[f.first].shape);  // checked before
+    const ShapeStructure& structure = trace_.signatures.structure(f.first);
     for (size_t k = 0; k < form.codes.size(); ++k) {
       const auto operand = [&](size_t o) {
-        return column_of(f, [&](uint32_t s) {
-          return operands_of(trace_.signatures[s].slots[k], form.codes[k]).values[o];
-        });
+        return trace_.signatures.column(f.first, f.members, k, o);
       };
       const bool is_table = form.codes[k] == ExprCode::kTable;
-      const bool is_definition = info->slots[k] == SlotNature::kDefinition;
+      const bool is_definition = structure.slots[k] == SlotNature::kDefinition;
       if (k == 0 && is_definition && !is_table) {
         r.see_site(column_.index(operand(0), &last_site_));
         continue;
       }
-      const size_t n = operands_of(trace_.signatures[f.first].slots[k], form.codes[k]).count;
+      const size_t n = operand_count(form.codes[k]);
       for (size_t o = 0; o < n; ++o) {
-        int64_t& before = before_[operand_key(info->call_id, form.codes.size(), k, is_definition)];
+        int64_t& before =
+            before_[operand_key(structure.call_id, form.codes.size(), k, is_definition)];
         if (is_table || is_definition) {
           r.see(column_.index(operand(o), is_definition ? &before : nullptr));
         } else if (form.codes[k] == ExprCode::kConst) {
@@ -154,9 +145,7 @@ void write_definitions(Encoding& in, ByteWriter& out) {
 }
 
 void write_signatures(Encoding& in, ByteWriter& out) {
-  std::vector<FileSignature> forms;  // of the first of each family
-  for (uint32_t i = 0; i < in.trace.signatures.size(); ++i)
-    add_member(i, file_signature(in.trace.signatures[i]), in.families, forms);
+  const std::vector<FileSignature> forms = find_families(in.trace.signatures, in.families);
   ColumnWriter column(out, in.numbers);
   out.put_varint(in.families.size());
   for (size_t i = 0; i < in.families.size(); ++i) {

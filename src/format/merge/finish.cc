@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <climits>
+#include <deque>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -13,8 +15,8 @@
 #include "format/merge/loop_counts.h"
 #include "format/merge/order.h"
 #include "format/merge/ranks.h"
-#include "format/quantise.h"
 #include "format/run_codec.h"
+#include "format/walk.h"
 
 namespace refrain::format {
 
@@ -60,14 +62,6 @@ std::pair<int, uint64_t> extent_of(const base::NestedRuns& ranks) {
   return {depth_of(ranks.items()), 0};
 }
 
-RankTotals totals_of(const TotalCodes& codes) {
-  return {time_of(codes.in_mpi),
-          time_of(codes.outside),
-          {time_of(codes.memory), time_of(codes.time)},
-          time_of(codes.own),
-          count_of(codes.switches)};
-}
-
 // A world of millions of which next to nothing is there: whoever says so is damaged, and would have
 // us keep a place for each of them.
 bool is_too_thin(const PartialTrace& p) {
@@ -78,9 +72,7 @@ bool is_too_thin(const PartialTrace& p) {
 class Finisher {
  public:
   explicit Finisher(PartialTrace partial)
-      : p_(std::move(partial)),
-        shapes_(inspect_all(p_.shapes)),
-        places_(p_.definitions, p_.world_size) {}
+      : p_(std::move(partial)), places_(p_.definitions, p_.world_size) {}
 
   base::Result<TraceData> run() {
     if (is_too_thin(p_)) return base::fail("the records of nearly all ranks are missing");
@@ -88,26 +80,18 @@ class Finisher {
       return a.ranks.first() < b.ranks.first();
     });
     prepare();
-    if (p_.groups.size() == 1) {  // as many as there will be
-      out_.signatures.reserve(p_.groups[0].signatures.size());
-      out_.durations.reserve(p_.groups[0].signatures.size());
-    }
-    for (uint32_t depth = 0; depth <= max_depth_; ++depth) {
-      shared_.clear();
-      for (const size_t g : by_size_) {
-        for (uint32_t t = 0; t < p_.groups[g].signatures.size(); ++t) {
-          if (depth_[g][t] != depth) continue;
-          if (!place_signature(g, t))
-            return base::fail("the merged record of the ranks is inconsistent");
-        }
-      }
+    if (p_.groups.size() == 1) {
+      take_only_group();
+    } else if (!place_groups()) {
+      return base::fail("the merged record of the ranks is inconsistent");
     }
     // None of it is needed any more, and ordering takes memory, too.
     p_.groups = {};
+    views_.clear();
+    p_.shapes.clear();
     shared_ = {};
-    firsts_ = {};
     depth_ = {};
-    fill_rest();
+    take_rest(p_, out_);
     order_families(out_);
     split_by_grammar(locations_, out_);
     order_grammars(out_);
@@ -125,18 +109,10 @@ class Finisher {
     std::stable_sort(by_size_.begin(), by_size_.end(),
                      [&](size_t x, size_t y) { return extent[x] > extent[y]; });
     depth_.resize(p_.groups.size());
-    firsts_.resize(p_.groups.size());
     for (size_t g = 0; g < p_.groups.size(); ++g) {
       PartialGroup& group = p_.groups[g];
-      GroupView view(group, shapes_, places_);
-      firsts_[g] = view.first_places();
-      for (size_t t = 0; t < group.signatures.size(); ++t) {
-        uint32_t depth = 0;
-        for (const uint32_t r : shapes_[group.signatures.shape(t)].requests)
-          depth = std::max(depth, r < depth_[g].size() ? depth_[g][r] + 1 : 0);
-        depth_[g].push_back(depth);
-        max_depth_ = std::max(max_depth_, depth);
-      }
+      views_.emplace_back(group, p_.shapes, places_);
+      find_depths(group.signatures, depth_[g]);
       Group final_group;
       final_group.ranks = group.ranks.runs();
       locations_.push_back(std::move(group.locations));
@@ -145,23 +121,107 @@ class Finisher {
     }
   }
 
-  bool place_signature(size_t g, uint32_t t) {
-    const uint32_t raw_shape = signature(g, t).shape;
-    std::string shape = p_.shapes[raw_shape];
-    if (!shapes_[raw_shape].requests.empty()) {
-      // Everything of smaller depth has its final number by now.
-      auto renumbered = renumber_requests(shape, out_.groups[g].signatures);
-      if (!renumbered) return false;
-      shape = std::move(*renumbered);
+  // How many calls made one another's requests. Empty where there are no requests.
+  void find_depths(const SignatureList& all, std::vector<uint32_t>& depths) {
+    if (!p_.shapes.has_requests()) return;
+    depths.reserve(all.size());
+    for (size_t t = 0; t < all.size(); ++t) {
+      uint32_t depth = 0;
+      for (const uint32_t r : p_.shapes.requests(all.shape(t)))
+        depth = std::max(depth, r < depths.size() ? depths[r] + 1 : 0);
+      depths.push_back(depth);
+      max_depth_ = std::max(max_depth_, depth);
     }
+  }
+
+  // Nobody to share anything with: signatures are as they are, in order of their depths.
+  void take_only_group() {
+    SignatureList& all = p_.groups[0].signatures;
+    std::vector<uint32_t>& final_number = out_.groups[0].signatures;
+    std::iota(final_number.begin(), final_number.end(), 0u);
+    DurationList::Reader durations(std::exchange(all.durations(), {}));
+    const size_t n = all.size();
+    if (all.has_states()) {
+      take_states(all);
+    } else {
+      auto [shape_of, values] = all.take_plain();
+      out_.signatures.take_constants(std::move(p_.shapes), shape_of, std::move(values));
+    }
+    out_.durations.reserve(n);
+    for (size_t t = 0; t < n; ++t) out_.durations.push_back(durations.next());
+    if (max_depth_ == 0) return;
+    std::vector<uint32_t> order = final_number;
+    const std::vector<uint32_t>& depth = depth_[0];
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t x, uint32_t y) { return depth[x] < depth[y]; });
+    apply_order(out_, order);
+  }
+
+  // Each once, as this gives them their places in the trace.
+  void take_states(const SignatureList& all) {
+    std::vector<uint32_t> shape_of;
+    for (size_t i = 0; i < p_.shapes.size(); ++i)
+      shape_of.push_back(out_.signatures.add_shape(p_.shapes[i]));
     Shared mine;
-    mine.first = firsts_[g][t];
-    resolve_tables(g, t, mine);
-    if (by_size_.size() == 1) {  // nobody to share it with
-      add_signature(g, t, std::move(shape), mine);
-      return true;
+    for (uint32_t t = 0; t < all.size(); ++t) {
+      exprs_.clear();
+      bool is_settled = true;
+      for (size_t k = 0; k < all.slots(t) && is_settled; ++k) {
+        const SlotState s = all.state(t, k);
+        is_settled = s.is_constant();
+        exprs_.push_back({Expr::Kind::kConst, s.first});
+      }
+      out_.signatures.append(shape_of[all.shape(t)], {});
+      mine.index = t;
+      if (is_settled) {
+        out_.signatures.set_exprs(t, exprs_);
+        continue;
+      }
+      mine.first = views_[0].first_place(t);
+      resolve_tables(0, t, mine);
+      set_exprs(mine);
     }
-    SameShape& same = shared_[shape];
+  }
+
+  bool place_groups() {
+    shape_of_.assign(p_.shapes.size(), ShapeTable::kNone);
+    for (uint32_t depth = 0; depth <= max_depth_; ++depth) {
+      shared_.clear();
+      for (const size_t g : by_size_) {
+        for (uint32_t t = 0; t < p_.groups[g].signatures.size(); ++t) {
+          const uint32_t own = depth_[g].empty() ? 0 : depth_[g][t];
+          if (own == depth && !place_signature(g, t)) return false;
+        }
+      }
+    }
+    out_.durations.resize(out_.signatures.size());
+    for (const size_t g : by_size_) {
+      DurationList::Reader durations(std::exchange(p_.groups[g].signatures.durations(), {}));
+      for (const uint32_t s : out_.groups[g].signatures)
+        add_durations(out_.durations[s], durations.next());
+    }
+    return true;
+  }
+
+  // The number of a shape in the trace. Everything of smaller depth has its final number.
+  std::optional<uint32_t> final_shape(size_t g, uint32_t raw_shape) {
+    if (p_.shapes.requests(raw_shape).empty()) {
+      uint32_t& known = shape_of_[raw_shape];
+      if (known == ShapeTable::kNone) known = out_.signatures.add_shape(p_.shapes[raw_shape]);
+      return known;
+    }
+    const auto renumbered = renumber_requests(p_.shapes[raw_shape], out_.groups[g].signatures);
+    if (!renumbered) return std::nullopt;
+    return out_.signatures.add_shape(*renumbered);
+  }
+
+  bool place_signature(size_t g, uint32_t t) {
+    const auto shape = final_shape(g, p_.groups[g].signatures.shape(t));
+    if (!shape) return false;
+    Shared mine;
+    mine.first = views_[g].first_place(t);
+    resolve_tables(g, t, mine);
+    SameShape& same = shared_[*shape];
     if (same.group != g) {
       same.group = g;
       same.foreign = same.entries.size();
@@ -174,50 +234,35 @@ class Finisher {
       if (!join(other, mine, g, t)) continue;
       same.cursor = at + 1;
       out_.groups[g].signatures[t] = other.index;
-      add_durations(out_.durations[other.index], signature(g, t).duration);
       set_exprs(other);
       return true;
     }
-    add_signature(g, t, std::move(shape), mine);
+    mine.index = static_cast<uint32_t>(out_.signatures.size());
+    out_.groups[g].signatures[t] = mine.index;
+    out_.signatures.append(*shape, {});
+    set_exprs(mine);
     if (!mine.has_table && g != by_size_.back()) same.entries.push_back(std::move(mine));
     return true;
   }
 
-  void add_signature(size_t g, uint32_t t, std::string shape, Shared& mine) {
-    mine.index = static_cast<uint32_t>(out_.signatures.size());
-    out_.groups[g].signatures[t] = mine.index;
-    out_.signatures.push_back(Signature{std::move(shape), {}});
-    out_.durations.push_back(signature(g, t).duration);
-    set_exprs(mine);
-  }
-
-  // With slot states; good until the next one is asked for.
-  const PartialSignature& signature(size_t g, uint32_t t) {
-    Known& known = known_[t % kKnown];
-    if (known.group != g || known.terminal != t) {
-      known.signature = p_.groups[g].signatures[t];
-      promote(known.signature, shapes_[known.signature.shape], firsts_[g][t]);
-      known.group = g;
-      known.terminal = t;
-    }
-    return known.signature;
+  const ShapeStructure& structure(size_t g, uint32_t t) const {
+    return p_.shapes.structure(p_.groups[g].signatures.shape(t));
   }
 
   // Copies what is alive (the group's own states stay: places of later calls are found through
   // them); where all hypotheses are dead, what a mesh explains, else a table.
   void resolve_tables(size_t g, uint32_t t, Shared& mine) {
-    const PartialSignature sig = signature(g, t);
-    mine.slots.resize(sig.slots.size());
-    mine.exprs.resize(sig.slots.size());
-    for (size_t i = 0; i < sig.slots.size(); ++i) {
-      if (sig.slots[i].alive != 0) {
-        mine.slots[i] = sig.slots[i];
-        continue;
-      }
-      mine.slots[i].alive = 0;
+    const SignatureList& all = p_.groups[g].signatures;
+    const ShapeStructure& shape = structure(g, t);
+    mine.has_table = false;
+    mine.slots.resize(shape.slots.size());
+    mine.exprs.resize(shape.slots.size());
+    for (size_t i = 0; i < shape.slots.size(); ++i) {
+      mine.slots[i] = state_of(all, shape, t, i, mine.first);
+      if (mine.slots[i].alive != 0) continue;
       std::optional<Expr> found;
-      if (shapes_[sig.shape].slots[i] == SlotNature::kInt && has_one_size(g, t)) {
-        const base::RunList values = sig.slots[i].values.runs();
+      if (shape.slots[i] == SlotNature::kInt && has_one_size(g, t)) {
+        const base::RunList values = all.values(t, i).runs();
         found = find_cart(values, all_places(g, t));
         if (!found) found = find_digit(values, all_places(g, t), mine.first.size);
       }
@@ -225,7 +270,7 @@ class Finisher {
         mine.exprs[i] = *found;
       } else {
         mine.has_table = true;
-        mine.exprs[i] = {Expr::Kind::kTable, table(sig.slots[i].values), 0, 0};
+        mine.exprs[i] = {Expr::Kind::kTable, table(all.values(t, i)), 0, 0};
       }
     }
   }
@@ -236,13 +281,13 @@ class Finisher {
     const PartialGroup& group = p_.groups[g];
     const auto first = static_cast<uint64_t>(group.ranks.first());
     for (;;) {
-      const PartialSignature& sig = signature(g, t);
-      for (const uint32_t slot : shapes_[sig.shape].object_slots) {
-        const SlotState& s = sig.slots[slot];
-        const int64_t definition = s.alive != 0 ? s.first : s.values.first();
+      for (const uint32_t slot : structure(g, t).object_slots) {
+        const SlotState s = state_of(group.signatures, structure(g, t), t, slot, {});
+        const int64_t definition =
+            s.alive != 0 ? s.first : group.signatures.values(t, slot).first();
         if (places_.in(definition, first)) return s.alive != 0 ? definition : -2;
       }
-      const std::vector<uint32_t>& requests = shapes_[sig.shape].requests;
+      const auto requests = p_.shapes.requests(group.signatures.shape(t));
       if (requests.empty() || requests[0] >= t) return -1;
       t = requests[0];
     }
@@ -256,8 +301,8 @@ class Finisher {
     if (context != -2 && known != mes_.end()) return known->second;
     if (context == -1 || places_.is_world(context))
       return mes_[{g, context}] = p_.groups[g].ranks.runs();
-    GroupView view(p_.groups[g], shapes_, places_);
     base::RunList mes;
+    GroupView view(p_.groups[g], p_.shapes, places_);
     for (uint64_t i = 0; i < p_.groups[g].ranks.size(); ++i) mes.append(view.place(t, i).me);
     return mes_[{g, context}] = std::move(mes);
   }
@@ -292,12 +337,13 @@ class Finisher {
   // of a mesh has the coordinates and neighbours of the inside, and simpler words for them.
   bool holds(const Expr& e, const Shared& from, size_t i, size_t g, uint32_t t) {
     if (from.slots[i].alive == 0 && e == from.exprs[i]) return true;
-    const SlotState own = signature(g, t).slots[i];
-    const int64_t first = own.alive != 0 ? own.first : own.values.first();
+    const SignatureList& all = p_.groups[g].signatures;
+    const SlotState own = from.slots[i];
+    const int64_t first = own.alive != 0 ? own.first : all.values(t, i).first();
     const std::vector<base::RunList> no_tables;
     if (evaluate(e, from.first, 0, no_tables) != first) return false;
     const base::RunList& mes = all_places(g, t);
-    if (own.alive == 0) return explains(e, own.values.runs(), mes, from.first.size);
+    if (own.alive == 0) return explains(e, all.values(t, i).runs(), mes, from.first.size);
     const Expr simple = choose(own, from.first);
     base::RunList values;
     if (simple.kind == Expr::Kind::kConst) {
@@ -314,65 +360,24 @@ class Finisher {
   }
 
   void set_exprs(const Shared& s) {
-    std::vector<Expr>& exprs = out_.signatures[s.index].slots;
-    exprs.resize(s.slots.size());
+    exprs_.clear();
     for (size_t i = 0; i < s.slots.size(); ++i)
-      exprs[i] = s.slots[i].alive != 0 ? choose(s.slots[i], s.first) : s.exprs[i];
+      exprs_.push_back(s.slots[i].alive != 0 ? choose(s.slots[i], s.first) : s.exprs[i]);
+    out_.signatures.set_exprs(s.index, exprs_);
   }
-
-  void fill_rest() {
-    out_.definitions = std::move(p_.definitions);
-    out_.grammars = std::move(p_.grammars);
-    out_.losses = std::move(p_.losses);
-    out_.meta.text = std::move(p_.text);
-    out_.meta.hosts = std::move(p_.hosts);
-    out_.meta.ranks = p_.world_size;
-    out_.meta.duration_ns = p_.duration_ns;
-    const uint64_t missing = p_.world_size - p_.ranks.size();
-    take_places(p_, out_);
-    if (missing == 0) {
-      out_.meta.host_of_rank = p_.host_of_rank.runs();
-      for (const TotalCodes& t : p_.totals) out_.totals.push_back(totals_of(t));
-      out_.cost = cost_of(out_.totals);
-      take_own_work(p_, out_);
-      return;
-    }
-    out_.totals.resize(p_.world_size);
-    uint64_t next = 0;
-    const base::RunList ranks = p_.ranks.runs(), host_of_rank = p_.host_of_rank.runs();
-    for (uint64_t i = 0; i < ranks.size(); ++i) {
-      const auto rank = static_cast<uint64_t>(ranks.at(i));
-      out_.meta.host_of_rank.append_run(-1, 0, rank - next);
-      out_.meta.host_of_rank.append(host_of_rank.at(i));
-      out_.totals[rank] = totals_of(p_.totals[i]);
-      next = rank + 1;
-    }
-    out_.cost = cost_of(out_.totals);
-    take_own_work(p_, out_);
-    out_.meta.host_of_rank.append_run(-1, 0, p_.world_size - next);
-    out_.meta.complete = false;
-    out_.losses.push_back(Loss{"rank_missing", 0, -1, std::to_string(missing) + " ranks"});
-  }
-
-  struct Known {
-    size_t group = SIZE_MAX;
-    uint32_t terminal = 0;
-    PartialSignature signature;
-  };
-  static constexpr uint32_t kKnown = 4;
 
   PartialTrace p_;
-  Known known_[kKnown];
-  std::vector<ShapeInfo> shapes_;
   Places places_;
   std::vector<size_t> by_size_;
   std::vector<std::vector<uint32_t>> depth_;
-  std::vector<std::vector<Place>> firsts_;  // by group and terminal: place of the first rank
+  std::deque<GroupView> views_;                          // by group
   std::vector<std::vector<PartialLocation>> locations_;  // by group
   uint32_t max_depth_ = 0;
-  std::unordered_map<std::string, SameShape> shared_;
+  std::unordered_map<uint32_t, SameShape> shared_;  // by final shape
+  std::vector<uint32_t> shape_of_;                  // the final one, without requests
   Interner tables_;
   std::map<std::pair<size_t, int64_t>, base::RunList> mes_;  // by group and deciding definition
+  std::vector<Expr> exprs_;
   TraceData out_;
 };
 

@@ -3,87 +3,83 @@
 #include <algorithm>
 
 #include "format/expr.h"
+#include "format/limits.h"
 #include "format/merge/hypotheses.h"
 
 namespace refrain::format {
-
-std::vector<ShapeInfo> inspect_all(const std::vector<std::string>& shapes) {
-  std::vector<ShapeInfo> infos;
-  infos.reserve(shapes.size());
-  for (const std::string& s : shapes) infos.push_back(inspect_shape(s).value_or(ShapeInfo{}));
-  return infos;
-}
 
 const base::RunList& GroupView::ranks() {
   if (!ranks_) ranks_ = group_.ranks.runs();
   return *ranks_;
 }
 
-const PartialSignature& GroupView::signature(uint32_t terminal) {
-  Known& known = known_[terminal % kKnown];
-  if (known.terminal != terminal) {
-    known.signature = group_.signatures[terminal];
-    known.terminal = terminal;
-  }
-  return known.signature;
-}
-
 int64_t GroupView::definition(uint32_t terminal, uint32_t slot, uint64_t position) {
-  const PartialSignature& sig = signature(terminal);
-  if (slot < sig.slots.size()) {
-    const SlotState& s = sig.slots[slot];
-    if (s.alive != 0) return s.first;
-    if (position >= s.values.size()) return -1;
-    if (position == 0) return s.values.first();
-    const auto [it, is_new] = tables_.try_emplace({terminal, slot});
-    if (is_new) it->second = s.values.runs();
-    return it->second.at(position);
-  }
-  return slot < sig.values.size() ? sig.values[slot] : -1;
+  const SignatureList& all = group_.signatures;
+  if (slot >= all.slots(terminal)) return -1;
+  if (!all.has_states()) return all.value(terminal, slot);
+  const SlotState s = all.state(terminal, slot);
+  if (s.alive != 0) return s.first;
+  const base::NestedRuns& values = all.values(terminal, slot);
+  if (position >= values.size()) return -1;
+  if (position == 0) return values.first();
+  const auto [it, is_new] = tables_.try_emplace({terminal, slot});
+  if (is_new) it->second = values.runs();
+  return it->second.at(position);
 }
 
 Place GroupView::place(uint32_t terminal, uint64_t position) {
-  const auto rank =
-      static_cast<uint64_t>(position == 0 ? group_.ranks.first() : ranks().at(position));
+  if (position == 0) return first_place(terminal);
+  const auto rank = static_cast<uint64_t>(ranks().at(position));
   for (;;) {  // ends: a request was created by a call with a smaller terminal
-    const ShapeInfo& shape = shapes_[signature(terminal).shape];
-    for (const uint32_t slot : shape.object_slots) {
+    const uint32_t shape = group_.signatures.shape(terminal);
+    for (const uint32_t slot : shapes_.structure(shape).object_slots) {
       if (auto place = places_.in(definition(terminal, slot, position), rank)) return *place;
     }
-    if (shape.requests.empty() || shape.requests[0] >= terminal) return places_.world(rank);
-    terminal = shape.requests[0];
+    const auto requests = shapes_.requests(shape);
+    if (requests.empty() || requests[0] >= terminal) return places_.world(rank);
+    terminal = requests[0];
+  }
+}
+
+// As place(), with what definitions say kept.
+Place GroupView::first_place(uint32_t terminal) {
+  const auto rank = static_cast<uint64_t>(group_.ranks.first());
+  for (;;) {
+    const uint32_t shape = group_.signatures.shape(terminal);
+    for (const uint32_t slot : shapes_.structure(shape).object_slots) {
+      const auto index = static_cast<uint64_t>(definition(terminal, slot, 0));
+      if (index >= kMaxDefinitions) continue;
+      if (index >= first_places_.size()) first_places_.resize(index + 1);
+      FirstPlace& known = first_places_[index];
+      if (!known.is_known) known = {true, places_.in(static_cast<int64_t>(index), rank)};
+      if (known.place) return *known.place;
+    }
+    const auto requests = shapes_.requests(shape);
+    if (requests.empty() || requests[0] >= terminal) return places_.world(rank);
+    terminal = requests[0];
   }
 }
 
 bool GroupView::is_world(uint32_t terminal) {
+  const SignatureList& all = group_.signatures;
   const auto rank = static_cast<uint64_t>(group_.ranks.first());
   for (;;) {  // as in place()
-    const PartialSignature& sig = signature(terminal);
-    const ShapeInfo& shape = shapes_[sig.shape];
-    for (const uint32_t slot : shape.object_slots) {
+    const uint32_t shape = all.shape(terminal);
+    for (const uint32_t slot : shapes_.structure(shape).object_slots) {
       const int64_t object = definition(terminal, slot, 0);
-      if (slot < sig.slots.size() && sig.slots[slot].alive == 0) return false;
+      if (all.has_states() && all.state(terminal, slot).alive == 0) return false;
       if (places_.in(object, rank)) return places_.is_world(object);
     }
-    if (shape.requests.empty() || shape.requests[0] >= terminal) return true;
-    terminal = shape.requests[0];
+    const auto requests = shapes_.requests(shape);
+    if (requests.empty() || requests[0] >= terminal) return true;
+    terminal = requests[0];
   }
 }
 
-std::vector<Place> GroupView::first_places() {
-  std::vector<Place> out;
-  out.reserve(group_.signatures.size());
-  for (uint32_t t = 0; t < group_.signatures.size(); ++t) out.push_back(place(t, 0));
-  return out;
-}
-
-void promote(PartialSignature& sig, const ShapeInfo& shape, Place first_place) {
-  if (!sig.slots.empty()) return;
-  const size_t n = std::min(shape.slots.size(), sig.values.size());
-  sig.slots.reserve(n);
-  for (size_t i = 0; i < n; ++i)
-    sig.slots.push_back(first_sample(shape.slots[i], sig.values[i], first_place));
-  sig.values = {};
+SlotState state_of(const SignatureList& all, const ShapeStructure& structure, uint32_t terminal,
+                   size_t slot, Place place) {
+  if (all.has_states()) return all.state(terminal, slot);
+  return first_sample(structure.slots[slot], all.value(terminal, slot), place);
 }
 
 base::NestedRuns materialise(const SlotState& state, Place first, GroupView& view,

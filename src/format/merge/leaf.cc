@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "format/arrays.h"
+#include "format/limits.h"
 #include "format/merge/intern.h"
 #include "format/merge/merge.h"
+#include "format/merge/splitter.h"
 #include "format/places.h"
 #include "format/quantise.h"
-#include "format/walk.h"
 
 namespace refrain::format {
 
@@ -34,16 +34,16 @@ std::string problem(const RankRecord& r, uint64_t world_size) {
   return {};
 }
 
-std::string problem(const ShapeInfo& info, const std::vector<int64_t>& values, size_t terminal,
-                    size_t definitions) {
-  for (const uint32_t request : info.requests) {
+// The same of a signature; null when nothing is.
+const char* problem(const ShapeTable& shapes, uint32_t shape, const std::vector<int64_t>& values,
+                    size_t terminal, size_t definitions) {
+  for (const uint32_t request : shapes.requests(shape)) {
     if (request >= terminal) return "a request of a later call";
   }
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (info.slots[i] == SlotNature::kDefinition && static_cast<uint64_t>(values[i]) >= definitions)
-      return "an unknown definition";
+  for (const uint32_t k : shapes.structure(shape).definition_slots) {
+    if (static_cast<uint64_t>(values[k]) >= definitions) return "an unknown definition";
   }
-  return {};
+  return nullptr;
 }
 
 uint64_t pieces_ns(const std::vector<OwnWork>& work) {
@@ -74,24 +74,17 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
   PartialGroup group;
   group.ranks.append(static_cast<int64_t>(record.rank));
 
-  Interner shapes;
-  // About as many bytes: the durations come, what is in the shape goes.
-  group.signatures.reserve(record.signatures.size(), record.signatures.total_bytes());
+  Splitter splitter(out.shapes);
   for (size_t t = 0; t < record.signatures.size(); ++t) {
-    auto split = split_signature(fold_arrays(std::string(record.signatures[t])));
-    auto info = split ? inspect_shape(split->shape) : std::nullopt;
-    std::string p = info ? problem(*info, split->values, t, record.definitions.size())
-                         : std::string("bytes that are not a call");
-    if (!p.empty()) return broken(record.rank, "signature " + std::to_string(t) + " has " + p);
-    PartialSignature sig;
-    const auto [index, is_new] = shapes.add(split->shape);
-    if (is_new) out.shapes.push_back(std::move(split->shape));
-    sig.shape = index;
-    sig.values = std::move(split->values);
-    sig.duration = std::move(record.durations.front());
+    const char* const p =
+        splitter.split(record.signatures[t])
+            ? problem(out.shapes, splitter.shape(), splitter.values(), t, record.definitions.size())
+            : "bytes that are not a call";
+    if (p != nullptr) return broken(record.rank, "signature " + std::to_string(t) + " has " + p);
+    group.signatures.push_back(splitter.shape(), splitter.values(), record.durations.front());
     record.durations.pop_front();
-    group.signatures.push_back(sig);
   }
+  record.signatures = ByteStrings();
 
   Interner grammars;
   for (RankRecord::Thread& t : record.threads) {

@@ -4,7 +4,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "format/checksum.h"
 #include "format/merge/group.h"
 #include "format/merge/hypotheses.h"
 #include "format/merge/intern.h"
@@ -34,48 +33,36 @@ base::NestedRuns renumber(const base::NestedRuns& list, const std::vector<uint32
   return out;
 }
 
-void renumber_definitions(PartialSignature& sig, const ShapeInfo& shape,
-                          const std::vector<uint32_t>& map) {
-  for (size_t i = 0; i < shape.slots.size(); ++i) {
-    if (shape.slots[i] != SlotNature::kDefinition) continue;
-    if (i < sig.values.size() && static_cast<uint64_t>(sig.values[i]) < map.size())
-      sig.values[i] = map[static_cast<size_t>(sig.values[i])];
-    if (i >= sig.slots.size()) continue;
-    SlotState& s = sig.slots[i];
-    if (s.alive == 0) {
-      s.values = renumber(s.values, map);
-    } else if (static_cast<uint64_t>(s.first) < map.size()) {
-      s.first = map[static_cast<size_t>(s.first)];
+// What the list says in the numbers of the trace that it is merged into.
+void renumber_list(SignatureList& all, const ShapeTable& shapes,
+                   const std::vector<uint32_t>& shape_map, const std::vector<uint32_t>& definitions,
+                   bool same_definitions) {
+  const auto to = [&](int64_t v) {
+    return static_cast<uint64_t>(v) < definitions.size() ? definitions[static_cast<size_t>(v)] : v;
+  };
+  for (size_t t = 0; t < all.size(); ++t) {
+    const uint32_t shape = shape_map[all.shape(t)];
+    all.set_shape(t, shape);
+    if (same_definitions) continue;
+    for (const uint32_t k : shapes.structure(shape).definition_slots) {
+      if (!all.has_states()) {
+        all.set_value(t, k, to(all.value(t, k)));
+      } else if (SlotState s = all.state(t, k); s.alive != 0) {
+        s.first = to(s.first);
+        all.set_state(t, k, s);
+      } else {
+        all.values(t, k) = renumber(all.values(t, k), definitions);
+      }
     }
   }
 }
 
 // The definition of the call site, or -1.
-uint32_t site_of(const PartialSignature& s, const ShapeInfo& shape) {
-  if (shape.slots.empty() || shape.slots[0] != SlotNature::kDefinition) return UINT32_MAX;
-  if (s.slots.empty()) return s.values.empty() ? UINT32_MAX : static_cast<uint32_t>(s.values[0]);
-  return s.slots[0].alive != 0 ? static_cast<uint32_t>(s.slots[0].first) : UINT32_MAX;
-}
-
-// What two groups must have in common to become one: calls of equal form in equal order, from equal
-// places. Ranks that do something else in another part of the program have nothing in common that
-// expressions could say.
-// `skeletons`: by grammar, equal where they differ in counts only.
-std::vector<uint32_t> group_key(const PartialGroup& g, const std::vector<ShapeInfo>& shapes,
-                                const std::vector<uint32_t>& skeletons) {
-  std::vector<uint32_t> key;
-  key.reserve(2 * (g.locations.size() + g.signatures.size()) + 1);
-  key.push_back(static_cast<uint32_t>(g.locations.size()));
-  for (const PartialLocation& l : g.locations) {
-    key.push_back(l.thread);
-    key.push_back(skeletons[static_cast<size_t>(l.grammars.first())]);
-  }
-  for (size_t t = 0; t < g.signatures.size(); ++t) {
-    const PartialSignature s = g.signatures[t];
-    key.push_back(s.shape);
-    key.push_back(site_of(s, shapes[s.shape]));
-  }
-  return key;
+uint32_t site_of(const SignatureList& all, size_t t, const ShapeStructure& structure) {
+  if (structure.slots.empty() || structure.slots[0] != SlotNature::kDefinition) return UINT32_MAX;
+  if (!all.has_states()) return static_cast<uint32_t>(all.value(t, 0));
+  const SlotState s = all.state(t, 0);
+  return s.alive != 0 ? static_cast<uint32_t>(s.first) : UINT32_MAX;
 }
 
 std::vector<uint32_t> skeletons_of(const std::vector<grammar::Grammar>& grammars) {
@@ -86,55 +73,140 @@ std::vector<uint32_t> skeletons_of(const std::vector<grammar::Grammar>& grammars
   return out;
 }
 
-struct KeyHash {
-  size_t operator()(const std::vector<uint32_t>& key) const {
-    return hash64(key.data(), key.size() * sizeof(uint32_t));
-  }
-};
-
-// Merges the slot values of `b` into `a`; the ranks of both are still apart.
-void combine(PartialGroup& a, PartialGroup& b, const std::vector<ShapeInfo>& shapes,
-             Places& places) {
-  GroupView view_a(a, shapes, places), view_b(b, shapes, places);
-  const std::vector<Place> first_a = view_a.first_places(), first_b = view_b.first_places();
-  SignatureList both;
-  for (uint32_t t = 0; t < a.signatures.size(); ++t) {
-    PartialSignature sa = a.signatures[t], sb = b.signatures[t];
-    promote(sa, shapes[sa.shape], first_a[t]);
-    promote(sb, shapes[sb.shape], first_b[t]);
-    add_durations(sa.duration, sb.duration);
-    for (size_t i = 0; i < sa.slots.size(); ++i) {
-      SlotState& x = sa.slots[i];
-      const SlotState& y = sb.slots[i];
-      if (x.alive != 0 && y.alive != 0) {
-        SlotState common = x;
-        intersect(common, first_a[t], y, first_b[t]);
-        if (common.alive != 0) {
-          x = std::move(common);
-          continue;
-        }
-      }
-      // Nothing explains both: from here on the values themselves. A definition slot that gets a
-      // table may be the communicator that later places depend on; its first values stay a's.
-      if (x.alive != 0) {
-        x.values = materialise(x, first_a[t], view_a, t, a.ranks.size());
-        x.alive = 0;
-      }
-      x.values.append_all(y.alive != 0 ? materialise(y, first_b[t], view_b, t, b.ranks.size())
-                                       : y.values);
-    }
-    both.push_back(sa);
-  }
-  a.signatures = std::move(both);
-  for (size_t l = 0; l < a.locations.size(); ++l)
-    a.locations[l].grammars.append_all(b.locations[l].grammars);
-  a.ranks.append_all(b.ranks);
+uint32_t skeleton_of(const PartialLocation& l, const std::vector<uint32_t>& skeletons) {
+  return skeletons[static_cast<size_t>(l.grammars.first())];
 }
 
+// What two groups must have in common to become one: calls of equal form in equal order, from equal
+// places. Ranks that do something else in another part of the program have nothing in common that
+// expressions could say.
+// `skeletons`: by grammar, equal where they differ in counts only.
+bool same_calls(const PartialGroup& a, const PartialGroup& b, const ShapeTable& shapes,
+                const std::vector<uint32_t>& skeletons) {
+  if (a.locations.size() != b.locations.size() || a.signatures.size() != b.signatures.size())
+    return false;
+  for (size_t i = 0; i < a.locations.size(); ++i) {
+    if (a.locations[i].thread != b.locations[i].thread ||
+        skeleton_of(a.locations[i], skeletons) != skeleton_of(b.locations[i], skeletons))
+      return false;
+  }
+  for (size_t t = 0; t < a.signatures.size(); ++t) {
+    const uint32_t shape = a.signatures.shape(t);
+    const ShapeStructure& structure = shapes.structure(shape);
+    if (shape != b.signatures.shape(t) ||
+        site_of(a.signatures, t, structure) != site_of(b.signatures, t, structure))
+      return false;
+  }
+  return true;
+}
+
+// Equal where these are the same.
+uint64_t calls_hash(const PartialGroup& g, const ShapeTable& shapes,
+                    const std::vector<uint32_t>& skeletons) {
+  uint64_t sum = g.locations.size();
+  const auto add = [&sum](uint64_t v) {
+    sum = (sum ^ v) * 0x9e3779b97f4a7c15;
+    sum ^= sum >> 32;
+  };
+  for (const PartialLocation& l : g.locations)
+    add(uint64_t{l.thread} << 32 | skeleton_of(l, skeletons));
+  for (size_t t = 0; t < g.signatures.size(); ++t) {
+    const uint32_t shape = g.signatures.shape(t);
+    add(uint64_t{shape} << 32 | site_of(g.signatures, t, shapes.structure(shape)));
+  }
+  return sum;
+}
+
+// Merges the slot values of `b` into `a`; the ranks of both are still apart.
+class Combiner {
+ public:
+  Combiner(PartialGroup& a, PartialGroup& b, const ShapeTable& shapes, Places& places)
+      : a_(a), b_(b), shapes_(shapes), view_a_(a, shapes, places), view_b_(b, shapes, places) {}
+
+  void run() {
+    // Values become states on the way, one signature after the other; places of later ones are
+    // found through definitions, which stand where they stood.
+    SignatureList& a = a_.signatures;
+    was_plain_ = !a.has_states();
+    a.make_states();
+    for (uint32_t t = 0; t < a.size(); ++t) {
+      structure_ = &shapes_.structure(a.shape(t));
+      has_places_ = false;
+      for (size_t k = 0; k < structure_->slots.size(); ++k) slot(t, k);
+    }
+    add_all_durations();
+    for (size_t l = 0; l < a_.locations.size(); ++l)
+      a_.locations[l].grammars.append_all(b_.locations[l].grammars);
+    a_.ranks.append_all(b_.ranks);
+  }
+
+ private:
+  static constexpr uint8_t kShifts =
+      SlotState::kModAlive | SlotState::kModBelowAlive | SlotState::kXorAlive;
+
+  void slot(uint32_t t, size_t k) {
+    SignatureList& a = a_.signatures;
+    const SignatureList& b = b_.signatures;
+    const bool is_int = structure_->slots[k] == SlotNature::kInt;
+    // Definitions are never computed with, so the place does not matter.
+    if ((was_plain_ || !b.has_states()) && is_int) find_places(t);
+    SlotState x = a.state(t, k);
+    if (was_plain_) x = first_sample(structure_->slots[k], x.first, first_a_);
+    const SlotState y = state_of(b, *structure_, t, k, first_b_);
+    const bool both_alive = x.alive != 0 && y.alive != 0;
+    if (both_alive) {
+      // Most of all: one value, seen on several ranks of each, and nothing else explains it.
+      if (x.first == y.first && x.is_constant() && y.is_constant() &&
+          ((x.alive | y.alive) & SlotState::kSlopeFixed) != 0 && (x.alive & y.alive & kShifts) == 0)
+        return a.set_state(t, k, {SlotState::kAffineAlive | SlotState::kSlopeFixed, x.first, 0});
+      find_places(t);
+      SlotState common = x;
+      intersect(common, first_a_, y, first_b_);
+      if (common.alive != 0) return a.set_state(t, k, common);
+    }
+    // Nothing explains both: from here on the values themselves. A definition slot that gets a
+    // table may be the communicator that later places depend on; its first values stay a's.
+    find_places(t);
+    base::NestedRuns values = x.alive != 0 ? materialise(x, first_a_, view_a_, t, a_.ranks.size())
+                                           : std::move(a.values(t, k));
+    values.append_all(y.alive != 0 ? materialise(y, first_b_, view_b_, t, b_.ranks.size())
+                                   : b.values(t, k));
+    a.set_values(t, k, std::move(values));
+  }
+
+  void find_places(uint32_t t) {
+    if (has_places_) return;
+    has_places_ = true;
+    first_a_ = view_a_.first_place(t);
+    first_b_ = view_b_.first_place(t);
+  }
+
+  void add_all_durations() {
+    const size_t n = a_.signatures.size();
+    DurationList::Reader a(std::exchange(a_.signatures.durations(), {}));
+    DurationList::Reader b(std::exchange(b_.signatures.durations(), {}));
+    for (size_t t = 0; t < n; ++t) {
+      DurationStats sum = a.next();
+      add_durations(sum, b.next());
+      a_.signatures.durations().push_back(sum);
+    }
+  }
+
+  PartialGroup& a_;
+  PartialGroup& b_;
+  const ShapeTable& shapes_;
+  GroupView view_a_, view_b_;
+  bool was_plain_ = false, has_places_ = false;
+  Place first_a_, first_b_;
+  const ShapeStructure* structure_ = nullptr;
+};
+
 void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>& definitions) {
-  const std::vector<uint32_t> shape_map = unite(a.shapes, b.shapes);
+  std::vector<uint32_t> shape_map;
+  shape_map.reserve(b.shapes.size());
+  for (size_t i = 0; i < b.shapes.size(); ++i) shape_map.push_back(a.shapes.add(b.shapes[i]));
+  b.shapes.clear();
   const std::vector<uint32_t> grammar_map = unite(a.grammars, b.grammars);
-  const std::vector<ShapeInfo> shapes = inspect_all(a.shapes);
   const std::vector<uint32_t> skeletons = skeletons_of(a.grammars);
   const bool same_definitions = is_identity(definitions), same_shapes = is_identity(shape_map),
              same_grammars = is_identity(grammar_map);
@@ -142,24 +214,20 @@ void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>&
     for (PartialLocation& l : g.locations)
       if (!same_grammars) l.grammars = renumber(l.grammars, grammar_map);
     if (same_definitions && same_shapes) continue;
-    SignatureList renumbered;
-    for (size_t t = 0; t < g.signatures.size(); ++t) {
-      PartialSignature s = g.signatures[t];
-      s.shape = shape_map[s.shape];
-      if (!same_definitions) renumber_definitions(s, shapes[s.shape], definitions);
-      renumbered.push_back(s);
-    }
-    g.signatures = std::move(renumbered);
+    renumber_list(g.signatures, a.shapes, shape_map, definitions, same_definitions);
   }
   Places places(a.definitions, a.world_size);
-  std::unordered_map<std::vector<uint32_t>, size_t, KeyHash> known;
-  for (size_t i = 0; i < a.groups.size(); ++i)
-    known.emplace(group_key(a.groups[i], shapes, skeletons), i);
   const size_t own = a.groups.size();
+  std::unordered_multimap<uint64_t, size_t> known;
+  for (size_t i = 0; i < own; ++i) known.emplace(calls_hash(a.groups[i], a.shapes, skeletons), i);
   for (PartialGroup& g : b.groups) {
-    const auto it = known.find(group_key(g, shapes, skeletons));
-    if (it != known.end() && it->second < own) {
-      combine(a.groups[it->second], g, shapes, places);
+    const auto [begin, end] = known.equal_range(calls_hash(g, a.shapes, skeletons));
+    const auto same = std::find_if(begin, end, [&](const auto& one) {
+      return same_calls(a.groups[one.second], g, a.shapes, skeletons);
+    });
+    if (same != end) {
+      Combiner(a.groups[same->second], g, a.shapes, places).run();
+      g = PartialGroup();
     } else {
       a.groups.push_back(std::move(g));
     }

@@ -49,7 +49,7 @@ struct PartialGroup {
 struct PartialTrace {
   uint64_t world_size = 0;
   std::vector<Definition> definitions;
-  std::vector<std::string> shapes;
+  ShapeTable shapes;
   std::vector<grammar::Grammar> grammars;
   std::vector<PartialGroup> groups;
   base::NestedRuns ranks;          // the ranks of all groups, ascending

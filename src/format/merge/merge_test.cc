@@ -33,7 +33,7 @@ void expect_exact(const TraceData& trace, const std::vector<RankRecord>& ranks) 
 
 int count_kind(const TraceData& t, Expr::Kind kind) {
   int n = 0;
-  for (const Signature& s : t.signatures) {
+  for (const auto& s : t.signatures) {
     for (const Expr& e : s.slots) n += e.kind == kind;
   }
   return n;

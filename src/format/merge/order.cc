@@ -1,9 +1,10 @@
 #include "format/merge/order.h"
 
+#include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "format/file_forms.h"
-#include "format/walk.h"
 
 namespace refrain::format {
 
@@ -14,6 +15,13 @@ std::vector<uint32_t> inverse(const std::vector<uint32_t>& order) {
   std::vector<uint32_t> map(order.size());
   for (uint32_t i = 0; i < order.size(); ++i) map[order[i]] = i;
   return map;
+}
+
+bool is_identity(const std::vector<uint32_t>& map) {
+  for (uint32_t i = 0; i < map.size(); ++i) {
+    if (map[i] != i) return false;
+  }
+  return true;
 }
 
 template <class T>
@@ -39,21 +47,20 @@ base::RunList renumbered(const base::RunList& list, const std::vector<uint32_t>&
 // merge makes no difference between equal ones, so it is copied where both use it.
 void renumber_slots(TraceData& trace, const std::vector<uint32_t>& map) {
   std::vector<int64_t> copy_of(trace.tables.size(), -1);
-  for (Signature& s : trace.signatures) {
-    const auto info = inspect_shape(s.shape);
-    if (!info) continue;
-    for (size_t k = 0; k < s.slots.size() && k < info->slots.size(); ++k) {
-      if (info->slots[k] != SlotNature::kDefinition) continue;
-      Expr& e = s.slots[k];
-      const auto a = static_cast<size_t>(e.a);
-      if (e.kind == Expr::Kind::kConst) {
-        if (a < map.size()) e.a = map[a];
-      } else if (e.kind == Expr::Kind::kTable && a < copy_of.size()) {
+  SignatureTable& all = trace.signatures;
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (const uint32_t k : all.structure(i).definition_slots) {
+      if (k >= all.codes(i).size()) break;
+      const ExprCode code = all.codes(i)[k];
+      const auto a = static_cast<size_t>(all.operand(i, k));
+      if (code == ExprCode::kConst) {
+        if (a < map.size() && map[a] != a) all.set_operand(i, k, 0, map[a]);
+      } else if (code == ExprCode::kTable && a < copy_of.size()) {
         if (copy_of[a] < 0) {
           copy_of[a] = static_cast<int64_t>(trace.tables.size());
           trace.tables.push_back(renumbered(trace.tables[a], map));
         }
-        e.a = copy_of[a];
+        all.set_operand(i, k, 0, copy_of[a]);
       }
     }
   }
@@ -63,15 +70,18 @@ void renumber_slots(TraceData& trace, const std::vector<uint32_t>& map) {
 void drop_unused_tables(TraceData& trace) {
   std::vector<int64_t> map(trace.tables.size(), -1);
   std::vector<base::RunList> used;
-  for (Signature& s : trace.signatures) {
-    for (Expr& e : s.slots) {
-      if (e.kind != Expr::Kind::kTable || static_cast<uint64_t>(e.a) >= map.size()) continue;
-      int64_t& now = map[static_cast<size_t>(e.a)];
-      if (now < 0) {
-        now = static_cast<int64_t>(used.size());
-        used.push_back(std::move(trace.tables[static_cast<size_t>(e.a)]));
+  SignatureTable& all = trace.signatures;
+  for (size_t i = 0; i < all.size() && !map.empty(); ++i) {
+    if (!all.has_table(i)) continue;
+    for (size_t k = 0; k < all.codes(i).size(); ++k) {
+      if (all.codes(i)[k] != ExprCode::kTable) continue;
+      const auto a = static_cast<size_t>(all.operand(i, k));
+      if (a >= map.size()) continue;
+      if (map[a] < 0) {
+        map[a] = static_cast<int64_t>(used.size());
+        used.push_back(std::move(trace.tables[a]));
       }
-      e.a = now;
+      all.set_operand(i, k, 0, map[a]);
     }
   }
   trace.tables = std::move(used);
@@ -79,13 +89,12 @@ void drop_unused_tables(TraceData& trace) {
 
 void order_definitions(TraceData& trace) {
   std::vector<uint64_t> keys;
-  std::vector<std::vector<uint32_t>> refs;
-  for (const Definition& d : trace.definitions) {
-    keys.push_back(file_definition(d).key());
-    refs.push_back(d.refs);
-  }
-  const std::vector<uint32_t> order = family_order(keys, refs);
+  for (const Definition& d : trace.definitions) keys.push_back(file_definition(d).key());
+  const std::vector<uint32_t> order = family_order(
+      keys, [&](uint32_t i) { return std::span<const uint32_t>(trace.definitions[i].refs); });
   const std::vector<uint32_t> map = inverse(order);
+  // A table is copied where slots of both natures use it, and stays where none names definitions.
+  if (is_identity(map) && trace.tables.empty()) return;
   permute(trace.definitions, order);
   for (Definition& d : trace.definitions) {
     for (uint32_t& r : d.refs) r = map[r];
@@ -93,27 +102,44 @@ void order_definitions(TraceData& trace) {
   renumber_slots(trace, map);
 }
 
-void order_signatures(TraceData& trace) {
+// By signature: equal in all of a family. Signatures of one shape and form have it in common.
+std::vector<uint64_t> family_keys(const SignatureTable& all) {
   std::vector<uint64_t> keys;
-  std::vector<std::vector<uint32_t>> refs;
-  for (const Signature& s : trace.signatures) {
-    keys.push_back(file_signature(s).key());
-    const auto info = inspect_shape(s.shape);
-    refs.push_back(info ? info->requests : std::vector<uint32_t>());
+  keys.reserve(all.size());
+  std::unordered_map<uint64_t, uint64_t> known;
+  uint64_t last = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const uint64_t kind = uint64_t{all.shape(i)} << 32 | all.form(i);
+    if (i > 0 && kind == last) {
+      keys.push_back(keys.back());
+      continue;
+    }
+    last = kind;
+    const auto [it, is_new] = known.try_emplace(kind);
+    if (is_new) it->second = file_signature(all, i).key();
+    keys.push_back(it->second);
   }
-  const std::vector<uint32_t> order = family_order(keys, refs);
+  return keys;
+}
+
+void order_signatures(TraceData& trace) {
+  const SignatureTable& all = trace.signatures;
+  const std::vector<uint32_t> order =
+      family_order(family_keys(all), [&](uint32_t i) { return all.requests(i); });
+  apply_order(trace, order);
+}
+
+}  // namespace
+
+void apply_order(TraceData& trace, const std::vector<uint32_t>& order) {
   const std::vector<uint32_t> map = inverse(order);
-  permute(trace.signatures, order);
+  if (is_identity(map)) return;
+  trace.signatures.permute(order);
   permute(trace.durations, order);
-  for (Signature& s : trace.signatures) {
-    if (auto shape = renumber_requests(s.shape, map)) s.shape = std::move(*shape);
-  }
   for (Group& g : trace.groups) {
     for (uint32_t& s : g.signatures) s = map[s];
   }
 }
-
-}  // namespace
 
 void order_families(TraceData& trace) {
   order_definitions(trace);

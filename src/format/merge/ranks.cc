@@ -1,11 +1,24 @@
 #include "format/merge/ranks.h"
 
+#include <string>
 #include <utility>
 
 #include "format/places.h"
+#include "format/quantise.h"
 
 namespace refrain::format {
 
+namespace {
+
+RankTotals totals_of(const TotalCodes& codes) {
+  return {time_of(codes.in_mpi),
+          time_of(codes.outside),
+          {time_of(codes.memory), time_of(codes.time)},
+          time_of(codes.own),
+          count_of(codes.switches)};
+}
+
+// Of all ranks of the world. A rank that does not know its place has -1, as one that is missing.
 void take_places(const PartialTrace& from, TraceData& to) {
   std::vector<int64_t> index;
   for (const std::string& bytes : from.places) {
@@ -29,11 +42,48 @@ void take_places(const PartialTrace& from, TraceData& to) {
   fill_up_to(static_cast<int64_t>(from.world_size));
 }
 
+// Behind the totals, which have what is not among the pieces.
 void take_own_work(PartialTrace& from, TraceData& to) {
   to.own_work = std::move(from.own_work);
   for (const OwnWork& work : to.own_work)
     for (const OwnPiece& piece : work.pieces)
       if (work.rank < to.totals.size()) to.totals[work.rank].own_ns += piece.ns;
+}
+
+}  // namespace
+
+void take_rest(PartialTrace& from, TraceData& to) {
+  to.definitions = std::move(from.definitions);
+  to.grammars = std::move(from.grammars);
+  to.losses = std::move(from.losses);
+  to.meta.text = std::move(from.text);
+  to.meta.hosts = std::move(from.hosts);
+  to.meta.ranks = from.world_size;
+  to.meta.duration_ns = from.duration_ns;
+  const uint64_t missing = from.world_size - from.ranks.size();
+  take_places(from, to);
+  if (missing == 0) {
+    to.meta.host_of_rank = from.host_of_rank.runs();
+    for (const TotalCodes& t : from.totals) to.totals.push_back(totals_of(t));
+    to.cost = cost_of(to.totals);
+    take_own_work(from, to);
+    return;
+  }
+  to.totals.resize(from.world_size);
+  uint64_t next = 0;
+  const base::RunList ranks = from.ranks.runs(), host_of_rank = from.host_of_rank.runs();
+  for (uint64_t i = 0; i < ranks.size(); ++i) {
+    const auto rank = static_cast<uint64_t>(ranks.at(i));
+    to.meta.host_of_rank.append_run(-1, 0, rank - next);
+    to.meta.host_of_rank.append(host_of_rank.at(i));
+    to.totals[rank] = totals_of(from.totals[i]);
+    next = rank + 1;
+  }
+  to.cost = cost_of(to.totals);
+  take_own_work(from, to);
+  to.meta.host_of_rank.append_run(-1, 0, from.world_size - next);
+  to.meta.complete = false;
+  to.losses.push_back(Loss{"rank_missing", 0, -1, std::to_string(missing) + " ranks"});
 }
 
 }  // namespace refrain::format

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "format/limits.h"
 #include "format/merge/merge.h"
 #include "format/places.h"
-#include "format/walk.h"
 #include "grammar/grammar.h"
 
 namespace refrain::format {
@@ -16,6 +16,9 @@ namespace {
 using base::ByteReader;
 using base::ByteWriter;
 
+// One value on several ranks, which no function of the rank but a constant explains.
+constexpr uint8_t kSettled = SlotState::kAffineAlive | SlotState::kSlopeFixed;
+
 void put(ByteWriter& out, const PartialGroup& g) {
   g.ranks.write(out);
   out.put_varint(g.locations.size());
@@ -23,8 +26,28 @@ void put(ByteWriter& out, const PartialGroup& g) {
     out.put_varint(l.thread);
     l.grammars.write(out);
   }
-  out.put_varint(g.signatures.size());
-  g.signatures.write(out);
+  const SignatureList& all = g.signatures;
+  out.put_varint(all.size());
+  for (size_t t = 0; t < all.size(); ++t) {
+    const size_t slots = all.slots(t);
+    bool is_short = true;  // a number for each slot says all
+    for (size_t k = 0; k < slots && all.has_states() && is_short; ++k) {
+      const SlotState s = all.state(t, k);
+      is_short = s.alive == kSettled && s.slope == 0;
+    }
+    out.put_varint(uint64_t{all.shape(t)} << 1 | (is_short ? 1 : 0));
+    for (size_t k = 0; k < slots; ++k) {
+      const SlotState s = all.has_states() ? all.state(t, k) : SlotState{0, all.value(t, k), 0};
+      if (!is_short) out.put_u8(s.alive);
+      if (!is_short && s.alive == 0) {
+        all.values(t, k).write(out);
+        continue;
+      }
+      out.put_zigzag(s.first);
+      if (!is_short && (s.alive & SlotState::kSlopeFixed) != 0) out.put_zigzag(s.slope);
+    }
+  }
+  all.durations().write(out);
 }
 
 class Parser {
@@ -58,10 +81,9 @@ class Parser {
   bool shapes(PartialTrace& p) {
     const uint64_t n = in_.count(kMaxSignatures);
     for (uint64_t i = 0; i < n && in_.ok(); ++i) {
-      p.shapes.emplace_back(in_.string(kMaxSignatureBytes));
-      auto info = inspect_shape(p.shapes.back());
-      if (!info) return false;
-      infos_.push_back(std::move(*info));
+      bool is_new = false;
+      const uint32_t shape = p.shapes.add(in_.string(kMaxSignatureBytes), &is_new);
+      if (!is_new || !p.shapes.structure(shape).is_good) return false;
     }
     return in_.ok();
   }
@@ -98,42 +120,47 @@ class Parser {
     }
     const uint64_t n = in_.count(kMaxSignatures);
     for (uint64_t t = 0; t < n && in_.ok(); ++t) {
-      const PartialSignature s = SignatureList::read(in_, g.ranks.size());
-      if (!in_.ok() || !is_good(p, g, t, s)) return false;
-      g.signatures.push_back(s);
+      if (!signature(p, g, t)) return false;
     }
+    for (uint64_t t = 0; t < n && in_.ok(); ++t) g.signatures.durations().take(in_);
     return in_.ok() && has_signatures(g);
   }
   // One group, one form: plain values where it has one rank.
-  bool is_good(const PartialTrace& p, const PartialGroup& g, uint64_t terminal,
-               const PartialSignature& s) const {
-    if (s.shape >= p.shapes.size()) return false;
-    const ShapeInfo& info = infos_[s.shape];
-    for (const uint32_t request : info.requests) {
+  bool signature(const PartialTrace& p, PartialGroup& g, uint64_t terminal) {
+    const uint64_t head = in_.varint(), shape = head >> 1;
+    if (!in_.ok() || shape >= p.shapes.size()) return false;
+    for (const uint32_t request : p.shapes.requests(shape)) {
       if (request >= terminal) return false;
     }
-    const bool is_plain = g.ranks.size() == 1;
-    if ((is_plain ? s.values.size() : s.slots.size()) != info.slots.size()) return false;
-    if (is_plain && !s.slots.empty()) return false;
-    for (size_t i = 0; i < info.slots.size(); ++i) {
-      const bool is_int = info.slots[i] == SlotNature::kInt;
-      if (!(is_plain ? is_int || is_definition(p, s.values[i]) : is_good(p, g, is_int, s.slots[i])))
-        return false;
+    const bool is_plain = g.ranks.size() == 1, is_short = (head & 1) != 0;
+    if (is_plain && !is_short) return false;
+    g.signatures.begin(static_cast<uint32_t>(shape));
+    for (const SlotNature nature : p.shapes.structure(shape).slots) {
+      const bool is_int = nature == SlotNature::kInt;
+      SlotState slot{is_short ? kSettled : in_.u8(), 0, 0};
+      if (slot.alive == 0) {
+        base::NestedRuns values = base::NestedRuns::read(in_, g.ranks.size());
+        if (!in_.ok() || values.size() != g.ranks.size() ||
+            (!is_int && !definitions_only(p, values)))
+          return false;
+        g.signatures.push_values(std::move(values));
+        continue;
+      }
+      slot.first = in_.zigzag();
+      if (!is_short && (slot.alive & SlotState::kSlopeFixed) != 0) slot.slope = in_.zigzag();
+      if (!in_.ok() || !is_good(p, is_int, slot)) return false;
+      is_plain ? g.signatures.push_value(slot.first) : g.signatures.push_state(slot);
     }
-    return true;
+    return in_.ok();
   }
   static bool is_definition(const PartialTrace& p, int64_t v) {
     return v >= 0 && static_cast<uint64_t>(v) < p.definitions.size();
   }
-  static bool is_good(const PartialTrace& p, const PartialGroup& g, bool is_int,
-                      const SlotState& slot) {
-    if (slot.alive == 0)
-      return slot.values.size() == g.ranks.size() && (is_int || definitions_only(p, slot.values));
+  static bool is_good(const PartialTrace& p, bool is_int, const SlotState& slot) {
     if (is_int)
       return (slot.alive & ~(SlotState::kAllAlive | SlotState::kSlopeFixed)) == 0 &&
              (slot.alive & SlotState::kAllAlive) != 0;
-    return slot.alive == (SlotState::kAffineAlive | SlotState::kSlopeFixed) && slot.slope == 0 &&
-           is_definition(p, slot.first);
+    return slot.alive == kSettled && slot.slope == 0 && is_definition(p, slot.first);
   }
   // Every terminal of the group's grammars has one.
   bool has_signatures(const PartialGroup& g) const {
@@ -244,8 +271,7 @@ class Parser {
   }
 
   ByteReader in_;
-  const size_t bytes_;  // every terminal takes one at least
-  std::vector<ShapeInfo> infos_;
+  const size_t bytes_;               // every terminal takes one at least
   std::vector<uint64_t> terminals_;  // by grammar: how many it may have
 };
 
@@ -262,7 +288,7 @@ std::string serialise(const PartialTrace& p) {
     for (const uint32_t r : d.refs) out.put_varint(r);
   }
   out.put_varint(p.shapes.size());
-  for (const std::string& s : p.shapes) out.put_string(s);
+  for (size_t i = 0; i < p.shapes.size(); ++i) out.put_string(p.shapes[i]);
   out.put_varint(p.grammars.size());
   for (const grammar::Grammar& g : p.grammars) grammar::write(g, out);
   out.put_varint(p.groups.size());

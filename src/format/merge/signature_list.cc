@@ -1,72 +1,58 @@
 #include "format/merge/signature_list.h"
 
-#include "format/limits.h"
-#include "format/merge/duration_bytes.h"
-
 namespace refrain::format {
 
-void SignatureList::write(const PartialSignature& s, base::ByteWriter& out) {
-  const bool has_states = !s.slots.empty();
-  out.put_varint(s.shape);
-  out.put_varint((has_states ? s.slots.size() : s.values.size()) << 1 | (has_states ? 1 : 0));
-  if (!has_states) {
-    for (const int64_t v : s.values) out.put_zigzag(v);
+void SignatureList::push_state(const SlotState& s) {
+  has_states_ = true;
+  if (!has_slope(s)) {
+    alive_.push_back(s.alive);
+    numbers_.push_back(s.first);
+    return;
   }
-  for (const SlotState& slot : s.slots) {
-    out.put_u8(slot.alive);
-    if (slot.alive == 0) {
-      slot.values.write(out);
-      continue;
-    }
-    out.put_zigzag(slot.first);
-    if ((slot.alive & SlotState::kSlopeFixed) != 0) out.put_zigzag(slot.slope);
-  }
-  put(out, s.duration);
+  alive_.push_back(s.alive | kHasSlope);
+  numbers_.push_back(static_cast<int64_t>(lines_.size()));
+  lines_.push_back({s.first, s.slope});
 }
 
-PartialSignature SignatureList::read(base::ByteReader& in, uint64_t max_values) {
-  PartialSignature s;
-  s.shape = static_cast<uint32_t>(in.varint());
-  const uint64_t form = in.varint(), n = form >> 1;
-  if (n > kMaxSlots || n > in.remaining()) in.fail();
-  if ((form & 1) == 0) {
-    s.values.reserve(in.ok() ? n : 0);
-    for (uint64_t i = 0; i < n && in.ok(); ++i) s.values.push_back(in.zigzag());
+void SignatureList::push_values(base::NestedRuns values) {
+  has_states_ = true;
+  alive_.push_back(0);
+  numbers_.push_back(static_cast<int64_t>(lists_.size()));
+  lists_.push_back(std::move(values));
+}
+
+void SignatureList::make_states() {
+  if (has_states_) return;
+  has_states_ = true;
+  for (size_t i = 0; i < numbers_.size(); ++i) alive_.push_back(SlotState::kAllAlive);
+}
+
+void SignatureList::set_state(size_t terminal, size_t k, const SlotState& s) {
+  const size_t at = begin_[terminal] + k;
+  uint8_t& stands = alive_[at];
+  if (!has_slope(s)) {
+    if (stands == 0 || (stands & kHasSlope) != 0 || numbers_[at] != s.first)
+      numbers_.set(at, s.first);
+    stands = s.alive;
+  } else if ((stands & kHasSlope) != 0) {
+    lines_[static_cast<size_t>(numbers_[at])] = {s.first, s.slope};
+    stands = s.alive | kHasSlope;
   } else {
-    s.slots.reserve(in.ok() ? n : 0);
-    for (uint64_t i = 0; i < n && in.ok(); ++i) {
-      SlotState& slot = s.slots.emplace_back();
-      slot.alive = in.u8();
-      if (slot.alive == 0) {
-        slot.values = base::NestedRuns::read(in, max_values);
-        continue;
-      }
-      slot.first = in.zigzag();
-      if ((slot.alive & SlotState::kSlopeFixed) != 0) slot.slope = in.zigzag();
-    }
+    stands = s.alive | kHasSlope;
+    numbers_.set(at, static_cast<int64_t>(lines_.size()));
+    lines_.push_back({s.first, s.slope});
   }
-  s.duration = get_duration(in);
-  return s;
 }
 
-PartialSignature SignatureList::operator[](size_t terminal) const {
-  base::ByteReader in(bytes_[terminal]);
-  return read(in, UINT64_MAX);
-}
-
-uint32_t SignatureList::shape(size_t terminal) const {
-  base::ByteReader in(bytes_[terminal]);
-  return static_cast<uint32_t>(in.varint());
-}
-
-void SignatureList::push_back(const PartialSignature& s) {
-  base::ByteWriter out;
-  write(s, out);
-  bytes_.push_back(out.view());
-}
-
-void SignatureList::write(base::ByteWriter& out) const {
-  for (size_t t = 0; t < size(); ++t) out.put_bytes(bytes_[t].data(), bytes_[t].size());
+void SignatureList::set_values(size_t terminal, size_t k, base::NestedRuns values) {
+  const size_t at = begin_[terminal] + k;
+  if (alive_[at] == 0) {
+    lists_[static_cast<size_t>(numbers_[at])] = std::move(values);
+    return;
+  }
+  alive_[at] = 0;
+  numbers_.set(at, static_cast<int64_t>(lists_.size()));
+  lists_.push_back(std::move(values));
 }
 
 }  // namespace refrain::format

@@ -1,16 +1,21 @@
-// SignatureList: the signatures of a group in as few bytes as they take between ranks.
+// SignatureList: the signatures of a group, in few bytes each.
 //
-// Where every call is a new one there are millions of them, and rank 0 has those of all ranks. They
-// are looked at one by one, so each is taken out of its bytes when it is asked for.
+// Where every call is a new one there are millions of them, and rank 0 has those of all ranks:
+// about forty bytes each, and nothing is allocated for one of them. Two lists are merged in place,
+// in one pass.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/nested_runs.h"
-#include "format/byte_strings.h"
-#include "format/trace_data.h"
+#include "format/merge/duration_list.h"
+#include "format/paged_array.h"
+#include "format/shape_table.h"
 
 namespace refrain::format {
 
@@ -26,38 +31,90 @@ struct SlotState {
     kXorAlive = 16,      // me xor a
     kAllAlive = 1 | 4 | 8 | 16,
   };
-  uint8_t alive = kAllAlive;  // 0: all values are in `values`
+  uint8_t alive = kAllAlive;  // 0: the list has all values
   int64_t first = 0;
   int64_t slope = 0;
-  base::NestedRuns values;  // by position in the group; only when nothing is alive
-};
-
-struct PartialSignature {
-  uint32_t shape = 0;            // index into PartialTrace::shapes
-  std::vector<int64_t> values;   // group of one rank: its slot values
-  std::vector<SlotState> slots;  // group of several ranks
-  DurationStats duration;
+  // One value for all ranks is among what explains them.
+  bool is_constant() const {
+    return (alive & kAffineAlive) != 0 && ((alive & kSlopeFixed) == 0 || slope == 0);
+  }
 };
 
 class SignatureList {
  public:
-  size_t size() const { return bytes_.size(); }
-  bool empty() const { return bytes_.empty(); }
-  // By value: the list has no PartialSignature to point at.
-  PartialSignature operator[](size_t terminal) const;
-  uint32_t shape(size_t terminal) const;
+  size_t size() const { return shape_.size(); }
+  bool empty() const { return shape_.empty(); }
+  // Of several ranks; a list of one rank has plain values.
+  bool has_states() const { return has_states_; }
+  uint32_t shape(size_t terminal) const { return shape_[terminal]; }
+  size_t slots(size_t terminal) const {
+    const size_t end = terminal + 1 < size() ? begin_[terminal + 1] : numbers_.size();
+    return end - begin_[terminal];
+  }
+  // Of one rank.
+  int64_t value(size_t terminal, size_t k) const { return numbers_[begin_[terminal] + k]; }
+  // Of several.
+  SlotState state(size_t terminal, size_t k) const {
+    const size_t at = begin_[terminal] + k;
+    const uint8_t stands = alive_[at];
+    if (stands == 0) return {0, 0, 0};
+    const int64_t number = numbers_[at];
+    if ((stands & kHasSlope) == 0) return {stands, number, 0};
+    const auto& [first, slope] = lines_[static_cast<size_t>(number)];
+    return {static_cast<uint8_t>(stands ^ kHasSlope), first, slope};
+  }
+  // By position in the group, of a slot that nothing explains.
+  const base::NestedRuns& values(size_t terminal, size_t k) const {
+    return lists_[static_cast<size_t>(numbers_[begin_[terminal] + k])];
+  }
+  base::NestedRuns& values(size_t terminal, size_t k) {
+    return lists_[static_cast<size_t>(numbers_[begin_[terminal] + k])];
+  }
 
-  void push_back(const PartialSignature& s);
-  void reserve(size_t signatures, size_t bytes) { bytes_.reserve(signatures, bytes); }
+  // A signature of one rank.
+  void push_back(uint32_t shape, std::span<const int64_t> values, const DurationStats& d) {
+    begin(shape);
+    for (const int64_t v : values) numbers_.push_back(v);
+    durations_.push_back(d);
+  }
+  // The same part by part, durations behind all of them.
+  void begin(uint32_t shape) {
+    begin_.push_back(static_cast<uint32_t>(numbers_.size()));
+    shape_.push_back(shape);
+  }
+  void push_value(int64_t v) { numbers_.push_back(v); }
+  void push_state(const SlotState& s);
+  void push_values(base::NestedRuns values);
 
-  // The list as bytes are those of its members, one behind the other, each in this form.
-  static void write(const PartialSignature& s, base::ByteWriter& out);
-  // Not more than `max_values` values in a slot; fails the reader.
-  static PartialSignature read(base::ByteReader& in, uint64_t max_values);
-  void write(base::ByteWriter& out) const;
+  // From here on a list of several ranks: every slot is to be set.
+  void make_states();
+  void set_shape(size_t terminal, uint32_t shape) { shape_[terminal] = shape; }
+  void set_value(size_t terminal, size_t k, int64_t v) { numbers_.set(begin_[terminal] + k, v); }
+  void set_state(size_t terminal, size_t k, const SlotState& s);
+  void set_values(size_t terminal, size_t k, base::NestedRuns values);
+
+  DurationList& durations() { return durations_; }
+  const DurationList& durations() const { return durations_; }
+  // The list is of no use behind it.
+  std::pair<PagedArray<uint32_t>, NumberArray> take_plain() {
+    return {std::move(shape_), std::move(numbers_)};
+  }
 
  private:
-  ByteStrings bytes_;
+  enum : uint8_t { kHasSlope = 128 };
+  // A slope that is not fixed says nothing.
+  static bool has_slope(const SlotState& s) {
+    return (s.alive & SlotState::kSlopeFixed) != 0 && s.slope != 0;
+  }
+
+  bool has_states_ = false;
+  PagedArray<uint32_t> shape_;  // index into PartialTrace::shapes
+  PagedArray<uint32_t> begin_;  // of its slots
+  NumberArray numbers_;         // by slot: value, `first`, or index into lines_ or lists_
+  PagedArray<uint8_t> alive_;   // by slot; only with states
+  PagedArray<std::pair<int64_t, int64_t>> lines_;  // first and slope, where that is not 0
+  std::deque<base::NestedRuns> lists_;
+  DurationList durations_;
 };
 
 }  // namespace refrain::format

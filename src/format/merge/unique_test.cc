@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include <string>
 
 #include "base/bytes.h"
@@ -67,40 +69,77 @@ TEST(UniqueSignatures, ManyAreFound) {
 }
 
 TEST(SignatureList, GivesWhatWasPut) {
-  PartialSignature plain;
-  plain.shape = 700;
-  plain.values = {0, -1, INT64_MAX, INT64_MIN};
-  plain.duration.count = 3;
-  plain.duration.min_ns = 1;
-  plain.duration.max_ns = UINT64_MAX;
-  plain.duration.sum_ns = 0.3;
-  plain.duration.histogram.add(0, 1);
-  plain.duration.histogram.add(63, 2);
-  PartialSignature states;
-  states.slots.resize(2);
-  states.slots[0].alive = SlotState::kAffineAlive | SlotState::kSlopeFixed;
-  states.slots[0].first = 7;
-  states.slots[0].slope = -2;
-  states.slots[1].alive = 0;
-  for (const int64_t v : {1, 2, 3, 9, 10, 11, 4}) states.slots[1].values.append(v);
+  DurationStats d;
+  d.count = 3;
+  d.min_ns = 1;
+  d.max_ns = UINT64_MAX;
+  d.sum_ns = 0.3;
+  d.histogram.add(0, 1);
+  d.histogram.add(63, 2);
+  const std::vector<int64_t> values = {0, -1, INT64_MAX, INT64_MIN, 1 << 30, -(1 << 30)};
+  SignatureList plain;
+  plain.push_back(700, values, d);
+  plain.push_back(0, {}, DurationStats());
+  plain.push_back(1, std::vector<int64_t>{5}, DurationStats());
+  ASSERT_EQ(plain.size(), 3u);
+  EXPECT_FALSE(plain.has_states());
+  EXPECT_EQ(plain.shape(0), 700u);
+  ASSERT_EQ(plain.slots(0), values.size());
+  for (size_t k = 0; k < values.size(); ++k) EXPECT_EQ(plain.value(0, k), values[k]);
+  EXPECT_EQ(plain.slots(1), 0u);
+  ASSERT_EQ(plain.slots(2), 1u);
+  EXPECT_EQ(plain.value(2, 0), 5);
+  DurationList::Reader durations(std::move(plain.durations()));
+  const DurationStats back = durations.next();
+  EXPECT_EQ(back.sum_ns, 0.3);
+  EXPECT_EQ(back.max_ns, UINT64_MAX);
+  EXPECT_EQ(back.histogram[0], 1u);
+  EXPECT_EQ(back.histogram[31], 0u);
+  EXPECT_EQ(back.histogram[63], 2u);
+  EXPECT_EQ(durations.next().count, 0u);
+}
+
+TEST(SignatureList, StatesAreWhatWasSetLast) {
+  std::mt19937_64 random(2);
+  constexpr size_t kSlots = 200;
   SignatureList list;
-  list.push_back(plain);
-  list.push_back(PartialSignature());
-  list.push_back(states);
-  ASSERT_EQ(list.size(), 3u);
-  EXPECT_EQ(list.shape(0), 700u);
-  EXPECT_EQ(list[0].values, plain.values);
-  EXPECT_EQ(list[0].duration.sum_ns, 0.3);
-  EXPECT_EQ(list[0].duration.max_ns, UINT64_MAX);
-  EXPECT_EQ(list[0].duration.histogram[0], 1u);
-  EXPECT_EQ(list[0].duration.histogram[31], 0u);
-  EXPECT_EQ(list[0].duration.histogram[63], 2u);
-  EXPECT_TRUE(list[1].values.empty() && list[1].slots.empty());
-  ASSERT_EQ(list[2].slots.size(), 2u);
-  EXPECT_EQ(list[2].slots[0].alive, states.slots[0].alive);
-  EXPECT_EQ(list[2].slots[0].first, 7);
-  EXPECT_EQ(list[2].slots[0].slope, -2);
-  EXPECT_EQ(list[2].slots[1].values.runs(), states.slots[1].values.runs());
+  list.begin(0);
+  for (size_t k = 0; k < kSlots; ++k) list.push_value(static_cast<int64_t>(random()));
+  list.make_states();
+  std::vector<SlotState> states(kSlots);
+  std::vector<base::NestedRuns> values(kSlots);
+  for (size_t k = 0; k < kSlots; ++k) {
+    states[k] = list.state(0, k);
+    EXPECT_EQ(states[k].first, list.value(0, k));
+  }
+  for (int round = 0; round < 5000; ++round) {
+    const size_t k = random() % kSlots;
+    const auto number = [&] { return static_cast<int64_t>(random() >> random() % 64); };
+    if (random() % 4 == 0) {
+      states[k] = {0, 0, 0};
+      values[k] = base::NestedRuns();
+      for (uint64_t n = random() % 4; n > 0; --n) values[k].append(number());
+      list.set_values(0, k, values[k]);
+      continue;
+    }
+    states[k] = {SlotState::kModAlive, number(), 0};
+    if (random() % 2 == 0) states[k].alive |= SlotState::kXorAlive;
+    if (random() % 2 == 0) {
+      states[k].alive |= SlotState::kAffineAlive | SlotState::kSlopeFixed;
+      states[k].slope = number() % 3;
+    }
+    list.set_state(0, k, states[k]);
+  }
+  for (size_t k = 0; k < kSlots; ++k) {
+    const SlotState s = list.state(0, k);
+    ASSERT_EQ(s.alive, states[k].alive);
+    if (s.alive == 0) {
+      ASSERT_EQ(list.values(0, k).runs(), values[k].runs());
+    } else {
+      ASSERT_EQ(s.first, states[k].first);
+      ASSERT_EQ(s.slope, states[k].slope);
+    }
+  }
 }
 
 TEST(Histogram, CopiesAreApart) {

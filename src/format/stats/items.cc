@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/bytes.h"
 #include "grammar/fold.h"
 
 namespace refrain::format {
@@ -35,18 +34,18 @@ StatItem stat_item(const TraceData& trace, const std::vector<uint64_t>& calls, u
                    uint32_t members) {
   // Where buffers come first, a number of elements comes fourth: site, id and offset of the buffer.
   constexpr size_t kElements = 3;
-  const Signature& s = trace.signatures[first];
+  const SignatureTable& all = trace.signatures;
   StatItem item;
   for (uint32_t i = 0; i < members; ++i) item.calls = add(item.calls, calls[first + i]);
-  base::ByteReader shape(s.shape);
-  item.call_id = static_cast<uint32_t>(shape.varint());
-  if (!s.slots.empty()) {
-    const bool is_table = s.slots[0].kind == Expr::Kind::kTable;
-    item.site = static_cast<uint32_t>(s.slots[0].a) << 1 | (is_table ? 1 : 0);
+  item.call_id = all.structure(first).call_id;
+  const std::vector<ExprCode>& codes = all.codes(first);
+  if (!codes.empty()) {
+    const bool is_table = codes[0] == ExprCode::kTable;
+    item.site = static_cast<uint32_t>(all.expr(first, 0).a) << 1 | (is_table ? 1 : 0);
   }
-  if (s.slots.size() > kElements && s.slots[kElements].kind == Expr::Kind::kConst)
-    item.size =
-        static_cast<uint8_t>(1 + std::bit_width(static_cast<uint64_t>(s.slots[kElements].a)));
+  if (codes.size() > kElements && codes[kElements] == ExprCode::kConst)
+    item.size = static_cast<uint8_t>(
+        1 + std::bit_width(static_cast<uint64_t>(all.operand(first, kElements))));
   return item;
 }
 

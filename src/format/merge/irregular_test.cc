@@ -1,0 +1,235 @@
+// Programs in which every call is a new one: what that takes a signature, and that the quick ways
+// through it say the same as the plain ones.
+#include <gtest/gtest.h>
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <random>
+
+#include "format/arrays.h"
+#include "format/content.h"
+#include "format/encode/encode.h"
+#include "format/merge/merge.h"
+#include "format/merge/splitter.h"
+#include "format/testing/synthetic.h"
+#include "format/walk.h"
+
+namespace {
+
+// Of this thread: what was asked for, and how much of it is in use now and was at most.
+struct Heap {
+  uint64_t calls = 0;
+  int64_t now = 0, most = 0;
+};
+thread_local Heap heap;
+
+void* counted(size_t bytes) {
+  void* const p = std::malloc(bytes == 0 ? 1 : bytes);
+  if (p == nullptr) throw std::bad_alloc();
+  ++heap.calls;
+  heap.now += static_cast<int64_t>(malloc_usable_size(p));
+  heap.most = std::max(heap.most, heap.now);
+  return p;
+}
+void uncounted(void* p) {
+  if (p != nullptr) heap.now -= static_cast<int64_t>(malloc_usable_size(p));
+  std::free(p);
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) { return counted(bytes); }
+void* operator new[](size_t bytes) { return counted(bytes); }
+void operator delete(void* p) noexcept { uncounted(p); }
+void operator delete[](void* p) noexcept { uncounted(p); }
+void operator delete(void* p, size_t) noexcept { uncounted(p); }
+void operator delete[](void* p, size_t) noexcept { uncounted(p); }
+
+namespace refrain::format {
+namespace {
+
+using testing::Sig;
+using testing::SyntheticRank;
+
+// Sends of lengths and tags that jump about; `own`: other ones on each rank.
+RankRecord new_calls(uint64_t rank, uint64_t ranks, uint64_t calls, bool own) {
+  SyntheticRank r(rank, ranks);
+  std::mt19937_64 random(own ? rank + 1 : 1);
+  const uint32_t type = r.datatype("MPI_BYTE", 1);
+  for (uint64_t i = 0; i < calls; ++i)
+    r.call(Sig(7, r.site(9))
+               .buffer(BufferClass::kHeap, 1, 0)
+               .integer(static_cast<int64_t>(random() % 300'000))
+               .object(type)
+               .constant("MPI_PROC_NULL")
+               .integer(static_cast<int64_t>(i))
+               .object(r.world()));
+  RankRecord record = r.finish();
+  for (DurationStats& d : record.durations) {  // of one call, as the recorder has them
+    d = DurationStats();
+    d.count = 1;
+    d.min_ns = d.max_ns = 500 + random() % 1000;
+    d.sum_ns = static_cast<double>(d.min_ns) + 0.25;
+    d.histogram.add(static_cast<size_t>(63 - __builtin_clzll(d.min_ns)), 1);
+  }
+  return record;
+}
+
+// How many more each signature takes: `what` of 2n calls against that of n.
+struct Cost {
+  double allocations = 0, bytes = 0;
+};
+template <class Prepare, class What>
+Cost cost_of_each(Prepare prepare, What what) {
+  constexpr uint64_t kCalls = 16384;
+  Heap of[2];
+  for (uint64_t i = 0; i < 2; ++i) {
+    auto given = prepare((i + 1) * kCalls);
+    const Heap before = heap;
+    heap.most = heap.now;
+    {
+      auto made = what(std::move(given));
+      EXPECT_TRUE(made.ok());
+    }
+    of[i] = {heap.calls - before.calls, 0, heap.most - before.now};
+  }
+  return {static_cast<double>(of[1].calls - of[0].calls) / kCalls,
+          static_cast<double>(of[1].most - of[0].most) / kCalls};
+}
+
+TEST(Irregular, ASignatureOfOneRankTakesNoAllocationAndFewBytes) {
+  const auto record = [](uint64_t calls) { return new_calls(0, 1, calls, false); };
+  const Cost leaves = cost_of_each(record, [](RankRecord r) { return leaf(std::move(r), 1); });
+  // Pieces of lists, each for thousands; durations come in pieces as well.
+  EXPECT_LT(leaves.allocations, 0.1);
+  EXPECT_LT(leaves.bytes, 60);
+  const Cost finishes =
+      cost_of_each([&](uint64_t calls) { return leaf(record(calls), 1); },
+                   [](base::Result<PartialTrace> p) { return finish(std::move(*p)); });
+  EXPECT_LT(finishes.allocations, 0.1);
+  EXPECT_LT(finishes.bytes, 120);
+  const Cost encodes =
+      cost_of_each([&](uint64_t calls) { return finish(std::move(*leaf(record(calls), 1))); },
+                   [](base::Result<TraceData> t) { return encode(*t); });
+  EXPECT_LT(encodes.bytes, 100);
+}
+
+TEST(Irregular, TwoTablesAreMergedInOnePassWithoutAllocations) {
+  using Two = std::pair<PartialTrace, PartialTrace>;
+  const Cost merges = cost_of_each(
+      [](uint64_t calls) {
+        return Two(*leaf(new_calls(0, 2, calls, false), 2),
+                   *leaf(new_calls(1, 2, calls, false), 2));
+      },
+      [](Two p) { return merge(std::move(p.first), std::move(p.second)); });
+  // The buckets of statistics of two calls are not in one place.
+  EXPECT_LT(merges.allocations, 2.5);
+  EXPECT_LT(merges.bytes, 60);
+  const Cost parses = cost_of_each(
+      [](uint64_t calls) { return serialise(*leaf(new_calls(0, 2, calls, false), 2)); },
+      [](const std::string& bytes) { return parse(bytes); });
+  EXPECT_LT(parses.allocations, 0.1);
+  EXPECT_LT(parses.bytes, 70);
+}
+
+// A signature of random fields, requests of earlier ones among them.
+std::string random_signature(std::mt19937_64& random, uint32_t terminal) {
+  Sig sig(static_cast<uint32_t>(random() % 200), static_cast<uint32_t>(random() % 3));
+  const auto number = [&] { return static_cast<int64_t>(random() >> random() % 64); };
+  for (uint64_t n = random() % 6; n > 0; --n) {
+    switch (random() % 8) {
+      case 0: sig.integer(number()); break;
+      case 1: sig.object(static_cast<uint32_t>(random() % 300)); break;
+      case 2: terminal > 0 ? sig.request(random() % terminal) : sig.none(); break;
+      case 3: sig.buffer(static_cast<BufferClass>(random() % 7), number(), number()); break;
+      case 4: sig.text(std::string(random() % 5, 'x')); break;
+      case 5: sig.int_runs({number(), number(), number()}); break;
+      case 6: sig.ints({number(), number()}); break;
+      default: sig.status(number(), number()); break;
+    }
+  }
+  return sig.bytes();
+}
+
+TEST(Irregular, PatternsSplitAsWalksDo) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 300; ++round) {
+    ShapeTable shapes;
+    Splitter splitter(shapes);
+    std::vector<std::string> all;
+    for (uint32_t t = 0; t < 60; ++t) {
+      // Often one like an earlier one, with bytes that differ, and now and then a broken one.
+      std::string bytes = random_signature(random, t);
+      if (!all.empty() && random() % 2 == 0) bytes = all[random() % all.size()];
+      if (random() % 2 == 0 && !bytes.empty())
+        bytes[random() % bytes.size()] = static_cast<char>(random());
+      if (random() % 16 == 0) bytes.resize(random() % (bytes.size() + 1));
+      all.push_back(bytes);
+      const auto plain = split_signature(fold_arrays(bytes));
+      ASSERT_EQ(splitter.split(bytes), plain.has_value());
+      if (!plain) continue;
+      const auto info = inspect_shape(plain->shape);
+      ASSERT_TRUE(info);
+      const ShapeStructure& structure = shapes.structure(splitter.shape());
+      ASSERT_EQ(shapes[splitter.shape()], plain->shape);
+      ASSERT_EQ(splitter.values(), plain->values);
+      ASSERT_TRUE(structure.is_good);
+      ASSERT_EQ(structure.call_id, info->call_id);
+      ASSERT_EQ(structure.slots, info->slots);
+      ASSERT_EQ(structure.object_slots, info->object_slots);
+      ASSERT_TRUE(std::ranges::equal(shapes.requests(splitter.shape()), info->requests));
+    }
+  }
+}
+
+TEST(Irregular, ATableOfSignaturesIsAListOfThem) {
+  std::mt19937_64 random(4);
+  const auto expr = [&] {
+    const auto n = [&] { return static_cast<int64_t>(random() >> random() % 64); };
+    switch (random() % 7) {
+      case 0: return Expr{Expr::Kind::kAffine, random() % 2 == 0 ? 1 : n(), n()};
+      case 1: return Expr{Expr::Kind::kMod, n()};
+      case 2: return Expr{Expr::Kind::kCart, n(), n(), n()};
+      case 3: return Expr{Expr::Kind::kTable, n()};
+      case 4: return Expr{Expr::Kind::kDigit, n(), n(), n(), n()};
+      default: return Expr{Expr::Kind::kConst, n()};
+    }
+  };
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Signature> list;
+    SignatureTable table;
+    for (int i = 0; i < 300; ++i) {
+      Signature s;
+      base::ByteWriter shape;
+      shape.put_varint(random() % 5);
+      for (uint64_t k = random() % 4; k > 0; --k) s.slots.push_back(expr());
+      shape.put_u8(static_cast<uint8_t>(FieldTag::kInt));
+      s.shape = shape.take();
+      if (list.empty() || random() % 4 != 0) {
+        list.push_back(s);
+        table.push_back(s);
+      } else {
+        const size_t at = random() % list.size();
+        list[at] = s;
+        table.set(at, s);
+      }
+    }
+    ASSERT_EQ(table.size(), list.size());
+    std::vector<uint32_t> order(list.size());
+    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::shuffle(order.begin(), order.end(), random);
+    table.permute(order);
+    const SignatureTable copy = table;
+    table.clear();
+    for (size_t i = 0; i < order.size(); ++i) {
+      ASSERT_EQ(copy.get(i).shape, list[order[i]].shape);
+      ASSERT_EQ(copy.get(i).slots, list[order[i]].slots);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace refrain::format

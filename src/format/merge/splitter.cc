@@ -1,0 +1,132 @@
+#include "format/merge/splitter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/bytes.h"
+#include "format/arrays.h"
+#include "format/limits.h"
+#include "format/walk.h"
+
+namespace refrain::format {
+
+// Where the holes of a signature are.
+class Splitter::Finder : public Visitor {
+ public:
+  explicit Finder(std::string_view bytes) : bytes_(bytes) {}
+  int64_t slot(SlotNature nature, int64_t v, size_t begin, size_t end) override {
+    hole(nature == SlotNature::kInt ? Hole::kInt : Hole::kDefinition, begin, end);
+    return v;
+  }
+  void request(uint64_t, size_t begin, size_t end) override {
+    pattern.has_requests = true;
+    hole(Hole::kRequest, begin, end);
+  }
+  void finish() { pattern.text.append(bytes_.substr(copied_)); }
+  Pattern pattern;
+
+ private:
+  void hole(Hole kind, size_t begin, size_t end) {
+    pattern.text.append(bytes_.substr(copied_, begin - copied_));
+    copied_ = end;
+    pattern.ends.push_back(static_cast<uint32_t>(pattern.text.size()));
+    pattern.holes.push_back(kind);
+  }
+  std::string_view bytes_;
+  size_t copied_ = 0;
+};
+
+// What a walk of these bytes would say: it looks at what is between the holes, and never at what is
+// in them beside their limits.
+bool Splitter::matches(const Pattern& pattern, std::string_view bytes) {
+  if (bytes.size() < pattern.text.size() + pattern.holes.size()) return false;
+  const char* text = pattern.text.data();
+  const char* at = bytes.data();
+  const char* const end = at + bytes.size();
+  values_.resize(pattern.holes.size());
+  int64_t* value = values_.data();
+  requests_.clear();
+  shape_bytes_.clear();
+  uint32_t done = 0;
+  for (size_t i = 0; i < pattern.holes.size(); ++i) {
+    const uint32_t until = pattern.ends[i];
+    const char* const part = at;
+    if (static_cast<size_t>(end - at) <= until - done) return false;
+    for (; done < until; ++done) {
+      if (*at++ != text[done]) return false;
+    }
+    const char* const number = at;
+    uint64_t v = static_cast<uint8_t>(*at++);
+    if (v >= 0x80) {
+      base::ByteReader in(std::string_view(number, static_cast<size_t>(end - number)));
+      v = in.varint();
+      if (!in.ok()) return false;
+      at = number + in.position();
+    }
+    const Hole hole = pattern.holes[i];
+    if (hole == Hole::kInt) {
+      *value++ = base::unzigzag(v);
+    } else if (hole == Hole::kDefinition) {
+      if (v > kMaxDefinitions) return false;
+      *value++ = static_cast<int64_t>(v);
+    } else {
+      if (v >= kMaxSignatures) return false;
+      requests_.push_back(static_cast<uint32_t>(v));
+    }
+    if (!pattern.has_requests) continue;
+    shape_bytes_.append(part, static_cast<size_t>((hole == Hole::kRequest ? at : number) - part));
+  }
+  values_.resize(static_cast<size_t>(value - values_.data()));
+  const size_t rest = pattern.text.size() - done;
+  if (static_cast<size_t>(end - at) != rest || std::memcmp(at, text + done, rest) != 0)
+    return false;
+  if (!pattern.has_requests) {
+    shape_ = pattern.shape;
+  } else {
+    shape_bytes_.append(at, rest);
+    shape_ = shapes_.add_like(pattern.shape, shape_bytes_, requests_);
+  }
+  return true;
+}
+
+bool Splitter::split(std::string_view bytes) {
+  if (bytes.size() > kMaxSignatureBytes) return false;
+  ++clock_;
+  for (Pattern& pattern : patterns_) {
+    if (!matches(pattern, bytes)) continue;
+    pattern.used = clock_;
+    // The one that is asked for most stands first.
+    if (&pattern != patterns_.data()) std::swap(pattern, *(&pattern - 1));
+    return true;
+  }
+  return walk(bytes);
+}
+
+bool Splitter::walk(std::string_view bytes) {
+  const std::string folded = fold_arrays(std::string(bytes));
+  auto whole = split_signature(folded);
+  if (!whole) return false;
+  shape_ = shapes_.add(whole->shape);
+  values_ = std::move(whole->values);
+  if (folded == bytes) learn(bytes);
+  return true;
+}
+
+void Splitter::learn(std::string_view bytes) {
+  Finder finder(bytes);
+  walk_signature(bytes, Form::kInline, finder);
+  finder.finish();
+  finder.pattern.shape = shape_;
+  finder.pattern.used = clock_;
+  if (patterns_.size() < kPatterns) {
+    patterns_.push_back(std::move(finder.pattern));
+    return;
+  }
+  *std::min_element(patterns_.begin(), patterns_.end(), [](const Pattern& a, const Pattern& b) {
+    return a.used < b.used;
+  }) = std::move(finder.pattern);
+}
+
+}  // namespace refrain::format

@@ -1,0 +1,52 @@
+// Splitter: signatures in inline form to shapes and values, many of them.
+//
+// Where every call is a new one nearly all have the shape of an earlier one, so the bytes of those
+// are compared with a pattern (what stands between slots and requests) instead of being walked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/shape_table.h"
+
+namespace refrain::format {
+
+class Splitter {
+ public:
+  // Shapes are added to `shapes`, which must outlive this.
+  explicit Splitter(ShapeTable& shapes) : shapes_(shapes) {}
+
+  // False: the bytes are no signature. Arrays are folded (format/arrays.h).
+  bool split(std::string_view inline_form);
+  // Of the last one, good until the next.
+  uint32_t shape() const { return shape_; }
+  const std::vector<int64_t>& values() const { return values_; }
+
+ private:
+  enum class Hole : uint8_t { kInt, kDefinition, kRequest };
+  struct Pattern {
+    std::string text;            // without the holes
+    std::vector<uint32_t> ends;  // in it: where each hole is
+    std::vector<Hole> holes;
+    bool has_requests = false;
+    uint32_t shape = 0;
+    uint32_t used = 0;  // when it last was the one
+  };
+  class Finder;
+
+  bool matches(const Pattern& pattern, std::string_view bytes);
+  bool walk(std::string_view bytes);
+  void learn(std::string_view bytes);
+
+  static constexpr size_t kPatterns = 16;
+  ShapeTable& shapes_;
+  std::vector<Pattern> patterns_;
+  uint32_t shape_ = 0, clock_ = 0;
+  std::vector<int64_t> values_;
+  std::vector<uint32_t> requests_;
+  std::string shape_bytes_;
+};
+
+}  // namespace refrain::format
