@@ -124,7 +124,29 @@ bool Builder::refuse() {
   return false;
 }
 
+// A terminal that was never there, behind one that stands alone: nothing can expect it, and no pair
+// or rule has it. What is left of append_unexpected() then, for programs whose calls never repeat.
+bool Builder::append_first_of_its_kind(Terminal terminal) {
+  rules_.process();
+  do {
+    rules_.open_tail();
+  } while (rules_.close_tail());
+  rules_.push_back(Kind::kTerminal, terminal, 1);
+  ++length_;
+  leaf_ = rules_.tail();
+  left_ = 1;
+  guessed_ = false;
+  expected_ = terminal;
+  return true;
+}
+
 bool Builder::append_unexpected(Terminal terminal) {
+  const bool is_first = terminal >= first_unseen_;
+  if (is_first) first_unseen_ = uint64_t{terminal} + 1;
+  if (is_first && depth_ == 0 && length_ > 0 && !full_) {
+    if (!rules_.reserve(1)) return refuse();
+    return append_first_of_its_kind(terminal);
+  }
   // One node for each symbol taken, one for the terminal or a guess.
   if (full_ || !rules_.ok() || !collect_taken() || !rules_.reserve(taken_.size() + 1))
     return refuse();

@@ -101,6 +101,7 @@ class Builder {
   bool start_guess(Terminal terminal);
 
   bool append_unexpected(Terminal terminal);
+  bool append_first_of_its_kind(Terminal terminal);
   bool collect_taken();
   bool collect(uint32_t node, uint64_t count);
   bool append_taken(uint64_t next);
@@ -116,6 +117,7 @@ class Builder {
   }
 
   uint64_t expected_ = kNothing;
+  uint64_t first_unseen_ = 0;  // above all terminals so far
   uint64_t length_ = 0;
   uint64_t left_ = 0;   // repetitions of leaf_ still expected, this one included
   uint32_t leaf_ = 0;   // the symbol that the cursor is at; a terminal unless kMaxDepth was reached

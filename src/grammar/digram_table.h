@@ -30,10 +30,13 @@ class DigramTable {
     if (!slots_.empty()) __builtin_prefetch(&slots_[hash & mask()]);
   }
 
+  // Whether insert() will ask for memory.
+  bool is_to_grow() const { return 4 * (used_ + 1) > 3 * slots_.size(); }
+
   // `node` is not 0 and no equal entry is there. False when the table is full and may not grow past
   // `max_bytes` or finds no memory.
   bool insert(uint32_t hash, uint32_t node, size_t max_bytes) {
-    if (4 * (used_ + 1) > 3 * slots_.size() && !grow(max_bytes)) return false;
+    if (is_to_grow() && !grow(max_bytes)) return false;
     place(slots_, Slot{node, hash});
     ++used_;
     return true;

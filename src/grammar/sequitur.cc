@@ -120,7 +120,8 @@ uint32_t Sequitur::find_pair(uint32_t a, uint32_t b, uint32_t hash) const {
 }
 
 void Sequitur::index(uint32_t n, uint32_t hash) {
-  nodes_[n].indexed = table_.insert(hash, n, allowance(table_.memory_bytes()));
+  const size_t most = table_.is_to_grow() ? allowance(table_.memory_bytes()) : SIZE_MAX;
+  nodes_[n].indexed = table_.insert(hash, n, most);
 }
 
 // Comes before any change of the symbols of the pair.
