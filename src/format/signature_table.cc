@@ -84,8 +84,13 @@ uint32_t SignatureTable::form_of(std::span<const ExprCode> codes) {
 }
 
 void SignatureTable::append(uint32_t shape, std::span<const Expr> exprs) {
-  entries_.push_back({shape, form_of({}), 0});
-  set_exprs(size() - 1, exprs);
+  scratch_.clear();
+  for (const Expr& e : exprs) scratch_.push_back(code_of(e));
+  entries_.push_back({shape, form_of(scratch_), static_cast<uint32_t>(numbers_.size())});
+  for (size_t k = 0; k < exprs.size(); ++k) {
+    const auto operands = operands_of(exprs[k], scratch_[k]);
+    for (size_t o = 0; o < operand_count(scratch_[k]); ++o) numbers_.push_back(operands[o]);
+  }
 }
 
 // Numbers that are as many as before stay where they are.

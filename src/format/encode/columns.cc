@@ -1,6 +1,7 @@
 #include "format/encode/columns.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/nested_runs.h"
 #include "base/wide.h"
@@ -31,6 +32,44 @@ ColumnMode plain_or_differences(const std::vector<int64_t>& values, int64_t befo
   return differences < plain ? ColumnMode::kDifferences : ColumnMode::kPlain;
 }
 
+// Writes numbers of which most take a few bytes, many at a time.
+class ZigzagWriter {
+ public:
+  explicit ZigzagWriter(base::ByteWriter& out) : out_(out) {}
+  ~ZigzagWriter() { flush(); }
+  ZigzagWriter(const ZigzagWriter&) = delete;
+  ZigzagWriter& operator=(const ZigzagWriter&) = delete;
+  void put(int64_t v) {
+    if (at_ > bytes_.data() + bytes_.size() - kMostBytes) flush();
+    at_ = base::write_varint(at_, base::zigzag(v));
+  }
+
+ private:
+  static constexpr size_t kMostBytes = 10;
+  void flush() {
+    out_.put_bytes(bytes_.data(), static_cast<size_t>(at_ - bytes_.data()));
+    at_ = bytes_.data();
+  }
+  base::ByteWriter& out_;
+  std::array<uint8_t, 4096> bytes_;
+  uint8_t* at_ = bytes_.data();
+};
+
+// Whether runs and loops of runs may say a column in few items. Looking for them takes longer than
+// all else where there are none, so of a long column that is irregular in several places, far from
+// each other, the rest is not looked at.
+bool may_be_list(const std::vector<int64_t>& values) {
+  constexpr size_t kPieces = 8, kPiece = 256;
+  if (values.size() < 4 * kPieces * kPiece) return true;
+  for (size_t i = 0; i < kPieces; ++i) {
+    base::NestedRuns piece;
+    const size_t begin = (values.size() - kPiece) / (kPieces - 1) * i;
+    for (size_t k = 0; k < kPiece; ++k) piece.append(values[begin + k]);
+    if (piece.item_count() * 4 <= kPiece) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void ColumnWriter::scaled(uint64_t v, uint64_t from) {
@@ -57,7 +96,8 @@ ColumnMode ColumnWriter::put(const std::vector<int64_t>& values, bool is_index, 
   };
   if (is_plain_) {
     mode(ColumnMode::kPlain);
-    for (const int64_t v : values) fields_.put_zigzag(v);
+    ZigzagWriter out(fields_);
+    for (const int64_t v : values) out.put(v);
     return ColumnMode::kPlain;
   }
   if (is_constant && previous != nullptr && values[0] == before) return mode(ColumnMode::kAsBefore);
@@ -70,7 +110,7 @@ ColumnMode ColumnWriter::put(const std::vector<int64_t>& values, bool is_index, 
     }
     return ColumnMode::kConstant;
   }
-  if (values.size() >= kLongFamily) {
+  if (values.size() >= kLongFamily && may_be_list(values)) {
     base::NestedRuns list;
     for (const int64_t v : values) list.append(v);
     // An item takes three numbers and its form.
@@ -87,9 +127,10 @@ ColumnMode ColumnWriter::put(const std::vector<int64_t>& values, bool is_index, 
     return mode(ColumnMode::kWide);
   }
   const ColumnMode chosen = mode(plain_or_differences(values, before));
+  ZigzagWriter out(fields_);
   int64_t last = before;
   for (const int64_t v : values) {
-    fields_.put_zigzag(chosen == ColumnMode::kPlain ? v : sub(v, last));
+    out.put(chosen == ColumnMode::kPlain ? v : sub(v, last));
     last = v;
   }
   return chosen;

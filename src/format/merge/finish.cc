@@ -141,7 +141,7 @@ class Finisher {
     std::iota(final_number.begin(), final_number.end(), 0u);
     DurationList::Reader durations(std::exchange(all.durations(), {}));
     const size_t n = all.size();
-    if (all.has_states()) {
+    if (all.has_states() && !all.is_constant()) {
       take_states(all);
     } else {
       auto [shape_of, values] = all.take_plain();
@@ -171,12 +171,12 @@ class Finisher {
         is_settled = s.is_constant();
         exprs_.push_back({Expr::Kind::kConst, s.first});
       }
-      out_.signatures.append(shape_of[all.shape(t)], {});
-      mine.index = t;
       if (is_settled) {
-        out_.signatures.set_exprs(t, exprs_);
+        out_.signatures.append(shape_of[all.shape(t)], exprs_);
         continue;
       }
+      out_.signatures.append(shape_of[all.shape(t)], {});
+      mine.index = t;
       mine.first = views_[0].first_place(t);
       resolve_tables(0, t, mine);
       set_exprs(mine);

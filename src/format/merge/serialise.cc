@@ -16,8 +16,7 @@ namespace {
 using base::ByteReader;
 using base::ByteWriter;
 
-// One value on several ranks, which no function of the rank but a constant explains.
-constexpr uint8_t kSettled = SlotState::kAffineAlive | SlotState::kSlopeFixed;
+constexpr size_t kMostVarintBytes = 10;
 
 void put(ByteWriter& out, const PartialGroup& g) {
   g.ranks.write(out);
@@ -28,23 +27,28 @@ void put(ByteWriter& out, const PartialGroup& g) {
   }
   const SignatureList& all = g.signatures;
   out.put_varint(all.size());
+  std::vector<uint8_t> bytes;
   for (size_t t = 0; t < all.size(); ++t) {
     const size_t slots = all.slots(t);
-    bool is_short = true;  // a number for each slot says all
-    for (size_t k = 0; k < slots && all.has_states() && is_short; ++k) {
-      const SlotState s = all.state(t, k);
-      is_short = s.alive == kSettled && s.slope == 0;
+    // A number for each slot says all.
+    const bool is_short = !all.has_states() || all.is_settled(t);
+    if (is_short) {
+      bytes.resize(kMostVarintBytes * (slots + 1));
+      uint8_t* at = base::write_varint(bytes.data(), uint64_t{all.shape(t)} << 1 | 1);
+      for (size_t k = 0; k < slots; ++k) at = base::write_varint(at, base::zigzag(all.value(t, k)));
+      out.put_bytes(bytes.data(), static_cast<size_t>(at - bytes.data()));
+      continue;
     }
-    out.put_varint(uint64_t{all.shape(t)} << 1 | (is_short ? 1 : 0));
+    out.put_varint(uint64_t{all.shape(t)} << 1);
     for (size_t k = 0; k < slots; ++k) {
-      const SlotState s = all.has_states() ? all.state(t, k) : SlotState{0, all.value(t, k), 0};
-      if (!is_short) out.put_u8(s.alive);
-      if (!is_short && s.alive == 0) {
+      const SlotState s = all.state(t, k);
+      out.put_u8(s.alive);
+      if (s.alive == 0) {
         all.values(t, k).write(out);
         continue;
       }
       out.put_zigzag(s.first);
-      if (!is_short && (s.alive & SlotState::kSlopeFixed) != 0) out.put_zigzag(s.slope);
+      if ((s.alive & SlotState::kSlopeFixed) != 0) out.put_zigzag(s.slope);
     }
   }
   all.durations().write(out);
@@ -137,7 +141,14 @@ class Parser {
     g.signatures.begin(static_cast<uint32_t>(shape));
     for (const SlotNature nature : p.shapes.structure(shape).slots) {
       const bool is_int = nature == SlotNature::kInt;
-      SlotState slot{is_short ? kSettled : in_.u8(), 0, 0};
+      if (is_short) {
+        const int64_t v = in_.zigzag();
+        if (!is_int && !is_definition(p, v)) return false;
+        is_plain ? g.signatures.push_value(v)
+                 : g.signatures.push_state({SlotState::kSettled, v, 0});
+        continue;
+      }
+      SlotState slot{in_.u8(), 0, 0};
       if (slot.alive == 0) {
         base::NestedRuns values = base::NestedRuns::read(in_, g.ranks.size());
         if (!in_.ok() || values.size() != g.ranks.size() ||
@@ -147,9 +158,9 @@ class Parser {
         continue;
       }
       slot.first = in_.zigzag();
-      if (!is_short && (slot.alive & SlotState::kSlopeFixed) != 0) slot.slope = in_.zigzag();
+      if ((slot.alive & SlotState::kSlopeFixed) != 0) slot.slope = in_.zigzag();
       if (!in_.ok() || !is_good(p, is_int, slot)) return false;
-      is_plain ? g.signatures.push_value(slot.first) : g.signatures.push_state(slot);
+      g.signatures.push_state(slot);
     }
     return in_.ok();
   }
@@ -160,7 +171,7 @@ class Parser {
     if (is_int)
       return (slot.alive & ~(SlotState::kAllAlive | SlotState::kSlopeFixed)) == 0 &&
              (slot.alive & SlotState::kAllAlive) != 0;
-    return slot.alive == kSettled && slot.slope == 0 && is_definition(p, slot.first);
+    return slot.alive == SlotState::kSettled && slot.slope == 0 && is_definition(p, slot.first);
   }
   // Every terminal of the group's grammars has one.
   bool has_signatures(const PartialGroup& g) const {

@@ -30,6 +30,8 @@ struct SlotState {
     kModBelowAlive = 8,  // the same with a < 0: where communicators differ in size, not the same
     kXorAlive = 16,      // me xor a
     kAllAlive = 1 | 4 | 8 | 16,
+    // One value on several ranks, which no function of the rank but a constant explains.
+    kSettled = kAffineAlive | kSlopeFixed,
   };
   uint8_t alive = kAllAlive;  // 0: the list has all values
   int64_t first = 0;
@@ -63,6 +65,25 @@ class SignatureList {
     const auto& [first, slope] = lines_[static_cast<size_t>(number)];
     return {static_cast<uint8_t>(stands ^ kHasSlope), first, slope};
   }
+  // Of several: whether every slot of it has one value on all ranks, and nothing else explains
+  // that.
+  bool is_settled(size_t terminal) const {
+    const size_t begin = begin_[terminal], end = begin + slots(terminal);
+    for (size_t at = begin; at < end; ++at)
+      if (alive_[at] != SlotState::kSettled) return false;
+    return true;
+  }
+  // Whether each slot has the number that it has in `o`, where terminals have as many slots.
+  bool has_numbers_of(const SignatureList& o, size_t terminal) const {
+    const size_t begin = begin_[terminal], n = slots(terminal), other = o.begin_[terminal];
+    for (size_t k = 0; k < n; ++k)
+      if (numbers_[begin + k] != o.numbers_[other + k]) return false;
+    return true;
+  }
+  void settle(size_t terminal) {
+    const size_t begin = begin_[terminal], end = begin + slots(terminal);
+    for (size_t at = begin; at < end; ++at) alive_[at] = SlotState::kSettled;
+  }
   // By position in the group, of a slot that nothing explains.
   const base::NestedRuns& values(size_t terminal, size_t k) const {
     return lists_[static_cast<size_t>(numbers_[begin_[terminal] + k])];
@@ -95,7 +116,13 @@ class SignatureList {
 
   DurationList& durations() { return durations_; }
   const DurationList& durations() const { return durations_; }
-  // The list is of no use behind it.
+  // Whether every slot has one value, as that of one rank has.
+  bool is_constant() const {
+    for (size_t at = 0; at < alive_.size(); ++at)
+      if (alive_[at] != SlotState::kSettled) return false;
+    return true;
+  }
+  // Of a list that is_constant(), which is of no use behind it.
   std::pair<PagedArray<uint32_t>, NumberArray> take_plain() {
     return {std::move(shape_), std::move(numbers_)};
   }

@@ -12,12 +12,29 @@
 
 namespace refrain::format {
 
+namespace {
+
+// The rest of a number whose first byte is `v`. False: it does not end, or not within 64 bits.
+bool longer_varint(const char*& at, const char* end, uint64_t& v) {
+  v &= 0x7f;
+  for (int shift = 7; shift < 64 && at != end; shift += 7) {
+    const auto b = static_cast<uint8_t>(*at++);
+    if (shift == 63 && b > 1) return false;
+    v |= static_cast<uint64_t>(b & 0x7f) << shift;
+    if (b < 0x80) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 // Where the holes of a signature are.
 class Splitter::Finder : public Visitor {
  public:
   explicit Finder(std::string_view bytes) : bytes_(bytes) {}
   int64_t slot(SlotNature nature, int64_t v, size_t begin, size_t end) override {
     hole(nature == SlotNature::kInt ? Hole::kInt : Hole::kDefinition, begin, end);
+    ++pattern.slots;
     return v;
   }
   void request(uint64_t, size_t begin, size_t end) override {
@@ -45,7 +62,7 @@ bool Splitter::matches(const Pattern& pattern, std::string_view bytes) {
   const char* text = pattern.text.data();
   const char* at = bytes.data();
   const char* const end = at + bytes.size();
-  values_.resize(pattern.holes.size());
+  values_.resize(pattern.slots);
   int64_t* value = values_.data();
   requests_.clear();
   shape_bytes_.clear();
@@ -59,12 +76,7 @@ bool Splitter::matches(const Pattern& pattern, std::string_view bytes) {
     }
     const char* const number = at;
     uint64_t v = static_cast<uint8_t>(*at++);
-    if (v >= 0x80) {
-      base::ByteReader in(std::string_view(number, static_cast<size_t>(end - number)));
-      v = in.varint();
-      if (!in.ok()) return false;
-      at = number + in.position();
-    }
+    if (v >= 0x80 && !longer_varint(at, end, v)) return false;
     const Hole hole = pattern.holes[i];
     if (hole == Hole::kInt) {
       *value++ = base::unzigzag(v);
@@ -78,7 +90,6 @@ bool Splitter::matches(const Pattern& pattern, std::string_view bytes) {
     if (!pattern.has_requests) continue;
     shape_bytes_.append(part, static_cast<size_t>((hole == Hole::kRequest ? at : number) - part));
   }
-  values_.resize(static_cast<size_t>(value - values_.data()));
   const size_t rest = pattern.text.size() - done;
   if (static_cast<size_t>(end - at) != rest || std::memcmp(at, text + done, rest) != 0)
     return false;

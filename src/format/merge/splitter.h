@@ -30,6 +30,7 @@ class Splitter {
     std::string text;            // without the holes
     std::vector<uint32_t> ends;  // in it: where each hole is
     std::vector<Hole> holes;
+    size_t slots = 0;  // holes that are not requests
     bool has_requests = false;
     uint32_t shape = 0;
     uint32_t used = 0;  // when it last was the one
