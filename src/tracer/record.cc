@@ -216,6 +216,8 @@ void take_calls(Process& p, const std::vector<uint32_t>& number_of, format::Rank
                                         ? p.spool->whole_grammar(*l, number_of, &in_spool, &at_end)
                                         : last_grammar(*l, &at_end)});
     if (in_spool + at_end > 0 && l->times != nullptr) l->times->drop();
+    if (l->times != nullptr && p.first_terminal == 0)
+      l->times->end(r.threads.back().grammar, p.signatures);
     if (in_spool > 0) r.losses.push_back({"part_lost", in_spool, p.rank, "a part in the spool"});
     if (at_end > 0) r.losses.push_back({"out_of_memory", at_end, p.rank, "the last calls"});
     r.totals.in_mpi_ns += p.clock.to_ns(l->in_mpi_ticks);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
+#include "format/decode/block_recoder.h"
 #include "format/time/segment_encoder.h"
 #include "tracer/location.h"
 #include "tracer/mark_of.h"
@@ -42,6 +44,10 @@ TimeLog::TimeLog(const Location& l) : encoder_(l.process->times->spec()) {
   // Of segments that are made in MPI_Finalize the exact copy has these very blocks.
   if (l.process->times->spec().mode == format::TimeMode::kSegments && !has_copy)
     coding_ = format::BlockCoding::kPlain;
+  // Where tables begin anew it is not known in the end which calls the first blocks are of.
+  recodes_ = l.process->times->spec().mode == format::TimeMode::kExact && plain_ == nullptr &&
+             !l.process->is_bounded();
+  if (recodes_) coding_ = format::BlockCoding::kPlain;
   const bool has_these =
       matcher_ == nullptr && l.process->times->spec().mode != format::TimeMode::kBins;
   if (has_these || !has_copy) return;
@@ -274,14 +280,41 @@ void TimeLog::Run::visit(const Visit& visit) const {
   }
 }
 
-bool TimeLog::for_each_run(const Location& l, Which which, const Visit& visit) const {
-  if (calls() == 0) return true;
-  if (which == Which::kExactCopy && exact_ != nullptr) return copy_.visit(visit), true;
-  if (matcher_ != nullptr) return true;
+void TimeLog::end(const grammar::Grammar& calls, const InternTable& signatures) {
+  const size_t bytes = calls.symbols.size() * sizeof calls.symbols[0] +
+                       calls.rule_end.size() * sizeof calls.rule_end[0] +
+                       signatures.size() * sizeof(uint16_t);
+  if (!recodes_ || !memory_for(kMemory + 2 * bytes)) return;
+  recoding_ = std::make_unique<Recoding>();
+  recoding_->calls = calls;
+  for (uint32_t i = 0; i < signatures.size(); ++i)
+    recoding_->call_of.push_back(
+        static_cast<uint16_t>(base::ByteReader(signatures.at(i)).varint()));
+}
+
+bool TimeLog::for_each_kept_run(const Location& l, const Visit& visit) const {
   if (l.process->spool != nullptr && !l.process->spool->for_each_run_of_times(l, visit))
     return false;
   kept_.visit(visit);
   return true;
+}
+
+bool TimeLog::for_each_run(const Location& l, Which which, const Visit& visit) const {
+  if (calls() == 0) return true;
+  if (which == Which::kExactCopy && exact_ != nullptr) return copy_.visit(visit), true;
+  if (matcher_ != nullptr) return true;
+  if (recoding_ == nullptr) return for_each_kept_run(l, visit);
+  format::BlockRecoder recoder(recoding_->calls, recoding_->call_of);
+  bool whole = true;
+  const auto recode = [&](const std::vector<format::TimeBlock>& blocks, std::string_view bytes) {
+    for (const format::TimeBlock& block : blocks) {
+      whole = whole && recoder.add(block, bytes.substr(0, block.bytes));
+      bytes.remove_prefix(block.bytes);
+    }
+    if (!recoder.blocks().empty()) visit(recoder.blocks(), recoder.bytes());
+    recoder.clear();
+  };
+  return for_each_kept_run(l, recode) && whole;
 }
 
 }  // namespace refrain::tracer

@@ -7,13 +7,15 @@
 //
 // Where the program marks its segments (`--timing segments:...`), these are matched while it runs:
 // see segment_matcher.h. With `record --no-compress` calls go to a PlainLog instead, and are coded
-// in MPI_Finalize.
+// in MPI_Finalize. Exact times are kept in plain blocks, which are coded there, too: see
+// format/decode/block_recoder.h.
 //
 // Laws:   no lock and no system call on the path of a call but where a row is full. The row lies in
 //         the spool file, too, so that a process that is killed loses none of it. With
 //         `--timing stats` there is no TimeLog, and the path of a call does not ask for one: see
 //         SpoolLog::keep_times().
-// Budget: 15 instructions a call, and what the encoder takes at the end of a row (decision 0018).
+// Budget: 15 instructions a call, and what the encoder takes at the end of a row (decision 0018);
+//         of exact times a hundred there.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +27,7 @@
 
 #include "format/time/block_encoder.h"
 #include "format/time/data.h"
+#include "grammar/grammar.h"
 #include "mpi/call_table.h"
 #include "tracer/plain_log.h"
 #include "tracer/spool_file.h"
@@ -33,6 +36,7 @@ namespace refrain::tracer {
 
 struct Location;
 class Process;
+class InternTable;
 class SegmentMatcher;
 
 class TimeLog {
@@ -53,6 +57,8 @@ class TimeLog {
   }
   // Encodes what there is.
   void flush(Location& location);
+  // Behind the last flush(): all calls of the location, whose terminals count from 0.
+  void end(const grammar::Grammar& calls, const InternTable& signatures);
   // Terminals count from location.first_terminal from here on. Behind flush().
   void number_anew(const Location& location);
   // From here on no times are kept, and what was not encoded yet is lost.
@@ -94,6 +100,7 @@ class TimeLog {
   void clear_row();
   void encode(Location& location);
   void push_elsewhere(Location& location, const TimedCall& call);
+  bool for_each_kept_run(const Location& location, const Visit& visit) const;
   void put_plainly(Location& location, const TimedCall& call);
   void end_plain(Location& location);
   bool may_match(const Location& location);
@@ -122,6 +129,13 @@ class TimeLog {
   Run kept_;                                     // those that are not in the spool
   std::unique_ptr<format::BlockEncoder> exact_;  // null: no copy
   Run copy_;
+  bool recodes_ = false;  // blocks are plain until the end
+  // What that takes; null: they stay as they are.
+  struct Recoding {
+    grammar::Grammar calls;
+    std::vector<uint16_t> call_of;  // by terminal
+  };
+  std::unique_ptr<Recoding> recoding_;
   bool goes_elsewhere_ = false;  // there is a PlainLog, or a SegmentMatcher
   std::unique_ptr<SegmentMatcher> matcher_;
   bool has_matched_ = false;
