@@ -231,10 +231,47 @@ Best coded_few(const std::vector<StatEntry>& entries, StatPrecision read, uint64
   return first_that_fits(entries, read, kSteps, room, 0);
 }
 
+// Every so many entries a piece of them: about as many as the model learns from.
+std::vector<StatEntry> sample_of(const std::vector<StatEntry>& entries) {
+  constexpr size_t kPieces = 16, kPiece = 128;
+  std::vector<StatEntry> sample;
+  for (size_t i = 0; i < kPieces; ++i) {
+    const size_t begin = (entries.size() - kPiece) / (kPieces - 1) * i;
+    sample.insert(sample.end(), entries.begin() + static_cast<ptrdiff_t>(begin),
+                  entries.begin() + static_cast<ptrdiff_t>(begin + kPiece));
+  }
+  return sample;
+}
+
+uint64_t called(const std::vector<StatEntry>& entries) {
+  return static_cast<uint64_t>(std::count_if(entries.begin(), entries.end(),
+                                             [](const StatEntry& e) { return e.item.calls > 0; }));
+}
+
+// Where statistics are as exact as they were measured: the step that may be the first to fit. To
+// code all takes thousands of instructions each, so of very many a sample says it; of fewer the
+// model learns less, and so they take no fewer bytes each.
+template <size_t N>
+StatPrecision likely_step(const std::vector<StatEntry>& entries, StatPrecision finest,
+                          const StatPrecision (&steps)[N], uint64_t room) {
+  const std::vector<StatEntry> sample = sample_of(entries);
+  const uint64_t all = called(entries), few = called(sample);
+  const auto fits = [&](StatPrecision step) {
+    return coded(sample, step).size() * all <= room * few;
+  };
+  if (fits(finest)) return finest;
+  for (const StatPrecision& step : steps)
+    if (fits(step)) return step;
+  return steps[N - 1];
+}
+
 // Of many, in three bytes each: first the numbers become less exact, then the histograms.
 Best coded_many(const std::vector<StatEntry>& entries, StatPrecision read, uint64_t room) {
   constexpr StatPrecision kSteps[] = {{8, 2}, {7, 2}, {6, 2}, {6, 3}, {5, 3}, {4, 3}, {3, 3}};
   const StatPrecision finest{kMostMantissaBits, 2};
+  constexpr size_t kVeryMany = 8192;
+  if (read.mantissa_bits == kMostMantissaBits && entries.size() >= kVeryMany)
+    read = likely_step(entries, finest, kSteps, room);
   uint64_t exact_bytes = 0;
   if (read.mantissa_bits == kMostMantissaBits) {
     Best best{finest, coded(entries, finest)};

@@ -26,6 +26,10 @@ int zstd_level(size_t raw_bytes) { return raw_bytes <= (size_t{16} << 20) ? 19 :
 // Nothing in numbers of each rank repeats: the best compression saves as little on them as a quick
 // one, and takes most of the time that the rest of the file takes.
 constexpr int kQuickLevel = 3;
+// From here on a quick try says whether there is anything to save: the best compression takes
+// hundreds of instructions a byte, and where numbers are irregular it finds no more than the quick
+// one.
+constexpr size_t kTryFrom = size_t{64} << 10;
 bool is_by_rank(SectionType type) { return type == SectionType::kRanks; }
 
 // What has the same length at any number of ranks is not compressed while it is small: the content
@@ -61,8 +65,13 @@ Stored store(std::string raw, SectionType type) {
   if (is_coded || (is_flat(type) && raw.size() < kCompressFrom))
     return {Codec::kRaw, std::move(raw)};
   std::string packed(ZSTD_compressBound(raw.size()), '\0');
-  const int level = is_by_rank(type) ? kQuickLevel : zstd_level(raw.size());
-  const size_t n = ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), level);
+  const auto compress = [&](int level) {
+    return ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), level);
+  };
+  const bool is_tried = !is_by_rank(type) && raw.size() >= kTryFrom;
+  size_t n = compress(is_by_rank(type) || is_tried ? kQuickLevel : zstd_level(raw.size()));
+  if (is_tried && ZSTD_isError(n) == 0 && n < raw.size() - raw.size() / 8)
+    n = compress(zstd_level(raw.size()));
   const bool is_error = ZSTD_isError(n) != 0;
   // A reader takes an expansion beyond the limit for a bomb.
   const bool too_good = !is_error && raw.size() > kFreeRawBytes + n * kMaxExpansion;

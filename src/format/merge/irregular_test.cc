@@ -11,6 +11,7 @@
 
 #include "format/arrays.h"
 #include "format/content.h"
+#include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/merge/merge.h"
 #include "format/merge/splitter.h"
@@ -133,6 +134,61 @@ TEST(Irregular, TwoTablesAreMergedInOnePassWithoutAllocations) {
       [](const std::string& bytes) { return parse(bytes); });
   EXPECT_LT(parses.allocations, 0.1);
   EXPECT_LT(parses.bytes, 70);
+}
+
+// All that the rank that writes the trace has of a signature at once, messages from others
+// included.
+TEST(Irregular, TheRootOfFourRanksTakesFewBytes) {
+  constexpr uint64_t kRanks = 4;
+  const auto peak = [](uint64_t calls) {
+    const int64_t before = heap.now;
+    const auto of = [&](uint64_t rank) {
+      return leaf(new_calls(rank, kRanks, calls, false), kRanks);
+    };
+    std::vector<std::string> messages;
+    messages.push_back(serialise(*of(0)));
+    messages.push_back(serialise(*of(1)));
+    messages.push_back(serialise(*merge(*of(2), *of(3))));
+    heap.most = heap.now;
+    auto own = parse(std::exchange(messages[0], {}));
+    own = merge(std::move(*own), std::move(*parse(std::exchange(messages[1], {}))));
+    own = merge(std::move(*own), std::move(*parse(std::exchange(messages[2], {}))));
+    auto trace = finish(std::move(*own));
+    EXPECT_TRUE(trace.ok() && encode(*trace).ok());
+    return heap.most - before;
+  };
+  constexpr uint64_t kCalls = 16384;
+  const int64_t one = peak(kCalls);
+  EXPECT_LT(static_cast<double>(peak(2 * kCalls) - one) / kCalls, 400);
+}
+
+// Loops are not looked for where samples of a long column have none, and found where they have.
+TEST(Irregular, ALongColumnIsAListWhereItIsRegular) {
+  const auto bytes_of = [](auto value) {
+    SyntheticRank r(0, 1);
+    for (int64_t i = 0; i < 20'000; ++i) r.call(Sig(7, r.site(9)).integer(value(i)));
+    RankRecord record = r.finish();
+    record.durations.assign(record.signatures.size(), DurationStats());
+    const auto trace = finish(std::move(*leaf(std::move(record), 1)));
+    const auto file = encode(*trace);
+    EXPECT_TRUE(file.ok());
+    const auto back = decode(*file, "made");
+    EXPECT_TRUE(back.ok());
+    for (size_t i = 0; i < trace->signatures.size(); ++i)
+      EXPECT_EQ(back->signatures.get(i).slots, trace->signatures.get(i).slots) << i;
+    return file->size();
+  };
+  std::mt19937_64 random(5);
+  const size_t irregular =
+      bytes_of([&](int64_t i) { return i << 20 | static_cast<int64_t>(random() % 1'000'000); });
+  const size_t regular = bytes_of([](int64_t i) { return 5 * i; });
+  // Eight unlike numbers again and again, ever higher; and a column of which a part has no order.
+  const size_t loop = bytes_of([](int64_t i) { return i / 8 * 1000 + i % 8 * (i % 8); });
+  const size_t part = bytes_of([&](int64_t i) {
+    return i < 10'000 ? i << 20 | static_cast<int64_t>(random() % 1'000'000) : 7 * i << 21;
+  });
+  EXPECT_LT(loop, regular + 100);
+  EXPECT_LT(part, regular + (irregular - regular) * 7 / 10);
 }
 
 // A signature of random fields, requests of earlier ones among them.

@@ -154,11 +154,24 @@ class Combiner {
     if (!(was_plain_ || a.is_settled(t)) || !(!b.has_states() || b.is_settled(t)) ||
         !a.has_numbers_of(b, t))
       return false;
-    if (is_plain) find_places(t);
+    if (is_plain && !is_like_settled(t)) find_places(t);
     // Two ranks of one communicator; of others more functions may go through both points.
     if (is_plain && (first_a_.me == first_b_.me || first_a_.size != first_b_.size)) return false;
     a.settle(t);
+    settled_ = is_plain && shapes_.requests(a.shape(t)).empty() ? t : UINT32_MAX;
+    settled_structure_ = structure_;
     return true;
+  }
+
+  // Whether its places are those of the one before that was settled: both work on the same objects,
+  // and requests have no say in it.
+  bool is_like_settled(uint32_t t) const {
+    const SignatureList& a = a_.signatures;
+    if (settled_ == UINT32_MAX || settled_structure_ != structure_ ||
+        !shapes_.requests(a.shape(t)).empty())
+      return false;
+    return std::ranges::all_of(structure_->object_slots,
+                               [&](uint32_t k) { return a.value(t, k) == a.value(settled_, k); });
   }
 
   void slot(uint32_t t, size_t k) {
@@ -194,6 +207,7 @@ class Combiner {
   void find_places(uint32_t t) {
     if (has_places_) return;
     has_places_ = true;
+    settled_ = UINT32_MAX;
     first_a_ = view_a_.first_place(t);
     first_b_ = view_b_.first_place(t);
   }
@@ -216,6 +230,9 @@ class Combiner {
   bool was_plain_ = false, has_places_ = false;
   Place first_a_, first_b_;
   const ShapeStructure* structure_ = nullptr;
+  // The last one of settles() whose places its own objects decided; UINT32_MAX: none.
+  uint32_t settled_ = UINT32_MAX;
+  const ShapeStructure* settled_structure_ = nullptr;
 };
 
 void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>& definitions) {
