@@ -4,12 +4,14 @@
 usage: overhead.py [--out DIR] [--repeats N] [--only PART] [LIBRARY ...]
 
 Every table has the program without a tool, Refrain's wrappers alone (REFRAIN_RECORD=0), and Refrain
-as `refrain record` runs it; and each LIBRARY, another tool for MPICH, preloaded into the same
-binaries. Times are medians of runs in turn: on a shared machine they scatter, so look at ratios and
-at instructions first. The targets are for orientation; the exit status does not depend on them.
+as `refrain record` and `refrain record --timing exact` run it; and each LIBRARY, another tool for
+MPICH, preloaded into the same binaries. Times are medians of runs in turn: on a shared machine they
+scatter, so look at ratios and at instructions first. The targets are for orientation; the exit
+status does not depend on them.
 
 What a call costs is said twice: in the loop alone, and over the whole process, which begins with
-the program's first instruction and ends behind MPI_Finalize. What a program costs is said twice as
+the program's first instruction and ends behind MPI_Finalize; where every call is a new signature, also on
+several ranks, of which the one with the most work counts. What a program costs is said twice as
 well: from the launcher's start to its end, and from MPI_Init to the end of MPI_Finalize.
 Writes DIR/overhead_<part>.csv.
 """
@@ -45,8 +47,11 @@ PROGRAMS = [
 ]
 EMPTY = ("empty", [], 16, 20)  # ..., milliseconds that recording may add
 FINALIZE = ("halo2d", [100], 64, 100)  # ..., milliseconds that recording may add
-PARTS = ("ns", "instructions", "programs", "finalize")
+# Ranks, and instructions that a new signature may take in all, on the rank with the most work.
+SIGNATURES = [(1, 4000), (4, 4000)]
+PARTS = ("ns", "instructions", "signatures", "programs", "finalize")
 kCallgrindIterations = (2000, 6000)
+kSignatureCalls = (10_000, 50_000)
 kThreads = "multiple"  # the program asks for MPI_THREAD_MULTIPLE
 
 
@@ -80,15 +85,30 @@ class Tool:
             environment["LD_PRELOAD"] = str(library)
         where = [] if whole else ["--collect-atstart=no", "--toggle-collect=measured_piece"]
         common.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", *where, *command], environment)
-        for line in counts.read_text(encoding="utf-8").splitlines():
-            if line.startswith(("summary:", "totals:")):
-                return int(line.split()[1])
-        return common.fail(f"{counts} says no total")
+        return total_of(counts)
+
+    def instructions_of_ranks(self, ranks, command, folder, shim):
+        """Those of the whole process with the most of them."""
+        for old in folder.glob("callgrind.rank.*"):
+            old.unlink()
+        library = common.recorder_library() if self.record else self.library
+        environment = {**self.environment, "REFRAIN_OUTPUT": str(folder / "overhead.rfn")}
+        valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/callgrind.rank.%p", *command]
+        common.mpiexec(ranks, valgrind, [shim] if library is None else [shim, library], environment)
+        return max(total_of(counts) for counts in folder.glob("callgrind.rank.*"))
+
+
+def total_of(counts):
+    for line in counts.read_text(encoding="utf-8").splitlines():
+        if line.startswith(("summary:", "totals:")):
+            return int(line.split()[1])
+    return common.fail(f"{counts} says no total")
 
 
 def all_tools(libraries):
     return [Tool("untraced"), Tool("wrappers", environment={"REFRAIN_RECORD": "0"}, record=True),
-            Tool("refrain", record=True)] + [Tool(pathlib.Path(l).name, pathlib.Path(l).resolve()) for l in libraries]
+            Tool("refrain", record=True), Tool("exact", environment={"REFRAIN_TIMING": "exact"}, record=True),
+            *[Tool(pathlib.Path(l).name, pathlib.Path(l).resolve()) for l in libraries]]
 
 
 def in_turn(tools, repeats, what, measure):
@@ -163,6 +183,26 @@ def cost_in_instructions(tools, _, folder):
           rows + whole_rows)
 
 
+def cost_of_signatures(tools, _, folder):
+    """Of a program in which no two calls are alike, MPI_Init and MPI_Finalize included."""
+    if shutil.which("valgrind") is None:
+        return
+    binary = common.compile_program("new_signature", folder)
+    shim = common.compile_yield_shim(folder)
+    rows = []
+    for ranks, target in SIGNATURES:
+        few, many = [], []
+        for tool in tools:
+            common.progress(f"new signatures on {ranks} ranks: {tool.name}")
+            counts = [tool.instructions_of_ranks(ranks, [binary, str(n)], folder, shim) for n in kSignatureCalls]
+            few.append((counts[1] - counts[0]) / (kSignatureCalls[1] - kSignatureCalls[0]))
+            many.append(counts[1] / kSignatureCalls[1])
+        rows.append([f"one more, {ranks} ranks", *added(few, target)])
+        rows.append([f"whole process over {kSignatureCalls[1]} calls, {ranks} ranks", *added(many, target)])
+    table("instructions a new signature, MPI_Finalize included, on the rank with the most", folder, "signatures",
+          ["what", *[tool.name for tool in tools], "target"], rows)
+
+
 def seconds(text):
     """(MPI_Init to the end of MPI_Finalize, MPI_Finalize): see bench/programs/timing.h."""
     words = next(line for line in text.splitlines() if line.startswith("seconds")).split()
@@ -224,7 +264,8 @@ def main():
             common.fail(f"there is no library {library}")
     folder = common.prepare(arguments.out)
     tools = all_tools(arguments.libraries)
-    for part, measure in zip(PARTS, (cost_in_ns, cost_in_instructions, whole_programs, finalize)):
+    for part, measure in zip(PARTS, (cost_in_ns, cost_in_instructions, cost_of_signatures, whole_programs,
+                                   finalize)):
         if arguments.only is None or part in arguments.only:
             measure(tools, arguments, folder)
     print(f"\nwritten: {folder}/overhead_*.csv")
