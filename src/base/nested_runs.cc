@@ -153,13 +153,19 @@ void NestedRuns::fold() {
   }
 }
 
-// Whether a look at one pair of items leaves it open: of irregular values hardly any does.
+// Whether a look at the last items leaves open what fold_period() would do: of irregular values
+// hardly any does.
 bool NestedRuns::may_fold(size_t period) const {
   const size_t n = items_.size();
   if (n < period + 1) return false;
   const Item &before = items_[n - 1 - period], &last = items_[n - 1];
-  if (before.is_loop()) return true;
-  return n >= 2 * period && before.count == last.count && before.step == last.step;
+  if (before.is_loop() && (before.body.size() == period || (period == 1 && last.is_loop())))
+    return true;
+  if (n < 2 * period || before.count != last.count || before.step != last.step ||
+      before.body.size() != last.body.size())
+    return false;
+  return period == 1 ||
+         sub(last.start, before.start) == sub(items_[n - 2].start, items_[n - 2 - period].start);
 }
 
 // Looks at the last `period` items: once more what a loop before them does, or what stands before.
