@@ -11,6 +11,7 @@ constexpr uintptr_t kWord = sizeof(uintptr_t);
 
 uintptr_t word_at(uintptr_t slot) { return *reinterpret_cast<const uintptr_t*>(slot); }
 
+#if defined(__x86_64__)
 // Where a walk is: in a function that goes on at the address in `slot`.
 struct Position {
   uintptr_t sp, slot;
@@ -50,6 +51,7 @@ bool Position::leave(const FrameRule& rule, uintptr_t lowest, uintptr_t stack_en
   slot = end - kWord;
   return is_slot(pointer_slot);
 }
+#endif
 
 }  // namespace
 
