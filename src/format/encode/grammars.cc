@@ -50,10 +50,6 @@ size_t compressed_bytes(std::string_view raw) {
   return ZSTD_isError(n) != 0 ? raw.size() : std::min(n, raw.size());
 }
 
-}  // namespace
-
-namespace {
-
 void write_one(Encoding& in, const grammar::Grammar& g, ByteWriter& out) {
   ByteWriter rules, numbers;
   grammar::write(g, rules, &numbers);
