@@ -49,15 +49,15 @@ TEST = '''set -e
 cmake --build build/release -j "$(nproc)"
 ctest --test-dir build/release --output-on-failure -j "$(nproc)" -L unit -LE cli --output-junit ctest.xml
 '''
-# Recorded as `refrain record` would do it, which cannot start an emulated program.
+# Recorded as `refrain record` would do it, which cannot start an emulated program, nor refrain-verbs.
 RECORD = '''set -e
 export UCX_TLS=self MPIR_CVAR_NOLOCAL=1 QEMU_LD_PREFIX=/
 mpicc_arm64 -std=c11 -O2 -g -o build/heat examples/heat/heat.c -lm
 qemu-aarch64 -E LD_PRELOAD=$PWD/build/release/src/tracer/librefrain-mpich.so -E REFRAIN_OUTPUT=$PWD/build/heat.rfn \
   build/heat
-qemu-aarch64 build/release/refrain info build/heat.rfn
-qemu-aarch64 build/release/refrain check build/heat.rfn
-qemu-aarch64 build/release/refrain profile build/heat.rfn
+qemu-aarch64 build/release/refrain-verbs info build/heat.rfn
+qemu-aarch64 build/release/refrain-verbs check build/heat.rfn
+qemu-aarch64 build/release/refrain-verbs profile build/heat.rfn
 '''
 STEPS = (('build', BUILD), ('record', RECORD), ('test', TEST))
 
