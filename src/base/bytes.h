@@ -72,6 +72,7 @@ class ByteReader {
   bool at_end() const { return pos_ >= bytes_.size(); }
   size_t position() const { return pos_; }
   size_t remaining() const { return bytes_.size() - pos_; }
+  std::string_view rest() const { return bytes_.substr(pos_); }
   void fail() { ok_ = false, pos_ = bytes_.size(); }
 
   uint8_t u8() { return static_cast<uint8_t>(fixed(1)); }

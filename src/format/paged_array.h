@@ -38,6 +38,17 @@ class PagedArray {
     ++size_;
   }
   void clear() { *this = PagedArray(); }
+  // Those from `i` on when they are `n` in a row, as most few are; else null.
+  const T* in_a_row(size_t i, size_t n) const {
+    return i % kPage + n <= kPage && n > 0 ? &pages_[i / kPage][i % kPage] : nullptr;
+  }
+  void fill(size_t i, size_t n, const T& v) {
+    if (const T* const row = in_a_row(i, n); row != nullptr) {
+      std::fill_n(const_cast<T*>(row), n, v);
+    } else {
+      for (size_t k = 0; k < n; ++k) (*this)[i + k] = v;
+    }
+  }
 
  private:
   static constexpr size_t kPage = 4096, kFirst = 8;
@@ -83,6 +94,16 @@ class NumberArray {
     }
   }
   void clear() { *this = NumberArray(); }
+  // Whether the `n` from `i` on are those of `o` from `j` on.
+  bool equals(size_t i, const NumberArray& o, size_t j, size_t n) const {
+    const uint32_t* const a = small_.in_a_row(i, n);
+    const uint32_t* const b = o.small_.in_a_row(j, n);
+    for (size_t k = 0; k < n; ++k) {
+      const bool is_plain = a != nullptr && b != nullptr && ((a[k] | b[k]) & kWide) == 0;
+      if (is_plain ? a[k] != b[k] : (*this)[i + k] != o[j + k]) return false;
+    }
+    return true;
+  }
 
  private:
   static constexpr uint32_t kWide = uint32_t{1} << 31;

@@ -84,6 +84,7 @@ void merge_over_ranks(Process& p, format::PartialTrace& mine) {
       continue;
     }
     auto theirs = format::parse(bytes);
+    std::string().swap(bytes);  // there may be much of it
     if (theirs.ok()) theirs = format::merge(std::move(mine), std::move(theirs.value()));
     if (theirs.ok()) {
       mine = std::move(theirs.value());

@@ -74,6 +74,7 @@ void merge_parts(Process& p) {
     if (!read_file(part_path(p, rank), bytes))
       return complain(p, "cannot read another rank's record");
     auto part = format::parse(bytes);
+    std::string().swap(bytes);
     if (part.ok() && rank > 0) part = format::merge(std::move(all), std::move(part.value()));
     if (!part.ok()) return complain(p, part.error().to_string().c_str());
     all = std::move(part.value());

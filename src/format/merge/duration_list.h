@@ -4,97 +4,107 @@
 // dozen bytes then.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/bytes.h"
-#include "format/merge/duration_bytes.h"
+#include "format/merge/flat_duration.h"
 #include "format/trace_data.h"
 
 namespace refrain::format {
 
 class DurationList {
  public:
-  void push_back(const DurationStats& d) {
-    const auto bucket = [](uint64_t ns) { return static_cast<size_t>(std::bit_width(ns | 1) - 1); };
-    const bool is_even = d.count != 0 && d.min_ns == d.max_ns && d.histogram.used() == 1 &&
-                         d.histogram.first() == bucket(d.min_ns) &&
-                         d.histogram[bucket(d.min_ns)] == d.count;
-    if (is_even) {
-      uint8_t bytes[1 + 2 * 10 + sizeof d.sum_ns];
-      bytes[0] = 1;
-      uint8_t* const sum = base::write_varint(base::write_varint(bytes + 1, d.count), d.min_ns);
-      std::memcpy(sum, &d.sum_ns, sizeof d.sum_ns);
-      last_.put_bytes(bytes, static_cast<size_t>(sum - bytes) + sizeof d.sum_ns);
-    } else {
-      last_.put_u8(0);
-      put(last_, d);
-    }
-    end_entry();
+  void push_back(const DurationStats& d) { push_back(flat(d)); }
+  void push_back(const FlatDuration& d) {
+    if (last_.size() - used_ < kMostDurationBytes) make_room();
+    auto* const begin = reinterpret_cast<uint8_t*>(last_.data());
+    used_ = static_cast<size_t>(format::write(begin + used_, d) - begin);
   }
-  // The next one of the reader, which fails when it is none.
-  void take(base::ByteReader& in) {
-    const DurationStats d = get(in);
-    if (in.ok()) push_back(d);
+  // The next `n` of the reader, which fails when there are fewer.
+  void take(base::ByteReader& in, uint64_t n) {
+    end_page();
+    const std::string_view all = in.rest();
+    const char* const end = all.data() + all.size();
+    const char* begin = all.data();
+    FlatDuration d;
+    for (const char* at = begin; n > 0 || begin != at;) {
+      if (n == 0 || static_cast<size_t>(at - begin) >= kPage) {
+        pages_.emplace_back(begin, at);
+        begin = at;
+        continue;
+      }
+      at = FlatDurationReader::read(at, end, d);
+      if (at == nullptr) return in.fail();
+      --n;
+    }
+    in.bytes(static_cast<size_t>(begin - all.data()));
   }
   void write(base::ByteWriter& out) const {
     for (const std::string& page : pages_) out.put_bytes(page.data(), page.size());
-    out.put_bytes(last_.view().data(), last_.size());
+    out.put_bytes(last_.data(), used_);
   }
 
   // Takes the list apart: a page is freed when it was read.
   class Reader {
    public:
-    explicit Reader(DurationList list) : pages_(std::move(list.pages_)) {
-      if (list.last_.size() > 0) pages_.push_back(list.last_.take());
-      if (!pages_.empty()) in_ = base::ByteReader(pages_[0]);
+    explicit Reader(DurationList list) {
+      list.end_page();
+      pages_ = std::move(list.pages_);
+      open();
     }
     DurationStats next() {
-      while (in_.at_end() && page_ < pages_.size()) {
-        std::string().swap(pages_[page_++]);
-        if (page_ < pages_.size()) in_ = base::ByteReader(pages_[page_]);
+      next(flat_);
+      return stats_of(flat_);
+    }
+    // No calls behind the last one.
+    void next(FlatDuration& d) {
+      if (at_ == end_) {
+        if (page_ < pages_.size()) std::string().swap(pages_[page_++]);
+        open();
       }
-      return get(in_);
+      if (at_ != end_ && (at_ = FlatDurationReader::read(at_, end_, d)) != nullptr) return;
+      at_ = end_;
+      d.count = d.used = 0;
     }
 
    private:
+    void open() {
+      at_ = end_ = nullptr;
+      if (page_ >= pages_.size()) return;
+      at_ = pages_[page_].data();
+      end_ = at_ + pages_[page_].size();
+    }
+
     std::vector<std::string> pages_;
     size_t page_ = 0;
-    base::ByteReader in_;
+    const char* at_ = nullptr;
+    const char* end_ = nullptr;
+    FlatDuration flat_;
   };
 
  private:
-  static constexpr size_t kPage = 65536;
-  // u8 1 when all calls took equally long, and are in the bucket of that: count, ns, sum.
-  // Otherwise 0, and all of it.
-  static DurationStats get(base::ByteReader& in) {
-    const uint8_t form = in.u8();
-    if (form > 1) in.fail();
-    if (form != 1) return get_duration(in);
-    DurationStats d;
-    d.count = in.varint();
-    d.min_ns = d.max_ns = in.varint();
-    const std::string_view sum = in.bytes(sizeof d.sum_ns);
-    if (in.ok()) std::memcpy(&d.sum_ns, sum.data(), sizeof d.sum_ns);
-    d.histogram.add(static_cast<size_t>(std::bit_width(d.min_ns | 1) - 1), d.count);
-    return d;
+  static constexpr size_t kPage = 65536, kFirstPage = 2048;
+
+  // For the longest entry, which every page has until it ends.
+  void make_room() {
+    if (last_.size() >= kPage) end_page();
+    last_.resize(!last_.empty() ? 2 * last_.size() : pages_.empty() ? kFirstPage : kPage);
   }
-  void end_entry() {
-    if (last_.size() < kPage) return;
-    std::string page = last_.take();
-    page.shrink_to_fit();
-    pages_.push_back(std::move(page));
-    last_ = base::ByteWriter();
+  void end_page() {
+    if (used_ == 0) return;
+    pages_.emplace_back(last_, 0, used_);
+    std::string().swap(last_);
+    used_ = 0;
   }
 
   std::vector<std::string> pages_;  // each of whole entries
-  base::ByteWriter last_;
+  std::string last_;                // as long as it may become
+  size_t used_ = 0;                 // of the last one
 };
 
 }  // namespace refrain::format

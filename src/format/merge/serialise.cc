@@ -126,7 +126,7 @@ class Parser {
     for (uint64_t t = 0; t < n && in_.ok(); ++t) {
       if (!signature(p, g, t)) return false;
     }
-    for (uint64_t t = 0; t < n && in_.ok(); ++t) g.signatures.durations().take(in_);
+    if (in_.ok()) g.signatures.durations().take(in_, n);
     return in_.ok() && has_signatures(g);
   }
   // One group, one form: plain values where it has one rank.
@@ -144,8 +144,7 @@ class Parser {
       if (is_short) {
         const int64_t v = in_.zigzag();
         if (!is_int && !is_definition(p, v)) return false;
-        is_plain ? g.signatures.push_value(v)
-                 : g.signatures.push_state({SlotState::kSettled, v, 0});
+        is_plain ? g.signatures.push_value(v) : g.signatures.push_settled(v);
         continue;
       }
       SlotState slot{in_.u8(), 0, 0};

@@ -76,13 +76,10 @@ class SignatureList {
   // Whether each slot has the number that it has in `o`, where terminals have as many slots.
   bool has_numbers_of(const SignatureList& o, size_t terminal) const {
     const size_t begin = begin_[terminal], n = slots(terminal), other = o.begin_[terminal];
-    for (size_t k = 0; k < n; ++k)
-      if (numbers_[begin + k] != o.numbers_[other + k]) return false;
-    return true;
+    return numbers_.equals(begin, o.numbers_, other, n);
   }
   void settle(size_t terminal) {
-    const size_t begin = begin_[terminal], end = begin + slots(terminal);
-    for (size_t at = begin; at < end; ++at) alive_[at] = SlotState::kSettled;
+    alive_.fill(begin_[terminal], slots(terminal), SlotState::kSettled);
   }
   // By position in the group, of a slot that nothing explains.
   const base::NestedRuns& values(size_t terminal, size_t k) const {
@@ -104,6 +101,11 @@ class SignatureList {
     shape_.push_back(shape);
   }
   void push_value(int64_t v) { numbers_.push_back(v); }
+  void push_settled(int64_t v) {
+    has_states_ = true;
+    alive_.push_back(SlotState::kSettled);
+    numbers_.push_back(v);
+  }
   void push_state(const SlotState& s);
   void push_values(base::NestedRuns values);
 

@@ -1,0 +1,108 @@
+// Statistics as bytes: the quick ways through them say what DurationStats say.
+#include "format/merge/duration_list.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+namespace refrain::format {
+namespace {
+
+DurationStats random_stats(std::mt19937_64& random) {
+  DurationStats d;
+  const auto number = [&] { return random() >> random() % 64; };
+  if (random() % 8 == 0) return d;
+  if (random() % 2 == 0) {  // equally long calls
+    d.count = random() % 2 == 0 ? 1 : 1 + number() / 2;
+    d.min_ns = d.max_ns = number();
+    d.histogram.add(random() % 8 == 0 ? random() % 64 : FlatDuration::bucket_of(d.min_ns), d.count);
+  } else {
+    d.count = 1 + number() / 2;
+    d.min_ns = number(), d.max_ns = number();
+    for (uint64_t n = random() % 6; n > 0; --n) d.histogram.add(random() % 64, number());
+  }
+  d.sum_ns = static_cast<double>(number()) / 3;
+  return d;
+}
+
+void expect_equal(const DurationStats& a, const DurationStats& b) {
+  ASSERT_EQ(a.count, b.count);
+  if (a.count == 0) return;
+  ASSERT_EQ(a.min_ns, b.min_ns);
+  ASSERT_EQ(a.max_ns, b.max_ns);
+  ASSERT_EQ(a.sum_ns, b.sum_ns);
+  for (size_t i = 0; i < Histogram::kBuckets; ++i) ASSERT_EQ(a.histogram[i], b.histogram[i]) << i;
+}
+
+std::string bytes_of(const DurationList& list) {
+  base::ByteWriter out;
+  list.write(out);
+  return out.take();
+}
+
+TEST(DurationList, GivesBackWhatItTookAndAddsAsStatisticsDo) {
+  std::mt19937_64 random(1);
+  // Some pages of them.
+  constexpr size_t kMany = 20'000;
+  std::vector<DurationStats> a(kMany), b(kMany);
+  DurationList first, second;
+  for (size_t i = 0; i < kMany; ++i) {
+    first.push_back(a[i] = random_stats(random));
+    second.push_back(b[i] = random_stats(random));
+  }
+  const std::string bytes = bytes_of(first) + "rest";
+  base::ByteReader in(bytes);
+  DurationList taken;
+  taken.take(in, kMany);
+  ASSERT_TRUE(in.ok());
+  ASSERT_EQ(in.rest(), "rest");
+  ASSERT_EQ(bytes_of(taken) + "rest", bytes);
+  // What is taken behind others comes behind them.
+  DurationList behind;
+  behind.push_back(b[0]);
+  base::ByteReader again(bytes);
+  behind.take(again, kMany);
+  DurationList::Reader one(std::move(taken)), other(std::move(second)), both(std::move(behind));
+  ASSERT_NO_FATAL_FAILURE(expect_equal(both.next(), b[0]));
+  for (size_t i = 0; i < kMany; ++i) {
+    ASSERT_NO_FATAL_FAILURE(expect_equal(both.next(), a[i])) << i;
+    FlatDuration sum, more;
+    one.next(sum);
+    other.next(more);
+    add(sum, more);
+    add_durations(a[i], b[i]);
+    ASSERT_NO_FATAL_FAILURE(expect_equal(stats_of(sum), a[i])) << i;
+  }
+  ASSERT_EQ(both.next().count, 0u);
+  ASSERT_EQ(both.next().count, 0u);
+}
+
+TEST(DurationList, RefusesBytesThatAreNone) {
+  std::mt19937_64 random(2);
+  DurationList list;
+  for (int i = 0; i < 40; ++i) list.push_back(random_stats(random));
+  const std::string good = bytes_of(list);
+  for (size_t n = 0; n < good.size(); ++n) {
+    const std::string part = good.substr(0, n);
+    base::ByteReader in(part);
+    DurationList().take(in, 40);
+    EXPECT_FALSE(in.ok()) << n;
+  }
+  size_t refused = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string bad = good;
+    bad[random() % bad.size()] = static_cast<char>(random());
+    base::ByteReader in(bad);
+    DurationList taken;
+    taken.take(in, 40);
+    if (!in.ok()) ++refused;
+    DurationList::Reader reader(std::move(taken));
+    for (int i = 0; i < 41; ++i) (void)reader.next();
+  }
+  EXPECT_GT(refused, 1000u);
+}
+
+}  // namespace
+}  // namespace refrain::format
