@@ -13,6 +13,7 @@ the program has logged by its own hand. tests/README.md describes the log. Exit 
 import argparse
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -47,6 +48,7 @@ class Case:
         self.trace = os.path.join(self.folder, "t.rfn")
         self.log = os.path.join(self.folder, "log")
         self.paths = os.path.join(self.folder, "paths")
+        self.written = []  # what the recorder said at the end
 
     def title(self):
         return "%s %s -n %d" % (self.mpi, " ".join([self.entry["name"]] + self.entry.get("args", [])),
@@ -81,7 +83,7 @@ class Case:
         if recorded:
             env["REFRAIN_TEST_LOG"] = self.log
             env["REFRAIN_CHECK_PATHS"] = self.paths
-            env["REFRAIN_QUIET"] = "1"
+            env["REFRAIN_QUIET"] = "0"
             wrapper = [self.options.refrain, "record", "-o", self.trace] + self.record_options() + ["--"]
             if self.options.libraries:
                 env["REFRAIN_LIBRARY_PATH"] = self.options.libraries
@@ -120,6 +122,8 @@ def check_run(case):
     if paths.fault():
         raise Failure(paths.fault())
     case.options.call_paths.add(case.paths)
+    case.written = [l for l in own if l.startswith("refrain: wrote ")]
+    own = [l for l in own if l not in case.written]
     if recorded.status != plain.status:
         raise Failure("exit status %d with Refrain, %d without; stderr: %s" % (
             recorded.status, plain.status, recorded.stderr.decode(errors="replace").strip()[-600:]))
@@ -133,6 +137,22 @@ def check_run(case):
     if own and not said and case.entry.get("trace", "whole") == "whole":
         raise Failure("Refrain said: %s" % own[0])
     return True
+
+
+def check_written(case, info):
+    """The recorder said in one line what it wrote, and what `info` says is the same."""
+    said = re.fullmatch(r"refrain: wrote t\.rfn: ([0-9 ]+) calls? of ([0-9 ]+) ranks? in ([0-9 ]+) bytes, "
+                        r"(no losses|losses: .*); next: (\S+) (info|profile|waits) t\.rfn",
+                        case.written[0] if len(case.written) == 1 else "")
+    if not said:
+        raise Failure("at the end the recorder said %r" % case.written)
+    numbers = [int(said.group(i).replace(" ", "")) for i in (1, 2, 3)]
+    if numbers != [info["calls"], info["ranks"], os.path.getsize(case.trace)]:
+        raise Failure("the recorder said %r, and info %r" % (case.written[0], info))
+    if (said.group(4) == "no losses") != (info["losses"] == []) or (info["losses"] and said.group(6) != "info"):
+        raise Failure("the recorder said %r, and info losses %r" % (case.written[0], info["losses"]))
+    if said.group(5) != case.options.refrain:
+        raise Failure("the next command is not that of %s: %r" % (case.options.refrain, case.written[0]))
 
 
 def calls_what_is_newer(case):
@@ -177,6 +197,7 @@ def check_case(case):
     if kind == "any":
         return None
     case.refrain("check", case.trace)
+    check_written(case, json.loads(case.refrain("info", case.trace, "--format", "json")))
     if case.options.older_recorder and calls_what_is_newer(case):
         return "skip"
     logs = [trace_log.read_log("%s.%d" % (case.log, r)) for r in range(case.ranks)]

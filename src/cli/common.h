@@ -9,6 +9,10 @@
 
 namespace refrain::cli {
 
+// How the user called this program: "refrain", "./refrain".
+void set_called_as(std::string word);
+const std::string& called_as();
+
 // What report() does before it prints: wipes a line that is being drawn on the same terminal.
 void set_before_report(void (*action)());
 

@@ -62,6 +62,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   refrain::cli::keep_standard_streams();
   refrain::cli::set_before_report([] { refrain::cli::Activity::wipe(false); });
+  if (argc > 0) refrain::cli::set_called_as(argv[0]);
   refrain::base::remove_temporaries_on_signals();
   try {
     return run(argc, argv);

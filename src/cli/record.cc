@@ -227,6 +227,7 @@ base::Error record(const CLI::App& verb, const RecordOptions& options, const Wor
   const std::string output = absolute(options.output);
   if (const auto good = check_output(output); !good.ok()) return good.error();
 
+  set("REFRAIN_CALLED_AS", called_as());
   set("REFRAIN_OUTPUT", output);
   set("REFRAIN_TIMING", options.timing);
   set("REFRAIN_EXACT_COPY", options.exact_copy.empty() ? "" : absolute(options.exact_copy));
@@ -308,7 +309,7 @@ void add_record(CLI::App& app, int& exit_status) {
           "spool, and are joined in MPI_Finalize, which takes what the distinct calls of "
           "the rank need, and on rank 0 those of all ranks [no limit]")
       ->envname("REFRAIN_MEMORY");
-  verb->add_flag("--quiet", options->quiet, "Say nothing when the trace is written")
+  verb->add_flag("--quiet", options->quiet, "Do not say at the end what was written")
       ->envname("REFRAIN_QUIET");
   // Shown in the help, never matched: the program and all behind it stay as they are (CLI11 would
   // take options out of them, and gives "--" back to the parent when no positional is open).

@@ -54,6 +54,7 @@ int become_verbs(char** argv) {
 
 int main(int argc, char** argv) {
   cli::keep_standard_streams();
+  if (argc > 0) cli::set_called_as(argv[0]);
   try {
     int exit_status = 0;
     if (argc > 1 && std::strcmp(argv[1], "record") == 0 && has_recorded(argc, argv, exit_status))

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <utility>
 
 #include "cli/common.h"
 #include "report/json_text.h"
@@ -6,10 +7,17 @@
 namespace refrain::cli {
 namespace {
 
+std::string& called() {
+  static std::string word = "refrain";
+  return word;
+}
+
 void (*before_report)() = nullptr;
 
 }  // namespace
 
+void set_called_as(std::string word) { called() = std::move(word); }
+const std::string& called_as() { return called(); }
 void set_before_report(void (*action)()) { before_report = action; }
 
 int report(const base::Error& error) {

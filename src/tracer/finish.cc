@@ -1,12 +1,5 @@
 #include "tracer/finish.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -22,6 +15,7 @@
 #include "tracer/forwarded_call.h"
 #include "tracer/memory.h"
 #include "tracer/objects.h"
+#include "tracer/outcome.h"
 #include "tracer/path_check.h"
 #include "tracer/record.h"
 #include "tracer/recording.h"
@@ -169,61 +163,6 @@ bool call_at_finalize() { return false; }
 
 #endif
 
-// Whether there is a file of another job that ended while this one ran.
-bool is_taken(const std::string& path, const timespec& began) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return false;
-  return info.st_mtim.tv_sec != began.tv_sec ? info.st_mtim.tv_sec > began.tv_sec
-                                             : info.st_mtim.tv_nsec > began.tv_nsec;
-}
-
-// Held while a name for the trace is chosen and taken. Nobody waits long for it: what it prevents
-// is rare, and where there are no such locks it is not there.
-class FolderLock {
- public:
-  explicit FolderLock(const std::string& path)
-      : fd_(open(path.substr(0, path.rfind('/') + 1).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    constexpr int kTries = 100;
-    constexpr useconds_t kPause = 20000;
-    for (int i = 0; i < kTries && fd_ >= 0 && flock(fd_, LOCK_EX | LOCK_NB) != 0; ++i) {
-      if (errno != EWOULDBLOCK && errno != EINTR) return;
-      usleep(kPause);
-    }
-  }
-  ~FolderLock() {
-    if (fd_ >= 0) close(fd_);
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  const int fd_;
-};
-
-// Jobs that one of the job's own processes starts inherit the name of the trace: MPI_Comm_spawn'ed
-// ones, say. Who ends first has it; the next one writes run.1.rfn instead of run.rfn.
-std::string free_output(const Process& p) {
-  constexpr int kMaxNumber = 10000;
-  const std::string& wanted = p.options.output;
-  timespec began{};
-  clock_gettime(CLOCK_REALTIME, &began);
-  const uint64_t ran_ns = p.clock.ran_ns(p.init_ticks);
-  const int64_t began_ns =
-      int64_t{1000000000} * began.tv_sec + began.tv_nsec - static_cast<int64_t>(ran_ns);
-  began.tv_sec = began_ns / 1000000000;
-  began.tv_nsec = began_ns % 1000000000;
-  std::string path = wanted;
-  const size_t slash = wanted.rfind('/') + 1, dot = wanted.rfind('.');
-  const size_t at = dot == std::string::npos || dot <= slash ? wanted.size() : dot;
-  for (int n = 1; n < kMaxNumber && is_taken(path, began); ++n)
-    path = wanted.substr(0, at) + "." + std::to_string(n) + wanted.substr(at);
-  return path;
-}
-
-}  // namespace
-
-namespace {
-
 base::Status write_times(const std::string& path, const format::TraceData& trace,
                          const format::TimeSpec& spec, TimeSource& times, TimeLog::Which which) {
   auto writer = format::TraceFileWriter::create(path, trace, spec, times.clocks());
@@ -295,7 +234,7 @@ base::Status write_file(Process& p, const std::string& path, format::TraceData& 
 
 bool write_trace(Process& p, format::PartialTrace merged, TimeSource* times) {
   const auto failed = [&p](const base::Error& e) {
-    return complain(p, e.to_string().c_str()), false;
+    return complain(p, (e.to_string() + where_it_stays(p)).c_str()), false;
   };
   if (!memory_for(kToWrite)) return failed(base::fail("no memory to write the trace"));
   auto trace = format::finish(std::move(merged));
@@ -305,11 +244,13 @@ bool write_trace(Process& p, format::PartialTrace merged, TimeSource* times) {
   if (!bytes.ok()) return failed(bytes.error());
   const FolderLock lock(p.options.output);
   const std::string path = free_output(p);
+  const bool was_there = is_there(path);
   const auto written = times == nullptr ? format::write_file_atomically(path, bytes.value())
                                         : write_file(p, path, trace.value(), *times);
   if (!written.ok()) return failed(written.error());
   if (path != p.options.output)
     complain(p, ("another job wrote " + p.options.output + ": this trace is " + path).c_str());
+  say_written(p, path, *trace, was_there);
   return true;
 }
 

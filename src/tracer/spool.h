@@ -100,6 +100,7 @@ class Spool {
   uint64_t most_mapped() const { return file_.most_mapped(); }
   uint64_t mapped() const { return file_.mapped(); }
 
+  const std::string& folder() const { return file_.folder(); }
   // The trace is written: this process' file, and the folder when it is the last.
   void remove();
   // The same for the files of all ranks, where they cannot agree that it is written.

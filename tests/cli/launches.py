@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Programs of one MPI under the launcher of another.
+"""What the recorder says at the end of a job, and programs of one MPI under the launcher of another.
 
     launches.py --refrain build/refrain --mpi mpich --programs build/tests/programs/mpich
                 --others openmpi=build/tests/programs/openmpi --libraries build/src/tracer [--shim yield_shim.so]
@@ -7,6 +7,7 @@
 The program wins: its output and exit status are always those that it has without Refrain.
 """
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpirun  # noqa: E402
 
-GOOD, SKIPPED = 0, 77
+GOOD, INCOMPLETE, SKIPPED = 0, 4, 77
 options = None
 
 
@@ -30,8 +31,36 @@ class Job(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
+    def program(self, name, *words):
+        return [os.path.join(options.programs, name)] + list(words)
+
     def record(self, *words):
         return [options.refrain, "record"] + list(words) + ["--"]
+
+    def run_parts(self, parts, env=None, job_env=None, timeout=90):
+        """One job of several parts: (ranks, words in front of the program, the program's words)."""
+        settings = {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_TEST_DIR": self.folder, "REFRAIN_QUIET": "0"}
+        settings.update(env or {})
+        preload = [options.shim] if options.mpi == "mpich" and options.shim else []
+        argv = []
+        for ranks, wrapper, command in parts:
+            part = mpirun.command_line(options.mpi, ranks, command, preload, settings, wrapper)
+            argv += part if not argv else [":"] + part[part.index("-n"):]
+        environment = mpirun.job_environment(options.mpi)
+        environment.update(job_env or {})
+        done = mpirun.run_command(argv, timeout, environment, self.folder)
+        lines = done.stderr.decode(errors="replace").splitlines()
+        done.said = [line for line in lines if line.startswith("refrain")]
+        return done
+
+    def refrain(self, status, *words):
+        done = subprocess.run([options.refrain] + list(words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=120, cwd=self.folder)
+        self.assertEqual(done.returncode, status, (words, done.stderr))
+        return done.stdout.decode()
+
+    def info(self, status, trace="run.rfn"):
+        return json.loads(self.refrain(status, "info", "--format", "json", trace))
 
 
 class WrongLauncher(Job):
@@ -91,6 +120,42 @@ class WrongLauncher(Job):
         done = mpirun.run_job(options.mpi, 2, command, 60, [], {"REFRAIN_LIBRARY_PATH": options.libraries},
                               cwd=self.folder)
         self.refused(done, "mpi4py is built for %s (" % self.NAMES[its])
+
+
+class End(Job):
+    """What `record` says at its end."""
+
+    def run_it(self, *words, env=None):
+        return self.run_parts([(2, self.record("-o", self.path("run.rfn"), *words), self.program("exit_status"))],
+                              env=env)
+
+    def test_written_and_replaced(self):
+        for word in ("wrote", "replaced"):
+            said = self.run_it().said
+            info = self.info(GOOD)
+            self.assertEqual(said, ["refrain: %s run.rfn: %d calls of 2 ranks in %s bytes, no losses; next: %s profile "
+                                    "run.rfn" % (word, info["calls"], format(os.path.getsize(self.path("run.rfn")), ",")
+                                                 .replace(",", " "), options.refrain)])
+        self.assertIn("; next: %s waits run.rfn" % options.refrain, self.run_it("--timing", "exact").said[0])
+        self.assertEqual(len(self.run_it("--without", "MPI_Comm_rank").said), 1)
+
+    def test_quiet(self):
+        self.assertEqual(self.run_it("--quiet").said, [])
+        self.assertEqual(self.run_it(env={"REFRAIN_QUIET": "1"}).said, [])
+        self.assertEqual(self.info(GOOD)["complete"], True)
+
+    def test_where_the_record_stays(self):
+        """The folder of the trace cannot be written to any more; the spool is elsewhere."""
+        os.mkdir(self.path("gone"))
+        os.mkdir(self.path("spool"))
+        done = self.run_parts(
+            [(2, self.record("-o", self.path("gone/run.rfn"), "--spool", self.path("spool")),
+              self.program("remove_folder"))], env={"REFRAIN_TEST_DIR": self.path("gone")})
+        self.assertEqual((done.status, len(done.said)), (GOOD, 1), done.stderr[-800:])
+        self.assertIn("; the record stays in spool/run.rfn.spool: %s recover spool/run.rfn.spool -o NEW.rfn; "
+                      "the program continues" % options.refrain, done.said[0])
+        self.refrain(GOOD, "recover", "spool/run.rfn.spool", "-o", "new.rfn")
+        self.refrain(INCOMPLETE, "profile", "new.rfn")
 
 
 def main():

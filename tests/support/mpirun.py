@@ -237,6 +237,7 @@ def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, s
         preload = [default_shim()] if behind(mpi) == "mpich" and default_shim() else []
     argv = command_line(mpi, ranks, command, preload, env, wrapper)
     environment = job_environment(mpi)
+    environment.setdefault("REFRAIN_QUIET", "1")  # tests of what the recorder says at the end ask for it
     environment.update(job_env or {})
     return run_command(argv, timeout, environment, cwd, stacks_to)
 

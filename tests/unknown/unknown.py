@@ -8,6 +8,7 @@ FOLDER has a recorder whose generator saw mpi_extra.h beside mpi.h.
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,7 +40,7 @@ class Test:
 
     def record(self, name, *arguments, **more):
         trace = os.path.join(self.folder, name + ".rfn")
-        env = {"REFRAIN_LIBRARY_PATH": self.options.libraries}
+        env = {"REFRAIN_LIBRARY_PATH": self.options.libraries, "REFRAIN_QUIET": "0"}
         preload = [self.options.shim] if mpirun.behind(self.options.mpi) == "mpich" and self.options.shim else []
         wrapper = [self.options.refrain, "record", "-o", trace, *more.get("options", []), "--"]
         done = mpirun.run_job(self.options.mpi, RANKS, [self.options.program, *arguments], 60, preload,
@@ -47,7 +48,7 @@ class Test:
         expect((done.status == 0) == more.get("good", True), name, "exits with", done.status,
                done.stderr.decode(errors="replace")[-600:])
         own = [line for line in done.stderr.decode(errors="replace").splitlines()
-               if line.startswith("refrain")]
+               if line.startswith("refrain") and not re.match("refrain: (wrote|replaced) ", line)]
         return trace, own
 
     def refrain(self, *words):
