@@ -13,6 +13,7 @@
 #include "report/grammars.h"
 #include "report/json_text.h"
 #include "report/plain_trace.h"
+#include "report/programs_text.h"
 #include "report/reduce_report.h"
 #include "report/units.h"
 
@@ -240,6 +241,7 @@ std::string info_json(const Trace& trace) {
   ordered_json out;
   out["program"] = info.text_of("program");
   out["command"] = info.text_of("command");
+  add_programs(out, trace);
   out["mpi"] = info.text_of("mpi");
   out["mpi_version"] = info.text_of("mpi_version");
   out["ranks"] = info.rank_count;
@@ -283,8 +285,7 @@ std::string info_text(const Trace& trace) {
   const RunInfo& info = trace.info();
   const Times times = times_of(trace);
   std::string out = trace.name() + "\n";
-  add_line(out, "program", info.text_of("program"));
-  add_line(out, "command", info.text_of("command"));
+  out += programs_lines(trace);
   add_line(out, "started", info.text_of("started"));
   add_line(out, "directory", info.text_of("working_directory"));
   const std::string_view version = info.text_of("mpi_version");
@@ -329,6 +330,7 @@ std::string info_text(const Trace& trace) {
   add_line(out, "filter", info.text_of("filter"));
   if (info.text_of("totals") == "off")
     add_line(out, "totals", "left out: times in MPI and outside, cost and switches of each rank");
+  out += spawned_lines(trace);
   add_line(out, "complete", info.complete ? "yes" : "NO");
   out += fmt::format("  {:<12} {}\n", "losses", losses_text(info));
   return out + "\n" + groups_text(trace);

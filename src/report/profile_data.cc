@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/profile_paths.h"
+#include "report/programs_text.h"
 #include "report/table.h"
 #include "report/units.h"
 #include "report/window_text.h"
@@ -119,6 +120,7 @@ std::string profile_json(const ProfileView& view) {
   out["trace"] = view.trace.name();
   out["complete"] = view.trace.info().complete;
   out["rank_count"] = view.trace.rank_count();
+  add_programs(out, view.trace);
   out["duration_ns"] = view.trace.info().duration_ns;
   if (p.window) {
     out["window"] = window_json(*p.window);

@@ -7,6 +7,7 @@
 #include "report/info_text.h"
 #include "report/json_text.h"
 #include "report/profile_paths.h"
+#include "report/programs_text.h"
 #include "report/table.h"
 #include "report/units.h"
 #include "report/window_text.h"
@@ -21,8 +22,11 @@ std::string title_line(const ProfileView& view) {
   std::string out =
       fmt::format("{}: {}, {}, {}", view.trace.name(), counted_text(info.rank_count, "rank"),
                   counted_text(view.profile.all.calls, "call"), duration_text(info.duration_ns));
-  if (const auto program = info.text_of("command"); !program.empty())
-    out += fmt::format("\n  {}", printable(program));
+  const auto programs = programs_of(view.trace);
+  for (const format::RankProgram& p : programs)
+    if (!p.command.empty())
+      out += fmt::format("\n  {}{}", printable(p.command),
+                         programs.size() > 1 ? ", " + ranks_phrase(p.ranks) : "");
   if (view.profile.window) out += "\n  " + window_text(*view.profile.window);
   return out + "\n";
 }
@@ -220,7 +224,7 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
 }
 
 std::string profile_text(const ProfileView& view, size_t top) {
-  return title_line(view) + ranks_text(view) + "\n" +
+  return title_line(view) + programs_table(view.trace, view.profile) + ranks_text(view) + "\n" +
          profile_table_text(view, ProfileBy::kFunction, top) + "\n" +
          profile_table_text(view, ProfileBy::kSite, top) + sizes_text(view.profile) +
          notes_text(view.profile);

@@ -289,7 +289,9 @@ base::Result<format::RankRecord> make_record(Process& p) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   r.host = host;
-  if (p.rank == 0) r.text = run_text(p);  // the lowest rank's words count
+  r.text = run_text(p);
+  if (p.rank != 0)  // the lowest rank's words count, but for what each has of its own
+    r.text = {{"program", r.text["program"]}, {"command", r.text["command"]}};
 #ifndef REFRAIN_SMPI  // its ranks share one memory, and its clock stands still while we work
   r.cost = own_cost(p, begin);
   r.knows_cost = true;

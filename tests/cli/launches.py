@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the recorder says at the end of a job, and programs of one MPI under the launcher of another.
+"""Jobs of several programs, what the recorder says at the end, and programs of one MPI under the launcher of another.
 
     launches.py --refrain build/refrain --mpi mpich --programs build/tests/programs/mpich
                 --others openmpi=build/tests/programs/openmpi --libraries build/src/tracer [--shim yield_shim.so]
@@ -61,6 +61,42 @@ class Job(unittest.TestCase):
 
     def info(self, status, trace="run.rfn"):
         return json.loads(self.refrain(status, "info", "--format", "json", trace))
+
+    def as_without(self, parts, done):
+        """The job ended as it does when nobody records anything."""
+        plain = self.run_parts([(ranks, [], command) for ranks, _, command in parts])
+        self.assertEqual((done.status, sorted(done.stdout.splitlines())), (
+            plain.status, sorted(plain.stdout.splitlines())), done.stderr[-1500:])
+
+
+class SeveralPrograms(Job):
+    def test_they_are_named_with_their_ranks(self):
+        wrapper = self.record("-o", self.path("run.rfn"))
+        first, second = self.program("exit_status"), self.program("no_init") + ["unused"]
+        second = self.program("exit_status", "more words")
+        parts = [(2, wrapper, first), (1, wrapper, second)]
+        done = self.run_parts(parts)
+        self.as_without(parts, done)
+        self.assertEqual(len(done.said), 1, done.said)
+        info = self.info(GOOD)
+        self.assertEqual([(p["ranks"], p["rank_count"], p["program"]) for p in info["programs"]],
+                         [("0-1", 2, first[0]), ("2", 1, second[0])])
+        self.assertTrue(info["programs"][1]["command"].endswith(" 'more words'"), info["programs"])
+        text = self.refrain(GOOD, "info", "run.rfn")
+        self.assertIn("program      %s on ranks 0-1\n" % first[0], text)
+        self.assertIn("program      %s on rank 2\n" % second[0], text)
+        profile = self.refrain(GOOD, "profile", "run.rfn")
+        self.assertRegex(profile, r"Programs\n +program +ranks +calls .*\n +exit_status +0-1 +\d+ .*\n"
+                                  r" +exit_status +2 ")
+        self.assertEqual(json.loads(self.refrain(GOOD, "profile", "--format", "json", "run.rfn"))["programs"],
+                         info["programs"])
+
+    def test_one_is_as_it_was(self):
+        self.run_parts([(2, self.record("-o", self.path("run.rfn")), self.program("exit_status"))])
+        info = self.info(GOOD)
+        self.assertEqual([p["ranks"] for p in info["programs"]], ["0-1"])
+        self.assertNotIn("spawned", info)
+        self.assertNotIn("Programs\n", self.refrain(GOOD, "profile", "run.rfn"))
 
 
 class WrongLauncher(Job):

@@ -3,7 +3,8 @@ import { h, section } from './dom.js';
 import * as format from './format.js';
 
 // Shown in their own way, or elsewhere.
-const kOwn = new Set(['groups', 'losses', 'recorder_cost', 'hosts', 'times', 'segments', 'plain_trace', 'cores']);
+const kOwn = new Set(['groups', 'losses', 'recorder_cost', 'hosts', 'times', 'segments', 'plain_trace', 'cores',
+  'programs', 'spawned']);
 const kTexts = { duration_ns: format.duration, in_mpi_ns: format.duration, outside_ns: format.duration,
   recorder_in_run_ns: format.duration,
   file_bytes: format.bytes, calls: format.count };
@@ -20,6 +21,11 @@ export function environmentSection(data) {
     const text = kTexts[key] ? kTexts[key](value) : String(value);
     rows.push([key.replace(/_ns$/, '').replace(/_/g, ' '), text]);
   }
+  if (info.programs && info.programs.length > 1)
+    for (const p of info.programs)
+      rows.push([`program of rank${p.rank_count === 1 ? '' : 's'} ${p.ranks}`, `${p.program}: ${p.command}`]);
+  for (const job of info.spawned || [])
+    rows.push(['spawned', `${job.trace || 'no trace known'}: ${job.processes} of ${job.command}, by rank ${job.rank}`]);
   rows.push(['hosts', info.hosts.join(', ')]);
   if (info.cores) {
     for (const kind of info.cores.by_host)

@@ -52,6 +52,13 @@ function listenForSearch(timeline) {
   });
 }
 
+/** The command line, or with several programs that of each and its ranks. */
+function commands(info) {
+  const programs = info.programs || [];
+  if (programs.length < 2) return [info.command];
+  return programs.map((p) => `${p.command} (rank${p.rank_count === 1 ? '' : 's'} ${p.ranks})`);
+}
+
 function reportPage(data) {
   foldNames(data.json.fold_names !== false);
   const { info } = data.json;
@@ -87,7 +94,7 @@ function reportPage(data) {
     profileSection(data, links), sizesSection(data, links), new Waits(data, links).element(), environmentSection(data)];
   const titles = sections.flat().filter(Boolean).map((e) => h('a', { href: `#${e.id}` }, kTitles[e.id]));
   return [
-    h('header', {}, h('h1', {}, name || 'Refrain report'), h('p', { class: 'command' }, info.command),
+    h('header', {}, h('h1', {}, name || 'Refrain report'), commands(info).map((c) => h('p', { class: 'command' }, c)),
       h('nav', { 'aria-label': 'Sections' }, titles, themeButton())),
     warning(info), sections.map((e) => (Array.isArray(e) ? h('div', { class: 'two' }, e) : e)),
     h('footer', {}, `refrain report of ${data.json.trace}`)];

@@ -106,6 +106,7 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
   out.place_of_rank.append(0);
   out.own_work = std::move(record.own_work);
   out.losses = std::move(record.losses);
+  out.programs.take(record.rank, record.text);
   out.text = std::move(record.text);
   out.duration_ns = record.duration_ns;
   return out;

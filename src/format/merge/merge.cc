@@ -328,6 +328,7 @@ base::Result<PartialTrace> merge(PartialTrace a, PartialTrace b) {
                     std::make_move_iterator(b.own_work.end()));
   merge_losses(a.losses, b.losses);
   a.text.merge(b.text);  // keeps a's value where both have the key
+  a.programs.merge(std::move(b.programs));
   a.duration_ns = std::max(a.duration_ns, b.duration_ns);
   return a;
 }

@@ -20,6 +20,7 @@
 
 #include "base/nested_runs.h"
 #include "base/result.h"
+#include "format/merge/programs.h"
 #include "format/merge/signature_list.h"
 #include "format/trace_data.h"
 
@@ -61,7 +62,9 @@ struct PartialTrace {
   std::vector<OwnWork> own_work;    // by rank and thread
   std::vector<Loss> losses;
   std::map<std::string, std::string> text;
+  Programs programs;  // of all ranks
   uint64_t duration_ns = 0;
+  bool missing_is_told = false;  // there is a loss for the ranks that are in no group; not sent on
 };
 
 // Fails when the record contradicts itself (a signature that does not parse, an index out of
@@ -78,7 +81,7 @@ base::Result<PartialTrace> parse(std::string_view bytes);
 
 // Chooses expressions, shares signatures between groups and numbers everything as the file wants
 // it. Ranks of the world that are in no group make the trace incomplete and leave a loss
-// `rank_missing`.
+// `rank_missing`, unless another one says already who they are.
 base::Result<TraceData> finish(PartialTrace partial);
 
 }  // namespace refrain::format

@@ -248,6 +248,7 @@ class Parser {
       std::string key(in_.string(kMaxTextBytes));
       p.text[std::move(key)] = in_.string(kMaxTextBytes);
     }
+    if (!p.programs.read(in_, p.world_size)) return false;
     p.duration_ns = in_.varint();
     return in_.ok();
   }
@@ -338,6 +339,7 @@ std::string serialise(const PartialTrace& p) {
     out.put_string(key);
     out.put_string(value);
   }
+  p.programs.write(out);
   out.put_varint(p.duration_ns);
   return out.take();
 }

@@ -80,7 +80,8 @@ LatexPart latex_part(const PageData& data) {
   if (out.title.empty()) out.title = std::filesystem::path(trace).filename().string();
   out.entry = index_entry(data, trace);
   std::string& body = out.body;
-  body += "\\begin{center}" + code(text(data.json["info"]["command"]), 400) + "\\end{center}\n";
+  for (const auto& program : data.json["info"]["programs"])
+    body += "\\begin{center}" + code(text(program["command"]), 400) + "\\end{center}\n";
   put_warning(data.json["info"], body);
   put_verdict(data, body);
   put_timeline(data, body);

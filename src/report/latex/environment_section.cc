@@ -53,13 +53,27 @@ void put_cores(const Json& info, Table& table) {
   table.row({"involuntary switches", count(info["cores"]["involuntary_switches"])});
 }
 
+void put_programs(const Json& info, Table& table) {
+  if (info["programs"].size() > 1)
+    for (const Json& p : info["programs"])
+      table.row({"program of ranks " + code(text(p["ranks"]), 60),
+                 code(text(p["program"]), 200) + ": " + code(text(p["command"]), 200)});
+  if (!info.contains("spawned")) return;
+  for (const Json& job : info["spawned"])
+    table.row({"spawned", (job["trace"].is_null() ? std::string("no trace known")
+                                                  : code(text(job["trace"]), 200)) +
+                              ": " + count(job["processes"]) + " of " +
+                              code(text(job["command"]), 200) + ", by rank " + count(job["rank"])});
+}
+
 }  // namespace
 
 void put_environment(const PageData& data, std::string& out) {
   const Json& info = data.json["info"];
   // Shown in their own way, or elsewhere.
-  const std::set<std::string> own = {"groups", "losses",   "recorder_cost", "hosts",
-                                     "times",  "segments", "plain_trace",   "cores"};
+  const std::set<std::string> own = {"groups",   "losses",   "recorder_cost", "hosts",
+                                     "times",    "segments", "plain_trace",   "cores",
+                                     "programs", "spawned"};
   out += section("Environment",
                  "Look here first when two runs differ: another library, other hosts, another "
                  "command.");
@@ -76,6 +90,7 @@ void put_environment(const PageData& data, std::string& out) {
     std::replace(name.begin(), name.end(), '_', ' ');
     table.row({key_text(name), value_text(key, value)});
   }
+  put_programs(info, table);
   const Json& hosts = info["hosts"];
   std::string names;
   for (size_t i = 0; i < std::min(hosts.size(), kMostHosts); ++i)
