@@ -14,10 +14,14 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-std::vector<std::string> own_folders() {
+std::string self_path() {
   char self[PATH_MAX] = {};
-  const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-  const std::string here = length > 0 ? directory_of(std::string(self)) : ".";
+  return readlink("/proc/self/exe", self, sizeof(self) - 1) > 0 ? self : "";
+}
+
+std::vector<std::string> own_folders() {
+  const std::string self = self_path();
+  const std::string here = self.empty() ? "." : directory_of(self);
   const char* const first = std::getenv("REFRAIN_LIBRARY_PATH");
   std::vector<std::string> folders = split_path(first == nullptr ? "" : first);
   for (const char* below : {"", REFRAIN_RECORDERS, "/../lib", "/src/tracer"})

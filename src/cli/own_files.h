@@ -10,6 +10,9 @@ namespace refrain::cli {
 // where it is installed, and in the tree where it was built.
 std::vector<std::string> own_folders();
 
+// Path of the executable that runs; empty where the system does not tell.
+std::string self_path();
+
 std::string directory_of(const std::string& path);
 
 }  // namespace refrain::cli

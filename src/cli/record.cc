@@ -228,6 +228,7 @@ base::Error record(const CLI::App& verb, const RecordOptions& options, const Wor
   if (const auto good = check_output(output); !good.ok()) return good.error();
 
   set("REFRAIN_CALLED_AS", called_as());
+  set("REFRAIN_SELF", self_path());
   set("REFRAIN_OUTPUT", output);
   set("REFRAIN_TIMING", options.timing);
   set("REFRAIN_EXACT_COPY", options.exact_copy.empty() ? "" : absolute(options.exact_copy));
@@ -261,6 +262,29 @@ base::Error record(const CLI::App& verb, const RecordOptions& options, const Wor
   if (!heap->empty()) preload(*heap);
   preload(*recorder);
   return become(*program, words);
+}
+
+// Returns when it cannot run either.
+void run_plainly(Words words) {
+  if (!words.empty() && words[0] == "--") words.erase(words.begin());
+  const auto program =
+      words.empty() ? base::Result<std::string>(base::fail("")) : resolve(words[0]);
+  if (program.ok()) become(*program, words);
+}
+
+// The exit status, unless the program runs without a recorder: what MPI_Comm_spawn has started
+// does, as nobody has asked for one there.
+int not_recorded(const base::Error& error, const Words& words, const Launcher& launcher) {
+  if (!environment("REFRAIN_SPAWNED").empty()) {
+    if (launcher.rank == 0)
+      report(
+          {error.code, "not recorded: " + error.message + "; it runs all the same", error.place});
+    run_plainly(words);
+  }
+  // Every rank fails alike; one line is enough. Open MPI 5 ends the job, what rank 0 has said
+  // included, as soon as one rank has failed: the others leave it the time to say it.
+  if (launcher.rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  return launcher.rank == 0 ? report(error) : static_cast<int>(error.code);
 }
 
 constexpr const char* kExamples =
@@ -334,10 +358,7 @@ void add_record(CLI::App& app, int& exit_status) {
       record_words.insert(record_words.end(), {"--memory", options->memory});
     const Launcher launcher = find_launcher(getenv_of);
     const base::Error error = record(*verb, *options, record_words, words, launcher);
-    // Every rank fails alike; one line is enough. Open MPI 5 ends the job, what rank 0 has said
-    // included, as soon as one rank has failed: the others leave it the time to say it.
-    if (launcher.rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
-    exit_status = launcher.rank == 0 ? report(error) : static_cast<int>(error.code);
+    exit_status = not_recorded(error, words, launcher);
   });
 }
 

@@ -20,6 +20,7 @@
 #include "tracer/record.h"
 #include "tracer/recording.h"
 #include "tracer/segment_times.h"
+#include "tracer/spawned.h"
 #include "tracer/spool.h"
 #include "tracer/times.h"
 #include "tracer/together.h"
@@ -268,6 +269,7 @@ void world_is_up(Process& p, uint64_t init_ticks) {
     p.comm = MPI_COMM_NULL;
     return complain(p, "cannot set up a communicator of its own: nothing will be recorded");
   }
+  learn_parent();
   REFRAIN_REAL(PMPI_Comm_set_errhandler)(p.comm, MPI_ERRORS_RETURN);
   begin_run(p);
   get_acquainted(p);
@@ -295,6 +297,7 @@ void finish_world(Location& location) {
   if (p.path_check != nullptr) p.path_check->report();
   if (p.comm == MPI_COMM_NULL) return;
   end_run(p);
+  check_spawned(p);
   if (p.spool != nullptr) p.spool->set_state(format::spool::State::kFinishing);
   p.clock.refine();
   if (p.times != nullptr) p.times->end_clock(p);

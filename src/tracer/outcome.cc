@@ -12,6 +12,7 @@
 #include <cstdlib>
 
 #include "grammar/fold.h"
+#include "tracer/spawned.h"
 #include "tracer/spool.h"
 
 namespace refrain::tracer {
@@ -124,8 +125,8 @@ FolderLock::~FolderLock() {
   if (fd_ >= 0) close(fd_);
 }
 
-// Jobs that one of the job's own processes starts inherit the name of the trace: MPI_Comm_spawn'ed
-// ones, say. Who ends first has it; the next one writes run.1.rfn instead of run.rfn.
+// Two jobs may be given one name. Who ends first has it; the next one writes run.1.rfn instead of
+// run.rfn, or run.spawn1.rfn if it is one that MPI_Comm_spawn has started.
 std::string free_output(const Process& p) {
   constexpr int kMaxNumber = 10000;
   const std::string& wanted = p.options.output;
@@ -140,7 +141,8 @@ std::string free_output(const Process& p) {
   const size_t slash = wanted.rfind('/') + 1, dot = wanted.rfind('.');
   const size_t at = dot == std::string::npos || dot <= slash ? wanted.size() : dot;
   for (int n = 1; n < kMaxNumber && is_taken(path, began); ++n)
-    path = wanted.substr(0, at) + "." + std::to_string(n) + wanted.substr(at);
+    path = wanted.substr(0, at) + (is_spawned_world() ? ".spawn" : ".") + std::to_string(n) +
+           wanted.substr(at);
   return path;
 }
 

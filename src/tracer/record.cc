@@ -20,6 +20,7 @@
 #include "tracer/location.h"
 #include "tracer/memory.h"
 #include "tracer/size_filter.h"
+#include "tracer/spawned.h"
 #include "tracer/spool.h"
 #include "tracer/spool_common.h"
 #include "tracer/time_log.h"
@@ -292,6 +293,7 @@ base::Result<format::RankRecord> make_record(Process& p) {
   r.text = run_text(p);
   if (p.rank != 0)  // the lowest rank's words count, but for what each has of its own
     r.text = {{"program", r.text["program"]}, {"command", r.text["command"]}};
+  add_spawned(r.text);
 #ifndef REFRAIN_SMPI  // its ranks share one memory, and its clock stands still while we work
   r.cost = own_cost(p, begin);
   r.knows_cost = true;

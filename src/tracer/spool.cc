@@ -111,15 +111,18 @@ bool Spool::create(uint64_t run) {
   return file_.create(folder_of(p), name, h);
 }
 
+bool Spool::append_text(const std::string& key, const std::string& value) {
+  base::ByteWriter out;
+  out.put_u8(static_cast<uint8_t>(RecordKind::kText));
+  out.put_string(key);
+  out.put_string(value);
+  return append(out.view());
+}
+
 // What was recorded before there was a spool.
 bool Spool::write_all() {
-  for (const auto& [key, value] : run_text(process_)) {
-    base::ByteWriter out;
-    out.put_u8(static_cast<uint8_t>(RecordKind::kText));
-    out.put_string(key);
-    out.put_string(value);
-    if (!append(out.view())) return false;
-  }
+  for (const auto& [key, value] : run_text(process_))
+    if (!append_text(key, value)) return false;
   for (const format::Definition& d : process_.definitions)
     if (!append_definition(d)) return false;
   for (uint32_t i = 0; i < process_.signatures.size(); ++i)
@@ -127,6 +130,12 @@ bool Spool::write_all() {
   for (Location* l : process_.locations)
     if (!attach_locked(*l)) return false;
   return true;
+}
+
+void Spool::text(const std::string& key, const std::string& value) {
+  const KeepErrno keep;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!stopped_ && !append_text(key, value)) stop();
 }
 
 void Spool::set_state(spool::State state) {

@@ -64,6 +64,7 @@ class Spool {
   void definition(const format::Definition& d);
   void signature(std::string_view bytes);
   void loss(const char* reason, uint64_t calls, const char* detail);
+  void text(const std::string& key, const std::string& value);
   void set_state(format::spool::State state);
   // Leaves the file as it is, for good. Takes no lock: whoever holds it may never give it back.
   void abandon();
@@ -128,6 +129,7 @@ class Spool {
   bool write_all();
   // A record: its kind and its bytes, in one piece or two.
   bool append(std::string_view bytes, std::string_view more = {});
+  bool append_text(const std::string& key, const std::string& value);
   bool append_definition(const format::Definition& d);
   bool append_signature(std::string_view bytes);
   bool attach_locked(Location& location);

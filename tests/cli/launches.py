@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Jobs of several programs, what the recorder says at the end, and programs of one MPI under the launcher of another.
+"""Jobs of several programs, jobs that start others, the last line of the recorder, and the launcher of another MPI.
 
     launches.py --refrain build/refrain --mpi mpich --programs build/tests/programs/mpich
                 --others openmpi=build/tests/programs/openmpi --libraries build/src/tracer [--shim yield_shim.so]
@@ -9,6 +9,7 @@ The program wins: its output and exit status are always those that it has withou
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -97,6 +98,57 @@ class SeveralPrograms(Job):
         self.assertEqual([p["ranks"] for p in info["programs"]], ["0-1"])
         self.assertNotIn("spawned", info)
         self.assertNotIn("Programs\n", self.refrain(GOOD, "profile", "run.rfn"))
+
+
+class Spawned(Job):
+    TCP = {"OMPI_MCA_btl": "self,tcp"}
+
+    def setUp(self):
+        super().setUp()
+        if options.mpi == "mpich":
+            self.skipTest("MPICH 4.0.2 on UCX refuses MPI_Comm_spawn on Debian 12")
+
+    def spawn(self, name, *words, record=()):
+        parts = [(2, self.record("-o", self.path("run.rfn"), *record), self.program(name, *words))]
+        done = self.run_parts(parts, job_env=self.TCP)
+        self.assertEqual(done.status, GOOD, done.stderr[-1500:])
+        return done
+
+    def test_children_have_a_trace_beside(self):
+        for name, processes in (("spawn", 1), ("spawn_merge", 2), ("spawn_multiple", 3)):
+            done = self.spawn(name)
+            self.assertEqual(sorted(os.listdir(self.folder)), ["run.rfn", "run.spawn1.rfn"], done.stderr[-800:])
+            parent, child = self.info(GOOD), self.info(GOOD, "run.spawn1.rfn")
+            self.assertEqual((parent["complete"], parent["losses"], child["losses"]), (True, [], []))
+            self.assertEqual([(s["trace"], s["processes"], s["rank"]) for s in parent["spawned"]],
+                             [(self.path("run.spawn1.rfn"), processes, 0)])
+            self.assertEqual((child["ranks"], child["program"]), (processes, self.program(name)[0]))
+            self.assertIn("spawned      %s: %d process" % (self.path("run.spawn1.rfn"), processes),
+                          self.refrain(GOOD, "info", "run.rfn"))
+            # The program's own words, not ours.
+            calls = self.refrain(GOOD, "dump", "--rank", "0", "run.rfn")
+            self.assertNotIn("/bin/sh", calls)
+            self.assertIn("MPI_Comm_get_parent", self.refrain(GOOD, "dump", "--rank", "0", "run.spawn1.rfn"))
+            self.assertEqual(sorted(re.search(r" (\S+\.rfn): ", line).group(1) for line in done.said),
+                             ["run.rfn", "run.spawn1.rfn"])
+            for trace in ("run.rfn", "run.spawn1.rfn"):
+                self.refrain(GOOD, "check", trace)
+                os.remove(self.path(trace))
+
+    def test_children_that_cannot_be_recorded(self):
+        """refrain is not where it was: the children run all the same, and the trace says what it lacks."""
+        env = "/usr/bin/env"
+        parts = [(2, self.record("-o", self.path("run.rfn")), [env, "-u", "REFRAIN_SELF"] + self.program("spawn"))]
+        done = self.run_parts(parts, job_env=self.TCP)
+        self.assertEqual(done.status, GOOD, done.stderr[-1500:])
+        self.assertEqual(os.listdir(self.folder), ["run.rfn"])
+        info = self.info(INCOMPLETE)
+        self.assertFalse(info["complete"])
+        losses = [l for l in info["losses"] if l["reason"] == "spawned_not_recorded"]
+        self.assertEqual([(l["calls"], l["rank"]) for l in losses], [(1, 0)], info["losses"])
+        self.assertIn("1 process of ", losses[0]["detail"])
+        self.assertIn("losses: spawned_not_recorded (1 call); next: ", done.said[0])
+        self.assertEqual([s["trace"] for s in info["spawned"]], [None])
 
 
 class WrongLauncher(Job):

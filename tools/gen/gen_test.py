@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 import check_standard
@@ -229,6 +230,16 @@ class Wrapper(unittest.TestCase):
         text = self.body('1 MPI_Win_free rma\n  win:win:free\n', 'int MPI_Win_free(MPI_Win *win)')
         self.assertLess(text.index('capture_to_free(Kind::kWin, *win)'), text.index('real(win)'))
         self.assertIn('if (ok) call_scope.released(Kind::kWin, before_win);', text)
+
+    def test_a_detour_stands_for_the_real_function(self):
+        wrapped = types.SimpleNamespace(
+            call=table('1 MPI_Comm_spawn spawn detour\n  command:string comm:comm intercomm:comm:out\n')[0],
+            prototype=mpi_header.parse_prototypes(';int MPI_Comm_spawn(const char *command, MPI_Comm comm, '
+                                                  'MPI_Comm *intercomm);')['MPI_Comm_spawn'])
+        text = gen_wrappers.entry_point(wrapped, 'PMPI_Comm_spawn', False)
+        self.assertIn('MPI_Comm_spawn_body(call_scope, refrain::tracer::detour::MPI_Comm_spawn, command,', text)
+        self.assertIn('if (!call_scope.active()) return real(command,', text)
+        self.assertIn('int MPI_Comm_spawn(const char *command,', gen_wrappers.hand_header([wrapped]))
 
     def test_a_function_without_program_or_reason_is_counted(self):
         report = {'mpi': 'mpich', 'version': '1', 'recorded': ['MPI_A', 'MPI_B', 'MPI_B_c', 'MPI_C', 'MPIX_D'],

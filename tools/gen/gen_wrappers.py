@@ -223,7 +223,8 @@ def entry_point(wrapped, name, calls_itself):
     arguments = ', '.join(names)
     body = (f'refrain::tracer::hand::{call.name}' if 'hand' in call.flags
             else f'refrain::tracer::{call.name}_body')
-    passed = ', '.join(['call_scope', 'real'] + names)
+    real = f'refrain::tracer::detour::{call.name}' if 'detour' in call.flags else 'real'
+    passed = ', '.join(['call_scope', real] + names)
     returns, declared = wrapped.prototype.returns, wrapped.prototype.declare(names)
     head = [
         f'  refrain::tracer::CallScope call_scope(refrain::mpi::k{call.name}, __builtin_return_address(0),',
@@ -310,7 +311,14 @@ def hand_header(wrapped):
             params = ', '.join(['CallScope& call_scope', f'decltype(RealFunctions::{w.call.name}) real'] + [
                 p.declare(n) for p, n in zip(w.prototype.params, names)])
             lines.append(f'{w.prototype.returns} {w.call.name}({params});')
-    return '\n'.join(lines + ['', '}  // namespace refrain::tracer::hand', ''])
+    lines += ['', '}  // namespace refrain::tracer::hand', '',
+              '// What the MPI is asked instead of what the program asked: src/tracer/spawned.cc.',
+              'namespace refrain::tracer::detour {', '']
+    for w in wrapped:
+        if 'detour' in w.call.flags:
+            declared = w.prototype.declare([p.name for p in w.call.params])
+            lines.append(f'{w.prototype.returns} {w.call.name}({declared});')
+    return '\n'.join(lines + ['', '}  // namespace refrain::tracer::detour', ''])
 
 
 def parse_arguments():

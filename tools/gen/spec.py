@@ -16,7 +16,7 @@ TOOL_HANDLES = 'enum cvar pvar pvar_session event registration'.split()
 TRAFFIC = ('nothing send start recv coll coll_root coll_vector coll_vector_root coll_w '
            'coll_times_size coll_times_neighbours bcast rma io').split()
 TRAFFIC_KEYS = 'count times type peer tag comm root'.split()
-FLAGS = 'hand large persistent partitioned'.split()
+FLAGS = 'hand large persistent partitioned detour'.split()
 LENGTH_FUNCTIONS = ('size local_size indegree outdegree ndims graph_nodes graph_edges graph_degree '
                     'envelope_integers envelope_addresses envelope_large_counts envelope_datatypes '
                     'min sum last').split()
