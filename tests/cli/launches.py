@@ -232,6 +232,11 @@ class End(Job):
         self.assertEqual(self.run_it(env={"REFRAIN_QUIET": "1"}).said, [])
         self.assertEqual(self.info(GOOD)["complete"], True)
 
+    def test_nothing_is_recorded(self):
+        """REFRAIN_RECORD=0: no trace, and no word of an MPI_Init that was not seen."""
+        self.assertEqual(self.run_it(env={"REFRAIN_RECORD": "0"}).said, [])
+        self.assertEqual(os.listdir(self.folder), [])
+
     def test_where_the_record_stays(self):
         """The folder of the trace cannot be written to any more; the spool is elsewhere."""
         os.mkdir(self.path("gone"))
