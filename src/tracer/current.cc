@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -64,16 +63,14 @@ namespace {
 // Of the main thread. Its bounds are in no attribute: pthread_getattr_np() looks for them in a list
 // of all that is mapped, for a quarter of a millisecond. Linux puts the name of the file that it
 // runs, and a null pointer, at the very end of the stack; and leaves 128 MiB free before it, or the
-// limit if that is more.
+// limit if that is more: stacks of other threads are further away.
 StackBounds main_stack() {
   constexpr rlim_t kFree = rlim_t{128} << 20;
   StackBounds bounds;
   const uintptr_t name = getauxval(AT_EXECFN);
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   rlimit limit{};
-  if (syscall(SYS_gettid) != getpid() || name == 0 || getrlimit(RLIMIT_STACK, &limit) != 0 ||
-      limit.rlim_cur > kFree)
-    return bounds;
+  if (name == 0 || getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > kFree) return bounds;
   const uintptr_t end = name + std::strlen(reinterpret_cast<const char*>(name)) + 1 + sizeof(void*);
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   if (end % page != 0 || here >= end || end - here > limit.rlim_cur) return bounds;
