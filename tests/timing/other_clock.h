@@ -29,7 +29,8 @@ int clock_gettime(clockid_t id, struct timespec* t) {
 
 // Each rank is in a time namespace of its own, or the recorder would know that the system is one.
 ssize_t readlink(const char* path, char* text, size_t bytes) {
-  if (strcmp(path, "/proc/self/ns/time") != 0) return syscall(SYS_readlinkat, AT_FDCWD, path, text, bytes);
+  if (strcmp(path, "/proc/self/ns/time") != 0)
+    return syscall(SYS_readlinkat, AT_FDCWD, path, text, bytes);
   const int length = snprintf(text, bytes, "time:[%ld]", rank_of_this());
   return length < (int)bytes ? length : (ssize_t)bytes;
 }
