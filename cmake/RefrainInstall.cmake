@@ -97,7 +97,7 @@ endif()
 set(manual ${CMAKE_CURRENT_BINARY_DIR}/manual)
 add_custom_command(OUTPUT ${manual}/refrain.1 ${manual}/refrain.bash
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual}
-  COMMAND refrain manual -o ${manual}
+  COMMAND refrain-verbs manual -o ${manual}
   DEPENDS refrain VERBATIM COMMENT "Writing the man pages")
 add_custom_target(refrain_manual ALL DEPENDS ${manual}/refrain.1)
 list(APPEND installable refrain_manual)
