@@ -1,7 +1,6 @@
 #include "cli/activity.h"
 
 #include <pthread.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <thread>
 
 #include "base/temporaries.h"
+#include "cli/display_options.h"
 #include "reader/calls_read.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
@@ -36,14 +36,6 @@ std::string seconds_text(double seconds) {
     std::snprintf(text, sizeof text, "%d min %02.0f s", static_cast<int>(seconds / kMinute),
                   std::floor(std::fmod(seconds, kMinute)));
   return text;
-}
-
-// A line that is longer than the terminal is wide cannot be wiped.
-size_t terminal_width() {
-  constexpr size_t kUsual = 80;
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
-  return size.ws_col;
 }
 
 void write_stderr(const std::string& text) {
@@ -112,8 +104,9 @@ class Line {
       if (const uint64_t calls = reader::calls_read(); calls > 0)
         text += ", " + report::count_text(calls) + " calls read";
     }
-    const size_t width = terminal_width();
-    if (text.size() >= width) text.resize(width - 1);
+    // A line that is longer than the terminal is wide cannot be wiped.
+    const size_t width = terminal_columns(STDERR_FILENO);
+    if (width > 0 && text.size() >= width) text.resize(width - 1);
     write_stderr(kWipe + report::printable(text));
     is_drawn_ = true;
     base::say_on_signals(kWipe);

@@ -23,11 +23,7 @@ size_t columns_of(bool is_terminal) {
     const auto [last, error] = std::from_chars(wanted, end, columns);
     if (error != std::errc() || last != end || columns > kMostColumns) columns = 0;
   }
-  if (columns == 0 && is_terminal) {
-    winsize size{};
-    columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-    if (columns == 0) columns = kUsualColumns;
-  }
+  if (columns == 0 && is_terminal) columns = terminal_columns(STDOUT_FILENO);
   return columns == 0 ? 0 : std::max(columns, kFewestColumns);
 }
 
@@ -40,6 +36,13 @@ bool has_colour(const std::string& wanted, bool is_terminal) {
 }
 
 }  // namespace
+
+size_t terminal_columns(int fd) {
+  if (isatty(fd) != 1) return 0;
+  winsize size{};
+  const bool is_known = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_known ? size.ws_col : kUsualColumns;
+}
 
 void add_display(CLI::App& verb, DisplayOptions& options, bool names) {
   if (names)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,9 @@ struct DisplayOptions {
 
 // Adds the options; `names`: also --names, for verbs that print names of functions.
 void add_display(CLI::App& verb, DisplayOptions& options, bool names = true);
+
+// Columns of the terminal that `fd` is; 80 where it does not say, 0 where it is none.
+size_t terminal_columns(int fd);
 
 // What a text is made for, by the options, the terminal and the environment: COLUMNS decides how
 // wide it is, then the terminal; where there is no terminal nothing is cut. NO_COLOR and TERM=dumb

@@ -7,12 +7,13 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/text.h"
 #include "cli/elf_file.h"
 
 namespace refrain::cli {
 namespace {
 
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+using base::base_name;
 
 struct LauncherOption {
   std::string_view name;  // without its dashes

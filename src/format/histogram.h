@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -15,6 +16,9 @@ namespace refrain::format {
 class Histogram {
  public:
   static constexpr size_t kBuckets = 64;
+  static constexpr size_t bucket_of(uint64_t ns) {
+    return static_cast<size_t>(std::bit_width(ns | 1)) - 1;
+  }
 
   Histogram() = default;
   Histogram(const Histogram& o) : first_(o.first_), used_(o.used_), one_(o.one_) {

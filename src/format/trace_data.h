@@ -34,12 +34,18 @@ struct DurationStats {
   Histogram histogram;
 };
 
-inline void add_durations(DurationStats& to, const DurationStats& from) {
-  if (from.count == 0) return;
+// All but the histogram, also of other statistics with these members; `from` has calls.
+template <class Stats>
+void add_times(Stats& to, const Stats& from) {
   to.min_ns = to.count == 0 ? from.min_ns : std::min(to.min_ns, from.min_ns);
   to.max_ns = std::max(to.max_ns, from.max_ns);
   to.count += from.count;
   to.sum_ns += from.sum_ns;
+}
+
+inline void add_durations(DurationStats& to, const DurationStats& from) {
+  if (from.count == 0) return;
+  add_times(to, from);
   to.histogram.add(from.histogram);
 }
 

@@ -13,15 +13,14 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/text.h"
 #include "format/source_site.h"
 #include "reader/function_names.h"
 
 namespace refrain::reader {
 namespace {
 
-std::string base_name(std::string_view path) {
-  return std::string(path.substr(path.rfind('/') + 1));
-}
+using base::base_name;
 
 std::string hexadecimal(const unsigned char* bytes, int count) {
   std::string out;

@@ -221,20 +221,6 @@ std::string duration_text(uint64_t ns) {
 
 std::string time_text(double ns) { return duration_text(rounded(ns)); }
 
-std::string count_text(uint64_t count) {
-  const std::string digits = std::to_string(count);
-  std::string text;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ' ';
-    text += digits[i];
-  }
-  return text;
-}
-
-std::string counted_text(uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count_text(count), noun, count == 1 ? "" : "s");
-}
-
 std::string info_json(const Trace& trace) {
   const RunInfo& info = trace.info();
   const Times times = times_of(trace);

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "base/runs.h"
+#include "base/text.h"
 #include "refrain/trace.h"
 
 namespace refrain::report {
@@ -21,10 +21,7 @@ std::string rank_list_text(const base::RunList& ranks, size_t max_runs);
 // "1.5 s", "310 us": three digits and a unit.
 std::string duration_text(uint64_t ns);
 std::string time_text(double ns);  // the same, of a sum or a mean
-// "12 345 678"
-std::string count_text(uint64_t count);
-
-// "1 rule", "2 rules".
-std::string counted_text(uint64_t count, std::string_view noun);
+using base::count_text;
+using base::counted_text;
 
 }  // namespace refrain::report

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
 #include "report/table.h"
@@ -22,8 +23,6 @@ std::string processes_text(const format::SpawnedJob& job) {
   return fmt::format("{} process{} of {}, started by rank {}", count_text(job.processes),
                      job.processes == 1 ? "" : "es", job.command, job.rank);
 }
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // Ranks that are in a trace, so that none of an odd text is asked for.
 analysis::RankRow totals_of(const analysis::Profile& profile, const base::RunList& ranks) {
@@ -103,7 +102,7 @@ std::string programs_table(const Trace& trace, const analysis::Profile& profile)
   for (const format::RankProgram& p : programs) {
     const analysis::RankRow t = totals_of(profile, p.ranks);
     const auto in = static_cast<double>(t.in_mpi_ns), rest = static_cast<double>(t.outside_ns);
-    table.add({printable(base_name(p.program)), rank_list_text(p.ranks, kMostRuns),
+    table.add({printable(base::base_name(p.program)), rank_list_text(p.ranks, kMostRuns),
                count_text(t.calls), duration_text(t.in_mpi_ns), duration_text(t.outside_ns),
                percent_text(in, in + rest), bytes_text(t.bytes)});
   }

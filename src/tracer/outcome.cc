@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/text.h"
 #include "grammar/fold.h"
 #include "tracer/spawned.h"
 #include "tracer/spool.h"
@@ -19,23 +20,15 @@ namespace refrain::tracer {
 
 namespace {
 
+using base::count_text;
+using base::counted_text;
+
 // Whether there is a file of another job that ended while this one ran.
 bool is_taken(const std::string& path, const timespec& began) {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return false;
   return info.st_mtim.tv_sec != began.tv_sec ? info.st_mtim.tv_sec > began.tv_sec
                                              : info.st_mtim.tv_nsec > began.tv_nsec;
-}
-
-// "14 544", as `refrain info` prints numbers.
-std::string count_text(uint64_t n) {
-  std::string text = std::to_string(n);
-  for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ' ');
-  return text;
-}
-
-std::string counted_text(uint64_t n, const char* what) {
-  return count_text(n) + " " + what + (n == 1 ? "" : "s");
 }
 
 uint64_t calls_of(const format::TraceData& trace) {
@@ -138,12 +131,15 @@ std::string free_output(const Process& p) {
   began.tv_sec = began_ns / 1000000000;
   began.tv_nsec = began_ns % 1000000000;
   std::string path = wanted;
-  const size_t slash = wanted.rfind('/') + 1, dot = wanted.rfind('.');
-  const size_t at = dot == std::string::npos || dot <= slash ? wanted.size() : dot;
   for (int n = 1; n < kMaxNumber && is_taken(path, began); ++n)
-    path = wanted.substr(0, at) + (is_spawned_world() ? ".spawn" : ".") + std::to_string(n) +
-           wanted.substr(at);
+    path = marked_path(wanted, (is_spawned_world() ? ".spawn" : ".") + std::to_string(n));
   return path;
+}
+
+std::string marked_path(const std::string& path, const std::string& mark) {
+  const size_t slash = path.rfind('/') + 1, dot = path.rfind('.');
+  const size_t at = dot == std::string::npos || dot <= slash ? path.size() : dot;
+  return path.substr(0, at) + mark + path.substr(at);
 }
 
 bool is_there(const std::string& path) {

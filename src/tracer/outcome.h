@@ -27,6 +27,9 @@ std::string free_output(const Process& process);
 
 bool is_there(const std::string& path);
 
+// run.rfn and ".1" -> run.1.rfn
+std::string marked_path(const std::string& path, const std::string& mark);
+
 // Behind the reason why there is no trace: where the record is, and how to get a trace of it. Empty
 // without a spool.
 std::string where_it_stays(const Process& process);

@@ -32,8 +32,6 @@ namespace {
 
 constexpr const char* kRecorder = "refrain 0.1.0";
 
-size_t bucket_of(uint64_t ns) { return static_cast<size_t>(std::bit_width(ns | 1) - 1); }
-
 // Ticks -> nanoseconds. `histogram` counts by log2(ticks).
 void add_in_ns(const Process& p, const TerminalStats& s, const uint64_t* histogram,
                format::DurationStats& out) {
@@ -51,7 +49,7 @@ void add_in_ns(const Process& p, const TerminalStats& s, const uint64_t* histogr
     auto ns = static_cast<uint64_t>(static_cast<double>(uint64_t{1} << b) * kMiddle * scale);
     if (ns < min_ns) ns = min_ns;
     if (ns > max_ns) ns = max_ns;
-    out.histogram.add(bucket_of(ns), histogram[b]);
+    out.histogram.add(format::Histogram::bucket_of(ns), histogram[b]);
   }
 }
 
@@ -82,7 +80,7 @@ void add_first_call(const Process& p, uint32_t index, format::DurationStats& to)
   if (to.count == 0 || ns > to.max_ns) to.max_ns = ns;
   ++to.count;
   to.sum_ns += static_cast<double>(ticks) * (p.clock.use_counter ? p.clock.ns_per_tick : 1.0);
-  to.histogram.add(bucket_of(ns), 1);
+  to.histogram.add(format::Histogram::bucket_of(ns), 1);
 }
 
 void add_calls(const Location& l, uint32_t index, format::DurationStats& to) {

@@ -10,10 +10,12 @@
 #include <memory>
 #include <vector>
 
+#include "base/text.h"
 #include "format/merge/programs.h"
 #include "hand.h"
 #include "real_functions.h"
 #include "tracer/location.h"
+#include "tracer/outcome.h"
 #include "tracer/spool.h"
 
 extern char** environ;
@@ -43,8 +45,6 @@ State& state() {
   static auto* const one = new State;
   return *one;
 }
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 bool is_executable(const std::string& path) {
   struct stat info {};
@@ -78,22 +78,19 @@ bool can_be_found(const std::string& command, MPI_Info info) {
 
 // "refrain record ./app" by the program's own words, perhaps behind env(1) or numactl.
 bool records_itself(const std::string& command, char* const* argv) {
-  std::string before = base_name(command);
+  std::string before = base::base_name(command);
   for (; argv != nullptr && *argv != nullptr; ++argv) {
     if (before == "refrain" && std::strcmp(*argv, "record") == 0) return true;
-    before = base_name(*argv);
+    before = base::base_name(*argv);
   }
   return false;
 }
 
 // run.rfn -> run.spawn1.rfn; of other roots than rank 0: run.spawn1_rank3.rfn.
 std::string output_of(const Process& p, int number) {
-  const std::string& own = p.options.output;
-  const size_t slash = own.rfind('/') + 1, dot = own.rfind('.');
-  const size_t at = dot == std::string::npos || dot <= slash ? own.size() : dot;
   std::string mark = ".spawn" + std::to_string(number);
   if (p.rank != 0) mark += "_rank" + std::to_string(p.rank);
-  return own.substr(0, at) + mark + own.substr(at);
+  return marked_path(p.options.output, mark);
 }
 
 // What the parent was told, but for what is the child's own: where its trace goes, and what it is.
@@ -183,11 +180,6 @@ void started(Process& p, Job job) {
   if (p.spool != nullptr)
     p.spool->text(std::string(format::kSpawnedPrefix) + std::to_string(s.jobs.size() - 1),
                   spawned_text(job.job));
-}
-
-bool is_there(const std::string& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) == 0;
 }
 
 }  // namespace

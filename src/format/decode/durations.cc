@@ -84,7 +84,7 @@ void fill_plain(const DurationCodes& codes, DurationStats& d) {
   d.max_ns = time_of(codes.max);
   d.sum_ns = static_cast<double>(time_of(codes.mean)) * static_cast<double>(d.count);
   if (codes.kind == 0) {
-    d.histogram.add(bucket_of(time_of(codes.mean)), d.count);
+    d.histogram.add(Histogram::bucket_of(time_of(codes.mean)), d.count);
     return;
   }
   for (size_t b = 0; b < codes.shares.size(); ++b)
@@ -104,8 +104,9 @@ void fill_all_plain(const Decoding& decoding, TraceData& trace) {
 
 // Calls of a bucket that is several octaves wide, evenly in those that some call can be in.
 void add_evenly(const CodedStats& s, size_t bucket, unsigned octaves, Histogram& histogram) {
-  const size_t first = std::max<size_t>(bucket * octaves, bucket_of(time_of(s.min)));
-  const size_t last = std::min<size_t>(bucket * octaves + octaves - 1, bucket_of(time_of(s.max)));
+  const size_t first = std::max<size_t>(bucket * octaves, Histogram::bucket_of(time_of(s.min)));
+  const size_t last =
+      std::min<size_t>(bucket * octaves + octaves - 1, Histogram::bucket_of(time_of(s.max)));
   uint64_t left = s.inner[bucket];
   for (size_t b = first; b <= last; ++b) {
     const uint64_t part = left / (last + 1 - b);
@@ -118,10 +119,11 @@ void fill(const CodedStats& s, unsigned octaves, DurationStats& d) {
   d.min_ns = time_of(s.min);
   d.max_ns = time_of(s.max);
   d.sum_ns = static_cast<double>(time_of(s.mean)) * static_cast<double>(d.count);
-  d.histogram.add(bucket_of(d.min_ns), 1);
-  if (d.count > 1) d.histogram.add(bucket_of(d.max_ns), 1);
+  d.histogram.add(Histogram::bucket_of(d.min_ns), 1);
+  if (d.count > 1) d.histogram.add(Histogram::bucket_of(d.max_ns), 1);
   if (d.count < 3) return;
-  for (size_t b = bucket_of(d.min_ns) / octaves; b <= bucket_of(d.max_ns) / octaves; ++b)
+  for (size_t b = Histogram::bucket_of(d.min_ns) / octaves;
+       b <= Histogram::bucket_of(d.max_ns) / octaves; ++b)
     add_evenly(s, b, octaves, d.histogram);
 }
 

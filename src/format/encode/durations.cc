@@ -69,10 +69,10 @@ class HistogramOf {
 
   // Between the ends that the reader knows.
   void put(CodedStats& s) {
-    first_ = bucket_of(time_of(s.min)) / octaves_;
-    last_ = bucket_of(time_of(s.max)) / octaves_;
+    first_ = Histogram::bucket_of(time_of(s.min)) / octaves_;
+    last_ = Histogram::bucket_of(time_of(s.max)) / octaves_;
     keep_between_ends();
-    scale(bucket_of(time_of(s.mean)) / octaves_);
+    scale(Histogram::bucket_of(time_of(s.mean)) / octaves_);
     // The bucket with the most calls has what rounding leaves: it matters least there.
     s.rest_bucket = fullest(counts_);
     s.inner = is_fine_ ? balanced(s.rest_bucket) : rounded(s.rest_bucket);

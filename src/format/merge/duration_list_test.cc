@@ -17,7 +17,7 @@ DurationStats random_stats(std::mt19937_64& random) {
   if (random() % 2 == 0) {  // equally long calls
     d.count = random() % 2 == 0 ? 1 : 1 + number() / 2;
     d.min_ns = d.max_ns = number();
-    d.histogram.add(random() % 8 == 0 ? random() % 64 : FlatDuration::bucket_of(d.min_ns), d.count);
+    d.histogram.add(random() % 8 == 0 ? random() % 64 : Histogram::bucket_of(d.min_ns), d.count);
   } else {
     d.count = 1 + number() / 2;
     d.min_ns = number(), d.max_ns = number();

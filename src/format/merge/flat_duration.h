@@ -22,10 +22,6 @@ struct FlatDuration {
   double sum_ns = 0;
   size_t first = 0, used = 0;                        // buckets
   std::array<uint64_t, Histogram::kBuckets> counts;  // of those buckets; the others are not set
-
-  static constexpr size_t bucket_of(uint64_t ns) {
-    return static_cast<size_t>(std::bit_width(ns | 1) - 1);
-  }
 };
 
 // A form, then what it says: nothing of no calls; count, ns and sum where all calls took equally
@@ -54,10 +50,7 @@ inline DurationStats stats_of(const FlatDuration& d) {
 // As add_durations().
 inline void add(FlatDuration& to, const FlatDuration& from) {
   if (from.count == 0) return;
-  to.min_ns = to.count == 0 ? from.min_ns : std::min(to.min_ns, from.min_ns);
-  to.max_ns = std::max(to.max_ns, from.max_ns);
-  to.count += from.count;
-  to.sum_ns += from.sum_ns;
+  add_times(to, from);
   if (from.used == 0) return;
   if (to.used == 0) to.first = from.first;
   const size_t first = std::min(to.first, from.first);
@@ -76,7 +69,7 @@ inline void add(FlatDuration& to, const FlatDuration& from) {
 inline uint8_t* write(uint8_t* at, const FlatDuration& d) {
   using Kind = DurationForm;
   const bool is_even = d.count != 0 && d.min_ns == d.max_ns && d.used == 1 &&
-                       d.first == FlatDuration::bucket_of(d.min_ns) && d.counts[0] == d.count;
+                       d.first == Histogram::bucket_of(d.min_ns) && d.counts[0] == d.count;
   const Kind form = d.count == 0   ? Kind::kNone
                     : !is_even     ? Kind::kAll
                     : d.count == 1 ? Kind::kOne
@@ -129,7 +122,7 @@ class FlatDurationReader {
     std::memcpy(&d.sum_ns, at_, sizeof d.sum_ns);
     at_ += sizeof d.sum_ns;
     if (is_all) return histogram(d);
-    d.first = FlatDuration::bucket_of(d.min_ns);
+    d.first = Histogram::bucket_of(d.min_ns);
     d.used = 1;
     d.counts[0] = d.count;
     return true;

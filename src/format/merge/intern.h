@@ -15,6 +15,14 @@
 
 namespace refrain::format {
 
+// Whether each old number is the new one, too.
+inline bool is_identity(const std::vector<uint32_t>& map) {
+  for (size_t i = 0; i < map.size(); ++i) {
+    if (map[i] != i) return false;
+  }
+  return true;
+}
+
 // Content (as bytes) -> index, in order of first use.
 class Interner {
  public:

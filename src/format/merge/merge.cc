@@ -14,13 +14,6 @@ namespace refrain::format {
 
 namespace {
 
-bool is_identity(const std::vector<uint32_t>& map) {
-  for (size_t i = 0; i < map.size(); ++i) {
-    if (map[i] != i) return false;
-  }
-  return true;
-}
-
 base::NestedRuns renumber(const base::NestedRuns& list, const std::vector<uint32_t>& map) {
   base::NestedRuns out;
   list.for_each_run([&](int64_t start, int64_t step, uint64_t count) {

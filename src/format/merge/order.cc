@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "format/file_forms.h"
+#include "format/merge/intern.h"
 
 namespace refrain::format {
 
@@ -15,13 +16,6 @@ std::vector<uint32_t> inverse(const std::vector<uint32_t>& order) {
   std::vector<uint32_t> map(order.size());
   for (uint32_t i = 0; i < order.size(); ++i) map[order[i]] = i;
   return map;
-}
-
-bool is_identity(const std::vector<uint32_t>& map) {
-  for (uint32_t i = 0; i < map.size(); ++i) {
-    if (map[i] != i) return false;
-  }
-  return true;
 }
 
 template <class T>

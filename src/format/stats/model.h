@@ -29,11 +29,6 @@ struct StatItem {
   uint8_t size = 0;   // bit width of what is mostly a number of elements
 };
 
-// The time of 0 to 2^k - 1 ns is in bucket 0 for k = 1, and from 2^(k-1) on in bucket k - 1.
-inline unsigned bucket_of(uint64_t ns) {
-  return ns < 2 ? 0u : static_cast<unsigned>(std::bit_width(ns)) - 1;
-}
-
 // Time codes. One that is not fine stands for a range of codes.
 struct StatNumbers {
   uint16_t min = 0, mean = 0, max = 0;
@@ -256,8 +251,8 @@ class StatModel {
   bool histogram(Coder& coder, CodedStats& s) {
     const uint64_t calls = calls_ - 2;
     const unsigned octaves = octaves_for(calls_, precision_.grain);
-    const size_t first = bucket_of(time_of(s.min)) / octaves,
-                 last = bucket_of(time_of(s.max)) / octaves;
+    const size_t first = Histogram::bucket_of(time_of(s.min)) / octaves,
+                 last = Histogram::bucket_of(time_of(s.max)) / octaves;
     if (first == last) {
       s.inner.fill(0);
       s.inner[first] = calls;
@@ -349,8 +344,8 @@ class StatModel {
     const unsigned octaves = octaves_for(calls_, precision_.grain);
     const uint64_t least = time_of(s.min), greatest = time_of(s.max);
     Wide inner = 0;
-    for (size_t b = least == 0 ? 0 : bucket_of(least) / octaves; b <= bucket_of(greatest) / octaves;
-         ++b) {
+    for (size_t b = least == 0 ? 0 : Histogram::bucket_of(least) / octaves;
+         b <= Histogram::bucket_of(greatest) / octaves; ++b) {
       // Halves, so that 3/2 is a whole number.
       const uint64_t middle = uint64_t{octaves + 2} << std::min<size_t>(b * octaves, 58);
       inner += Wide{s.inner[b]} * middle / 2;

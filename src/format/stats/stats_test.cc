@@ -43,7 +43,7 @@ void measure(DurationStats& d, Duration duration) {
     d.min_ns = d.count == 0 ? ns : std::min(d.min_ns, ns);
     d.max_ns = std::max(d.max_ns, ns);
     d.sum_ns += static_cast<double>(ns);
-    d.histogram.add(bucket_of(ns), 1);
+    d.histogram.add(Histogram::bucket_of(ns), 1);
   }
 }
 

@@ -131,7 +131,7 @@ RankRecord SyntheticRank::finish() {
     d.max_ns = std::max(d.max_ns, v);
     ++d.count;
     d.sum_ns += static_cast<double>(v);
-    d.histogram.add(static_cast<size_t>(63 - __builtin_clzll(v)), 1);
+    d.histogram.add(Histogram::bucket_of(v), 1);
     record_.totals.in_mpi_ns += v;
   }
   record_.totals.outside_ns = 900'000'000 + random() % 100'000'000;
