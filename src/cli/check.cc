@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kMaxFindings = 100;
 
-struct Options {
+struct CheckArguments {
   std::string path, against;
   std::vector<std::string> baselines;
   std::string format = "text";
@@ -32,7 +32,7 @@ struct Options {
 
 using report::CheckReport;
 
-int say(const Options& options, const CheckReport& checked) {
+int say(const CheckArguments& options, const CheckReport& checked) {
   const int status =
       print(options.format == "json" ? report::check_json(checked) : report::check_text(checked));
   if (status != 0 || checked.findings.empty()) return status;
@@ -56,7 +56,7 @@ std::vector<report::JunitCase> cases_of(const CheckReport& checked) {
 }
 
 // The run against one that was good. The file has been found good.
-int check_baseline(const Options& options, const Trace& trace, const CheckReport& checked,
+int check_baseline(const CheckArguments& options, const Trace& trace, const CheckReport& checked,
                    const std::vector<analysis::diff::Threshold>& thresholds) {
   const Result<Trace> baseline = Trace::open(options.baselines[0]);
   if (!baseline.ok()) return report(baseline.error());
@@ -78,7 +78,7 @@ std::vector<std::string> broken_rules(const std::string& bytes) {
 }
 
 // Options that say nothing without --baseline, and the other way round.
-Status check_use(const Options& options) {
+Status check_use(const CheckArguments& options) {
   if (!options.baselines.empty()) return check_output(options.diff);
   const auto needs = [](const char* what) {
     return base::usage(std::string(what) + " needs --baseline TRACE to compare with");
@@ -89,7 +89,7 @@ Status check_use(const Options& options) {
   return base::Done{};
 }
 
-int run(const Options& options) {
+int run(const CheckArguments& options) {
   if (const Status good = check_use(options); !good.ok()) return report(good.error());
   const auto thresholds = thresholds_of(options.diff, analysis::diff::default_thresholds());
   if (!thresholds.ok()) return report(thresholds.error());
@@ -126,7 +126,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_check(CLI::App& app, int& exit_status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckArguments>();
   CLI::App* verb = app.add_subcommand("check", "Whether the file keeps every rule of the format");
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
   verb->add_option("--against", options->against,

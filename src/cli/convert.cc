@@ -24,7 +24,7 @@
 namespace refrain::cli {
 namespace {
 
-struct Options {
+struct ConvertArguments {
   std::string trace, ranks, format = "text", memory = "256M";
   std::optional<int64_t> rank;
   std::optional<uint64_t> from_ns, to_ns;
@@ -62,7 +62,7 @@ Status take_ranks(const Trace& trace, const std::string& text, std::vector<Rank>
   return base::Done{};
 }
 
-Status take(Options& options, const Trace& trace) {
+Status take(ConvertArguments& options, const Trace& trace) {
   convert::Options& how = options.how;
   if (options.rank) {
     if (const Status known = check_rank(trace, *options.rank); !known.ok()) return known;
@@ -131,7 +131,7 @@ std::string json_of(const convert::Outcome& outcome, const std::string& target) 
   return out.dump(2) + "\n";
 }
 
-int run(Options& options) {
+int run(ConvertArguments& options) {
   const auto trace = Trace::open(options.trace);
   if (!trace.ok()) return report(trace.error());
   if (const Status good = take(options, *trace); !good.ok()) return report(good.error());
@@ -145,7 +145,7 @@ int run(Options& options) {
 }  // namespace
 
 void add_convert(CLI::App& app, int& exit_status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConvertArguments>();
   CLI::App* verb = app.add_subcommand("convert", "The calls of a trace in other tools' formats");
   std::string what;
   std::vector<std::string> names;

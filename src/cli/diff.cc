@@ -11,12 +11,12 @@
 namespace refrain::cli {
 namespace {
 
-struct Options {
+struct DiffArguments {
   std::string before, after;
   DiffOptions diff;
 };
 
-int run(const Options& options) {
+int run(const DiffArguments& options) {
   const auto thresholds = thresholds_of(options.diff, {});
   if (!thresholds.ok()) return report(thresholds.error());
   if (const Status good = check_output(options.diff); !good.ok()) return report(good.error());
@@ -30,7 +30,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_diff(CLI::App& app, int& exit_status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffArguments>();
   CLI::App* verb =
       app.add_subcommand("diff", "What changed in the communication from one run to another");
   verb->add_option("before", options->before, "Trace file (.rfn)")->required();

@@ -25,7 +25,7 @@ namespace refrain::cli {
 
 namespace {
 
-struct Options {
+struct DumpArguments {
   std::string path;
   std::string format = "text";
   std::optional<int64_t> rank;
@@ -41,7 +41,7 @@ struct Options {
 
 class Dumper {
  public:
-  Dumper(const Trace& trace, const Options& options)
+  Dumper(const Trace& trace, const DumpArguments& options)
       : trace_(trace),
         options_(options),
         sites_(trace, !options.no_resolve),
@@ -115,7 +115,7 @@ class Dumper {
   }
 
   const Trace& trace_;
-  const Options& options_;
+  const DumpArguments& options_;
   report::SiteNames sites_;
   reader::Symbols symbols_;
   report::PathNames paths_;
@@ -126,7 +126,7 @@ class Dumper {
 
 // The file as bytes with what they mean, also of a damaged one as far as it can be told; the exit
 // status is that of every other verb.
-int dump_bytes(const Options& options) {
+int dump_bytes(const DumpArguments& options) {
   const Result<std::string> bytes = reader::read_trace_file(options.path);
   if (!bytes.ok()) return report(bytes.error());
   Output out;
@@ -145,7 +145,7 @@ int dump_bytes(const Options& options) {
 }
 
 // Whether there is anything of what --rank and --thread ask for.
-base::Status check_selection(const Trace& trace, const Options& options) {
+base::Status check_selection(const Trace& trace, const DumpArguments& options) {
   if (options.rank) {
     const base::Status known = check_rank(trace, *options.rank);
     if (!known.ok() || !options.thread) return known;
@@ -163,7 +163,7 @@ base::Status check_selection(const Trace& trace, const Options& options) {
   return base::usage("no thread " + std::to_string(*options.thread) + " in " + who, trace.name());
 }
 
-int run(const Options& options) {
+int run(const DumpArguments& options) {
   if (options.bytes) return dump_bytes(options);
   const Result<Trace> trace = Trace::open(options.path);
   if (!trace.ok()) return report(trace.error());
@@ -182,7 +182,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_dump(CLI::App& app, int& exit_status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DumpArguments>();
   CLI::App* verb = app.add_subcommand("dump", "Every call in order, with every parameter");
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
   const std::vector<CLI::Option*> about_calls = {

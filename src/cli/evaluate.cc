@@ -19,7 +19,7 @@ namespace {
 
 namespace reduce = analysis::reduce;
 
-struct Options {
+struct EvaluateArguments {
   std::string trace;
   std::vector<std::string> methods, against;
   std::vector<std::string> scopes;
@@ -31,7 +31,7 @@ struct Options {
   DisplayOptions display;
 };
 
-Result<reduce::EvaluateOptions> take(const Options& options) {
+Result<reduce::EvaluateOptions> take(const EvaluateArguments& options) {
   reduce::EvaluateOptions how;
   for (const std::string& text : options.methods) {
     const auto method = similarity::parse_method(text);
@@ -58,7 +58,7 @@ Result<reduce::EvaluateOptions> take(const Options& options) {
   return how;
 }
 
-Result<reduce::Evaluation> look(const Trace& full, const Options& options,
+Result<reduce::Evaluation> look(const Trace& full, const EvaluateArguments& options,
                                 const reduce::EvaluateOptions& how) {
   if (options.against.empty()) return reduce::evaluate(full, how);
   std::vector<Trace> reduced;
@@ -70,7 +70,7 @@ Result<reduce::Evaluation> look(const Trace& full, const Options& options,
   return reduce::evaluate(full, reduced, how);
 }
 
-int run(const Options& options) {
+int run(const EvaluateArguments& options) {
   const auto how = take(options);
   if (!how.ok()) return report(how.error());
   const auto trace = Trace::open(options.trace);
@@ -92,7 +92,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_evaluate(CLI::App& app, int& exit_status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvaluateArguments>();
   CLI::App* verb = app.add_subcommand(
       "evaluate", "How much reducing the times of a trace loses: size, matching, error, trends");
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with exact times")

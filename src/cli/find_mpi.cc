@@ -29,17 +29,13 @@ Mpi mpi_of_word(std::string_view word) {
   return Mpi::kOther;
 }
 
-bool starts_with(const std::string& text, std::string_view prefix) {
-  return text.rfind(prefix, 0) == 0;
-}
-
 // The interpreter of a script, empty when the file does not begin with #!.
 std::string interpreter_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   char begin[kMaxInterpreterLine + 1] = {};
   in.read(begin, kMaxInterpreterLine);
   const std::string text(begin, static_cast<size_t>(in.gcount()));
-  if (!starts_with(text, "#!")) return "";
+  if (!text.starts_with("#!")) return "";
   const std::string line = text.substr(
       2, text.find('\n') == std::string::npos ? std::string::npos : text.find('\n') - 2);
   const size_t first = line.find_first_not_of(" \t");
@@ -52,7 +48,7 @@ std::string interpreter_of(const std::string& path) {
 bool is_interpreter(const std::string& library) {
   for (const char* prefix : {"libpython", "libperl", "libjulia", "libjvm", "libjli", "libruby",
                              "libR.so", "liblua", "libtcl", "libguile", "liboctinterp"})
-    if (starts_with(library, prefix)) return true;
+    if (library.starts_with(prefix)) return true;
   return false;
 }
 
@@ -90,7 +86,7 @@ class Closure {
   void visit(const std::string& name, const Entry& user) {
     if (!seen_.insert(name).second) return;
     const std::string base = name.substr(name.rfind('/') + 1);
-    if (starts_with(base, "libpmix.so")) result_.speaks_pmix = true;
+    if (base.starts_with("libpmix.so")) result_.speaks_pmix = true;
     note(mpi_of_library(base), base);
     const std::string path = search_.find(name, user.file, user.path, user.rpath);
     if (path.empty()) return;
@@ -192,7 +188,7 @@ ProgramMpi find_mpi4py(const std::string& interpreter, const Environment& enviro
                        const LibrarySearch& search) {
   namespace fs = std::filesystem;
   ProgramMpi out;
-  if (!starts_with(fs::path(interpreter).filename().string(), "python")) return out;
+  if (!fs::path(interpreter).filename().string().starts_with("python")) return out;
   std::vector<fs::path> folders;
   if (const char* const words = environment("PYTHONPATH"); words != nullptr)
     for (const std::string& folder : split_path(words)) folders.emplace_back(folder);
@@ -201,13 +197,13 @@ ProgramMpi find_mpi4py(const std::string& interpreter, const Environment& enviro
   std::error_code error;
   for (const fs::path& lib : {prefix / "lib", fs::path("/usr/local/lib")})
     for (const auto& python : fs::directory_iterator(lib, error))
-      if (starts_with(python.path().filename().string(), "python3"))
+      if (python.path().filename().string().starts_with("python3"))
         for (const char* packages : {"site-packages", "dist-packages"})
           folders.push_back(python.path() / packages);
   for (const fs::path& folder : folders) {
     for (const auto& file : fs::directory_iterator(folder / "mpi4py", error)) {
       const std::string name = file.path().filename().string();
-      if (!starts_with(name, "MPI.") || file.path().extension() != ".so") continue;
+      if (!name.starts_with("MPI.") || file.path().extension() != ".so") continue;
       const auto elf = read_elf(file.path().string());
       if (!elf.ok()) continue;
       const ProgramMpi one = Closure(search).walk(*elf, file.path().string());

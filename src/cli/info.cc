@@ -12,12 +12,12 @@ namespace refrain::cli {
 
 namespace {
 
-struct Options {
+struct InfoArguments {
   std::string path;
   std::string format = "text";
 };
 
-int run(const Options& options) {
+int run(const InfoArguments& options) {
   const Result<Trace> trace = Trace::open(options.path);
   if (!trace.ok()) return report(trace.error());
   const int status =
@@ -28,7 +28,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_info(CLI::App& app, int& exit_status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoArguments>();
   CLI::App* verb = app.add_subcommand("info", "Program, MPI, ranks, calls, sizes, what is missing");
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
   verb->add_option("--format", options->format, "text or json")

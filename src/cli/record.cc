@@ -34,11 +34,6 @@ namespace {
 
 constexpr const char* kHeapLibrary = "librefrain-heap.so";
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 const char* getenv_of(const char* name) { return std::getenv(name); }
 
 std::string absolute(const std::string& path) {

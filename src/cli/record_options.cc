@@ -15,12 +15,12 @@
 
 namespace refrain::cli {
 
-namespace {
-
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
+
+namespace {
 
 base::Error unknown_word(const std::string& option, std::string value,
                          std::vector<std::string> known) {

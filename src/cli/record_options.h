@@ -13,6 +13,9 @@ namespace refrain::cli {
 
 inline constexpr const char* kSmpiWord = "smpi";
 
+// What a variable of the environment says; empty when it is not set.
+std::string environment(const char* name);
+
 struct RecordOptions {
   std::string output = "run.rfn";
   std::string timing = "stats";

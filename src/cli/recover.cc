@@ -37,7 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace spool = format::spool;
 
-struct Options {
+struct RecoverArguments {
   std::vector<std::string> folders;
   std::string output;  // empty: beside the first folder
   bool keep = false;
@@ -178,7 +178,7 @@ std::string default_output(const std::string& folder) {
 }
 
 // A trace that is whole is worth more than what a spool can give.
-base::Status check_output(const Options& options, const std::string& output) {
+base::Status check_output(const RecoverArguments& options, const std::string& output) {
   std::error_code ignored;
   if (options.force || !fs::exists(output, ignored)) return base::Done{};
   const Result<Trace> there = Trace::open(output);
@@ -197,7 +197,7 @@ int summary(const std::string& output, const spool::PostMortem& dead, uint64_t w
                  output});
 }
 
-void clean_up(const std::vector<File>& files, const Found& found, const Options& options) {
+void clean_up(const std::vector<File>& files, const Found& found, const RecoverArguments& options) {
   for (const File& f : files)
     if (is_alive(f.header)) return;
   for (const File& f : files) unlink(f.path.c_str());
@@ -298,7 +298,7 @@ base::Status write(const std::string& output, format::TraceData& trace, const Ti
   return base::fail(std::strerror(errno), output);
 }
 
-int run(const Options& options) {
+int run(const RecoverArguments& options) {
   const std::string output =
       options.output.empty() ? default_output(options.folders[0]) : options.output;
   if (output.empty())
@@ -354,7 +354,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_recover(CLI::App& app, int& exit_status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RecoverArguments>();
   CLI::App* verb = app.add_subcommand(
       "recover", "Makes the trace of a job that died: every call that each rank made until then");
   verb->add_option("spool", options->folders,

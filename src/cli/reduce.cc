@@ -21,7 +21,7 @@ namespace {
 
 namespace reduce = analysis::reduce;
 
-struct Options {
+struct ReduceArguments {
   std::string trace, output, method, max_error;
   std::string segments = "loops", across = "groups", format = "text";
   uint64_t memory_mib = 0;
@@ -30,7 +30,7 @@ struct Options {
 };
 
 // --max-error is the threshold of auto.
-Result<similarity::MethodSpec> method_of(const Options& options) {
+Result<similarity::MethodSpec> method_of(const ReduceArguments& options) {
   if (options.max_error.empty())
     return similarity::parse_method(options.method.empty() ? "auto" : options.method);
   if (!options.method.empty() && options.method != "auto")
@@ -39,7 +39,7 @@ Result<similarity::MethodSpec> method_of(const Options& options) {
   return similarity::parse_method("auto:" + options.max_error);
 }
 
-Result<reduce::ReduceOptions> take(const Options& options) {
+Result<reduce::ReduceOptions> take(const ReduceArguments& options) {
   const auto method = method_of(options);
   if (!method.ok()) return method.error();
   reduce::ReduceOptions how;
@@ -51,7 +51,7 @@ Result<reduce::ReduceOptions> take(const Options& options) {
   return how;
 }
 
-int run(const Options& options) {
+int run(const ReduceArguments& options) {
   const auto how = take(options);
   if (!how.ok()) return report(how.error());
   std::error_code ignored;
@@ -86,7 +86,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_reduce(CLI::App& app, int& exit_status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReduceArguments>();
   CLI::App* verb = app.add_subcommand(
       "reduce", "Keeps representatives of segments of time instead of the times of all calls");
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with times")->required();

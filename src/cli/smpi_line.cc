@@ -6,13 +6,9 @@ namespace {
 constexpr const char* kConfig = "--cfg=";
 constexpr const char* kPrivatization = "smpi/privatization:";
 
-bool starts_with(const std::string& text, const std::string& prefix) {
-  return text.rfind(prefix, 0) == 0;
-}
-
 // What SMPI takes out of the line before it counts arguments.
 bool is_setting(const std::string& word) {
-  return starts_with(word, kConfig) || starts_with(word, "--log=");
+  return word.starts_with(kConfig) || word.starts_with("--log=");
 }
 
 }  // namespace
@@ -36,7 +32,7 @@ Words smpi_program(const Words& words) {
 base::Status check_smpi_line(const Words& words) {
   std::string how;  // the last one counts
   for (const std::string& word : words)
-    if (starts_with(word, std::string(kConfig) + kPrivatization))
+    if (word.starts_with(std::string(kConfig) + kPrivatization))
       how = word.substr(std::string(kConfig).size() + std::string(kPrivatization).size());
   if (how.empty() || how == "mmap" || how == "no" || how == "0") return base::Done{};
   return base::unsupported(

@@ -14,12 +14,12 @@ namespace refrain::cli {
 
 namespace {
 
-struct Options {
+struct StatsArguments {
   std::string path;
   std::string format = "text";
 };
 
-int run(const Options& options) {
+int run(const StatsArguments& options) {
   const Result<std::string> bytes = reader::read_trace_file(options.path);
   if (!bytes.ok()) return report(bytes.error());
   const Result<Trace> trace = Trace::from_bytes(*bytes, options.path);
@@ -38,7 +38,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_stats(CLI::App& app, int& exit_status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StatsArguments>();
   CLI::App* verb = app.add_subcommand("stats", "Where the bytes of the file went");
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
   verb->add_option("--format", options->format, "text or json")

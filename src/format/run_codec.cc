@@ -11,7 +11,7 @@ namespace {
 
 using Item = base::NestedRuns::Item;
 
-enum Form : uint8_t { kOne = 0, kUnitRun = 1, kRun = 2, kLoop = 3 };
+enum ItemForm : uint8_t { kOne = 0, kUnitRun = 1, kRun = 2, kLoop = 3 };
 
 int64_t add(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
@@ -20,7 +20,7 @@ int64_t sub(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
-Form form_of(const Item& item) {
+ItemForm form_of(const Item& item) {
   if (item.is_loop()) return kLoop;
   if (item.count == 1) return kOne;
   return item.step == 1 ? kUnitRun : kRun;
@@ -30,7 +30,7 @@ void split_items(const std::vector<Item>& items, base::ByteWriter& structure,
                  std::vector<int64_t>& numbers, int64_t& before) {
   structure.put_varint(items.size());
   for (const Item& item : items) {
-    const Form form = form_of(item);
+    const ItemForm form = form_of(item);
     structure.put_u8(form);
     if (form != kLoop) {
       numbers.push_back(sub(item.start, before));

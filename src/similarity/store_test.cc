@@ -14,9 +14,9 @@ namespace {
 
 using Stamps = std::vector<double>;
 
-const Stamps kS0 = {1, 20, 21, 49, 50};
-const Stamps kS1 = {1, 40, 41, 50, 51};
-const Stamps kS2 = {1, 17, 18, 48, 49};
+const Stamps kStored0 = {1, 20, 21, 49, 50};
+const Stamps kStored1 = {1, 40, 41, 50, 51};
+const Stamps kStored2 = {1, 17, 18, 48, 49};
 
 SegmentView view(const Stamps& stamps, int64_t start_ns, uint64_t structure = 5,
                  uint32_t context = 1) {
@@ -76,9 +76,9 @@ TEST(SegmentStore, TheExampleOfTheThesis) {
   for (const char* method : {"relDiff:0.45", "absDiff:19ns", "Manhattan:0.2", "Euclidean:0.2",
                              "Chebyshev:0.2", "avgWave:0.2"}) {
     SegmentStore store(with(method));
-    EXPECT_EQ(store.match(view(kS0, 0)).outcome, SegmentStore::Outcome::kAdded);
-    EXPECT_EQ(store.match(view(kS1, 50)).outcome, SegmentStore::Outcome::kAdded) << method;
-    const auto third = store.match(view(kS2, 101));
+    EXPECT_EQ(store.match(view(kStored0, 0)).outcome, SegmentStore::Outcome::kAdded);
+    EXPECT_EQ(store.match(view(kStored1, 50)).outcome, SegmentStore::Outcome::kAdded) << method;
+    const auto third = store.match(view(kStored2, 101));
     EXPECT_EQ(third.outcome, SegmentStore::Outcome::kMatched) << method;
     EXPECT_EQ(third.id, 0u) << method;
     ASSERT_EQ(store.instances().size(), 3u);
@@ -97,7 +97,7 @@ TEST(SegmentStore, TheExampleOfTheThesis) {
 TEST(SegmentStore, KeepsKIterations) {
   SegmentStore three(with("iter_k:3"));
   SegmentStore two(with("iter_k:2"));
-  for (const Stamps* s : {&kS0, &kS1, &kS2}) {
+  for (const Stamps* s : {&kStored0, &kStored1, &kStored2}) {
     three.match(view(*s, 0));
     two.match(view(*s, 0));
   }
@@ -110,7 +110,7 @@ TEST(SegmentStore, KeepsKIterations) {
 
 TEST(SegmentStore, KeepsTheAverage) {
   SegmentStore store(with("iter_avg"));
-  for (const Stamps* s : {&kS0, &kS1, &kS2}) store.match(view(*s, 0));
+  for (const Stamps* s : {&kStored0, &kStored1, &kStored2}) store.match(view(*s, 0));
   ASSERT_EQ(store.representative_count(), 1u);
   Everything all;
   all.collect(store);
@@ -121,15 +121,15 @@ TEST(SegmentStore, KeepsTheAverage) {
 
 TEST(SegmentStore, OnlyEqualContextAndStructureMatch) {
   SegmentStore store(with("iter_avg"));
-  store.match(view(kS0, 0, 5, 1));
-  store.match(view(kS0, 0, 6, 1));
-  store.match(view(kS0, 0, 5, 2));
+  store.match(view(kStored0, 0, 5, 1));
+  store.match(view(kStored0, 0, 6, 1));
+  store.match(view(kStored0, 0, 5, 2));
   const Stamps longer = {1, 20, 21, 49, 50, 51, 52};
   store.match(view(longer, 0, 5, 1));
   EXPECT_EQ(store.representative_count(), 4u);
   EXPECT_EQ(store.report().possible_matches, 0u);
   EXPECT_EQ(store.report().degree_of_matching(), 1);
-  EXPECT_EQ(store.match(view(kS2, 0, 6, 1)).id, 1u);
+  EXPECT_EQ(store.match(view(kStored2, 0, 6, 1)).id, 1u);
 }
 
 TEST(SegmentStore, SegmentsWithoutEventsAreSegments) {

@@ -38,18 +38,18 @@ bool may_be_mark(mpi::CallId call) {
 
 format::Mark mark_of(const format::CallFields& call,
                      const std::vector<format::Definition>& definitions) {
-  using Kind = format::Mark::Kind;
+  using MarkKind = format::Mark::Kind;
   if (call.parameters.empty()) return {};
   const format::Field& first = call.parameters[0];
   const std::string text(first.tag == format::FieldTag::kString ? first.text : "");
   switch (call.call_id) {
-    case mpi::krefrain_region_begin: return {Kind::kBegin, text};
-    case mpi::krefrain_region_end: return {Kind::kEnd, text};
-    case mpi::krefrain_instance: return {Kind::kInstance, text};
+    case mpi::krefrain_region_begin: return {MarkKind::kBegin, text};
+    case mpi::krefrain_region_end: return {MarkKind::kEnd, text};
+    case mpi::krefrain_instance: return {MarkKind::kInstance, text};
     case mpi::krefrain_function_enter:
-      return {Kind::kBegin, name_of_function(definitions, first.number)};
+      return {MarkKind::kBegin, name_of_function(definitions, first.number)};
     case mpi::krefrain_function_leave:
-      return {Kind::kEnd, name_of_function(definitions, first.number)};
+      return {MarkKind::kEnd, name_of_function(definitions, first.number)};
     case mpi::kMPI_Pcontrol: return format::mark_of_level(first.value);
     default: return {};
   }

@@ -12,7 +12,7 @@ namespace {
 
 // Sites in one function that are aligned in their order; more are only matched by content.
 constexpr size_t kMostCells = size_t{1} << 22;
-constexpr double kLikeEnough = 0.5;  // for places out of order
+constexpr double kLikeEnoughToPair = 0.5;  // for places out of order
 
 using Nodes = std::vector<uint32_t>;
 
@@ -134,7 +134,8 @@ class Aligner {
     std::vector<std::tuple<double, uint32_t, uint32_t>> pairs;
     for (const uint32_t m : a)
       for (const uint32_t n : b)
-        if (const double s = score(a_[m], b_[n]); s >= kLikeEnough) pairs.emplace_back(-s, m, n);
+        if (const double s = score(a_[m], b_[n]); s >= kLikeEnoughToPair)
+          pairs.emplace_back(-s, m, n);
     std::sort(pairs.begin(), pairs.end());
     std::map<uint32_t, bool> used_a, used_b;
     for (const auto& [s, m, n] : pairs) {

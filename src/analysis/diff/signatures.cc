@@ -8,7 +8,7 @@
 namespace refrain::analysis::diff {
 namespace {
 
-constexpr size_t kMostPairs = 1 << 16;  // beyond that, none are taken for changed ones
+constexpr size_t kMostChanged = 1 << 16;  // beyond that, none are taken for changed ones
 
 // How many words are equal, as a part of the longer list.
 double likeness(const Words& a, const Words& b) {
@@ -19,16 +19,16 @@ double likeness(const Words& a, const Words& b) {
 }
 
 // Of what a call's parameters are, at least so much must be left.
-constexpr double kLikeEnough = 0.5;
+constexpr double kLikeEnoughToChange = 0.5;
 
 void pair_up(std::vector<SignatureChange>& vanished, std::vector<SignatureChange>& appeared,
              std::vector<SignatureChange>& out) {
   std::vector<std::tuple<double, double, size_t, size_t>> pairs;
-  if (vanished.size() * appeared.size() <= kMostPairs)
+  if (vanished.size() * appeared.size() <= kMostChanged)
     for (size_t i = 0; i < vanished.size(); ++i)
       for (size_t j = 0; j < appeared.size(); ++j) {
         const double like = likeness(vanished[i].before, appeared[j].after);
-        if (like < kLikeEnough) continue;
+        if (like < kLikeEnoughToChange) continue;
         const double calls = std::abs(vanished[i].calls_before - appeared[j].calls_after);
         pairs.emplace_back(-like, calls, i, j);
       }

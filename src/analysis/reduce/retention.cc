@@ -18,18 +18,18 @@ using waits::Severity;
 using waits::WaitStates;
 using Place = std::tuple<Measure, Pattern, DefinitionId, CallId>;
 
-struct Times {
+struct KeptTimes {
   uint64_t full_ns = 0, rebuilt_ns = 0;
 };
 struct Cell {
-  Times all;
-  std::map<Rank, Times> ranks;
+  KeptTimes all;
+  std::map<Rank, KeptTimes> ranks;
 };
 using Cells = std::map<Place, Cell>;
 
 Cells cells_of(const Diagnosis& full, const Diagnosis& rebuilt) {
   Cells cells;
-  const auto add = [&](const Diagnosis& diagnosis, uint64_t Times::*ns) {
+  const auto add = [&](const Diagnosis& diagnosis, uint64_t KeptTimes::*ns) {
     const auto add_ns = [&](const Place& place, Rank rank, uint64_t more) {
       Cell& cell = cells[place];
       cell.all.*ns += more;
@@ -40,17 +40,17 @@ Cells cells_of(const Diagnosis& full, const Diagnosis& rebuilt) {
     for (const Activity& a : diagnosis.activities)
       add_ns({a.measure, Pattern::kAll, a.path, a.call}, a.rank, a.ns);
   };
-  add(full, &Times::full_ns);
-  add(rebuilt, &Times::rebuilt_ns);
+  add(full, &KeptTimes::full_ns);
+  add(rebuilt, &KeptTimes::rebuilt_ns);
   return cells;
 }
 
-double apart(const Times& t) {
+double apart(const KeptTimes& t) {
   return std::fabs(static_cast<double>(t.full_ns) - static_cast<double>(t.rebuilt_ns));
 }
 
 // A rank that has about half of the longest wait may count as one of them or not.
-bool same_ranks(const Cell& cell, const Times& longest, double tolerance) {
+bool same_ranks(const Cell& cell, const KeptTimes& longest, double tolerance) {
   const auto share = [](uint64_t ns, uint64_t of) {
     return of == 0 ? 0 : static_cast<double>(ns) / static_cast<double>(of);
   };
@@ -70,14 +70,14 @@ bool same_disparity(const Cell& cell, double tolerance) {
     double least = 0, length = 0;
     double place_of(uint64_t ns) const { return (static_cast<double>(ns) - least) / length; }
   };
-  const auto range = [&](uint64_t Times::*ns) {
+  const auto range = [&](uint64_t KeptTimes::*ns) {
     const auto [least, most] = std::minmax_element(
         cell.ranks.begin(), cell.ranks.end(),
         [&](const auto& a, const auto& b) { return a.second.*ns < b.second.*ns; });
     const auto from = static_cast<double>(least->second.*ns);
     return Range{from, static_cast<double>(most->second.*ns) - from};
   };
-  const Range full = range(&Times::full_ns), rebuilt = range(&Times::rebuilt_ns);
+  const Range full = range(&KeptTimes::full_ns), rebuilt = range(&KeptTimes::rebuilt_ns);
   if (full.length <= tolerance * (full.least + full.length)) return true;
   if (rebuilt.length <= 0 || std::fabs(rebuilt.length - full.length) > 5 * tolerance * full.length)
     return false;
@@ -92,7 +92,7 @@ Trend trend_of(const Place& place, const Cell& cell, double least_ns, double tol
   std::tie(trend.measure, trend.pattern, trend.path, trend.call) = place;
   trend.full_ns = cell.all.full_ns;
   trend.rebuilt_ns = cell.all.rebuilt_ns;
-  Times longest;
+  KeptTimes longest;
   double worst = -1;
   for (const auto& [rank, times] : cell.ranks) {
     trend.ranks.push_back({rank, times.full_ns, times.rebuilt_ns});
@@ -114,7 +114,7 @@ Trend trend_of(const Place& place, const Cell& cell, double least_ns, double tol
   return trend;
 }
 
-const Place* longest_of(const Cells& cells, Measure measure, uint64_t Times::*ns) {
+const Place* longest_of(const Cells& cells, Measure measure, uint64_t KeptTimes::*ns) {
   const Place* longest = nullptr;
   for (const auto& [place, cell] : cells)
     if (std::get<Measure>(place) == measure &&
@@ -125,8 +125,8 @@ const Place* longest_of(const Cells& cells, Measure measure, uint64_t Times::*ns
 
 // The longest trend is as long as any in the rebuilt trace, or nearly so.
 bool same_dominant(const Cells& cells, Measure measure, double least_ns, double tolerance) {
-  const Place* full = longest_of(cells, measure, &Times::full_ns);
-  const Place* rebuilt = longest_of(cells, measure, &Times::rebuilt_ns);
+  const Place* full = longest_of(cells, measure, &KeptTimes::full_ns);
+  const Place* rebuilt = longest_of(cells, measure, &KeptTimes::rebuilt_ns);
   if (full == nullptr || static_cast<double>(cells.at(*full).all.full_ns) < least_ns) return true;
   return static_cast<double>(cells.at(*full).all.rebuilt_ns) >=
          (1 - tolerance) * static_cast<double>(cells.at(*rebuilt).all.rebuilt_ns);

@@ -11,12 +11,12 @@
 namespace refrain::analysis::waits {
 namespace {
 
-struct Row {
+struct CollectiveRow {
   std::string_view name;  // of the blocking form, in lower case
   CollectiveKind kind;
 };
 
-constexpr Row kCollectives[] = {
+constexpr CollectiveRow kCollectives[] = {
     {"barrier", CollectiveKind::kBarrier},
     {"bcast", CollectiveKind::kFromRoot},
     {"scatter", CollectiveKind::kFromRoot},
@@ -70,7 +70,7 @@ bool Decoder::decode_collective(const Signature& s, std::string_view name, Op& o
   std::transform(plain.begin(), plain.end(), plain.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
-  for (const Row& row : kCollectives) {
+  for (const CollectiveRow& row : kCollectives) {
     if (plain != row.name) continue;
     is(row.kind, comm_of(s, "comm"));
     if (row.kind != CollectiveKind::kToRoot && row.kind != CollectiveKind::kFromRoot) return true;

@@ -7,12 +7,12 @@
 namespace refrain::analysis::waits {
 namespace {
 
-struct Row {
+struct PatternRow {
   std::string_view name, title;
   Pattern parent;
 };
 
-constexpr std::array<Row, kPatterns> kRows = {{
+constexpr std::array<PatternRow, kPatterns> kRows = {{
     {"all", "All waiting", Pattern::kAll},
     {"point_to_point", "Messages", Pattern::kAll},
     {"late_sender", "Late sender", Pattern::kPointToPoint},
@@ -40,7 +40,7 @@ constexpr std::array<Row, kPatterns> kRows = {{
     {"finalize_imbalance", "Imbalance at MPI_Finalize", Pattern::kStartAndEnd},
 }};
 
-const Row& row(Pattern pattern) { return kRows[static_cast<size_t>(pattern)]; }
+const PatternRow& row(Pattern pattern) { return kRows[static_cast<size_t>(pattern)]; }
 
 // Letters and digits only, small ones: "Wait at N x N" and "wait_at_nxn" are one.
 std::string simplified(std::string_view text) {

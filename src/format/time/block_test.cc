@@ -14,7 +14,7 @@
 namespace refrain::format {
 namespace {
 
-using Calls = std::vector<TimedCall>;
+using TimedCalls = std::vector<TimedCall>;
 
 struct Encoded {
   std::vector<TimeBlock> blocks;
@@ -39,7 +39,7 @@ std::vector<uint16_t> functions() {
   return list;
 }
 
-Encoded encode(const Calls& calls, const TimeSpec& spec, size_t in_block,
+Encoded encode(const TimedCalls& calls, const TimeSpec& spec, size_t in_block,
                BlockCoding coding = BlockCoding::kBySignature) {
   BlockEncoder encoder(spec);
   for (uint32_t t = 0; t < 4096; ++t) encoder.set_call(t, static_cast<uint16_t>(t % 8));
@@ -53,8 +53,8 @@ Encoded encode(const Calls& calls, const TimeSpec& spec, size_t in_block,
 }
 
 // Blocks from the last to the first: none needs another.
-Calls decode(const Calls& calls, const Encoded& encoded, const TimeSpec& spec) {
-  Calls out = calls;
+TimedCalls decode(const TimedCalls& calls, const Encoded& encoded, const TimeSpec& spec) {
+  TimedCalls out = calls;
   for (TimedCall& c : out) c.begin_ns = c.end_ns = 0;
   size_t end = out.size();
   BlockDecoder decoder(spec);
@@ -79,7 +79,7 @@ uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
   return ::testing::AssertionFailure() << "error " << error << " of " << of;
 }
 
-void expect_bounds(const Calls& was, const Calls& is, const TimeSpec& spec) {
+void expect_bounds(const TimedCalls& was, const TimedCalls& is, const TimeSpec& spec) {
   std::vector<uint64_t> last(4096);
   for (size_t i = 0; i < was.size(); ++i) {
     const TimedCall &w = was[i], &c = is[i];
@@ -104,12 +104,12 @@ void expect_bounds(const Calls& was, const Calls& is, const TimeSpec& spec) {
   }
 }
 
-void expect_kept(const Calls& calls, const std::string& what) {
+void expect_kept(const TimedCalls& calls, const std::string& what) {
   for (const char* text : {"exact", "bins:0.2", "bins:0.02", "bins:0.001", "bins:0.5"}) {
     for (const size_t in_block : {size_t{1}, size_t{7}, size_t{1000}, kCallsPerBlock}) {
       SCOPED_TRACE(what + ", " + text + ", blocks of " + std::to_string(in_block));
       const TimeSpec spec = spec_of(text);
-      const Calls read = decode(calls, encode(calls, spec, in_block), spec);
+      const TimedCalls read = decode(calls, encode(calls, spec, in_block), spec);
       if (spec.mode == TimeMode::kExact) {
         ASSERT_EQ(read, calls);
         ASSERT_EQ(decode(calls, encode(calls, spec, in_block, BlockCoding::kPlain), spec), calls);
@@ -134,10 +134,10 @@ class Maker {
     return *this;
   }
   uint64_t now() const { return now_; }
-  const Calls& calls() const { return calls_; }
+  const TimedCalls& calls() const { return calls_; }
 
  private:
-  Calls calls_;
+  TimedCalls calls_;
   uint64_t now_ = 0;
 };
 
@@ -221,7 +221,7 @@ TEST(TimeBlocks, ByFunctionNeitherKnowsSignatures) {
   Maker m;
   for (uint32_t i = 0; i < 3000; ++i)
     m.call(static_cast<uint32_t>(random() % 64), random() % 700, random() % 9000);
-  Calls functions_only = m.calls(), merged = m.calls();
+  TimedCalls functions_only = m.calls(), merged = m.calls();
   for (TimedCall& c : functions_only) c.terminal %= 8;
   for (TimedCall& c : merged)
     if (c.terminal >= 32) c.terminal -= 32;
@@ -241,8 +241,9 @@ TEST(TimeBlocks, ByFunctionNeitherKnowsSignatures) {
 }
 
 TEST(TimeBlocks, AClockThatGoesBackwardsIsSetRight) {
-  const Calls calls = {{0, 10, 20}, {1, 30, 15}, {0, 40, 35}, {0, UINT64_MAX, UINT64_MAX}};
-  const Calls right = {{0, 10, 20}, {1, 20, 20}, {0, 35, 35}, {0, kMaxTimeNs - 1, kMaxTimeNs - 1}};
+  const TimedCalls calls = {{0, 10, 20}, {1, 30, 15}, {0, 40, 35}, {0, UINT64_MAX, UINT64_MAX}};
+  const TimedCalls right = {
+      {0, 10, 20}, {1, 20, 20}, {0, 35, 35}, {0, kMaxTimeNs - 1, kMaxTimeNs - 1}};
   const TimeSpec spec = spec_of("exact");
   EXPECT_EQ(decode(calls, encode(calls, spec, 10), spec), right);
 }
@@ -268,7 +269,7 @@ TEST(TimeBlocks, DamageNeverBreaksTheOrder) {
       else
         bytes[random() % bytes.size()] ^= static_cast<char>(1 << (random() % 8));
       bad.blocks[0].checksum = checksum32(bytes);
-      Calls calls = m.calls();
+      TimedCalls calls = m.calls();
       BlockDecoder decoder(spec);
       const auto call_of = functions();
       if (!decoder.decode(bad.blocks[0], bytes, 0, call_of, calls).ok()) {
@@ -284,7 +285,7 @@ TEST(TimeBlocks, DamageNeverBreaksTheOrder) {
       ASSERT_EQ(end, good.blocks[0].end_ns);
     }
     EXPECT_GT(refused, 2000) << text;
-    Calls calls = m.calls();
+    TimedCalls calls = m.calls();
     TimeBlock other = good.blocks[0];
     other.checksum ^= 1;
     EXPECT_FALSE(BlockDecoder(spec).decode(other, good.bytes[0], 0, functions(), calls).ok());

@@ -64,13 +64,13 @@ Case random_case(uint64_t seed, bool nested) {
   return c;
 }
 
-struct Made {
+struct MadeSegments {
   TimeChunk chunk;
   std::string bytes;
 };
 
-Made encode(const Case& c) {
-  Made made;
+MadeSegments encode(const Case& c) {
+  MadeSegments made;
   SegmentEncoder encoder(c.representatives, c.step_ns);
   encoder.begin(c.start_ns);
   for (const Segment& s : c.segments) encoder.segment(s.id, s.length_ns, made.chunk, made.bytes);
@@ -78,7 +78,7 @@ Made encode(const Case& c) {
   return made;
 }
 
-base::Status decode(const Case& c, const Made& made, std::vector<TimedCall>& out) {
+base::Status decode(const Case& c, const MadeSegments& made, std::vector<TimedCall>& out) {
   SegmentDecoder decoder(c.representatives, c.step_ns);
   size_t at = 0;
   uint64_t before = 0;
@@ -178,7 +178,7 @@ TEST(Segments, BlocksHaveABoundAndAreReadAlone) {
   c.representatives.push_back({0, kNoElastic, {}});
   for (int64_t i = 0; i < 2000; ++i) c.representatives[0].stamps.push_back(10 * i);
   for (int i = 0; i < 100; ++i) c.segments.push_back({0, 20'000});
-  const Made made = encode(c);
+  const MadeSegments made = encode(c);
   ASSERT_EQ(made.chunk.blocks.size(), 4u);
   size_t at = 0;
   for (const TimeBlock& block : made.chunk.blocks) {
@@ -248,7 +248,7 @@ TEST(Segments, DamagedBytesAreAnErrorOrKeepTheOrder) {
   for (int round = 0; round < 3000; ++round) {
     Case c = random_case(static_cast<uint64_t>(round % 7 + 1), true);
     c.segments.resize(std::min<size_t>(c.segments.size(), 40));
-    Made made = encode(c);
+    MadeSegments made = encode(c);
     for (uint64_t n = 1 + random() % 3; n > 0; --n)
       made.bytes[random() % made.bytes.size()] ^= static_cast<char>(1 << random() % 8);
     made.chunk.blocks[0].checksum = checksum32(made.bytes);
@@ -273,7 +273,7 @@ TEST(Segments, DamagedBytesAreAnErrorOrKeepTheOrder) {
 
 TEST(Segments, TheIndexComesBack) {
   Case c = random_case(3, false);
-  const Made made = encode(c);
+  const MadeSegments made = encode(c);
   const std::string bytes = encode_representatives(c.representatives).value();
   TimeIndex index;
   index.spec.mode = TimeMode::kSegments;

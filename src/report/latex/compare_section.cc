@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMostRuns = 60;    // in the table of runs
 constexpr size_t kMostColumns = 4;  // runs whose functions stand side by side
-constexpr size_t kMostFunctions = 25;
+constexpr size_t kMostCompared = 25;
 
 std::string change(double now, double first) {
   if (!(first > 0) || now == first) return "";
@@ -66,7 +66,7 @@ void put_functions(const std::vector<Json>& runs, std::string& out) {
     columns.push_back({"time " + std::to_string(i), 0});
   }
   Table table(columns);
-  table.first(kMostFunctions, order.size(), "functions", [&](size_t r) {
+  table.first(kMostCompared, order.size(), "functions", [&](size_t r) {
     const auto& of = rows[order[r]];
     const double first = of[0] == nullptr ? 0 : real((*of[0])["time_ns"]);
     std::vector<std::string> cells = {code(order[r])};

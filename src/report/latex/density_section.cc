@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostFunctions = 6;
 constexpr size_t kMostSide = 64;  // cells of a map
-constexpr double kWidth_mm = 50, kHeight_mm = 34, kMostCell_mm = 6;
+constexpr double kMatrixWidth_mm = 50, kMatrixHeight_mm = 34, kMostCell_mm = 6;
 
 struct MapLayout {
   std::vector<std::pair<size_t, size_t>> place;  // of each cell of the page: column, row
@@ -84,8 +84,8 @@ std::string map(const MapLayout& layout, const std::vector<double>& values) {
   Cells cells(columns, rows);
   for (size_t i = 0; i < sum.size(); ++i)
     if (is_used[i]) cells.ink[i] = amount_ink(most > 0 ? sum[i] / most : 0);
-  const double cell = std::min({kWidth_mm / static_cast<double>(columns),
-                                kHeight_mm / static_cast<double>(rows), kMostCell_mm});
+  const double cell = std::min({kMatrixWidth_mm / static_cast<double>(columns),
+                                kMatrixHeight_mm / static_cast<double>(rows), kMostCell_mm});
   return "\\begin{tikzpicture}\n" + draw_cells(cells, cell, cell, amount_name) +
          fmt::format("\\path (0,0) rectangle ({:.2f},{:.2f});\n",
                      cell * static_cast<double>(columns), cell * static_cast<double>(rows)) +

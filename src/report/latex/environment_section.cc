@@ -11,7 +11,7 @@ namespace refrain::report::latex {
 namespace {
 
 constexpr size_t kMostHosts = 40;
-constexpr size_t kMostRows = 60;
+constexpr size_t kMostEntries = 60;
 
 using Text = std::string (*)(const Json&);
 
@@ -82,7 +82,7 @@ void put_environment(const PageData& data, std::string& out) {
   size_t shown = 0, left_out = 0;
   for (const auto& [key, value] : info.items()) {
     if (own.contains(key) || text(value).empty()) continue;
-    if (++shown > kMostRows) {
+    if (++shown > kMostEntries) {
       ++left_out;
       continue;
     }

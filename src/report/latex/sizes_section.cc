@@ -16,8 +16,8 @@
 namespace refrain::report::latex {
 namespace {
 
-constexpr double kWidth_mm = 150, kHeight_mm = 45;
-constexpr size_t kMostRows = 16;
+constexpr double kBarsWidth_mm = 150, kBarsHeight_mm = 45;
+constexpr size_t kMostSizes = 16;
 
 struct Kind {
   const char* name;
@@ -39,7 +39,7 @@ int bucket(const Json& size) { return static_cast<int>(std::bit_width(whole(size
 uint64_t begin_of(int bucket) { return bucket == 0 ? 0 : uint64_t{1} << (bucket - 1); }
 
 std::string axes(int first, int last, int decades) {
-  const double column = kWidth_mm / (last - first + 1);
+  const double column = kBarsWidth_mm / (last - first + 1);
   const int every = std::max(1, static_cast<int>(std::ceil(14 / column)));
   std::string out;
   for (int b = first; b <= last; b += every)
@@ -47,11 +47,11 @@ std::string axes(int first, int last, int decades) {
                        bytes(begin_of(b)));
   const int step = decades > 8 ? 3 : 1;
   for (int d = 0; d <= decades; d += step) {
-    const double y = kHeight_mm * (d + 0.3) / (decades + 0.3);
+    const double y = kBarsHeight_mm * (d + 0.3) / (decades + 0.3);
     out += fmt::format(
         "\\draw[rfsoft!40] (0,{0:.2f})--({1},{0:.2f}) node[left,black] at (0,{0:.2f}) "
         "{{$10^{{{2}}}$}};\n",
-        y, kWidth_mm, d);
+        y, kBarsWidth_mm, d);
   }
   return out;
 }
@@ -67,8 +67,8 @@ std::string chart(const Json& sizes) {
     kinds.insert(kind_of(s));
   }
   const int decades = std::max(1, static_cast<int>(std::ceil(std::log10(most))));
-  const double column = std::min(kWidth_mm / (last - first + 1), 40.0);
-  const double place = kWidth_mm / (last - first + 1);
+  const double column = std::min(kBarsWidth_mm / (last - first + 1), 40.0);
+  const double place = kBarsWidth_mm / (last - first + 1);
   const double bar = 0.8 * column / static_cast<double>(kinds.size());
   std::string out = "\\begin{tikzpicture}\n" + axes(first, last, decades);
   for (const Json& s : sizes) {
@@ -79,10 +79,11 @@ std::string chart(const Json& sizes) {
     if (transfers < 1) continue;
     out +=
         fmt::format("\\fill[{}] ({:.2f},0) rectangle ({:.2f},{:.2f});\n", kKinds[kind].colour, left,
-                    left + bar, kHeight_mm * (std::log10(transfers) + 0.3) / (decades + 0.3));
+                    left + bar, kBarsHeight_mm * (std::log10(transfers) + 0.3) / (decades + 0.3));
   }
-  out += fmt::format(
-      "\\draw[rfsoft] (0,0)--({},0);\n\\end{{tikzpicture}}\\par\\smallskip{{\\small ", kWidth_mm);
+  out +=
+      fmt::format("\\draw[rfsoft] (0,0)--({},0);\n\\end{{tikzpicture}}\\par\\smallskip{{\\small ",
+                  kBarsWidth_mm);
   for (const size_t kind : kinds) out += key(kKinds[kind].colour, kKinds[kind].title) + "\\quad ";
   return out + "}";
 }
@@ -93,7 +94,7 @@ std::string size_table(const Json& sizes) {
     return real(a["transfers"]) > real(b["transfers"]);
   });
   Table table({{"kind", 30}, {"size", 0}, {"transfers", 0}, {"bytes", 0}});
-  table.first(kMostRows, rows.size(), "sizes", [&](size_t i) {
+  table.first(kMostSizes, rows.size(), "sizes", [&](size_t i) {
     const Json& r = rows[i];
     const int b = bucket(r);
     const std::string to = b > 1 ? " to " + bytes(begin_of(b) * 2 - 1) : "";
@@ -139,12 +140,12 @@ void put_sizes(const PageData& data, std::string& out) {
                {"bytes", 0}});
   size_t rows = 0;
   for (const Json& r : profile["functions"]) {
-    if (!names.contains(text(r["call"])) || ++rows > kMostRows) continue;
+    if (!names.contains(text(r["call"])) || ++rows > kMostSizes) continue;
     table.row({code(text(r["call"])), bar(real(r["mpi_share"])), count(r["count"]),
                duration(r["time_ns"]), share(r["mpi_share"]), duration(r["mean_ns"]),
                duration(r["max_ns"]), bytes(r["bytes"])});
   }
-  table.more(rows - std::min(rows, kMostRows), "collectives");
+  table.more(rows - std::min(rows, kMostSizes), "collectives");
   out += rows == 0 ? "\nThe program calls no collective function.\n" : table.text();
 }
 

@@ -16,7 +16,7 @@
 namespace refrain::report::latex {
 namespace {
 
-constexpr size_t kMostRows = 64;
+constexpr size_t kMostLines = 64;
 constexpr size_t kMostColumns = 240;
 // A line of the colour of waiting below a row: so thick, in parts of the row, from these shares on.
 constexpr size_t kParts = 6;
@@ -42,7 +42,7 @@ Picture resampled(const PageData& data) {
   const size_t rows = bins == 0 ? 0 : share.size() / bins;
   Picture out;
   if (rows == 0 || classes.size() < rows * bins) return out;
-  out.block = (rows + kMostRows - 1) / kMostRows;
+  out.block = (rows + kMostLines - 1) / kMostLines;
   const size_t columns = std::min(bins, kMostColumns);
   out.cells = Cells(columns, (rows + out.block - 1) / out.block);
   for (size_t y = 0; y < out.cells.rows; ++y)
@@ -194,7 +194,7 @@ std::string legend(const Picture& picture, bool has_waiting, bool has_arrows) {
 // Without times: what is known of each rank is how long it was in MPI.
 void put_totals(const PageData& data, std::string& out) {
   const Json& ranks = data.json["profile"]["ranks"];
-  const size_t block = std::max<size_t>(1, (ranks.size() + kMostRows - 1) / kMostRows);
+  const size_t block = std::max<size_t>(1, (ranks.size() + kMostLines - 1) / kMostLines);
   constexpr size_t kSteps = 200;
   Cells cells(kSteps, (ranks.size() + block - 1) / block);
   for (size_t y = 0; y < cells.rows; ++y) {
