@@ -86,6 +86,51 @@ def call_rows(calls):
     return '\n'.join(lines)
 
 
+def buffer_row(call, param, touch):
+    m = spec.TOUCH.match(touch)
+    extent = spec.parse_extent(m['extent'])
+    access = m['access']
+    kind = ('Unknown' if extent['opaque'] else 'Bytes' if extent['bytes'] else 'Blocks' if extent['blocks'] else
+            extent['counted'].capitalize() if extent['counted'] else 'Elements')
+    times = extent['times'] or 'once'
+    times_param = -1 if times in spec.TIMES else call.index(times)
+    times = 'parts' if times_param >= 0 else times
+    count = extent['bytes'] or extent['list'] or extent['blocks'] or extent['count']
+    type_name = extent['list_type'] or extent['block_type'] or extent['type']
+    index = lambda name: call.index(name) if name else -1  # noqa: E731
+    flag = lambda is_set: 'true' if is_set else 'false'  # noqa: E731
+    return (f'    {{{call.index(param)}, {flag("r" in access.split("@")[0])}, '
+            f'{flag("w" in access.split("@")[0] or "w@" in access)}, {flag("!" in access)}, '
+            f'{flag(access.endswith("@root"))}, {flag("/" in access)}, Extent::k{kind}, Times::k{TIMES[times]}, '
+            f'{index(count)}, {index(extent["displs"])}, {index(type_name)}, {times_param}}},')
+
+
+TIMES = {'once': 'Once', 'size': 'Size', 'local_size': 'LocalSize', 'indegree': 'InDegree',
+         'outdegree': 'OutDegree', 'parts': 'Parts'}
+
+
+def call_meanings(calls):
+    """What each function does, and its buffers; NAME_c shares these."""
+    lines = [NOTICE]
+    ids = {c.name: c.id for c in calls}
+    base = {c.id: c for c in calls}
+    rows = []
+    for call in calls:
+        origin = base.get(call.id - spec.LARGE_DISTANCE, call)
+        touched = [(p.name, p.touch) for p in call.params if p.kind == 'buffer']
+        touched += [('', call.window)] if call.window else []
+        if origin is call and touched:
+            lines.append(f'constexpr BufferInfo kBuffers_{call.name}[] = {{')
+            lines += [buffer_row(call, name, touch) for name, touch in touched]
+            lines.append('};')
+        does = ' | '.join(f'kDoes{word.capitalize()}' for word in call.does)
+        buffers = f'kBuffers_{origin.name}' if touched else 'std::span<const BufferInfo>()'
+        rows.append(f'    {{{call.id}, {{{ids[call.of or call.name]}, {does}, How::k{call.how.capitalize()}, '
+                    f'SendMode::k{(call.mode or "standard").capitalize()}, '
+                    f'Flow::k{spec.camel(call.flow or "nothing")}, {call.index(call.over)}, {buffers}}}}},')
+    return '\n'.join(lines + ['constexpr MeaningRow kMeanings[] = {'] + rows + ['};', ''])
+
+
 def constant_names(constants):
     lines = [NOTICE, 'constexpr ConstantName kConstants[] = {']
     rows = sorted((value, name) for name, value in constants.ids.items())
@@ -106,6 +151,7 @@ def main():
         sys.exit(f'gen_calls: {error}')
     for name, text in (('call_ids.h', call_ids(calls)), ('constant_ids.h', constant_ids(constants)),
                        ('call_rows.inc', call_rows(calls)),
+                       ('call_meanings.inc', call_meanings(calls)),
                        ('constant_names.inc', constant_names(constants))):
         write_if_changed(os.path.join(args.out, 'mpi', name), text)
 

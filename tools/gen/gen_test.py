@@ -4,6 +4,7 @@
 import contextlib
 import io
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,13 @@ static inline int MPI_Inline(int x) { return MPI_Other(x); }
 
 
 def table(text):
+    """Rows that do not say what they do, for tests of something else, do nothing to unknown parts of buffers."""
+    text = re.sub(r'(?m)^(?!.* (?:of|does)=)(\d+ MPI.*)$', r'\1 does=local', text)
+    text = re.sub(r':buffer\b(?!\{)', ':buffer{-,?}', text)
+    return whole_table(text)
+
+
+def whole_table(text):
     with tempfile.NamedTemporaryFile('w', suffix='.calls', delete=False) as file:
         file.write(text)
     try:
@@ -272,6 +280,50 @@ class Fortran(unittest.TestCase):
         self.assertEqual(text.count('refrain_direct_entry 2, 7, refrain_fortran_MPI_Comm_get_attr'), 1)
         self.assertEqual(text.count('refrain_lazy 1'), 1)
         self.assertIn('.globl mpi_send_\n', text)
+
+
+class Meaning(unittest.TestCase):
+    SEND = ('1 MPI_Send p2p large traffic=send count=count does=send mode=ready how=waits\n'
+            '  buf:buffer{r,2n*count*type} 2n:int count:count type:datatype\n').replace('2n', 'parts')
+
+    def test_a_form_has_what_its_function_has(self):
+        calls = whole_table(self.SEND + '2 MPI_Isend p2p of=MPI_Send\n'
+                            '  buf:buffer parts:int count:count type:datatype request:request:out\n')
+        form = calls[1]
+        self.assertEqual((form.does, form.mode, form.how, form.traffic, form.traffic_params),
+                         (['send'], 'ready', 'nonblocking', 'send', {'count': 'count'}))
+        rows = gen_calls.call_meanings(spec.with_large(calls))
+        self.assertIn('{0, true, false, false, false, false, Extent::kElements, Times::kParts, 2, -1, 3, 1}', rows)
+        for row in ('{2, {1, kDoesSend, How::kNonblocking,', '{1001, {1, kDoesSend, How::kWaits,'):
+            self.assertIn(row + ' SendMode::kReady, Flow::kNothing, -1, kBuffers_', rows)
+
+    def test_extents(self):
+        elements = 'Extent::kElements, Times::kOnce'
+        of_size = 'Extent::kElements, Times::kSize'
+        for touch, row in (('w@root,size*n*t', f'false, true, false, true, false, {of_size}, 1, -1, 3'),
+                           ('r!,n[d]*t', 'true, false, true, false, false, Extent::kBlocks, Times::kOnce, 1, 2, 3'),
+                           ('rw,sum(n)*t', 'true, true, false, false, false, Extent::kSum, Times::kOnce, 1, -1, 3'),
+                           ('w,own(n)*t', 'false, true, false, false, false, Extent::kOwn, Times::kOnce, 1, -1, 3'),
+                           ('r@root/w@others,t', f'true, true, false, false, true, {elements}, -1, -1, 3'),
+                           ('r,bytes(n)', 'true, false, false, false, false, Extent::kBytes, Times::kOnce, 1, -1, -1'),
+                           ('-,?', 'false, false, false, false, false, Extent::kUnknown, Times::kOnce, -1, -1, -1')):
+            calls = whole_table(f'1 MPI_A coll does=local\n  b:buffer{{{touch}}} n:count d:displacement t:datatype\n')
+            self.assertIn('{0, ' + row + ', -1}', gen_calls.call_meanings(calls))
+
+    def test_says_what_a_row_lacks(self):
+        for text, what in (('1 MPI_A p2p\n', 'does= is missing'),
+                           ('1 MPI_A p2p does=guess\n', 'does not know "guess"'),
+                           ('1 MPI_A p2p does=send how=slowly\n', 'unknown word "slowly"'),
+                           ('1 MPI_A coll does=collective\n', 'has a flow'),
+                           ('1 MPI_A coll does=local flow=all\n', 'has a flow'),
+                           ('1 MPI_A p2p of=MPI_B\n', 'MPI_B is no function'),
+                           ('1 MPI_A p2p does=send\n2 MPI_B p2p of=MPI_A\n3 MPI_C p2p of=MPI_B\n', 'of another itself'),
+                           ('1 MPI_A p2p does=send\n  b:buffer\n', 'what is done to b'),
+                           ('1 MPI_A p2p does=send\n  b:buffer{r,n*t}\n', 'refers to n'),
+                           ('1 MPI_A p2p does=send\n  b:buffer{r,n*m*t} m:count t:datatype\n', '"n" times what'),
+                           ('1 MPI_A p2p does=send\n  b:buffer{r,(n)}\n', 'cannot read extent')):
+            with self.assertRaisesRegex(spec.SpecError, what):
+                whole_table(text)
 
 
 class Calls(unittest.TestCase):

@@ -17,13 +17,27 @@ TRAFFIC = ('nothing send start recv coll coll_root coll_vector coll_vector_root 
            'coll_times_size coll_times_neighbours bcast rma io').split()
 TRAFFIC_KEYS = 'count times type peer tag comm root'.split()
 FLAGS = 'hand large persistent partitioned detour'.split()
+DOES = 'send receive probe start complete collective epoch access file make free local'.split()
+HOW = 'returns waits polls nonblocking persistent'.split()
+MODES = 'standard buffered synchronous ready'.split()
+FLOWS = ('nothing barrier from_root to_root scan all neighbours window fence file init finalize '
+         'worlds').split()
+TIMES = 'once size local_size indegree outdegree'.split()
 LENGTH_FUNCTIONS = ('size local_size indegree outdegree ndims graph_nodes graph_edges graph_degree '
                     'envelope_integers envelope_addresses envelope_large_counts envelope_datatypes '
                     'min sum last').split()
 
 PARAMETER = re.compile(
     r'(?P<name>\w+):(?P<kind>[a-z_]+)(?:/(?P<sub>\w+))?(?::(?P<direction>out|inout|free))?'
+    r'(?:\{(?P<touch>[^}]+)\})?'
     r'(?P<lengths>(?:\[[^\]]+\])*)(?P<root>@root)?(?:!(?P<in_place>\w+))?(?:\?(?P<flag>\w+))?$')
+
+
+TOUCH = re.compile(r'(?P<access>-|(?:r|w|rw)!?(?:@root)?|r@root/w@others),(?P<extent>\S+)$')
+EXTENT = re.compile(
+    r'(?:(?P<opaque>\?)|bytes\((?P<bytes>\w+)\)|(?P<counted>sum|own)\((?P<list>\w+)\)\*(?P<list_type>\w+)|'
+    r'(?P<blocks>\w+)\[(?P<displs>\w+)\]\*(?P<block_type>\w+)|'
+    r'(?:(?:(?P<times>\w+)\*)?(?P<count>\w+)\*)?(?P<type>\w+))$')
 
 
 class SpecError(Exception):
@@ -40,6 +54,7 @@ class Param:
     root: bool = False
     in_place: str = ''
     flag: str = ''
+    touch: str = ''  # of a buffer: what is done to which part of it
 
     @property
     def is_string_with_room(self):
@@ -62,6 +77,13 @@ class Call:
     traffic_params: dict = field(default_factory=dict)
     params: list = field(default_factory=list)
     line: int = 0
+    of: str = ''       # the blocking function that this is another form of
+    does: list = field(default_factory=list)
+    how: str = ''
+    mode: str = ''
+    flow: str = ''
+    over: str = ''     # the parameter with the communicator that it is collective over
+    window: str = ''   # what an access does to the target's memory
 
     def param(self, name):
         return next((p for p in self.params if p.name == name), None)
@@ -73,7 +95,8 @@ class Call:
         """The row of the variant with large counts."""
         return Call(self.id + LARGE_DISTANCE, self.name + '_c', self.group, self.flags - {'large'},
                     self.receives, self.returns, self.traffic, self.traffic_params, self.params,
-                    self.line)
+                    self.line, self.of or self.name, self.does, self.how, self.mode, self.flow,
+                    self.over, self.window)
 
 
 @dataclass
@@ -104,7 +127,7 @@ def parse_param(text):
         raise ValueError(f'cannot read parameter "{text}"')
     return Param(m['name'], m['kind'], m['sub'] or '', m['direction'] or 'in',
                  re.findall(r'\[([^\]]+)\]', m['lengths']), bool(m['root']), m['in_place'] or '',
-                 m['flag'] or '')
+                 m['flag'] or '', m['touch'] or '')
 
 
 def parse_head(line):
@@ -122,6 +145,10 @@ def parse_head(line):
             call.returns = value
         elif key == 'traffic':
             call.traffic = value
+        elif key == 'does':
+            call.does = value.split(',')
+        elif key in ('of', 'how', 'mode', 'flow', 'over', 'window'):
+            setattr(call, key, value)
         elif equals and key in TRAFFIC_KEYS:
             call.traffic_params[key] = value
         else:
@@ -131,6 +158,61 @@ def parse_head(line):
 
 def names_in(length):
     return [w for w in re.findall(r'[A-Za-z_]\w*', length) if w not in LENGTH_FUNCTIONS]
+
+
+def parse_extent(text):
+    m = EXTENT.match(text)
+    if not m:
+        raise ValueError(f'cannot read extent "{text}"')
+    return m
+
+
+def take_form(call, plain):
+    """What a form has in common with the blocking function stands in the row of that one alone."""
+    if plain.of:
+        raise ValueError(f'{call.name}: {plain.name} is a form of another itself')
+    call.does = call.does or plain.does
+    for word in ('mode', 'flow', 'over', 'window'):
+        setattr(call, word, getattr(call, word) or getattr(plain, word))
+    if call.traffic == 'nothing':
+        call.traffic, call.traffic_params = plain.traffic, plain.traffic_params
+    for p in call.params:
+        its = plain.param(p.name)
+        if p.kind == 'buffer' and not p.touch and its:
+            p.touch = its.touch
+
+
+def default_how(call):
+    if 'persistent' in call.flags:
+        return 'persistent'
+    makes_request = any(p.kind == 'request' and p.direction == 'out' for p in call.params)
+    return 'nonblocking' if makes_request or call.name.endswith('_begin') else 'returns'
+
+
+def check_meaning(call):
+    if not call.does:
+        raise ValueError(f'{call.name}: does= is missing')
+    for word, known in ((call.how, HOW), (call.mode or 'standard', MODES), (call.flow or 'nothing', FLOWS)):
+        if word not in known:
+            raise ValueError(f'{call.name}: unknown word "{word}"')
+    for word in call.does:
+        if word not in DOES:
+            raise ValueError(f'{call.name}: does not know "{word}"')
+    if ('collective' in call.does) != bool(call.flow):
+        raise ValueError(f'{call.name}: a collective, and only that, has a flow')
+    if call.over and not call.param(call.over):
+        raise ValueError(f'{call.name}: {call.over} is no parameter')
+    touched = [(p.name, p.touch) for p in call.params if p.kind == 'buffer']
+    for name, touch in touched + ([('window', call.window)] if call.window else []):
+        m = TOUCH.match(touch)
+        if not m:
+            raise ValueError(f'{call.name}: what is done to {name}?')
+        extent = parse_extent(m['extent'])
+        if extent['times'] and extent['times'] not in TIMES and not call.param(extent['times']):
+            raise ValueError(f'{call.name}: {name} has "{extent["times"]}" times what?')
+        for group in ('bytes', 'list', 'list_type', 'blocks', 'displs', 'block_type', 'count', 'type'):
+            if extent[group] and not call.param(extent[group]):
+                raise ValueError(f'{call.name}: {name} refers to {extent[group]}, which is no parameter')
 
 
 def check_call(call):
@@ -172,9 +254,16 @@ def read_calls(path):
             else:
                 calls.append(parse_head(line))
                 calls[-1].line = number
+        by_name = {call.name: call for call in calls}
         for call in calls:
             number = call.line
+            if call.of and call.of not in by_name:
+                raise ValueError(f'{call.name}: {call.of} is no function')
+            if call.of:
+                take_form(call, by_name[call.of])
+            call.how = call.how or default_how(call)
             check_call(call)
+            check_meaning(call)
             if call.id == 0 or call.id >= LARGE_DISTANCE:
                 raise ValueError(f'{call.name}: id {call.id} is out of range')
     except ValueError as error:
