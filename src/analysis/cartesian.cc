@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "mpi/call_ids.h"
 #include "mpi/call_table.h"
 #include "refrain/calls.h"
 
@@ -70,12 +71,12 @@ std::optional<CartesianGrid> cartesian_grid(const Trace& trace) {
     const Rank rank = trace.group_rank(g, 0);
     RankReader reader(trace, rank);
     for (const Trace::Occurrence& seen : trace.occurrences(g)) {
-      const mpi::CallInfo* info = mpi::find_call(trace.call_of(seen.signature));
-      if (info == nullptr || seen.calls == 0) continue;
+      if (seen.calls == 0) continue;
+      const CallId call = trace.call_of(seen.signature);
       std::optional<CartesianGrid> grid;
-      if (info->name == "MPI_Cart_create")
+      if (call == mpi::kMPI_Cart_create)
         grid = created(trace, rank, reader.signature(seen.signature));
-      else if (info->name == "MPI_Dims_create")
+      else if (call == mpi::kMPI_Dims_create)
         grid = shaped(trace, reader.signature(seen.signature));
       if (grid && is_better(*grid)) best = std::move(grid);
     }

@@ -6,6 +6,7 @@
 
 #include "analysis/own_work.h"
 #include "format/trace_data.h"
+#include "mpi/call_ids.h"
 #include "mpi/call_table.h"
 #include "refrain/calls.h"
 
@@ -92,11 +93,8 @@ class Reader {
   void estimate() {
     double finalize_ns = 0;
     for (SignatureId id = 0; id < trace_.signature_count(); ++id) {
-      static const CallId kFinalize = [] {
-        const mpi::CallInfo* info = mpi::find_call("MPI_Finalize");
-        return info == nullptr ? CallId{0} : info->id;
-      }();
-      if (trace_.call_of(id) == kFinalize) finalize_ns = std::max(finalize_ns, mean_ns(id));
+      if (trace_.call_of(id) == mpi::kMPI_Finalize)
+        finalize_ns = std::max(finalize_ns, mean_ns(id));
     }
     // Durations of a damaged trace may be of any length.
     const auto finalize = static_cast<uint64_t>(std::min(finalize_ns, 1e18));

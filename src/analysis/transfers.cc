@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "analysis/payload.h"
-#include "mpi/call_table.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
 
 namespace refrain::analysis {
 namespace {
@@ -22,10 +23,7 @@ TransferKind kind_of(mpi::Traffic traffic) {
 }
 
 // Data that flows from the target to the rank that calls.
-bool is_get(std::string_view name) {
-  if (name.ends_with("_c")) name.remove_suffix(2);
-  return name == "MPI_Get" || name == "MPI_Rget";
-}
+bool is_get(CallId call) { return mpi::plain_call(call) == mpi::kMPI_Get; }
 
 bool is_root(const Value& root, const Communicator& comm) {
   return comm.is_inter ? root.name() == "MPI_ROOT"
@@ -147,7 +145,7 @@ Transfer TransferReader::peer_transfer(const Signature& call) const {
   Transfer out;
   out.source = reader_.rank();
   out.dest = communicator_of(call).peer(argument(call, info.peer_param).number);
-  if (is_get(call.name)) std::swap(out.source, out.dest);
+  if (is_get(call.call)) std::swap(out.source, out.dest);
   return out;
 }
 
@@ -205,13 +203,13 @@ void TransferReader::find_topologies() {
     const Signature& call = reader_.signature(seen.signature);
     int64_t degree = -1;
     const Value* comm = nullptr;
-    if (info->name == "MPI_Cart_create") {
+    if (info->id == mpi::kMPI_Cart_create) {
       comm = call.find("comm_cart");
       degree = 2 * argument(call, "ndims").integer_or(0);
-    } else if (info->name == "MPI_Cart_sub") {
+    } else if (info->id == mpi::kMPI_Cart_sub) {
       comm = call.find("newcomm");
       degree = static_cast<int64_t>(2 * sum_of_counts(argument(call, "remain_dims")));
-    } else if (info->name == "MPI_Dist_graph_create_adjacent") {
+    } else if (info->id == mpi::kMPI_Dist_graph_create_adjacent) {
       comm = call.find("comm_dist_graph");
       degree = argument(call, "outdegree").integer_or(-1);
     }

@@ -1,29 +1,16 @@
 #include "convert/collective_bytes.h"
 
-#include <algorithm>
-#include <string>
-
 #include "analysis/payload.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
 
 namespace refrain::convert {
 
 using analysis::argument;
 
-std::string plain_collective(std::string_view name) {
-  if (name.ends_with("_c")) name.remove_suffix(2);
-  if (name.starts_with("MPI_")) name.remove_prefix(4);
-  if (name.ends_with("_init")) name.remove_suffix(5);
-  std::string out(name);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  if (out.size() > 1 && out[0] == 'i' && out != "init") out.erase(0, 1);
-  return out;
-}
-
 uint64_t received_bytes(const Trace& trace, const Signature& call, const Communicator& comm) {
-  const std::string name = plain_collective(call.name);
-  const auto is = [&](auto... names) { return ((name == names) || ...); };
+  const CallId plain = mpi::plain_call(call.call);
+  const auto is = [&](auto... calls) { return ((plain == calls) || ...); };
   const Value& root = argument(call, "root");
   const bool at_root =
       comm.is_inter ? root.name() == "MPI_ROOT" : root.is_integer() && root.number == comm.me;
@@ -32,19 +19,20 @@ uint64_t received_bytes(const Trace& trace, const Signature& call, const Communi
     const uint64_t size = analysis::element_bytes(trace, argument(call, type)).value_or(0);
     return analysis::multiply(analysis::sum_of_counts(counts), size);
   };
-  if (is("bcast")) return at_root ? 0 : product(argument(call, "count"), "datatype");
-  if (is("reduce", "gather", "gatherv") && !at_root) return 0;
-  if (is("allreduce", "reduce", "scan", "exscan"))
+  if (is(mpi::kMPI_Bcast)) return at_root ? 0 : product(argument(call, "count"), "datatype");
+  if (is(mpi::kMPI_Reduce, mpi::kMPI_Gather, mpi::kMPI_Gatherv) && !at_root) return 0;
+  if (is(mpi::kMPI_Allreduce, mpi::kMPI_Reduce, mpi::kMPI_Scan, mpi::kMPI_Exscan))
     return product(argument(call, "count"), "datatype");
-  if (is("reduce_scatter")) {
+  if (is(mpi::kMPI_Reduce_scatter)) {
     const Value& counts = argument(call, "recvcounts");
     return comm.me < 0 ? 0 : product(counts.at(static_cast<uint64_t>(comm.me)), "datatype");
   }
-  if (is("reduce_scatter_block")) return product(argument(call, "recvcount"), "datatype");
-  if (is("allgather", "alltoall", "gather"))
+  if (is(mpi::kMPI_Reduce_scatter_block)) return product(argument(call, "recvcount"), "datatype");
+  if (is(mpi::kMPI_Allgather, mpi::kMPI_Alltoall, mpi::kMPI_Gather))
     return analysis::multiply(product(argument(call, "recvcount"), "recvtype"), peers);
-  if (is("scatter", "scatterv")) return product(argument(call, "recvcount"), "recvtype");
-  if (is("alltoallw"))
+  if (is(mpi::kMPI_Scatter, mpi::kMPI_Scatterv))
+    return product(argument(call, "recvcount"), "recvtype");
+  if (is(mpi::kMPI_Alltoallw))
     return analysis::sum_of_products(trace, argument(call, "recvcounts"),
                                      argument(call, "recvtypes"))
         .value_or(0);

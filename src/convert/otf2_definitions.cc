@@ -4,7 +4,7 @@
 
 #include "convert/comm_ranks.h"
 #include "format/trace_data.h"
-#include "mpi/call_table.h"
+#include "mpi/call_meaning.h"
 #include "report/json_text.h"
 
 namespace refrain::convert {
@@ -12,23 +12,24 @@ namespace {
 
 constexpr OTF2_GroupRef kWorldLocations = 0;
 
+OTF2_RegionRole role_of(mpi::Flow flow) {
+  switch (flow) {
+    case mpi::Flow::kNothing: return OTF2_REGION_ROLE_FUNCTION;  // MPI_Reduce_local
+    case mpi::Flow::kBarrier: return OTF2_REGION_ROLE_BARRIER;
+    case mpi::Flow::kFromRoot: return OTF2_REGION_ROLE_COLL_ONE2ALL;
+    case mpi::Flow::kToRoot: return OTF2_REGION_ROLE_COLL_ALL2ONE;
+    case mpi::Flow::kScan: return OTF2_REGION_ROLE_COLL_OTHER;
+    default: return OTF2_REGION_ROLE_COLL_ALL2ALL;
+  }
+}
+
 OTF2_RegionRole role_of(const mpi::CallInfo& info) {
   using mpi::CallGroup;
-  const std::string_view name = info.name;
-  const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
   switch (info.group) {
     case CallGroup::kP2p:
     case CallGroup::kPersist:
     case CallGroup::kCompletion: return OTF2_REGION_ROLE_POINT2POINT;
-    case CallGroup::kColl:
-      if (has("arrier")) return OTF2_REGION_ROLE_BARRIER;
-      if (has("bcast") || has("Bcast")) return OTF2_REGION_ROLE_COLL_ONE2ALL;
-      if (has("reduce_scatter") || has("Reduce_scatter")) return OTF2_REGION_ROLE_COLL_ALL2ALL;
-      if (has("MPI_Scatter") || has("MPI_Iscatter")) return OTF2_REGION_ROLE_COLL_ONE2ALL;
-      if (has("MPI_Gather") || has("MPI_Igather") || has("MPI_Reduce") || has("MPI_Ireduce"))
-        return OTF2_REGION_ROLE_COLL_ALL2ONE;
-      if (has("ll")) return OTF2_REGION_ROLE_COLL_ALL2ALL;
-      return OTF2_REGION_ROLE_COLL_OTHER;
+    case CallGroup::kColl: return role_of(mpi::meaning_of(info.id).flow);
     case CallGroup::kRma: return OTF2_REGION_ROLE_RMA;
     case CallGroup::kIo: return OTF2_REGION_ROLE_FILE_IO;
     default: return OTF2_REGION_ROLE_FUNCTION;

@@ -7,33 +7,34 @@
 #include "analysis/payload.h"
 #include "convert/collective_bytes.h"
 #include "convert/parameter_text.h"
-#include "mpi/call_table.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
 
 namespace refrain::convert {
 namespace {
 
-struct Row {
-  std::string_view name;
+struct OpRow {
+  CallId call;
   OTF2_CollectiveOp op;
 };
-constexpr Row kOps[] = {{"barrier", OTF2_COLLECTIVE_OP_BARRIER},
-                        {"bcast", OTF2_COLLECTIVE_OP_BCAST},
-                        {"gather", OTF2_COLLECTIVE_OP_GATHER},
-                        {"gatherv", OTF2_COLLECTIVE_OP_GATHERV},
-                        {"scatter", OTF2_COLLECTIVE_OP_SCATTER},
-                        {"scatterv", OTF2_COLLECTIVE_OP_SCATTERV},
-                        {"allgather", OTF2_COLLECTIVE_OP_ALLGATHER},
-                        {"allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV},
-                        {"alltoall", OTF2_COLLECTIVE_OP_ALLTOALL},
-                        {"alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV},
-                        {"alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW},
-                        {"allreduce", OTF2_COLLECTIVE_OP_ALLREDUCE},
-                        {"reduce", OTF2_COLLECTIVE_OP_REDUCE},
-                        {"reduce_scatter", OTF2_COLLECTIVE_OP_REDUCE_SCATTER},
-                        {"reduce_scatter_block", OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
-                        {"scan", OTF2_COLLECTIVE_OP_SCAN},
-                        {"exscan", OTF2_COLLECTIVE_OP_EXSCAN},
-                        {"win_fence", OTF2_COLLECTIVE_OP_BARRIER}};
+constexpr OpRow kOps[] = {{mpi::kMPI_Barrier, OTF2_COLLECTIVE_OP_BARRIER},
+                          {mpi::kMPI_Bcast, OTF2_COLLECTIVE_OP_BCAST},
+                          {mpi::kMPI_Gather, OTF2_COLLECTIVE_OP_GATHER},
+                          {mpi::kMPI_Gatherv, OTF2_COLLECTIVE_OP_GATHERV},
+                          {mpi::kMPI_Scatter, OTF2_COLLECTIVE_OP_SCATTER},
+                          {mpi::kMPI_Scatterv, OTF2_COLLECTIVE_OP_SCATTERV},
+                          {mpi::kMPI_Allgather, OTF2_COLLECTIVE_OP_ALLGATHER},
+                          {mpi::kMPI_Allgatherv, OTF2_COLLECTIVE_OP_ALLGATHERV},
+                          {mpi::kMPI_Alltoall, OTF2_COLLECTIVE_OP_ALLTOALL},
+                          {mpi::kMPI_Alltoallv, OTF2_COLLECTIVE_OP_ALLTOALLV},
+                          {mpi::kMPI_Alltoallw, OTF2_COLLECTIVE_OP_ALLTOALLW},
+                          {mpi::kMPI_Allreduce, OTF2_COLLECTIVE_OP_ALLREDUCE},
+                          {mpi::kMPI_Reduce, OTF2_COLLECTIVE_OP_REDUCE},
+                          {mpi::kMPI_Reduce_scatter, OTF2_COLLECTIVE_OP_REDUCE_SCATTER},
+                          {mpi::kMPI_Reduce_scatter_block, OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
+                          {mpi::kMPI_Scan, OTF2_COLLECTIVE_OP_SCAN},
+                          {mpi::kMPI_Exscan, OTF2_COLLECTIVE_OP_EXSCAN},
+                          {mpi::kMPI_Win_fence, OTF2_COLLECTIVE_OP_BARRIER}};
 
 uint32_t tag_of(int64_t tag) { return static_cast<uint32_t>(tag); }
 
@@ -130,9 +131,9 @@ void OtfEvents::enter(const Event& call) {
   if (info == nullptr) return;
   if (info->group == mpi::CallGroup::kRma) enter_window(out, call);
   if (info->group == mpi::CallGroup::kIo) enter_file(out, call);
-  if (info->name == "MPI_Comm_set_name" && call.call->find("comm_name") != nullptr)
+  if (info->id == mpi::kMPI_Comm_set_name && call.call->find("comm_name") != nullptr)
     definitions_.name_comm(view(*call.call, "comm"), call.call->find("comm_name")->text);
-  if (info->name == "refrain_instance")
+  if (info->id == mpi::krefrain_instance)
     check(OTF2_EvtWriter_ParameterInt(
         out, nullptr, call.begin_ns,
         definitions_.instance(call.call->find("name") == nullptr ? std::string_view()
@@ -253,12 +254,13 @@ void OtfEvents::end_step(OTF2_EvtWriter* out, uint64_t ns, const Step& step) {
 
 OtfEvents::CollectiveRecord OtfEvents::collective(const waits::Op& op, const Signature& call) {
   CollectiveRecord out;
-  const std::string name = plain_collective(call.name);
+  const CallId plain = mpi::plain_call(call.call);
   out.op = OTF2_COLLECTIVE_OP_CREATE_HANDLE;  // calls that make communicators and windows
-  for (const Row& row : kOps)
-    if (name == row.name) out.op = row.op;
-  if (name == "win_free") out.op = OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
-  if (name.starts_with("win_allocate")) out.op = OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE;
+  for (const OpRow& row : kOps)
+    if (plain == row.call) out.op = row.op;
+  if (plain == mpi::kMPI_Win_free) out.op = OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
+  if (plain == mpi::kMPI_Win_allocate || plain == mpi::kMPI_Win_allocate_shared)
+    out.op = OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE;
   // A root in the other group of an inter-communicator is a rank of it; MPI_ROOT is this rank.
   const Value* root = call.find("root");
   const Rank me = events_.reader().rank();

@@ -8,20 +8,14 @@
 
 #include "analysis/payload.h"
 #include "convert/otf2_events.h"
-#include "mpi/call_table.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
 
 namespace refrain::convert {
 
 using analysis::argument;
 
 namespace {
-
-std::string_view plain(const Signature& call) {
-  std::string_view name = call.name;
-  if (name.ends_with("_c")) name.remove_suffix(2);
-  if (name.starts_with("MPI_")) name.remove_prefix(4);
-  return name;
-}
 
 // -1: none, or all.
 int64_t target_of(const Signature& call, std::string_view name) {
@@ -33,16 +27,24 @@ OTF2_LockType lock_type(const Signature& call) {
                                                                     : OTF2_LOCK_SHARED;
 }
 
-bool makes_window(std::string_view name) {
-  return name == "Win_create" || name == "Win_allocate" || name == "Win_allocate_shared" ||
-         name == "Win_create_dynamic";
+bool makes_window(CallId call) {
+  const mpi::CallMeaning& meaning = mpi::meaning_of(call);
+  return meaning.flow == mpi::Flow::kWindow && meaning.does_any(mpi::kDoesMake);
 }
 
-OTF2_RmaAtomicType atomic_type(std::string_view name) {
-  if (name == "Compare_and_swap") return OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP;
-  if (name == "Fetch_and_op") return OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ADD;
-  return name.find("et_accumulate") != name.npos ? OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE
-                                                 : OTF2_RMA_ATOMIC_TYPE_ACCUMULATE;
+bool flushes(CallId call) {
+  return call == mpi::kMPI_Win_flush || call == mpi::kMPI_Win_flush_local ||
+         call == mpi::kMPI_Win_flush_all || call == mpi::kMPI_Win_flush_local_all;
+}
+
+// `plain`: the function without a request.
+OTF2_RmaAtomicType atomic_type(CallId plain) {
+  switch (plain) {
+    case mpi::kMPI_Compare_and_swap: return OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP;
+    case mpi::kMPI_Fetch_and_op: return OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ADD;
+    case mpi::kMPI_Get_accumulate: return OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE;
+    default: return OTF2_RMA_ATOMIC_TYPE_ACCUMULATE;
+  }
 }
 
 OTF2_IoAccessMode access_mode(const Value& amode) {
@@ -77,41 +79,42 @@ void OtfEvents::complete_accesses(OTF2_EvtWriter* out, uint64_t ns, Window& wind
 }
 
 void OtfEvents::access(OTF2_EvtWriter* out, const Event& call, Window& window) {
-  const std::string_view name = plain(*call.call);
+  const CallId plain = mpi::plain_call(call.call->call);
   const int64_t target = target_of(*call.call, "target_rank");
   const auto remote = static_cast<uint32_t>(target);
   const uint64_t bytes = bytes_of(call.call->id), id = next_match_++;
   window.open.emplace_back(id, target);
-  if (name == "Put" || name == "Rput")
+  if (plain == mpi::kMPI_Put)
     check(OTF2_EvtWriter_RmaPut(out, nullptr, call.begin_ns, window.id, remote, bytes, id));
-  else if (name == "Get" || name == "Rget")
+  else if (plain == mpi::kMPI_Get)
     check(OTF2_EvtWriter_RmaGet(out, nullptr, call.begin_ns, window.id, remote, bytes, id));
   else
     check(OTF2_EvtWriter_RmaAtomic(out, nullptr, call.begin_ns, window.id, remote,
-                                   atomic_type(name), bytes,
+                                   atomic_type(plain), bytes,
                                    call.call->find("result_addr") != nullptr ? bytes : 0, id));
 }
 
 void OtfEvents::enter_window(OTF2_EvtWriter* out, const Event& call) {
-  const std::string_view name = plain(*call.call);
+  const CallId plain = mpi::plain_call(call.call->call);
   const auto known = windows_.find(argument(*call.call, "win").number);
   if (known == windows_.end() || !argument(*call.call, "win").is_object()) return;
   Window& window = known->second;
   const int64_t target = target_of(*call.call, "target_rank");
   if (target >= 0) return access(out, call, window);
-  if (name == "Win_fence") check(OTF2_EvtWriter_RmaCollectiveBegin(out, nullptr, call.begin_ns));
-  if (name == "Win_lock")
+  if (plain == mpi::kMPI_Win_fence)
+    check(OTF2_EvtWriter_RmaCollectiveBegin(out, nullptr, call.begin_ns));
+  if (plain == mpi::kMPI_Win_lock)
     check(OTF2_EvtWriter_RmaRequestLock(out, nullptr, call.begin_ns, window.id,
                                         static_cast<uint32_t>(target_of(*call.call, "rank")), 0,
                                         lock_type(*call.call)));
-  if (name == "Win_post" || name == "Win_start")
+  if (plain == mpi::kMPI_Win_post || plain == mpi::kMPI_Win_start)
     job_.not_held("epochs of MPI_Win_post and MPI_Win_start: their groups");
 }
 
 void OtfEvents::leave_window(OTF2_EvtWriter* out, const Event& call) {
-  const std::string_view name = plain(*call.call);
+  const CallId plain = mpi::plain_call(call.call->call);
   const uint64_t ns = call.end_ns;
-  if (makes_window(name)) {
+  if (makes_window(plain)) {
     const Value* made = call.call->find("win");
     if (made == nullptr || !made->at_exit().is_object()) return;
     Window window;
@@ -127,21 +130,23 @@ void OtfEvents::leave_window(OTF2_EvtWriter* out, const Event& call) {
   Window& window = known->second;
   const int64_t target = target_of(*call.call, "rank");
   const auto remote = static_cast<uint32_t>(target);
-  if (name == "Win_fence") {
+  if (plain == mpi::kMPI_Win_fence) {
     complete_accesses(out, ns, window, -1);
     check(OTF2_EvtWriter_RmaCollectiveEnd(out, nullptr, ns, OTF2_COLLECTIVE_OP_BARRIER,
                                           OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY,
                                           window.id, OTF2_UNDEFINED_UINT32, 0, 0));
-  } else if (name == "Win_lock") {
+  } else if (plain == mpi::kMPI_Win_lock) {
     check(OTF2_EvtWriter_RmaAcquireLock(out, nullptr, ns, window.id, remote, 0,
                                         lock_type(*call.call)));
-  } else if (name == "Win_unlock") {
+  } else if (plain == mpi::kMPI_Win_unlock) {
     complete_accesses(out, ns, window, target);
     check(OTF2_EvtWriter_RmaReleaseLock(out, nullptr, ns, window.id, remote, 0));
-  } else if (name == "Win_complete" || name.starts_with("Win_flush") || name == "Win_unlock_all") {
-    complete_accesses(out, ns, window,
-                      name == "Win_flush" || name == "Win_flush_local" ? target : -1);
-  } else if (name == "Win_free") {
+  } else if (plain == mpi::kMPI_Win_complete || flushes(plain) ||
+             plain == mpi::kMPI_Win_unlock_all) {
+    complete_accesses(
+        out, ns, window,
+        plain == mpi::kMPI_Win_flush || plain == mpi::kMPI_Win_flush_local ? target : -1);
+  } else if (plain == mpi::kMPI_Win_free) {
     complete_accesses(out, ns, window, -1);
     check(OTF2_EvtWriter_RmaWinDestroy(out, nullptr, ns, window.id));
     windows_.erase(known);
@@ -149,15 +154,14 @@ void OtfEvents::leave_window(OTF2_EvtWriter* out, const Event& call) {
 }
 
 void OtfEvents::enter_file(OTF2_EvtWriter* out, const Event& call) {
-  const mpi::CallInfo* info = mpi::find_call(call.call->call);
+  const mpi::CallMeaning& meaning = mpi::meaning_of(call.call->call);
   const auto known = files_.find(argument(*call.call, "fh").number);
   if (known == files_.end() || !argument(*call.call, "fh").is_object()) return;
-  if (info->name == "MPI_File_close")
+  if (call.call->call == mpi::kMPI_File_close)
     check(OTF2_EvtWriter_IoDestroyHandle(out, nullptr, call.begin_ns, known->second));
-  if (info->traffic != mpi::Traffic::kIo) return;
-  const bool writes = info->name.find("write") != info->name.npos;
-  const bool is_collective =
-      info->name.find("_all") != info->name.npos || info->name.find("_ordered") != info->name.npos;
+  if (mpi::find_call(call.call->call)->traffic != mpi::Traffic::kIo) return;
+  const bool writes = meaning.buffers[0].is_read;  // what the program hands in
+  const bool is_collective = meaning.does_any(mpi::kDoesCollective);
   const bool is_nonblocking = call.call->find("request") != nullptr;
   if (is_nonblocking)
     job_.not_held("nonblocking accesses to files: complete where they were begun");
@@ -172,7 +176,7 @@ void OtfEvents::enter_file(OTF2_EvtWriter* out, const Event& call) {
 
 void OtfEvents::leave_file(OTF2_EvtWriter* out, const Event& call) {
   const mpi::CallInfo* info = mpi::find_call(call.call->call);
-  if (info->name == "MPI_File_open") {
+  if (call.call->call == mpi::kMPI_File_open) {
     const Value* made = call.call->find("fh");
     const Value* name = call.call->find("filename");
     if (made == nullptr || name == nullptr || !made->at_exit().is_object()) return;
@@ -188,7 +192,7 @@ void OtfEvents::leave_file(OTF2_EvtWriter* out, const Event& call) {
   if (info->traffic == mpi::Traffic::kIo)
     check(OTF2_EvtWriter_IoOperationComplete(out, nullptr, call.end_ns, known->second,
                                              bytes_of(call.call->id), call.seq));
-  if (info->name == "MPI_File_close") files_.erase(known);
+  if (call.call->call == mpi::kMPI_File_close) files_.erase(known);
 }
 
 }  // namespace refrain::convert

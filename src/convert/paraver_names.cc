@@ -5,23 +5,26 @@
 #include <iterator>
 
 #include "format/trace_data.h"
-#include "mpi/call_table.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
 #include "report/json_text.h"
 
 namespace refrain::convert {
 namespace {
 
 struct Known {
-  std::string_view name;
+  CallId call;
   uint32_t value;
 };
 constexpr Known kExtrae[] = {
-    {"MPI_Send", 1},       {"MPI_Recv", 2},        {"MPI_Isend", 3},      {"MPI_Irecv", 4},
-    {"MPI_Wait", 5},       {"MPI_Waitall", 6},     {"MPI_Bcast", 7},      {"MPI_Barrier", 8},
-    {"MPI_Reduce", 9},     {"MPI_Allreduce", 10},  {"MPI_Alltoall", 11},  {"MPI_Alltoallv", 12},
-    {"MPI_Gather", 13},    {"MPI_Gatherv", 14},    {"MPI_Scatter", 15},   {"MPI_Scatterv", 16},
-    {"MPI_Allgather", 17}, {"MPI_Allgatherv", 18}, {"MPI_Comm_rank", 19}, {"MPI_Comm_size", 20},
-    {"MPI_Init", 31},      {"MPI_Finalize", 32}};
+    {mpi::kMPI_Send, 1},       {mpi::kMPI_Recv, 2},       {mpi::kMPI_Isend, 3},
+    {mpi::kMPI_Irecv, 4},      {mpi::kMPI_Wait, 5},       {mpi::kMPI_Waitall, 6},
+    {mpi::kMPI_Bcast, 7},      {mpi::kMPI_Barrier, 8},    {mpi::kMPI_Reduce, 9},
+    {mpi::kMPI_Allreduce, 10}, {mpi::kMPI_Alltoall, 11},  {mpi::kMPI_Alltoallv, 12},
+    {mpi::kMPI_Gather, 13},    {mpi::kMPI_Gatherv, 14},   {mpi::kMPI_Scatter, 15},
+    {mpi::kMPI_Scatterv, 16},  {mpi::kMPI_Allgather, 17}, {mpi::kMPI_Allgatherv, 18},
+    {mpi::kMPI_Comm_rank, 19}, {mpi::kMPI_Comm_size, 20}, {mpi::kMPI_Init, 31},
+    {mpi::kMPI_Finalize, 32}};
 constexpr uint32_t kOurs = 1000;
 
 struct State {
@@ -44,17 +47,22 @@ constexpr State kStates[] = {{0, "Idle", "{117,195,255}"},
 
 uint32_t state_of(const mpi::CallInfo& info) {
   using mpi::CallGroup;
-  const std::string_view name = info.name;
-  const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+  const mpi::CallMeaning& meaning = mpi::meaning_of(info.id);
+  const bool sends = meaning.does_any(mpi::kDoesSend), gets = meaning.does_any(mpi::kDoesReceive);
   switch (info.group) {
-    case CallGroup::kColl: return has("arrier") ? 5 : 13;
-    case CallGroup::kCompletion: return has("MPI_Wait") ? 8 : 6;
+    case CallGroup::kColl:
+      return meaning.flow == mpi::Flow::kBarrier      ? 5
+             : meaning.does_any(mpi::kDoesCollective) ? 13
+                                                      : 15;
+    case CallGroup::kCompletion:
+      return meaning.does_any(mpi::kDoesComplete) && meaning.how != mpi::How::kPolls ? 8 : 6;
     case CallGroup::kIo: return 12;
     case CallGroup::kP2p:
-      if (has("endrecv")) return 16;
-      if (has("robe")) return 6;
-      if (has("MPI_I")) return has("recv") ? 11 : 10;
-      return has("ecv") ? 3 : 4;
+      if (sends && gets) return 16;
+      if (meaning.does_any(mpi::kDoesProbe)) return 6;
+      if (!sends && !gets) return 15;
+      if (meaning.how == mpi::How::kNonblocking) return gets ? 11 : 10;
+      return gets ? 3 : 4;
     default: return 15;
   }
 }
@@ -68,7 +76,7 @@ ParaverCall paraver_call(CallId call) {
   const mpi::CallInfo* info = mpi::find_call(call);
   if (info == nullptr) return out;
   for (const Known& known : kExtrae)
-    if (known.name == info->name) out.value = known.value;
+    if (known.call == info->id) out.value = known.value;
   out.state = state_of(*info);
   switch (info->group) {
     case CallGroup::kP2p:

@@ -1,9 +1,8 @@
 #include "convert/schedule.h"
 
-#include <string>
-
 #include "analysis/payload.h"
-#include "convert/collective_bytes.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
 
 namespace refrain::convert {
 
@@ -19,24 +18,25 @@ class Scheduler {
     in_place_ = argument(call, "sendbuf").name() == "MPI_IN_PLACE";
   }
 
-  std::vector<Phase> make(const std::string& name) {
-    const auto is = [&](auto... names) { return ((name == names) || ...); };
+  // As the blocking function `plain` does it.
+  std::vector<Phase> make(CallId plain) {
+    const auto is = [&](auto... calls) { return ((plain == calls) || ...); };
     if (n_ < 2 || me_ < 0 || me_ >= n_ || root_ < 0 || root_ >= n_) return {};
-    if (is("bcast"))
+    if (is(mpi::kMPI_Bcast))
       from_root(bytes("count", "datatype"));
-    else if (is("reduce"))
+    else if (is(mpi::kMPI_Reduce))
       to_root(bytes("count", "datatype"));
-    else if (is("allreduce"))
+    else if (is(mpi::kMPI_Allreduce))
       root_ = 0, to_root(bytes("count", "datatype")), from_root(bytes("count", "datatype"));
-    else if (is("allgather"))
+    else if (is(mpi::kMPI_Allgather))
       bruck(bytes("recvcount", "recvtype"));
-    else if (is("scan", "exscan"))
+    else if (is(mpi::kMPI_Scan, mpi::kMPI_Exscan))
       chain(bytes("count", "datatype"));
-    else if (is("gather", "gatherv", "scatter", "scatterv"))
-      linear(name.starts_with("gather"), name.ends_with("v"));
-    else if (is("alltoall", "alltoallv", "alltoallw", "allgatherv", "reduce_scatter",
-                "reduce_scatter_block"))
-      pairwise(name);
+    else if (is(mpi::kMPI_Gather, mpi::kMPI_Gatherv, mpi::kMPI_Scatter, mpi::kMPI_Scatterv))
+      linear(is(mpi::kMPI_Gather, mpi::kMPI_Gatherv), is(mpi::kMPI_Gatherv, mpi::kMPI_Scatterv));
+    else if (is(mpi::kMPI_Alltoall, mpi::kMPI_Alltoallv, mpi::kMPI_Alltoallw, mpi::kMPI_Allgatherv,
+                mpi::kMPI_Reduce_scatter, mpi::kMPI_Reduce_scatter_block))
+      pairwise(plain);
     else
       disseminate();  // barriers, and what makes communicators and windows
     return std::move(phases_);
@@ -107,27 +107,27 @@ class Scheduler {
     }
     phase(std::move(all));
   }
-  uint64_t sent_to(const std::string& name, int64_t i) const {
-    if (name == "reduce_scatter") return part("recvcounts", "datatype", i);
-    if (name == "reduce_scatter_block") return bytes("recvcount", "datatype");
-    if (name == "allgatherv") return part("recvcounts", "recvtype", me_);
-    if (in_place_) return got_from(name, i);
-    if (name == "alltoall") return bytes("sendcount", "sendtype");
-    return part("sendcounts", name == "alltoallw" ? "sendtypes" : "sendtype", i);
+  uint64_t sent_to(CallId plain, int64_t i) const {
+    if (plain == mpi::kMPI_Reduce_scatter) return part("recvcounts", "datatype", i);
+    if (plain == mpi::kMPI_Reduce_scatter_block) return bytes("recvcount", "datatype");
+    if (plain == mpi::kMPI_Allgatherv) return part("recvcounts", "recvtype", me_);
+    if (in_place_) return got_from(plain, i);
+    if (plain == mpi::kMPI_Alltoall) return bytes("sendcount", "sendtype");
+    return part("sendcounts", plain == mpi::kMPI_Alltoallw ? "sendtypes" : "sendtype", i);
   }
-  uint64_t got_from(const std::string& name, int64_t i) const {
-    if (name == "reduce_scatter") return part("recvcounts", "datatype", me_);
-    if (name == "reduce_scatter_block") return bytes("recvcount", "datatype");
-    if (name == "alltoall") return bytes("recvcount", "recvtype");
-    return part("recvcounts", name == "alltoallw" ? "recvtypes" : "recvtype", i);
+  uint64_t got_from(CallId plain, int64_t i) const {
+    if (plain == mpi::kMPI_Reduce_scatter) return part("recvcounts", "datatype", me_);
+    if (plain == mpi::kMPI_Reduce_scatter_block) return bytes("recvcount", "datatype");
+    if (plain == mpi::kMPI_Alltoall) return bytes("recvcount", "recvtype");
+    return part("recvcounts", plain == mpi::kMPI_Alltoallw ? "recvtypes" : "recvtype", i);
   }
   // With all others at once, the nearest first. Parts of no bytes are no messages.
-  void pairwise(const std::string& name) {
+  void pairwise(CallId plain) {
     Phase all;
     for (int64_t i = 1; i < n_; ++i) {
-      if (const uint64_t size = sent_to(name, turned(i)); size > 0)
+      if (const uint64_t size = sent_to(plain, turned(i)); size > 0)
         all.push_back({true, turned(i), size});
-      if (const uint64_t size = got_from(name, turned(-i)); size > 0)
+      if (const uint64_t size = got_from(plain, turned(-i)); size > 0)
         all.push_back({false, turned(-i), size});
     }
     if (!all.empty()) phase(std::move(all));
@@ -146,7 +146,7 @@ class Scheduler {
 std::vector<Phase> schedule(const Trace& trace, const analysis::waits::Op& op,
                             const Signature& call) {
   if (op.comm.comm.is_inter) return {};
-  return Scheduler(trace, call, op.comm.comm).make(plain_collective(call.name));
+  return Scheduler(trace, call, op.comm.comm).make(mpi::plain_call(call.call));
 }
 
 }  // namespace refrain::convert

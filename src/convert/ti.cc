@@ -10,11 +10,12 @@
 #include <unordered_map>
 
 #include "analysis/payload.h"
-#include "convert/collective_bytes.h"
 #include "convert/job.h"
 #include "convert/output_files.h"
 #include "convert/schedule.h"
 #include "convert/skeleton.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
 
 namespace refrain::convert {
 
@@ -137,26 +138,27 @@ class TiRank : public SkeletonSink {
 
   // False: SimGrid's replay has no such action.
   bool native(const Signature& call) {
-    const std::string name = plain_collective(call.name);
+    const CallId plain = mpi::plain_call(call.call);
     const bool in_place = argument(call, "sendbuf").name() == "MPI_IN_PLACE";
     const int64_t root = argument(call, "root").integer_or(0);
     const auto sent = [&] {
       return in_place ? bytes(call, "recvcount", "recvtype") : bytes(call, "sendcount", "sendtype");
     };
-    if (name == "barrier") {
+    if (plain == mpi::kMPI_Barrier) {
       line("barrier");
-    } else if (name == "bcast") {
+    } else if (plain == mpi::kMPI_Bcast) {
       line("bcast {} {}", bytes(call, "count", "datatype"), root);
-    } else if (name == "reduce") {
+    } else if (plain == mpi::kMPI_Reduce) {
       line("reduce {} 0 {}", bytes(call, "count", "datatype"), root);
-    } else if (name == "allreduce") {
+    } else if (plain == mpi::kMPI_Allreduce) {
       line("allreduce {} 0", bytes(call, "count", "datatype"));
-    } else if (name == "alltoall" || name == "allgather") {
-      line("{} {} {}", name, sent(), bytes(call, "recvcount", "recvtype"));
-    } else if (name == "gather") {
+    } else if (plain == mpi::kMPI_Alltoall || plain == mpi::kMPI_Allgather) {
+      line("{} {} {}", plain == mpi::kMPI_Alltoall ? "alltoall" : "allgather", sent(),
+           bytes(call, "recvcount", "recvtype"));
+    } else if (plain == mpi::kMPI_Gather) {
       const uint64_t all = root == me_ ? bytes(call, "recvcount", "recvtype") : 0;
       line("gather {} {} {}", root == me_ && in_place ? all : sent(), all, root);
-    } else if (name == "alltoallv" || name == "alltoallw") {
+    } else if (plain == mpi::kMPI_Alltoallv || plain == mpi::kMPI_Alltoallw) {
       alltoallv(call, in_place);
     } else {
       return false;

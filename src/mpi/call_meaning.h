@@ -34,6 +34,7 @@ enum class How : uint8_t {
   kPolls,        // says whether they have
   kNonblocking,  // begins what a request, or the end of a split call, completes
   kPersistent,   // makes a request that is to be started
+  kEnqueues,     // on a stream, where it is done later
 };
 
 enum class SendMode : uint8_t { kStandard, kBuffered, kSynchronous, kReady };

@@ -43,7 +43,8 @@ ALLOWED = {
     "python": _BELOW_REPORT | {"sim", "report"},
 }
 # Made by tools/gen in the build folder, and included as if they stood in src/.
-GENERATED = {"base/known_mpis.inc", "mpi/call_ids.h", "mpi/call_rows.inc", "mpi/constant_ids.h",
+GENERATED = {"base/known_mpis.inc", "mpi/call_ids.h", "mpi/call_rows.inc", "mpi/call_meanings.inc",
+             "mpi/constant_ids.h",
              "mpi/constant_names.inc"}
 MPI_FOLDERS = {"tracer", "replay", "online"}
 SOURCE_SUFFIXES = {".h", ".cc", ".c", ".S"}

@@ -18,7 +18,7 @@ TRAFFIC = ('nothing send start recv coll coll_root coll_vector coll_vector_root 
 TRAFFIC_KEYS = 'count times type peer tag comm root'.split()
 FLAGS = 'hand large persistent partitioned detour'.split()
 DOES = 'send receive probe start complete collective epoch access file make free local'.split()
-HOW = 'returns waits polls nonblocking persistent'.split()
+HOW = 'returns waits polls nonblocking persistent enqueues'.split()
 MODES = 'standard buffered synchronous ready'.split()
 FLOWS = ('nothing barrier from_root to_root scan all neighbours window fence file init finalize '
          'worlds').split()

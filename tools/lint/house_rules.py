@@ -218,6 +218,20 @@ def rule_exceptions(tree):
                 yield f"{name}:{number}: libraries return Result<T> instead of throwing"
 
 
+kTakenApart = re.compile(
+    r'\bname(\(\))?\s*[!=]=\s*"MPIX?_[A-Z][a-z]|\b(starts_with|ends_with|find|contains)\("(MPIX?_[A-Za-z]|_(c|init)")')
+
+
+def rule_function_names(tree):
+    """What a function does stands in spec/mpi/calls, for all: nobody reads it out of its name."""
+    for name in tree.code("src"):
+        if name.parts[1] in ("mpi", "cli", "tracer") or name.stem.endswith("_test"):
+            continue
+        for number, line in enumerate(tree.text(name).splitlines(), start=1):
+            if kTakenApart.search(line.split("//")[0]):
+                yield f"{name}:{number}: ask mpi/call_meaning.h, or compare ids, instead of taking a name apart"
+
+
 def verbs(tree):
     """A verb is a file: src/cli/NAME.cc defines add_NAME()."""
     found = set()
@@ -259,6 +273,9 @@ kLayout = "// Sections.\n#pragma once\nenum class SectionType : int {\n  kMeta =
 kVerb = "// The verb.\nvoid add_info(App& app) { app.add(); }\n"
 # Rule -> trees (file -> text) of which each breaks it exactly once.
 FAILING = {
+    "rule_function_names": [
+        {"src/report/a.cc": 'bool f(const Call& c) { return c.name == "MPI_Send"; }\n'},
+        {"src/analysis/a.cc": 'bool f(const std::string& name) { return name.ends_with("_init"); }\n'}],
     "rule_file_length": [{"src/base/a.h": kGoodHeader + "int x;\n" * 400}],
     "rule_function_length": [
         {"src/base/a.cc": kLongBody},

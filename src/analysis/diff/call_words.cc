@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/payload.h"
+#include "mpi/call_ids.h"
 
 namespace refrain::analysis::diff {
 namespace {
@@ -101,7 +102,7 @@ Grids grids_of(RankReader& reader, const std::vector<Trace::Occurrence>& calls) 
     const mpi::CallInfo* info = mpi::find_call(reader.trace().call_of(seen.signature));
     if (info == nullptr || info->group != mpi::CallGroup::kTopo) continue;
     const Signature& call = reader.signature(seen.signature);
-    const Value* comm = call.find(info->name == "MPI_Cart_sub" ? "newcomm" : "comm_cart");
+    const Value* comm = call.find(info->id == mpi::kMPI_Cart_sub ? "newcomm" : "comm_cart");
     if (comm == nullptr || !comm->at_exit().is_object()) continue;
     const auto dims = short_list(call.find("dims"));
     const auto periods = short_list(call.find("periods"));

@@ -1,18 +1,17 @@
 #include "analysis/diff/summary.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
-#include <string_view>
 #include <tuple>
 
 #include "analysis/diff/call_words.h"
 #include "analysis/payload.h"
 #include "analysis/transfers.h"
 #include "format/trace_data.h"
-#include "mpi/call_table.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
 
 namespace refrain::analysis::diff {
 namespace {
@@ -242,21 +241,8 @@ double CallTimes::variation() const {
 }
 
 bool is_poll(CallId call) {
-  static constexpr std::array<std::string_view, 13> kPolls = {"MPI_Test",
-                                                              "MPI_Testall",
-                                                              "MPI_Testany",
-                                                              "MPI_Testsome",
-                                                              "MPI_Iprobe",
-                                                              "MPI_Improbe",
-                                                              "MPI_Request_get_status",
-                                                              "MPI_Waitsome",
-                                                              "MPI_Win_test",
-                                                              "MPI_Parrived",
-                                                              "MPI_Request_get_status_all",
-                                                              "MPI_Request_get_status_any",
-                                                              "MPI_Request_get_status_some"};
-  const mpi::CallInfo* info = mpi::find_call(call);
-  return info != nullptr && std::find(kPolls.begin(), kPolls.end(), info->name) != kPolls.end();
+  // MPI_Waitsome is called as often as the others are late.
+  return mpi::meaning_of(call).how == mpi::How::kPolls || call == mpi::kMPI_Waitsome;
 }
 
 Summary summarise(const Trace& trace, bool same_ranks) { return Folder(trace, same_ranks).run(); }

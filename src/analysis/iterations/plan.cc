@@ -1,30 +1,20 @@
 #include "analysis/iterations/plan.h"
 
-#include <string_view>
 #include <unordered_map>
 
 #include "analysis/reduce/segments.h"
 #include "format/trace_data.h"
 #include "grammar/builder.h"
 #include "grammar/walk.h"
+#include "mpi/call_meaning.h"
 
 namespace refrain::analysis::iterations {
-namespace {
-
-bool may_ask_in_vain(std::string_view name) {
-  for (const std::string_view part : {"MPI_Test", "MPI_Iprobe", "MPI_Improbe",
-                                      "MPI_Request_get_status", "MPI_Win_test", "MPI_Parrived"})
-    if (name.starts_with(part)) return name != "MPI_Test_cancelled";
-  return false;
-}
-
-}  // namespace
 
 CallKind kind_of(const Trace& trace, const Signature& signature) {
   CallKind kind;
   kind.call = signature.call;
   kind.path = signature.site;
-  kind.is_poll = may_ask_in_vain(signature.name);
+  kind.is_poll = mpi::meaning_of(signature.call).how == mpi::How::kPolls;
   kind.mark = reduce::mark_of(trace, signature);
   kind.key = format::mix_keys(signature.call, signature.site);
   return kind;

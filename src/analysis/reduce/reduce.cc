@@ -152,7 +152,7 @@ class Reducer {
         if (functions.insert(trace_.call_of(o.signature)).second) lengths.push_back(name.size());
         of_group.insert(trace_.call_of(o.signature));
         rank.events += o.calls;
-        rank.messages += o.calls * messages_of_call(name);
+        rank.messages += o.calls * messages_of_call(trace_.call_of(o.signature));
       }
       rank.unique_events = of_group.size();
       for (uint64_t i = 0; i < trace_.group_size(g); ++i)

@@ -6,6 +6,7 @@
 
 #include "format/trace_data.h"
 #include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::reduce {
@@ -15,12 +16,10 @@ using format::LoopPlan;
 using format::Mark;
 using format::SegmentCutter;
 
-uint64_t messages_of_call(std::string_view function) {
-  if (!function.starts_with("MPI_") || function.find("_init") != std::string_view::npos) return 0;
-  if (function.starts_with("MPI_Sendrecv")) return 2;
-  for (const std::string_view part : {"send", "Send", "recv", "Recv"})
-    if (function.find(part) != std::string_view::npos) return 1;
-  return 0;
+uint64_t messages_of_call(CallId call) {
+  const mpi::CallMeaning& meaning = mpi::meaning_of(call);
+  if (meaning.how == mpi::How::kPersistent) return 0;
+  return uint64_t{meaning.does_any(mpi::kDoesSend)} + uint64_t{meaning.does_any(mpi::kDoesReceive)};
 }
 
 SegmentReader::SegmentReader(const Trace& trace, format::SegmentSource source)
@@ -109,7 +108,7 @@ Status SegmentReader::read(const Location& location, format::ContextNames* names
     const Signature& signature = *call->signature;
     const auto [at, is_new] = signatures.try_emplace(signature.id);
     Known& known = at->second;
-    if (is_new) known = {mark_of(trace_, signature), messages_of_call(signature.name)};
+    if (is_new) known = {mark_of(trace_, signature), messages_of_call(signature.call)};
     cutter->call({signature.id, signature.call, &known.mark, static_cast<int64_t>(call->begin_ns),
                   static_cast<int64_t>(call->end_ns), known.messages});
   }

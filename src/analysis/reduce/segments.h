@@ -55,7 +55,8 @@ class SegmentReader {
 // What a call says about the program, if it does.
 format::Mark mark_of(const Trace& trace, const Signature& call);
 
-// How many messages a call of this function sends and receives, by its name.
-uint64_t messages_of_call(std::string_view function);
+// How many messages a call of this function sends and receives; none where it makes a request to be
+// started.
+uint64_t messages_of_call(CallId call);
 
 }  // namespace refrain::analysis::reduce

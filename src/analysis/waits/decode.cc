@@ -4,7 +4,8 @@
 
 #include "analysis/payload.h"
 #include "analysis/waits/op.h"
-#include "mpi/call_table.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
 
 namespace refrain::analysis::waits {
 namespace {
@@ -32,15 +33,8 @@ bool moved_nothing(const Signature& s) {
 }
 
 bool makes_group(const mpi::CallInfo& info) {
-  return info.name == "MPI_Comm_group" || info.name == "MPI_Win_get_group" ||
+  return info.id == mpi::kMPI_Comm_group || info.id == mpi::kMPI_Win_get_group ||
          info.group == mpi::CallGroup::kGroup;
-}
-
-std::string_view plain_name(std::string_view name) {
-  if (name.ends_with("_c")) name.remove_suffix(2);
-  if (name.starts_with("MPI_")) name.remove_prefix(4);
-  if (name.starts_with("MPIX_")) name.remove_prefix(5);
-  return name;
 }
 
 }  // namespace
@@ -62,21 +56,28 @@ Op& Decoder::op(const Signature& signature) {
   op.place = places_.id(signature.site, signature.call);
   const mpi::CallInfo* info = mpi::find_call(signature.call);
   op.makes_group = info != nullptr && !signature.failed() && makes_group(*info);
-  const std::string_view name = plain_name(signature.name);
-  if (moved_nothing(signature) && !name.starts_with("File_")) return op;
+  const bool is_of_file = info != nullptr && info->group == mpi::CallGroup::kIo;
+  if (moved_nothing(signature) && !is_of_file) return op;
   op.is_persistent = info != nullptr && info->persistent;
   const Value* request = signature.find("request");
   op.makes_request = request != nullptr && request->at_exit().kind == ValueKind::kRequest &&
                      request->at_exit().id == signature.id;
-  op.topology = topology_of(signature, name, comms_, reader_.rank());
-  if (decode_collective(signature, name, op) || decode_file(signature, name, op) ||
-      decode_other(signature, name, op) || decode_window(signature, name, op))
+  op.topology = topology_of(signature, comms_, reader_.rank());
+  const mpi::CallMeaning& meaning = mpi::meaning_of(signature.call);
+  if (meaning.how == mpi::How::kEnqueues) return op;  // done later, who knows when
+  if (is_of_file) {
+    decode_file(signature, meaning, op);
     return op;
-  op.is_poll = (name == "Iprobe" || name == "Improbe") && !is_true(result(signature, "flag"));
-  if (!op.is_poll) decode_message(signature, name, op);
+  }
+  if (decode_collective(signature, meaning, op) || decode_other(signature, meaning, op) ||
+      decode_window(signature, meaning, op))
+    return op;
+  op.is_poll = meaning.does_any(mpi::kDoesProbe) && meaning.how == mpi::How::kPolls &&
+               !is_true(result(signature, "flag"));
+  if (!op.is_poll) decode_message(signature, meaning, op);
   if (op.action == Action::kNothing) {
-    decode_completion(signature, name, op);
-    op.has_order = name == "Wait";
+    decode_completion(signature, meaning, op);
+    op.has_order = signature.call == mpi::kMPI_Wait;
   }
   return op;
 }
@@ -126,48 +127,45 @@ void Decoder::take_status(const Signature& s, MessageEnd& end) {
   end.tag = tag;
 }
 
-void Decoder::decode_message(const Signature& s, std::string_view name, Op& op) {
-  const auto one_of = [&](auto... names) { return ((name == names) || ...); };
-  const bool is_send =
-      one_of("Send", "Ssend", "Bsend", "Rsend", "Isend", "Issend", "Ibsend", "Irsend", "Send_init",
-             "Ssend_init", "Bsend_init", "Rsend_init", "Psend_init");
-  const bool is_receive = one_of("Recv", "Irecv", "Recv_init", "Precv_init");
-  if (is_send) {
+void Decoder::decode_message(const Signature& s, const mpi::CallMeaning& meaning, Op& op) {
+  const bool is_send = meaning.does_any(mpi::kDoesSend);
+  const bool is_receive = meaning.does_any(mpi::kDoesReceive);
+  if (is_send && !is_receive) {
     op.action = Action::kSend;
     op.send = end_of(s, "dest", "tag");
     op.send.bytes = bytes_of(s, "count", "datatype");
-    op.send.is_buffered = one_of("Bsend", "Ibsend", "Bsend_init");
-    op.send.is_synchronous = one_of("Ssend", "Issend", "Ssend_init");
+    op.send.is_buffered = meaning.mode == mpi::SendMode::kBuffered;
+    op.send.is_synchronous = meaning.mode == mpi::SendMode::kSynchronous;
+  } else if (is_send) {
+    op.action = Action::kSendReceive;
+    op.send = end_of(s, "dest", "sendtag");
+    op.send.bytes = meaning.plain == mpi::kMPI_Sendrecv_replace
+                        ? bytes_of(s, "count", "datatype")
+                        : bytes_of(s, "sendcount", "sendtype");
+    op.receive = end_of(s, "source", "recvtag");
+    if (!op.makes_request) take_status(s, op.receive);
+  } else if (meaning.plain == mpi::kMPI_Mrecv) {
+    const Value& message = argument(s, "message");
+    op.action = Action::kMatchedReceive;
+    op.message_object = message.is_object() ? message.number : -1;
   } else if (is_receive) {
     op.action = Action::kReceive;
     op.receive = end_of(s, "source", "tag");
-    if (name == "Recv") take_status(s, op.receive);
-  } else if (one_of("Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace")) {
-    op.action = Action::kSendReceive;
-    op.send = end_of(s, "dest", "sendtag");
-    op.send.bytes = name.ends_with("_replace") ? bytes_of(s, "count", "datatype")
-                                               : bytes_of(s, "sendcount", "sendtype");
-    op.receive = end_of(s, "source", "recvtag");
-    if (!op.makes_request) take_status(s, op.receive);
-  } else if (one_of("Probe", "Mprobe", "Improbe")) {
-    op.action = name == "Probe" ? Action::kProbe : Action::kMatchedProbe;
+    if (meaning.how == mpi::How::kWaits) take_status(s, op.receive);
+  } else if (s.call == mpi::kMPI_Probe || meaning.plain == mpi::kMPI_Mprobe) {
+    op.action = s.call == mpi::kMPI_Probe ? Action::kProbe : Action::kMatchedProbe;
     op.receive = end_of(s, "source", "tag");
     take_status(s, op.receive);
     const Value& message = result(s, "message");
     op.message_object = message.is_object() ? message.number : -1;
-  } else if (one_of("Mrecv", "Imrecv")) {
-    const Value& message = argument(s, "message");
-    op.action = Action::kMatchedReceive;
-    op.message_object = message.is_object() ? message.number : -1;
   }
   op.has_order = !op.makes_request && op.action != Action::kSend;
-  op.is_partitioned = one_of("Psend_init", "Precv_init");
+  op.is_partitioned = s.find("partitions") != nullptr;
   if (op.is_partitioned)
     op.partitions = static_cast<uint64_t>(argument(s, "partitions").integer_or(1));
 }
 
-void Decoder::decode_completion(const Signature& s, std::string_view name, Op& op) {
-  const auto one_of = [&](auto... names) { return ((name == names) || ...); };
+void Decoder::decode_completion(const Signature& s, const mpi::CallMeaning& meaning, Op& op) {
   const auto add = [&](const Value& request, const Value& status, const Value& matched) {
     if (request.kind != ValueKind::kRequest) return;
     RequestUse use;
@@ -179,25 +177,24 @@ void Decoder::decode_completion(const Signature& s, std::string_view name, Op& o
   const Value& one = argument(s, "request");
   const Value& many = argument(s, "array_of_requests");
   const Value& statuses = result(s, "array_of_statuses");
-  if (one_of("Start", "Request_free", "Cancel", "Pready", "Pready_range", "Pready_list")) {
-    op.action = name == "Start"          ? Action::kStart
-                : name == "Request_free" ? Action::kFree
-                : name == "Cancel"       ? Action::kCancel
-                                         : Action::kReady;
-    add(one, {}, {});
-    if (name == "Pready_range")
+  const bool starts = meaning.does_any(mpi::kDoesStart);
+  if (starts || s.call == mpi::kMPI_Request_free || s.call == mpi::kMPI_Cancel) {
+    const bool is_start = s.call == mpi::kMPI_Start || s.call == mpi::kMPI_Startall;
+    op.action = is_start                           ? Action::kStart
+                : s.call == mpi::kMPI_Request_free ? Action::kFree
+                : s.call == mpi::kMPI_Cancel       ? Action::kCancel
+                                                   : Action::kReady;
+    if (many.is_array())
+      many.for_each([&](const Value& request) { add(request, {}, {}); });
+    else
+      add(one, {}, {});
+    if (s.call == mpi::kMPI_Pready_range)
       op.partitions = static_cast<uint64_t>(argument(s, "partition_high").integer_or(0) -
                                             argument(s, "partition_low").integer_or(0) + 1);
-    if (name == "Pready_list") op.partitions = argument(s, "array_of_partitions").size();
+    if (s.call == mpi::kMPI_Pready_list) op.partitions = argument(s, "array_of_partitions").size();
     return;
   }
-  if (name == "Startall") {
-    op.action = Action::kStart;
-    many.for_each([&](const Value& request) { add(request, {}, {}); });
-    return;
-  }
-  if (!one_of("Wait", "Test", "Waitall", "Testall", "Waitany", "Testany", "Waitsome", "Testsome"))
-    return;
+  if (!meaning.does_any(mpi::kDoesComplete)) return;
   op.action = Action::kComplete;
   const auto all_in_vain = [&] {
     const auto note = [&](const Value& request) {
@@ -211,8 +208,8 @@ void Decoder::decode_completion(const Signature& s, std::string_view name, Op& o
   };
   const bool has_flag = s.find("flag") != nullptr;
   if (has_flag && !is_true(result(s, "flag"))) return all_in_vain();
-  if (one_of("Wait", "Test")) return add(one, result(s, "status"), s.matched);
-  if (one_of("Waitall", "Testall")) {
+  if (meaning.plain == mpi::kMPI_Wait) return add(one, result(s, "status"), s.matched);
+  if (meaning.plain == mpi::kMPI_Waitall) {
     uint64_t i = 0;
     many.for_each([&](const Value& request) {
       add(request, statuses.at(i), s.matched.at(i));
@@ -220,7 +217,7 @@ void Decoder::decode_completion(const Signature& s, std::string_view name, Op& o
     });
     return;
   }
-  if (one_of("Waitany", "Testany")) {
+  if (meaning.plain == mpi::kMPI_Waitany) {
     const Value& index = result(s, "index");
     if (index.is_integer() && index.number >= 0)
       add(many.at(static_cast<uint64_t>(index.number)), result(s, "status"),

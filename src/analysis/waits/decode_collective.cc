@@ -1,96 +1,69 @@
 // Collectives, windows and the groups of their epochs.
 
-#include <algorithm>
-#include <string>
+#include <optional>
 #include <string_view>
 
 #include "analysis/payload.h"
 #include "analysis/waits/op.h"
-#include "mpi/call_table.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
 
 namespace refrain::analysis::waits {
 namespace {
 
-struct CollectiveRow {
-  std::string_view name;  // of the blocking form, in lower case
-  CollectiveKind kind;
-};
+// Of the calls that make communicators only those whose ranks are known before: nullopt for the
+// others, and for what is no collective of ranks among themselves.
+std::optional<CollectiveKind> kind_of(const mpi::CallMeaning& meaning) {
+  const bool makes = meaning.does_any(mpi::kDoesMake);
+  if (makes && (meaning.over_param >= 0 || meaning.how != mpi::How::kWaits)) return std::nullopt;
+  switch (meaning.flow) {
+    case mpi::Flow::kBarrier: return CollectiveKind::kBarrier;
+    case mpi::Flow::kFromRoot: return CollectiveKind::kFromRoot;
+    case mpi::Flow::kToRoot: return CollectiveKind::kToRoot;
+    case mpi::Flow::kScan: return CollectiveKind::kScan;
+    case mpi::Flow::kAll: return CollectiveKind::kNxN;
+    case mpi::Flow::kInit: return CollectiveKind::kInit;
+    case mpi::Flow::kFinalize: return CollectiveKind::kFinalize;
+    default: return std::nullopt;
+  }
+}
 
-constexpr CollectiveRow kCollectives[] = {
-    {"barrier", CollectiveKind::kBarrier},
-    {"bcast", CollectiveKind::kFromRoot},
-    {"scatter", CollectiveKind::kFromRoot},
-    {"scatterv", CollectiveKind::kFromRoot},
-    {"reduce", CollectiveKind::kToRoot},
-    {"gather", CollectiveKind::kToRoot},
-    {"gatherv", CollectiveKind::kToRoot},
-    {"scan", CollectiveKind::kScan},
-    {"exscan", CollectiveKind::kScan},
-    {"allreduce", CollectiveKind::kNxN},
-    {"allgather", CollectiveKind::kNxN},
-    {"allgatherv", CollectiveKind::kNxN},
-    {"alltoall", CollectiveKind::kNxN},
-    {"alltoallv", CollectiveKind::kNxN},
-    {"alltoallw", CollectiveKind::kNxN},
-    {"reduce_scatter", CollectiveKind::kNxN},
-    {"reduce_scatter_block", CollectiveKind::kNxN},
-};
-
-// Calls that make communicators exchange data among all: n to n as well. Those on a group, of an
-// inter-communicator from two others, and with other worlds are not among them.
-constexpr std::string_view kMakers[] = {"Comm_create",        "Comm_dup",
-                                        "Comm_dup_with_info", "Comm_split",
-                                        "Comm_split_type",    "Cart_create",
-                                        "Cart_sub",           "Graph_create",
-                                        "Dist_graph_create",  "Dist_graph_create_adjacent",
-                                        "Intercomm_merge"};
+// The communicator of a call that makes another one out of it.
 constexpr std::string_view kOldComm[] = {"comm", "comm_old", "intercomm"};
 
 }  // namespace
 
-bool Decoder::decode_collective(const Signature& s, std::string_view name, Op& op) {
-  const auto is = [&](CollectiveKind kind, CommView comm) {
+bool Decoder::decode_collective(const Signature& s, const mpi::CallMeaning& meaning, Op& op) {
+  const std::optional<CollectiveKind> kind = kind_of(meaning);
+  if (!kind) return false;
+  const auto is_over = [&](CommView comm) {
     op.action = comm.is_self ? Action::kNothing : Action::kCollective;
-    op.collective = kind;
+    op.collective = *kind;
     op.comm = comm;
     return true;
   };
-  if (name == "Init" || name == "Init_thread" || name == "Finalize")
-    return is(name == "Finalize" ? CollectiveKind::kFinalize : CollectiveKind::kInit,
-              comms_.view(kNoDefinition, reader_.rank()));
-  if (std::find(std::begin(kMakers), std::end(kMakers), name) != std::end(kMakers)) {
+  if (*kind == CollectiveKind::kInit || *kind == CollectiveKind::kFinalize)
+    return is_over(comms_.view(kNoDefinition, reader_.rank()));
+  if (meaning.does_any(mpi::kDoesMake)) {
     for (const std::string_view parameter : kOldComm)
-      if (argument(s, parameter).is_object())
-        return is(CollectiveKind::kNxN, comm_of(s, parameter));
+      if (argument(s, parameter).is_object()) return is_over(comm_of(s, parameter));
     return false;
   }
-  if (name.ends_with("_init")) name.remove_suffix(5);
-  if (name.starts_with("I") && op.makes_request) name.remove_prefix(1);
-  std::string plain(name);
-  std::transform(plain.begin(), plain.end(), plain.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  for (const CollectiveRow& row : kCollectives) {
-    if (plain != row.name) continue;
-    is(row.kind, comm_of(s, "comm"));
-    if (row.kind != CollectiveKind::kToRoot && row.kind != CollectiveKind::kFromRoot) return true;
-    const Value& root = argument(s, "root");
-    const bool is_root = op.comm.comm.is_inter
-                             ? root.name() == "MPI_ROOT"
-                             : root.is_integer() && root.number == op.comm.comm.me;
-    op.role = is_root ? Role::kRoot : root.is_integer() ? Role::kLeaf : Role::kNone;
-    return true;
-  }
-  return false;
+  is_over(comm_of(s, "comm"));
+  if (*kind != CollectiveKind::kToRoot && *kind != CollectiveKind::kFromRoot) return true;
+  const Value& root = argument(s, "root");
+  const bool is_root = op.comm.comm.is_inter ? root.name() == "MPI_ROOT"
+                                             : root.is_integer() && root.number == op.comm.comm.me;
+  op.role = is_root ? Role::kRoot : root.is_integer() ? Role::kLeaf : Role::kNone;
+  return true;
 }
 
-bool Decoder::decode_window(const Signature& s, std::string_view name, Op& op) {
-  const auto one_of = [&](auto... names) { return ((name == names) || ...); };
-  if (one_of("Win_create", "Win_allocate", "Win_allocate_shared", "Win_create_dynamic", "Win_free",
-             "Win_fence")) {
+bool Decoder::decode_window(const Signature& s, const mpi::CallMeaning& meaning, Op& op) {
+  if (meaning.flow == mpi::Flow::kWindow || meaning.flow == mpi::Flow::kFence) {
     op.comm = comm_of(s, s.find("comm") != nullptr ? "comm" : "win");
     op.action = op.comm.is_self ? Action::kNothing : Action::kCollective;
-    op.collective = name == "Win_fence" ? CollectiveKind::kFence : CollectiveKind::kWindow;
+    op.collective =
+        meaning.flow == mpi::Flow::kFence ? CollectiveKind::kFence : CollectiveKind::kWindow;
     return true;
   }
   const Value& win = argument(s, "win");
@@ -102,30 +75,41 @@ bool Decoder::decode_window(const Signature& s, std::string_view name, Op& op) {
     if (rank.is_integer() && op.comm.comm.member(rank.number) >= 0)
       op.partners = {op.comm.comm.member(rank.number)};
   };
-  if (one_of("Win_post", "Win_start")) {
-    op.epoch = name == "Win_post" ? EpochCall::kPost : EpochCall::kStart;
-    const Value& group = argument(s, "group");
-    op.message_object = group.is_object() ? group.number : -1;
-  } else if (name == "Win_complete") {
-    op.epoch = EpochCall::kComplete;
-  } else if (name == "Win_wait") {
-    op.epoch = EpochCall::kWait;
-  } else if (one_of("Win_lock", "Win_lock_all")) {
-    op.epoch = EpochCall::kLock;
-    op.all_targets = name == "Win_lock_all";
-    op.is_exclusive = argument(s, "lock_type").name() == "MPI_LOCK_EXCLUSIVE";
-    target("rank");
-  } else if (one_of("Win_unlock", "Win_unlock_all")) {
-    op.epoch = EpochCall::kUnlock;
-    op.all_targets = name == "Win_unlock_all";
-    target("rank");
-  } else if (one_of("Win_flush", "Win_flush_local", "Win_flush_all", "Win_flush_local_all")) {
-    op.epoch = EpochCall::kAccess;
-    op.all_targets = name.ends_with("_all");
-    target("rank");
-  } else if (s.find("target_rank") != nullptr) {
-    op.epoch = EpochCall::kAccess;
-    target("target_rank");
+  switch (s.call) {
+    case mpi::kMPI_Win_post:
+    case mpi::kMPI_Win_start: {
+      op.epoch = s.call == mpi::kMPI_Win_post ? EpochCall::kPost : EpochCall::kStart;
+      const Value& group = argument(s, "group");
+      op.message_object = group.is_object() ? group.number : -1;
+      break;
+    }
+    case mpi::kMPI_Win_complete: op.epoch = EpochCall::kComplete; break;
+    case mpi::kMPI_Win_wait: op.epoch = EpochCall::kWait; break;
+    case mpi::kMPI_Win_lock:
+    case mpi::kMPI_Win_lock_all:
+      op.epoch = EpochCall::kLock;
+      op.all_targets = s.call == mpi::kMPI_Win_lock_all;
+      op.is_exclusive = argument(s, "lock_type").name() == "MPI_LOCK_EXCLUSIVE";
+      target("rank");
+      break;
+    case mpi::kMPI_Win_unlock:
+    case mpi::kMPI_Win_unlock_all:
+      op.epoch = EpochCall::kUnlock;
+      op.all_targets = s.call == mpi::kMPI_Win_unlock_all;
+      target("rank");
+      break;
+    case mpi::kMPI_Win_flush:
+    case mpi::kMPI_Win_flush_local:
+    case mpi::kMPI_Win_flush_all:
+    case mpi::kMPI_Win_flush_local_all:
+      op.epoch = EpochCall::kAccess;
+      op.all_targets = s.call == mpi::kMPI_Win_flush_all || s.call == mpi::kMPI_Win_flush_local_all;
+      target("rank");
+      break;
+    default:
+      if (!meaning.does_any(mpi::kDoesAccess)) break;
+      op.epoch = EpochCall::kAccess;
+      target("target_rank");
   }
   if (op.epoch == EpochCall::kNone) return false;
   op.action = Action::kWindowEpoch;
@@ -157,14 +141,13 @@ std::vector<Rank> Decoder::listed(const std::vector<Rank>& from, const Value* li
 void Decoder::follow_groups(const Signature& s) {
   const mpi::CallInfo* info = mpi::find_call(s.call);
   if (info == nullptr || s.failed()) return;
-  const std::string_view name = info->name;
-  const bool of_comm = name == "MPI_Comm_group" || name == "MPI_Win_get_group";
+  const bool of_comm = s.call == mpi::kMPI_Comm_group || s.call == mpi::kMPI_Win_get_group;
   if (!of_comm && info->group != mpi::CallGroup::kGroup) return;
   const Value* made = s.find(of_comm ? "group" : "newgroup");
   if (made == nullptr || !made->at_exit().is_object()) return;
   const int64_t id = made->at_exit().number;
   if (of_comm) {
-    const CommView view = comm_of(s, name == "MPI_Comm_group" ? "comm" : "win");
+    const CommView view = comm_of(s, s.call == mpi::kMPI_Comm_group ? "comm" : "win");
     std::vector<Rank> members;
     for (uint64_t i = 0; i < view.comm.size(); ++i)
       members.push_back(view.comm.member(static_cast<int64_t>(i)));
@@ -174,8 +157,8 @@ void Decoder::follow_groups(const Signature& s) {
   const Value& old = argument(s, "group");
   if (!old.is_object()) return;
   const std::vector<Rank> from = group(old.number);
-  if (name == "MPI_Group_incl" || name == "MPI_Group_excl")
-    groups_[id] = listed(from, s.find("ranks"), name == "MPI_Group_incl");
+  if (s.call == mpi::kMPI_Group_incl || s.call == mpi::kMPI_Group_excl)
+    groups_[id] = listed(from, s.find("ranks"), s.call == mpi::kMPI_Group_incl);
   else
     groups_.erase(id);
 }

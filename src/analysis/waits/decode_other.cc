@@ -1,46 +1,32 @@
 // Collectives of neighbourhoods and files, and those that make communicators from groups.
 
-#include <algorithm>
-#include <string_view>
-
 #include "analysis/payload.h"
 #include "analysis/waits/op.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
 
 namespace refrain::analysis::waits {
 namespace {
 
-// Without MPI_; of the blocking form.
-constexpr std::string_view kNeighbours[] = {"neighbor_allgather", "neighbor_allgatherv",
-                                            "neighbor_alltoall", "neighbor_alltoallv",
-                                            "neighbor_alltoallw"};
-constexpr std::string_view kOfMade[] = {"Comm_create_group", "Comm_create_from_group",
-                                        "Intercomm_create", "Intercomm_create_from_groups"};
-// Besides those that end on _all and _ordered, and begin and end such.
-constexpr std::string_view kFileCalls[] = {"close",    "set_view",      "set_size", "preallocate",
-                                           "set_info", "set_atomicity", "sync",     "seek_shared"};
-
-template <class List>
-bool has(const List& list, std::string_view name) {
-  return std::find(std::begin(list), std::end(list), name) != std::end(list);
-}
-
-OtherCall file_call(std::string_view name) {
-  if (name == "open") return OtherCall::kOpen;
-  if (has(kFileCalls, name) || name.ends_with("_all")) return OtherCall::kFile;
-  if (name.ends_with("_ordered")) return OtherCall::kOrdered;
-  if (name.ends_with("_ordered_begin")) return OtherCall::kOrderedBegin;
-  if (name.ends_with("_all_begin")) return OtherCall::kSplitBegin;
-  if (name.ends_with("_all_end") || name.ends_with("_ordered_end")) return OtherCall::kSplitEnd;
-  return OtherCall::kNone;
+OtherCall file_call(CallId call, const mpi::CallMeaning& meaning) {
+  if (!meaning.does_any(mpi::kDoesCollective)) return OtherCall::kNone;
+  const bool is_ordered =
+      meaning.plain == mpi::kMPI_File_read_ordered || meaning.plain == mpi::kMPI_File_write_ordered;
+  const bool is_split = meaning.how == mpi::How::kNonblocking;
+  if (call == mpi::kMPI_File_open) return OtherCall::kOpen;
+  if (is_ordered) return is_split ? OtherCall::kOrderedBegin : OtherCall::kOrdered;
+  if (meaning.does_any(mpi::kDoesComplete)) return OtherCall::kSplitEnd;
+  return is_split ? OtherCall::kSplitBegin : OtherCall::kFile;
 }
 
 }  // namespace
 
 // A call that fails has taken part all the same, for all that the others see of it.
-bool Decoder::decode_file(const Signature& s, std::string_view name, Op& op) {
-  if (!name.starts_with("File_")) return false;
-  op.other = file_call(name.substr(5));
-  if (op.other == OtherCall::kNone) return true;  // waits for nobody
+void Decoder::decode_file(const Signature& s, const mpi::CallMeaning& meaning, Op& op) {
+  op.other = file_call(s.call, meaning);
+  // With a request, it is begun here and completed where that is.
+  if (op.other == OtherCall::kSplitBegin && op.makes_request) op.other = OtherCall::kFile;
+  if (op.other == OtherCall::kNone) return;  // waits for nobody
   const Value* file = s.find("fh");
   op.comm = comm_of(s, op.other == OtherCall::kOpen ? "comm" : "fh");
   if (file != nullptr) {
@@ -49,27 +35,21 @@ bool Decoder::decode_file(const Signature& s, std::string_view name, Op& op) {
   }
   op.collective = CollectiveKind::kFile;
   op.action = op.comm.is_self ? Action::kNothing : Action::kOtherCollective;
-  return true;
 }
 
-bool Decoder::decode_other(const Signature& s, std::string_view name, Op& op) {
-  if (has(kOfMade, name)) {
-    const Value* made = s.find(name.starts_with("I") ? "newintercomm" : "newcomm");
-    if (made == nullptr || !made->at_exit().is_object()) return true;
-    op.comm = comms_.view(made->at_exit().id, reader_.rank());
+bool Decoder::decode_other(const Signature& s, const mpi::CallMeaning& meaning, Op& op) {
+  if (meaning.over_param >= 0) {
+    const auto over = static_cast<size_t>(meaning.over_param);
+    if (over >= s.args.size() || !s.args[over].value.at_exit().is_object()) return true;
+    op.comm = comms_.view(s.args[over].value.at_exit().id, reader_.rank());
     op.other = OtherCall::kOfMade;
     op.collective = CollectiveKind::kNxN;
     op.action = op.comm.is_self ? Action::kNothing : Action::kOtherCollective;
     return true;
   }
-  const bool duplicates = name == "Comm_idup" || name == "Comm_idup_with_info";
-  if (name.ends_with("_init")) name.remove_suffix(5);
-  if (name.starts_with("Ineighbor")) name.remove_prefix(1);
-  const bool has_neighbours =
-      !name.empty() && (name[0] == 'N' || name[0] == 'n') &&
-      std::any_of(std::begin(kNeighbours), std::end(kNeighbours),
-                  [&](std::string_view n) { return n.substr(1) == name.substr(1); });
-  if (!duplicates && !has_neighbours) return false;
+  const bool duplicates = meaning.flow == mpi::Flow::kAll && meaning.does_any(mpi::kDoesMake) &&
+                          meaning.how == mpi::How::kNonblocking;
+  if (!duplicates && meaning.flow != mpi::Flow::kNeighbours) return false;
   op.comm = comm_of(s, "comm");
   op.other = OtherCall::kOfComm;
   op.collective = duplicates ? CollectiveKind::kNxN : CollectiveKind::kNeighbours;

@@ -12,6 +12,7 @@
 #include "analysis/waits/pattern.h"
 #include "analysis/waits/request.h"
 #include "analysis/waits/topologies.h"
+#include "mpi/call_meaning.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::waits {
@@ -162,12 +163,12 @@ class Decoder {
   const std::vector<Rank>& group(int64_t id) const;
 
  private:
-  void decode_message(const Signature& s, std::string_view name, Op& op);
-  void decode_completion(const Signature& s, std::string_view name, Op& op);
-  bool decode_collective(const Signature& s, std::string_view name, Op& op);
-  bool decode_other(const Signature& s, std::string_view name, Op& op);
-  bool decode_file(const Signature& s, std::string_view name, Op& op);
-  bool decode_window(const Signature& s, std::string_view name, Op& op);
+  void decode_message(const Signature& s, const mpi::CallMeaning& meaning, Op& op);
+  void decode_completion(const Signature& s, const mpi::CallMeaning& meaning, Op& op);
+  bool decode_collective(const Signature& s, const mpi::CallMeaning& meaning, Op& op);
+  bool decode_other(const Signature& s, const mpi::CallMeaning& meaning, Op& op);
+  void decode_file(const Signature& s, const mpi::CallMeaning& meaning, Op& op);
+  bool decode_window(const Signature& s, const mpi::CallMeaning& meaning, Op& op);
   CommView comm_of(const Signature& s, std::string_view parameter);
   MessageEnd end_of(const Signature& s, std::string_view peer, std::string_view tag);
   void take_status(const Signature& s, MessageEnd& end);

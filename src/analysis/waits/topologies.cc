@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "analysis/payload.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
 
 namespace refrain::analysis::waits {
 namespace {
@@ -45,24 +47,24 @@ bool is_grid(const std::vector<int64_t>& dims) {
 
 }  // namespace
 
-std::unique_ptr<TopologyCall> topology_of(const Signature& call, std::string_view name,
-                                          CommTable& comms, Rank me) {
+std::unique_ptr<TopologyCall> topology_of(const Signature& call, CommTable& comms, Rank me) {
   auto out = std::make_unique<TopologyCall>();
   std::string_view made = "newcomm", old = "comm";
-  if (name == "Cart_create" || name == "Graph_create") {
-    const bool is_cart = name == "Cart_create";
+  const CallId plain = mpi::plain_call(call.call);
+  if (plain == mpi::kMPI_Cart_create || plain == mpi::kMPI_Graph_create) {
+    const bool is_cart = plain == mpi::kMPI_Cart_create;
     out->kind = is_cart ? Kind::kCart : Kind::kGraph;
     made = is_cart ? "comm_cart" : "comm_graph", old = "comm_old";
     out->dims = numbers(call, is_cart ? "dims" : "index");
     (is_cart ? out->flags : out->sources) = numbers(call, is_cart ? "periods" : "edges");
-  } else if (name == "Cart_sub") {
+  } else if (plain == mpi::kMPI_Cart_sub) {
     out->kind = Kind::kCartSub;
     out->flags = numbers(call, "remain_dims");
-  } else if (name == "Dist_graph_create_adjacent") {
+  } else if (plain == mpi::kMPI_Dist_graph_create_adjacent) {
     out->kind = Kind::kAdjacent;
     made = "comm_dist_graph", old = "comm_old";
     out->sources = numbers(call, "sources");
-  } else if (name == "Dist_graph_create") {
+  } else if (plain == mpi::kMPI_Dist_graph_create) {
     out->kind = Kind::kEdges;
     made = "comm_dist_graph", old = "comm_old";
     const std::vector<int64_t> from = numbers(call, "sources"), degrees = numbers(call, "degrees");
@@ -70,8 +72,7 @@ std::unique_ptr<TopologyCall> topology_of(const Signature& call, std::string_vie
     for (size_t i = 0; i < from.size() && i < degrees.size(); ++i)
       for (int64_t n = 0; n < degrees[i] && out->sources.size() < out->targets.size(); ++n)
         out->sources.push_back(from[i]);
-  } else if (name != "Comm_dup" && name != "Comm_dup_with_info" && name != "Comm_idup" &&
-             name != "Comm_idup_with_info") {
+  } else if (plain != mpi::kMPI_Comm_dup && plain != mpi::kMPI_Comm_dup_with_info) {
     return nullptr;
   }
   const Value* made_value = call.find(made);

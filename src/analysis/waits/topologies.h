@@ -27,8 +27,7 @@ struct TopologyCall {
 };
 
 // nullptr: the call makes no topology, or says nothing of it.
-std::unique_ptr<TopologyCall> topology_of(const Signature& call, std::string_view plain_name,
-                                          CommTable& comms, Rank me);
+std::unique_ptr<TopologyCall> topology_of(const Signature& call, CommTable& comms, Rank me);
 
 class Topologies {
  public:
