@@ -1,5 +1,6 @@
-/* Counts what each function writes into a buffer, by looking: a line `FUNCTION PARAMETER BYTES` for each
- * call, in the order in which the calls were made. Its trace must say the same (tests/extents/extents.py). */
+/* Counts what each function writes into a buffer, by looking: a line `FUNCTION PARAMETER BYTES` for
+ * each call, in the order in which the calls were made. Its trace must say the same
+ * (tests/extents/extents.py). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,17 +50,17 @@ static void start(MPI_Request* request) {
 #define PERSISTENT(function, ...) (void)0
 #endif
 /* All forms of one collective. */
-#define FORMS(NAME, INAME, parameter, ...)                 \
-  BLOCKING(MPI_##NAME, parameter, __VA_ARGS__);            \
-  COMPLETED(finish, MPI_##INAME, parameter, __VA_ARGS__);  \
+#define FORMS(NAME, INAME, parameter, ...)                \
+  BLOCKING(MPI_##NAME, parameter, __VA_ARGS__);           \
+  COMPLETED(finish, MPI_##INAME, parameter, __VA_ARGS__); \
   PERSISTENT(MPI_##NAME##_init, parameter, __VA_ARGS__, MPI_INFO_NULL)
 
 /* The root's buffer where only that is written. */
-#define AT_ROOT(function, ...)                    \
-  do {                                            \
-    prepare();                                    \
-    function(__VA_ARGS__);                        \
-    if (me == 1) report(#function, "recvbuf");    \
+#define AT_ROOT(function, ...)                 \
+  do {                                         \
+    prepare();                                 \
+    function(__VA_ARGS__);                     \
+    if (me == 1) report(#function, "recvbuf"); \
   } while (0)
 
 static void collectives(MPI_Comm comm) {
@@ -76,16 +77,20 @@ static void collectives(MPI_Comm comm) {
   for (int i = 0; i < kRanks; ++i) many[i] = i + 1, mine[i] = me + 1, places[i] = 10 * i;
   FORMS(Allgather, Iallgather, "recvbuf", sent, 3, MPI_BYTE, got, 3, MPI_BYTE, comm);
   FORMS(Allgather, Iallgather, "recvbuf", sent, 2, MPI_INT, got, 8, MPI_BYTE, comm);
-  FORMS(Allgatherv, Iallgatherv, "recvbuf", sent, me + 1, MPI_BYTE, got, many, displs, MPI_BYTE, comm);
+  FORMS(Allgatherv, Iallgatherv, "recvbuf", sent, me + 1, MPI_BYTE, got, many, displs, MPI_BYTE,
+        comm);
   FORMS(Alltoall, Ialltoall, "recvbuf", sent, 4, MPI_BYTE, got, 4, MPI_BYTE, comm);
-  FORMS(Alltoallv, Ialltoallv, "recvbuf", sent, many, places, MPI_BYTE, got, mine, places, MPI_BYTE, comm);
+  FORMS(Alltoallv, Ialltoallv, "recvbuf", sent, many, places, MPI_BYTE, got, mine, places, MPI_BYTE,
+        comm);
   FORMS(Alltoallw, Ialltoallw, "recvbuf", sent, one, bytes, types, got, one, bytes, types, comm);
   FORMS(Allreduce, Iallreduce, "recvbuf", sent, got, 7, MPI_BYTE, MPI_BOR, comm);
   FORMS(Scan, Iscan, "recvbuf", sent, got, 5, MPI_BYTE, MPI_BOR, comm);
   FORMS(Reduce_scatter, Ireduce_scatter, "recvbuf", sent, got, many, MPI_BYTE, MPI_BOR, comm);
-  FORMS(Reduce_scatter_block, Ireduce_scatter_block, "recvbuf", sent, got, 6, MPI_BYTE, MPI_BOR, comm);
+  FORMS(Reduce_scatter_block, Ireduce_scatter_block, "recvbuf", sent, got, 6, MPI_BYTE, MPI_BOR,
+        comm);
   FORMS(Scatter, Iscatter, "recvbuf", sent, 9, MPI_BYTE, got, 9, MPI_BYTE, 1, comm);
-  FORMS(Scatterv, Iscatterv, "recvbuf", sent, many, places, MPI_BYTE, got, me + 1, MPI_BYTE, 1, comm);
+  FORMS(Scatterv, Iscatterv, "recvbuf", sent, many, places, MPI_BYTE, got, me + 1, MPI_BYTE, 1,
+        comm);
   AT_ROOT(MPI_Gather, sent, 4, MPI_BYTE, got, 4, MPI_BYTE, 1, comm);
   AT_ROOT(MPI_Gatherv, sent, me + 1, MPI_BYTE, got, many, places, MPI_BYTE, 1, comm);
   AT_ROOT(MPI_Reduce, sent, got, 11, MPI_BYTE, MPI_BOR, 1, comm);
@@ -103,14 +108,17 @@ static void neighbours(MPI_Comm world) {
   const MPI_Aint at[2] = {0, 64};
   const MPI_Datatype types[2] = {MPI_INT, MPI_BYTE};
   MPI_Cart_create(world, 1, &size, &periodic, 0, &ring);
-  FORMS(Neighbor_allgather, Ineighbor_allgather, "recvbuf", sent, 3, MPI_BYTE, got, 3, MPI_BYTE, ring);
-  FORMS(Neighbor_alltoall, Ineighbor_alltoall, "recvbuf", sent, 5, MPI_BYTE, got, 5, MPI_BYTE, ring);
+  FORMS(Neighbor_allgather, Ineighbor_allgather, "recvbuf", sent, 3, MPI_BYTE, got, 3, MPI_BYTE,
+        ring);
+  FORMS(Neighbor_alltoall, Ineighbor_alltoall, "recvbuf", sent, 5, MPI_BYTE, got, 5, MPI_BYTE,
+        ring);
   /* The left neighbour sends to its right one what this rank gets from its left. */
   const int back[2] = {3, 2};
   const MPI_Datatype types_back[2] = {MPI_BYTE, MPI_INT};
-  FORMS(Neighbor_alltoallv, Ineighbor_alltoallv, "recvbuf", sent, back, displs, MPI_BYTE, got, counts, displs, MPI_BYTE,
-        ring);
-  FORMS(Neighbor_alltoallw, Ineighbor_alltoallw, "recvbuf", sent, back, at, types_back, got, counts, at, types, ring);
+  FORMS(Neighbor_alltoallv, Ineighbor_alltoallv, "recvbuf", sent, back, displs, MPI_BYTE, got,
+        counts, displs, MPI_BYTE, ring);
+  FORMS(Neighbor_alltoallw, Ineighbor_alltoallw, "recvbuf", sent, back, at, types_back, got, counts,
+        at, types, ring);
   MPI_Comm_free(&ring);
 }
 
@@ -118,9 +126,10 @@ static void messages(MPI_Comm comm) {
   const int right = (me + 1) % kRanks, left = (me + kRanks - 1) % kRanks;
   MPI_Request request;
   MPI_Message message;
-  BLOCKING(MPI_Sendrecv, "recvbuf", sent, 12, MPI_BYTE, right, 0, got, 3, MPI_INT, left, 0, comm, MPI_STATUS_IGNORE);
-  BLOCKING(MPI_Sendrecv, "recvbuf", sent, 12, MPI_BYTE, MPI_PROC_NULL, 0, got, 12, MPI_BYTE, MPI_PROC_NULL, 0, comm,
+  BLOCKING(MPI_Sendrecv, "recvbuf", sent, 12, MPI_BYTE, right, 0, got, 3, MPI_INT, left, 0, comm,
            MPI_STATUS_IGNORE);
+  BLOCKING(MPI_Sendrecv, "recvbuf", sent, 12, MPI_BYTE, MPI_PROC_NULL, 0, got, 12, MPI_BYTE,
+           MPI_PROC_NULL, 0, comm, MPI_STATUS_IGNORE);
   MPI_Isend(sent, 6, MPI_BYTE, right, 0, comm, &request);
   BLOCKING(MPI_Recv, "buf", got, 6, MPI_BYTE, left, 0, comm, MPI_STATUS_IGNORE);
   finish(&request);
@@ -139,7 +148,8 @@ static void messages(MPI_Comm comm) {
   COMPLETED(finish, MPI_Imrecv, "buf", got, 10, MPI_BYTE, &message);
   finish(&request);
 #if MPI_VERSION >= 4
-  COMPLETED(finish, MPI_Isendrecv, "recvbuf", sent, 4, MPI_BYTE, right, 0, got, 4, MPI_BYTE, left, 0, comm);
+  COMPLETED(finish, MPI_Isendrecv, "recvbuf", sent, 4, MPI_BYTE, right, 0, got, 4, MPI_BYTE, left,
+            0, comm);
 #endif
   int position = 0;
   BLOCKING(MPI_Unpack, "outbuf", sent, kRoom, &position, got, 5, MPI_INT, comm);
@@ -165,7 +175,8 @@ static void accesses(MPI_Comm comm) {
   ACCESS(MPI_Get, "origin_addr", got, 3, MPI_INT, right, 0, 12, MPI_BYTE, window);
   ACCESS(MPI_Rget, "origin_addr", got, 5, MPI_BYTE, right, 0, 5, MPI_BYTE, window, &request);
   finish(&request);
-  ACCESS(MPI_Get_accumulate, "result_addr", sent, 6, MPI_BYTE, got, 6, MPI_BYTE, right, 0, 6, MPI_BYTE, MPI_BOR, window);
+  ACCESS(MPI_Get_accumulate, "result_addr", sent, 6, MPI_BYTE, got, 6, MPI_BYTE, right, 0, 6,
+         MPI_BYTE, MPI_BOR, window);
   ACCESS(MPI_Fetch_and_op, "result_addr", sent, got, MPI_INT, right, 0, MPI_BOR, window);
   ACCESS(MPI_Fetch_and_op, "result_addr", NULL, got, MPI_INT, right, 0, MPI_NO_OP, window);
   ACCESS(MPI_Compare_and_swap, "result_addr", sent, sent, got, MPI_INT, right, 0, window);
@@ -176,7 +187,8 @@ static void accesses(MPI_Comm comm) {
 static void files(const char* path) {
   MPI_File file;
   MPI_Request request;
-  MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                MPI_INFO_NULL, &file);
   prepare();
   MPI_File_write_at_all(file, (MPI_Offset)me * kRoom, sent, kRoom, MPI_BYTE, MPI_STATUS_IGNORE);
   MPI_Barrier(MPI_COMM_WORLD);
