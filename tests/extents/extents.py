@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""How much of a buffer each function writes: what a program saw, and what its trace says by the extents in spec/mpi/calls.
+"""How much of a buffer each function writes: what a program saw, and what its trace says by spec/mpi/calls.
 
     extents.py --refrain build/refrain --mpi mpich --program touch --reader touched_by [--shim yield_shim.so]
 """
