@@ -149,23 +149,23 @@ void NestedRuns::reopen() {
 void NestedRuns::fold() {
   for (bool changed = true; changed;) {
     changed = false;
-    for (size_t p = 1; p <= kMaxPeriod && !changed; ++p) changed = may_fold(p) && fold_period(p);
+    const size_t most = std::min(kMaxPeriod, items_.size() - std::min<size_t>(items_.size(), 1));
+    for (size_t p = 1; p <= most && !changed; ++p) changed = may_fold(p) && fold_period(p);
   }
 }
 
-// Whether a look at the last items leaves open what fold_period() would do: of irregular values
-// hardly any does.
-bool NestedRuns::may_fold(size_t period) const {
-  const size_t n = items_.size();
-  if (n < period + 1) return false;
-  const Item &before = items_[n - 1 - period], &last = items_[n - 1];
+// Whether a look at the last items, more than `period`, leaves open what fold_period() would do: of
+// irregular values hardly any does.
+inline bool NestedRuns::may_fold(size_t period) const {
+  const Item *const end = items_.data() + items_.size(), &last = end[-1];
+  const Item& before = (&last)[-static_cast<std::ptrdiff_t>(period)];
   if (before.is_loop() && (before.body.size() == period || (period == 1 && last.is_loop())))
     return true;
-  if (n < 2 * period || before.count != last.count || before.step != last.step ||
+  if (before.step != last.step || before.count != last.count || items_.size() < 2 * period ||
       before.body.size() != last.body.size())
     return false;
-  return period == 1 ||
-         sub(last.start, before.start) == sub(items_[n - 2].start, items_[n - 2 - period].start);
+  const Item *const x = end - 2, *const y = x - period;
+  return period == 1 || sub(last.start, before.start) == sub(x->start, y->start);
 }
 
 // Looks at the last `period` items: once more what a loop before them does, or what stands before.

@@ -1,6 +1,7 @@
 #include "format/content.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "format/definitions.h"
@@ -120,6 +121,8 @@ class Checker {
   void signatures() {
     constexpr auto kAt = SectionType::kSignatures;
     const SignatureTable& all = t_.signatures;
+    const bool has_requests = all.shapes().has_requests();
+    const uint64_t definitions = t_.definitions.size();
     for (size_t i = 0; i < all.size(); ++i) {
       const ShapeStructure& structure = all.structure(i);
       const std::vector<ExprCode>& codes = all.codes(i);
@@ -127,18 +130,20 @@ class Checker {
         add(kAt, kRuleShape, numbered("signature", i, " is malformed"));
         continue;
       }
-      const auto requests = all.requests(i);
+      const auto requests = has_requests ? all.requests(i) : std::span<const uint32_t>();
       if (std::any_of(requests.begin(), requests.end(), [&](uint32_t r) { return r >= i; }))
         add(kAt, kRuleRequestOrder, numbered("signature", i, " has a request of a later one"));
-      // Any number is a good constant.
-      if (all.is_constant(i)) {
-        for (const uint32_t k : structure.definition_slots) {
-          if (static_cast<uint64_t>(all.operand(i, k)) >= t_.definitions.size())
-            expr(i, SlotNature::kDefinition, all.expr(i, k));
-        }
+      if (!all.is_constant(i)) {
+        for (size_t k = 0; k < codes.size(); ++k) expr(i, structure.slots[k], all.expr(i, k));
         continue;
       }
-      for (size_t k = 0; k < codes.size(); ++k) expr(i, structure.slots[k], all.expr(i, k));
+      // Any number is a good constant.
+      const uint32_t* const words = all.words(i);
+      for (const uint32_t k : structure.definition_slots) {
+        if (words != nullptr && (words[k] & 1) == 0 && words[k] >> 1 < definitions) continue;
+        if (static_cast<uint64_t>(all.operand(i, k)) >= definitions)
+          expr(i, SlotNature::kDefinition, all.expr(i, k));
+      }
     }
   }
 

@@ -319,8 +319,9 @@ std::vector<uint32_t> family_order(const std::vector<uint64_t>& keys, const Refs
     const uint32_t kind = kinds.of[i];
     // What a member refers to must stand before it: in a part that begins no later than its own.
     uint32_t earliest = 0;
-    for (const uint32_t r : refs(i)) {
-      if (r < i) earliest = std::max(earliest, part_of[r]);
+    if (refs) {
+      for (const uint32_t r : refs(i))
+        if (r < i) earliest = std::max(earliest, part_of[r]);
     }
     if (kinds.members[kind] < kLongFamily && earliest == 0) {
       ++sizes[0];

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,13 +15,13 @@ namespace refrain::format {
 
 template <class T>
 class PagedArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
  public:
   PagedArray() = default;
-  PagedArray(const PagedArray& o)
-      : pages_(o.pages_),
-        last_(pages_.empty() ? nullptr : pages_.back().data()),
-        size_(o.size_),
-        room_(o.room_) {}
+  PagedArray(const PagedArray& o) {
+    o.for_each_page([this](const T* page, size_t n) { append(page, n); });
+  }
   PagedArray(PagedArray&& o) noexcept { swap(o); }
   PagedArray& operator=(PagedArray o) noexcept {
     swap(o);
@@ -37,17 +40,64 @@ class PagedArray {
     last_[size_ % kPage] = v;
     ++size_;
   }
+  // Room for `n` in a row at the end, of which added() says how many there are; null: the page has
+  // not as many left.
+  T* room_for(size_t n) {
+    if (room_ - size_ < n) [[unlikely]] {
+      if (size_ % kPage + n > kPage) return nullptr;
+      grow(n);
+    }
+    return last_ + size_ % kPage;
+  }
+  void added(size_t n) { size_ += n; }
+  void append(const T* values, size_t n) { append_bytes(values, n); }
+  // `n` elements as they stand in memory, wherever that is.
+  void append_bytes(const void* from, size_t n) {
+    const auto* at = static_cast<const char*>(from);
+    append_pieces(n, [&](T* to, size_t piece) {
+      std::memcpy(static_cast<void*>(to), at, piece * sizeof(T));
+      at += piece * sizeof(T);
+    });
+  }
+  void append(size_t n, const T& v) {
+    append_pieces(n, [&](T* to, size_t piece) { std::fill_n(to, piece, v); });
+  }
+  // first, first + step and so on.
+  void append_ascending(size_t n, T first, T step) {
+    append_pieces(n, [&](T* to, size_t piece) {
+      for (size_t i = 0; i < piece; ++i, first += step) to[i] = first;
+    });
+  }
   void clear() { *this = PagedArray(); }
   // Those from `i` on when they are `n` in a row, as most few are; else null.
   const T* in_a_row(size_t i, size_t n) const {
     return i % kPage + n <= kPage && n > 0 ? &pages_[i / kPage][i % kPage] : nullptr;
   }
   void fill(size_t i, size_t n, const T& v) {
-    if (const T* const row = in_a_row(i, n); row != nullptr) {
-      std::fill_n(const_cast<T*>(row), n, v);
-    } else {
-      for (size_t k = 0; k < n; ++k) (*this)[i + k] = v;
+    for (; n > 0;) {
+      const size_t piece = std::min(n, kPage - i % kPage);
+      std::fill_n(&(*this)[i], piece, v);
+      i += piece;
+      n -= piece;
     }
+  }
+  // visit(first, number) for each piece in a row.
+  template <class Visit>
+  void for_each_page(Visit visit) const {
+    for (size_t i = 0; i < size_; i += kPage) visit(&(*this)[i], std::min(kPage, size_ - i));
+  }
+  // How many from the first on are those of `o`, byte by byte.
+  size_t equal_until(const PagedArray& o) const {
+    constexpr size_t kPiece = 64;
+    const size_t n = std::min(size_, o.size_);
+    size_t i = 0;
+    while (i < n) {
+      const size_t piece = std::min({kPiece, n - i, kPage - i % kPage});
+      if (std::memcmp(&(*this)[i], &o[i], piece * sizeof(T)) != 0) break;
+      i += piece;
+    }
+    while (i < n && std::memcmp(&(*this)[i], &o[i], sizeof(T)) == 0) ++i;
+    return i;
   }
 
  private:
@@ -59,16 +109,35 @@ class PagedArray {
     std::swap(size_, o.size_);
     std::swap(room_, o.room_);
   }
+  template <class Write>
+  void append_pieces(size_t n, Write write) {
+    while (n > 0) {
+      if (size_ == room_) grow(n);
+      const size_t piece = std::min(n, room_ - size_);
+      write(last_ + size_ % kPage, piece);
+      size_ += piece;
+      n -= piece;
+    }
+  }
   // A short list takes little; from the second page on all are whole.
-  void grow() {
-    if (size_ % kPage == 0) pages_.emplace_back();
-    std::vector<T>& page = pages_.back();
-    page.resize(pages_.size() > 1 ? kPage : std::clamp(2 * page.size(), kFirst, kPage));
-    last_ = page.data();
-    room_ = (pages_.size() - 1) * kPage + page.size();
+  void grow(size_t wanted = 1) {
+    const bool is_new = size_ == pages_.size() * kPage;
+    const size_t used = is_new ? 0 : size_ % kPage;
+    const size_t pages = pages_.size() + (is_new ? 1 : 0);
+    const size_t room =
+        pages > 1 ? kPage : std::clamp(std::max(2 * used, used + wanted), kFirst, kPage);
+    // None of it is set: pages of zeros would be written twice.
+    std::unique_ptr<T[]> page(new T[room]);
+    if (!is_new) std::memcpy(static_cast<void*>(page.get()), last_, used * sizeof(T));
+    last_ = page.get();
+    if (is_new)
+      pages_.push_back(std::move(page));
+    else
+      pages_.back() = std::move(page);
+    room_ = (pages_.size() - 1) * kPage + room;
   }
 
-  std::vector<std::vector<T>> pages_;
+  std::vector<std::unique_ptr<T[]>> pages_;
   T* last_ = nullptr;  // the last page
   size_t size_ = 0, room_ = 0;
 };
@@ -79,8 +148,7 @@ class NumberArray {
   size_t size() const { return small_.size(); }
   int64_t operator[](size_t i) const {
     const uint32_t v = small_[i];
-    if ((v & kWide) != 0) return wide_[v ^ kWide];
-    return static_cast<int64_t>(v >> 1) ^ -static_cast<int64_t>(v & 1);
+    return (v & kWide) != 0 ? wide_[v ^ kWide] : number_of(v);
   }
   void push_back(int64_t v) { small_.push_back(fits(v) ? short_of(v) : wide_of(v)); }
   void set(size_t i, int64_t v) {
@@ -103,6 +171,34 @@ class NumberArray {
       if (is_plain ? a[k] != b[k] : (*this)[i + k] != o[j + k]) return false;
     }
     return true;
+  }
+  // How many from the first on are those of `o`; fewer where some are not small.
+  size_t equal_until(const NumberArray& o) const {
+    return wide_.empty() && o.wide_.empty() ? small_.equal_until(o.small_) : 0;
+  }
+
+  // ---- words, as they stand: for whoever takes many at once ----
+  // A number whose zigzag form is below 2^31 is that.
+  static constexpr bool is_short(uint64_t zigzag) { return zigzag < kWide; }
+  static constexpr int64_t number_of(uint32_t word) {
+    return static_cast<int64_t>(word >> 1) ^ -static_cast<int64_t>(word & 1);
+  }
+  bool all_short() const { return wide_.empty(); }
+  const PagedArray<uint32_t>& words() const { return small_; }
+  PagedArray<uint32_t>& words() { return small_; }
+  const PagedArray<int64_t>& wide() const { return wide_; }
+  PagedArray<int64_t>& wide() { return wide_; }
+  // Whether each word has a number.
+  bool is_whole() const {
+    bool good = true;
+    small_.for_each_page([&](const uint32_t* page, size_t n) {
+      uint32_t all = 0;
+      for (size_t i = 0; i < n; ++i) all |= page[i];
+      if ((all & kWide) == 0) return;
+      for (size_t i = 0; i < n; ++i)
+        good = good && ((page[i] & kWide) == 0 || (page[i] ^ kWide) < wide_.size());
+    });
+    return good;
   }
 
  private:

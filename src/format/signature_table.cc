@@ -58,6 +58,24 @@ std::vector<int64_t> SignatureTable::column(size_t first, size_t members, size_t
   return column;
 }
 
+std::vector<bool> SignatureTable::constant_columns(size_t first, size_t members) const {
+  const size_t n = forms_[entries_[first].form].operands;
+  std::vector<bool> all(n, false);
+  const uint32_t* const words_of_first = words(first);
+  if (words_of_first == nullptr) return all;
+  std::vector<uint32_t> differ(n, 0);
+  for (size_t i = 0; i < members; ++i) {
+    const uint32_t begin = entries_[first + i].begin;
+    if (const uint32_t* const row = numbers_.words().in_a_row(begin, n); row != nullptr) {
+      for (size_t k = 0; k < n; ++k) differ[k] |= row[k] ^ words_of_first[k];
+    } else {
+      for (size_t k = 0; k < n; ++k) differ[k] |= numbers_.words()[begin + k] ^ words_of_first[k];
+    }
+  }
+  for (size_t k = 0; k < n; ++k) all[k] = differ[k] == 0;
+  return all;
+}
+
 Signature SignatureTable::get(size_t i) const {
   Signature s{std::string((*this)[i].shape), {}};
   for (const Expr& e : (*this)[i].slots) s.slots.push_back(e);

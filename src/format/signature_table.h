@@ -109,6 +109,20 @@ class SignatureTable {
 
   // operand() of `members` signatures of one form from `first` on.
   std::vector<int64_t> column(size_t first, size_t members, size_t k, size_t o) const;
+  // Whether column() has one number only, for each number of the first of them: those that have no
+  // byte for it may have as well.
+  std::vector<bool> constant_columns(size_t first, size_t members) const;
+  // As column(), of one that is constant.
+  std::vector<int64_t> constant_column(size_t first, size_t members, size_t k, size_t o) const {
+    return std::vector<int64_t>(members, operand(first, k, o));
+  }
+  // Where the first operand of a slot is among those of its signature.
+  size_t operand_at(size_t i, size_t k) const { return forms_[entries_[i].form].at[k]; }
+  // All numbers of a signature as words (format/paged_array.h), or null.
+  const uint32_t* words(size_t i) const {
+    const Entry& e = entries_[i];
+    return numbers_.words().in_a_row(e.begin, forms_[e.form].operands);
+  }
 
   void push_back(const Signature& s) { append(add_shape(s.shape), s.slots); }
   void set(size_t i, const Signature& s);
@@ -136,7 +150,7 @@ class SignatureTable {
     bool has_table = false, is_constant = true;
   };
   struct Entry {
-    uint32_t shape = 0, form = 0, begin = 0;  // begin: its first number
+    uint32_t shape, form, begin;  // begin: its first number
   };
   uint32_t form_of(std::span<const ExprCode> codes);
 

@@ -145,13 +145,28 @@ void AddressMap::refresh() {
 }
 
 const Segment* AddressMap::find(uintptr_t address) const {
+  Hint none;
+  look_up(address, none);
+  return none.segment;
+}
+
+// Also the addresses around, of which the same is true.
+void AddressMap::look_up(uintptr_t address, Hint& last) const {
   const Segments* const segments = segments_.load(std::memory_order_acquire);
-  if (segments == nullptr) return nullptr;
-  auto it = std::upper_bound(segments->begin(), segments->end(), address,
-                             [](uintptr_t a, const Segment& s) { return a < s.begin; });
-  if (it == segments->begin()) return nullptr;
-  --it;
-  return address < it->end ? &*it : nullptr;
+  last = {segments, nullptr, 0, 0};
+  if (segments == nullptr) return;
+  const auto next = std::upper_bound(segments->begin(), segments->end(), address,
+                                     [](uintptr_t a, const Segment& s) { return a < s.begin; });
+  last.end = next == segments->end() ? UINTPTR_MAX : next->begin;
+  if (next == segments->begin()) return;
+  const Segment& before = next[-1];
+  if (address >= before.end) {
+    last.begin = before.end;
+    return;
+  }
+  last.segment = &before;
+  last.begin = before.begin;
+  last.end = std::min(last.end, before.end);
 }
 
 }  // namespace refrain::tracer

@@ -37,16 +37,17 @@ class AddressMap {
  public:
   // The segment that holds `address`, or nullptr (heap, stack, mapped files).
   const Segment* find(uintptr_t address) const;
-  // The same for who asks about neighbours most of the time; one for each thread.
+  // The same for who asks about neighbours most of the time; one for each thread. What lies between
+  // two segments, as the heap does, is remembered as well.
   struct Hint {
     const void* version = nullptr;
     const Segment* segment = nullptr;
+    uintptr_t begin = 0, end = 0;
   };
   const Segment* find(uintptr_t address, Hint& last) const {
     const void* const version = segments_.load(std::memory_order_acquire);
-    if (last.version != version || last.segment == nullptr || address < last.segment->begin ||
-        address >= last.segment->end)
-      last = {version, find(address)};
+    if (last.version != version || address < last.begin || address >= last.end) [[unlikely]]
+      look_up(address, last);
     return last.segment;
   }
   // Whether, by the names of files, a Python interpreter or a module for one was ever loaded.
@@ -56,6 +57,7 @@ class AddressMap {
 
  private:
   friend struct AddressScan;
+  void look_up(uintptr_t address, Hint& last) const;
   using Segments = std::vector<Segment>;  // by begin
   std::deque<Module> modules_;
   std::vector<std::unique_ptr<const Segments>> versions_;  // readers may have any of them

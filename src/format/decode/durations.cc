@@ -7,6 +7,7 @@
 #include "format/quantise.h"
 #include "format/stats/items.h"
 #include "format/stats/model.h"
+#include "format/stats/quick_model.h"
 #include "format/time/range_coder.h"
 
 namespace refrain::format {
@@ -62,7 +63,9 @@ void read_plain(FieldReader& in, Decoding& out) {
 // The statistics themselves can be read when the calls are counted.
 void read_coded(FieldReader& in, CodedDurations& out) {
   const size_t begin = in.position();
-  out.precision.mantissa_bits = in.u8("bits of the mantissa");
+  const unsigned bits = in.u8("bits of the mantissa");
+  out.precision.mantissa_bits = bits & ~kQuickBit;
+  out.precision.is_quick = (bits & kQuickBit) != 0;
   out.precision.grain = in.u8("grain of histograms");
   const uint64_t padding = in.u16("bytes of padding");
   if (!in.ok()) return;
@@ -149,56 +152,71 @@ void share_out(const DurationStats& all, DurationStats& d, uint64_t& calls_befor
 class CodedReader {
  public:
   CodedReader(const Decoding& decoding, const std::vector<uint64_t>& calls, TraceData& trace)
-      : in_(decoding), calls_(calls), trace_(trace), coder_(decoding.coded.bytes) {}
+      : in_(decoding), trace_(trace), coder_(decoding.coded.bytes) {
+    for (const DecodedFamily& f : in_.families) {
+      const uint32_t each = f.shares_durations ? f.members : 1;
+      for (uint32_t i = 0; i < f.members; i += each)
+        items_.push_back({f.first + i, each, stat_item(trace_, calls, f.first + i, each)});
+    }
+  }
 
   // What is wrong, empty when nothing is.
   std::string run() {
-    uint64_t items = 0, called = 0;
-    for (const DecodedFamily& f : in_.families) {
-      const uint32_t each = f.shares_durations ? f.members : 1;
-      for (uint32_t i = 0; i < f.members; i += each, ++items)
-        called += stat_item(trace_, calls_, f.first + i, each).calls > 0 ? 1 : 0;
-    }
+    const auto called = static_cast<uint64_t>(std::count_if(
+        items_.begin(), items_.end(), [](const Item& i) { return i.item.calls > 0; }));
     if (called == 0) return in_.coded.bytes.empty() ? "" : "statistics of nothing";
     if (called > kFewItems && called / kMaxStatisticsPerByte > in_.coded.section_bytes)
       return "too short for the statistics of " + std::to_string(called) + " signatures";
     trace_.durations_precision = in_.coded.precision;
-    model_.reset(items, in_.coded.precision);
-    for (const DecodedFamily& f : in_.families) {
-      const uint32_t each = f.shares_durations ? f.members : 1;
-      for (uint32_t i = 0; i < f.members; i += each) {
-        if (!read(f.first + i, each))
-          return "statistics of signature " + std::to_string(f.first + i) + " make no sense";
-      }
+    if (in_.coded.precision.is_quick) {
+      QuickStatModel model(in_.coded.precision);
+      for (const Item& i : items_)
+        if (i.item.calls > 0) model.see(i.item);
+      return read_all(model);
+    }
+    StatModel model;
+    model.reset(items_.size(), in_.coded.precision);
+    return read_all(model);
+  }
+
+ private:
+  // Signatures that have their statistics together.
+  struct Item {
+    uint32_t first, members;
+    StatItem item;
+  };
+
+  template <class Model>
+  std::string read_all(Model& model) {
+    for (const Item& i : items_) {
+      if (i.item.calls > 0 && !read(model, i))
+        return "statistics of signature " + std::to_string(i.first) + " make no sense";
     }
     return coder_.at_end() ? "" : "not as long as its statistics";
   }
 
- private:
-  bool read(uint32_t first, uint32_t members) {
-    const StatItem item = stat_item(trace_, calls_, first, members);
-    if (item.calls == 0) return true;
+  template <class Model>
+  bool read(Model& model, const Item& i) {
     CodedStats s;
-    if (coder_.is_beyond() || !model_.code(coder_, item, s)) return false;
-    const unsigned octaves = octaves_for(item.calls, in_.coded.precision.grain);
-    if (members == 1) {
-      fill(s, octaves, trace_.durations[first]);
+    if (coder_.is_beyond() || !model.code(coder_, i.item, s)) return false;
+    const unsigned octaves = octaves_for(i.item.calls, in_.coded.precision.grain);
+    if (i.members == 1) {
+      fill(s, octaves, trace_.durations[i.first]);
       return true;
     }
     DurationStats all;
-    all.count = item.calls;
+    all.count = i.item.calls;
     fill(s, octaves, all);
     uint64_t calls_before = 0;
-    for (uint32_t i = 0; i < members; ++i)
-      share_out(all, trace_.durations[first + i], calls_before);
+    for (uint32_t k = 0; k < i.members; ++k)
+      share_out(all, trace_.durations[i.first + k], calls_before);
     return true;
   }
 
   const Decoding& in_;
-  const std::vector<uint64_t>& calls_;
   TraceData& trace_;
-  StatModel model_;
   RangeDecoder coder_;
+  std::vector<Item> items_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/nested_runs.h"
 #include "base/wide.h"
@@ -55,6 +56,18 @@ class ZigzagWriter {
   uint8_t* at_ = bytes_.data();
 };
 
+// Run by run, which takes a fraction of what value by value does.
+void append_all(std::span<const int64_t> values, base::NestedRuns& list) {
+  for (size_t i = 0; i < values.size();) {
+    const size_t left = values.size() - i;
+    const int64_t step = left > 1 ? sub(values[i + 1], values[i]) : 0;
+    size_t n = std::min<size_t>(left, 2);
+    while (n < left && sub(values[i + n], values[i + n - 1]) == step) ++n;
+    list.append_run(values[i], step, n);
+    i += n;
+  }
+}
+
 // Whether runs and loops of runs may say a column in few items. Looking for them takes longer than
 // all else where there are none, so of a long column that is irregular in several places, far from
 // each other, the rest is not looked at.
@@ -64,7 +77,7 @@ bool may_be_list(const std::vector<int64_t>& values) {
   for (size_t i = 0; i < kPieces; ++i) {
     base::NestedRuns piece;
     const size_t begin = (values.size() - kPiece) / (kPieces - 1) * i;
-    for (size_t k = 0; k < kPiece; ++k) piece.append(values[begin + k]);
+    append_all(std::span(values).subspan(begin, kPiece), piece);
     if (piece.item_count() * 4 <= kPiece) return true;
   }
   return false;
@@ -112,7 +125,7 @@ ColumnMode ColumnWriter::put(const std::vector<int64_t>& values, bool is_index, 
   }
   if (values.size() >= kLongFamily && may_be_list(values)) {
     base::NestedRuns list;
-    for (const int64_t v : values) list.append(v);
+    append_all(values, list);
     // An item takes three numbers and its form.
     if (list.item_count() * 4 <= values.size()) {
       mode(ColumnMode::kList);

@@ -4,11 +4,13 @@
 #include <deque>
 
 #include "format/encode/sections.h"
+#include "format/encode/stat_histogram.h"
 #include "format/encode/stat_plan.h"
 #include "format/limits.h"
 #include "format/quantise.h"
 #include "format/stats/items.h"
 #include "format/stats/model.h"
+#include "format/stats/quick_model.h"
 #include "format/time/range_coder.h"
 
 namespace refrain::format {
@@ -54,140 +56,33 @@ std::vector<StatEntry> entries_of(const Encoding& in, std::deque<DurationStats>&
   return entries;
 }
 
-// The histogram of one signature, as the model wants it.
-class HistogramOf {
-  using Counts = std::array<uint64_t, Histogram::kBuckets>;
-
- public:
-  HistogramOf(const StatEntry& e, unsigned grain)
-      : calls_(e.item.calls - 2),
-        octaves_(octaves_for(e.item.calls, grain)),
-        levels_(levels_of(grain)),
-        is_fine_(grain == 0) {
-    for (size_t b = 0; b < Histogram::kBuckets; ++b) counts_[b / octaves_] += e.stats->histogram[b];
-  }
-
-  // Between the ends that the reader knows.
-  void put(CodedStats& s) {
-    first_ = Histogram::bucket_of(time_of(s.min)) / octaves_;
-    last_ = Histogram::bucket_of(time_of(s.max)) / octaves_;
-    keep_between_ends();
-    scale(Histogram::bucket_of(time_of(s.mean)) / octaves_);
-    // The bucket with the most calls has what rounding leaves: it matters least there.
-    s.rest_bucket = fullest(counts_);
-    s.inner = is_fine_ ? balanced(s.rest_bucket) : rounded(s.rest_bucket);
-    // It still has the most, or who writes what was read would take another one.
-    for (size_t b = fullest(s.inner); b != s.rest_bucket; b = fullest(s.inner)) {
-      const uint64_t less = levels_[levels_.below(s.inner[b]) - 1];
-      s.inner[s.rest_bucket] += s.inner[b] - less;
-      s.inner[b] = less;
-    }
-  }
-
- private:
-  void keep_between_ends() {
-    for (size_t b = 0; b < counts_.size(); ++b) {
-      const size_t to = std::clamp(b, first_, last_);
-      if (to != b) counts_[to] += std::exchange(counts_[b], 0);
-    }
-    take_one(first_, 1);
-    take_one(last_, -1);
-  }
-  // The call that is an end of the histogram; from the next bucket that has one.
-  void take_one(size_t from, int step) {
-    for (size_t b = from, n = last_ - first_ + 1; n > 0; --n, b += static_cast<size_t>(step)) {
-      if (counts_[b] == 0) continue;
-      --counts_[b];
-      return;
-    }
-  }
-  // As many calls as the grammars have, where that differs; all in one bucket where none is known.
-  void scale(size_t of_mean) {
-    uint64_t all = 0;
-    for (size_t b = first_; b <= last_; ++b) all += counts_[b];
-    if (all == calls_) return;
-    if (all == 0) {
-      counts_[std::clamp(of_mean, first_, last_)] = calls_;
-      return;
-    }
-    const double factor = static_cast<double>(calls_) / static_cast<double>(all);
-    for (size_t b = first_; b <= last_; ++b)
-      counts_[b] = std::min(whole_of(static_cast<double>(counts_[b]) * factor), calls_);
-  }
-
-  size_t fullest(const Counts& counts) const {
-    size_t most = first_;
-    for (size_t b = first_; b <= last_; ++b)
-      if (counts[b] > counts[most]) most = b;
-    return most;
-  }
-
-  // Each the nearest level.
-  Counts rounded(size_t rest) const {
-    Counts out{};
-    uint64_t left = calls_;
-    for (size_t b = first_; b <= last_; ++b) {
-      if (b != rest) take(levels_.nearest(counts_[b]), b, out, left);
-    }
-    out[rest] = left;
-    return out;
-  }
-  // From the least to the greatest the level below or above, whichever makes up for the errors
-  // before: so the last one's is all that is left.
-  Counts balanced(size_t rest) const {
-    Counts out{};
-    uint64_t left = calls_;
-    std::array<size_t, Histogram::kBuckets> order;
-    size_t n = 0;
-    for (size_t b = first_; b <= last_; ++b)
-      if (b != rest) order[n++] = b;
-    std::stable_sort(order.data(), order.data() + n,
-                     [&](size_t a, size_t b) { return counts_[a] < counts_[b]; });
-    int64_t off = 0;
-    for (size_t i = 0; i < n; ++i) {
-      const size_t b = order[i];
-      const size_t below = levels_.below(counts_[b]);
-      const auto down = off - static_cast<int64_t>(counts_[b] - levels_[below]);
-      const bool is_level = levels_[below] == counts_[b] || below + 1 == levels_.size();
-      const auto up = is_level ? 0 : off + static_cast<int64_t>(levels_[below + 1] - counts_[b]);
-      const bool goes_up = !is_level && std::abs(up) < std::abs(down);
-      take(below + (goes_up ? 1 : 0), b, out, left);
-      off = goes_up ? up : down;
-    }
-    out[rest] = left;
-    return out;
-  }
-  // No more calls in all buckets than there are.
-  void take(size_t level, size_t bucket, Counts& out, uint64_t& left) const {
-    while (levels_[level] > left) --level;
-    out[bucket] = levels_[level];
-    left -= out[bucket];
-  }
-
-  const uint64_t calls_;
-  const unsigned octaves_;
-  const CountLevels& levels_;
-  const bool is_fine_;
-  size_t first_ = 0, last_ = 0;
-  Counts counts_{};
-};
-
-std::string coded(const std::vector<StatEntry>& entries, StatPrecision precision) {
+template <class Model>
+std::string coded_by(Model& model, const std::vector<StatEntry>& entries, StatPrecision precision) {
   const std::vector<StatNumbers> numbers = plan_statistics(entries, precision);
   std::string bytes;
-  StatModel model;
-  model.reset(entries.size(), precision);
   RangeEncoder coder(bytes);
+  CodedStats s;
   for (size_t i = 0; i < entries.size(); ++i) {
     const StatEntry& e = entries[i];
     if (e.item.calls == 0) continue;
-    CodedStats s;
-    static_cast<StatNumbers&>(s) = numbers[i];
+    static_cast<StatNumbers&>(s) = numbers.empty() ? exact_numbers(e) : numbers[i];
     if (e.item.calls > 2) HistogramOf(e, precision.grain).put(s);
     model.code(coder, e.item, s);
   }
   coder.finish();
   return bytes;
+}
+
+std::string coded(const std::vector<StatEntry>& entries, StatPrecision precision) {
+  if (precision.is_quick) {
+    QuickStatModel model(precision);
+    for (const StatEntry& e : entries)
+      if (e.item.calls > 0) model.see(e.item);
+    return coded_by(model, entries, precision);
+  }
+  StatModel model;
+  model.reset(entries.size(), precision);
+  return coded_by(model, entries, precision);
 }
 
 // Statistics and how they are coded.
@@ -232,13 +127,13 @@ Best coded_few(const std::vector<StatEntry>& entries, StatPrecision read, uint64
 }
 
 // Every so many entries a piece of them: about as many as the model learns from.
-std::vector<StatEntry> sample_of(const std::vector<StatEntry>& entries) {
-  constexpr size_t kPieces = 16, kPiece = 128;
+std::vector<StatEntry> sample_of(const std::vector<StatEntry>& entries, size_t piece) {
+  constexpr size_t kPieces = 16;
   std::vector<StatEntry> sample;
   for (size_t i = 0; i < kPieces; ++i) {
-    const size_t begin = (entries.size() - kPiece) / (kPieces - 1) * i;
+    const size_t begin = (entries.size() - piece) / (kPieces - 1) * i;
     sample.insert(sample.end(), entries.begin() + static_cast<ptrdiff_t>(begin),
-                  entries.begin() + static_cast<ptrdiff_t>(begin + kPiece));
+                  entries.begin() + static_cast<ptrdiff_t>(begin + piece));
   }
   return sample;
 }
@@ -254,7 +149,8 @@ uint64_t called(const std::vector<StatEntry>& entries) {
 template <size_t N>
 StatPrecision likely_step(const std::vector<StatEntry>& entries, StatPrecision finest,
                           const StatPrecision (&steps)[N], uint64_t room) {
-  const std::vector<StatEntry> sample = sample_of(entries);
+  constexpr size_t kPiece = 128;
+  const std::vector<StatEntry> sample = sample_of(entries, kPiece);
   const uint64_t all = called(entries), few = called(sample);
   const auto fits = [&](StatPrecision step) {
     return coded(sample, step).size() * all <= room * few;
@@ -281,6 +177,36 @@ Best coded_many(const std::vector<StatEntry>& entries, StatPrecision read, uint6
   return first_that_fits(entries, read, kSteps, room, exact_bytes);
 }
 
+// Of very many that were called a few times each, in the same room. A sample says which bits of the
+// mantissa there is room for: those that nothing predicts are known.
+Best coded_quickly(const std::vector<StatEntry>& entries, StatPrecision read, uint64_t room) {
+  constexpr size_t kPiece = 512;
+  Best best{{kMostMantissaBits, 2, true}, {}};
+  StatPrecision& p = best.precision;
+  if (read.is_quick) {
+    p = read;
+  } else {
+    const std::vector<StatEntry> sample = sample_of(entries, kPiece);
+    const uint64_t bytes = coded(sample, p).size(), few = called(sample), all = called(entries);
+    const auto fits = [&] {
+      return (bytes - std::min(bytes, bits_saved(sample, p.mantissa_bits) / 8)) * all <= room * few;
+    };
+    while (p.mantissa_bits > kLeastMantissaBits && !fits()) --p.mantissa_bits;
+  }
+  for (;; --p.mantissa_bits) {
+    best.bytes = coded(entries, p);
+    if (best.bytes.size() <= room || p.mantissa_bits == kLeastMantissaBits) return best;
+  }
+}
+
+bool is_quick(const std::vector<StatEntry>& entries, StatPrecision read, uint64_t items) {
+  if (read.is_quick) return true;
+  uint64_t calls = 0;
+  for (const StatEntry& e : entries) calls += std::min<uint64_t>(e.item.calls, UINT32_MAX);
+  // What was read from a file as it was coded then is coded so again.
+  return read.grain == 0 && QuickStatModel::is_for(items, calls);
+}
+
 }  // namespace
 
 void write_durations(Encoding& in, ByteWriter& out) {
@@ -297,11 +223,14 @@ void write_durations(Encoding& in, ByteWriter& out) {
     best = coded_few(entries, in.trace.durations_precision, room);
     padding = room - std::min<uint64_t>(room, best.bytes.size());
   } else if (items > 0) {
-    best = coded_many(entries, in.trace.durations_precision, kRoomOfSection + kRoomOfMany * items);
+    const StatPrecision read = in.trace.durations_precision;
+    const auto code = is_quick(entries, read, items) ? coded_quickly : coded_many;
+    best = code(entries, read, kRoomOfSection + kRoomOfMany * items);
     const uint64_t least = items / kMaxStatisticsPerByte;
     padding = least - std::min<uint64_t>(least, best.bytes.size());
   }
-  out.put_u8(static_cast<uint8_t>(best.precision.mantissa_bits));
+  out.put_u8(static_cast<uint8_t>(best.precision.mantissa_bits |
+                                  (best.precision.is_quick ? kQuickBit : 0)));
   out.put_u8(static_cast<uint8_t>(best.precision.grain));
   out.put_u16(static_cast<uint16_t>(padding));
   out.put_bytes(best.bytes.data(), best.bytes.size());

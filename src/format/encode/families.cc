@@ -62,10 +62,14 @@ class SlotWriter {
   SlotWriter(const TraceData& trace, ColumnWriter& column) : trace_(trace), column_(column) {}
 
   void write(const Family& f, const FileSignature& form, Regularity& r) {
-    const ShapeStructure& structure = trace_.signatures.structure(f.first);
+    const SignatureTable& all = trace_.signatures;
+    const ShapeStructure& structure = all.structure(f.first);
+    const std::vector<bool> is_constant = all.constant_columns(f.first, f.members);
     for (size_t k = 0; k < form.codes.size(); ++k) {
       const auto operand = [&](size_t o) {
-        return trace_.signatures.column(f.first, f.members, k, o);
+        return is_constant[all.operand_at(f.first, k) + o]
+                   ? all.constant_column(f.first, f.members, k, o)
+                   : all.column(f.first, f.members, k, o);
       };
       const bool is_table = form.codes[k] == ExprCode::kTable;
       const bool is_definition = structure.slots[k] == SlotNature::kDefinition;

@@ -13,6 +13,8 @@ namespace {
 // What a place's time may be off by: as much as a time code.
 constexpr double kMostError = 1.0 / 2048;
 
+constexpr size_t kVeryMany = 4096;  // at one place
+
 double ns_of(uint16_t code) { return static_cast<double>(time_of(code)); }
 
 // Calls of one function from one place.
@@ -36,6 +38,8 @@ class Planner {
   std::vector<Place> places() const {
     std::vector<Place> all;
     std::unordered_map<uint64_t, size_t> known;
+    uint64_t last_key = UINT64_MAX;
+    size_t last = 0;
     for (uint32_t i = 0; i < entries_.size(); ++i) {
       const StatEntry& e = entries_[i];
       if (e.item.calls == 0) continue;
@@ -43,9 +47,13 @@ class Planner {
       const bool has_table = (e.item.site & 1) != 0;
       const uint64_t key =
           has_table ? UINT64_MAX - i : uint64_t{e.item.site} << 32 | e.item.call_id;
-      const auto [it, is_new] = known.try_emplace(key, all.size());
-      if (is_new) all.emplace_back();
-      Place& place = all[it->second];
+      if (key != last_key || all.empty()) {
+        const auto [it, is_new] = known.try_emplace(key, all.size());
+        if (is_new) all.emplace_back();
+        last = it->second;
+        last_key = key;
+      }
+      Place& place = all[last];
       place.entries.push_back(i);
       place.min = std::min(place.min, e.min);
       place.max = std::max(place.max, e.max);
@@ -60,11 +68,20 @@ class Planner {
 
   // With as many fine entries, those with the most time, as the bound asks for: mostly one.
   void plan(Place& place) {
+    const size_t all = place.entries.size();
+    const double most_ns = kMostError * place.time_ns;
+    // Of very many it is next to always enough that the one with the most time comes last.
+    if (all >= kVeryMany) {
+      std::iter_swap(
+          place.entries.begin(),
+          std::max_element(place.entries.begin(), place.entries.end(), [&](uint32_t a, uint32_t b) {
+            return time_of_entry(entries_[a]) < time_of_entry(entries_[b]);
+          }));
+      if (std::abs(try_plan(place, 1)) <= most_ns) return;
+    }
     std::stable_sort(place.entries.begin(), place.entries.end(), [&](uint32_t a, uint32_t b) {
       return time_of_entry(entries_[a]) > time_of_entry(entries_[b]);
     });
-    const size_t all = place.entries.size();
-    const double most_ns = kMostError * place.time_ns;
     for (size_t fine = 1; std::abs(try_plan(place, fine)) > most_ns && fine < all;)
       fine = std::min(2 * fine + 1, all);
   }
@@ -126,6 +143,8 @@ class Planner {
   uint16_t nearest(const StatEntry& e, uint16_t code, uint16_t least, uint16_t greatest,
                    double off_ns) const {
     const uint32_t own = ranges_.range_of(time_of(code));
+    // The next one would be further off than such a number may be.
+    if (ranges_.fine_bits(own) == 0) return code;
     const uint16_t middle = time_code(ranges_.middle(own));
     const uint32_t other =
         code >= middle ? std::min(own + 1, ranges_.last()) : own - (own > 0 ? 1 : 0);
@@ -150,14 +169,8 @@ class Planner {
 
 std::vector<StatNumbers> plan_statistics(const std::vector<StatEntry>& entries,
                                          StatPrecision precision) {
-  if (precision.mantissa_bits < kMostMantissaBits)
-    return Planner(entries, precision.mantissa_bits).run();
-  std::vector<StatNumbers> numbers(entries.size());
-  for (size_t i = 0; i < entries.size(); ++i) {
-    const StatEntry& e = entries[i];
-    numbers[i].min = e.min, numbers[i].mean = e.mean, numbers[i].max = e.max;
-  }
-  return numbers;
+  if (precision.mantissa_bits == kMostMantissaBits) return {};
+  return Planner(entries, precision.mantissa_bits).run();
 }
 
 uint64_t bits_saved(const std::vector<StatEntry>& entries, unsigned mantissa_bits) {

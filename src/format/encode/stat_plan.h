@@ -22,7 +22,15 @@ struct StatEntry {
   uint16_t min = 0, mean = 0, max = 0;  // time codes
 };
 
-// What is to be written of each entry. With all bits of the mantissa that is what they are.
+// The numbers as they are.
+inline StatNumbers exact_numbers(const StatEntry& e) {
+  StatNumbers numbers;
+  numbers.min = e.min, numbers.mean = e.mean, numbers.max = e.max;
+  return numbers;
+}
+
+// What is to be written of each entry. Nothing: with all bits of the mantissa that is what they
+// are.
 std::vector<StatNumbers> plan_statistics(const std::vector<StatEntry>& entries,
                                          StatPrecision precision);
 

@@ -4,9 +4,11 @@
 // dozen bytes then.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <cstring>
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,9 +23,15 @@ class DurationList {
  public:
   void push_back(const DurationStats& d) { push_back(flat(d)); }
   void push_back(const FlatDuration& d) {
-    if (last_.size() - used_ < kMostDurationBytes) make_room();
-    auto* const begin = reinterpret_cast<uint8_t*>(last_.data());
-    used_ = static_cast<size_t>(format::write(begin + used_, d) - begin);
+    if (last_.room - last_.used < kMostDurationBytes) make_room();
+    char* const begin = last_.bytes.get() + last_.used;
+    last_.used += static_cast<size_t>(format::write(begin, d) - begin);
+  }
+  // Of one call.
+  void push_one(uint64_t ns, double sum_ns) {
+    if (last_.room - last_.used < kMostDurationBytes) make_room();
+    char* const begin = last_.bytes.get() + last_.used;
+    last_.used += static_cast<size_t>(write_one(begin, ns, sum_ns) - begin);
   }
   // The next `n` of the reader, which fails when there are fewer.
   void take(base::ByteReader& in, uint64_t n) {
@@ -31,24 +39,47 @@ class DurationList {
     const std::string_view all = in.rest();
     const char* const end = all.data() + all.size();
     const char* begin = all.data();
-    FlatDuration d;
     for (const char* at = begin; n > 0 || begin != at;) {
       if (n == 0 || static_cast<size_t>(at - begin) >= kPage) {
-        pages_.emplace_back(begin, at);
+        pages_.emplace_back(begin, static_cast<size_t>(at - begin));
         begin = at;
         continue;
       }
-      at = FlatDurationReader::read(at, end, d);
+      at = FlatDurationReader::skip(at, end);
       if (at == nullptr) return in.fail();
       --n;
     }
     in.bytes(static_cast<size_t>(begin - all.data()));
   }
   void write(base::ByteWriter& out) const {
-    for (const std::string& page : pages_) out.put_bytes(page.data(), page.size());
-    out.put_bytes(last_.data(), used_);
+    for (const Page& page : pages_) out.put_bytes(page.bytes.get(), page.used);
+    out.put_bytes(last_.bytes.get(), last_.used);
   }
 
+ private:
+  struct Page {
+    Page() = default;
+    explicit Page(size_t bytes_of_room) : bytes(new char[bytes_of_room]), room(bytes_of_room) {}
+    Page(const char* from, size_t n) : Page(n) {
+      std::memcpy(bytes.get(), from, n);
+      used = n;
+    }
+    Page(const Page& o) : Page(o.bytes.get(), o.used) {}
+    Page(Page&& o) noexcept
+        : bytes(std::move(o.bytes)),
+          used(std::exchange(o.used, 0)),
+          room(std::exchange(o.room, 0)) {}
+    Page& operator=(Page o) noexcept {
+      bytes.swap(o.bytes);
+      used = o.used;
+      room = o.room;
+      return *this;
+    }
+    std::unique_ptr<char[]> bytes;
+    size_t used = 0, room = 0;
+  };
+
+ public:
   // Takes the list apart: a page is freed when it was read.
   class Reader {
    public:
@@ -64,7 +95,7 @@ class DurationList {
     // No calls behind the last one.
     void next(FlatDuration& d) {
       if (at_ == end_) {
-        if (page_ < pages_.size()) std::string().swap(pages_[page_++]);
+        if (page_ < pages_.size()) pages_[page_++] = Page();
         open();
       }
       if (at_ != end_ && (at_ = FlatDurationReader::read(at_, end_, d)) != nullptr) return;
@@ -76,11 +107,11 @@ class DurationList {
     void open() {
       at_ = end_ = nullptr;
       if (page_ >= pages_.size()) return;
-      at_ = pages_[page_].data();
-      end_ = at_ + pages_[page_].size();
+      at_ = pages_[page_].bytes.get();
+      end_ = at_ + pages_[page_].used;
     }
 
-    std::vector<std::string> pages_;
+    std::vector<Page> pages_;
     size_t page_ = 0;
     const char* at_ = nullptr;
     const char* end_ = nullptr;
@@ -92,19 +123,26 @@ class DurationList {
 
   // For the longest entry, which every page has until it ends.
   void make_room() {
-    if (last_.size() >= kPage) end_page();
-    last_.resize(!last_.empty() ? 2 * last_.size() : pages_.empty() ? kFirstPage : kPage);
+    if (last_.room >= kPage) end_page();
+    const size_t room = last_.room > 0 ? 2 * last_.room : pages_.empty() ? kFirstPage : kPage;
+    Page more(room);
+    if (last_.used > 0) std::memcpy(more.bytes.get(), last_.bytes.get(), last_.used);
+    more.used = last_.used;
+    last_ = std::move(more);
   }
+  // A full page is as it is; of another one what is used.
   void end_page() {
-    if (used_ == 0) return;
-    pages_.emplace_back(last_, 0, used_);
-    std::string().swap(last_);
-    used_ = 0;
+    if (last_.used == 0) return;
+    const bool is_full = last_.room - last_.used < last_.room / 8;
+    if (is_full)
+      pages_.push_back(std::move(last_));
+    else
+      pages_.emplace_back(last_.bytes.get(), last_.used);
+    last_ = Page();
   }
 
-  std::vector<std::string> pages_;  // each of whole entries
-  std::string last_;                // as long as it may become
-  size_t used_ = 0;                 // of the last one
+  std::vector<Page> pages_;  // each of whole entries
+  Page last_;
 };
 
 }  // namespace refrain::format

@@ -24,9 +24,10 @@ struct FlatDuration {
   std::array<uint64_t, Histogram::kBuckets> counts;  // of those buckets; the others are not set
 };
 
-// A form, then what it says: nothing of no calls; count, ns and sum where all calls took equally
-// long and are in the bucket of that; the same without a count, of one call; otherwise all.
-enum class DurationForm : uint8_t { kAll, kEven, kNone, kOne };
+// A form, then what it says: nothing of no calls; ns and sum of one; what there is of a few that
+// did not take seconds, in fields of one width; count, ns and sum where all calls took equally long
+// and are in the bucket of that; otherwise all.
+enum class DurationForm : uint8_t { kAll, kEven, kNone, kOne, kFew };
 constexpr size_t kMostDurationBytes = 1 + 3 * 10 + sizeof(double) + 2 + Histogram::kBuckets * 10;
 
 inline FlatDuration flat(const DurationStats& d) {
@@ -40,10 +41,7 @@ inline FlatDuration flat(const DurationStats& d) {
 inline DurationStats stats_of(const FlatDuration& d) {
   DurationStats to;
   to.count = d.count, to.min_ns = d.min_ns, to.max_ns = d.max_ns, to.sum_ns = d.sum_ns;
-  // Both ends first: room is made once.
-  if (d.used > 1) to.histogram.add(d.first + d.used - 1, d.counts[d.used - 1]);
-  for (size_t i = 0; i + (d.used > 1 ? 1 : 0) < d.used; ++i)
-    to.histogram.add(d.first + i, d.counts[i]);
+  to.histogram = Histogram(d.first, d.used, d.counts.data());
   return to;
 }
 
@@ -65,26 +63,68 @@ inline void add(FlatDuration& to, const FlatDuration& from) {
   for (size_t i = 0; i < from.used; ++i) to.counts[from.first - first + i] += from.counts[i];
 }
 
-// Room for kMostDurationBytes needed; returns one past the last byte written.
-inline uint8_t* write(uint8_t* at, const FlatDuration& d) {
+// Of these forms, the latter without its buckets.
+constexpr size_t kOneBytes = 1 + sizeof(uint32_t) + sizeof(double);
+constexpr size_t kFewBytes = 1 + 2 * sizeof(uint32_t) + sizeof(double) + 3;
+
+// A value as it stands in memory; one past it.
+template <class T>
+char* put_value(char* at, T v) {
+  std::memcpy(at, &v, sizeof v);
+  return at + sizeof v;
+}
+template <class T>
+const char* get_value(const char* at, T& v) {
+  std::memcpy(&v, at, sizeof v);
+  return at + sizeof v;
+}
+
+inline char* put_number(char* at, uint64_t v) {
+  return reinterpret_cast<char*>(base::write_varint(reinterpret_cast<uint8_t*>(at), v));
+}
+
+// Of one call. Room for kMostDurationBytes needed, as below; returns one past the last byte
+// written.
+inline char* write_one(char* at, uint64_t ns, double sum_ns) {
+  if (ns > UINT32_MAX) {
+    *at++ = static_cast<char>(DurationForm::kEven);
+    return put_value(put_number(put_number(at, 1), ns), sum_ns);
+  }
+  *at++ = static_cast<char>(DurationForm::kOne);
+  return put_value(put_value(at, static_cast<uint32_t>(ns)), sum_ns);
+}
+
+inline bool fits_few(const FlatDuration& d) {
+  if (d.count > UINT8_MAX || d.max_ns > UINT32_MAX || d.min_ns > UINT32_MAX) return false;
+  uint64_t all = 0;
+  for (size_t i = 0; i < d.used; ++i) all |= d.counts[i];
+  return all <= UINT8_MAX;
+}
+
+inline char* write(char* at, const FlatDuration& d) {
   using Kind = DurationForm;
-  const bool is_even = d.count != 0 && d.min_ns == d.max_ns && d.used == 1 &&
-                       d.first == Histogram::bucket_of(d.min_ns) && d.counts[0] == d.count;
-  const Kind form = d.count == 0   ? Kind::kNone
-                    : !is_even     ? Kind::kAll
-                    : d.count == 1 ? Kind::kOne
-                                   : Kind::kEven;
-  *at++ = static_cast<uint8_t>(form);
-  if (form == Kind::kNone) return at;
-  if (form != Kind::kOne) at = base::write_varint(at, d.count);
-  at = base::write_varint(at, d.min_ns);
-  if (form == Kind::kAll) at = base::write_varint(at, d.max_ns);
-  std::memcpy(at, &d.sum_ns, sizeof d.sum_ns);
-  at += sizeof d.sum_ns;
-  if (form != Kind::kAll) return at;
-  *at++ = static_cast<uint8_t>(d.first);
-  *at++ = static_cast<uint8_t>(d.used);
-  for (size_t i = 0; i < d.used; ++i) at = base::write_varint(at, d.counts[i]);
+  if (d.count == 0) return *at++ = static_cast<char>(Kind::kNone), at;
+  const bool is_even = d.min_ns == d.max_ns && d.used == 1 && d.counts[0] == d.count &&
+                       d.first == Histogram::bucket_of(d.min_ns);
+  if (is_even && d.count == 1) return write_one(at, d.min_ns, d.sum_ns);
+  if (!is_even && fits_few(d)) {
+    *at++ = static_cast<char>(Kind::kFew);
+    at = put_value(put_value(at, static_cast<uint32_t>(d.min_ns)), static_cast<uint32_t>(d.max_ns));
+    at = put_value(at, d.sum_ns);
+    *at++ = static_cast<char>(d.count);
+    *at++ = static_cast<char>(d.first);
+    *at++ = static_cast<char>(d.used);
+    for (size_t i = 0; i < d.used; ++i) *at++ = static_cast<char>(d.counts[i]);
+    return at;
+  }
+  *at++ = static_cast<char>(is_even ? Kind::kEven : Kind::kAll);
+  at = put_number(put_number(at, d.count), d.min_ns);
+  if (!is_even) at = put_number(at, d.max_ns);
+  at = put_value(at, d.sum_ns);
+  if (is_even) return at;
+  *at++ = static_cast<char>(d.first);
+  *at++ = static_cast<char>(d.used);
+  for (size_t i = 0; i < d.used; ++i) at = put_number(at, d.counts[i]);
   return at;
 }
 
@@ -92,6 +132,42 @@ inline uint8_t* write(uint8_t* at, const FlatDuration& d) {
 class FlatDurationReader {
  public:
   static const char* read(const char* at, const char* end, FlatDuration& d) {
+    const auto form = static_cast<DurationForm>(*at);
+    if (form == DurationForm::kOne && static_cast<size_t>(end - at) >= kOneBytes) {
+      uint32_t ns = 0;
+      at = get_value(get_value(at + 1, ns), d.sum_ns);
+      d.count = d.counts[0] = d.used = 1;
+      d.min_ns = d.max_ns = ns;
+      d.first = Histogram::bucket_of(ns);
+      return at;
+    }
+    if (form == DurationForm::kFew && skip(at, end) != nullptr) {
+      uint32_t min = 0, max = 0;
+      at = get_value(get_value(get_value(at + 1, min), max), d.sum_ns);
+      d.min_ns = min, d.max_ns = max;
+      d.count = static_cast<uint8_t>(*at++);
+      d.first = static_cast<uint8_t>(*at++);
+      d.used = static_cast<uint8_t>(*at++);
+      for (size_t i = 0; i < d.used; ++i) d.counts[i] = static_cast<uint8_t>(*at++);
+      return at;
+    }
+    FlatDurationReader in(at, end);
+    return in.read(d) ? in.at_ : nullptr;
+  }
+  // The end of one at `at`, which is before `end`; null as above.
+  static const char* skip(const char* at, const char* end) {
+    if (at == end) return nullptr;
+    const auto form = static_cast<DurationForm>(*at);
+    const auto left = static_cast<size_t>(end - at);
+    if (form == DurationForm::kOne) return left < kOneBytes ? nullptr : at + kOneBytes;
+    if (form == DurationForm::kFew) {
+      if (left < kFewBytes || at[kFewBytes - 3] == 0) return nullptr;
+      const auto first = static_cast<uint8_t>(at[kFewBytes - 2]);
+      const auto used = static_cast<uint8_t>(at[kFewBytes - 1]);
+      return first + used > Histogram::kBuckets || left < kFewBytes + used ? nullptr
+                                                                           : at + kFewBytes + used;
+    }
+    FlatDuration d;
     FlatDurationReader in(at, end);
     return in.read(d) ? in.at_ : nullptr;
   }
@@ -107,7 +183,6 @@ class FlatDurationReader {
         d.count = d.min_ns = d.max_ns = d.first = d.used = 0;
         d.sum_ns = 0;
         return true;
-      case DurationForm::kOne: d.count = 1; break;
       case DurationForm::kEven:
       case DurationForm::kAll:
         if (!varint(d.count) || d.count == 0) return false;

@@ -65,6 +65,41 @@ TotalCodes codes_of(const RankRecord& r) {
   return codes;
 }
 
+// What is wrong with them, empty when nothing is. Frees them on its way.
+std::string take_signatures(RankRecord& record, ShapeTable& shapes, SignatureList& all) {
+  Splitter splitter(shapes);
+  const auto definitions = static_cast<uint32_t>(record.definitions.size());
+  size_t begin = 0;  // of those of one shape
+  uint32_t shape = ShapeTable::kNone;
+  const auto end_run = [&](size_t end) {
+    if (end > begin) all.push_shapes(end - begin, shape, shapes.structure(shape).slots.size());
+    begin = end;
+  };
+  for (size_t t = 0; t < record.signatures.size(); ++t) {
+    const std::string_view bytes = record.signatures[t];
+    if (!splitter.split_onto(bytes, definitions, all.numbers())) {
+      const char* const p = splitter.split(bytes) ? problem(shapes, splitter.shape(),
+                                                            splitter.values(), t, definitions)
+                                                  : "bytes that are not a call";
+      if (p != nullptr) return "signature " + std::to_string(t) + " has " + p;
+      for (const int64_t v : splitter.values()) all.numbers().push_back(v);
+    }
+    if (splitter.shape() != shape) end_run(t);
+    shape = splitter.shape();
+    const DurationStats& d = record.durations.front();
+    if (d.count == 1 && d.min_ns == d.max_ns && d.histogram.used() == 1 &&
+        d.histogram.first() == Histogram::bucket_of(d.min_ns)) {
+      all.durations().push_one(d.min_ns, d.sum_ns);
+    } else {
+      all.durations().push_back(d);
+    }
+    record.durations.pop_front();
+  }
+  end_run(record.signatures.size());
+  record.signatures = ByteStrings();
+  return {};
+}
+
 }  // namespace
 
 base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
@@ -74,17 +109,8 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
   PartialGroup group;
   group.ranks.append(static_cast<int64_t>(record.rank));
 
-  Splitter splitter(out.shapes);
-  for (size_t t = 0; t < record.signatures.size(); ++t) {
-    const char* const p =
-        splitter.split(record.signatures[t])
-            ? problem(out.shapes, splitter.shape(), splitter.values(), t, record.definitions.size())
-            : "bytes that are not a call";
-    if (p != nullptr) return broken(record.rank, "signature " + std::to_string(t) + " has " + p);
-    group.signatures.push_back(splitter.shape(), splitter.values(), record.durations.front());
-    record.durations.pop_front();
-  }
-  record.signatures = ByteStrings();
+  if (std::string p = take_signatures(record, out.shapes, group.signatures); !p.empty())
+    return broken(record.rank, p);
 
   Interner grammars;
   for (RankRecord::Thread& t : record.threads) {

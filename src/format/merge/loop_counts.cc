@@ -65,6 +65,7 @@ void split_by_grammar(const std::vector<std::vector<PartialLocation>>& locations
 }
 
 void order_grammars(TraceData& trace) {
+  if (trace.grammars.size() < 2) return;
   std::unordered_map<std::string, uint32_t> first;
   std::vector<uint32_t> skeleton;  // by grammar: the first one with the same
   for (uint32_t i = 0; i < trace.grammars.size(); ++i)

@@ -39,7 +39,7 @@ void renumber_list(SignatureList& all, const ShapeTable& shapes,
     all.set_shape(t, shape);
     if (same_definitions) continue;
     for (const uint32_t k : shapes.structure(shape).definition_slots) {
-      if (!all.has_states()) {
+      if (!all.has_states() || all.is_all_settled()) {
         all.set_value(t, k, to(all.value(t, k)));
       } else if (SlotState s = all.state(t, k); s.alive != 0) {
         s.first = to(s.first);
@@ -85,12 +85,12 @@ bool same_calls(const PartialGroup& a, const PartialGroup& b, const ShapeTable& 
         skeleton_of(a.locations[i], skeletons) != skeleton_of(b.locations[i], skeletons))
       return false;
   }
-  for (size_t t = 0; t < a.signatures.size(); ++t) {
-    const uint32_t shape = a.signatures.shape(t);
-    const ShapeStructure& structure = shapes.structure(shape);
-    if (shape != b.signatures.shape(t) ||
-        site_of(a.signatures, t, structure) != site_of(b.signatures, t, structure))
-      return false;
+  const SignatureList &x = a.signatures, &y = b.signatures;
+  if (x.shapes().equal_until(y.shapes()) < x.size()) return false;
+  // Equal numbers are equal places.
+  for (size_t t = x.is_simple() && y.is_simple() ? x.has_numbers_of(y) : 0; t < x.size(); ++t) {
+    const ShapeStructure& structure = shapes.structure(x.shape(t));
+    if (site_of(x, t, structure) != site_of(y, t, structure)) return false;
   }
   return true;
 }
@@ -123,12 +123,12 @@ class Combiner {
     // found through definitions, which stand where they stood.
     SignatureList& a = a_.signatures;
     was_plain_ = !a.has_states();
-    a.make_states();
-    for (uint32_t t = 0; t < a.size(); ++t) {
-      structure_ = &shapes_.structure(a.shape(t));
-      has_places_ = false;
-      if (settles(t)) continue;
-      for (size_t k = 0; k < structure_->slots.size(); ++k) slot(t, k);
+    const size_t settled = settled_at_once();
+    if (settled == a.size()) {
+      a.settle_all();
+    } else {
+      a.make_states(settled);
+      for (size_t t = settled; t < a.size(); ++t) merge_one(static_cast<uint32_t>(t));
     }
     add_all_durations();
     for (size_t l = 0; l < a_.locations.size(); ++l)
@@ -140,6 +140,38 @@ class Combiner {
   static constexpr uint8_t kShifts =
       SlotState::kModAlive | SlotState::kModBelowAlive | SlotState::kXorAlive;
 
+  void merge_one(uint32_t t) {
+    structure_ = &shapes_.structure(a_.signatures.shape(t));
+    has_places_ = false;
+    if (settles(t)) return;
+    for (size_t k = 0; k < structure_->slots.size(); ++k) slot(t, k);
+  }
+
+  // How many signatures from the first on settles() is true for, where that can be said of many at
+  // once: ranks that do the same have tables that are equal byte by byte.
+  size_t settled_at_once() {
+    const SignatureList& a = a_.signatures;
+    const SignatureList& b = b_.signatures;
+    if (!a.is_simple() || !b.is_simple()) return 0;
+    const size_t same = a.has_numbers_of(b);
+    if (!was_plain_ || b.has_states()) return same;
+    for (size_t t = 0; t < same; ++t) {
+      structure_ = &shapes_.structure(a.shape(t));
+      has_places_ = false;
+      if (!may_settle(static_cast<uint32_t>(t))) return t;
+    }
+    return same;
+  }
+
+  // Two ranks of one communicator; of others more functions may go through both points.
+  bool may_settle(uint32_t t) {
+    if (!is_like_settled(t)) find_places(t);
+    if (first_a_.me == first_b_.me || first_a_.size != first_b_.size) return false;
+    settled_ = shapes_.requests(a_.signatures.shape(t)).empty() ? t : UINT32_MAX;
+    settled_structure_ = structure_;
+    return true;
+  }
+
   // Where calls are not alike, most of what ranks have in common is one value in each slot. What
   // slot() makes of it, at a fraction of the instructions.
   bool settles(uint32_t t) {
@@ -149,12 +181,9 @@ class Combiner {
     if (!(was_plain_ || a.is_settled(t)) || !(!b.has_states() || b.is_settled(t)) ||
         !a.has_numbers_of(b, t))
       return false;
-    if (is_plain && !is_like_settled(t)) find_places(t);
-    // Two ranks of one communicator; of others more functions may go through both points.
-    if (is_plain && (first_a_.me == first_b_.me || first_a_.size != first_b_.size)) return false;
+    if (is_plain && !may_settle(t)) return false;
+    if (!is_plain) settled_ = UINT32_MAX;
     a.settle(t);
-    settled_ = is_plain && shapes_.requests(a.shape(t)).empty() ? t : UINT32_MAX;
-    settled_structure_ = structure_;
     return true;
   }
 
@@ -165,8 +194,9 @@ class Combiner {
     if (settled_ == UINT32_MAX || settled_structure_ != structure_ ||
         !shapes_.requests(a.shape(t)).empty())
       return false;
-    return std::ranges::all_of(structure_->object_slots,
-                               [&](uint32_t k) { return a.value(t, k) == a.value(settled_, k); });
+    const uint32_t *const x = a.words(t), *const y = a.words(settled_);
+    return x != nullptr && y != nullptr &&
+           std::ranges::all_of(structure_->object_slots, [&](uint32_t k) { return x[k] == y[k]; });
   }
 
   void slot(uint32_t t, size_t k) {
@@ -263,10 +293,15 @@ void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>&
   }
   Places places(a.definitions, a.world_size);
   const size_t own = a.groups.size();
+  // Two are compared as they are.
+  const bool is_pair = own == 1 && b.groups.size() == 1;
+  const auto hash = [&](const PartialGroup& g) {
+    return is_pair ? 0 : calls_hash(g, a.shapes, skeletons);
+  };
   std::unordered_multimap<uint64_t, size_t> known;
-  for (size_t i = 0; i < own; ++i) known.emplace(calls_hash(a.groups[i], a.shapes, skeletons), i);
+  for (size_t i = 0; i < own; ++i) known.emplace(hash(a.groups[i]), i);
   for (PartialGroup& g : b.groups) {
-    const auto [begin, end] = known.equal_range(calls_hash(g, a.shapes, skeletons));
+    const auto [begin, end] = known.equal_range(hash(g));
     const auto same = std::find_if(begin, end, [&](const auto& one) {
       return same_calls(a.groups[one.second], g, a.shapes, skeletons);
     });

@@ -1,5 +1,6 @@
 #include "format/merge/order.h"
 
+#include <algorithm>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -118,16 +119,19 @@ std::vector<uint64_t> family_keys(const SignatureTable& all) {
 
 void order_signatures(TraceData& trace) {
   const SignatureTable& all = trace.signatures;
-  const std::vector<uint32_t> order =
-      family_order(family_keys(all), [&](uint32_t i) { return all.requests(i); });
-  apply_order(trace, order);
+  const std::vector<uint64_t> keys = family_keys(all);
+  if (all.shapes().has_requests())
+    return apply_order(trace, family_order(keys, [&](uint32_t i) { return all.requests(i); }));
+  const bool is_one =
+      std::all_of(keys.begin(), keys.end(), [&](uint64_t key) { return key == keys[0]; });
+  if (!is_one) apply_order(trace, family_order(keys, nullptr));
 }
 
 }  // namespace
 
 void apply_order(TraceData& trace, const std::vector<uint32_t>& order) {
+  if (is_identity(order)) return;
   const std::vector<uint32_t> map = inverse(order);
-  if (is_identity(map)) return;
   trace.signatures.permute(order);
   permute(trace.durations, order);
   for (Group& g : trace.groups) {

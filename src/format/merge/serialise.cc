@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "format/limits.h"
+#include "format/merge/list_bytes.h"
 #include "format/merge/merge.h"
 #include "format/places.h"
 #include "grammar/grammar.h"
@@ -16,8 +17,6 @@ namespace {
 using base::ByteReader;
 using base::ByteWriter;
 
-constexpr size_t kMostVarintBytes = 10;
-
 void put(ByteWriter& out, const PartialGroup& g) {
   g.ranks.write(out);
   out.put_varint(g.locations.size());
@@ -25,33 +24,7 @@ void put(ByteWriter& out, const PartialGroup& g) {
     out.put_varint(l.thread);
     l.grammars.write(out);
   }
-  const SignatureList& all = g.signatures;
-  out.put_varint(all.size());
-  std::vector<uint8_t> bytes;
-  for (size_t t = 0; t < all.size(); ++t) {
-    const size_t slots = all.slots(t);
-    // A number for each slot says all.
-    const bool is_short = !all.has_states() || all.is_settled(t);
-    if (is_short) {
-      bytes.resize(kMostVarintBytes * (slots + 1));
-      uint8_t* at = base::write_varint(bytes.data(), uint64_t{all.shape(t)} << 1 | 1);
-      for (size_t k = 0; k < slots; ++k) at = base::write_varint(at, base::zigzag(all.value(t, k)));
-      out.put_bytes(bytes.data(), static_cast<size_t>(at - bytes.data()));
-      continue;
-    }
-    out.put_varint(uint64_t{all.shape(t)} << 1);
-    for (size_t k = 0; k < slots; ++k) {
-      const SlotState s = all.state(t, k);
-      out.put_u8(s.alive);
-      if (s.alive == 0) {
-        all.values(t, k).write(out);
-        continue;
-      }
-      out.put_zigzag(s.first);
-      if ((s.alive & SlotState::kSlopeFixed) != 0) out.put_zigzag(s.slope);
-    }
-  }
-  all.durations().write(out);
+  put(out, g.signatures);
 }
 
 class Parser {
@@ -123,8 +96,14 @@ class Parser {
         return false;
     }
     const uint64_t n = in_.count(kMaxSignatures);
-    for (uint64_t t = 0; t < n && in_.ok(); ++t) {
-      if (!signature(p, g, t)) return false;
+    const auto form = static_cast<ListForm>(in_.u8());
+    if (form == ListForm::kEach) {
+      for (uint64_t t = 0; t < n && in_.ok(); ++t) {
+        if (!signature(p, g, t)) return false;
+      }
+    } else if (!in_.ok() || form != (g.ranks.size() == 1 ? ListForm::kPlain : ListForm::kSettled) ||
+               !ListReader(in_, p.shapes, p.definitions.size()).read(form, n, g.signatures)) {
+      return false;
     }
     if (in_.ok()) g.signatures.durations().take(in_, n);
     return in_.ok() && has_signatures(g);

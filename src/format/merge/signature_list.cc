@@ -3,7 +3,7 @@
 namespace refrain::format {
 
 void SignatureList::push_state(const SlotState& s) {
-  has_states_ = true;
+  form_ = Form::kStates;
   if (!has_slope(s)) {
     alive_.push_back(s.alive);
     numbers_.push_back(s.first);
@@ -11,20 +11,34 @@ void SignatureList::push_state(const SlotState& s) {
   }
   alive_.push_back(s.alive | kHasSlope);
   numbers_.push_back(static_cast<int64_t>(lines_.size()));
-  lines_.push_back({s.first, s.slope});
+  lines_.push_back(Line{s.first, s.slope});
 }
 
 void SignatureList::push_values(base::NestedRuns values) {
-  has_states_ = true;
+  form_ = Form::kStates;
   alive_.push_back(0);
   numbers_.push_back(static_cast<int64_t>(lists_.size()));
   lists_.push_back(std::move(values));
 }
 
-void SignatureList::make_states() {
-  if (has_states_) return;
-  has_states_ = true;
-  for (size_t i = 0; i < numbers_.size(); ++i) alive_.push_back(SlotState::kAllAlive);
+void SignatureList::make_states(size_t settled) {
+  if (form_ == Form::kStates) return;
+  const size_t slots = numbers_.size();
+  const size_t until = form_ == Form::kSettled || settled >= size() ? slots : begin_[settled];
+  form_ = Form::kStates;
+  alive_.append(until, SlotState::kSettled);
+  alive_.append(slots - until, SlotState::kAllAlive);
+}
+
+size_t SignatureList::has_numbers_of(const SignatureList& o) const {
+  const size_t slots = numbers_.equal_until(o.numbers_);
+  if (slots == numbers_.size()) return size();
+  size_t low = 0, high = size();  // the last one that begins no later
+  while (high - low > 1) {
+    const size_t middle = low + (high - low) / 2;
+    (begin_[middle] <= slots ? low : high) = middle;
+  }
+  return low;
 }
 
 void SignatureList::set_state(size_t terminal, size_t k, const SlotState& s) {
@@ -35,12 +49,12 @@ void SignatureList::set_state(size_t terminal, size_t k, const SlotState& s) {
       numbers_.set(at, s.first);
     stands = s.alive;
   } else if ((stands & kHasSlope) != 0) {
-    lines_[static_cast<size_t>(numbers_[at])] = {s.first, s.slope};
+    lines_[static_cast<size_t>(numbers_[at])] = Line{s.first, s.slope};
     stands = s.alive | kHasSlope;
   } else {
     stands = s.alive | kHasSlope;
     numbers_.set(at, static_cast<int64_t>(lines_.size()));
-    lines_.push_back({s.first, s.slope});
+    lines_.push_back(Line{s.first, s.slope});
   }
 }
 

@@ -5,6 +5,7 @@
 // in one pass.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -47,8 +48,11 @@ class SignatureList {
   size_t size() const { return shape_.size(); }
   bool empty() const { return shape_.empty(); }
   // Of several ranks; a list of one rank has plain values.
-  bool has_states() const { return has_states_; }
+  bool has_states() const { return form_ != Form::kPlain; }
+  // Of several: whether every slot is settled, of which nothing is kept then.
+  bool is_all_settled() const { return form_ == Form::kSettled; }
   uint32_t shape(size_t terminal) const { return shape_[terminal]; }
+  const PagedArray<uint32_t>& shapes() const { return shape_; }
   size_t slots(size_t terminal) const {
     const size_t end = terminal + 1 < size() ? begin_[terminal + 1] : numbers_.size();
     return end - begin_[terminal];
@@ -58,16 +62,17 @@ class SignatureList {
   // Of several.
   SlotState state(size_t terminal, size_t k) const {
     const size_t at = begin_[terminal] + k;
-    const uint8_t stands = alive_[at];
+    const uint8_t stands = is_all_settled() ? uint8_t{SlotState::kSettled} : alive_[at];
     if (stands == 0) return {0, 0, 0};
     const int64_t number = numbers_[at];
     if ((stands & kHasSlope) == 0) return {stands, number, 0};
-    const auto& [first, slope] = lines_[static_cast<size_t>(number)];
-    return {static_cast<uint8_t>(stands ^ kHasSlope), first, slope};
+    const Line& line = lines_[static_cast<size_t>(number)];
+    return {static_cast<uint8_t>(stands ^ kHasSlope), line.first, line.slope};
   }
   // Of several: whether every slot of it has one value on all ranks, and nothing else explains
   // that.
   bool is_settled(size_t terminal) const {
+    if (is_all_settled()) return true;
     const size_t begin = begin_[terminal], end = begin + slots(terminal);
     for (size_t at = begin; at < end; ++at)
       if (alive_[at] != SlotState::kSettled) return false;
@@ -78,8 +83,16 @@ class SignatureList {
     const size_t begin = begin_[terminal], n = slots(terminal), other = o.begin_[terminal];
     return numbers_.equals(begin, o.numbers_, other, n);
   }
+  // All numbers of a terminal as words (format/paged_array.h), or null.
+  const uint32_t* words(size_t terminal) const {
+    return numbers_.words().in_a_row(begin_[terminal], slots(terminal));
+  }
+  // Whether a number for each slot says all.
+  bool is_simple() const { return form_ != Form::kStates; }
+  // How many terminals from the first on surely have, where all have as many slots as in `o`.
+  size_t has_numbers_of(const SignatureList& o) const;
   void settle(size_t terminal) {
-    alive_.fill(begin_[terminal], slots(terminal), SlotState::kSettled);
+    if (!is_all_settled()) alive_.fill(begin_[terminal], slots(terminal), SlotState::kSettled);
   }
   // By position in the group, of a slot that nothing explains.
   const base::NestedRuns& values(size_t terminal, size_t k) const {
@@ -89,28 +102,38 @@ class SignatureList {
     return lists_[static_cast<size_t>(numbers_[begin_[terminal] + k])];
   }
 
-  // A signature of one rank.
-  void push_back(uint32_t shape, std::span<const int64_t> values, const DurationStats& d) {
-    begin(shape);
-    for (const int64_t v : values) numbers_.push_back(v);
-    durations_.push_back(d);
-  }
-  // The same part by part, durations behind all of them.
+  // One after the other, durations behind all of them.
   void begin(uint32_t shape) {
     begin_.push_back(static_cast<uint32_t>(numbers_.size()));
     shape_.push_back(shape);
   }
   void push_value(int64_t v) { numbers_.push_back(v); }
   void push_settled(int64_t v) {
-    has_states_ = true;
+    form_ = Form::kStates;
     alive_.push_back(SlotState::kSettled);
     numbers_.push_back(v);
   }
   void push_state(const SlotState& s);
   void push_values(base::NestedRuns values);
+  // Numbers of whole signatures at once, as words (format/paged_array.h).
+  NumberArray& numbers() { return numbers_; }
+  const NumberArray& numbers() const { return numbers_; }
+  // `n` of a shape with so many slots, whose numbers are or will be there.
+  void push_shapes(size_t n, uint32_t shape, size_t slots) {
+    const size_t at = empty() ? 0 : begin_[size() - 1] + last_slots_;
+    begin_.append_ascending(n, static_cast<uint32_t>(at), static_cast<uint32_t>(slots));
+    shape_.append(n, shape);
+    last_slots_ = static_cast<uint32_t>(slots);
+  }
+  // All of it, which is of several ranks then: every slot has one value on all of them.
+  void settle_all() {
+    form_ = Form::kSettled;
+    alive_.clear();
+  }
 
-  // From here on a list of several ranks: every slot is to be set.
-  void make_states();
+  // From here on a list of several ranks: every slot from that of `settled` terminals on is to be
+  // set, if it was of one.
+  void make_states(size_t settled);
   void set_shape(size_t terminal, uint32_t shape) { shape_[terminal] = shape; }
   void set_value(size_t terminal, size_t k, int64_t v) { numbers_.set(begin_[terminal] + k, v); }
   void set_state(size_t terminal, size_t k, const SlotState& s);
@@ -120,9 +143,12 @@ class SignatureList {
   const DurationList& durations() const { return durations_; }
   // Whether every slot has one value, as that of one rank has.
   bool is_constant() const {
-    for (size_t at = 0; at < alive_.size(); ++at)
-      if (alive_[at] != SlotState::kSettled) return false;
-    return true;
+    bool good = true;
+    alive_.for_each_page([&](const uint8_t* page, size_t n) {
+      good =
+          good && std::all_of(page, page + n, [](uint8_t a) { return a == SlotState::kSettled; });
+    });
+    return good;
   }
   // Of a list that is_constant(), which is of no use behind it.
   std::pair<PagedArray<uint32_t>, NumberArray> take_plain() {
@@ -131,17 +157,22 @@ class SignatureList {
 
  private:
   enum : uint8_t { kHasSlope = 128 };
+  enum class Form : uint8_t { kPlain, kSettled, kStates };
+  struct Line {
+    int64_t first, slope;
+  };
   // A slope that is not fixed says nothing.
   static bool has_slope(const SlotState& s) {
     return (s.alive & SlotState::kSlopeFixed) != 0 && s.slope != 0;
   }
 
-  bool has_states_ = false;
+  Form form_ = Form::kPlain;
+  uint32_t last_slots_ = 0;     // of push_shapes()
   PagedArray<uint32_t> shape_;  // index into PartialTrace::shapes
   PagedArray<uint32_t> begin_;  // of its slots
   NumberArray numbers_;         // by slot: value, `first`, or index into lines_ or lists_
-  PagedArray<uint8_t> alive_;   // by slot; only with states
-  PagedArray<std::pair<int64_t, int64_t>> lines_;  // first and slope, where that is not 0
+  PagedArray<uint8_t> alive_;   // by slot; only of Form::kStates
+  PagedArray<Line> lines_;      // where the slope is not 0
   std::deque<base::NestedRuns> lists_;
   DurationList durations_;
 };

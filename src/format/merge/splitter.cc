@@ -102,6 +102,48 @@ bool Splitter::matches(const Pattern& pattern, std::string_view bytes) {
   return true;
 }
 
+// The same where there are no requests and all numbers are small, which is most of what there is.
+bool Splitter::take_words(const Pattern& pattern, std::string_view bytes, uint32_t definitions,
+                          uint32_t* to) {
+  const char* text = pattern.text.data();
+  const char* at = bytes.data();
+  const char* const end = at + bytes.size();
+  if (bytes.size() < pattern.text.size() + pattern.holes.size()) return false;
+  const uint32_t* until = pattern.ends.data();
+  for (const Hole hole : pattern.holes) {
+    const char* const text_end = pattern.text.data() + *until++;
+    if (end - at <= text_end - text) return false;
+    for (; text != text_end; ++text) {
+      if (*at++ != *text) return false;
+    }
+    uint64_t v = static_cast<uint8_t>(*at++);
+    if (v >= 0x80 && !longer_varint(at, end, v)) return false;
+    if (hole == Hole::kDefinition) {
+      if (v >= definitions) return false;
+      v <<= 1;
+    }
+    if (!NumberArray::is_short(v)) return false;
+    *to++ = static_cast<uint32_t>(v);
+  }
+  const auto rest = static_cast<size_t>(pattern.text.data() + pattern.text.size() - text);
+  return static_cast<size_t>(end - at) == rest && (rest == 0 || std::memcmp(at, text, rest) == 0);
+}
+
+bool Splitter::split_onto(std::string_view bytes, uint32_t definitions, NumberArray& to) {
+  if (bytes.size() > kMaxSignatureBytes) return false;
+  for (Pattern& pattern : patterns_) {
+    if (pattern.has_requests) continue;
+    uint32_t* const room = to.words().room_for(pattern.slots);
+    if (room == nullptr || !take_words(pattern, bytes, definitions, room)) continue;
+    to.words().added(pattern.slots);
+    shape_ = pattern.shape;
+    pattern.used = ++clock_;
+    if (&pattern != patterns_.data()) std::swap(pattern, *(&pattern - 1));
+    return true;
+  }
+  return false;
+}
+
 bool Splitter::split(std::string_view bytes) {
   if (bytes.size() > kMaxSignatureBytes) return false;
   ++clock_;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/paged_array.h"
 #include "format/shape_table.h"
 
 namespace refrain::format {
@@ -20,6 +21,9 @@ class Splitter {
 
   // False: the bytes are no signature. Arrays are folded (format/arrays.h).
   bool split(std::string_view inline_form);
+  // The same, with the values behind those of `to`. False: nothing was added, and split() may say
+  // more; definitions are below `definitions`.
+  bool split_onto(std::string_view inline_form, uint32_t definitions, NumberArray& to);
   // Of the last one, good until the next.
   uint32_t shape() const { return shape_; }
   const std::vector<int64_t>& values() const { return values_; }
@@ -38,6 +42,8 @@ class Splitter {
   class Finder;
 
   bool matches(const Pattern& pattern, std::string_view bytes);
+  static bool take_words(const Pattern& pattern, std::string_view bytes, uint32_t definitions,
+                         uint32_t* to);
   bool walk(std::string_view bytes);
   void learn(std::string_view bytes);
 

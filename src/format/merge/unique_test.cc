@@ -78,9 +78,13 @@ TEST(SignatureList, GivesWhatWasPut) {
   d.histogram.add(63, 2);
   const std::vector<int64_t> values = {0, -1, INT64_MAX, INT64_MIN, 1 << 30, -(1 << 30)};
   SignatureList plain;
-  plain.push_back(700, values, d);
-  plain.push_back(0, {}, DurationStats());
-  plain.push_back(1, std::vector<int64_t>{5}, DurationStats());
+  plain.begin(700);
+  for (const int64_t v : values) plain.push_value(v);
+  plain.begin(0);
+  plain.begin(1);
+  plain.push_value(5);
+  for (const DurationStats& one : {d, DurationStats(), DurationStats()})
+    plain.durations().push_back(one);
   ASSERT_EQ(plain.size(), 3u);
   EXPECT_FALSE(plain.has_states());
   EXPECT_EQ(plain.shape(0), 700u);
@@ -105,7 +109,7 @@ TEST(SignatureList, StatesAreWhatWasSetLast) {
   SignatureList list;
   list.begin(0);
   for (size_t k = 0; k < kSlots; ++k) list.push_value(static_cast<int64_t>(random()));
-  list.make_states();
+  list.make_states(0);
   std::vector<SlotState> states(kSlots);
   std::vector<base::NestedRuns> values(kSlots);
   for (size_t k = 0; k < kSlots; ++k) {

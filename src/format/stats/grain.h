@@ -13,10 +13,13 @@ namespace refrain::format {
 struct StatPrecision {
   // Of the ten bits of a time code's mantissa, for the numbers that nobody's answer hangs on.
   unsigned mantissa_bits = 10;
-  unsigned grain = 0;  // of histograms; 0 is the finest
+  unsigned grain = 0;     // of histograms; 0 is the finest
+  bool is_quick = false;  // whether they are coded as quick_model.h says
   bool operator==(const StatPrecision&) const = default;
 };
 inline constexpr unsigned kLeastMantissaBits = 3, kMostMantissaBits = 10, kMostGrain = 6;
+// In the file the bits of the mantissa have this added where they are coded quickly.
+inline constexpr unsigned kQuickBit = 0x80;
 
 // The octaves that a bucket is wide: a few calls do not fill as many buckets as many.
 constexpr unsigned octaves_for(uint64_t calls, unsigned grain) {

@@ -254,7 +254,6 @@ class StatModel {
     const size_t first = Histogram::bucket_of(time_of(s.min)) / octaves,
                  last = Histogram::bucket_of(time_of(s.max)) / octaves;
     if (first == last) {
-      s.inner.fill(0);
       s.inner[first] = calls;
       s.rest_bucket = first;
       return true;

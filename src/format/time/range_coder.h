@@ -3,6 +3,7 @@
 // Idea: G. N. N. Martin, "Range encoding" (1979), with the carry as in LZMA.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,6 +16,8 @@ inline constexpr unsigned kRawBitsAtOnce = 12;
 
 class RangeEncoder {
  public:
+  static constexpr bool kReads = false;
+
   // Appends to `out`.
   explicit RangeEncoder(std::string& out) : out_(out) {}
 
@@ -39,6 +42,21 @@ class RangeEncoder {
       low_ += range_ * ((value >> left) & ((uint64_t{1} << n) - 1));
       while (range_ < kRangeTop) shift();
     }
+    return value;
+  }
+  // One of 2^bits parts of what is left: where in them, at most 16 bits, and then which of them.
+  uint32_t position(unsigned, uint32_t at) const { return at; }
+  void part(unsigned bits, uint32_t begin, uint32_t size) {
+    range_ >>= bits;
+    low_ += uint64_t{range_} * begin;
+    range_ *= size;
+    while (range_ < kRangeTop) shift();
+  }
+  // One of at most 2^16 values, each as likely as the others.
+  uint32_t uniform(uint32_t values, uint32_t value) {
+    range_ /= values;
+    low_ += uint64_t{range_} * value;
+    while (range_ < kRangeTop) shift();
     return value;
   }
   // No further bits.
@@ -71,6 +89,8 @@ class RangeEncoder {
 
 class RangeDecoder {
  public:
+  static constexpr bool kReads = true;
+
   explicit RangeDecoder(std::string_view bytes) : bytes_(bytes) {
     for (int i = 0; i < 4; ++i) code_ = code_ << 8 | next();
   }
@@ -100,6 +120,22 @@ class RangeDecoder {
       value = value << n | part;
       while (range_ < kRangeTop) shift();
     }
+    return value;
+  }
+  uint32_t position(unsigned bits, uint32_t = 0) const {
+    return std::min(code_ / (range_ >> bits), (uint32_t{1} << bits) - 1);
+  }
+  void part(unsigned bits, uint32_t begin, uint32_t size) {
+    range_ >>= bits;
+    code_ -= range_ * begin;
+    range_ *= size;
+    while (range_ < kRangeTop) shift();
+  }
+  uint32_t uniform(uint32_t values, uint32_t = 0) {
+    range_ /= values;
+    const uint32_t value = std::min(code_ / range_, values - 1);
+    code_ -= value * range_;
+    while (range_ < kRangeTop) shift();
     return value;
   }
   // Whether everything was read and nothing else.

@@ -1,0 +1,174 @@
+// A SignatureList as bytes, for the way from rank to rank: signatures one by one, or, of very many,
+// those of one shape column by column. A column of one number is that; others are words as they are
+// in memory, because a copy takes a twentieth of the instructions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "format/limits.h"
+#include "format/merge/signature_list.h"
+#include "format/shape_table.h"
+
+namespace refrain::format {
+
+enum class ListForm : uint8_t { kEach, kPlain, kSettled };
+constexpr size_t kManySignatures = 256;
+
+// `n` signatures of one shape, with so many slots each, whose numbers are those from `first` on.
+inline void put_run(base::ByteWriter& out, const SignatureList& all, size_t first, size_t n,
+                    size_t slots) {
+  const PagedArray<uint32_t>& words = all.numbers().words();
+  std::vector<uint32_t> differ(slots, 0), column;
+  for (size_t t = 0, at = first; t < n; ++t, at += slots) {
+    const uint32_t* const row = words.in_a_row(at, slots);
+    for (size_t k = 0; k < slots; ++k)
+      differ[k] |= (row != nullptr ? row[k] : words[at + k]) ^ words[first + k];
+  }
+  for (size_t k = 0; k < slots; ++k) {
+    out.put_u8(differ[k] != 0 ? 1 : 0);
+    column.clear();
+    for (size_t t = 0; t < (differ[k] != 0 ? n : 1); ++t)
+      column.push_back(words[first + t * slots + k]);
+    out.put_bytes(column.data(), column.size() * sizeof column[0]);
+  }
+}
+
+inline void put_all(base::ByteWriter& out, const SignatureList& all) {
+  for (size_t t = 0, first = 0; t < all.size();) {
+    const size_t begin = t, slots = all.slots(t);
+    const uint32_t shape = all.shape(t);
+    while (t < all.size() && all.shape(t) == shape) ++t;
+    out.put_varint(shape);
+    out.put_varint(t - begin);
+    put_run(out, all, first, t - begin, slots);
+    first += (t - begin) * slots;
+  }
+  const PagedArray<int64_t>& wide = all.numbers().wide();
+  out.put_varint(wide.size());
+  wide.for_each_page([&](const int64_t* page, size_t n) { out.put_bytes(page, n * sizeof *page); });
+}
+
+inline void put_each(base::ByteWriter& out, const SignatureList& all) {
+  constexpr size_t kMostVarintBytes = 10;
+  std::vector<uint8_t> bytes;
+  for (size_t t = 0; t < all.size(); ++t) {
+    const size_t slots = all.slots(t);
+    // A number for each slot says all.
+    const bool is_short = !all.has_states() || all.is_settled(t);
+    if (is_short) {
+      bytes.resize(kMostVarintBytes * (slots + 1));
+      uint8_t* at = base::write_varint(bytes.data(), uint64_t{all.shape(t)} << 1 | 1);
+      for (size_t k = 0; k < slots; ++k) at = base::write_varint(at, base::zigzag(all.value(t, k)));
+      out.put_bytes(bytes.data(), static_cast<size_t>(at - bytes.data()));
+      continue;
+    }
+    out.put_varint(uint64_t{all.shape(t)} << 1);
+    for (size_t k = 0; k < slots; ++k) {
+      const SlotState s = all.state(t, k);
+      out.put_u8(s.alive);
+      if (s.alive == 0) {
+        all.values(t, k).write(out);
+        continue;
+      }
+      out.put_zigzag(s.first);
+      if ((s.alive & SlotState::kSlopeFixed) != 0) out.put_zigzag(s.slope);
+    }
+  }
+}
+
+inline void put(base::ByteWriter& out, const SignatureList& all) {
+  const ListForm form = !all.is_simple() || all.size() < kManySignatures ? ListForm::kEach
+                        : all.has_states()                               ? ListForm::kSettled
+                                                                         : ListForm::kPlain;
+  out.put_varint(all.size());
+  out.put_u8(static_cast<uint8_t>(form));
+  form == ListForm::kEach ? put_each(out, all) : put_all(out, all);
+  all.durations().write(out);
+}
+
+// Reads what put_all() wrote. Total: a damaged message must not take the traced program down.
+class ListReader {
+ public:
+  ListReader(base::ByteReader& in, const ShapeTable& shapes, uint64_t definitions)
+      : in_(in), shapes_(shapes), definitions_(definitions) {}
+
+  // `n` signatures, without their durations.
+  bool read(ListForm form, uint64_t n, SignatureList& all) {
+    while (all.size() < n)
+      if (!run(n, all)) return false;
+    const uint64_t wide = in_.count(UINT32_MAX);
+    if (!in_.ok() || wide > in_.remaining() / sizeof(int64_t)) return false;
+    all.numbers().wide().append_bytes(in_.bytes(wide * sizeof(int64_t)).data(), wide);
+    if (form == ListForm::kSettled) all.settle_all();
+    return all.numbers().is_whole();
+  }
+
+ private:
+  // Where the words of a slot are, and how far from each other.
+  struct Column {
+    const char* at;
+    size_t step;
+  };
+
+  bool run(uint64_t n, SignatureList& all) {
+    const uint64_t shape = in_.varint(), count = in_.varint();
+    if (!in_.ok() || shape >= shapes_.size() || count == 0 || count > n - all.size()) return false;
+    // The first of a run has the fewest before it.
+    for (const uint32_t request : shapes_.requests(shape))
+      if (request >= all.size()) return false;
+    const std::vector<SlotNature>& slots = shapes_.structure(shape).slots;
+    slots_ += count * slots.size();
+    if (slots_ > kMaxTotalSlots) return false;
+    columns_.clear();
+    for (const SlotNature nature : slots)
+      if (!column(nature, count)) return false;
+    all.push_shapes(count, static_cast<uint32_t>(shape), slots.size());
+    fill(count, all.numbers().words());
+    return true;
+  }
+  bool column(SlotNature nature, uint64_t count) {
+    const bool differs = in_.u8() != 0;
+    const uint64_t n = differs ? count : 1;
+    if (n > in_.remaining() / sizeof(uint32_t)) return false;
+    const std::string_view bytes = in_.bytes(n * sizeof(uint32_t));
+    columns_.push_back({bytes.data(), differs ? sizeof(uint32_t) : 0});
+    for (uint64_t i = 0; i < n && nature == SlotNature::kDefinition; ++i) {
+      const int64_t v = NumberArray::number_of(word(bytes.data() + i * sizeof(uint32_t)));
+      if (v < 0 || static_cast<uint64_t>(v) >= definitions_) return false;
+    }
+    return true;
+  }
+  static uint32_t word(const char* at) {
+    uint32_t v = 0;
+    std::memcpy(&v, at, sizeof v);
+    return v;
+  }
+  void fill(uint64_t count, PagedArray<uint32_t>& to) {
+    const size_t slots = columns_.size();
+    for (uint64_t t = 0; t < count; ++t) {
+      uint32_t* const row = slots > 0 ? to.room_for(slots) : nullptr;
+      for (size_t k = 0; k < slots; ++k) {
+        const uint32_t v = word(columns_[k].at);
+        columns_[k].at += columns_[k].step;
+        if (row != nullptr)
+          row[k] = v;
+        else
+          to.push_back(v);
+      }
+      if (row != nullptr) to.added(slots);
+    }
+  }
+
+  base::ByteReader& in_;
+  const ShapeTable& shapes_;
+  const uint64_t definitions_;
+  uint64_t slots_ = 0;           // of all runs so far
+  std::vector<Column> columns_;  // of the run that is being read
+};
+
+}  // namespace refrain::format
