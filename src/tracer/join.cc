@@ -14,6 +14,7 @@
 #include "real_functions.h"
 
 #include "tracer/launch.h"
+#include "tracer/launcher.h"
 #include "tracer/peers.h"
 #include "tracer/record.h"
 #include "tracer/recording.h"
@@ -25,7 +26,7 @@ namespace {
 
 #ifndef REFRAIN_SMPI
 
-constexpr int kDefaultLimit = 120;
+constexpr unsigned long kDefaultLimit = 120;
 constexpr const char* kLoss = "not_all_ranks";
 constexpr int kTag = 0;
 
@@ -66,20 +67,18 @@ void JoinLimit::time_is_over(int, siginfo_t*, void*) {
   REFRAIN_REAL(PMPI_Abort)(MPI_COMM_WORLD, 1);
 }
 
-long limit_s() {
-  const char* const word = std::getenv("REFRAIN_JOIN_LIMIT");
-  if (word == nullptr || *word == '\0') return kDefaultLimit;
-  char* end = nullptr;
-  const long value = std::strtol(word, &end, 10);
-  return *end == '\0' && value >= 0 ? value : kDefaultLimit;
+unsigned long limit_s() {
+  const char* at = std::getenv("REFRAIN_JOIN_LIMIT");
+  unsigned long value = 0;
+  return at != nullptr && take_number(&at, &value) && *at == '\0' ? value : kDefaultLimit;
 }
 
 JoinLimit::JoinLimit(const Process& p) {
-  const long seconds = limit_s();
+  const unsigned long seconds = limit_s();
   if (seconds == 0) return;
   const int n = std::snprintf(
       line_, sizeof line_,
-      "refrain: rank %d waited %ld s for the recorders of other ranks, behind MPI_Init: some ranks "
+      "refrain: rank %d waited %lu s for the recorders of other ranks, behind MPI_Init: some ranks "
       "of the job seem to have none. Start all %d ranks with `refrain record`, or none; "
       "REFRAIN_JOIN_LIMIT=SECONDS waits longer (0: for ever). The job ends.\n",
       p.rank, seconds, p.size);
@@ -99,7 +98,7 @@ JoinLimit::JoinLimit(const Process& p) {
   event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
   is_on_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
   itimerspec when{};
-  when.it_value.tv_sec = seconds;
+  when.it_value.tv_sec = static_cast<time_t>(seconds);
   when.it_interval.tv_sec = kAgainS;
   if (is_on_) timer_settime(timer_, 0, &when, nullptr);
   if (is_on_) return;

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -57,14 +56,16 @@ void sweep(const std::string& mine) {
   DIR* const dir = opendir(folder());
   if (dir == nullptr) return;
   while (const dirent* const entry = readdir(dir)) {
-    unsigned user = 0;
-    unsigned long space = 0, born = 0;
-    int pid = 0;
-    if (std::strncmp(entry->d_name, kPrefix, std::strlen(kPrefix)) != 0 || mine == entry->d_name ||
-        std::sscanf(entry->d_name + std::strlen(kPrefix), "%u-%lu-%d-%lu-", &user, &space, &pid,
-                    &born) != 4)
+    if (std::strncmp(entry->d_name, kPrefix, std::strlen(kPrefix)) != 0 || mine == entry->d_name)
       continue;
-    if (user != geteuid() || space != process_space() || birth_of(pid) == born) continue;
+    const char* at = entry->d_name + std::strlen(kPrefix);
+    unsigned long numbers[4];  // user, process namespace, process, its begin
+    bool is_good = true;
+    for (unsigned long& number : numbers)
+      is_good = is_good && take_number(&at, &number) && *at++ == '-';
+    if (!is_good || numbers[0] != geteuid() || numbers[1] != process_space() ||
+        birth_of(static_cast<int>(numbers[2])) == numbers[3])
+      continue;
     unlink((std::string(folder()) + "/" + entry->d_name).c_str());
   }
   closedir(dir);
@@ -96,6 +97,9 @@ int open_file(const std::string& name, const std::string& path, size_t bytes) {
 
 bool join(Launch& l) {
   uint32_t state = l.board->state.load();
+  // A program that a rank has started, and which takes itself for that rank, is none.
+  for (uint32_t i = 0; i < std::min(state & ~Board::kClosed, l.local); ++i)
+    if (l.board->marks[i].load() == static_cast<uint32_t>(l.rank) + 1) return false;
   do {
     if ((state & Board::kClosed) != 0 || state >= l.local) return false;
   } while (!l.board->state.compare_exchange_weak(state, state + 1));

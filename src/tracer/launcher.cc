@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -35,11 +34,9 @@ constexpr const char* kLaunchers[] = {"hydra_pmi_proxy", "hydra_bstrap_pr", "ort
 constexpr int kMostSteps = 32;
 
 bool number_of(const char* name, int* number) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return false;
-  char* end = nullptr;
-  const long value = std::strtol(text, &end, 10);
-  if (*end != '\0' || value < 0 || value > INT32_MAX) return false;
+  const char* at = std::getenv(name);
+  unsigned long value = 0;
+  if (at == nullptr || !take_number(&at, &value) || *at != '\0' || value > INT32_MAX) return false;
   *number = static_cast<int>(value);
   return true;
 }
@@ -76,15 +73,19 @@ bool read_stat(int pid, Stat* stat) {
   const size_t open = text.find('('), close = text.rfind(')');
   if (open == std::string::npos || close == std::string::npos) return false;
   stat->name = text.substr(open + 1, close - open - 1);
+  // The state is the third field.
+  constexpr int kParent = 4, kBorn = 22;
   const char* at = text.c_str() + close + 1;
-  if (std::sscanf(at, " %*c %d", &stat->parent) != 1) return false;
-  constexpr int kBorn = 22, kAfterName = 2;
-  for (int field = kAfterName; field < kBorn && at != nullptr; ++field) {
+  unsigned long parent = 0;
+  for (int field = 3; field <= kBorn; ++field) {
     at = std::strchr(at, ' ');
-    if (at != nullptr) ++at;
+    if (at == nullptr) return false;
+    ++at;
+    const char* number = at;
+    if (field == kParent && !take_number(&number, &parent)) return false;
+    if (field == kBorn && !take_number(&number, &stat->born)) return false;
   }
-  if (at == nullptr) return false;
-  stat->born = std::strtoul(at, nullptr, 10);
+  stat->parent = static_cast<int>(parent);
   return true;
 }
 
@@ -110,9 +111,8 @@ bool find_process(const Words& words, Launcher* launcher) {
     Stat stat;
     std::string environment("\0", 1);
     if (!read_stat(pid, &stat)) return false;
-    const bool may_read = read_all(of_process(pid, "environ"), &environment);
     if (!is_launcher(stat.name)) {
-      if (!may_read) return false;
+      if (!read_all(of_process(pid, "environ"), &environment)) return false;
       if (environment.find(told) != std::string::npos) {
         pid = stat.parent;
         continue;
@@ -143,6 +143,15 @@ uint64_t hash_of_job() {
 
 }  // namespace
 
+bool take_number(const char** at, unsigned long* number) {
+  // Not strtol() or sscanf(): newer C libraries give them other names, which older ones lack.
+  const char* const begin = *at;
+  *number = 0;
+  for (; **at >= '0' && **at <= '9' && *at - begin < 19; ++*at)
+    *number = 10 * *number + static_cast<unsigned long>(**at - '0');
+  return *at != begin;
+}
+
 bool find_launcher(const char* mpi, Launcher* launcher) {
   const Words* found = nullptr;
   for (const Words& words : kWords) {
@@ -170,9 +179,9 @@ unsigned long process_space() {
   static const unsigned long number = [] {
     char text[64] = "";
     unsigned long n = 0;
-    if (readlink("/proc/self/ns/pid", text, sizeof text - 1) > 0)
-      std::sscanf(text, "pid:[%lu]", &n);
-    return n;
+    const ssize_t length = readlink("/proc/self/ns/pid", text, sizeof text - 1);
+    const char* at = length > 0 ? std::strchr(text, '[') : nullptr;
+    return at != nullptr && take_number(&++at, &n) ? n : 0;
   }();
   return number;
 }

@@ -17,6 +17,9 @@ struct Launcher {
 // stand further outside.
 bool find_launcher(const char* mpi, Launcher* launcher);
 
+// Digits. False: there are none.
+bool take_number(const char** at, unsigned long* number);
+
 // When a process began; 0: there is none that we can see.
 unsigned long birth_of(int pid);
 

@@ -149,6 +149,57 @@ class SomeRanks(Parts):
         self.assertEqual(self.info(INCOMPLETE)["losses"][0]["detail"], "rank 1-2")
 
 
+    def test_recording_that_begins_later(self):
+        done, given = self.start(self.program("bcast_first"), [(1, ["--start-paused"]), (1, False)])
+        self.as_without(given, done)
+        self.assertEqual(self.info(INCOMPLETE)["losses"][0]["reason"], LOSS)
+
+    def test_a_rank_of_refrain_record_0(self):
+        """REFRAIN_RECORD=0 on one of them: it has a recorder that does nothing."""
+        script = self.path("script.sh")
+        variable = "PMI_RANK" if mpirun.behind(launches.options.mpi) == "mpich" else "OMPI_COMM_WORLD_RANK"
+        with open(script, "w") as file:
+            file.write('#!/bin/sh\n[ "$%s" = 1 ] && export REFRAIN_RECORD=0\nexec "$@"\n' % variable)
+        os.chmod(script, 0o755)
+        program = self.program("bcast_first")
+        done = self.run_parts([(3, [script] + self.record("-o", self.path("run.rfn")), program)])
+        self.as_without([(3, [], program)], done)
+        self.assertEqual(self.info(INCOMPLETE)["losses"][0]["detail"], "rank 1")
+
+
+class TwoHosts(Parts):
+    """As Hydra sees them: two of its processes, each of which starts ranks of its own."""
+
+    def setUp(self):
+        super().setUp()
+        if mpirun.behind(launches.options.mpi) != "mpich":
+            self.skipTest("Open MPI's mpirun knows all addresses of one host as one")
+        hosts = self.path("hosts")
+        with open(hosts, "w") as file:
+            file.write("localhost:2\n127.0.0.1:2\n")
+        self.job_env = {"HYDRA_HOST_FILE": hosts}
+
+    def test_all_ranks(self):
+        self.recorded(self.program("bcast_first"), [(1, True), (3, True)], job_env=self.job_env)
+
+    def test_each_lacks_some(self):
+        """Each host has a trace of its own ranks."""
+        done, given = self.start(self.program("bcast_first"), [(1, True), (1, False), (1, True), (1, False)],
+                                 job_env=self.job_env)
+        self.assertEqual(done.status, GOOD, done.stderr[-1500:])
+        self.as_without(given, done)
+        self.assertEqual(sorted(f for f in os.listdir(self.folder) if f.startswith("run")), ["run.1.rfn", "run.rfn"])
+        self.assertEqual(sorted(self.info(INCOMPLETE, trace)["losses"][0]["detail"] for trace in ("run.rfn", "run.1.rfn")),
+                         ["rank 0-1, 3", "rank 1-3"])
+
+    def test_a_whole_host_is_not(self):
+        done, _ = self.start(self.program("slow_steps", "1", "50000000"), [(2, True), (2, False)],
+                             env={"REFRAIN_JOIN_LIMIT": "2"}, job_env=self.job_env)
+        self.assertNotIn(done.status, (GOOD, mpirun.TIMED_OUT))
+        self.assertIn("waited 2 s for the recorders of other ranks", done.said[0])
+        self.assertLess(done.seconds, 40)
+
+
 class AllRanks(Parts):
     def test_two_command_lines(self):
         """However each is recorded, it is one trace."""
