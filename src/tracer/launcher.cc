@@ -101,11 +101,18 @@ bool is_launcher(const std::string& name) {
   return false;
 }
 
-// The first process above us that is no rank: it was not told the number that we were. Between them
-// may be shells and other programs that start the rank.
+// A variable of ours as it stands among those of a process.
+std::string told(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string()
+                          : '\0' + std::string(name) + "=" + value + std::string(1, '\0');
+}
+
+// The first process above us that is no rank: it was not told the number that we were, in the same
+// job (a launcher that a rank of another one has started was told that one's). Between them may be
+// shells and other programs that start the rank.
 bool find_process(const Words& words, Launcher* launcher) {
-  std::string told("\0", 1);
-  told += std::string(words.rank) + "=" + std::getenv(words.rank) + std::string("\0", 1);
+  const std::string rank = told(words.rank), job = told("PMIX_NAMESPACE");
   int pid = static_cast<int>(getppid());
   for (int steps = 0; steps < kMostSteps && pid > 1; ++steps) {
     Stat stat;
@@ -113,7 +120,8 @@ bool find_process(const Words& words, Launcher* launcher) {
     if (!read_stat(pid, &stat)) return false;
     if (!is_launcher(stat.name)) {
       if (!read_all(of_process(pid, "environ"), &environment)) return false;
-      if (environment.find(told) != std::string::npos) {
+      if (environment.find(rank) != std::string::npos &&
+          environment.find(job) != std::string::npos) {
         pid = stat.parent;
         continue;
       }

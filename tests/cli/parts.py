@@ -189,8 +189,8 @@ class TwoHosts(Parts):
         self.assertEqual(done.status, GOOD, done.stderr[-1500:])
         self.as_without(given, done)
         self.assertEqual(sorted(f for f in os.listdir(self.folder) if f.startswith("run")), ["run.1.rfn", "run.rfn"])
-        self.assertEqual(sorted(self.info(INCOMPLETE, trace)["losses"][0]["detail"] for trace in ("run.rfn", "run.1.rfn")),
-                         ["rank 0-1, 3", "rank 1-3"])
+        lacking = [self.info(INCOMPLETE, trace)["losses"][0]["detail"] for trace in ("run.rfn", "run.1.rfn")]
+        self.assertEqual(sorted(lacking), ["rank 0-1, 3", "rank 1-3"])
 
     def test_a_whole_host_is_not(self):
         done, _ = self.start(self.program("slow_steps", "1", "50000000"), [(2, True), (2, False)],
