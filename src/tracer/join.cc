@@ -27,8 +27,7 @@ namespace {
 #ifndef REFRAIN_SMPI
 
 constexpr unsigned long kDefaultLimit = 120;
-constexpr const char* kLoss = "not_all_ranks";
-constexpr int kTag = 0;
+constexpr const char* kNotAllRanks = "not_all_ranks";
 
 // ---- the limit ----
 
@@ -124,6 +123,7 @@ bool of_all(Process& p, bool is_sure) {
 
 // Only these take part: the others know nothing of it.
 bool of_recorded(Process& p) {
+  constexpr int kGroupTag = 0;
   if (peers().recorded.size() == 1)
     return REFRAIN_REAL(PMPI_Comm_dup)(MPI_COMM_SELF, &p.comm) == MPI_SUCCESS;
   MPI_Group group = MPI_GROUP_NULL;
@@ -131,7 +131,7 @@ bool of_recorded(Process& p) {
                                     peers().recorded.data(), &group) != MPI_SUCCESS)
     return false;
   const JoinLimit limit(p);
-  const int rc = REFRAIN_REAL(PMPI_Comm_create_group)(MPI_COMM_WORLD, group, kTag, &p.comm);
+  const int rc = REFRAIN_REAL(PMPI_Comm_create_group)(MPI_COMM_WORLD, group, kGroupTag, &p.comm);
   REFRAIN_REAL(PMPI_Group_free)(&group);
   return rc == MPI_SUCCESS && p.comm != MPI_COMM_NULL;
 }
@@ -190,8 +190,8 @@ bool join_peers(Process& p) {
 void note_unrecorded(Process& p) {
   if (!peers().is_partial() || peers().mine != 0) return;
   const std::string who = "rank " + unrecorded_text(p);
-  p.losses.push_back({kLoss, 0, -1, who});
-  if (p.spool != nullptr) p.spool->loss(kLoss, 0, who.c_str());
+  p.losses.push_back({kNotAllRanks, 0, -1, who});
+  if (p.spool != nullptr) p.spool->loss(kNotAllRanks, 0, who.c_str());
 }
 
 void leave_peers() { forget_launch(); }

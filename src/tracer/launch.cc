@@ -21,8 +21,8 @@ namespace refrain::tracer {
 
 namespace {
 
-constexpr uint64_t kPatienceNs = 250'000'000;
-constexpr long kPauseNs = 5'000'000;
+constexpr uint64_t kMarkPatienceNs = 250'000'000;
+constexpr long kMarkPauseNs = 5'000'000;
 constexpr int kMostLocal = 65536;
 constexpr const char* kPrefix = "refrain-launch-";
 
@@ -109,7 +109,7 @@ bool join(Launch& l) {
 
 void pause_a_little() {
   timespec t{};
-  t.tv_nsec = kPauseNs;
+  t.tv_nsec = kMarkPauseNs;
   nanosleep(&t, nullptr);
 }
 
@@ -124,7 +124,7 @@ uint32_t final_state(Launch& l) {
   const uint64_t begin = now_ns();
   uint32_t state = l.board->state.load();
   for (; state != l.local && (state & Board::kClosed) == 0; state = l.board->state.load()) {
-    if (now_ns() - begin < kPatienceNs)
+    if (now_ns() - begin < kMarkPatienceNs)
       pause_a_little();
     else
       l.board->state.compare_exchange_strong(state, state | Board::kClosed);
@@ -138,7 +138,7 @@ std::vector<int> ranks_of(const Board& board, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     const uint64_t begin = now_ns();
     while (board.marks[i].load() == 0)
-      if (now_ns() - begin < kPatienceNs)
+      if (now_ns() - begin < kMarkPatienceNs)
         pause_a_little();
       else
         return {};
