@@ -63,6 +63,10 @@ void JoinLimit::time_is_over(int, siginfo_t*, void*) {
   if (has_said_) _exit(1);
   has_said_ = true;
   if (write(STDERR_FILENO, line_, length_) < 0) _exit(1);
+  // Launchers that are told to end a job may do so before they pass on what it has said.
+  timespec a_second{};
+  a_second.tv_sec = 1;
+  nanosleep(&a_second, nullptr);
   REFRAIN_REAL(PMPI_Abort)(MPI_COMM_WORLD, 1);
 }
 
