@@ -287,6 +287,7 @@ constexpr const char* kExamples =
     "  mpiexec -n 4 refrain record ./app input.txt           writes run.rfn\n"
     "  mpirun -n 64 refrain record -o big.rfn ./app -v       -v is the program's\n"
     "  mpiexec -n 4 refrain record /usr/bin/python3 job.py   mpi4py: the launcher tells the MPI\n"
+    "  mpiexec -n 1 refrain record ./a : -n 3 ./b            records rank 0 alone\n"
     "  REFRAIN_OUTPUT=/scratch/a.rfn srun refrain record ./app\n"
     "  REFRAIN_RECORD=0 mpiexec -n 4 refrain record ./app    wrappers only: nothing is recorded\n"
     "  smpirun -np 1024 -platform p.xml -hostfile hosts --cfg=smpi/privatization:mmap \\\n"

@@ -7,6 +7,7 @@
 #include "real_functions.h"
 #include "tracer/location.h"
 #include "tracer/objects.h"
+#include "tracer/peers.h"
 
 namespace refrain::tracer {
 
@@ -45,12 +46,13 @@ void query(const Process& p, MPI_Comm comm, CommInfo& info) {
 
 bool has_strangers(const base::RunList& list) { return list.find(-1) >= 0; }
 
-// The members of a communicator that are of this world, on both of its sides.
+// The members of a communicator that are recorded and of this world, on both of its sides.
 std::vector<int> own_members(const CommInfo& info) {
   std::vector<int> own;
   for (const base::RunList* list : {&info.local, &info.remote})
     for (uint64_t i = 0; i < list->size(); ++i)
-      if (list->at(i) >= 0) own.push_back(static_cast<int>(list->at(i)));
+      if (const auto rank = static_cast<int>(list->at(i)); rank >= 0 && peers().has(rank))
+        own.push_back(rank);
   std::sort(own.begin(), own.end());
   own.erase(std::unique(own.begin(), own.end()), own.end());
   return own;
@@ -67,7 +69,8 @@ class Agreement {
         alone_(!info.inter && info.size == 1),
         leads_(info.rank == 0) {
     // Processes of another world may not be recorded: agree among our own.
-    if (has_strangers(info.local) || has_strangers(info.remote)) meet(p, own_members(info));
+    if (peers().is_partial() || has_strangers(info.local) || has_strangers(info.remote))
+      meet(p, own_members(info));
   }
   ~Agreement() {
     if (is_mine_) REFRAIN_REAL(PMPI_Comm_free)(&comm_);
@@ -230,6 +233,7 @@ void Encoder::define_comm(MPI_Comm parent, MPI_Comm comm, bool same_group_known)
 void Encoder::new_threadcomm(MPI_Comm parent, int threads, MPI_Comm comm) {
   const CommInfo* from = known_comm(parent);
   if (from == nullptr || from->inter || from->of_threads) return none();
+  if (peers().is_partial()) return none();  // who is not recorded says nothing
   std::vector<int> of_each(static_cast<size_t>(from->size));
   REFRAIN_REAL(PMPI_Allgather)(&threads, 1, MPI_INT, of_each.data(), 1, MPI_INT, parent);
   CommInfo info;

@@ -13,10 +13,12 @@
 #include "tracer/cores.h"
 #include "tracer/exit.h"
 #include "tracer/forwarded_call.h"
+#include "tracer/join.h"
 #include "tracer/memory.h"
 #include "tracer/objects.h"
 #include "tracer/outcome.h"
 #include "tracer/path_check.h"
+#include "tracer/peers.h"
 #include "tracer/record.h"
 #include "tracer/recording.h"
 #include "tracer/segment_times.h"
@@ -66,15 +68,15 @@ format::PartialTrace own_part(Process& p) {
 
 // Binomial tree: in round k, ranks whose bit k is set hand over to the one below them.
 void merge_over_ranks(Process& p, format::PartialTrace& mine) {
-  for (int step = 1; step < p.size; step *= 2) {
-    if ((p.rank & step) != 0) {
-      if (!send_bytes(p, format::serialise(mine), p.rank - step, kTag))
+  for (int step = 1; step < peers().count; step *= 2) {
+    if ((peers().mine & step) != 0) {
+      if (!send_bytes(p, format::serialise(mine), peers().mine - step, kTag))
         complain(p, "cannot hand the record over; its calls are lost");
       return;
     }
-    if (p.rank + step >= p.size) continue;
+    if (peers().mine + step >= peers().count) continue;
     std::string bytes;
-    if (!receive_bytes(p, bytes, p.rank + step, kTag)) {
+    if (!receive_bytes(p, bytes, peers().mine + step, kTag)) {
       complain(p, "cannot receive another rank's record; its calls are lost");
       continue;
     }
@@ -119,7 +121,8 @@ bool call_at_finalize() {
 
 // A rank without times would leave holes in every analysis, so all do without.
 void forget_times(Process& p) {
-  if (p.rank == 0) complain(p, "the ranks do not agree about --timing: no times of calls are kept");
+  if (peers().mine == 0)
+    complain(p, "the ranks do not agree about --timing: no times of calls are kept");
   p.times = nullptr;
   for (Location* const l : p.locations)
     if (l->times != nullptr) drop_times(*l);
@@ -131,7 +134,8 @@ void get_acquainted(Process& p) {
   // are not taken for ours. They may ask for different levels of thread support; how they agree on
   // ids must be one way.
   uint64_t run = 0;
-  if (p.rank == 0) run = Clock::monotonic_ns() ^ static_cast<uint64_t>(p.pid) << 40 ^ p.init_ticks;
+  if (peers().mine == 0)
+    run = Clock::monotonic_ns() ^ static_cast<uint64_t>(p.pid) << 40 ^ p.init_ticks;
   const uint64_t times = p.times != nullptr ? p.times->hash() : 0;
   uint64_t words[] = {p.threaded ? 1u : 0u, run, times, ~times};
   greatest_of_all(p, words, 4);
@@ -139,6 +143,7 @@ void get_acquainted(Process& p) {
   if (words[2] != ~words[3]) forget_times(p);
   if (p.times != nullptr) p.times->begin_clock(p);
   Spool::open(p, words[1]);
+  note_unrecorded(p);
   if (p.times != nullptr && p.spool != nullptr)
     for (const format::ClockPoint& point : p.times->points()) p.spool->clock_point(point);
 }
@@ -265,10 +270,7 @@ void world_is_up(Process& p, uint64_t init_ticks) {
   REFRAIN_REAL(PMPI_Comm_size)(MPI_COMM_WORLD, &p.size);
   if (p.world_group != MPI_GROUP_NULL) REFRAIN_REAL(PMPI_Group_free)(&p.world_group);
   REFRAIN_REAL(PMPI_Comm_group)(MPI_COMM_WORLD, &p.world_group);
-  if (REFRAIN_REAL(PMPI_Comm_dup)(MPI_COMM_WORLD, &p.comm) != MPI_SUCCESS) {
-    p.comm = MPI_COMM_NULL;
-    return complain(p, "cannot set up a communicator of its own: nothing will be recorded");
-  }
+  if (!join_peers(p)) return;
   learn_parent();
   REFRAIN_REAL(PMPI_Comm_set_errhandler)(p.comm, MPI_ERRORS_RETURN);
   begin_run(p);
@@ -305,12 +307,15 @@ void finish_world(Location& location) {
   merge_over_ranks(p, mine);
   if (p.times != nullptr && p.times->plain().on)
     if (std::string text = plain_text(p); !text.empty()) mine.text["plain_trace"] = std::move(text);
-  bool whole = p.rank == 0 && mine.ranks.size() == static_cast<uint64_t>(p.size);
+  const bool has_all = mine.ranks.size() == static_cast<uint64_t>(peers().count);
+  mine.missing_is_told = peers().is_partial() && has_all;
+  bool whole = peers().mine == 0 && has_all;
   const auto write = [&](TimeSource* times) {
-    if (p.rank == 0 && !write_trace(p, std::move(mine), times)) whole = false;
+    if (peers().mine == 0 && !write_trace(p, std::move(mine), times)) whole = false;
   };
   p.times == nullptr ? write(nullptr) : hand_times_over(p, [&](TimeSource& t) { write(&t); });
   close_spool(p, whole);
+  leave_peers();
   REFRAIN_REAL(PMPI_Comm_free)(&p.comm);
   REFRAIN_REAL(PMPI_Group_free)(&p.world_group);
 }

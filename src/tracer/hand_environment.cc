@@ -4,6 +4,7 @@
 #include "tracer/completion.h"
 #include "tracer/control.h"
 #include "tracer/finish.h"
+#include "tracer/join.h"
 #include "tracer/objects.h"
 #include "tracer/recording.h"
 
@@ -36,6 +37,7 @@ int free_handle(CallScope& scope, Real real, Kind kind, H* handle) {
 // The type is written out: SimGrid 4 gives C++ a second MPI_Init, without parameters.
 int MPI_Init(CallScope& scope, int (*real)(int*, char***), int* argc, char*** argv) {
   const int argc_before = argc == nullptr ? 0 : *argc;
+  about_to_join();
   scope.begin();
   const int rc = real(argc, argv);
   scope.end();
@@ -49,6 +51,7 @@ int MPI_Init(CallScope& scope, int (*real)(int*, char***), int* argc, char*** ar
 int MPI_Init_thread(CallScope& scope, decltype(&::MPI_Init_thread) real, int* argc, char*** argv,
                     int required, int* provided) {
   const int argc_before = argc == nullptr ? 0 : *argc;
+  about_to_join();
   scope.begin();
   const int rc = real(argc, argv, required, provided);
   scope.end();

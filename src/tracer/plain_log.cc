@@ -18,6 +18,7 @@
 #include "format/limits.h"
 #include "tracer/clock.h"
 #include "tracer/memory.h"
+#include "tracer/peers.h"
 #include "tracer/process.h"
 #include "tracer/record.h"
 #include "tracer/spool_common.h"
@@ -203,10 +204,10 @@ std::string plain_text(Process& p) {
   }
   constexpr int kWords = 3;
   const uint64_t words[kWords] = {mine.bytes, mine.flushes, mine.write_ns};
-  std::vector<uint64_t> all(p.rank == 0 ? static_cast<size_t>(p.size) * kWords : 0);
+  std::vector<uint64_t> all(peers().mine == 0 ? static_cast<size_t>(peers().count) * kWords : 0);
   if (REFRAIN_REAL(PMPI_Gather)(words, kWords, MPI_UINT64_T, all.data(), kWords, MPI_UINT64_T, 0,
                                 p.comm) != MPI_SUCCESS ||
-      p.rank != 0)
+      peers().mine != 0)
     return {};
   uint64_t sum[kWords] = {};
   std::string ranks;

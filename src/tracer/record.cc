@@ -19,6 +19,7 @@
 #include "tracer/forwarded_call.h"
 #include "tracer/location.h"
 #include "tracer/memory.h"
+#include "tracer/peers.h"
 #include "tracer/size_filter.h"
 #include "tracer/spawned.h"
 #include "tracer/spool.h"
@@ -289,7 +290,7 @@ base::Result<format::RankRecord> make_record(Process& p) {
   gethostname(host, sizeof host - 1);
   r.host = host;
   r.text = run_text(p);
-  if (p.rank != 0)  // the lowest rank's words count, but for what each has of its own
+  if (peers().mine != 0)  // the lowest rank's words count, but for what each has of its own
     r.text = {{"program", r.text["program"]}, {"command", r.text["command"]}};
   add_spawned(r.text);
 #ifndef REFRAIN_SMPI  // its ranks share one memory, and its clock stands still while we work

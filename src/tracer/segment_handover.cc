@@ -10,6 +10,7 @@
 #include "format/decode/time_table.h"
 #include "format/expr.h"
 #include "tracer/memory.h"
+#include "tracer/peers.h"
 #include "tracer/process.h"
 #include "tracer/record.h"
 #include "tracer/segment_times.h"
@@ -85,12 +86,15 @@ SegmentPlan send_plans(Process& p, const format::TraceData& trace,
                        bool wants_paths) {
   SegmentPlan own, plan;
   format::SlotEvaluator slots(trace);
+  bool is_first = true;
   for (size_t r = 0; r < clocks.size(); ++r) {
+    if (!peers().has(static_cast<int>(r))) continue;
     const int64_t init = format::ClockMap::common_of(clocks[r], 0);
-    plan.base_ns = r == 0 ? init : std::min(plan.base_ns, init);
+    plan.base_ns = is_first ? init : std::min(plan.base_ns, init);
+    is_first = false;
   }
   std::vector<bool> has_one(static_cast<size_t>(p.size));
-  has_one[0] = true;
+  has_one[static_cast<size_t>(p.rank)] = true;
   for (const format::Group& group : trace.groups) {
     plan.signatures = group.signatures;
     plan.paths = wants_paths ? paths_of(trace, group, slots)
@@ -98,14 +102,15 @@ SegmentPlan send_plans(Process& p, const format::TraceData& trace,
     for (uint64_t i = 0; i < group.ranks.size(); ++i) {
       const auto rank = static_cast<size_t>(group.ranks.at(i));
       plan.clock = rank < clocks.size() ? clocks[rank] : std::vector<format::ClockPoint>();
-      if (rank == 0) own = plan;
+      if (rank == static_cast<size_t>(p.rank)) own = plan;
       if (has_one[rank]) continue;
       has_one[rank] = true;
-      send_bytes(p, plan_to_bytes(plan), static_cast<int>(rank), kTag);
+      send_bytes(p, plan_to_bytes(plan), peers().peer_of(static_cast<int>(rank)), kTag);
     }
   }
-  for (int rank = 1; rank < p.size; ++rank)
-    if (!has_one[static_cast<size_t>(rank)]) send_bytes(p, plan_to_bytes({}), rank, kTag);
+  for (int peer = 1; peer < peers().count; ++peer)
+    if (!has_one[static_cast<size_t>(peers().rank_of(peer))])
+      send_bytes(p, plan_to_bytes({}), peer, kTag);
   return own;
 }
 
@@ -126,13 +131,13 @@ format::RunProfile receive_profile(Process& p, int from) {
 
 void unite_over_ranks(Process& p, format::RunProfile& mine) {
   const format::ReducedHow& how = p.times->segments()->how();
-  for (int step = 1; step < p.size; step *= 2) {
-    if ((p.rank & step) != 0) {
-      send_bytes(p, serialise(mine), p.rank - step, kTag);
+  for (int step = 1; step < peers().count; step *= 2) {
+    if ((peers().mine & step) != 0) {
+      send_bytes(p, serialise(mine), peers().mine - step, kTag);
       return;
     }
-    if (p.rank + step < p.size)
-      unite(&mine, receive_profile(p, p.rank + step), how.method, how.across);
+    if (peers().mine + step < peers().count)
+      unite(&mine, receive_profile(p, peers().mine + step), how.method, how.across);
   }
 }
 
@@ -200,21 +205,21 @@ int hand_numbers_out(Process& p, const format::RunProfile& all,
                      const format::ReducedTimes* reduced) {
   size_t at = 0;
   uint64_t good = 0;
-  for (int rank = 0; rank < p.size; ++rank) {
+  for (int peer = 0; peer < peers().count; ++peer) {
     const size_t begin = at;
-    while (at < all.locations.size() && all.locations[at].first == static_cast<uint64_t>(rank))
-      ++at;
+    const auto rank = static_cast<uint64_t>(peers().rank_of(peer));
+    while (at < all.locations.size() && all.locations[at].first == rank) ++at;
     const std::string bytes =
         reduced == nullptr ? std::string() : numbers_to_bytes(all, *reduced, {begin, at});
-    if (rank == 0)
+    if (peer == 0)
       good = take_numbers(p, bytes) ? 1 : 0;
     else
-      send_bytes(p, bytes, rank, kTag);
+      send_bytes(p, bytes, peer, kTag);
   }
-  int failed = good != 0 ? -1 : 0;
-  for (int rank = 1; rank < p.size; ++rank) {
-    const bool came = receive_patiently(p, &good, sizeof good, rank, kTag);
-    if (failed < 0 && (!came || good == 0)) failed = rank;
+  int failed = good != 0 ? -1 : p.rank;
+  for (int peer = 1; peer < peers().count; ++peer) {
+    const bool came = receive_patiently(p, &good, sizeof good, peer, kTag);
+    if (failed < 0 && (!came || good == 0)) failed = peers().rank_of(peer);
   }
   return failed;
 }

@@ -18,6 +18,7 @@
 #include "tracer/cores.h"
 #include "tracer/exit.h"
 #include "tracer/finish.h"
+#include "tracer/peers.h"
 #include "tracer/record.h"
 #include "tracer/recording.h"
 #include "tracer/spool.h"
@@ -69,13 +70,13 @@ bool is_mine_to_merge(const Process& p) {
 
 void merge_parts(Process& p) {
   format::PartialTrace all;
-  for (int rank = 0; rank < p.size; ++rank) {
+  for (int peer = 0; peer < peers().count; ++peer) {
     std::string bytes;
-    if (!read_file(part_path(p, rank), bytes))
+    if (!read_file(part_path(p, peers().rank_of(peer)), bytes))
       return complain(p, "cannot read another rank's record");
     auto part = format::parse(bytes);
     std::string().swap(bytes);
-    if (part.ok() && rank > 0) part = format::merge(std::move(all), std::move(part.value()));
+    if (part.ok() && peer > 0) part = format::merge(std::move(all), std::move(part.value()));
     if (!part.ok()) return complain(p, part.error().to_string().c_str());
     all = std::move(part.value());
   }
@@ -87,9 +88,9 @@ void merge_parts(Process& p) {
   if (p.times != nullptr) times.emplace(p.size, read_times);
   if (write_trace(p, std::move(all), times ? &*times : nullptr) && p.spool != nullptr)
     p.spool->remove_run();
-  for (int rank = 0; rank < p.size; ++rank) {
-    unlink(part_path(p, rank).c_str());
-    unlink(times_path(p, rank).c_str());
+  for (int peer = 0; peer < peers().count; ++peer) {
+    unlink(part_path(p, peers().rank_of(peer)).c_str());
+    unlink(times_path(p, peers().rank_of(peer)).c_str());
   }
   unlink((folder(p) + "/merging").c_str());
   rmdir(folder(p).c_str());
@@ -100,7 +101,7 @@ void merge_parts(Process& p) {
 void meet_by_file(Process& p) {
   g_by_file = true;
   unlink(part_path(p, p.rank).c_str());
-  if (p.rank == 0) unlink((folder(p) + "/merging").c_str());
+  if (peers().mine == 0) unlink((folder(p) + "/merging").c_str());
   rmdir(folder(p).c_str());  // fails while there is something in it
 }
 
@@ -126,6 +127,8 @@ void session_is_up(Process& p, MPI_Session session, uint64_t init_ticks) {
   p.init_ticks = init_ticks;
   REFRAIN_REAL(PMPI_Group_rank)(p.world_group, &p.rank);
   REFRAIN_REAL(PMPI_Group_size)(p.world_group, &p.size);
+  peers().mine = p.rank;
+  peers().count = p.size;
   p.initialized = true;
   begin_run(p);
   if (p.times != nullptr) p.times->take_date(p);
@@ -185,8 +188,8 @@ void hand_over_by_file() {
   const auto written =
       format::write_file_atomically(part_path(p, p.rank), format::serialise(leaf.value()));
   if (!written.ok()) return complain(p, written.error().to_string().c_str());
-  for (int rank = 0; rank < p.size; ++rank)
-    if (access(part_path(p, rank).c_str(), R_OK) != 0) return;
+  for (int peer = 0; peer < peers().count; ++peer)
+    if (access(part_path(p, peers().rank_of(peer)).c_str(), R_OK) != 0) return;
   if (is_mine_to_merge(p)) merge_parts(p);
 }
 

@@ -9,6 +9,7 @@
 #include "tracer/abandon.h"
 #include "tracer/location.h"
 #include "tracer/memory.h"
+#include "tracer/peers.h"
 #include "tracer/process.h"
 #include "tracer/record.h"
 #include "tracer/segment_handover.h"
@@ -127,49 +128,54 @@ class TimesOfRanks final : public TimeSource {
  public:
   explicit TimesOfRanks(Process& p) : p_(p) {}
 
-  // Once, and first of all: the ranks send theirs without being asked.
+  // Once, and first of all: the ranks send theirs without being asked. Of ranks that are not
+  // recorded there are none.
   std::vector<Points> clocks() override {
     if (!clocks_.empty()) return clocks_;
-    std::vector<Points> clocks = {p_.times->points()};
-    for (int rank = 1; rank < p_.size; ++rank) {
+    std::vector<Points> clocks(static_cast<size_t>(p_.size));
+    clocks[static_cast<size_t>(p_.rank)] = p_.times->points();
+    for (int peer = 1; peer < peers().count; ++peer) {
       std::string bytes;
       bool end = false;
-      const bool came = receive_message(p_, rank, bytes, &end);
+      const bool came = receive_message(p_, peer, bytes, &end);
       base::ByteReader in(came ? std::string_view(bytes) : std::string_view());
-      clocks.push_back(get_points(in));
+      clocks[static_cast<size_t>(peers().rank_of(peer))] = get_points(in);
     }
     return clocks_ = std::move(clocks);
   }
+  int first_rank() const { return p_.rank; }
 
   void each(TimeLog::Which which, const Take& take) override {
     bool wanted = true;
-    each_own_piece(p_, which,
-                   [&](const std::string& piece) { take_piece(0, piece, take, &wanted); });
+    const auto take_of = [&](int rank, std::string_view piece) {
+      return take_piece(static_cast<uint64_t>(rank), piece, take, &wanted);
+    };
+    each_own_piece(p_, which, [&](const std::string& piece) { take_of(p_.rank, piece); });
     const uint64_t word = word_of(which);
     int next = 1;
-    for (int rank = 1; rank < p_.size; ++rank) {
-      for (; next < p_.size && next <= rank + kAhead; ++next)
+    for (int peer = 1; peer < peers().count; ++peer) {
+      for (; next < peers().count && next <= peer + kAhead; ++next)
         send_patiently(p_, &word, sizeof word, next, kTag);
       std::string bytes;
       bool end = false;
-      while (receive_message(p_, rank, bytes, &end) && !end)
-        if (!take_piece(static_cast<uint64_t>(rank), bytes, take, &wanted)) wanted = false;
+      while (receive_message(p_, peer, bytes, &end) && !end)
+        if (!take_of(peers().rank_of(peer), bytes)) wanted = false;
     }
   }
 
   // With clocks as they stand in a file.
   base::Result<format::ReducedTimes> reduce_with(const format::TraceData& trace,
                                                  const std::vector<Points>& clocks) {
-    for (int rank = 1; rank < p_.size; ++rank)
-      send_patiently(p_, &kReduce, sizeof kReduce, rank, kTag);
+    for (int peer = 1; peer < peers().count; ++peer)
+      send_patiently(p_, &kReduce, sizeof kReduce, peer, kTag);
     return reduce_all(p_, trace, clocks);
   }
 
   // Nobody may be left waiting.
   void end() {
     const uint64_t no_more = 0;
-    for (int rank = 1; rank < p_.size; ++rank)
-      send_patiently(p_, &no_more, sizeof no_more, rank, kTag);
+    for (int peer = 1; peer < peers().count; ++peer)
+      send_patiently(p_, &no_more, sizeof no_more, peer, kTag);
   }
 
   // What a rank is asked with.
@@ -199,16 +205,19 @@ void send_times(Process& p) {
   }
 }
 
-// Without a clock of rank 0 there is no common one.
-std::vector<Points> clocks_from_zero(std::vector<Points> clocks) {
-  if (clocks.empty() || clocks[0].empty()) return {};
+// Without a clock of the first rank there is no common one.
+std::vector<Points> clocks_from_zero(std::vector<Points> clocks, int first) {
+  const auto at = static_cast<size_t>(first);
+  if (clocks.size() <= at || clocks[at].empty()) return {};
   return format::from_zero(std::move(clocks));
 }
 
 class FromZero final : public TimeSource {
  public:
   explicit FromZero(TimesOfRanks& source) : source_(source) {}
-  std::vector<Points> clocks() override { return clocks_from_zero(source_.clocks()); }
+  std::vector<Points> clocks() override {
+    return clocks_from_zero(source_.clocks(), source_.first_rank());
+  }
   void each(TimeLog::Which which, const Take& take) override { source_.each(which, take); }
   base::Result<format::ReducedTimes> reduce(const format::TraceData& trace) override {
     return source_.reduce_with(trace, clocks());
@@ -221,7 +230,7 @@ class FromZero final : public TimeSource {
 }  // namespace
 
 void hand_times_over(Process& p, const std::function<void(TimeSource&)>& write) {
-  if (p.rank != 0) return send_times(p);
+  if (peers().mine != 0) return send_times(p);
   TimesOfRanks times(p);
   FromZero source(times);
   times.clocks();
@@ -246,7 +255,7 @@ TimesOfFiles::TimesOfFiles(int ranks, std::function<std::string(int)> read)
     base::ByteReader in(bytes);
     clocks_.push_back(get_points(in));
   }
-  clocks_ = clocks_from_zero(std::move(clocks_));
+  clocks_ = clocks_from_zero(std::move(clocks_), 0);
 }
 
 void TimesOfFiles::each(TimeLog::Which which, const Take& take) {

@@ -1,0 +1,43 @@
+// Which ranks of a job are recorded: those of this host, found out without MPI, as ranks without a
+// recorder answer no message of one.
+//
+//   MPI_Init begins   each recorded rank puts its mark into a file of the launch in shared memory
+//   MPI_Init ends     all ranks were in it, so all marks are there: their number against that of
+//                     the ranks that the launcher has started here
+//
+// The file is named after the process of the launcher that started these ranks, and removed as soon
+// as all marks are there. Where some are missing who has waited long enough closes it: from then on
+// the marks are final, and whoever comes later knows that the others do without it. So all who left
+// a mark come to one result. What killed launches have left the next one removes.
+//
+// Laws: knows no MPI; a few system calls and no waiting where all are there; not known rather than
+// wrong: containers that hide the launcher, launchers that do not say how many they started.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace refrain::tracer {
+
+struct RecordedRanks {
+  enum class Are : uint8_t {
+    kUnknown,
+    kAll,        // of this host
+    kSome,       // those of `ranks`
+    kWithoutUs,  // this process came when the others had closed the file
+  };
+  Are are = Are::kUnknown;
+  bool is_whole_job = false;  // kAll: there is no other host
+  std::vector<int> ranks;     // kSome: in MPI_COMM_WORLD, ascending
+};
+
+// Before the MPI library's MPI_Init. Keeps errno.
+void announce_rank();
+
+// After it, once; `rank` and `size` are those of MPI_COMM_WORLD.
+RecordedRanks look_for_recorded(int rank, int size);
+
+// The job ends.
+void forget_launch();
+
+}  // namespace refrain::tracer

@@ -1,0 +1,29 @@
+// Who started this process as a rank: what the environment says of it, and its process.
+#pragma once
+
+#include <cstdint>
+
+namespace refrain::tracer {
+
+struct Launcher {
+  int rank = -1;           // of this process in its job
+  int local = 0;           // ranks of the job that were started on this host
+  int pid = 0;             // the process that started them
+  unsigned long born = 0;  // when it began, in clock ticks since the system did
+  uint64_t job = 0;        // a hash of what names the job in the environment
+};
+
+// False: not known. `mpi`: the word of the MPI that the program uses; a launcher of another one may
+// stand further outside.
+bool find_launcher(const char* mpi, Launcher* launcher);
+
+// Digits. False: there are none.
+bool take_number(const char** at, unsigned long* number);
+
+// When a process began; 0: there is none that we can see.
+unsigned long birth_of(int pid);
+
+// The number of the process namespace that we are in.
+unsigned long process_space();
+
+}  // namespace refrain::tracer

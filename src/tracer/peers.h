@@ -1,0 +1,32 @@
+// Peers: the ranks whose recorders work together on Process::comm, which are all ranks of the job,
+// or those of them that are recorded. A *peer* is a rank of that communicator.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "tracer/current.h"
+
+namespace refrain::tracer {
+
+struct Peers {
+  int mine = 0, count = 1;
+  std::vector<int> recorded;  // by peer: the rank in MPI_COMM_WORLD; ascending; empty: all ranks
+
+  bool is_partial() const { return !recorded.empty(); }
+  bool has(int rank) const {
+    return recorded.empty() || std::binary_search(recorded.begin(), recorded.end(), rank);
+  }
+  int rank_of(int peer) const {
+    return recorded.empty() ? peer : recorded[static_cast<size_t>(peer)];
+  }
+  // Of a rank that is recorded.
+  int peer_of(int rank) const {
+    const auto at = std::lower_bound(recorded.begin(), recorded.end(), rank);
+    return recorded.empty() ? rank : static_cast<int>(at - recorded.begin());
+  }
+};
+
+inline Peers& peers() { return of_this_process<Peers>(); }
+
+}  // namespace refrain::tracer
