@@ -105,12 +105,11 @@ void* SpoolFile::map(uint64_t bytes) {
 
 Chunk* SpoolFile::add(ChunkType type, uint32_t owner, uint64_t bytes) {
   bytes = (bytes + sizeof(Chunk) + kPageBytes - 1) / kPageBytes * kPageBytes;
-  const uint64_t offset = end_;
   auto* c = static_cast<Chunk*>(map(bytes));
   if (c == nullptr) return nullptr;
   Chunk head;
   head.type = type;
-  head.offset = offset;
+  head.offset = end_ - bytes;
   head.bytes = bytes;
   head.owner = owner;
   head.check = format::spool::check_of(head);
