@@ -1,15 +1,13 @@
 #include "cli/elf_file.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+
+#include "cli/file_mapping.h"
 
 namespace refrain::cli {
 namespace {
@@ -28,46 +26,16 @@ constexpr uint16_t kMachine = EM_NONE;
 constexpr unsigned char kByteOrder =
     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
 
-// The bytes of a file, mapped: an MPI library has tens of megabytes, of which a few pages matter.
-class Mapping {
- public:
-  explicit Mapping(const std::string& path) {
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat info {};
-    if (fd < 0 || fstat(fd, &info) != 0) {
-      error_number_ = errno;
-    } else if (info.st_size > 0 && S_ISREG(info.st_mode)) {
-      size_ = static_cast<size_t>(info.st_size);
-      data_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
-      if (data_ == MAP_FAILED) error_number_ = errno, data_ = nullptr, size_ = 0;
-    }
-    if (fd >= 0) close(fd);
-  }
-  ~Mapping() {
-    if (data_ != nullptr) munmap(data_, size_);
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  int error_number() const { return error_number_; }
-  std::string_view bytes() const { return {static_cast<const char*>(data_), size_}; }
-
- private:
-  void* data_ = nullptr;
-  size_t size_ = 0;
-  int error_number_ = 0;
-};
-
 class Parser {
  public:
   explicit Parser(std::string_view bytes) : bytes_(bytes) {}
 
-  bool parse(ElfFile& out) {
+  bool parse(Symbols symbols, ElfFile& out) {
     Elf64_Phdr last{};
     if (!get(0, header_) || header_.e_phnum == 0 || !segment_at(header_.e_phnum - 1U, last))
       return false;
     parse_segments(out);
-    parse_sections(out);
+    if (symbols == Symbols::kRead) parse_sections(out);
     return true;
   }
 
@@ -170,8 +138,8 @@ class Parser {
 
 }  // namespace
 
-base::Result<ElfFile> read_elf(const std::string& path) {
-  const Mapping file(path);
+base::Result<ElfFile> read_elf(const std::string& path, Symbols symbols) {
+  const FileMapping file(path);
   if (file.error_number() != 0) return base::fail(std::strerror(file.error_number()), path);
   const std::string_view bytes = file.bytes();
   if (bytes.substr(0, SELFMAG) != std::string_view(ELFMAG, SELFMAG))
@@ -183,7 +151,7 @@ base::Result<ElfFile> read_elf(const std::string& path) {
   Elf64_Ehdr header{};
   std::memcpy(&header, bytes.data(), sizeof(header));
   out.is_native = header.e_machine == kMachine;
-  if (out.is_native && !Parser(bytes).parse(out))
+  if (out.is_native && !Parser(bytes).parse(symbols, out))
     return base::usage("a damaged program: its headers lie past the end of the file", path);
   return out;
 }

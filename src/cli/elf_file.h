@@ -3,6 +3,7 @@
 // itself (System V gABI, chapters 4 and 5): no part of the program is executed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,14 +18,17 @@ struct ElfFile {
   std::string soname;
   std::vector<std::string> needed;           // DT_NEEDED, in order
   std::vector<std::string> run_path, rpath;  // directories, $ORIGIN not yet replaced
-  bool has_symbol_table = false;             // not stripped
-  bool defines_mpi = false;                  // contains MPI_Init itself: MPI is linked in
-  bool may_load_more = false;                // imports dlopen, exec*, posix_spawn, ...
+  // What follows is known with Symbols::kRead only.
+  bool has_symbol_table = false;  // not stripped
+  bool defines_mpi = false;       // contains MPI_Init itself: MPI is linked in
+  bool may_load_more = false;     // imports dlopen, exec*, posix_spawn, ...
 };
 
 // Fails when the file cannot be read (kFailed), is no ELF file or one that makes no sense (kUsage).
-// Never reads past the file's end.
-base::Result<ElfFile> read_elf(const std::string& path);
+// Never reads past the file's end. Symbols take by far the longest: there may be a hundred
+// thousand.
+enum class Symbols : uint8_t { kSkipped, kRead };
+base::Result<ElfFile> read_elf(const std::string& path, Symbols symbols = Symbols::kRead);
 
 // "a:b::c" as {"a", "b", "c"}; an empty entry is dropped.
 std::vector<std::string> split_path(const std::string& list);

@@ -1,11 +1,11 @@
 #include "cli/find_mpi.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -31,10 +31,11 @@ Mpi mpi_of_word(std::string_view word) {
 
 // The interpreter of a script, empty when the file does not begin with #!.
 std::string interpreter_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  char begin[kMaxInterpreterLine + 1] = {};
-  in.read(begin, kMaxInterpreterLine);
-  const std::string text(begin, static_cast<size_t>(in.gcount()));
+  char begin[kMaxInterpreterLine];
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const ssize_t got = fd < 0 ? -1 : read(fd, begin, sizeof begin);
+  if (fd >= 0) close(fd);
+  const std::string text(begin, got < 0 ? 0 : static_cast<size_t>(got));
   if (!text.starts_with("#!")) return "";
   const std::string line = text.substr(
       2, text.find('\n') == std::string::npos ? std::string::npos : text.find('\n') - 2);
@@ -64,7 +65,8 @@ bool excludes(Mpi a, Mpi b) {
 // Breadth first, as the loader does it.
 class Closure {
  public:
-  explicit Closure(const LibrarySearch& search) : search_(search) {}
+  explicit Closure(const LibrarySearch& search, Mpi of_launcher = Mpi::kNone)
+      : search_(search), of_launcher_(of_launcher) {}
 
   ProgramMpi walk(const ElfFile& program, const std::string& path) {
     pending_.push_back({program, path, {}});
@@ -87,12 +89,15 @@ class Closure {
     if (!seen_.insert(name).second) return;
     const std::string base = name.substr(name.rfind('/') + 1);
     if (base.starts_with("libpmix.so")) result_.speaks_pmix = true;
-    note(mpi_of_library(base), base);
+    const Mpi mpi = mpi_of_library(base);
+    note(mpi, base);
+    if (mpi != Mpi::kNone && mpi == of_launcher_) return;
     const std::string path = search_.find(name, user.file, user.path, user.rpath);
     if (path.empty()) return;
-    auto file = read_elf(path);
+    const bool may_be_interpreter = is_interpreter(base);
+    auto file = read_elf(path, may_be_interpreter ? Symbols::kRead : Symbols::kSkipped);
     if (!file.ok()) return;
-    if (file->may_load_more && is_interpreter(base)) result_.may_load_later = true;
+    if (may_be_interpreter && file->may_load_more) result_.may_load_later = true;
     note(mpi_of_library(file->soname), file->soname);
     Entry next{std::move(*file), path, {}};
     for (const std::string& d : user.file.rpath)
@@ -112,6 +117,7 @@ class Closure {
   }
 
   const LibrarySearch& search_;
+  const Mpi of_launcher_;
   std::vector<Entry> pending_;
   std::set<std::string> seen_;
   ProgramMpi result_;
@@ -215,7 +221,8 @@ ProgramMpi find_mpi4py(const std::string& interpreter, const Environment& enviro
   return out;
 }
 
-base::Result<ProgramMpi> find_mpi(const std::string& program, const LibrarySearch& search) {
+base::Result<ProgramMpi> find_mpi(const std::string& program, const LibrarySearch& search,
+                                  Mpi of_launcher) {
   std::string path = program;
   bool is_script = false;
   for (int i = 0; i < kMaxInterpreters; ++i) {
@@ -236,7 +243,7 @@ base::Result<ProgramMpi> find_mpi(const std::string& program, const LibrarySearc
           path);
     return ProgramMpi{};
   }
-  ProgramMpi out = Closure(search).walk(*file, path);
+  ProgramMpi out = Closure(search, of_launcher).walk(*file, path);
   if (file->defines_mpi && out.mpi == Mpi::kNone)
     return base::unsupported(
         "MPI is linked into the program statically: link it with the shared MPI library", path);

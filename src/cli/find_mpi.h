@@ -56,9 +56,11 @@ std::string wrong_launcher(const ProgramMpi& program, const Launcher& launcher,
 ProgramMpi find_mpi4py(const std::string& interpreter, const Environment& environment,
                        const LibrarySearch& search);
 
-// Follows #! lines and the closure of needed libraries. Fails when the file is no program, is of
-// another machine, or has MPI linked into itself (ErrorCode::kUnsupported: nothing to preload
-// under).
-base::Result<ProgramMpi> find_mpi(const std::string& program, const LibrarySearch& search);
+// Follows #! lines and the closure of needed libraries; not what the library of `of_launcher` needs
+// itself, which has no news: every rank does this, and that is most of the files. Fails when the
+// file is no program, is of another machine, or has MPI linked into itself
+// (ErrorCode::kUnsupported: nothing to preload under).
+base::Result<ProgramMpi> find_mpi(const std::string& program, const LibrarySearch& search,
+                                  Mpi of_launcher = Mpi::kNone);
 
 }  // namespace refrain::cli

@@ -2,13 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
+#include <cstdint>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include <cstring>
 #include <string_view>
-
-#include "base/bytes.h"
 
 namespace refrain::cli {
 namespace {
@@ -33,34 +32,6 @@ std::string directory_of(const std::string& path) {
 
 bool is_there(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
 
-// glibc's cache, "new" format: a header of 48 bytes, then entries of 24: flags, offset of the name,
-// offset of the path, OS version, hardware capabilities. Offsets count from the header.
-std::map<std::string, std::string> read_cache(const std::string& path) {
-  std::map<std::string, std::string> out;
-  std::ifstream in(path, std::ios::binary);
-  const std::string file((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  constexpr std::string_view kMagic = "glibc-ld.so.cache1.1";
-  const size_t begin = file.find(kMagic);
-  if (begin == std::string::npos) return out;
-  const std::string_view cache = std::string_view(file).substr(begin);
-  const auto text_at = [&](uint32_t offset) {
-    if (offset >= cache.size()) return std::string();
-    const std::string_view rest = cache.substr(offset);
-    return std::string(rest.substr(0, std::min(rest.find('\0'), rest.size())));
-  };
-  base::ByteReader reader(cache);
-  reader.bytes(kMagic.size());
-  const uint32_t count = reader.u32();
-  reader.bytes(24);
-  for (uint32_t i = 0; i < count && reader.ok(); ++i) {
-    reader.u32();
-    const uint32_t name = reader.u32(), value = reader.u32();
-    reader.bytes(12);
-    if (reader.ok()) out.emplace(text_at(name), text_at(value));  // the first entry is preferred
-  }
-  return out;
-}
-
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
@@ -69,7 +40,35 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 }  // namespace
 
 LibrarySearch::LibrarySearch(const std::string& library_path, const std::string& cache_path)
-    : library_path_(split_path(library_path)), cache_(read_cache(cache_path)) {}
+    : library_path_(split_path(library_path)), cache_(cache_path) {}
+
+// glibc's cache, "new" format: a header of 48 bytes, then entries of 24: flags, offset of the name,
+// offset of the path, OS version, hardware capabilities. Offsets count from the header. Of entries
+// of one name the first is preferred.
+std::string LibrarySearch::cached(const std::string& name) const {
+  constexpr std::string_view kMagic = "glibc-ld.so.cache1.1";
+  constexpr size_t kCount = kMagic.size(), kEntries = 48, kEntry = 24, kName = 4, kPath = 8;
+  const size_t begin = cache_.bytes().find(kMagic);
+  if (begin == std::string_view::npos) return {};
+  const std::string_view cache = cache_.bytes().substr(begin);
+  const auto number_at = [&](size_t at) {
+    uint32_t number = 0;
+    if (at + sizeof number <= cache.size()) std::memcpy(&number, &cache[at], sizeof number);
+    return number;
+  };
+  const size_t count = std::min<size_t>(number_at(kCount), cache.size() / kEntry);
+  for (size_t i = 0; i < count; ++i) {
+    const size_t entry = kEntries + i * kEntry;
+    const size_t at = number_at(entry + kName);
+    if (at >= cache.size() || cache.size() - at <= name.size() || cache[at + name.size()] != '\0' ||
+        std::memcmp(&cache[at], name.data(), name.size()) != 0)
+      continue;
+    const std::string_view rest =
+        cache.substr(std::min<size_t>(number_at(entry + kPath), cache.size()));
+    return std::string(rest.substr(0, rest.find('\0')));
+  }
+  return {};
+}
 
 std::string LibrarySearch::expand(const std::string& path, const std::string& user_path) {
   if (path.find('$') == std::string::npos) return path;
@@ -99,8 +98,7 @@ std::string LibrarySearch::find(const std::string& name, const ElfFile& user,
   for (const std::string& d : user.run_path) directories.push_back(expand(d, user_path));
   for (const std::string& d : directories)
     if (is_there(d + "/" + name)) return d + "/" + name;
-  if (const auto cached = cache_.find(name); cached != cache_.end() && is_there(cached->second))
-    return cached->second;
+  if (const std::string known = cached(name); !known.empty() && is_there(known)) return known;
   const std::string multiarch = std::string("/") + kMultiarch;
   for (const std::string& d :
        {"/lib" + multiarch, "/usr/lib" + multiarch, std::string("/lib64"),

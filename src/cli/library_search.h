@@ -1,11 +1,11 @@
 // Where the system's loader would find a library, without asking it: ld.so(8), in its order.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "cli/elf_file.h"
+#include "cli/file_mapping.h"
 
 namespace refrain::cli {
 
@@ -24,8 +24,11 @@ class LibrarySearch {
   static std::string expand(const std::string& path, const std::string& user_path);
 
  private:
+  // The path that the loader's cache has for a name; empty: none.
+  std::string cached(const std::string& name) const;
+
   std::vector<std::string> library_path_;
-  std::map<std::string, std::string> cache_;
+  FileMapping cache_;
 };
 
 }  // namespace refrain::cli

@@ -17,6 +17,27 @@
 
 namespace {
 
+constexpr const char* kAbout =
+    "Records every MPI call of a parallel program, whole and small, and answers from it.";
+
+// CLI11 2.5 and newer fill paragraphs, which would run the lines of examples together, and move
+// long names far to the right.
+template <class Formatter>
+void keep_lines(Formatter& formatter) {
+  if constexpr (requires { formatter.enable_footer_formatting(false); }) {
+    formatter.enable_footer_formatting(false);
+    formatter.long_option_alignment_ratio(0.2F);
+  }
+}
+
+// `app` without verbs yet; they inherit from it.
+void set_up(CLI::App& app) {
+  app.set_version_flag("--version", "refrain " REFRAIN_VERSION);
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  keep_lines(*app.get_formatter());
+}
+
 // `refrain help VERB` is `refrain VERB --help`, and `refrain help` is `refrain --help`.
 std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words;
@@ -29,8 +50,8 @@ std::vector<std::string> words_of(int argc, char** argv) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app(refrain::cli::kAbout, "refrain");
-  refrain::cli::set_up(app);
+  CLI::App app(kAbout, "refrain");
+  set_up(app);
   int exit_status = 0;
 #define V(verb) refrain::cli::add_##verb(app, exit_status);
   REFRAIN_VERBS

@@ -1,286 +1,17 @@
-// refrain record: becomes the program, with the recorder preloaded.
-//
-// Stands between the launcher and the program on every rank. It finds the program's MPI from its
-// file, checks what can be checked before anything runs, hands its options to the recorder through
-// the environment, and replaces itself by the program: no parent stays behind, so output, signals
-// and exit status are the program's own.
+// refrain record: its options, as help and completion show them; record_run.cc does the work. Plain
+// command lines never come here: see plain_line.h.
 
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/xattr.h>
-#include <unistd.h>
+#include "cli/record.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <climits>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <thread>
 
-#include "cli/common.h"
 #include "cli/find_mpi.h"
-#include "cli/launch_line.h"
-#include "cli/own_files.h"
-#include "cli/record_options.h"
-#include "cli/smpi_line.h"
 #include "cli/usage_error.h"
 #include "cli/values.h"
 #include "cli/verbs.h"
 
 namespace refrain::cli {
 namespace {
-
-constexpr const char* kHeapLibrary = "librefrain-heap.so";
-
-const char* getenv_of(const char* name) { return std::getenv(name); }
-
-std::string absolute(const std::string& path) {
-  if (!path.empty() && path[0] == '/') return path;
-  char buffer[PATH_MAX];
-  if (getcwd(buffer, sizeof(buffer)) == nullptr) return path;
-  std::string relative = path;
-  while (relative.rfind("./", 0) == 0) relative.erase(0, 2);
-  return std::string(buffer) + "/" + relative;
-}
-
-// The file is written when the program is done, hours from now: better to complain at once.
-base::Status check_output(const std::string& path) {
-  struct stat info {};
-  if (path.empty() || path.back() == '/')
-    return base::fail("the output is a directory: name a file", path);
-  if (stat(path.c_str(), &info) == 0) {
-    if (S_ISDIR(info.st_mode)) return base::fail("the output is a directory: name a file", path);
-    if (!S_ISREG(info.st_mode)) return base::fail("the output exists and is no plain file", path);
-  }
-  const std::string directory = directory_of(path);
-  if (stat(directory.c_str(), &info) != 0)
-    return base::fail(std::string("cannot write the trace: no directory ") + directory, path);
-  if (!S_ISDIR(info.st_mode))
-    return base::fail("cannot write the trace: " + directory + " is no directory", path);
-  if (access(directory.c_str(), W_OK | X_OK) != 0)
-    return base::fail("cannot write the trace to " + directory + ": " + std::strerror(errno), path);
-  return base::Done{};
-}
-
-// Whether the system would run the program with other rights than ours: by the bits of its mode,
-// unless the file system has none of that, or by capabilities of the file.
-bool has_other_rights(const std::string& program, const struct stat& info) {
-  struct statvfs system {};
-  if (statvfs(program.c_str(), &system) == 0 && (system.f_flag & ST_NOSUID) != 0) return false;
-  // Without the group's right to execute the second bit means something else.
-  constexpr mode_t kSetGroup = S_ISGID | S_IXGRP;
-  return ((info.st_mode & S_ISUID) != 0 && info.st_uid != getuid()) ||
-         ((info.st_mode & kSetGroup) == kSetGroup && info.st_gid != getgid()) ||
-         (getuid() != 0 && getxattr(program.c_str(), "security.capability", nullptr, 0) > 0);
-}
-
-// For such a program, and all that it starts, the system's loader ignores what is to be preloaded.
-// Run as the user whose rights it takes, it can be recorded: then it takes none.
-base::Status check_rights(const std::string& program) {
-  struct stat info {};
-  if (stat(program.c_str(), &info) != 0) return base::usage(std::strerror(errno), program);
-  if (!has_other_rights(program, info)) return base::Done{};
-  return base::unsupported(
-      "a setuid or setgid program cannot be recorded: the system lets nothing be preloaded; record "
-      "a copy of it without these rights",
-      program);
-}
-
-base::Result<std::string> resolve(const std::string& word) {
-  const std::string path = find_program(word, environment("PATH"));
-  if (!path.empty()) return absolute(path);
-  if (word.find('/') == std::string::npos) return base::usage("program not found in PATH", word);
-  if (access(word.c_str(), F_OK) != 0) return base::usage("no such program", word);
-  return base::usage("not an executable file", word);
-}
-
-// Path of a library of ours.
-base::Result<std::string> find_library(const std::string& file) {
-  const std::vector<std::string> directories = own_folders();
-  for (const std::string& directory : directories) {
-    const std::string path = directory + "/" + file;
-    if (access(path.c_str(), R_OK) != 0) continue;
-    std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
-    std::string out = real ? real.get() : path;
-    if (out.find_first_of(" :") != std::string::npos)
-      return base::unsupported("the recorder's path must not hold a space or a colon", out);
-    return out;
-  }
-  std::string looked;
-  for (const std::string& directory : directories)
-    looked += (looked.empty() ? "" : ", ") + directory;
-  return base::unsupported("no " + file + " in " + looked +
-                           ": build Refrain where that MPI is installed, or set "
-                           "REFRAIN_LIBRARY_PATH to the folder that has it");
-}
-
-base::Result<std::string> find_recorder(const std::string& mpi) {
-  return find_library("librefrain-" + mpi + ".so");
-}
-
-struct ChosenMpi {
-  std::string word;
-  bool is_guess;  // the program opens its MPI when it runs
-};
-
-// Which recorder to preload; see find_mpi.h for how the program is looked at.
-base::Result<ChosenMpi> choose_mpi(const RecordOptions& options, const std::string& program,
-                                   const Launcher& launcher) {
-  const LibrarySearch search(environment("LD_LIBRARY_PATH"));
-  const auto found = find_mpi(program, search);
-  if (!found.ok()) return found.error();
-  const bool is_guess = found->mpi == Mpi::kNone;
-  if (!options.mpi.empty()) return ChosenMpi{options.mpi, is_guess};
-  if (!found->second_library.empty())
-    return base::unsupported("linked with two MPIs, " + found->library + " and " +
-                                 found->second_library +
-                                 ": link all parts with one, or say --mpi for the one that runs",
-                             program);
-  if (std::string wrong = wrong_launcher(*found, launcher, environment("PATH")); !wrong.empty())
-    return base::usage(wrong, program);
-  if (found->mpi == Mpi::kOther)
-    return base::unsupported("uses " + found->library + ", an MPI without a recorder (--mpi " +
-                                 known_mpi_words() + " overrides)",
-                             program);
-  if (!is_guess) return ChosenMpi{mpi_word(found->mpi), false};
-  if (!found->may_load_later)
-    return base::usage("not an MPI program: it neither uses an MPI library nor can load one",
-                       program);
-  const ProgramMpi mpi4py = find_mpi4py(found->interpreter, getenv_of, search);
-  if (std::string wrong = wrong_launcher(mpi4py, launcher, environment("PATH")); !wrong.empty())
-    return base::usage("mpi4py is " + wrong, program);
-  if (launcher.mpi != Mpi::kNone) return ChosenMpi{mpi_word(launcher.mpi), true};
-  if (is_known_mpi(mpi_word(mpi4py.mpi))) return ChosenMpi{mpi_word(mpi4py.mpi), true};
-  const bool mpich = find_recorder("mpich").ok(), openmpi = find_recorder("openmpi").ok();
-  if (mpich != openmpi) return ChosenMpi{mpich ? "mpich" : "openmpi", true};
-  return base::usage("cannot tell which MPI it will load: start it through mpiexec, or say --mpi " +
-                         known_mpi_words(),
-                     program);
-}
-
-// All ranks are one process there.
-base::Status check_smpi(const RecordOptions& options, const Words& words) {
-  if (options.buffers == "on")
-    return base::unsupported("--buffers on does not work under SMPI, whose ranks share a heap");
-  if (!options.spool.empty() && options.spool != "off")
-    return base::unsupported(
-        "there is no spool under SMPI, whose ranks die together: leave out "
-        "--spool");
-  return check_smpi_line(words);
-}
-
-void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
-
-void preload(const std::string& library) {
-  const std::string before = environment("LD_PRELOAD");
-  for (size_t begin = 0; begin < before.size();) {  // ours already, when the program runs itself
-    const size_t end = std::min(before.find_first_of(" :", begin), before.size());
-    if (before.compare(begin, end - begin, library) == 0) return;
-    begin = end + 1;
-  }
-  set("LD_PRELOAD", before.empty() ? library : library + ":" + before);
-}
-
-// Returns only when the program could not be started.
-base::Error become(const std::string& program, Words& words) {
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  execv(program.c_str(), argv.data());
-  return base::usage(std::string("cannot run: ") + std::strerror(errno), program);
-}
-
-// `record`: the user's own words up to the program.
-base::Error record(const CLI::App& verb, const RecordOptions& options, const Words& record_words,
-                   Words words, const Launcher& launcher) {
-  const bool has_mark = !words.empty() && words[0] == "--";
-  if (has_mark) words.erase(words.begin());
-  if (words.empty()) return base::usage("no program given (see `refrain record --help`)");
-  if (!has_mark && words[0][0] == '-')
-    return base::usage(unknown_option(verb, words[0]) + " (see `refrain record --help`)");
-  if (is_launcher(words[0]))
-    return base::usage("record stands right at the program; write: " +
-                       shell_line(behind_launcher(record_words, words)));
-  if (const auto good = check_words(options); !good.ok()) return good.error();
-  const auto program = resolve(words[0]);
-  if (!program.ok()) return program.error();
-  if (const auto good = check_rights(*program); !good.ok()) return good.error();
-  const auto mpi = choose_mpi(options, *program, launcher);
-  if (!mpi.ok()) return mpi.error();
-  const bool smpi = mpi->word == kSmpiWord;
-  if (smpi)
-    if (const auto good = check_smpi(options, words); !good.ok()) return good.error();
-  const auto recorder = find_recorder(mpi->word);
-  if (!recorder.ok()) return recorder.error();
-  const auto heap = options.buffers == "on" ? find_library(kHeapLibrary) : std::string();
-  if (!heap.ok()) return heap.error();
-  if (!options.exact_copy.empty())
-    if (const auto good = check_output(absolute(options.exact_copy)); !good.ok())
-      return good.error();
-  const std::string output = absolute(options.output);
-  if (const auto good = check_output(output); !good.ok()) return good.error();
-
-  set("REFRAIN_CALLED_AS", called_as());
-  set("REFRAIN_SELF", self_path());
-  set("REFRAIN_OUTPUT", output);
-  set("REFRAIN_TIMING", options.timing);
-  set("REFRAIN_EXACT_COPY", options.exact_copy.empty() ? "" : absolute(options.exact_copy));
-  set("REFRAIN_TOTALS", options.totals);
-  set("REFRAIN_SEGMENTS", options.segments);
-  set("REFRAIN_ACROSS_RANKS", options.across_ranks);
-  set("REFRAIN_CLOCK_INTERVAL", format_number(options.clock_interval));
-  set("REFRAIN_NO_COMPRESS", options.no_compress ? "1" : "0");
-  set("REFRAIN_BUFFER", options.buffer);
-  set("REFRAIN_NO_WRITE", options.no_write ? "1" : "0");
-  set("REFRAIN_MPI", mpi->word);
-  set("REFRAIN_MPI_GUESSED", mpi->is_guess ? "1" : "0");
-  set("REFRAIN_CALLPATH", std::to_string(options.call_path));
-  set("REFRAIN_QUIET", options.quiet ? "1" : "0");
-  set("REFRAIN_SPOOL", smpi                                              ? "off"
-                       : options.spool.empty() || options.spool == "off" ? options.spool
-                                                                         : absolute(options.spool));
-  set("REFRAIN_MEMORY", options.memory);
-  const Words own = smpi ? smpi_program(words) : words;
-  set("REFRAIN_COMMAND", shell_line(own));
-  set("REFRAIN_PROGRAM", own[0] == words[0] ? *program : absolute(own[0]));
-  set("REFRAIN_BUFFERS", options.buffers);
-  set("REFRAIN_FUNCTIONS", options.functions);
-  set("REFRAIN_PYTHON_FRAMES", options.python_frames);
-  set("REFRAIN_ONLY", options.only);
-  set("REFRAIN_WITHOUT", options.without);
-  set("REFRAIN_COMM", options.comm);
-  set("REFRAIN_MIN_BYTES", options.min_bytes);
-  set("REFRAIN_MAX_BYTES", options.max_bytes);
-  set("REFRAIN_START_PAUSED", options.start_paused ? "1" : "0");
-  if (!heap->empty()) preload(*heap);
-  preload(*recorder);
-  return become(*program, words);
-}
-
-// Returns when it cannot run either.
-void run_plainly(Words words) {
-  if (!words.empty() && words[0] == "--") words.erase(words.begin());
-  const auto program =
-      words.empty() ? base::Result<std::string>(base::fail("")) : resolve(words[0]);
-  if (program.ok()) become(*program, words);
-}
-
-// The exit status, unless the program runs without a recorder: what MPI_Comm_spawn has started
-// does, as nobody has asked for one there.
-int not_recorded(const base::Error& error, const Words& words, const Launcher& launcher) {
-  if (!environment("REFRAIN_SPAWNED").empty()) {
-    if (launcher.rank == 0)
-      report(
-          {error.code, "not recorded: " + error.message + "; it runs all the same", error.place});
-    run_plainly(words);
-  }
-  // Every rank fails alike; one line is enough. Open MPI 5 ends the job, what rank 0 has said
-  // included, as soon as one rank has failed: the others leave it the time to say it.
-  if (launcher.rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
-  return launcher.rank == 0 ? report(error) : static_cast<int>(error.code);
-}
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -293,6 +24,95 @@ constexpr const char* kExamples =
     "  smpirun -np 1024 -platform p.xml -hostfile hosts --cfg=smpi/privatization:mmap \\\n"
     "          -wrapper \"refrain record\" ./app               SimGrid: simulated ranks and "
     "time";
+
+void add_times(CLI::App& verb, RecordOptions& options) {
+  verb.add_option(
+          "--timing", options.timing,
+          "What to keep of time: stats, of each different call; exact, begin and end of every\n"
+          "call; bins:0.02, the same within 2 %, bins:0.02,MPI_Wait=0.2 within another\n"
+          "bound for a function; segments:METHOD[:THRESHOLD[:ACROSS RANKS]], what `refrain\n"
+          "reduce` makes of exact times, segments:auto say")
+      ->envname("REFRAIN_TIMING")
+      ->capture_default_str();
+  verb.add_option("--exact-copy", options.exact_copy,
+                  "With --timing bins or segments: write a second trace with the exact times of\n"
+                  "the same run, for `refrain check --against`, or `refrain evaluate --against`")
+      ->envname("REFRAIN_EXACT_COPY");
+  verb.add_option(
+          "--totals", options.totals,
+          "off: leave out what a trace has for each rank, a byte or so: its time in MPI and\n"
+          "outside, what recording cost it, how often it lost its core")
+      ->envname("REFRAIN_TOTALS")
+      ->capture_default_str();
+  verb.add_option("--segments", options.segments,
+                  "With --timing segments: where they come from: loops (of the grammar), or marks\n"
+                  "(refrain/mark.h, --functions on, MPI_Pcontrol from level 3 on)")
+      ->envname("REFRAIN_SEGMENTS")
+      ->capture_default_str();
+  verb.add_option(
+          "--across-ranks", options.across_ranks,
+          "With --timing segments: what representatives stand for: segments of their rank\n"
+          "only (off), of groups of ranks all of whose segments match (groups), of any rank\n"
+          "(segments)")
+      ->envname("REFRAIN_ACROSS_RANKS")
+      ->capture_default_str();
+  verb.add_option(
+          "--clock-interval", options.clock_interval,
+          "Compare the clocks of hosts every so many seconds as well, behind a barrier or the\n"
+          "like of all ranks, and not only in MPI_Init and MPI_Finalize: for long runs; 60,\n"
+          "say, and 0 for not")
+      ->envname("REFRAIN_CLOCK_INTERVAL")
+      ->transform(seconds_with_unit(0.001, 1e9))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  verb.add_flag("--no-compress", options.no_compress,
+                "With --timing exact: a conventional trace while the program runs. Every call is\n"
+                "written plainly into a buffer, and that to a file of each thread in OUTPUT.plain\n"
+                "when it is full; MPI_Finalize makes the trace of these files, and removes them.\n"
+                "To compare with: `refrain info` says the bytes, and what writing took")
+      ->envname("REFRAIN_NO_COMPRESS");
+  verb.add_option("--buffer", options.buffer, "With --no-compress: bytes of the buffer")
+      ->envname("REFRAIN_BUFFER")
+      ->capture_default_str();
+  verb.add_flag("--no-write", options.no_write,
+                "With --no-compress: throw full buffers away, and the times with them")
+      ->envname("REFRAIN_NO_WRITE");
+}
+
+void add_filters(CLI::App& verb, RecordOptions& options) {
+  verb.add_option("--only", options.only,
+                  "Record only these calls: groups (p2p, coll, rma, io, comm, ...) and functions,\n"
+                  "with commas between them. Messages are kept or left out as a whole (p2p), and\n"
+                  "completions follow their requests. The trace says what was left out")
+      ->envname("REFRAIN_ONLY");
+  verb.add_option("--without", options.without, "Leave these calls out; the same words")
+      ->envname("REFRAIN_WITHOUT");
+  verb.add_option("--comm", options.comm,
+                  "Of calls on a communicator, record only those on these: world, self, or names\n"
+                  "given with MPI_Comm_set_name (the same on all members)")
+      ->envname("REFRAIN_COMM");
+  verb.add_option("--min-bytes", options.min_bytes,
+                  "Leave out messages with fewer bytes, 64K say, both ends: receives go by what\n"
+                  "came. Also accesses to windows and files, and collective calls but those whose\n"
+                  "amounts may differ between ranks (v and w variants, neighbourhoods, files)")
+      ->envname("REFRAIN_MIN_BYTES");
+  verb.add_option("--max-bytes", options.max_bytes, "Leave out messages with more bytes; the same")
+      ->envname("REFRAIN_MAX_BYTES");
+  verb.add_option("--functions", options.functions,
+                  "on: record where the program's own functions begin and end, of those compiled\n"
+                  "with -finstrument-functions")
+      ->envname("REFRAIN_FUNCTIONS")
+      ->capture_default_str();
+  verb.add_option("--python-frames", options.python_frames,
+                  "on: call paths have the functions and lines of Python programs, 3.9 to 3.14;\n"
+                  "off: the interpreter's own functions")
+      ->envname("REFRAIN_PYTHON_FRAMES")
+      ->capture_default_str();
+  verb.add_flag("--start-paused", options.start_paused,
+                "Record nothing until MPI_Pcontrol(1) or refrain_resume() of refrain/mark.h, but\n"
+                "MPI_Init and MPI_Finalize; MPI_Pcontrol(0) and refrain_pause() pause again")
+      ->envname("REFRAIN_START_PAUSED");
+}
 
 }  // namespace
 
@@ -338,23 +158,11 @@ void add_record(CLI::App& app, int& exit_status) {
   verb->validate_positionals();
   verb->footer(kExamples);
   verb->callback([verb, options, &exit_status] {
-    const Words words = verb->remaining();
-    // The words in front of the program, as the user wrote them.
-    Words record_words = {"refrain", "record"};
-    if (verb->count("--output") > 0 && options->output != environment("REFRAIN_OUTPUT"))
-      record_words.insert(record_words.end(), {"-o", options->output});
-    if (verb->count("--callpath") > 0)
-      record_words.insert(record_words.end(), {"--callpath", std::to_string(options->call_path)});
-    if (verb->count("--mpi") > 0 && options->mpi != environment("REFRAIN_MPI"))
-      record_words.insert(record_words.end(), {"--mpi", options->mpi});
-    add_words(record_words, *options);
-    if (verb->count("--spool") > 0 && options->spool != environment("REFRAIN_SPOOL"))
-      record_words.insert(record_words.end(), {"--spool", options->spool});
-    if (verb->count("--memory") > 0 && options->memory != environment("REFRAIN_MEMORY"))
-      record_words.insert(record_words.end(), {"--memory", options->memory});
-    const Launcher launcher = find_launcher(getenv_of);
-    const base::Error error = record(*verb, *options, record_words, words, launcher);
-    exit_status = not_recorded(error, words, launcher);
+    const Given given{verb->count("--output") > 0, verb->count("--callpath") > 0,
+                      verb->count("--mpi") > 0, verb->count("--spool") > 0,
+                      verb->count("--memory") > 0};
+    exit_status = record(*options, given, verb->remaining(),
+                         [verb](const std::string& word) { return unknown_option(*verb, word); });
   });
 }
 

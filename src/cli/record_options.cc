@@ -6,8 +6,8 @@
 
 #include "base/byte_size.h"
 #include "base/nearest.h"
+#include "cli/choice.h"
 #include "cli/find_mpi.h"
-#include "cli/values.h"
 #include "format/segments/reduced.h"
 #include "format/time/spec.h"
 #include "mpi/call_filter.h"
@@ -22,9 +22,9 @@ std::string environment(const char* name) {
 
 namespace {
 
-base::Error unknown_word(const std::string& option, std::string value,
-                         std::vector<std::string> known) {
-  return base::usage("--" + option + ": " + one_of(std::move(known))(value));
+base::Error unknown_word(const std::string& option, const std::string& value,
+                         const std::vector<std::string>& known) {
+  return base::usage("--" + option + ": " + none_of(value, known));
 }
 
 // What stands behind a known word is wrong, or the word itself.
@@ -138,95 +138,6 @@ void add_words(Words& words, const RecordOptions& options) {
   add("--min-bytes", "REFRAIN_MIN_BYTES", options.min_bytes, "");
   add("--max-bytes", "REFRAIN_MAX_BYTES", options.max_bytes, "");
   add_flag("--start-paused", "REFRAIN_START_PAUSED", options.start_paused);
-}
-
-void add_times(CLI::App& verb, RecordOptions& options) {
-  verb.add_option(
-          "--timing", options.timing,
-          "What to keep of time: stats, of each different call; exact, begin and end of every\n"
-          "call; bins:0.02, the same within 2 %, bins:0.02,MPI_Wait=0.2 within another\n"
-          "bound for a function; segments:METHOD[:THRESHOLD[:ACROSS RANKS]], what `refrain\n"
-          "reduce` makes of exact times, segments:auto say")
-      ->envname("REFRAIN_TIMING")
-      ->capture_default_str();
-  verb.add_option("--exact-copy", options.exact_copy,
-                  "With --timing bins or segments: write a second trace with the exact times of\n"
-                  "the same run, for `refrain check --against`, or `refrain evaluate --against`")
-      ->envname("REFRAIN_EXACT_COPY");
-  verb.add_option(
-          "--totals", options.totals,
-          "off: leave out what a trace has for each rank, a byte or so: its time in MPI and\n"
-          "outside, what recording cost it, how often it lost its core")
-      ->envname("REFRAIN_TOTALS")
-      ->capture_default_str();
-  verb.add_option("--segments", options.segments,
-                  "With --timing segments: where they come from: loops (of the grammar), or marks\n"
-                  "(refrain/mark.h, --functions on, MPI_Pcontrol from level 3 on)")
-      ->envname("REFRAIN_SEGMENTS")
-      ->capture_default_str();
-  verb.add_option(
-          "--across-ranks", options.across_ranks,
-          "With --timing segments: what representatives stand for: segments of their rank\n"
-          "only (off), of groups of ranks all of whose segments match (groups), of any rank\n"
-          "(segments)")
-      ->envname("REFRAIN_ACROSS_RANKS")
-      ->capture_default_str();
-  verb.add_option(
-          "--clock-interval", options.clock_interval,
-          "Compare the clocks of hosts every so many seconds as well, behind a barrier or the\n"
-          "like of all ranks, and not only in MPI_Init and MPI_Finalize: for long runs; 60,\n"
-          "say, and 0 for not")
-      ->envname("REFRAIN_CLOCK_INTERVAL")
-      ->transform(seconds_with_unit(0.001, 1e9))
-      ->type_name("SECONDS")
-      ->capture_default_str();
-  verb.add_flag("--no-compress", options.no_compress,
-                "With --timing exact: a conventional trace while the program runs. Every call is\n"
-                "written plainly into a buffer, and that to a file of each thread in OUTPUT.plain\n"
-                "when it is full; MPI_Finalize makes the trace of these files, and removes them.\n"
-                "To compare with: `refrain info` says the bytes, and what writing took")
-      ->envname("REFRAIN_NO_COMPRESS");
-  verb.add_option("--buffer", options.buffer, "With --no-compress: bytes of the buffer")
-      ->envname("REFRAIN_BUFFER")
-      ->capture_default_str();
-  verb.add_flag("--no-write", options.no_write,
-                "With --no-compress: throw full buffers away, and the times with them")
-      ->envname("REFRAIN_NO_WRITE");
-}
-
-void add_filters(CLI::App& verb, RecordOptions& options) {
-  verb.add_option("--only", options.only,
-                  "Record only these calls: groups (p2p, coll, rma, io, comm, ...) and functions,\n"
-                  "with commas between them. Messages are kept or left out as a whole (p2p), and\n"
-                  "completions follow their requests. The trace says what was left out")
-      ->envname("REFRAIN_ONLY");
-  verb.add_option("--without", options.without, "Leave these calls out; the same words")
-      ->envname("REFRAIN_WITHOUT");
-  verb.add_option("--comm", options.comm,
-                  "Of calls on a communicator, record only those on these: world, self, or names\n"
-                  "given with MPI_Comm_set_name (the same on all members)")
-      ->envname("REFRAIN_COMM");
-  verb.add_option("--min-bytes", options.min_bytes,
-                  "Leave out messages with fewer bytes, 64K say, both ends: receives go by what\n"
-                  "came. Also accesses to windows and files, and collective calls but those whose\n"
-                  "amounts may differ between ranks (v and w variants, neighbourhoods, files)")
-      ->envname("REFRAIN_MIN_BYTES");
-  verb.add_option("--max-bytes", options.max_bytes, "Leave out messages with more bytes; the same")
-      ->envname("REFRAIN_MAX_BYTES");
-  verb.add_option("--functions", options.functions,
-                  "on: record where the program's own functions begin and end, of those compiled\n"
-                  "with -finstrument-functions")
-      ->envname("REFRAIN_FUNCTIONS")
-      ->capture_default_str();
-  verb.add_option("--python-frames", options.python_frames,
-                  "on: call paths have the functions and lines of Python programs, 3.9 to 3.14;\n"
-                  "off: the interpreter's own functions")
-      ->envname("REFRAIN_PYTHON_FRAMES")
-      ->capture_default_str();
-  verb.add_flag("--start-paused", options.start_paused,
-                "Record nothing until MPI_Pcontrol(1) or refrain_resume() of refrain/mark.h, but\n"
-                "MPI_Init and MPI_Finalize; MPI_Pcontrol(0) and refrain_pause() pause again")
-      ->envname("REFRAIN_START_PAUSED");
 }
 
 }  // namespace refrain::cli

@@ -3,8 +3,6 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "base/result.h"
 #include "cli/common.h"
 #include "cli/launch_line.h"
@@ -44,9 +42,5 @@ void add_words(Words& words, const RecordOptions& options);
 
 // As its environment variable has it.
 std::string format_number(double value);
-
-void add_times(CLI::App& verb, RecordOptions& options);
-// What is recorded, and when.
-void add_filters(CLI::App& verb, RecordOptions& options);
 
 }  // namespace refrain::cli

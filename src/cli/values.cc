@@ -9,7 +9,7 @@
 
 #include "base/byte_size.h"
 #include "base/duration.h"
-#include "base/nearest.h"
+#include "cli/choice.h"
 
 namespace refrain::cli {
 namespace {
@@ -17,12 +17,6 @@ namespace {
 using Check = std::function<std::string(std::string&)>;
 
 std::string in_quotes(const std::string& text) { return "'" + text + "'"; }
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
-}
 
 std::string number_text(double value) {
   char text[32];
@@ -84,7 +78,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
   for (const std::string& word : words) choices += (choices.empty() ? "" : ",") + word;
   const Check check = [words](std::string& text) -> std::string {
     if (std::find(words.begin(), words.end(), text) != words.end()) return {};
-    return in_quotes(text) + " is none of " + joined(words) + base::did_you_mean(text, words);
+    return none_of(text, words);
   };
   return CLI::Validator(check, "{" + choices + "}");
 }

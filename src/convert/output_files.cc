@@ -76,7 +76,7 @@ base::Status BufferedFile::commit() {
 
 base::Status BufferedFile::commit_inside() {
   if (const base::Status done = flush(); !done.ok()) return done;
-  return file_.commit(format::AtomicFile::Sync::kLater);
+  return file_.commit(format::Sync::kLater);
 }
 
 base::Result<OutputFolder> OutputFolder::create(const std::string& path, const char* what) {

@@ -128,21 +128,24 @@ void forget_times(Process& p) {
     if (l->times != nullptr) drop_times(*l);
 }
 
-// What all ranks must know of each other before the program goes on.
-void get_acquainted(Process& p) {
+// A communicator of the recorder's, and what all ranks must know of each other before the program
+// goes on: both at once, as each takes several rounds. `run`: a number that is this run's.
+bool get_acquainted(Process& p, uint64_t* run) {
   // All ranks give their spool files the same number, so that those of an earlier run which died
   // are not taken for ours. They may ask for different levels of thread support; how they agree on
   // ids must be one way.
-  uint64_t run = 0;
-  if (peers().mine == 0)
-    run = Clock::monotonic_ns() ^ static_cast<uint64_t>(p.pid) << 40 ^ p.init_ticks;
+  const uint64_t mine = Clock::monotonic_ns() ^ static_cast<uint64_t>(p.pid) << 40 ^ p.init_ticks;
   const uint64_t times = p.times != nullptr ? p.times->hash() : 0;
-  uint64_t words[] = {p.threaded ? 1u : 0u, run, times, ~times};
-  greatest_of_all(p, words, 4);
+  uint64_t words[] = {p.threaded ? 1u : 0u, mine, times, ~times};
+  const bool good = join_peers(p, words, 4);
   p.threads_anywhere = words[0] != 0;
-  if (words[2] != ~words[3]) forget_times(p);
-  if (p.times != nullptr) p.times->begin_clock(p);
-  Spool::open(p, words[1]);
+  if (good && words[2] != ~words[3]) forget_times(p);
+  *run = words[1];
+  return good;
+}
+
+void open_spool(Process& p, uint64_t run) {
+  Spool::open(p, run);
   note_unrecorded(p);
   if (p.times != nullptr && p.spool != nullptr)
     for (const format::ClockPoint& point : p.times->points()) p.spool->clock_point(point);
@@ -159,15 +162,21 @@ void close_spool(Process& p, bool whole) {
 
 // SMPI: its ranks are threads, have none, and die together; thousands of spool files for one
 // process are too many.
-void get_acquainted(Process& p) {
-  if (p.times != nullptr) p.times->begin_clock(p);
-}
+bool get_acquainted(Process& p, uint64_t*) { return join_peers(p, nullptr, 0); }
+void open_spool(Process&, uint64_t) {}
 void close_spool(Process&, bool) {}
 
 // MPI_Finalize does not: what callbacks do in there is not recorded.
 bool call_at_finalize() { return false; }
 
 #endif
+
+// Waiting for the disk would hold up all ranks, for longer than many a program runs.
+constexpr format::Sync kSync = format::Sync::kSoon;
+
+base::Status write_bytes(const std::string& path, std::string_view bytes) {
+  return format::write_file_atomically(path, bytes, "the trace", kSync);
+}
 
 base::Status write_times(const std::string& path, const format::TraceData& trace,
                          const format::TimeSpec& spec, TimeSource& times, TimeLog::Which which) {
@@ -178,7 +187,7 @@ base::Status write_times(const std::string& path, const format::TraceData& trace
     written = writer->append(std::move(chunk), bytes);
     return written.ok();
   });
-  return written.ok() ? writer->finish() : written;
+  return written.ok() ? writer->finish(kSync) : written;
 }
 
 // The trace with representatives of segments instead of the times of all calls. These are still
@@ -195,7 +204,7 @@ base::Status write_segments(const std::string& path, const format::TraceData& tr
     return written.ok();
   });
   if (written.ok()) written = writer->append_representatives(reduced->info, reduced->bytes);
-  return written.ok() ? writer->finish() : written;
+  return written.ok() ? writer->finish(kSync) : written;
 }
 
 // In the way that was asked for, or exactly.
@@ -225,7 +234,7 @@ base::Status write_file(Process& p, const std::string& path, format::TraceData& 
     complain(p, ("no times of calls in the trace: " + written.error().to_string()).c_str());
     trace.losses.push_back({"times_missing", 0, -1, "they could not be written"});
     const auto bytes = format::encode(trace);
-    return bytes.ok() ? format::write_file_atomically(path, bytes.value()) : bytes.error();
+    return bytes.ok() ? write_bytes(path, bytes.value()) : bytes.error();
   }
   if (p.times->copy().empty()) return written;
   format::TimeSpec exact;
@@ -251,7 +260,7 @@ bool write_trace(Process& p, format::PartialTrace merged, TimeSource* times) {
   const FolderLock lock(p.options.output);
   const std::string path = free_output(p);
   const bool was_there = is_there(path);
-  const auto written = times == nullptr ? format::write_file_atomically(path, bytes.value())
+  const auto written = times == nullptr ? write_bytes(path, bytes.value())
                                         : write_file(p, path, trace.value(), *times);
   if (!written.ok()) return failed(written.error());
   if (path != p.options.output)
@@ -270,11 +279,13 @@ void world_is_up(Process& p, uint64_t init_ticks) {
   REFRAIN_REAL(PMPI_Comm_size)(MPI_COMM_WORLD, &p.size);
   if (p.world_group != MPI_GROUP_NULL) REFRAIN_REAL(PMPI_Group_free)(&p.world_group);
   REFRAIN_REAL(PMPI_Comm_group)(MPI_COMM_WORLD, &p.world_group);
-  if (!join_peers(p)) return;
+  uint64_t run = 0;
+  if (!get_acquainted(p, &run)) return;
   learn_parent();
   REFRAIN_REAL(PMPI_Comm_set_errhandler)(p.comm, MPI_ERRORS_RETURN);
   begin_run(p);
-  get_acquainted(p);
+  if (p.times != nullptr) p.times->begin_clock(p);
+  open_spool(p, run);
   define_world(p);
   p.ends_in_finalize = call_at_finalize();
   if (p.threaded) learn_shared_handles(p);

@@ -19,6 +19,7 @@
 #include "tracer/record.h"
 #include "tracer/recording.h"
 #include "tracer/spool.h"
+#include "tracer/together.h"
 
 namespace refrain::tracer {
 
@@ -118,15 +119,21 @@ JoinLimit::~JoinLimit() {
 
 // ---- the communicator ----
 
-bool of_all(Process& p, bool is_sure) {
-  if (is_sure || p.size == 1)
-    return REFRAIN_REAL(PMPI_Comm_dup)(MPI_COMM_WORLD, &p.comm) == MPI_SUCCESS;
+// Both at once, as each takes several rounds.
+bool of_all(Process& p, uint64_t* words, int count) {
+  GreatestOfWorld greatest(words, count);
+  const bool good = REFRAIN_REAL(PMPI_Comm_dup)(MPI_COMM_WORLD, &p.comm) == MPI_SUCCESS;
+  return greatest.wait() && good;
+}
+
+bool of_all(Process& p, uint64_t* words, int count, bool is_sure) {
+  if (is_sure || p.size == 1) return of_all(p, words, count);
   const JoinLimit limit(p);
-  return REFRAIN_REAL(PMPI_Comm_dup)(MPI_COMM_WORLD, &p.comm) == MPI_SUCCESS;
+  return of_all(p, words, count);
 }
 
 // Only these take part: the others know nothing of it.
-bool of_recorded(Process& p) {
+bool of_recorded(Process& p, uint64_t* words, int count) {
   constexpr int kGroupTag = 0;
   if (peers().recorded.size() == 1)
     return REFRAIN_REAL(PMPI_Comm_dup)(MPI_COMM_SELF, &p.comm) == MPI_SUCCESS;
@@ -137,7 +144,7 @@ bool of_recorded(Process& p) {
   const JoinLimit limit(p);
   const int rc = REFRAIN_REAL(PMPI_Comm_create_group)(MPI_COMM_WORLD, group, kGroupTag, &p.comm);
   REFRAIN_REAL(PMPI_Group_free)(&group);
-  return rc == MPI_SUCCESS && p.comm != MPI_COMM_NULL;
+  return rc == MPI_SUCCESS && p.comm != MPI_COMM_NULL && greatest_of_all(p, words, count);
 }
 
 // "0-3, 7", at most about 200 letters.
@@ -167,7 +174,7 @@ std::string unrecorded_text(const Process& p) {
 
 void about_to_join() { announce_rank(); }
 
-bool join_peers(Process& p) {
+bool join_peers(Process& p, uint64_t* words, int count) {
   RecordedRanks found = look_for_recorded(p.rank, p.size);
   using Are = RecordedRanks::Are;
   peers().recorded.clear();
@@ -177,9 +184,9 @@ bool join_peers(Process& p) {
     why = "came when other ranks had begun to record without it: it is not recorded";
   } else if (found.are == Are::kSome) {
     peers().recorded = std::move(found.ranks);
-    is_good = of_recorded(p);
+    is_good = of_recorded(p, words, count);
   } else {
-    is_good = of_all(p, found.are == Are::kAll && found.is_whole_job);
+    is_good = of_all(p, words, count, found.are == Are::kAll && found.is_whole_job);
   }
   if (is_good) {
     REFRAIN_REAL(PMPI_Comm_rank)(p.comm, &peers().mine);
@@ -204,7 +211,7 @@ void leave_peers() { forget_launch(); }
 
 void about_to_join() {}
 
-bool join_peers(Process& p) {
+bool join_peers(Process& p, uint64_t*, int) {
   peers().mine = p.rank;
   peers().count = p.size;
   if (REFRAIN_REAL(PMPI_Comm_dup)(MPI_COMM_WORLD, &p.comm) == MPI_SUCCESS) return true;

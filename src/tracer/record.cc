@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -64,6 +65,20 @@ std::string first_line(const char* text, char end) {
   return s;
 }
 
+// gmtime_r() and strftime() would read the file of the time zone first.
+std::string utc_text(time_t seconds) {
+  const std::chrono::sys_seconds time{std::chrono::seconds(seconds)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  char text[64];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                static_cast<int>(clock.seconds().count()));
+  return text;
+}
+
 std::string own_path() {
   char path[4096];
   const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
@@ -113,12 +128,7 @@ std::map<std::string, std::string> run_text(const Process& p) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   const auto ran_s = static_cast<time_t>(p.clock.ran_ns(p.init_ticks) / 1000000000u);
-  const time_t began = now.tv_sec - ran_s;
-  tm utc{};
-  char started[32];
-  if (gmtime_r(&began, &utc) != nullptr &&
-      std::strftime(started, sizeof started, "%FT%TZ", &utc) > 0)
-    text["started"] = started;
+  text["started"] = utc_text(now.tv_sec - ran_s);
   return text;
 }
 

@@ -182,11 +182,12 @@ void hand_over_by_file() {
   // First: who finds all parts there takes it that the times are there, too.
   if (p.times != nullptr) {
     p.times->take_date(p);
-    const auto times = format::write_file_atomically(times_path(p, p.rank), times_to_bytes(p));
+    const auto times = format::write_file_atomically(times_path(p, p.rank), times_to_bytes(p),
+                                                     "the trace", format::Sync::kSoon);
     if (!times.ok()) complain(p, times.error().to_string().c_str());
   }
-  const auto written =
-      format::write_file_atomically(part_path(p, p.rank), format::serialise(leaf.value()));
+  const auto written = format::write_file_atomically(
+      part_path(p, p.rank), format::serialise(leaf.value()), "the trace", format::Sync::kSoon);
   if (!written.ok()) return complain(p, written.error().to_string().c_str());
   for (int peer = 0; peer < peers().count; ++peer)
     if (access(part_path(p, peers().rank_of(peer)).c_str(), R_OK) != 0) return;

@@ -108,7 +108,7 @@ bool Spool::create(uint64_t run) {
     if (*c == '/') *c = '_';
   run_ = run_name(run);
   mark_ = run_ + ".stopped";
-  return file_.create(folder_of(p), name, h);
+  return file_.create(folder_of(p), name, h, kFirstTables + 3 * spool::kPageBytes);
 }
 
 bool Spool::append_text(const std::string& key, const std::string& value) {

@@ -16,27 +16,32 @@ using format::spool::ChunkType;
 using format::spool::kPageBytes;
 
 bool SpoolFile::create(const std::string& folder, const std::string& name,
-                       const format::spool::Header& header) {
+                       const format::spool::Header& header, uint64_t ahead) {
   folder_ = folder;
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return error_ = errno, false;
   // A process may become another program of the same number, that records as well.
-  for (int n = 0;; ++n) {
+  int fd = -1;
+  for (int n = 0; fd < 0; ++n) {
     path_ = folder + "/" + name;
     if (n > 0) path_.append(".").append(std::to_string(n));
-    const int fd = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd >= 0) {
-      close(fd);
-      break;
-    }
-    if (errno != EEXIST || n == 1000) return error_ = errno, false;
+    fd = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && (errno != EEXIST || n == 1000)) return error_ = errno, false;
   }
-  void* const page = map(kPageBytes);
+  void* page = map_from(fd, kPageBytes + ahead);
+  if (page != nullptr) {
+    ahead_ = static_cast<char*>(page) + kPageBytes;
+    ahead_bytes_ = ahead;
+    expect(static_cast<char*>(page), kPageBytes + ahead);
+  } else {
+    page = map_from(fd, kPageBytes);
+  }
+  close(fd);
   if (page == nullptr) {
     unlink(path_.c_str());
     rmdir(folder.c_str());
     return false;
   }
-  header_ = static_cast<format::spool::Header*>(page);
+  header_ = static_cast<format::spool::Header*>(take(page, kPageBytes));
   *header_ = header;
   return true;
 }
@@ -59,33 +64,52 @@ bool SpoolFile::make_room(int fd, uint64_t bytes) {
   return false;
 }
 
+// Of the file from end_ on.
+void* SpoolFile::map_from(int fd, uint64_t bytes) {
+  if (!make_room(fd, bytes)) return nullptr;
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(end_));
+  if (memory == MAP_FAILED) return error_ = errno, nullptr;
+  return memory;
+}
+
+void* SpoolFile::take(void* memory, uint64_t bytes) {
+  if (memory == nullptr) return nullptr;
+  end_ += bytes;
+  mapped_ += bytes;
+  most_mapped_ = std::max(most_mapped_, mapped_);
+  return memory;
+}
+
+void SpoolFile::forget_ahead() {
+  if (ahead_bytes_ == 0) return;
+  munmap(ahead_, ahead_bytes_);
+  end_ += ahead_bytes_;
+  ahead_bytes_ = 0;
+}
+
 void* SpoolFile::map(uint64_t bytes) {
+  if (bytes <= ahead_bytes_) {
+    void* const memory = ahead_;
+    ahead_ += bytes;
+    ahead_bytes_ -= bytes;
+    return take(memory, bytes);
+  }
+  forget_ahead();
   const int fd = open(path_.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return error_ = errno, nullptr;
-  void* memory = nullptr;
-  if (make_room(fd, bytes)) {
-    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(end_));
-    if (memory == MAP_FAILED) {
-      error_ = errno;
-      memory = nullptr;
-    } else {
-      end_ += bytes;
-      mapped_ += bytes;
-      most_mapped_ = std::max(most_mapped_, mapped_);
-    }
-  }
+  void* const memory = map_from(fd, bytes);
   close(fd);
-  return memory;
+  return take(memory, bytes);
 }
 
 Chunk* SpoolFile::add(ChunkType type, uint32_t owner, uint64_t bytes) {
   bytes = (bytes + sizeof(Chunk) + kPageBytes - 1) / kPageBytes * kPageBytes;
-  const uint64_t offset = end_;
   auto* c = static_cast<Chunk*>(map(bytes));
   if (c == nullptr) return nullptr;
   Chunk head;
   head.type = type;
-  head.offset = offset;
+  head.offset = end_ - bytes;
   head.bytes = bytes;
   head.owner = owner;
   head.check = format::spool::check_of(head);
@@ -155,6 +179,7 @@ void SpoolFile::remove() {
   if (header_ == nullptr) return;
   for (Chunk* c : chunks_) munmap(c, c->bytes);
   chunks_.clear();
+  forget_ahead();
   munmap(header_, kPageBytes);
   header_ = nullptr;
   unlink(path_.c_str());

@@ -17,9 +17,9 @@ namespace refrain::tracer {
 class SpoolFile {
  public:
   // Makes `folder` (its parent is there) and the file, with `header` mapped at its begin. False:
-  // error().
+  // error(). Room for the first chunks, `ahead` bytes, is made at once.
   bool create(const std::string& folder, const std::string& name,
-              const format::spool::Header& header);
+              const format::spool::Header& header, uint64_t ahead);
 
   // A chunk of at least `bytes` behind its header, zeroed; nullptr: error().
   format::spool::Chunk* add(format::spool::ChunkType type, uint32_t owner, uint64_t bytes);
@@ -46,12 +46,19 @@ class SpoolFile {
 
  private:
   void* map(uint64_t bytes);
+  void* map_from(int fd, uint64_t bytes);
   bool make_room(int fd, uint64_t bytes);
+  void* take(void* memory, uint64_t bytes);
+  void forget_ahead();
 
   std::string folder_, path_;
   format::spool::Header* header_ = nullptr;
   std::vector<format::spool::Chunk*> chunks_;
   uint64_t end_ = 0;
+  // Mapped behind end_, for the next chunks. Where they turn out larger it stays zero in the file,
+  // which readers pass over.
+  char* ahead_ = nullptr;
+  uint64_t ahead_bytes_ = 0;
   uint64_t mapped_ = 0, most_mapped_ = 0;
   int error_ = 0;
 };

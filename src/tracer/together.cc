@@ -8,6 +8,7 @@
 
 #include "tracer/clock.h"
 #include "tracer/memory.h"
+#include "tracer/peers.h"
 
 namespace refrain::tracer {
 
@@ -57,7 +58,23 @@ bool greatest_of_all(Process& p, uint64_t* values, int count) {
   });
 }
 
+GreatestOfWorld::GreatestOfWorld(uint64_t* values, int count)
+    : began_(REFRAIN_REAL(PMPI_Iallreduce)(MPI_IN_PLACE, values, count, MPI_UINT64_T, MPI_MAX,
+                                           MPI_COMM_WORLD, &request_) == MPI_SUCCESS) {}
+
+bool GreatestOfWorld::wait() { return began_ && wait_for(request_) == MPI_SUCCESS; }
+
+// To few ranks straight from rank 0: along a tree each level waits for the one above it, asleep.
 bool as_rank_0_says(Process& p, uint64_t* value) {
+  constexpr int kFew = 64, kTag = 7;
+  if (peers().count <= kFew && peers().mine != 0)
+    return receive_patiently(p, value, sizeof *value, 0, kTag);
+  if (peers().count <= kFew) {
+    bool good = true;
+    for (int peer = 1; peer < peers().count; ++peer)
+      good = send_patiently(p, value, sizeof *value, peer, kTag) && good;
+    return good;
+  }
   return patiently([&](MPI_Request* request) {
     return REFRAIN_REAL(PMPI_Ibcast)(value, 1, MPI_UINT64_T, 0, p.comm, request);
   });

@@ -18,6 +18,17 @@ namespace refrain::tracer {
 #ifndef REFRAIN_SMPI  // there, ranks take turns
 // Each of `values` becomes the greatest that any rank has given. False: MPI failed.
 bool greatest_of_all(Process& process, uint64_t* values, int count);
+// The same among all of MPI_COMM_WORLD, in MPI_Init, where the program uses it not yet: begins, and
+// the ranks may do something else together until they ask for the end. MPI libraries bring both on.
+class GreatestOfWorld {
+ public:
+  GreatestOfWorld(uint64_t* values, int count);  // `values` stays
+  bool wait();
+
+ private:
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  bool began_;
+};
 // `value` becomes that of rank 0.
 bool as_rank_0_says(Process& process, uint64_t* value);
 // Returns when all ranks have come here.

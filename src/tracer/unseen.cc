@@ -55,8 +55,10 @@ Names names_of(const dl_phdr_info& info) {
   return names;
 }
 
+// Asked of every name that any module needs, on every rank.
 bool is_mpi_name(const char* name) {
   if (name[0] == 'P') ++name;
+  if (name[0] != 'M' || name[1] != 'P' || name[2] != 'I') return false;
   return std::strncmp(name, "MPI_", 4) == 0 || std::strncmp(name, "MPIX_", 5) == 0;
 }
 

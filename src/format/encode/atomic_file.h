@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/temporaries.h"
+#include "format/encode/sync.h"
 
 namespace refrain::format {
 
@@ -22,8 +23,7 @@ class AtomicFile {
 
   base::Status append(std::string_view bytes);
   base::Status overwrite(uint64_t offset, std::string_view bytes);  // what was appended
-  // Syncs and renames. Nothing may follow.
-  enum class Sync : uint8_t { kNow, kLater };  // kLater: who asks for it syncs by himself
+  // Renames, and syncs as `when` says. Nothing may follow.
   base::Status commit(Sync when = Sync::kNow);
   uint64_t size() const { return size_; }
 

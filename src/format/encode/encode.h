@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "format/encode/sync.h"
 #include "format/trace_data.h"
 
 namespace refrain::format {
@@ -14,9 +15,9 @@ namespace refrain::format {
 base::Result<std::string> encode(const TraceData& trace);
 
 // Writes a file that is either whole or not there: a temporary beside it (".NAME.PID.tmp", O_EXCL),
-// fsync, rename, fsync of the folder. On failure the temporary is removed, an older `path` stays as
-// it was, and the error names the path and the system's reason.
+// fsync, rename, fsync of the folder, where `when` is Sync::kNow. On failure the temporary is
+// removed, an older `path` stays as it was, and the error names the path and the system's reason.
 base::Status write_file_atomically(const std::string& path, std::string_view bytes,
-                                   const char* what = "the trace");
+                                   const char* what = "the trace", Sync when = Sync::kNow);
 
 }  // namespace refrain::format

@@ -35,6 +35,18 @@ int sync(int fd) {
   return rc == 0 || errno == EINVAL ? 0 : errno;  // EINVAL: nothing to sync to
 }
 
+// File systems that keep data and names in order (ext4, btrfs) give the file room on the disk now,
+// and its new name is not on the disk before its bytes are.
+void begin_to_sync(int fd) {
+#ifdef SYNC_FILE_RANGE_WRITE
+  const int saved = errno;
+  sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+  errno = saved;
+#else
+  (void)fd;
+#endif
+}
+
 // Writing beyond the process' limit on file sizes would not only fail: the system sends SIGXFSZ,
 // which ends a program that does not expect it.
 bool is_within_limit(uint64_t bytes) {
@@ -131,13 +143,14 @@ base::Status AtomicFile::overwrite(uint64_t offset, std::string_view bytes) {
 base::Status AtomicFile::commit(Sync when) {
   if (fd_ < 0) return failed(0);
   int error = when == Sync::kNow ? sync(fd_) : 0;
+  if (when == Sync::kSoon) begin_to_sync(fd_);
   if (close(std::exchange(fd_, -1)) != 0 && error == 0) error = errno;
   if (error == 0 && rename(temporary_.c_str(), path_.c_str()) != 0) error = errno;
   if (error != 0) {
     unlink(temporary_.c_str());
     return failed(error);
   }
-  if (when == Sync::kLater) return base::Done{};
+  if (when != Sync::kNow) return base::Done{};
   // So that the new name survives a power cut too; a folder that cannot be opened is no failure.
   const int dir = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (dir >= 0) {
@@ -148,11 +161,11 @@ base::Status AtomicFile::commit(Sync when) {
 }
 
 base::Status write_file_atomically(const std::string& path, std::string_view bytes,
-                                   const char* what) {
+                                   const char* what, Sync when) {
   base::Result<AtomicFile> file = AtomicFile::create(path, what);
   if (!file.ok()) return file.error();
   const base::Status written = file->append(bytes);
-  return written.ok() ? file->commit() : written;
+  return written.ok() ? file->commit(when) : written;
 }
 
 }  // namespace refrain::format

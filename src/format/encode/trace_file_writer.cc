@@ -105,12 +105,12 @@ base::Status TraceFileWriter::append_representatives(SegmentInfo info, std::stri
   return base::Done{};
 }
 
-base::Status TraceFileWriter::finish() {
+base::Status TraceFileWriter::finish(Sync when) {
   Impl& impl = *impl_;
   if (impl.failed) return *impl.failed;
   if (!impl.structure.empty()) {
     const base::Status written = impl.file.append(impl.structure);
-    return written.ok() ? impl.file.commit() : written;
+    return written.ok() ? impl.file.commit(when) : written;
   }
   const std::string index = write_time_index(impl.index);
   if (const base::Status written = impl.file.append(index); !written.ok()) return written;
@@ -129,7 +129,7 @@ base::Status TraceFileWriter::finish() {
   sum.put_u32(checksum32(covered));
   covered.insert(kChecksumOffset, sum.view());
   const base::Status written = impl.file.overwrite(0, covered);
-  return written.ok() ? impl.file.commit() : written;
+  return written.ok() ? impl.file.commit(when) : written;
 }
 
 }  // namespace refrain::format

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "format/encode/sync.h"
 #include "format/time/data.h"
 #include "format/trace_data.h"
 
@@ -39,8 +40,9 @@ class TraceFileWriter {
   // TimeMode::kSegments: what stands for the segments of all chunks. Once, behind the last of them;
   // `info` has the length and checksum of the bytes. Fails as append() does.
   base::Status append_representatives(SegmentInfo info, std::string_view bytes);
-  // Writes the index and the table, syncs, renames. Without any chunk the file has no times.
-  base::Status finish();
+  // Writes the index and the table, renames, and syncs as `when` says. Without any chunk the file
+  // has no times.
+  base::Status finish(Sync when = Sync::kNow);
 
   uint64_t bytes_written() const;
 
