@@ -2,6 +2,8 @@
 // wait that has ranks without one.
 #pragma once
 
+#include <cstdint>
+
 #include "tracer/process.h"
 
 namespace refrain::tracer {
