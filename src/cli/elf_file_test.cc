@@ -38,6 +38,8 @@ TEST(ReadElf, ReadsItsOwnProgram) {
 }
 
 TEST(ReadElf, FindsWhatAProgramCanStart) {
+  // Symbols are read of programs that could run here.
+  if (!read_elf("/bin/bash")->is_native) GTEST_SKIP() << "run by an emulator";
   EXPECT_TRUE(read_elf("/bin/bash")->may_load_more);
   EXPECT_FALSE(read_elf("/bin/true")->may_load_more);
 }
