@@ -76,7 +76,7 @@ double difference(uint64_t a, uint64_t b) {
   return std::abs(static_cast<double>(a) - static_cast<double>(b));
 }
 
-constexpr double kCodeError = 1.0 / 2048, kMostError = 0.0055, kCostError = 0.0305;
+constexpr double kMostError = 0.0055, kCostError = 0.0305;
 constexpr double kShort = 1 << kSpanMantissaBits;  // ns; below, codes of spans are numbers
 
 // Writes, reads, compares within the stated errors, writes again.

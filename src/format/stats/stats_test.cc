@@ -167,7 +167,7 @@ TEST(Statistics, OfFewSignaturesAreExactWhereTheyMayBe) {
     Random random(5);
     TraceData trace = trace_of(300, [](size_t i) { return i % 7 * i % 90; });
     for (size_t i = 0; i < trace.durations.size(); ++i)
-      measure(trace.durations[i], [&] { return duration(random, i); });
+      measure(trace.durations[i], [&, &draw = duration] { return draw(random, i); });
     const Coded coded = there_and_back(trace);
     EXPECT_TRUE(coded.mantissa_bits == 10 || std::string(name) == "anything");
     for (size_t i = 0; i < trace.durations.size() && !HasFailure(); ++i)
@@ -187,7 +187,7 @@ TEST(Statistics, OfManySignaturesTakeThreeBytesAndPlacesStayExact) {
     uint64_t items = 0;
     for (size_t i = 0; i < trace.durations.size(); ++i) {
       items += trace.durations[i].count > 0 ? 1 : 0;
-      measure(trace.durations[i], [&] { return duration(random, i); });
+      measure(trace.durations[i], [&, &draw = duration] { return draw(random, i); });
     }
     const Coded coded = there_and_back(trace);
     // Of what is like nothing else nine bits an item are octaves.
@@ -205,7 +205,7 @@ TEST(Statistics, OfVeryManyThatWereCalledAFewTimesTakeThreeBytesAndPlacesStayExa
       Random random(8);
       TraceData trace = trace_of(9000, [&](size_t i) { return 1 + i / 4 % most; });
       for (size_t i = 0; i < trace.durations.size(); ++i)
-        measure(trace.durations[i], [&] { return duration(random, i); });
+        measure(trace.durations[i], [&, &draw = duration] { return draw(random, i); });
       const Coded coded = there_and_back(trace);
       EXPECT_TRUE(coded.is_quick);
       EXPECT_TRUE(coded.bytes <= 3 * 9000 + 12 || name == std::string("anything")) << coded.bytes;
