@@ -1,0 +1,188 @@
+#!/usr/bin/python3
+"""README's commands work as they stand there: from the build folder, and as they are installed.
+
+    readme.py --source . --build build/release --mpi mpich --mpicc mpicc.mpich [--shim yield_shim.so]
+
+Every line of a block that starts a launcher or `refrain` is run, in order, with a program of its own as ./app.
+Exit status: 0 all good, 1 something is wrong, 77 no MPI.
+"""
+import argparse
+import glob
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SUPPORT = os.path.join(HERE, "..", "support")
+sys.path.insert(0, SUPPORT)
+import mpirun  # noqa: E402
+
+SKIPPED = 77
+LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.mpich", "mpirun.openmpi")
+# What a line may exit with beside 0: a threshold was crossed, or the trace is incomplete but was read.
+MAY_EXIT = {"diff": (0, 3), "recover": (0, 4)}
+# Not only in words: said in README's text and not in its blocks.
+ALSO = ("mpiexec -n 4 refrain record --buffers on ./app", "mpiexec -n 4 refrain record --functions on ./app",
+        "mpiexec -n 4 refrain record --totals off --quiet ./app",
+        "mpiexec -n 4 refrain record --timing exact --clock-interval 1min ./app",
+        "refrain help record", "refrain info run.rfn", "refrain stats run.rfn", "refrain check run.rfn",
+        "refrain convert run.rfn --to csv -o run.csv", "refrain convert run.rfn --to otf2 -o run.otf2")
+
+
+class Failure(Exception):
+    """One line that says what is wrong."""
+
+
+def expect(condition, message, *values):
+    if not condition:
+        raise Failure(message % values)
+
+
+def commands(text):
+    """The lines of README's blocks that a user would type, without their remarks."""
+    found, inside, language = [], False, ""
+    for line in text.splitlines():
+        if line.startswith("```"):
+            inside, language = not inside, line.strip("` \n")
+            continue
+        line = re.sub(r"\s+#.*$", "", line.removeprefix("$ ")).strip()
+        if inside and not language and line.split(" ")[0] in (*LAUNCHERS, "refrain", "./refrain"):
+            found.append(re.sub(r"\s*&&.*$", "", line))
+    return found
+
+
+def script(path, search, *words):
+    """Runs the words with another PATH: the real launcher has the same name."""
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("#!/bin/sh\nPATH=%s exec %s \"$@\"\n" % (shlex.quote(search), " ".join(shlex.quote(w) for w in words)))
+    os.chmod(path, 0o755)
+
+
+class Place:
+    """A folder in which README's lines can be typed."""
+
+    def __init__(self, options, folder, refrain):
+        self.options, self.folder = options, folder
+        tools, launchers = os.path.join(folder, "bin"), os.path.join(folder, "launchers")
+        for new in (tools, launchers, os.path.join(folder, "build")):
+            os.makedirs(new)
+        search = tools + ":" + os.environ["PATH"]
+        preload = ["--preload", options.shim] if options.mpi == "mpich" and options.shim else []
+        for name in LAUNCHERS:
+            script(os.path.join(launchers, name), search, sys.executable, os.path.join(SUPPORT, "mpirun.py"),
+                   "--mpi", options.mpi, "--timeout", "60", *preload)
+        # As `./dev build` makes it: a link.
+        os.symlink(refrain, os.path.join(tools, "refrain"))
+        os.symlink(refrain, os.path.join(folder, "refrain"))
+        shutil.copy(os.path.join(HERE, "app.py"), folder)
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith("REFRAIN_")}
+        self.env["PATH"] = launchers + ":" + search
+        self.compile("app", os.path.join(HERE, "app.c"))
+        self.compile("build/heat", os.path.join(options.source, "examples/heat/heat.c"))
+
+    def compile(self, name, source):
+        include = os.path.join(self.options.source, "include")
+        words = [*shlex.split(self.options.mpicc), "-std=c11", "-g", "-O1", "-I", include,
+                 "-o", os.path.join(self.folder, name), source, "-lm", "-ldl"]
+        done = subprocess.run(words, capture_output=True, timeout=120, check=False)
+        expect(done.returncode == 0, "%s cannot be compiled: %s", source, done.stderr.decode(errors="replace")[-500:])
+
+    def run(self, line, allowed=(0,)):
+        try:
+            done = subprocess.run(["sh", "-c", line], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
+                                  capture_output=True, timeout=100, check=False)
+        except subprocess.TimeoutExpired:
+            raise Failure("`%s` does not end" % line) from None
+        expect(done.returncode in allowed, "`%s` exits with %d: %s", line, done.returncode,
+               (done.stderr or done.stdout).decode(errors="replace")[-500:])
+
+    def copy(self, source, *names):
+        for name in names:
+            shutil.copy(os.path.join(self.folder, source), os.path.join(self.folder, name))
+
+    def forget_output(self, line):
+        """README has several ways to one file, of which a user takes one."""
+        for name in re.findall(r" -o (\S+)", line):
+            path = os.path.join(self.folder, name)
+            if os.path.isdir(path):
+                shutil.rmtree(path)
+            elif os.path.exists(path):
+                os.unlink(path)
+
+    def dead_job(self):
+        """run.rfn.spool, of a run that died."""
+        for old in glob.glob(os.path.join(self.folder, "run*")):
+            os.unlink(old) if os.path.isfile(old) else shutil.rmtree(old)
+        subprocess.run(["sh", "-c", "mpiexec -n 4 refrain record ./app die"], cwd=self.folder, env=self.env,
+                       stdin=subprocess.DEVNULL, capture_output=True, timeout=100, check=False)
+
+
+def can_run(options, line):
+    if "app.py" not in line:
+        return True
+    done = subprocess.run([sys.executable, "-c", "from mpi4py import MPI; print(MPI.Get_library_version())"],
+                          capture_output=True, timeout=60, check=False)
+    return done.returncode == 0 and (b"Open MPI" in done.stdout) == (options.mpi == "openmpi")
+
+
+def verb_of(line):
+    words = line.split()
+    if words[0] in LAUNCHERS:
+        return "record"
+    return words[1]
+
+
+def try_all(options, folder, refrain):
+    with open(os.path.join(options.source, "README.md"), encoding="utf-8") as f:
+        told = commands(f.read())
+    expect(len(told) >= 25, "README has %d commands", len(told))
+    place = Place(options, folder, refrain)
+    place.run("mpiexec -n 4 ./refrain record --timing exact -o run.rfn ./app")
+    place.copy("run.rfn", "good.rfn", "before.rfn", "after.rfn")
+    count = 0
+    for line in (*told, *ALSO):
+        if not can_run(options, line):
+            continue
+        verb = verb_of(line)
+        if verb == "recover":
+            place.dead_job()
+        elif verb != "record":
+            # Each verb has the trace of a run with times.
+            place.copy("good.rfn", "run.rfn")
+            place.forget_output(line)
+        place.run(line, MAY_EXIT.get(verb, (0,)))
+        count += 1
+    return count
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    for name in ("--source", "--build"):
+        parser.add_argument(name, required=True, type=os.path.abspath)
+    parser.add_argument("--mpi", required=True)
+    parser.add_argument("--mpicc", required=True)
+    parser.add_argument("--shim", default="")
+    options = parser.parse_args()
+    options.shim = os.path.abspath(options.shim) if options.shim else ""
+    if not mpirun.launcher(options.mpi):
+        print("skip  %s has no launcher here" % options.mpi)
+        return SKIPPED
+    with tempfile.TemporaryDirectory(prefix="refrain-readme-") as work:
+        try:
+            built = try_all(options, os.path.join(work, "built"), os.path.join(options.build, "refrain"))
+            prefix = os.path.join(work, "prefix")
+            subprocess.run(["cmake", "--install", options.build, "--prefix", prefix], check=True, capture_output=True)
+            installed = try_all(options, os.path.join(work, "installed"), os.path.join(prefix, "bin", "refrain"))
+        except Failure as failure:
+            print("FAIL  %s" % failure)
+            return 1
+    print("good  README's commands under %s: %d from the build, %d installed" % (options.mpi, built, installed))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
