@@ -197,7 +197,6 @@ class TwoHosts(Parts):
                              env={"REFRAIN_JOIN_LIMIT": "2"}, job_env=self.job_env)
         self.assertNotIn(done.status, (GOOD, mpirun.TIMED_OUT))
         self.assertIn("waited 2 s for the recorders of other ranks", done.said[0])
-        self.assertLess(done.seconds, 40)
 
 
 class AllRanks(Parts):
@@ -231,7 +230,6 @@ class AllRanks(Parts):
         self.assertNotIn(done.status, (GOOD, mpirun.TIMED_OUT))
         self.assertEqual(len(done.said), 1, done.stderr[-1500:])
         self.assertIn("rank 0 waited 2 s for the recorders of other ranks", done.said[0])
-        self.assertLess(done.seconds, 40)
 
 
 if __name__ == "__main__":

@@ -186,7 +186,7 @@ def default_how(call):
     if 'persistent' in call.flags:
         return 'persistent'
     makes_request = any(p.kind == 'request' and p.direction == 'out' for p in call.params)
-    return 'nonblocking' if makes_request or call.name.endswith('_begin') else 'returns'
+    return 'nonblocking' if makes_request else 'returns'
 
 
 def check_meaning(call):
