@@ -236,8 +236,9 @@ base::Status write_times(const std::string& output, const format::TraceData& tra
     if (!rank.ok()) return rank.error();
     for (const spool::ThreadTimes& t : rank->times) {
       base::Status added = base::Done{};
-      const auto append = [&](std::vector<format::TimeBlock> blocks, std::string_view coded) {
-        added = writer->append({number, t.thread, std::move(blocks)}, coded);
+      const auto append = [&, world_rank = number](std::vector<format::TimeBlock> blocks,
+                                                   std::string_view coded) {
+        added = writer->append({world_rank, t.thread, std::move(blocks)}, coded);
         return added.ok();
       };
       if (!spool::for_each_run(t, append)) return added;

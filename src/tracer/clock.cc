@@ -9,7 +9,12 @@
 #include <cpuid.h>
 #if __has_include(<sys/platform/x86.h>)
 #include <dlfcn.h>
+// The header is C, and clang takes no word of C in C++.
+#ifdef __clang__
+#define _Bool bool
+#endif
 #include <sys/platform/x86.h>
+#undef _Bool
 #define REFRAIN_KNOWS_LEAVES
 #endif
 #endif
