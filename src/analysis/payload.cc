@@ -66,6 +66,11 @@ const Value& argument(const Signature& call, int position) {
   return call.args[static_cast<size_t>(position)].value.at_entry();
 }
 
+bool is_root(const Value& root, const Communicator& comm) {
+  return comm.is_inter ? root.name() == "MPI_ROOT"
+                       : root.is_integer() && comm.me >= 0 && root.number == comm.me;
+}
+
 uint64_t multiply(uint64_t a, uint64_t b) {
   uint64_t out = 0;
   return __builtin_mul_overflow(a, b, &out) ? kMost : out;

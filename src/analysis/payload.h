@@ -15,6 +15,9 @@ namespace refrain::analysis {
 const Value& argument(const Signature& call, std::string_view name);
 const Value& argument(const Signature& call, int position);
 
+// Whether this rank is the root that a call names; in an inter-communicator, of its own side.
+bool is_root(const Value& root, const Communicator& comm);
+
 // Products and sums that stop at the largest number instead of wrapping: a damaged trace may say
 // that 2^63 elements were sent.
 uint64_t multiply(uint64_t a, uint64_t b);

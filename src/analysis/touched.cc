@@ -17,8 +17,7 @@ class Toucher {
       : trace_(trace), call_(call), comm_(comm), degrees_(degrees) {
     const mpi::CallInfo* const info = mpi::find_call(call.call);
     const Value& root = argument(call, info == nullptr ? -1 : info->root_param);
-    at_root_ = comm.is_inter ? root.name() == "MPI_ROOT"
-                             : root.is_integer() && comm.me >= 0 && root.number == comm.me;
+    at_root_ = is_root(root, comm);
     stands_by_ = comm.is_inter && root.name() == "MPI_PROC_NULL";
     sends_ = has_partner("dest") && has_partner("target_rank");
     receives_ = has_partner("source") && has_partner("target_rank");

@@ -25,11 +25,6 @@ TransferKind kind_of(mpi::Traffic traffic) {
 // Data that flows from the target to the rank that calls.
 bool is_get(CallId call) { return mpi::plain_call(call) == mpi::kMPI_Get; }
 
-bool is_root(const Value& root, const Communicator& comm) {
-  return comm.is_inter ? root.name() == "MPI_ROOT"
-                       : root.is_integer() && comm.me >= 0 && root.number == comm.me;
-}
-
 // The parameters that hold what is sent: those of the row, or, with MPI_IN_PLACE, the receiving
 // ones.
 struct Sent {

@@ -11,9 +11,7 @@ using analysis::argument;
 uint64_t received_bytes(const Trace& trace, const Signature& call, const Communicator& comm) {
   const CallId plain = mpi::plain_call(call.call);
   const auto is = [&](auto... calls) { return ((plain == calls) || ...); };
-  const Value& root = argument(call, "root");
-  const bool at_root =
-      comm.is_inter ? root.name() == "MPI_ROOT" : root.is_integer() && root.number == comm.me;
+  const bool at_root = analysis::is_root(argument(call, "root"), comm);
   const uint64_t peers = comm.is_inter ? comm.remote_size() : comm.size();
   const auto product = [&](const Value& counts, std::string_view type) {
     const uint64_t size = analysis::element_bytes(trace, argument(call, type)).value_or(0);

@@ -6,7 +6,6 @@
 Every line of a block that starts a launcher or `refrain` is run, in order, with a program of its own as ./app.
 Exit status: 0 all good, 1 something is wrong, 77 no MPI.
 """
-import argparse
 import glob
 import os
 import re
@@ -19,9 +18,9 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUPPORT = os.path.join(HERE, "..", "support")
 sys.path.insert(0, SUPPORT)
-import mpirun  # noqa: E402
+import documents  # noqa: E402
+from documents import Failure, expect  # noqa: E402
 
-SKIPPED = 77
 LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.mpich", "mpirun.openmpi")
 # What a line may exit with beside 0: a threshold was crossed, or the trace is incomplete but was read.
 MAY_EXIT = {"diff": (0, 3), "recover": (0, 4)}
@@ -33,33 +32,14 @@ ALSO = ("mpiexec -n 4 refrain record --buffers on ./app", "mpiexec -n 4 refrain 
         "refrain convert run.rfn --to csv -o run.csv", "refrain convert run.rfn --to otf2 -o run.otf2")
 
 
-class Failure(Exception):
-    """One line that says what is wrong."""
-
-
-def expect(condition, message, *values):
-    if not condition:
-        raise Failure(message % values)
-
-
 def commands(text):
     """The lines of README's blocks that a user would type, without their remarks."""
-    found, inside, language = [], False, ""
-    for line in text.splitlines():
-        if line.startswith("```"):
-            inside, language = not inside, line.strip("` \n")
-            continue
+    found = []
+    for language, line in documents.blocks(text):
         line = re.sub(r"\s+#.*$", "", line.removeprefix("$ ")).strip()
-        if inside and not language and line.split(" ")[0] in (*LAUNCHERS, "refrain", "./refrain"):
+        if not language and line.split(" ")[0] in (*LAUNCHERS, "refrain", "./refrain"):
             found.append(re.sub(r"\s*&&.*$", "", line))
     return found
-
-
-def script(path, search, *words):
-    """Runs the words with another PATH: the real launcher has the same name."""
-    with open(path, "w", encoding="utf-8") as f:
-        f.write("#!/bin/sh\nPATH=%s exec %s \"$@\"\n" % (shlex.quote(search), " ".join(shlex.quote(w) for w in words)))
-    os.chmod(path, 0o755)
 
 
 class Place:
@@ -73,8 +53,9 @@ class Place:
         search = tools + ":" + os.environ["PATH"]
         preload = ["--preload", options.shim] if options.mpi == "mpich" and options.shim else []
         for name in LAUNCHERS:
-            script(os.path.join(launchers, name), search, sys.executable, os.path.join(SUPPORT, "mpirun.py"),
-                   "--mpi", options.mpi, "--timeout", "60", *preload)
+            words = [sys.executable, os.path.join(SUPPORT, "mpirun.py"), "--mpi", options.mpi, "--timeout", "60",
+                     *preload]
+            documents.script(os.path.join(launchers, name), words, search)
         # As `./dev build` makes it: a link.
         os.symlink(refrain, os.path.join(tools, "refrain"))
         os.symlink(refrain, os.path.join(folder, "refrain"))
@@ -160,17 +141,9 @@ def try_all(options, folder, refrain):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    for name in ("--source", "--build"):
-        parser.add_argument(name, required=True, type=os.path.abspath)
-    parser.add_argument("--mpi", required=True)
-    parser.add_argument("--mpicc", required=True)
-    parser.add_argument("--shim", default="")
-    options = parser.parse_args()
-    options.shim = os.path.abspath(options.shim) if options.shim else ""
-    if not mpirun.launcher(options.mpi):
-        print("skip  %s has no launcher here" % options.mpi)
-        return SKIPPED
+    options = documents.read_options(__doc__.split("\n")[0], "--build")
+    if options is None:
+        return documents.SKIPPED
     with tempfile.TemporaryDirectory(prefix="refrain-readme-") as work:
         try:
             built = try_all(options, os.path.join(work, "built"), os.path.join(options.build, "refrain"))

@@ -7,11 +7,9 @@
 Looks at who waits for whom and at what is communicated, never at how long anything takes. Exit status: 0 all
 good, 1 something is wrong, 77 no MPI.
 """
-import argparse
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,49 +17,32 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUPPORT = os.path.join(HERE, "..", "support")
 sys.path.insert(0, SUPPORT)
-import mpirun  # noqa: E402
+import documents  # noqa: E402
+from documents import Failure, expect  # noqa: E402
 
 options = None
-SKIPPED = 77
-
-
-class Failure(Exception):
-    """One line that says what is wrong."""
-
-
-def expect(condition, message, *values):
-    if not condition:
-        raise Failure(message % values)
-
 
 def steps(text):
     """(command, lines that the tutorial shows of its output), in order."""
-    found, inside = [], False
-    for line in text.splitlines():
-        if line.startswith("```"):
-            inside = not inside
-        elif inside and line.startswith("$ "):
+    found = []
+    for _, line in documents.blocks(text):
+        if line.startswith("$ "):
             found.append((line[2:], []))
-        elif inside and found:
+        elif found:
             found[-1][1].append(line)
     return found
-
-
-def script(path, *words):
-    with open(path, "w") as f:
-        f.write("#!/bin/sh\nexec %s \"$@\"\n" % " ".join(shlex.quote(w) for w in words))
-    os.chmod(path, 0o755)
 
 
 def environment(work):
     """What the tutorial's reader has: mpicc, mpiexec and refrain in the PATH."""
     tools = os.path.join(work, "bin")
     os.makedirs(tools)
-    script(os.path.join(tools, "mpicc"), options.mpicc)
+    documents.script(os.path.join(tools, "mpicc"), [options.mpicc])
     shim = ["--preload", options.shim] if options.mpi == "mpich" and options.shim else []
-    script(os.path.join(tools, "mpiexec"), sys.executable, os.path.join(SUPPORT, "mpirun.py"), "--mpi", options.mpi,
-           "--timeout", "100", *shim)
-    script(os.path.join(tools, "refrain"), options.refrain)
+    documents.script(os.path.join(tools, "mpiexec"),
+                     [sys.executable, os.path.join(SUPPORT, "mpirun.py"), "--mpi", options.mpi, "--timeout", "100",
+                      *shim])
+    documents.script(os.path.join(tools, "refrain"), [options.refrain])
     os.symlink(os.path.join(options.source, "examples"), os.path.join(work, "examples"))
     env = {k: v for k, v in os.environ.items() if not k.startswith("REFRAIN_")}
     env.update(PATH=tools + ":" + env["PATH"], REFRAIN_LIBRARY_PATH=options.libraries)
@@ -140,17 +121,9 @@ def check_conclusions(env, work):
 
 def main():
     global options
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    for name in ("--source", "--refrain", "--libraries"):
-        parser.add_argument(name, required=True, type=os.path.abspath)
-    parser.add_argument("--mpi", required=True)
-    parser.add_argument("--mpicc", required=True)
-    parser.add_argument("--shim", default="")
-    options = parser.parse_args()
-    options.shim = os.path.abspath(options.shim) if options.shim else ""
-    if not mpirun.launcher(options.mpi):
-        print("skip  %s has no launcher here" % options.mpi)
-        return SKIPPED
+    options = documents.read_options(__doc__.split("\n")[0], "--refrain", "--libraries")
+    if options is None:
+        return documents.SKIPPED
     with tempfile.TemporaryDirectory(prefix="refrain-tutorial-") as work:
         try:
             check_conclusions(run_all(work), work)

@@ -52,9 +52,9 @@ bool Decoder::decode_collective(const Signature& s, const mpi::CallMeaning& mean
   is_over(comm_of(s, "comm"));
   if (*kind != CollectiveKind::kToRoot && *kind != CollectiveKind::kFromRoot) return true;
   const Value& root = argument(s, "root");
-  const bool is_root = op.comm.comm.is_inter ? root.name() == "MPI_ROOT"
-                                             : root.is_integer() && root.number == op.comm.comm.me;
-  op.role = is_root ? Role::kRoot : root.is_integer() ? Role::kLeaf : Role::kNone;
+  op.role = is_root(root, op.comm.comm) ? Role::kRoot
+            : root.is_integer()         ? Role::kLeaf
+                                        : Role::kNone;
   return true;
 }
 
