@@ -13,6 +13,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -21,14 +22,23 @@ import tempfile
 TOPS = ("src", "include", "tests", "bench", "examples")
 # Folders without sources of their own -> one whose sources use them.
 BORROWED = {"include": "src/reader"}
+UNITED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+
+
+def sources_of(path, build):
+    """Sources that a compiler run takes: the file, or what a file that unites several includes."""
+    if path.parent.name == "Unity" and build in path.parents and path.is_file():
+        return [pathlib.Path(name) for name in UNITED.findall(path.read_text(encoding="utf-8"))]
+    return [path]
 
 
 def read_commands(build, root):
     """Folder relative to the root -> words of the compiler for a source in it, without the source."""
     found = {}
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
-        source = pathlib.Path(entry["file"])
-        if root not in source.parents or source.suffix != ".cc" or build in source.parents:
+        of_the_root = [s for s in sources_of(pathlib.Path(entry["file"]), build)
+                       if root in s.parents and s.suffix == ".cc" and build not in s.parents]
+        if not of_the_root:
             continue
         words = shlex.split(entry["command"])
         at = words.index("-o")
@@ -36,9 +46,9 @@ def read_commands(build, root):
         if pathlib.Path(words[0]).name == "ccache":
             words = words[1:]
         # Of a folder with several targets the one that can see most.
-        folder = source.parent.relative_to(root)
-        if len(words) > len(found.get(folder, [])):
-            found[folder] = words
+        for folder in {source.parent.relative_to(root) for source in of_the_root}:
+            if len(words) > len(found.get(folder, [])):
+                found[folder] = words
     return found
 
 
@@ -103,6 +113,8 @@ SELF_TEST = {
     "src/a/good.h": "#pragma once\n#include <cstdint>\nnamespace a {\nuint8_t f();\n}\n",
     "src/a/bad.h": "#pragma once\nnamespace a {\nstd::string f();\n}\n",
     "src/a/a.cc": '#include "a/good.h"\n',
+    "src/b/bad.h": "#pragma once\nint f(NO_SUCH_MACRO x);\n",
+    "src/b/b.cc": "int g();\n",
     "src/tracer/needs_mpi.h": "#include <mpi.h>\n",
     "include/refrain/mark.h": "static inline int refrain_f(void) { return 1; }\n",
 }
@@ -117,11 +129,15 @@ def self_test():
         build = root / "build"
         build.mkdir()
         source = str(root / "src/a/a.cc")
+        united = build / "b.dir/Unity/unity_0_cxx.cxx"  # b's sources are not named one by one
+        united.parent.mkdir(parents=True)
+        united.write_text(f'/* made by CMake */\n#include "{root}/src/b/b.cc"\n', encoding="utf-8")
         (build / "compile_commands.json").write_text(json.dumps([
-            {"file": source, "command": f"c++ -std=c++20 -I{root}/src -o a.o -c {source}"}]), encoding="utf-8")
+            {"file": name, "command": f"c++ -std=c++20 -I{root}/src -o {name}.o -c {name}"}
+            for name in (source, str(united))]), encoding="utf-8")
         good, messages, left_out = check(root, build, 2)
     found = (good, [m.split()[0] for m in messages], [str(h) for h in left_out])
-    expected = (2, ["src/a/bad.h"], ["src/tracer/needs_mpi.h"])
+    expected = (2, ["src/a/bad.h", "src/b/bad.h"], ["src/tracer/needs_mpi.h"])
     print(f"headers self-test: {'good' if found == expected else found}")
     return 0 if found == expected else 1
 
