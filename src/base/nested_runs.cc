@@ -100,6 +100,15 @@ uint64_t NestedRuns::item_count() const { return count_items(items_) + (open_.co
 
 void NestedRuns::append_run(int64_t start, int64_t step, uint64_t count) {
   size_ += count;
+  // Where the open run takes nothing of it, it is the next one as it stands.
+  if (open_.count != 1 && count > 0 &&
+      (open_.count == 0 || add(open_.start, times(open_.step, open_.count)) != start)) {
+    close();
+    open_.start = start;
+    open_.step = count > 1 ? step : 0;
+    open_.count = count;
+    return;
+  }
   // After three values the open run has this step, whatever was before, and takes the rest at once.
   for (uint64_t i = 0; i < count; ++i) {
     const int64_t value = add(start, times(step, i));

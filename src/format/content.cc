@@ -119,32 +119,43 @@ class Checker {
   }
 
   void signatures() {
+    const SignatureTable& all = t_.signatures;
+    const uint64_t definitions = t_.definitions.size();
+    // Of most signatures shape and form are those of the one before: only numbers differ.
+    uint32_t shape = ShapeTable::kNone, form = 0;
+    std::span<const uint32_t> slots;
+    const auto is_good = [=](uint32_t w) { return (w & 1) == 0 && w >> 1 < definitions; };
+    for (size_t i = 0; i < all.size(); ++i) {
+      const uint32_t* const words =
+          all.shape(i) == shape && all.form(i) == form ? all.words(i) : nullptr;
+      if (words != nullptr &&
+          std::ranges::all_of(slots, is_good, [=](uint32_t k) { return words[k]; }))
+        continue;
+      shape = ShapeTable::kNone;
+      if (!signature(i) || !all.is_constant(i) || !all.requests(i).empty()) continue;
+      shape = all.shape(i);
+      form = all.form(i);
+      slots = all.structure(i).definition_slots;
+    }
+  }
+
+  // False: it is malformed.
+  bool signature(size_t i) {
     constexpr auto kAt = SectionType::kSignatures;
     const SignatureTable& all = t_.signatures;
-    const bool has_requests = all.shapes().has_requests();
-    const uint64_t definitions = t_.definitions.size();
-    for (size_t i = 0; i < all.size(); ++i) {
-      const ShapeStructure& structure = all.structure(i);
-      const std::vector<ExprCode>& codes = all.codes(i);
-      if (!structure.is_good || structure.slots.size() != codes.size()) {
-        add(kAt, kRuleShape, numbered("signature", i, " is malformed"));
-        continue;
-      }
-      const auto requests = has_requests ? all.requests(i) : std::span<const uint32_t>();
-      if (std::any_of(requests.begin(), requests.end(), [&](uint32_t r) { return r >= i; }))
-        add(kAt, kRuleRequestOrder, numbered("signature", i, " has a request of a later one"));
-      if (!all.is_constant(i)) {
-        for (size_t k = 0; k < codes.size(); ++k) expr(i, structure.slots[k], all.expr(i, k));
-        continue;
-      }
-      // Any number is a good constant.
-      const uint32_t* const words = all.words(i);
-      for (const uint32_t k : structure.definition_slots) {
-        if (words != nullptr && (words[k] & 1) == 0 && words[k] >> 1 < definitions) continue;
-        if (static_cast<uint64_t>(all.operand(i, k)) >= definitions)
-          expr(i, SlotNature::kDefinition, all.expr(i, k));
-      }
+    const ShapeStructure& structure = all.structure(i);
+    const size_t n = all.codes(i).size();
+    if (!structure.is_good || structure.slots.size() != n) {
+      add(kAt, kRuleShape, numbered("signature", i, " is malformed"));
+      return false;
     }
+    if (std::ranges::any_of(all.requests(i), [i](uint32_t r) { return r >= i; }))
+      add(kAt, kRuleRequestOrder, numbered("signature", i, " has a request of a later one"));
+    // Any number is a good constant.
+    for (size_t k = 0; k < n; ++k)
+      if (!all.is_constant(i) || structure.slots[k] == SlotNature::kDefinition)
+        expr(i, structure.slots[k], all.expr(i, k));
+    return true;
   }
 
   void expr(size_t i, SlotNature nature, const Expr& e) {

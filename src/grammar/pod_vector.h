@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/raw_memory.h"
+
 namespace refrain::grammar {
 
 template <class T>
@@ -43,11 +45,9 @@ class PodVector {
   bool reserve(size_t capacity) {
     if (capacity <= capacity_) return true;
     if (capacity > PTRDIFF_MAX / sizeof(T)) return false;
-    T* grown = static_cast<T*>(::operator new(capacity * sizeof(T), std::nothrow));
+    void* const grown = base::raw_regrow(data_, size_ * sizeof(T), capacity * sizeof(T));
     if (grown == nullptr) return false;
-    if (size_ > 0) std::memcpy(static_cast<void*>(grown), data_, size_ * sizeof(T));
-    ::operator delete(data_);
-    data_ = grown;
+    data_ = static_cast<T*>(grown);
     capacity_ = capacity;
     return true;
   }
@@ -59,9 +59,12 @@ class PodVector {
   // `size` elements of zero bytes instead of what was there. False, and nothing changed, when there
   // is no memory.
   bool resize_zeroed(size_t size) {
-    if (!reserve(size)) return false;
-    std::memset(static_cast<void*>(data_), 0, size * sizeof(T));
-    size_ = size;
+    if (size > PTRDIFF_MAX / sizeof(T)) return false;
+    void* const zeroed = base::raw_zeroed(size * sizeof(T));
+    if (zeroed == nullptr) return false;
+    ::operator delete(data_);
+    data_ = static_cast<T*>(zeroed);
+    size_ = capacity_ = size;
     return true;
   }
   size_t next_capacity() const { return capacity_ < 16 ? 16 : 2 * capacity_; }

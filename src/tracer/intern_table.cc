@@ -6,11 +6,23 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/raw_memory.h"
+
 namespace refrain::tracer {
 
 namespace {
 constexpr uint32_t kFirstSlots = 64;
 constexpr size_t kFirstPiece = 4096;
+
+// Pages that the system gives are zero, and those that hold no slot in use stay untouched.
+template <class T>
+std::atomic<T>* zeroed(size_t n) {
+  void* const p = base::raw_zeroed(n * sizeof(std::atomic<T>));
+  return static_cast<std::atomic<T>*>(
+      p != nullptr
+          ? p
+          : std::memset(::operator new(n * sizeof(std::atomic<T>)), 0, n * sizeof(std::atomic<T>)));
+}
 }  // namespace
 
 uint32_t InternTable::hash_of(std::string_view bytes) {
@@ -18,7 +30,7 @@ uint32_t InternTable::hash_of(std::string_view bytes) {
 }
 
 InternTable::Slots::Slots(uint32_t n)
-    : mask(n - 1), tags(new std::atomic<uint8_t>[n]()), indices(new std::atomic<uint32_t>[n]) {}
+    : mask(n - 1), tags(zeroed<uint8_t>(n)), indices(zeroed<uint32_t>(n)) {}
 
 void InternTable::Slots::put(uint32_t hash, uint32_t index) {
   uint32_t slot = hash & mask;

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -53,15 +54,18 @@ class InternTable {
   };
   // Open addressing, at most half full. A look-up goes by the tags, of which many are in a line of
   // the cache, and touches an entry only where it is likely to be the one.
+  struct Free {
+    void operator()(void* p) const { ::operator delete(p); }
+  };
   struct Slots {
     explicit Slots(uint32_t n);
     static uint8_t tag_of(uint32_t hash) { return static_cast<uint8_t>(hash >> 25 | 0x80); }
     // Where there is no such entry yet.
     void put(uint32_t hash, uint32_t index);
 
-    const uint32_t mask;                           // their number, a power of two, less one
-    std::unique_ptr<std::atomic<uint8_t>[]> tags;  // 0: free
-    std::unique_ptr<std::atomic<uint32_t>[]> indices;
+    const uint32_t mask;                                 // their number, a power of two, less one
+    std::unique_ptr<std::atomic<uint8_t>[], Free> tags;  // 0: free
+    std::unique_ptr<std::atomic<uint32_t>[], Free> indices;
   };
   static constexpr size_t kSlotBytes = sizeof(uint8_t) + sizeof(uint32_t);
   void grow();

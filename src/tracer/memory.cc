@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
+#include "base/raw_memory.h"
 #include "tracer/recording.h"
 
 // In an archive of its own, and therefore hidden: the program keeps its operator new.
@@ -69,6 +71,22 @@ void* operator new[](size_t bytes) { return operator new(bytes); }
 // Whoever asks like this can do without.
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
   return refrain::tracer::count(std::malloc(bytes == 0 ? 1 : bytes));
+}
+// Of base/raw_memory.h: large pieces move without a copy, and pages are zero when the system gives
+// them.
+void* refrain::base::raw_regrow(void* old, size_t old_bytes, size_t bytes) noexcept {
+  if (old == nullptr || refrain::tracer::is_in_reserve(old)) {
+    void* const p = operator new(bytes, std::nothrow);
+    if (p != nullptr && old_bytes > 0) std::memcpy(p, old, old_bytes);
+    return p;
+  }
+  const size_t before = malloc_usable_size(old);
+  void* const p = std::realloc(old, bytes);
+  if (p != nullptr) refrain::tracer::held.fetch_sub(before, std::memory_order_relaxed);
+  return refrain::tracer::count(p);
+}
+void* refrain::base::raw_zeroed(size_t bytes) noexcept {
+  return refrain::tracer::count(std::calloc(1, bytes));
 }
 void operator delete(void* p) noexcept {
   if (p == nullptr || refrain::tracer::is_in_reserve(p)) return;

@@ -257,6 +257,7 @@ std::string random_signature(std::mt19937_64& random, uint32_t terminal) {
 
 TEST(Irregular, PatternsSplitAsWalksDo) {
   std::mt19937_64 random(3);
+  int at_once = 0;
   for (int round = 0; round < 300; ++round) {
     ShapeTable shapes;
     Splitter splitter(shapes);
@@ -270,6 +271,17 @@ TEST(Irregular, PatternsSplitAsWalksDo) {
       if (random() % 16 == 0) bytes.resize(random() % (bytes.size() + 1));
       all.push_back(bytes);
       const auto plain = split_signature(fold_arrays(bytes));
+      NumberArray numbers;
+      const auto definitions = static_cast<uint32_t>(1) << random() % 20;
+      if (splitter.split_onto(bytes, definitions, numbers)) {
+        ASSERT_TRUE(plain);
+        ASSERT_EQ(shapes[splitter.shape()], plain->shape);
+        ASSERT_EQ(numbers.size(), plain->values.size());
+        for (size_t i = 0; i < numbers.size(); ++i) ASSERT_EQ(numbers[i], plain->values[i]);
+        ++at_once;
+        for (const uint32_t k : shapes.structure(splitter.shape()).definition_slots)
+          ASSERT_LT(numbers[k], definitions);
+      }
       ASSERT_EQ(splitter.split(bytes), plain.has_value());
       if (!plain) continue;
       const auto info = inspect_shape(plain->shape);
@@ -284,6 +296,7 @@ TEST(Irregular, PatternsSplitAsWalksDo) {
       ASSERT_TRUE(std::ranges::equal(shapes.requests(splitter.shape()), info->requests));
     }
   }
+  EXPECT_GT(at_once, 100);
 }
 
 TEST(Irregular, ATableOfSignaturesIsAListOfThem) {

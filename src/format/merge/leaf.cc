@@ -112,10 +112,11 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
   if (std::string p = take_signatures(record, out.shapes, group.signatures); !p.empty())
     return broken(record.rank, p);
 
-  Interner grammars;
+  // Compared as they are: one thread is the rule, and a key is as long as the grammar.
   for (RankRecord::Thread& t : record.threads) {
-    const auto [index, is_new] = grammars.add(key_of(t.grammar));
-    if (is_new) out.grammars.push_back(std::move(t.grammar));
+    const auto at = std::find(out.grammars.begin(), out.grammars.end(), t.grammar);
+    const auto index = static_cast<int64_t>(at - out.grammars.begin());
+    if (at == out.grammars.end()) out.grammars.push_back(std::move(t.grammar));
     PartialLocation& location = group.locations.emplace_back();
     location.thread = t.thread;
     location.grammars.append(index);

@@ -102,31 +102,55 @@ bool Splitter::matches(const Pattern& pattern, std::string_view bytes) {
   return true;
 }
 
-// The same where there are no requests and all numbers are small, which is most of what there is.
+std::vector<Splitter::Step> Splitter::steps_of(const Pattern& pattern) {
+  std::vector<Step> steps;
+  uint32_t done = 0;
+  for (size_t i = 0; i < pattern.holes.size(); ++i) {
+    Step step;
+    step.length = pattern.ends[i] - done;
+    if (step.length > kStepText || pattern.holes[i] == Hole::kRequest) return {};
+    const uint64_t ones = UINT64_MAX;
+    std::memcpy(&step.text, pattern.text.data() + done, step.length);
+    std::memcpy(&step.mask, &ones, step.length);
+    step.is_definition = pattern.holes[i] == Hole::kDefinition;
+    steps.push_back(step);
+    done = pattern.ends[i];
+  }
+  return steps;
+}
+
+// matches() for what most signatures are: no requests, little text between holes, and numbers of at
+// most four bytes. False says only that it was not done here.
 bool Splitter::take_words(const Pattern& pattern, std::string_view bytes, uint32_t definitions,
                           uint32_t* to) {
-  const char* text = pattern.text.data();
-  const char* at = bytes.data();
-  const char* const end = at + bytes.size();
-  if (bytes.size() < pattern.text.size() + pattern.holes.size()) return false;
-  const uint32_t* until = pattern.ends.data();
-  for (const Hole hole : pattern.holes) {
-    const char* const text_end = pattern.text.data() + *until++;
-    if (end - at <= text_end - text) return false;
-    for (; text != text_end; ++text) {
-      if (*at++ != *text) return false;
+  constexpr size_t kMost = 120, kLoad = sizeof(uint64_t);
+  if (pattern.steps.empty() || bytes.size() > kMost) return false;
+  // Every load finds its bytes; what stands behind the end is seen by where it leads to.
+  char padded[kMost + kLoad];
+  std::memcpy(padded, bytes.data(), bytes.size());
+  std::memset(padded + bytes.size(), 0, kLoad);
+  const char* at = padded;
+  const char* const end = padded + bytes.size();
+  for (const Step& step : pattern.steps) {
+    if (at >= end) return false;
+    uint64_t w;
+    std::memcpy(&w, at, kLoad);
+    if (((w ^ step.text) & step.mask) != 0) return false;
+    at += step.length;
+    uint32_t v = static_cast<uint8_t>(*at++);
+    for (uint32_t shift = 7; v >> shift != 0; shift += 7) {
+      if (shift == 28) return false;
+      v = (v & ((1u << shift) - 1)) | static_cast<uint32_t>(static_cast<uint8_t>(*at++)) << shift;
     }
-    uint64_t v = static_cast<uint8_t>(*at++);
-    if (v >= 0x80 && !longer_varint(at, end, v)) return false;
-    if (hole == Hole::kDefinition) {
+    if (step.is_definition) {
       if (v >= definitions) return false;
       v <<= 1;
     }
-    if (!NumberArray::is_short(v)) return false;
-    *to++ = static_cast<uint32_t>(v);
+    *to++ = v;
   }
-  const auto rest = static_cast<size_t>(pattern.text.data() + pattern.text.size() - text);
-  return static_cast<size_t>(end - at) == rest && (rest == 0 || std::memcmp(at, text, rest) == 0);
+  const size_t done = pattern.ends.back(), rest = pattern.text.size() - done;
+  return at <= end && static_cast<size_t>(end - at) == rest &&
+         (rest == 0 || std::memcmp(at, pattern.text.data() + done, rest) == 0);
 }
 
 bool Splitter::split_onto(std::string_view bytes, uint32_t definitions, NumberArray& to) {
@@ -173,6 +197,7 @@ void Splitter::learn(std::string_view bytes) {
   finder.finish();
   finder.pattern.shape = shape_;
   finder.pattern.used = clock_;
+  finder.pattern.steps = steps_of(finder.pattern);
   if (patterns_.size() < kPatterns) {
     patterns_.push_back(std::move(finder.pattern));
     return;

@@ -30,6 +30,11 @@ class Splitter {
 
  private:
   enum class Hole : uint8_t { kInt, kDefinition, kRequest };
+  struct Step {
+    uint64_t text = 0, mask = 0;  // bytes as they are loaded, and which of them count
+    uint32_t length = 0;          // of the text
+    bool is_definition = false;
+  };
   struct Pattern {
     std::string text;            // without the holes
     std::vector<uint32_t> ends;  // in it: where each hole is
@@ -38,16 +43,21 @@ class Splitter {
     bool has_requests = false;
     uint32_t shape = 0;
     uint32_t used = 0;  // when it last was the one
+    // The same for take_words(): a hole and the text before it; empty where such a text is longer
+    // than kStepText or a hole is a request.
+    std::vector<Step> steps;
   };
   class Finder;
 
   bool matches(const Pattern& pattern, std::string_view bytes);
+  static std::vector<Step> steps_of(const Pattern& pattern);
   static bool take_words(const Pattern& pattern, std::string_view bytes, uint32_t definitions,
                          uint32_t* to);
   bool walk(std::string_view bytes);
   void learn(std::string_view bytes);
 
   static constexpr size_t kPatterns = 16;
+  static constexpr size_t kStepText = sizeof(uint64_t);
   ShapeTable& shapes_;
   std::vector<Pattern> patterns_;
   uint32_t shape_ = 0, clock_ = 0;
