@@ -11,9 +11,11 @@
 #include <simgrid/actor.h>
 
 #include <algorithm>
-#include <cinttypes>
+#include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <memory>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -83,12 +85,13 @@ class StackList {
     if (maps == nullptr) return;
     char line[512];
     while (std::fgets(line, sizeof line, maps) != nullptr) {
+      // 7f00-7fff rw-p ...
       StackBounds area;
-      char writable = 0;
-      if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " r%c", &area.begin, &area.end, &writable) ==
-              3 &&
-          writable == 'w')
-        stacks_.push_back(area);
+      const char* const end = line + std::strlen(line);
+      const auto begins = std::from_chars(line, end, area.begin, 16);
+      if (begins.ec != std::errc() || *begins.ptr != '-') continue;
+      const auto ends = std::from_chars(begins.ptr + 1, end, area.end, 16);
+      if (ends.ec == std::errc() && std::strncmp(ends.ptr, " rw", 3) == 0) stacks_.push_back(area);
     }
     std::fclose(maps);
   }

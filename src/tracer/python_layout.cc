@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 
 namespace refrain::tracer::python {
 namespace {
@@ -48,7 +48,8 @@ size_t Careful::copy_most(uintptr_t address, size_t bytes, unsigned char* room) 
 bool find_layout(const char* version, Layout& l) {
   if (std::strncmp(version, "3.", 2) != 0 || std::strstr(version, "free-threading") != nullptr)
     return false;
-  const int minor = std::atoi(version + 2);
+  int minor = 0;
+  std::from_chars(version + 2, version + std::strlen(version), minor);
   switch (minor) {
     case 9:
     case 10:

@@ -232,6 +232,19 @@ def rule_function_names(tree):
                 yield f"{name}:{number}: ask mpi/call_meaning.h, or compare ids, instead of taking a name apart"
 
 
+kNumbersByNewNames = re.compile(r"(?<![\w.>])(std::)?(strtou?ll?|ato(i|l|ll)|v?f?s?scanf)\s*\(")
+
+
+def rule_older_libc(tree):
+    """C as of 2023 gives functions that read numbers new names, which systems before glibc 2.38 lack."""
+    for name in tree.code("src"):
+        if name.parts[1] != "tracer" or name.stem.endswith("_test") or name.stem == "older_libc":
+            continue
+        for number, line in enumerate(tree.text(name).splitlines(), start=1):
+            if kNumbersByNewNames.search(line.split("//")[0]):
+                yield f"{name}:{number}: std::from_chars, so that the recorder loads on older systems"
+
+
 def verbs(tree):
     """A verb is a file: src/cli/NAME.cc defines add_NAME()."""
     found = set()
@@ -273,6 +286,7 @@ kLayout = "// Sections.\n#pragma once\nenum class SectionType : int {\n  kMeta =
 kVerb = "// The verb.\nvoid add_info(App& app) { app.add(); }\n"
 # Rule -> trees (file -> text) of which each breaks it exactly once.
 FAILING = {
+    "rule_older_libc": [{"src/tracer/a.cc": "int f(const char* s) { return std::atoi(s); }\n"}],
     "rule_function_names": [
         {"src/report/a.cc": 'bool f(const Call& c) { return c.name == "MPI_Send"; }\n'},
         {"src/analysis/a.cc": 'bool f(const std::string& name) { return name.ends_with("_init"); }\n'}],
