@@ -48,6 +48,9 @@ StatEntry entry_of(const TraceData& trace, const std::vector<uint64_t>& calls, c
 std::vector<StatEntry> entries_of(const Encoding& in, std::deque<DurationStats>& sums) {
   const std::vector<uint64_t> calls = calls_by_signature(in.trace);
   std::vector<StatEntry> entries;
+  size_t n = 0;
+  for (const Family& f : in.families) n += f.shares_durations ? 1 : f.members;
+  entries.reserve(n);  // there may be millions: growing would take half as much again
   for (const Family& f : in.families) {
     const uint32_t each = f.shares_durations ? f.members : 1;
     for (uint32_t i = 0; i < f.members; i += each)

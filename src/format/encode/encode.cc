@@ -2,6 +2,7 @@
 
 #include <zstd.h>
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,9 @@ constexpr int kQuickLevel = 3;
 // hundreds of instructions a byte, and where numbers are irregular it finds no more than the quick
 // one.
 constexpr size_t kTryFrom = size_t{64} << 10;
+// From here on pieces say whether the best compression finds more than the quick one: it takes
+// memory, too, twenty times what it compresses.
+constexpr size_t kSampleFrom = size_t{512} << 10;
 bool is_by_rank(SectionType type) { return type == SectionType::kRanks; }
 
 // What has the same length at any number of ranks is not compressed while it is small: the content
@@ -59,19 +63,36 @@ struct Stored {
   Codec codec = Codec::kRaw;
   std::string bytes;
 };
+size_t compress(std::string_view raw, int level, std::string& packed) {
+  packed.resize(ZSTD_compressBound(raw.size()));
+  return ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), level);
+}
+
+// Whether the best compression takes less by a few percent, as far as pieces of it show.
+bool is_worth_the_best(std::string_view raw) {
+  constexpr size_t kPieces = 3, kPiece = size_t{48} << 10, kOneIn = 32;
+  if (raw.size() < kSampleFrom) return true;
+  std::string packed;
+  size_t quick = 0, best = 0;
+  for (size_t i = 0; i < kPieces; ++i) {
+    const std::string_view piece = raw.substr((raw.size() - kPiece) / (kPieces - 1) * i, kPiece);
+    quick += compress(piece, kQuickLevel, packed);
+    best += compress(piece, zstd_level(kPiece), packed);
+  }
+  return best < quick - quick / kOneIn;
+}
+
 Stored store(std::string raw, SectionType type) {
   // Coded bits are as short as they get.
   const bool is_coded = type == SectionType::kDurations || type == SectionType::kTotals;
   if (is_coded || (is_flat(type) && raw.size() < kCompressFrom))
     return {Codec::kRaw, std::move(raw)};
-  std::string packed(ZSTD_compressBound(raw.size()), '\0');
-  const auto compress = [&](int level) {
-    return ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), level);
-  };
+  std::string packed;
+  const int best = zstd_level(raw.size());
   const bool is_tried = !is_by_rank(type) && raw.size() >= kTryFrom;
-  size_t n = compress(is_by_rank(type) || is_tried ? kQuickLevel : zstd_level(raw.size()));
-  if (is_tried && ZSTD_isError(n) == 0 && n < raw.size() - raw.size() / 8)
-    n = compress(zstd_level(raw.size()));
+  size_t n = compress(raw, is_by_rank(type) || is_tried ? kQuickLevel : best, packed);
+  if (is_tried && ZSTD_isError(n) == 0 && n < raw.size() - raw.size() / 8 && is_worth_the_best(raw))
+    n = compress(raw, best, packed);
   const bool is_error = ZSTD_isError(n) != 0;
   // A reader takes an expansion beyond the limit for a bomb.
   const bool too_good = !is_error && raw.size() > kFreeRawBytes + n * kMaxExpansion;

@@ -19,12 +19,22 @@ std::vector<uint32_t> inverse(const std::vector<uint32_t>& order) {
   return map;
 }
 
+// Where they lie: a second list of them would be most of what a merge needs at its end.
 template <class T>
 void permute(std::vector<T>& all, const std::vector<uint32_t>& order) {
-  std::vector<T> out;
-  out.reserve(all.size());
-  for (const uint32_t i : order) out.push_back(std::move(all[i]));
-  all = std::move(out);
+  std::vector<bool> is_done(all.size(), false);
+  for (uint32_t first = 0; first < all.size(); ++first) {
+    if (is_done[first] || order[first] == first) continue;
+    T moved = std::move(all[first]);
+    uint32_t to = first;
+    for (uint32_t from = order[to]; from != first; from = order[to]) {
+      all[to] = std::move(all[from]);
+      is_done[to] = true;
+      to = from;
+    }
+    all[to] = std::move(moved);
+    is_done[to] = true;
+  }
 }
 
 base::RunList renumbered(const base::RunList& list, const std::vector<uint32_t>& map) {
