@@ -286,43 +286,70 @@ base::RunList host_blocks(uint64_t ranks, uint64_t ranks_each) {
 
 namespace {
 
-// keys[i] as a small number, in order of first use, and how many have it.
+// Neighbours with one key, of which there may be millions.
+struct KeyRun {
+  uint32_t kind;  // its key as a small number, in order of first use
+  uint32_t begin, end;
+};
 struct Kinds {
   explicit Kinds(const std::vector<uint64_t>& keys) {
     std::unordered_map<uint64_t, uint32_t> known;
-    of.reserve(keys.size());
-    for (size_t i = 0; i < keys.size(); ++i) {
-      if (i == 0 || keys[i] != keys[i - 1]) {
-        const auto [it, is_new] = known.try_emplace(keys[i], static_cast<uint32_t>(members.size()));
-        if (is_new) members.push_back(0);
-        of.push_back(it->second);
-      } else {
-        of.push_back(of.back());
-      }
-      ++members[of.back()];
+    for (size_t i = 0, end = 0; i < keys.size(); i = end) {
+      while (end < keys.size() && keys[end] == keys[i]) ++end;
+      const auto [it, is_new] = known.try_emplace(keys[i], static_cast<uint32_t>(members.size()));
+      if (is_new) members.push_back(0);
+      runs.push_back({it->second, static_cast<uint32_t>(i), static_cast<uint32_t>(end)});
+      members[it->second] += end - i;
     }
   }
-  std::vector<uint32_t> of;
+  std::vector<KeyRun> runs;
   std::vector<size_t> members;
 };
+
+// Where nothing refers to anything: long families behind the others.
+std::vector<uint32_t> family_order_of(const Kinds& kinds, size_t n) {
+  std::vector<uint32_t> order;
+  order.reserve(n);
+  const auto add = [&](const KeyRun& run) {
+    for (uint32_t i = run.begin; i < run.end; ++i) order.push_back(i);
+  };
+  std::vector<std::vector<KeyRun>> long_ones;  // in order of first use
+  std::vector<uint32_t> place(kinds.members.size(), UINT32_MAX);
+  for (const KeyRun& run : kinds.runs) {
+    if (kinds.members[run.kind] < kLongFamily) {
+      add(run);
+      continue;
+    }
+    if (place[run.kind] == UINT32_MAX) {
+      place[run.kind] = static_cast<uint32_t>(long_ones.size());
+      long_ones.emplace_back();
+    }
+    long_ones[place[run.kind]].push_back(run);
+  }
+  for (const std::vector<KeyRun>& family : long_ones)
+    for (const KeyRun& run : family) add(run);
+  return order;
+}
 
 }  // namespace
 
 std::vector<uint32_t> family_order(const std::vector<uint64_t>& keys, const RefsOf& refs) {
   const Kinds kinds(keys);
+  if (!refs) return family_order_of(kinds, keys.size());
+  std::vector<uint32_t> kind_of(keys.size());
+  for (const KeyRun& run : kinds.runs)
+    std::fill(kind_of.begin() + run.begin, kind_of.begin() + run.end, run.kind);
   // Goes to the end: long families, and what refers to their members. 0: it does not, else the
   // number of its part, from 1 on.
   std::vector<uint32_t> part_of(keys.size(), 0);
   std::vector<uint32_t> place(kinds.members.size(), 0);  // the part that a family is in just now
   std::vector<uint32_t> sizes = {0};                     // of the parts
   for (uint32_t i = 0; i < keys.size(); ++i) {
-    const uint32_t kind = kinds.of[i];
+    const uint32_t kind = kind_of[i];
     // What a member refers to must stand before it: in a part that begins no later than its own.
     uint32_t earliest = 0;
-    if (refs) {
-      for (const uint32_t r : refs(i))
-        if (r < i) earliest = std::max(earliest, part_of[r]);
-    }
+    for (const uint32_t r : refs(i))
+      if (r < i) earliest = std::max(earliest, part_of[r]);
     if (kinds.members[kind] < kLongFamily && earliest == 0) {
       ++sizes[0];
       continue;

@@ -87,6 +87,8 @@ TEST(FileForms, FamiliesStandTogetherBehindWhatTheyReferTo) {
       keys.push_back(random() % kinds);
       while (i > 0 && random() % 3 == 0) refs[i].push_back(static_cast<uint32_t>(random() % i));
     }
+    const std::vector<std::vector<uint32_t>> none(n);
+    ASSERT_EQ(family_order(keys, nullptr), family_order(keys, refs_of(none)));
     const std::vector<uint32_t> order = family_order(keys, refs_of(refs));
     ASSERT_EQ(order.size(), n);
     std::vector<int64_t> place(n, -1);

@@ -33,6 +33,7 @@ class InternTable {
     return {e.bytes, e.length};
   }
   uint32_t size() const { return entries_.size(); }
+  size_t total_bytes() const { return kept_; }
 
   // -- writers --
   // Of bytes that are not there; gives their index.

@@ -164,9 +164,7 @@ namespace {
 base::Result<std::vector<uint32_t>> take_signatures(Process& p, format::ByteStrings& to) {
   InternTable& last = p.signatures;
   if (p.first_terminal == 0) {
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < last.size(); ++i) bytes += last.at(i).size();
-    to.reserve(last.size(), bytes);
+    to.reserve(last.size(), last.total_bytes());
     for (uint32_t i = 0; i < last.size(); ++i) to.push_back(last.at(i));
     last.clear();
     return std::vector<uint32_t>();
