@@ -89,25 +89,24 @@ bool RankSignature::is_equal(RankFeature feature, const RankSignature& other) co
   }
 }
 
-RankSignature rank_signature(const Grammar& grammar, std::span<const RankEvent> events) {
+RankSignature rank_signature(const Grammar& grammar, std::span<const RankEvent> events,
+                             const RankTimes& times) {
   RankSignature out;
   out.call_path = call_path_of(grammar, events);
   out.loop = loops_of(grammar);
   const std::vector<uint64_t> occurs = grammar::occurrences(grammar, events.size());
   std::array<Mean, kRankMeans> means;
-  double calls = 0, computation = 0, communication = 0;
+  double calls = 0;
   for (size_t t = 0; t < events.size(); ++t) {
     if (occurs[t] == 0) continue;
     for (const RankEvent::Value& v : events[t].values)
       means[mean_of(v.feature)].add(v.value, occurs[t]);
     for (const uint8_t type : events[t].types) out.types[type / 64] |= uint64_t{1} << type % 64;
     calls += static_cast<double>(occurs[t]);
-    computation += events[t].computation_ns;
-    communication += events[t].communication_ns;
   }
   for (size_t m = 0; m < kRankMeans; ++m) out.means[m] = means[m].value();
-  out.means[mean_of(RankFeature::kComputation)] = mean_ns(computation, calls);
-  out.means[mean_of(RankFeature::kCommunication)] = mean_ns(communication, calls);
+  out.means[mean_of(RankFeature::kComputation)] = mean_ns(times.computation_ns, calls);
+  out.means[mean_of(RankFeature::kCommunication)] = mean_ns(times.communication_ns, calls);
   return out;
 }
 

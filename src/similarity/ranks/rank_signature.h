@@ -56,13 +56,17 @@ struct RankEvent {
   // stand for what they took, and MPI_PROC_NULL is left out.
   std::vector<Value> values;
   std::vector<uint8_t> types;  // below kRankTypes
-  double computation_ns = 0;   // before the calls and inside of them: sums over all calls
-  double communication_ns = 0;
 };
 
 // Datatypes, operations and communicators have a bit each: 0 for MPI_CHAR, 32 for MPI_MAX, 55 for
 // MPI_COMM_SELF (section III A); who numbers the others is the caller.
 inline constexpr size_t kRankTypes = 128;
+
+// Of all calls of a rank.
+struct RankTimes {
+  double computation_ns = 0;  // outside of MPI
+  double communication_ns = 0;
+};
 
 struct RankSignature {
   uint64_t call_path = 0;
@@ -78,6 +82,7 @@ struct RankSignature {
 
 // `grammar` is valid; a terminal is an index in `events`. Each place of a rule is one event of the
 // call path, so that a loop contributes once, however often it goes round.
-RankSignature rank_signature(const grammar::Grammar& grammar, std::span<const RankEvent> events);
+RankSignature rank_signature(const grammar::Grammar& grammar, std::span<const RankEvent> events,
+                             const RankTimes& times);
 
 }  // namespace refrain::similarity

@@ -57,7 +57,7 @@ TEST(RankSignature, MeansAreThoseOfAllCalls) {
       }
       types.insert(events[c].types[0]);
     }
-    const RankSignature s = rank_signature(grammar_of(calls), events);
+    const RankSignature s = rank_signature(grammar_of(calls), events, {});
     for (size_t m = 0; m < kRankMeans; ++m) {
       const auto [sum, n] = sums[mean_feature(m)];
       EXPECT_NEAR(static_cast<double>(s.means[m]), n > 0 ? sum / n : 0, 0.51);
@@ -72,9 +72,16 @@ TEST(RankSignature, SumsBeyond64BitsKeepTheirMean) {
   std::vector<RankEvent> events(1);
   events[0].values = {{RankFeature::kCount, INT64_MAX}};
   Calls calls(1000, 0);
-  EXPECT_EQ(rank_signature(grammar_of(calls), events).means[0], INT64_MAX);
+  EXPECT_EQ(rank_signature(grammar_of(calls), events, {}).means[0], INT64_MAX);
   events[0].values[0].value = INT64_MIN;
-  EXPECT_EQ(rank_signature(grammar_of(calls), events).means[0], INT64_MIN);
+  EXPECT_EQ(rank_signature(grammar_of(calls), events, {}).means[0], INT64_MIN);
+}
+
+TEST(RankSignature, TimesAreMeansOverCalls) {
+  const std::vector<RankEvent> events(2);
+  const RankSignature s = rank_signature(grammar_of({0, 1, 1, 1}), events, {4000, 10});
+  EXPECT_EQ(s.means[mean_of(RankFeature::kComputation)], 1000);
+  EXPECT_EQ(s.means[mean_of(RankFeature::kCommunication)], 3);
 }
 
 TEST(RankSignature, HowOftenALoopGoesRoundDoesNotChangeTheCallPath) {
@@ -85,15 +92,15 @@ TEST(RankSignature, HowOftenALoopGoesRoundDoesNotChangeTheCallPath) {
     body.push_back(3);
     repeat(calls, body, outer);
     calls.push_back(4);
-    return rank_signature(grammar_of(calls), events);
+    return rank_signature(grammar_of(calls), events, {});
   };
   const RankSignature s = program(10, 20, false);
   for (const auto& [outer, inner] : {std::pair(2, 2), std::pair(1000, 3), std::pair(7, 500)})
     EXPECT_EQ(program(outer, inner, false).call_path, s.call_path) << outer << " " << inner;
   EXPECT_NE(program(10, 20, true).call_path, s.call_path);
   // One call more, and one that cancels itself out by XOR alone.
-  EXPECT_NE(rank_signature(grammar_of({0, 5, 1, 5}), events).call_path,
-            rank_signature(grammar_of({0, 1}), events).call_path);
+  EXPECT_NE(rank_signature(grammar_of({0, 5, 1, 5}), events, {}).call_path,
+            rank_signature(grammar_of({0, 1}), events, {}).call_path);
   EXPECT_EQ(s.loop, 10u << 16 | 20u);
 }
 
@@ -108,13 +115,13 @@ TEST(RankSignature, LoopsAboveTheThirdLevelShareTheLastField) {
     all.clear();
     repeat(all, once, n);
   }
-  const uint64_t loop = rank_signature(grammar_of(all), events).loop;
+  const uint64_t loop = rank_signature(grammar_of(all), events, {}).loop;
   EXPECT_EQ(loop & 0xffff, 3u);
   EXPECT_EQ(loop >> 16 & 0xffff, 4u);
   EXPECT_EQ(loop >> 32 & 0xffff, 5u);
   EXPECT_EQ(loop >> 48, 7u);  // of 6 and 8
   Calls many(200'000, 0);
-  EXPECT_EQ(rank_signature(grammar_of(many), events).loop, 0xffffu);
+  EXPECT_EQ(rank_signature(grammar_of(many), events, {}).loop, 0xffffu);
 }
 
 RankSignature random_signature(std::mt19937_64& random) {
