@@ -74,7 +74,9 @@ class Frames(unittest.TestCase):
         self.assertGreater(len(written), 4)
         for rank in {line["rank"] for line in written}:
             for name in {line["call"] for line in written}:
-                self.assertEqual([steps(c) for c in calls if c["rank"] == rank and c["call"] == name],
+                # mpi4py as of 4.1 calls the form with large counts.
+                same = (name, name + "_c")
+                self.assertEqual([steps(c) for c in calls if c["rank"] == rank and c["call"] in same],
                                  [line["path"] for line in written if (line["rank"], line["call"]) == (rank, name)],
                                  (rank, name))
         return calls, info

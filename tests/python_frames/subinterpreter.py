@@ -1,5 +1,8 @@
 """A second interpreter is there during the second call."""
-import _xxsubinterpreters as interpreters
+try:
+    import _interpreters as interpreters
+except ImportError:  # before Python 3.13
+    import _xxsubinterpreters as interpreters
 
 from mpi4py import MPI
 
