@@ -6,7 +6,6 @@
 #include <set>
 
 #include "grammar/builder.h"
-#include "grammar/walk.h"
 #include "similarity/ranks/k_farthest.h"
 #include "similarity/ranks/rank_lists.h"
 
