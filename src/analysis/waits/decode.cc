@@ -48,10 +48,12 @@ PlaceId Decoder::Places::id(DefinitionId path, CallId call) {
 
 Op& Decoder::op(const Signature& signature) {
   if (Op** const known = by_signature_.find(signature.id); known != nullptr) return **known;
+  const auto number = static_cast<uint32_t>(ops_.size());
   ops_.push_back(std::make_unique<Op>());
   by_signature_[signature.id] = ops_.back().get();
   Op& op = *ops_.back();
   op.signature = &signature;
+  op.number = number;
   op.call = signature.call;
   op.place = places_.id(signature.site, signature.call);
   const mpi::CallInfo* info = mpi::find_call(signature.call);

@@ -8,6 +8,7 @@
 
 #include "analysis/waits/flat_map.h"
 #include "analysis/waits/op.h"
+#include "analysis/waits/request.h"
 
 namespace refrain::analysis::waits {
 

@@ -1,4 +1,4 @@
-// Op: what one call does, as far as waiting goes: decoded once for each signature of a rank.
+// Op: what one call does of communication, decoded once for each signature of a rank.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,6 @@
 
 #include "analysis/waits/comms.h"
 #include "analysis/waits/flat_map.h"
-#include "analysis/waits/pattern.h"
-#include "analysis/waits/request.h"
 #include "analysis/waits/topologies.h"
 #include "mpi/call_meaning.h"
 #include "refrain/calls.h"
@@ -90,12 +88,6 @@ enum class OtherCall : uint8_t {
 
 enum class EpochCall : uint8_t { kNone, kPost, kStart, kComplete, kWait, kLock, kUnlock, kAccess };
 
-// Time lost at a call, in one pattern.
-struct Total {
-  Pattern pattern = Pattern::kAll;
-  uint64_t ns = 0, count = 0;
-};
-
 // What is asked at every call comes first: with thousands of ranks each op is a miss of the cache.
 struct alignas(64) Op {
   Action action = Action::kNothing;
@@ -111,11 +103,11 @@ struct alignas(64) Op {
   OtherCall other = OtherCall::kNone;
   CallId call = 0;
   PlaceId place = 0;
+  uint32_t number =
+      0;  // of all ops of its decoder, from 0: whoever keeps more of it keeps it by that
   MessageEnd send, receive;
-  Request made;  // the request that it makes
   const Signature* signature = nullptr;
   std::vector<RequestUse> requests;  // started, completed or freed
-  std::vector<Total> totals;         // of the waits in it
   uint64_t partitions = 1;
   int64_t message_object = -1;      // of matched probes and receives
   std::vector<RequestUse> in_vain;  // still open after a test

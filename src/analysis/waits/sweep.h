@@ -12,6 +12,7 @@
 #include "analysis/waits/event_queue.h"
 #include "analysis/waits/look_ahead.h"
 #include "analysis/waits/messages.h"
+#include "analysis/waits/op_state.h"
 #include "analysis/waits/wait_log.h"
 #include "analysis/waits/wait_states.h"
 #include "format/trace_data.h"
@@ -63,6 +64,7 @@ class Sweep {
   struct RankState {
     std::unique_ptr<RankReader> reader;
     std::unique_ptr<Decoder> decoder;
+    OpStates states;
     MessageId first_incoming = kNoMessage, last_incoming = kNoMessage;  // in the order of sends
     uint64_t newest_waited = 0;  // when the newest message was sent that a call was for alone
     NodeId last_node = kNoNode;  // of any thread
@@ -169,7 +171,7 @@ class Sweep {
   void now_posted(uint32_t location, Message& message);
   void begin_message(uint32_t location);
   void begin_start(uint32_t location);
-  void post_request(uint32_t location, Op& op);
+  void post_request(uint32_t location, const Op& op);
   void begin_ready(uint32_t location);
   void begin_cancel(uint32_t location);
   MessageEnd resolved(const LocationState& l, const Op& op);
@@ -220,8 +222,10 @@ class Sweep {
 
   // The request that `use` is about; nullptr where nothing made it, or it is gone.
   static Request* request_of(RankState& rank, RequestUse& use) {
-    Op* const op = use.maker != nullptr ? use.maker : rank.decoder->maker(use);
-    return op != nullptr && op->made.exists ? &op->made : nullptr;
+    const Op* const op = use.maker != nullptr ? use.maker : rank.decoder->maker(use);
+    if (op == nullptr) return nullptr;
+    Request& made = rank.states.of(*op).made;
+    return made.exists ? &made : nullptr;
   }
   // Whether the trace has calls of it.
   bool is_here(Rank rank) const {

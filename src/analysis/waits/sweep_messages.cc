@@ -113,9 +113,9 @@ MessageEnd Sweep::resolved(const LocationState& l, const Op& op) {
   return end;
 }
 
-void Sweep::post_request(uint32_t location, Op& op) {
+void Sweep::post_request(uint32_t location, const Op& op) {
   LocationState& l = locations_[location];
-  Request& request = op.made;
+  Request& request = rank_of(l).states.of(op).made;
   request.is_active = true;
   if (op.action == Action::kSend || op.action == Action::kSendReceive)
     request.send = begin_send(location, op.send, op.is_partitioned ? op.partitions : 0);
@@ -125,14 +125,15 @@ void Sweep::post_request(uint32_t location, Op& op) {
 
 void Sweep::begin_message(uint32_t location) {
   LocationState& l = locations_[location];
-  Op& op = *l.current.op;
+  const Op& op = *l.current.op;
+  RankState& rank = rank_of(l);
   if (op.makes_request && op.action != Action::kMatchedReceive) {
-    op.made = Request();
-    op.made.exists = true;
+    Request& made = rank.states.of(op).made;
+    made = Request();
+    made.exists = true;
     if (!op.is_persistent) post_request(location, op);
     return;
   }
-  RankState& rank = rank_of(l);
   switch (op.action) {
     case Action::kSendReceive:
       l.send = begin_send(location, op.send, 0);
@@ -151,9 +152,10 @@ void Sweep::begin_message(uint32_t location) {
       if (taken == rank.matched.end()) break;
       now_posted(location, messages_.at(taken->second));
       if (op.makes_request) {
-        op.made = Request();
-        op.made.exists = op.made.is_active = true;
-        op.made.receive = taken->second;
+        Request& made = rank.states.of(op).made;
+        made = Request();
+        made.exists = made.is_active = true;
+        made.receive = taken->second;
       } else {
         l.receive = taken->second;
       }

@@ -57,12 +57,15 @@ std::vector<Severity> Sweep::severities() const {
   std::map<std::tuple<Pattern, PlaceId, Rank>, Total> totals;
   for (size_t r = 0; r < ranks_.size(); ++r) {
     if (ranks_[r].decoder == nullptr) continue;
-    for (const auto& op : ranks_[r].decoder->ops())
-      for (const Total& part : op->totals) {
+    for (const auto& op : ranks_[r].decoder->ops()) {
+      const OpState* const state = ranks_[r].states.find(*op);
+      if (state == nullptr) continue;
+      for (const Total& part : state->totals) {
         Total& total = totals[{part.pattern, op->place, static_cast<Rank>(r)}];
         total.ns += part.ns;
         total.count += part.count;
       }
+    }
   }
   std::vector<Severity> out;
   for (const auto& [key, total] : totals) {
