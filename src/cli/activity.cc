@@ -16,8 +16,8 @@
 #include "base/temporaries.h"
 #include "cli/display_options.h"
 #include "reader/calls_read.h"
-#include "report/info_text.h"
-#include "report/json_text.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace refrain::cli {
 namespace {
@@ -102,12 +102,12 @@ class Line {
     } else {
       text += seconds_text(seconds);
       if (const uint64_t calls = reader::calls_read(); calls > 0)
-        text += ", " + report::count_text(calls) + " calls read";
+        text += ", " + text::count_text(calls) + " calls read";
     }
     // A line that is longer than the terminal is wide cannot be wiped.
     const size_t width = terminal_columns(STDERR_FILENO);
     if (width > 0 && text.size() >= width) text.resize(width - 1);
-    write_stderr(kWipe + report::printable(text));
+    write_stderr(kWipe + text::printable(text));
     is_drawn_ = true;
     base::say_on_signals(kWipe);
   }

@@ -7,7 +7,7 @@
 #include "cli/values.h"
 #include "format/encode/atomic_file.h"
 #include "format/encode/encode.h"
-#include "report/info_text.h"
+#include "text/numbers.h"
 
 namespace refrain::cli {
 namespace {
@@ -41,7 +41,7 @@ Status add_repeats(const Trace& before, const Trace& after, reader::Symbols& sym
     const Result<Trace> trace = Trace::open(name);
     if (!trace.ok()) return trace.error();
     if (trace->rank_count() != before.rank_count())
-      return base::usage("is of " + report::counted_text(trace->info().rank_count, "rank") +
+      return base::usage("is of " + text::counted_text(trace->info().rank_count, "rank") +
                              "; baselines must be runs on as many ranks",
                          name);
     others.push_back(analysis::diff::diff(*trace, after, symbols, {.waits = options.waits}));
@@ -61,7 +61,7 @@ int say_crossed(const std::vector<Verdict>& verdicts, const Trace& after) {
   }
   if (count == 0) return 0;
   return report({base::ErrorCode::kThreshold,
-                 report::counted_text(count, "threshold") + " crossed: " + crossed, after.name()});
+                 text::counted_text(count, "threshold") + " crossed: " + crossed, after.name()});
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "cli/values.h"
+#include "text/display.h"
 
 namespace refrain::cli {
 namespace {
@@ -59,13 +60,13 @@ void add_display(CLI::App& verb, DisplayOptions& options, bool names) {
 
 void use_display(const DisplayOptions& options, bool to_file) {
   const bool is_terminal = !to_file && isatty(STDOUT_FILENO) == 1;
-  report::set_display({.columns = to_file ? 0 : columns_of(is_terminal),
-                       .has_colour = has_colour(options.colour, is_terminal),
-                       .fold_names = options.names == "folded"});
+  text::set_display({.columns = to_file ? 0 : columns_of(is_terminal),
+                     .has_colour = has_colour(options.colour, is_terminal),
+                     .fold_names = options.names == "folded"});
 }
 
 void use_markup(const DisplayOptions& options) {
-  report::set_display({.fold_markup = options.names == "folded"});
+  text::set_display({.fold_markup = options.names == "folded"});
 }
 
 }  // namespace refrain::cli

@@ -6,8 +6,6 @@
 #include <memory>
 #include <string>
 
-#include "report/display.h"
-
 namespace refrain::cli {
 
 struct DisplayOptions {

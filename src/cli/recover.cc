@@ -27,8 +27,7 @@
 #include "format/spool/read.h"
 #include "format/time/clocks.h"
 #include "reader/trace_file.h"
-#include "report/info_text.h"
-#include "report/json_text.h"
+#include "text/escape.h"
 
 namespace refrain::cli {
 
@@ -189,7 +188,7 @@ base::Status check_output(const RecoverArguments& options, const std::string& ou
 int summary(const std::string& output, const spool::PostMortem& dead, uint64_t world_size) {
   const std::string text = output + ": " + std::to_string(dead.ranks_found()) + " of " +
                            std::to_string(world_size) + " ranks recovered; " + dead.story();
-  const int status = print(refrain::report::printable(text) + "\n");
+  const int status = print(refrain::text::printable(text) + "\n");
   if (status != 0 || dead.whole()) return status;
   return report({base::ErrorCode::kIncomplete,
                  "not all of what the ranks did could be recovered; `refrain info` says what is "

@@ -16,6 +16,7 @@
 #include "report/latex/document.h"
 #include "report/page/index_page.h"
 #include "report/page/page.h"
+#include "text/display.h"
 
 namespace refrain::cli {
 namespace {
@@ -151,7 +152,7 @@ int report_many(const ReportOptions& options) {
 
 // One document, of one trace or several.
 int report_latex(const ReportOptions& options) {
-  report::set_display({.fold_names = options.display.names == "folded"});
+  text::set_display({.fold_names = options.display.names == "folded"});
   const std::string output = options.output.empty() ? "report.tex" : options.output;
   if (const Status free = may_write(output, options.force); !free.ok()) return report(free.error());
   std::vector<report::LatexPart> parts;

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "cli/common.h"
-#include "report/json_text.h"
+#include "text/escape.h"
 
 namespace refrain::cli {
 namespace {
@@ -23,7 +23,7 @@ void set_before_report(void (*action)()) { before_report = action; }
 int report(const base::Error& error) {
   if (before_report != nullptr) before_report();
   // A file's name may hold anything: it stays in the line all the same.
-  std::fprintf(stderr, "refrain: %s\n", refrain::report::printable(error.to_string()).c_str());
+  std::fprintf(stderr, "refrain: %s\n", refrain::text::printable(error.to_string()).c_str());
   return static_cast<int>(error.code);
 }
 

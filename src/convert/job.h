@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "convert/convert.h"
-#include "report/site_names.h"
+#include "text/site_names.h"
 
 namespace refrain::convert {
 
@@ -19,7 +19,7 @@ class Job {
   const Options& options;
   Outcome& out;
   std::vector<Rank> ranks;  // the chosen ones that the trace has, ascending
-  report::SiteNames sites;
+  text::SiteNames sites;
 
   // Position of a rank among the chosen ones; -1: it is not one of them.
   int64_t position(Rank rank) const;

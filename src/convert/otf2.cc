@@ -9,7 +9,7 @@
 #include "convert/job.h"
 #include "convert/otf2_events.h"
 #include "convert/output_files.h"
-#include "report/json_text.h"
+#include "text/escape.h"
 
 namespace refrain::convert {
 namespace {
@@ -47,7 +47,7 @@ class OtfWriter {
     archive_.reset();
     if (!status_.ok()) return status_;
     if (!written || !last_error().empty())
-      return base::fail("cannot write the OTF2 archive (" + report::printable(last_error()) + ")",
+      return base::fail("cannot write the OTF2 archive (" + text::printable(last_error()) + ")",
                         job_.options.output);
     job_.out.bytes = folder_.bytes();
     job_.out.files = {job_.options.output};

@@ -5,7 +5,7 @@
 #include "convert/comm_ranks.h"
 #include "format/trace_data.h"
 #include "mpi/call_meaning.h"
-#include "report/json_text.h"
+#include "text/escape.h"
 
 namespace refrain::convert {
 namespace {
@@ -69,7 +69,7 @@ OTF2_CommRef OtfDefinitions::comm(const waits::CommView& view) {
 }
 
 void OtfDefinitions::name_comm(const waits::CommView& view, std::string_view name) {
-  if (!name.empty()) comms_[comm(view)].name = report::printable(name);
+  if (!name.empty()) comms_[comm(view)].name = text::printable(name);
 }
 
 OTF2_RmaWinRef OtfDefinitions::window(const waits::CommView& view, Rank self, uint64_t number) {
@@ -81,7 +81,7 @@ OTF2_RmaWinRef OtfDefinitions::window(const waits::CommView& view, Rank self, ui
 }
 
 OTF2_IoHandleRef OtfDefinitions::file(const waits::CommView& view, std::string_view name) {
-  const File file(comm(view), report::printable(name));
+  const File file(comm(view), text::printable(name));
   const auto [known, is_new] =
       files_.try_emplace(file, static_cast<OTF2_IoHandleRef>(files_used_.size()));
   if (is_new) files_used_.push_back(file);
@@ -89,8 +89,8 @@ OTF2_IoHandleRef OtfDefinitions::file(const waits::CommView& view, std::string_v
 }
 
 uint32_t OtfDefinitions::instance(std::string_view name) {
-  const auto [known, is_new] = instances_.try_emplace(
-      report::printable(name), static_cast<uint32_t>(instances_used_.size()));
+  const auto [known, is_new] =
+      instances_.try_emplace(text::printable(name), static_cast<uint32_t>(instances_used_.size()));
   if (is_new) instances_used_.push_back(known->first);
   return known->second;
 }
@@ -117,7 +117,7 @@ bool OtfDefinitions::write_locations(const std::vector<OtfLocation>& locations) 
   for (size_t i = 0; i < meta.hosts.size(); ++i)
     ok = ok && good(OTF2_GlobalDefWriter_WriteSystemTreeNode(
                    writer_, static_cast<OTF2_SystemTreeNodeRef>(i + 1),
-                   string(report::printable(meta.hosts[i])), string("node"), 0));
+                   string(text::printable(meta.hosts[i])), string("node"), 0));
   std::vector<uint64_t> masters;
   Rank last = -1;
   for (const OtfLocation& location : locations) {

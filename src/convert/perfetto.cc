@@ -22,7 +22,7 @@
 #include "convert/rank_events.h"
 #include "convert/timeline.h"
 #include "mpi/call_table.h"
-#include "report/json_text.h"
+#include "text/escape.h"
 
 namespace refrain::convert {
 namespace {
@@ -285,7 +285,7 @@ class RankTrack : public TimelineSink {
   void annotate(Slice& what, std::string_view key, const std::string& text) {
     if (text.empty()) return;
     const uint64_t id = intern(what, field::kAnnotationNames, key);
-    const uint64_t value = intern(what, field::kStrings, report::printable(text));
+    const uint64_t value = intern(what, field::kStrings, text::printable(text));
     std::string annotation;
     pbf_writer writer(annotation);
     writer.add_uint64(field::kAnnotationIid, id);
@@ -374,7 +374,7 @@ class PerfettoWriter {
     writer.add_uint64(field::kUuid, kAllRanks);
     writer.add_string(
         field::kName,
-        report::printable(program.substr(program.rfind('/') + 1)) +
+        text::printable(program.substr(program.rfind('/') + 1)) +
             (job_.out.times == TimesFrom::kBuilt ? " (times are built from mean durations)" : ""));
     writer.add_int32(field::kChildOrdering, 3);  // by kOrderRank
     std::string packet;

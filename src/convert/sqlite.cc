@@ -15,9 +15,10 @@
 #include "convert/parameter_text.h"
 #include "format/trace_data.h"
 #include "mpi/call_table.h"
+#include "reader/symbols.h"
 #include "refrain/calls.h"
-#include "report/json_text.h"
-#include "report/waits_rows.h"
+#include "text/escape.h"
+#include "text/path_names.h"
 
 namespace refrain::convert {
 namespace {
@@ -140,13 +141,13 @@ class SqliteWriter {
     bool good = meta.add("ranks", info.rank_count) && meta.add("duration_ns", info.duration_ns) &&
                 meta.add("complete", uint64_t{info.complete});
     for (const auto& [key, value] : info.text)
-      good = good && meta.add(key, std::string_view(report::printable(value)));
+      good = good && meta.add(key, std::string_view(text::printable(value)));
     if (job_.options.has_window)
       good = good && meta.add("window_from_ns", job_.options.from_ns) &&
              meta.add("window_to_ns", job_.options.to_ns);
     for (const Loss& loss : info.losses)
       good = good && losses.add(loss.reason, loss.calls, loss.rank,
-                                std::string_view(report::printable(loss.detail)));
+                                std::string_view(text::printable(loss.detail)));
     return good;
   }
 
@@ -155,7 +156,7 @@ class SqliteWriter {
     Inserter ranks(db_.get(), "ranks", 6);
     const format::Meta& meta = job_.trace.data().meta;
     std::vector<std::string> names;
-    for (const std::string& host : meta.hosts) names.push_back(report::printable(host));
+    for (const std::string& host : meta.hosts) names.push_back(text::printable(host));
     bool good = true;
     for (const analysis::RankRow& row : profile_.ranks) {
       if (job_.position(row.rank) < 0) continue;
@@ -257,7 +258,7 @@ class SqliteWriter {
   std::unique_ptr<sqlite3, Close> db_;
   analysis::Profile profile_;
   reader::Symbols symbols_;
-  report::PathNames names_{job_.trace, symbols_};
+  text::PathNames names_{job_.trace, symbols_};
   std::unordered_map<DefinitionId, std::string> paths_;
 };
 

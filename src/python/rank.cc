@@ -6,6 +6,7 @@
 #include "analysis/payload.h"
 #include "mpi/call_table.h"
 #include "python/values.h"
+#include "text/path_names.h"
 
 namespace refrain::python {
 
@@ -41,7 +42,7 @@ const py::dict& SignatureView::args() {
 py::list SignatureView::call_path() {
   py::list out;
   if (signature_.site == kNoDefinition) return out;
-  for (const report::PathStep& step : opened_->paths.steps(signature_.site)) {
+  for (const text::PathStep& step : opened_->paths.steps(signature_.site)) {
     const py::object function =
         step.function.empty() ? py::none() : py::object(py::str(step.function));
     out.append(py::make_tuple(function, step.site));

@@ -14,8 +14,8 @@
 #include "analysis/transfers.h"
 #include "refrain/calls.h"
 #include "refrain/trace.h"
-#include "report/site_names.h"
-#include "report/waits_rows.h"
+#include "text/path_names.h"
+#include "text/site_names.h"
 
 namespace refrain::python {
 
@@ -27,9 +27,9 @@ struct Opened {
   Opened& operator=(const Opened&) = delete;
 
   const Trace trace;
-  report::SiteNames sites;
+  text::SiteNames sites;
   reader::Symbols symbols;
-  report::PathNames paths;
+  text::PathNames paths;
 };
 
 // What one call of a rank moves, as a profile counts it.

@@ -3,7 +3,8 @@
 #include <charconv>
 #include <utility>
 
-#include "report/json_text.h"
+#include "text/escape.h"
+#include "text/path_names.h"
 
 namespace refrain::report {
 
@@ -19,14 +20,14 @@ void append_number(std::string& out, uint64_t number) {
 
 }  // namespace
 
-CallFormatter::CallFormatter(const Trace& trace, Style style, SiteName site_name)
+CallFormatter::CallFormatter(const Trace& trace, text::Style style, SiteName site_name)
     : trace_(trace),
       style_(style),
       site_name_(std::move(site_name)),
       tails_(trace.signature_count()) {}
 
 bool CallFormatter::append(std::string& out, const Call& call) {
-  const bool json = style_ == Style::kJson;
+  const bool json = style_ == text::Style::kJson;
   out += json ? "{\"rank\":" : "";
   append_number(out, static_cast<uint64_t>(call.rank));
   out += json ? ",\"thread\":" : ".";
@@ -53,7 +54,7 @@ void CallFormatter::append_tail(std::string& out, const Tail& tail, const Call& 
 
 // In text only where there are times.
 void CallFormatter::append_times(std::string& out, const Call& call) const {
-  if (style_ == Style::kJson) {
+  if (style_ == text::Style::kJson) {
     out += ",\"begin_ns\":";
     call.has_time ? append_number(out, call.begin_ns) : void(out += "null");
     out += ",\"end_ns\":";
@@ -68,7 +69,7 @@ void CallFormatter::append_times(std::string& out, const Call& call) const {
 }
 
 bool CallFormatter::append_field(std::string& out, std::string_view key, const Value& value) {
-  if (style_ == Style::kJson) {
+  if (style_ == text::Style::kJson) {
     out += '"';
     out += key;
     out += "\":";
@@ -76,11 +77,11 @@ bool CallFormatter::append_field(std::string& out, std::string_view key, const V
     out += key;
     out += '=';
   }
-  return append_value(out, value, trace_, style_);
+  return text::append_value(out, value, trace_, style_);
 }
 
 bool CallFormatter::append_arguments(std::string& out, const Signature& signature) {
-  const std::string_view comma = style_ == Style::kJson ? "," : ", ";
+  const std::string_view comma = style_ == text::Style::kJson ? "," : ", ";
   bool first = true;
   for (const Argument& arg : signature.args) {
     if (!std::exchange(first, false)) out += comma;
@@ -93,7 +94,7 @@ bool CallFormatter::append_arguments(std::string& out, const Signature& signatur
 }
 
 bool CallFormatter::append_result(std::string& out, const Signature& signature) {
-  const std::string_view comma = style_ == Style::kJson ? "," : " ";
+  const std::string_view comma = style_ == text::Style::kJson ? "," : " ";
   if (signature.result.is_null()) return true;
   out += comma;
   if (!signature.failed()) return append_field(out, "return", signature.result);
@@ -104,19 +105,20 @@ bool CallFormatter::append_result(std::string& out, const Signature& signature) 
 
 // In text behind everything else; in JSON with the keys that a profile has for it.
 void CallFormatter::append_path(std::string& out, DefinitionId path) {
-  const bool json = style_ == Style::kJson;
+  const bool json = style_ == text::Style::kJson;
   out += json ? ",\"call_path\":[" : " from ";
   const char* separator = "";
-  for (const PathStep& step : path == kNoDefinition ? std::vector<PathStep>() : steps_(path)) {
+  for (const text::PathStep& step :
+       path == kNoDefinition ? std::vector<text::PathStep>() : steps_(path)) {
     out += std::exchange(separator, json ? "," : " > ");
     if (!json) {
       out += step.label();
       continue;
     }
     out += "{\"site\":";
-    append_json_string(out, step.site);
+    text::append_json_string(out, step.site);
     out += ",\"in_function\":";
-    step.function.empty() ? void(out += "null") : append_json_string(out, step.function);
+    step.function.empty() ? void(out += "null") : text::append_json_string(out, step.function);
     out += '}';
   }
   out += json ? "]" : *separator == '\0' ? "-" : "";
@@ -127,7 +129,7 @@ bool CallFormatter::render(Tail& tail, const Call& call) {
   const Signature& signature = *call.signature;
   const std::string site =
       signature.site == kNoDefinition ? std::string() : site_name_(signature.site);
-  if (style_ == Style::kText) {
+  if (style_ == text::Style::kText) {
     out += ' ';
     out += site.empty() ? "-" : site;
     out += ' ';
@@ -137,7 +139,7 @@ bool CallFormatter::render(Tail& tail, const Call& call) {
     out += ')';
     if (!signature.matched.is_null()) {
       out += " matched=";
-      if (!append_value(out, signature.matched, trace_, style_)) return false;
+      if (!text::append_value(out, signature.matched, trace_, style_)) return false;
     }
     if (!append_result(out, signature)) return false;
     if (steps_) append_path(out, signature.site);
@@ -153,10 +155,10 @@ bool CallFormatter::render(Tail& tail, const Call& call) {
   if (site.empty())
     out += "null";
   else
-    append_json_string(out, site);
+    text::append_json_string(out, site);
   if (!signature.matched.is_null()) {
     out += ",\"matched\":";
-    if (!append_value(out, signature.matched, trace_, style_)) return false;
+    if (!text::append_value(out, signature.matched, trace_, style_)) return false;
   }
   if (!append_result(out, signature)) return false;
   if (steps_) append_path(out, signature.site);

@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "refrain/calls.h"
-#include "report/value_text.h"
 #include "report/waits_rows.h"
+#include "text/path_names.h"
+#include "text/values.h"
 
 namespace refrain::report {
 
@@ -23,11 +24,11 @@ class CallFormatter {
   using SiteName = std::function<std::string(DefinitionId)>;
 
   // For the calls of one rank. Keeps a reference to `trace`.
-  CallFormatter(const Trace& trace, Style style, SiteName site_name);
+  CallFormatter(const Trace& trace, text::Style style, SiteName site_name);
 
   // Makes append() show the call path as well, as these steps, the outermost first: once per
   // signature.
-  using PathSteps = std::function<const std::vector<PathStep>&(DefinitionId)>;
+  using PathSteps = std::function<const std::vector<text::PathStep>&(DefinitionId)>;
   void show_paths(PathSteps steps) { steps_ = std::move(steps); }
 
   // Appends one line without its end. False when the call is longer than kMaxTextBytes.
@@ -48,7 +49,7 @@ class CallFormatter {
   bool append_field(std::string& out, std::string_view key, const Value& value);
 
   const Trace& trace_;
-  const Style style_;
+  const text::Style style_;
   const SiteName site_name_;
   PathSteps steps_;          // empty: no paths
   std::vector<Tail> tails_;  // by signature

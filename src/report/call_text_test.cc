@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reader/test_trace.h"
+#include "text/values.h"
 
 namespace refrain::report {
 namespace {
@@ -62,11 +63,11 @@ struct Sample {
   }
 };
 
-std::string line(const Sample& sample, Rank rank, uint64_t seq, Style style) {
+std::string line(const Sample& sample, Rank rank, uint64_t seq, text::Style style) {
   const Trace trace = sample.builder.open();
   RankReader reader(trace, rank);
-  CallFormatter formatter(trace, style,
-                          [&](DefinitionId id) { return module_and_offset(*trace.site(id)); });
+  CallFormatter formatter(
+      trace, style, [&](DefinitionId id) { return text::module_and_offset(*trace.site(id)); });
   Result<Cursor> cursor = reader.cursor(0);
   cursor->seek(seq);
   std::string out;
@@ -75,7 +76,7 @@ std::string line(const Sample& sample, Rank rank, uint64_t seq, Style style) {
 }
 
 TEST(CallText, OneLineOfJsonIsTheContract) {
-  EXPECT_EQ(line(Sample(), 1, 3, Style::kJson),
+  EXPECT_EQ(line(Sample(), 1, 3, text::Style::kJson),
             R"({"rank":1,"thread":0,"seq":3,"call":"MPI_Recv","args":{"buf":"heap#4+128",)"
             R"("count":10,"datatype":"MPI_INT","source":"MPI_ANY_SOURCE","tag":"MPI_ANY_TAG",)"
             R"("comm":"MPI_COMM_WORLD","status":"MPI_STATUS_IGNORE"},"begin_ns":null,)"
@@ -83,7 +84,7 @@ TEST(CallText, OneLineOfJsonIsTheContract) {
 }
 
 TEST(CallText, AFailedCallHasItsCodeAndClass) {
-  const nlohmann::json call = nlohmann::json::parse(line(Sample(), 0, 1, Style::kJson));
+  const nlohmann::json call = nlohmann::json::parse(line(Sample(), 0, 1, text::Style::kJson));
   EXPECT_EQ(call["rc"], 19);
   EXPECT_EQ(call["error_class"], "MPI_ERR_FILE");
   EXPECT_EQ(call["args"]["amode"], "MPI_MODE_CREATE|MPI_MODE_RDWR");
@@ -94,7 +95,7 @@ TEST(CallText, AFailedCallHasItsCodeAndClass) {
 }
 
 TEST(CallText, AChangedParameterStandsTwice) {
-  const nlohmann::json call = nlohmann::json::parse(line(Sample(), 0, 2, Style::kJson));
+  const nlohmann::json call = nlohmann::json::parse(line(Sample(), 0, 2, text::Style::kJson));
   EXPECT_EQ(call["args"]["count"], 2);
   EXPECT_EQ(call["args"]["count_in"], 1);
   EXPECT_EQ(call["args"]["buffer"], "MPI_BOTTOM");
@@ -102,7 +103,7 @@ TEST(CallText, AChangedParameterStandsTwice) {
 }
 
 TEST(CallText, TextIsForPeople) {
-  EXPECT_EQ(line(Sample(), 1, 0, Style::kText),
+  EXPECT_EQ(line(Sample(), 1, 0, text::Style::kText),
             "1.0 0 solver+0x1234 MPI_Recv(buf=heap#4+128, count=10, datatype=MPI_INT, "
             "source=MPI_ANY_SOURCE, tag=MPI_ANY_TAG, comm=MPI_COMM_WORLD, "
             "status=MPI_STATUS_IGNORE) matched={source=0, tag=9}");
@@ -110,18 +111,18 @@ TEST(CallText, TextIsForPeople) {
 
 TEST(CallText, EveryRepetitionIsTheSameButForItsNumber) {
   const Sample sample;
-  nlohmann::json first = nlohmann::json::parse(line(sample, 0, 0, Style::kJson));
-  const nlohmann::json last = nlohmann::json::parse(line(sample, 0, 3, Style::kJson));
+  nlohmann::json first = nlohmann::json::parse(line(sample, 0, 0, text::Style::kJson));
+  const nlohmann::json last = nlohmann::json::parse(line(sample, 0, 3, text::Style::kJson));
   first["seq"] = 3;
   EXPECT_EQ(first, last);
 }
 
-std::string text_of(const Value& value, Style style) {
+std::string text_of(const Value& value, text::Style style) {
   TraceBuilder builder(1);
   builder.group({0}, {});
   const Trace trace = builder.open();
   std::string out;
-  EXPECT_TRUE(append_value(out, value, trace, style));
+  EXPECT_TRUE(text::append_value(out, value, trace, style));
   return out;
 }
 
@@ -130,28 +131,28 @@ TEST(ValueText, BuffersAndBytes) {
   buffer.kind = ValueKind::kBuffer;
   buffer.id = static_cast<uint32_t>(BufferPlace::kHeap);
   buffer.number = -1;
-  EXPECT_EQ(text_of(buffer, Style::kJson), "\"heap\"");
+  EXPECT_EQ(text_of(buffer, text::Style::kJson), "\"heap\"");
   buffer.id = static_cast<uint32_t>(BufferPlace::kStack);
   buffer.number = 1;
-  EXPECT_EQ(text_of(buffer, Style::kText), "stack#1");
+  EXPECT_EQ(text_of(buffer, text::Style::kText), "stack#1");
   buffer.id = static_cast<uint32_t>(BufferPlace::kData);
   buffer.offset = -8;
-  EXPECT_EQ(text_of(buffer, Style::kText), "data#1-8");
+  EXPECT_EQ(text_of(buffer, text::Style::kText), "data#1-8");
   buffer.offset = 64;
   buffer.id = static_cast<uint32_t>(BufferPlace::kManaged);
-  EXPECT_EQ(text_of(buffer, Style::kText), "managed#1+64");
+  EXPECT_EQ(text_of(buffer, text::Style::kText), "managed#1+64");
   buffer.id = static_cast<uint32_t>(BufferPlace::kPinned);
-  EXPECT_EQ(text_of(buffer, Style::kText), "pinned#1+64");
+  EXPECT_EQ(text_of(buffer, text::Style::kText), "pinned#1+64");
   buffer.id = static_cast<uint32_t>(BufferPlace::kDevice);
   buffer.number = 3;
   buffer.items.push_back(Value::integer(0));
-  EXPECT_EQ(text_of(buffer, Style::kText), "device0#3+64");
+  EXPECT_EQ(text_of(buffer, text::Style::kText), "device0#3+64");
   Value bytes;
   bytes.kind = ValueKind::kBytes;
   bytes.text = "\x01\xfe";
-  EXPECT_EQ(text_of(bytes, Style::kJson), "{\"hex\":\"01fe\"}");
+  EXPECT_EQ(text_of(bytes, text::Style::kJson), "{\"hex\":\"01fe\"}");
   bytes.kind = ValueKind::kString;
-  EXPECT_EQ(text_of(bytes, Style::kJson), "{\"hex\":\"01fe\"}") << "no UTF-8";
+  EXPECT_EQ(text_of(bytes, text::Style::kJson), "{\"hex\":\"01fe\"}") << "no UTF-8";
 }
 
 TEST(ValueText, ArraysAreWrittenOut) {
@@ -161,8 +162,8 @@ TEST(ValueText, ArraysAreWrittenOut) {
   Value array;
   array.kind = ValueKind::kArray;
   array.items = {run, Value()};
-  EXPECT_EQ(text_of(array, Style::kJson), "[5,15,25,null]");
-  EXPECT_EQ(text_of(array, Style::kText), "[5, 15, 25, -]");
+  EXPECT_EQ(text_of(array, text::Style::kJson), "[5,15,25,null]");
+  EXPECT_EQ(text_of(array, text::Style::kText), "[5, 15, 25, -]");
 }
 
 TEST(ValueText, GivesUpOnTextWithoutEnd) {
@@ -177,14 +178,14 @@ TEST(ValueText, GivesUpOnTextWithoutEnd) {
   builder.group({0}, {});
   constexpr size_t kMaxBytes = 1 << 16;
   std::string out;
-  EXPECT_FALSE(append_value(out, array, builder.open(), Style::kJson, kMaxBytes));
+  EXPECT_FALSE(text::append_value(out, array, builder.open(), text::Style::kJson, kMaxBytes));
   EXPECT_LE(out.size(), kMaxBytes + run.text.size() + 4) << "no more than one value too many";
   out.clear();
   run = Value::integer(1);
   run.repeat = uint64_t{1} << 60;
   run.step = 1;
   array.items = {Value::integer(0), run};
-  EXPECT_FALSE(append_value(out, array, builder.open(), Style::kText, kMaxBytes));
+  EXPECT_FALSE(text::append_value(out, array, builder.open(), text::Style::kText, kMaxBytes));
   EXPECT_LE(out.size(), kMaxBytes + 32);
 }
 

@@ -4,28 +4,30 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/info_text.h"
-#include "report/json_text.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 
 std::string check_text(const CheckReport& report) {
   std::string out;
   for (const std::string& finding : report.findings)
-    out += printable(report.path + ": " + finding) + "\n";
+    out += text::printable(report.path + ": " + finding) + "\n";
   if (!out.empty()) return out;
   if (report.against)
-    out += fmt::format("{}: times of {} within the bound, the worst at {:.0f} % of it\n",
-                       printable(report.path), counted_text(report.against->calls, "call"),
-                       100 * report.against->worst);
+    out +=
+        fmt::format("{}: times of {} within the bound, the worst at {:.0f} % of it\n",
+                    text::printable(report.path), text::counted_text(report.against->calls, "call"),
+                    100 * report.against->worst);
   return out + fmt::format("{}: OK, format {}, {} rules of the format hold, {} of {}, {}\n",
-                           printable(report.path), report.version, report.rules,
-                           counted_text(report.calls, "call"), counted_text(report.ranks, "rank"),
+                           text::printable(report.path), report.version, report.rules,
+                           text::counted_text(report.calls, "call"),
+                           text::counted_text(report.ranks, "rank"),
                            report.complete ? "complete" : "incomplete");
 }
 
 std::string check_json(const CheckReport& report) {
-  const auto text = [](const std::string& s) { return printable(s); };
+  const auto text = [](const std::string& s) { return text::printable(s); };
   nlohmann::ordered_json out;
   out["trace"] = text(report.path);
   out["ok"] = report.findings.empty();

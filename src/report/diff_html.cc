@@ -6,9 +6,9 @@
 
 #include "reader/function_names.h"
 #include "report/diff_rows.h"
-#include "report/display.h"
-#include "report/info_text.h"
-#include "report/markup.h"
+#include "text/display.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 namespace {
@@ -40,9 +40,9 @@ code { font-size: .9em; }
 
 // A call path with its names folded; what it is in full as a tooltip.
 std::string folded(const std::string& path) {
-  const std::string text = display().fold_markup ? reader::folded_name(path) : path;
-  if (text == path) return escaped(path);
-  return fmt::format("<span title=\"{}\">{}</span>", escaped(path), escaped(text));
+  const std::string text = text::display().fold_markup ? reader::folded_name(path) : path;
+  if (text == path) return text::escaped(path);
+  return fmt::format("<span title=\"{}\">{}</span>", text::escaped(path), text::escaped(text));
 }
 
 std::string totals_html(DiffRows& rows) {
@@ -52,7 +52,8 @@ std::string totals_html(DiffRows& rows) {
   for (const TotalRow& row : rows.totals())
     out += fmt::format(
         "<tr><th>{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
-        escaped(row.name), escaped(row.before), escaped(row.after), escaped(row.change));
+        text::escaped(row.name), text::escaped(row.before), text::escaped(row.after),
+        text::escaped(row.change));
   return out + "</table></div>\n";
 }
 
@@ -62,7 +63,7 @@ std::string verdicts_html(const DiffView& view) {
   for (const auto& v : view.verdicts)
     out +=
         fmt::format("<tr><td class=\"{}\">{}</td><td>{}</td></tr>\n", v.is_crossed ? "bad" : "soft",
-                    v.is_crossed ? "failed" : "good", escaped(verdict_text(v)));
+                    v.is_crossed ? "failed" : "good", text::escaped(verdict_text(v)));
   return out + "</table></div>\n";
 }
 
@@ -71,15 +72,16 @@ std::string section(const std::string& title, const std::string& look,
   if (findings.empty()) return "";
   std::string out =
       fmt::format("<h2>{}</h2>\n<p class=\"soft\">{}</p>\n<div class=\"wide\"><table>\n",
-                  escaped(title), escaped(look));
+                  text::escaped(title), text::escaped(look));
   const auto add = [&out](const DiffFinding& f) {
-    out += fmt::format("<tr><td class=\"{0}\">{0}</td><td><b>{1}</b>", escaped(f.change),
-                       escaped(f.title));
+    out += fmt::format("<tr><td class=\"{0}\">{0}</td><td><b>{1}</b>", text::escaped(f.change),
+                       text::escaped(f.title));
     if (!f.where.empty()) out += ' ', out += folded(f.where);
     if (!f.path.empty() && f.path != f.where)
       out += "<br><span class=\"soft\">" + folded(f.path) + "</span>";
-    out += "</td><td>" + escaped(f.numbers);
-    for (const std::string& detail : f.details) out += "<br><code>" + escaped(detail) + "</code>";
+    out += "</td><td>" + text::escaped(f.numbers);
+    for (const std::string& detail : f.details)
+      out += "<br><code>" + text::escaped(detail) + "</code>";
     out += "</td></tr>\n";
   };
   const size_t shown = top == 0 ? findings.size() : std::min(top, findings.size());
@@ -96,10 +98,10 @@ std::string section(const std::string& title, const std::string& look,
 std::string diff_html(const DiffView& view) {
   DiffRows rows(view);
   std::string out(kHead);
-  out += fmt::format("<h1>{} &rarr; {}</h1>\n<p>{}</p>\n", escaped(view.before.name()),
-                     escaped(view.after.name()), escaped(rows.headline()));
+  out += fmt::format("<h1>{} &rarr; {}</h1>\n<p>{}</p>\n", text::escaped(view.before.name()),
+                     text::escaped(view.after.name()), text::escaped(rows.headline()));
   for (const std::string& note : rows.notes())
-    out += "<p class=\"note\">" + escaped(note) + "</p>\n";
+    out += "<p class=\"note\">" + text::escaped(note) + "</p>\n";
   out += verdicts_html(view) + totals_html(rows);
   out += section("Calls", "By call path, the largest part of all calls, bytes or messages first.",
                  rows.calls(), view.top);
@@ -110,7 +112,7 @@ std::string diff_html(const DiffView& view) {
                  rows.times(), view.top);
   if (const size_t n = rows.times_in_noise(); n > 0)
     out += fmt::format("<p>The time of {} changed within the noise.</p>\n",
-                       counted_text(n, "call path"));
+                       text::counted_text(n, "call path"));
   out += section("Waits", "Patterns whose time changed by more than the noise.", rows.waits(),
                  view.top);
   return out + "</body></html>\n";

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "report/diff_rows.h"
-#include "report/markup.h"
+#include "text/escape.h"
 
 namespace refrain::report {
 namespace {
@@ -48,14 +48,15 @@ std::string evidence(analysis::diff::Metric metric, DiffRows& rows) {
 
 std::string text_of(const Case& c) {
   std::string out = fmt::format("    <testcase classname=\"refrain.{}\" name=\"{}\" time=\"0\"",
-                                escaped(c.suite), escaped(c.name));
+                                text::escaped(c.suite), text::escaped(c.name));
   if (c.failure.empty() && c.output.empty()) return out + "/>\n";
   out += ">\n";
   if (!c.failure.empty())
     out += fmt::format("      <failure message=\"{}\" type=\"threshold\">{}</failure>\n",
-                       escaped(c.failure.substr(0, c.failure.find('\n'))), escaped(c.failure));
+                       text::escaped(c.failure.substr(0, c.failure.find('\n'))),
+                       text::escaped(c.failure));
   if (!c.output.empty())
-    out += fmt::format("      <system-out>{}</system-out>\n", escaped(c.output));
+    out += fmt::format("      <system-out>{}</system-out>\n", text::escaped(c.output));
   return out + "    </testcase>\n";
 }
 
@@ -93,7 +94,7 @@ std::string diff_junit(const DiffView& view, const std::vector<JunitCase>& more)
       "<testsuites name=\"refrain\" tests=\"{0}\" failures=\"{1}\" errors=\"0\">\n"
       "  <testsuite name=\"{2}\" tests=\"{0}\" failures=\"{1}\" errors=\"0\" "
       "skipped=\"0\" time=\"0\">\n",
-      cases.size(), failed, escaped(view.before.name() + " -> " + view.after.name()));
+      cases.size(), failed, text::escaped(view.before.name() + " -> " + view.after.name()));
   for (const Case& c : cases) out += text_of(c);
   return out + "  </testsuite>\n</testsuites>\n";
 }

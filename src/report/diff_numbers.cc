@@ -6,8 +6,7 @@
 #include <cmath>
 
 #include "report/diff_rows.h"
-#include "report/info_text.h"
-#include "report/units.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 namespace {
@@ -22,13 +21,14 @@ std::string ratio(double before, double after) {
 }  // namespace
 
 std::string amount_text(double v) {
-  if (std::abs(v - std::round(v)) < 1e-6 || std::abs(v) >= 1e6) return count_text(rounded(v));
+  if (std::abs(v - std::round(v)) < 1e-6 || std::abs(v) >= 1e6)
+    return text::count_text(text::rounded(v));
   return fmt::format("{:.2f}", v);
 }
 
 std::string amount_text(double v, std::string_view unit) {
-  if (unit == "bytes") return bytes_text(rounded(v));
-  if (unit == "ns") return duration_text(rounded(v));
+  if (unit == "bytes") return text::bytes_text(text::rounded(v));
+  if (unit == "ns") return text::duration_text(text::rounded(v));
   return amount_text(v);
 }
 

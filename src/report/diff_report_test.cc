@@ -6,7 +6,7 @@
 #include <string>
 
 #include "analysis/diff/test_runs.h"
-#include "report/markup.h"
+#include "text/escape.h"
 
 namespace refrain::report {
 namespace {
@@ -106,10 +106,10 @@ TEST_F(HostileNames, AreTextInMarkup) {
 }
 
 TEST(Markup, EscapesWhatXmlDoesNotAllow) {
-  EXPECT_EQ(escaped("a<b>&\"'\n"), "a&lt;b&gt;&amp;&quot;&#39;\n");
-  EXPECT_EQ(escaped(std::string("\0\x1f\x7f\xff", 4)), "????");
-  EXPECT_EQ(escaped("\xef\xbf\xbf\xef\xbf\xbe\xc3\xa9"), "??\xc3\xa9");
-  EXPECT_EQ(escaped("]]>"), "]]&gt;");
+  EXPECT_EQ(text::escaped("a<b>&\"'\n"), "a&lt;b&gt;&amp;&quot;&#39;\n");
+  EXPECT_EQ(text::escaped(std::string("\0\x1f\x7f\xff", 4)), "????");
+  EXPECT_EQ(text::escaped("\xef\xbf\xbf\xef\xbf\xbe\xc3\xa9"), "??\xc3\xa9");
+  EXPECT_EQ(text::escaped("]]>"), "]]&gt;");
 }
 
 }  // namespace

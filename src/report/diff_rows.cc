@@ -8,11 +8,10 @@
 #include <map>
 #include <utility>
 
-#include "report/display.h"
-#include "report/info_text.h"
-#include "report/json_text.h"
 #include "report/profile_rows.h"
-#include "report/units.h"
+#include "text/display.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 namespace {
@@ -63,7 +62,7 @@ std::vector<DiffAmount> amounts_of(const Amounts& before, const Amounts& after) 
 
 std::string time_numbers(const Measure& m) {
   return fmt::format("{}, noise {}", arrow_text(m.before, m.after, "ns"),
-                     duration_text(rounded(m.noise)));
+                     text::duration_text(text::rounded(m.noise)));
 }
 
 Words only_in(const Words& a, const Words& b) {
@@ -119,7 +118,7 @@ std::string signature_text(const SignatureChange& s, const Words& common) {
 
 std::string words_text(const Words& words) {
   std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + printable(word);
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + text::printable(word);
   return out.empty() ? "no parameters" : out;
 }
 
@@ -129,12 +128,12 @@ std::string words_change(const Words& before, const Words& after) {
          (come.empty() ? "nothing" : words_text(come));
 }
 
-const std::vector<PathStep>& DiffRows::steps(const CallChange& call) {
-  static const auto is_named = [](const std::vector<PathStep>& s) {
+const std::vector<text::PathStep>& DiffRows::steps(const CallChange& call) {
+  static const auto is_named = [](const std::vector<text::PathStep>& s) {
     return !s.empty() && !s.back().function.empty();
   };
   if (call.is_after) {
-    const std::vector<PathStep>& s = after_.steps(call.path_after);
+    const std::vector<text::PathStep>& s = after_.steps(call.path_after);
     if (is_named(s) || !call.is_before) return s;
     if (!is_named(before_.steps(call.path_before))) return s;
   }
@@ -142,15 +141,15 @@ const std::vector<PathStep>& DiffRows::steps(const CallChange& call) {
 }
 
 std::string DiffRows::place(const CallChange& call) {
-  const PathStep& step = steps(call).back();
-  return printable(step.function.empty() ? step.site
-                                         : step.site + " in " + shown_name(step.function));
+  const text::PathStep& step = steps(call).back();
+  return text::printable(
+      step.function.empty() ? step.site : step.site + " in " + text::shown_name(step.function));
 }
 
 std::string DiffRows::path(const CallChange& call) {
   std::string out;
-  for (const PathStep& step : steps(call)) out += (out.empty() ? "" : " > ") + step.label();
-  return printable(out);
+  for (const text::PathStep& step : steps(call)) out += (out.empty() ? "" : " > ") + step.label();
+  return text::printable(out);
 }
 
 std::string DiffRows::path_of(const CallChange& call, bool is_before) {
@@ -161,9 +160,10 @@ std::string DiffRows::path_of(const CallChange& call, bool is_before) {
 std::string DiffRows::headline() {
   const auto& d = view_.diff;
   const std::string ranks =
-      d.same_ranks ? counted_text(d.sides[0].ranks, "rank")
-                   : fmt::format("{} -> {} ranks, so numbers are of a rank in the mean",
-                                 count_text(d.sides[0].ranks), count_text(d.sides[1].ranks));
+      d.same_ranks
+          ? text::counted_text(d.sides[0].ranks, "rank")
+          : fmt::format("{} -> {} ranks, so numbers are of a rank in the mean",
+                        text::count_text(d.sides[0].ranks), text::count_text(d.sides[1].ranks));
   return ranks +
          (d.is_same() ? ": no difference in the communication" : ": the communication differs");
 }
@@ -173,28 +173,28 @@ std::vector<std::string> DiffRows::notes() {
   const auto compare = [&](const char* key, const char* what) {
     const auto a = view_.before.info().text_of(key), b = view_.after.info().text_of(key);
     if (a != b)
-      out.push_back(fmt::format("{}: {} -> {}", what, a.empty() ? "none" : printable(a),
-                                b.empty() ? "none" : printable(b)));
+      out.push_back(fmt::format("{}: {} -> {}", what, a.empty() ? "none" : text::printable(a),
+                                b.empty() ? "none" : text::printable(b)));
   };
   compare("command", "command");
   compare("mpi_version", "MPI");
   compare("filter", "filter, so that other calls were recorded");
   for (const Trace* trace : {&view_.before, &view_.after})
     if (!trace->info().complete)
-      out.push_back("incomplete: " + printable(trace->name()) +
+      out.push_back("incomplete: " + text::printable(trace->name()) +
                     "; what is missing is compared as if it had not been");
   const auto& sides = view_.diff.sides;
   for (const auto& side : sides)
     if (side.unsized > 0)
       out.push_back(fmt::format("{} of the {} run whose bytes are not known count as 0",
-                                counted_text(side.unsized, "transfer"),
+                                text::counted_text(side.unsized, "transfer"),
                                 &side == &sides[0] ? "first" : "second"));
   if (view_.diff.baselines > 1)
     out.push_back(fmt::format("times and waits before are means of {}, and noise is their spread",
-                              counted_text(view_.diff.baselines, "run")));
+                              text::counted_text(view_.diff.baselines, "run")));
   if (!view_.diff.has_waits())
     out.push_back("waits are not compared: " +
-                  printable(sides[0].has_waits ? sides[1].no_waits : sides[0].no_waits));
+                  text::printable(sides[0].has_waits ? sides[1].no_waits : sides[0].no_waits));
   return out;
 }
 
@@ -209,7 +209,7 @@ std::vector<TotalRow> DiffRows::totals() {
     const Measure m{a, b, noise};
     if (a == b) return;
     out.back().change += fmt::format(", {} the noise of {}", m.is_noise() ? "within" : "past",
-                                     duration_text(rounded(noise)));
+                                     text::duration_text(text::rounded(noise)));
   };
   row("calls", d.before.calls, d.after.calls, "");
   if (d.before.polls > 0 || d.after.polls > 0) row("polls", d.before.polls, d.after.polls, "");
@@ -268,7 +268,7 @@ std::string DiffRows::body(const std::vector<uint32_t>& calls) {
     const CallChange& call = view_.diff.calls[calls[i]];
     out += (i > 0 ? ", " : "") + call_name(call.call) + " " + steps(call).back().site;
   }
-  return printable(out);
+  return text::printable(out);
 }
 
 std::vector<DiffFinding> DiffRows::loops() {
@@ -381,7 +381,7 @@ std::vector<DiffFinding> DiffRows::waits() {
 std::string verdict_text(const analysis::diff::Verdict& v) {
   const std::string_view unit = unit_of(v.threshold.metric);
   std::string out =
-      printable(v.threshold.text) + ": " + arrow_text(v.value.before, v.value.after, unit);
+      text::printable(v.threshold.text) + ": " + arrow_text(v.value.before, v.value.after, unit);
   if (v.value.noise > 0 && (v.is_in_noise || v.is_crossed))
     out += fmt::format(", {} the noise of {}", v.is_in_noise ? "within" : "past",
                        amount_text(v.value.noise, unit));
@@ -389,7 +389,7 @@ std::string verdict_text(const analysis::diff::Verdict& v) {
 }
 
 bool is_at(const DiffView& view, const CallChange& call, const std::string& where) {
-  PathNames before(view.before, view.symbols), after(view.after, view.symbols);
+  text::PathNames before(view.before, view.symbols), after(view.after, view.symbols);
   return (call.is_before && before.contains(call.path_before, where)) ||
          (call.is_after && after.contains(call.path_after, where));
 }

@@ -8,6 +8,7 @@
 
 #include "report/diff_report.h"
 #include "report/waits_rows.h"
+#include "text/path_names.h"
 
 namespace refrain::report {
 
@@ -59,12 +60,12 @@ class DiffRows {
   std::string path_of(const analysis::diff::CallChange& call, bool is_before);
 
  private:
-  const std::vector<PathStep>& steps(const analysis::diff::CallChange& call);
+  const std::vector<text::PathStep>& steps(const analysis::diff::CallChange& call);
   std::vector<std::string> signature_details(const analysis::diff::CallChange& call);
   std::string body(const std::vector<uint32_t>& calls);
 
   const DiffView& view_;
-  PathNames before_, after_;
+  text::PathNames before_, after_;
 };
 
 // 48, "1 204", "2.5"; bytes and times with their units.

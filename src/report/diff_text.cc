@@ -5,10 +5,10 @@
 #include <functional>
 
 #include "report/diff_rows.h"
-#include "report/display.h"
-#include "report/info_text.h"
-#include "report/json_text.h"
-#include "report/table.h"
+#include "text/display.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+#include "text/table.h"
 
 namespace refrain::report {
 namespace {
@@ -18,21 +18,24 @@ constexpr size_t kLeastPlace = 24;   // that a place gets, also where they are n
 
 // A place that begins `before` columns from the left.
 std::string fitted(const std::string& place, size_t before) {
-  const size_t columns = display().columns;
+  const size_t columns = text::display().columns;
   if (columns == 0) return place;
-  return shortened(place, columns > before + kLeastPlace ? columns - before : kLeastPlace);
+  return text::shortened(place, columns > before + kLeastPlace ? columns - before : kLeastPlace);
 }
 
 std::string section(const std::string& title, const std::vector<DiffFinding>& findings,
                     size_t top) {
   if (findings.empty()) return "";
-  std::string out = "\n" + heading(title) + "\n";
+  std::string out = "\n" + text::heading(title) + "\n";
   const auto add = [&out](const DiffFinding& f) {
     const std::string change = fmt::format("{:8}", f.change);
     const bool is_worse = f.change == "slower" || f.change == "longer" || f.change == "vanished";
-    out += "  " + (is_worse ? bad(change) : f.change == "faster" ? good(change) : change);
+    out += "  " + (is_worse               ? text::bad(change)
+                   : f.change == "faster" ? text::good(change)
+                                          : change);
     out += "  " + f.title;
-    if (!f.where.empty()) out += "  " + fitted(f.where, text_width(f.title) + kBeforeTitle + 2);
+    if (!f.where.empty())
+      out += "  " + fitted(f.where, text::text_width(f.title) + kBeforeTitle + 2);
     out += "\n";
     if (!f.numbers.empty()) out += "            " + f.numbers + "\n";
     for (const std::string& detail : f.details) out += "            " + detail + "\n";
@@ -49,8 +52,8 @@ std::string verdicts_text(const DiffView& view) {
   if (view.verdicts.empty()) return "";
   std::string out = "\nThresholds\n";
   for (const auto& v : view.verdicts)
-    out +=
-        fmt::format("  {}  {}\n", v.is_crossed ? bad("FAILED") : good("good  "), verdict_text(v));
+    out += fmt::format("  {}  {}\n", v.is_crossed ? text::bad("FAILED") : text::good("good  "),
+                       verdict_text(v));
   return out;
 }
 
@@ -58,10 +61,10 @@ std::string verdicts_text(const DiffView& view) {
 
 std::string diff_text(const DiffView& view) {
   DiffRows rows(view);
-  std::string out = printable(view.before.name()) + " -> " + printable(view.after.name()) + "\n  " +
-                    rows.headline() + "\n";
+  std::string out = text::printable(view.before.name()) + " -> " +
+                    text::printable(view.after.name()) + "\n  " + rows.headline() + "\n";
   for (const std::string& note : rows.notes()) out += "  " + note + "\n";
-  Table table({"<", "before", "after", "<change"});
+  text::Table table({"<", "before", "after", "<change"});
   for (const TotalRow& row : rows.totals())
     table.add({row.name, row.before, row.after, row.change});
   out += "\n";  // by itself: g++ 12 warns of the sum
@@ -71,7 +74,8 @@ std::string diff_text(const DiffView& view) {
   out += section("Partners", rows.partners(), view.top);
   out += section("Time in MPI, past the noise", rows.times(), view.top);
   if (const size_t n = rows.times_in_noise(); n > 0)
-    out += fmt::format("\nTime in MPI of {}: within the noise\n", counted_text(n, "call path"));
+    out +=
+        fmt::format("\nTime in MPI of {}: within the noise\n", text::counted_text(n, "call path"));
   out += section("Waits, past the noise", rows.waits(), view.top);
   return out + verdicts_text(view);
 }

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "report/display.h"
-#include "report/info_text.h"
-#include "report/json_text.h"
 #include "report/profile_rows.h"
 #include "report/reduce_report.h"
-#include "report/table.h"
-#include "report/units.h"
 #include "report/waits_rows.h"
+#include "text/display.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+#include "text/path_names.h"
+#include "text/table.h"
 
 namespace refrain::report {
 
@@ -29,13 +29,14 @@ double seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 std::string headline(const EvaluateView& view) {
   const Evaluation& e = view.evaluation;
-  std::string out = fmt::format("{}: {} ranks, {} with times ({}), {} bytes, {} of them times\n",
-                                printable(view.trace.name()),
-                                count_text(static_cast<uint64_t>(view.trace.rank_count())),
-                                counted_text(e.calls, "call"), printable(e.timing),
-                                count_text(e.full_bytes), count_text(e.full_times_bytes));
+  std::string out =
+      fmt::format("{}: {} ranks, {} with times ({}), {} bytes, {} of them times\n",
+                  text::printable(view.trace.name()),
+                  text::count_text(static_cast<uint64_t>(view.trace.rank_count())),
+                  text::counted_text(e.calls, "call"), text::printable(e.timing),
+                  text::count_text(e.full_bytes), text::count_text(e.full_times_bytes));
   out += fmt::format("{:.3g} s of {:.3g} s waited, {}\n", e.waiting_ns / 1e9, e.total_ns / 1e9,
-                     percent_text(e.waiting_ns, e.total_ns));
+                     text::percent_text(e.waiting_ns, e.total_ns));
   out += fmt::format(
       "trends: waits, computation and MPI time of at least {:.3g} % of the time, severities within "
       "{:.3g} %, those of a rank within {:.3g} % of the longest\n",
@@ -55,22 +56,24 @@ std::string table_of(const EvaluateView& view, Scope scope) {
     if (a->retention.retained() != b->retention.retained()) return a->retention.retained();
     return a->file_bytes < b->file_bytes;
   });
-  Table table({"<method", "bytes", "of full", "by model", "segments", "kept", "matched", "distance",
-               "score", "<trends"});
+  text::Table table({"<method", "bytes", "of full", "by model", "segments", "kept", "matched",
+                     "distance", "score", "<trends"});
   for (const Verdict* v : rows)
-    table.add({printable(v->method), count_text(v->file_bytes),
+    table.add({text::printable(v->method), text::count_text(v->file_bytes),
                fmt::format("{:.2f} %", e.percent_of(*v)),
                v->model_bytes > 0 ? fmt::format("{:.2f} %", e.model_percent_of(*v)) : "-",
-               count_text(v->segments.segments), count_text(v->segments.representatives),
+               text::count_text(v->segments.segments),
+               text::count_text(v->segments.representatives),
                fmt::format("{:.3f}", v->segments.degree_of_matching()),
-               duration_text(rounded(v->distance_ns)), fmt::format("{:.3f}", v->retention.score),
+               text::duration_text(text::rounded(v->distance_ns)),
+               fmt::format("{:.3f}", v->retention.score),
                v->retention.retained() ? "retained" : v->retention.lost});
-  return fmt::format("\n{}\n{}", heading(scope_name(scope)), table.text());
+  return fmt::format("\n{}\n{}", text::heading(scope_name(scope)), table.text());
 }
 
-Json trend_json(const EvaluateView& view, PathNames& names, const Trend& t) {
+Json trend_json(const EvaluateView& view, text::PathNames& names, const Trend& t) {
   Json path = Json::array();
-  for (const PathStep& step : names.steps(t.path)) path.push_back(step.label());
+  for (const text::PathStep& step : names.steps(t.path)) path.push_back(step.label());
   Json ranks = Json::array();
   for (const analysis::reduce::RankTimes& r : t.ranks)
     if (view.by_rank)
@@ -109,7 +112,7 @@ std::string evaluate_text(const EvaluateView& view) {
 
 std::string evaluate_json(const EvaluateView& view) {
   const Evaluation& e = view.evaluation;
-  PathNames names(view.trace, view.symbols);
+  text::PathNames names(view.trace, view.symbols);
   Json out;
   out["trace"] = view.trace.name();
   out["timing"] = e.timing;
@@ -161,11 +164,11 @@ std::string evaluate_csv(const EvaluateView& view) {
       "degree_of_matching,approximation_distance_ns,largest_distance_ns,score,retained,lost\n";
   for (const Verdict& v : e.verdicts)
     out += fmt::format("{},{},{},{},{:.4f},{:.4f},{},{},{:.6f},{:.0f},{:.0f},{:.6f},{},{}\n",
-                       csv_field(v.method), scope_name(v.scope), v.file_bytes, v.times_bytes,
+                       text::csv_field(v.method), scope_name(v.scope), v.file_bytes, v.times_bytes,
                        e.percent_of(v), e.model_percent_of(v), v.segments.segments,
                        v.segments.representatives, v.segments.degree_of_matching(), v.distance_ns,
                        v.largest_ns, v.retention.score, v.retention.retained() ? 1 : 0,
-                       csv_field(v.retention.lost));
+                       text::csv_field(v.retention.lost));
   return out;
 }
 

@@ -11,11 +11,11 @@
 #include "reader/times.h"
 #include "report/cores_text.h"
 #include "report/grammars.h"
-#include "report/json_text.h"
 #include "report/plain_trace.h"
 #include "report/programs_text.h"
 #include "report/reduce_report.h"
-#include "report/units.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 
@@ -77,8 +77,9 @@ std::string spread_text(const format::Spread& spread, uint64_t ranks,
 
 std::string cost_text(const format::RecorderCost& cost) {
   if (cost.ranks == 0) return {};
-  return fmt::format("a rank: {} and {}", spread_text(cost.time_ns, cost.ranks, duration_text),
-                     spread_text(cost.memory_bytes, cost.ranks, bytes_text));
+  return fmt::format("a rank: {} and {}",
+                     spread_text(cost.time_ns, cost.ranks, text::duration_text),
+                     spread_text(cost.memory_bytes, cost.ranks, text::bytes_text));
 }
 
 // Of the ranks that know it; empty for a trace that has the spreads only.
@@ -97,7 +98,7 @@ ordered_json groups_json(const Trace& trace) {
   ordered_json groups = ordered_json::array();
   for (GroupId g = 0; g < trace.group_count(); ++g) {
     const format::Group& group = trace.data().groups[g];
-    groups.push_back({{"ranks", rank_list_text(group.ranks, SIZE_MAX)},
+    groups.push_back({{"ranks", text::rank_list_text(group.ranks, SIZE_MAX)},
                       {"rank_count", group.ranks.size()},
                       {"threads", group.locations.size()},
                       {"calls_per_rank", calls_per_rank(trace, g)},
@@ -107,7 +108,7 @@ ordered_json groups_json(const Trace& trace) {
 }
 
 void add_line(std::string& out, std::string_view key, std::string_view value) {
-  if (!value.empty()) out += fmt::format("  {:<12} {}\n", key, printable(value));
+  if (!value.empty()) out += fmt::format("  {:<12} {}\n", key, text::printable(value));
 }
 
 std::string timing_text(const Trace& trace) {
@@ -115,8 +116,9 @@ std::string timing_text(const Trace& trace) {
   const auto spec = trace.time_spec();
   const auto size = trace.time_size();
   if (!spec.ok() || !size.ok()) return "damaged; `refrain check` says where";
-  std::string text = fmt::format("{}: {} bytes in {}", spec->to_string(), count_text(size->bytes),
-                                 counted_text(size->blocks, "block"));
+  std::string text =
+      fmt::format("{}: {} bytes in {}", spec->to_string(), text::count_text(size->bytes),
+                  text::counted_text(size->blocks, "block"));
   if (size->calls > 0)
     text += fmt::format(", {:.3g} a call",
                         static_cast<double>(size->bytes) / static_cast<double>(size->calls));
@@ -160,7 +162,7 @@ void add_cores(std::string& out, const Trace& trace) {
   if (use.kinds.empty()) return;
   out += fmt::format("  {:<12} {}\n", "cores", cores_text(trace, use, "\n               "));
   add_line(out, "switches",
-           count_text(use.involuntary_switches) +
+           text::count_text(use.involuntary_switches) +
                " times a core was taken from a rank that could have gone on");
 }
 
@@ -169,10 +171,10 @@ std::string losses_text(const RunInfo& info) {
   std::string text;
   for (const Loss& loss : info.losses) {
     if (!text.empty()) text += "\n               ";
-    text += printable(loss.reason);
-    if (loss.calls > 0) text += ", " + counted_text(loss.calls, "call");
+    text += text::printable(loss.reason);
+    if (loss.calls > 0) text += ", " + text::counted_text(loss.calls, "call");
     if (loss.rank >= 0) text += fmt::format(", rank {}", loss.rank);
-    if (!loss.detail.empty()) text += ": " + printable(loss.detail);
+    if (!loss.detail.empty()) text += ": " + text::printable(loss.detail);
   }
   return text;
 }
@@ -184,42 +186,16 @@ std::string groups_text(const Trace& trace) {
   for (GroupId g = 0; g < std::min(trace.group_count(), kShown); ++g) {
     const format::Group& group = trace.data().groups[g];
     text += fmt::format("  {:>6} {:>7} {:>14} {:>10}  {}\n", g, group.ranks.size(),
-                        count_text(calls_per_rank(trace, g)), group.signatures.size(),
-                        rank_list_text(group.ranks, 6));
+                        text::count_text(calls_per_rank(trace, g)), group.signatures.size(),
+                        text::rank_list_text(group.ranks, 6));
   }
   if (trace.group_count() > kShown)
-    text += fmt::format("  ... and {}\n", counted_text(trace.group_count() - kShown, "more group"));
+    text += fmt::format("  ... and {}\n",
+                        text::counted_text(trace.group_count() - kShown, "more group"));
   return text;
 }
 
 }  // namespace
-
-std::string rank_list_text(const base::RunList& ranks, size_t max_runs) {
-  std::string text;
-  size_t shown = 0;
-  for (const base::RunList::Run& run : ranks.runs()) {
-    if (!text.empty()) text += ", ";
-    if (shown++ == max_runs) return text + "...";
-    text += std::to_string(run.start);
-    if (run.count == 1) continue;
-    const bool is_pair = run.count == 2 && run.step != 1;
-    text += fmt::format("{}{}", is_pair ? ", " : "-", ranks.at(run.before + run.count - 1));
-    if (is_pair) continue;
-    if (run.step != 1) text += fmt::format(":{}", run.step);
-  }
-  return text;
-}
-
-std::string duration_text(uint64_t ns) {
-  const auto v = static_cast<double>(ns);
-  if (ns < 1'000) return fmt::format("{} ns", ns);
-  // What rounds to 1000 is 1 of the next unit.
-  if (ns < 999'500) return fmt::format("{:.3g} us", v / 1e3);
-  if (ns < 999'500'000) return fmt::format("{:.3g} ms", v / 1e6);
-  return fmt::format("{:.2f} s", v / 1e9);
-}
-
-std::string time_text(double ns) { return duration_text(rounded(ns)); }
 
 std::string info_json(const Trace& trace) {
   const RunInfo& info = trace.info();
@@ -279,34 +255,34 @@ std::string info_text(const Trace& trace) {
            fmt::format("{}{}{}", info.text_of("mpi"), version.empty() ? "" : " ", version));
   add_line(out, "built with", info.text_of("built_with"));
   add_line(out, "ranks",
-           fmt::format("{} on {} ({})", count_text(info.rank_count),
-                       counted_text(info.hosts.size(), "host"), hosts_text(info.hosts)));
+           fmt::format("{} on {} ({})", text::count_text(info.rank_count),
+                       text::counted_text(info.hosts.size(), "host"), hosts_text(info.hosts)));
   add_cores(out, trace);
-  add_line(out, "calls", count_text(trace.call_count()));
-  std::string duration = duration_text(info.duration_ns);
+  add_line(out, "calls", text::count_text(trace.call_count()));
+  std::string duration = text::duration_text(info.duration_ns);
   if (times.all_ns() > 0)
     duration += fmt::format(", {:.1f} % of it in MPI",
                             100.0 * static_cast<double>(times.in_mpi_ns) / times.all_ns());
   add_line(out, "duration", duration);
-  std::string size = count_text(info.file_bytes) + " bytes";
+  std::string size = text::count_text(info.file_bytes) + " bytes";
   if (trace.call_count() > 0)
     size += fmt::format(", {:.3g} a call", static_cast<double>(info.file_bytes) /
                                                static_cast<double>(trace.call_count()));
   add_line(out, "file",
            fmt::format("{}, format {}.{}", size, info.format_major, info.format_minor));
   const GrammarCount grammars = count_grammars(trace.data().grammars);
-  add_line(
-      out, "content",
-      fmt::format("{}, {} in {}, {}", counted_text(trace.signature_count(), "signature"),
-                  counted_text(grammars.rules, "rule"), counted_text(grammars.grammars, "grammar"),
-                  counted_text(trace.definition_count(), "definition")));
+  add_line(out, "content",
+           fmt::format("{}, {} in {}, {}", text::counted_text(trace.signature_count(), "signature"),
+                       text::counted_text(grammars.rules, "rule"),
+                       text::counted_text(grammars.grammars, "grammar"),
+                       text::counted_text(trace.definition_count(), "definition")));
   add_line(out, "recording", cost_text(trace.data().cost));
   if (times.recorder_ns > 0)
     add_line(
         out, "in the run",
         fmt::format("{} of that on all ranks together, {:.1f} % of their time: neither MPI nor "
                     "computation",
-                    duration_text(times.recorder_ns),
+                    text::duration_text(times.recorder_ns),
                     100.0 * static_cast<double>(times.recorder_ns) / times.all_ns()));
   add_line(out, "timing", timing_text(trace));
   if (const auto plain = parse_plain_trace(info.text_of("plain_trace")))

@@ -6,6 +6,7 @@
 
 #include "reader/test_trace.h"
 #include "report/stats_text.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 namespace {
@@ -85,22 +86,22 @@ TEST(InfoText, RankLists) {
   ranks.append_run(0, 8, 4);
   ranks.append(100);
   ranks.append_run(200, 1, 3);
-  EXPECT_EQ(rank_list_text(ranks, SIZE_MAX), "0-24:8, 100, 200, 201-202");
-  EXPECT_EQ(rank_list_text(ranks, 1), "0-24:8, ...");
-  EXPECT_EQ(rank_list_text({}, 2), "");
+  EXPECT_EQ(text::rank_list_text(ranks, SIZE_MAX), "0-24:8, 100, 200, 201-202");
+  EXPECT_EQ(text::rank_list_text(ranks, 1), "0-24:8, ...");
+  EXPECT_EQ(text::rank_list_text({}, 2), "");
 }
 
 TEST(InfoText, Numbers) {
-  EXPECT_EQ(count_text(0), "0");
-  EXPECT_EQ(count_text(999), "999");
-  EXPECT_EQ(count_text(1000), "1 000");
-  EXPECT_EQ(count_text(12345678), "12 345 678");
-  EXPECT_EQ(duration_text(999), "999 ns");
-  EXPECT_EQ(duration_text(1500), "1.5 us");
-  EXPECT_EQ(duration_text(999'499), "999 us");
-  EXPECT_EQ(duration_text(999'500), "1 ms");
-  EXPECT_EQ(duration_text(999'700'000), "1.00 s");
-  EXPECT_EQ(duration_text(2'500'000'000), "2.50 s");
+  EXPECT_EQ(text::count_text(0), "0");
+  EXPECT_EQ(text::count_text(999), "999");
+  EXPECT_EQ(text::count_text(1000), "1 000");
+  EXPECT_EQ(text::count_text(12345678), "12 345 678");
+  EXPECT_EQ(text::duration_text(999), "999 ns");
+  EXPECT_EQ(text::duration_text(1500), "1.5 us");
+  EXPECT_EQ(text::duration_text(999'499), "999 us");
+  EXPECT_EQ(text::duration_text(999'500), "1 ms");
+  EXPECT_EQ(text::duration_text(999'700'000), "1.00 s");
+  EXPECT_EQ(text::duration_text(2'500'000'000), "2.50 s");
 }
 
 TEST(StatsText, APlainListHasEveryCall) {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "report/iterations_report.h"
-#include "report/table.h"
-#include "report/units.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 namespace {
@@ -23,10 +23,10 @@ Json row_json(const analysis::IterationRow& row) {
           {"end_ns", row.end_ns},
           {"duration_ns", row.longest_ns},
           {"slowest_rank", row.slowest_rank},
-          {"mean_ns", rounded(row.mean_ns())},
-          {"sum_ns", rounded(row.sum_ns)},
-          {"mpi_ns", rounded(row.mpi_ns)},
-          {"waiting_ns", rounded(row.waiting_ns)},
+          {"mean_ns", text::rounded(row.mean_ns())},
+          {"sum_ns", text::rounded(row.sum_ns)},
+          {"mpi_ns", text::rounded(row.mpi_ns)},
+          {"waiting_ns", text::rounded(row.waiting_ns)},
           {"bytes", row.bytes},
           {"calls", row.calls},
           {"threads", row.threads}};
@@ -66,19 +66,20 @@ Json behaviours_json(const IterationsView& view) {
   };
   out["rows"] = Json::array();
   for (const analysis::Behaviour& row : b.rows)
-    out["rows"].push_back({{"name", row.name},
-                           {"loop", loop_of(row.loop)},
-                           {"most_in", call_json(view, row.call, row.path)},
-                           {"calls", row.calls},
-                           {"segments", row.segments},
-                           {"ranks", row.ranks},
-                           {"first_rank", row.first_rank},
-                           {"sum_ns", rounded(row.sum_ns)},
-                           {"mean_ns", rounded(row.sum_ns / static_cast<double>(row.segments))},
-                           {"min_ns", rounded(row.min_ns)},
-                           {"max_ns", rounded(row.max_ns)},
-                           {"mpi_ns", rounded(row.mpi_ns)},
-                           {"error_ns", rounded(row.error_ns)}});
+    out["rows"].push_back(
+        {{"name", row.name},
+         {"loop", loop_of(row.loop)},
+         {"most_in", call_json(view, row.call, row.path)},
+         {"calls", row.calls},
+         {"segments", row.segments},
+         {"ranks", row.ranks},
+         {"first_rank", row.first_rank},
+         {"sum_ns", text::rounded(row.sum_ns)},
+         {"mean_ns", text::rounded(row.sum_ns / static_cast<double>(row.segments))},
+         {"min_ns", text::rounded(row.min_ns)},
+         {"max_ns", text::rounded(row.max_ns)},
+         {"mpi_ns", text::rounded(row.mpi_ns)},
+         {"error_ns", text::rounded(row.error_ns)}});
   out["patterns"] = Json::array();
   for (const analysis::BehaviourPattern& pattern : b.patterns) {
     Json parts = Json::array();
@@ -124,11 +125,12 @@ std::string iterations_csv(const IterationsView& view) {
     out = "rank,thread,begin_ns,end_ns,behaviour,loop,iteration\n";
     for (const analysis::BehaviourSegment& s : b.segments) {
       const analysis::Behaviour& row = b.rows[s.behaviour];
-      out += fmt::format("{},{},{},{},{},{},{}\n", s.rank, s.thread, s.begin_ns, s.end_ns, row.name,
-                         row.loop < 0 || s.iteration < 0
-                             ? ""
-                             : csv_field(view.iterations.loops[static_cast<size_t>(row.loop)].name),
-                         s.iteration < 0 ? "" : std::to_string(s.iteration));
+      out += fmt::format(
+          "{},{},{},{},{},{},{}\n", s.rank, s.thread, s.begin_ns, s.end_ns, row.name,
+          row.loop < 0 || s.iteration < 0
+              ? ""
+              : text::csv_field(view.iterations.loops[static_cast<size_t>(row.loop)].name),
+          s.iteration < 0 ? "" : std::to_string(s.iteration));
     }
     return out;
   }
@@ -137,10 +139,10 @@ std::string iterations_csv(const IterationsView& view) {
       "calls\n";
   for (const analysis::IterationLoop& loop : view.iterations.loops)
     for (const analysis::IterationRow& row : loop.rows)
-      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(loop.name), row.number,
-                         row.begin_ns, row.end_ns, row.longest_ns, row.slowest_rank,
-                         rounded(row.mean_ns()), rounded(row.mpi_ns), rounded(row.waiting_ns),
-                         row.bytes, row.calls);
+      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", text::csv_field(loop.name),
+                         row.number, row.begin_ns, row.end_ns, row.longest_ns, row.slowest_rank,
+                         text::rounded(row.mean_ns()), text::rounded(row.mpi_ns),
+                         text::rounded(row.waiting_ns), row.bytes, row.calls);
   return out;
 }
 

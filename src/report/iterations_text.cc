@@ -7,13 +7,12 @@
 #include <map>
 #include <numeric>
 
-#include "report/display.h"
-#include "report/info_text.h"
 #include "report/iterations_report.h"
-#include "report/json_text.h"
 #include "report/profile_rows.h"
-#include "report/table.h"
-#include "report/units.h"
+#include "text/display.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+#include "text/table.h"
 
 namespace refrain::report {
 namespace {
@@ -46,9 +45,10 @@ std::string list_text(const std::vector<Number>& sorted) {
 
 std::string title_text(const IterationsView& view, const IterationLoop& loop) {
   const std::string where = busiest_call_text(view.trace, view.symbols, loop.call, loop.path);
-  return fmt::format("{}: {} on {}, {}{}", printable(loop.name),
-                     counted_text(loop.rows.size(), "iteration"), counted_text(loop.ranks, "rank"),
-                     time_text(loop.duration_ns.sum), where.empty() ? "" : ", most in " + where);
+  return fmt::format("{}: {} on {}, {}{}", text::printable(loop.name),
+                     text::counted_text(loop.rows.size(), "iteration"),
+                     text::counted_text(loop.ranks, "rank"), text::time_text(loop.duration_ns.sum),
+                     where.empty() ? "" : ", most in " + where);
 }
 
 // What is remarkable.
@@ -59,8 +59,9 @@ std::string remarks_text(const IterationLoop& loop) {
   std::string out = fmt::format(
       "  mean {}, median {}, from {} to {}; slowest: iteration {}, {:.1f} times the median, rank "
       "{}\n",
-      time_text(d.mean), time_text(d.median), time_text(d.min), time_text(d.max), slowest.number,
-      d.median > 0 ? d.max / d.median : 1, slowest.slowest_rank);
+      text::time_text(d.mean), text::time_text(d.median), text::time_text(d.min),
+      text::time_text(d.max), slowest.number, d.median > 0 ? d.max / d.median : 1,
+      slowest.slowest_rank);
   if (!loop.outliers.empty()) {
     std::vector<uint64_t> numbers;
     double more = 0;
@@ -69,12 +70,12 @@ std::string remarks_text(const IterationLoop& loop) {
       more += static_cast<double>(loop.rows[i].longest_ns) - d.median;
     }
     out += fmt::format("  outliers: {} ({}), {} longer than the median in all\n",
-                       list_text(numbers), numbers.size(), time_text(more));
+                       list_text(numbers), numbers.size(), text::time_text(more));
   }
   if (std::abs(loop.trend_share) >= kTrendWorthAWord && loop.trend_fit >= kFitWorthAWord)
     out += fmt::format("  trend: {} by {} each iteration, {:.0f} % of the mean over all of them\n",
-                       loop.trend_ns > 0 ? "longer" : "shorter", time_text(std::abs(loop.trend_ns)),
-                       100 * std::abs(loop.trend_share));
+                       loop.trend_ns > 0 ? "longer" : "shorter",
+                       text::time_text(std::abs(loop.trend_ns)), 100 * std::abs(loop.trend_share));
   return out;
 }
 
@@ -87,23 +88,24 @@ std::string rows_text(const IterationsView& view, const IterationLoop& loop) {
     return loop.rows[a].longest_ns > loop.rows[b].longest_ns;
   });
   std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown));
-  Table table(
+  text::Table table(
       {"iteration", "begin", "duration", "<", "mean", "MPI", "waiting", "bytes", "<slowest"});
   const auto add = [&](const std::string& name, const std::string& begin, double longest,
                        const std::string& picture, const IterationRow& sums,
                        const std::string& slowest) {
-    table.add({name, begin, time_text(longest), picture, time_text(sums.mean_ns()),
-               percent_text(sums.mpi_ns, sums.sum_ns), percent_text(sums.waiting_ns, sums.sum_ns),
-               bytes_text(sums.bytes), slowest});
+    table.add({name, begin, text::time_text(longest), picture, text::time_text(sums.mean_ns()),
+               text::percent_text(sums.mpi_ns, sums.sum_ns),
+               text::percent_text(sums.waiting_ns, sums.sum_ns), text::bytes_text(sums.bytes),
+               slowest});
   };
   IterationRow others;
   double others_ns = 0;
   for (size_t i = 0; i < order.size(); ++i) {
     const IterationRow& row = loop.rows[order[i]];
     if (i < shown) {
-      add(std::to_string(row.number), duration_text(row.begin_ns),
+      add(std::to_string(row.number), text::duration_text(row.begin_ns),
           static_cast<double>(row.longest_ns),
-          bar_text(static_cast<double>(row.longest_ns), loop.duration_ns.max), row,
+          text::bar_text(static_cast<double>(row.longest_ns), loop.duration_ns.max), row,
           fmt::format("rank {}", row.slowest_rank));
       continue;
     }
@@ -124,8 +126,8 @@ std::string rows_text(const IterationsView& view, const IterationLoop& loop) {
 
 std::string behaviours_table(const IterationsView& view) {
   const auto& b = view.iterations.behaviours;
-  Table table({"<behaviour", "<of", "segments", "ranks", "time", "share", "<", "mean", "min", "max",
-               "MPI", "<most in"});
+  text::Table table({"<behaviour", "<of", "segments", "ranks", "time", "share", "<", "mean", "min",
+                     "max", "MPI", "<most in"});
   double all = 0;
   for (const Behaviour& row : b.rows) all += row.sum_ns;
   const size_t shown = view.top == 0 ? b.rows.size() : std::min(view.top, b.rows.size());
@@ -140,19 +142,22 @@ std::string behaviours_table(const IterationsView& view) {
     }
     table.add(
         {row.name,
-         row.loop < 0 ? "-" : printable(view.iterations.loops[static_cast<size_t>(row.loop)].name),
-         count_text(row.segments), count_text(row.ranks), time_text(row.sum_ns),
-         percent_text(row.sum_ns, all), bar_text(row.sum_ns, all),
-         time_text(row.sum_ns / static_cast<double>(row.segments)), time_text(row.min_ns),
-         time_text(row.max_ns), percent_text(row.mpi_ns, row.sum_ns),
+         row.loop < 0 ? "-"
+                      : text::printable(view.iterations.loops[static_cast<size_t>(row.loop)].name),
+         text::count_text(row.segments), text::count_text(row.ranks), text::time_text(row.sum_ns),
+         text::percent_text(row.sum_ns, all), text::bar_text(row.sum_ns, all),
+         text::time_text(row.sum_ns / static_cast<double>(row.segments)),
+         text::time_text(row.min_ns), text::time_text(row.max_ns),
+         text::percent_text(row.mpi_ns, row.sum_ns),
          busiest_call_text(view.trace, view.symbols, row.call, row.path)});
   }
   const size_t more = b.rows.size() - shown;
   if (more > 0)
-    table.add({fmt::format("others ({})", more), "", count_text(others.segments), "",
-               time_text(others.sum_ns), percent_text(others.sum_ns, all), "", "", "", "",
-               percent_text(others.mpi_ns, others.sum_ns), ""});
-  std::string out = "\n" + heading("Behaviours (" + b.method + "), by time") + "\n" + table.text();
+    table.add({fmt::format("others ({})", more), "", text::count_text(others.segments), "",
+               text::time_text(others.sum_ns), text::percent_text(others.sum_ns, all), "", "", "",
+               "", text::percent_text(others.mpi_ns, others.sum_ns), ""});
+  std::string out =
+      "\n" + text::heading("Behaviours (" + b.method + "), by time") + "\n" + table.text();
   if (more > 0) out += fmt::format("  ... and {} more (--top 0 shows all)\n", more);
   return out;
 }
@@ -160,7 +165,7 @@ std::string behaviours_table(const IterationsView& view) {
 // What the ranks do at the same time (the thesis' figure 17).
 std::string patterns_text(const IterationsView& view, size_t loop) {
   const auto& b = view.iterations.behaviours;
-  Table table({"iterations", "time", "<which", "<behaviours"});
+  text::Table table({"iterations", "time", "<which", "<behaviours"});
   size_t count = 0;
   double others_iterations = 0, others_time = 0;
   for (const BehaviourPattern& pattern : b.patterns) {
@@ -174,14 +179,14 @@ std::string patterns_text(const IterationsView& view, size_t loop) {
     for (const auto& part : pattern.parts)
       parts += fmt::format("{}{} on rank {}", parts.empty() ? "" : "; ",
                            b.rows[part.behaviour].name, list_text(part.ranks));
-    table.add({percent_text(pattern.share_of_iterations, 1), percent_text(pattern.share_of_time, 1),
-               list_text(pattern.iterations), parts});
+    table.add({text::percent_text(pattern.share_of_iterations, 1),
+               text::percent_text(pattern.share_of_time, 1), list_text(pattern.iterations), parts});
   }
   if (view.top > 0 && count > view.top)
-    table.add({percent_text(others_iterations, 1), percent_text(others_time, 1),
+    table.add({text::percent_text(others_iterations, 1), text::percent_text(others_time, 1),
                fmt::format("others ({})", count - view.top), ""});
-  return "\nWhat the ranks do at the same time, in " + printable(view.iterations.loops[loop].name) +
-         "\n" + table.text();
+  return "\nWhat the ranks do at the same time, in " +
+         text::printable(view.iterations.loops[loop].name) + "\n" + table.text();
 }
 
 // A line for a rank, a character for an iteration; where several share one, the first that differs
@@ -214,7 +219,7 @@ std::string map_text(const IterationsView& view, size_t loop) {
     if (cell == ' ' || (!is_usual && cell == b.rows[usual].name[0])) cell = letter;
   }
   std::string out =
-      fmt::format("\nRanks (down) and iterations (across) of {}{}{}\n", printable(of.name),
+      fmt::format("\nRanks (down) and iterations (across) of {}{}{}\n", text::printable(of.name),
                   per_cell > 1 ? fmt::format(", {} a character", per_cell) : "",
                   per_line > 1 ? fmt::format(", {} ranks a line", per_line) : "");
   for (size_t i = 0; i < lines.size(); ++i)
@@ -232,25 +237,26 @@ std::string busiest_call_text(const Trace& trace, reader::Symbols& symbols, Call
   if (!site) return out;
   const std::string label = symbols.label(*site), function = symbols.find(*site).function;
   if (!label.empty()) out += " " + label;
-  if (!function.empty()) out += " in " + shown_name(function);
-  return printable(out);
+  if (!function.empty()) out += " in " + text::shown_name(function);
+  return text::printable(out);
 }
 
 std::string iterations_text(const IterationsView& view) {
   const auto& all = view.iterations;
   std::string out =
-      fmt::format("{}: {}, {} from {}\n", printable(view.trace.name()),
-                  counted_text(static_cast<uint64_t>(view.trace.rank_count()), "rank"),
-                  counted_text(all.loops.size(), "loop"),
+      fmt::format("{}: {}, {} from {}\n", text::printable(view.trace.name()),
+                  text::counted_text(static_cast<uint64_t>(view.trace.rank_count()), "rank"),
+                  text::counted_text(all.loops.size(), "loop"),
                   all.from_marks ? "marks of the program" : "the grammar of its calls");
   if (view.behaviours) out += behaviours_table(view);
   for (size_t i = 0; i < all.loops.size(); ++i) {
-    out += "\n" + heading(title_text(view, all.loops[i])) + "\n" + remarks_text(all.loops[i]);
+    out += "\n" + text::heading(title_text(view, all.loops[i])) + "\n" + remarks_text(all.loops[i]);
     out += view.behaviours ? patterns_text(view, i) + map_text(view, i)
                            : rows_text(view, all.loops[i]);
   }
   if (all.untimed > 0)
-    out += fmt::format("\n{} without a time, in no iteration\n", counted_text(all.untimed, "call"));
+    out += fmt::format("\n{} without a time, in no iteration\n",
+                       text::counted_text(all.untimed, "call"));
   return out;
 }
 

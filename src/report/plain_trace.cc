@@ -6,8 +6,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "report/info_text.h"
-#include "report/units.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 
@@ -70,15 +69,16 @@ ordered_json plain_trace_json(const PlainTrace& p) {
 }
 
 std::string plain_trace_text(const PlainTrace& p) {
-  std::string text = fmt::format("{} bytes, flushes of buffers of {}: {}", count_text(p.all.bytes),
-                                 bytes_text(p.buffer_bytes), count_text(p.all.flushes));
+  std::string text =
+      fmt::format("{} bytes, flushes of buffers of {}: {}", text::count_text(p.all.bytes),
+                  text::bytes_text(p.buffer_bytes), text::count_text(p.all.flushes));
   if (!p.write) return text + ", thrown away";
   const auto longest = std::max_element(
       p.ranks.begin(), p.ranks.end(),
       [](const PlainTrace::Rank& a, const PlainTrace::Rank& b) { return a.write_ns < b.write_ns; });
-  text += fmt::format("; writing took {} in all", duration_text(p.all.write_ns));
+  text += fmt::format("; writing took {} in all", text::duration_text(p.all.write_ns));
   if (longest != p.ranks.end())
-    text += fmt::format(", up to {} (rank {})", duration_text(longest->write_ns),
+    text += fmt::format(", up to {} (rank {})", text::duration_text(longest->write_ns),
                         longest - p.ranks.begin());
   return text;
 }

@@ -6,9 +6,9 @@
 
 #include "report/profile_paths.h"
 #include "report/programs_text.h"
-#include "report/table.h"
-#include "report/units.h"
 #include "report/window_text.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 namespace {
@@ -18,9 +18,9 @@ using Json = nlohmann::ordered_json;
 void put_totals(Json& out, const analysis::CallTotals& t, const analysis::Profile& p) {
   out["count"] = t.calls;
   if (p.window) out["parts"] = t.parts;
-  out["time_ns"] = rounded(t.time_ns);
+  out["time_ns"] = text::rounded(t.time_ns);
   out["min_ns"] = t.min_ns;
-  out["mean_ns"] = rounded(t.mean_ns());
+  out["mean_ns"] = text::rounded(t.mean_ns());
   out["max_ns"] = t.max_ns;
   out["bytes"] = t.bytes;
   out["messages"] = t.messages;
@@ -126,7 +126,7 @@ std::string profile_json(const ProfileView& view) {
     out["window"] = window_json(*p.window);
     out["untimed"] = p.untimed;
   }
-  out["run_ns"] = rounded(p.run_ns);
+  out["run_ns"] = text::rounded(p.run_ns);
   Json all;
   put_totals(all, p.all, p);
   out["all"] = std::move(all);
@@ -163,13 +163,14 @@ std::string profile_csv(const ProfileView& view, ProfileBy by) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const ProfileRow& row = rows[i];
     if (by == ProfileBy::kCallPath)
-      out += csv_field(path_text(view, view.profile.paths[i].site)) + ",";
-    if (by == ProfileBy::kSite) out += csv_field(row.site) + "," + csv_field(row.function) + ",";
+      out += text::csv_field(path_text(view, view.profile.paths[i].site)) + ",";
+    if (by == ProfileBy::kSite)
+      out += text::csv_field(row.site) + "," + text::csv_field(row.function) + ",";
     const analysis::CallTotals& t = row.totals;
     out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n",
-                       by == ProfileBy::kGroup ? row.group : row.call, t.calls, rounded(t.time_ns),
-                       t.min_ns, rounded(t.mean_ns()), t.max_ns, t.bytes, t.messages, t.failed,
-                       t.unsized);
+                       by == ProfileBy::kGroup ? row.group : row.call, t.calls,
+                       text::rounded(t.time_ns), t.min_ns, text::rounded(t.mean_ns()), t.max_ns,
+                       t.bytes, t.messages, t.failed, t.unsized);
   }
   return out;
 }

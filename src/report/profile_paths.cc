@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/display.h"
+#include "text/display.h"
 
 namespace refrain::report {
 
@@ -58,7 +58,7 @@ std::vector<ProfileRow> path_sites(const ProfileView& view, DefinitionId path) {
 }
 
 std::string path_label(const ProfileRow& site) {
-  return site.function.empty() ? site.site : shown_name(site.function) + " " + site.site;
+  return site.function.empty() ? site.site : text::shown_name(site.function) + " " + site.site;
 }
 
 PathNode path_tree(const ProfileView& view, size_t top, size_t* left_out) {

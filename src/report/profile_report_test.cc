@@ -7,8 +7,9 @@
 
 #include "reader/test_trace.h"
 #include "report/profile_paths.h"
-#include "report/table.h"
-#include "report/units.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+#include "text/table.h"
 
 namespace refrain::report {
 namespace {
@@ -165,12 +166,12 @@ TEST_F(ProfileReport, TextSaysWhatItLeftOut) {
 }
 
 TEST(CsvField, QuotesOnlyWhereItMust) {
-  EXPECT_EQ(csv_field("heat.c:41"), "heat.c:41");
-  EXPECT_EQ(csv_field("a,b \"c\""), "\"a,b \"\"c\"\"\"");
+  EXPECT_EQ(text::csv_field("heat.c:41"), "heat.c:41");
+  EXPECT_EQ(text::csv_field("a,b \"c\""), "\"a,b \"\"c\"\"\"");
 }
 
 TEST(Table, AlignsItsColumns) {
-  Table table({"<name", "n"});
+  text::Table table({"<name", "n"});
   EXPECT_EQ(table.text(), "");
   table.add({"a", "100"});
   table.add({"long", "1"});
@@ -178,22 +179,22 @@ TEST(Table, AlignsItsColumns) {
 }
 
 TEST(Units, RoundedNumbersStayInTheirRange) {
-  EXPECT_EQ(rounded(2.5), 3u);
-  EXPECT_EQ(rounded(0.4), 0u);
-  EXPECT_EQ(rounded(-7.0), 0u);
-  EXPECT_EQ(rounded(std::numeric_limits<double>::quiet_NaN()), 0u);
-  EXPECT_EQ(rounded(9007199254740992.0), uint64_t{1} << 53);
-  EXPECT_EQ(rounded(0x1p64), UINT64_MAX);
-  EXPECT_EQ(rounded(1e300), UINT64_MAX);
+  EXPECT_EQ(text::rounded(2.5), 3u);
+  EXPECT_EQ(text::rounded(0.4), 0u);
+  EXPECT_EQ(text::rounded(-7.0), 0u);
+  EXPECT_EQ(text::rounded(std::numeric_limits<double>::quiet_NaN()), 0u);
+  EXPECT_EQ(text::rounded(9007199254740992.0), uint64_t{1} << 53);
+  EXPECT_EQ(text::rounded(0x1p64), UINT64_MAX);
+  EXPECT_EQ(text::rounded(1e300), UINT64_MAX);
 }
 
 TEST(Units, AreShort) {
-  EXPECT_EQ(bytes_text(0), "0 B");
-  EXPECT_EQ(bytes_text(1023), "1023 B");
-  EXPECT_EQ(bytes_text(1536), "1.50 KiB");
-  EXPECT_EQ(bytes_text(UINT64_MAX), "16.0 EiB");
-  EXPECT_EQ(percent_text(1, 8), "12.5 %");
-  EXPECT_EQ(percent_text(1, 0), "-");
+  EXPECT_EQ(text::bytes_text(0), "0 B");
+  EXPECT_EQ(text::bytes_text(1023), "1023 B");
+  EXPECT_EQ(text::bytes_text(1536), "1.50 KiB");
+  EXPECT_EQ(text::bytes_text(UINT64_MAX), "16.0 EiB");
+  EXPECT_EQ(text::percent_text(1, 8), "12.5 %");
+  EXPECT_EQ(text::percent_text(1, 0), "-");
 }
 
 }  // namespace

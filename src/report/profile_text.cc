@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "report/display.h"
-#include "report/info_text.h"
-#include "report/json_text.h"
 #include "report/profile_paths.h"
 #include "report/programs_text.h"
-#include "report/table.h"
-#include "report/units.h"
 #include "report/window_text.h"
+#include "text/display.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+#include "text/table.h"
 
 namespace refrain::report {
 namespace {
@@ -19,13 +18,13 @@ constexpr size_t kRanksShown = 16;  // more ranks than that: their spread only
 
 std::string title_line(const ProfileView& view) {
   const RunInfo& info = view.trace.info();
-  std::string out =
-      fmt::format("{}: {}, {}, {}", view.trace.name(), counted_text(info.rank_count, "rank"),
-                  counted_text(view.profile.all.calls, "call"), duration_text(info.duration_ns));
+  std::string out = fmt::format(
+      "{}: {}, {}, {}", view.trace.name(), text::counted_text(info.rank_count, "rank"),
+      text::counted_text(view.profile.all.calls, "call"), text::duration_text(info.duration_ns));
   const auto programs = programs_of(view.trace);
   for (const format::RankProgram& p : programs)
     if (!p.command.empty())
-      out += fmt::format("\n  {}{}", printable(p.command),
+      out += fmt::format("\n  {}{}", text::printable(p.command),
                          programs.size() > 1 ? ", " + ranks_phrase(p.ranks) : "");
   if (view.profile.window) out += "\n  " + window_text(*view.profile.window);
   return out + "\n";
@@ -47,7 +46,7 @@ analysis::RankRow other_ranks(const analysis::Profile& p, size_t top) {
 }
 
 // The first `top` ranks, and the others; 0: all.
-Table rank_table(const analysis::Profile& p, size_t top) {
+text::Table rank_table(const analysis::Profile& p, size_t top) {
   const bool knows_cost = std::any_of(p.ranks.begin(), p.ranks.end(),
                                       [](const auto& r) { return r.recorder_memory_bytes > 0; });
   const bool knows_own = std::any_of(p.ranks.begin(), p.ranks.end(),
@@ -56,27 +55,27 @@ Table rank_table(const analysis::Profile& p, size_t top) {
   constexpr std::ptrdiff_t kBehindOutside = 4;  // columns
   if (knows_own) titles.insert(titles.begin() + kBehindOutside, "in recorder");
   if (knows_cost) titles.insert(titles.end(), {"recorder", "its memory"});
-  Table table(titles);
+  text::Table table(titles);
   const auto add = [&](const std::string& name, const analysis::RankRow& r) {
     const auto in = static_cast<double>(r.in_mpi_ns), rest = static_cast<double>(r.outside_ns);
     std::vector<std::string> cells = {name,
-                                      count_text(r.calls),
-                                      time_text(in),
-                                      time_text(rest),
-                                      percent_text(in, in + rest),
-                                      bytes_text(r.bytes)};
+                                      text::count_text(r.calls),
+                                      text::time_text(in),
+                                      text::time_text(rest),
+                                      text::percent_text(in, in + rest),
+                                      text::bytes_text(r.bytes)};
     if (knows_own)
-      cells.insert(cells.begin() + kBehindOutside, duration_text(r.recorder_in_run_ns));
+      cells.insert(cells.begin() + kBehindOutside, text::duration_text(r.recorder_in_run_ns));
     if (knows_cost && r.recorder_memory_bytes == 0) cells.insert(cells.end(), {"-", "-"});
     if (r.recorder_memory_bytes > 0) {
-      cells.push_back(duration_text(r.recorder_ns));
-      cells.push_back(bytes_text(r.recorder_memory_bytes));
+      cells.push_back(text::duration_text(r.recorder_ns));
+      cells.push_back(text::bytes_text(r.recorder_memory_bytes));
     }
     table.add(cells);
   };
   const size_t shown = top == 0 ? p.ranks.size() : std::min(top, p.ranks.size());
   for (size_t i = 0; i < shown; ++i) add(std::to_string(p.ranks[i].rank), p.ranks[i]);
-  if (shown < p.ranks.size()) add(others_text(p.ranks.size() - shown), other_ranks(p, shown));
+  if (shown < p.ranks.size()) add(text::others_text(p.ranks.size() - shown), other_ranks(p, shown));
   return table;
 }
 
@@ -88,45 +87,47 @@ std::string more_text(size_t rows, size_t top) {
 std::string ranks_text(const ProfileView& view) {
   const analysis::Profile& p = view.profile;
   if (p.ranks.empty()) return "";
-  std::string out = "\n" + heading("Time of the ranks") + "\n";
-  Table spread({"<", "min", "mean", "max", "imbalance"});
+  std::string out = "\n" + text::heading("Time of the ranks") + "\n";
+  text::Table spread({"<", "min", "mean", "max", "imbalance"});
   const auto add = [&](const char* name, const analysis::Spread& s, auto text) {
     spread.add({name, text(s.min), text(s.mean), text(s.max),
                 s.mean > 0 ? fmt::format("{:.1f} %", 100 * s.imbalance()) : "-"});
   };
-  add("in MPI", p.in_mpi_ns, time_text);
-  add("outside MPI", p.outside_ns, time_text);
-  add("calls", p.calls, [](double v) { return count_text(rounded(v)); });
+  add("in MPI", p.in_mpi_ns, text::time_text);
+  add("outside MPI", p.outside_ns, text::time_text);
+  add("calls", p.calls, [](double v) { return text::count_text(text::rounded(v)); });
   out += spread.text();
   if (p.ranks.size() > kRanksShown) return out;
   return out + "\n" + rank_table(p, 0).text();
 }
 
 std::vector<std::string> columns(const analysis::CallTotals& t, const analysis::Profile& p) {
-  return {count_text(t.calls),
-          time_text(t.time_ns),
-          percent_text(t.time_ns, p.all.time_ns),
-          percent_text(t.time_ns, p.run_ns),
-          duration_text(t.min_ns),
-          time_text(t.mean_ns()),
-          duration_text(t.max_ns),
-          (t.unsized > 0 ? ">= " : "") + bytes_text(t.bytes)};
+  return {text::count_text(t.calls),
+          text::time_text(t.time_ns),
+          text::percent_text(t.time_ns, p.all.time_ns),
+          text::percent_text(t.time_ns, p.run_ns),
+          text::duration_text(t.min_ns),
+          text::time_text(t.mean_ns()),
+          text::duration_text(t.max_ns),
+          (t.unsized > 0 ? ">= " : "") + text::bytes_text(t.bytes)};
 }
 
 std::string sizes_text(const analysis::Profile& p) {
-  Table table({"from", "<", "kind", "transfers", "bytes"});
+  text::Table table({"from", "<", "kind", "transfers", "bytes"});
   for (int kind = 0; kind < analysis::kTransferKinds; ++kind) {
     const analysis::SizeHistogram& sizes = p.sizes[static_cast<size_t>(kind)];
     for (size_t i = 0; i < sizes.size(); ++i) {
       if (sizes[i].transfers == 0) continue;
       const uint64_t from = i == 0 ? 0 : uint64_t{1} << (i - 1);
-      const std::string to = i < 2 ? "" : i == 64 ? "or more" : "to " + bytes_text((from << 1) - 1);
-      table.add({bytes_text(from), to,
+      const std::string to = i < 2     ? ""
+                             : i == 64 ? "or more"
+                                       : "to " + text::bytes_text((from << 1) - 1);
+      table.add({text::bytes_text(from), to,
                  transfer_kind_name(static_cast<analysis::TransferKind>(kind)),
-                 count_text(sizes[i].transfers), bytes_text(sizes[i].bytes)});
+                 text::count_text(sizes[i].transfers), text::bytes_text(sizes[i].bytes)});
     }
   }
-  return table.rows() == 0 ? "" : "\n" + heading("Sizes") + "\n" + table.text();
+  return table.rows() == 0 ? "" : "\n" + text::heading("Sizes") + "\n" + table.text();
 }
 
 const char* title_of(ProfileBy by) {
@@ -140,15 +141,15 @@ const char* title_of(ProfileBy by) {
   return "";
 }
 
-void add_to_tree(const ProfileView& view, const PathNode& node, size_t depth, Table& table,
+void add_to_tree(const ProfileView& view, const PathNode& node, size_t depth, text::Table& table,
                  bool& module_changed) {
   for (const auto& c : node.children) {
     ProfileRow row;
     row.site = c->site;
     row.function = c->function;
-    const std::string label = printable(c->call.empty() ? path_label(row) : c->call);
+    const std::string label = text::printable(c->call.empty() ? path_label(row) : c->call);
     std::vector<std::string> cells = {std::string(2 * depth, ' ') +
-                                      (c->is_others ? others_text(c->paths) : label)};
+                                      (c->is_others ? text::others_text(c->paths) : label)};
     for (std::string& cell : columns(c->totals, view.profile)) cells.push_back(std::move(cell));
     table.add(cells);
     module_changed = module_changed || c->module_changed;
@@ -160,10 +161,11 @@ std::string tree_text(const ProfileView& view, size_t top) {
   size_t left_out = 0;
   bool module_changed = false;
   const PathNode tree = path_tree(view, top, &left_out);
-  Table table({"<called from", "calls", "time", "MPI", "run", "min", "mean", "max", "bytes"});
+  text::Table table({"<called from", "calls", "time", "MPI", "run", "min", "mean", "max", "bytes"});
   add_to_tree(view, tree, 0, table, module_changed);
-  std::string out = heading("Call paths, by time; a line includes what is indented below it") +
-                    "\n" + table.text();
+  std::string out =
+      text::heading("Call paths, by time; a line includes what is indented below it") + "\n" +
+      table.text();
   if (left_out > 0) out += fmt::format("  ... and {} more paths (--top 0 shows all)\n", left_out);
   if (module_changed) out += "  module+0x...: the module changed since the run\n";
   return out;
@@ -172,12 +174,14 @@ std::string tree_text(const ProfileView& view, size_t top) {
 std::string notes_text(const analysis::Profile& p) {
   std::string out;
   if (p.all.failed > 0)
-    out += fmt::format("\n{} did not return MPI_SUCCESS\n", counted_text(p.all.failed, "call"));
+    out +=
+        fmt::format("\n{} did not return MPI_SUCCESS\n", text::counted_text(p.all.failed, "call"));
   if (p.all.unsized > 0)
     out += fmt::format("\n{} of unknown size, counted as 0 bytes\n",
-                       counted_text(p.all.unsized, "transfer"));
+                       text::counted_text(p.all.unsized, "transfer"));
   if (p.untimed > 0)
-    out += fmt::format("\n{} without a time, in no window\n", counted_text(p.untimed, "call"));
+    out +=
+        fmt::format("\n{} without a time, in no window\n", text::counted_text(p.untimed, "call"));
   return out;
 }
 
@@ -186,15 +190,16 @@ std::string notes_text(const analysis::Profile& p) {
 std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top) {
   if (by == ProfileBy::kCallPath) return tree_text(view, top);
   if (by == ProfileBy::kRank) {
-    const Table table = rank_table(view.profile, top);
-    return heading(title_of(by)) + "\n" + table.text() + more_text(view.profile.ranks.size(), top);
+    const text::Table table = rank_table(view.profile, top);
+    return text::heading(title_of(by)) + "\n" + table.text() +
+           more_text(view.profile.ranks.size(), top);
   }
   std::vector<std::string> titles = by == ProfileBy::kGroup ? std::vector<std::string>{"<kind"}
                                                             : std::vector<std::string>{"<function"};
   if (by == ProfileBy::kSite) titles = {"<site", "<in", "<function"};
   for (const char* title : {"calls", "time", "MPI", "run", "min", "mean", "max", "bytes"})
     titles.emplace_back(title);
-  Table table(titles);
+  text::Table table(titles);
   const std::vector<ProfileRow> rows = profile_rows(view, by);
   bool module_changed = false;
   const auto add = [&](std::vector<std::string> cells, const analysis::CallTotals& totals) {
@@ -206,18 +211,19 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
     const ProfileRow& row = rows[i];
     std::vector<std::string> cells = {by == ProfileBy::kGroup ? row.group : row.call};
     if (by == ProfileBy::kSite)
-      cells = {printable(row.site), shown_name(printable(row.function)), row.call};
+      cells = {text::printable(row.site), text::shown_name(text::printable(row.function)),
+               row.call};
     add(std::move(cells), row.totals);
     module_changed = module_changed || row.module_changed;
   }
   if (shown < rows.size()) {
     analysis::CallTotals others;
     for (size_t i = shown; i < rows.size(); ++i) add_totals(others, rows[i].totals);
-    std::vector<std::string> cells = {others_text(rows.size() - shown)};
+    std::vector<std::string> cells = {text::others_text(rows.size() - shown)};
     if (by == ProfileBy::kSite) cells.resize(3);
     add(std::move(cells), others);
   }
-  std::string out = heading(std::string(title_of(by)) + ", by time") + "\n" + table.text();
+  std::string out = text::heading(std::string(title_of(by)) + ", by time") + "\n" + table.text();
   out += more_text(rows.size(), top);
   if (module_changed) out += "  module+0x...: the module changed since the run\n";
   return out;

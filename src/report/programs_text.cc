@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "report/info_text.h"
-#include "report/json_text.h"
-#include "report/table.h"
-#include "report/units.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+#include "text/table.h"
 
 namespace refrain::report {
 namespace {
@@ -16,11 +15,11 @@ namespace {
 constexpr size_t kMostRuns = 8;  // of a list of ranks
 
 std::string line(std::string_view key, const std::string& value) {
-  return value.empty() ? "" : fmt::format("  {:<12} {}\n", key, printable(value));
+  return value.empty() ? "" : fmt::format("  {:<12} {}\n", key, text::printable(value));
 }
 
 std::string processes_text(const format::SpawnedJob& job) {
-  return fmt::format("{} process{} of {}, started by rank {}", count_text(job.processes),
+  return fmt::format("{} process{} of {}, started by rank {}", text::count_text(job.processes),
                      job.processes == 1 ? "" : "es", job.command, job.rank);
 }
 
@@ -53,7 +52,7 @@ std::vector<format::RankProgram> programs_of(const Trace& trace) {
 }
 
 std::string ranks_phrase(const base::RunList& ranks) {
-  return (ranks.size() == 1 ? "rank " : "ranks ") + rank_list_text(ranks, kMostRuns);
+  return (ranks.size() == 1 ? "rank " : "ranks ") + text::rank_list_text(ranks, kMostRuns);
 }
 
 std::string programs_lines(const Trace& trace) {
@@ -80,7 +79,7 @@ void add_programs(nlohmann::ordered_json& out, const Trace& trace) {
   for (const format::RankProgram& p : programs_of(trace))
     programs.push_back({{"program", p.program},
                         {"command", p.command},
-                        {"ranks", rank_list_text(p.ranks, SIZE_MAX)},
+                        {"ranks", text::rank_list_text(p.ranks, SIZE_MAX)},
                         {"rank_count", p.ranks.size()}});
   out["programs"] = std::move(programs);
   const auto jobs = format::parse_spawned(trace.info().text_of(format::kSpawnedText));
@@ -98,13 +97,14 @@ void add_programs(nlohmann::ordered_json& out, const Trace& trace) {
 std::string programs_table(const Trace& trace, const analysis::Profile& profile) {
   const auto programs = programs_of(trace);
   if (programs.size() < 2) return "";
-  Table table({"<program", "<ranks", "calls", "in MPI", "outside MPI", "MPI", "bytes"});
+  text::Table table({"<program", "<ranks", "calls", "in MPI", "outside MPI", "MPI", "bytes"});
   for (const format::RankProgram& p : programs) {
     const analysis::RankRow t = totals_of(profile, p.ranks);
     const auto in = static_cast<double>(t.in_mpi_ns), rest = static_cast<double>(t.outside_ns);
-    table.add({printable(base::base_name(p.program)), rank_list_text(p.ranks, kMostRuns),
-               count_text(t.calls), duration_text(t.in_mpi_ns), duration_text(t.outside_ns),
-               percent_text(in, in + rest), bytes_text(t.bytes)});
+    table.add({text::printable(base::base_name(p.program)),
+               text::rank_list_text(p.ranks, kMostRuns), text::count_text(t.calls),
+               text::duration_text(t.in_mpi_ns), text::duration_text(t.outside_ns),
+               text::percent_text(in, in + rest), text::bytes_text(t.bytes)});
   }
   return "\nPrograms\n" + table.text();
 }

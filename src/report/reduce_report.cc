@@ -5,9 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "report/info_text.h"
-#include "report/json_text.h"
-#include "report/units.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 
@@ -16,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void add_line(std::string& out, std::string_view key, const std::string& value) {
-  out += fmt::format("  {:<10} {}\n", key, printable(value));
+  out += fmt::format("  {:<10} {}\n", key, text::printable(value));
 }
 
 }  // namespace
@@ -37,14 +36,14 @@ std::string_view across_name(format::AcrossRanks across) {
 std::string segments_text(const format::SegmentInfo& info) {
   std::string text =
       fmt::format("{} of {} stand for {}, {:.1f} % of what could match",
-                  count_text(info.representatives), source_name(info.source),
-                  counted_text(info.segments, "segment"), 100 * info.degree_of_matching());
+                  text::count_text(info.representatives), source_name(info.source),
+                  text::counted_text(info.segments, "segment"), 100 * info.degree_of_matching());
   if (info.across != format::AcrossRanks::kOff)
     text += fmt::format(", across ranks by {}", across_name(info.across));
-  text += "; no time is off by more than " + duration_text(info.error_ns);
+  text += "; no time is off by more than " + text::duration_text(info.error_ns);
   if (info.loosenings > 0)
     text += fmt::format("; threshold loosened {} for want of memory, to {:.4g}",
-                        counted_text(info.loosenings, "time"), info.threshold);
+                        text::counted_text(info.loosenings, "time"), info.threshold);
   return text;
 }
 
@@ -52,58 +51,58 @@ std::vector<std::string> reduce_remarks(const analysis::reduce::Reduction& reduc
   std::vector<std::string> lines = describe(reduction.marks);
   if (reduction.divided > 0 && reduction.marks.divided == 0)
     lines.push_back(fmt::format("{} had too many calls and {} divided",
-                                counted_text(reduction.divided, "segment"),
+                                text::counted_text(reduction.divided, "segment"),
                                 reduction.divided == 1 ? "was" : "were"));
   if (reduction.missing_calls > 0)
-    lines.push_back(counted_text(reduction.missing_calls, "call") +
+    lines.push_back(text::counted_text(reduction.missing_calls, "call") +
                     " had no time before and have none now");
   if (reduction.spilled > 0)
-    lines.push_back(counted_text(reduction.spilled, "representative") +
+    lines.push_back(text::counted_text(reduction.spilled, "representative") +
                     " did not fit the memory and stood for no more segments from then on");
   return lines;
 }
 
 std::string reduce_text(const ReduceView& view) {
   const format::SegmentInfo& info = view.reduction.times.index.segments;
-  std::string out = printable(view.output) + "\n";
+  std::string out = text::printable(view.output) + "\n";
   add_line(out, "method", view.reduction.times.index.spec.method);
-  add_line(
-      out, "segments",
-      fmt::format("{} in {}, from {}, starts kept to {} ns", counted_text(info.segments, "segment"),
-                  counted_text(info.contexts.size(), "context"), source_name(info.source),
-                  count_text(info.step_ns)));
+  add_line(out, "segments",
+           fmt::format("{} in {}, from {}, starts kept to {} ns",
+                       text::counted_text(info.segments, "segment"),
+                       text::counted_text(info.contexts.size(), "context"),
+                       source_name(info.source), text::count_text(info.step_ns)));
   add_line(out, "kept",
            fmt::format("{}, {:.1f} % of what could match did",
-                       counted_text(info.representatives, "representative"),
+                       text::counted_text(info.representatives, "representative"),
                        100 * info.degree_of_matching()));
   add_line(out, "across",
            info.across == format::AcrossRanks::kOff
                ? "off"
                : fmt::format("{}: {} in {}", across_name(info.across),
-                             counted_text(view.reduction.locations, "location"),
-                             counted_text(view.reduction.groups, "group")));
+                             text::counted_text(view.reduction.locations, "location"),
+                             text::counted_text(view.reduction.groups, "group")));
   if (info.loosenings > 0)
     add_line(out, "loosened",
              fmt::format("{} for want of memory, threshold now {:.4g}",
-                         counted_text(info.loosenings, "time"), info.threshold));
-  add_line(
-      out, "file",
-      fmt::format("{} of {} bytes, {}", count_text(view.bytes_after), count_text(view.bytes_before),
-                  percent_text(static_cast<double>(view.bytes_after),
-                               static_cast<double>(view.bytes_before))));
-  add_line(
-      out, "times",
-      fmt::format("{} of {} bytes, {}", count_text(view.times_after), count_text(view.times_before),
-                  percent_text(static_cast<double>(view.times_after),
-                               static_cast<double>(view.times_before))));
+                         text::counted_text(info.loosenings, "time"), info.threshold));
+  add_line(out, "file",
+           fmt::format("{} of {} bytes, {}", text::count_text(view.bytes_after),
+                       text::count_text(view.bytes_before),
+                       text::percent_text(static_cast<double>(view.bytes_after),
+                                          static_cast<double>(view.bytes_before))));
+  add_line(out, "times",
+           fmt::format("{} of {} bytes, {}", text::count_text(view.times_after),
+                       text::count_text(view.times_before),
+                       text::percent_text(static_cast<double>(view.times_after),
+                                          static_cast<double>(view.times_before))));
   add_line(out, "distance",
            fmt::format("90 % of time stamps within {}, all within {}",
-                       duration_text(rounded(view.distance_ns)),
-                       duration_text(rounded(view.largest_ns))));
+                       text::duration_text(text::rounded(view.distance_ns)),
+                       text::duration_text(text::rounded(view.largest_ns))));
   if (view.reduction.attempts > 0)
     add_line(out, "trends",
              (view.reduction.lost.empty() ? "retained" : view.reduction.lost) + ", after " +
-                 counted_text(view.reduction.attempts, "threshold"));
+                 text::counted_text(view.reduction.attempts, "threshold"));
   for (const std::string& line : reduce_remarks(view.reduction)) add_line(out, "remark", line);
   return out;
 }

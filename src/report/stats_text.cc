@@ -6,7 +6,7 @@
 
 #include "format/trace_data.h"
 #include "report/grammars.h"
-#include "report/info_text.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 
@@ -97,20 +97,21 @@ std::string stats_text(const TraceStats& stats) {
   out += fmt::format("{:<14} {:>12} {:>12.0f} {:>5.1f} %\n", "header, table", "", rest,
                      100 * ratio(rest, file));
   out += fmt::format("{:<14} {:>12} {:>12} {:>5.1f} %\n\n", "file", "", stats.file_bytes, 100.0);
-  out += fmt::format("{}, {:.3g} bytes a call\n", counted_text(stats.calls, "call"),
+  out += fmt::format("{}, {:.3g} bytes a call\n", text::counted_text(stats.calls, "call"),
                      ratio(file, static_cast<double>(stats.calls)));
   out += fmt::format("a plain list of them takes at least {:.3g} bytes, {:.3g} times as many\n",
                      stats.plain_list_bytes, ratio(stats.plain_list_bytes, file));
-  out += fmt::format("{} ({}, {})\n", counted_text(stats.signatures, "signature"),
-                     counted_text(stats.signature_bytes, "byte"),
-                     counted_text(stats.expressions, "rank expression"));
-  out += fmt::format("{} of ranks, {}\n", counted_text(stats.groups, "group"),
-                     counted_text(stats.definitions, "definition"));
-  out += fmt::format("{} with {} and {}\n", counted_text(stats.grammars, "grammar"),
-                     counted_text(stats.rules, "rule"), counted_text(stats.symbols, "symbol"));
-  out +=
-      fmt::format("{} with {} in {}\n", counted_text(stats.tables, "table"),
-                  counted_text(stats.table_values, "value"), counted_text(stats.table_runs, "run"));
+  out += fmt::format("{} ({}, {})\n", text::counted_text(stats.signatures, "signature"),
+                     text::counted_text(stats.signature_bytes, "byte"),
+                     text::counted_text(stats.expressions, "rank expression"));
+  out += fmt::format("{} of ranks, {}\n", text::counted_text(stats.groups, "group"),
+                     text::counted_text(stats.definitions, "definition"));
+  out += fmt::format("{} with {} and {}\n", text::counted_text(stats.grammars, "grammar"),
+                     text::counted_text(stats.rules, "rule"),
+                     text::counted_text(stats.symbols, "symbol"));
+  out += fmt::format("{} with {} in {}\n", text::counted_text(stats.tables, "table"),
+                     text::counted_text(stats.table_values, "value"),
+                     text::counted_text(stats.table_runs, "run"));
   return out;
 }
 

@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "report/cores_text.h"
-#include "report/display.h"
-#include "report/info_text.h"
-#include "report/json_text.h"
 #include "report/profile_rows.h"
-#include "report/table.h"
-#include "report/units.h"
 #include "report/waits_rows.h"
+#include "text/display.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+#include "text/path_names.h"
+#include "text/table.h"
 
 namespace refrain::report {
 namespace {
@@ -45,9 +45,9 @@ std::string busiest_text(const Profile& profile) {
       "Rank {} computes most, {}, which is {:.1f} times the mean, and is in MPI for {}: others "
       "probably wait "
       "for it.\n",
-      most->rank, duration_text(most->outside_ns),
+      most->rank, text::duration_text(most->outside_ns),
       static_cast<double>(most->outside_ns) / profile.outside_ns.mean,
-      duration_text(most->in_mpi_ns));
+      text::duration_text(most->in_mpi_ns));
 }
 
 }  // namespace
@@ -60,14 +60,15 @@ std::string untimed_text(const Trace& trace, const Profile& profile, reader::Sym
       "{}: no times of single calls, so nothing says who waited for whom. Record with\n"
       "  refrain record --timing exact ...       (or --timing bins:0.02, which takes less)\n\n"
       "What the statistics say: {} of the time of all ranks is in MPI, load balance {:.2f}.\n",
-      printable(trace.name()), percent_text(profile.all.time_ns, profile.run_ns), balance(profile));
+      text::printable(trace.name()), text::percent_text(profile.all.time_ns, profile.run_ns),
+      balance(profile));
   out += busiest_text(profile);
-  PathNames names(trace, symbols);
-  Table table({"<call", "<called from", "time", "share", "calls"});
+  text::PathNames names(trace, symbols);
+  text::Table table({"<call", "<called from", "time", "share", "calls"});
   const auto add = [&](const std::string& call, const std::string& from,
                        const analysis::CallTotals& totals) {
-    table.add({call, from, duration_text(rounded(totals.time_ns)),
-               percent_text(totals.time_ns, profile.run_ns), count_text(totals.calls)});
+    table.add({call, from, text::duration_text(text::rounded(totals.time_ns)),
+               text::percent_text(totals.time_ns, profile.run_ns), text::count_text(totals.calls)});
   };
   const size_t shown = top == 0 ? profile.paths.size() : std::min(top, profile.paths.size());
   analysis::CallTotals others;
@@ -81,13 +82,13 @@ std::string untimed_text(const Trace& trace, const Profile& profile, reader::Sym
   const size_t more = profile.paths.size() - shown;
   if (more > 0) add(fmt::format("others ({})", more), "", others);
   if (table.rows() > 0)
-    out += "\n" + heading("Most time in MPI, waiting included") + "\n" + table.text();
+    out += "\n" + text::heading("Most time in MPI, waiting included") + "\n" + table.text();
   if (more > 0) out += fmt::format("  ... and {} more (--top 0 shows all)\n", more);
   return out;
 }
 
 std::string untimed_json(const Trace& trace, const Profile& profile, reader::Symbols& symbols) {
-  PathNames names(trace, symbols);
+  text::PathNames names(trace, symbols);
   const auto seconds = [](double ns) { return ns / 1e9; };
   Json out;
   out["trace"] = trace.name();

@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "report/cores_text.h"
-#include "report/info_text.h"
 #include "report/profile_rows.h"
-#include "report/table.h"
-#include "report/units.h"
+#include "text/numbers.h"
+#include "text/path_names.h"
 
 namespace refrain::report {
 namespace {
@@ -21,13 +20,13 @@ using analysis::waits::Pattern;
 
 constexpr size_t kMostRanks = 4;  // named one by one
 
-std::string at(PathNames& names, DefinitionId path, CallId call) {
+std::string at(text::PathNames& names, DefinitionId path, CallId call) {
   if (call == 0) return call_or_edge(call);
   return call_name(call) + " " + names.steps(path).back().label();
 }
 
 // "main heat.c:41"
-std::string line(PathNames& names, DefinitionId path, CallId call) {
+std::string line(text::PathNames& names, DefinitionId path, CallId call) {
   return call == 0 ? "its begin" : names.steps(path).back().label();
 }
 
@@ -39,7 +38,7 @@ bool is_same_stretch(const Delay& a, const Delay& b) {
 std::string ranks_text(const std::vector<const Culprit*>& group) {
   if (group.size() == 1) return fmt::format("rank {}", group[0]->stretch.rank);
   if (group[0]->much_ranks > kMostRanks)
-    return fmt::format("{} ranks (most of all rank {})", count_text(group[0]->much_ranks),
+    return fmt::format("{} ranks (most of all rank {})", text::count_text(group[0]->much_ranks),
                        group[0]->stretch.rank);
   std::vector<Rank> ranks;
   for (const Culprit* culprit : group) ranks.push_back(culprit->stretch.rank);
@@ -54,16 +53,17 @@ std::string ranks_text(const std::vector<const Culprit*>& group) {
 std::string longer_text(const Culprit& worst, bool is_call) {
   const double more = worst.mean_ns - worst.others_ns;
   if (worst.others == 0 || worst.others_ns <= 0)
-    return fmt::format("{} each time", time_text(worst.mean_ns));
+    return fmt::format("{} each time", text::time_text(worst.mean_ns));
   if (more <= 0)  // as long as others, and still others waited for it
-    return fmt::format("{} each time, about as long as the others,", time_text(worst.mean_ns));
-  return fmt::format(
-      "{:.1f} times as long as the others{}", worst.mean_ns / worst.others_ns,
-      is_call ? fmt::format(" ({}, {})", time_text(worst.mean_ns), time_text(worst.others_ns))
-              : "");
+    return fmt::format("{} each time, about as long as the others,",
+                       text::time_text(worst.mean_ns));
+  return fmt::format("{:.1f} times as long as the others{}", worst.mean_ns / worst.others_ns,
+                     is_call ? fmt::format(" ({}, {})", text::time_text(worst.mean_ns),
+                                           text::time_text(worst.others_ns))
+                             : "");
 }
 
-std::string what_it_does(PathNames& names, const std::vector<const Culprit*>& group) {
+std::string what_it_does(text::PathNames& names, const std::vector<const Culprit*>& group) {
   const Delay& d = group[0]->stretch;
   const bool is_one = group.size() == 1;
   const std::string who = ranks_text(group);
@@ -79,7 +79,7 @@ std::string what_it_does(PathNames& names, const std::vector<const Culprit*>& gr
                      longer_text(*group[0], false), from, from == to ? "the next time there" : to);
 }
 
-std::string look_text(PathNames& names, const Delay& d) {
+std::string look_text(text::PathNames& names, const Delay& d) {
   if (d.from_call == 0 && !d.is_call)
     return "Look at what the rank does before that, and at how it is started";
   if (d.is_call)
@@ -91,10 +91,11 @@ std::string look_text(PathNames& names, const Delay& d) {
 
 std::string iterations_text(const Culprit& c) {
   if (c.stretch.from_call == 0 && !c.stretch.is_call) return "";
-  return fmt::format(", in {} of {} repetitions", count_text(c.iterations), count_text(c.passes));
+  return fmt::format(", in {} of {} repetitions", text::count_text(c.iterations),
+                     text::count_text(c.passes));
 }
 
-std::string nothing_text(const WaitsView& view, PathNames& names, double all) {
+std::string nothing_text(const WaitsView& view, text::PathNames& names, double all) {
   const Delay* largest = nullptr;
   for (const Delay& d : view.waits.delays)
     if (d.rank >= 0) {
@@ -105,20 +106,20 @@ std::string nothing_text(const WaitsView& view, PathNames& names, double all) {
   if (largest != nullptr)
     out += fmt::format(": the largest single cause is rank {}, {}, with {}", largest->rank,
                        stretch_text(names, *largest),
-                       percent_text(largest->short_term_ns + largest->long_term_ns, all));
+                       text::percent_text(largest->short_term_ns + largest->long_term_ns, all));
   return out + ".";
 }
 
 }  // namespace
 
-std::string stretch_text(PathNames& names, const Delay& d) {
+std::string stretch_text(text::PathNames& names, const Delay& d) {
   if (d.is_call) return "in " + at(names, d.to_path, d.to_call);
   return at(names, d.from_path, d.from_call) + " -> " + at(names, d.to_path, d.to_call);
 }
 
 namespace {
 
-std::string waits_sentence(const WaitsView& view, PathNames& names) {
+std::string waits_sentence(const WaitsView& view, text::PathNames& names) {
   const auto all = static_cast<double>(view.waits.ns_of(Pattern::kAll));
   if (all <= 0) return "Nobody waited.";
   const std::vector<Culprit>& culprits = view.waits.culprits;
@@ -129,13 +130,13 @@ std::string waits_sentence(const WaitsView& view, PathNames& names) {
     if (is_same_stretch(culprit.stretch, worst.stretch)) group.push_back(&culprit);
   const double ns = worst.much_ns;
   return fmt::format("{}; that is {:.0f} % of all waiting ({} of {}){}. {}.",
-                     what_it_does(names, group), 100 * ns / all, time_text(ns), time_text(all),
-                     iterations_text(worst), look_text(names, worst.stretch));
+                     what_it_does(names, group), 100 * ns / all, text::time_text(ns),
+                     text::time_text(all), iterations_text(worst), look_text(names, worst.stretch));
 }
 
 }  // namespace
 
-std::string verdict_text(const WaitsView& view, PathNames& names) {
+std::string verdict_text(const WaitsView& view, text::PathNames& names) {
   const std::string crowding = crowding_text(view.trace, analysis::core_use(view.trace));
   std::string sentence = waits_sentence(view, names);
   if (crowding.empty() || sentence.empty()) return crowding + sentence;

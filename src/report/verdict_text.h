@@ -4,6 +4,7 @@
 #include <string>
 
 #include "report/waits_rows.h"
+#include "text/path_names.h"
 
 namespace refrain::report {
 
@@ -11,9 +12,9 @@ namespace refrain::report {
 // between which two lines, how much longer than the others, which share of all waiting that
 // explains, how often, and what to look at. Where nothing explains a tenth of the waiting, that is
 // what it says.
-std::string verdict_text(const WaitsView& view, PathNames& names);
+std::string verdict_text(const WaitsView& view, text::PathNames& names);
 
 // "MPI_Recv main heat.c:41 -> MPI_Send main heat.c:60", "in MPI_Recv main heat.c:41".
-std::string stretch_text(PathNames& names, const analysis::waits::Delay& delay);
+std::string stretch_text(text::PathNames& names, const analysis::waits::Delay& delay);
 
 }  // namespace refrain::report

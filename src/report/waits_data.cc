@@ -6,10 +6,11 @@
 
 #include "report/cores_text.h"
 #include "report/profile_rows.h"
-#include "report/table.h"
 #include "report/verdict_text.h"
 #include "report/waits_rows.h"
 #include "report/window_text.h"
+#include "text/escape.h"
+#include "text/path_names.h"
 
 namespace refrain::report {
 namespace {
@@ -73,9 +74,9 @@ class Writer {
     for (const auto& s : view_.waits.severities) {
       if (!is_shown(view_, s.pattern, s.rank)) continue;
       out += fmt::format("{},{},{},{},{},{:.9f},{:.4f},{}\n", name_of(s.pattern),
-                         name_of(parent_of(s.pattern)), s.rank, csv_field(names_.text(s.path)),
-                         call_name(s.call), seconds(s.ns), percent(static_cast<double>(s.ns)),
-                         s.count);
+                         name_of(parent_of(s.pattern)), s.rank,
+                         text::csv_field(names_.text(s.path)), call_name(s.call), seconds(s.ns),
+                         percent(static_cast<double>(s.ns)), s.count);
     }
     return out;
   }
@@ -88,7 +89,7 @@ class Writer {
 
   Json path(DefinitionId id) {
     Json out = Json::array();
-    for (const PathStep& step : names_.steps(id))
+    for (const text::PathStep& step : names_.steps(id))
       out.push_back({{"site", step.site == "unknown" ? Json() : Json(step.site)},
                      {"in_function", step.function.empty() ? Json() : Json(step.function)}});
     return out;
@@ -251,7 +252,7 @@ class Writer {
   }
 
   const WaitsView& view_;
-  PathNames names_;
+  text::PathNames names_;
 };
 
 }  // namespace

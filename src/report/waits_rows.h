@@ -7,33 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "report/display.h"
 #include "report/waits_report.h"
 
 namespace refrain::report {
-
-struct PathStep {
-  std::string site;      // "heat.c:41", "module+0x1234", "unknown"
-  std::string function;  // that holds it; may be empty
-  // As display() wants names.
-  std::string label() const { return function.empty() ? site : shown_name(function) + " " + site; }
-};
-
-class PathNames {
- public:
-  PathNames(const Trace& trace, reader::Symbols& symbols) : trace_(trace), symbols_(symbols) {}
-  // Outermost first; one step "unknown" where nothing is known. Valid as long as this object.
-  const std::vector<PathStep>& steps(DefinitionId path);
-  // "main heat.c:120 > exchange heat.c:41"
-  std::string text(DefinitionId path);
-  // Whether text() contains `part`, or would with names in full.
-  bool contains(DefinitionId path, const std::string& part);
-
- private:
-  const Trace& trace_;
-  reader::Symbols& symbols_;
-  std::unordered_map<DefinitionId, std::vector<PathStep>> known_;
-};
 
 struct WaitPath {
   DefinitionId path = kNoDefinition;

@@ -16,6 +16,7 @@
 #include "report/stats_text.h"
 #include "report/waits_report.h"
 #include "support.h"
+#include "text/values.h"
 
 namespace refrain::fuzz {
 namespace {
@@ -41,8 +42,8 @@ void dump_some(Cursor& cursor, uint64_t from, uint64_t total, report::CallFormat
 void dump(const Trace& trace, Rank rank) {
   const auto no_site = [](DefinitionId) { return std::string(); };
   RankReader reader(trace, rank);
-  report::CallFormatter text(trace, report::Style::kText, no_site);
-  report::CallFormatter json(trace, report::Style::kJson, no_site);
+  report::CallFormatter text(trace, text::Style::kText, no_site);
+  report::CallFormatter json(trace, text::Style::kJson, no_site);
   const std::vector<Location> locations = trace.locations(rank);
   for (size_t i = 0; i < std::min<size_t>(locations.size(), 3); ++i) {
     auto cursor = reader.cursor(locations[i].thread);

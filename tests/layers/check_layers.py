@@ -22,7 +22,7 @@ import tempfile
 _BELOW_FORMAT = {"base", "mpi", "grammar", "similarity"}
 _BELOW_READER = _BELOW_FORMAT | {"format"}
 _BELOW_ANALYSIS = _BELOW_READER | {"reader", "public"}
-_BELOW_REPORT = _BELOW_ANALYSIS | {"analysis"}
+_BELOW_REPORT = _BELOW_ANALYSIS | {"analysis", "text"}
 ALLOWED = {
     "public": {"base"},  # include/refrain
     "mark": set(),  # include/refrain/mark.h: for programs, in C
@@ -33,11 +33,12 @@ ALLOWED = {
     "format": _BELOW_FORMAT,
     "tracer": _BELOW_READER | {"mark"},  # never meets the reader: they talk through bytes
     "reader": _BELOW_READER | {"public"},
+    "text": _BELOW_ANALYSIS,
     "analysis": _BELOW_ANALYSIS,
     "sim": _BELOW_ANALYSIS,
     "replay": _BELOW_ANALYSIS,
     "report": _BELOW_REPORT | {"sim"},
-    "convert": _BELOW_REPORT | {"sim", "report"},  # texts of parameters and call sites
+    "convert": _BELOW_REPORT | {"sim"},
     "online": _BELOW_REPORT,
     "cli": _BELOW_REPORT | {"sim", "report", "convert", "online"},
     "python": _BELOW_REPORT | {"sim", "report"},

@@ -8,10 +8,10 @@
 #include <cmath>
 
 #include "analysis/call_class.h"
-#include "report/info_text.h"
 #include "report/latex/cells.h"
 #include "report/latex/sections.h"
 #include "report/latex/tex_text.h"
+#include "text/numbers.h"
 
 namespace refrain::report::latex {
 namespace {
@@ -158,7 +158,7 @@ std::string time_axis(double begin, double end) {
     const double at = (first + i) * step;
     out += fmt::format("\\draw ({0:.2f},0)--({0:.2f},-1.2) node[below] {{{1}}};\n",
                        kWidth_mm * std::max(0.0, at - begin) / length,
-                       number(duration_text(static_cast<uint64_t>(std::max(0.0, at)))));
+                       number(text::duration_text(static_cast<uint64_t>(std::max(0.0, at)))));
   }
   return out;
 }

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "analysis/rank_loads.h"
-#include "report/json_text.h"
-#include "report/value_text.h"
+#include "text/escape.h"
+#include "text/values.h"
 
 namespace refrain::report {
 
@@ -19,7 +19,7 @@ constexpr size_t kMostRequests = 4096;   // of one call
 
 void append(std::string& out, const Trace& trace, std::string_view name, const Value& value) {
   std::string text;
-  const bool whole = append_value(text, value, trace, Style::kText, kMostValueBytes);
+  const bool whole = text::append_value(text, value, trace, text::Style::kText, kMostValueBytes);
   if (!out.empty()) out += ", ";
   out += name;
   out += '=';
@@ -45,7 +45,7 @@ std::string arguments_text(const Trace& trace, const Signature& call) {
   if (!call.matched.is_null()) append(out, trace, "matched", call.matched);
   if (!call.result.is_null()) append(out, trace, call.failed() ? "rc" : "return", call.result);
   if (call.failed()) append(out, trace, "error_class", call.error_class);
-  return printable(out);
+  return text::printable(out);
 }
 
 GroupDetails::GroupDetails(const Trace& trace, std::vector<SignatureId> signatures)

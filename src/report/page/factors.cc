@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "report/info_text.h"
 #include "report/page/page.h"
-#include "report/units.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 
@@ -13,11 +12,11 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 std::string time_of(const Json& efficiency, const char* key) {
-  return duration_text(efficiency[key].get<uint64_t>());
+  return text::duration_text(efficiency[key].get<uint64_t>());
 }
 
 std::string rest_of(const Json& efficiency, const char* key) {
-  return percent_text(1 - efficiency[key].get<double>(), 1);
+  return text::percent_text(1 - efficiency[key].get<double>(), 1);
 }
 
 std::string caption(const Json& e, const std::string& key) {

@@ -10,7 +10,7 @@
 #include "report/page/graph_layout.h"
 #include "report/page/page.h"
 #include "report/profile_rows.h"
-#include "report/units.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 
@@ -64,7 +64,7 @@ void put_pairs(const Pairs& pairs, const std::string& name, Columns& out) {
     dest.push_back(ends.second);
     messages.push_back(static_cast<int64_t>(pair.messages));
     bytes.push_back(static_cast<int64_t>(pair.bytes));
-    ns.push_back(static_cast<int64_t>(std::min<uint64_t>(rounded(pair.ns), INT64_MAX)));
+    ns.push_back(static_cast<int64_t>(std::min<uint64_t>(text::rounded(pair.ns), INT64_MAX)));
   }
   out.put(name + ".source", std::move(source));
   out.put(name + ".dest", std::move(dest));
@@ -240,7 +240,7 @@ void put_density(const PageView& view, PageData& out) {
       bytes.push_back(static_cast<int64_t>(sum[c].bytes));
       double time = sum[c].time_ns;
       if (view.answers.timeline.has_times) time = known == exact.end() ? 0 : known->second[c];
-      ns.push_back(static_cast<int64_t>(rounded(time)));
+      ns.push_back(static_cast<int64_t>(text::rounded(time)));
     }
   }
   out.json["density"] = {{"functions", std::move(functions)},

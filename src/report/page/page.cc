@@ -4,10 +4,9 @@
 
 #include "base/bytes.h"
 #include "report/info_text.h"
-#include "report/json_text.h"
-#include "report/markup.h"
 #include "report/page/page_assets.h"
 #include "report/profile_report.h"
+#include "text/escape.h"
 
 namespace refrain::report {
 
@@ -63,7 +62,7 @@ std::string page_html(const PageData& data, std::string_view title) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<link rel=\"icon\" href=\"data:,\">\n<title>";
-  out += escaped(printable(title));
+  out += text::escaped(text::printable(title));
   out += "</title>\n<style>\n";
   out += kPageStyle;
   out +=

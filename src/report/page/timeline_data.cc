@@ -5,13 +5,12 @@
 #include <string>
 
 #include "format/trace_data.h"
-#include "report/info_text.h"
-#include "report/json_text.h"
 #include "report/page/page.h"
 #include "report/page/templates.h"
 #include "report/profile_rows.h"
-#include "report/units.h"
 #include "report/waits_rows.h"
+#include "text/numbers.h"
+#include "text/path_names.h"
 
 namespace refrain::report {
 
@@ -20,7 +19,9 @@ using Numbers = std::vector<int64_t>;
 
 namespace {
 
-int64_t whole(double v) { return static_cast<int64_t>(std::min<uint64_t>(rounded(v), INT64_MAX)); }
+int64_t whole(double v) {
+  return static_cast<int64_t>(std::min<uint64_t>(text::rounded(v), INT64_MAX));
+}
 
 void put_own_work(const analysis::Timeline& t, Columns& out) {
   Numbers row, begin, length;
@@ -134,13 +135,13 @@ void put_signatures(const PageView& view, PageData& out) {
 // What the ranks of each group have in common. Sites are those of its first rank.
 void put_groups(const PageView& view, PageData& out) {
   const Trace& trace = view.trace;
-  PathNames names(trace, view.symbols);
+  text::PathNames names(trace, view.symbols);
   Names sites, paths;
   Numbers sizes, signatures, site_of, path_of;
   Json groups = Json::array();
   for (GroupId g = 0; g < trace.group_count(); ++g) {
     const format::Group& group = trace.data().groups[g];
-    groups.push_back({{"ranks", rank_list_text(group.ranks, 12)},
+    groups.push_back({{"ranks", text::rank_list_text(group.ranks, 12)},
                       {"size", group.ranks.size()},
                       {"first", group.ranks.empty() ? -1 : group.ranks.at(0)},
                       {"members", runs_json(group.ranks)},
@@ -152,7 +153,7 @@ void put_groups(const PageView& view, PageData& out) {
     for (const uint32_t id : group.signatures) {
       const DefinitionId path = first.signature(id).site;
       signatures.push_back(id);
-      const std::vector<PathStep>& steps = names.steps(path);
+      const std::vector<text::PathStep>& steps = names.steps(path);
       site_of.push_back(sites.number(steps.back().site));
       path_of.push_back(paths.number(names.text(path)));
     }

@@ -6,6 +6,7 @@
 #include "report/page/page.h"
 #include "report/profile_rows.h"
 #include "report/waits_rows.h"
+#include "text/path_names.h"
 
 namespace refrain::report {
 
@@ -165,7 +166,7 @@ class Writer {
   }
 
   const PageView& view_;
-  PathNames names_;
+  text::PathNames names_;
   std::map<DefinitionId, size_t> path_numbers_;
   std::map<CallId, size_t> call_numbers_;
   std::vector<std::string> paths_, calls_;

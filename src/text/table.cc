@@ -1,12 +1,12 @@
-#include "report/table.h"
+#include "text/table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "report/display.h"
+#include "text/display.h"
 
-namespace refrain::report {
+namespace refrain::text {
 namespace {
 
 constexpr size_t kBarWidth = 20;
@@ -87,7 +87,7 @@ std::string Table::text() const {
     }
     return text.substr(0, text.find_last_not_of(' ') + 1);
   };
-  out += report::titles(line(titles_)) + "\n";
+  out += text::titles(line(titles_)) + "\n";
   for (const auto& row : rows_) out += line(row) + "\n";
   return out;
 }
@@ -100,11 +100,4 @@ std::string bar_text(double part, double whole) {
 
 std::string others_text(size_t count) { return fmt::format("others ({})", count); }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
-}  // namespace refrain::report
+}  // namespace refrain::text

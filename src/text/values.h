@@ -22,7 +22,7 @@
 #include "refrain/trace.h"
 #include "refrain/value.h"
 
-namespace refrain::report {
+namespace refrain::text {
 
 enum class Style : uint8_t { kJson, kText };
 
@@ -35,4 +35,4 @@ inline constexpr size_t kMaxTextBytes = size_t{1} << 28;
 bool append_value(std::string& out, const Value& value, const Trace& trace, Style style,
                   size_t max_bytes = kMaxTextBytes);
 
-}  // namespace refrain::report
+}  // namespace refrain::text

@@ -1,13 +1,13 @@
-#include "report/value_text.h"
+#include "text/values.h"
 
 #include <fmt/format.h>
 
 #include <iterator>
 
 #include "format/source_site.h"
-#include "report/json_text.h"
+#include "text/escape.h"
 
-namespace refrain::report {
+namespace refrain::text {
 
 namespace {
 
@@ -146,4 +146,4 @@ bool append_value(std::string& out, const Value& value, const Trace& trace, Styl
   return Writer(out, trace, style, max_bytes).value(value);
 }
 
-}  // namespace refrain::report
+}  // namespace refrain::text

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace refrain::report {
+namespace refrain::text {
 
 struct Display {
   size_t columns = 0;        // 0: as wide as it needs
@@ -36,4 +36,4 @@ size_t text_width(std::string_view text);
 // twice as much of its end. An indentation stays, up to half of the width.
 std::string shortened(std::string_view text, size_t width);
 
-}  // namespace refrain::report
+}  // namespace refrain::text

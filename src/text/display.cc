@@ -1,10 +1,10 @@
-#include "report/display.h"
+#include "text/display.h"
 
 #include <algorithm>
 
 #include "reader/function_names.h"
 
-namespace refrain::report {
+namespace refrain::text {
 namespace {
 
 Display& current() {
@@ -60,4 +60,4 @@ std::string shortened(std::string_view text, size_t width) {
   return out + std::string(text.substr(offset_of(text, all - end)));
 }
 
-}  // namespace refrain::report
+}  // namespace refrain::text

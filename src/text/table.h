@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace refrain::report {
+namespace refrain::text {
 
 class Table {
  public:
@@ -31,7 +31,4 @@ std::string bar_text(double part, double whole);
 // "others (12)": the name of the line that sums the rows without one of their own.
 std::string others_text(size_t count);
 
-// A field of a CSV file (RFC 4180): quoted when it holds a comma, a quote or a newline.
-std::string csv_field(const std::string& text);
-
-}  // namespace refrain::report
+}  // namespace refrain::text

@@ -9,7 +9,7 @@
 #include "reader/symbols.h"
 #include "refrain/trace.h"
 
-namespace refrain::report {
+namespace refrain::text {
 
 // Looks each site up once. Keeps a reference to `trace`. Not thread safe.
 class SiteNames {
@@ -26,4 +26,4 @@ class SiteNames {
   std::unordered_map<DefinitionId, std::string> names_;
 };
 
-}  // namespace refrain::report
+}  // namespace refrain::text

@@ -1,9 +1,9 @@
-#include "report/site_names.h"
+#include "text/site_names.h"
 
-#include "report/json_text.h"
-#include "report/value_text.h"
+#include "text/escape.h"
+#include "text/values.h"
 
-namespace refrain::report {
+namespace refrain::text {
 
 SiteNames::SiteNames(const Trace& trace, bool resolve) : trace_(trace) {
   if (resolve) symbols_ = std::make_unique<reader::Symbols>();
@@ -18,4 +18,4 @@ const std::string& SiteNames::name(DefinitionId id) {
   return it->second;
 }
 
-}  // namespace refrain::report
+}  // namespace refrain::text

@@ -1,10 +1,10 @@
-#include "report/json_text.h"
+#include "text/escape.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-namespace refrain::report {
+namespace refrain::text {
 namespace {
 
 std::string json_of(std::string_view text) {
@@ -48,4 +48,4 @@ TEST(JsonText, Hex) {
 }
 
 }  // namespace
-}  // namespace refrain::report
+}  // namespace refrain::text

@@ -1,8 +1,8 @@
-#include "report/json_text.h"
+#include "text/escape.h"
 
 #include <cstdint>
 
-namespace refrain::report {
+namespace refrain::text {
 
 namespace {
 
@@ -85,4 +85,40 @@ void append_hex(std::string& out, std::string_view bytes) {
   }
 }
 
-}  // namespace refrain::report
+std::string escaped(std::string_view text) {
+  std::string clean;
+  for (;;) {
+    const size_t end = text.find('\n');
+    clean += printable(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    clean += '\n';
+    text.remove_prefix(end + 1);
+  }
+  std::string out;
+  for (size_t i = 0; i < clean.size(); ++i) {
+    switch (clean[i]) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default:
+        if (clean.compare(i, 3, "\xef\xbf\xbe") == 0 || clean.compare(i, 3, "\xef\xbf\xbf") == 0) {
+          out += '?';
+          i += 2;
+        } else {
+          out += clean[i];
+        }
+    }
+  }
+  return out;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+}  // namespace refrain::text

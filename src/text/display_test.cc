@@ -1,10 +1,10 @@
-#include "report/display.h"
+#include "text/display.h"
 
 #include <gtest/gtest.h>
 
-#include "report/table.h"
+#include "text/table.h"
 
-namespace refrain::report {
+namespace refrain::text {
 namespace {
 
 // Nothing of a test stays behind it.
@@ -74,4 +74,4 @@ TEST(Display, FoldsNamesWhenAsked) {
 }
 
 }  // namespace
-}  // namespace refrain::report
+}  // namespace refrain::text
