@@ -3,8 +3,8 @@
 #include <map>
 #include <utility>
 
-#include "analysis/payload.h"
 #include "analysis/profile_sums.h"
+#include "events/payload.h"
 #include "format/trace_data.h"
 
 namespace refrain::analysis {
@@ -63,10 +63,10 @@ class Folder {
     uint64_t calls_of_rank = 0;
     bool needs_each_rank = false;
     for (const Shared& s : signatures) {
-      calls_of_rank = add(calls_of_rank, s.seen.calls);
+      calls_of_rank = events::add(calls_of_rank, s.seen.calls);
       needs_each_rank = needs_each_rank || s.has_transfers || s.site_varies;
-      const uint64_t calls = multiply(s.seen.calls, ranks);
-      calls_[s.seen.signature] = add(calls_[s.seen.signature], calls);
+      const uint64_t calls = events::multiply(s.seen.calls, ranks);
+      calls_[s.seen.signature] = events::add(calls_[s.seen.signature], calls);
       if (!s.site_varies) count(cells_[{s.seen.signature, s.site}], calls, s.failed);
     }
     for (uint64_t i = 0; i < ranks; ++i) {
@@ -79,12 +79,12 @@ class Folder {
   }
 
   static void count(Cell& cell, uint64_t calls, bool failed) {
-    cell.calls = add(cell.calls, calls);
-    if (failed) cell.failed = add(cell.failed, calls);
+    cell.calls = events::add(cell.calls, calls);
+    if (failed) cell.failed = events::add(cell.failed, calls);
   }
 
   void fold_rank(RankReader& reader, const std::vector<Shared>& signatures) {
-    TransferReader transfers(reader);
+    events::TransferReader transfers(reader);
     RankRow& row = out_.ranks[static_cast<size_t>(reader.rank())];
     for (const Shared& s : signatures) {
       const DefinitionId site = s.site_varies ? reader.signature(s.seen.signature).site : s.site;

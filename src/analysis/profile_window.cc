@@ -52,7 +52,7 @@ Result<Profile> profile(const Trace& trace, const Window& window) {
     out.untimed += mine->untimed;
     row.in_mpi_ns = mine->in_mpi_ns;
     put_outside(trace, small, *mine, row);
-    TransferReader transfers(reader);
+    events::TransferReader transfers(reader);
     for (const CallsInWindow& of : mine->calls) {
       const Signature& signature = reader.signature(of.signature);
       const CallId call = signature.call;

@@ -111,7 +111,7 @@ int run_waits(const WaitsOptions& options) {
   if (!options.explain.empty())
     if (const Status good = take_explain(options, *trace, symbols, how); !good.ok())
       return report(good.error());
-  waits::TraceCalls calls(*trace);
+  events::TraceCalls calls(*trace);
   const auto result = waits::wait_states(*trace, calls, how);
   if (!result.ok()) {
     // The message says which option is missing; what is known without it is said all the same.

@@ -228,7 +228,7 @@ class SqliteWriter {
   // Needs times: without them the table stays empty.
   bool add_waits() {
     if (!job_.trace.has_times()) return true;
-    waits::TraceCalls calls(job_.trace);
+    events::TraceCalls calls(job_.trace);
     const auto result = waits::wait_states(job_.trace, calls, {});
     if (!result.ok()) {
       job_.not_held("wait states: " + result.error().message);

@@ -71,7 +71,7 @@ void Timeline::end_region(uint32_t number, Thread& thread, uint64_t ns, RegionId
   while (thread.depth >= at) pop(number, thread, ns);
 }
 
-void Timeline::add(const Event& event) {
+void Timeline::add(const events::Event& event) {
   Thread& thread = threads_[event.thread];
   pop_until(event.thread, thread, event.begin_ns);
   thread.last_ns = std::max(thread.last_ns, event.end_ns);

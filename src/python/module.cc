@@ -118,7 +118,7 @@ std::string waits_json(const Trace& trace, uint64_t from_ns, uint64_t to_ns,
   }
   if (const Status good = analysis::check_window(trace, how.window); !good.ok())
     throw RefrainError(good.error());
-  waits::TraceCalls calls(trace);
+  events::TraceCalls calls(trace);
   const waits::WaitStates result = unwrap(waits::wait_states(trace, calls, how));
   reader::Symbols symbols;
   return report::waits_json({trace, result, symbols, {}, -1, 0, how.window});

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/transfers.h"
+#include "events/transfers.h"
 #include "refrain/calls.h"
 #include "refrain/trace.h"
 #include "text/path_names.h"
@@ -87,7 +87,7 @@ class RankView {
 
   std::shared_ptr<Opened> opened_;
   RankReader reader_;
-  analysis::TransferReader transfers_;
+  events::TransferReader transfers_;
   std::unordered_map<SignatureId, pybind11::object> known_;
 };
 

@@ -83,11 +83,11 @@ Json spread_json(const analysis::Spread& s) {
 
 Json sizes_json(const analysis::Profile& p) {
   Json out = Json::array();
-  for (int kind = 0; kind < analysis::kTransferKinds; ++kind) {
+  for (int kind = 0; kind < events::kTransferKinds; ++kind) {
     const analysis::SizeHistogram& sizes = p.sizes[static_cast<size_t>(kind)];
     for (size_t i = 0; i < sizes.size(); ++i) {
       if (sizes[i].transfers == 0) continue;
-      out.push_back({{"kind", transfer_kind_name(static_cast<analysis::TransferKind>(kind))},
+      out.push_back({{"kind", transfer_kind_name(static_cast<events::TransferKind>(kind))},
                      {"from_bytes", i == 0 ? 0 : uint64_t{1} << (i - 1)},
                      {"transfers", sizes[i].transfers},
                      {"bytes", sizes[i].bytes}});

@@ -68,12 +68,12 @@ std::vector<ProfileRow> profile_rows(const ProfileView& view, ProfileBy by) {
   return out;
 }
 
-std::string transfer_kind_name(analysis::TransferKind kind) {
+std::string transfer_kind_name(events::TransferKind kind) {
   switch (kind) {
-    case analysis::TransferKind::kP2p: return "p2p";
-    case analysis::TransferKind::kRma: return "rma";
-    case analysis::TransferKind::kCollective: return "collective";
-    case analysis::TransferKind::kIo: return "io";
+    case events::TransferKind::kP2p: return "p2p";
+    case events::TransferKind::kRma: return "rma";
+    case events::TransferKind::kCollective: return "collective";
+    case events::TransferKind::kIo: return "io";
   }
   return "";
 }

@@ -32,6 +32,6 @@ void name_site(const ProfileView& view, DefinitionId id, ProfileRow& row);
 std::vector<ProfileRow> profile_rows(const ProfileView& view, ProfileBy by);
 
 // "p2p", "rma", "collective", "io".
-std::string transfer_kind_name(analysis::TransferKind kind);
+std::string transfer_kind_name(events::TransferKind kind);
 
 }  // namespace refrain::report

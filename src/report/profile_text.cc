@@ -114,7 +114,7 @@ std::vector<std::string> columns(const analysis::CallTotals& t, const analysis::
 
 std::string sizes_text(const analysis::Profile& p) {
   text::Table table({"from", "<", "kind", "transfers", "bytes"});
-  for (int kind = 0; kind < analysis::kTransferKinds; ++kind) {
+  for (int kind = 0; kind < events::kTransferKinds; ++kind) {
     const analysis::SizeHistogram& sizes = p.sizes[static_cast<size_t>(kind)];
     for (size_t i = 0; i < sizes.size(); ++i) {
       if (sizes[i].transfers == 0) continue;
@@ -123,7 +123,7 @@ std::string sizes_text(const analysis::Profile& p) {
                              : i == 64 ? "or more"
                                        : "to " + text::bytes_text((from << 1) - 1);
       table.add({text::bytes_text(from), to,
-                 transfer_kind_name(static_cast<analysis::TransferKind>(kind)),
+                 transfer_kind_name(static_cast<events::TransferKind>(kind)),
                  text::count_text(sizes[i].transfers), text::bytes_text(sizes[i].bytes)});
     }
   }

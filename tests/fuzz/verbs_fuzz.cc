@@ -87,20 +87,20 @@ void compare(const Trace& trace) {
 }
 
 // Times that follow from the numbers of the calls, a limited part of each location.
-class Numbered : public analysis::waits::CallSource {
+class Numbered : public events::CallSource {
  public:
   bool has_times() override { return true; }
-  std::unique_ptr<analysis::waits::CallStream> open(RankReader& reader, uint32_t thread) override {
+  std::unique_ptr<events::CallStream> open(RankReader& reader, uint32_t thread) override {
     auto cursor = reader.cursor(thread);
     if (!cursor.ok()) return nullptr;
     return std::make_unique<Calls>(std::move(*cursor), static_cast<uint64_t>(reader.rank()));
   }
 
  private:
-  class Calls : public analysis::waits::CallStream {
+  class Calls : public events::CallStream {
    public:
     Calls(Cursor cursor, uint64_t rank) : cursor_(std::move(cursor)), rank_(rank) {}
-    bool next(analysis::waits::TimedCall& out) override {
+    bool next(events::ClockedCall& out) override {
       const Call* call = cursor_.next();
       if (call == nullptr || call->seq >= kMostCalls) return false;
       const uint64_t begin = call->seq * (10 + rank_ % 7);

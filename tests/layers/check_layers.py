@@ -5,6 +5,8 @@ ALLOWED is the picture in ARCHITECTURE.md as a table of edges. On top of it:
   - <mpi.h> only in the folders of MPI_FOLDERS;
   - format/encode and format/decode never include each other (their tests may);
   - no cycle of includes between files;
+  - no cycle between the rooms (folders of any depth) of the layers of ROOMS: tests aside, two of
+    their folders do not include each other, on no way;
   - an include in quotes names an existing file, relative to src/ or include/; without a folder it
     is a generated file of the build folder.
 
@@ -22,7 +24,7 @@ import tempfile
 _BELOW_FORMAT = {"base", "mpi", "grammar", "similarity"}
 _BELOW_READER = _BELOW_FORMAT | {"format"}
 _BELOW_ANALYSIS = _BELOW_READER | {"reader", "public"}
-_BELOW_REPORT = _BELOW_ANALYSIS | {"analysis", "text"}
+_BELOW_REPORT = _BELOW_ANALYSIS | {"analysis", "events", "text"}
 ALLOWED = {
     "public": {"base"},  # include/refrain
     "mark": set(),  # include/refrain/mark.h: for programs, in C
@@ -34,9 +36,10 @@ ALLOWED = {
     "tracer": _BELOW_READER | {"mark"},  # never meets the reader: they talk through bytes
     "reader": _BELOW_READER | {"public"},
     "text": _BELOW_ANALYSIS,
-    "analysis": _BELOW_ANALYSIS,
-    "sim": _BELOW_ANALYSIS,
-    "replay": _BELOW_ANALYSIS,
+    "events": _BELOW_ANALYSIS,
+    "analysis": _BELOW_ANALYSIS | {"events"},
+    "sim": _BELOW_ANALYSIS | {"events"},
+    "replay": _BELOW_ANALYSIS | {"events"},
     "report": _BELOW_REPORT | {"sim"},
     "convert": _BELOW_REPORT | {"sim"},
     "online": _BELOW_REPORT,
@@ -47,6 +50,7 @@ ALLOWED = {
 GENERATED = {"base/known_mpis.inc", "mpi/call_ids.h", "mpi/call_rows.inc", "mpi/call_meanings.inc",
              "mpi/constant_ids.h",
              "mpi/constant_names.inc"}
+ROOMS = {"analysis", "convert", "events", "report", "sim", "text"}
 MPI_FOLDERS = {"tracer", "replay", "online"}
 SOURCE_SUFFIXES = {".h", ".cc", ".c", ".S"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -148,6 +152,17 @@ def find_cycle(graph):
     return []
 
 
+def find_room_cycle(root, graph):
+    """One cycle among the folders of ROOMS, or []."""
+    rooms = {}
+    for path, targets in graph.items():
+        if path.stem.endswith("_test") or folder_of(path.relative_to(root)) not in ROOMS:
+            continue
+        rooms.setdefault(path.parent, set()).update(t.parent for t in targets
+                                                    if t.parent != path.parent)
+    return find_cycle(rooms)
+
+
 def check_tree(root):
     root = root.resolve()
     graph, errors = {}, []
@@ -157,6 +172,10 @@ def check_tree(root):
     if cycle:
         names = " -> ".join(str(path.relative_to(root)) for path in cycle)
         errors.append(f"cycle of includes: {names}")
+    rooms = find_room_cycle(root, graph)
+    if rooms and not cycle:
+        names = " -> ".join(str(path.relative_to(root)) for path in rooms)
+        errors.append(f"cycle of rooms: {names}")
     if not graph:
         errors.append(f"{root}: no sources found")
     return errors
@@ -186,6 +205,10 @@ SELF_TEST_CASES = [
     ({"src/base/a.cc": '#include "b.h"\n', "src/base/b.h": ""}, "must be named relative"),
     ({"src/odd/a.cc": "", "src/base/a.cc": '#include "base/b.h"\n', "src/base/b.h": ""},
      "no row in the table"),
+    ({"src/events/a.h": '#include "events/room/b.h"\n', "src/events/room/b.h": "",
+      "src/events/room/c.cc": '#include "events/d.h"\n', "src/events/d.h": ""}, "cycle of rooms"),
+    ({"src/events/a.h": '#include "events/room/b.h"\n', "src/events/room/b.h": "",
+      "src/events/room/c_test.cc": '#include "events/d.h"\n', "src/events/d.h": ""}, ""),
     ({"include/refrain/r.h": '#include "analysis/a.h"\n', "src/analysis/a.h": ""},
      "public must not include analysis"),
 ]

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "analysis/diff/call_words.h"
-#include "analysis/payload.h"
-#include "analysis/transfers.h"
+#include "events/payload.h"
+#include "events/transfers.h"
 #include "format/trace_data.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
@@ -115,7 +115,7 @@ class Folder {
   void fold_rank(RankReader& reader, RankReader* other, const Grids& grids,
                  const std::vector<Shared>& signatures, uint64_t ranks, bool is_first) {
     WordMaker maker(reader, other, grids, same_ranks_);
-    TransferReader transfers(reader);
+    events::TransferReader transfers(reader);
     for (const Shared& s : signatures) {
       if (!is_first && !s.differs_by_rank) continue;
       const uint64_t times = s.differs_by_rank ? 1 : ranks;
@@ -127,31 +127,31 @@ class Folder {
       SignatureRow& row = building.signatures[maker.words(s.seen.signature)];
       row.counts.add(counts);
       row.ranks += times;
-      calls_[s.seen.signature] = add(calls_[s.seen.signature], counts.calls + counts.polls);
+      calls_[s.seen.signature] = events::add(calls_[s.seen.signature], counts.calls + counts.polls);
       cells_[{s.seen.signature, call.site}] =
-          add(cells_[{s.seen.signature, call.site}], counts.calls + counts.polls);
+          events::add(cells_[{s.seen.signature, call.site}], counts.calls + counts.polls);
     }
   }
 
   static Counts counts_of(const Shared& s, uint64_t ranks) {
     Counts out;
-    const uint64_t calls = multiply(s.seen.calls, ranks);
+    const uint64_t calls = events::multiply(s.seen.calls, ranks);
     (s.is_poll ? out.polls : out.calls) = calls;
     if (s.failed) out.failed = calls;
     return out;
   }
 
-  void count_transfers(TransferReader& transfers, const WordMaker& maker, const Signature& call,
-                       const Trace::Occurrence& seen, Counts& counts) {
+  void count_transfers(events::TransferReader& transfers, const WordMaker& maker,
+                       const Signature& call, const Trace::Occurrence& seen, Counts& counts) {
     const mpi::CallInfo& info = *mpi::find_call(call.call);
     const auto me = trace_.rank_count();
-    for (const Transfer& t : transfers.transfers(seen.signature)) {
-      const uint64_t times = multiply(t.repeat, seen.calls);
-      const uint64_t bytes = multiply(t.bytes, times);
-      counts.bytes = add(counts.bytes, bytes);
-      if (!t.is_sized) counts.unsized = add(counts.unsized, times);
-      if (t.kind != TransferKind::kP2p && t.kind != TransferKind::kRma) continue;
-      counts.messages = add(counts.messages, times);
+    for (const events::Transfer& t : transfers.transfers(seen.signature)) {
+      const uint64_t times = events::multiply(t.repeat, seen.calls);
+      const uint64_t bytes = events::multiply(t.bytes, times);
+      counts.bytes = events::add(counts.bytes, bytes);
+      if (!t.is_sized) counts.unsized = events::add(counts.unsized, times);
+      if (t.kind != events::TransferKind::kP2p && t.kind != events::TransferKind::kRma) continue;
+      counts.messages = events::add(counts.messages, times);
       std::string label = "of another world";
       if (t.source >= 0 && t.dest >= 0) {
         put(out_.partners[{t.source, t.dest}], times, bytes);
@@ -172,8 +172,8 @@ class Folder {
   }
 
   static void put(Traffic& traffic, uint64_t messages, uint64_t bytes) {
-    traffic.messages = add(traffic.messages, messages);
-    traffic.bytes = add(traffic.bytes, bytes);
+    traffic.messages = events::add(traffic.messages, messages);
+    traffic.bytes = events::add(traffic.bytes, bytes);
   }
 
   void share_times() {
@@ -220,12 +220,12 @@ class Folder {
 }  // namespace
 
 void Counts::add(const Counts& other) {
-  calls = analysis::add(calls, other.calls);
-  polls = analysis::add(polls, other.polls);
-  failed = analysis::add(failed, other.failed);
-  bytes = analysis::add(bytes, other.bytes);
-  messages = analysis::add(messages, other.messages);
-  unsized = analysis::add(unsized, other.unsized);
+  calls = events::add(calls, other.calls);
+  polls = events::add(polls, other.polls);
+  failed = events::add(failed, other.failed);
+  bytes = events::add(bytes, other.bytes);
+  messages = events::add(messages, other.messages);
+  unsized = events::add(unsized, other.unsized);
 }
 
 void CallTimes::add(const CallTimes& other) {

@@ -6,9 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/waits/flat_map.h"
-#include "analysis/waits/op.h"
 #include "analysis/waits/request.h"
+#include "analysis/waits/vocabulary.h"
 
 namespace refrain::analysis::waits {
 
@@ -39,22 +38,6 @@ struct Message {
   bool is_standard = false, is_buffered = false;
   bool is_taken = false;              // the channel has given it to a receive
   bool is_late_out_of_order = false;  // the receiver took one that was sent later, first
-};
-
-struct ChannelKey {
-  CommKey comm = kNoComm;
-  Rank source = 0, dest = 0;
-  int64_t tag = 0;
-  bool operator==(const ChannelKey&) const = default;
-};
-
-struct ChannelHash {
-  size_t operator()(const ChannelKey& k) const {
-    uint64_t h = k.comm;
-    for (const int64_t v : {k.source, k.dest, k.tag})
-      h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15U, h ^= h >> 29;
-    return h;
-  }
 };
 
 // What is known of messages in flight. Every function that gives out a message adds a user; it is

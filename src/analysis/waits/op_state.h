@@ -5,9 +5,9 @@
 #include <deque>
 #include <vector>
 
-#include "analysis/waits/op.h"
 #include "analysis/waits/pattern.h"
 #include "analysis/waits/request.h"
+#include "analysis/waits/vocabulary.h"
 
 namespace refrain::analysis::waits {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "analysis/waits/comms.h"
+#include "analysis/waits/vocabulary.h"
 
 namespace refrain::analysis::waits {
 

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "analysis/waits/collectives.h"
-#include "analysis/waits/comms.h"
 #include "analysis/waits/event_queue.h"
-#include "analysis/waits/look_ahead.h"
 #include "analysis/waits/messages.h"
 #include "analysis/waits/op_state.h"
+#include "analysis/waits/vocabulary.h"
 #include "analysis/waits/wait_log.h"
 #include "analysis/waits/wait_states.h"
 #include "format/trace_data.h"

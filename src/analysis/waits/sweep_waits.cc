@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "analysis/payload.h"
 #include "analysis/waits/sweep.h"
+#include "events/payload.h"
 
 namespace refrain::analysis::waits {
 
@@ -12,7 +12,7 @@ namespace refrain::analysis::waits {
 void Sweep::note_eager(const Message& message) {
   if (message.comm == kNoComm) return;
   if (message.comm >= eager_.size()) eager_.resize(size_t{message.comm} + 1);
-  eager_[message.comm] = std::max(eager_[message.comm], add(message.bytes, 1));
+  eager_[message.comm] = std::max(eager_[message.comm], events::add(message.bytes, 1));
 }
 
 bool Sweep::was_eager(const Message& message) const {

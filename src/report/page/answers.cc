@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/waits/untimed_calls.h"
+#include "events/untimed_calls.h"
 #include "format/trace_data.h"
 #include "report/page/call_details.h"
 #include "report/page/page.h"
@@ -38,11 +38,11 @@ std::vector<bool> kept_grammars(const Trace& trace, size_t most_symbols) {
 bool has_threads(const Trace& trace, Rank rank) { return trace.locations(rank).size() > 1; }
 
 // One pass over ranks and their signatures for everything that needs each rank.
-void ask_ranks(const Trace& trace, const PageOptions& options, waits::CommTable& comms,
+void ask_ranks(const Trace& trace, const PageOptions& options, events::CommTable& comms,
                PageAnswers& out) {
   analysis::RankLoadFold loads(trace);
-  waits::Decoder::Places places;
-  analysis::OpenEnds& ends = out.open_ends.emplace(trace.rank_count());
+  events::Decoder::Places places;
+  events::OpenEnds& ends = out.open_ends.emplace(trace.rank_count());
   size_t left = options.most_details, left_cost = options.most_details;
   for (GroupId g = 0; g < trace.group_count(); ++g) {
     const std::vector<SignatureId> signatures = signatures_of(trace, g);
@@ -52,7 +52,7 @@ void ask_ranks(const Trace& trace, const PageOptions& options, waits::CommTable&
     bool is_full = false;
     for (uint64_t i = 0; i < trace.group_size(g); ++i) {
       RankReader reader(trace, trace.group_rank(g, i));
-      waits::Decoder ops(reader, comms, places);
+      events::Decoder ops(reader, comms, places);
       loads.add(reader, occurrences, ops);
       for (const SignatureId id : signatures)
         ends.add(reader.rank(), analysis::op_of(ops, reader.signature(id)), ops);
@@ -80,7 +80,7 @@ class PageObserver : public analysis::MessageCollector {
         out_(out),
         iterations_(iterations),
         has_order_(trace.has_times()) {}
-  bool wants(const waits::SeenMessage& m) override {
+  bool wants(const analysis::SeenMessage& m) override {
     if (has_order_ || !(has_threads(trace_, m.sender) || has_threads(trace_, m.receiver)))
       return MessageCollector::wants(m);
     ++out_.unordered_messages;
@@ -105,7 +105,7 @@ void ask_untimed(const Trace& trace, const PageOptions& options, const waits::Op
   uint64_t calls = 0;
   for (const analysis::TimelineRow& row : out.timeline.rows) calls += row.calls;
   out.has_messages = calls <= options.most_untimed_calls;
-  waits::UntimedCalls numbered;
+  events::UntimedCalls numbered;
   if (out.has_messages)
     out.unknown_receives = waits::observe(trace, numbered, how).unknown_messages;
 }
@@ -126,7 +126,7 @@ std::optional<analysis::IterationTable> measured_iterations(const Trace& trace,
   return std::nullopt;
 }
 
-void ask_waits(const Trace& trace, const PageOptions& options, waits::CommTable& comms,
+void ask_waits(const Trace& trace, const PageOptions& options, events::CommTable& comms,
                PageAnswers& out) {
   for (const analysis::TimelineRow& row : out.timeline.rows)
     if (!out.kept_grammars[row.grammar]) out.open_ends->add_rank(row.rank);
@@ -136,7 +136,7 @@ void ask_waits(const Trace& trace, const PageOptions& options, waits::CommTable&
   wanted.has_waits = trace.has_times();
   std::optional<analysis::IterationTable> iterations = measured_iterations(trace, options, out);
   PageObserver observer(trace, wanted, out, iterations ? &*iterations : nullptr);
-  waits::TraceCalls calls(trace);
+  events::TraceCalls calls(trace);
   waits::Options how;
   how.observer = &observer;
   how.comms = &comms;
@@ -167,11 +167,11 @@ PageAnswers page_answers(const Trace& trace, const PageOptions& options) {
   out.profile = analysis::profile(trace);
   say("matrix");
   out.matrix = analysis::matrix(trace, analysis::MatrixKind::kP2p);
-  out.grid = analysis::cartesian_grid(trace);
+  out.grid = events::cartesian_grid(trace);
   say("ranks");
   out.details = nlohmann::ordered_json::array();
   out.kept_grammars = kept_grammars(trace, options.most_symbols);
-  waits::CommTable comms(trace);
+  events::CommTable comms(trace);
   ask_ranks(trace, options, comms, out);
   say("timeline");
   out.timeline = analysis::timeline(trace, options.timeline);

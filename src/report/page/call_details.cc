@@ -9,8 +9,8 @@
 namespace refrain::report {
 
 using Json = nlohmann::ordered_json;
-using analysis::waits::Action;
-using analysis::waits::Op;
+using events::Action;
+using events::Op;
 
 namespace {
 
@@ -51,8 +51,8 @@ std::string arguments_text(const Trace& trace, const Signature& call) {
 GroupDetails::GroupDetails(const Trace& trace, std::vector<SignatureId> signatures)
     : trace_(trace), signatures_(std::move(signatures)), details_(signatures_.size()) {}
 
-void GroupDetails::End::add(const analysis::waits::MessageEnd& end, bool here) {
-  const auto known = [](int64_t v) { return v == analysis::waits::kAny ? -1 : v; };
+void GroupDetails::End::add(const events::MessageEnd& end, bool here) {
+  const auto known = [](int64_t v) { return v == events::kAny ? -1 : v; };
   is_used = is_used || here;
   comm.append(here ? static_cast<int64_t>(end.comm) : -1);
   peer.append(here ? known(end.peer) : -2);
@@ -60,7 +60,7 @@ void GroupDetails::End::add(const analysis::waits::MessageEnd& end, bool here) {
   bytes.append(here ? static_cast<int64_t>(end.bytes) : 0);
 }
 
-void GroupDetails::add(RankReader& reader, analysis::waits::Decoder& ops) {
+void GroupDetails::add(RankReader& reader, events::Decoder& ops) {
   for (size_t i = 0; i < signatures_.size(); ++i) {
     const Signature& call = reader.signature(signatures_[i]);
     Detail& detail = details_[i];

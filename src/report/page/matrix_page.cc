@@ -74,7 +74,7 @@ void put_pairs(const Pairs& pairs, const std::string& name, Columns& out) {
 }
 
 // Places of a grid's cells: rows down, columns across; a third dimension and more, obliquely.
-std::vector<Place> grid_places(const analysis::CartesianGrid& grid, uint64_t nodes) {
+std::vector<Place> grid_places(const events::CartesianGrid& grid, uint64_t nodes) {
   std::vector<Place> out(nodes);
   const size_t dims = grid.dims.size();
   for (size_t cell = 0; cell < grid.ranks.size(); ++cell) {

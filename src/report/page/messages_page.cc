@@ -9,7 +9,7 @@ namespace refrain::report {
 
 using Numbers = std::vector<int64_t>;
 using analysis::ListedMessage;
-using analysis::waits::SeenCall;
+using analysis::SeenCall;
 
 namespace {
 
@@ -77,12 +77,12 @@ void put_late(const std::vector<ListedMessage>& late, const Rows& rows, Columns&
 
 // Channels that are not counted: of `open.rank`, from `open.source` with `open.tag` in `open.comm`,
 // -1 for any; and all of the ranks in `uncounted.rank`.
-void put_open(const analysis::OpenEnds& ends, Rank ranks, Columns& out) {
-  const auto any = [](int64_t v) { return v == analysis::waits::kAny ? -1 : v; };
+void put_open(const events::OpenEnds& ends, Rank ranks, Columns& out) {
+  const auto any = [](int64_t v) { return v == events::kAny ? -1 : v; };
   Numbers whole, rank, comm, source, tag;
   for (Rank r = 0; r < ranks; ++r) {
     if (ends.is_whole(r)) whole.push_back(r);
-    for (const analysis::OpenEnd& end : ends.of(r)) {
+    for (const events::OpenEnd& end : ends.of(r)) {
       if (ends.is_whole(r)) break;
       rank.push_back(r);
       comm.push_back(end.is_any_comm ? -1 : static_cast<int64_t>(end.comm));

@@ -17,16 +17,16 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/cartesian.h"
 #include "analysis/iterations/iterations.h"
 #include "analysis/matrix.h"
 #include "analysis/message_list.h"
-#include "analysis/open_ends.h"
 #include "analysis/profile.h"
 #include "analysis/rank_loads.h"
 #include "analysis/timeline.h"
 #include "analysis/wait_table.h"
 #include "analysis/waits/wait_states.h"
+#include "events/cartesian.h"
+#include "events/open_ends.h"
 #include "reader/symbols.h"
 #include "refrain/trace.h"
 #include "report/page/columns.h"
@@ -58,11 +58,11 @@ struct PageAnswers {
   std::string no_waits;  // why there are none
   analysis::Timeline timeline;
   analysis::RankLoads loads;
-  std::optional<analysis::CartesianGrid> grid;
+  std::optional<events::CartesianGrid> grid;
   nlohmann::ordered_json details;        // by group: GroupDetails
   std::vector<uint64_t> detailed_ranks;  // by group: of how many of its ranks
   std::vector<bool> kept_grammars;       // by grammar: small enough for the page
-  std::optional<analysis::OpenEnds> open_ends;
+  std::optional<events::OpenEnds> open_ends;
   analysis::MessageList messages;   // that cannot be counted, and the latest ones
   bool has_messages = true;         // false: too many calls without times to look for them
   uint64_t unknown_receives = 0;    // from anybody, and the trace does not tell from whom

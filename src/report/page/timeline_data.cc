@@ -68,7 +68,7 @@ void put_rows(const analysis::Timeline& t, Columns& out) {
   if (t.bins == 0) return;
   out.put_bytes("table.share", std::string(t.share.begin(), t.share.end()));
   std::string classes;
-  for (const analysis::CallClass c : t.classes) classes += static_cast<char>(c);
+  for (const events::CallClass c : t.classes) classes += static_cast<char>(c);
   out.put_bytes("table.class", std::move(classes));
 }
 
@@ -117,7 +117,7 @@ void put_signatures(const PageView& view, PageData& out) {
     const CallId function = view.trace.call_of(id);
     const Durations d = view.trace.durations(id);
     call.push_back(functions.number(call_name(function)));
-    kind.push_back(static_cast<int64_t>(analysis::class_of(function)));
+    kind.push_back(static_cast<int64_t>(events::class_of(function)));
     count.push_back(static_cast<int64_t>(d.count));
     mean.push_back(d.count == 0 ? 0 : whole(d.sum_ns / static_cast<double>(d.count)));
     least.push_back(static_cast<int64_t>(d.min_ns));
@@ -173,8 +173,8 @@ void put_groups(const PageView& view, PageData& out) {
 void put_timeline(const PageView& view, PageData& out) {
   const analysis::Timeline& t = view.answers.timeline;
   Json classes = Json::array();
-  for (int c = 0; c < analysis::kCallClasses; ++c)
-    classes.push_back(name_of(static_cast<analysis::CallClass>(c)));
+  for (int c = 0; c < events::kCallClasses; ++c)
+    classes.push_back(name_of(static_cast<events::CallClass>(c)));
   size_t anchors = 0;
   uint64_t timed = 0;
   for (const analysis::TimelineRow& row : t.rows) {
