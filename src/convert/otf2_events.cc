@@ -212,7 +212,7 @@ void OtfEvents::begin_step(OTF2_EvtWriter* out, uint64_t ns, const events::Step&
     requests_.insert(step.request);
     check(OTF2_EvtWriter_NonBlockingCollectiveRequest(out, nullptr, ns, step.request * 2));
   }
-  if (!step.has_message) return;
+  if (!step.has_message && !step.is_cancelled) return;
   if (step.begins_send()) send(out, ns, step);
   if (step.kind != events::StepKind::kPostReceive) return;
   requests_.insert(step.request);

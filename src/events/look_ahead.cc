@@ -44,8 +44,7 @@ void LookAhead::take(const Fetched& fetched, StagedCall& out) {
 }
 
 bool LookAhead::is_plain(const Op& op) {
-  const bool receives = op.action == Action::kReceive || op.action == Action::kSendReceive;
-  const bool is_open = receives && op.makes_request && !op.is_persistent &&
+  const bool is_open = op.receives() && op.makes_request && !op.is_persistent &&
                        op.receive.peer != kNobody && !op.receive.is_known();
   return !is_open && op.action != Action::kStart && !op.makes_group;
 }
@@ -93,8 +92,7 @@ bool LookAhead::read(StagedCall& out) {
   const Fetched& fetched = fetched_[fetched_at_++];
   take(fetched, out);
   Op& op = *fetched.op;
-  const bool receives = op.action == Action::kReceive || op.action == Action::kSendReceive;
-  if (receives && op.makes_request && !op.is_persistent) {
+  if (op.receives() && op.makes_request && !op.is_persistent) {
     RequestUse use;
     use.request = op.signature->id;
     expect(out, use, op.receive);

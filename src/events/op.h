@@ -120,6 +120,10 @@ struct alignas(64) Op {
   std::vector<Rank> partners;  // world ranks: of the group, or the target
   bool is_exclusive = false;   // lock
   bool all_targets = false;    // lock_all, flush_all
+
+  // Whether its call, or each start of the request that it makes, sends or posts a receive.
+  bool sends() const { return action == Action::kSend || action == Action::kSendReceive; }
+  bool receives() const { return action == Action::kReceive || action == Action::kSendReceive; }
 };
 
 // The ops of one rank. Uses reader and comms while it lives.

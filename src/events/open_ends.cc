@@ -5,9 +5,9 @@
 namespace refrain::events {
 
 void OpenEnds::add(Rank rank, const Op& op, Decoder& ops) {
-  const bool receives = op.action == Action::kReceive || op.action == Action::kSendReceive;
   const bool is_nobody = op.receive.peer == kNobody;
-  if (!is_nobody && (op.action == Action::kMatchedProbe || (receives && !op.receive.is_known())))
+  if (!is_nobody &&
+      (op.action == Action::kMatchedProbe || (op.receives() && !op.receive.is_known())))
     add_end(rank, op.receive);
   if (op.action != Action::kCancel) return;
   for (RequestUse use : op.requests) {

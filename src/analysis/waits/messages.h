@@ -74,26 +74,20 @@ class MessageTable {
   size_t most_live() const { return most_live_; }
   uint64_t dropped() const { return dropped_; }
   // Messages with one end only, after the last call.
-  uint64_t only_sent() const { return count(true); }
-  uint64_t only_received() const { return count(false); }
+  uint64_t only_sent() const { return queues_.count(true); }
+  uint64_t only_received() const { return queues_.count(false); }
 
  private:
-  // Messages with one end, linked by Message::next_of_channel: all sent and not taken, or all taken
-  // and not sent.
-  struct Channel {
-    MessageId first = kNoMessage, last = kNoMessage;
-    uint32_t count = 0;
-    bool are_sent = false;
-    bool is_broken = false;
-  };
   MessageId end(const ChannelKey& key, bool sends);
-  uint64_t count(bool are_sent) const;
+  auto link() {
+    return [this](MessageId id) -> MessageId& { return all_[id].next_of_channel; };
+  }
 
   size_t most_, live_ = 0, most_live_ = 0;
   uint64_t dropped_ = 0;
   std::vector<Message> all_;
   std::vector<MessageId> free_;
-  FlatMap<ChannelKey, Channel, ChannelHash> channels_;
+  events::ChannelQueues queues_;  // of messages with one end
   std::unordered_multimap<ChannelKey, uint32_t, ChannelHash> held_;
 };
 

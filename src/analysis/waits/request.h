@@ -7,8 +7,8 @@
 
 namespace refrain::analysis::waits {
 
-using MessageId = uint32_t;
-inline constexpr MessageId kNoMessage = UINT32_MAX;
+using MessageId = events::ChannelQueues::Name;
+inline constexpr MessageId kNoMessage = events::ChannelQueues::kNone;
 
 // The n-th collective of a communicator. `stream` tells its ordinary ones (0) from those of a
 // persistent request (1 + how many such requests were made before), of a window and of a file, from

@@ -173,7 +173,6 @@ class Sweep {
   void post_request(uint32_t location, const Op& op);
   void begin_ready(uint32_t location);
   void begin_cancel(uint32_t location);
-  MessageEnd resolved(const LocationState& l, const Op& op);
   bool needs_message(uint32_t location, MessageId id);
   bool needs_receive(uint32_t location, MessageId id);
   bool collect_messages(uint32_t location);

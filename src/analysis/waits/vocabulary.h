@@ -3,6 +3,7 @@
 
 #include "events/channel.h"
 #include "events/look_ahead.h"
+#include "events/matching.h"
 #include "events/op.h"
 
 namespace refrain::analysis::waits {
@@ -10,6 +11,8 @@ namespace refrain::analysis::waits {
 using events::Action;
 using events::CallSource;
 using events::CallStream;
+using events::channel_of_receive;
+using events::channel_of_send;
 using events::ChannelHash;
 using events::ChannelKey;
 using events::ClockedCall;

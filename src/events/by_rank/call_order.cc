@@ -8,7 +8,6 @@
 
 namespace refrain::events {
 
-
 Pace pace_of(const Trace& trace, Rank rank) {
   Pace out;
   const auto& totals = trace.data().totals;

@@ -22,16 +22,11 @@ class MessageEnds::Channel {
       return Numbered{id_, sends_++, post.seq, post.value, 1, post.is_sized};
     }
     if (post.kind == Kind::kReceive) {
-      for (; !cancels_.empty() && cancels_.top().at < post.seq; cancels_.pop())
-        if (cancels_.top().number + 1 == receives_) --receives_;
       last_ = receives_++;
       if (post.in_window) received_.add(last_);
       return Numbered{id_, last_, post.seq, 0, 2, false};
     }
-    if (post.kind == Kind::kUse)
-      received_.add(last_);
-    else
-      cancels_.push({post.value, last_});
+    received_.add(last_);
     return std::nullopt;
   }
 
@@ -45,16 +40,11 @@ class MessageEnds::Channel {
     uint64_t first = UINT64_MAX, end = 0;
     void add(uint64_t n) { first = std::min(first, n), end = std::max(end, n + 1); }
   };
-  struct Cancel {
-    uint64_t at = 0, number = 0;
-    bool operator<(const Cancel& o) const { return o.at < at; }  // the first on top
-  };
   uint64_t id_;
   Post first_;
   uint64_t sends_ = 0, receives_ = 0;
   uint64_t last_ = 0;  // number of the receive that was met last
   Range sent_, received_;
-  std::priority_queue<Cancel> cancels_;  // of receives so far; most are not in effect yet
 };
 
 MessageEnds::MessageEnds(std::string folder, size_t sort_bytes, Wanted wanted)
@@ -98,14 +88,6 @@ void MessageEnds::use(const ChannelKey& channel, uint64_t receive) {
   Post out;
   out.kind = Kind::kUse;
   out.seq = receive;
-  post(channel, out);
-}
-
-void MessageEnds::cancel(const ChannelKey& channel, uint64_t receive) {
-  Post out;
-  out.kind = Kind::kCancel;
-  out.seq = receive;
-  out.value = seq_++;
   post(channel, out);
 }
 

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -38,13 +37,11 @@ class MessageEnds {
 
   bool is_joined() const { return answers_ != nullptr; }
 
-  // The first walk. Returned is what use() and cancel() name a receive by.
+  // The first walk. Returned is what use() names a receive by.
   uint64_t send(const ChannelKey& channel, bool in_window, std::optional<uint64_t> bytes);
   uint64_t receive(const ChannelKey& channel, bool in_window);
   // A receive that was made outside of the window is used inside of it.
   void use(const ChannelKey& channel, uint64_t receive);
-  // Takes no message: if it was the last one of its channel, the next one gets its number.
-  void cancel(const ChannelKey& channel, uint64_t receive);
   base::Status join();
 
   // The second walk.
@@ -58,12 +55,12 @@ class MessageEnds {
   uint64_t tags() const { return tags_; }
 
  private:
-  enum class Kind : uint8_t { kSend, kReceive, kUse, kCancel };
+  enum class Kind : uint8_t { kSend, kReceive, kUse };
   struct Post {
     int64_t tag = 0;
     Rank source = 0, dest = 0;
     uint64_t seq = 0;
-    uint64_t value = 0;  // of a send its bytes, of a cancel when it came
+    uint64_t value = 0;  // of a send its bytes
     CommKey comm = 0;
     Kind kind = Kind::kSend;
     bool in_window = false, is_sized = false;

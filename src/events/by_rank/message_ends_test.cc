@@ -12,7 +12,6 @@
 namespace refrain::events {
 namespace {
 
-
 struct Less {
   bool operator()(const ChannelKey& a, const ChannelKey& b) const {
     return std::tie(a.comm, a.source, a.dest, a.tag) < std::tie(b.comm, b.source, b.dest, b.tag);
@@ -21,11 +20,11 @@ struct Less {
 
 // What happens on the channels, at random: ranks one after another, as a conversion walks them.
 struct What {
-  enum Kind : uint8_t { kSend, kReceive, kUse, kCancel } kind = kSend;
+  enum Kind : uint8_t { kSend, kReceive, kUse } kind = kSend;
   ChannelKey channel;
   bool in_window = false;
   std::optional<uint64_t> bytes;
-  size_t of = 0;  // use and cancel: which one of all
+  size_t of = 0;  // use: which one of all
 };
 
 std::vector<What> at_random(std::mt19937_64& random, Rank ranks, size_t calls) {
@@ -34,7 +33,7 @@ std::vector<What> at_random(std::mt19937_64& random, Rank ranks, size_t calls) {
     std::vector<size_t> open;  // receives of this rank
     for (size_t i = 0; i < calls; ++i) {
       What one;
-      one.kind = static_cast<What::Kind>(random() % 10 < 8 ? random() % 2 : 2 + random() % 2);
+      one.kind = static_cast<What::Kind>(random() % 10 < 8 ? random() % 2 : 2);
       const auto other = static_cast<Rank>(random() % static_cast<uint64_t>(ranks));
       const bool sends = one.kind == What::kSend;
       one.channel = {static_cast<uint32_t>(random() % 2), sends ? me : other, sends ? other : me,
@@ -47,8 +46,6 @@ std::vector<What> at_random(std::mt19937_64& random, Rank ranks, size_t calls) {
         const size_t which = random() % open.size();
         one.of = open[which];
         one.channel = out[one.of].channel;
-        if (one.kind == What::kCancel)
-          open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
       }
       out.push_back(one);
     }
@@ -84,9 +81,6 @@ std::map<size_t, EndAnswer> reference(const std::vector<What>& all) {
         if (all[i].in_window) t.received.add(numbers[i]);
         break;
       case What::kUse: t.received.add(numbers[all[i].of]); break;
-      case What::kCancel:
-        if (numbers[all[i].of] + 1 == t.receives) --t.receives;
-        break;
     }
   }
   std::map<size_t, EndAnswer> out;
@@ -109,7 +103,6 @@ void walk(const std::vector<What>& all, MessageEnds& ends) {
       case What::kSend: ends.send(one.channel, one.in_window, one.bytes); break;
       case What::kReceive: ids[i] = ends.receive(one.channel, one.in_window); break;
       case What::kUse: ends.use(one.channel, ids[one.of]); break;
-      case What::kCancel: ends.cancel(one.channel, ids[one.of]); break;
     }
   }
 }

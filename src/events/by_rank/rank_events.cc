@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "events/payload.h"
+#include "mpi/call_ids.h"
 #include "mpi/call_table.h"
 
 namespace refrain::events {
@@ -25,6 +26,15 @@ std::optional<uint64_t> times_parts(std::optional<uint64_t> bytes, const Signatu
   const Value* parts = call.find("partitions");
   if (!bytes || parts == nullptr) return bytes;
   return multiply(*bytes, sum_of_counts(parts->at_entry()));
+}
+
+bool cancels(const Trace& trace, Rank rank) {
+  const auto group = trace.group_of(rank);
+  if (!group) return false;
+  const auto& seen = trace.occurrences(*group);
+  return std::any_of(seen.begin(), seen.end(), [&](const Trace::Occurrence& one) {
+    return trace.call_of(one.signature) == mpi::kMPI_Cancel;
+  });
 }
 
 }  // namespace
@@ -49,8 +59,18 @@ RankEvents::RankEvents(Scope& scope, World& world, Rank rank)
       reader_(reader_of(scope, rank)),
       decoder_(world.decoder(reader_)) {}
 
+void RankEvents::scout() {
+  World world(scope_.trace);
+  RankEvents scout(scope_, world, reader_.rank());
+  scout.is_scout_ = true;
+  while (scout.next() != nullptr) {
+  }
+  cancelled_ = std::move(scout.cancelled_);
+}
+
 void RankEvents::open() {
   is_open_ = true;
+  if (!is_scout_ && cancels(scope_.trace, reader_.rank())) scout();
   event_.rank = reader_.rank();
   const Pace pace = pace_of(scope_.trace, event_.rank);
   for (const Location& location : scope_.trace.locations(event_.rank)) {
@@ -74,7 +94,7 @@ const Event* RankEvents::next() {
     if (thread.has_call && (first == nullptr || thread.staged.begin_ns < first->staged.begin_ns))
       first = &thread;
   if (first == nullptr) return nullptr;
-  scope_.tick();
+  if (!is_scout_) scope_.tick();
   const StagedCall& call = first->staged;
   event_.thread = first->number;
   event_.seq = call.seq;
@@ -105,8 +125,7 @@ void RankEvents::note_partner(const Signature& call, std::string_view parameter)
 void RankEvents::number(Step& step, bool sends, Use use) {
   MessageEnds* ends = world_.ends;
   if (ends == nullptr) {
-    Channel& channel = channels_[step.channel];
-    step.number = sends ? channel.sent++ : channel.received++;
+    step.number = numbers_.next(step.channel, sends);
     return;
   }
   if (ends->is_joined()) {
@@ -130,7 +149,7 @@ Step RankEvents::send_step(const MessageEnd& end, const Signature& call) {
     note_partner(call, "dest");
     return step;
   }
-  step.channel = {end.comm, event_.rank, end.peer, end.tag};
+  step.channel = channel_of_send(end, event_.rank);
   step.has_message = true;
   number(step, true, Use::kNow);
   unsized_ += step.is_sized ? 0 : 1;
@@ -151,24 +170,12 @@ Step RankEvents::receive_step(MessageEnd end, const Signature& call, Use use) {
     ++unknown_;
     return step;
   }
-  step.channel = {end.comm, end.peer, event_.rank, end.tag};
+  step.channel = channel_of_receive(end, event_.rank);
+  step.is_cancelled = use == Use::kCancelled;
+  if (step.is_cancelled) return step;
   step.has_message = true;
   number(step, false, use);
   return step;
-}
-
-MessageEnd RankEvents::resolved(const StagedCall& staged, SignatureId request, const Op& op) {
-  MessageEnd end = op.receive;
-  if (end.peer == kNobody || end.is_known()) return end;
-  for (const RequestUse& use : staged.taken) {
-    if (use.request != request) continue;
-    const Value& comm = argument(reader_.signature(request), "comm");
-    const Rank peer = world_.comms.view(comm.is_object() ? comm.id : kNoDefinition, event_.rank)
-                          .comm.peer(use.source);
-    end.peer = peer < 0 ? kNobody : peer;
-    end.tag = use.tag;
-  }
-  return end;
 }
 
 RankEvents::Request& RankEvents::make_request(const Op& op, const Signature& call) {
@@ -184,7 +191,7 @@ uint64_t RankEvents::next_collective(const Op& op) {
   return event_.collective.number = collectives_[op.comm.key]++;
 }
 
-void RankEvents::post(const StagedCall& staged, SignatureId id, Request& request) {
+void RankEvents::post(const StagedCall& staged, Request& request) {
   const Op& op = *request.op;
   request.is_active = true;
   const auto add = [&](Step step, StepKind kind) {
@@ -194,11 +201,14 @@ void RankEvents::post(const StagedCall& staged, SignatureId id, Request& request
     event_.steps.push_back(step);
     return step;
   };
-  if (op.action == Action::kSend || op.action == Action::kSendReceive)
-    request.send = add(send_step(op.send, *request.made_by), StepKind::kPostSend);
-  if (op.action == Action::kReceive || op.action == Action::kSendReceive)
-    request.receive =
-        add(receive_step(resolved(staged, id, op), *request.made_by), StepKind::kPostReceive);
+  if (op.sends()) request.send = add(send_step(op.send, *request.made_by), StepKind::kPostSend);
+  if (op.receives()) {
+    request.receive_post = receive_posts_++;
+    const Use use = cancelled_.count(request.receive_post) > 0 ? Use::kCancelled : Use::kNow;
+    request.receive = add(
+        receive_step(posted_receive(op, staged, world_.comms, event_.rank), *request.made_by, use),
+        StepKind::kPostReceive);
+  }
   if (op.action != Action::kCollective) return;
   Step step;
   step.made_by = request.made_by;
@@ -217,7 +227,7 @@ void RankEvents::decode(const StagedCall& staged) {
   if (op.makes_request && op.action != Action::kMatchedReceive && op.action != Action::kNothing &&
       op.action != Action::kWindowEpoch && op.action != Action::kOtherCollective) {
     Request& request = make_request(op, call);
-    if (!op.is_persistent) post(staged, call.id, request);
+    if (!op.is_persistent) post(staged, request);
     return;
   }
   switch (op.action) {
@@ -264,7 +274,7 @@ void RankEvents::start(const StagedCall& staged) {
       continue;
     }
     known->second.number = next_request_++;  // each start is a request of its own to others
-    post(staged, use.request, known->second);
+    post(staged, known->second);
   }
 }
 
@@ -316,21 +326,15 @@ void RankEvents::complete(const StagedCall& staged) {
   }
 }
 
-// A receive that is cancelled takes no message: the next one of its channel gets the number. A send
-// that is cancelled may have gone; it counts as sent.
+// Its receive took no message (post). A send that is cancelled may have gone; it counts as sent.
 void RankEvents::cancel(const StagedCall& staged) {
   for (const RequestUse& use : staged.op->requests) {
     const auto known = requests_.find(use.request);
     if (known == requests_.end() || !known->second.is_active || !known->second.receive) continue;
-    Step& receive = *known->second.receive;
-    receive.kind = StepKind::kCancelled;
-    if (!receive.has_message) continue;
-    if (world_.ends != nullptr && !world_.ends->is_joined())
-      world_.ends->cancel(receive.channel, receive.posted);
-    const auto channel = channels_.find(receive.channel);
-    if (channel != channels_.end() && channel->second.received == receive.number + 1)
-      --channel->second.received;
-    receive.has_message = false;
+    Request& request = known->second;
+    request.receive->kind = StepKind::kCancelled;
+    request.receive->has_message = false;
+    if (is_scout_ && request.op->receives()) cancelled_.insert(request.receive_post);
   }
 }
 

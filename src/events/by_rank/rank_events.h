@@ -12,13 +12,14 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "events/by_rank/call_order.h"
 #include "events/by_rank/message_ends.h"
 #include "events/by_rank/scope.h"
-#include "events/channel.h"
 #include "events/look_ahead.h"
+#include "events/matching.h"
 #include "events/op.h"
 
 namespace refrain::events {
@@ -42,7 +43,8 @@ struct Step {
   StepKind kind = StepKind::kSend;
   ChannelKey channel;                  // world ranks; source and dest include this rank
   bool has_message = false;            // false: MPI_PROC_NULL, or nothing is known of it
-  uint64_t number = 0;                 // of the message on its channel, from 0
+  bool is_cancelled = false;           // a receive that takes no message, as it will be cancelled
+  uint64_t number = 0;                 // of the message on its channel (matching.h), from 0
   uint64_t posted = 0;                 // what MessageEnds names it by while it is not joined
   EndAnswer answer;                    // of MessageEnds, once it is
   uint64_t bytes = 0;                  // sent; of a receive the room for it
@@ -106,8 +108,8 @@ class RankEvents {
   Decoder& decoder() { return decoder_; }
   const CallOrder::Counts& counts() const { return counts_; }
   // Channels of this rank in memory, and about how many bytes one takes.
-  size_t channels() const { return channels_.size(); }
-  static constexpr size_t kChannelBytes = 80;
+  size_t channels() const { return numbers_.size(); }
+  static constexpr size_t kChannelBytes = ChannelNumbers::kBytes;
   // Adds to Outcome::not_held what this rank's calls could not be told; at the end of a walk.
   void report();
 
@@ -124,25 +126,24 @@ class RankEvents {
     uint64_t number = 0;
     bool is_active = false;
     std::optional<Step> send, receive;
+    uint64_t receive_post = 0;  // which of all receives that the rank posts
     uint64_t collective = 0;
-  };
-  struct Channel {
-    uint64_t sent = 0, received = 0;
   };
 
   void open();
   void decode(const StagedCall& staged);
   Request& make_request(const Op& op, const Signature& call);
-  void post(const StagedCall& staged, SignatureId id, Request& request);
+  void post(const StagedCall& staged, Request& request);
+  void scout();
   void start(const StagedCall& staged);
   void complete(const StagedCall& staged);
   void cancel(const StagedCall& staged);
   void finish(Request& request, StepKind receive_kind);
   Step send_step(const MessageEnd& end, const Signature& call);
-  enum class Use : uint8_t { kNow, kLater };  // kLater: the message is only taken here
+  // kLater: the message is only taken here. kCancelled: none is.
+  enum class Use : uint8_t { kNow, kLater, kCancelled };
   Step receive_step(MessageEnd end, const Signature& call, Use use = Use::kNow);
   void number(Step& step, bool sends, Use use);
-  MessageEnd resolved(const StagedCall& staged, SignatureId request, const Op& op);
   void note_partner(const Signature& call, std::string_view parameter);
   uint64_t next_collective(const Op& op);
 
@@ -156,7 +157,12 @@ class RankEvents {
   Event event_;
   std::unordered_map<SignatureId, Request> requests_;
   std::unordered_map<int64_t, Step> matched_;  // by message object: what MPI_Mprobe took
-  std::unordered_map<ChannelKey, Channel, ChannelHash> channels_;
+  ChannelNumbers numbers_;
+  // Receives that are cancelled, by Request::receive_post. A scout has found them: the calls once
+  // more, ahead of all that is told of them, where the rank cancels anything.
+  std::unordered_set<uint64_t> cancelled_;
+  uint64_t receive_posts_ = 0;
+  bool is_scout_ = false;
   std::unordered_map<CommKey, uint64_t> collectives_;
   struct Sizes {
     std::optional<uint64_t> sent, room;

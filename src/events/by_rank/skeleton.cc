@@ -4,7 +4,6 @@
 
 namespace refrain::events {
 
-
 std::optional<SkeletonEnd> Skeleton::transfer(const Step& step) {
   const bool sends = step.kind == StepKind::kSend || step.kind == StepKind::kPostSend;
   if (!step.has_message) return std::nullopt;

@@ -27,11 +27,8 @@ void append(std::string& out, const Trace& trace, std::string_view name, const V
   if (!whole || text.size() > kMostValueBytes) out += " ...";
 }
 
-bool sends(const Op& op) { return op.action == Action::kSend || op.action == Action::kSendReceive; }
-bool receives(const Op& op) {
-  return op.action == Action::kReceive || op.action == Action::kSendReceive ||
-         op.action == Action::kMatchedProbe;
-}
+// Posts one, or takes one out of the queue for a matched receive.
+bool takes(const Op& op) { return op.receives() || op.action == Action::kMatchedProbe; }
 
 }  // namespace
 
@@ -66,8 +63,8 @@ void GroupDetails::add(RankReader& reader, events::Decoder& ops) {
     Detail& detail = details_[i];
     detail.text.add(arguments_text(trace_, call));
     const Op& op = analysis::op_of(ops, call);
-    detail.send.add(op.send, sends(op));
-    detail.receive.add(op.receive, receives(op));
+    detail.send.add(op.send, op.sends());
+    detail.receive.add(op.receive, takes(op));
     if (ranks_ > 0) continue;
     detail.starts = op.action == Action::kStart;
     detail.persistent = op.is_persistent;

@@ -2,7 +2,7 @@
 
 namespace refrain::analysis::waits {
 
-RandomProgram::RandomProgram(uint32_t seed, int ranks, int steps)
+RandomProgram::RandomProgram(uint32_t seed, int ranks, int steps, bool cancels)
     : program(ranks), random_(seed), ranks_(ranks) {
   const auto n = static_cast<size_t>(ranks);
   calls.resize(n);
@@ -54,7 +54,7 @@ RandomProgram::RandomProgram(uint32_t seed, int ranks, int steps)
   make_topologies();
   make_file();
   for (int i = 0; i < steps; ++i) {
-    const uint64_t what = pick(110);
+    const uint64_t what = pick(cancels ? 125 : 110);
     if (what < 30)
       send_step();
     else if (what < 50)
@@ -75,8 +75,10 @@ RandomProgram::RandomProgram(uint32_t seed, int ranks, int steps)
       neighbour_step();
     else if (what < 108)
       file_step();
-    else
+    else if (what < 110)
       split_step();
+    else
+      cancel_step();
   }
   // What can be completed is: which message a wildcard receive took is not known otherwise.
   for (Rank r = 0; r < ranks; ++r) {

@@ -68,7 +68,8 @@ struct TrueCall {
 
 class RandomProgram {
  public:
-  RandomProgram(uint32_t seed, int ranks, int steps);
+  // `cancels`: some receives are given up before a message came.
+  RandomProgram(uint32_t seed, int ranks, int steps, bool cancels = false);
 
   TestProgram program;
   std::vector<std::vector<TrueCall>> calls;  // by rank
@@ -116,6 +117,7 @@ class RandomProgram {
   void receive_step();
   void post_step();
   void complete_step();
+  void cancel_step();
   void collective_step();
   void fence_step();
   // random_others.cc

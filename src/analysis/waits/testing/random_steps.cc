@@ -125,6 +125,28 @@ void RandomProgram::complete_step() {
   finish(r, ready, form);
 }
 
+void RandomProgram::cancel_step() {
+  const auto r = static_cast<Rank>(pick(static_cast<uint64_t>(ranks_)));
+  std::vector<Request>& open = open_[static_cast<size_t>(r)];
+  std::vector<size_t> unsent;
+  for (size_t i = 0; i < open.size(); ++i)
+    if (open[i].receive != kNever && !is_ready(open[i])) unsent.push_back(i);
+  if (unsent.empty()) return;
+  const size_t which = unsent[pick(unsent.size())];
+  const Request q = open[which];
+  open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
+  ShapeWriter cancel = begin_shape("MPI_Cancel");
+  const uint64_t end = call(r, cancel.request(q.id), next_begin(r), 0).end;
+  for (uint64_t& clock : clock_) clock = std::max(clock, end);  // what is sent later is sent later
+  ShapeWriter wait = begin_shape("MPI_Wait");
+  call(r, wait.request(q.id).none(), next_begin(r), 0);
+  std::vector<Posted>& posted = posted_[static_cast<size_t>(r)];
+  posted.erase(std::find_if(posted.begin(), posted.end(),
+                            [&](const Posted& p) { return p.message == q.receive; }));
+  messages[q.receive].post_call = kNever;
+  pools_[{r, q.pool}][q.number] = false;
+}
+
 // When the last one enters that the completion of a collective waits for.
 uint64_t RandomProgram::last_needed(const TrueCollective& coll, Rank me) const {
   uint64_t last = 0;
