@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "events/signature_source.h"
 #include "refrain/calls.h"
 
 namespace refrain::events {
@@ -21,8 +22,10 @@ struct ClockedCall {
 class CallStream {
  public:
   virtual ~CallStream() = default;
-  // False after the last call.
+  // False after the last call, or the last that has come.
   virtual bool next(ClockedCall& call) = 0;
+  // After that: whether it was the last one. Else next() is asked again once the source has grown.
+  virtual bool has_ended() const { return true; }
 };
 
 class CallSource {
@@ -32,6 +35,8 @@ class CallSource {
   virtual bool has_times() = 0;
   // A reader whose cursors give out what open() needs.
   virtual RankReader reader(const Trace& trace, Rank rank) { return {trace, rank}; }
+  // Where the ops of the reader's rank are decoded from; null: from the reader. The source owns it.
+  virtual SignatureSource* signatures(RankReader&) { return nullptr; }
   // The calls of a thread of the reader's rank; null when there is no such thread. The reader stays
   // alive and in place as long as the stream.
   virtual std::unique_ptr<CallStream> open(RankReader& reader, uint32_t thread) = 0;

@@ -64,7 +64,7 @@ Op& Decoder::op(const Signature& signature) {
   const Value* request = signature.find("request");
   op.makes_request = request != nullptr && request->at_exit().kind == ValueKind::kRequest &&
                      request->at_exit().id == signature.id;
-  op.topology = topology_of(signature, comms_, reader_.rank());
+  op.topology = topology_of(signature, comms_, source_.rank());
   const mpi::CallMeaning& meaning = mpi::meaning_of(signature.call);
   if (meaning.how == mpi::How::kEnqueues) return op;  // done later, who knows when
   if (is_of_file) {
@@ -86,14 +86,14 @@ Op& Decoder::op(const Signature& signature) {
 
 Op* Decoder::maker(RequestUse& use) {
   if (use.maker != nullptr) return use.maker;
-  const Signature& signature = reader_.signature(use.request);
+  const Signature& signature = source_.signature(use.request);
   if (signature.id != use.request) return nullptr;
   return use.maker = &op(signature);
 }
 
 CommView Decoder::comm_of(const Signature& s, std::string_view parameter) {
   const Value& value = argument(s, parameter);
-  return comms_.view(value.is_object() ? value.id : kNoDefinition, reader_.rank());
+  return comms_.view(value.is_object() ? value.id : kNoDefinition, source_.rank());
 }
 
 MessageEnd Decoder::end_of(const Signature& s, std::string_view peer, std::string_view tag) {
@@ -112,7 +112,7 @@ MessageEnd Decoder::end_of(const Signature& s, std::string_view peer, std::strin
 // 0 where the trace does not tell.
 uint64_t Decoder::bytes_of(const Signature& s, std::string_view count,
                            std::string_view type) const {
-  const auto element = element_bytes(reader_.trace(), argument(s, type));
+  const auto element = element_bytes(source_.trace(), argument(s, type));
   const int64_t n = argument(s, count).integer_or(0);
   return element && n > 0 ? multiply(*element, static_cast<uint64_t>(n)) : 0;
 }

@@ -43,7 +43,7 @@ bool Decoder::decode_collective(const Signature& s, const mpi::CallMeaning& mean
     return true;
   };
   if (*kind == CollectiveKind::kInit || *kind == CollectiveKind::kFinalize)
-    return is_over(comms_.view(kNoDefinition, reader_.rank()));
+    return is_over(comms_.view(kNoDefinition, source_.rank()));
   if (meaning.does_any(mpi::kDoesMake)) {
     for (const std::string_view parameter : kOldComm)
       if (argument(s, parameter).is_object()) return is_over(comm_of(s, parameter));

@@ -41,7 +41,7 @@ bool Decoder::decode_other(const Signature& s, const mpi::CallMeaning& meaning, 
   if (meaning.over_param >= 0) {
     const auto over = static_cast<size_t>(meaning.over_param);
     if (over >= s.args.size() || !s.args[over].value.at_exit().is_object()) return true;
-    op.comm = comms_.view(s.args[over].value.at_exit().id, reader_.rank());
+    op.comm = comms_.view(s.args[over].value.at_exit().id, source_.rank());
     op.other = OtherCall::kOfMade;
     op.collective = CollectiveKind::kNxN;
     op.action = op.comm.is_self ? Action::kNothing : Action::kOtherCollective;

@@ -24,7 +24,10 @@ bool LookAhead::next(StagedCall& out) {
   }
   while (staged_.front().open > 0 && staged_.size() < kMost) {
     StagedCall more;
-    if (!read(more)) break;
+    if (!read(more)) {
+      if (calls_ != nullptr) return false;  // what completes it may still come
+      break;
+    }
     staged_.push_back(std::move(more));
   }
   out = std::move(staged_.front());
@@ -61,8 +64,10 @@ bool LookAhead::fetch() {
       fetched.begin_ns = call.begin_ns;
       fetched.end_ns = call.end_ns;
       fetched.op = &op;
-    } else {
+    } else if (calls_->has_ended()) {
       calls_.reset();
+    } else {
+      break;  // more will come
     }
   }
   return fetched_count_ > 0;

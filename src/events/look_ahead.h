@@ -34,8 +34,12 @@ class LookAhead {
   LookAhead(std::unique_ptr<CallStream> calls, Decoder& decoder)
       : decoder_(decoder), calls_(std::move(calls)) {}
 
-  // False after the last call.
+  // False after the last call, or the last of which enough has come.
   bool next(StagedCall& out);
+  // After that: whether it was the last one.
+  bool has_ended() const { return calls_ == nullptr; }
+  // When the call begins that is here and waits for what it takes; the largest number: none does.
+  uint64_t pending_ns() const { return staged_.empty() ? UINT64_MAX : staged_.front().begin_ns; }
   // Asks the memory for what next() needs.
   void prefetch() const { __builtin_prefetch(&fetched_[fetched_at_ % kBatch]); }
 
@@ -63,7 +67,7 @@ class LookAhead {
   uint64_t first_ = 0;  // number of the front, or of the next call where none is staged
   std::deque<StagedCall> staged_;
   std::unordered_map<SignatureId, uint64_t> expected_;  // by request: who posted it
-  std::unique_ptr<CallStream> calls_;                   // nullptr after the last call
+  std::unique_ptr<CallStream> calls_;                   // nullptr after the last call of all
 };
 
 }  // namespace refrain::events

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "events/comms.h"
 #include "events/flat_map.h"
+#include "events/signature_source.h"
 #include "events/topologies.h"
 #include "mpi/call_meaning.h"
 #include "refrain/calls.h"
@@ -126,7 +129,7 @@ struct alignas(64) Op {
   bool receives() const { return action == Action::kReceive || action == Action::kSendReceive; }
 };
 
-// The ops of one rank. Uses reader and comms while it lives.
+// The ops of one rank. Uses source, comms and places while it lives.
 class Decoder {
  public:
   class Places {
@@ -144,12 +147,16 @@ class Decoder {
     std::vector<Place> all_;
   };
 
+  Decoder(SignatureSource& source, CommTable& comms, Places& places)
+      : source_(source), comms_(comms), places_(places) {}
+  // Of a trace that is there; the reader outlives it.
   Decoder(RankReader& reader, CommTable& comms, Places& places)
-      : reader_(reader), comms_(comms), places_(places) {}
+      : of_reader_(std::in_place, reader), source_(*of_reader_), comms_(comms), places_(places) {}
+  Decoder(const Decoder&) = delete;
 
   // Stays in place as long as the decoder.
   Op& op(const Signature& signature);
-  // Of the call that made a request; nullptr where the trace has no such call.
+  // Of the call that made a request; nullptr where there is no such call, or it has not come.
   Op* maker(RequestUse& use);
   // All that were decoded, in no order.
   const std::vector<std::unique_ptr<Op>>& ops() const { return ops_; }
@@ -171,7 +178,8 @@ class Decoder {
   uint64_t bytes_of(const Signature& s, std::string_view count, std::string_view type) const;
   std::vector<Rank> listed(const std::vector<Rank>& from, const Value* list, bool keep) const;
 
-  RankReader& reader_;
+  std::optional<TraceSignatures> of_reader_;
+  SignatureSource& source_;
   CommTable& comms_;
   Places& places_;
   FlatMap<SignatureId, Op*> by_signature_;

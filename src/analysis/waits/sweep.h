@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -22,7 +23,15 @@ class Sweep {
  public:
   Sweep(const Trace& trace, CallSource& source, const Options& options);
 
+  // All of a source that is there.
   void run();
+  // Of a source that grows, portion by portion: opens it; goes on with all that happens before
+  // until_ns, every call that begins before it having come; the rest, when the source has ended.
+  // What fill() says in between is of the run so far. The result is that of run(), if it is known
+  // of each thread's last call that it was the last one.
+  void open();
+  void advance(uint64_t until_ns);
+  void finish();
 
   struct LocationName {
     Rank rank = 0;
@@ -138,10 +147,11 @@ class Sweep {
 
   // sweep.cc
   void fetch_next() const;
-  void advance(uint32_t location);
+  void next_call(uint32_t location);
+  void go_on(std::optional<uint64_t> until_ns);
   void begin(uint32_t location);
   void end(uint32_t location);
-  void finish(uint32_t location);
+  void finish_call(uint32_t location);
   void find_own_work(LocationState& l, uint32_t thread);
   uint64_t own_work_before(uint32_t location, uint64_t gap);
   void measure_begin(uint32_t location);
@@ -249,6 +259,8 @@ class Sweep {
   std::vector<LocationName> names_;
   uint64_t ranks_here_ = 0;
   EventQueue events_;
+  std::vector<uint32_t> waiting_;  // locations whose next call has not come
+  uint64_t limit_ns_ = 0;          // before which all calls have
   std::vector<Timeout> timeouts_;  // a heap
   uint64_t now_ = 0;
   std::unordered_map<uint64_t, std::deque<Lock>> locks_;  // by window

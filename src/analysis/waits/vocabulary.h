@@ -34,6 +34,7 @@ using events::OtherCall;
 using events::PlaceId;
 using events::RequestUse;
 using events::Role;
+using events::SignatureSource;
 using events::StagedCall;
 using events::Topologies;
 using events::TraceCalls;
