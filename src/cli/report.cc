@@ -38,11 +38,9 @@ report::PageData data_of(const Trace& trace, const DisplayOptions& display) {
   options.progress = [&](std::string_view step) {
     Activity::step(name + ": " + std::string(step));
   };
-  options.timeline.progress = Activity::share;
-  const report::PageAnswers answers = report::page_answers(trace, options);
-  Activity::step(name + ": page");
+  options.timeline_progress = Activity::share;
   reader::Symbols symbols;
-  return report::page_data({trace, answers, symbols, options});
+  return report::page_data(trace, symbols, options);
 }
 
 std::string title_of(const report::PageData& data) {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "refrain/calls.h"
-#include "report/waits_rows.h"
 #include "text/path_names.h"
 #include "text/values.h"
 

@@ -10,7 +10,7 @@
 #include "report/latex/cells.h"
 #include "report/latex/document.h"
 #include "report/latex/pairs.h"
-#include "report/latex/sections.h"
+#include "report/latex/tex_sections.h"
 #include "report/latex/tex_table.h"
 #include "report/latex/tex_text.h"
 #include "text/escape.h"
@@ -152,9 +152,8 @@ PageData page() {
   for (format::RankTotals& totals : builder.data().totals) totals = {600, 900, {}};
   const Trace trace = builder.open();
   const PageOptions options;
-  const PageAnswers answers = page_answers(trace, options);
   reader::Symbols symbols;
-  return page_data({trace, answers, symbols, options});
+  return page_data(trace, symbols, options);
 }
 
 TEST(Document, HasWhatThePageHas) {

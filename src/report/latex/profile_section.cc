@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "report/latex/sections.h"
+#include "report/latex/tex_sections.h"
 #include "report/latex/tex_table.h"
 #include "report/latex/tex_text.h"
 #include "text/display.h"

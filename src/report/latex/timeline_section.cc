@@ -9,7 +9,7 @@
 
 #include "events/call_class.h"
 #include "report/latex/cells.h"
-#include "report/latex/sections.h"
+#include "report/latex/tex_sections.h"
 #include "report/latex/tex_text.h"
 #include "text/numbers.h"
 

@@ -1,8 +1,9 @@
 // The efficiencies of the POP Centre of Excellence with captions that say what was measured.
 
+#include "report/page/factors.h"
+
 #include <fmt/format.h>
 
-#include "report/page/page.h"
 #include "text/numbers.h"
 
 namespace refrain::report {

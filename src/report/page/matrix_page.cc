@@ -8,7 +8,7 @@
 
 #include "format/trace_data.h"
 #include "report/page/graph_layout.h"
-#include "report/page/page.h"
+#include "report/page/section.h"
 #include "report/profile_rows.h"
 #include "text/numbers.h"
 
@@ -192,8 +192,6 @@ void put_hosts(const PageView& view, Columns& out) {
   out.put("rank.host", std::move(host));
 }
 
-}  // namespace
-
 void put_matrix(const PageView& view, PageData& out) {
   const analysis::Matrix& m = view.answers.matrix;
   const uint64_t block = block_for(view);
@@ -210,6 +208,22 @@ void put_matrix(const PageView& view, PageData& out) {
   put_grid(view, out);
   put_graph(view, out);
 }
+
+class MatrixSection : public PageSection {
+ public:
+  void ask(const PageQuestion& page) override {
+    page.say("matrix");
+    page.answers.matrix = analysis::matrix(page.trace, analysis::MatrixKind::kP2p);
+    page.answers.grid = events::cartesian_grid(page.trace);
+  }
+  void write(const PageView& view, PageData& out) const override { put_matrix(view, out); }
+};
+
+}  // namespace
+
+std::unique_ptr<PageSection> matrix_section() { return std::make_unique<MatrixSection>(); }
+
+namespace {
 
 void put_density(const PageView& view, PageData& out) {
   const analysis::RankLoads& loads = view.answers.loads;
@@ -251,5 +265,14 @@ void put_density(const PageView& view, PageData& out) {
   out.columns.put("density.bytes", std::move(bytes));
   out.columns.put("density.ns", std::move(ns));
 }
+
+class DensitySection : public PageSection {
+ public:
+  void write(const PageView& view, PageData& out) const override { put_density(view, out); }
+};
+
+}  // namespace
+
+std::unique_ptr<PageSection> density_section() { return std::make_unique<DensitySection>(); }
 
 }  // namespace refrain::report

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "report/page/page.h"
+#include "report/page/section.h"
 
 namespace refrain::report {
 
@@ -97,8 +97,6 @@ void put_open(const events::OpenEnds& ends, Rank ranks, Columns& out) {
   out.put("open.tag", std::move(tag));
 }
 
-}  // namespace
-
 void put_messages(const PageView& view, PageData& out) {
   const PageAnswers& answers = view.answers;
   const Rows rows(answers.timeline);
@@ -114,5 +112,14 @@ void put_messages(const PageView& view, PageData& out) {
   put_open(*answers.open_ends, view.trace.rank_count(), out.columns);
   out.columns.put_bytes("waits.share", answers.wait_table.shares());
 }
+
+class MessagesSection : public PageSection {
+ public:
+  void write(const PageView& view, PageData& out) const override { put_messages(view, out); }
+};
+
+}  // namespace
+
+std::unique_ptr<PageSection> messages_section() { return std::make_unique<MessagesSection>(); }
 
 }  // namespace refrain::report

@@ -5,7 +5,8 @@
 #include <string>
 
 #include "format/trace_data.h"
-#include "report/page/page.h"
+#include "report/page/rank_answers.h"
+#include "report/page/section.h"
 #include "report/page/templates.h"
 #include "report/profile_rows.h"
 #include "report/waits_rows.h"
@@ -168,8 +169,6 @@ void put_groups(const PageView& view, PageData& out) {
   json["paths"] = paths.list();
 }
 
-}  // namespace
-
 void put_timeline(const PageView& view, PageData& out) {
   const analysis::Timeline& t = view.answers.timeline;
   Json classes = Json::array();
@@ -191,5 +190,22 @@ void put_timeline(const PageView& view, PageData& out) {
   put_signatures(view, out);
   put_groups(view, out);
 }
+
+class TimelineSection : public PageSection {
+ public:
+  void ask(const PageQuestion& page) override {
+    page.say("ranks");
+    ask_ranks(page);
+    page.say("timeline");
+    analysis::TimelineOptions how;
+    how.progress = page.options.timeline_progress;
+    page.answers.timeline = analysis::timeline(page.trace, how);
+  }
+  void write(const PageView& view, PageData& out) const override { put_timeline(view, out); }
+};
+
+}  // namespace
+
+std::unique_ptr<PageSection> timeline_section() { return std::make_unique<TimelineSection>(); }
 
 }  // namespace refrain::report

@@ -5,7 +5,8 @@
 #include <tuple>
 
 #include "report/cores_text.h"
-#include "report/page/page.h"
+#include "report/page/factors.h"
+#include "report/page/section.h"
 #include "report/profile_rows.h"
 #include "report/verdict_text.h"
 #include "report/waits_rows.h"
@@ -140,8 +141,6 @@ Json top_paths(const PageView& view) {
   return out;
 }
 
-}  // namespace
-
 void put_verdict(const PageView& view, PageData& out) {
   const PageAnswers& a = view.answers;
   Json json;
@@ -165,5 +164,14 @@ void put_verdict(const PageView& view, PageData& out) {
   }
   out.json["verdict"] = std::move(json);
 }
+
+class VerdictSection : public PageSection {
+ public:
+  void write(const PageView& view, PageData& out) const override { put_verdict(view, out); }
+};
+
+}  // namespace
+
+std::unique_ptr<PageSection> verdict_section() { return std::make_unique<VerdictSection>(); }
 
 }  // namespace refrain::report
