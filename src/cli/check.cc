@@ -14,7 +14,7 @@
 #include "reader/trace_file.h"
 #include "reader/verify.h"
 #include "reader/verify_times.h"
-#include "report/check_report.h"
+#include "report/trace/check_report.h"
 #include "text/numbers.h"
 
 namespace refrain::cli {

@@ -7,7 +7,7 @@
 
 #include "cli/display_options.h"
 #include "refrain/trace.h"
-#include "report/diff_report.h"
+#include "report/diff/diff_report.h"
 
 namespace refrain::cli {
 

@@ -11,7 +11,7 @@
 #include "cli/values.h"
 #include "cli/verbs.h"
 #include "reader/symbols.h"
-#include "report/reduce_report.h"
+#include "report/behaviour/reduce_report.h"
 
 namespace refrain::cli {
 

@@ -6,7 +6,7 @@
 #include "cli/common.h"
 #include "cli/values.h"
 #include "cli/verbs.h"
-#include "report/info_text.h"
+#include "report/trace/info_text.h"
 
 namespace refrain::cli {
 

@@ -11,7 +11,7 @@
 #include "cli/display_options.h"
 #include "cli/values.h"
 #include "cli/verbs.h"
-#include "report/iterations_report.h"
+#include "report/behaviour/iterations_report.h"
 
 namespace refrain::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/values.h"
 #include "cli/verbs.h"
 #include "cli/window_options.h"
-#include "report/profile_report.h"
+#include "report/profile/profile_report.h"
 #include "report/window_text.h"
 
 namespace refrain::cli {

@@ -13,7 +13,7 @@
 #include "cli/values.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
-#include "report/reduce_report.h"
+#include "report/behaviour/reduce_report.h"
 
 namespace refrain::cli {
 

@@ -8,7 +8,7 @@
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
 #include "reader/trace_file.h"
-#include "report/stats_text.h"
+#include "report/trace/stats_text.h"
 
 namespace refrain::cli {
 

@@ -14,8 +14,8 @@
 #include "cli/values.h"
 #include "cli/verbs.h"
 #include "cli/window_options.h"
-#include "report/untimed_text.h"
-#include "report/waits_report.h"
+#include "report/waits/untimed_text.h"
+#include "report/waits/waits_report.h"
 
 namespace refrain::cli {
 namespace {

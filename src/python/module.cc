@@ -20,12 +20,12 @@
 #include "python/errors.h"
 #include "python/rank.h"
 #include "refrain/trace.h"
-#include "report/diff_report.h"
-#include "report/info_text.h"
-#include "report/iterations_report.h"
-#include "report/profile_report.h"
-#include "report/profile_rows.h"
-#include "report/waits_report.h"
+#include "report/behaviour/iterations_report.h"
+#include "report/diff/diff_report.h"
+#include "report/profile/profile_report.h"
+#include "report/profile/profile_rows.h"
+#include "report/trace/info_text.h"
+#include "report/waits/waits_report.h"
 
 namespace refrain::python {
 namespace {

@@ -47,5 +47,17 @@ TEST(JsonText, Hex) {
   EXPECT_EQ(out, "00ff10");
 }
 
+TEST(CsvField, QuotesOnlyWhereItMust) {
+  EXPECT_EQ(csv_field("heat.c:41"), "heat.c:41");
+  EXPECT_EQ(csv_field("a,b \"c\""), "\"a,b \"\"c\"\"\"");
+}
+
+TEST(Markup, EscapesWhatXmlDoesNotAllow) {
+  EXPECT_EQ(escaped("a<b>&\"'\n"), "a&lt;b&gt;&amp;&quot;&#39;\n");
+  EXPECT_EQ(escaped(std::string("\0\x1f\x7f\xff", 4)), "????");
+  EXPECT_EQ(escaped("\xef\xbf\xbf\xef\xbf\xbe\xc3\xa9"), "??\xc3\xa9");
+  EXPECT_EQ(escaped("]]>"), "]]&gt;");
+}
+
 }  // namespace
 }  // namespace refrain::text

@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "report/profile_rows.h"
+#include "report/profile/profile_rows.h"
 #include "text/numbers.h"
 
 namespace refrain::report {

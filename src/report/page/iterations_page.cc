@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "report/iterations_report.h"
+#include "report/behaviour/iterations_report.h"
 #include "report/page/section.h"
 
 namespace refrain::report {

@@ -9,7 +9,7 @@
 #include "format/trace_data.h"
 #include "report/page/graph_layout.h"
 #include "report/page/section.h"
-#include "report/profile_rows.h"
+#include "report/profile/profile_rows.h"
 #include "text/numbers.h"
 
 namespace refrain::report {

@@ -1,8 +1,8 @@
 // Which sections the page has, and the one that repeats what other verbs say.
 
-#include "report/info_text.h"
 #include "report/page/section.h"
-#include "report/profile_report.h"
+#include "report/profile/profile_report.h"
+#include "report/trace/info_text.h"
 
 namespace refrain::report {
 namespace {

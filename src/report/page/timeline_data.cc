@@ -8,8 +8,8 @@
 #include "report/page/rank_answers.h"
 #include "report/page/section.h"
 #include "report/page/templates.h"
-#include "report/profile_rows.h"
-#include "report/waits_rows.h"
+#include "report/profile/profile_rows.h"
+#include "report/waits/waits_rows.h"
 #include "text/numbers.h"
 #include "text/path_names.h"
 

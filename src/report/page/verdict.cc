@@ -7,9 +7,9 @@
 #include "report/cores_text.h"
 #include "report/page/factors.h"
 #include "report/page/section.h"
-#include "report/profile_rows.h"
-#include "report/verdict_text.h"
-#include "report/waits_rows.h"
+#include "report/profile/profile_rows.h"
+#include "report/waits/verdict_text.h"
+#include "report/waits/waits_rows.h"
 #include "text/numbers.h"
 #include "text/path_names.h"
 

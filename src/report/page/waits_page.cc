@@ -5,8 +5,8 @@
 
 #include "events/untimed_calls.h"
 #include "report/page/section.h"
-#include "report/profile_rows.h"
-#include "report/waits_rows.h"
+#include "report/profile/profile_rows.h"
+#include "report/waits/waits_rows.h"
 #include "text/path_names.h"
 
 namespace refrain::report {
