@@ -118,8 +118,7 @@ class WaitAdder final : public Observer {
  public:
   explicit WaitAdder(IterationTable& table) : table_(table) {}
   bool wants(const SeenMessage&) override { return false; }
-  void ends(const SeenMessage&, const SeenCall&, const SeenCall&,
-            const SeenCall&) override {}
+  void ends(const SeenMessage&, const SeenCall&, const SeenCall&, const SeenCall&) override {}
   void wait(Rank rank, uint32_t thread, uint64_t begin_ns, uint64_t end_ns) override {
     table_.add_wait(rank, thread, begin_ns, end_ns);
   }
