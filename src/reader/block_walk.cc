@@ -18,7 +18,7 @@ uint64_t calls_read() { return g_calls_read.load(std::memory_order_relaxed); }
 void add_calls_read(uint64_t calls) { g_calls_read.fetch_add(calls, std::memory_order_relaxed); }
 
 BlockWalk::BlockWalk(TimeStore& store, const format::TimeTable& table, uint64_t rank,
-                     uint32_t thread, grammar::Cursor terminals, std::string trace_name)
+                     uint32_t thread, grammar::TerminalCursor terminals, std::string trace_name)
     : store_(store),
       table_(table),
       blocks_(&table.blocks(rank, thread)),

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 #include "reader/block_walk.h"
 #include "reader/calls_read.h"
 #include "reader/decode_signature.h"
@@ -62,7 +62,7 @@ struct RankReader::Impl {
 
 struct Cursor::Impl {
   RankReader::Impl* reader;
-  grammar::Cursor cursor;
+  grammar::TerminalCursor cursor;
   Call call;
   std::unique_ptr<reader::BlockWalk> times;  // nullptr: none, or not asked for
   Status time_status = base::Done{};
@@ -118,8 +118,8 @@ Result<Cursor> RankReader::cursor(uint32_t thread) {
   for (const format::Location& location : group->locations) {
     if (location.thread != thread) continue;
     const Trace::Impl& trace = *impl_->trace.impl_;
-    grammar::Cursor terminals(trace.data.grammars[location.grammar],
-                              trace.lengths[location.grammar]);
+    grammar::TerminalCursor terminals(trace.data.grammars[location.grammar],
+                                      trace.lengths[location.grammar]);
     std::unique_ptr<Cursor::Impl> cursor(
         new Cursor::Impl{impl_.get(), terminals, Call{impl_->rank, thread}, nullptr});
     if (impl_->times == Times::kRead && trace.times != nullptr) {

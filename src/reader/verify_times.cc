@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "format/time/spec.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 #include "reader/block_walk.h"
 #include "reader/trace_impl.h"
 
@@ -18,10 +18,10 @@ struct TimesOf {
     const Trace::Impl& impl = *trace.impl_;
     const auto table = impl.times->table(impl.data.meta.ranks);
     if (!table.ok()) return base::fail(table.error().message, impl.name);
-    BlockWalk walk(
-        *impl.times, **table, static_cast<uint64_t>(location.rank), location.thread,
-        grammar::Cursor(impl.data.grammars[location.grammar], impl.lengths[location.grammar]),
-        impl.name);
+    BlockWalk walk(*impl.times, **table, static_cast<uint64_t>(location.rank), location.thread,
+                   grammar::TerminalCursor(impl.data.grammars[location.grammar],
+                                           impl.lengths[location.grammar]),
+                   impl.name);
     walk.set_functions(impl.call_of_signature, impl.group(location.rank)->signatures);
     walk.keep_local();
     return walk;

@@ -5,7 +5,7 @@
 
 #include "format/decode/time_table.h"
 #include "format/walk.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 #include "tracer/location.h"
 #include "tracer/mark_of.h"
 #include "tracer/process.h"
@@ -107,7 +107,7 @@ std::vector<First> first_of(const similarity::Profile& profile) {
 }
 
 // The structure as all ranks know it.
-bool name_anew(ProfileSegment& s, grammar::Cursor& calls, const TerminalNames& names) {
+bool name_anew(ProfileSegment& s, grammar::TerminalCursor& calls, const TerminalNames& names) {
   similarity::StructureKey key;
   const size_t n = s.stamps.size() / 2;
   if (calls.remaining() < n) return false;
@@ -189,7 +189,7 @@ base::Result<format::RunProfile> SegmentMatcher::finish(
   const format::ClockMap clock(points, base_ns);
   const bool is_shift = set_clock(profile->profile.groups[0].members[0], clock);
   const Rates rates = rates_of(points);
-  grammar::Cursor calls(grammar);
+  grammar::TerminalCursor calls(grammar);
   for (size_t i = 0; i < first.size(); ++i) {
     ProfileSegment& s = profile->profile.segments[i];
     calls.seek(first[i].call);

@@ -9,7 +9,7 @@
 #include "format/decode/time_table.h"
 #include "format/walk.h"
 #include "grammar/fold.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 #include "tracer/location.h"
 #include "tracer/mark_of.h"
 #include "tracer/memory.h"
@@ -124,7 +124,7 @@ base::Status SegmentTimes::feed(const SegmentPlan& plan, const Location& l,
   exact.mode = format::TimeMode::kExact;
   format::BlockDecoder decoder(exact);
   const format::ClockMap clock(plan.clock, plan.base_ns);
-  grammar::Cursor terminals(grammar);
+  grammar::TerminalCursor terminals(grammar);
   std::vector<format::TimedCall> calls;
   uint64_t before_ns = 0;
   base::Status status = base::Done{};

@@ -5,7 +5,7 @@
 #include "analysis/reduce/segments.h"
 #include "format/trace_data.h"
 #include "grammar/builder.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 #include "mpi/call_meaning.h"
 
 namespace refrain::analysis::iterations {
@@ -53,7 +53,7 @@ const LoopPlan& Plans::of(const Location& location, RankReader& rank) {
   grammar::Builder builder;
   bool was_poll = false;
   grammar::Terminal last = 0;
-  for (grammar::Cursor cursor(data.grammars[location.grammar]); !cursor.at_end();) {
+  for (grammar::TerminalCursor cursor(data.grammars[location.grammar]); !cursor.at_end();) {
     const Known next = known[cursor.next()];
     if (!(was_poll && next.is_poll && next.terminal == last)) builder.append(next.terminal);
     was_poll = next.is_poll;

@@ -20,7 +20,7 @@
 #include "grammar/concatenate.h"
 #include "grammar/fold.h"
 #include "grammar/rename.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 
 namespace refrain::format::spool {
 
@@ -309,7 +309,7 @@ class Reader {
   }
 
   static uint32_t last_of(const grammar::Grammar& g, uint64_t length) {
-    grammar::Cursor cursor(g);
+    grammar::TerminalCursor cursor(g);
     cursor.seek(length - 1);
     return cursor.next();
   }

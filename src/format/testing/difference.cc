@@ -1,7 +1,7 @@
 #include "format/expr.h"
 #include "format/testing/synthetic.h"
 #include "format/walk.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 
 namespace refrain::format::testing {
 
@@ -22,7 +22,7 @@ namespace {
 
 std::vector<uint32_t> sequence_of(const grammar::Grammar& g) {
   std::vector<uint32_t> out;
-  for (grammar::Cursor cursor(g); !cursor.at_end();) out.push_back(cursor.next());
+  for (grammar::TerminalCursor cursor(g); !cursor.at_end();) out.push_back(cursor.next());
   return out;
 }
 

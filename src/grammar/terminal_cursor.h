@@ -1,4 +1,5 @@
-// Cursor: reads the sequence that a grammar stands for, from any position, without expanding it.
+// TerminalCursor: reads the sequence that a grammar stands for, from any position, without
+// expanding it.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,12 @@ namespace refrain::grammar {
 
 // Looks at a valid grammar, which must outlive it and stay unchanged. Its stack never holds more
 // than Lengths::depth frames. One thread at a time; several cursors may share grammar and lengths.
-class Cursor {
+class TerminalCursor {
  public:
   // At the first terminal. O(symbols), for the lengths.
-  explicit Cursor(const Grammar& grammar);
+  explicit TerminalCursor(const Grammar& grammar);
   // The same with lengths(grammar), already there. O(depth).
-  Cursor(const Grammar& grammar, std::shared_ptr<const Lengths> lengths);
+  TerminalCursor(const Grammar& grammar, std::shared_ptr<const Lengths> lengths);
 
   // Terminals from here to the end.
   uint64_t remaining() const { return lengths_->total() - position_; }

@@ -1,21 +1,21 @@
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace refrain::grammar {
 
-Cursor::Cursor(const Grammar& grammar)
-    : Cursor(grammar, std::make_shared<const Lengths>(lengths(grammar))) {}
+TerminalCursor::TerminalCursor(const Grammar& grammar)
+    : TerminalCursor(grammar, std::make_shared<const Lengths>(lengths(grammar))) {}
 
-Cursor::Cursor(const Grammar& grammar, std::shared_ptr<const Lengths> lengths)
+TerminalCursor::TerminalCursor(const Grammar& grammar, std::shared_ptr<const Lengths> lengths)
     : grammar_(&grammar), lengths_(std::move(lengths)) {
   frames_.reserve(lengths_->depth);
   seek(0);
 }
 
 // From a symbol down to its first terminal.
-void Cursor::descend() {
+void TerminalCursor::descend() {
   while (grammar_->symbols[symbol_].is_rule) {
     const uint32_t rule = grammar_->symbols[symbol_].id;
     frames_.push_back(Frame{symbol_, end_, left_});
@@ -26,7 +26,7 @@ void Cursor::descend() {
 }
 
 // To what follows all repetitions of symbol_.
-void Cursor::step_over() {
+void TerminalCursor::step_over() {
   while (++symbol_ == end_) {
     if (frames_.empty()) return;
     const Frame frame = frames_.back();
@@ -40,7 +40,7 @@ void Cursor::step_over() {
   descend();
 }
 
-void Cursor::seek(uint64_t n) {
+void TerminalCursor::seek(uint64_t n) {
   const Grammar& g = *grammar_;
   position_ = std::min(n, lengths_->total());
   frames_.clear();
