@@ -18,9 +18,9 @@ class Stripper : public Visitor {
  public:
   explicit Stripper(std::string_view shape) : shape_(shape) {}
   uint64_t count(uint64_t n, size_t begin, size_t end) override {
-    if (n < kLargeCount) return n;
+    if (n < kLargeElementCount) return n;
     copy_until(begin);
-    out_.put_varint(kLargeCount);
+    out_.put_varint(kLargeElementCount);
     copied_ = end;
     result.counts.push_back(static_cast<int64_t>(n));
     return n;
@@ -47,11 +47,12 @@ class Restorer : public Visitor {
  public:
   explicit Restorer(const FileShape& shape) : shape_(shape) {}
   uint64_t count(uint64_t n, size_t begin, size_t end) override {
-    if (n < kLargeCount) return n;
+    if (n < kLargeElementCount) return n;
     const uint64_t all =
         counts_ < shape_.counts.size() ? static_cast<uint64_t>(shape_.counts[counts_]) : UINT64_MAX;
     ++counts_;
-    if (n > kLargeCount || all < kLargeCount) return UINT64_MAX;  // beyond the walker's limit
+    if (n > kLargeElementCount || all < kLargeElementCount)
+      return UINT64_MAX;  // beyond the walker's limit
     put(begin, end, all);
     return all;
   }

@@ -28,7 +28,7 @@ namespace refrain::format {
 // kFile: as kSplit, but requests are left out too, and so are large numbers of elements: 8 stands
 // for those. They are equal or regular in calls of one kind, and follow the number of ranks.
 enum class Form : uint8_t { kInline, kSplit, kFile };
-inline constexpr uint64_t kLargeCount = 8;
+inline constexpr uint64_t kLargeElementCount = 8;
 
 // Events of a walk, all of them optional to override. Between open(tag) and close(tag) come the
 // parts of the field in the order of signature.h.
