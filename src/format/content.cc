@@ -369,7 +369,7 @@ class Checker {
     places();
     own_work();
     for (size_t i = 0; i < t_.losses.size(); ++i) {
-      const Loss& l = t_.losses[i];
+      const LossRecord& l = t_.losses[i];
       if (l.reason.empty() || l.rank < -1 || l.rank >= static_cast<int64_t>(t_.meta.ranks))
         add(SectionType::kLosses, kRuleLosses, numbered("loss", i, " has no reason or rank"));
     }

@@ -129,7 +129,7 @@ struct RecorderCost {
 };
 RecorderCost cost_of(const std::vector<RankTotals>& totals);
 
-struct Loss {
+struct LossRecord {
   std::string reason;  // snake_case word
   uint64_t calls = 0;  // 0: unknown
   int64_t rank = -1;   // -1: any
@@ -161,7 +161,7 @@ struct TraceData {
   std::vector<RankPlace> places;   // empty: not known of any rank
   base::RunList place_of_rank;     // index into places, -1 unknown; empty when `places` is
   std::vector<OwnWork> own_work;   // by rank and thread; of traces with times of single calls
-  std::vector<Loss> losses;
+  std::vector<LossRecord> losses;
   TimeData times;  // of traces that are put together in memory; decode() leaves them in the file
 };
 
@@ -184,7 +184,7 @@ struct RankRecord {
   bool knows_cost = false;
   std::vector<OwnWork> own_work;  // of this rank; by thread
   RankPlace place;                // no cores: not known
-  std::vector<Loss> losses;
+  std::vector<LossRecord> losses;
   std::string host;
   std::map<std::string, std::string> text;  // as Meta::text; the lowest rank's values win
   uint64_t duration_ns = 0;

@@ -24,7 +24,7 @@ RunInfo info_of(const format::TraceData& data, uint64_t file_bytes) {
   info.duration_ns = data.meta.duration_ns;
   info.file_bytes = file_bytes;
   info.complete = data.meta.complete;
-  for (const format::Loss& loss : data.losses)
+  for (const format::LossRecord& loss : data.losses)
     info.losses.push_back({loss.reason, loss.calls, loss.rank, loss.detail});
   return info;
 }

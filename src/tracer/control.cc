@@ -165,7 +165,7 @@ void obey_level(int level) {
   if (level == 1 || level == 2) resume_recording();
 }
 
-void add_left_out(std::vector<format::Loss>& losses, int rank) {
+void add_left_out(std::vector<format::LossRecord>& losses, int rank) {
   for (const mpi::CallInfo& call : mpi::all_calls()) {
     if (call.id >= kCallSlots) continue;
     const uint64_t calls = control().left_out[call.id].load(std::memory_order_relaxed);

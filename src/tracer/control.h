@@ -118,6 +118,6 @@ void resume_recording();
 void obey_level(int level);
 
 // What was left out, for the record: by reason and function.
-void add_left_out(std::vector<format::Loss>& losses, int rank);
+void add_left_out(std::vector<format::LossRecord>& losses, int rank);
 
 }  // namespace refrain::tracer

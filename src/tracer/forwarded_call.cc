@@ -88,7 +88,7 @@ void ForwardedCall::forget_request(const Place& place, uint64_t now) {
     all.table_of(*entry).remove(*entry);
 }
 
-void add_forwarded(std::vector<format::Loss>& losses, int rank) {
+void add_forwarded(std::vector<format::LossRecord>& losses, int rank) {
   const ForwardedCounts& counts = of_this_process<ForwardedCounts>();
   for (uint32_t i = 0; i < std::min(kForwardedCount, kMaxForwarded); ++i)
     if (const uint64_t n = counts.calls[i].load(std::memory_order_relaxed); n > 0)
@@ -96,10 +96,10 @@ void add_forwarded(std::vector<format::Loss>& losses, int rank) {
 }
 
 // A user who sees nothing of this would take the trace for whole.
-void name_unknown_functions(const Process& p, const std::vector<format::Loss>& losses) {
+void name_unknown_functions(const Process& p, const std::vector<format::LossRecord>& losses) {
   uint64_t calls = 0, functions = 0;
   std::string first;
-  for (const format::Loss& loss : losses) {
+  for (const format::LossRecord& loss : losses) {
     if (loss.reason != kUnknownFunction) continue;
     if (functions++ == 0) first = loss.detail;
     calls += loss.calls;

@@ -68,10 +68,10 @@ class ForwardedCall {
 inline constexpr const char* kUnknownFunction = "unknown_function";
 
 // How often each was called, for the record.
-void add_forwarded(std::vector<format::Loss>& losses, int rank);
+void add_forwarded(std::vector<format::LossRecord>& losses, int rank);
 
 // Says on stderr which functions the trace lacks for this reason, if there are any.
-void name_unknown_functions(const Process& p, const std::vector<format::Loss>& losses);
+void name_unknown_functions(const Process& p, const std::vector<format::LossRecord>& losses);
 
 // Functions of MPI that the program, or a library of it, refers to and that this recorder has no
 // wrapper for: it was built with an older MPI than the program runs with. Their names.

@@ -204,7 +204,7 @@ void HeldCalls::count_unknown(mpi::CallId call) {
   ++unknown_[call];
 }
 
-void HeldCalls::add_losses(std::vector<format::Loss>& losses, int rank) const {
+void HeldCalls::add_losses(std::vector<format::LossRecord>& losses, int rank) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const mpi::CallInfo& info : mpi::all_calls())
     if (const auto found = unknown_.find(info.id); found != unknown_.end())

@@ -93,7 +93,7 @@ class HeldCalls {
 
   // A call is kept though its message's size is not known.
   void count_unknown(mpi::CallId call);
-  void add_losses(std::vector<format::Loss>& losses, int rank) const;
+  void add_losses(std::vector<format::LossRecord>& losses, int rank) const;
 
  private:
   struct Follower {

@@ -54,7 +54,7 @@ std::string losses_text(const format::TraceData& trace) {
   if (trace.losses.empty()) return "no losses";
   std::string text;
   for (size_t i = 0; i < trace.losses.size() && i < kShown; ++i) {
-    const format::Loss& loss = trace.losses[i];
+    const format::LossRecord& loss = trace.losses[i];
     text += (i == 0 ? "losses: " : ", ") + loss.reason;
     if (loss.calls > 0) text += " (" + counted_text(loss.calls, "call") + ")";
   }

@@ -235,12 +235,12 @@ bool Process::is_system_code(uintptr_t address) {
 void Process::lose(const char* reason, const char* detail) {
   Guard guard(*this);
   if (spool != nullptr) spool->loss(reason, 1, detail);
-  for (format::Loss& l : losses)
+  for (format::LossRecord& l : losses)
     if (l.reason == reason && l.detail == detail) {
       ++l.calls;
       return;
     }
-  losses.push_back(format::Loss{reason, 1, rank, detail});
+  losses.push_back(format::LossRecord{reason, 1, rank, detail});
 }
 
 }  // namespace refrain::tracer

@@ -173,7 +173,7 @@ class Process {
   std::vector<format::Definition> definitions;
   std::vector<Location*> locations;
   AddressMap addresses;
-  std::vector<format::Loss> losses;
+  std::vector<format::LossRecord> losses;
   Spool* spool = nullptr;                     // null: none; never freed
   Times* times = nullptr;                     // null: no times of single calls; never freed
   PathCheck* path_check = nullptr;            // null: call paths are not checked; never freed

@@ -253,7 +253,7 @@ void flush_times(Process& p) {
   }
 }
 
-void add_missing_times(const Process& p, std::vector<format::Loss>& losses) {
+void add_missing_times(const Process& p, std::vector<format::LossRecord>& losses) {
   if (p.times == nullptr) return;
   uint64_t missing = 0;
   for (const Location* l : p.locations)

@@ -26,7 +26,7 @@ TraceData small_trace(bool periodic = true) {
     ranks.back().durations.emplace_back();
   }
   TraceData trace = testing::merge_all(ranks);
-  trace.losses.push_back(Loss{"spool_full", 17, 3, "no space left"});
+  trace.losses.push_back(LossRecord{"spool_full", 17, 3, "no space left"});
   return trace;
 }
 
@@ -46,7 +46,7 @@ TraceData rich_trace() {
     }
   }
   TraceData trace = testing::merge_all(ranks);
-  trace.losses.push_back(Loss{"spool_full", 17, 3, "no space left"});
+  trace.losses.push_back(LossRecord{"spool_full", 17, 3, "no space left"});
   return trace;
 }
 

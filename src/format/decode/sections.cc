@@ -343,7 +343,7 @@ void read_losses(FieldReader& in, Decoding& out) {
   const uint64_t n = in.count("loss count", kMaxLosses);
   for (uint64_t i = 0; i < n && in.ok(); ++i) {
     const auto index = static_cast<int64_t>(i);
-    Loss l;
+    LossRecord l;
     l.reason = in.string("reason", kMaxTextBytes, index);
     l.calls = in.varint("calls", index);
     l.rank = in.zigzag("rank", index);

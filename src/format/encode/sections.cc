@@ -167,7 +167,7 @@ void write_groups(Encoding& in, ByteWriter& out) {
 
 void write_losses(Encoding& in, ByteWriter& out) {
   out.put_varint(in.trace.losses.size());
-  for (const Loss& l : in.trace.losses) {
+  for (const LossRecord& l : in.trace.losses) {
     out.put_string(l.reason);
     out.put_varint(l.calls);
     out.put_zigzag(l.rank);

@@ -315,9 +315,9 @@ void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>&
 }
 
 // Losses with the same reason and detail are one; unknown amounts stay apart from known ones.
-void merge_losses(std::vector<Loss>& to, std::vector<Loss>& from) {
-  for (Loss& f : from) {
-    const auto same = std::find_if(to.begin(), to.end(), [&](const Loss& t) {
+void merge_losses(std::vector<LossRecord>& to, std::vector<LossRecord>& from) {
+  for (LossRecord& f : from) {
+    const auto same = std::find_if(to.begin(), to.end(), [&](const LossRecord& t) {
       return t.reason == f.reason && t.detail == f.detail && (t.calls == 0) == (f.calls == 0);
     });
     if (same == to.end()) {

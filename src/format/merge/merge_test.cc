@@ -260,7 +260,7 @@ TEST(Merge, HostsAndLossesStayCompact) {
   std::vector<RankRecord> records = ranks;
   for (RankRecord& r : records) {
     r.host = std::string("host").append(std::to_string(r.rank / 16));
-    r.losses.push_back(Loss{"spool_full", 3, static_cast<int64_t>(r.rank), "no space"});
+    r.losses.push_back(LossRecord{"spool_full", 3, static_cast<int64_t>(r.rank), "no space"});
   }
   const TraceData trace = testing::merge_all(records, 5);
   EXPECT_EQ(trace.meta.hosts.size(), 4u);

@@ -221,7 +221,7 @@ TEST(PostMortem, TellsWhoDiedAndWhoIsMissing) {
   EXPECT_EQ(dead.ranks_found(), 3u);
   std::map<std::string, int64_t> losses;
   std::vector<int64_t> missing;
-  for (const Loss& l : trace->losses) {
+  for (const LossRecord& l : trace->losses) {
     if (l.reason == "rank_missing") missing.push_back(l.rank);
     losses[l.reason] = l.rank;
   }
@@ -246,7 +246,7 @@ TEST(PostMortem, SaysWhatStoppedASpool) {
     const auto trace = dead.finish();
     ASSERT_TRUE(trace.ok());
     std::string detail;
-    for (const Loss& l : trace->losses)
+    for (const LossRecord& l : trace->losses)
       if (l.reason == "spool_stopped") detail = l.detail;
     EXPECT_EQ(detail, std::string(what) + ": later calls are not here");
   }
