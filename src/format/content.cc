@@ -219,8 +219,9 @@ class Checker {
       const bool is_like =
           group.signatures == first.signatures && group.places.size() == group.ranks.size() &&
           std::equal(group.locations.begin(), group.locations.end(), first.locations.begin(),
-                     first.locations.end(),
-                     [](const Location& a, const Location& b) { return a.thread == b.thread; });
+                     first.locations.end(), [](const ThreadGrammar& a, const ThreadGrammar& b) {
+                       return a.thread == b.thread;
+                     });
       if (!is_like || group.ranks.size() > t_.meta.ranks) return false;
       for (uint64_t i = 0; i < group.ranks.size(); ++i)
         places.emplace_back(group.ranks.at(i), group.places.at(i));
@@ -261,7 +262,7 @@ class Checker {
   void locations(size_t g, const Group& group) {
     constexpr auto kAt = SectionType::kGroups;
     for (size_t l = 0; l < group.locations.size(); ++l) {
-      const Location& loc = group.locations[l];
+      const ThreadGrammar& loc = group.locations[l];
       if (loc.grammar >= t_.grammars.size() ||
           (l > 0 && loc.thread <= group.locations[l - 1].thread)) {
         add(kAt, kRuleGroupLocations, numbered("locations of group", g, " are not in order"));

@@ -49,7 +49,7 @@ inline void add_durations(DurationStats& to, const DurationStats& from) {
   to.histogram.add(from.histogram);
 }
 
-struct Location {
+struct ThreadGrammar {
   uint32_t thread = 0;
   uint32_t grammar = 0;  // index into TraceData::grammars
 };
@@ -57,7 +57,7 @@ struct Location {
 // Ranks that did the same, up to rank expressions.
 struct Group {
   base::RunList ranks;  // world ranks, ascending
-  std::vector<Location> locations;
+  std::vector<ThreadGrammar> locations;
   std::vector<uint32_t> signatures;  // terminal of the grammars -> index into TraceData::signatures
   // Groups whose ranks differ in the lengths of their loops only stand in a row: one in the file.
   // They have the same signatures, and their tables together.

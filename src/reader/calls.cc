@@ -115,7 +115,7 @@ Result<Cursor> RankReader::cursor(uint32_t thread) {
   if (group == nullptr)
     return base::fail("the trace has no calls of rank " + std::to_string(impl_->rank),
                       impl_->trace.name());
-  for (const format::Location& location : group->locations) {
+  for (const format::ThreadGrammar& location : group->locations) {
     if (location.thread != thread) continue;
     const Trace::Impl& trace = *impl_->trace.impl_;
     grammar::TerminalCursor terminals(trace.data.grammars[location.grammar],

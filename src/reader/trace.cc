@@ -47,7 +47,7 @@ Status count_calls(Trace::Impl& impl) {
     impl.lengths.push_back(std::make_shared<const grammar::Lengths>(grammar::lengths(grammar)));
   for (size_t g = 0; g < impl.data.groups.size(); ++g) {
     const format::Group& group = impl.data.groups[g];
-    for (const format::Location& location : group.locations) {
+    for (const format::ThreadGrammar& location : group.locations) {
       const uint64_t calls = impl.lengths[location.grammar]->total();
       uint64_t all = 0;
       if (__builtin_mul_overflow(calls, group.ranks.size(), &all) ||
@@ -234,7 +234,7 @@ std::vector<Location> Trace::group_locations(GroupId group) const {
   std::vector<Location> locations;
   const format::Group& g = impl_->data.groups[group];
   const Rank first = g.ranks.empty() ? 0 : g.ranks.at(0);
-  for (const format::Location& location : g.locations)
+  for (const format::ThreadGrammar& location : g.locations)
     locations.push_back(
         {first, location.thread, impl_->lengths[location.grammar]->total(), location.grammar});
   return locations;
@@ -243,7 +243,7 @@ std::vector<Location> Trace::group_locations(GroupId group) const {
 std::vector<Trace::Occurrence> Trace::occurrences(GroupId group) const {
   const format::Group& g = impl_->data.groups[group];
   std::vector<uint64_t> calls(g.signatures.size());
-  for (const format::Location& location : g.locations) {
+  for (const format::ThreadGrammar& location : g.locations) {
     const std::vector<uint64_t> of_thread =
         grammar::occurrences(impl_->data.grammars[location.grammar], calls.size());
     for (size_t t = 0; t < calls.size(); ++t) calls[t] += of_thread[t];

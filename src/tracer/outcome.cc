@@ -34,7 +34,7 @@ bool is_taken(const std::string& path, const timespec& began) {
 uint64_t calls_of(const format::TraceData& trace) {
   uint64_t all = 0;
   for (const format::Group& group : trace.groups)
-    for (const format::Location& location : group.locations) {
+    for (const format::ThreadGrammar& location : group.locations) {
       uint64_t length = 0;
       if (grammar::checked_length(trace.grammars[location.grammar], &length))
         all += length * group.ranks.size();

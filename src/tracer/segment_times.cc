@@ -59,7 +59,7 @@ format::RunProfile SegmentTimes::match(Process& p, const SegmentPlan& plan) {
     return none;
   }
   format::Uniter threads(how_.method, how_.across);
-  for (const format::Location& location : locations_) {
+  for (const format::ThreadGrammar& location : locations_) {
     auto profile = match(p, plan, location);
     if (!profile.ok()) {
       none.problem += profile.error().message;
@@ -75,7 +75,7 @@ format::RunProfile SegmentTimes::match(Process& p, const SegmentPlan& plan) {
 
 // What was matched while the program ran.
 base::Result<format::RunProfile> SegmentTimes::take(const Process& p, const SegmentPlan& plan,
-                                                    const format::Location& location,
+                                                    const format::ThreadGrammar& location,
                                                     SegmentMatcher& matcher) {
   if (!memory_for(kTables + kBytesPerSegment * matcher.end()))
     return base::fail("no memory to match its segments");
@@ -84,7 +84,7 @@ base::Result<format::RunProfile> SegmentTimes::take(const Process& p, const Segm
 }
 
 base::Result<format::RunProfile> SegmentTimes::match(Process& p, const SegmentPlan& plan,
-                                                     const format::Location& location) {
+                                                     const format::ThreadGrammar& location) {
   for (const Location* l : p.locations)
     if (l->thread == location.thread && l->times != nullptr && l->times->matcher() != nullptr)
       return take(p, plan, location, *l->times->matcher());

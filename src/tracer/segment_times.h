@@ -66,16 +66,17 @@ class SegmentTimes {
   };
 
   base::Result<format::RunProfile> match(Process& process, const SegmentPlan& plan,
-                                         const format::Location& location);
+                                         const format::ThreadGrammar& location);
   base::Result<format::RunProfile> take(const Process& process, const SegmentPlan& plan,
-                                        const format::Location& location, SegmentMatcher& matcher);
+                                        const format::ThreadGrammar& location,
+                                        SegmentMatcher& matcher);
   base::Status feed(const SegmentPlan& plan, const Location& location,
                     const grammar::Grammar& grammar, format::SegmentCutter& cutter);
   void take_starts(format::RunProfile& profile);
 
   format::ReducedHow how_;
   std::vector<grammar::Grammar> grammars_;
-  std::vector<format::Location> locations_;
+  std::vector<format::ThreadGrammar> locations_;
   std::vector<uint16_t> call_of_;    // by terminal
   std::vector<format::Mark> marks_;  // by terminal; with segments from marks only
   std::vector<Own> own_;

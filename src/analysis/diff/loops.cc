@@ -81,7 +81,7 @@ Loops loops_of(const Trace& trace, const Summary& summary,
       const uint32_t row = summary.row_of_signature[signature];
       places.push_back(row == Summary::kNoRow ? Summary::kNoRow : place_of_row[row]);
     }
-    for (const format::Location& location : group.locations)
+    for (const format::ThreadGrammar& location : group.locations)
       add_loops(trace.data().grammars[location.grammar], places,
                 static_cast<double>(group.ranks.size()), out);
   }

@@ -135,7 +135,7 @@ void write_ranks_of(Groups family, ByteWriter& out, ByteWriter& numbers) {
 void write_locations(Groups family, ByteWriter& out, ByteWriter& numbers) {
   out.put_varint(family.front().locations.size());
   for (size_t l = 0; l < family.front().locations.size(); ++l) {
-    const Location& first = family.front().locations[l];
+    const ThreadGrammar& first = family.front().locations[l];
     out.put_varint(first.thread);
     const bool is_same = std::all_of(family.begin(), family.end(), [&](const Group& g) {
       return g.locations[l].grammar == first.grammar;

@@ -32,7 +32,7 @@ inline TimedChunk make_times(const TraceData& trace, const TimeSpec& spec, uint6
   out.chunk.thread = thread;
   for (const Group& group : trace.groups) {
     if (group.ranks.find(static_cast<int64_t>(rank)) < 0) continue;
-    for (const Location& location : group.locations) {
+    for (const ThreadGrammar& location : group.locations) {
       if (location.thread != thread) continue;
       BlockEncoder encoder(spec);
       for (uint32_t t = 0; t < group.signatures.size(); ++t)
