@@ -43,7 +43,7 @@ struct PlainCounts {
 
 class PlainLog {
  public:
-  using Call = format::spool::TimedCall;
+  using Call = format::spool::TimeRowCall;
 
   PlainLog(const Process& process, uint32_t thread);
 

@@ -28,7 +28,7 @@ void Spool::attach_row(Location& l) {
   if (l.times == nullptr || !l.times->has_row()) return;
   Chunk* const row =
       file_.add(ChunkType::kTimeRow, l.thread,
-                sizeof(spool::TimeRowHead) + l.times->row_calls() * sizeof(spool::TimedCall));
+                sizeof(spool::TimeRowHead) + l.times->row_calls() * sizeof(spool::TimeRowCall));
   if (row == nullptr) return;
   reinterpret_cast<spool::TimeRowHead*>(row + 1)->ns_per_tick =
       process_.times->ns_per_tick(process_);

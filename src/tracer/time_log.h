@@ -84,7 +84,7 @@ class TimeLog {
   void move_row(format::spool::Chunk* chunk, uint32_t first_terminal = 0);
 
  private:
-  using TimedCall = format::spool::TimedCall;
+  using TimedCall = format::spool::TimeRowCall;
   void put(Location& location, const TimedCall& call) {
     TimedCall& timed = *next_;
     timed.begin_ticks = call.begin_ticks;

@@ -42,9 +42,9 @@ TimeRow read_time_row(std::string_view chunk) {
   row.position = c.position;
   row.first_terminal = c.first_terminal;
   row.ns_per_tick = head.ns_per_tick;
-  for (uint64_t at = sizeof c + sizeof head; at + sizeof(TimedCall) <= chunk.size();
-       at += sizeof(TimedCall)) {
-    TimedCall call;
+  for (uint64_t at = sizeof c + sizeof head; at + sizeof(TimeRowCall) <= chunk.size();
+       at += sizeof(TimeRowCall)) {
+    TimeRowCall call;
     std::memcpy(&call, chunk.data() + at, sizeof call);
     if (call.terminal == 0) break;
     row.calls.push_back(call);

@@ -20,7 +20,7 @@ struct TimeRow {
   uint64_t position = 0;        // calls of the thread before it
   uint32_t first_terminal = 0;  // what terminals count from
   double ns_per_tick = 1.0;
-  std::vector<TimedCall> calls;
+  std::vector<TimeRowCall> calls;
 };
 TimeRow read_time_row(std::string_view chunk);
 
