@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "format/time/data.h"
 #include "grammar/terminal_cursor.h"
-#include "reader/times.h"
+#include "reader/time_store.h"
 #include "refrain/ids.h"
 
 namespace refrain::reader {

@@ -10,7 +10,7 @@
 #include "format/trace_data.h"
 #include "grammar/fold.h"
 #include "reader/definition_table.h"
-#include "reader/times.h"
+#include "reader/time_store.h"
 #include "refrain/trace.h"
 
 namespace refrain {

@@ -8,7 +8,7 @@
 #include "format/quantise.h"
 #include "format/time/spec.h"
 #include "format/trace_data.h"
-#include "reader/times.h"
+#include "reader/time_store.h"
 #include "report/cores_text.h"
 #include "report/grammars.h"
 #include "report/json_text.h"

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "format/places.h"
-#include "format/spool/times.h"
+#include "format/spool/time_chunks.h"
 #include "tracer/location.h"
 #include "tracer/process.h"
 #include "tracer/spool.h"

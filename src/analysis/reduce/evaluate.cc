@@ -6,7 +6,7 @@
 
 #include "analysis/reduce/keep_trends.h"
 #include "format/time/spec.h"
-#include "reader/times.h"
+#include "reader/time_store.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::reduce {

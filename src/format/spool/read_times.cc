@@ -6,7 +6,7 @@
 
 #include "format/limits.h"
 #include "format/spool/matched.h"
-#include "format/spool/times.h"
+#include "format/spool/time_chunks.h"
 #include "format/time/block_encoder.h"
 
 namespace refrain::format::spool {

@@ -1,4 +1,4 @@
-#include "reader/times.h"
+#include "reader/time_store.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "format/spool/times.h"
+#include "format/spool/time_chunks.h"
 
 #include <cstring>
 
