@@ -5,7 +5,7 @@
 #include <random>
 
 #include "format/encode/encode.h"
-#include "format/encode/sections.h"
+#include "format/encode/section_writers.h"
 #include "format/encode/time_index.h"
 #include "format/merge/merge.h"
 #include "format/spool/layout.h"

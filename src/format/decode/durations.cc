@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "format/decode/sections.h"
+#include "format/decode/section_readers.h"
 #include "format/quantise.h"
 #include "format/stats/items.h"
 #include "format/stats/model.h"

@@ -7,7 +7,7 @@
 #include "format/checksum.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
-#include "format/encode/sections.h"
+#include "format/encode/section_writers.h"
 #include "format/expr.h"
 #include "format/testing/patterns.h"
 #include "format/testing/synthetic.h"

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/bytes.h"
-#include "format/decode/sections.h"
+#include "format/decode/section_readers.h"
 #include "format/layout.h"
 #include "format/places.h"
 #include "format/quantise.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "format/decode/sections.h"
+#include "format/decode/section_readers.h"
 #include "format/limits.h"
 #include "format/quantise.h"
 #include "format/time/range_coder.h"

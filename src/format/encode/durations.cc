@@ -3,7 +3,7 @@
 #include <cmath>
 #include <deque>
 
-#include "format/encode/sections.h"
+#include "format/encode/section_writers.h"
 #include "format/encode/stat_histogram.h"
 #include "format/encode/stat_plan.h"
 #include "format/limits.h"

@@ -7,7 +7,7 @@
 
 #include "format/checksum.h"
 #include "format/content.h"
-#include "format/encode/sections.h"
+#include "format/encode/section_writers.h"
 #include "format/encode/time_entry.h"
 #include "format/encode/time_index.h"
 #include "format/layout.h"

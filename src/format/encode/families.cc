@@ -5,7 +5,7 @@
 
 #include "base/wide.h"
 #include "format/encode/columns.h"
-#include "format/encode/sections.h"
+#include "format/encode/section_writers.h"
 #include "format/file_forms.h"
 #include "format/walk.h"
 

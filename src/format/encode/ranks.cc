@@ -1,5 +1,5 @@
 // Where ranks ran, and the recorder's own work on each: the section `ranks`.
-#include "format/encode/sections.h"
+#include "format/encode/section_writers.h"
 #include "format/places.h"
 #include "format/run_codec.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "format/encode/sections.h"
+#include "format/encode/section_writers.h"
 #include "format/places.h"
 #include "format/quantise.h"
 #include "format/time/range_coder.h"

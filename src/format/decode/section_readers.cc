@@ -1,4 +1,4 @@
-#include "format/decode/sections.h"
+#include "format/decode/section_readers.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "format/encode/sections.h"
+#include "format/encode/section_writers.h"
 
 #include <algorithm>
 #include <span>

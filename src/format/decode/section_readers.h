@@ -1,4 +1,4 @@
-// One reader per section type, the mirror image of encode/sections.h.
+// One reader per section type, the mirror image of encode/section_writers.h.
 #pragma once
 
 #include <array>
