@@ -91,7 +91,7 @@ struct First {
   int64_t start_ns = 0;
 };
 
-std::vector<First> first_of(const similarity::Profile& profile) {
+std::vector<First> first_of(const similarity::SegmentProfile& profile) {
   std::vector<First> first(profile.segments.size());
   std::vector<bool> is_known(first.size());
   const similarity::ProcessGroup& group = profile.groups[0];

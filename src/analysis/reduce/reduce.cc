@@ -12,7 +12,7 @@
 #include "format/trace_data.h"
 #include "refrain/calls.h"
 #include "similarity/evaluate.h"
-#include "similarity/profile.h"
+#include "similarity/segment_profile.h"
 #include "similarity/store.h"
 
 namespace refrain::analysis::reduce {
@@ -24,8 +24,8 @@ using similarity::GroupMember;
 using similarity::Method;
 using similarity::MethodSpec;
 using similarity::ProcessGroup;
-using similarity::Profile;
 using similarity::ProfileSegment;
+using similarity::SegmentProfile;
 
 std::vector<Location> locations_of(const Trace& trace) {
   std::vector<Location> all;
@@ -139,7 +139,7 @@ class Reducer {
   }
 
   // Section 4.4, with the names of functions as those of events.
-  void models(const Profile& profile) {
+  void models(const SegmentProfile& profile) {
     std::vector<uint64_t> lengths;
     std::set<CallId> functions;
     std::vector<similarity::FullTraceRank> ranks(static_cast<size_t>(trace_.rank_count()));

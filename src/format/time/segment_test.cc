@@ -13,7 +13,7 @@
 #include "format/encode/time_index.h"
 #include "format/limits.h"
 #include "format/time/segment_encoder.h"
-#include "similarity/cluster.h"
+#include "similarity/segment_cluster.h"
 
 namespace refrain::format {
 namespace {

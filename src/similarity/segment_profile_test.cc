@@ -1,4 +1,4 @@
-#include "similarity/profile.h"
+#include "similarity/segment_profile.h"
 
 #include <gtest/gtest.h>
 
@@ -22,10 +22,10 @@ struct Segment {
 };
 using History = std::vector<Segment>;
 
-Profile profile_of(const History& run, uint32_t rank, const MethodSpec& method) {
+SegmentProfile profile_of(const History& run, uint32_t rank, const MethodSpec& method) {
   StoreOptions options;
   options.method = method;
-  ProfileBuilder builder;
+  SegmentProfileBuilder builder;
   SegmentStore store(options, &builder);
   for (const Segment& s : run) store.match({s.context, s.structure, s.start_ns, s.stamps});
   return builder.finish(store, rank);
@@ -46,9 +46,9 @@ UniteOptions with(const MethodSpec& method, Uniting uniting = Uniting::kGroups) 
   return options;
 }
 
-TEST(Profile, RanksAlikeAreAGroup) {
+TEST(SegmentProfile, RanksAlikeAreAGroup) {
   const MethodSpec method = default_spec(Method::kEuclidean);
-  Profile all = profile_of(steps(1e6, 1e5), 0, method);
+  SegmentProfile all = profile_of(steps(1e6, 1e5), 0, method);
   unite(&all, profile_of(steps(1.1e6, 1e5), 1, method), with(method));
   unite(&all, profile_of(steps(5e6, 1e5), 2, method), with(method));
   ASSERT_EQ(all.groups.size(), 2u);
@@ -67,41 +67,41 @@ TEST(Profile, RanksAlikeAreAGroup) {
   EXPECT_DOUBLE_EQ(degree_of_matching(all, inter), (27.0 + 1) / (27 + 2));
 }
 
-TEST(Profile, TheThresholdBetweenProcessesIsTheSecondOne) {
+TEST(SegmentProfile, TheThresholdBetweenProcessesIsTheSecondOne) {
   for (const auto& [text, groups] :
        {std::pair("Chebyshev:0.01:0.3", 1u), std::pair("Chebyshev:0.3:0.01", 2u)}) {
     const MethodSpec method = *parse_method(text);
-    Profile all = profile_of(steps(1e6, 1e5), 0, method);
+    SegmentProfile all = profile_of(steps(1e6, 1e5), 0, method);
     unite(&all, profile_of(steps(1.2e6, 1e5), 1, method), with(method));
     EXPECT_EQ(all.groups.size(), groups) << text;
   }
 }
 
-TEST(Profile, OtherStructuresAreOtherGroups) {
+TEST(SegmentProfile, OtherStructuresAreOtherGroups) {
   const MethodSpec method = default_spec(Method::kChebyshev);
-  Profile all = profile_of(steps(1e6, 1e5, 10, 7), 0, method);
+  SegmentProfile all = profile_of(steps(1e6, 1e5, 10, 7), 0, method);
   unite(&all, profile_of(steps(1e6, 1e5, 10, 8), 1, method), with(method));
   unite(&all, profile_of(steps(1e6, 1e5, 9, 7), 2, method), with(method));
   EXPECT_EQ(all.groups.size(), 3u);
   EXPECT_EQ(inter_matches(all, Uniting::kGroups).possible, 0u);
 }
 
-TEST(Profile, IterationMethodsDoNotMatchBetweenProcesses) {
+TEST(SegmentProfile, IterationMethodsDoNotMatchBetweenProcesses) {
   for (const Method m : {Method::kIterK, Method::kIterAvg}) {
-    Profile all = profile_of(steps(1e6, 1e5), 0, default_spec(m));
+    SegmentProfile all = profile_of(steps(1e6, 1e5), 0, default_spec(m));
     for (const Uniting u : {Uniting::kGroups, Uniting::kRepresentatives})
       unite(&all, profile_of(steps(1e6, 1e5), 1, default_spec(m)), with(default_spec(m), u));
     EXPECT_EQ(all.groups.size(), 3u);
   }
 }
 
-TEST(Profile, RepresentativesAreSharedOneByOne) {
+TEST(SegmentProfile, RepresentativesAreSharedOneByOne) {
   const MethodSpec method = default_spec(Method::kChebyshev);
   History a = steps(1e6, 1e5, 5);
   History b = a;
   b[2].stamps = {3e6, 3.1e6, 3.1e6};  // one iteration that no other rank has
   const UniteOptions options = with(method, Uniting::kRepresentatives);
-  Profile all = profile_of(a, 0, method);
+  SegmentProfile all = profile_of(a, 0, method);
   unite(&all, profile_of(b, 1, method), options);
   unite(&all, profile_of(a, 2, method), options);
   EXPECT_EQ(all.segments.size(), 2u);
@@ -129,7 +129,7 @@ History random_run(uint64_t seed, bool odd) {
   return run;
 }
 
-void check_whole(const Profile& all, const std::vector<History>& runs, double allowed) {
+void check_whole(const SegmentProfile& all, const std::vector<History>& runs, double allowed) {
   std::set<uint32_t> ranks;
   std::map<uint32_t, uint64_t> instances;
   for (const ProcessGroup& g : all.groups) {
@@ -159,7 +159,7 @@ void check_whole(const Profile& all, const std::vector<History>& runs, double al
 }
 
 // In a binomial tree, from the left, and from the right: nothing is lost, and bounds hold.
-TEST(Profile, AnyTreeKeepsEverythingWithinBounds) {
+TEST(SegmentProfile, AnyTreeKeepsEverythingWithinBounds) {
   constexpr uint32_t kRanks = 16;
   std::vector<History> runs;
   for (uint32_t r = 0; r < kRanks; ++r) runs.push_back(random_run(r, r % 5 == 0));
@@ -171,7 +171,7 @@ TEST(Profile, AnyTreeKeepsEverythingWithinBounds) {
     for (const Uniting uniting : {Uniting::kGroups, Uniting::kRepresentatives}) {
       const UniteOptions options = with(method, uniting);
       for (int tree = 0; tree < 3; ++tree) {
-        std::vector<Profile> parts;
+        std::vector<SegmentProfile> parts;
         for (uint32_t r = 0; r < kRanks; ++r) parts.push_back(profile_of(runs[r], r, method));
         if (tree == 0) {
           for (uint32_t step = 1; step < kRanks; step *= 2)
@@ -193,11 +193,11 @@ TEST(Profile, AnyTreeKeepsEverythingWithinBounds) {
 }
 
 // With auto what makes ranks differ may be what the list of segments says anyway.
-TEST(Profile, AnElasticIntervalIsExactOnEveryRank) {
+TEST(SegmentProfile, AnElasticIntervalIsExactOnEveryRank) {
   const MethodSpec method = default_spec(Method::kAuto);
   std::vector<History> runs;
   for (uint32_t r = 0; r < 8; ++r) runs.push_back(steps(r % 3 == 0 ? 1e7 : 1e8, 1e6));
-  Profile all = profile_of(runs[0], 0, method);
+  SegmentProfile all = profile_of(runs[0], 0, method);
   // Two durations differ: that is another representative.
   runs.push_back(steps(5e6, 5e6));
   for (uint32_t r = 1; r < 9; ++r) {
@@ -212,12 +212,12 @@ TEST(Profile, AnElasticIntervalIsExactOnEveryRank) {
 }
 
 // Where kinds of ranks are far apart, every tree finds the same groups.
-TEST(Profile, ClearGroupsDoNotDependOnTheTree) {
+TEST(SegmentProfile, ClearGroupsDoNotDependOnTheTree) {
   for (const char* text : {"relDiff:0.3:0.3", "absDiff", "Manhattan", "Euclidean", "Chebyshev",
                            "avgWave", "haarWave"}) {
     const MethodSpec method = *parse_method(text);
     for (const bool from_left : {true, false}) {
-      std::vector<Profile> parts;
+      std::vector<SegmentProfile> parts;
       for (uint32_t r = 0; r < 8; ++r)
         parts.push_back(profile_of(steps(r % 3 == 0 ? 1e7 : 1e8, 1e6 + r), r, method));
       for (uint32_t i = 1; i < 8; ++i) {

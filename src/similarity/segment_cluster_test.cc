@@ -1,4 +1,4 @@
-#include "similarity/cluster.h"
+#include "similarity/segment_cluster.h"
 
 #include <gtest/gtest.h>
 

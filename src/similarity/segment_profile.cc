@@ -1,4 +1,4 @@
-#include "similarity/profile.h"
+#include "similarity/segment_profile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "similarity/cluster.h"
 #include "similarity/distance.h"
+#include "similarity/segment_cluster.h"
 
 namespace refrain::similarity {
 namespace {
@@ -110,9 +110,10 @@ void unite_clusters(ProfileSegment* into, const ProfileSegment& from) {
 using PairVerdicts = std::unordered_map<uint64_t, bool>;
 
 // Figure 11, for one group of each; `verdicts` remembers pairs of representatives.
-bool groups_match(const Profile& into, const ProcessGroup& a, const std::vector<Prepared>& pa,
-                  const Profile& from, const ProcessGroup& b, const std::vector<Prepared>& pb,
-                  const Comparer& comparer, PairVerdicts* verdicts) {
+bool groups_match(const SegmentProfile& into, const ProcessGroup& a,
+                  const std::vector<Prepared>& pa, const SegmentProfile& from,
+                  const ProcessGroup& b, const std::vector<Prepared>& pb, const Comparer& comparer,
+                  PairVerdicts* verdicts) {
   if (a.structure != b.structure || a.sequence.size() != b.sequence.size()) return false;
   for (size_t i = 0; i < a.sequence.size(); ++i) {
     const uint32_t x = a.sequence[i];
@@ -124,7 +125,7 @@ bool groups_match(const Profile& into, const ProcessGroup& a, const std::vector<
   return true;
 }
 
-void join(Profile* into, ProcessGroup* a, const Profile& from, ProcessGroup* b) {
+void join(SegmentProfile* into, ProcessGroup* a, const SegmentProfile& from, ProcessGroup* b) {
   // Pairs once each, with how often they are there: lists may be long.
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> pairs;
   for (size_t i = 0; i < a->sequence.size(); ++i) ++pairs[{a->sequence[i], b->sequence[i]}];
@@ -133,7 +134,7 @@ void join(Profile* into, ProcessGroup* a, const Profile& from, ProcessGroup* b) 
   for (GroupMember& member : b->members) a->members.push_back(std::move(member));
 }
 
-void unite_groups(Profile* into, Profile* from, const UniteOptions& options) {
+void unite_groups(SegmentProfile* into, SegmentProfile* from, const UniteOptions& options) {
   const Comparer comparer(options);
   std::vector<Prepared> prepared;
   std::vector<Prepared> from_prepared;
@@ -165,7 +166,8 @@ void unite_groups(Profile* into, Profile* from, const UniteOptions& options) {
   }
 }
 
-void unite_representatives(Profile* into, Profile* from, const UniteOptions& options) {
+void unite_representatives(SegmentProfile* into, SegmentProfile* from,
+                           const UniteOptions& options) {
   const Comparer comparer(options);
   std::multimap<std::pair<uint64_t, uint32_t>, uint32_t> candidates;
   std::vector<Prepared> prepared;
@@ -211,28 +213,28 @@ void unite_representatives(Profile* into, Profile* from, const UniteOptions& opt
 
 }  // namespace
 
-bool ProfileBuilder::take_representative(const RepresentativeView& r) {
+bool SegmentProfileBuilder::take_representative(const RepresentativeView& r) {
   segments_[r.id] = segment_of(r);
   return true;
 }
 
-bool ProfileBuilder::take_instances(std::span<const Instance> instances) {
+bool SegmentProfileBuilder::take_instances(std::span<const Instance> instances) {
   list_.insert(list_.end(), instances.begin(), instances.end());
   return true;
 }
 
-uint32_t ProfileBuilder::resolve(uint32_t id) const {
+uint32_t SegmentProfileBuilder::resolve(uint32_t id) const {
   for (auto at = united_.find(id); at != united_.end(); at = united_.find(id)) id = at->second;
   return id;
 }
 
-Profile ProfileBuilder::finish(const SegmentStore& store, uint32_t rank) {
+SegmentProfile SegmentProfileBuilder::finish(const SegmentStore& store, uint32_t rank) {
   grammar::PodVector<double> work;
   RepresentativeView view;
   for (size_t i = 0; i < store.representative_count(); ++i)
     if (store.representative(i, &work, &view)) take_representative(view);
   take_instances(store.instances());
-  Profile profile;
+  SegmentProfile profile;
   profile.ranks = 1;
   const StoreReport report = store.report();
   profile.intra_matches = report.matches;
@@ -265,7 +267,7 @@ Profile ProfileBuilder::finish(const SegmentStore& store, uint32_t rank) {
   return profile;
 }
 
-void unite(Profile* into, Profile from, const UniteOptions& options) {
+void unite(SegmentProfile* into, SegmentProfile from, const UniteOptions& options) {
   if (options.method.method == Method::kAuto || options.uniting == Uniting::kRepresentatives) {
     unite_representatives(into, &from, options);
   } else {
@@ -277,7 +279,7 @@ void unite(Profile* into, Profile from, const UniteOptions& options) {
   into->intra_possible += from.intra_possible;
 }
 
-InterMatches inter_matches(const Profile& profile, Uniting uniting) {
+InterMatches inter_matches(const SegmentProfile& profile, Uniting uniting) {
   if (uniting == Uniting::kGroups) {
     std::set<uint64_t> structures;
     for (const ProcessGroup& g : profile.groups) structures.insert(g.structure);
@@ -289,7 +291,7 @@ InterMatches inter_matches(const Profile& profile, Uniting uniting) {
           profile.segments_before - kinds.size()};
 }
 
-double degree_of_matching(const Profile& profile, const InterMatches& inter) {
+double degree_of_matching(const SegmentProfile& profile, const InterMatches& inter) {
   const uint64_t possible = profile.intra_possible + inter.possible;
   if (possible == 0) return 1;
   return static_cast<double>(profile.intra_matches + inter.found) / static_cast<double>(possible);

@@ -1,6 +1,6 @@
-// Profile: the segments of many ranks as representatives, process groups, and the start of every
-// segment (Mohror, section 4.2): what a reduced trace knows of time. Profiles of different ranks
-// are united in pairs, in any tree.
+// SegmentProfile: the segments of many ranks as representatives, process groups, and the start of
+// every segment (Mohror, section 4.2): what a reduced trace knows of time. Profiles of different
+// ranks are united in pairs, in any tree.
 //
 // Not for the inside of calls: memory grows with the segments of the run.
 #pragma once
@@ -47,7 +47,7 @@ struct ProcessGroup {
   std::vector<GroupMember> members;
 };
 
-struct Profile {
+struct SegmentProfile {
   std::vector<ProfileSegment> segments;
   std::vector<ProcessGroup> groups;
   uint64_t ranks = 0;
@@ -57,7 +57,7 @@ struct Profile {
 };
 
 // The profile of one rank from its store; takes what the store hands over meanwhile.
-class ProfileBuilder final : public SegmentSink {
+class SegmentProfileBuilder final : public SegmentSink {
  public:
   bool take_representative(const RepresentativeView& representative) override;
   bool take_instances(std::span<const Instance> instances) override;
@@ -67,7 +67,7 @@ class ProfileBuilder final : public SegmentSink {
   size_t memory_bytes() const { return list_.size() * sizeof(Instance); }
 
   // Once, at the end. Segments that the store lost are in neither list.
-  Profile finish(const SegmentStore& store, uint32_t rank);
+  SegmentProfile finish(const SegmentStore& store, uint32_t rank);
 
  private:
   uint32_t resolve(uint32_t id) const;
@@ -101,7 +101,7 @@ struct UniteOptions {
 //
 // Which group a rank joins may depend on the order where thresholds overlap, as it does in the
 // thesis; that every rank's list is whole and every error is within what is said does not.
-void unite(Profile* into, Profile from, const UniteOptions& options);
+void unite(SegmentProfile* into, SegmentProfile from, const UniteOptions& options);
 
 // Matches between ranks, and how many there could have been (5.1.4.2): for kGroups all ranks but
 // one of each sequence of structures, for kRepresentatives all representatives but one of each
@@ -110,16 +110,17 @@ struct InterMatches {
   uint64_t found = 0;
   uint64_t possible = 0;
 };
-InterMatches inter_matches(const Profile& profile, Uniting uniting);
+InterMatches inter_matches(const SegmentProfile& profile, Uniting uniting);
 
 // Found by possible ones, within and between processes together (section 5.4.1); 1 where there
 // could be none.
-double degree_of_matching(const Profile& profile, const InterMatches& inter);
+double degree_of_matching(const SegmentProfile& profile, const InterMatches& inter);
 
 // All segments of a member, in order, as they are known from the profile: stamps of the
 // representatives at the recorded starts. f(const SegmentView&), whose stamps are valid within f.
 template <class F>
-void rebuild(const Profile& profile, const ProcessGroup& group, const GroupMember& member, F f) {
+void rebuild(const SegmentProfile& profile, const ProcessGroup& group, const GroupMember& member,
+             F f) {
   std::vector<double> stamps;
   for (size_t i = 0; i < group.sequence.size(); ++i) {
     const ProfileSegment& s = profile.segments[group.sequence[i]];
