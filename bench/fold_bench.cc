@@ -23,8 +23,8 @@
 namespace {
 
 using refrain::format::DefinitionKind;
-using refrain::format::Expr;
 using refrain::format::FieldTag;
+using refrain::format::RankExpr;
 using refrain::format::TraceData;
 
 constexpr uint64_t kRanks = 64;
@@ -34,10 +34,10 @@ class Shape {
  public:
   explicit Shape(std::string_view call) { out_.put_varint(refrain::mpi::find_call(call)->id); }
   Shape& none() { return put(FieldTag::kNone); }
-  Shape& slot(FieldTag tag, Expr e) { return slots_.push_back(e), put(tag); }
-  Shape& integer(int64_t v) { return slot(FieldTag::kInt, {Expr::Kind::kConst, v, 0, 0}); }
-  Shape& object(int64_t id) { return slot(FieldTag::kObject, {Expr::Kind::kConst, id, 0, 0}); }
-  refrain::format::Signature take() { return {out_.take(), slots_}; }
+  Shape& slot(FieldTag tag, RankExpr e) { return slots_.push_back(e), put(tag); }
+  Shape& integer(int64_t v) { return slot(FieldTag::kInt, {RankExpr::Kind::kConst, v, 0, 0}); }
+  Shape& object(int64_t id) { return slot(FieldTag::kObject, {RankExpr::Kind::kConst, id, 0, 0}); }
+  refrain::format::StoredSignature take() { return {out_.take(), slots_}; }
 
  private:
   Shape& put(FieldTag tag) {
@@ -45,7 +45,7 @@ class Shape {
     return *this;
   }
   refrain::base::ByteWriter out_;
-  std::vector<Expr> slots_;
+  std::vector<RankExpr> slots_;
 };
 
 refrain::Trace ring(uint64_t calls) {
@@ -65,7 +65,7 @@ refrain::Trace ring(uint64_t calls) {
   for (const int64_t to : {1, -1, 2, -2}) {
     Shape send("MPI_Send");
     send.none().none().integer(100 * to * to).object(1);
-    send.slot(FieldTag::kInt, {Expr::Kind::kMod, to, 0, 0}).integer(0).object(0);
+    send.slot(FieldTag::kInt, {RankExpr::Kind::kMod, to, 0, 0}).integer(0).object(0);
     data.signatures.push_back(send.take());
   }
   Shape all("MPI_Allreduce");

@@ -50,7 +50,7 @@ class Folder {
       shared.failed = call.failed();
       shared.has_transfers = has_transfers(trace_.call_of(seen.signature));
       shared.site_varies = !slots.empty() && call.site != kNoDefinition &&
-                           slots[0].kind != format::Expr::Kind::kConst;
+                           slots[0].kind != format::RankExpr::Kind::kConst;
       out.push_back(shared);
     }
     return out;

@@ -147,10 +147,10 @@ class Checker {
     }
   }
 
-  void expr(size_t i, SlotNature nature, const Expr& e) {
+  void expr(size_t i, SlotNature nature, const RankExpr& e) {
     constexpr auto kAt = SectionType::kSignatures;
     const auto definitions = static_cast<int64_t>(t_.definitions.size());
-    if (e.kind == Expr::Kind::kTable) {
+    if (e.kind == RankExpr::Kind::kTable) {
       const auto t = static_cast<uint64_t>(e.a);
       if (t >= t_.tables.size()) {
         add(kAt, kRuleTableIndex, numbered("signature", i, numbered(" uses table", t)));
@@ -161,9 +161,10 @@ class Checker {
       return;
     }
     if (nature == SlotNature::kDefinition &&
-        (e.kind != Expr::Kind::kConst || e.a < 0 || e.a >= definitions))
+        (e.kind != RankExpr::Kind::kConst || e.a < 0 || e.a >= definitions))
       add(kAt, kRuleDefinitionSlot, numbered("signature", i, " uses an unknown definition"));
-    if ((e.kind == Expr::Kind::kCart || e.kind == Expr::Kind::kDigit) && (e.a <= 0 || e.b <= 0))
+    if ((e.kind == RankExpr::Kind::kCart || e.kind == RankExpr::Kind::kDigit) &&
+        (e.a <= 0 || e.b <= 0))
       add(kAt, kRuleExpr, numbered("signature", i, " has a grid without extent"));
   }
 
@@ -295,8 +296,8 @@ class Checker {
       if (!t_.groups[g].is_like_before) first = g;
       for (const uint32_t s : t_.groups[g].signatures) {
         if (s >= t_.signatures.size() || !t_.signatures.has_table(s)) continue;
-        for (const Expr& e : t_.signatures[s].slots) {
-          if (e.kind != Expr::Kind::kTable || static_cast<uint64_t>(e.a) >= t_.tables.size())
+        for (const RankExpr& e : t_.signatures[s].slots) {
+          if (e.kind != RankExpr::Kind::kTable || static_cast<uint64_t>(e.a) >= t_.tables.size())
             continue;
           const bool mine = owner[s] < 0 || owner[s] == static_cast<int64_t>(first);
           owner[s] = static_cast<int64_t>(first);

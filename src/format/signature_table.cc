@@ -9,7 +9,7 @@ namespace refrain::format {
 namespace {
 
 // In the order of the file.
-std::array<int64_t, 4> operands_of(const Expr& e, ExprCode code) {
+std::array<int64_t, 4> operands_of(const RankExpr& e, ExprCode code) {
   switch (code) {
     case ExprCode::kMePlus: return {e.b};
     case ExprCode::kAffine: return {e.a, e.b};
@@ -21,31 +21,18 @@ std::array<int64_t, 4> operands_of(const Expr& e, ExprCode code) {
 
 }  // namespace
 
-ExprCode code_of(const Expr& e) {
-  switch (e.kind) {
-    case Expr::Kind::kConst: return ExprCode::kConst;
-    case Expr::Kind::kAffine: return e.a == 1 ? ExprCode::kMePlus : ExprCode::kAffine;
-    case Expr::Kind::kMod: return ExprCode::kMod;
-    case Expr::Kind::kXor: return ExprCode::kXor;
-    case Expr::Kind::kCart: return ExprCode::kCart;
-    case Expr::Kind::kTable: return ExprCode::kTable;
-    case Expr::Kind::kDigit: return ExprCode::kDigit;
-  }
-  return ExprCode::kConst;
-}
-
-Expr SignatureTable::expr(size_t i, size_t k) const {
+RankExpr SignatureTable::expr(size_t i, size_t k) const {
   const int64_t first = operand(i, k);
   switch (codes(i)[k]) {
-    case ExprCode::kConst: return {Expr::Kind::kConst, first};
-    case ExprCode::kMePlus: return {Expr::Kind::kAffine, 1, first};
-    case ExprCode::kAffine: return {Expr::Kind::kAffine, first, operand(i, k, 1)};
-    case ExprCode::kMod: return {Expr::Kind::kMod, first};
-    case ExprCode::kXor: return {Expr::Kind::kXor, first};
-    case ExprCode::kCart: return {Expr::Kind::kCart, first, operand(i, k, 1), operand(i, k, 2)};
-    case ExprCode::kTable: return {Expr::Kind::kTable, first};
+    case ExprCode::kConst: return {RankExpr::Kind::kConst, first};
+    case ExprCode::kMePlus: return {RankExpr::Kind::kAffine, 1, first};
+    case ExprCode::kAffine: return {RankExpr::Kind::kAffine, first, operand(i, k, 1)};
+    case ExprCode::kMod: return {RankExpr::Kind::kMod, first};
+    case ExprCode::kXor: return {RankExpr::Kind::kXor, first};
+    case ExprCode::kCart: return {RankExpr::Kind::kCart, first, operand(i, k, 1), operand(i, k, 2)};
+    case ExprCode::kTable: return {RankExpr::Kind::kTable, first};
     case ExprCode::kDigit:
-      return {Expr::Kind::kDigit, first, operand(i, k, 1), operand(i, k, 3), operand(i, k, 2)};
+      return {RankExpr::Kind::kDigit, first, operand(i, k, 1), operand(i, k, 3), operand(i, k, 2)};
   }
   return {};
 }
@@ -76,9 +63,9 @@ std::vector<bool> SignatureTable::constant_columns(size_t first, size_t members)
   return all;
 }
 
-Signature SignatureTable::get(size_t i) const {
-  Signature s{std::string((*this)[i].shape), {}};
-  for (const Expr& e : (*this)[i].slots) s.slots.push_back(e);
+StoredSignature SignatureTable::get(size_t i) const {
+  StoredSignature s{std::string((*this)[i].shape), {}};
+  for (const RankExpr& e : (*this)[i].slots) s.slots.push_back(e);
   return s;
 }
 
@@ -101,9 +88,9 @@ uint32_t SignatureTable::form_of(std::span<const ExprCode> codes) {
   return last_form_;
 }
 
-void SignatureTable::append(uint32_t shape, std::span<const Expr> exprs) {
+void SignatureTable::append(uint32_t shape, std::span<const RankExpr> exprs) {
   scratch_.clear();
-  for (const Expr& e : exprs) scratch_.push_back(code_of(e));
+  for (const RankExpr& e : exprs) scratch_.push_back(rank_expr_code(e));
   entries_.push_back({shape, form_of(scratch_), static_cast<uint32_t>(numbers_.size())});
   for (size_t k = 0; k < exprs.size(); ++k) {
     const auto operands = operands_of(exprs[k], scratch_[k]);
@@ -125,9 +112,9 @@ void SignatureTable::set_codes(size_t i, std::span<const ExprCode> codes) {
   }
 }
 
-void SignatureTable::set_exprs(size_t i, std::span<const Expr> exprs) {
+void SignatureTable::set_exprs(size_t i, std::span<const RankExpr> exprs) {
   scratch_.clear();
-  for (const Expr& e : exprs) scratch_.push_back(code_of(e));
+  for (const RankExpr& e : exprs) scratch_.push_back(rank_expr_code(e));
   set_codes(i, scratch_);
   for (size_t k = 0; k < exprs.size(); ++k) {
     const auto operands = operands_of(exprs[k], scratch_[k]);
@@ -135,7 +122,7 @@ void SignatureTable::set_exprs(size_t i, std::span<const Expr> exprs) {
   }
 }
 
-void SignatureTable::set(size_t i, const Signature& s) {
+void SignatureTable::set(size_t i, const StoredSignature& s) {
   entries_[i].shape = add_shape(s.shape);
   set_exprs(i, s.slots);
 }

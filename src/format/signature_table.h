@@ -12,42 +12,16 @@
 
 #include "format/layout.h"
 #include "format/paged_array.h"
+#include "format/rank_expr.h"
 #include "format/shape_table.h"
 
 namespace refrain::format {
 
-// A SLOT value as a function of the rank (a rank expression). `me` and `size` are this rank's
-// number in, and the size of, the communicator that the call works on (world where it has none).
-struct Expr {
-  enum class Kind : uint8_t {
-    kConst = 0,   // a
-    kAffine = 1,  // a * me + b
-    kMod = 2,     // (me + a) mod size
-    kXor = 3,     // me xor a
-    kCart = 4,    // one step in a Cartesian grid: with coordinate c = (me / a) mod b,
-                  // me + (((c + d) mod b) - c) * a
-    kTable = 5,   // tables[a].at(position of the rank in its group)
-    kDigit = 6,   // a coordinate in a mesh: ((me / a) mod b) * c + d
-  };
-  Kind kind = Kind::kConst;
-  int64_t a = 0, b = 0, d = 0, c = 0;
-  bool operator==(const Expr&) const = default;
-};
-
-ExprCode code_of(const Expr& e);
-// How many numbers an expression of this code has.
-constexpr uint32_t operand_count(ExprCode code) {
-  return code == ExprCode::kAffine  ? 2
-         : code == ExprCode::kCart  ? 3
-         : code == ExprCode::kDigit ? 4
-                                    : 1;
-}
-
 // A call signature as it stands in the file, in split form. kRequest fields refer to signatures
 // with a smaller index. slots[i] belongs to the i-th SLOT of the shape (site first).
-struct Signature {
+struct StoredSignature {
   std::string shape;  // begins with varint call_id
-  std::vector<Expr> slots;
+  std::vector<RankExpr> slots;
 };
 
 class SignatureTable {
@@ -70,7 +44,7 @@ class SignatureTable {
     Slots(const SignatureTable& table, size_t signature) : table_(&table), signature_(signature) {}
     size_t size() const { return table_->codes(signature_).size(); }
     bool empty() const { return size() == 0; }
-    Expr operator[](size_t k) const { return table_->expr(signature_, k); }
+    RankExpr operator[](size_t k) const { return table_->expr(signature_, k); }
     auto begin() const { return SignatureTable::At<Slots>{*this, 0}; }
     auto end() const { return SignatureTable::At<Slots>{*this, size()}; }
 
@@ -88,7 +62,7 @@ class SignatureTable {
   View operator[](size_t i) const { return {shapes_[entries_[i].shape], Slots(*this, i)}; }
   auto begin() const { return At<const SignatureTable&>{*this, 0}; }
   auto end() const { return At<const SignatureTable&>{*this, size()}; }
-  Signature get(size_t i) const;
+  StoredSignature get(size_t i) const;
 
   const ShapeTable& shapes() const { return shapes_; }
   uint32_t shape(size_t i) const { return entries_[i].shape; }
@@ -100,7 +74,7 @@ class SignatureTable {
   bool has_table(size_t i) const { return forms_[entries_[i].form].has_table; }
   // Whether all its expressions are constants.
   bool is_constant(size_t i) const { return forms_[entries_[i].form].is_constant; }
-  Expr expr(size_t i, size_t k) const;
+  RankExpr expr(size_t i, size_t k) const;
   // In the order of the file.
   int64_t operand(size_t i, size_t k, size_t o = 0) const {
     const Entry& e = entries_[i];
@@ -124,11 +98,11 @@ class SignatureTable {
     return numbers_.words().in_a_row(e.begin, forms_[e.form].operands);
   }
 
-  void push_back(const Signature& s) { append(add_shape(s.shape), s.slots); }
-  void set(size_t i, const Signature& s);
+  void push_back(const StoredSignature& s) { append(add_shape(s.shape), s.slots); }
+  void set(size_t i, const StoredSignature& s);
   uint32_t add_shape(std::string_view shape) { return shapes_.add(shape); }
-  void append(uint32_t shape, std::span<const Expr> exprs);
-  void set_exprs(size_t i, std::span<const Expr> exprs);
+  void append(uint32_t shape, std::span<const RankExpr> exprs);
+  void set_exprs(size_t i, std::span<const RankExpr> exprs);
   // All operands are 0.
   void set_codes(size_t i, std::span<const ExprCode> codes);
   void set_operand(size_t i, size_t k, size_t o, int64_t v) {

@@ -153,7 +153,7 @@ struct TraceData {
   SignatureTable signatures;
   std::vector<DurationStats> durations;    // parallel to signatures
   StatPrecision durations_precision;       // as read from a file; they are written no finer
-  std::vector<base::RunList> tables;       // for Expr::kTable
+  std::vector<base::RunList> tables;       // for RankExpr::kTable
   std::vector<grammar::Grammar> grammars;  // terminals are group-local
   std::vector<Group> groups;
   std::vector<RankTotals> totals;  // by rank

@@ -107,8 +107,8 @@ class Verifier {
       if (id >= summaries_.size()) continue;
       for (const size_t slot : summaries_[id].object_slots) {
         if (slot >= data_.signatures[id].slots.size()) break;
-        const format::Expr& expr = data_.signatures[id].slots[slot];
-        if (expr.kind != format::Expr::Kind::kConst) continue;
+        const format::RankExpr& expr = data_.signatures[id].slots[slot];
+        if (expr.kind != format::RankExpr::Kind::kConst) continue;
         const DefinitionId comm = trace_.communicator_of(static_cast<DefinitionId>(expr.a));
         if (comm != kNoDefinition) used.insert(comm);
       }

@@ -80,8 +80,9 @@ class Folder {
       shared.is_sender = info != nullptr && info->traffic != mpi::Traffic::kNothing &&
                          info->traffic != mpi::Traffic::kRecv && !info->persistent;
       shared.differs_by_rank = shared.is_sender || has_rank(info);
-      for (const format::Expr& slot : trace_.data().signatures[seen.signature].slots)
-        shared.differs_by_rank = shared.differs_by_rank || slot.kind != format::Expr::Kind::kConst;
+      for (const format::RankExpr& slot : trace_.data().signatures[seen.signature].slots)
+        shared.differs_by_rank =
+            shared.differs_by_rank || slot.kind != format::RankExpr::Kind::kConst;
       out.push_back(shared);
     }
     return out;

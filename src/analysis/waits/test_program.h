@@ -33,13 +33,13 @@ class TestProgram {
   }
 
   // What tells a signature from others.
-  static std::string key_of(const format::Signature& made) {
+  static std::string key_of(const format::StoredSignature& made) {
     std::string key = made.shape;
-    for (const format::Expr& e : made.slots) key.append(":").append(std::to_string(e.a));
+    for (const format::RankExpr& e : made.slots) key.append(":").append(std::to_string(e.a));
     return key;
   }
   uint32_t signature(ShapeWriter& shape) {
-    format::Signature made = shape.take();
+    format::StoredSignature made = shape.take();
     const std::string key = key_of(made);
     const auto known = known_.find(key);
     if (known != known_.end()) return known->second;

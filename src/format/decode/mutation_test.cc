@@ -8,7 +8,7 @@
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/encode/section_writers.h"
-#include "format/expr.h"
+#include "format/slot_evaluator.h"
 #include "format/testing/patterns.h"
 #include "format/testing/synthetic.h"
 #include "grammar/builder.h"
@@ -247,7 +247,7 @@ TEST(Check, NamesTheRule) {
 
 template <class How>
 void change(TraceData& trace, size_t signature, How how) {
-  Signature s = trace.signatures.get(signature);
+  StoredSignature s = trace.signatures.get(signature);
   how(s);
   trace.signatures.set(signature, s);
 }
@@ -259,23 +259,24 @@ TEST(Check, ContentRules) {
       {kRuleHosts, [](TraceData& t) { t.meta.hosts.clear(); }},
       {kRuleDefinitionRefs, [](TraceData& t) { t.definitions[1].refs = {1}; }},
       {kRuleDefinitionPayload, [](TraceData& t) { t.definitions[0].payload = "\x7f"; }},
-      {kRuleShape, [](TraceData& t) { change(t, 0, [](Signature& s) { s.slots.pop_back(); }); }},
+      {kRuleShape,
+       [](TraceData& t) { change(t, 0, [](StoredSignature& s) { s.slots.pop_back(); }); }},
       {kRuleRequestOrder,
        [](TraceData& t) {
          const size_t last = t.signatures.size() - 1;
-         const Signature first = t.signatures.get(0);
+         const StoredSignature first = t.signatures.get(0);
          t.signatures.set(0, t.signatures.get(last));
          t.signatures.set(last, first);
        }},
       {kRuleDefinitionSlot,
-       [](TraceData& t) { change(t, 0, [](Signature& s) { s.slots[0].a = 1000; }); }},
+       [](TraceData& t) { change(t, 0, [](StoredSignature& s) { s.slots[0].a = 1000; }); }},
       {kRuleExpr,
        [](TraceData& t) {
-         change(t, 0, [](Signature& s) { s.slots[1] = {Expr::Kind::kCart, 0, 1, 1}; });
+         change(t, 0, [](StoredSignature& s) { s.slots[1] = {RankExpr::Kind::kCart, 0, 1, 1}; });
        }},
       {kRuleTableIndex,
        [](TraceData& t) {
-         change(t, 0, [](Signature& s) { s.slots[1] = {Expr::Kind::kTable, 99, 0, 0}; });
+         change(t, 0, [](StoredSignature& s) { s.slots[1] = {RankExpr::Kind::kTable, 99, 0, 0}; });
        }},
       {kRuleDurations, [](TraceData& t) { t.durations[0].min_ns = UINT64_MAX; }},
       {kRuleGrammar, [](TraceData& t) { t.grammars[0].symbols[0].count = 0; }},

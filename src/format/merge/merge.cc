@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "format/merge/group.h"
-#include "format/merge/hypotheses.h"
+#include "format/merge/infer_rank_expr.h"
 #include "format/merge/intern.h"
 #include "grammar/skeleton.h"
 
@@ -115,7 +115,7 @@ uint64_t calls_hash(const PartialGroup& g, const ShapeTable& shapes,
 // Merges the slot values of `b` into `a`; the ranks of both are still apart.
 class Combiner {
  public:
-  Combiner(PartialGroup& a, PartialGroup& b, const ShapeTable& shapes, Places& places)
+  Combiner(PartialGroup& a, PartialGroup& b, const ShapeTable& shapes, CommPlaces& places)
       : a_(a), b_(b), shapes_(shapes), view_a_(a, shapes, places), view_b_(b, shapes, places) {}
 
   void run() {
@@ -255,7 +255,7 @@ class Combiner {
   const ShapeTable& shapes_;
   GroupView view_a_, view_b_;
   bool was_plain_ = false, has_places_ = false;
-  Place first_a_, first_b_;
+  CommPlace first_a_, first_b_;
   const ShapeStructure* structure_ = nullptr;
   // The last one of settles() whose places its own objects decided; UINT32_MAX: none.
   uint32_t settled_ = UINT32_MAX;
@@ -291,7 +291,7 @@ void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>&
     if (same_definitions && same_shapes) continue;
     renumber_list(g.signatures, a.shapes, shape_map, definitions, same_definitions);
   }
-  Places places(a.definitions, a.world_size);
+  CommPlaces places(a.definitions, a.world_size);
   const size_t own = a.groups.size();
   // Two are compared as they are.
   const bool is_pair = own == 1 && b.groups.size() == 1;

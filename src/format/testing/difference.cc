@@ -1,4 +1,4 @@
-#include "format/expr.h"
+#include "format/slot_evaluator.h"
 #include "format/testing/synthetic.h"
 #include "format/walk.h"
 #include "grammar/terminal_cursor.h"

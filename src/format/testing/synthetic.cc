@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <random>
 
-#include "format/expr.h"
 #include "format/merge/merge.h"
+#include "format/slot_evaluator.h"
 #include "format/testing/call_ids.h"
 #include "format/walk.h"
 #include "grammar/builder.h"

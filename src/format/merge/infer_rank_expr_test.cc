@@ -1,19 +1,19 @@
 // What is said of whole runs is what evaluating for each rank says.
-#include "format/merge/hypotheses.h"
+#include "format/merge/infer_rank_expr.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "format/expr.h"
+#include "format/slot_evaluator.h"
 
 namespace refrain::format {
 namespace {
 
-bool explains_each(const Expr& e, const base::RunList& values, const base::RunList& mes,
+bool explains_each(const RankExpr& e, const base::RunList& values, const base::RunList& mes,
                    int64_t size) {
   for (uint64_t i = 0; i < mes.size(); ++i)
-    if (evaluate(e, Place{mes.at(i), size}, i, {}) != values.at(i)) return false;
+    if (evaluate(e, CommPlace{mes.at(i), size}, i, {}) != values.at(i)) return false;
   return true;
 }
 
@@ -35,14 +35,14 @@ TEST(Explains, AgreesWithEvaluatingForEachRank) {
   for (int i = 0; i < 30000; ++i) {
     const int64_t size = 2 + below(120);
     const base::RunList mes = some_ranks(random, size);
-    Expr e{Expr::Kind::kDigit, 1 + below(12), 1 + below(12), 0, 0};
+    RankExpr e{RankExpr::Kind::kDigit, 1 + below(12), 1 + below(12), 0, 0};
     e.c = below(7) - 2, e.d = below(9) - 4;
-    if (i % 2 == 0) e = {Expr::Kind::kCart, 1 + below(12), 1 + below(12), below(9) - 4, 0};
-    if (i % 7 == 0) e = {Expr::Kind::kMod, below(9) - 4, 0, 0, 0};
+    if (i % 2 == 0) e = {RankExpr::Kind::kCart, 1 + below(12), 1 + below(12), below(9) - 4, 0};
+    if (i % 7 == 0) e = {RankExpr::Kind::kMod, below(9) - 4, 0, 0, 0};
     base::RunList values;
     const uint64_t wrong_at = random() % (2 * mes.size());
     for (uint64_t k = 0; k < mes.size(); ++k)
-      values.append(evaluate(e, Place{mes.at(k), size}, k, {}) + (k == wrong_at ? 1 : 0));
+      values.append(evaluate(e, CommPlace{mes.at(k), size}, k, {}) + (k == wrong_at ? 1 : 0));
     const bool expected = explains_each(e, values, mes, size);
     ASSERT_EQ(explains(e, values, mes, size), expected) << i;
     ASSERT_EQ(expected, wrong_at >= mes.size());

@@ -1,4 +1,4 @@
-// Evaluates rank expressions: from a Signature of the file to the values that one rank had.
+// SlotEvaluator: from a signature of the file to the values that one rank had in its slots.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,15 @@
 
 #include "base/result.h"
 #include "format/definitions.h"
+#include "format/rank_expr.h"
 #include "format/trace_data.h"
 #include "format/walk.h"
 
 namespace refrain::format {
 
-// Wrapping 64-bit arithmetic, total for every input. `position`: of the rank in its group's list.
-int64_t evaluate(const Expr& expr, Place place, uint64_t position,
-                 const std::vector<base::RunList>& tables);
-// The value of a Cartesian shift (Expr::kCart), me when a or b are not positive.
-int64_t cart_shift(int64_t me, int64_t a, int64_t b, int64_t d);
-// The digit of a coordinate (Expr::kDigit), 0 when a or b are not positive or there is no me.
-int64_t digit(int64_t me, int64_t a, int64_t b);
-
 // What a signature's expressions are about, for one rank.
 struct Context {
-  Place place;
+  CommPlace place;
   int64_t definition = -1;  // the communicator, or the window or file with one; -1: the world
 };
 
@@ -54,7 +47,7 @@ class SlotEvaluator {
                                      uint64_t rank, uint64_t position);
 
   const TraceData& trace_;
-  Places places_;
+  CommPlaces places_;
   std::unordered_map<uint32_t, Known> known_;  // by signature
   uint32_t round_ = 0;
   uint64_t rank_ = 0, position_ = 0;

@@ -1,48 +1,6 @@
-#include "format/expr.h"
+#include "format/slot_evaluator.h"
 
 namespace refrain::format {
-
-namespace {
-int64_t add(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
-int64_t mul(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
-// Result in [0, m), m > 0.
-int64_t modulo(int64_t v, int64_t m) {
-  const int64_t r = v % m;
-  return r < 0 ? r + m : r;
-}
-}  // namespace
-
-int64_t cart_shift(int64_t me, int64_t a, int64_t b, int64_t d) {
-  if (a <= 0 || b <= 0 || me < 0) return me;
-  const int64_t c = (me / a) % b;
-  return add(me, mul(modulo(add(c, modulo(d, b)), b) - c, a));
-}
-
-int64_t digit(int64_t me, int64_t a, int64_t b) {
-  return a <= 0 || b <= 0 || me < 0 ? 0 : (me / a) % b;
-}
-
-int64_t evaluate(const Expr& expr, Place place, uint64_t position,
-                 const std::vector<base::RunList>& tables) {
-  switch (expr.kind) {
-    case Expr::Kind::kConst: return expr.a;
-    case Expr::Kind::kAffine: return add(mul(expr.a, place.me), expr.b);
-    case Expr::Kind::kMod:
-      return place.size > 0 ? modulo(add(place.me, expr.a), place.size) : place.me;
-    case Expr::Kind::kXor: return place.me ^ expr.a;
-    case Expr::Kind::kCart: return cart_shift(place.me, expr.a, expr.b, expr.d);
-    case Expr::Kind::kDigit: return add(mul(expr.c, digit(place.me, expr.a, expr.b)), expr.d);
-    case Expr::Kind::kTable: {
-      const auto t = static_cast<uint64_t>(expr.a);
-      return t < tables.size() && position < tables[t].size() ? tables[t].at(position) : 0;
-    }
-  }
-  return 0;
-}
 
 SlotEvaluator::SlotEvaluator(const TraceData& trace)
     : trace_(trace), places_(trace.definitions, trace.meta.ranks) {}
@@ -60,7 +18,7 @@ std::optional<Context> SlotEvaluator::own_context(uint32_t signature,
   for (const uint32_t s : structure.object_slots) {
     if (s >= slots.size()) break;
     // Definition slots are constants or tables: they do not need a place themselves.
-    const int64_t definition = evaluate(slots[s], Place{}, position, trace_.tables);
+    const int64_t definition = evaluate(slots[s], CommPlace{}, position, trace_.tables);
     if (const auto place = places_.in(definition, rank)) return Context{*place, definition};
   }
   return std::nullopt;
@@ -104,8 +62,8 @@ const std::vector<int64_t>& SlotEvaluator::values(uint32_t signature, uint64_t r
                                                   uint64_t position) {
   values_.clear();
   if (signature >= trace_.signatures.size()) return values_;
-  const Place place = context_of(signature, rank, position).place;
-  for (const Expr& e : trace_.signatures[signature].slots)
+  const CommPlace place = context_of(signature, rank, position).place;
+  for (const RankExpr& e : trace_.signatures[signature].slots)
     values_.push_back(evaluate(e, place, position, trace_.tables));
   return values_;
 }

@@ -1,10 +1,10 @@
-#include "format/merge/hypotheses.h"
+#include "format/merge/infer_rank_expr.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "format/expr.h"
 #include "format/limits.h"
+#include "format/slot_evaluator.h"
 
 namespace refrain::format {
 
@@ -21,18 +21,18 @@ int64_t mul(int64_t a, int64_t b) {
 }
 
 // a of (me + a) mod size with 0 <= a < size, from the first sample.
-int64_t mod_shift(const SlotState& s, Place first) {
+int64_t mod_shift(const SlotState& s, CommPlace first) {
   if (first.size <= 0) return 0;
   const int64_t d = sub(s.first, first.me) % first.size;
   return d < 0 ? d + first.size : d;
 }
 
-int64_t line_at(const SlotState& s, Place first, int64_t me) {
+int64_t line_at(const SlotState& s, CommPlace first, int64_t me) {
   return add(mul(s.slope, sub(me, first.me)), s.first);
 }
 
 // The affine functions that both allow: alive bits of the result, and its slope.
-uint8_t intersect_lines(SlotState& a, Place pa, const SlotState& b, Place pb) {
+uint8_t intersect_lines(SlotState& a, CommPlace pa, const SlotState& b, CommPlace pb) {
   constexpr uint8_t kFixed = SlotState::kAffineAlive | SlotState::kSlopeFixed;
   if ((a.alive & b.alive & SlotState::kAffineAlive) == 0) return 0;
   const bool a_fixed = (a.alive & SlotState::kSlopeFixed) != 0;
@@ -53,7 +53,7 @@ uint8_t intersect_lines(SlotState& a, Place pa, const SlotState& b, Place pb) {
 
 }  // namespace
 
-SlotState first_sample(SlotNature nature, int64_t value, Place place) {
+SlotState first_sample(SlotNature nature, int64_t value, CommPlace place) {
   SlotState s;
   s.first = value;
   if (nature == SlotNature::kDefinition) {
@@ -68,7 +68,7 @@ SlotState first_sample(SlotNature nature, int64_t value, Place place) {
   return s;
 }
 
-void intersect(SlotState& a, Place pa, const SlotState& b, Place pb) {
+void intersect(SlotState& a, CommPlace pa, const SlotState& b, CommPlace pb) {
   uint8_t alive = intersect_lines(a, pa, b, pb);
   const uint8_t both = a.alive & b.alive;
   if ((both & (SlotState::kModAlive | SlotState::kModBelowAlive)) != 0) {
@@ -82,20 +82,21 @@ void intersect(SlotState& a, Place pa, const SlotState& b, Place pb) {
   a.alive = alive;
 }
 
-Expr choose(const SlotState& s, Place first) {
+RankExpr choose(const SlotState& s, CommPlace first) {
   const bool line = (s.alive & SlotState::kAffineAlive) != 0;
   const bool fixed = (s.alive & SlotState::kSlopeFixed) != 0;
-  if (line && (!fixed || s.slope == 0)) return {Expr::Kind::kConst, s.first, 0, 0};
-  if (line && s.slope == 1) return {Expr::Kind::kAffine, 1, sub(s.first, first.me), 0};
+  if (line && (!fixed || s.slope == 0)) return {RankExpr::Kind::kConst, s.first, 0, 0};
+  if (line && s.slope == 1) return {RankExpr::Kind::kAffine, 1, sub(s.first, first.me), 0};
   const bool above = (s.alive & SlotState::kModAlive) != 0;
   const bool below = (s.alive & SlotState::kModBelowAlive) != 0;
   if (above || below) {
     const int64_t shift = mod_shift(s, first);
     const bool use_below = below && (!above || first.size - shift < shift);
-    return {Expr::Kind::kMod, use_below ? shift - first.size : shift, 0, 0};
+    return {RankExpr::Kind::kMod, use_below ? shift - first.size : shift, 0, 0};
   }
-  if ((s.alive & SlotState::kXorAlive) != 0) return {Expr::Kind::kXor, s.first ^ first.me, 0, 0};
-  return {Expr::Kind::kAffine, s.slope, sub(s.first, mul(s.slope, first.me)), 0};
+  if ((s.alive & SlotState::kXorAlive) != 0)
+    return {RankExpr::Kind::kXor, s.first ^ first.me, 0, 0};
+  return {RankExpr::Kind::kAffine, s.slope, sub(s.first, mul(s.slope, first.me)), 0};
 }
 
 bool is_simple(const SlotState& s) {
@@ -160,9 +161,9 @@ class PieceReader {
 
 // Whether a coordinate or a step in a grid gives the values of a piece, where that can be said
 // without evaluating it for each: where the coordinate stays the same or never passes the end.
-std::optional<bool> holds_throughout(const Expr& e, const Piece& p) {
+std::optional<bool> holds_throughout(const RankExpr& e, const Piece& p) {
   constexpr int64_t kLarge = int64_t{1} << 30;  // products of two fit
-  if (e.kind != Expr::Kind::kDigit && e.kind != Expr::Kind::kCart) return std::nullopt;
+  if (e.kind != RankExpr::Kind::kDigit && e.kind != RankExpr::Kind::kCart) return std::nullopt;
   if (e.a <= 0 || e.a > kLarge || e.b <= 0 || e.b > kLarge || p.me < 0 || p.me > kLarge ||
       p.me_step < 0 || p.me_step > kLarge || p.count > uint64_t{1} << 24)
     return std::nullopt;
@@ -174,7 +175,7 @@ std::optional<bool> holds_throughout(const Expr& e, const Piece& p) {
     c_step = p.me_step / e.a;
     if (more > (e.b - 1 - c) / c_step) return std::nullopt;
   }
-  if (e.kind == Expr::Kind::kDigit)
+  if (e.kind == RankExpr::Kind::kDigit)
     return p.value == add(mul(e.c, c), e.d) && (more == 0 || p.value_step == mul(e.c, c_step));
   const int64_t last = p.me + more * p.me_step;
   const int64_t moved = sub(cart_shift(p.me, e.a, e.b, e.d), p.me);
@@ -195,7 +196,7 @@ std::vector<int64_t> divisors(int64_t n) {
 }
 
 // Factor and summand, from the first two ranks with different digits.
-bool fit_digit(Expr& e, const base::RunList& values, const base::RunList& mes) {
+bool fit_digit(RankExpr& e, const base::RunList& values, const base::RunList& mes) {
   ListReader value(values), me(mes);
   const int64_t v0 = value.next(), q0 = digit(me.next(), e.a, e.b);
   for (uint64_t i = 1; i < values.size(); ++i) {
@@ -211,7 +212,7 @@ bool fit_digit(Expr& e, const base::RunList& values, const base::RunList& mes) {
 
 }  // namespace
 
-bool explains(const Expr& expr, const base::RunList& values, const base::RunList& mes,
+bool explains(const RankExpr& expr, const base::RunList& values, const base::RunList& mes,
               int64_t size) {
   if (values.size() != mes.size()) return false;
   const std::vector<base::RunList> no_tables;
@@ -223,15 +224,15 @@ bool explains(const Expr& expr, const base::RunList& values, const base::RunList
       continue;
     }
     for (uint64_t i = 0; i < piece.count; ++i) {
-      const Place place{at(piece.me, piece.me_step, i), size};
+      const CommPlace place{at(piece.me, piece.me_step, i), size};
       if (evaluate(expr, place, i, no_tables) != at(piece.value, piece.value_step, i)) return false;
     }
   }
   return true;
 }
 
-std::optional<Expr> find_digit(const base::RunList& values, const base::RunList& mes,
-                               int64_t size) {
+std::optional<RankExpr> find_digit(const base::RunList& values, const base::RunList& mes,
+                                   int64_t size) {
   if (values.size() != mes.size() || size < 1 || size > static_cast<int64_t>(kMaxRanks))
     return std::nullopt;
   const std::vector<int64_t> all = divisors(size);
@@ -246,7 +247,7 @@ std::optional<Expr> find_digit(const base::RunList& values, const base::RunList&
     for (const int64_t a : all) {
       for (const int64_t b : extents) {
         if (b < 2 || (b >= kFewSteps && size / a % b != 0)) continue;
-        Expr e{Expr::Kind::kDigit, a, b, 0, 0};
+        RankExpr e{RankExpr::Kind::kDigit, a, b, 0, 0};
         if (!fit_digit(e, values, mes) || (plain && (e.c != 1 || e.d != 0))) continue;
         if (explains(e, values, mes, size)) return e;
       }
@@ -255,7 +256,7 @@ std::optional<Expr> find_digit(const base::RunList& values, const base::RunList&
   return std::nullopt;
 }
 
-std::optional<Expr> find_cart(const base::RunList& values, const base::RunList& mes) {
+std::optional<RankExpr> find_cart(const base::RunList& values, const base::RunList& mes) {
   if (values.size() != mes.size()) return std::nullopt;
   // A shift by d in a dimension of stride a and extent b moves by d*a, or by (d-b)*a where it
   // wraps: exactly one positive and one negative distance.
@@ -282,7 +283,7 @@ std::optional<Expr> find_cart(const base::RunList& values, const base::RunList& 
   for (int64_t k = 1; k <= kMaxShiftTried; ++k) {
     if (divisor % k != 0) continue;
     const int64_t a = divisor / k;
-    Expr e{Expr::Kind::kCart, a, (up - down) / a, up / a};
+    RankExpr e{RankExpr::Kind::kCart, a, (up - down) / a, up / a};
     if (!explains(e, values, mes, 0)) continue;
     if (2 * e.d > e.b) e.d -= e.b;
     return e;
