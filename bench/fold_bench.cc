@@ -18,6 +18,7 @@
 #include "format/definitions.h"
 #include "format/trace_data.h"
 #include "mpi/call_table.h"
+#include "reader/internal.h"
 #include "refrain/calls.h"
 
 namespace {
@@ -85,7 +86,7 @@ refrain::Trace ring(uint64_t calls) {
   group.ranks.append_run(0, 1, kRanks);
   group.locations = {{0, 0}};
   for (uint32_t t = 0; t < kCallsPerStep; ++t) group.signatures.push_back(t);
-  auto trace = refrain::Trace::from_data(std::move(data), "ring", 0);
+  auto trace = refrain::reader::trace_of(std::move(data), "ring", 0);
   if (!trace.ok()) {
     std::cerr << trace.error().to_string() << '\n';
     std::exit(1);

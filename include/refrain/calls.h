@@ -31,7 +31,7 @@ struct Argument {
 // One function with all its parameters, as one rank passed them. Names are valid as long as the
 // RankReader.
 struct Signature {
-  SignatureId id = 0;
+  SignatureId id;
   CallId call = 0;
   std::string_view name;       // "MPI_Isend"; "call#123" for a function that this version lacks
   std::vector<Argument> args;  // in the order of the C binding
@@ -115,9 +115,9 @@ class RankReader {
   // A cursor at call 0. Fails when the rank has no such thread.
   Result<Cursor> cursor(uint32_t thread);
 
-  struct Impl;
-
  private:
+  friend class Cursor;
+  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -15,6 +15,20 @@ namespace base {
 class RunList;
 }
 
+// A list of integers, kept as arithmetic runs: 0..4095 takes as much memory as one number.
+class IntegerList {
+ public:
+  uint64_t size() const;
+  bool empty() const { return size() == 0; }
+  // Element i < size(). O(log runs).
+  int64_t at(uint64_t i) const;
+
+ private:
+  friend class Communicator;
+  friend class Trace;
+  const base::RunList* runs_ = nullptr;  // the trace's; null: empty
+};
+
 // A communicator as one of its members sees it.
 class Communicator {
  public:
@@ -37,8 +51,8 @@ class Communicator {
 
  private:
   friend class Trace;
-  const base::RunList* members_ = nullptr;         // null: just `self_`
-  const base::RunList* remote_members_ = nullptr;  // null: none
+  bool is_alone_ = true;  // just `self_`, and no list of members
+  IntegerList members_, remote_members_;
   Rank self_ = -1;
 };
 
@@ -49,10 +63,10 @@ struct Datatype {
   int64_t size_bytes = 0;   // data in one element; negative (MPI_UNDEFINED) when not known
   int64_t lower_bound = 0;  // bytes
   int64_t extent_bytes = 0;
-  ConstantId combiner = 0;  // MPI_COMBINER_VECTOR, ...; 0 for a predefined type
+  ConstantId combiner;  // MPI_COMBINER_VECTOR, ...; 0 for a predefined type
   // The arguments of the constructor, as MPI_Type_get_contents gives them.
-  const base::RunList* integers = nullptr;
-  const base::RunList* addresses = nullptr;
+  IntegerList integers;
+  IntegerList addresses;
   std::vector<DefinitionId> types;
 };
 

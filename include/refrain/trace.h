@@ -33,13 +33,9 @@
 
 namespace refrain {
 
-namespace format {
-struct TimeSpec;
-struct TraceData;
-}  // namespace format
 namespace reader {
-class TimeStore;
-struct TimesOf;
+struct Internal;
+struct TraceImpl;
 }  // namespace reader
 
 // Something that was dropped or approximated.
@@ -72,7 +68,7 @@ struct Location {
   Rank rank = 0;
   uint32_t thread = 0;
   uint64_t calls = 0;
-  GrammarId grammar = 0;
+  GrammarId grammar;
 };
 
 // Durations of the calls of one signature, over all ranks.
@@ -80,6 +76,19 @@ struct Durations {
   uint64_t count = 0;
   uint64_t min_ns = 0, max_ns = 0;
   double sum_ns = 0;
+};
+
+// How exactly a trace knows when each call began and ended.
+enum class TimingKind : uint8_t {
+  kStatistics,  // durations of each signature, and no single call
+  kBounded,     // within a relative error
+  kExact,       // nanoseconds
+  kSegments,    // representatives stand for what is alike
+};
+struct Timing {
+  TimingKind kind = TimingKind::kStatistics;
+  double bound = 0;  // the relative error of kBounded; functions may have other ones, see `text`
+  std::string text;  // as `refrain record --timing` takes it: "bins:0.02,MPI_Wait=0.2"
 };
 
 class Trace {
@@ -90,8 +99,6 @@ class Trace {
   static Result<Trace> open(const std::string& path);
   // The same for bytes in memory; `name` stands for the path in messages.
   static Result<Trace> from_bytes(std::string_view bytes, std::string name);
-  // The same for a trace that was put together in memory. Checks every index.
-  static Result<Trace> from_data(format::TraceData data, std::string name, uint64_t file_bytes);
 
   const RunInfo& info() const;
   const std::string& name() const;  // the path it was opened with
@@ -112,17 +119,17 @@ class Trace {
   std::vector<Location> group_locations(GroupId group) const;
 
   struct Occurrence {
-    SignatureId signature = 0;
+    SignatureId signature;
     uint64_t calls = 0;  // of one rank of the group, in all its threads
   };
   // How often each rank of the group made each call. O(size of the grammars).
   std::vector<Occurrence> occurrences(GroupId group) const;
 
-  // Whether there are times of single calls (Times::kRead in calls.h), and how exact they are
-  // (format/time/spec.h). Knows it from the section table: reads no times.
+  // Whether there are times of single calls (Times::kRead in calls.h). Knows it from the section
+  // table: reads no times.
   bool has_times() const;
-  // Reads the index of the times. Without times: TimeMode::kStats.
-  Result<format::TimeSpec> time_spec() const;
+  // How exact they are. Reads the index of the times.
+  Result<Timing> timing() const;
   // What the times take: nothing of it is in the other numbers. Reads the index.
   struct TimeSize {
     uint64_t bytes = 0;  // of the section
@@ -153,18 +160,10 @@ class Trace {
   // MPI_COMM_WORLD, whether or not the program named it.
   Communicator world(Rank me) const;
 
-  // The raw tables, for code of this project that needs more than the above.
-  const format::TraceData& data() const;
-
-  struct Impl;
-
  private:
-  friend class RankReader;
-  friend struct reader::TimesOf;
-  explicit Trace(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-  static Result<Trace> build(format::TraceData data, std::string name, uint64_t file_bytes,
-                             int minor, std::shared_ptr<reader::TimeStore> times);
-  std::shared_ptr<const Impl> impl_;
+  friend struct reader::Internal;
+  explicit Trace(std::shared_ptr<const reader::TraceImpl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const reader::TraceImpl> impl_;
 };
 
 }  // namespace refrain

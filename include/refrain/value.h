@@ -61,6 +61,16 @@ struct Value {
   bool is_object() const { return kind == ValueKind::kObject; }
   bool is_array() const { return kind == ValueKind::kArray; }
 
+  // What `id` names, by kind: the definition of kObject and kFunction, the signature of kRequest,
+  // the constant of kConstant. kNoDefinition, 0 and 0 for other kinds.
+  DefinitionId definition() const {
+    return is_object() || kind == ValueKind::kFunction ? DefinitionId(id) : kNoDefinition;
+  }
+  SignatureId request_signature() const {
+    return kind == ValueKind::kRequest ? SignatureId(id) : SignatureId();
+  }
+  ConstantId constant_id() const { return is_constant() ? ConstantId(id) : ConstantId(); }
+
   // The number of an integer, `otherwise` for every other kind.
   int64_t integer_or(int64_t otherwise) const { return is_integer() ? number : otherwise; }
 

@@ -6,6 +6,7 @@
 #include "analysis/payload.h"
 #include "analysis/profile_sums.h"
 #include "format/trace_data.h"
+#include "reader/internal.h"
 
 namespace refrain::analysis {
 namespace {
@@ -43,7 +44,7 @@ class Folder {
     for (const Trace::Occurrence& seen : trace_.occurrences(group)) {
       if (seen.calls == 0) continue;
       const Signature& call = first.signature(seen.signature);
-      const auto& slots = trace_.data().signatures[seen.signature].slots;
+      const auto& slots = reader::data_of(trace_).signatures[seen.signature].slots;
       Shared shared;
       shared.seen = seen;
       shared.site = call.site;
@@ -96,7 +97,7 @@ class Folder {
   }
 
   void add_rank_totals() {
-    const auto& totals = trace_.data().totals;
+    const auto& totals = reader::data_of(trace_).totals;
     for (size_t r = 0; r < out_.ranks.size() && r < totals.size(); ++r) {
       out_.ranks[r].in_mpi_ns = totals[r].in_mpi_ns;
       out_.ranks[r].outside_ns = totals[r].outside_ns;

@@ -4,6 +4,7 @@
 
 #include "analysis/payload.h"
 #include "format/trace_data.h"
+#include "reader/internal.h"
 
 namespace refrain::analysis {
 
@@ -52,7 +53,7 @@ void RankLoadFold::add(RankReader& reader, const std::vector<Trace::Occurrence>&
           refrain::analysis::add(load.bytes, multiply(t.bytes, multiply(t.repeat, seen.calls)));
     add_pairs(reader, ops, reader.signature(seen.signature), ns);
   }
-  const auto& totals = trace_.data().totals;
+  const auto& totals = reader::data_of(trace_).totals;
   if (rank >= totals.size() || sum_ns <= 0 || totals[rank].in_mpi_ns == 0) return;
   std::sort(places.begin(), places.end());
   places.erase(std::unique(places.begin(), places.end()), places.end());

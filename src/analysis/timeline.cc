@@ -8,6 +8,7 @@
 #include "format/trace_data.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_table.h"
+#include "reader/internal.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis {
@@ -98,7 +99,7 @@ class Reader {
     }
     // Durations of a damaged trace may be of any length.
     const auto finalize = static_cast<uint64_t>(std::min(finalize_ns, 1e18));
-    const auto& totals = trace_.data().totals;
+    const auto& totals = reader::data_of(trace_).totals;
     for (TimelineRow& row : out_.rows) {
       const auto rank = static_cast<size_t>(row.rank);
       if (rank < totals.size()) row.end_ns = length_of(totals[rank]);

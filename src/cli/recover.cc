@@ -26,6 +26,7 @@
 #include "format/spool/post_mortem.h"
 #include "format/spool/read.h"
 #include "format/time/clocks.h"
+#include "reader/internal.h"
 #include "reader/trace_file.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
@@ -254,7 +255,7 @@ base::Status reduce_to(const std::string& output, const std::string& exact,
   const auto trace = Trace::open(exact);
   if (!trace.ok()) return trace.error();
   const auto word = [&trace](const char* key) {
-    const auto& text = trace->data().meta.text;
+    const auto& text = reader::data_of(*trace).meta.text;
     const auto it = text.find(key);
     return it == text.end() ? std::string() : it->second;
   };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "format/trace_data.h"
+#include "reader/internal.h"
 
 namespace refrain::convert {
 
@@ -12,7 +13,7 @@ using analysis::waits::TimedCall;
 
 Pace pace_of(const Trace& trace, Rank rank) {
   Pace out;
-  const auto& totals = trace.data().totals;
+  const auto& totals = reader::data_of(trace).totals;
   const auto group = trace.group_of(rank);
   if (!group || rank < 0 || static_cast<size_t>(rank) >= totals.size()) return out;
   double mean_ns = 0;

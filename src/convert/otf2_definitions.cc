@@ -5,6 +5,7 @@
 #include "convert/comm_ranks.h"
 #include "format/trace_data.h"
 #include "mpi/call_meaning.h"
+#include "reader/internal.h"
 #include "report/json_text.h"
 
 namespace refrain::convert {
@@ -111,7 +112,7 @@ void OtfDefinitions::write_string(OTF2_StringRef id) {
 }
 
 bool OtfDefinitions::write_locations(const std::vector<OtfLocation>& locations) {
-  const format::Meta& meta = job_.trace.data().meta;
+  const format::Meta& meta = reader::data_of(job_.trace).meta;
   bool ok = good(OTF2_GlobalDefWriter_WriteSystemTreeNode(
       writer_, 0, string("machine"), string("machine"), OTF2_UNDEFINED_SYSTEM_TREE_NODE));
   for (size_t i = 0; i < meta.hosts.size(); ++i)

@@ -87,7 +87,7 @@ std::vector<OtfLocation> OtfEvents::close() {
 waits::CommView OtfEvents::view(const Signature& call, std::string_view parameter) {
   const Value* value = call.find(parameter);
   const bool is_object = value != nullptr && value->at_entry().is_object();
-  return world_.comms.view(is_object ? value->at_entry().id : kNoDefinition,
+  return world_.comms.view(is_object ? value->at_entry().definition() : kNoDefinition,
                            events_.reader().rank());
 }
 

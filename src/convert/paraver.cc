@@ -17,6 +17,7 @@
 #include "convert/paraver_rank.h"
 #include "convert/survey.h"
 #include "format/trace_data.h"
+#include "reader/internal.h"
 
 namespace refrain::convert {
 namespace {
@@ -125,7 +126,7 @@ class ParaverWriter {
   }
 
   std::string header() const {
-    const format::Meta& meta = job_.trace.data().meta;
+    const format::Meta& meta = reader::data_of(job_.trace).meta;
     std::vector<size_t> cpus(std::max<size_t>(1, meta.hosts.size()));
     std::string tasks;
     for (const Rank rank : job_.ranks) {

@@ -7,6 +7,7 @@
 #include "format/trace_data.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
+#include "reader/internal.h"
 #include "report/json_text.h"
 
 namespace refrain::convert {
@@ -118,7 +119,7 @@ std::string pcf_text(const ParaverNames& names) {
 }
 
 std::string row_text(const Job& job) {
-  const format::Meta& meta = job.trace.data().meta;
+  const format::Meta& meta = reader::data_of(job.trace).meta;
   std::string cpus, threads;
   size_t thread_count = 0;
   for (size_t i = 0; i < job.ranks.size(); ++i) {

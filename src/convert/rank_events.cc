@@ -165,8 +165,7 @@ waits::MessageEnd RankEvents::resolved(const waits::StagedCall& staged, Signatur
   for (const waits::RequestUse& use : staged.taken) {
     if (use.request != request) continue;
     const Value& comm = argument(reader_.signature(request), "comm");
-    const Rank peer = world_.comms.view(comm.is_object() ? comm.id : kNoDefinition, event_.rank)
-                          .comm.peer(use.source);
+    const Rank peer = world_.comms.view(comm.definition(), event_.rank).comm.peer(use.source);
     end.peer = peer < 0 ? waits::kNobody : peer;
     end.tag = use.tag;
   }

@@ -15,6 +15,7 @@
 #include "convert/parameter_text.h"
 #include "format/trace_data.h"
 #include "mpi/call_table.h"
+#include "reader/internal.h"
 #include "refrain/calls.h"
 #include "report/json_text.h"
 #include "report/waits_rows.h"
@@ -153,7 +154,7 @@ class SqliteWriter {
   bool add_ranks() {
     profile_ = analysis::profile(job_.trace);
     Inserter ranks(db_.get(), "ranks", 6);
-    const format::Meta& meta = job_.trace.data().meta;
+    const format::Meta& meta = reader::data_of(job_.trace).meta;
     std::vector<std::string> names;
     for (const std::string& host : meta.hosts) names.push_back(report::printable(host));
     bool good = true;

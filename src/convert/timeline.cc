@@ -12,7 +12,7 @@ RegionId Regions::of(const Signature& mark) {
   const Value* name = mark.find("name");
   if (name != nullptr) return add(report::printable(name->at_entry().text));
   const Value* function = mark.find("function");
-  const DefinitionId id = function == nullptr ? kNoDefinition : function->at_entry().id;
+  const DefinitionId id = function == nullptr ? kNoDefinition : function->at_entry().definition();
   const auto known = functions_.find(id);
   return known != functions_.end() ? known->second : functions_[id] = add(function_name(id));
 }

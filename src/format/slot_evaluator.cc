@@ -12,28 +12,27 @@ SlotEvaluator::Known& SlotEvaluator::known(uint32_t signature) {
 }
 
 std::optional<Context> SlotEvaluator::own_context(uint32_t signature,
-                                                  const ShapeStructure& structure, uint64_t rank,
-                                                  uint64_t position) {
+                                                  const ShapeStructure& structure,
+                                                  RankPosition who) {
   const SignatureTable::Slots slots = trace_.signatures[signature].slots;
   for (const uint32_t s : structure.object_slots) {
     if (s >= slots.size()) break;
     // Definition slots are constants or tables: they do not need a place themselves.
-    const int64_t definition = evaluate(slots[s], CommPlace{}, position, trace_.tables);
-    if (const auto place = places_.in(definition, rank)) return Context{*place, definition};
+    const int64_t definition = evaluate(slots[s], CommPlace{}, who.position, trace_.tables);
+    if (const auto place = places_.in(definition, who.rank)) return Context{*place, definition};
   }
   return std::nullopt;
 }
 
-Context SlotEvaluator::context_of(uint32_t signature, uint64_t rank, uint64_t position) {
-  if (round_ == 0 || rank != rank_ || position != position_) {
-    rank_ = rank;
-    position_ = position;
+Context SlotEvaluator::context_of(uint32_t signature, RankPosition who) {
+  if (round_ == 0 || !(who == who_)) {
+    who_ = who;
     if (++round_ == 0) {  // all numbers of rounds are used up
       for (auto& [id, one] : known_) one.round = 0;
       round_ = 1;
     }
   }
-  Context context{places_.world(rank), -1};
+  Context context{places_.world(who.rank), -1};
   chain_.clear();
   // Each step goes to a smaller index, so this ends.
   while (signature < trace_.signatures.size()) {
@@ -43,7 +42,7 @@ Context SlotEvaluator::context_of(uint32_t signature, uint64_t rank, uint64_t po
       break;
     }
     chain_.push_back(&at);
-    if (const auto own = own_context(signature, *at.structure, rank, position)) {
+    if (const auto own = own_context(signature, *at.structure, who)) {
       context = *own;
       break;
     }
@@ -58,13 +57,12 @@ Context SlotEvaluator::context_of(uint32_t signature, uint64_t rank, uint64_t po
   return context;
 }
 
-const std::vector<int64_t>& SlotEvaluator::values(uint32_t signature, uint64_t rank,
-                                                  uint64_t position) {
+const std::vector<int64_t>& SlotEvaluator::values(uint32_t signature, RankPosition who) {
   values_.clear();
   if (signature >= trace_.signatures.size()) return values_;
-  const CommPlace place = context_of(signature, rank, position).place;
+  const CommPlace place = context_of(signature, who).place;
   for (const RankExpr& e : trace_.signatures[signature].slots)
-    values_.push_back(evaluate(e, place, position, trace_.tables));
+    values_.push_back(evaluate(e, place, who.position, trace_.tables));
   return values_;
 }
 

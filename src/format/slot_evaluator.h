@@ -14,6 +14,14 @@
 
 namespace refrain::format {
 
+// A rank, and where it stands in the `ranks` of its group: a struct, as three numbers in a row are
+// soon in the wrong order.
+struct RankPosition {
+  uint64_t rank = 0;  // in the world
+  uint64_t position = 0;
+  bool operator==(const RankPosition&) const = default;
+};
+
 // What a signature's expressions are about, for one rank.
 struct Context {
   CommPlace place;
@@ -31,26 +39,25 @@ class SlotEvaluator {
   // Which communicator's rank and size the signature's expressions are about, for this rank: step 4
   // of "What a rank did" in docs/format.md. For all signatures of a rank together it costs time in
   // proportion to their number, however long the chains of requests are.
-  Context context_of(uint32_t signature, uint64_t rank, uint64_t position);
-  // All slot values in the order of the shape. `rank` is a world rank, `position` its place in its
-  // group's `ranks`. The reference is valid until the next call.
-  const std::vector<int64_t>& values(uint32_t signature, uint64_t rank, uint64_t position);
+  Context context_of(uint32_t signature, RankPosition who);
+  // All slot values in the order of the shape. The reference is valid until the next call.
+  const std::vector<int64_t>& values(uint32_t signature, RankPosition who);
 
  private:
   struct Known {
     const ShapeStructure* structure = nullptr;
-    Context context;     // that of rank_ at position_ when `round` is round_
+    Context context;     // that of who_ when `round` is round_
     uint32_t round = 0;  // 0: of no rank
   };
   Known& known(uint32_t signature);
   std::optional<Context> own_context(uint32_t signature, const ShapeStructure& structure,
-                                     uint64_t rank, uint64_t position);
+                                     RankPosition who);
 
   const TraceData& trace_;
   CommPlaces places_;
   std::unordered_map<uint32_t, Known> known_;  // by signature
   uint32_t round_ = 0;
-  uint64_t rank_ = 0, position_ = 0;
+  RankPosition who_;
   std::vector<Known*> chain_;
   std::vector<int64_t> values_;
 };

@@ -43,7 +43,7 @@ class SignatureView {
  public:
   SignatureView(const Signature& signature, std::shared_ptr<Opened> opened, const Moved& moved);
 
-  SignatureId id() const { return id_; }
+  uint32_t id() const { return id_; }
   const std::string& name() const { return name_; }
   const std::string& site() { return opened_->sites.name(signature_.site); }
   // Steps (function or None, site), the outermost first.

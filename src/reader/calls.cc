@@ -25,7 +25,7 @@ struct RankReader::Impl {
       : trace(trace_in),
         rank(rank_in),
         times(times_in),
-        group(trace.impl_->group(rank)),
+        group(reader::Internal::of(trace).group(rank)),
         of_terminal(group == nullptr ? 0 : group->signatures.size()) {}
 
   // That of a terminal of the group's grammars.
@@ -41,7 +41,8 @@ struct RankReader::Impl {
     if (slot == nullptr) {
       if (!decoder) {
         const int64_t position = group == nullptr ? -1 : group->place_of(rank);
-        decoder.emplace(trace.impl_->data, trace.impl_->definitions, rank,
+        const reader::TraceImpl& impl = reader::Internal::of(trace);
+        decoder.emplace(impl.data, impl.definitions, rank,
                         position < 0 ? 0 : static_cast<uint64_t>(position));
       }
       slot = std::make_unique<Signature>(decoder->decode(id));
@@ -117,7 +118,7 @@ Result<Cursor> RankReader::cursor(uint32_t thread) {
                       impl_->trace.name());
   for (const format::ThreadGrammar& location : group->locations) {
     if (location.thread != thread) continue;
-    const Trace::Impl& trace = *impl_->trace.impl_;
+    const reader::TraceImpl& trace = reader::Internal::of(impl_->trace);
     grammar::TerminalCursor terminals(trace.data.grammars[location.grammar],
                                       trace.lengths[location.grammar]);
     std::unique_ptr<Cursor::Impl> cursor(

@@ -40,8 +40,7 @@ SignatureDecoder::SignatureDecoder(const format::TraceData& data,
                                    const DefinitionTable& definitions, Rank rank, uint64_t position)
     : data_(data),
       definitions_(definitions),
-      rank_(static_cast<uint64_t>(rank)),
-      position_(position),
+      who_{static_cast<uint64_t>(rank), position},
       slots_(data) {}
 
 std::string_view SignatureDecoder::made_up_name(std::string_view stem, size_t number) {
@@ -134,8 +133,7 @@ const Value& SignatureDecoder::posted_message(SignatureId id) {
   const auto [it, is_new] = posted_.try_emplace(id);
   if (!is_new || id >= data_.signatures.size()) return it->second;
   // Only parameters of the creating call itself are looked at: no recursion through requests.
-  const auto fields =
-      format::parse_fields(data_.signatures[id].shape, slots_.values(id, rank_, position_));
+  const auto fields = format::parse_fields(data_.signatures[id].shape, slots_.values(id, who_));
   if (!fields) return it->second;
   const mpi::CallInfo* info = mpi::find_call(static_cast<CallId>(fields->call_id));
   Signature receive;
@@ -149,13 +147,12 @@ Signature SignatureDecoder::decode(SignatureId id) {
   Signature signature;
   signature.id = current_ = id;
   if (id >= data_.signatures.size()) return signature;
-  const auto fields =
-      format::parse_fields(data_.signatures[id].shape, slots_.values(id, rank_, position_));
-  if (!fields) return signature;  // from_data() has refused such a trace
+  const auto fields = format::parse_fields(data_.signatures[id].shape, slots_.values(id, who_));
+  if (!fields) return signature;  // trace_of() has refused such a trace
   const mpi::CallInfo* info = mpi::find_call(static_cast<CallId>(fields->call_id));
   signature.call = static_cast<CallId>(fields->call_id);
   signature.name = info != nullptr ? info->name : made_up_name("call#", fields->call_id);
-  const int64_t context = slots_.context_of(id, rank_, position_).definition;
+  const int64_t context = slots_.context_of(id, who_).definition;
   if (context >= 0)
     signature.context = definitions_.communicator_of(static_cast<DefinitionId>(context));
   if (fields->site.tag == FieldTag::kObject && fields->site.number < definitions_.size())

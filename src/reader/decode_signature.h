@@ -37,9 +37,8 @@ class SignatureDecoder {
 
   const format::TraceData& data_;
   const DefinitionTable& definitions_;
-  const uint64_t rank_;
-  const uint64_t position_;
-  SignatureId current_ = 0;  // the one being decoded
+  const format::RankPosition who_;
+  SignatureId current_;  // the one being decoded
   format::SlotEvaluator slots_;
   std::unordered_map<SignatureId, Value> posted_;
   std::unordered_set<std::string> made_up_names_;  // its strings stay where they are

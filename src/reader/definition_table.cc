@@ -18,7 +18,8 @@ bool DefinitionTable::parse_one(const Definition& definition) {
     if (ref >= slots_.size()) return false;
   switch (definition.kind) {
     case DefinitionKind::kSite: {
-      const DefinitionId module_id = definition.refs.empty() ? kNoDefinition : definition.refs[0];
+      const DefinitionId module_id =
+          definition.refs.empty() ? kNoDefinition : DefinitionId(definition.refs[0]);
       if (module_id != kNoDefinition && !is_kind(module_id, DefinitionKind::kModule)) return false;
       slot.index = static_cast<uint32_t>(sites_.size());
       sites_.push_back({in.zigzag(), module_id});
@@ -59,7 +60,7 @@ bool DefinitionTable::parse_one(const Definition& definition) {
     default:
       if (definition.kind > DefinitionKind::kStream) break;  // from a later minor version
       slot.symbolic_id = in.zigzag();
-      slot.index = definition.refs.empty() ? kNoDefinition : definition.refs[0];
+      slot.index = definition.refs.empty() ? uint32_t{kNoDefinition} : definition.refs[0];
       break;
   }
   slots_.push_back(slot);

@@ -14,6 +14,7 @@
 #include "format/trace_data.h"
 #include "grammar/builder.h"
 #include "mpi/call_table.h"
+#include "reader/internal.h"
 #include "refrain/trace.h"
 
 namespace refrain::reader {
@@ -159,7 +160,7 @@ class TraceBuilder {
     data_.times.index.clocks[rank] = std::move(points);
   }
   format::TraceData& data() { return data_; }
-  Result<Trace> try_open() const { return Trace::from_data(data_, "test.rfn", 0); }
+  Result<Trace> try_open() const { return reader::trace_of(data_, "test.rfn", 0); }
   Trace open() const {
     Result<Trace> trace = try_open();
     EXPECT_TRUE(trace.ok()) << trace.error().to_string();

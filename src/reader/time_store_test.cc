@@ -13,6 +13,7 @@
 #include "format/encode/trace_file_writer.h"
 #include "format/time/segment_encoder.h"
 #include "format/time/spec.h"
+#include "reader/internal.h"
 #include "reader/test_trace.h"
 #include "reader/trace_impl.h"
 #include "reader/verify_times.h"
@@ -62,7 +63,7 @@ TEST(Times, OfATraceInMemory) {
   b.times(1, second);
   const Trace trace = b.open();
   ASSERT_TRUE(trace.has_times());
-  EXPECT_EQ(trace.time_spec()->to_string(), "exact");
+  EXPECT_EQ(reader::time_spec_of(trace)->to_string(), "exact");
   RankReader zero(trace, 0, Times::kRead), one(trace, 1, Times::kRead);
   EXPECT_EQ(times_of(zero), first);
   EXPECT_EQ(times_of(one), second);
@@ -86,7 +87,7 @@ TEST(Times, CostNothingUnlessAskedFor) {
   EXPECT_EQ(trace->call_count(), 300u);
   RankReader plain(*trace, 0);
   ASSERT_TRUE(plain.for_each_call(0, [](const Call& c) { return !c.has_time; }).ok());
-  EXPECT_FALSE(trace->time_spec().ok());
+  EXPECT_FALSE(reader::time_spec_of(*trace).ok());
   RankReader timed(*trace, 0, Times::kRead);
   EXPECT_FALSE(timed.cursor(0).ok());
   EXPECT_FALSE(format::check(format::read_file(path).value()).empty());

@@ -7,6 +7,7 @@
 #include "format/trace_data.h"
 #include "format/walk.h"
 #include "mpi/call_table.h"
+#include "reader/internal.h"
 #include "refrain/definitions.h"
 
 namespace refrain::reader {
@@ -47,7 +48,7 @@ class ShapeSummary : public format::Visitor {
 class Verifier {
  public:
   Verifier(const Trace& trace, size_t max_findings)
-      : trace_(trace), data_(trace.data()), max_findings_(max_findings) {}
+      : trace_(trace), data_(data_of(trace)), max_findings_(max_findings) {}
 
   std::vector<std::string> run() {
     for (SignatureId s = 0; s < data_.signatures.size() && !full(); ++s) check_signature(s);

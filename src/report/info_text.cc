@@ -8,6 +8,7 @@
 #include "format/quantise.h"
 #include "format/time/spec.h"
 #include "format/trace_data.h"
+#include "reader/internal.h"
 #include "reader/time_store.h"
 #include "report/cores_text.h"
 #include "report/grammars.h"
@@ -33,7 +34,7 @@ struct Times {
 
 Times times_of(const Trace& trace) {
   Times times;
-  for (const format::RankTotals& totals : trace.data().totals) {
+  for (const format::RankTotals& totals : reader::data_of(trace).totals) {
     times.in_mpi_ns += totals.in_mpi_ns;
     times.outside_ns += totals.outside_ns;
     times.recorder_ns += totals.own_ns;
@@ -84,7 +85,7 @@ std::string cost_text(const format::RecorderCost& cost) {
 // Of the ranks that know it; empty for a trace that has the spreads only.
 ordered_json costs_json(const Trace& trace) {
   ordered_json ranks = ordered_json::array();
-  const std::vector<format::RankTotals>& totals = trace.data().totals;
+  const std::vector<format::RankTotals>& totals = reader::data_of(trace).totals;
   for (size_t r = 0; r < totals.size(); ++r) {
     const format::OwnCost& cost = totals[r].cost;
     if (cost.memory_bytes == 0) continue;
@@ -96,7 +97,7 @@ ordered_json costs_json(const Trace& trace) {
 ordered_json groups_json(const Trace& trace) {
   ordered_json groups = ordered_json::array();
   for (GroupId g = 0; g < trace.group_count(); ++g) {
-    const format::Group& group = trace.data().groups[g];
+    const format::Group& group = reader::data_of(trace).groups[g];
     groups.push_back({{"ranks", rank_list_text(group.ranks, SIZE_MAX)},
                       {"rank_count", group.ranks.size()},
                       {"threads", group.locations.size()},
@@ -112,7 +113,7 @@ void add_line(std::string& out, std::string_view key, std::string_view value) {
 
 std::string timing_text(const Trace& trace) {
   if (!trace.has_times()) return std::string(trace.info().text_of("timing"));
-  const auto spec = trace.time_spec();
+  const auto spec = reader::time_spec_of(trace);
   const auto size = trace.time_size();
   if (!spec.ok() || !size.ok()) return "damaged; `refrain check` says where";
   std::string text = fmt::format("{}: {} bytes in {}", spec->to_string(), count_text(size->bytes),
@@ -182,7 +183,7 @@ std::string groups_text(const Trace& trace) {
   std::string text = fmt::format("  {:>6} {:>7} {:>14} {:>10}  {}\n", "group", "ranks",
                                  "calls per rank", "signatures", "which");
   for (GroupId g = 0; g < std::min(trace.group_count(), kShown); ++g) {
-    const format::Group& group = trace.data().groups[g];
+    const format::Group& group = reader::data_of(trace).groups[g];
     text += fmt::format("  {:>6} {:>7} {:>14} {:>10}  {}\n", g, group.ranks.size(),
                         count_text(calls_per_rank(trace, g)), group.signatures.size(),
                         rank_list_text(group.ranks, 6));
@@ -235,10 +236,10 @@ std::string info_json(const Trace& trace) {
   out["duration_ns"] = info.duration_ns;
   out["in_mpi_ns"] = times.in_mpi_ns;
   out["outside_ns"] = times.outside_ns;
-  if (!trace.data().places.empty() || times.recorder_ns > 0)
+  if (!reader::data_of(trace).places.empty() || times.recorder_ns > 0)
     out["recorder_in_run_ns"] = times.recorder_ns;
   out["file_bytes"] = info.file_bytes;
-  if (const format::RecorderCost& cost = trace.data().cost; cost.ranks > 0)
+  if (const format::RecorderCost& cost = reader::data_of(trace).cost; cost.ranks > 0)
     out["recorder_cost"] = {{"ranks", cost.ranks},
                             {"memory_bytes", spread_json(cost.memory_bytes, cost.ranks)},
                             {"time_ns", spread_json(cost.time_ns, cost.ranks)},
@@ -246,8 +247,8 @@ std::string info_json(const Trace& trace) {
   out["complete"] = info.complete;
   out["losses"] = losses_json(info);
   out["signatures"] = trace.signature_count();
-  out["rules"] = count_grammars(trace.data().grammars).rules;
-  out["grammars"] = count_grammars(trace.data().grammars).grammars;
+  out["rules"] = count_grammars(reader::data_of(trace).grammars).rules;
+  out["grammars"] = count_grammars(reader::data_of(trace).grammars).grammars;
   out["definitions"] = trace.definition_count();
   out["hosts"] = info.hosts;
   if (auto cores = cores_json(trace, analysis::core_use(trace)); !cores.is_null())
@@ -258,7 +259,7 @@ std::string info_json(const Trace& trace) {
     if (!out.contains(key)) out[key] = value;
   out["format"] = fmt::format("{}.{}", info.format_major, info.format_minor);
   if (const auto size = trace.time_size(); trace.has_times() && size.ok()) {
-    if (const auto spec = trace.time_spec(); spec.ok()) out["timing"] = spec->to_string();
+    if (const auto spec = reader::time_spec_of(trace); spec.ok()) out["timing"] = spec->to_string();
     out["times"] = {{"bytes", size->bytes}, {"blocks", size->blocks}, {"calls", size->calls}};
     if (const format::SegmentInfo* segments = segments_of(trace))
       out["segments"] = segments_json(*segments, (*reader::time_table(trace))->spec().method);
@@ -294,13 +295,13 @@ std::string info_text(const Trace& trace) {
                                                static_cast<double>(trace.call_count()));
   add_line(out, "file",
            fmt::format("{}, format {}.{}", size, info.format_major, info.format_minor));
-  const GrammarCount grammars = count_grammars(trace.data().grammars);
+  const GrammarCount grammars = count_grammars(reader::data_of(trace).grammars);
   add_line(
       out, "content",
       fmt::format("{}, {} in {}, {}", counted_text(trace.signature_count(), "signature"),
                   counted_text(grammars.rules, "rule"), counted_text(grammars.grammars, "grammar"),
                   counted_text(trace.definition_count(), "definition")));
-  add_line(out, "recording", cost_text(trace.data().cost));
+  add_line(out, "recording", cost_text(reader::data_of(trace).cost));
   if (times.recorder_ns > 0)
     add_line(
         out, "in the run",

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reader/internal.h"
 #include "reader/test_trace.h"
 #include "report/stats_text.h"
 
@@ -106,7 +107,7 @@ TEST(InfoText, Numbers) {
 TEST(StatsText, APlainListHasEveryCall) {
   const Trace trace = sample().open();
   const TraceStats stats = count_stats(trace);
-  const auto barrier = trace.data().signatures[0];
+  const auto barrier = reader::data_of(trace).signatures[0];
   EXPECT_EQ(stats.plain_list_bytes,
             1500.0 * static_cast<double>(barrier.shape.size() + barrier.slots.size()));
   EXPECT_EQ(stats.symbols, 1u);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "format/trace_data.h"
+#include "reader/internal.h"
 #include "report/grammars.h"
 #include "report/info_text.h"
 
@@ -19,7 +20,7 @@ double plain_list_bytes(const Trace& trace) {
   for (GroupId g = 0; g < trace.group_count(); ++g) {
     double of_rank = 0;
     for (const Trace::Occurrence& o : trace.occurrences(g)) {
-      const auto signature = trace.data().signatures[o.signature];
+      const auto signature = reader::data_of(trace).signatures[o.signature];
       of_rank += static_cast<double>(o.calls) *
                  static_cast<double>(signature.shape.size() + signature.slots.size());
     }
@@ -31,7 +32,7 @@ double plain_list_bytes(const Trace& trace) {
 }  // namespace
 
 TraceStats count_stats(const Trace& trace) {
-  const format::TraceData& data = trace.data();
+  const format::TraceData& data = reader::data_of(trace);
   TraceStats stats;
   stats.file_bytes = trace.info().file_bytes;
   stats.calls = trace.call_count();

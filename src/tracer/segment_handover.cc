@@ -70,7 +70,7 @@ std::vector<uint64_t> paths_of(const format::TraceData& trace, const format::Gro
   const auto place = static_cast<uint64_t>(group.place_of(group.ranks.at(0)));
   for (const uint32_t id : group.signatures) {
     const auto call =
-        format::parse_fields(trace.signatures[id].shape, slots.values(id, rank, place));
+        format::parse_fields(trace.signatures[id].shape, slots.values(id, {rank, place}));
     const bool has_site = call && call->site.tag == format::FieldTag::kObject &&
                           call->site.number < trace.definitions.size();
     paths.push_back(

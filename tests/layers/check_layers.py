@@ -19,17 +19,18 @@ import tempfile
 
 # Folder -> folders that it may include, itself always among them. A folder that is not here is an
 # error: a new layer is entered on purpose, with its place in the order.
-_BELOW_FORMAT = {"base", "mpi", "grammar", "similarity"}
+_BELOW_FORMAT = {"result", "base", "mpi", "grammar", "similarity"}
 _BELOW_READER = _BELOW_FORMAT | {"format"}
 _BELOW_ANALYSIS = _BELOW_READER | {"reader", "public"}
 _BELOW_REPORT = _BELOW_ANALYSIS | {"analysis"}
 ALLOWED = {
-    "public": {"base"},  # include/refrain
+    "public": {"result"},  # include/refrain: what is installed includes nothing of src/
     "mark": set(),  # include/refrain/mark.h: for programs, in C
-    "base": set(),
-    "mpi": {"base"},
-    "grammar": {"base"},
-    "similarity": {"base", "mpi", "grammar"},
+    "result": set(),  # include/refrain/result.h: how everything fails
+    "base": {"result"},
+    "mpi": {"result", "base"},
+    "grammar": {"result", "base"},
+    "similarity": {"result", "base", "mpi", "grammar"},
     "format": _BELOW_FORMAT,
     "tracer": _BELOW_READER | {"mark"},  # never meets the reader: they talk through bytes
     "reader": _BELOW_READER | {"public"},
@@ -62,7 +63,7 @@ def includes_of(path):
 def folder_of(relative):
     """Layer of a file, by its path below the root: src/base/x.h -> base."""
     if relative.parts[0] == "include":
-        return "mark" if relative.name == "mark.h" else "public"
+        return relative.stem if relative.stem in ("mark", "result") else "public"
     return relative.parts[1] if len(relative.parts) > 2 else ""
 
 
@@ -187,6 +188,9 @@ SELF_TEST_CASES = [
      "no row in the table"),
     ({"include/refrain/r.h": '#include "analysis/a.h"\n', "src/analysis/a.h": ""},
      "public must not include analysis"),
+    ({"include/refrain/r.h": '#include "base/a.h"\n', "src/base/a.h": ""},
+     "public must not include base"),
+    ({"src/base/a.h": '#include "refrain/result.h"\n', "include/refrain/result.h": ""}, ""),
 ]
 
 

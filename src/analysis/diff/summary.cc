@@ -12,6 +12,7 @@
 #include "format/trace_data.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
+#include "reader/internal.h"
 
 namespace refrain::analysis::diff {
 namespace {
@@ -60,7 +61,7 @@ class Folder {
 
   Summary run() {
     for (GroupId g = 0; g < trace_.group_count(); ++g) fold_group(g);
-    for (const format::RankTotals& totals : trace_.data().totals)
+    for (const format::RankTotals& totals : reader::data_of(trace_).totals)
       out_.in_mpi_ns.push_back(static_cast<double>(totals.in_mpi_ns));
     finish();
     return std::move(out_);
@@ -80,7 +81,7 @@ class Folder {
       shared.is_sender = info != nullptr && info->traffic != mpi::Traffic::kNothing &&
                          info->traffic != mpi::Traffic::kRecv && !info->persistent;
       shared.differs_by_rank = shared.is_sender || has_rank(info);
-      for (const format::RankExpr& slot : trace_.data().signatures[seen.signature].slots)
+      for (const format::RankExpr& slot : reader::data_of(trace_).signatures[seen.signature].slots)
         shared.differs_by_rank =
             shared.differs_by_rank || slot.kind != format::RankExpr::Kind::kConst;
       out.push_back(shared);
@@ -181,7 +182,7 @@ class Folder {
     for (const auto& [key, calls] : cells_) {
       const auto [signature, path] = key;
       if (calls_[signature] == 0) continue;
-      CallTimes times = times_of(trace_.data().durations[signature]);
+      CallTimes times = times_of(reader::data_of(trace_).durations[signature]);
       const double share = static_cast<double>(calls) / static_cast<double>(calls_[signature]);
       times.calls *= share;
       times.sum_ns *= share;

@@ -7,6 +7,7 @@
 #include "grammar/builder.h"
 #include "grammar/terminal_cursor.h"
 #include "mpi/call_meaning.h"
+#include "reader/internal.h"
 
 namespace refrain::analysis::iterations {
 
@@ -35,7 +36,7 @@ const LoopPlan& Plans::of(const Location& location, RankReader& rank) {
   std::unique_ptr<LoopPlan>& plan = plans_[{group, location.grammar}];
   if (plan != nullptr) return *plan;
   plan = std::make_unique<LoopPlan>();
-  const format::TraceData& data = trace_.data();
+  const format::TraceData& data = reader::data_of(trace_);
   const std::vector<uint32_t>& signatures = data.groups[group].signatures;
   struct Known {
     grammar::Terminal terminal;

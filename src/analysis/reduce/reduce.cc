@@ -10,6 +10,7 @@
 #include "format/segments/reduced.h"
 #include "format/segments/run_profile.h"
 #include "format/trace_data.h"
+#include "reader/internal.h"
 #include "refrain/calls.h"
 #include "similarity/evaluate.h"
 #include "similarity/segment_profile.h"
@@ -186,7 +187,7 @@ class Reducer {
 };
 
 format::TraceData with_times(const Trace& trace, const Reduction& reduction) {
-  format::TraceData data = trace.data();
+  format::TraceData data = reader::data_of(trace);
   data.meta.text["timing"] = reduction.times.index.spec.to_string();
   data.times = reduction.times;
   return data;
@@ -197,7 +198,7 @@ format::TraceData with_times(const Trace& trace, const Reduction& reduction) {
 Result<Reduction> reduce(const Trace& trace, const ReduceOptions& options) {
   if (!trace.has_times())
     return base::unsupported("there are no times of single calls in this trace", trace.name());
-  const auto spec = trace.time_spec();
+  const auto spec = reader::time_spec_of(trace);
   if (!spec.ok()) return spec.error();
   if (spec->mode == format::TimeMode::kSegments)
     return base::usage("the times are reduced already: " + spec->to_string(), trace.name());
@@ -209,7 +210,7 @@ Result<std::string> encode(const Trace& trace, const Reduction& reduction) {
 }
 
 Result<Trace> rebuilt(const Trace& trace, const Reduction& reduction) {
-  return Trace::from_data(with_times(trace, reduction), trace.name(), 0);
+  return reader::trace_of(with_times(trace, reduction), trace.name(), 0);
 }
 
 }  // namespace refrain::analysis::reduce

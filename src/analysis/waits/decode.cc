@@ -91,7 +91,7 @@ Op* Decoder::maker(RequestUse& use) {
 
 CommView Decoder::comm_of(const Signature& s, std::string_view parameter) {
   const Value& value = argument(s, parameter);
-  return comms_.view(value.is_object() ? value.id : kNoDefinition, reader_.rank());
+  return comms_.view(value.definition(), reader_.rank());
 }
 
 MessageEnd Decoder::end_of(const Signature& s, std::string_view peer, std::string_view tag) {

@@ -105,7 +105,7 @@ MessageEnd Sweep::resolved(const LocationState& l, const Op& op) {
   for (const RequestUse& use : l.current.taken) {
     if (use.request != op.signature->id) continue;
     const Value* comm = op.signature->find("comm");
-    const DefinitionId id = comm != nullptr && comm->is_object() ? comm->id : kNoDefinition;
+    const DefinitionId id = comm != nullptr ? comm->definition() : kNoDefinition;
     const Rank peer = comms_.view(id, l.rank).comm.peer(use.source);
     end.peer = peer < 0 ? kNobody : peer;
     end.tag = use.tag;

@@ -78,7 +78,7 @@ std::unique_ptr<TopologyCall> topology_of(const Signature& call, CommTable& comm
   const Value* made_value = call.find(made);
   if (made_value == nullptr || !made_value->at_exit().is_object()) return nullptr;
   const Value& old_value = argument(call, old);
-  const CommView before = comms.view(old_value.is_object() ? old_value.id : kNoDefinition, me);
+  const CommView before = comms.view(old_value.definition(), me);
   out->made = comms.view(made_value->at_exit().id, me).key;
   out->old = before.key;
   out->me_in_old = before.comm.me;

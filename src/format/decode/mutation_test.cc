@@ -94,7 +94,7 @@ void use(const TraceData& trace) {
   SlotEvaluator evaluator(trace);
   for (const Group& g : trace.groups) {
     for (const uint32_t s : g.signatures) {
-      const auto& values = evaluator.values(s, static_cast<uint64_t>(g.ranks.at(0)), 0);
+      const auto& values = evaluator.values(s, {static_cast<uint64_t>(g.ranks.at(0)), 0});
       ASSERT_TRUE(parse_fields(trace.signatures[s].shape, values).has_value());
     }
   }

@@ -69,7 +69,7 @@ std::string compare_signature(const TraceData& trace, const Group& group, SlotEv
   const auto shape = renumber_requests(own->shape, group.signatures);
   if (!shape) return "has an unknown request";
   const uint32_t s = group.signatures[t];
-  const auto& values = evaluator.values(s, rank.rank, position);
+  const auto& values = evaluator.values(s, {rank.rank, position});
   const std::string theirs =
       render(parse_fields(trace.signatures[s].shape, values), trace.definitions);
   const std::string ours = render(parse_fields(*shape, own->values), rank.definitions);

@@ -5,6 +5,7 @@
 
 #include "analysis/waits/untimed_calls.h"
 #include "format/trace_data.h"
+#include "reader/internal.h"
 #include "report/page/call_details.h"
 #include "report/page/page.h"
 
@@ -14,13 +15,13 @@ namespace {
 namespace waits = analysis::waits;
 
 std::vector<SignatureId> signatures_of(const Trace& trace, GroupId group) {
-  const auto& all = trace.data().groups[group].signatures;
+  const auto& all = reader::data_of(trace).groups[group].signatures;
   return {all.begin(), all.end()};
 }
 
 // The smallest ones, as many as there is room for.
 std::vector<bool> kept_grammars(const Trace& trace, size_t most_symbols) {
-  const auto& grammars = trace.data().grammars;
+  const auto& grammars = reader::data_of(trace).grammars;
   std::vector<size_t> order(grammars.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "format/trace_data.h"
+#include "reader/internal.h"
 #include "report/page/graph_layout.h"
 #include "report/page/page.h"
 #include "report/profile_rows.h"
@@ -184,7 +185,7 @@ void put_grid(const PageView& view, PageData& out) {
 }
 
 void put_hosts(const PageView& view, Columns& out) {
-  const format::Meta& meta = view.trace.data().meta;
+  const format::Meta& meta = reader::data_of(view.trace).meta;
   Numbers host;
   for (const base::RunList::Run& run : meta.host_of_rank.runs())
     for (uint64_t i = 0; i < run.count; ++i)

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "format/trace_data.h"
+#include "reader/internal.h"
 #include "report/info_text.h"
 #include "report/json_text.h"
 #include "report/page/page.h"
@@ -73,7 +74,7 @@ void put_rows(const analysis::Timeline& t, Columns& out) {
 
 // Grammars too large for the page have no rules there; the number of those.
 uint64_t put_grammars(const PageView& view, Columns& out) {
-  const auto& grammars = view.trace.data().grammars;
+  const auto& grammars = reader::data_of(view.trace).grammars;
   const std::vector<bool>& is_here = view.answers.kept_grammars;
   const auto missing = static_cast<uint64_t>(std::count(is_here.begin(), is_here.end(), false));
   Numbers rules, ends, symbols, counts;
@@ -139,7 +140,7 @@ void put_groups(const PageView& view, PageData& out) {
   Numbers sizes, signatures, site_of, path_of;
   Json groups = Json::array();
   for (GroupId g = 0; g < trace.group_count(); ++g) {
-    const format::Group& group = trace.data().groups[g];
+    const format::Group& group = reader::data_of(trace).groups[g];
     groups.push_back({{"ranks", rank_list_text(group.ranks, 12)},
                       {"size", group.ranks.size()},
                       {"first", group.ranks.empty() ? -1 : group.ranks.at(0)},
