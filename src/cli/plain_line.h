@@ -6,8 +6,8 @@
 
 namespace refrain::cli {
 
-// `words`: those behind `record`. The options that they and the environment say, as record.cc
-// declares them; `rest` begins with "--" or the program. False: it is for CLI11 to say.
-bool read_plain_line(const Words& words, RecordOptions& options, Given& given, Words& rest);
+// `words`: those behind `record`. `options` gets what they and the environment say; `rest` begins
+// with "--" or the program. False: it is for CLI11 to say.
+bool read_plain_line(const Words& words, RecordOptions& options, Words& rest);
 
 }  // namespace refrain::cli

@@ -9,14 +9,13 @@ namespace {
 
 struct Line {
   RecordOptions options;
-  Given given;
   Words rest;
   bool is_plain = false;
 };
 
 Line read(const Words& words) {
   Line line;
-  line.is_plain = read_plain_line(words, line.options, line.given, line.rest);
+  line.is_plain = read_plain_line(words, line.options, line.rest);
   return line;
 }
 
@@ -30,11 +29,11 @@ class PlainLine : public testing::Test {
 TEST_F(PlainLine, EndsAtTheProgram) {
   const Line line = read({"-o", "a.rfn", "--timing=exact", "--quiet", "./app", "-o", "x"});
   ASSERT_TRUE(line.is_plain);
-  EXPECT_EQ(line.options.output, "a.rfn");
-  EXPECT_EQ(line.options.timing, "exact");
-  EXPECT_TRUE(line.options.quiet);
-  EXPECT_TRUE(line.given.output);
-  EXPECT_FALSE(line.given.memory);
+  EXPECT_EQ(line.options[RecordOption::kOutput], "a.rfn");
+  EXPECT_EQ(line.options[RecordOption::kTiming], "exact");
+  EXPECT_TRUE(line.options.is_on(RecordOption::kQuiet));
+  EXPECT_TRUE(line.options.is_given(RecordOption::kOutput));
+  EXPECT_FALSE(line.options.is_given(RecordOption::kMemory));
   EXPECT_EQ(line.rest, (Words{"./app", "-o", "x"}));
   EXPECT_EQ(read({"--", "./app"}).rest, (Words{"--", "./app"}));
 }
@@ -44,9 +43,9 @@ TEST_F(PlainLine, HasWhatTheEnvironmentSays) {
   setenv("REFRAIN_QUIET", "1", 1);
   const Line line = read({"./app"});
   ASSERT_TRUE(line.is_plain);
-  EXPECT_EQ(line.options.output, "b.rfn");
-  EXPECT_TRUE(line.options.quiet);
-  EXPECT_EQ(read({"-o", "a.rfn", "./app"}).options.output, "a.rfn");
+  EXPECT_EQ(line.options[RecordOption::kOutput], "b.rfn");
+  EXPECT_TRUE(line.options.is_on(RecordOption::kQuiet));
+  EXPECT_EQ(read({"-o", "a.rfn", "./app"}).options[RecordOption::kOutput], "a.rfn");
   setenv("REFRAIN_QUIET", "maybe", 1);
   EXPECT_FALSE(read({"./app"}).is_plain);
 }
@@ -60,6 +59,23 @@ TEST_F(PlainLine, LeavesAllElseToOthers) {
     EXPECT_FALSE(read(words).is_plain);
   setenv("REFRAIN_CALLPATH", "4", 1);
   EXPECT_FALSE(read({"./app"}).is_plain);
+}
+
+TEST_F(PlainLine, TakesEveryOptionOfTheTable) {
+  for (const options::OptionRow& row : options::kRecordRows) {
+    const std::string names = row.words;
+    const std::string name = names.substr(names.find("--"));
+    const bool is_flag = row.kind == options::OptionKind::kFlag;
+    const Words words = is_flag ? Words{name, "./app"} : Words{name, "x", "./app"};
+    const Line line = read(words);
+    EXPECT_EQ(line.is_plain, row.kind != options::OptionKind::kNumber) << name;
+    if (line.is_plain) EXPECT_EQ(line.options[row.option], is_flag ? "1" : "x") << name;
+    setenv(row.variable, is_flag ? "1" : "y", 1);
+    const Line said = read({"./app"});
+    unsetenv(row.variable);
+    EXPECT_EQ(said.is_plain, row.kind != options::OptionKind::kNumber) << row.variable;
+    if (said.is_plain) EXPECT_EQ(said.options[row.option], is_flag ? "1" : "y") << row.variable;
+  }
 }
 
 }  // namespace

@@ -1,46 +1,53 @@
-// The options of `refrain record`, but those that concern the launcher.
+// What the options of `refrain record` say, and whether it makes sense together. The options
+// themselves are rows of options/record.h.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "base/result.h"
 #include "cli/common.h"
 #include "cli/launch_line.h"
+#include "options/record.h"
 
 namespace refrain::cli {
+
+using options::RecordOption;
 
 inline constexpr const char* kSmpiWord = "smpi";
 
 // What a variable of the environment says; empty when it is not set.
 std::string environment(const char* name);
 
-struct RecordOptions {
-  std::string output = "run.rfn";
-  std::string timing = "stats";
-  std::string exact_copy;  // empty: none
-  std::string totals = "on";
-  std::string segments = "loops", across_ranks = "groups";
-  double clock_interval = 0;  // seconds; 0: off
-  bool no_compress = false, no_write = false;
-  std::string buffer = "1.5M";
-  std::string buffers = "off";
-  std::string functions = "off", python_frames = "on";
-  std::string only, without, comm;  // words, comma-separated
-  std::string min_bytes, max_bytes;
-  bool start_paused = false;
-  std::string mpi;    // empty: find out
-  std::string spool;  // empty: beside the output
-  std::string memory;
-  bool quiet = false;
-  unsigned call_path = 8;
+// The values of all options, as the environment would have them: "0" or "1" for a flag.
+class RecordOptions {
+ public:
+  RecordOptions();
+
+  const std::string& operator[](RecordOption option) const { return values_[index(option)]; }
+  bool is_on(RecordOption flag) const { return (*this)[flag] == "1"; }
+  // Whether the command line or the environment has it.
+  bool is_given(RecordOption option) const { return given_[index(option)]; }
+
+  void give(RecordOption option, std::string value) {
+    values_[index(option)] = std::move(value);
+    given_[index(option)] = true;
+  }
+
+ private:
+  static size_t index(RecordOption option) { return static_cast<size_t>(option); }
+
+  std::array<std::string, options::kRecordOptionCount> values_;
+  std::array<bool, options::kRecordOptionCount> given_{};
 };
 
 // A usage error says what is wrong with the words that options were given.
 base::Status check_words(const RecordOptions& options);
-// Options that differ from what the environment says anyway, as the user would write them.
-void add_words(Words& words, const RecordOptions& options);
 
-// As its environment variable has it.
-std::string format_number(double value);
+// The options that differ from what the environment says anyway, as the user would write them.
+Words given_words(const RecordOptions& options);
+
+// The same number as `text`, as its environment variable has it.
+std::string plain_number(const std::string& text);
 
 }  // namespace refrain::cli

@@ -130,7 +130,7 @@ base::Result<ChosenMpi> choose_mpi(const RecordOptions& options, const std::stri
   const auto found = find_mpi(program, search, launcher.mpi);
   if (!found.ok()) return found.error();
   const bool is_guess = found->mpi == Mpi::kNone;
-  if (!options.mpi.empty()) return ChosenMpi{options.mpi, is_guess};
+  if (!options[RecordOption::kMpi].empty()) return ChosenMpi{options[RecordOption::kMpi], is_guess};
   if (!found->second_library.empty())
     return base::unsupported("linked with two MPIs, " + found->library + " and " +
                                  found->second_library +
@@ -160,9 +160,9 @@ base::Result<ChosenMpi> choose_mpi(const RecordOptions& options, const std::stri
 
 // All ranks are one process there.
 base::Status check_smpi(const RecordOptions& options, const Words& words) {
-  if (options.buffers == "on")
+  if (options[RecordOption::kBuffers] == "on")
     return base::unsupported("--buffers on does not work under SMPI, whose ranks share a heap");
-  if (!options.spool.empty() && options.spool != "off")
+  if (!options[RecordOption::kSpool].empty() && options[RecordOption::kSpool] != "off")
     return base::unsupported(
         "there is no spool under SMPI, whose ranks die together: leave out "
         "--spool");
@@ -170,6 +170,25 @@ base::Status check_smpi(const RecordOptions& options, const Words& words) {
 }
 
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+
+// What the recorder reads: each option in its variable.
+void hand_over(const RecordOptions& options, const std::string& output, const ChosenMpi& mpi) {
+  for (const options::OptionRow& row : options::kRecordRows) set(row.variable, options[row.option]);
+  const auto set_option = [](RecordOption option, const std::string& value) {
+    set(options::variable_of(option), value);
+  };
+  set_option(RecordOption::kOutput, output);
+  if (const std::string& copy = options[RecordOption::kExactCopy]; !copy.empty())
+    set_option(RecordOption::kExactCopy, absolute(copy));
+  if (const std::string& spool = options[RecordOption::kSpool]; mpi.word == kSmpiWord)
+    set_option(RecordOption::kSpool, "off");
+  else if (!spool.empty() && spool != "off")
+    set_option(RecordOption::kSpool, absolute(spool));
+  for (const RecordOption number : {RecordOption::kCallPath, RecordOption::kClockInterval})
+    set_option(number, plain_number(options[number]));
+  set_option(RecordOption::kMpi, mpi.word);
+  set("REFRAIN_MPI_GUESSED", mpi.is_guess ? "1" : "0");
+}
 
 void preload(const std::string& library) {
   const std::string before = environment("LD_PRELOAD");
@@ -212,46 +231,21 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
     if (const auto good = check_smpi(options, words); !good.ok()) return good.error();
   const auto recorder = find_recorder(mpi->word);
   if (!recorder.ok()) return recorder.error();
-  const auto heap = options.buffers == "on" ? find_library(kHeapLibrary) : std::string();
+  const auto heap =
+      options[RecordOption::kBuffers] == "on" ? find_library(kHeapLibrary) : std::string();
   if (!heap.ok()) return heap.error();
-  if (!options.exact_copy.empty())
-    if (const auto good = check_output(absolute(options.exact_copy)); !good.ok())
+  if (!options[RecordOption::kExactCopy].empty())
+    if (const auto good = check_output(absolute(options[RecordOption::kExactCopy])); !good.ok())
       return good.error();
-  const std::string output = absolute(options.output);
+  const std::string output = absolute(options[RecordOption::kOutput]);
   if (const auto good = check_output(output); !good.ok()) return good.error();
 
+  hand_over(options, output, *mpi);
   set("REFRAIN_CALLED_AS", called_as());
   set("REFRAIN_SELF", self_path());
-  set("REFRAIN_OUTPUT", output);
-  set("REFRAIN_TIMING", options.timing);
-  set("REFRAIN_EXACT_COPY", options.exact_copy.empty() ? "" : absolute(options.exact_copy));
-  set("REFRAIN_TOTALS", options.totals);
-  set("REFRAIN_SEGMENTS", options.segments);
-  set("REFRAIN_ACROSS_RANKS", options.across_ranks);
-  set("REFRAIN_CLOCK_INTERVAL", format_number(options.clock_interval));
-  set("REFRAIN_NO_COMPRESS", options.no_compress ? "1" : "0");
-  set("REFRAIN_BUFFER", options.buffer);
-  set("REFRAIN_NO_WRITE", options.no_write ? "1" : "0");
-  set("REFRAIN_MPI", mpi->word);
-  set("REFRAIN_MPI_GUESSED", mpi->is_guess ? "1" : "0");
-  set("REFRAIN_CALLPATH", std::to_string(options.call_path));
-  set("REFRAIN_QUIET", options.quiet ? "1" : "0");
-  set("REFRAIN_SPOOL", smpi                                              ? "off"
-                       : options.spool.empty() || options.spool == "off" ? options.spool
-                                                                         : absolute(options.spool));
-  set("REFRAIN_MEMORY", options.memory);
   const Words own = smpi ? smpi_program(words) : words;
   set("REFRAIN_COMMAND", shell_line(own));
   set("REFRAIN_PROGRAM", own[0] == words[0] ? *program : absolute(own[0]));
-  set("REFRAIN_BUFFERS", options.buffers);
-  set("REFRAIN_FUNCTIONS", options.functions);
-  set("REFRAIN_PYTHON_FRAMES", options.python_frames);
-  set("REFRAIN_ONLY", options.only);
-  set("REFRAIN_WITHOUT", options.without);
-  set("REFRAIN_COMM", options.comm);
-  set("REFRAIN_MIN_BYTES", options.min_bytes);
-  set("REFRAIN_MAX_BYTES", options.max_bytes);
-  set("REFRAIN_START_PAUSED", options.start_paused ? "1" : "0");
   if (!heap->empty()) preload(*heap);
   preload(*recorder);
   return become(*program, words);
@@ -282,26 +276,12 @@ int not_recorded(const base::Error& error, const Words& words, const Launcher& l
 
 }  // namespace
 
-Words record_line(const RecordOptions& options, const Given& given) {
-  Words words = {"refrain", "record"};
-  if (given.output && options.output != environment("REFRAIN_OUTPUT"))
-    words.insert(words.end(), {"-o", options.output});
-  if (given.call_path) words.insert(words.end(), {"--callpath", std::to_string(options.call_path)});
-  if (given.mpi && options.mpi != environment("REFRAIN_MPI"))
-    words.insert(words.end(), {"--mpi", options.mpi});
-  add_words(words, options);
-  if (given.spool && options.spool != environment("REFRAIN_SPOOL"))
-    words.insert(words.end(), {"--spool", options.spool});
-  if (given.memory && options.memory != environment("REFRAIN_MEMORY"))
-    words.insert(words.end(), {"--memory", options.memory});
-  return words;
-}
-
-int record(const RecordOptions& options, const Given& given, const Words& words,
-           const UnknownOption& unknown_option) {
+int record(const RecordOptions& options, const Words& words, const UnknownOption& unknown_option) {
   const Launcher launcher = find_launcher(getenv_of);
-  const base::Error error =
-      record(options, record_line(options, given), words, launcher, unknown_option);
+  Words line = {"refrain", "record"};
+  const Words given = given_words(options);
+  line.insert(line.end(), given.begin(), given.end());
+  const base::Error error = record(options, line, words, launcher, unknown_option);
   return not_recorded(error, words, launcher);
 }
 
