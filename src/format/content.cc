@@ -4,12 +4,12 @@
 #include <span>
 #include <string_view>
 
+#include "format/codes/quantise.h"
 #include "format/definitions.h"
 #include "format/layout.h"
 #include "format/limits.h"
 #include "format/places.h"
-#include "format/quantise.h"
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

@@ -1,4 +1,5 @@
-// The payloads of communicator and datatype definitions (format/signature.h), parsed and written.
+// The payloads of communicator and datatype definitions (format/signatures/signature.h), parsed and
+// written.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "base/runs.h"
-#include "format/rank_expr.h"
+#include "format/signatures/rank_expr.h"
 #include "format/trace_data.h"
 
 namespace refrain::format {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/runs.h"
-#include "format/byte_strings.h"
+#include "format/codes/byte_strings.h"
 #include "format/histogram.h"
-#include "format/signature.h"
-#include "format/signature_table.h"
+#include "format/signatures/signature.h"
+#include "format/signatures/signature_table.h"
 #include "format/stats/grain.h"
 #include "format/time/data.h"
 #include "grammar/grammar.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 #include "mpi/call_table.h"
 #include "reader/posted_status.h"
 

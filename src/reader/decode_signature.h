@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "format/slot_evaluator.h"
+#include "format/signatures/slot_evaluator.h"
 #include "format/trace_data.h"
 #include "mpi/call_table.h"
 #include "reader/definition_table.h"

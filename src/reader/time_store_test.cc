@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/encode/trace_file_writer.h"

@@ -4,8 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "format/signatures/walk.h"
 #include "format/trace_data.h"
-#include "format/walk.h"
 #include "mpi/call_table.h"
 #include "reader/internal.h"
 #include "refrain/definitions.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "format/quantise.h"
+#include "format/codes/quantise.h"
 #include "format/time/spec.h"
 #include "format/trace_data.h"
 #include "reader/internal.h"

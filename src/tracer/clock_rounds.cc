@@ -7,7 +7,7 @@
 
 #include "real_functions.h"
 
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 #include "mpi/call_ids.h"
 #include "tracer/clock_trips.h"
 #include "tracer/location.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "format/signature.h"
+#include "format/signatures/signature.h"
 #include "mpi/constant_ids.h"
 
 namespace refrain::tracer {

@@ -1,4 +1,5 @@
-// Encoder: turns the parameters of one call into the inline signature of format/signature.h.
+// Encoder: turns the parameters of one call into the inline signature of
+// format/signatures/signature.h.
 //
 // Laws: no lock, no system call, no allocation once its buffer has grown and all that it meets is
 // known; what is new goes into shared tables under Process::Guard. One per location; a wrapper
@@ -13,7 +14,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "format/signature.h"
+#include "format/signatures/signature.h"
 #include "mpi/call_table.h"
 #include "tracer/handle_map.h"
 #include "tracer/requests.h"

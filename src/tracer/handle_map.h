@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "format/signature.h"
+#include "format/signatures/signature.h"
 
 namespace refrain::tracer {
 

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "format/signature.h"
+#include "format/signatures/signature.h"
 
 namespace refrain::tracer {
 

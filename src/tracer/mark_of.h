@@ -5,7 +5,7 @@
 
 #include "format/content.h"
 #include "format/segments/cut.h"
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 #include "mpi/call_table.h"
 
 namespace refrain::tracer {

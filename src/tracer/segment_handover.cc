@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "format/decode/time_table.h"
-#include "format/slot_evaluator.h"
+#include "format/signatures/slot_evaluator.h"
 #include "tracer/memory.h"
 #include "tracer/peers.h"
 #include "tracer/process.h"

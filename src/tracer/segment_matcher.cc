@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "format/decode/time_table.h"
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 #include "grammar/terminal_cursor.h"
 #include "tracer/location.h"
 #include "tracer/mark_of.h"

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "format/decode/time_block.h"
 #include "format/decode/time_table.h"
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 #include "grammar/fold.h"
 #include "grammar/terminal_cursor.h"
 #include "tracer/location.h"

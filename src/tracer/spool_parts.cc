@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/merge/duration_bytes.h"
 #include "grammar/concatenate.h"
 #include "grammar/fold.h"

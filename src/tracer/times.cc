@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/limits.h"
 #include "tracer/location.h"
 #include "tracer/process.h"

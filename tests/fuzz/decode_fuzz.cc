@@ -2,7 +2,7 @@
 // whatever decodes can be asked about.
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
-#include "format/slot_evaluator.h"
+#include "format/signatures/slot_evaluator.h"
 #include "support.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

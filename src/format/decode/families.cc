@@ -3,8 +3,8 @@
 
 #include "format/decode/column_reader.h"
 #include "format/decode/section_readers.h"
-#include "format/file_forms.h"
-#include "format/walk.h"
+#include "format/signatures/file_forms.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

@@ -4,11 +4,11 @@
 #include <functional>
 #include <random>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/encode/section_writers.h"
-#include "format/slot_evaluator.h"
+#include "format/signatures/slot_evaluator.h"
 #include "format/testing/patterns.h"
 #include "format/testing/synthetic.h"
 #include "grammar/builder.h"

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <random>
 
+#include "format/codes/quantise.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
-#include "format/quantise.h"
 #include "format/testing/synthetic.h"
 
 namespace refrain::format {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "format/decode/column_reader.h"
-#include "format/file_forms.h"
-#include "format/walk.h"
+#include "format/signatures/file_forms.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

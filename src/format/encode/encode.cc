@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/content.h"
 #include "format/encode/section_writers.h"
 #include "format/encode/time_entry.h"

@@ -6,8 +6,8 @@
 #include "base/wide.h"
 #include "format/encode/columns.h"
 #include "format/encode/section_writers.h"
-#include "format/file_forms.h"
-#include "format/walk.h"
+#include "format/signatures/file_forms.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

@@ -7,7 +7,7 @@
 #include "base/wide.h"
 #include "format/encode/columns.h"
 #include "format/encode/section_writers.h"
-#include "format/file_forms.h"
+#include "format/signatures/file_forms.h"
 #include "grammar/fold.h"
 #include "grammar/skeleton.h"
 #include "grammar/terminal_cursor.h"

@@ -6,11 +6,11 @@
 
 #include "base/nested_runs.h"
 #include "base/wide.h"
+#include "format/codes/quantise.h"
+#include "format/codes/run_codec.h"
 #include "format/encode/columns.h"
-#include "format/file_forms.h"
-#include "format/quantise.h"
-#include "format/run_codec.h"
-#include "format/walk.h"
+#include "format/signatures/file_forms.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "format/codes/run_codec.h"
 #include "format/limits.h"
 #include "format/merge/group.h"
 #include "format/merge/infer_rank_expr.h"
@@ -14,9 +15,8 @@
 #include "format/merge/loop_counts.h"
 #include "format/merge/order.h"
 #include "format/merge/ranks.h"
-#include "format/run_codec.h"
-#include "format/slot_evaluator.h"
-#include "format/walk.h"
+#include "format/signatures/slot_evaluator.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

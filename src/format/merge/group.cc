@@ -4,7 +4,7 @@
 
 #include "format/limits.h"
 #include "format/merge/infer_rank_expr.h"
-#include "format/slot_evaluator.h"
+#include "format/signatures/slot_evaluator.h"
 
 namespace refrain::format {
 

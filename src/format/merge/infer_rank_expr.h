@@ -11,7 +11,7 @@
 
 #include "format/definitions.h"
 #include "format/merge/merge.h"
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

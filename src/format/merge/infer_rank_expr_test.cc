@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "format/slot_evaluator.h"
+#include "format/signatures/slot_evaluator.h"
 
 namespace refrain::format {
 namespace {

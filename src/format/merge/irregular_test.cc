@@ -9,14 +9,14 @@
 #include <new>
 #include <random>
 
-#include "format/arrays.h"
 #include "format/content.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/merge/merge.h"
 #include "format/merge/splitter.h"
+#include "format/signatures/arrays.h"
+#include "format/signatures/walk.h"
 #include "format/testing/synthetic.h"
-#include "format/walk.h"
 
 namespace {
 

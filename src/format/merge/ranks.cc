@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "format/codes/quantise.h"
 #include "format/places.h"
-#include "format/quantise.h"
 
 namespace refrain::format {
 

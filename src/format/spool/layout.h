@@ -27,7 +27,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 
 namespace refrain::format::spool {
 

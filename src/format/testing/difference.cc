@@ -1,6 +1,6 @@
-#include "format/slot_evaluator.h"
+#include "format/signatures/slot_evaluator.h"
+#include "format/signatures/walk.h"
 #include "format/testing/synthetic.h"
-#include "format/walk.h"
 #include "grammar/terminal_cursor.h"
 
 namespace refrain::format::testing {

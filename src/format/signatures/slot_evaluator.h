@@ -8,9 +8,9 @@
 
 #include "base/result.h"
 #include "format/definitions.h"
-#include "format/rank_expr.h"
+#include "format/signatures/rank_expr.h"
+#include "format/signatures/walk.h"
 #include "format/trace_data.h"
-#include "format/walk.h"
 
 namespace refrain::format {
 

@@ -1,4 +1,4 @@
-#include "format/signature_table.h"
+#include "format/signatures/signature_table.h"
 
 #include <algorithm>
 #include <array>

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "format/codes/paged_array.h"
 #include "format/layout.h"
-#include "format/paged_array.h"
-#include "format/rank_expr.h"
-#include "format/shape_table.h"
+#include "format/signatures/rank_expr.h"
+#include "format/signatures/shape_table.h"
 
 namespace refrain::format {
 
@@ -92,7 +92,7 @@ class SignatureTable {
   }
   // Where the first operand of a slot is among those of its signature.
   size_t operand_at(size_t i, size_t k) const { return forms_[entries_[i].form].at[k]; }
-  // All numbers of a signature as words (format/paged_array.h), or null.
+  // All numbers of a signature as words (format/codes/paged_array.h), or null.
   const uint32_t* words(size_t i) const {
     const Entry& e = entries_[i];
     return numbers_.words().in_a_row(e.begin, forms_[e.form].operands);

@@ -1,14 +1,14 @@
-#include "format/file_forms.h"
+#include "format/signatures/file_forms.h"
 
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
+#include "format/codes/run_codec.h"
 #include "format/definitions.h"
 #include "format/limits.h"
-#include "format/run_codec.h"
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

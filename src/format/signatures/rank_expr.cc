@@ -1,4 +1,4 @@
-#include "format/rank_expr.h"
+#include "format/signatures/rank_expr.h"
 
 namespace refrain::format {
 

@@ -1,4 +1,4 @@
-#include "format/run_codec.h"
+#include "format/codes/run_codec.h"
 
 #include <algorithm>
 

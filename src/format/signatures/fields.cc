@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

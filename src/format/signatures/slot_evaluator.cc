@@ -1,4 +1,4 @@
-#include "format/slot_evaluator.h"
+#include "format/signatures/slot_evaluator.h"
 
 namespace refrain::format {
 

@@ -1,4 +1,4 @@
-// Walks the bytes of a signature (format/signature.h) in inline or in split form.
+// Walks the bytes of a signature (format/signatures/signature.h) in inline or in split form.
 //
 // Total: any bytes are either walked or refused, in time and memory bounded by their length and by
 // limits.h. A walk never multiplies run lengths out; it only makes sure that somebody who does
@@ -20,8 +20,8 @@
 
 #include "base/bytes.h"
 #include "format/limits.h"
-#include "format/shape_table.h"
-#include "format/signature.h"
+#include "format/signatures/shape_table.h"
+#include "format/signatures/signature.h"
 
 namespace refrain::format {
 

@@ -1,12 +1,12 @@
-#include "format/file_forms.h"
+#include "format/signatures/file_forms.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "format/definitions.h"
+#include "format/signatures/walk.h"
 #include "format/testing/synthetic.h"
-#include "format/walk.h"
 #include "mpi/call_table.h"
 
 namespace refrain::format {

@@ -1,9 +1,9 @@
-#include "format/arrays.h"
+#include "format/signatures/arrays.h"
 
 #include <string_view>
 
 #include "base/nested_runs.h"
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

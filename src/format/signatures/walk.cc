@@ -1,4 +1,4 @@
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // Signatures of every field type: split, joined, read as a tree; hostile bytes are refused.
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 
 #include <gtest/gtest.h>
 

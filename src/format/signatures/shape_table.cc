@@ -1,10 +1,10 @@
-#include "format/shape_table.h"
+#include "format/signatures/shape_table.h"
 
 #include <utility>
 
 #include "base/bytes.h"
-#include "format/checksum.h"
-#include "format/walk.h"
+#include "format/codes/checksum.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

@@ -1,4 +1,4 @@
-// ShapeTable: shapes (format/signature.h), each once, with what a walk of it finds out.
+// ShapeTable: shapes (format/signatures/signature.h), each once, with what a walk of it finds out.
 //
 // Where every call is a new one most shapes are equal, and where calls name requests there is a
 // shape for each of them, so what shapes have in common (their structure) is kept once, and the
@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "format/byte_strings.h"
+#include "format/codes/byte_strings.h"
 
 namespace refrain::format {
 
