@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/common.h"
-#include "cli/diff_options.h"
-#include "cli/values.h"
+#include "cli/options/diff_options.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
 #include "reader/trace_file.h"

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/byte_size.h"
-#include "cli/activity.h"
-#include "cli/common.h"
-#include "cli/values.h"
+#include "cli/options/values.h"
+#include "cli/output/activity.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "report/info_text.h"
 #include "report/json_text.h"

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/common.h"
-#include "cli/display_options.h"
-#include "cli/output.h"
-#include "cli/values.h"
+#include "cli/options/display_options.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
+#include "cli/output/output.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
 #include "reader/trace_file.h"

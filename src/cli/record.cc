@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "cli/find_mpi.h"
-#include "cli/usage_error.h"
-#include "cli/values.h"
+#include "cli/launch/find_mpi.h"
+#include "cli/options/usage_error.h"
+#include "cli/options/values.h"
 #include "cli/verbs.h"
 
 namespace refrain::cli {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "cli/launch_line.h"
-#include "cli/record_options.h"
+#include "cli/launch/launch_line.h"
+#include "cli/launch/record_options.h"
 
 namespace refrain::cli {
 

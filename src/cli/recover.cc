@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "analysis/reduce/reduce.h"
-#include "cli/common.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
 #include "format/encode/trace_file_writer.h"

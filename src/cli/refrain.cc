@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/common.h"
-#include "cli/own_files.h"
-#include "cli/plain_line.h"
-#include "cli/start.h"
+#include "cli/launch/own_files.h"
+#include "cli/launch/plain_line.h"
+#include "cli/output/common.h"
+#include "cli/output/start.h"
 
 namespace {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/temporaries.h"
-#include "cli/activity.h"
-#include "cli/common.h"
-#include "cli/display_options.h"
-#include "cli/values.h"
+#include "cli/options/display_options.h"
+#include "cli/options/values.h"
+#include "cli/output/activity.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
 #include "report/latex/document.h"

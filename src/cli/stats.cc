@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "cli/common.h"
-#include "cli/values.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
 #include "reader/trace_file.h"

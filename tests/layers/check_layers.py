@@ -27,12 +27,13 @@ ALLOWED = {
     "public": {"result"},  # include/refrain: what is installed includes nothing of src/
     "mark": set(),  # include/refrain/mark.h: for programs, in C
     "result": set(),  # include/refrain/result.h: how everything fails
+    "options": set(),  # those of `record`, which the command line and the recorder share
     "base": {"result"},
     "mpi": {"result", "base"},
     "grammar": {"result", "base"},
     "similarity": {"result", "base", "mpi", "grammar"},
     "format": _BELOW_FORMAT,
-    "tracer": _BELOW_READER | {"mark"},  # never meets the reader: they talk through bytes
+    "tracer": _BELOW_READER | {"mark", "options"},  # never meets the reader: they talk through bytes
     "reader": _BELOW_READER | {"public"},
     "analysis": _BELOW_ANALYSIS,
     "sim": _BELOW_ANALYSIS,
@@ -40,7 +41,7 @@ ALLOWED = {
     "report": _BELOW_REPORT | {"sim"},
     "convert": _BELOW_REPORT | {"sim", "report"},  # texts of parameters and call sites
     "online": _BELOW_REPORT,
-    "cli": _BELOW_REPORT | {"sim", "report", "convert", "online"},
+    "cli": _BELOW_REPORT | {"options", "sim", "report", "convert", "online"},
     "python": _BELOW_REPORT | {"sim", "report"},
 }
 # Made by tools/gen in the build folder, and included as if they stood in src/.
