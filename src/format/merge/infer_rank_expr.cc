@@ -109,9 +109,9 @@ bool is_simple(const SlotState& s) {
 namespace {
 
 // One value after the other.
-class ListReader {
+class RunCursor {
  public:
-  explicit ListReader(const base::RunList& list) : runs_(list.runs()) {}
+  explicit RunCursor(const base::RunList& list) : runs_(list.runs()) {}
   int64_t next() {
     const base::RunList::Run& run = runs_[run_];
     const int64_t v = add(run.start, mul(run.step, static_cast<int64_t>(at_)));
@@ -197,7 +197,7 @@ std::vector<int64_t> divisors(int64_t n) {
 
 // Factor and summand, from the first two ranks with different digits.
 bool fit_digit(RankExpr& e, const base::RunList& values, const base::RunList& mes) {
-  ListReader value(values), me(mes);
+  RunCursor value(values), me(mes);
   const int64_t v0 = value.next(), q0 = digit(me.next(), e.a, e.b);
   for (uint64_t i = 1; i < values.size(); ++i) {
     const int64_t v = value.next(), q = digit(me.next(), e.a, e.b);
