@@ -23,6 +23,7 @@
 
 namespace refrain {
 
+// A parameter of a call. The name is valid as long as the RankReader.
 struct Argument {
   std::string_view name;  // as in the C binding of the MPI standard; "arg0", ... where not known
   Value value;
@@ -51,10 +52,12 @@ struct Signature {
   const Value* find(std::string_view arg_name) const;
 };
 
+// One call that a thread of a rank made: when, and with which signature. Many calls share one
+// Signature object, so compare or cache by its address or its id.
 struct Call {
   Rank rank = 0;
-  uint32_t thread = 0;
-  uint64_t seq = 0;                      // 0 for the first call of this thread
+  uint32_t thread = 0;  // numbered by first call; 0 is the one that called MPI_Init
+  uint64_t seq = 0;     // 0 for the first call of this thread
   const Signature* signature = nullptr;  // valid as long as the RankReader
   // Only with Times::kRead, and where the trace has times of single calls: in ns of the common
   // clock since the earliest MPI_Init, within the bound of Trace::time_spec(). Calls of a thread
@@ -68,7 +71,8 @@ enum class Times : uint8_t { kSkip, kRead };
 
 class RankReader;
 
-// Walks one location forwards. Keep its RankReader alive and in place while it is used.
+// Walks the calls of one location forwards, without expanding them into memory. Keep its RankReader
+// alive and in place while it is used. One thread at a time.
 class Cursor {
  public:
   Cursor(Cursor&&) noexcept;
@@ -92,7 +96,8 @@ class Cursor {
   std::unique_ptr<Impl> impl_;
 };
 
-// One rank of a trace. Holds a cache: use one RankReader per thread.
+// One rank of a trace. It keeps the trace alive, and every signature that it has decoded, until it
+// is destroyed. One thread at a time: to walk ranks in parallel, give each thread a RankReader.
 class RankReader {
  public:
   // `rank` must be below trace.rank_count().

@@ -1,6 +1,12 @@
 // What the ids inside parameters stand for: communicators, datatypes, call sites.
 //
-// The structs look into their Trace and stay valid as long as any copy of it lives.
+//   const refrain::Value* comm = call.signature->find("comm");
+//   if (auto c = trace.communicator(comm->definition(), call.rank))
+//     std::cout << c->size() << " ranks\n";
+//
+// A trace describes each object once, as a definition, and parameters refer to it. The structs here
+// are views: they look into their Trace, and stay valid as long as any copy of it lives. They may
+// be read from any thread.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +35,13 @@ class IntegerList {
   const base::RunList* runs_ = nullptr;  // the trace's; null: empty
 };
 
-// A communicator as one of its members sees it.
+// A communicator as one of its members sees it: Trace::communicator() is told which member asks.
 class Communicator {
  public:
   DefinitionId definition = kNoDefinition;
-  int64_t id = 0;         // the N of "comm#N"; the same on all members
+  // The N of "comm#N": the same on all members, whatever the handle was in each of them. A number
+  // is used again after the communicator was freed.
+  int64_t id = 0;
   std::string_view name;  // MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_PARENT; else empty
   bool is_inter = false;
   int64_t me = -1;  // this rank's number in it (in its local group if is_inter); -1: not a member
@@ -56,6 +64,7 @@ class Communicator {
   Rank self_ = -1;
 };
 
+// A predefined datatype, or one that the program made.
 struct Datatype {
   DefinitionId definition = kNoDefinition;
   int64_t id = 0;           // the N of "datatype#N"
@@ -64,13 +73,15 @@ struct Datatype {
   int64_t lower_bound = 0;  // bytes
   int64_t extent_bytes = 0;
   ConstantId combiner;  // MPI_COMBINER_VECTOR, ...; 0 for a predefined type
-  // The arguments of the constructor, as MPI_Type_get_contents gives them.
+  // The arguments of the constructor, as MPI_Type_get_contents gives them: what they mean follows
+  // from the combiner. `types` are definitions of datatypes.
   IntegerList integers;
   IntegerList addresses;
   std::vector<DefinitionId> types;
 };
 
-// Where in the program a call stands: the address that it returns to.
+// Where in the program a call stands: the address that it returns to. A debugger's tools make file
+// and line of it, `addr2line -e MODULE OFFSET`, say; the offset is behind the call.
 struct Site {
   DefinitionId definition = kNoDefinition;
   std::string_view module;    // path of the executable or library; empty: unknown

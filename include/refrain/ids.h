@@ -22,6 +22,7 @@ struct Grammar;
 struct Constant;
 }  // namespace id_kind
 
+// `Kind` only tells the ids apart.
 template <class Kind>
 class Id {
  public:
@@ -30,6 +31,7 @@ class Id {
   constexpr explicit(!std::same_as<Number, uint32_t> && !std::same_as<Number, int>)
       Id(Number number)  // NOLINT: implicit for the two
       : number_(static_cast<uint32_t>(number)) {}
+  // For indices and comparisons. Ids of two kinds can be compared by it: that means nothing.
   constexpr operator uint32_t() const { return number_; }  // NOLINT: implicit
   constexpr Id& operator++() {
     ++number_;
@@ -40,6 +42,7 @@ class Id {
   uint32_t number_ = 0;
 };
 
+// All but constants are numbered anew in each trace.
 using SignatureId = Id<id_kind::Signature>;    // a function together with all its parameters
 using DefinitionId = Id<id_kind::Definition>;  // communicator, datatype, ... (definitions.h)
 using GroupId = Id<id_kind::Group>;            // ranks that did the same
@@ -50,6 +53,7 @@ using ConstantId = Id<id_kind::Constant>;      // a named constant of MPI; 0 is 
 using Rank = int64_t;     // in MPI_COMM_WORLD unless said otherwise; -1: not of this world
 using CallId = uint16_t;  // which MPI function; append-only, the same in every version
 
+// Where there is no definition: a call without a known call site, a communicator that is not named.
 inline constexpr DefinitionId kNoDefinition{UINT32_MAX};
 
 }  // namespace refrain

@@ -23,6 +23,7 @@ enum class ErrorCode : int {
   kUnsupported = 5,  // valid, but not something that this build can do
 };
 
+// What went wrong, for the user: the library writes no messages itself.
 struct Error {
   ErrorCode code = ErrorCode::kFailed;
   std::string message;  // what, and what to do about it; one line, no trailing full stop
@@ -32,6 +33,8 @@ struct Error {
   std::string to_string() const { return place.empty() ? message : place + ": " + message; }
 };
 
+// Either a T or an Error. It may not be ignored, and converts from both, so that a function ends
+// with `return value;` or `return error;`. Asking for the half that is not there is undefined.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -56,7 +59,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-// For operations without a value.
+// For operations that have nothing to give but whether they worked.
 struct Done {};
 using Status = Result<Done>;
 

@@ -38,7 +38,8 @@ struct Internal;
 struct TraceImpl;
 }  // namespace reader
 
-// Something that was dropped or approximated.
+// Something that was dropped or approximated. A trace without any has every call with every
+// parameter.
 struct Loss {
   std::string reason;  // one snake_case word
   uint64_t calls = 0;  // how many calls it touched; 0: unknown
@@ -46,7 +47,7 @@ struct Loss {
   std::string detail;
 };
 
-// What is known once per run.
+// What is known once per run, as `refrain info` prints it.
 struct RunInfo {
   // program, command, mpi, mpi_version, recorder, timing, started (ISO 8601), working_directory;
   // more may follow
@@ -63,15 +64,16 @@ struct RunInfo {
   std::string_view text_of(std::string_view key) const;
 };
 
-// A thread of a rank.
+// A thread of a rank, with the calls that it made.
 struct Location {
   Rank rank = 0;
   uint32_t thread = 0;
   uint64_t calls = 0;
-  GrammarId grammar;
+  GrammarId grammar;  // of one group: the same one, the same sequence of calls
 };
 
-// Durations of the calls of one signature, over all ranks.
+// Durations of the calls of one signature, over all ranks and threads. The mean is sum_ns / count.
+// Files keep them within some percent (docs/format.md, Durations).
 struct Durations {
   uint64_t count = 0;
   uint64_t min_ns = 0, max_ns = 0;
@@ -91,6 +93,7 @@ struct Timing {
   std::string text;  // as `refrain record --timing` takes it: "bins:0.02,MPI_Wait=0.2"
 };
 
+// See the head of this file.
 class Trace {
  public:
   // Reads and checks the file. Fails with one clear line when it cannot be read, is not a trace, is
@@ -118,6 +121,7 @@ class Trace {
   // Threads of every rank of the group (Location::rank is its first rank).
   std::vector<Location> group_locations(GroupId group) const;
 
+  // A signature, and how many calls of a rank have it.
   struct Occurrence {
     SignatureId signature;
     uint64_t calls = 0;  // of one rank of the group, in all its threads
@@ -130,7 +134,7 @@ class Trace {
   bool has_times() const;
   // How exact they are. Reads the index of the times.
   Result<Timing> timing() const;
-  // What the times take: nothing of it is in the other numbers. Reads the index.
+  // What the times take in the file. RunInfo::file_bytes has them, too. Reads the index.
   struct TimeSize {
     uint64_t bytes = 0;  // of the section
     uint64_t blocks = 0;
@@ -141,8 +145,10 @@ class Trace {
   SignatureId signature_count() const;
   // The function of a signature; id < signature_count().
   CallId call_of(SignatureId id) const;
+  // Out of range: no calls.
   Durations durations(SignatureId id) const;
 
+  // Definitions are numbered from 0; their kinds are mixed.
   DefinitionId definition_count() const;
   // Resolve a definition; nothing when it is of another kind or out of range. `me` is the rank that
   // asks: it decides Communicator::me and what MPI_COMM_SELF is.

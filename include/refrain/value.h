@@ -15,6 +15,7 @@
 
 namespace refrain {
 
+// What a value is, and which members of Value it uses.
 enum class ValueKind : uint8_t {
   kNull,      // undefined: an output that the call left alone, or a parameter not significant here
   kInteger,   // number. Ranks and tags are absolute numbers, ranks in the call's communicator
@@ -33,6 +34,7 @@ enum class ValueKind : uint8_t {
   kBits,     // items: named bits (kConstant); number: the bits that have no name
 };
 
+// What kind of memory a buffer is in, as far as the recorder could tell.
 enum class BufferPlace : uint8_t {
   kUnknown = 0,
   kStack = 1,
@@ -43,6 +45,8 @@ enum class BufferPlace : uint8_t {
   kPinned = 6,   // memory of the host that accelerators can reach
 };
 
+// One parameter, one element of an array, or the value of a call. Two values are equal when they
+// are the same tree, run by run.
 struct Value {
   ValueKind kind = ValueKind::kNull;
   uint32_t id = 0;
@@ -55,6 +59,7 @@ struct Value {
   std::string text;
   std::vector<Value> items;
 
+  // What it is.
   bool is_null() const { return kind == ValueKind::kNull; }
   bool is_integer() const { return kind == ValueKind::kInteger; }
   bool is_constant() const { return kind == ValueKind::kConstant; }
@@ -99,6 +104,7 @@ struct Value {
 
   bool operator==(const Value&) const = default;
 
+  // Values for comparisons.
   static Value null() { return {}; }
   static Value integer(int64_t v);
   static Value constant(ConstantId id);
