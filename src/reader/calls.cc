@@ -1,3 +1,7 @@
+// RankReader and Cursor. A cursor walks the grammar of a thread, whose terminals are numbers in its
+// group; the reader turns each terminal into a signature, which it decodes when it meets it first
+// and keeps.
+
 #include "refrain/calls.h"
 
 #include <optional>
@@ -84,6 +88,7 @@ const Call* Cursor::next() {
     impl.call.begin_ns = timed != nullptr ? timed->begin_ns : 0;
     impl.call.end_ns = timed != nullptr ? timed->end_ns : 0;
   }
+  // All threads add to one number, which is too dear for every call.
   constexpr uint64_t kStep = 4096;
   if (impl.times == nullptr && impl.call.seq % kStep == kStep - 1) reader::add_calls_read(kStep);
   impl.call.signature = &impl.reader->of(impl.cursor.next());
@@ -112,6 +117,7 @@ const Trace& RankReader::trace() const { return impl_->trace; }
 const Signature& RankReader::signature(SignatureId id) { return impl_->signature(id); }
 
 Result<Cursor> RankReader::cursor(uint32_t thread) {
+  // Ranks that left no record are in no group.
   const format::Group* group = impl_->group;
   if (group == nullptr)
     return base::fail("the trace has no calls of rank " + std::to_string(impl_->rank),
@@ -126,6 +132,7 @@ Result<Cursor> RankReader::cursor(uint32_t thread) {
     if (impl_->times == Times::kRead && trace.times != nullptr) {
       const auto table = trace.times->table(trace.data.meta.ranks);
       if (!table.ok()) return base::fail(table.error().message, impl_->trace.name());
+      // It has a cursor of its own over the same terminals, as it reads a block ahead.
       cursor->times = std::make_unique<reader::BlockWalk>(
           *trace.times, **table, static_cast<uint64_t>(impl_->rank), thread, std::move(terminals),
           impl_->trace.name());

@@ -1,3 +1,8 @@
+// A signature of the file has values that depend on the rank, as expressions. The slot evaluator
+// computes them for this rank, and what is left is to give parameters their names and to turn
+// fields into values. Nothing here multiplies runs out, so that a value takes as much memory as its
+// bytes.
+
 #include "reader/decode_signature.h"
 
 #include <array>
@@ -15,6 +20,7 @@ using format::FieldTag;
 
 namespace {
 
+// Of a kind, and otherwise empty.
 Value with_kind(ValueKind kind) {
   Value value;
   value.kind = kind;
@@ -78,6 +84,7 @@ Value SignatureDecoder::to_value(const Field& field) const {
     case FieldTag::kConst: return Value::constant(static_cast<ConstantId>(field.number));
     case FieldTag::kObject:
     case FieldTag::kFunction:
+      // check_content() has refused such a trace; a null value is shown if it has not.
       if (field.number >= definitions_.size()) return value;
       value.kind = field.tag == FieldTag::kObject ? ValueKind::kObject : ValueKind::kFunction;
       value.id = static_cast<uint32_t>(field.number);
@@ -87,6 +94,7 @@ Value SignatureDecoder::to_value(const Field& field) const {
       value.kind = ValueKind::kRequest;
       value.id = static_cast<uint32_t>(field.number);
       return value;
+    // The call makes the request, so the signature is its own name.
     case FieldTag::kNewRequest:
       value.kind = ValueKind::kRequest;
       value.id = current_;
@@ -105,6 +113,7 @@ Value SignatureDecoder::to_value(const Field& field) const {
       value.kind = field.tag == FieldTag::kString ? ValueKind::kString : ValueKind::kBytes;
       value.text = field.text;
       return value;
+    // Replaced when all parameters are there: it takes source and tag from others.
     case FieldTag::kStatusAsPosted: return posted_placeholder();
     case FieldTag::kStatusEmpty:
       return Value::status(Value::constant("MPI_ANY_SOURCE"), Value::constant("MPI_ANY_TAG"));

@@ -1,3 +1,6 @@
+// Definitions stand in an order in which they refer to earlier ones only, so one pass parses and
+// checks them.
+
 #include "reader/definition_table.h"
 
 #include <array>
@@ -14,6 +17,7 @@ using format::DefinitionKind;
 bool DefinitionTable::parse_one(const Definition& definition) {
   base::ByteReader in(definition.payload);
   Slot slot{definition.kind, 0, 0};
+  // Forward references would allow cycles.
   for (const uint32_t ref : definition.refs)
     if (ref >= slots_.size()) return false;
   switch (definition.kind) {

@@ -1,3 +1,6 @@
+// Views of definitions for the public API. Names of predefined objects come from the table of
+// constants; what the program made has a symbolic number.
+
 #include "refrain/definitions.h"
 
 #include "base/runs.h"
@@ -40,6 +43,7 @@ std::optional<Communicator> Trace::communicator(DefinitionId id, Rank me) const 
   result.is_inter = comm->inter;
   result.self_ = me;
   if (comm->has_members) {
+    // Its members stand in the definition.
     result.is_alone_ = false;
     result.members_.runs_ = &comm->local;
     if (comm->inter) result.remote_members_.runs_ = &comm->remote;

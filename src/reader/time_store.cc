@@ -1,3 +1,7 @@
+// The section of times is by far the largest of a trace, so it stays in the file: its index is read
+// when somebody asks for times, and a block when it is asked for. Threads read with pread(), which
+// has no position to share.
+
 #include "reader/time_store.h"
 
 #include <unistd.h>
@@ -73,6 +77,8 @@ base::Result<format::TimeTable> TimeStore::load(uint64_t ranks) {
     return with_representatives(format::TimeTable(*given_));
   }
   if (bytes_ < format::kTimeTailBytes) return base::fail("the section of times is cut short");
+  // The index is at the end, as its length is only known when all blocks are written; the last
+  // bytes say it.
   const auto tail = read(bytes_ - format::kTimeTailBytes, format::kTimeTailBytes);
   if (!tail.ok()) return tail.error();
   const auto length = format::time_index_bytes(*tail, bytes_);

@@ -1,3 +1,6 @@
+// Opening: read, check, and work out once what every question needs (lengths of grammars, the group
+// of each rank). What comes after that looks things up.
+
 #include "refrain/trace.h"
 
 #include <filesystem>
@@ -59,6 +62,7 @@ Status count_calls(reader::TraceImpl& impl) {
   return base::Done{};
 }
 
+// By its name: whoever gives the spool for the trace wants to hear of `recover`.
 bool is_spool(const std::filesystem::path& path) {
   const std::string name =
       path.filename().empty() ? path.parent_path().filename().string() : path.filename().string();
@@ -183,6 +187,7 @@ Result<Trace> Trace::from_bytes(std::string_view bytes, std::string name) {
 }
 
 Result<Trace> reader::trace_of(format::TraceData data, std::string name, uint64_t file_bytes) {
+  // Data that was put together in memory has to obey the same rules as a file.
   const std::vector<format::Finding> findings = format::check_content(data);
   if (!findings.empty()) return base::fail(findings.front().to_string(), name);
   std::shared_ptr<reader::TimeStore> times;
@@ -235,6 +240,7 @@ uint64_t Trace::call_count() const { return impl_->call_count; }
 const format::TraceData& reader::data_of(const Trace& trace) { return Internal::of(trace).data; }
 
 std::vector<Location> Trace::locations(Rank rank) const {
+  // Those of the group, whose first rank stands in for all of them.
   const std::optional<GroupId> group = group_of(rank);
   if (!group) return {};
   std::vector<Location> locations = group_locations(*group);

@@ -1,3 +1,7 @@
+// What decode() does not need to refuse a file for, and what is wrong all the same: calls with too
+// many parameters, requests that nobody made, communicators without the rank that uses them. One
+// walk over each shape gives what all checks need.
+
 #include "reader/verify.h"
 
 #include <set>
@@ -60,6 +64,7 @@ class Verifier {
   }
 
  private:
+  // A damaged trace may be wrong in every signature: the first few findings say it as well.
   bool full() const { return findings_.size() >= max_findings_; }
   void found(std::string text) {
     if (!full()) findings_.push_back(std::move(text));
@@ -109,6 +114,8 @@ class Verifier {
       for (const size_t slot : summaries_[id].object_slots) {
         if (slot >= data_.signatures[id].slots.size()) break;
         const format::RankExpr& expr = data_.signatures[id].slots[slot];
+        // Definitions that differ between ranks are in tables, and would have to be asked for each
+        // rank.
         if (expr.kind != format::RankExpr::Kind::kConst) continue;
         const DefinitionId comm = trace_.communicator_of(static_cast<DefinitionId>(expr.a));
         if (comm != kNoDefinition) used.insert(comm);

@@ -1,3 +1,6 @@
+// Times of a location are walked as they stand in the file, on the clock of the rank, so that what
+// is compared is not bent by the clocks of hosts.
+
 #include "reader/verify_times.h"
 
 #include <algorithm>
@@ -80,6 +83,7 @@ void verify_location(const Trace& trace, const Location& location,
   }
 }
 
+// How far the two are from each other.
 uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
 // Walks both recordings of a location side by side.
