@@ -131,6 +131,30 @@ inline constexpr OptionRow kRecordRows[] = {
     {RecordOption::kQuiet, OptionKind::kFlag, "--quiet", "REFRAIN_QUIET", "",
      "Do not say at the end what was written"},
 };
+// Variables that no option goes with.
+struct OtherVariable {
+  const char* variable;
+  const char* what;
+};
+inline constexpr OtherVariable kOtherVariables[] = {
+    // For users.
+    {"REFRAIN_RECORD",
+     "0: the program runs behind the recorder's wrappers, and nothing is recorded"},
+    {"REFRAIN_JOIN_LIMIT", "Seconds to wait for the recorders of other hosts; 0: no limit"},
+    {"REFRAIN_LIBRARY_PATH", "The folder that recorders are looked for in first"},
+    {"REFRAIN_CLOCK",
+     "system: times are those of the system, where the processor's counter goes wrong"},
+    {"REFRAIN_CHECK_PATHS",
+     "Compares call paths with those of libunwind, for tests: the file for what differs"},
+    // From `record` to the recorder.
+    {"REFRAIN_CALLED_AS", "How the user called refrain, for the line at the end"},
+    {"REFRAIN_COMMAND", "The command line of the program, for the trace"},
+    {"REFRAIN_MPI_GUESSED", "1: the program opens its MPI when it runs, and it may be another one"},
+    {"REFRAIN_PROGRAM", "The path of the program, for the trace"},
+    {"REFRAIN_SELF", "The path of refrain, to record what MPI_Comm_spawn starts"},
+    {"REFRAIN_SPAWNED", "1: MPI_Comm_spawn has started this job"},
+};
+
 inline constexpr size_t kRecordOptionCount = sizeof kRecordRows / sizeof kRecordRows[0];
 
 constexpr const OptionRow& row_of(RecordOption option) {
