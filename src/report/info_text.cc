@@ -246,10 +246,10 @@ std::string info_json(const Trace& trace) {
                             {"by_rank", costs_json(trace)}};
   out["complete"] = info.complete;
   out["losses"] = losses_json(info);
-  out["signatures"] = trace.signature_count();
+  out["signatures"] = uint32_t{trace.signature_count()};
   out["rules"] = count_grammars(reader::data_of(trace).grammars).rules;
   out["grammars"] = count_grammars(reader::data_of(trace).grammars).grammars;
-  out["definitions"] = trace.definition_count();
+  out["definitions"] = uint32_t{trace.definition_count()};
   out["hosts"] = info.hosts;
   if (auto cores = cores_json(trace, analysis::core_use(trace)); !cores.is_null())
     out["cores"] = std::move(cores);
