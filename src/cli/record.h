@@ -1,4 +1,5 @@
-// What `refrain record` does once its command line is understood.
+// What `refrain record` does once its options are read: it checks them, finds the MPI of the
+// program, and becomes the program with the recorder preloaded.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// From a signature of the file to the parameters that one rank passed.
+// Turns a signature of the file into the parameters that one rank passed: expressions of the rank
+// become numbers, and fields become values.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,7 @@
+// Profiles of two sets of ranks are united: groups by their sequences of representatives, or
+// representative by representative. What a representative newly stands for makes its error larger,
+// and never smaller.
+
 #include "similarity/segment_profile.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Completion in bash of a command, its verbs, their options, and the values of those.
+// Writes the script by which bash completes a command: its verbs, their options, and the values of
+// these.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Man pages (man(7) macros) of a command and its verbs.
+// Writes the man pages (man(7) macros) of a command and its verbs.
 #pragma once
 
 #include <map>

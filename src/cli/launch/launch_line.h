@@ -1,4 +1,5 @@
-// The words of the command line: whether they name a launcher, and how they are shown to the user.
+// The words of the command line behind `record`: which of them is a launcher that stands at the
+// wrong place, and how a line is quoted when it is shown to the user.
 #pragma once
 
 #include <string>

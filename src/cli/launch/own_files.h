@@ -1,4 +1,5 @@
-// Where the files of this installation are: recorders, and what `refrain` hands verbs to.
+// Finds the files of this installation from where the executable is: recorders, and
+// `refrain-verbs`.
 #pragma once
 
 #include <string>

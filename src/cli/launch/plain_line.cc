@@ -1,3 +1,7 @@
+// Reads the same table as CLI11 does, but only lines on which nothing can be wrong or ambiguous:
+// each option at most once, in full, with its value behind it or behind "=". Whatever else there
+// is, CLI11 reads again from the begin, and says what is wrong.
+
 #include "cli/launch/plain_line.h"
 
 #include <array>

@@ -1,4 +1,5 @@
-// What is said of a word that is none of those that are known.
+// The message for a word that is none of those that an option knows: it names the known ones, and
+// the nearest.
 #pragma once
 
 #include <string>

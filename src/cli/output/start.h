@@ -1,5 +1,5 @@
-// What both executables begin with: `refrain`, which records, and `refrain-verbs`, which does all
-// else.
+// What both executables do first: `refrain`, which records, and `refrain-verbs`, which does
+// everything else.
 #pragma once
 
 namespace refrain::cli {

@@ -1,4 +1,5 @@
-// ByteStrings: a list of byte strings in one piece of memory, for lists of very many short ones.
+// ByteStrings: a list of byte strings in one piece of memory, for lists of very many short ones: a
+// std::string for each would take more memory than most of them have bytes.
 #pragma once
 
 #include <cstddef>

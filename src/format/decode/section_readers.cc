@@ -1,3 +1,6 @@
+// Readers of the sections that have no file of their own. They check each field against limits.h as
+// they read it, and leave what spans several sections to check_content().
+
 #include "format/decode/section_readers.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Writers of the sections that have no file of their own, in the layouts of docs/format.md.
+
 #include "format/encode/section_writers.h"
 
 #include <algorithm>

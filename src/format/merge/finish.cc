@@ -1,3 +1,7 @@
+// The groups that are left when all ranks are merged become the groups of a trace: expressions are
+// chosen for all slots, tables made for those that no expression explains, and what was kept in
+// parts for merging is put into the order of the file.
+
 #include <algorithm>
 #include <climits>
 #include <deque>

@@ -1,4 +1,5 @@
-// What merge() and finish() both do with groups: places of ranks, values of slots, tables.
+// What merge() and finish() both ask of a group of ranks: the place of a rank in a communicator,
+// the values of a slot, tables of values.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,8 @@
+// A slot has had one value on each rank so far. Several forms of functions are kept at once: a line
+// through the points (a constant and me + c are lines), (me + c) mod size, and me xor c. Each has
+// at most one function through the first point, or, for a line, through the first two; so a state
+// needs the first value, a slope and a bit for each form that still fits.
+
 #include "format/merge/infer_rank_expr.h"
 
 #include <algorithm>

@@ -1,3 +1,8 @@
+// Two records of neighbouring ranks become one. Groups of both that made the same calls become one
+// group, whose slots then say what explains the values on all of its ranks; groups without a
+// partner stay as they are. Definitions, shapes and grammars are united first, so that equal ones
+// have one index and can be compared by it.
+
 #include "format/merge/merge.h"
 
 #include <algorithm>
@@ -59,6 +64,8 @@ uint32_t site_of(const SignatureList& all, size_t t, const ShapeStructure& struc
   return s.alive != 0 ? static_cast<uint32_t>(s.first) : UINT32_MAX;
 }
 
+// Equal numbers for grammars that differ in counts only. With one grammar there is nothing to
+// compare.
 std::vector<uint32_t> skeletons_of(const std::vector<grammar::Grammar>& grammars) {
   if (grammars.size() == 1) return {0};
   Interner known;

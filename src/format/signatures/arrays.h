@@ -1,4 +1,5 @@
-// Arrays of integers inside signatures, from the recorder's form to that of merging and the file.
+// Arrays of integers inside a signature: the recorder writes them element by element, merging and
+// the file have them as runs, and this makes the one of the other.
 #pragma once
 
 #include <string>

@@ -1,3 +1,5 @@
+// All arithmetic is unsigned and wraps: expressions come from files, which may hold any numbers.
+
 #include "format/signatures/rank_expr.h"
 
 namespace refrain::format {

@@ -1,3 +1,8 @@
+// What a rank expression is about is the communicator that the call works on: of the call itself,
+// or, where it only names requests, of the call that made the first of them, and so on back. Chains
+// of requests may be long, so each signature keeps what was found for the rank that was asked for
+// last.
+
 #include "format/signatures/slot_evaluator.h"
 
 namespace refrain::format {

@@ -1,4 +1,4 @@
-// Times of single calls in a spool file (layout.h).
+// Reads the chunks of a spool file that have times of single calls (layout.h).
 #pragma once
 
 #include <cstdint>
