@@ -1,4 +1,4 @@
-/* What README's commands record: messages of several sizes, a named communicator, collectives,
+/* What the documents' commands record: messages of several sizes, a named communicator, collectives,
  * marks. With `die` rank 2 kills itself in the middle. */
 #include <mpi.h>
 #include <signal.h>
@@ -18,6 +18,15 @@ static void exchange(MPI_Comm comm, int rank, int size, int bytes) {
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
+static __attribute__((noinline)) void solve(MPI_Comm halo, int rank, int size, char* sum) {
+  refrain_region_begin("solve");
+  exchange(halo, rank, size, 64);
+  exchange(MPI_COMM_WORLD, rank, size, kRoom);
+  MPI_Allreduce(&rank, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Alltoall(sent, 8, MPI_BYTE, got, 8, MPI_BYTE, MPI_COMM_WORLD);
+  refrain_region_end("solve");
+}
+
 int main(int argc, char** argv) {
   int rank, size;
   MPI_Comm halo;
@@ -30,12 +39,7 @@ int main(int argc, char** argv) {
   char* heap = malloc(kRoom);
   for (int step = 0; step < kSteps; ++step) {
     refrain_instance("timestep", step);
-    refrain_region_begin("solve");
-    exchange(halo, rank, size, 64);
-    exchange(MPI_COMM_WORLD, rank, size, kRoom);
-    MPI_Allreduce(&rank, heap, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Alltoall(sent, 8, MPI_BYTE, got, 8, MPI_BYTE, MPI_COMM_WORLD);
-    refrain_region_end("solve");
+    solve(halo, rank, size, heap);
     if (rank == 2 && step == kSteps / 2 && argc > 1 && strcmp(argv[1], "die") == 0) raise(SIGKILL);
   }
   free(heap);
