@@ -1,5 +1,5 @@
-/* What the documents' commands record: messages of several sizes, a named communicator, collectives,
- * marks. With `die` rank 2 kills itself in the middle. */
+/* What the commands of the documents record: messages of several sizes, a named communicator,
+ * collectives, marks. With `die` rank 2 kills itself in the middle. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
