@@ -4,30 +4,33 @@
 
 #include "mpi/call_ids.h"
 #include "tracer/abandon.h"
+#include "tracer/call_times.h"
 #include "tracer/control.h"
 #include "tracer/fortran.h"
 #include "tracer/process.h"
-#include "tracer/record.h"
 #include "tracer/request_lanes.h"
 #include "tracer/size_filter.h"
 #include "tracer/spool.h"
 #include "tracer/spool_common.h"
 #include "tracer/time_log.h"
-#include "tracer/times.h"
 #include "tracer/unwind.h"
 
 namespace refrain::tracer {
 
 namespace {
 
-// `_c` variants stand a fixed distance behind the calls that they widen.
+// The function that a call's function is a variant of: that with large counts (MPI_Send_c) has the
+// id of the one with int counts (MPI_Send), and 1000 more.
 uint64_t base_call(uint64_t id) {
   constexpr uint64_t kLarge = 1000;
   return id >= kLarge && id < 2 * kLarge ? id - kLarge : id;
 }
 
-// Whether the code that returns to `address` called through a register: a library calls MPI by name
-// and callbacks by pointer. One whose last act is an MPI call leaves a jump in its place.
+// Whether the call that returns to `address` was made through a pointer, by the machine code of the
+// call instruction in front of that address. For calls that return into the MPI library: that one
+// calls functions of MPI by name, and callbacks of the program by pointer. An MPI call that is the
+// last thing a callback does is compiled to a jump (a tail call), so that it returns to where the
+// library has called the callback: it looks as if the library had made it, but by pointer.
 bool is_called_by_pointer(uintptr_t address) {
 #if defined(__x86_64__)
   const auto* end = reinterpret_cast<const unsigned char*>(address);
@@ -45,8 +48,10 @@ bool is_called_by_pointer(uintptr_t address) {
 #endif
 }
 
-// Calls in which the recorders of the ranks talk to each other: these must go their way, whether
-// or not they are recorded.
+// Calls in which the recorders of several ranks communicate with each other: MPI_Init,
+// MPI_Finalize, and those that make communicators, windows and files, about whose ids all members
+// agree. A rank that has no memory for its record takes part in them all the same, as the others
+// would wait.
 bool others_wait(mpi::CallId call) {
   if (call == mpi::kMPI_Init || call == mpi::kMPI_Init_thread || call == mpi::kMPI_Finalize)
     return true;
@@ -60,20 +65,23 @@ bool others_wait(mpi::CallId call) {
   return false;
 }
 
-// All that is known of the call is where it survives us.
+// It may be time to compare the clocks of the ranks. By now the record has the call, so nothing of
+// it is lost if the process ends meanwhile.
 void compare_clocks(Location& l, mpi::CallId call, uint32_t terminal) {
-  Times& times = *l.process->times;
+  CallTimes& times = *l.process->times;
   if (times.wants(call)) [[unlikely]]
     times.call_ended(l, terminal);
 }
 
-// A Fortran entry point whose call has been recorded.
+// FortranSite::call once the entry point's own call has come: others that the Fortran layer makes
+// inside of it are not the program's.
 constexpr uint64_t kAnswered = UINT64_MAX;
 
 }  // namespace
 
-// The open call was left by a longjmp out of a callback: a call inside of it would stand deeper,
-// and its frame would still be there.
+// Whether the call that counts as under way on this thread has been left by a longjmp() out of a
+// callback, so that its end was never seen. If it were under way, this call would be inside of it:
+// deeper on the stack, with the open call's frame intact above.
 bool CallScope::was_left() const {
   const Location& l = *location_;
   if (l.depth == 0 || !l.stack.holds(frame_) || !l.stack.holds(l.open_frame)) return false;
@@ -81,7 +89,9 @@ bool CallScope::was_left() const {
   return l.open_return != 0 && reinterpret_cast<const uintptr_t*>(l.open_frame)[1] != l.open_return;
 }
 
-// What the constructor leaves: calls inside of calls, the recorder's own, and Fortran's.
+// The constructor for all but a plain call of a C program: calls inside of calls (of callbacks, and
+// of the MPI library), the recorder's own, those that were reached from Fortran, and whatever comes
+// while a reason of slow_path_reasons.h is set.
 void CallScope::enter() {
   Location* const l = location_ = current_location();
   if (l == nullptr) return;
@@ -118,18 +128,31 @@ void CallScope::close_left() {
   l->process->lose("left_by_jump", "a callback jumped out of an MPI call");
 }
 
+// Whose call is this? The program's calls are recorded, those of its callbacks among them. Those
+// that the MPI library makes to do its work are not, nor are the recorder's own. In this order:
+//
+//   the recorder is at work on this thread           not recorded
+//   reached through a Fortran entry point            that function's call is; the layer's others
+//   not no call is under way                             recorded, unless the library makes it
+//   inside of
+//                                                    a call that was passed by (paused, filtered)
+//   called from outside of the MPI library           recorded if a callback makes it: a tool
+//   between
+//                                                    the program and MPI passes one call on only
+//   called from the MPI library                      recorded if made by pointer: a callback's last
+//                                                    act, see is_called_by_pointer()
 bool CallScope::is_to_record(bool nested) {
   const Location& l = *location_;
   if (l.in_recorder) return false;
   FortranSite& fortran = refrain_fortran_site;
   if (fortran.address != nullptr) {
-    // Reached from a Fortran entry point, or left over from an earlier one: the entry point's frame
-    // must be further up the stack and the caller must be the MPI library's Fortran layer.
+    // The trampoline has noted the entry point's call. It is this one if the entry point's frame is
+    // further up the stack and the caller is the MPI library's Fortran layer; else it is left over
+    // from an earlier entry point.
     const bool inside =
         frame_ < reinterpret_cast<uintptr_t>(fortran.sp) && l.process->is_mpi_code(address_);
     if (inside) {
-      // That layer also calls MPI on its own behalf, before and after: to convert handles and the
-      // like.
+      // The layer also calls other functions, before and after: to convert handles and the like.
       if (base_call(fortran.call) != base_call(call_)) return false;
       wrapper_ = frame_;
       address_ = reinterpret_cast<uintptr_t>(fortran.address);
@@ -140,18 +163,21 @@ bool CallScope::is_to_record(bool nested) {
     }
     if (!nested) fortran.address = nullptr;
   }
-  // Inside of a call that was passed by, which looks as if none were under way.
-  if (!nested && is_unusual(unusual::kLeavesOut) && is_from_library()) return false;
-  // A call inside a call is a callback's, unless the MPI library makes it, or another tool behind
-  // us passes on what is under way (MPI_Send of the tool calls PMPI_Send, which is ours).
+  // A call that is passed by does not count as under way, so the library's calls inside of it come
+  // here with nested == false.
+  if (!nested && has_slow_path_reason(slow_path_reasons::kLeavesOut) && is_from_library())
+    return false;
+  // A tool that was loaded behind us passes on what is under way: its MPI_Send, which our wrapper
+  // has called, calls PMPI_Send, which is ours again.
   if (!nested) return true;
   if (!l.process->is_mpi_code(address_)) return is_from_callback();
-  // A wrapper of ours calls by pointer too, and the library's function may go on with a jump.
+  // Our wrappers call the library by pointer, too: a function of the library that ends in a jump to
+  // another one seems to have been called from there.
   return is_called_by_pointer(address_) && !l.process->is_own_code(address_);
 }
 
-// Whether the MPI library calls on its own behalf. Without trampolines a Fortran program's calls
-// come from there as well.
+// Whether the MPI library makes this call to do its work. Only on x86-64: elsewhere there are no
+// trampolines for Fortran, and a Fortran program's calls come from the library as well.
 bool CallScope::is_from_library() const {
 #if defined(__x86_64__)
   Process& p = *location_->process;
@@ -223,7 +249,7 @@ uint32_t CallScope::commit() {
     return commit_later();
   const uint64_t ticks = duration();
   terminal_ = InternTable::kMissing;
-  if (!is_unusual(unusual::kOutOfMemory)) [[likely]]
+  if (!has_slow_path_reason(slow_path_reasons::kOutOfMemory)) [[likely]]
     terminal_ = extend_grammar(l, l.encoder.bytes(), ticks);
   if (terminal_ == InternTable::kMissing) [[unlikely]]
     return leave_unrecorded();
@@ -305,7 +331,7 @@ void CallScope::memorise_array(const uint64_t* words, size_t count) {
 }
 
 bool CallScope::is_beyond_memory() {
-  if (!is_unusual(unusual::kOutOfMemory) || others_wait(call_)) return false;
+  if (!has_slow_path_reason(slow_path_reasons::kOutOfMemory) || others_wait(call_)) return false;
   leave_unrecorded();
   return true;
 }

@@ -46,8 +46,8 @@ class CallScope {
         address_(reinterpret_cast<uintptr_t>(return_address)),
         frame_(reinterpret_cast<uintptr_t>(frame)),
         call_(call) {
-    if (is_unusual(unusual::kAnything) || location_ == nullptr || location_->depth != 0 ||
-        refrain_fortran_site.address != nullptr) [[unlikely]]
+    if (has_slow_path_reason(slow_path_reasons::kAnything) || location_ == nullptr ||
+        location_->depth != 0 || refrain_fortran_site.address != nullptr) [[unlikely]]
       enter();
     else
       open();

@@ -1,10 +1,10 @@
 // CallScope's part from the bytes of a signature to a terminal in the grammar.
+#include "tracer/abandon.h"
 #include "tracer/call_scope.h"
 #include "tracer/held_calls.h"
-#include "tracer/parts.h"
 #include "tracer/process.h"
-#include "tracer/record.h"
 #include "tracer/spool.h"
+#include "tracer/table_epochs.h"
 #include "tracer/time_log.h"
 
 namespace refrain::tracer {
@@ -68,7 +68,7 @@ uint32_t CallScope::add_signature(Location& l, std::string_view bytes, uint32_t 
 }
 
 uint32_t CallScope::no_memory() {
-  set_unusual(unusual::kOutOfMemory, true);
+  set_slow_path_reason(slow_path_reasons::kOutOfMemory, true);
   return InternTable::kMissing;
 }
 
@@ -102,7 +102,7 @@ void CallScope::append_held(Location& l, const HeldCall& call) {
 void CallScope::append_one(Location& l, const HeldCall& call, uint64_t begin, uint64_t ticks) {
   Process& p = *l.process;
   uint32_t terminal = InternTable::kMissing;
-  if (!is_unusual(unusual::kOutOfMemory))
+  if (!has_slow_path_reason(slow_path_reasons::kOutOfMemory))
     terminal = extend_grammar(l, p.left_out.at(call.signature), ticks);
   if (terminal == InternTable::kMissing) {
     if (p.unrecorded_calls.fetch_add(1) == 0) out_of_memory(p);

@@ -72,7 +72,7 @@ class ClockRounds {
   // Rank 0: the last round, and the last one that measured.
   uint64_t round_count_ = 0, round_ns_ = 0, measured_ns_ = 0;
   enum class Counts : uint8_t { kUnknown, kNo, kYes };
-  uint32_t first_terminal_ = 0;  // of the tables that the terminals belong to: see parts.h
+  uint32_t first_terminal_ = 0;  // of the tables that the terminals belong to: see table_epochs.h
   std::vector<Counts> by_terminal_;
 };
 

@@ -8,11 +8,11 @@
 
 #include "mpi/call_filter.h"
 #include "real_functions.h"
+#include "tracer/complain.h"
 #include "tracer/location.h"
 #include "tracer/process.h"
-#include "tracer/record.h"
-#include "tracer/recording.h"
 #include "tracer/size_filter.h"
+#include "tracer/slow_path_reasons.h"
 
 namespace refrain::tracer {
 
@@ -143,7 +143,7 @@ void start_control(Process& p) {
   filter_sizes(p);
   if (!p.options.filter.empty()) p.options.filter.erase(0, 1);
   control().filters = !p.options.filter.empty();
-  set_unusual(unusual::kLeavesOut, control().filters);
+  set_slow_path_reason(slow_path_reasons::kLeavesOut, control().filters);
   const std::string paused = words_of("REFRAIN_START_PAUSED");
   if (!paused.empty() && paused != "0") pause_recording();
 }
@@ -151,16 +151,16 @@ void start_control(Process& p) {
 void pause_recording() {
   const std::lock_guard<std::mutex> lock(control().mutex);
   mark_calls(leave::kPaused, true, can_pause);
-  set_unusual(unusual::kLeavesOut, true);
+  set_slow_path_reason(slow_path_reasons::kLeavesOut, true);
 }
 
 void resume_recording() {
   const std::lock_guard<std::mutex> lock(control().mutex);
   mark_calls(leave::kPaused, false, can_pause);
-  set_unusual(unusual::kLeavesOut, control().filters);
+  set_slow_path_reason(slow_path_reasons::kLeavesOut, control().filters);
 }
 
-void obey_level(int level) {
+void apply_pcontrol(int level) {
   if (level == 0) pause_recording();
   if (level == 1 || level == 2) resume_recording();
 }

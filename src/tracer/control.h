@@ -115,7 +115,7 @@ void start_control(Process& p);
 void pause_recording();
 void resume_recording();
 // MPI_Pcontrol: 0 pauses, 1 and 2 resume, others mean nothing to us.
-void obey_level(int level);
+void apply_pcontrol(int level);
 
 // What was left out, for the record: by reason and function.
 void add_left_out(std::vector<format::Loss>& losses, int rank);

@@ -20,7 +20,7 @@ namespace {
 std::atomic<Process*> g_process{nullptr};
 
 // A forked child is not a rank: its MPI state is a copy, and so is the record.
-void stop_in_child() { set_unusual(unusual::kNotRecording, true); }
+void stop_in_child() { set_slow_path_reason(slow_path_reasons::kNotRecording, true); }
 
 void thread_ends(void* location) { end_thread(*static_cast<Location*>(location)); }
 
@@ -55,7 +55,7 @@ void forget_memos() {
 Location* find_location() {
   g_location = make_location();
   watch_end_of_thread(g_location);
-  return is_unusual(unusual::kNotRecording) ? nullptr : g_location;
+  return has_slow_path_reason(slow_path_reasons::kNotRecording) ? nullptr : g_location;
 }
 
 namespace {

@@ -1,5 +1,5 @@
 // The doors to the recorder's state: which rank (Process) and which thread of it (Location) is
-// calling just now, on which stack, and whether it is recorded (recording.h).
+// calling just now, on which stack, and whether it is recorded (slow_path_reasons.h).
 //
 // Under an MPI whose ranks are processes this is thread-local storage, initial-exec model (below
 // one nanosecond), and plain globals: current.cc. Where the ranks are user-level threads of one
@@ -7,7 +7,7 @@
 // and lies outside of Process and Location is reached through of_this_process().
 #pragma once
 
-#include "tracer/recording.h"
+#include "tracer/slow_path_reasons.h"
 
 namespace refrain::tracer {
 
@@ -31,7 +31,7 @@ void forget_memos();
 
 // The calling thread's location, made on first use. nullptr when recording is over or impossible.
 inline Location* current_location() {
-  if (is_unusual(unusual::kNotRecording)) [[unlikely]]
+  if (has_slow_path_reason(slow_path_reasons::kNotRecording)) [[unlikely]]
     return nullptr;
   return g_location != nullptr ? g_location : find_location();
 }

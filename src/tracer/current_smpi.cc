@@ -27,7 +27,7 @@ namespace {
 struct Rank {
   Process* process = nullptr;
   Location* location = nullptr;
-  uint32_t unusual = 0;
+  uint32_t slow_path_reasons = 0;
   std::vector<std::pair<const void*, void*>> slots;  // of_this_process(): type, object
 };
 
@@ -39,7 +39,8 @@ struct Ranks {
 
 Ranks& ranks() {
   static Ranks* const all = [] {
-    pthread_atfork(nullptr, nullptr, [] { g_unusual.fetch_or(unusual::kNotRecording); });
+    pthread_atfork(nullptr, nullptr,
+                   [] { g_slow_path_reasons.fetch_or(slow_path_reasons::kNotRecording); });
     return new Ranks;
   }();
   return *all;
@@ -54,7 +55,7 @@ Rank& this_rank() {
   auto& rank = all.by_actor[actor];
   if (rank == nullptr) {
     rank = std::make_unique<Rank>();
-    if (actor == 0) rank->unusual = unusual::kNotRecording;
+    if (actor == 0) rank->slow_path_reasons = slow_path_reasons::kNotRecording;
   }
   return *rank;
 }
@@ -132,12 +133,13 @@ bool is_mpi_itself(const void* address) {
   return (a >= simgrid.begin && a < simgrid.end) || (a >= own.begin && a < own.end);
 }
 
-bool is_unusual(uint32_t what) {
-  return ((g_unusual.load(std::memory_order_relaxed) | this_rank().unusual) & what) != 0;
+bool has_slow_path_reason(uint32_t what) {
+  return ((g_slow_path_reasons.load(std::memory_order_relaxed) | this_rank().slow_path_reasons) &
+          what) != 0;
 }
 
-void set_unusual(uint32_t what, bool on) {
-  uint32_t& word = this_rank().unusual;
+void set_slow_path_reason(uint32_t what, bool on) {
+  uint32_t& word = this_rank().slow_path_reasons;
   word = on ? word | what : word & ~what;
 }
 
@@ -149,10 +151,10 @@ void forget_memos() {
 Location* known_location() { return this_rank().location; }
 
 Location* current_location() {
-  if (is_unusual(unusual::kNotRecording)) return nullptr;
+  if (has_slow_path_reason(slow_path_reasons::kNotRecording)) return nullptr;
   Rank& rank = this_rank();
   if (rank.location == nullptr) rank.location = make_location();
-  return is_unusual(unusual::kNotRecording) ? nullptr : rank.location;
+  return has_slow_path_reason(slow_path_reasons::kNotRecording) ? nullptr : rank.location;
 }
 
 void*& slot_of_this_process(const void* type) {

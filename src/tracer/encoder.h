@@ -178,7 +178,7 @@ class Encoder {
   Captured lookup_new(Kind kind, uint64_t key);
   // Registers the pending request of this call; called once the terminal is known.
   void call_has_terminal(uint32_t terminal);
-  // Terminals stand for other calls from now on: see parts.h.
+  // Terminals stand for other calls from now on: see table_epochs.h.
   void forget_terminals() { std::vector<uint32_t>().swap(pool_of_terminal_); }
   // The request that this call made, for the next time.
   void memorise_request(CallMemo& memo);

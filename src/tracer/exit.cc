@@ -11,7 +11,7 @@
 
 #include "real_functions.h"
 #include "tracer/finish.h"
-#include "tracer/recording.h"
+#include "tracer/slow_path_reasons.h"
 
 namespace refrain::tracer {
 

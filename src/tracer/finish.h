@@ -1,4 +1,4 @@
-// From the record of each rank to one file: setting up at MPI_Init, merging at MPI_Finalize.
+// From the record of each rank to one file: merging at MPI_Finalize.
 #pragma once
 
 #include <mpi.h>
@@ -11,11 +11,6 @@
 #include "tracer/process.h"
 
 namespace refrain::tracer {
-
-// At the end of a successful MPI_Init: rank, size, a private communicator of the recorded ranks (so
-// that the program's own communicators never see a message of the recorder), world and self
-// communicators.
-void world_is_up(Process& process, uint64_t init_ticks);
 
 // In MPI_Finalize, by a callback that MPI runs first thing: records the call itself, and then
 // finish_world().

@@ -6,7 +6,7 @@
 #include "tracer/finish.h"
 #include "tracer/join.h"
 #include "tracer/objects.h"
-#include "tracer/recording.h"
+#include "tracer/startup.h"
 
 namespace refrain::tracer::hand {
 
@@ -111,7 +111,7 @@ int MPI_Pcontrol(CallScope& scope, decltype(&::MPI_Pcontrol) real, int level) {
   scope.end();
   scope.encoder(rc).integer(level);
   scope.commit();
-  obey_level(level);
+  apply_pcontrol(level);
   return rc;
 }
 

@@ -102,7 +102,7 @@ class HandleMap {
     const size_t mask;
     const std::unique_ptr<Slot[]> slots;
   };
-  // While it lives, readers know that they read in vain.
+  // While it lives, readers know that their look-up does not count.
   class Writing {
    public:
     explicit Writing(HandleMap& map) : version_(map.version_) {

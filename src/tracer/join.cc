@@ -13,13 +13,13 @@
 
 #include "real_functions.h"
 
+#include "tracer/complain.h"
 #include "tracer/launch.h"
 #include "tracer/launcher.h"
 #include "tracer/peers.h"
-#include "tracer/record.h"
-#include "tracer/recording.h"
+#include "tracer/rank_exchange.h"
+#include "tracer/slow_path_reasons.h"
 #include "tracer/spool.h"
-#include "tracer/together.h"
 
 namespace refrain::tracer {
 
@@ -194,7 +194,7 @@ bool join_peers(Process& p, uint64_t* words, int count) {
     return true;
   }
   p.comm = MPI_COMM_NULL;
-  set_unusual(unusual::kNotRecording, true);
+  set_slow_path_reason(slow_path_reasons::kNotRecording, true);
   return complain(p, why), false;
 }
 

@@ -47,7 +47,8 @@ struct Location {
   // The recorder's work behind the last call goes on until now.
   void note_own_work(uint64_t now_ticks);
   uint64_t refused_calls = 0;  // calls that the grammar had no memory for
-  // What grammar, memos and log count terminals from, and the tables that they belong to: parts.h.
+  // What grammar, memos and log count terminals from, and the tables that they belong to:
+  // table_epochs.h.
   uint32_t first_terminal = 0, tables = 0;
 
   TimeLog* times = nullptr;  // null: no times of single calls; never freed

@@ -7,13 +7,13 @@
 #include <cstdlib>
 #include <new>
 
-#include "tracer/recording.h"
+#include "tracer/slow_path_reasons.h"
 
 // In an archive of its own, and therefore hidden: the program keeps its operator new.
 
 namespace refrain::tracer {
 
-constinit std::atomic<uint32_t> g_unusual{0};
+constinit std::atomic<uint32_t> g_slow_path_reasons{0};
 
 namespace {
 
@@ -25,7 +25,7 @@ alignas(kAlignment) char reserve[kReserve];
 std::atomic<size_t> used{0};
 
 void* from_reserve(size_t bytes) {
-  g_unusual.fetch_or(unusual::kOutOfMemory);
+  g_slow_path_reasons.fetch_or(slow_path_reasons::kOutOfMemory);
   const size_t need = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   const size_t at = used.fetch_add(need);
   return need <= kReserve && at <= kReserve - need ? reserve + at : nullptr;

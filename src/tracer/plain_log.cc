@@ -16,14 +16,14 @@
 
 #include "base/byte_size.h"
 #include "format/limits.h"
+#include "tracer/call_times.h"
 #include "tracer/clock.h"
+#include "tracer/complain.h"
 #include "tracer/memory.h"
 #include "tracer/peers.h"
 #include "tracer/process.h"
-#include "tracer/record.h"
 #include "tracer/spool_common.h"
 #include "tracer/time_log.h"
-#include "tracer/times.h"
 
 namespace refrain::tracer {
 

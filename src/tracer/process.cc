@@ -10,15 +10,15 @@
 #include "format/source_site.h"
 #include "tracer/buffers.h"
 #include "tracer/built_with.h"
+#include "tracer/call_times.h"
 #include "tracer/control.h"
 #include "tracer/location.h"
-#include "tracer/parts.h"
 #include "tracer/path_check.h"
 #include "tracer/python_frames.h"
-#include "tracer/recording.h"
 #include "tracer/segment_times.h"
+#include "tracer/slow_path_reasons.h"
 #include "tracer/spool.h"
-#include "tracer/times.h"
+#include "tracer/table_epochs.h"
 #include "tracer/unloads.h"
 
 namespace refrain::tracer {
@@ -46,11 +46,11 @@ base::ByteWriter key_of(format::DefinitionKind kind, std::string_view payload, c
   return key;
 }
 
-Times* make_times(const format::TimeSpec& timing, const std::string& output) {
+CallTimes* make_times(const format::TimeSpec& timing, const std::string& output) {
   const bool has_copy = timing.mode != format::TimeMode::kExact;
   auto* const times =
-      new Times(timing, has_copy ? environment("REFRAIN_EXACT_COPY", "") : std::string(),
-                PlainSpec::from_environment(output), ClockRounds::interval_from_environment());
+      new CallTimes(timing, has_copy ? environment("REFRAIN_EXACT_COPY", "") : std::string(),
+                    PlainSpec::from_environment(output), ClockRounds::interval_from_environment());
   if (timing.mode != format::TimeMode::kSegments) return times;
   const auto method = similarity::parse_method(timing.method);
   if (!method.ok()) return times;  // it has been asked
@@ -67,7 +67,8 @@ Times* make_times(const format::TimeSpec& timing, const std::string& output) {
 
 void Process::start() {
   leave_if_other_mpi();
-  if (environment("REFRAIN_RECORD", "1") == "0") return set_unusual(unusual::kNotRecording, true);
+  if (environment("REFRAIN_RECORD", "1") == "0")
+    return set_slow_path_reason(slow_path_reasons::kNotRecording, true);
   pid = static_cast<int>(getpid());
   options.output = absolute(environment("REFRAIN_OUTPUT", "run.rfn"));
   options.program = environment("REFRAIN_PROGRAM", "");

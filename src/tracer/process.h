@@ -7,8 +7,8 @@
 // of their own) are read without it, beside a writer. So the lock is taken by: the first call of a
 // signature or from a place; calls that make or free communicators, datatypes and other objects;
 // what is counted as lost; one call in 1024, for its room in the spool.
-// Under --memory the first two may begin anew (parts.h): they are read with the lock, by every call
-// that has to be encoded.
+// Under --memory the first two may begin anew (table_epochs.h): they are read with the lock, by
+// every call that has to be encoded.
 #pragma once
 
 #include <mpi.h>
@@ -37,7 +37,7 @@ namespace refrain::tracer {
 class CallScope;
 class Spool;
 class PathCheck;
-class Times;
+class CallTimes;
 struct Location;
 
 // What is known of a live communicator beside its definition; indexed by definition.
@@ -158,7 +158,7 @@ class Process {
   IdPool ids[32];                // by DefinitionKind
   StableArray<CommInfo*> comms;  // by definition index; null where it is none; never freed
   static constexpr uint64_t kNotCalled = UINT64_MAX;
-  // See parts.h: the number of the first signature below, and how often they began anew.
+  // See table_epochs.h: the number of the first signature below, and how often they began anew.
   std::vector<uint32_t> table_begins;  // first terminals of tables that began anew
   uint32_t first_terminal = 0, tables = 0;
   size_t asks_from = 64 * 1024;  // growth of the tables; what is less is in reserve: memory.h
@@ -175,7 +175,7 @@ class Process {
   AddressMap addresses;
   std::vector<format::Loss> losses;
   Spool* spool = nullptr;                     // null: none; never freed
-  Times* times = nullptr;                     // null: no times of single calls; never freed
+  CallTimes* times = nullptr;                 // null: no times of single calls; never freed
   PathCheck* path_check = nullptr;            // null: call paths are not checked; never freed
   std::atomic<uint64_t> unrecorded_calls{0};  // after there was no memory
 

@@ -1,4 +1,6 @@
 #include "tracer/record.h"
+#include "tracer/location_record.h"
+#include "tracer/run_text.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 #include "real_functions.h"
 #include "tracer/abandon.h"
 #include "tracer/built_with.h"
+#include "tracer/call_times.h"
 #include "tracer/control.h"
 #include "tracer/cores.h"
 #include "tracer/forwarded_call.h"
@@ -26,111 +29,8 @@
 #include "tracer/spool.h"
 #include "tracer/spool_common.h"
 #include "tracer/time_log.h"
-#include "tracer/times.h"
 
 namespace refrain::tracer {
-
-namespace {
-
-constexpr const char* kRecorder = "refrain 0.1.0";
-
-// Ticks -> nanoseconds. `histogram` counts by log2(ticks).
-void add_in_ns(const Process& p, const TerminalStats& s, const uint64_t* histogram,
-               format::DurationStats& out) {
-  if (s.count == 0) return;
-  const uint64_t min_ns = p.clock.to_ns(s.min_ticks), max_ns = p.clock.to_ns(s.max_ticks);
-  if (out.count == 0 || min_ns < out.min_ns) out.min_ns = min_ns;
-  if (out.count == 0 || max_ns > out.max_ns) out.max_ns = max_ns;
-  out.count += s.count;
-  const double scale = p.clock.use_counter ? p.clock.ns_per_tick : 1.0;
-  out.sum_ns += static_cast<double>(s.sum_ticks) * scale;
-  // A bucket of ticks goes where its geometric middle lies, and never beyond the extremes.
-  constexpr double kMiddle = 1.4142135623730951;
-  for (int b = 0; b < TerminalStats::kBuckets; ++b) {
-    if (histogram[b] == 0) continue;
-    auto ns = static_cast<uint64_t>(static_cast<double>(uint64_t{1} << b) * kMiddle * scale);
-    if (ns < min_ns) ns = min_ns;
-    if (ns > max_ns) ns = max_ns;
-    out.histogram.add(format::Histogram::bucket_of(ns), histogram[b]);
-  }
-}
-
-std::string first_line(const char* text, char end) {
-  const size_t n = std::strcspn(text, "\n");
-  std::string s(text, n);
-  const size_t cut = s.find(end);
-  if (cut != std::string::npos) s.resize(cut);
-  for (char& c : s)
-    if (c == '\t') c = ' ';
-  return s;
-}
-
-// gmtime_r() and strftime() would read the file of the time zone first.
-std::string utc_text(time_t seconds) {
-  const std::chrono::sys_seconds time{std::chrono::seconds(seconds)};
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(time - day);
-  char text[64];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-                static_cast<int>(clock.seconds().count()));
-  return text;
-}
-
-std::string own_path() {
-  char path[4096];
-  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-  return n > 0 ? std::string(path, static_cast<size_t>(n)) : std::string();
-}
-
-}  // namespace
-
-void add_first_call(const Process& p, uint32_t index, format::DurationStats& to) {
-  const uint64_t ticks = p.first_ticks[index];
-  if (ticks == Process::kNotCalled) return;
-  // As add_in_ns() of one call, which there may be millions of.
-  const uint64_t ns = p.clock.to_ns(ticks);
-  if (to.count == 0 || ns < to.min_ns) to.min_ns = ns;
-  if (to.count == 0 || ns > to.max_ns) to.max_ns = ns;
-  ++to.count;
-  to.sum_ns += static_cast<double>(ticks) * (p.clock.use_counter ? p.clock.ns_per_tick : 1.0);
-  to.histogram.add(format::Histogram::bucket_of(ns), 1);
-}
-
-void add_calls(const Location& l, uint32_t index, format::DurationStats& to) {
-  if (const CallMemo* memo = l.memos.find(index); memo != nullptr)
-    add_in_ns(*l.process, memo->statistics(), memo->histogram, to);
-}
-
-std::map<std::string, std::string> run_text(const Process& p) {
-  std::map<std::string, std::string> text;
-  text["mpi"] = own_word();
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  REFRAIN_REAL(PMPI_Get_library_version)(version, &length);
-  text["mpi_version"] = first_line(version, ',');
-  if (!is_built_with_this())
-    text["built_with"] = std::string(kBuiltWithName) + " " + kBuiltWithVersion;
-  text["program"] = p.options.program.empty() ? own_path() : p.options.program;
-  text["command"] = p.options.command.empty() ? text["program"] : p.options.command;
-  text["recorder"] = kRecorder;
-  text["timing"] = p.times != nullptr ? p.times->spec().to_string() : "stats";
-  if (p.times != nullptr && p.times->segments() != nullptr) {  // `refrain recover` asks
-    if (p.times->segment_source() != "loops") text["segments"] = p.times->segment_source();
-    if (p.times->across_ranks() != "groups") text["across_ranks"] = p.times->across_ranks();
-  }
-  if (!p.options.filter.empty()) text["filter"] = p.options.filter;
-  if (!p.options.totals) text["totals"] = "off";
-  char cwd[4096];
-  if (getcwd(cwd, sizeof cwd) != nullptr) text["working_directory"] = cwd;
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  const auto ran_s = static_cast<time_t>(p.clock.ran_ns(p.init_ticks) / 1000000000u);
-  text["started"] = utc_text(now.tv_sec - ran_s);
-  return text;
-}
 
 namespace {
 
@@ -140,24 +40,6 @@ namespace {
   for (const Location* l : p.locations) ticks += l->own_time.total(calls_of(*l));
   return {bytes, p.clock.to_ns(ticks)};
 }
-
-}  // namespace
-
-grammar::Grammar last_grammar(Location& l, uint64_t* lost) {
-  const uint64_t calls = l.grammar.length();
-  grammar::Grammar grammar = l.grammar.finish();
-  uint64_t length = 0;
-  if (!grammar::checked_length(grammar, &length)) {
-    grammar = grammar::Grammar();
-    length = 0;
-  }
-  *lost = calls - length;
-  l.spool.calls_before += calls;
-  l.grammar = grammar::Builder();
-  return grammar;
-}
-
-namespace {
 
 // All signatures, each once; what is returned is the index there by terminal, empty where that is
 // the terminal itself.
@@ -238,10 +120,6 @@ void take_calls(Process& p, const std::vector<uint32_t>& number_of, format::Rank
   }
 }
 
-}  // namespace
-
-namespace {
-
 // All that have times will have them when others wait for them.
 void flush_times(Process& p) {
   for (Location* l : p.locations) {
@@ -309,19 +187,6 @@ base::Result<format::RankRecord> make_record(Process& p) {
 #endif
   if (!p.options.totals) format::leave_out_totals(r);
   return r;
-}
-
-void complain(const Process& p, const char* what) {
-  std::fprintf(stderr, "refrain: rank %d: %s; the program continues\n", p.rank, what);
-}
-
-void out_of_memory(Process& p) {
-  if (is_abandoned()) return;
-  const Process::Guard guard(p);
-  if (p.spool != nullptr) p.spool->loss("out_of_memory", 0, "recorder");
-  complain(p, p.is_bounded() && p.spool == nullptr
-                  ? "beyond --memory, and no spool to go to: its further calls are not recorded"
-                  : "no memory: its further calls are not recorded");
 }
 
 }  // namespace refrain::tracer

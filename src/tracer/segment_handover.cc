@@ -9,13 +9,13 @@
 #include "base/bytes.h"
 #include "format/decode/time_table.h"
 #include "format/expr.h"
+#include "tracer/call_times.h"
+#include "tracer/complain.h"
 #include "tracer/memory.h"
 #include "tracer/peers.h"
 #include "tracer/process.h"
-#include "tracer/record.h"
+#include "tracer/rank_exchange.h"
 #include "tracer/segment_times.h"
-#include "tracer/times.h"
-#include "tracer/together.h"
 
 namespace refrain::tracer {
 

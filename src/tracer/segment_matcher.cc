@@ -6,11 +6,11 @@
 #include "format/decode/time_table.h"
 #include "format/walk.h"
 #include "grammar/walk.h"
+#include "tracer/call_times.h"
 #include "tracer/location.h"
 #include "tracer/mark_of.h"
 #include "tracer/process.h"
 #include "tracer/segment_times.h"
-#include "tracer/times.h"
 
 namespace refrain::tracer {
 

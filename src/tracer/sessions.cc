@@ -15,15 +15,18 @@
 
 #include "format/encode/encode.h"
 #include "tracer/abandon.h"
+#include "tracer/call_times.h"
+#include "tracer/complain.h"
 #include "tracer/cores.h"
 #include "tracer/exit.h"
 #include "tracer/finish.h"
 #include "tracer/peers.h"
+#include "tracer/rank_exchange.h"
 #include "tracer/record.h"
-#include "tracer/recording.h"
+#include "tracer/slow_path_reasons.h"
 #include "tracer/spool.h"
-#include "tracer/times.h"
-#include "tracer/together.h"
+#include "tracer/time_handover.h"
+#include "tracer/write_trace.h"
 
 #ifdef REFRAIN_HAS_MPI_Session_init
 
@@ -166,11 +169,13 @@ void mpi_goes_on(Process& p) {
 
 void hand_over_by_file() {
   // A process that leaves with a session open has not come to its end; `refrain recover` knows.
-  if (!g_by_file || is_unusual(unusual::kNotRecording) || !open_sessions().empty()) return;
+  if (!g_by_file || has_slow_path_reason(slow_path_reasons::kNotRecording) ||
+      !open_sessions().empty())
+    return;
   if (is_abandoned()) return;
   Process& p = process();
   if (p.comm != MPI_COMM_NULL) return;
-  set_unusual(unusual::kNotRecording, true);
+  set_slow_path_reason(slow_path_reasons::kNotRecording, true);
   if (p.spool != nullptr) p.spool->set_state(format::spool::State::kFinishing);
   p.clock.refine();
   auto record = make_record(p);

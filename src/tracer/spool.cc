@@ -13,11 +13,12 @@
 
 #include "format/merge/duration_bytes.h"
 #include "grammar/fold.h"
+#include "tracer/complain.h"
 #include "tracer/location.h"
 #include "tracer/memory.h"
 #include "tracer/process.h"
-#include "tracer/record.h"
-#include "tracer/recording.h"
+#include "tracer/run_text.h"
+#include "tracer/slow_path_reasons.h"
 #include "tracer/spool_common.h"
 
 namespace refrain::tracer {
@@ -40,7 +41,7 @@ constexpr uint64_t kStatsBytes = 32;
 Spool* g_spool = nullptr;
 
 __attribute__((destructor)) void process_exits() {
-  if (g_spool != nullptr && !is_unusual(unusual::kNotRecording))
+  if (g_spool != nullptr && !has_slow_path_reason(slow_path_reasons::kNotRecording))
     g_spool->set_state(spool::State::kExited);
 }
 

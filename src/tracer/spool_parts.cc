@@ -8,9 +8,9 @@
 #include "grammar/fold.h"
 #include "grammar/rename.h"
 #include "tracer/location.h"
+#include "tracer/location_record.h"
 #include "tracer/memory.h"
 #include "tracer/process.h"
-#include "tracer/record.h"
 #include "tracer/spool.h"
 #include "tracer/spool_common.h"
 

@@ -4,12 +4,12 @@
 
 #include "format/places.h"
 #include "format/spool/times.h"
+#include "tracer/call_times.h"
 #include "tracer/location.h"
 #include "tracer/process.h"
 #include "tracer/spool.h"
 #include "tracer/spool_common.h"
 #include "tracer/time_log.h"
-#include "tracer/times.h"
 
 namespace refrain::tracer {
 

@@ -7,16 +7,16 @@
 #include "format/limits.h"
 #include "format/time/clocks.h"
 #include "tracer/abandon.h"
+#include "tracer/call_times.h"
+#include "tracer/complain.h"
 #include "tracer/location.h"
 #include "tracer/memory.h"
 #include "tracer/peers.h"
 #include "tracer/process.h"
-#include "tracer/record.h"
+#include "tracer/rank_exchange.h"
 #include "tracer/segment_handover.h"
 #include "tracer/segment_times.h"
 #include "tracer/time_log.h"
-#include "tracer/times.h"
-#include "tracer/together.h"
 
 namespace refrain::tracer {
 

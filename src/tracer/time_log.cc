@@ -6,15 +6,15 @@
 #include "base/bytes.h"
 #include "format/decode/block_recoder.h"
 #include "format/time/segment_encoder.h"
+#include "tracer/call_times.h"
+#include "tracer/complain.h"
 #include "tracer/location.h"
 #include "tracer/mark_of.h"
 #include "tracer/memory.h"
 #include "tracer/process.h"
-#include "tracer/record.h"
 #include "tracer/segment_matcher.h"
 #include "tracer/segment_times.h"
 #include "tracer/spool.h"
-#include "tracer/times.h"
 
 namespace refrain::tracer {
 
@@ -28,7 +28,7 @@ constexpr size_t kMemory = size_t{4} << 20;
 constexpr ptrdiff_t kMatchStep = 1024;
 
 // Whether segments are matched while the program runs.
-bool matches(const Times& times) {
+bool matches(const CallTimes& times) {
   return times.spec().mode == format::TimeMode::kSegments && times.segments() != nullptr &&
          times.segments()->how().source == format::SegmentSource::kMarks;
 }

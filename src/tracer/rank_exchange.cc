@@ -1,4 +1,4 @@
-#include "tracer/together.h"
+#include "tracer/rank_exchange.h"
 
 #include <time.h>
 

@@ -1,4 +1,4 @@
-// Times: what the recorders of a rank's threads share when the times of single calls are kept
+// CallTimes: what the recorders of a rank's threads share when the times of single calls are kept
 // (`--timing bins:...` and `exact`).
 #pragma once
 
@@ -19,10 +19,10 @@ struct Location;
 class Process;
 class SegmentTimes;
 
-class Times {
+class CallTimes {
  public:
   // `copy`: path of a second trace, with exact times; empty: none.
-  Times(format::TimeSpec spec, std::string copy, PlainSpec plain, uint64_t clock_interval_ns)
+  CallTimes(format::TimeSpec spec, std::string copy, PlainSpec plain, uint64_t clock_interval_ns)
       : spec_(std::move(spec)),
         copy_(std::move(copy)),
         plain_(std::move(plain)),

@@ -1,4 +1,4 @@
-#include "tracer/parts.h"
+#include "tracer/table_epochs.h"
 
 #include <algorithm>
 

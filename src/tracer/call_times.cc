@@ -1,4 +1,4 @@
-#include "tracer/times.h"
+#include "tracer/call_times.h"
 
 #include <time.h>
 
@@ -12,35 +12,35 @@
 
 namespace refrain::tracer {
 
-uint64_t Times::hash() const {
+uint64_t CallTimes::hash() const {
   return std::max<uint64_t>(
       format::checksum32(spec_.to_string() + copy_ + source_ + across_ + plain_.to_string() +
                          std::to_string(rounds_.interval_ns())),
       1);
 }
 
-double Times::ns_per_tick(const Process& p) {
+double CallTimes::ns_per_tick(const Process& p) {
   if (ns_per_tick_ == 0) ns_per_tick_ = p.clock.use_counter ? p.clock.ns_per_tick : 1.0;
   return ns_per_tick_;
 }
 
-uint64_t Times::to_ns(const Process& p, uint64_t ticks) {
+uint64_t CallTimes::to_ns(const Process& p, uint64_t ticks) {
   if (!p.initialized || ticks <= p.init_ticks) return 0;
   return static_cast<uint64_t>(static_cast<double>(ticks - p.init_ticks) * ns_per_tick(p));
 }
 
-void Times::begin_clock(Process& p) {
+void CallTimes::begin_clock(Process& p) {
   sync_.start(p);
   add(p, sync_.measure(p));
 }
 
-void Times::end_clock(Process& p) {
+void CallTimes::end_clock(Process& p) {
   add(p, sync_.measure(p));
   if (rounds_.is_on()) ClockRounds::drain(sync_);
   sync_.stop();
 }
 
-void Times::call_ended(Location& l, uint32_t terminal) {
+void CallTimes::call_ended(Location& l, uint32_t terminal) {
   Process& p = *l.process;
   const uint64_t begin = p.clock.ticks();
   ClockReading reading;
@@ -53,7 +53,7 @@ void Times::call_ended(Location& l, uint32_t terminal) {
 }
 
 // So long a run that a file has no room for all of them keeps every second one.
-void Times::thin_out(int ranks) {
+void CallTimes::thin_out(int ranks) {
   const uint64_t most =
       std::min(format::kMaxClockPoints,
                format::kMaxClockPointsOfAll / static_cast<uint64_t>(std::max(ranks, 1))) -
@@ -64,7 +64,7 @@ void Times::thin_out(int ranks) {
   points_.resize(kept);
 }
 
-void Times::take_date(Process& p) {
+void CallTimes::take_date(Process& p) {
   timespec t{};
   clock_gettime(CLOCK_REALTIME, &t);
   constexpr int64_t kSecond = 1'000'000'000;
@@ -72,7 +72,7 @@ void Times::take_date(Process& p) {
 }
 
 // A clock that was set back between two readings tells nothing about its rate.
-bool Times::add(const Process& p, const ClockReading& reading) {
+bool CallTimes::add(const Process& p, const ClockReading& reading) {
   const format::ClockPoint point{static_cast<int64_t>(to_ns(p, reading.ticks)), reading.common_ns};
   if (!points_.empty() &&
       (point.local_ns <= points_.back().local_ns || point.common_ns < points_.back().common_ns))
