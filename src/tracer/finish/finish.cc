@@ -3,8 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "format/encode/encode.h"
-#include "format/encode/trace_file_writer.h"
 #include "format/merge/merge.h"
 #include "mpi_runtime/rank_exchange.h"
 #include "mpi_runtime/world.h"
