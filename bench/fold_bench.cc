@@ -18,13 +18,14 @@
 #include "format/definitions.h"
 #include "format/trace_data.h"
 #include "mpi/call_table.h"
+#include "reader/internal.h"
 #include "refrain/calls.h"
 
 namespace {
 
 using refrain::format::DefinitionKind;
-using refrain::format::Expr;
 using refrain::format::FieldTag;
+using refrain::format::RankExpr;
 using refrain::format::TraceData;
 
 constexpr uint64_t kRanks = 64;
@@ -34,10 +35,10 @@ class Shape {
  public:
   explicit Shape(std::string_view call) { out_.put_varint(refrain::mpi::find_call(call)->id); }
   Shape& none() { return put(FieldTag::kNone); }
-  Shape& slot(FieldTag tag, Expr e) { return slots_.push_back(e), put(tag); }
-  Shape& integer(int64_t v) { return slot(FieldTag::kInt, {Expr::Kind::kConst, v, 0, 0}); }
-  Shape& object(int64_t id) { return slot(FieldTag::kObject, {Expr::Kind::kConst, id, 0, 0}); }
-  refrain::format::Signature take() { return {out_.take(), slots_}; }
+  Shape& slot(FieldTag tag, RankExpr e) { return slots_.push_back(e), put(tag); }
+  Shape& integer(int64_t v) { return slot(FieldTag::kInt, {RankExpr::Kind::kConst, v, 0, 0}); }
+  Shape& object(int64_t id) { return slot(FieldTag::kObject, {RankExpr::Kind::kConst, id, 0, 0}); }
+  refrain::format::StoredSignature take() { return {out_.take(), slots_}; }
 
  private:
   Shape& put(FieldTag tag) {
@@ -45,7 +46,7 @@ class Shape {
     return *this;
   }
   refrain::base::ByteWriter out_;
-  std::vector<Expr> slots_;
+  std::vector<RankExpr> slots_;
 };
 
 refrain::Trace ring(uint64_t calls) {
@@ -65,7 +66,7 @@ refrain::Trace ring(uint64_t calls) {
   for (const int64_t to : {1, -1, 2, -2}) {
     Shape send("MPI_Send");
     send.none().none().integer(100 * to * to).object(1);
-    send.slot(FieldTag::kInt, {Expr::Kind::kMod, to, 0, 0}).integer(0).object(0);
+    send.slot(FieldTag::kInt, {RankExpr::Kind::kMod, to, 0, 0}).integer(0).object(0);
     data.signatures.push_back(send.take());
   }
   Shape all("MPI_Allreduce");
@@ -85,7 +86,7 @@ refrain::Trace ring(uint64_t calls) {
   group.ranks.append_run(0, 1, kRanks);
   group.locations = {{0, 0}};
   for (uint32_t t = 0; t < kCallsPerStep; ++t) group.signatures.push_back(t);
-  auto trace = refrain::Trace::from_data(std::move(data), "ring", 0);
+  auto trace = refrain::reader::trace_of(std::move(data), "ring", 0);
   if (!trace.ok()) {
     std::cerr << trace.error().to_string() << '\n';
     std::exit(1);

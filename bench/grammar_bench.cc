@@ -1,4 +1,4 @@
-// ns per append of grammar::Builder, and per step of grammar::Cursor.
+// ns per append of grammar::Builder, and per step of grammar::TerminalCursor.
 //   ./bench/grammar_bench
 // Instructions instead of time, one kind, without Google Benchmark's own:
 //   valgrind --tool=callgrind --toggle-collect='append_all*' ./bench/grammar_bench --count loop
@@ -12,7 +12,7 @@
 
 #include "grammar/builder.h"
 #include "grammar/fold.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 
 namespace refrain::grammar {
 namespace {
@@ -82,7 +82,7 @@ void walk(benchmark::State& state) {
   const Grammar g = builder.finish();
   uint64_t sum = 0;
   for (auto _ : state) {
-    for (Cursor cursor(g); !cursor.at_end();) sum += cursor.next();
+    for (TerminalCursor cursor(g); !cursor.at_end();) sum += cursor.next();
   }
   benchmark::DoNotOptimize(sum);
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * kLength));

@@ -37,9 +37,6 @@ install(TARGETS refrain_reader_library EXPORT RefrainTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT reader NAMELINK_COMPONENT dev)
 file(GLOB headers ${CMAKE_SOURCE_DIR}/include/refrain/*.h)
 install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/refrain COMPONENT dev)
-# refrain/result.h includes "base/result.h", and looks beside itself first.
-install(FILES ${CMAKE_SOURCE_DIR}/src/base/result.h
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/refrain/base COMPONENT dev)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Refrain)
 install(EXPORT RefrainTargets NAMESPACE Refrain:: DESTINATION ${package_dir} COMPONENT dev)

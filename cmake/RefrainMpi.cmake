@@ -293,7 +293,7 @@ function(refrain_generate_mpi mpi out_var)
   set(REFRAIN_FORWARDED_${mpi} ${forwarded} CACHE INTERNAL "What functions that nobody knows go through")
   set(REFRAIN_GENERATE_${mpi} ${REFRAIN_PYTHON} ${gen}/gen_wrappers.py --spec ${tables} --compiler ${compiler}
       --library ${REFRAIN_MPI_LIBRARY_${mpi}} ${kind_flags} CACHE INTERNAL "")
-  set(${out_var} ${sources} ${CMAKE_SOURCE_DIR}/src/tracer/wrapper_support.cc PARENT_SCOPE)
+  set(${out_var} ${sources} ${CMAKE_SOURCE_DIR}/src/tracer/wrap/wrapper_support.cc PARENT_SCOPE)
 endfunction()
 
 function(refrain_link_mpi target mpi)

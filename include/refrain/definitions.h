@@ -1,6 +1,12 @@
 // What the ids inside parameters stand for: communicators, datatypes, call sites.
 //
-// The structs look into their Trace and stay valid as long as any copy of it lives.
+//   const refrain::Value* comm = call.signature->find("comm");
+//   if (auto c = trace.communicator(comm->definition(), call.rank))
+//     std::cout << c->size() << " ranks\n";
+//
+// A trace describes each object once, as a definition, and parameters refer to it. The structs here
+// are views: they look into their Trace, and stay valid as long as any copy of it lives. They may
+// be read from any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +21,34 @@ namespace base {
 class RunList;
 }
 
-// A communicator as one of its members sees it.
+// A list of integers, kept as arithmetic runs: 0..4095 takes as much memory as one number.
+//
+//   for (uint64_t i = 0; i < list.size(); ++i) use(list.at(i));
+//
+// A view of its Trace, as all here: cheap to copy, valid as long as the trace.
+class IntegerList {
+ public:
+  uint64_t size() const;
+  bool empty() const { return size() == 0; }
+  // Element i < size(). O(log runs).
+  int64_t at(uint64_t i) const;
+
+ private:
+  friend class Communicator;
+  friend class Trace;
+  const base::RunList* runs_ = nullptr;  // the trace's; null: empty
+};
+
+// Ranks of a communicator are numbered from 0; ranks of the world are Rank. What a call passes as
+// source, dest or root is the former, and peer() turns it into the latter.
+//
+// A communicator as one of its members sees it: Trace::communicator() is told which member asks.
 class Communicator {
  public:
   DefinitionId definition = kNoDefinition;
-  int64_t id = 0;         // the N of "comm#N"; the same on all members
+  // The N of "comm#N": the same on all members, whatever the handle was in each of them. A number
+  // is used again after the communicator was freed.
+  int64_t id = 0;
   std::string_view name;  // MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_PARENT; else empty
   bool is_inter = false;
   int64_t me = -1;  // this rank's number in it (in its local group if is_inter); -1: not a member
@@ -37,11 +66,12 @@ class Communicator {
 
  private:
   friend class Trace;
-  const base::RunList* members_ = nullptr;         // null: just `self_`
-  const base::RunList* remote_members_ = nullptr;  // null: none
+  bool is_alone_ = true;  // just `self_`, and no list of members
+  IntegerList members_, remote_members_;
   Rank self_ = -1;
 };
 
+// A predefined datatype, or one that the program made.
 struct Datatype {
   DefinitionId definition = kNoDefinition;
   int64_t id = 0;           // the N of "datatype#N"
@@ -49,14 +79,16 @@ struct Datatype {
   int64_t size_bytes = 0;   // data in one element; negative (MPI_UNDEFINED) when not known
   int64_t lower_bound = 0;  // bytes
   int64_t extent_bytes = 0;
-  ConstantId combiner = 0;  // MPI_COMBINER_VECTOR, ...; 0 for a predefined type
-  // The arguments of the constructor, as MPI_Type_get_contents gives them.
-  const base::RunList* integers = nullptr;
-  const base::RunList* addresses = nullptr;
+  ConstantId combiner;  // MPI_COMBINER_VECTOR, ...; 0 for a predefined type
+  // The arguments of the constructor, as MPI_Type_get_contents gives them: what they mean follows
+  // from the combiner. `types` are definitions of datatypes.
+  IntegerList integers;
+  IntegerList addresses;
   std::vector<DefinitionId> types;
 };
 
-// Where in the program a call stands: the address that it returns to.
+// Where in the program a call stands: the address that it returns to. A debugger's tools make file
+// and line of it, `addr2line -e MODULE OFFSET`, say; the offset is behind the call.
 struct Site {
   DefinitionId definition = kNoDefinition;
   std::string_view module;    // path of the executable or library; empty: unknown

@@ -1,21 +1,67 @@
-// Numbers that name things in a trace. All of them are dense and begin at 0.
+// Numbers that name things in a trace. Each kind is dense and begins at 0.
 //
-// They are plain integers: what a number may be used for is in its type's name, and every function
-// that takes one says what happens when it is out of range.
+// Each kind of id is a type of its own: a signature cannot be passed for a definition, nor a rank
+// or a count for either. An id converts to its number where one is wanted (as an index, in
+// comparisons); it is made of a uint32_t or a literal, of other integers explicitly.
+//
+//   for (refrain::SignatureId id = 0; id < trace.signature_count(); ++id) ...
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace refrain {
 
-using Rank = int64_t;           // in MPI_COMM_WORLD unless said otherwise; -1: not of this world
-using CallId = uint16_t;        // which MPI function; append-only, the same in every version
-using SignatureId = uint32_t;   // a function together with all its parameters
-using DefinitionId = uint32_t;  // a communicator, datatype, call site, ... (see definitions.h)
-using GroupId = uint32_t;       // ranks that did the same, up to rank expressions
-using GrammarId = uint32_t;     // a compressed sequence of calls
-using ConstantId = uint32_t;    // a named constant of MPI; 0 is none
+namespace id_kind {
+struct Signature;
+struct Definition;
+struct Group;
+struct Grammar;
+struct Constant;
+}  // namespace id_kind
 
-inline constexpr DefinitionId kNoDefinition = UINT32_MAX;
+// An index of 32 bits. `Kind` only tells the ids apart: it is never defined. Ids cost nothing over
+// the number, can be keys of maps, hashed or not, and are compared and counted as numbers are.
+template <class Kind>
+class Id {
+ public:
+  constexpr Id() = default;  // number 0, which is the first of its kind
+  // From a uint32_t or an int literal by itself; from a Rank, a count or a size only when it says
+  // so.
+  template <std::integral Number>
+  constexpr explicit(!std::same_as<Number, uint32_t> && !std::same_as<Number, int>)
+      Id(Number number)  // NOLINT: implicit for the two
+      : number_(static_cast<uint32_t>(number)) {}
+  // For indices and comparisons. Ids of two kinds can be compared by it: that means nothing.
+  constexpr operator uint32_t() const { return number_; }  // NOLINT: implicit
+  constexpr Id& operator++() {
+    ++number_;
+    return *this;
+  }
+
+ private:
+  uint32_t number_ = 0;
+};
+
+// All but constants are numbered anew in each trace.
+using SignatureId = Id<id_kind::Signature>;    // a function together with all its parameters
+using DefinitionId = Id<id_kind::Definition>;  // communicator, datatype, ... (definitions.h)
+using GroupId = Id<id_kind::Group>;            // ranks that did the same
+using GrammarId = Id<id_kind::Grammar>;        // a compressed sequence of calls
+using ConstantId = Id<id_kind::Constant>;      // a named constant of MPI; 0 is none
+
+// Plain integers, to calculate with.
+using Rank = int64_t;     // in MPI_COMM_WORLD unless said otherwise; -1: not of this world
+using CallId = uint16_t;  // which MPI function; append-only, the same in every version
+
+// Where there is no definition: a call without a known call site, a communicator that is not named.
+inline constexpr DefinitionId kNoDefinition{UINT32_MAX};
 
 }  // namespace refrain
+
+template <class Kind>
+struct std::hash<refrain::Id<Kind>> {
+  size_t operator()(refrain::Id<Kind> id) const { return std::hash<uint32_t>()(id); }
+};

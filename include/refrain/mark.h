@@ -4,8 +4,7 @@
  *   refrain_resume();                    ... until here
  *   refrain_region_begin("solve");       a named part of the program; regions nest
  *   refrain_region_end("solve");
- *   refrain_instance("timestep", 17);    number 17 of something that the program does again and
- * again
+ *   refrain_instance("timestep", 17);    number 17 of what the program does again and again
  *
  * Where the program runs without Refrain each of them costs a test. They work on the calling thread
  * (regions, instances) or on the whole rank (pause, resume), before MPI_Init as well as after it.
@@ -28,8 +27,10 @@ extern "C" {
 /* The version of this interface; a later recorder serves every earlier one. */
 #define REFRAIN_MARK_VERSION 1
 
+/* What the recorder offers. It finds the program, not the other way round: the program looks for a
+ * symbol of this name, and does without where there is none. */
 struct refrain_mark_table {
-  int version;
+  int version; /* of the recorder: this one or a later one, with more members at the end */
   void (*pause)(void);
   void (*resume)(void);
   void (*region_begin)(const char* name);
@@ -56,26 +57,31 @@ static inline const struct refrain_mark_table* refrain_marks(void) {
 /* Always inline: the recorder sees where in the program the call stands. */
 #define REFRAIN_MARK_INLINE static inline __attribute__((always_inline))
 
+/* From here on no call of this rank is recorded, of none of its threads; the trace counts them. */
 REFRAIN_MARK_INLINE void refrain_pause(void) {
   const struct refrain_mark_table* marks = refrain_marks();
   if (marks != 0) marks->pause();
 }
 
+/* Calls are recorded again. Once is enough, however often it was paused. */
 REFRAIN_MARK_INLINE void refrain_resume(void) {
   const struct refrain_mark_table* marks = refrain_marks();
   if (marks != 0) marks->resume();
 }
 
+/* A region of the calling thread; in it others may begin. `name` is text that ends with 0. */
 REFRAIN_MARK_INLINE void refrain_region_begin(const char* name) {
   const struct refrain_mark_table* marks = refrain_marks();
   if (marks != 0) marks->region_begin(name);
 }
 
+/* Ends the innermost region of that name. One that was never begun is recorded as it is. */
 REFRAIN_MARK_INLINE void refrain_region_end(const char* name) {
   const struct refrain_mark_table* marks = refrain_marks();
   if (marks != 0) marks->region_end(name);
 }
 
+/* What follows on this thread, up to the next mark of that name, is instance `number` of it. */
 REFRAIN_MARK_INLINE void refrain_instance(const char* name, long long number) {
   const struct refrain_mark_table* marks = refrain_marks();
   if (marks != 0) marks->instance(name, number);

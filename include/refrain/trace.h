@@ -33,16 +33,13 @@
 
 namespace refrain {
 
-namespace format {
-struct TimeSpec;
-struct TraceData;
-}  // namespace format
 namespace reader {
-class TimeStore;
-struct TimesOf;
+struct Internal;
+struct TraceImpl;
 }  // namespace reader
 
-// Something that was dropped or approximated.
+// Something that was dropped or approximated. A trace without any has every call with every
+// parameter.
 struct Loss {
   std::string reason;  // one snake_case word
   uint64_t calls = 0;  // how many calls it touched; 0: unknown
@@ -50,7 +47,9 @@ struct Loss {
   std::string detail;
 };
 
-// What is known once per run.
+// Everything here is for the whole run; of single ranks the functions of Trace know more.
+//
+// What is known once per run, as `refrain info` prints it.
 struct RunInfo {
   // program, command, mpi, mpi_version, recorder, timing, started (ISO 8601), working_directory;
   // more may follow
@@ -67,21 +66,36 @@ struct RunInfo {
   std::string_view text_of(std::string_view key) const;
 };
 
-// A thread of a rank.
+// A thread of a rank, with the calls that it made.
 struct Location {
   Rank rank = 0;
   uint32_t thread = 0;
   uint64_t calls = 0;
-  GrammarId grammar = 0;
+  GrammarId grammar;  // of one group: the same one, the same sequence of calls
 };
 
-// Durations of the calls of one signature, over all ranks.
+// Durations of the calls of one signature, over all ranks and threads. The mean is sum_ns / count.
+// Files keep them within some percent (docs/format.md, Durations).
 struct Durations {
   uint64_t count = 0;
   uint64_t min_ns = 0, max_ns = 0;
   double sum_ns = 0;
 };
 
+// How exactly a trace knows when each call began and ended.
+enum class TimingKind : uint8_t {
+  kStatistics,  // durations of each signature, and no single call
+  kBounded,     // within a relative error
+  kExact,       // nanoseconds
+  kSegments,    // representatives stand for what is alike
+};
+struct Timing {
+  TimingKind kind = TimingKind::kStatistics;
+  double bound = 0;  // the relative error of kBounded; functions may have other ones, see `text`
+  std::string text;  // as `refrain record --timing` takes it: "bins:0.02,MPI_Wait=0.2"
+};
+
+// See the head of this file.
 class Trace {
  public:
   // Reads and checks the file. Fails with one clear line when it cannot be read, is not a trace, is
@@ -90,8 +104,6 @@ class Trace {
   static Result<Trace> open(const std::string& path);
   // The same for bytes in memory; `name` stands for the path in messages.
   static Result<Trace> from_bytes(std::string_view bytes, std::string name);
-  // The same for a trace that was put together in memory. Checks every index.
-  static Result<Trace> from_data(format::TraceData data, std::string name, uint64_t file_bytes);
 
   const RunInfo& info() const;
   const std::string& name() const;  // the path it was opened with
@@ -102,6 +114,14 @@ class Trace {
   // Threads of a rank, by number. Empty when there is no such rank.
   std::vector<Location> locations(Rank rank) const;
 
+  // Totals by function of a run, whatever its length:
+  //
+  //   for (refrain::GroupId g = 0; g < trace.group_count(); ++g)
+  //     for (const auto& seen : trace.occurrences(g))
+  //       calls[trace.call_of(seen.signature)] += seen.calls * trace.group_size(g);
+  //
+  // Idea: the inter-process compression of Pilgrim, where equal grammars stand once.
+  //
   // Groups of ranks that did the same. Every rank is in exactly one group, or, if the trace is
   // incomplete, in none. The functions below need group < group_count().
   GroupId group_count() const;
@@ -111,19 +131,20 @@ class Trace {
   // Threads of every rank of the group (Location::rank is its first rank).
   std::vector<Location> group_locations(GroupId group) const;
 
+  // A signature, and how many calls of a rank have it.
   struct Occurrence {
-    SignatureId signature = 0;
+    SignatureId signature;
     uint64_t calls = 0;  // of one rank of the group, in all its threads
   };
   // How often each rank of the group made each call. O(size of the grammars).
   std::vector<Occurrence> occurrences(GroupId group) const;
 
-  // Whether there are times of single calls (Times::kRead in calls.h), and how exact they are
-  // (format/time/spec.h). Knows it from the section table: reads no times.
+  // Whether there are times of single calls (Times::kRead in calls.h). Knows it from the section
+  // table: reads no times.
   bool has_times() const;
-  // Reads the index of the times. Without times: TimeMode::kStats.
-  Result<format::TimeSpec> time_spec() const;
-  // What the times take: nothing of it is in the other numbers. Reads the index.
+  // How exact they are. Reads the index of the times.
+  Result<Timing> timing() const;
+  // What the times take in the file. RunInfo::file_bytes has them, too. Reads the index.
   struct TimeSize {
     uint64_t bytes = 0;  // of the section
     uint64_t blocks = 0;
@@ -134,8 +155,10 @@ class Trace {
   SignatureId signature_count() const;
   // The function of a signature; id < signature_count().
   CallId call_of(SignatureId id) const;
+  // Out of range: no calls.
   Durations durations(SignatureId id) const;
 
+  // Definitions are numbered from 0; their kinds are mixed.
   DefinitionId definition_count() const;
   // Resolve a definition; nothing when it is of another kind or out of range. `me` is the rank that
   // asks: it decides Communicator::me and what MPI_COMM_SELF is.
@@ -153,18 +176,10 @@ class Trace {
   // MPI_COMM_WORLD, whether or not the program named it.
   Communicator world(Rank me) const;
 
-  // The raw tables, for code of this project that needs more than the above.
-  const format::TraceData& data() const;
-
-  struct Impl;
-
  private:
-  friend class RankReader;
-  friend struct reader::TimesOf;
-  explicit Trace(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-  static Result<Trace> build(format::TraceData data, std::string name, uint64_t file_bytes,
-                             int minor, std::shared_ptr<reader::TimeStore> times);
-  std::shared_ptr<const Impl> impl_;
+  friend struct reader::Internal;
+  explicit Trace(std::shared_ptr<const reader::TraceImpl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const reader::TraceImpl> impl_;
 };
 
 }  // namespace refrain

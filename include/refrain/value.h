@@ -15,6 +15,7 @@
 
 namespace refrain {
 
+// What a value is, and which members of Value it uses.
 enum class ValueKind : uint8_t {
   kNull,      // undefined: an output that the call left alone, or a parameter not significant here
   kInteger,   // number. Ranks and tags are absolute numbers, ranks in the call's communicator
@@ -33,6 +34,7 @@ enum class ValueKind : uint8_t {
   kBits,     // items: named bits (kConstant); number: the bits that have no name
 };
 
+// What kind of memory a buffer is in, as far as the recorder could tell.
 enum class BufferPlace : uint8_t {
   kUnknown = 0,
   kStack = 1,
@@ -43,6 +45,16 @@ enum class BufferPlace : uint8_t {
   kPinned = 6,   // memory of the host that accelerators can reach
 };
 
+// One parameter, one element of an array, or the value of a call. Two values are equal when they
+// are the same tree, run by run.
+//
+//   const refrain::Value* count = signature.find("sendcounts");
+//   int64_t sum = 0;
+//   count->for_each([&](const refrain::Value& v) { sum += v.integer_or(0); });
+//
+// Which members are set follows from `kind`; the others have their defaults. Numbers are those that
+// the program passed, in the units of the standard: counts in elements, displacements as the call
+// has them, addresses never.
 struct Value {
   ValueKind kind = ValueKind::kNull;
   uint32_t id = 0;
@@ -55,11 +67,22 @@ struct Value {
   std::string text;
   std::vector<Value> items;
 
+  // What it is.
   bool is_null() const { return kind == ValueKind::kNull; }
   bool is_integer() const { return kind == ValueKind::kInteger; }
   bool is_constant() const { return kind == ValueKind::kConstant; }
   bool is_object() const { return kind == ValueKind::kObject; }
   bool is_array() const { return kind == ValueKind::kArray; }
+
+  // What `id` names, by kind: the definition of kObject and kFunction, the signature of kRequest,
+  // the constant of kConstant. kNoDefinition, 0 and 0 for other kinds.
+  DefinitionId definition() const {
+    return is_object() || kind == ValueKind::kFunction ? DefinitionId(id) : kNoDefinition;
+  }
+  SignatureId request_signature() const {
+    return kind == ValueKind::kRequest ? SignatureId(id) : SignatureId();
+  }
+  ConstantId constant_id() const { return is_constant() ? ConstantId(id) : ConstantId(); }
 
   // The number of an integer, `otherwise` for every other kind.
   int64_t integer_or(int64_t otherwise) const { return is_integer() ? number : otherwise; }
@@ -76,6 +99,7 @@ struct Value {
   const Value& source() const;
   const Value& tag() const;
 
+  // For asking, not for walking: each at() begins at the first run.
   // Arrays: number of elements; 0 for other kinds. O(runs).
   uint64_t size() const;
   // Element i of an array, a null value past its end. O(runs).
@@ -89,6 +113,7 @@ struct Value {
 
   bool operator==(const Value&) const = default;
 
+  // Values for comparisons.
   static Value null() { return {}; }
   static Value integer(int64_t v);
   static Value constant(ConstantId id);

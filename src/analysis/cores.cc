@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "format/trace_data.h"
+#include "reader/internal.h"
 
 namespace refrain::analysis {
 
@@ -83,7 +84,7 @@ HostKind kind_of(const std::vector<format::RankPlace>& places, const Ranks& rank
 }  // namespace
 
 CoreUse core_use(const Trace& trace) {
-  const format::TraceData& data = trace.data();
+  const format::TraceData& data = reader::data_of(trace);
   CoreUse out;
   for (const format::RankTotals& t : data.totals) out.involuntary_switches += t.switches;
   if (data.places.empty()) return out;

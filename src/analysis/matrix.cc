@@ -3,15 +3,15 @@
 #include <map>
 #include <utility>
 
-#include "analysis/payload.h"
+#include "events/payload.h"
 #include "mpi/call_table.h"
 
 namespace refrain::analysis {
 namespace {
 
-bool is_wanted(TransferKind transfer, MatrixKind kind) {
-  if (transfer == TransferKind::kP2p) return kind != MatrixKind::kRma;
-  return transfer == TransferKind::kRma && kind != MatrixKind::kP2p;
+bool is_wanted(events::TransferKind transfer, MatrixKind kind) {
+  if (transfer == events::TransferKind::kP2p) return kind != MatrixKind::kRma;
+  return transfer == events::TransferKind::kRma && kind != MatrixKind::kP2p;
 }
 
 // Whether a call moves something from one rank to another.
@@ -34,24 +34,24 @@ class Cells {
  public:
   explicit Cells(const Trace& trace) { out_.rank_count = trace.rank_count(); }
 
-  void count(const Transfer& t, uint64_t calls) {
-    const uint64_t messages = multiply(t.repeat, calls);
+  void count(const events::Transfer& t, uint64_t calls) {
+    const uint64_t messages = events::multiply(t.repeat, calls);
     if (t.source < 0 || t.dest < 0) {
-      out_.other_world_messages = add(out_.other_world_messages, messages);
+      out_.other_world_messages = events::add(out_.other_world_messages, messages);
       return;
     }
     MatrixEntry& cell = cells_[{t.source, t.dest}];
-    cell.messages = add(cell.messages, messages);
-    cell.bytes = add(cell.bytes, multiply(t.bytes, messages));
-    if (!t.is_sized) out_.unsized_messages = add(out_.unsized_messages, messages);
+    cell.messages = events::add(cell.messages, messages);
+    cell.bytes = events::add(cell.bytes, events::multiply(t.bytes, messages));
+    if (!t.is_sized) out_.unsized_messages = events::add(out_.unsized_messages, messages);
   }
 
   Matrix take() {
     for (auto& [pair, cell] : cells_) {
       cell.source = pair.first;
       cell.dest = pair.second;
-      out_.messages = add(out_.messages, cell.messages);
-      out_.bytes = add(out_.bytes, cell.bytes);
+      out_.messages = events::add(out_.messages, cell.messages);
+      out_.bytes = events::add(out_.bytes, cell.bytes);
       out_.entries.push_back(cell);
     }
     return std::move(out_);
@@ -70,9 +70,9 @@ Matrix matrix(const Trace& trace, MatrixKind kind) {
     const std::vector<Trace::Occurrence> signatures = senders(trace, g);
     for (uint64_t i = 0; !signatures.empty() && i < trace.group_size(g); ++i) {
       RankReader reader(trace, trace.group_rank(g, i));
-      TransferReader transfers(reader);
+      events::TransferReader transfers(reader);
       for (const Trace::Occurrence& seen : signatures)
-        for (const Transfer& t : transfers.transfers(seen.signature))
+        for (const events::Transfer& t : transfers.transfers(seen.signature))
           if (is_wanted(t.kind, kind)) cells.count(t, seen.calls);
     }
   }
@@ -90,10 +90,10 @@ Result<Matrix> matrix(const Trace& trace, MatrixKind kind, const Window& window)
     const auto mine = rank_in_window(reader, window);
     if (!mine.ok()) return mine.error();
     untimed += mine->untimed;
-    TransferReader transfers(reader);
+    events::TransferReader transfers(reader);
     for (const CallsInWindow& of : mine->calls) {
       if (of.begun == 0 || !is_sender(trace.call_of(of.signature))) continue;
-      for (const Transfer& t : transfers.transfers(of.signature))
+      for (const events::Transfer& t : transfers.transfers(of.signature))
         if (is_wanted(t.kind, kind)) cells.count(t, of.begun);
     }
   }

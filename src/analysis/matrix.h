@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/transfers.h"
 #include "analysis/window.h"
+#include "events/transfers.h"
 #include "refrain/trace.h"
 
 namespace refrain::analysis {

@@ -6,7 +6,7 @@
 namespace refrain::analysis {
 namespace {
 
-auto place(const waits::SeenCall& call) { return std::tie(call.rank, call.thread, call.seq); }
+auto place(const SeenCall& call) { return std::tie(call.rank, call.thread, call.seq); }
 
 // One call may send, or post, several messages: MPI_Startall.
 auto ends_of(const ListedMessage& m) {
@@ -46,7 +46,7 @@ std::vector<ListedMessage> LongestWaits::take() {
   return std::move(heap_);
 }
 
-bool MessageCollector::wants(const waits::SeenMessage& m) {
+bool MessageCollector::wants(const SeenMessage& m) {
   const bool is_uncounted = !ends_.is_counted(m.comm, m.sender, m.receiver, m.tag);
   is_even_ = false;
   if (!m.is_again) {
@@ -57,8 +57,8 @@ bool MessageCollector::wants(const waits::SeenMessage& m) {
   return is_late_ || is_long_ || is_even_;
 }
 
-void MessageCollector::ends(const waits::SeenMessage& m, const waits::SeenCall& sent,
-                            const waits::SeenCall& posted, const waits::SeenCall& done) {
+void MessageCollector::ends(const SeenMessage& m, const SeenCall& sent, const SeenCall& posted,
+                            const SeenCall& done) {
   const ListedMessage message = {sent, posted, done, m.wait_ns};
   if (is_late_) late_.add(message);
   if (is_long_) longest_.add(message);

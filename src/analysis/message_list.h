@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/open_ends.h"
-#include "analysis/waits/observer.h"
+#include "analysis/observer.h"
+#include "events/open_ends.h"
 
 namespace refrain::analysis {
 
 struct ListedMessage {
-  waits::SeenCall sent, posted, done;
+  SeenCall sent, posted, done;
   uint64_t wait_ns = 0;
 };
 
@@ -53,24 +53,24 @@ class LongestWaits {
   std::vector<ListedMessage> heap_;  // the shortest wait first
 };
 
-class MessageCollector : public waits::Observer {
+class MessageCollector : public Observer {
  public:
   // Refers to `ends`.
-  MessageCollector(const OpenEnds& ends, const MessageListOptions& options)
+  MessageCollector(const events::OpenEnds& ends, const MessageListOptions& options)
       : ends_(ends),
         most_(options.most),
         late_(options.has_waits ? options.most_late : 0),
         longest_(options.has_waits ? options.most / 2 : 0) {}
 
-  bool wants(const waits::SeenMessage& message) override;
-  void ends(const waits::SeenMessage& message, const waits::SeenCall& sent,
-            const waits::SeenCall& posted, const waits::SeenCall& done) override;
+  bool wants(const SeenMessage& message) override;
+  void ends(const SeenMessage& message, const SeenCall& sent, const SeenCall& posted,
+            const SeenCall& done) override;
   void wait(Rank, uint32_t, uint64_t, uint64_t) override {}
 
   MessageList take();
 
  private:
-  const OpenEnds& ends_;
+  const events::OpenEnds& ends_;
   size_t most_;
   MessageList out_;
   LongestWaits late_, longest_;

@@ -8,16 +8,14 @@
 #include <tuple>
 
 #include "analysis/wait_table.h"
-#include "analysis/waits/random_program.h"
-#include "analysis/waits/untimed_calls.h"
+#include "analysis/waits/testing/random_program.h"
+#include "events/untimed_calls.h"
 
 namespace refrain::analysis {
 namespace {
 
 using waits::kNever;
 using waits::RandomProgram;
-using waits::SeenCall;
-using waits::SeenMessage;
 
 // Sender, its call, receiver, the call that posted the receive.
 using Pair = std::tuple<Rank, uint64_t, Rank, uint64_t>;
@@ -49,7 +47,7 @@ class Counting {
   explicit Counting(const Trace& trace) : ends(trace.rank_count()), comms(trace) {
     for (Rank rank = 0; rank < trace.rank_count(); ++rank) {
       RankReader reader(trace, rank);
-      waits::Decoder ops(reader, comms, places_);
+      events::Decoder ops(reader, comms, places_);
       Result<Cursor> calls = reader.cursor(0);
       EXPECT_TRUE(calls.ok());
       while (const Call* call = calls->next()) see(rank, call->seq, ops.op(*call->signature), ops);
@@ -67,30 +65,30 @@ class Counting {
     return out;
   }
 
-  OpenEnds ends;
-  waits::CommTable comms;
+  events::OpenEnds ends;
+  events::CommTable comms;
 
  private:
-  using Key = std::tuple<waits::CommKey, Rank, Rank, int64_t>;
+  using Key = std::tuple<events::CommKey, Rank, Rank, int64_t>;
   using Numbers = std::map<Key, std::vector<uint64_t>>;
 
-  void see(Rank rank, uint64_t seq, waits::Op& op, waits::Decoder& ops) {
+  void see(Rank rank, uint64_t seq, events::Op& op, events::Decoder& ops) {
     ends.add(rank, op, ops);
-    if (op.action == waits::Action::kStart)
-      for (waits::RequestUse use : op.requests)
-        if (const waits::Op* made_by = ops.maker(use); made_by != nullptr)
+    if (op.action == events::Action::kStart)
+      for (events::RequestUse use : op.requests)
+        if (const events::Op* made_by = ops.maker(use); made_by != nullptr)
           count(rank, seq, *made_by);
     if (!op.is_persistent) count(rank, seq, op);
   }
-  void count(Rank rank, uint64_t seq, const waits::Op& op) {
-    const bool both = op.action == waits::Action::kSendReceive;
-    if (both || op.action == waits::Action::kSend)
+  void count(Rank rank, uint64_t seq, const events::Op& op) {
+    const bool both = op.action == events::Action::kSendReceive;
+    if (both || op.action == events::Action::kSend)
       sent_[{op.send.comm, rank, op.send.peer, op.send.tag}].push_back(seq);
-    if (both || op.action == waits::Action::kReceive)
+    if (both || op.action == events::Action::kReceive)
       received_[{op.receive.comm, op.receive.peer, rank, op.receive.tag}].push_back(seq);
   }
 
-  waits::Decoder::Places places_;
+  events::Decoder::Places places_;
   Numbers sent_, received_;
 };
 
@@ -98,7 +96,7 @@ void expect_all_messages(uint32_t seed, size_t& counted, size_t& listed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   const int ranks = 3 + static_cast<int>(seed % 5);
   RandomProgram p(seed, ranks, 150);
-  OpenEnds everything(ranks);
+  events::OpenEnds everything(ranks);
   for (Rank r = 0; r < ranks; ++r) everything.add_rank(r);
   MessageCollector all(everything, {});
   waits::Options options;
@@ -112,7 +110,7 @@ void expect_all_messages(uint32_t seed, size_t& counted, size_t& listed) {
   const Trace& trace = *p.program.trace;
   Counting counting(trace);
   MessageCollector some(counting.ends, {.has_waits = false});
-  waits::UntimedCalls calls;
+  events::UntimedCalls calls;
   options.observer = &some;
   options.comms = &counting.comms;
   waits::observe(trace, calls, options);
@@ -148,7 +146,7 @@ SeenMessage message(uint64_t wait_ns, bool again = false) {
 TEST(MessageList, KeepsTheLongestWaitsAndSomeOfEveryPart) {
   constexpr uint64_t kMessages = 10'000;
   std::mt19937_64 random(11);
-  OpenEnds ends(2);
+  events::OpenEnds ends(2);
   ends.add_rank(0);
   MessageCollector collector(ends, {.most = 100, .most_late = 7});
   std::vector<std::pair<uint64_t, uint64_t>> waits;  // wait, number
@@ -189,31 +187,31 @@ TEST(OpenEnds, OnlyChannelsThatAReceiveLeavesOpen) {
   p.builder().group({0, 1, 2}, {p.call(0, p.receive(1, 4, p.world), 0, 1)});
   const Trace trace = p.builder().open();
   RankReader reader(trace, 0);
-  waits::CommTable comms(trace);
-  waits::Decoder::Places places;
-  waits::Decoder ops(reader, comms, places);
+  events::CommTable comms(trace);
+  events::Decoder::Places places;
+  events::Decoder ops(reader, comms, places);
   const auto open = [&](Rank source, int64_t tag) {
-    waits::Op op;
-    op.action = waits::Action::kReceive;
+    events::Op op;
+    op.action = events::Action::kReceive;
     op.receive.peer = source;
     op.receive.tag = tag;
     op.receive.comm = 5;
     return op;
   };
-  OpenEnds ends(3);
+  events::OpenEnds ends(3);
   EXPECT_TRUE(ends.empty());
   ends.add(0, open(1, 4), ops);  // names what it takes
   EXPECT_TRUE(ends.empty());
-  ends.add(0, open(waits::kAny, 4), ops);
-  ends.add(0, open(2, waits::kAny), ops);
-  ends.add(0, open(2, waits::kAny), ops);
+  ends.add(0, open(events::kAny, 4), ops);
+  ends.add(0, open(2, events::kAny), ops);
+  ends.add(0, open(2, events::kAny), ops);
   EXPECT_EQ(ends.of(0).size(), 2U);
   EXPECT_FALSE(ends.is_counted(5, 1, 0, 4));
   EXPECT_TRUE(ends.is_counted(5, 1, 0, 3));
   EXPECT_TRUE(ends.is_counted(6, 1, 0, 4));
   EXPECT_FALSE(ends.is_counted(5, 2, 0, 3));
   EXPECT_TRUE(ends.is_counted(5, 0, 1, 4));
-  for (int64_t tag = 0; tag < 100; ++tag) ends.add(1, open(waits::kAny, tag), ops);
+  for (int64_t tag = 0; tag < 100; ++tag) ends.add(1, open(events::kAny, tag), ops);
   EXPECT_EQ(ends.of(1).size(), 1U);
   EXPECT_FALSE(ends.is_counted(9, 2, 1, 7000));
   ends.add_rank(2);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "format/trace_data.h"
+#include "reader/internal.h"
 #include "refrain/trace.h"
 
 namespace refrain::analysis {
@@ -14,7 +15,7 @@ class OwnWorkAfter {
  public:
   OwnWorkAfter(const Trace& trace, Rank rank, uint32_t thread) {
     const format::OwnWork* const work =
-        format::find_own_work(trace.data(), static_cast<uint64_t>(rank), thread);
+        format::find_own_work(reader::data_of(trace), static_cast<uint64_t>(rank), thread);
     if (work != nullptr) pieces_ = &work->pieces;
   }
 

@@ -3,9 +3,10 @@
 #include <map>
 #include <utility>
 
-#include "analysis/payload.h"
 #include "analysis/profile_sums.h"
+#include "events/payload.h"
 #include "format/trace_data.h"
+#include "reader/internal.h"
 
 namespace refrain::analysis {
 namespace {
@@ -43,14 +44,14 @@ class Folder {
     for (const Trace::Occurrence& seen : trace_.occurrences(group)) {
       if (seen.calls == 0) continue;
       const Signature& call = first.signature(seen.signature);
-      const auto& slots = trace_.data().signatures[seen.signature].slots;
+      const auto& slots = reader::data_of(trace_).signatures[seen.signature].slots;
       Shared shared;
       shared.seen = seen;
       shared.site = call.site;
       shared.failed = call.failed();
       shared.has_transfers = has_transfers(trace_.call_of(seen.signature));
       shared.site_varies = !slots.empty() && call.site != kNoDefinition &&
-                           slots[0].kind != format::Expr::Kind::kConst;
+                           slots[0].kind != format::RankExpr::Kind::kConst;
       out.push_back(shared);
     }
     return out;
@@ -63,10 +64,10 @@ class Folder {
     uint64_t calls_of_rank = 0;
     bool needs_each_rank = false;
     for (const Shared& s : signatures) {
-      calls_of_rank = add(calls_of_rank, s.seen.calls);
+      calls_of_rank = events::add(calls_of_rank, s.seen.calls);
       needs_each_rank = needs_each_rank || s.has_transfers || s.site_varies;
-      const uint64_t calls = multiply(s.seen.calls, ranks);
-      calls_[s.seen.signature] = add(calls_[s.seen.signature], calls);
+      const uint64_t calls = events::multiply(s.seen.calls, ranks);
+      calls_[s.seen.signature] = events::add(calls_[s.seen.signature], calls);
       if (!s.site_varies) count(cells_[{s.seen.signature, s.site}], calls, s.failed);
     }
     for (uint64_t i = 0; i < ranks; ++i) {
@@ -79,12 +80,12 @@ class Folder {
   }
 
   static void count(Cell& cell, uint64_t calls, bool failed) {
-    cell.calls = add(cell.calls, calls);
-    if (failed) cell.failed = add(cell.failed, calls);
+    cell.calls = events::add(cell.calls, calls);
+    if (failed) cell.failed = events::add(cell.failed, calls);
   }
 
   void fold_rank(RankReader& reader, const std::vector<Shared>& signatures) {
-    TransferReader transfers(reader);
+    events::TransferReader transfers(reader);
     RankRow& row = out_.ranks[static_cast<size_t>(reader.rank())];
     for (const Shared& s : signatures) {
       const DefinitionId site = s.site_varies ? reader.signature(s.seen.signature).site : s.site;
@@ -96,7 +97,7 @@ class Folder {
   }
 
   void add_rank_totals() {
-    const auto& totals = trace_.data().totals;
+    const auto& totals = reader::data_of(trace_).totals;
     for (size_t r = 0; r < out_.ranks.size() && r < totals.size(); ++r) {
       out_.ranks[r].in_mpi_ns = totals[r].in_mpi_ns;
       out_.ranks[r].outside_ns = totals[r].outside_ns;

@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/transfers.h"
 #include "analysis/window.h"
+#include "events/transfers.h"
 #include "mpi/call_table.h"
 #include "refrain/trace.h"
 
@@ -89,8 +89,8 @@ struct Profile {
   CallTotals all;
   Spread calls, in_mpi_ns, outside_ns;  // over the ranks
   double run_ns = 0;                    // sum over the ranks of the time in and outside MPI
-  std::array<SizeHistogram, kTransferKinds> sizes{};  // by TransferKind
-  std::optional<Window> window;                       // that it is of; nothing: the run
+  std::array<SizeHistogram, events::kTransferKinds> sizes{};  // by TransferKind
+  std::optional<Window> window;                               // that it is of; nothing: the run
   uint64_t untimed = 0;  // calls without a time, which are in no window
 };
 

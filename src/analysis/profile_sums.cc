@@ -4,7 +4,7 @@
 #include <bit>
 #include <tuple>
 
-#include "analysis/payload.h"
+#include "events/payload.h"
 
 namespace refrain::analysis {
 namespace {
@@ -15,13 +15,13 @@ void merge(CallTotals& into, const CallTotals& from) {
     into.min_ns = is_first ? from.min_ns : std::min(into.min_ns, from.min_ns);
     into.max_ns = std::max(into.max_ns, from.max_ns);
   }
-  into.calls = add(into.calls, from.calls);
-  into.failed = add(into.failed, from.failed);
-  into.parts = add(into.parts, from.parts);
+  into.calls = events::add(into.calls, from.calls);
+  into.failed = events::add(into.failed, from.failed);
+  into.parts = events::add(into.parts, from.parts);
   into.time_ns += from.time_ns;
-  into.bytes = add(into.bytes, from.bytes);
-  into.messages = add(into.messages, from.messages);
-  into.unsized = add(into.unsized, from.unsized);
+  into.bytes = events::add(into.bytes, from.bytes);
+  into.messages = events::add(into.messages, from.messages);
+  into.unsized = events::add(into.unsized, from.unsized);
 }
 
 template <class Get>
@@ -76,21 +76,21 @@ bool has_transfers(CallId call) {
          info->traffic != mpi::Traffic::kRecv && !info->persistent;
 }
 
-void count_transfers(const std::vector<Transfer>& transfers, uint64_t calls, CallTotals& totals,
-                     RankRow& rank, Profile& out) {
-  for (const Transfer& t : transfers) {
-    const uint64_t times = multiply(t.repeat, calls);
-    const uint64_t bytes = multiply(t.bytes, times);
-    totals.bytes = add(totals.bytes, bytes);
-    rank.bytes = add(rank.bytes, bytes);
-    if (!t.is_sized) totals.unsized = add(totals.unsized, times);
-    if (t.kind == TransferKind::kP2p || t.kind == TransferKind::kRma)
-      totals.messages = add(totals.messages, times);
+void count_transfers(const std::vector<events::Transfer>& transfers, uint64_t calls,
+                     CallTotals& totals, RankRow& rank, Profile& out) {
+  for (const events::Transfer& t : transfers) {
+    const uint64_t times = events::multiply(t.repeat, calls);
+    const uint64_t bytes = events::multiply(t.bytes, times);
+    totals.bytes = events::add(totals.bytes, bytes);
+    rank.bytes = events::add(rank.bytes, bytes);
+    if (!t.is_sized) totals.unsized = events::add(totals.unsized, times);
+    if (t.kind == events::TransferKind::kP2p || t.kind == events::TransferKind::kRma)
+      totals.messages = events::add(totals.messages, times);
     if (!t.is_sized) continue;
     SizeBucket& bucket =
         out.sizes[static_cast<size_t>(t.kind)][static_cast<size_t>(std::bit_width(t.bytes))];
-    bucket.transfers = add(bucket.transfers, times);
-    bucket.bytes = add(bucket.bytes, bytes);
+    bucket.transfers = events::add(bucket.transfers, times);
+    bucket.bytes = events::add(bucket.bytes, bytes);
   }
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/profile.h"
-#include "analysis/transfers.h"
+#include "events/transfers.h"
 
 namespace refrain::analysis {
 
@@ -33,7 +33,7 @@ bool has_transfers(CallId call);
 
 // Adds what `calls` calls, each of these transfers, hand over: to `totals` (bytes, messages and
 // unsized only), to their rank, and to the sizes.
-void count_transfers(const std::vector<Transfer>& transfers, uint64_t calls, CallTotals& totals,
-                     RankRow& rank, Profile& out);
+void count_transfers(const std::vector<events::Transfer>& transfers, uint64_t calls,
+                     CallTotals& totals, RankRow& rank, Profile& out);
 
 }  // namespace refrain::analysis

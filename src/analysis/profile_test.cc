@@ -84,7 +84,7 @@ TEST_F(Ring, SpreadsOverTheRanks) {
 
 TEST_F(Ring, SizesFallIntoPowersOfTwo) {
   const Profile p = profile(builder_.open());
-  const SizeHistogram& sizes = p.sizes[static_cast<size_t>(TransferKind::kP2p)];
+  const SizeHistogram& sizes = p.sizes[static_cast<size_t>(events::TransferKind::kP2p)];
   EXPECT_EQ(sizes[6].transfers, 12U);  // [32, 64)
   EXPECT_EQ(sizes[6].bytes, 12U * 40);
 }

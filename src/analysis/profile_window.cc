@@ -7,6 +7,7 @@
 #include "analysis/window.h"
 #include "format/places.h"
 #include "format/trace_data.h"
+#include "reader/internal.h"
 
 namespace refrain::analysis {
 namespace {
@@ -20,8 +21,8 @@ void put_outside(const Trace& trace, const std::vector<uint64_t>& small, const R
   row.recorder_in_run_ns = mine.own_ns;
   row.outside_ns = left;
   const auto rank = static_cast<size_t>(row.rank);
-  if (rank >= trace.data().totals.size()) return;
-  const format::RankTotals& totals = trace.data().totals[rank];
+  if (rank >= reader::data_of(trace).totals.size()) return;
+  const format::RankTotals& totals = reader::data_of(trace).totals[rank];
   const uint64_t rest = small[rank];
   const double all = static_cast<double>(totals.outside_ns) + static_cast<double>(rest);
   if (rest == 0 || !(all > 0)) return;
@@ -40,7 +41,7 @@ Result<Profile> profile(const Trace& trace, const Window& window) {
   out.window = window;
   ProfileSums sums(trace);
   bool is_everything = true;
-  const std::vector<uint64_t> small = format::small_own_work(trace.data());
+  const std::vector<uint64_t> small = format::small_own_work(reader::data_of(trace));
   for (Rank rank = 0; rank < trace.rank_count(); ++rank) {
     RankRow& row = out.ranks.emplace_back();
     row.rank = rank;
@@ -52,7 +53,7 @@ Result<Profile> profile(const Trace& trace, const Window& window) {
     out.untimed += mine->untimed;
     row.in_mpi_ns = mine->in_mpi_ns;
     put_outside(trace, small, *mine, row);
-    TransferReader transfers(reader);
+    events::TransferReader transfers(reader);
     for (const CallsInWindow& of : mine->calls) {
       const Signature& signature = reader.signature(of.signature);
       const CallId call = signature.call;

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
-#include "analysis/payload.h"
+#include "events/payload.h"
 #include "format/trace_data.h"
+#include "reader/internal.h"
 
 namespace refrain::analysis {
 
-const waits::Op& op_of(waits::Decoder& ops, const Signature& call) {
+const events::Op& op_of(events::Decoder& ops, const Signature& call) {
   constexpr uint64_t kMostElements = uint64_t{1} << 20;
-  static const waits::Op kNothing;
+  static const events::Op kNothing;
   for (const Argument& arg : call.args)
     if (arg.value.at_entry().size() > kMostElements || arg.value.at_exit().size() > kMostElements)
       return kNothing;
@@ -30,9 +31,9 @@ RankLoadFold::RankLoadFold(const Trace& trace) : trace_(trace) {
 }
 
 void RankLoadFold::add(RankReader& reader, const std::vector<Trace::Occurrence>& occurrences,
-                       waits::Decoder& ops) {
+                       events::Decoder& ops) {
   const auto rank = static_cast<size_t>(reader.rank());
-  TransferReader transfers(reader);
+  events::TransferReader transfers(reader);
   double sum_ns = 0;
   std::vector<uint32_t> places;
   for (const Trace::Occurrence& seen : occurrences) {
@@ -44,15 +45,15 @@ void RankLoadFold::add(RankReader& reader, const std::vector<Trace::Occurrence>&
     const double mean =
         durations.count == 0 ? 0 : durations.sum_ns / static_cast<double>(durations.count);
     const double ns = mean * static_cast<double>(seen.calls);
-    load.calls = refrain::analysis::add(load.calls, seen.calls);
+    load.calls = events::add(load.calls, seen.calls);
     load.time_ns += ns;
     sum_ns += ns;
-    for (const Transfer& t : transfers.transfers(seen.signature))
-      load.bytes =
-          refrain::analysis::add(load.bytes, multiply(t.bytes, multiply(t.repeat, seen.calls)));
+    for (const events::Transfer& t : transfers.transfers(seen.signature))
+      load.bytes = events::add(load.bytes,
+                               events::multiply(t.bytes, events::multiply(t.repeat, seen.calls)));
     add_pairs(reader, ops, reader.signature(seen.signature), ns);
   }
-  const auto& totals = trace_.data().totals;
+  const auto& totals = reader::data_of(trace_).totals;
   if (rank >= totals.size() || sum_ns <= 0 || totals[rank].in_mpi_ns == 0) return;
   std::sort(places.begin(), places.end());
   places.erase(std::unique(places.begin(), places.end()), places.end());
@@ -60,11 +61,11 @@ void RankLoadFold::add(RankReader& reader, const std::vector<Trace::Occurrence>&
   for (const uint32_t place : places) out_.loads[place][rank].time_ns *= scale;
 }
 
-void RankLoadFold::add_pairs(RankReader& reader, waits::Decoder& ops, const Signature& call,
+void RankLoadFold::add_pairs(RankReader& reader, events::Decoder& ops, const Signature& call,
                              double ns) {
-  const waits::Op& op = op_of(ops, call);
+  const events::Op& op = op_of(ops, call);
   const Rank me = reader.rank(), all = trace_.rank_count();
-  const auto count = [&](const waits::Op& of, double share) {
+  const auto count = [&](const events::Op& of, double share) {
     const bool sends = of.send.peer >= 0 && of.send.peer < all;
     const bool receives = of.receive.peer >= 0 && of.receive.peer < all;
     const double each = sends && receives ? share / 2 : share;
@@ -72,9 +73,9 @@ void RankLoadFold::add_pairs(RankReader& reader, waits::Decoder& ops, const Sign
     if (receives) out_.pair_ns[{of.receive.peer, me}] += each;
   };
   if (!op.is_persistent) count(op, ns);
-  if (op.action != waits::Action::kComplete || op.requests.empty()) return;
+  if (op.action != events::Action::kComplete || op.requests.empty()) return;
   const double share = ns / static_cast<double>(op.requests.size());
-  for (const waits::RequestUse& use : op.requests)
+  for (const events::RequestUse& use : op.requests)
     if (use.request < trace_.signature_count())
       count(op_of(ops, reader.signature(use.request)), share);
 }

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/transfers.h"
-#include "analysis/waits/comms.h"
-#include "analysis/waits/op.h"
+#include "events/comms.h"
+#include "events/op.h"
+#include "events/transfers.h"
 #include "refrain/calls.h"
 #include "refrain/trace.h"
 
@@ -35,7 +35,7 @@ struct RankLoads {
 
 // What a call does. Of a call with more requests than any program has, nothing: a damaged trace may
 // say in a few bytes that there are 2^40.
-const waits::Op& op_of(waits::Decoder& ops, const Signature& call);
+const events::Op& op_of(events::Decoder& ops, const Signature& call);
 
 class RankLoadFold {
  public:
@@ -43,11 +43,11 @@ class RankLoadFold {
 
   // `ops` decodes for the reader's rank. Every rank once.
   void add(RankReader& reader, const std::vector<Trace::Occurrence>& occurrences,
-           waits::Decoder& ops);
+           events::Decoder& ops);
   RankLoads take();
 
  private:
-  void add_pairs(RankReader& reader, waits::Decoder& ops, const Signature& call, double ns);
+  void add_pairs(RankReader& reader, events::Decoder& ops, const Signature& call, double ns);
 
   const Trace& trace_;
   RankLoads out_;

@@ -8,6 +8,7 @@
 #include "format/trace_data.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_table.h"
+#include "reader/internal.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis {
@@ -36,7 +37,7 @@ class Reader {
  public:
   Reader(const Trace& trace, const TimelineOptions& options) : trace_(trace), options_(options) {
     for (SignatureId id = 0; id < trace.signature_count(); ++id)
-      class_of_.push_back(class_of(trace.call_of(id)));
+      class_of_.push_back(events::class_of(trace.call_of(id)));
   }
 
   Timeline run() {
@@ -98,7 +99,7 @@ class Reader {
     }
     // Durations of a damaged trace may be of any length.
     const auto finalize = static_cast<uint64_t>(std::min(finalize_ns, 1e18));
-    const auto& totals = trace_.data().totals;
+    const auto& totals = reader::data_of(trace_).totals;
     for (TimelineRow& row : out_.rows) {
       const auto rank = static_cast<size_t>(row.rank);
       if (rank < totals.size()) row.end_ns = length_of(totals[rank]);
@@ -142,7 +143,7 @@ class Reader {
     RankReader reader(trace_, row.rank, Times::kRead);
     Result<Cursor> calls = reader.cursor(row.thread);
     if (!calls.ok()) return;
-    std::vector<std::array<float, kCallClasses>> bins(out_.bins);
+    std::vector<std::array<float, events::kCallClasses>> bins(out_.bins);
     std::map<CallId, uint64_t> times;
     std::vector<uint64_t> by_signature(trace_.signature_count(), 0);
     uint64_t before = row.begin_ns;
@@ -174,8 +175,8 @@ class Reader {
     put(index, bins);
   }
 
-  void fill(std::vector<std::array<float, kCallClasses>>& bins, uint64_t begin, uint64_t end,
-            CallClass c) const {
+  void fill(std::vector<std::array<float, events::kCallClasses>>& bins, uint64_t begin,
+            uint64_t end, events::CallClass c) const {
     const double width =
         static_cast<double>(out_.end_ns - out_.begin_ns) / static_cast<double>(out_.bins);
     const double from = (static_cast<double>(begin) - static_cast<double>(out_.begin_ns)) / width;
@@ -191,11 +192,11 @@ class Reader {
     }
   }
 
-  void put(size_t row, const std::vector<std::array<float, kCallClasses>>& bins) {
+  void put(size_t row, const std::vector<std::array<float, events::kCallClasses>>& bins) {
     for (size_t b = 0; b < out_.bins; ++b) {
       float sum = 0;
       size_t most = 0;
-      for (size_t c = 1; c < kCallClasses; ++c) {
+      for (size_t c = 1; c < events::kCallClasses; ++c) {
         sum += bins[b][c];
         if (bins[b][c] > bins[b][most]) most = c;
       }
@@ -203,7 +204,7 @@ class Reader {
       // What is there at all can be seen.
       out_.share[row * out_.bins + b] =
           static_cast<uint8_t>(sum > 0 ? std::max(level, 1.0F) : 0.0F);
-      out_.classes[row * out_.bins + b] = static_cast<CallClass>(most);
+      out_.classes[row * out_.bins + b] = static_cast<events::CallClass>(most);
     }
   }
 
@@ -230,7 +231,7 @@ class Reader {
 
   const Trace& trace_;
   const TimelineOptions& options_;
-  std::vector<CallClass> class_of_;
+  std::vector<events::CallClass> class_of_;
   std::vector<Candidate> candidates_;
   uint64_t least_ = 0;
   bool has_least_ = false;

@@ -13,7 +13,7 @@
 #include <functional>
 #include <vector>
 
-#include "analysis/call_class.h"
+#include "events/call_class.h"
 #include "refrain/trace.h"
 
 namespace refrain::analysis {
@@ -51,10 +51,10 @@ struct Timeline {
   uint64_t least_ns = 0;       // calls that took longer, or came longer after another, are anchors
   size_t bins = 0;             // of the table, 0 without times
   std::vector<uint8_t> share;  // row * bins + bin: time in MPI, 255 is all
-  std::vector<CallClass> classes;   // the same: the class of call that took most of it
-  std::vector<TimelineRow> rows;    // by rank, then thread
-  std::vector<FunctionTime> times;  // exact, with times only
-  uint64_t damaged_rows = 0;        // whose times cannot be read to their end
+  std::vector<events::CallClass> classes;  // the same: the class of call that took most of it
+  std::vector<TimelineRow> rows;           // by rank, then thread
+  std::vector<FunctionTime> times;         // exact, with times only
+  uint64_t damaged_rows = 0;               // whose times cannot be read to their end
 };
 
 struct TimelineOptions {

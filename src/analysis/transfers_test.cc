@@ -1,4 +1,4 @@
-#include "analysis/transfers.h"
+#include "events/transfers.h"
 
 #include <gtest/gtest.h>
 
@@ -22,15 +22,15 @@ class Transfers : public testing::Test {
     return calls_.back();
   }
 
-  std::vector<Transfer> of(uint32_t signature, Rank rank) {
+  std::vector<events::Transfer> of(uint32_t signature, Rank rank) {
     if (builder_.data().groups.empty()) builder_.group({0, 1, 2, 3}, calls_);
     const Trace trace = builder_.open();
     RankReader reader(trace, rank);
-    return TransferReader(reader).transfers(signature);
+    return events::TransferReader(reader).transfers(signature);
   }
 
   uint64_t bytes_of(uint32_t signature, Rank rank) {
-    const std::vector<Transfer> all = of(signature, rank);
+    const std::vector<events::Transfer> all = of(signature, rank);
     EXPECT_EQ(all.size(), 1U);
     return all.empty() ? 0 : all[0].bytes;
   }
@@ -47,12 +47,12 @@ TEST_F(Transfers, TranslatesASubCommunicator) {
   ShapeWriter send("MPI_Send");
   send.none().none().integer(10).object(int_).integer(0).integer(5).object(reversed);
   const uint32_t id = add(send);
-  const std::vector<Transfer> sent = of(id, 1);
+  const std::vector<events::Transfer> sent = of(id, 1);
   ASSERT_EQ(sent.size(), 1U);
   EXPECT_EQ(sent[0].source, 1);
   EXPECT_EQ(sent[0].dest, 3);
   EXPECT_EQ(sent[0].bytes, 40U);
-  EXPECT_EQ(sent[0].kind, TransferKind::kP2p);
+  EXPECT_EQ(sent[0].kind, events::TransferKind::kP2p);
 }
 
 TEST_F(Transfers, TranslatesAnInterCommunicator) {
@@ -63,7 +63,7 @@ TEST_F(Transfers, TranslatesAnInterCommunicator) {
   ShapeWriter send("MPI_Isend");
   send.none().none().integer(1).object(int_).integer(1).integer(5).object(inter).new_request(0);
   const uint32_t id = add(send);
-  const std::vector<Transfer> sent = of(id, 2);
+  const std::vector<events::Transfer> sent = of(id, 2);
   ASSERT_EQ(sent.size(), 1U);
   EXPECT_EQ(sent[0].dest, 6);
 }

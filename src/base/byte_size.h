@@ -1,4 +1,4 @@
-// "64M" as a number of bytes.
+// Reads sizes as options take them: "64M" is 64 * 2^20 bytes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// "1.5ms" as a number of nanoseconds.
+// Reads times as options take them: "1.5ms" is 1 500 000 nanoseconds.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// "Did you mean": the known word that a misspelt one most likely stands for.
+// Finds the known word that a misspelt one most likely stands for, for "did you mean".
 #pragma once
 
 #include <string>

@@ -1,60 +1,18 @@
-// Result<T>: a value, or an error that says what, where and (through its code) which exit status.
-//
-// Libraries return it instead of throwing; only main() and the Python module turn it into an exit
-// status or an exception. Not thread safe; copy or move it like the T inside.
+// Result<T> and Error of the public header, and the errors that this code makes.
 #pragma once
 
 #include <string>
 #include <utility>
-#include <variant>
+
+#include "refrain/result.h"
 
 namespace refrain::base {
 
-// The numeric value is the exit status of the command line.
-enum class ErrorCode : int {
-  kFailed = 1,       // the operation could not be done (I/O, damaged file)
-  kUsage = 2,        // the caller asked for something that makes no sense
-  kThreshold = 3,    // a comparison passed its threshold
-  kIncomplete = 4,   // the trace lacks a part, the rest was read
-  kUnsupported = 5,  // valid, but not something that this build can do
-};
-
-struct Error {
-  ErrorCode code = ErrorCode::kFailed;
-  std::string message;  // what, and what to do about it; one line, no trailing full stop
-  std::string place;    // file and offset, or rank; may be empty
-
-  // "place: message", the form in which it reaches the user.
-  std::string to_string() const { return place.empty() ? message : place + ": " + message; }
-};
-
-template <class T>
-class [[nodiscard]] Result {
- public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
-
-  bool ok() const { return state_.index() == 0; }
-  explicit operator bool() const { return ok(); }
-
-  // Only valid when ok().
-  T& value() { return *std::get_if<0>(&state_); }
-  const T& value() const { return *std::get_if<0>(&state_); }
-  T* operator->() { return &value(); }
-  const T* operator->() const { return &value(); }
-  T& operator*() { return value(); }
-  const T& operator*() const { return value(); }
-
-  // Only valid when not ok().
-  const Error& error() const { return *std::get_if<1>(&state_); }
-
- private:
-  std::variant<T, Error> state_;
-};
-
-// For operations without a value.
-struct Done {};
-using Status = Result<Done>;
+using refrain::Done;
+using refrain::Error;
+using refrain::ErrorCode;
+using refrain::Result;
+using refrain::Status;
 
 inline Error fail(std::string message, std::string place = {}) {
   return Error{ErrorCode::kFailed, std::move(message), std::move(place)};

@@ -1,4 +1,5 @@
-// Texts that the recorder and the reports write alike.
+// Texts that the recorder and the reports write: names of files, counts with their noun. They share
+// these functions so that both write them alike.
 #pragma once
 
 #include <cstdint>

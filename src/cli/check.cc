@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "cli/common.h"
-#include "cli/diff_options.h"
-#include "cli/values.h"
+#include "cli/options/diff_options.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
 #include "reader/trace_file.h"
 #include "reader/verify.h"
 #include "reader/verify_times.h"
-#include "report/check_report.h"
-#include "report/info_text.h"
+#include "report/trace/check_report.h"
+#include "text/numbers.h"
 
 namespace refrain::cli {
 
@@ -36,7 +36,7 @@ int say(const CheckArguments& options, const CheckReport& checked) {
   const int status =
       print(options.format == "json" ? report::check_json(checked) : report::check_text(checked));
   if (status != 0 || checked.findings.empty()) return status;
-  return report(base::fail(report::counted_text(checked.findings.size(), "finding") +
+  return report(base::fail(text::counted_text(checked.findings.size(), "finding") +
                                "; record again, or take another copy",
                            options.path));
 }

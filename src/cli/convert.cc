@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "base/byte_size.h"
-#include "cli/activity.h"
-#include "cli/common.h"
-#include "cli/values.h"
+#include "cli/options/values.h"
+#include "cli/output/activity.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
-#include "report/info_text.h"
-#include "report/json_text.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace refrain::cli {
 namespace {
@@ -94,20 +94,19 @@ std::string times_text(convert::TimesFrom times) {
 
 std::string text_of(const convert::Outcome& outcome) {
   std::string out;
-  for (const std::string& file : outcome.files) out += report::printable(file) + "\n";
+  for (const std::string& file : outcome.files) out += text::printable(file) + "\n";
   const auto line = [&](std::string_view name, const std::string& text) {
     out += fmt::format("  {:<12} {}\n", name, text);
   };
-  line("written", fmt::format("{} bytes", report::count_text(outcome.bytes)));
-  line("calls", fmt::format("{} of {} rank{}", report::count_text(outcome.calls),
-                            report::count_text(outcome.ranks), outcome.ranks == 1 ? "" : "s"));
+  line("written", fmt::format("{} bytes", text::count_text(outcome.bytes)));
+  line("calls", fmt::format("{} of {} rank{}", text::count_text(outcome.calls),
+                            text::count_text(outcome.ranks), outcome.ranks == 1 ? "" : "s"));
   if (outcome.sends + outcome.receives + outcome.collectives > 0)
-    line(
-        "messages",
-        fmt::format("{} sent, {} received; {} collective calls", report::count_text(outcome.sends),
-                    report::count_text(outcome.receives), report::count_text(outcome.collectives)));
+    line("messages",
+         fmt::format("{} sent, {} received; {} collective calls", text::count_text(outcome.sends),
+                     text::count_text(outcome.receives), text::count_text(outcome.collectives)));
   for (const auto& [what, count] : outcome.not_held)
-    line("not held", fmt::format("{} {}", report::count_text(count), what));
+    line("not held", fmt::format("{} {}", text::count_text(count), what));
   if (outcome.not_held.empty()) line("not held", "nothing");
   line("times", times_text(outcome.times));
   return out;
@@ -117,7 +116,7 @@ std::string json_of(const convert::Outcome& outcome, const std::string& target) 
   nlohmann::ordered_json out;
   out["to"] = target;
   out["files"] = nlohmann::json::array();
-  for (const std::string& file : outcome.files) out["files"].push_back(report::printable(file));
+  for (const std::string& file : outcome.files) out["files"].push_back(text::printable(file));
   out["bytes"] = outcome.bytes;
   out["ranks"] = outcome.ranks;
   out["calls"] = outcome.calls;

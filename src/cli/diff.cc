@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "cli/common.h"
-#include "cli/diff_options.h"
-#include "cli/values.h"
+#include "cli/options/diff_options.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
 
 namespace refrain::cli {

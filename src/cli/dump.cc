@@ -9,17 +9,19 @@
 #include <string>
 #include <vector>
 
-#include "cli/common.h"
-#include "cli/display_options.h"
-#include "cli/output.h"
-#include "cli/values.h"
+#include "cli/options/display_options.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
+#include "cli/output/output.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
 #include "reader/trace_file.h"
 #include "refrain/calls.h"
-#include "report/call_text.h"
-#include "report/site_names.h"
-#include "report/waits_rows.h"
+#include "report/trace/call_text.h"
+#include "report/waits/waits_rows.h"
+#include "text/path_names.h"
+#include "text/site_names.h"
+#include "text/values.h"
 
 namespace refrain::cli {
 
@@ -65,10 +67,10 @@ class Dumper {
     const std::vector<Location> locations = trace_.locations(rank);
     RankReader reader(trace_, rank, Times::kRead);
     report::CallFormatter formatter(
-        trace_, options_.format == "text" ? report::Style::kText : report::Style::kJson,
+        trace_, options_.format == "text" ? text::Style::kText : text::Style::kJson,
         [this](DefinitionId site) { return sites_.name(site); });
     if (options_.call_paths)
-      formatter.show_paths([this](DefinitionId path) -> const std::vector<report::PathStep>& {
+      formatter.show_paths([this](DefinitionId path) -> const std::vector<text::PathStep>& {
         return options_.no_resolve ? unresolved(path) : paths_.steps(path);
       });
     for (const Location& location : locations) {
@@ -102,7 +104,7 @@ class Dumper {
     return calls->time_status();
   }
   // A path as modules and offsets.
-  const std::vector<report::PathStep>& unresolved(DefinitionId path) {
+  const std::vector<text::PathStep>& unresolved(DefinitionId path) {
     unresolved_.clear();
     for (const DefinitionId site : trace_.call_path(path))
       unresolved_.insert(unresolved_.begin(), {sites_.name(site), ""});
@@ -116,10 +118,10 @@ class Dumper {
 
   const Trace& trace_;
   const DumpArguments& options_;
-  report::SiteNames sites_;
+  text::SiteNames sites_;
   reader::Symbols symbols_;
-  report::PathNames paths_;
-  std::vector<report::PathStep> unresolved_;
+  text::PathNames paths_;
+  std::vector<text::PathStep> unresolved_;
   Output out_;
   bool is_first_ = true;
 };

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "analysis/reduce/evaluate.h"
-#include "cli/common.h"
-#include "cli/display_options.h"
-#include "cli/reduce_options.h"
-#include "cli/values.h"
+#include "cli/options/display_options.h"
+#include "cli/options/reduce_options.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "reader/symbols.h"
-#include "report/reduce_report.h"
+#include "report/behaviour/reduce_report.h"
 
 namespace refrain::cli {
 

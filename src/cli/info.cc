@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 
-#include "cli/common.h"
-#include "cli/values.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
-#include "report/info_text.h"
+#include "report/trace/info_text.h"
 
 namespace refrain::cli {
 

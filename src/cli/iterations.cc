@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 
-#include "cli/common.h"
-#include "cli/display_options.h"
-#include "cli/values.h"
+#include "cli/options/display_options.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
-#include "report/iterations_report.h"
+#include "report/behaviour/iterations_report.h"
 
 namespace refrain::cli {
 namespace {

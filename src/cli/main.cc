@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/temporaries.h"
-#include "cli/activity.h"
-#include "cli/common.h"
-#include "cli/start.h"
-#include "cli/usage_error.h"
+#include "cli/options/usage_error.h"
+#include "cli/output/activity.h"
+#include "cli/output/common.h"
+#include "cli/output/start.h"
 #include "cli/verbs.h"
 
 namespace {

@@ -8,10 +8,10 @@
 #include <map>
 #include <memory>
 
-#include "cli/command_tree.h"
-#include "cli/common.h"
-#include "cli/completion.h"
-#include "cli/manual_page.h"
+#include "cli/help/command_tree.h"
+#include "cli/help/completion.h"
+#include "cli/help/manual_page.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
 

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "analysis/matrix.h"
-#include "cli/common.h"
-#include "cli/display_options.h"
-#include "cli/values.h"
+#include "cli/options/display_options.h"
+#include "cli/options/values.h"
+#include "cli/options/window_options.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
-#include "cli/window_options.h"
 #include "report/matrix_report.h"
 
 namespace refrain::cli {

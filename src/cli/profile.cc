@@ -5,12 +5,12 @@
 #include <string>
 
 #include "analysis/profile.h"
-#include "cli/common.h"
-#include "cli/display_options.h"
-#include "cli/values.h"
+#include "cli/options/display_options.h"
+#include "cli/options/values.h"
+#include "cli/options/window_options.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
-#include "cli/window_options.h"
-#include "report/profile_report.h"
+#include "report/profile/profile_report.h"
 #include "report/window_text.h"
 
 namespace refrain::cli {

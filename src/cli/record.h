@@ -1,25 +1,20 @@
-// What `refrain record` does once its command line is understood.
+// What `refrain record` does once its options are read: it checks them, finds the MPI of the
+// program, and becomes the program with the recorder preloaded.
 #pragma once
 
 #include <functional>
 #include <string>
 
-#include "cli/launch_line.h"
-#include "cli/record_options.h"
+#include "cli/launch/launch_line.h"
+#include "cli/launch/record_options.h"
 
 namespace refrain::cli {
-
-// Options that were said, by words or by the environment; those that a line shown to the user has.
-struct Given {
-  bool output = false, call_path = false, mpi = false, spool = false, memory = false;
-};
 
 // What is wrong with a word that begins with a dash and is no option.
 using UnknownOption = std::function<std::string(const std::string&)>;
 
 // `words`: from "--", or the program, on. Becomes the program; returns the exit status when it
 // cannot.
-int record(const RecordOptions& options, const Given& given, const Words& words,
-           const UnknownOption& unknown_option);
+int record(const RecordOptions& options, const Words& words, const UnknownOption& unknown_option);
 
 }  // namespace refrain::cli

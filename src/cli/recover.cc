@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "analysis/reduce/reduce.h"
-#include "cli/common.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
 #include "format/encode/trace_file_writer.h"
@@ -26,9 +26,9 @@
 #include "format/spool/post_mortem.h"
 #include "format/spool/read.h"
 #include "format/time/clocks.h"
+#include "reader/internal.h"
 #include "reader/trace_file.h"
-#include "report/info_text.h"
-#include "report/json_text.h"
+#include "text/escape.h"
 
 namespace refrain::cli {
 
@@ -189,7 +189,7 @@ base::Status check_output(const RecoverArguments& options, const std::string& ou
 int summary(const std::string& output, const spool::PostMortem& dead, uint64_t world_size) {
   const std::string text = output + ": " + std::to_string(dead.ranks_found()) + " of " +
                            std::to_string(world_size) + " ranks recovered; " + dead.story();
-  const int status = print(refrain::report::printable(text) + "\n");
+  const int status = print(refrain::text::printable(text) + "\n");
   if (status != 0 || dead.whole()) return status;
   return report({base::ErrorCode::kIncomplete,
                  "not all of what the ranks did could be recovered; `refrain info` says what is "
@@ -254,7 +254,7 @@ base::Status reduce_to(const std::string& output, const std::string& exact,
   const auto trace = Trace::open(exact);
   if (!trace.ok()) return trace.error();
   const auto word = [&trace](const char* key) {
-    const auto& text = trace->data().meta.text;
+    const auto& text = reader::data_of(*trace).meta.text;
     const auto it = text.find(key);
     return it == text.end() ? std::string() : it->second;
   };

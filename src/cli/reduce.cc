@@ -8,12 +8,12 @@
 #include "analysis/reduce/evaluate.h"
 #include "analysis/reduce/keep_trends.h"
 #include "analysis/reduce/reduce.h"
-#include "cli/common.h"
-#include "cli/reduce_options.h"
-#include "cli/values.h"
+#include "cli/options/reduce_options.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
-#include "report/reduce_report.h"
+#include "report/behaviour/reduce_report.h"
 
 namespace refrain::cli {
 

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/common.h"
-#include "cli/own_files.h"
-#include "cli/plain_line.h"
-#include "cli/start.h"
+#include "cli/launch/own_files.h"
+#include "cli/launch/plain_line.h"
+#include "cli/output/common.h"
+#include "cli/output/start.h"
 
 namespace {
 
@@ -44,10 +44,9 @@ int main(int argc, char** argv) {
   try {
     if (argc > 2 && std::strcmp(argv[1], "record") == 0) {
       cli::RecordOptions options;
-      cli::Given given;
       cli::Words rest;
-      if (cli::read_plain_line(cli::Words(argv + 2, argv + argc), options, given, rest))
-        return cli::record(options, given, rest, {});
+      if (cli::read_plain_line(cli::Words(argv + 2, argv + argc), options, rest))
+        return cli::record(options, rest, {});
     }
     return become_verbs(argv);
   } catch (const std::exception& e) {  // the C++ library: ours return

@@ -7,15 +7,16 @@
 #include <vector>
 
 #include "base/temporaries.h"
-#include "cli/activity.h"
-#include "cli/common.h"
-#include "cli/display_options.h"
-#include "cli/values.h"
+#include "cli/options/display_options.h"
+#include "cli/options/values.h"
+#include "cli/output/activity.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
 #include "report/latex/document.h"
 #include "report/page/index_page.h"
 #include "report/page/page.h"
+#include "text/display.h"
 
 namespace refrain::cli {
 namespace {
@@ -37,11 +38,9 @@ report::PageData data_of(const Trace& trace, const DisplayOptions& display) {
   options.progress = [&](std::string_view step) {
     Activity::step(name + ": " + std::string(step));
   };
-  options.timeline.progress = Activity::share;
-  const report::PageAnswers answers = report::page_answers(trace, options);
-  Activity::step(name + ": page");
+  options.timeline_progress = Activity::share;
   reader::Symbols symbols;
-  return report::page_data({trace, answers, symbols, options});
+  return report::page_data(trace, symbols, options);
 }
 
 std::string title_of(const report::PageData& data) {
@@ -151,7 +150,7 @@ int report_many(const ReportOptions& options) {
 
 // One document, of one trace or several.
 int report_latex(const ReportOptions& options) {
-  report::set_display({.fold_names = options.display.names == "folded"});
+  text::set_display({.fold_names = options.display.names == "folded"});
   const std::string output = options.output.empty() ? "report.tex" : options.output;
   if (const Status free = may_write(output, options.force); !free.ok()) return report(free.error());
   std::vector<report::LatexPart> parts;

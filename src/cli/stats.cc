@@ -3,12 +3,12 @@
 #include <memory>
 #include <string>
 
-#include "cli/common.h"
-#include "cli/values.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
 #include "reader/trace_file.h"
-#include "report/stats_text.h"
+#include "report/trace/stats_text.h"
 
 namespace refrain::cli {
 

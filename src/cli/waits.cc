@@ -9,13 +9,13 @@
 #include "analysis/profile.h"
 #include "analysis/waits/wait_states.h"
 #include "base/nearest.h"
-#include "cli/common.h"
-#include "cli/display_options.h"
-#include "cli/values.h"
+#include "cli/options/display_options.h"
+#include "cli/options/values.h"
+#include "cli/options/window_options.h"
+#include "cli/output/common.h"
 #include "cli/verbs.h"
-#include "cli/window_options.h"
-#include "report/untimed_text.h"
-#include "report/waits_report.h"
+#include "report/waits/untimed_text.h"
+#include "report/waits/waits_report.h"
 
 namespace refrain::cli {
 namespace {
@@ -111,7 +111,7 @@ int run_waits(const WaitsOptions& options) {
   if (!options.explain.empty())
     if (const Status good = take_explain(options, *trace, symbols, how); !good.ok())
       return report(good.error());
-  waits::TraceCalls calls(*trace);
+  events::TraceCalls calls(*trace);
   const auto result = waits::wait_states(*trace, calls, how);
   if (!result.ok()) {
     // The message says which option is missing; what is known without it is said all the same.

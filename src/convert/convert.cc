@@ -1,9 +1,5 @@
 #include "convert/convert.h"
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 #include <filesystem>
 #include <utility>
 
@@ -50,6 +46,13 @@ const std::vector<Writer>& writers() {
   return kAll;
 }
 
+// Beside the output.
+std::string temporary_folder(const Options& options) {
+  std::filesystem::path place(options.output);
+  if (!place.has_filename()) place = place.parent_path();  // "folder/"
+  return place.parent_path().string();
+}
+
 }  // namespace
 
 std::string_view name_of(TimesFrom times) {
@@ -71,38 +74,10 @@ const std::vector<Target>& targets() {
 }
 
 Job::Job(const Trace& t, const Options& o, const Progress& progress, Outcome& outcome)
-    : trace(t), options(o), out(outcome), sites(t, o.resolve), progress_(progress) {
-  positions_.assign(static_cast<size_t>(trace.rank_count()), -1);
-  const auto take = [&](Rank rank) {
-    if (!trace.group_of(rank)) return;  // an incomplete trace lacks it
-    positions_[static_cast<size_t>(rank)] = static_cast<int64_t>(ranks.size());
-    ranks.push_back(rank);
-    for (const Location& location : trace.locations(rank)) calls_ += location.calls;
-  };
-  if (options.ranks.empty())
-    for (Rank rank = 0; rank < trace.rank_count(); ++rank) take(rank);
-  else
-    for (const Rank rank : options.ranks) take(rank);
-  expect_passes(1);
-}
-
-int64_t Job::position(Rank rank) const {
-  return rank >= 0 && static_cast<size_t>(rank) < positions_.size()
-             ? positions_[static_cast<size_t>(rank)]
-             : -1;
-}
-
-void give_back_memory() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
-
-std::string Job::folder() const {
-  std::filesystem::path place(options.output);
-  if (!place.has_filename()) place = place.parent_path();  // "folder/"
-  return place.parent_path().string();
-}
+    : Scope(t, {o.ranks, o.from_ns, o.to_ns, o.memory, temporary_folder(o)}, progress, outcome),
+      options(o),
+      out(outcome),
+      sites(t, o.resolve) {}
 
 Result<Outcome> convert(const Trace& trace, const Options& options, const Progress& progress) {
   const Writer* writer = nullptr;

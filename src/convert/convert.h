@@ -12,13 +12,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "events/by_rank/scope.h"
 #include "refrain/trace.h"
 
 namespace refrain::convert {
@@ -46,15 +45,12 @@ enum class TimesFrom : uint8_t {
 };
 std::string_view name_of(TimesFrom times);
 
-struct Outcome {
+// What the format holds is in the tally.
+struct Outcome : events::Tally {
   std::vector<std::string> files;  // what was written: files, or a folder
   uint64_t bytes = 0;
-  uint64_t ranks = 0, calls = 0;
-  // Of what the format holds: ends of point-to-point messages, collective calls.
-  uint64_t sends = 0, receives = 0, collectives = 0;
+  uint64_t ranks = 0;
   TimesFrom times = TimesFrom::kTrace;
-  // What the format has no place for, or holds approximately only: how often, by what.
-  std::map<std::string, uint64_t> not_held;
 };
 
 // Names that Options::target may have, those first that this build was made with.
@@ -65,8 +61,7 @@ struct Target {
 };
 const std::vector<Target>& targets();
 
-// `done` of `all` calls; called every few thousand of them.
-using Progress = std::function<void(uint64_t done, uint64_t all)>;
+using Progress = events::Progress;
 
 // Fails with kUsage when the output is there already or a window is asked for and the trace has no
 // times, with kUnsupported for a target that this build lacks.

@@ -14,15 +14,15 @@
 
 #include "convert/job.h"
 #include "convert/output_files.h"
-#include "convert/schedule.h"
-#include "convert/skeleton.h"
+#include "events/by_rank/skeleton.h"
+#include "sim/lower/schedule.h"
 
 namespace refrain::convert {
 namespace {
 
-class GoalRank : public SkeletonSink {
+class GoalRank : public events::SkeletonSink {
  public:
-  GoalRank(Job& job, Tags& tags, int64_t me, std::string& out)
+  GoalRank(Job& job, events::Tags& tags, int64_t me, std::string& out)
       : job_(job), tags_(tags), me_(me), out_(out) {}
 
   void thread(uint32_t number) override { front_ = &fronts_[number]; }
@@ -32,9 +32,9 @@ class GoalRank : public SkeletonSink {
     *front_ = {calc(ns, before)};
   }
 
-  void exchange(const std::vector<Transfer>& all) override { exchange(all, *front_); }
+  void exchange(const std::vector<events::SkeletonEnd>& all) override { exchange(all, *front_); }
 
-  void post(const Transfer& transfer, uint64_t request) override {
+  void post(const events::SkeletonEnd& transfer, uint64_t request) override {
     if (transfer.peer == me_) return own();
     requests_[request] = {move(transfer, point())};
   }
@@ -46,19 +46,19 @@ class GoalRank : public SkeletonSink {
     requests_.erase(known);
   }
 
-  void collective(const waits::Op& op, const Signature& call, uint64_t number,
+  void collective(const events::Op& op, const Signature& call, uint64_t number,
                   std::optional<uint64_t> request) override {
     if (op.comm.comm.is_inter) return job_.not_held("collective calls on inter-communicators");
     const uint32_t tag = tags_.of_collective(op.comm.key, number);
-    const std::vector<Phase> phases = schedule(job_.trace, op, call);
+    const std::vector<sim::Phase> phases = sim::schedule(job_.trace, op, call);
     if (phases.empty()) return;
     const Label before = point();
     Front branch;
     if (before != 0) branch = {before};
     Front& front = request ? branch : *front_;
-    for (const Phase& phase : phases) {
-      std::vector<Transfer> all;
-      for (const SchedulePart& part : phase)
+    for (const sim::Phase& phase : phases) {
+      std::vector<events::SkeletonEnd> all;
+      for (const sim::SchedulePart& part : phase)
         all.push_back({part.sends, job_.position(op.comm.comm.member(part.peer)), tag,
                        std::max<uint64_t>(1, part.bytes)});
       exchange(all, front);
@@ -85,7 +85,7 @@ class GoalRank : public SkeletonSink {
     needs(last_, before);
     return last_;
   }
-  Label move(const Transfer& t, Label before) {
+  Label move(const events::SkeletonEnd& t, Label before) {
     fmt::format_to(std::back_inserter(out_), "l{}: {} {}b {} {} tag {} cpu 0 nic 0\n", ++last_,
                    t.sends ? "send" : "recv", t.bytes, t.sends ? "to" : "from", t.peer, t.tag);
     needs(last_, before);
@@ -103,15 +103,16 @@ class GoalRank : public SkeletonSink {
   }
   Label point() { return point(*front_); }
 
-  void exchange(const std::vector<Transfer>& all, Front& front) {
+  void exchange(const std::vector<events::SkeletonEnd>& all, Front& front) {
     const Label before = point(front);
     Front done;
-    for (const Transfer& t : all) t.peer == me_ ? own() : done.push_back(move(t, before));
+    for (const events::SkeletonEnd& t : all)
+      t.peer == me_ ? own() : done.push_back(move(t, before));
     if (!done.empty()) front = std::move(done);
   }
 
   Job& job_;
-  Tags& tags_;
+  events::Tags& tags_;
   const int64_t me_;
   std::string& out_;
   Label last_ = 0;
@@ -121,15 +122,16 @@ class GoalRank : public SkeletonSink {
 };
 
 // Without a file: everything but the writing.
-Status write_ranks(Job& job, World& world, Survey& survey, Tags& tags, BufferedFile* file) {
+Status write_ranks(Job& job, events::World& world, events::Survey& survey, events::Tags& tags,
+                   BufferedFile* file) {
   std::string nowhere;
   std::string& out = file != nullptr ? file->buffer() : nowhere;
   for (const Rank rank : job.ranks) {
     GoalRank graph(job, tags, job.position(rank), out);
-    Skeleton skeleton(job, survey, tags, graph, Threads::kApart);
-    RankEvents events(job, world, rank);
+    events::Skeleton skeleton(job, survey, tags, graph, events::Threads::kApart);
+    events::RankEvents events(job, world, rank);
     fmt::format_to(std::back_inserter(out), "\nrank {} {{\n", job.position(rank));
-    while (const Event* event = events.next()) {
+    while (const events::Event* event = events.next()) {
       skeleton.add(*event);
       nowhere.clear();
       if (file == nullptr) continue;
@@ -149,12 +151,12 @@ Status write_goal(Job& job) {
   auto file = BufferedFile::create(job.options.output, "the GOAL file");
   if (!file.ok()) return file.error();
   job.expect_passes(2);
-  World world(job.trace);
-  Survey survey(job, world);
+  events::World world(job.trace);
+  events::Survey survey(job, world);
   if (const Status done = survey.run(); !done.ok()) return done;
-  Tags tags(job.folder(), job.sort_bytes(), job.sort_bytes());
+  events::Tags tags(job.folder(), job.sort_bytes(), job.sort_bytes());
   fmt::format_to(std::back_inserter(file->buffer()), "num_ranks {}\n", job.ranks.size());
-  const Status done = with_tags(job, survey, tags, [&](bool writes) {
+  const Status done = events::with_tags(job, survey, tags, [&](bool writes) {
     return write_ranks(job, world, survey, tags, writes ? &*file : nullptr);
   });
   if (!done.ok()) return done;

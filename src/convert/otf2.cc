@@ -9,7 +9,7 @@
 #include "convert/job.h"
 #include "convert/otf2_events.h"
 #include "convert/output_files.h"
-#include "report/json_text.h"
+#include "text/escape.h"
 
 namespace refrain::convert {
 namespace {
@@ -47,7 +47,7 @@ class OtfWriter {
     archive_.reset();
     if (!status_.ok()) return status_;
     if (!written || !last_error().empty())
-      return base::fail("cannot write the OTF2 archive (" + report::printable(last_error()) + ")",
+      return base::fail("cannot write the OTF2 archive (" + text::printable(last_error()) + ")",
                         job_.options.output);
     job_.out.bytes = folder_.bytes();
     job_.out.files = {job_.options.output};
@@ -75,22 +75,22 @@ class OtfWriter {
   }
 
   bool write_events() {
-    World world(job_.trace);
+    events::World world(job_.trace);
     job_.expect_passes(2);
-    Survey survey(job_, world);
+    events::Survey survey(job_, world);
     status_ = survey.run();
     if (!status_.ok()) return false;
-    CommRanks ranks;
+    events::CommRanks ranks;
     definitions_.comm(world.comms.view(kNoDefinition, 0));
     for (Rank rank = 0; rank < job_.trace.rank_count(); ++rank) {
       if (job_.position(rank) < 0) {  // there as a partner, without calls
         if (!add_empty(rank)) return false;
         continue;
       }
-      RankEvents events(job_, world, rank);
+      events::RankEvents events(job_, world, rank);
       OtfEvents records(job_, world, survey, definitions_, ranks, events, archive_.get());
       Timeline timeline(regions_, records);
-      while (const Event* event = events.next())
+      while (const events::Event* event = events.next())
         if (event->in_window) {
           ++job_.out.calls;
           timeline.add(*event);

@@ -2,10 +2,11 @@
 
 #include <tuple>
 
-#include "convert/comm_ranks.h"
+#include "events/by_rank/comm_ranks.h"
 #include "format/trace_data.h"
 #include "mpi/call_meaning.h"
-#include "report/json_text.h"
+#include "reader/internal.h"
+#include "text/escape.h"
 
 namespace refrain::convert {
 namespace {
@@ -55,9 +56,9 @@ OTF2_RegionRef OtfDefinitions::region(uint32_t what) {
 }
 
 // All ranks' MPI_COMM_SELF are one communicator in OTF2.
-OTF2_CommRef OtfDefinitions::comm(const waits::CommView& view) {
+OTF2_CommRef OtfDefinitions::comm(const events::CommView& view) {
   const bool is_self = view.comm.name == "MPI_COMM_SELF";
-  const waits::CommKey key = is_self ? waits::kNoComm : view.key;
+  const events::CommKey key = is_self ? events::kNoComm : view.key;
   const auto [known, is_new] = comm_ids_.try_emplace(key, static_cast<OTF2_CommRef>(comms_.size()));
   if (!is_new) return known->second;
   std::string name(view.comm.name);
@@ -68,11 +69,11 @@ OTF2_CommRef OtfDefinitions::comm(const waits::CommView& view) {
   return known->second;
 }
 
-void OtfDefinitions::name_comm(const waits::CommView& view, std::string_view name) {
-  if (!name.empty()) comms_[comm(view)].name = report::printable(name);
+void OtfDefinitions::name_comm(const events::CommView& view, std::string_view name) {
+  if (!name.empty()) comms_[comm(view)].name = text::printable(name);
 }
 
-OTF2_RmaWinRef OtfDefinitions::window(const waits::CommView& view, Rank self, uint64_t number) {
+OTF2_RmaWinRef OtfDefinitions::window(const events::CommView& view, Rank self, uint64_t number) {
   const OTF2_CommRef id = comm(view);
   const auto [known, is_new] = windows_.try_emplace(
       {id, view.is_self ? self : -1, number}, static_cast<OTF2_RmaWinRef>(window_comms_.size()));
@@ -80,8 +81,8 @@ OTF2_RmaWinRef OtfDefinitions::window(const waits::CommView& view, Rank self, ui
   return known->second;
 }
 
-OTF2_IoHandleRef OtfDefinitions::file(const waits::CommView& view, std::string_view name) {
-  const File file(comm(view), report::printable(name));
+OTF2_IoHandleRef OtfDefinitions::file(const events::CommView& view, std::string_view name) {
+  const File file(comm(view), text::printable(name));
   const auto [known, is_new] =
       files_.try_emplace(file, static_cast<OTF2_IoHandleRef>(files_used_.size()));
   if (is_new) files_used_.push_back(file);
@@ -89,8 +90,8 @@ OTF2_IoHandleRef OtfDefinitions::file(const waits::CommView& view, std::string_v
 }
 
 uint32_t OtfDefinitions::instance(std::string_view name) {
-  const auto [known, is_new] = instances_.try_emplace(
-      report::printable(name), static_cast<uint32_t>(instances_used_.size()));
+  const auto [known, is_new] =
+      instances_.try_emplace(text::printable(name), static_cast<uint32_t>(instances_used_.size()));
   if (is_new) instances_used_.push_back(known->first);
   return known->second;
 }
@@ -111,13 +112,13 @@ void OtfDefinitions::write_string(OTF2_StringRef id) {
 }
 
 bool OtfDefinitions::write_locations(const std::vector<OtfLocation>& locations) {
-  const format::Meta& meta = job_.trace.data().meta;
+  const format::Meta& meta = reader::data_of(job_.trace).meta;
   bool ok = good(OTF2_GlobalDefWriter_WriteSystemTreeNode(
       writer_, 0, string("machine"), string("machine"), OTF2_UNDEFINED_SYSTEM_TREE_NODE));
   for (size_t i = 0; i < meta.hosts.size(); ++i)
     ok = ok && good(OTF2_GlobalDefWriter_WriteSystemTreeNode(
                    writer_, static_cast<OTF2_SystemTreeNodeRef>(i + 1),
-                   string(report::printable(meta.hosts[i])), string("node"), 0));
+                   string(text::printable(meta.hosts[i])), string("node"), 0));
   std::vector<uint64_t> masters;
   Rank last = -1;
   for (const OtfLocation& location : locations) {
@@ -186,7 +187,7 @@ bool OtfDefinitions::write_regions() {
 // Ranks that are not of this world have no location: the group lacks them.
 bool OtfDefinitions::write_group(OTF2_GroupRef id, const Communicator& comm) {
   std::vector<uint64_t> members;
-  for (const Rank rank : members_of(comm)) members.push_back(static_cast<uint64_t>(rank));
+  for (const Rank rank : events::members_of(comm)) members.push_back(static_cast<uint64_t>(rank));
   job_.not_held("members of communicators that are processes of another world",
                 comm.size() + comm.remote_size() - members.size());
   job_.not_held("inter-communicators: they are communicators of both groups",

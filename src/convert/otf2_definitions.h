@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "convert/job.h"
-#include "convert/rank_events.h"
 #include "convert/timeline.h"
+#include "events/by_rank/rank_events.h"
 
 namespace refrain::convert {
 
@@ -36,11 +36,11 @@ class OtfDefinitions {
   OTF2_StringRef string(std::string_view text);
   OTF2_RegionRef call_region(CallId call) { return region(call); }
   OTF2_RegionRef user_region(RegionId id) { return region(kFirstUser + id); }
-  OTF2_CommRef comm(const waits::CommView& view);
-  void name_comm(const waits::CommView& view, std::string_view name);
+  OTF2_CommRef comm(const events::CommView& view);
+  void name_comm(const events::CommView& view, std::string_view name);
   // The window that is the n-th made on a communicator.
-  OTF2_RmaWinRef window(const waits::CommView& view, Rank self, uint64_t number);
-  OTF2_IoHandleRef file(const waits::CommView& view, std::string_view name);
+  OTF2_RmaWinRef window(const events::CommView& view, Rank self, uint64_t number);
+  OTF2_IoHandleRef file(const events::CommView& view, std::string_view name);
   uint32_t instance(std::string_view name);  // a parameter
 
   enum Attribute : OTF2_AttributeRef { kSite, kError, kCount, kDatatype };
@@ -76,7 +76,7 @@ class OtfDefinitions {
   std::unordered_map<uint32_t, OTF2_RegionRef> region_ids_;
   std::vector<uint32_t> regions_used_;
   std::vector<Comm> comms_;
-  std::unordered_map<waits::CommKey, OTF2_CommRef> comm_ids_;
+  std::unordered_map<events::CommKey, OTF2_CommRef> comm_ids_;
   std::map<std::tuple<OTF2_CommRef, Rank, uint64_t>, OTF2_RmaWinRef> windows_;
   std::vector<OTF2_CommRef> window_comms_;
   using File = std::pair<OTF2_CommRef, std::string>;

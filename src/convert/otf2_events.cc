@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "analysis/payload.h"
-#include "convert/collective_bytes.h"
 #include "convert/parameter_text.h"
+#include "events/payload.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
+#include "sim/lower/collective_bytes.h"
 
 namespace refrain::convert {
 namespace {
@@ -40,8 +40,9 @@ uint32_t tag_of(int64_t tag) { return static_cast<uint32_t>(tag); }
 
 }  // namespace
 
-OtfEvents::OtfEvents(Job& job, World& world, Survey& survey, OtfDefinitions& definitions,
-                     CommRanks& ranks, RankEvents& events, OTF2_Archive* archive)
+OtfEvents::OtfEvents(Job& job, events::World& world, events::Survey& survey,
+                     OtfDefinitions& definitions, events::CommRanks& ranks,
+                     events::RankEvents& events, OTF2_Archive* archive)
     : job_(job),
       world_(world),
       survey_(survey),
@@ -84,10 +85,10 @@ std::vector<OtfLocation> OtfEvents::close() {
   return out;
 }
 
-waits::CommView OtfEvents::view(const Signature& call, std::string_view parameter) {
+events::CommView OtfEvents::view(const Signature& call, std::string_view parameter) {
   const Value* value = call.find(parameter);
   const bool is_object = value != nullptr && value->at_entry().is_object();
-  return world_.comms.view(is_object ? value->at_entry().id : kNoDefinition,
+  return world_.comms.view(is_object ? value->at_entry().definition() : kNoDefinition,
                            events_.reader().rank());
 }
 
@@ -105,13 +106,13 @@ void OtfEvents::leave_region(uint32_t thread, uint64_t ns, RegionId region) {
   check(OTF2_EvtWriter_Leave(out, nullptr, ns, definitions_.user_region(region)));
 }
 
-bool OtfEvents::is_collective(const Event& call) const {
-  return call.collective.is_there && call.op->action == waits::Action::kCollective &&
-         !call.op->makes_request && call.op->collective != waits::CollectiveKind::kInit &&
-         call.op->collective != waits::CollectiveKind::kFinalize;
+bool OtfEvents::is_collective(const events::Event& call) const {
+  return call.collective.is_there && call.op->action == events::Action::kCollective &&
+         !call.op->makes_request && call.op->collective != events::CollectiveKind::kInit &&
+         call.op->collective != events::CollectiveKind::kFinalize;
 }
 
-void OtfEvents::enter(const Event& call) {
+void OtfEvents::enter(const events::Event& call) {
   OTF2_EvtWriter* out = writer(call.thread);
   if (out == nullptr) return;
   at(call.begin_ns);
@@ -126,7 +127,7 @@ void OtfEvents::enter(const Event& call) {
                              definitions_.call_region(call.call->call)));
   OTF2_AttributeList_RemoveAllAttributes(attributes_);
   if (is_collective(call)) check(OTF2_EvtWriter_MpiCollectiveBegin(out, nullptr, call.begin_ns));
-  for (const Step& step : call.steps) begin_step(out, call.begin_ns, step);
+  for (const events::Step& step : call.steps) begin_step(out, call.begin_ns, step);
   const mpi::CallInfo* info = mpi::find_call(call.call->call);
   if (info == nullptr) return;
   if (info->group == mpi::CallGroup::kRma) enter_window(out, call);
@@ -141,11 +142,11 @@ void OtfEvents::enter(const Event& call) {
         call.call->find("number") == nullptr ? 0 : call.call->find("number")->integer_or(0)));
 }
 
-void OtfEvents::leave(const Event& call) {
+void OtfEvents::leave(const events::Event& call) {
   OTF2_EvtWriter* out = writer(call.thread);
   if (out == nullptr) return;
   at(call.end_ns);
-  for (const Step& step : call.steps) end_step(out, call.end_ns, step);
+  for (const events::Step& step : call.steps) end_step(out, call.end_ns, step);
   const mpi::CallInfo* info = mpi::find_call(call.call->call);
   if (info != nullptr && info->group == mpi::CallGroup::kRma) leave_window(out, call);
   if (info != nullptr && info->group == mpi::CallGroup::kIo) leave_file(out, call);
@@ -159,25 +160,25 @@ void OtfEvents::leave(const Event& call) {
   check(OTF2_EvtWriter_Leave(out, nullptr, call.end_ns, definitions_.call_region(call.call->call)));
 }
 
-OTF2_AttributeList* OtfEvents::message_attributes(const Step& step, bool sends) {
+OTF2_AttributeList* OtfEvents::message_attributes(const events::Step& step, bool sends) {
   const bool has_two = step.made_by->find("sendcount") != nullptr;
   const Value* count = step.made_by->find(!has_two ? "count" : sends ? "sendcount" : "recvcount");
   const Value* type = step.made_by->find(!has_two ? "datatype" : sends ? "sendtype" : "recvtype");
   if (count != nullptr && sends)
     check(OTF2_AttributeList_AddUint64(attributes_, OtfDefinitions::kCount,
-                                       analysis::sum_of_counts(count->at_entry())));
+                                       events::sum_of_counts(count->at_entry())));
   if (type != nullptr)
     check(OTF2_AttributeList_AddStringRef(attributes_, OtfDefinitions::kDatatype,
                                           definitions_.string(plain_text(job_, type->at_entry()))));
   return attributes_;
 }
 
-void OtfEvents::send(OTF2_EvtWriter* out, uint64_t ns, const Step& step) {
-  const waits::CommView comm = view(*step.made_by, "comm");
+void OtfEvents::send(OTF2_EvtWriter* out, uint64_t ns, const events::Step& step) {
+  const events::CommView comm = view(*step.made_by, "comm");
   const auto dest = static_cast<uint32_t>(ranks_.of(comm, step.channel.dest));
   OTF2_AttributeList* attributes = message_attributes(step, true);
   ++job_.out.sends;
-  if (step.kind == StepKind::kSend) {
+  if (step.kind == events::StepKind::kSend) {
     check(OTF2_EvtWriter_MpiSend(out, attributes, ns, dest, definitions_.comm(comm),
                                  tag_of(step.channel.tag), step.bytes));
   } else {
@@ -188,14 +189,14 @@ void OtfEvents::send(OTF2_EvtWriter* out, uint64_t ns, const Step& step) {
   OTF2_AttributeList_RemoveAllAttributes(attributes_);
 }
 
-void OtfEvents::receive(OTF2_EvtWriter* out, uint64_t ns, const Step& step) {
-  const waits::CommView comm = view(*step.made_by, "comm");
+void OtfEvents::receive(OTF2_EvtWriter* out, uint64_t ns, const events::Step& step) {
+  const events::CommView comm = view(*step.made_by, "comm");
   const auto source = static_cast<uint32_t>(ranks_.of(comm, step.channel.source));
   const auto bytes = survey_.bytes(step);
   if (!bytes) job_.not_held("receives whose sender is not there: their bytes are the room");
   OTF2_AttributeList* attributes = message_attributes(step, false);
   ++job_.out.receives;
-  if (step.kind == StepKind::kReceive)
+  if (step.kind == events::StepKind::kReceive)
     check(OTF2_EvtWriter_MpiRecv(out, attributes, ns, source, definitions_.comm(comm),
                                  tag_of(step.channel.tag), bytes.value_or(step.bytes)));
   else
@@ -206,38 +207,40 @@ void OtfEvents::receive(OTF2_EvtWriter* out, uint64_t ns, const Step& step) {
 }
 
 // A request that sends and receives (MPI_Isendrecv) is two to OTF2: twice its number, and one more.
-void OtfEvents::begin_step(OTF2_EvtWriter* out, uint64_t ns, const Step& step) {
-  if (step.kind == StepKind::kPostCollective) {
+void OtfEvents::begin_step(OTF2_EvtWriter* out, uint64_t ns, const events::Step& step) {
+  if (step.kind == events::StepKind::kPostCollective) {
     requests_.insert(step.request);
     check(OTF2_EvtWriter_NonBlockingCollectiveRequest(out, nullptr, ns, step.request * 2));
   }
-  if (!step.has_message) return;
-  if (step.kind == StepKind::kSend || step.kind == StepKind::kPostSend) send(out, ns, step);
-  if (step.kind != StepKind::kPostReceive) return;
+  if (!step.has_message && !step.is_cancelled) return;
+  if (step.begins_send()) send(out, ns, step);
+  if (step.kind != events::StepKind::kPostReceive) return;
   requests_.insert(step.request);
   check(OTF2_EvtWriter_MpiIrecvRequest(out, nullptr, ns, step.request * 2 + 1));
 }
 
-void OtfEvents::end_step(OTF2_EvtWriter* out, uint64_t ns, const Step& step) {
-  if (step.kind == StepKind::kReceive && step.has_message) return receive(out, ns, step);
-  if (step.kind != StepKind::kSendDone && step.kind != StepKind::kReceiveDone &&
-      step.kind != StepKind::kCollectiveDone && step.kind != StepKind::kTested &&
-      step.kind != StepKind::kCancelled)
+void OtfEvents::end_step(OTF2_EvtWriter* out, uint64_t ns, const events::Step& step) {
+  if (step.kind == events::StepKind::kReceive && step.has_message) return receive(out, ns, step);
+  if (step.kind != events::StepKind::kSendDone && step.kind != events::StepKind::kReceiveDone &&
+      step.kind != events::StepKind::kCollectiveDone && step.kind != events::StepKind::kTested &&
+      step.kind != events::StepKind::kCancelled)
     return;
   if (requests_.count(step.request) == 0) return;  // made before the window, or of no message
-  const bool receives = step.op->action == waits::Action::kReceive ||
-                        step.op->action == waits::Action::kMatchedReceive;
+  const bool receives = step.op->action == events::Action::kReceive ||
+                        step.op->action == events::Action::kMatchedReceive;
   const uint64_t id = step.request * 2 + (receives ? 1 : 0);
   switch (step.kind) {
-    case StepKind::kSendDone:
+    case events::StepKind::kSendDone:
       if (step.has_message)
         check(OTF2_EvtWriter_MpiIsendComplete(out, nullptr, ns, step.request * 2));
       break;
-    case StepKind::kReceiveDone:
+    case events::StepKind::kReceiveDone:
       if (step.has_message) receive(out, ns, step);
       break;
-    case StepKind::kTested: check(OTF2_EvtWriter_MpiRequestTest(out, nullptr, ns, id)); return;
-    case StepKind::kCancelled:
+    case events::StepKind::kTested:
+      check(OTF2_EvtWriter_MpiRequestTest(out, nullptr, ns, id));
+      return;
+    case events::StepKind::kCancelled:
       check(OTF2_EvtWriter_MpiRequestCancelled(out, nullptr, ns, step.request * 2 + 1));
       break;
     default: {
@@ -248,11 +251,12 @@ void OtfEvents::end_step(OTF2_EvtWriter* out, uint64_t ns, const Step& step) {
                                                          c.sent, c.received, id));
     }
   }
-  if (step.op->action != waits::Action::kSendReceive || step.kind == StepKind::kReceiveDone)
+  if (step.op->action != events::Action::kSendReceive ||
+      step.kind == events::StepKind::kReceiveDone)
     requests_.erase(step.request);
 }
 
-OtfEvents::CollectiveRecord OtfEvents::collective(const waits::Op& op, const Signature& call) {
+OtfEvents::CollectiveRecord OtfEvents::collective(const events::Op& op, const Signature& call) {
   CollectiveRecord out;
   const CallId plain = mpi::plain_call(call.call);
   out.op = OTF2_COLLECTIVE_OP_CREATE_HANDLE;  // calls that make communicators and windows
@@ -270,7 +274,7 @@ OtfEvents::CollectiveRecord OtfEvents::collective(const waits::Op& op, const Sig
   if (root != nullptr && root->at_entry().name() == "MPI_ROOT")
     out.root = static_cast<uint32_t>(ranks_.of(op.comm, me));
   out.sent = bytes_of(call.id);
-  out.received = received_bytes(job_.trace, call, op.comm.comm);
+  out.received = sim::received_bytes(job_.trace, call, op.comm.comm);
   return out;
 }
 

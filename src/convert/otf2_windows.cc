@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <string_view>
 
-#include "analysis/payload.h"
 #include "convert/otf2_events.h"
+#include "events/payload.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 
 namespace refrain::convert {
 
-using analysis::argument;
+using events::argument;
 
 namespace {
 
@@ -62,8 +62,8 @@ OTF2_IoAccessMode access_mode(const Value& amode) {
 
 uint64_t OtfEvents::bytes_of(SignatureId call) {
   uint64_t sum = 0;
-  for (const analysis::Transfer& transfer : transfers_.transfers(call))
-    sum = analysis::add(sum, transfer.bytes);
+  for (const events::Transfer& transfer : transfers_.transfers(call))
+    sum = events::add(sum, transfer.bytes);
   return sum;
 }
 
@@ -78,7 +78,7 @@ void OtfEvents::complete_accesses(OTF2_EvtWriter* out, uint64_t ns, Window& wind
                     window.open.end());
 }
 
-void OtfEvents::access(OTF2_EvtWriter* out, const Event& call, Window& window) {
+void OtfEvents::access(OTF2_EvtWriter* out, const events::Event& call, Window& window) {
   const CallId plain = mpi::plain_call(call.call->call);
   const int64_t target = target_of(*call.call, "target_rank");
   const auto remote = static_cast<uint32_t>(target);
@@ -94,7 +94,7 @@ void OtfEvents::access(OTF2_EvtWriter* out, const Event& call, Window& window) {
                                    call.call->find("result_addr") != nullptr ? bytes : 0, id));
 }
 
-void OtfEvents::enter_window(OTF2_EvtWriter* out, const Event& call) {
+void OtfEvents::enter_window(OTF2_EvtWriter* out, const events::Event& call) {
   const CallId plain = mpi::plain_call(call.call->call);
   const auto known = windows_.find(argument(*call.call, "win").number);
   if (known == windows_.end() || !argument(*call.call, "win").is_object()) return;
@@ -111,7 +111,7 @@ void OtfEvents::enter_window(OTF2_EvtWriter* out, const Event& call) {
     job_.not_held("epochs of MPI_Win_post and MPI_Win_start: their groups");
 }
 
-void OtfEvents::leave_window(OTF2_EvtWriter* out, const Event& call) {
+void OtfEvents::leave_window(OTF2_EvtWriter* out, const events::Event& call) {
   const CallId plain = mpi::plain_call(call.call->call);
   const uint64_t ns = call.end_ns;
   if (makes_window(plain)) {
@@ -153,7 +153,7 @@ void OtfEvents::leave_window(OTF2_EvtWriter* out, const Event& call) {
   }
 }
 
-void OtfEvents::enter_file(OTF2_EvtWriter* out, const Event& call) {
+void OtfEvents::enter_file(OTF2_EvtWriter* out, const events::Event& call) {
   const mpi::CallMeaning& meaning = mpi::meaning_of(call.call->call);
   const auto known = files_.find(argument(*call.call, "fh").number);
   if (known == files_.end() || !argument(*call.call, "fh").is_object()) return;
@@ -174,7 +174,7 @@ void OtfEvents::enter_file(OTF2_EvtWriter* out, const Event& call) {
       bytes_of(call.call->id), call.seq));
 }
 
-void OtfEvents::leave_file(OTF2_EvtWriter* out, const Event& call) {
+void OtfEvents::leave_file(OTF2_EvtWriter* out, const events::Event& call) {
   const mpi::CallInfo* info = mpi::find_call(call.call->call);
   if (call.call->call == mpi::kMPI_File_open) {
     const Value* made = call.call->find("fh");

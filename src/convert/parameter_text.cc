@@ -2,15 +2,15 @@
 
 #include <string_view>
 
-#include "report/json_text.h"
-#include "report/value_text.h"
+#include "text/escape.h"
+#include "text/values.h"
 
 namespace refrain::convert {
 namespace {
 
-bool append(Job& job, std::string& out, const Value& value, report::Style style) {
+bool append(Job& job, std::string& out, const Value& value, text::Style style) {
   const size_t before = out.size();
-  if (report::append_value(out, value, job.trace, style, before + kMostParameterBytes)) return true;
+  if (text::append_value(out, value, job.trace, style, before + kMostParameterBytes)) return true;
   out.resize(before);
   job.not_held("parameters that are longer than 16 MiB as text");
   return false;
@@ -20,11 +20,11 @@ bool append(Job& job, std::string& out, const Value& value, report::Style style)
 
 std::string plain_text(Job& job, const Value& value) {
   if (value.is_null()) return {};
-  if (value.kind == ValueKind::kString && report::is_utf8(value.text)) return value.text;
+  if (value.kind == ValueKind::kString && text::is_utf8(value.text)) return value.text;
   const bool is_json = value.kind == ValueKind::kArray || value.kind == ValueKind::kStatus ||
                        value.kind == ValueKind::kBytes || value.kind == ValueKind::kString;
   std::string out;
-  append(job, out, value, is_json ? report::Style::kJson : report::Style::kText);
+  append(job, out, value, is_json ? text::Style::kJson : text::Style::kText);
   return out;
 }
 
@@ -36,7 +36,7 @@ std::string arguments_json(Job& job, const Signature& call) {
     out += name;
     out += suffix;
     out += "\":";
-    if (!append(job, out, value, report::Style::kJson)) out += "null";
+    if (!append(job, out, value, text::Style::kJson)) out += "null";
   };
   for (const Argument& argument : call.args) {
     add(argument.name, "", argument.value.at_exit());

@@ -15,8 +15,9 @@
 #include "convert/output_files.h"
 #include "convert/paraver_names.h"
 #include "convert/paraver_rank.h"
-#include "convert/survey.h"
+#include "events/by_rank/survey.h"
 #include "format/trace_data.h"
+#include "reader/internal.h"
 
 namespace refrain::convert {
 namespace {
@@ -33,12 +34,12 @@ class ParaverWriter {
       : job_(job), path_(std::move(path)), shared_(job, has_table), regions_(job) {}
 
   // Reads the calls. False: the table would be too large.
-  Result<bool> walk(World& world) {
+  Result<bool> walk(events::World& world) {
     for (const Rank rank : job_.ranks) {
-      RankEvents events(job_, world, rank);
+      events::RankEvents events(job_, world, rank);
       ParaverRank records(job_, shared_, regions_, rank);
       Timeline timeline(regions_, records);
-      while (const Event* event = events.next()) {
+      while (const events::Event* event = events.next()) {
         if (!shared_.met && !fits(events)) return false;
         if (!event->in_window) continue;
         ++job_.out.calls;
@@ -54,7 +55,7 @@ class ParaverWriter {
   }
   Status finish() {
     shared_.channels = {};
-    give_back_memory();
+    events::give_back_memory();
     if (const Status done = number_channels(); !done.ok()) return done;
     if (const Status done = join_messages(); !done.ok()) return done;
     return write_files();
@@ -63,9 +64,9 @@ class ParaverWriter {
  private:
   static constexpr size_t kChannelBytes = 80;
 
-  bool fits(const RankEvents& events) const {
+  bool fits(const events::RankEvents& events) const {
     return shared_.channels.size() * kChannelBytes +
-               events.channels() * RankEvents::kChannelBytes <=
+               events.channels() * events::RankEvents::kChannelBytes <=
            job_.options.memory / 2;
   }
 
@@ -125,7 +126,7 @@ class ParaverWriter {
   }
 
   std::string header() const {
-    const format::Meta& meta = job_.trace.data().meta;
+    const format::Meta& meta = reader::data_of(job_.trace).meta;
     std::vector<size_t> cpus(std::max<size_t>(1, meta.hosts.size()));
     std::string tasks;
     for (const Rank rank : job_.ranks) {
@@ -203,7 +204,7 @@ class ParaverWriter {
 };
 
 Status with_table(Job& job, const std::string& path, bool& fits) {
-  World world(job.trace);
+  events::World world(job.trace);
   ParaverWriter writer(job, path, true);
   const Result<bool> walked = writer.walk(world);
   if (!walked.ok()) return walked.error();
@@ -212,10 +213,10 @@ Status with_table(Job& job, const std::string& path, bool& fits) {
 }
 
 Status without_table(Job& job, const std::string& path) {
-  World world(job.trace);
+  events::World world(job.trace);
   job.expect_passes(2);
-  Survey survey(job, world);
-  Status done = survey.run_outside(MessageEnds::Wanted::kNumbers);
+  events::Survey survey(job, world);
+  Status done = survey.run_outside(events::MessageEnds::Wanted::kNumbers);
   if (!done.ok()) return done;
   ParaverWriter writer(job, path, false);
   const Result<bool> walked = writer.walk(world);

@@ -7,7 +7,8 @@
 #include "format/trace_data.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
-#include "report/json_text.h"
+#include "reader/internal.h"
+#include "text/escape.h"
 
 namespace refrain::convert {
 namespace {
@@ -112,13 +113,13 @@ std::string pcf_text(const ParaverNames& names) {
     fmt::format_to(at, "\n\nEVENT_TYPE\n9    {}    {}\nVALUES\n0    {}\n", type, kTypes.at(type),
                    type == kParaverSite || type == kParaverRegion ? "End" : "Outside MPI");
     for (const auto& [value, name] : values)
-      fmt::format_to(at, "{}    {}\n", value, report::printable(name));
+      fmt::format_to(at, "{}    {}\n", value, text::printable(name));
   }
   return out;
 }
 
 std::string row_text(const Job& job) {
-  const format::Meta& meta = job.trace.data().meta;
+  const format::Meta& meta = reader::data_of(job.trace).meta;
   std::string cpus, threads;
   size_t thread_count = 0;
   for (size_t i = 0; i < job.ranks.size(); ++i) {
@@ -128,7 +129,7 @@ std::string row_text(const Job& job) {
   }
   std::string out = fmt::format("LEVEL CPU SIZE {}\n{}\nLEVEL NODE SIZE {}\n", job.ranks.size(),
                                 cpus, std::max<size_t>(1, meta.hosts.size()));
-  for (const std::string& host : meta.hosts) out += report::printable(host) + "\n";
+  for (const std::string& host : meta.hosts) out += text::printable(host) + "\n";
   if (meta.hosts.empty()) out += "unknown\n";
   return out + fmt::format("\nLEVEL THREAD SIZE {}\n", thread_count) + threads;
 }

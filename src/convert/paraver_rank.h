@@ -10,11 +10,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "convert/external_sort.h"
 #include "convert/job.h"
 #include "convert/paraver_names.h"
-#include "convert/rank_events.h"
 #include "convert/timeline.h"
+#include "events/by_rank/external_sort.h"
+#include "events/by_rank/rank_events.h"
 
 namespace refrain::convert::paraver {
 
@@ -45,7 +45,7 @@ struct End {
 
 // An end whose channel has no number yet, but which end it is of all that were met.
 struct MetEnd {
-  waits::ChannelKey key;
+  events::ChannelKey key;
   End end;
   auto order() const { return std::tie(key.comm, key.source, key.dest, key.tag, end.channel); }
   bool operator<(const MetEnd& o) const { return order() < o.order(); }
@@ -58,11 +58,11 @@ class ParaverRank : public TimelineSink {
         : records(job.folder(), job.sort_bytes()), ends(job.folder(), job.sort_bytes()) {
       if (!has_table) met.emplace(job.folder(), job.sort_bytes());
     }
-    ExternalSort<Record> records;
-    ExternalSort<End> ends;
+    events::ExternalSort<Record> records;
+    events::ExternalSort<End> ends;
     // Channels by number, in the order in which they are met; or ends that are not numbered yet.
-    std::unordered_map<waits::ChannelKey, uint64_t, waits::ChannelHash> channels;
-    std::optional<ExternalSort<MetEnd>> met;
+    std::unordered_map<events::ChannelKey, uint64_t, events::ChannelHash> channels;
+    std::optional<events::ExternalSort<MetEnd>> met;
     uint64_t ends_met = 0;
     std::unordered_map<std::string, uint32_t> sites;
     ParaverNames names;
@@ -77,12 +77,11 @@ class ParaverRank : public TimelineSink {
       threads_[location.thread].number = ++number;
   }
 
-  void enter(const Event& call) override {
+  void enter(const events::Event& call) override {
     Thread& thread = threads_[call.thread];
-    for (const Step& step : call.steps) {
-      if (step.has_message && (step.kind == StepKind::kSend || step.kind == StepKind::kPostSend))
-        add_end(step, thread, call.begin_ns, call.end_ns);
-      if (step.kind == StepKind::kPostReceive) posted_[step.request] = call.begin_ns;
+    for (const events::Step& step : call.steps) {
+      if (step.has_message && step.begins_send()) add_end(step, thread, call.begin_ns, call.end_ns);
+      if (step.kind == events::StepKind::kPostReceive) posted_[step.request] = call.begin_ns;
     }
     job_.out.collectives += call.collective.is_there ? 1 : 0;
     if (thread.depth++ > 0) return job_.not_held("calls inside of other calls' callbacks");
@@ -94,12 +93,12 @@ class ParaverRank : public TimelineSink {
     thread.since = call.end_ns;
   }
 
-  void leave(const Event& call) override {
+  void leave(const events::Event& call) override {
     Thread& thread = threads_[call.thread];
-    for (const Step& step : call.steps) {
-      if (step.kind != StepKind::kReceive && step.kind != StepKind::kReceiveDone) continue;
+    for (const events::Step& step : call.steps) {
+      if (!step.ends_receive()) continue;
       const auto posted = posted_.find(step.request);
-      const bool blocks = step.kind == StepKind::kReceive || posted == posted_.end();
+      const bool blocks = step.kind == events::StepKind::kReceive || posted == posted_.end();
       if (step.has_message)
         add_end(step, thread, blocks ? call.begin_ns : posted->second, call.end_ns);
       if (!blocks) posted_.erase(posted);
@@ -169,8 +168,8 @@ class ParaverRank : public TimelineSink {
     return known->second;
   }
 
-  void add_end(const Step& step, const Thread& thread, uint64_t begin, uint64_t end) {
-    const bool sends = step.kind == StepKind::kSend || step.kind == StepKind::kPostSend;
+  void add_end(const events::Step& step, const Thread& thread, uint64_t begin, uint64_t end) {
+    const bool sends = step.begins_send();
     if (job_.position(sends ? step.channel.dest : step.channel.source) < 0)
       return job_.not_held("ends of messages whose other end is not there");
     End out;

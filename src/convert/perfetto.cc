@@ -19,10 +19,10 @@
 #include "convert/job.h"
 #include "convert/output_files.h"
 #include "convert/parameter_text.h"
-#include "convert/rank_events.h"
 #include "convert/timeline.h"
+#include "events/by_rank/rank_events.h"
 #include "mpi/call_table.h"
-#include "report/json_text.h"
+#include "text/escape.h"
 
 namespace refrain::convert {
 namespace {
@@ -54,7 +54,7 @@ uint64_t track_of(Rank rank, uint32_t thread) {
 }
 
 // The same at both ends. Two messages with the same one are one in 2^64.
-uint64_t flow_of(const Step& step) {
+uint64_t flow_of(const events::Step& step) {
   uint64_t h = 0;
   for (const int64_t v :
        {static_cast<int64_t>(step.number), static_cast<int64_t>(step.channel.comm),
@@ -116,12 +116,12 @@ class RankTrack : public TimelineSink {
     begin_file();
   }
 
-  void enter(const Event& call) override {
+  void enter(const events::Event& call) override {
     job_.out.collectives += call.collective.is_there ? 1 : 0;
     std::string event = slice(call_slice(*call.call), call.thread);
     pbf_writer writer(event);
-    for (const Step& step : call.steps)
-      if (step.has_message && (step.kind == StepKind::kSend || step.kind == StepKind::kPostSend)) {
+    for (const events::Step& step : call.steps)
+      if (step.has_message && step.begins_send()) {
         ++job_.out.sends;
         writer.add_fixed64(field::kFlow, flow_of(step));
       }
@@ -131,11 +131,9 @@ class RankTrack : public TimelineSink {
   }
 
   // A message ends where the call does that it came in, so that its arrow goes forwards in time.
-  void leave(const Event& call) override {
-    for (const Step& step : call.steps)
-      if (step.has_message &&
-          (step.kind == StepKind::kReceive || step.kind == StepKind::kReceiveDone))
-        receive(call, step);
+  void leave(const events::Event& call) override {
+    for (const events::Step& step : call.steps)
+      if (step.has_message && step.ends_receive()) receive(call, step);
     end(call.thread, call.end_ns);
   }
 
@@ -229,7 +227,7 @@ class RankTrack : public TimelineSink {
     if (!open_[thread].empty()) open_[thread].pop_back();
   }
 
-  void receive(const Event& call, const Step& step) {
+  void receive(const events::Event& call, const events::Step& step) {
     ++job_.out.receives;
     Slice& what = message_;
     if (what.id == 0) {
@@ -285,7 +283,7 @@ class RankTrack : public TimelineSink {
   void annotate(Slice& what, std::string_view key, const std::string& text) {
     if (text.empty()) return;
     const uint64_t id = intern(what, field::kAnnotationNames, key);
-    const uint64_t value = intern(what, field::kStrings, report::printable(text));
+    const uint64_t value = intern(what, field::kStrings, text::printable(text));
     std::string annotation;
     pbf_writer writer(annotation);
     writer.add_uint64(field::kAnnotationIid, id);
@@ -342,12 +340,12 @@ class PerfettoWriter {
 
   Status run() {
     if (const Status done = begin_file(); !done.ok()) return done;
-    World world(job_.trace);
+    events::World world(job_.trace);
     for (const Rank rank : job_.ranks) {
-      RankEvents events(job_, world, rank);
+      events::RankEvents events(job_, world, rank);
       RankTrack track(job_, regions_, files_, rank);
       Timeline timeline(regions_, track);
-      while (const Event* event = events.next()) {
+      while (const events::Event* event = events.next()) {
         if (!event->in_window) continue;
         ++job_.out.calls;
         if (files_.is_full()) {
@@ -374,7 +372,7 @@ class PerfettoWriter {
     writer.add_uint64(field::kUuid, kAllRanks);
     writer.add_string(
         field::kName,
-        report::printable(program.substr(program.rfind('/') + 1)) +
+        text::printable(program.substr(program.rfind('/') + 1)) +
             (job_.out.times == TimesFrom::kBuilt ? " (times are built from mean durations)" : ""));
     writer.add_int32(field::kChildOrdering, 3);  // by kOrderRank
     std::string packet;

@@ -15,9 +15,11 @@
 #include "convert/parameter_text.h"
 #include "format/trace_data.h"
 #include "mpi/call_table.h"
+#include "reader/internal.h"
+#include "reader/symbols.h"
 #include "refrain/calls.h"
-#include "report/json_text.h"
-#include "report/waits_rows.h"
+#include "text/escape.h"
+#include "text/path_names.h"
 
 namespace refrain::convert {
 namespace {
@@ -140,22 +142,22 @@ class SqliteWriter {
     bool good = meta.add("ranks", info.rank_count) && meta.add("duration_ns", info.duration_ns) &&
                 meta.add("complete", uint64_t{info.complete});
     for (const auto& [key, value] : info.text)
-      good = good && meta.add(key, std::string_view(report::printable(value)));
+      good = good && meta.add(key, std::string_view(text::printable(value)));
     if (job_.options.has_window)
       good = good && meta.add("window_from_ns", job_.options.from_ns) &&
              meta.add("window_to_ns", job_.options.to_ns);
     for (const Loss& loss : info.losses)
       good = good && losses.add(loss.reason, loss.calls, loss.rank,
-                                std::string_view(report::printable(loss.detail)));
+                                std::string_view(text::printable(loss.detail)));
     return good;
   }
 
   bool add_ranks() {
     profile_ = analysis::profile(job_.trace);
     Inserter ranks(db_.get(), "ranks", 6);
-    const format::Meta& meta = job_.trace.data().meta;
+    const format::Meta& meta = reader::data_of(job_.trace).meta;
     std::vector<std::string> names;
-    for (const std::string& host : meta.hosts) names.push_back(report::printable(host));
+    for (const std::string& host : meta.hosts) names.push_back(text::printable(host));
     bool good = true;
     for (const analysis::RankRow& row : profile_.ranks) {
       if (job_.position(row.rank) < 0) continue;
@@ -227,7 +229,7 @@ class SqliteWriter {
   // Needs times: without them the table stays empty.
   bool add_waits() {
     if (!job_.trace.has_times()) return true;
-    waits::TraceCalls calls(job_.trace);
+    events::TraceCalls calls(job_.trace);
     const auto result = waits::wait_states(job_.trace, calls, {});
     if (!result.ok()) {
       job_.not_held("wait states: " + result.error().message);
@@ -257,7 +259,7 @@ class SqliteWriter {
   std::unique_ptr<sqlite3, Close> db_;
   analysis::Profile profile_;
   reader::Symbols symbols_;
-  report::PathNames names_{job_.trace, symbols_};
+  text::PathNames names_{job_.trace, symbols_};
   std::unordered_map<DefinitionId, std::string> paths_;
 };
 

@@ -9,17 +9,17 @@
 #include <string>
 #include <unordered_map>
 
-#include "analysis/payload.h"
 #include "convert/job.h"
 #include "convert/output_files.h"
-#include "convert/schedule.h"
-#include "convert/skeleton.h"
+#include "events/by_rank/skeleton.h"
+#include "events/payload.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
+#include "sim/lower/schedule.h"
 
 namespace refrain::convert {
 
-using analysis::argument;
+using events::argument;
 
 namespace {
 
@@ -28,12 +28,12 @@ constexpr const char* kWhat = "the SimGrid trace";
 // What all ranks share: looked up once, not once for each of them.
 struct TiShared {
   explicit TiShared(const Job& job) : tags(job.folder(), job.sort_bytes(), job.sort_bytes()) {}
-  Tags tags;
+  events::Tags tags;
   // Whether the members are all ranks of the replay, in its order.
-  std::unordered_map<waits::CommKey, bool> worlds;
+  std::unordered_map<events::CommKey, bool> worlds;
 };
 
-class TiRank : public SkeletonSink {
+class TiRank : public events::SkeletonSink {
  public:
   TiRank(Job& job, TiShared& shared, int64_t me, std::string& out)
       : job_(job), shared_(shared), me_(me), out_(out) {}
@@ -53,16 +53,16 @@ class TiRank : public SkeletonSink {
       line("sleep {:.9f}", seconds);
   }
 
-  void exchange(const std::vector<Transfer>& all) override {
+  void exchange(const std::vector<events::SkeletonEnd>& all) override {
     if (all.size() == 1) return move(all[0], "");
     // Receives first, as MPI_Sendrecv does it.
     for (const bool sends : {false, true})
-      for (const Transfer& t : all)
+      for (const events::SkeletonEnd& t : all)
         if (t.sends == sends) move(t, "i");
-    for (const Transfer& t : all) wait_for(t);
+    for (const events::SkeletonEnd& t : all) wait_for(t);
   }
 
-  void post(const Transfer& transfer, uint64_t request) override {
+  void post(const events::SkeletonEnd& transfer, uint64_t request) override {
     move(transfer, "i");
     requests_[request] = transfer;
   }
@@ -74,15 +74,15 @@ class TiRank : public SkeletonSink {
     requests_.erase(known);
   }
 
-  void collective(const waits::Op& op, const Signature& call, uint64_t number,
+  void collective(const events::Op& op, const Signature& call, uint64_t number,
                   std::optional<uint64_t> request) override {
     if (request) job_.not_held("nonblocking collective calls: they block where they begin");
     if (op.comm.comm.is_inter) return job_.not_held("collective calls on inter-communicators");
     if (is_world(op.comm) && native(call)) return;
     const uint32_t tag = shared_.tags.of_collective(op.comm.key, number);
-    for (const Phase& phase : schedule(job_.trace, op, call)) {
-      std::vector<Transfer> all;
-      for (const SchedulePart& part : phase)
+    for (const sim::Phase& phase : sim::schedule(job_.trace, op, call)) {
+      std::vector<events::SkeletonEnd> all;
+      for (const sim::SchedulePart& part : phase)
         all.push_back({part.sends, job_.position(op.comm.comm.member(part.peer)), tag,
                        std::max<uint64_t>(1, part.bytes)});
       exchange(all);
@@ -90,14 +90,14 @@ class TiRank : public SkeletonSink {
   }
 
  private:
-  void move(const Transfer& t, std::string_view prefix) {
+  void move(const events::SkeletonEnd& t, std::string_view prefix) {
     line("{}{} {} {} {}", prefix, t.sends ? "send" : "recv", t.peer, t.tag, t.bytes);
   }
-  void wait_for(const Transfer& t) {
+  void wait_for(const events::SkeletonEnd& t) {
     line("wait {} {} {}", t.sends ? me_ : t.peer, t.sends ? t.peer : me_, t.tag);
   }
 
-  bool is_world(const waits::CommView& view) {
+  bool is_world(const events::CommView& view) {
     const auto [known, is_new] = shared_.worlds.try_emplace(view.key, true);
     if (!is_new) return known->second;
     known->second = view.comm.size() == job_.ranks.size();
@@ -107,9 +107,8 @@ class TiRank : public SkeletonSink {
   }
 
   uint64_t bytes(const Signature& call, std::string_view count, std::string_view type) const {
-    return analysis::multiply(
-        analysis::sum_of_counts(argument(call, count)),
-        analysis::element_bytes(job_.trace, argument(call, type)).value_or(0));
+    return events::multiply(events::sum_of_counts(argument(call, count)),
+                            events::element_bytes(job_.trace, argument(call, type)).value_or(0));
   }
 
   // Sizes of all parts, in bytes, with their sum in front.
@@ -125,10 +124,10 @@ class TiRank : public SkeletonSink {
       std::string parts;
       uint64_t sum = 0;
       for (uint64_t i = 0; i < ranks; ++i) {
-        const uint64_t part = analysis::multiply(
-            analysis::sum_of_counts(counts.at(i)),
-            analysis::element_bytes(job_.trace, type.is_array() ? type.at(i) : type).value_or(0));
-        sum = analysis::add(sum, part);
+        const uint64_t part = events::multiply(
+            events::sum_of_counts(counts.at(i)),
+            events::element_bytes(job_.trace, type.is_array() ? type.at(i) : type).value_or(0));
+        sum = events::add(sum, part);
         fmt::format_to(std::back_inserter(parts), " {}", part);
       }
       fmt::format_to(std::back_inserter(text), " {}{}", sum, parts);
@@ -170,18 +169,18 @@ class TiRank : public SkeletonSink {
   TiShared& shared_;
   const int64_t me_;
   std::string& out_;
-  std::unordered_map<uint64_t, Transfer> requests_;
+  std::unordered_map<uint64_t, events::SkeletonEnd> requests_;
 };
 
 // Without a file: everything but the writing.
-Status write_rank(Job& job, World& world, Survey& survey, TiShared& shared, BufferedFile* file,
-                  Rank rank) {
+Status write_rank(Job& job, events::World& world, events::Survey& survey, TiShared& shared,
+                  BufferedFile* file, Rank rank) {
   std::string nowhere;
   TiRank lines(job, shared, job.position(rank), file != nullptr ? file->buffer() : nowhere);
-  Skeleton skeleton(job, survey, shared.tags, lines, Threads::kAsOne);
-  RankEvents events(job, world, rank);
+  events::Skeleton skeleton(job, survey, shared.tags, lines, events::Threads::kAsOne);
+  events::RankEvents events(job, world, rank);
   lines.line("init");
-  while (const Event* event = events.next()) {
+  while (const events::Event* event = events.next()) {
     skeleton.add(*event);
     nowhere.clear();
     if (file == nullptr) continue;
@@ -196,7 +195,7 @@ Status write_rank(Job& job, World& world, Survey& survey, TiShared& shared, Buff
   return file != nullptr ? file->commit_inside() : Status(base::Done{});
 }
 
-Status write_ranks(Job& job, World& world, Survey& survey, TiShared& shared,
+Status write_ranks(Job& job, events::World& world, events::Survey& survey, TiShared& shared,
                    const std::string& folder, BufferedFile& list) {
   std::error_code error;
   // The list names files by where they will be, as the simulator may be started anywhere.
@@ -218,13 +217,13 @@ Status write_ti(Job& job) {
   auto folder = OutputFolder::create(job.options.output, kWhat);
   if (!folder.ok()) return folder.error();
   job.expect_passes(2);
-  World world(job.trace);
-  Survey survey(job, world);
+  events::World world(job.trace);
+  events::Survey survey(job, world);
   if (const Status done = survey.run(); !done.ok()) return done;
   TiShared shared(job);
   auto list = BufferedFile::create(folder->path() + "/trace.txt", kWhat);
   if (!list.ok()) return list.error();
-  Status done = with_tags(job, survey, shared.tags, [&](bool writes) -> Status {
+  Status done = events::with_tags(job, survey, shared.tags, [&](bool writes) -> Status {
     if (writes) return write_ranks(job, world, survey, shared, folder->path(), *list);
     for (const Rank rank : job.ranks)
       if (Status noted = write_rank(job, world, survey, shared, nullptr, rank); !noted.ok())

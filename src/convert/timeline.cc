@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "report/json_text.h"
-#include "report/value_text.h"
+#include "text/escape.h"
+#include "text/values.h"
 
 namespace refrain::convert {
 
 RegionId Regions::of(const Signature& mark) {
   const Value* name = mark.find("name");
-  if (name != nullptr) return add(report::printable(name->at_entry().text));
+  if (name != nullptr) return add(text::printable(name->at_entry().text));
   const Value* function = mark.find("function");
-  const DefinitionId id = function == nullptr ? kNoDefinition : function->at_entry().id;
+  const DefinitionId id = function == nullptr ? kNoDefinition : function->at_entry().definition();
   const auto known = functions_.find(id);
   return known != functions_.end() ? known->second : functions_[id] = add(function_name(id));
 }
@@ -30,9 +30,9 @@ std::string Regions::function_name(DefinitionId id) {
     // Symbols looks up the instruction before an address that a call returns to.
     const reader::SourcePlace& place =
         symbols_.find(site->module, site->build_id, site->offset + 1);
-    if (!place.function.empty()) return report::printable(place.function);
+    if (!place.function.empty()) return text::printable(place.function);
   }
-  const std::string name = report::module_and_offset(*site);
+  const std::string name = text::module_and_offset(*site);
   return name.empty() ? "unknown function" : name;
 }
 
@@ -71,7 +71,7 @@ void Timeline::end_region(uint32_t number, Thread& thread, uint64_t ns, RegionId
   while (thread.depth >= at) pop(number, thread, ns);
 }
 
-void Timeline::add(const Event& event) {
+void Timeline::add(const events::Event& event) {
   Thread& thread = threads_[event.thread];
   pop_until(event.thread, thread, event.begin_ns);
   thread.last_ns = std::max(thread.last_ns, event.end_ns);

@@ -11,7 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "convert/rank_events.h"
+#include "convert/job.h"
+#include "events/by_rank/rank_events.h"
 #include "reader/symbols.h"
 
 namespace refrain::convert {
@@ -42,8 +43,8 @@ class Regions {
 class TimelineSink {
  public:
   virtual ~TimelineSink() = default;
-  virtual void enter(const Event& call) = 0;
-  virtual void leave(const Event& call) = 0;
+  virtual void enter(const events::Event& call) = 0;
+  virtual void leave(const events::Event& call) = 0;
   virtual void enter_region(uint32_t thread, uint64_t ns, RegionId region) = 0;
   virtual void leave_region(uint32_t thread, uint64_t ns, RegionId region) = 0;
 };
@@ -52,7 +53,7 @@ class Timeline {
  public:
   Timeline(Regions& regions, TimelineSink& sink) : regions_(regions), sink_(sink) {}
   // The next call of the rank, inside of the window.
-  void add(const Event& event);
+  void add(const events::Event& event);
   // After the last one.
   void finish();
   uint64_t unmatched_ends() const { return unmatched_; }
@@ -61,7 +62,7 @@ class Timeline {
   struct Open {
     bool is_region = false;
     RegionId region = 0;
-    Event call;
+    events::Event call;
   };
   struct Thread {
     std::vector<Open> open;  // entries past `depth` wait to be used again

@@ -4,12 +4,12 @@
 #include <span>
 #include <string_view>
 
+#include "format/codes/quantise.h"
 #include "format/definitions.h"
 #include "format/layout.h"
 #include "format/limits.h"
 #include "format/places.h"
-#include "format/quantise.h"
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 
@@ -158,10 +158,10 @@ class Checker {
     return true;
   }
 
-  void expr(size_t i, SlotNature nature, const Expr& e) {
+  void expr(size_t i, SlotNature nature, const RankExpr& e) {
     constexpr auto kAt = SectionType::kSignatures;
     const auto definitions = static_cast<int64_t>(t_.definitions.size());
-    if (e.kind == Expr::Kind::kTable) {
+    if (e.kind == RankExpr::Kind::kTable) {
       const auto t = static_cast<uint64_t>(e.a);
       if (t >= t_.tables.size()) {
         add(kAt, kRuleTableIndex, numbered("signature", i, numbered(" uses table", t)));
@@ -172,9 +172,10 @@ class Checker {
       return;
     }
     if (nature == SlotNature::kDefinition &&
-        (e.kind != Expr::Kind::kConst || e.a < 0 || e.a >= definitions))
+        (e.kind != RankExpr::Kind::kConst || e.a < 0 || e.a >= definitions))
       add(kAt, kRuleDefinitionSlot, numbered("signature", i, " uses an unknown definition"));
-    if ((e.kind == Expr::Kind::kCart || e.kind == Expr::Kind::kDigit) && (e.a <= 0 || e.b <= 0))
+    if ((e.kind == RankExpr::Kind::kCart || e.kind == RankExpr::Kind::kDigit) &&
+        (e.a <= 0 || e.b <= 0))
       add(kAt, kRuleExpr, numbered("signature", i, " has a grid without extent"));
   }
 
@@ -227,11 +228,10 @@ class Checker {
     std::vector<std::pair<int64_t, int64_t>> places;
     for (size_t g = begin; g < end; ++g) {
       const Group& group = t_.groups[g];
-      const bool is_like =
-          group.signatures == first.signatures && group.places.size() == group.ranks.size() &&
-          std::equal(group.locations.begin(), group.locations.end(), first.locations.begin(),
-                     first.locations.end(),
-                     [](const Location& a, const Location& b) { return a.thread == b.thread; });
+      const bool is_like = group.signatures == first.signatures &&
+                           group.places.size() == group.ranks.size() &&
+                           std::ranges::equal(group.locations, first.locations, {},
+                                              &ThreadGrammar::thread, &ThreadGrammar::thread);
       if (!is_like || group.ranks.size() > t_.meta.ranks) return false;
       for (uint64_t i = 0; i < group.ranks.size(); ++i)
         places.emplace_back(group.ranks.at(i), group.places.at(i));
@@ -272,7 +272,7 @@ class Checker {
   void locations(size_t g, const Group& group) {
     constexpr auto kAt = SectionType::kGroups;
     for (size_t l = 0; l < group.locations.size(); ++l) {
-      const Location& loc = group.locations[l];
+      const ThreadGrammar& loc = group.locations[l];
       if (loc.grammar >= t_.grammars.size() ||
           (l > 0 && loc.thread <= group.locations[l - 1].thread)) {
         add(kAt, kRuleGroupLocations, numbered("locations of group", g, " are not in order"));
@@ -305,8 +305,8 @@ class Checker {
       if (!t_.groups[g].is_like_before) first = g;
       for (const uint32_t s : t_.groups[g].signatures) {
         if (s >= t_.signatures.size() || !t_.signatures.has_table(s)) continue;
-        for (const Expr& e : t_.signatures[s].slots) {
-          if (e.kind != Expr::Kind::kTable || static_cast<uint64_t>(e.a) >= t_.tables.size())
+        for (const RankExpr& e : t_.signatures[s].slots) {
+          if (e.kind != RankExpr::Kind::kTable || static_cast<uint64_t>(e.a) >= t_.tables.size())
             continue;
           const bool mine = owner[s] < 0 || owner[s] == static_cast<int64_t>(first);
           owner[s] = static_cast<int64_t>(first);
@@ -380,7 +380,7 @@ class Checker {
     places();
     own_work();
     for (size_t i = 0; i < t_.losses.size(); ++i) {
-      const Loss& l = t_.losses[i];
+      const LossRecord& l = t_.losses[i];
       if (l.reason.empty() || l.rank < -1 || l.rank >= static_cast<int64_t>(t_.meta.ranks))
         add(SectionType::kLosses, kRuleLosses, numbered("loss", i, " has no reason or rank"));
     }

@@ -1,4 +1,5 @@
-// The rules of docs/format.md about what a trace says, as opposed to its bytes.
+// Checks what a trace says, as opposed to its bytes: the rules of docs/format.md that the decoder
+// cannot check field by field. Traces that are put together in memory are checked by the same code.
 #pragma once
 
 #include <cstdint>

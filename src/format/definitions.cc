@@ -70,16 +70,16 @@ std::string write_datatype(const DatatypeDefinition& type) {
   return out.take();
 }
 
-Places::Places(const std::vector<Definition>& definitions, uint64_t world_size)
+CommPlaces::CommPlaces(const std::vector<Definition>& definitions, uint64_t world_size)
     : definitions_(definitions),
       world_size_(world_size),
       self_constant_(mpi::constant_id("MPI_COMM_SELF")) {}
 
-Place Places::world(uint64_t rank) const {
+CommPlace CommPlaces::world(uint64_t rank) const {
   return {static_cast<int64_t>(rank), static_cast<int64_t>(world_size_)};
 }
 
-const CommDefinition* Places::comm_of(int64_t definition) {
+const CommDefinition* CommPlaces::comm_of(int64_t definition) {
   if (definition < 0 || static_cast<uint64_t>(definition) >= definitions_.size()) return nullptr;
   const Definition* d = &definitions_[static_cast<size_t>(definition)];
   if (d->kind == DefinitionKind::kWin || d->kind == DefinitionKind::kFile) {
@@ -93,16 +93,17 @@ const CommDefinition* Places::comm_of(int64_t definition) {
   return known->second ? &*known->second : nullptr;
 }
 
-std::optional<Place> Places::in(int64_t definition, uint64_t rank) {
+std::optional<CommPlace> CommPlaces::in(int64_t definition, uint64_t rank) {
   const CommDefinition* comm = comm_of(definition);
   if (comm == nullptr) return std::nullopt;
   if (is_everybody(*comm)) return world(rank);
-  if (!comm->has_members) return Place{0, 1};
+  if (!comm->has_members) return CommPlace{0, 1};
   const base::RunList& counted = comm->inter ? comm->remote : comm->local;
-  return Place{comm->local.find(static_cast<int64_t>(rank)), static_cast<int64_t>(counted.size())};
+  return CommPlace{comm->local.find(static_cast<int64_t>(rank)),
+                   static_cast<int64_t>(counted.size())};
 }
 
-bool Places::is_world(int64_t definition) {
+bool CommPlaces::is_world(int64_t definition) {
   const CommDefinition* comm = comm_of(definition);
   return comm != nullptr && is_everybody(*comm);
 }

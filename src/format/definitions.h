@@ -1,4 +1,5 @@
-// The payloads of communicator and datatype definitions (format/signature.h), parsed and written.
+// The payloads of communicator and datatype definitions (format/signatures/signature.h), parsed and
+// written.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/runs.h"
+#include "format/signatures/rank_expr.h"
 #include "format/trace_data.h"
 
 namespace refrain::format {
@@ -39,22 +41,15 @@ std::optional<DatatypeDefinition> parse_datatype(std::string_view payload);
 std::string write_comm(const CommDefinition& comm);
 std::string write_datatype(const DatatypeDefinition& type);
 
-// Who a rank is inside the communicator that a call works on.
-struct Place {
-  int64_t me = 0;    // -1: not a member
-  int64_t size = 0;  // of the group that the call's ranks count in: the remote one of an
-                     // inter-communicator
-};
-
 // Finds places; parses each communicator once. Not thread safe. Keeps a reference to `definitions`.
-class Places {
+class CommPlaces {
  public:
-  Places(const std::vector<Definition>& definitions, uint64_t world_size);
+  CommPlaces(const std::vector<Definition>& definitions, uint64_t world_size);
 
-  Place world(uint64_t rank) const;
+  CommPlace world(uint64_t rank) const;
   // The place of world rank `rank` in the communicator that `definition` is, or that the window or
   // file it is belongs to; nullopt when it is none of these.
-  std::optional<Place> in(int64_t definition, uint64_t rank);
+  std::optional<CommPlace> in(int64_t definition, uint64_t rank);
   // Whether every rank has its place in the world there.
   bool is_world(int64_t definition);
 

@@ -70,7 +70,7 @@ inline constexpr std::array<std::string_view, 8> kTextKeys = {
     "program",  "command", "mpi",     "mpi_version",
     "recorder", "timing",  "started", "working_directory"};
 
-// How an Expr is written: one code, then its operands.
+// How an RankExpr is written: one code, then its operands.
 enum class ExprCode : uint8_t {
   kConst = 0,   // value a
   kMePlus = 1,  // affine with factor 1: b

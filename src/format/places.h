@@ -1,4 +1,4 @@
-// Places (TraceData::places) as bytes.
+// Where ranks may run (TraceData::places), as bytes of a trace and of a spool file.
 #pragma once
 
 #include <cstdint>

@@ -4,11 +4,11 @@
 #include <random>
 #include <vector>
 
+#include "format/codes/quantise.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/merge/merge.h"
 #include "format/places.h"
-#include "format/quantise.h"
 #include "format/testing/synthetic.h"
 
 namespace refrain::format {

@@ -10,7 +10,7 @@
 
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
-#include "format/encode/sections.h"
+#include "format/encode/section_writers.h"
 #include "format/testing/patterns.h"
 #include "grammar/builder.h"
 

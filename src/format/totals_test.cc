@@ -7,11 +7,11 @@
 #include <cmath>
 #include <random>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
+#include "format/codes/quantise.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/layout.h"
-#include "format/quantise.h"
 
 namespace refrain::format {
 namespace {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/runs.h"
-#include "format/byte_strings.h"
+#include "format/codes/byte_strings.h"
 #include "format/histogram.h"
-#include "format/signature.h"
-#include "format/signature_table.h"
+#include "format/signatures/signature.h"
+#include "format/signatures/signature_table.h"
 #include "format/stats/grain.h"
 #include "format/time/data.h"
 #include "grammar/grammar.h"
@@ -49,7 +49,7 @@ inline void add_durations(DurationStats& to, const DurationStats& from) {
   to.histogram.add(from.histogram);
 }
 
-struct Location {
+struct ThreadGrammar {
   uint32_t thread = 0;
   uint32_t grammar = 0;  // index into TraceData::grammars
 };
@@ -57,7 +57,7 @@ struct Location {
 // Ranks that did the same, up to rank expressions.
 struct Group {
   base::RunList ranks;  // world ranks, ascending
-  std::vector<Location> locations;
+  std::vector<ThreadGrammar> locations;
   std::vector<uint32_t> signatures;  // terminal of the grammars -> index into TraceData::signatures
   // Groups whose ranks differ in the lengths of their loops only stand in a row: one in the file.
   // They have the same signatures, and their tables together.
@@ -129,7 +129,7 @@ struct RecorderCost {
 };
 RecorderCost cost_of(const std::vector<RankTotals>& totals);
 
-struct Loss {
+struct LossRecord {
   std::string reason;  // snake_case word
   uint64_t calls = 0;  // 0: unknown
   int64_t rank = -1;   // -1: any
@@ -153,7 +153,7 @@ struct TraceData {
   SignatureTable signatures;
   std::vector<DurationStats> durations;    // parallel to signatures
   StatPrecision durations_precision;       // as read from a file; they are written no finer
-  std::vector<base::RunList> tables;       // for Expr::kTable
+  std::vector<base::RunList> tables;       // for RankExpr::kTable
   std::vector<grammar::Grammar> grammars;  // terminals are group-local
   std::vector<Group> groups;
   std::vector<RankTotals> totals;  // by rank
@@ -161,7 +161,7 @@ struct TraceData {
   std::vector<RankPlace> places;   // empty: not known of any rank
   base::RunList place_of_rank;     // index into places, -1 unknown; empty when `places` is
   std::vector<OwnWork> own_work;   // by rank and thread; of traces with times of single calls
-  std::vector<Loss> losses;
+  std::vector<LossRecord> losses;
   TimeData times;  // of traces that are put together in memory; decode() leaves them in the file
 };
 
@@ -184,7 +184,7 @@ struct RankRecord {
   bool knows_cost = false;
   std::vector<OwnWork> own_work;  // of this rank; by thread
   RankPlace place;                // no cores: not known
-  std::vector<Loss> losses;
+  std::vector<LossRecord> losses;
   std::string host;
   std::map<std::string, std::string> text;  // as Meta::text; the lowest rank's values win
   uint64_t duration_ns = 0;

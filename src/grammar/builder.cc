@@ -1,3 +1,8 @@
+// The builder expects that the sequence goes on as it has before: a cursor stands where the grammar
+// says that the next terminal would be, and a terminal that is the expected one moves the cursor
+// and changes nothing else. All that is here is for the other case, and for the ends of symbols and
+// rules. The cursor is a stack of frames, one for each rule that it is inside of.
+
 #include "grammar/builder.h"
 
 #include <utility>
@@ -5,6 +10,7 @@
 namespace refrain::grammar {
 
 namespace {
+// Symbols of a grammar and nodes of the growing one say the same in two ways.
 Kind kind_of(const Symbol& symbol) { return symbol.is_rule ? Kind::kRule : Kind::kTerminal; }
 }  // namespace
 
@@ -28,6 +34,7 @@ void Builder::enter(uint32_t node, uint32_t rule) {
 // From the symbol where the cursor is down to its first terminal. Too deep: nothing is expected,
 // and the cursor stays before that symbol.
 void Builder::descend() {
+  // Rules that begin with rules: down to the one that begins with a terminal.
   while (rules_.node(leaf_).kind == Kind::kRule) {
     if (depth_ == kMaxDepth) {
       expected_ = kNothing;
@@ -250,6 +257,8 @@ bool Builder::follow_symbol(const Symbol& symbol) {
 
 // ---- the result ----
 
+// What the cursor has taken is not in the grammar yet: it is appended as symbols, as if another
+// terminal had come.
 Grammar Builder::finish() {
   rules_.lift_memory_limit();
   if (!rules_.ok()) return Grammar();
@@ -266,6 +275,8 @@ Grammar Builder::finish() {
   return grammar;
 }
 
+// By a copy, because finishing appends what the cursor holds, and the builder goes on from where it
+// stood.
 Grammar Builder::snapshot() const {
   Builder copy(*this);
   return copy.finish();

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "grammar/fold.h"
+#include "grammar/terminal_cursor.h"
 #include "grammar/test_sequences.h"
-#include "grammar/walk.h"
 
 namespace refrain::grammar {
 namespace {

@@ -1,4 +1,4 @@
-// Sequences one behind the other.
+// Makes one grammar of several, for the sequences of all of them one behind the other.
 #pragma once
 
 #include <cstdint>

@@ -83,9 +83,9 @@ class Writer {
 
   // What stands among the items for v.
   uint64_t large(uint64_t v) {
-    if (numbers_ == nullptr || v < kLargeCount) return v;
+    if (numbers_ == nullptr || v < kLargeRepeat) return v;
     base::put_wide(*numbers_, v);
-    return kLargeCount;
+    return kLargeRepeat;
   }
 
   // How many symbols from i on go on from the terminal before, one by one.
@@ -166,9 +166,9 @@ class Reader {
 
   bool large(uint64_t stands, uint64_t* v) {
     *v = stands;
-    if (numbers_ == nullptr || stands < kLargeCount) return true;
+    if (numbers_ == nullptr || stands < kLargeRepeat) return true;
     *v = base::get_wide(*numbers_);
-    return stands == kLargeCount && *v >= kLargeCount && numbers_->ok();
+    return stands == kLargeRepeat && *v >= kLargeRepeat && numbers_->ok();
   }
 
   bool put(uint64_t distance, bool is_rule, uint64_t count) {

@@ -64,10 +64,10 @@ base::Status validate(const Grammar& grammar, const Limits& limits);
 // more than the highest rule written so far (1 at first). The terminals in ascents are in all no
 // more than the largest terminal plus one, so that few bytes cannot stand for much memory.
 //
-// `grammar` is valid. With `numbers`, lengths of ascents and counts from kLargeCount on stand there
-// as wide numbers (base/wide.h), and the largest varint in their place: what depends on the number
-// of ranks takes as many bytes at any number.
-inline constexpr uint64_t kLargeCount = 8;
+// `grammar` is valid. With `numbers`, lengths of ascents and counts from kLargeRepeat on stand
+// there as wide numbers (base/wide.h), and the largest varint in their place: what depends on the
+// number of ranks takes as many bytes at any number.
+inline constexpr uint64_t kLargeRepeat = 8;
 void write(const Grammar& grammar, base::ByteWriter& out, base::ByteWriter* numbers = nullptr);
 
 // Memory: at most 16 bytes for each byte there is and for each terminal of limits.terminal_count.

@@ -1,4 +1,4 @@
-// The same structure over other terminals.
+// Gives the terminals of a grammar other numbers, and leaves its structure as it is.
 #pragma once
 
 #include <vector>

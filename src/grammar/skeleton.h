@@ -1,5 +1,5 @@
-// What grammars have in common that differ only in how often symbols are repeated: ranks whose
-// loops are of unlike length.
+// The skeleton of a grammar is the grammar without how often symbols repeat. Ranks that differ only
+// in the lengths of their loops have the same one, and can share a group.
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "refrain/result.h"
+#include "base/result.h"
 
 namespace refrain::python {
 

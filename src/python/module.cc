@@ -19,13 +19,14 @@
 #include "python/calls.h"
 #include "python/errors.h"
 #include "python/rank.h"
+#include "reader/internal.h"
 #include "refrain/trace.h"
-#include "report/diff_report.h"
-#include "report/info_text.h"
-#include "report/iterations_report.h"
-#include "report/profile_report.h"
-#include "report/profile_rows.h"
-#include "report/waits_report.h"
+#include "report/behaviour/iterations_report.h"
+#include "report/diff/diff_report.h"
+#include "report/profile/profile_report.h"
+#include "report/profile/profile_rows.h"
+#include "report/trace/info_text.h"
+#include "report/waits/waits_report.h"
 
 namespace refrain::python {
 namespace {
@@ -82,8 +83,8 @@ std::vector<std::vector<Symbol>> grammar(const Trace& trace, int64_t rank, uint3
   const auto group = trace.group_of(static_cast<Rank>(rank));
   for (const Location& l : trace.locations(static_cast<Rank>(rank))) {
     if (l.thread != thread || !group) continue;
-    const grammar::Grammar& g = trace.data().grammars[l.grammar];
-    const std::vector<uint32_t>& terminals = trace.data().groups[*group].signatures;
+    const grammar::Grammar& g = reader::data_of(trace).grammars[l.grammar];
+    const std::vector<uint32_t>& terminals = reader::data_of(trace).groups[*group].signatures;
     std::vector<std::vector<Symbol>> rules(g.rule_count());
     for (size_t r = 0; r < rules.size(); ++r)
       for (uint32_t i = g.rule_begin(r); i < g.rule_end[r]; ++i) {
@@ -118,7 +119,7 @@ std::string waits_json(const Trace& trace, uint64_t from_ns, uint64_t to_ns,
   }
   if (const Status good = analysis::check_window(trace, how.window); !good.ok())
     throw RefrainError(good.error());
-  waits::TraceCalls calls(trace);
+  events::TraceCalls calls(trace);
   const waits::WaitStates result = unwrap(waits::wait_states(trace, calls, how));
   reader::Symbols symbols;
   return report::waits_json({trace, result, symbols, {}, -1, 0, how.window});

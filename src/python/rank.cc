@@ -3,9 +3,10 @@
 #include <memory>
 #include <utility>
 
-#include "analysis/payload.h"
+#include "events/payload.h"
 #include "mpi/call_table.h"
 #include "python/values.h"
+#include "text/path_names.h"
 
 namespace refrain::python {
 
@@ -41,7 +42,7 @@ const py::dict& SignatureView::args() {
 py::list SignatureView::call_path() {
   py::list out;
   if (signature_.site == kNoDefinition) return out;
-  for (const report::PathStep& step : opened_->paths.steps(signature_.site)) {
+  for (const text::PathStep& step : opened_->paths.steps(signature_.site)) {
     const py::object function =
         step.function.empty() ? py::none() : py::object(py::str(step.function));
     out.append(py::make_tuple(function, step.site));
@@ -56,9 +57,9 @@ RankView::RankView(std::shared_ptr<Opened> opened, Rank rank, Times times)
 Moved RankView::moved_by(const Signature& signature) {
   Moved out{0, -1};
   bool is_first = true;
-  for (const analysis::Transfer& t : transfers_.transfers(signature.id)) {
+  for (const events::Transfer& t : transfers_.transfers(signature.id)) {
     if (out.bytes && t.is_sized)
-      *out.bytes = analysis::add(*out.bytes, analysis::multiply(t.bytes, t.repeat));
+      *out.bytes = events::add(*out.bytes, events::multiply(t.bytes, t.repeat));
     else
       out.bytes.reset();
     const Rank other = t.source == reader_.rank() ? t.dest : t.source;
@@ -67,10 +68,10 @@ Moved RankView::moved_by(const Signature& signature) {
   }
   const mpi::CallInfo* info = mpi::find_call(signature.call);
   if (info == nullptr || info->traffic != mpi::Traffic::kRecv) return out;
-  const Value* source = &analysis::argument(signature, "source");
+  const Value* source = &events::argument(signature, "source");
   if (!source->is_integer() && signature.matched.kind == ValueKind::kStatus)
     source = &signature.matched.items[0];
-  const Value& status = analysis::argument(signature, "status");
+  const Value& status = events::argument(signature, "status");
   if (!source->is_integer() && status.at_exit().kind == ValueKind::kStatus)
     source = &status.at_exit().items[0];
   if (!source->is_integer()) return out;

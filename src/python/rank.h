@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/transfers.h"
+#include "events/transfers.h"
 #include "refrain/calls.h"
 #include "refrain/trace.h"
-#include "report/site_names.h"
-#include "report/waits_rows.h"
+#include "text/path_names.h"
+#include "text/site_names.h"
 
 namespace refrain::python {
 
@@ -27,9 +27,9 @@ struct Opened {
   Opened& operator=(const Opened&) = delete;
 
   const Trace trace;
-  report::SiteNames sites;
+  text::SiteNames sites;
   reader::Symbols symbols;
-  report::PathNames paths;
+  text::PathNames paths;
 };
 
 // What one call of a rank moves, as a profile counts it.
@@ -43,7 +43,7 @@ class SignatureView {
  public:
   SignatureView(const Signature& signature, std::shared_ptr<Opened> opened, const Moved& moved);
 
-  SignatureId id() const { return id_; }
+  uint32_t id() const { return id_; }
   const std::string& name() const { return name_; }
   const std::string& site() { return opened_->sites.name(signature_.site); }
   // Steps (function or None, site), the outermost first.
@@ -87,7 +87,7 @@ class RankView {
 
   std::shared_ptr<Opened> opened_;
   RankReader reader_;
-  analysis::TransferReader transfers_;
+  events::TransferReader transfers_;
   std::unordered_map<SignatureId, pybind11::object> known_;
 };
 

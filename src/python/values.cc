@@ -3,8 +3,8 @@
 #include <string>
 
 #include "python/errors.h"
-#include "report/json_text.h"
-#include "report/value_text.h"
+#include "text/escape.h"
+#include "text/values.h"
 
 namespace refrain::python {
 
@@ -13,7 +13,7 @@ namespace py = pybind11;
 namespace {
 
 py::object text_or_bytes(const Value& value) {
-  if (value.kind == ValueKind::kString && report::is_utf8(value.text)) return py::str(value.text);
+  if (value.kind == ValueKind::kString && text::is_utf8(value.text)) return py::str(value.text);
   return py::bytes(value.text);
 }
 
@@ -52,7 +52,7 @@ py::object to_python(const Value& value, const Trace& trace) {
     default: break;
   }
   std::string text;
-  if (!report::append_value(text, value, trace, report::Style::kText))
+  if (!text::append_value(text, value, trace, text::Style::kText))
     throw RefrainError(base::fail("a value is too long", trace.name()));
   return py::str(text);
 }

@@ -1,3 +1,6 @@
+// Times lie in blocks of some thousand calls, each coded by itself. A walk keeps the block that it
+// decoded last: whoever asks call by call, forwards, decodes each block once.
+
 #include "reader/block_walk.h"
 
 #include <algorithm>
@@ -10,6 +13,7 @@ namespace refrain::reader {
 
 namespace {
 
+// For the progress that a verb shows: of all threads together, and only roughly up to date.
 std::atomic<uint64_t> g_calls_read{0};
 
 }  // namespace
@@ -18,7 +22,7 @@ uint64_t calls_read() { return g_calls_read.load(std::memory_order_relaxed); }
 void add_calls_read(uint64_t calls) { g_calls_read.fetch_add(calls, std::memory_order_relaxed); }
 
 BlockWalk::BlockWalk(TimeStore& store, const format::TimeTable& table, uint64_t rank,
-                     uint32_t thread, grammar::Cursor terminals, std::string trace_name)
+                     uint32_t thread, grammar::TerminalCursor terminals, std::string trace_name)
     : store_(store),
       table_(table),
       blocks_(&table.blocks(rank, thread)),
@@ -38,6 +42,8 @@ base::Status BlockWalk::load(size_t i) {
   loaded_ = i;
   first_ = block.first_call;
   calls_.clear();
+  // The grammar says which signature each call of the block has; the coder predicts times from
+  // that.
   terminals_.seek(block.first_call);
   if (terminals_.remaining() < block.block.calls)
     return base::fail("there are more times than calls", name_);
@@ -49,6 +55,7 @@ base::Status BlockWalk::load(size_t i) {
     calls_.clear();
     return base::fail(decoded.error().message, name_);
   }
+  // What is compared with another recording of the rank stays on the clock of the rank.
   if (local_) return decoded;
   for (format::TimedCall& call : calls_) {
     call.begin_ns = clock_.to_common(call.begin_ns);
@@ -59,6 +66,8 @@ base::Status BlockWalk::load(size_t i) {
 
 const format::TimedCall* BlockWalk::find(uint64_t seq, base::Status& status) {
   if (loaded_ == SIZE_MAX || seq < first_ || seq - first_ >= (*blocks_)[loaded_].block.calls) {
+    // The last block that begins at the call or before it. Where times are missing it may end
+    // before the call.
     const auto after = std::upper_bound(
         blocks_->begin(), blocks_->end(), seq,
         [](uint64_t n, const format::TimeTable::Block& b) { return n < b.first_call; });
@@ -76,6 +85,7 @@ std::optional<uint64_t> BlockWalk::first_ending_at(uint64_t ns, base::Status& st
   const auto block = std::partition_point(
       blocks_->begin(), blocks_->end(),
       [&](const format::TimeTable::Block& b) { return clock_.to_common(b.block.end_ns) < ns; });
+  // All of them end earlier: behind the last call that has a time.
   if (block == blocks_->end()) return blocks_->back().first_call + blocks_->back().block.calls;
   const auto i = static_cast<size_t>(block - blocks_->begin());
   if (i != loaded_) {

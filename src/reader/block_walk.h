@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "format/time/data.h"
-#include "grammar/walk.h"
-#include "reader/times.h"
+#include "grammar/terminal_cursor.h"
+#include "reader/time_store.h"
 #include "refrain/ids.h"
 
 namespace refrain::reader {
@@ -18,7 +18,7 @@ class BlockWalk {
  public:
   // `terminals`: a cursor of its own over the location's grammar. `store` and `table` outlive it.
   BlockWalk(TimeStore& store, const format::TimeTable& table, uint64_t rank, uint32_t thread,
-            grammar::Cursor terminals, std::string trace_name);
+            grammar::TerminalCursor terminals, std::string trace_name);
   // The function of every signature, and the signatures of the terminals.
   void set_functions(const std::vector<CallId>& call_of_signature,
                      const std::vector<uint32_t>& signatures);
@@ -41,7 +41,7 @@ class BlockWalk {
   const format::TimeTable& table_;
   const std::vector<format::TimeTable::Block>* blocks_;
   format::ClockMap clock_;
-  grammar::Cursor terminals_;
+  grammar::TerminalCursor terminals_;
   std::string name_;
   std::vector<uint16_t> call_of_terminal_;
   bool local_ = false;

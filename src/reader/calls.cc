@@ -1,3 +1,7 @@
+// RankReader and Cursor. A cursor walks the grammar of a thread, whose terminals are numbers in its
+// group; the reader turns each terminal into a signature, which it decodes when it meets it first
+// and keeps.
+
 #include "refrain/calls.h"
 
 #include <optional>
@@ -6,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 #include "reader/block_walk.h"
 #include "reader/calls_read.h"
 #include "reader/decode_signature.h"
@@ -25,7 +29,7 @@ struct RankReader::Impl {
       : trace(trace_in),
         rank(rank_in),
         times(times_in),
-        group(trace.impl_->group(rank)),
+        group(reader::Internal::of(trace).group(rank)),
         of_terminal(group == nullptr ? 0 : group->signatures.size()) {}
 
   // That of a terminal of the group's grammars.
@@ -41,7 +45,8 @@ struct RankReader::Impl {
     if (slot == nullptr) {
       if (!decoder) {
         const int64_t position = group == nullptr ? -1 : group->place_of(rank);
-        decoder.emplace(trace.impl_->data, trace.impl_->definitions, rank,
+        const reader::TraceImpl& impl = reader::Internal::of(trace);
+        decoder.emplace(impl.data, impl.definitions, rank,
                         position < 0 ? 0 : static_cast<uint64_t>(position));
       }
       slot = std::make_unique<Signature>(decoder->decode(id));
@@ -62,7 +67,7 @@ struct RankReader::Impl {
 
 struct Cursor::Impl {
   RankReader::Impl* reader;
-  grammar::Cursor cursor;
+  grammar::TerminalCursor cursor;
   Call call;
   std::unique_ptr<reader::BlockWalk> times;  // nullptr: none, or not asked for
   Status time_status = base::Done{};
@@ -83,6 +88,7 @@ const Call* Cursor::next() {
     impl.call.begin_ns = timed != nullptr ? timed->begin_ns : 0;
     impl.call.end_ns = timed != nullptr ? timed->end_ns : 0;
   }
+  // All threads add to one number, which is too dear for every call.
   constexpr uint64_t kStep = 4096;
   if (impl.times == nullptr && impl.call.seq % kStep == kStep - 1) reader::add_calls_read(kStep);
   impl.call.signature = &impl.reader->of(impl.cursor.next());
@@ -111,20 +117,22 @@ const Trace& RankReader::trace() const { return impl_->trace; }
 const Signature& RankReader::signature(SignatureId id) { return impl_->signature(id); }
 
 Result<Cursor> RankReader::cursor(uint32_t thread) {
+  // Ranks that left no record are in no group.
   const format::Group* group = impl_->group;
   if (group == nullptr)
     return base::fail("the trace has no calls of rank " + std::to_string(impl_->rank),
                       impl_->trace.name());
-  for (const format::Location& location : group->locations) {
+  for (const format::ThreadGrammar& location : group->locations) {
     if (location.thread != thread) continue;
-    const Trace::Impl& trace = *impl_->trace.impl_;
-    grammar::Cursor terminals(trace.data.grammars[location.grammar],
-                              trace.lengths[location.grammar]);
+    const reader::TraceImpl& trace = reader::Internal::of(impl_->trace);
+    grammar::TerminalCursor terminals(trace.data.grammars[location.grammar],
+                                      trace.lengths[location.grammar]);
     std::unique_ptr<Cursor::Impl> cursor(
         new Cursor::Impl{impl_.get(), terminals, Call{impl_->rank, thread}, nullptr});
     if (impl_->times == Times::kRead && trace.times != nullptr) {
       const auto table = trace.times->table(trace.data.meta.ranks);
       if (!table.ok()) return base::fail(table.error().message, impl_->trace.name());
+      // It has a cursor of its own over the same terminals, as it reads a block ahead.
       cursor->times = std::make_unique<reader::BlockWalk>(
           *trace.times, **table, static_cast<uint64_t>(impl_->rank), thread, std::move(terminals),
           impl_->trace.name());

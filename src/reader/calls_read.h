@@ -1,4 +1,5 @@
-// How many calls this process has read from traces so far, for whoever shows that it is at work.
+// Counts the calls that this process has read from traces so far, for a verb that shows how far it
+// is.
 #pragma once
 
 #include <cstdint>

@@ -232,7 +232,7 @@ TEST(Calls, WhatThisVersionHasNoNameForIsNumbered) {
   ShapeWriter shape("MPI_Barrier");
   for (int i = 0; i < 70; ++i) shape.integer(i);
   const uint32_t id = builder.signature(shape);
-  format::Signature changed = builder.data().signatures.get(id);
+  format::StoredSignature changed = builder.data().signatures.get(id);
   std::string& bytes = changed.shape;
   base::ByteReader known(bytes);
   known.varint();

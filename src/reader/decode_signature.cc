@@ -1,10 +1,15 @@
+// A signature of the file has values that depend on the rank, as expressions. The slot evaluator
+// computes them for this rank, and what is left is to give parameters their names and to turn
+// fields into values. Nothing here multiplies runs out, so that a value takes as much memory as its
+// bytes.
+
 #include "reader/decode_signature.h"
 
 #include <array>
 #include <string>
 #include <utility>
 
-#include "format/walk.h"
+#include "format/signatures/walk.h"
 #include "mpi/call_table.h"
 #include "reader/posted_status.h"
 
@@ -15,6 +20,7 @@ using format::FieldTag;
 
 namespace {
 
+// Of a kind, and otherwise empty.
 Value with_kind(ValueKind kind) {
   Value value;
   value.kind = kind;
@@ -40,8 +46,7 @@ SignatureDecoder::SignatureDecoder(const format::TraceData& data,
                                    const DefinitionTable& definitions, Rank rank, uint64_t position)
     : data_(data),
       definitions_(definitions),
-      rank_(static_cast<uint64_t>(rank)),
-      position_(position),
+      who_{static_cast<uint64_t>(rank), position},
       slots_(data) {}
 
 std::string_view SignatureDecoder::made_up_name(std::string_view stem, size_t number) {
@@ -79,6 +84,7 @@ Value SignatureDecoder::to_value(const Field& field) const {
     case FieldTag::kConst: return Value::constant(static_cast<ConstantId>(field.number));
     case FieldTag::kObject:
     case FieldTag::kFunction:
+      // check_content() has refused such a trace; a null value is shown if it has not.
       if (field.number >= definitions_.size()) return value;
       value.kind = field.tag == FieldTag::kObject ? ValueKind::kObject : ValueKind::kFunction;
       value.id = static_cast<uint32_t>(field.number);
@@ -88,6 +94,7 @@ Value SignatureDecoder::to_value(const Field& field) const {
       value.kind = ValueKind::kRequest;
       value.id = static_cast<uint32_t>(field.number);
       return value;
+    // The call makes the request, so the signature is its own name.
     case FieldTag::kNewRequest:
       value.kind = ValueKind::kRequest;
       value.id = current_;
@@ -106,6 +113,7 @@ Value SignatureDecoder::to_value(const Field& field) const {
       value.kind = field.tag == FieldTag::kString ? ValueKind::kString : ValueKind::kBytes;
       value.text = field.text;
       return value;
+    // Replaced when all parameters are there: it takes source and tag from others.
     case FieldTag::kStatusAsPosted: return posted_placeholder();
     case FieldTag::kStatusEmpty:
       return Value::status(Value::constant("MPI_ANY_SOURCE"), Value::constant("MPI_ANY_TAG"));
@@ -134,8 +142,7 @@ const Value& SignatureDecoder::posted_message(SignatureId id) {
   const auto [it, is_new] = posted_.try_emplace(id);
   if (!is_new || id >= data_.signatures.size()) return it->second;
   // Only parameters of the creating call itself are looked at: no recursion through requests.
-  const auto fields =
-      format::parse_fields(data_.signatures[id].shape, slots_.values(id, rank_, position_));
+  const auto fields = format::parse_fields(data_.signatures[id].shape, slots_.values(id, who_));
   if (!fields) return it->second;
   const mpi::CallInfo* info = mpi::find_call(static_cast<CallId>(fields->call_id));
   Signature receive;
@@ -149,13 +156,12 @@ Signature SignatureDecoder::decode(SignatureId id) {
   Signature signature;
   signature.id = current_ = id;
   if (id >= data_.signatures.size()) return signature;
-  const auto fields =
-      format::parse_fields(data_.signatures[id].shape, slots_.values(id, rank_, position_));
-  if (!fields) return signature;  // from_data() has refused such a trace
+  const auto fields = format::parse_fields(data_.signatures[id].shape, slots_.values(id, who_));
+  if (!fields) return signature;  // trace_of() has refused such a trace
   const mpi::CallInfo* info = mpi::find_call(static_cast<CallId>(fields->call_id));
   signature.call = static_cast<CallId>(fields->call_id);
   signature.name = info != nullptr ? info->name : made_up_name("call#", fields->call_id);
-  const int64_t context = slots_.context_of(id, rank_, position_).definition;
+  const int64_t context = slots_.context_of(id, who_).definition;
   if (context >= 0)
     signature.context = definitions_.communicator_of(static_cast<DefinitionId>(context));
   if (fields->site.tag == FieldTag::kObject && fields->site.number < definitions_.size())

@@ -1,4 +1,5 @@
-// From a signature of the file to the parameters that one rank passed.
+// Turns a signature of the file into the parameters that one rank passed: expressions of the rank
+// become numbers, and fields become values.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "format/expr.h"
+#include "format/signatures/slot_evaluator.h"
 #include "format/trace_data.h"
 #include "mpi/call_table.h"
 #include "reader/definition_table.h"
@@ -37,9 +38,8 @@ class SignatureDecoder {
 
   const format::TraceData& data_;
   const DefinitionTable& definitions_;
-  const uint64_t rank_;
-  const uint64_t position_;
-  SignatureId current_ = 0;  // the one being decoded
+  const format::RankPosition who_;
+  SignatureId current_;  // the one being decoded
   format::SlotEvaluator slots_;
   std::unordered_map<SignatureId, Value> posted_;
   std::unordered_set<std::string> made_up_names_;  // its strings stay where they are

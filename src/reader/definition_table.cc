@@ -1,3 +1,6 @@
+// Definitions stand in an order in which they refer to earlier ones only, so one pass parses and
+// checks them.
+
 #include "reader/definition_table.h"
 
 #include <array>
@@ -14,11 +17,13 @@ using format::DefinitionKind;
 bool DefinitionTable::parse_one(const Definition& definition) {
   base::ByteReader in(definition.payload);
   Slot slot{definition.kind, 0, 0};
+  // Forward references would allow cycles.
   for (const uint32_t ref : definition.refs)
     if (ref >= slots_.size()) return false;
   switch (definition.kind) {
     case DefinitionKind::kSite: {
-      const DefinitionId module_id = definition.refs.empty() ? kNoDefinition : definition.refs[0];
+      const DefinitionId module_id =
+          definition.refs.empty() ? kNoDefinition : DefinitionId(definition.refs[0]);
       if (module_id != kNoDefinition && !is_kind(module_id, DefinitionKind::kModule)) return false;
       slot.index = static_cast<uint32_t>(sites_.size());
       sites_.push_back({in.zigzag(), module_id});
@@ -59,7 +64,7 @@ bool DefinitionTable::parse_one(const Definition& definition) {
     default:
       if (definition.kind > DefinitionKind::kStream) break;  // from a later minor version
       slot.symbolic_id = in.zigzag();
-      slot.index = definition.refs.empty() ? kNoDefinition : definition.refs[0];
+      slot.index = definition.refs.empty() ? uint32_t{kNoDefinition} : definition.refs[0];
       break;
   }
   slots_.push_back(slot);

@@ -1,3 +1,6 @@
+// Views of definitions for the public API. Names of predefined objects come from the table of
+// constants; what the program made has a symbolic number.
+
 #include "refrain/definitions.h"
 
 #include "base/runs.h"
@@ -9,25 +12,24 @@ namespace refrain {
 
 namespace {
 
-uint64_t size_of(const base::RunList* list, uint64_t otherwise) {
-  return list == nullptr ? otherwise : list->size();
-}
-
-Rank at(const base::RunList* list, int64_t i) {
-  return list == nullptr || i < 0 || static_cast<uint64_t>(i) >= list->size()
-             ? -1
-             : list->at(static_cast<uint64_t>(i));
+// -1 out of range.
+Rank at(const IntegerList& list, int64_t i) {
+  return i < 0 || static_cast<uint64_t>(i) >= list.size() ? -1 : list.at(static_cast<uint64_t>(i));
 }
 
 }  // namespace
 
-uint64_t Communicator::size() const { return size_of(members_, 1); }
+uint64_t IntegerList::size() const { return runs_ == nullptr ? 0 : runs_->size(); }
+
+int64_t IntegerList::at(uint64_t i) const { return runs_->at(i); }
+
+uint64_t Communicator::size() const { return is_alone_ ? 1 : members_.size(); }
 
 Rank Communicator::member(int64_t i) const {
-  return members_ == nullptr ? (i == 0 ? self_ : -1) : at(members_, i);
+  return is_alone_ ? (i == 0 ? self_ : -1) : at(members_, i);
 }
 
-uint64_t Communicator::remote_size() const { return size_of(remote_members_, 0); }
+uint64_t Communicator::remote_size() const { return remote_members_.size(); }
 
 Rank Communicator::remote_member(int64_t i) const { return at(remote_members_, i); }
 
@@ -41,13 +43,16 @@ std::optional<Communicator> Trace::communicator(DefinitionId id, Rank me) const 
   result.is_inter = comm->inter;
   result.self_ = me;
   if (comm->has_members) {
-    result.members_ = &comm->local;
-    if (comm->inter) result.remote_members_ = &comm->remote;
+    // Its members stand in the definition.
+    result.is_alone_ = false;
+    result.members_.runs_ = &comm->local;
+    if (comm->inter) result.remote_members_.runs_ = &comm->remote;
     result.me = comm->local.find(me);
   } else if (result.name == "MPI_COMM_SELF") {
     result.me = 0;
   } else {
-    result.members_ = &impl_->world;
+    result.is_alone_ = false;
+    result.members_.runs_ = &impl_->world;
     result.me = me;
   }
   return result;
@@ -56,7 +61,8 @@ std::optional<Communicator> Trace::communicator(DefinitionId id, Rank me) const 
 Communicator Trace::world(Rank me) const {
   Communicator world;
   world.name = "MPI_COMM_WORLD";
-  world.members_ = &impl_->world;
+  world.is_alone_ = false;
+  world.members_.runs_ = &impl_->world;
   world.me = world.self_ = me;
   return world;
 }
@@ -72,9 +78,9 @@ std::optional<Datatype> Trace::datatype(DefinitionId id) const {
   result.lower_bound = type->lower_bound;
   result.extent_bytes = type->extent_bytes;
   result.combiner = type->combiner;
-  result.integers = &type->integers;
-  result.addresses = &type->addresses;
-  result.types = impl_->data.definitions[id].refs;
+  result.integers.runs_ = &type->integers;
+  result.addresses.runs_ = &type->addresses;
+  for (const uint32_t ref : impl_->data.definitions[id].refs) result.types.emplace_back(ref);
   return result;
 }
 
@@ -104,7 +110,7 @@ DefinitionId Trace::communicator_of(DefinitionId id) const {
 std::string Trace::object_name(DefinitionId id) const {
   const reader::DefinitionTable& table = impl_->definitions;
   if (id >= table.size()) return "object#?";
-  ConstantId constant = 0;
+  uint32_t constant = 0;
   if (const format::CommDefinition* comm = table.comm(id)) constant = comm->constant;
   if (const format::DatatypeDefinition* type = table.datatype(id)) constant = type->constant;
   if (const std::string_view name = mpi::constant_name(constant); !name.empty())

@@ -84,7 +84,7 @@ TEST(Definitions, ADerivedTypeSaysHowItWasMade) {
   EXPECT_EQ(trace.object_name(id), "datatype#2");
   EXPECT_EQ(type.size_bytes, 48);
   EXPECT_EQ(type.extent_bytes, 176);
-  EXPECT_EQ(type.integers->at(2), 10);
+  EXPECT_EQ(type.integers.at(2), 10);
   EXPECT_EQ(type.types, std::vector<DefinitionId>{base_type});
   EXPECT_EQ(trace.datatype(base_type)->name, "MPI_DOUBLE");
   EXPECT_FALSE(trace.communicator(id, 0).has_value());

@@ -1,3 +1,7 @@
+// Names of functions as people say them: demangled, without parameters and the type of the result,
+// and without the marks of clones that the optimiser made. What comes in is out of a file, so
+// everything here is linear in its length.
+
 #include "reader/function_names.h"
 
 #include <cxxabi.h>
@@ -109,6 +113,7 @@ std::string readable_name(const char* symbol) {
   return name;
 }
 
+// Between angle brackets may be names as long as the rest of a line: "…" stands for them.
 std::string folded_name(std::string_view text) {
   constexpr std::string_view kLambda = "{lambda(";
   std::string out;

@@ -1,3 +1,7 @@
+// A status that says no more than the receive asked for is not in the file: a placeholder stands
+// for it. Here it gets source and tag of the call itself, or of the one that made the request which
+// completed.
+
 #include "reader/posted_status.h"
 
 #include <algorithm>
@@ -35,6 +39,8 @@ class RunIndex {
   std::vector<uint64_t> ends_;
 };
 
+// Elements that are equal become one run, so that the filled array is as short as it would be in
+// the file.
 void append_run(Value& array, Value element, uint64_t count) {
   element.repeat = 1;
   element.step = 0;

@@ -1,3 +1,7 @@
+// Files and lines by libdwfl of elfutils, from the debug information of the module on this machine,
+// where it has the build id of the one that was recorded. All answers are kept: a profile asks for
+// the same few sites again and again.
+
 #include "reader/symbols.h"
 
 #include <dwarf.h>
@@ -65,6 +69,7 @@ class Module {
     SourcePlace out;
     out.status = status_;
     if (status_ != SymbolStatus::kUnknownPlace || return_offset <= 0) return out;
+    // The offset is of the address that the call returns to, which may belong to the next line.
     const Dwarf_Addr address = static_cast<Dwarf_Addr>(return_offset) - 1 + bias_;
     if (Dwfl_Line* line = dwfl_module_getsrc(module_, address)) {
       if (const char* file = dwfl_lineinfo(line, nullptr, &out.line, nullptr, nullptr, nullptr)) {
@@ -79,6 +84,7 @@ class Module {
   }
 
  private:
+  // By debug information, which knows inlined functions, or by the table of symbols.
   std::string function_at(Dwarf_Addr address) {
     Dwarf_Addr bias = 0;
     if (Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias)) {
@@ -153,6 +159,7 @@ const SourcePlace& Symbols::find(std::string_view module, std::string_view build
 }
 
 const SourcePlace& Symbols::find(const Site& site) {
+  // A site of an interpreter: its "module" is a source file, its "offset" the line.
   if (format::is_source(site.build_id)) {
     const auto [known, is_new] = impl_->sources.try_emplace(
         {std::string(site.module), std::string(site.build_id), site.offset});
@@ -167,6 +174,7 @@ const SourcePlace& Symbols::find(const Site& site) {
 
 std::string Symbols::label(const Site& site) {
   if (site.module.empty() || site.offset < 0) return base_name(site.module);
+  // Without a line, the offset is still something to give to addr2line.
   const SourcePlace& place = find(site);
   if (place.status == SymbolStatus::kFound)
     return base_name(place.file) + ":" + std::to_string(place.line);

@@ -14,16 +14,17 @@
 #include "format/trace_data.h"
 #include "grammar/builder.h"
 #include "mpi/call_table.h"
+#include "reader/internal.h"
 #include "refrain/trace.h"
 
 namespace refrain::reader {
 
-using format::Expr;
+using format::RankExpr;
 
-inline Expr fixed(int64_t v) { return Expr{Expr::Kind::kConst, v, 0, 0}; }
-inline Expr me_plus(int64_t v) { return Expr{Expr::Kind::kAffine, 1, v, 0}; }
-inline Expr me_plus_mod_size(int64_t v) { return Expr{Expr::Kind::kMod, v, 0, 0}; }
-inline Expr table(int64_t index) { return Expr{Expr::Kind::kTable, index, 0, 0}; }
+inline RankExpr fixed(int64_t v) { return RankExpr{RankExpr::Kind::kConst, v, 0, 0}; }
+inline RankExpr me_plus(int64_t v) { return RankExpr{RankExpr::Kind::kAffine, 1, v, 0}; }
+inline RankExpr me_plus_mod_size(int64_t v) { return RankExpr{RankExpr::Kind::kMod, v, 0, 0}; }
+inline RankExpr table(int64_t index) { return RankExpr{RankExpr::Kind::kTable, index, 0, 0}; }
 
 // Writes a signature in split form, field by field.
 class ShapeWriter {
@@ -35,13 +36,13 @@ class ShapeWriter {
   }
   ShapeWriter& tag(format::FieldTag t) { return out_.put_u8(static_cast<uint8_t>(t)), *this; }
   ShapeWriter& varint(uint64_t v) { return out_.put_varint(v), *this; }
-  ShapeWriter& slot(Expr e) { return slots_.push_back(e), *this; }
+  ShapeWriter& slot(RankExpr e) { return slots_.push_back(e), *this; }
 
   ShapeWriter& none() { return tag(format::FieldTag::kNone); }
   ShapeWriter& integer(int64_t v) { return integer(fixed(v)); }
-  ShapeWriter& integer(Expr e) { return tag(format::FieldTag::kInt).slot(e); }
+  ShapeWriter& integer(RankExpr e) { return tag(format::FieldTag::kInt).slot(e); }
   ShapeWriter& object(uint32_t definition) { return object(fixed(definition)); }
-  ShapeWriter& object(Expr e) { return tag(format::FieldTag::kObject).slot(e); }
+  ShapeWriter& object(RankExpr e) { return tag(format::FieldTag::kObject).slot(e); }
   ShapeWriter& constant(std::string_view name) {
     EXPECT_NE(mpi::constant_id(name), 0u) << name;
     return tag(format::FieldTag::kConst).varint(mpi::constant_id(name));
@@ -65,11 +66,11 @@ class ShapeWriter {
     return *this;
   }
 
-  format::Signature take() { return {out_.take(), std::move(slots_)}; }
+  format::StoredSignature take() { return {out_.take(), std::move(slots_)}; }
 
  private:
   base::ByteWriter out_;
-  std::vector<Expr> slots_;
+  std::vector<RankExpr> slots_;
 };
 
 class TraceBuilder {
@@ -159,7 +160,7 @@ class TraceBuilder {
     data_.times.index.clocks[rank] = std::move(points);
   }
   format::TraceData& data() { return data_; }
-  Result<Trace> try_open() const { return Trace::from_data(data_, "test.rfn", 0); }
+  Result<Trace> try_open() const { return reader::trace_of(data_, "test.rfn", 0); }
   Trace open() const {
     Result<Trace> trace = try_open();
     EXPECT_TRUE(trace.ok()) << trace.error().to_string();

@@ -1,3 +1,6 @@
+// Opening: read, check, and work out once what every question needs (lengths of grammars, the group
+// of each rank). What comes after that looks things up.
+
 #include "refrain/trace.h"
 
 #include <filesystem>
@@ -9,6 +12,7 @@
 #include "format/time/spec.h"
 #include "grammar/fold.h"
 #include "mpi/call_table.h"
+#include "reader/internal.h"
 #include "reader/trace_file.h"
 #include "reader/trace_impl.h"
 
@@ -24,14 +28,14 @@ RunInfo info_of(const format::TraceData& data, uint64_t file_bytes) {
   info.duration_ns = data.meta.duration_ns;
   info.file_bytes = file_bytes;
   info.complete = data.meta.complete;
-  for (const format::Loss& loss : data.losses)
+  for (const format::LossRecord& loss : data.losses)
     info.losses.push_back({loss.reason, loss.calls, loss.rank, loss.detail});
   return info;
 }
 
 // The content was checked: every rank is in at most one group, and in the world.
-void assign_groups(Trace::Impl& impl) {
-  impl.group_of_rank.assign(impl.data.meta.ranks, Trace::Impl::kNoGroup);
+void assign_groups(reader::TraceImpl& impl) {
+  impl.group_of_rank.assign(impl.data.meta.ranks, reader::TraceImpl::kNoGroup);
   for (size_t g = 0; g < impl.data.groups.size(); ++g) {
     for (const base::RunList::Run& run : impl.data.groups[g].ranks.runs()) {
       for (uint64_t i = 0; i < run.count; ++i)
@@ -42,12 +46,12 @@ void assign_groups(Trace::Impl& impl) {
 }
 
 // Lengths of all grammars and the number of calls, which may not overflow.
-Status count_calls(Trace::Impl& impl) {
+Status count_calls(reader::TraceImpl& impl) {
   for (const grammar::Grammar& grammar : impl.data.grammars)
     impl.lengths.push_back(std::make_shared<const grammar::Lengths>(grammar::lengths(grammar)));
   for (size_t g = 0; g < impl.data.groups.size(); ++g) {
     const format::Group& group = impl.data.groups[g];
-    for (const format::Location& location : group.locations) {
+    for (const format::ThreadGrammar& location : group.locations) {
       const uint64_t calls = impl.lengths[location.grammar]->total();
       uint64_t all = 0;
       if (__builtin_mul_overflow(calls, group.ranks.size(), &all) ||
@@ -58,6 +62,7 @@ Status count_calls(Trace::Impl& impl) {
   return base::Done{};
 }
 
+// By its name: whoever gives the spool for the trace wants to hear of `recover`.
 bool is_spool(const std::filesystem::path& path) {
   const std::string name =
       path.filename().empty() ? path.parent_path().filename().string() : path.filename().string();
@@ -71,7 +76,7 @@ std::string_view RunInfo::text_of(std::string_view key) const {
   return it == text.end() ? std::string_view() : std::string_view(it->second);
 }
 
-const format::Group* Trace::Impl::group(Rank rank) const {
+const format::Group* reader::TraceImpl::group(Rank rank) const {
   if (rank < 0 || static_cast<uint64_t>(rank) >= group_of_rank.size()) return nullptr;
   const uint32_t g = group_of_rank[static_cast<size_t>(rank)];
   return g == kNoGroup ? nullptr : &data.groups[g];
@@ -96,6 +101,37 @@ Error with_advice(Error error, const std::string& path) {
   if (std::filesystem::is_directory(path + ".spool", ignored))
     error.message += "; its run did not finish: `refrain recover " + path + ".spool`";
   return error;
+}
+
+// What was read of a trace, whose indices are good.
+struct Parts {
+  format::TraceData data;
+  std::string name;
+  uint64_t file_bytes = 0;
+  int minor = 0;  // of the format
+  std::shared_ptr<reader::TimeStore> times;
+};
+
+Result<Trace> build(Parts parts) {
+  auto impl = std::make_shared<reader::TraceImpl>();
+  impl->name = std::move(parts.name);
+  impl->data = std::move(parts.data);
+  impl->times = std::move(parts.times);
+  impl->info = info_of(impl->data, parts.file_bytes);
+  impl->info.format_major = format::kMajor;
+  impl->info.format_minor = parts.minor;
+  impl->world.append_run(0, 1, impl->data.meta.ranks);
+  auto definitions = reader::DefinitionTable::parse(impl->data.definitions);
+  if (!definitions.ok()) return base::fail(definitions.error().message, impl->name);
+  impl->definitions = std::move(*definitions);
+  assign_groups(*impl);
+  const Status counted = count_calls(*impl);
+  if (!counted.ok()) return base::fail(counted.error().message, impl->name);
+  impl->call_of_signature.reserve(impl->data.signatures.size());
+  for (const auto& signature : impl->data.signatures)
+    impl->call_of_signature.push_back(
+        static_cast<CallId>(base::ByteReader(signature.shape).varint()));
+  return reader::Internal::trace(std::move(impl));
 }
 
 // The entry of the times, in a header that was read before.
@@ -135,7 +171,7 @@ Result<Trace> Trace::open(const std::string& path) {
     times->place(entry->offset, entry->stored_bytes);
   else
     times = nullptr;
-  return build(std::move(*data), path, file->file_bytes, header->minor, std::move(times));
+  return build({std::move(*data), path, file->file_bytes, header->minor, std::move(times)});
 }
 
 Result<Trace> Trace::from_bytes(std::string_view bytes, std::string name) {
@@ -147,47 +183,41 @@ Result<Trace> Trace::from_bytes(std::string_view bytes, std::string name) {
   if (const format::SectionEntry* entry = times_of(*header); entry != nullptr)
     times =
         reader::TimeStore::in_memory(std::string(bytes.substr(entry->offset, entry->stored_bytes)));
-  return build(std::move(*data), std::move(name), bytes.size(), header->minor, std::move(times));
+  return build({std::move(*data), std::move(name), bytes.size(), header->minor, std::move(times)});
 }
 
-Result<Trace> Trace::from_data(format::TraceData data, std::string name, uint64_t file_bytes) {
+Result<Trace> reader::trace_of(format::TraceData data, std::string name, uint64_t file_bytes) {
+  // Data that was put together in memory has to obey the same rules as a file.
   const std::vector<format::Finding> findings = format::check_content(data);
   if (!findings.empty()) return base::fail(findings.front().to_string(), name);
   std::shared_ptr<reader::TimeStore> times;
   if (!data.times.empty()) times = reader::TimeStore::of(data.times);
-  return build(std::move(data), std::move(name), file_bytes, format::kMinor, std::move(times));
-}
-
-Result<Trace> Trace::build(format::TraceData data, std::string name, uint64_t file_bytes, int minor,
-                           std::shared_ptr<reader::TimeStore> times) {
-  auto impl = std::make_shared<Impl>();
-  impl->name = std::move(name);
-  impl->data = std::move(data);
-  impl->times = std::move(times);
-  impl->info = info_of(impl->data, file_bytes);
-  impl->info.format_major = format::kMajor;
-  impl->info.format_minor = minor;
-  impl->world.append_run(0, 1, impl->data.meta.ranks);
-  auto definitions = reader::DefinitionTable::parse(impl->data.definitions);
-  if (!definitions.ok()) return base::fail(definitions.error().message, impl->name);
-  impl->definitions = std::move(*definitions);
-  assign_groups(*impl);
-  const Status counted = count_calls(*impl);
-  if (!counted.ok()) return base::fail(counted.error().message, impl->name);
-  impl->call_of_signature.reserve(impl->data.signatures.size());
-  for (const auto& signature : impl->data.signatures)
-    impl->call_of_signature.push_back(
-        static_cast<CallId>(base::ByteReader(signature.shape).varint()));
-  return Trace(std::move(impl));
+  return build({std::move(data), std::move(name), file_bytes, format::kMinor, std::move(times)});
 }
 
 bool Trace::has_times() const { return impl_->times != nullptr; }
 
-Result<format::TimeSpec> Trace::time_spec() const {
-  if (!has_times()) return format::TimeSpec{};
-  const auto table = impl_->times->table(impl_->data.meta.ranks);
-  if (!table.ok()) return base::fail(table.error().message, impl_->name);
+Result<format::TimeSpec> reader::time_spec_of(const Trace& trace) {
+  if (!trace.has_times()) return format::TimeSpec{};
+  const TraceImpl& impl = Internal::of(trace);
+  const auto table = impl.times->table(impl.data.meta.ranks);
+  if (!table.ok()) return base::fail(table.error().message, impl.name);
   return (*table)->spec();
+}
+
+Result<Timing> Trace::timing() const {
+  const auto spec = reader::time_spec_of(*this);
+  if (!spec.ok()) return spec.error();
+  Timing timing;
+  switch (spec->mode) {
+    case format::TimeMode::kStats: timing.kind = TimingKind::kStatistics; break;
+    case format::TimeMode::kBins: timing.kind = TimingKind::kBounded; break;
+    case format::TimeMode::kExact: timing.kind = TimingKind::kExact; break;
+    case format::TimeMode::kSegments: timing.kind = TimingKind::kSegments; break;
+  }
+  timing.bound = static_cast<double>(spec->bound) / format::TimeSpec::kOne;
+  timing.text = spec->to_string();
+  return timing;
 }
 
 Result<Trace::TimeSize> Trace::time_size() const {
@@ -206,9 +236,11 @@ const RunInfo& Trace::info() const { return impl_->info; }
 const std::string& Trace::name() const { return impl_->name; }
 Rank Trace::rank_count() const { return static_cast<Rank>(impl_->data.meta.ranks); }
 uint64_t Trace::call_count() const { return impl_->call_count; }
-const format::TraceData& Trace::data() const { return impl_->data; }
+
+const format::TraceData& reader::data_of(const Trace& trace) { return Internal::of(trace).data; }
 
 std::vector<Location> Trace::locations(Rank rank) const {
+  // Those of the group, whose first rank stands in for all of them.
   const std::optional<GroupId> group = group_of(rank);
   if (!group) return {};
   std::vector<Location> locations = group_locations(*group);
@@ -234,7 +266,7 @@ std::vector<Location> Trace::group_locations(GroupId group) const {
   std::vector<Location> locations;
   const format::Group& g = impl_->data.groups[group];
   const Rank first = g.ranks.empty() ? 0 : g.ranks.at(0);
-  for (const format::Location& location : g.locations)
+  for (const format::ThreadGrammar& location : g.locations)
     locations.push_back(
         {first, location.thread, impl_->lengths[location.grammar]->total(), location.grammar});
   return locations;
@@ -243,7 +275,7 @@ std::vector<Location> Trace::group_locations(GroupId group) const {
 std::vector<Trace::Occurrence> Trace::occurrences(GroupId group) const {
   const format::Group& g = impl_->data.groups[group];
   std::vector<uint64_t> calls(g.signatures.size());
-  for (const format::Location& location : g.locations) {
+  for (const format::ThreadGrammar& location : g.locations) {
     const std::vector<uint64_t> of_thread =
         grammar::occurrences(impl_->data.grammars[location.grammar], calls.size());
     for (size_t t = 0; t < calls.size(); ++t) calls[t] += of_thread[t];

@@ -1,4 +1,5 @@
-// The bytes of a trace file, for verbs that look at the file itself beside its content.
+// Reads the bytes of a trace file, for verbs that look at the file itself and not only at its
+// content.
 #pragma once
 
 #include <string>

@@ -4,32 +4,39 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/runs.h"
 #include "format/trace_data.h"
 #include "grammar/fold.h"
 #include "reader/definition_table.h"
-#include "reader/times.h"
+#include "reader/time_store.h"
 #include "refrain/trace.h"
 
-namespace refrain {
+namespace refrain::reader {
 
-struct Trace::Impl {
+struct TraceImpl {
   static constexpr uint32_t kNoGroup = UINT32_MAX;
 
   std::string name;
   format::TraceData data;
   RunInfo info;
-  reader::DefinitionTable definitions;                           // looks into data
+  DefinitionTable definitions;                                   // looks into data
   base::RunList world;                                           // 0 .. ranks - 1
   std::vector<uint32_t> group_of_rank;                           // kNoGroup where a rank is missing
   std::vector<std::shared_ptr<const grammar::Lengths>> lengths;  // by grammar
   std::vector<CallId> call_of_signature;
   uint64_t call_count = 0;
-  std::shared_ptr<reader::TimeStore> times;  // nullptr: the trace has none
+  std::shared_ptr<TimeStore> times;  // nullptr: the trace has none
 
   const format::Group* group(Rank rank) const;
 };
 
-}  // namespace refrain
+// The way from a Trace to what it holds, and back.
+struct Internal {
+  static const TraceImpl& of(const Trace& trace) { return *trace.impl_; }
+  static Trace trace(std::shared_ptr<const TraceImpl> impl) { return Trace(std::move(impl)); }
+};
+
+}  // namespace refrain::reader

@@ -1,3 +1,5 @@
+// Arrays are kept as runs; what walks them is in the header, as it is a template.
+
 #include "refrain/value.h"
 
 #include "mpi/call_table.h"
@@ -39,6 +41,7 @@ Value Value::at(uint64_t i) const {
   if (!is_array()) return {};
   for (const Value& run : items) {
     if (i < run.repeat) {
+      // Unsigned arithmetic, because a damaged trace may have any numbers.
       Value element = run;
       element.repeat = 1;
       element.step = 0;

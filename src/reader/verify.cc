@@ -1,12 +1,17 @@
+// What decode() does not need to refuse a file for, and what is wrong all the same: calls with too
+// many parameters, requests that nobody made, communicators without the rank that uses them. One
+// walk over each shape gives what all checks need.
+
 #include "reader/verify.h"
 
 #include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "format/signatures/walk.h"
 #include "format/trace_data.h"
-#include "format/walk.h"
 #include "mpi/call_table.h"
+#include "reader/internal.h"
 #include "refrain/definitions.h"
 
 namespace refrain::reader {
@@ -47,7 +52,7 @@ class ShapeSummary : public format::Visitor {
 class Verifier {
  public:
   Verifier(const Trace& trace, size_t max_findings)
-      : trace_(trace), data_(trace.data()), max_findings_(max_findings) {}
+      : trace_(trace), data_(data_of(trace)), max_findings_(max_findings) {}
 
   std::vector<std::string> run() {
     for (SignatureId s = 0; s < data_.signatures.size() && !full(); ++s) check_signature(s);
@@ -59,6 +64,7 @@ class Verifier {
   }
 
  private:
+  // A damaged trace may be wrong in every signature: the first few findings say it as well.
   bool full() const { return findings_.size() >= max_findings_; }
   void found(std::string text) {
     if (!full()) findings_.push_back(std::move(text));
@@ -107,8 +113,10 @@ class Verifier {
       if (id >= summaries_.size()) continue;
       for (const size_t slot : summaries_[id].object_slots) {
         if (slot >= data_.signatures[id].slots.size()) break;
-        const format::Expr& expr = data_.signatures[id].slots[slot];
-        if (expr.kind != format::Expr::Kind::kConst) continue;
+        const format::RankExpr& expr = data_.signatures[id].slots[slot];
+        // Definitions that differ between ranks are in tables, and would have to be asked for each
+        // rank.
+        if (expr.kind != format::RankExpr::Kind::kConst) continue;
         const DefinitionId comm = trace_.communicator_of(static_cast<DefinitionId>(expr.a));
         if (comm != kNoDefinition) used.insert(comm);
       }

@@ -1,39 +1,42 @@
+// Times of a location are walked as they stand in the file, on the clock of the rank, so that what
+// is compared is not bent by the clocks of hosts.
+
 #include "reader/verify_times.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "format/time/spec.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 #include "reader/block_walk.h"
+#include "reader/internal.h"
 #include "reader/trace_impl.h"
 
 namespace refrain {
 
 namespace reader {
 
-// A friend of Trace's internals: what a location's times are walked with.
+// What a location's times are walked with.
 struct TimesOf {
   static Result<BlockWalk> walk(const Trace& trace, const Location& location) {
-    const Trace::Impl& impl = *trace.impl_;
+    const TraceImpl& impl = Internal::of(trace);
     const auto table = impl.times->table(impl.data.meta.ranks);
     if (!table.ok()) return base::fail(table.error().message, impl.name);
-    BlockWalk walk(
-        *impl.times, **table, static_cast<uint64_t>(location.rank), location.thread,
-        grammar::Cursor(impl.data.grammars[location.grammar], impl.lengths[location.grammar]),
-        impl.name);
+    BlockWalk walk(*impl.times, **table, static_cast<uint64_t>(location.rank), location.thread,
+                   grammar::TerminalCursor(impl.data.grammars[location.grammar],
+                                           impl.lengths[location.grammar]),
+                   impl.name);
     walk.set_functions(impl.call_of_signature, impl.group(location.rank)->signatures);
     walk.keep_local();
     return walk;
   }
   static CallId function(const Trace& trace, Rank rank, uint32_t terminal) {
-    const Trace::Impl& impl = *trace.impl_;
+    const TraceImpl& impl = Internal::of(trace);
     return impl.call_of_signature[impl.group(rank)->signatures[terminal]];
   }
-  static TimeStore* store(const Trace& trace) { return trace.impl_->times.get(); }
 };
 
-TimeStore* times_of(const Trace& trace) { return TimesOf::store(trace); }
+TimeStore* times_of(const Trace& trace) { return Internal::of(trace).times.get(); }
 
 base::Result<const format::TimeTable*> time_table(const Trace& trace) {
   TimeStore* const store = times_of(trace);
@@ -80,6 +83,7 @@ void verify_location(const Trace& trace, const Location& location,
   }
 }
 
+// How far the two are from each other.
 uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
 // Walks both recordings of a location side by side.
@@ -157,7 +161,7 @@ std::vector<std::string> verify_times(const Trace& trace, size_t max_findings) {
 }
 
 Result<BoundCheck> verify_bound(const Trace& trace, const Trace& exact, size_t max_findings) {
-  const auto spec = trace.time_spec(), other = exact.time_spec();
+  const auto spec = time_spec_of(trace), other = time_spec_of(exact);
   if (!spec.ok()) return spec.error();
   if (!other.ok()) return other.error();
   if (!spec->has_times()) return base::usage("there are no times of single calls", trace.name());

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "report/info_text.h"
-#include "report/json_text.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 
@@ -17,14 +17,14 @@ namespace {
 
 std::string host_name(const Trace& trace, uint64_t host) {
   const auto& hosts = trace.info().hosts;
-  return host < hosts.size() ? printable(hosts[host]) : "?";
+  return host < hosts.size() ? text::printable(hosts[host]) : "?";
 }
 
 // "host n1", "each of 12 hosts (n1, ...)"
 std::string hosts_of(const Trace& trace, const HostKind& kind) {
   const std::string first = host_name(trace, kind.hosts[0]);
   if (kind.hosts.size() == 1) return "host " + first;
-  return fmt::format("each of {} ({}, ...)", counted_text(kind.hosts.size(), "host"), first);
+  return fmt::format("each of {} ({}, ...)", text::counted_text(kind.hosts.size(), "host"), first);
 }
 
 const HostKind* most_crowded(const CoreUse& use) {
@@ -44,11 +44,12 @@ std::string crowding_text(const Trace& trace, const CoreUse& use) {
   std::string out = fmt::format(
       "More ranks than cores: {} share {} on {}{}. Waiting for a core looks like waiting for a "
       "rank, and may be up to {:.0f} % of the time of all ranks",
-      counted_text(most->crowded_ranks, "rank"), counted_text(most->crowded_cores, "core"),
-      hosts_of(trace, *most), kinds > 1 ? ", and others elsewhere" : "", 100 * use.most_waiting);
+      text::counted_text(most->crowded_ranks, "rank"),
+      text::counted_text(most->crowded_cores, "core"), hosts_of(trace, *most),
+      kinds > 1 ? ", and others elsewhere" : "", 100 * use.most_waiting);
   if (use.involuntary_switches > 0)
     out += fmt::format("; a core was taken from a rank {} times",
-                       count_text(use.involuntary_switches));
+                       text::count_text(use.involuntary_switches));
   return out + ".";
 }
 
@@ -58,17 +59,17 @@ std::string cores_text(const Trace& trace, const CoreUse& use, const std::string
   for (size_t i = 0; i < std::min(use.kinds.size(), kShown); ++i) {
     const HostKind& k = use.kinds[i];
     if (i > 0) out += newline;
-    out += counted_text(k.cores, "core");
+    out += text::counted_text(k.cores, "core");
     if (k.usable_cores < k.cores) out += fmt::format(", {} for the ranks", k.usable_cores);
-    out += fmt::format(", {}", counted_text(k.ranks, "rank"));
+    out += fmt::format(", {}", text::counted_text(k.ranks, "rank"));
     if (use.kinds.size() > 1 || k.hosts.size() > 1) out += " on " + hosts_of(trace, k);
     if (k.crowded_ranks > 0)
-      out += fmt::format(": {} share {}", counted_text(k.crowded_ranks, "rank"),
-                         counted_text(k.crowded_cores, "core"));
+      out += fmt::format(": {} share {}", text::counted_text(k.crowded_ranks, "rank"),
+                         text::counted_text(k.crowded_cores, "core"));
   }
   if (use.kinds.size() > kShown)
     out += fmt::format("{}and {}", newline,
-                       counted_text(use.kinds.size() - kShown, "more kind of hosts"));
+                       text::counted_text(use.kinds.size() - kShown, "more kind of hosts"));
   return out;
 }
 

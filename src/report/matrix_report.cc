@@ -7,11 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "report/display.h"
-#include "report/info_text.h"
-#include "report/table.h"
-#include "report/units.h"
 #include "report/window_text.h"
+#include "text/display.h"
+#include "text/numbers.h"
+#include "text/table.h"
 
 namespace refrain::report {
 namespace {
@@ -24,14 +23,14 @@ constexpr std::string_view kShades = " .:-=+*#%@";  // nothing ... most
 std::string table_text(const analysis::Matrix& m) {
   std::vector<std::string> titles = {"from\\to"};
   for (Rank d = 0; d < m.rank_count; ++d) titles.push_back(std::to_string(d));
-  Table messages(titles), bytes(titles);
+  text::Table messages(titles), bytes(titles);
   auto entry = m.entries.begin();
   for (Rank s = 0; s < m.rank_count; ++s) {
     std::vector<std::string> row = {std::to_string(s)}, size_row = row;
     for (Rank d = 0; d < m.rank_count; ++d) {
       const bool is_here = entry != m.entries.end() && entry->source == s && entry->dest == d;
-      row.push_back(is_here ? count_text(entry->messages) : "-");
-      size_row.push_back(is_here ? bytes_text(entry->bytes) : "-");
+      row.push_back(is_here ? text::count_text(entry->messages) : "-");
+      size_row.push_back(is_here ? text::bytes_text(entry->bytes) : "-");
       if (is_here) ++entry;
     }
     messages.add(row);
@@ -76,41 +75,42 @@ std::string heaviest_text(const analysis::Matrix& m) {
                       return std::tuple(b.bytes, b.messages, a.source, a.dest) <
                              std::tuple(a.bytes, a.messages, b.source, b.dest);
                     });
-  Table table({"source", "dest", "messages", "bytes"});
+  text::Table table({"source", "dest", "messages", "bytes"});
   for (size_t i = 0; i < shown; ++i)
     table.add({std::to_string(sorted[i].source), std::to_string(sorted[i].dest),
-               count_text(sorted[i].messages), bytes_text(sorted[i].bytes)});
+               text::count_text(sorted[i].messages), text::bytes_text(sorted[i].bytes)});
   uint64_t messages = 0, bytes = 0;
   for (size_t i = shown; i < sorted.size(); ++i) {
     messages += sorted[i].messages;
     bytes += sorted[i].bytes;
   }
   if (shown < sorted.size())
-    table.add({fmt::format("others ({})", sorted.size() - shown), "", count_text(messages),
-               bytes_text(bytes)});
-  return "\n" + heading("Heaviest pairs") + "\n" + table.text();
+    table.add({fmt::format("others ({})", sorted.size() - shown), "", text::count_text(messages),
+               text::bytes_text(bytes)});
+  return "\n" + text::heading("Heaviest pairs") + "\n" + table.text();
 }
 
 }  // namespace
 
 std::string matrix_text(const analysis::Matrix& m, const std::string& name,
                         const analysis::Window& window) {
-  std::string out = fmt::format("{}: {}, {}, {} between {}\n", name,
-                                counted_text(static_cast<uint64_t>(m.rank_count), "rank"),
-                                counted_text(m.messages, "message"), bytes_text(m.bytes),
-                                counted_text(m.entries.size(), "pair"));
+  std::string out =
+      fmt::format("{}: {}, {}, {} between {}\n", name,
+                  text::counted_text(static_cast<uint64_t>(m.rank_count), "rank"),
+                  text::counted_text(m.messages, "message"), text::bytes_text(m.bytes),
+                  text::counted_text(m.entries.size(), "pair"));
   if (!window.is_all()) out += "  " + window_text(window) + "\n";
   if (!m.entries.empty())
     out += m.rank_count <= kTableRanks ? table_text(m) : picture_text(m) + heaviest_text(m);
   if (m.other_world_messages > 0)
     out += fmt::format("\n{} with processes of another world, not shown\n",
-                       counted_text(m.other_world_messages, "message"));
+                       text::counted_text(m.other_world_messages, "message"));
   if (m.unsized_messages > 0)
     out += fmt::format("\n{} of unknown size, counted as 0 bytes\n",
-                       counted_text(m.unsized_messages, "message"));
+                       text::counted_text(m.unsized_messages, "message"));
   if (m.untimed_calls > 0)
-    out +=
-        fmt::format("\n{} without a time, in no window\n", counted_text(m.untimed_calls, "call"));
+    out += fmt::format("\n{} without a time, in no window\n",
+                       text::counted_text(m.untimed_calls, "call"));
   return out;
 }
 

@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "report/info_text.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 
 std::string window_text(const analysis::Window& window) {
   return fmt::format(
       "from {} to {}: times as far as they lie in it, calls and bytes of calls that begin in it",
-      duration_text(window.from_ns),
-      window.to_ns == UINT64_MAX ? "the end" : duration_text(window.to_ns));
+      text::duration_text(window.from_ns),
+      window.to_ns == UINT64_MAX ? "the end" : text::duration_text(window.to_ns));
 }
 
 nlohmann::ordered_json window_json(const analysis::Window& window) {

@@ -1,3 +1,7 @@
+// Representatives lie in one array of numbers, and those of one context and structure are a list,
+// the one matched last in front. A segment is compared with them in that order, so that where a
+// program repeats itself the first comparison succeeds.
+
 #include "similarity/store.h"
 
 #include <algorithm>

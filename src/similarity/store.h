@@ -26,9 +26,9 @@
 #include <span>
 
 #include "grammar/pod_vector.h"
-#include "similarity/cluster.h"
 #include "similarity/method.h"
 #include "similarity/segment.h"
+#include "similarity/segment_cluster.h"
 
 namespace refrain::similarity {
 
@@ -55,7 +55,8 @@ struct RepresentativeView {
   uint32_t elastic = kRigid;        // of auto: stretch() gives a segment's stamps
   bool elastic_is_decided = false;  // otherwise any interval would do
   std::span<const double> stamps;   // in whole ns; see SegmentView
-  std::span<const double> cluster;  // cluster.h, wide, for auto; narrow for iter_avg; else empty
+  std::span<const double>
+      cluster;  // segment_cluster.h, wide, for auto; narrow for iter_avg; else empty
 };
 
 // Takes what the store cannot keep. Called in the middle of match(); must not call the store.

@@ -19,7 +19,7 @@ import tempfile
 import time
 import unittest
 
-SILENT_S = 1.0  # src/cli/activity.cc
+SILENT_S = 1.0  # src/cli/output/activity.cc
 WIPE = "\r\033[K"
 options = None
 

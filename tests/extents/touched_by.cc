@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "analysis/payload.h"
-#include "analysis/touched.h"
+#include "events/payload.h"
+#include "events/touched.h"
 #include "mpi/call_table.h"
 #include "refrain/calls.h"
 #include "refrain/trace.h"
@@ -20,14 +20,14 @@ int main(int argc, char** argv) {
   const Rank rank = std::atoi(argv[2]);
   RankReader reader(*trace, rank);
   // The program's only topology is a ring.
-  const auto ring = [](DefinitionId) { return analysis::Degrees{2, 2}; };
+  const auto ring = [](DefinitionId) { return events::Degrees{2, 2}; };
   auto cursor = reader.cursor(0);
   if (!cursor.ok()) return 1;
   while (const Call* call = cursor->next()) {
     const Signature& s = *call->signature;
     const auto comm = trace->communicator(s.context, rank);
-    for (const analysis::Touched& touched :
-         analysis::touched_by(*trace, s, comm ? *comm : trace->world(rank), ring)) {
+    for (const events::Touched& touched :
+         events::touched_by(*trace, s, comm ? *comm : trace->world(rank), ring)) {
       if (!touched.is_written || touched.param < 0 || !touched.is_sized) continue;
       const mpi::CallInfo* const info = mpi::find_call(s.call);
       const auto name = info->params[static_cast<size_t>(touched.param)].name;

@@ -2,7 +2,7 @@
 // whatever decodes can be asked about.
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
-#include "format/expr.h"
+#include "format/signatures/slot_evaluator.h"
 #include "support.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     SlotEvaluator evaluator(*trace);
     for (const Group& g : trace->groups)
       for (const uint32_t s : g.signatures)
-        (void)evaluator.values(s, static_cast<uint64_t>(g.ranks.at(0)), 0).size();
+        (void)evaluator.values(s, {static_cast<uint64_t>(g.ranks.at(0)), 0}).size();
     require(section_sizes(bytes, "fuzz").ok(), "a good trace has sections");
   }
   (void)annotate(bytes).size();

@@ -7,7 +7,7 @@
 #include "grammar/concatenate.h"
 #include "grammar/fold.h"
 #include "grammar/rename.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 #include "support.h"
 
 namespace refrain::fuzz {
@@ -20,7 +20,7 @@ constexpr uint64_t kTerminals = 1000;
 constexpr uint64_t kMaxExpanded = 4096;
 
 void walk_some(const Grammar& g, uint64_t length) {
-  grammar::Cursor cursor(g);
+  grammar::TerminalCursor cursor(g);
   require(cursor.remaining() == length, "the cursor knows the length");
   for (const uint64_t from : {uint64_t{0}, length / 2, length - std::min<uint64_t>(length, 20)}) {
     cursor.seek(from);
@@ -62,7 +62,7 @@ void try_grammar(std::string_view bytes) {
 
 std::vector<Terminal> expand(const Grammar& g) {
   std::vector<Terminal> out;
-  for (grammar::Cursor cursor(g); !cursor.at_end();) out.push_back(cursor.next());
+  for (grammar::TerminalCursor cursor(g); !cursor.at_end();) out.push_back(cursor.next());
   return out;
 }
 

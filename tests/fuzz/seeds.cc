@@ -5,7 +5,7 @@
 #include <random>
 
 #include "format/encode/encode.h"
-#include "format/encode/sections.h"
+#include "format/encode/section_writers.h"
 #include "format/encode/time_index.h"
 #include "format/merge/merge.h"
 #include "format/spool/layout.h"
@@ -54,7 +54,7 @@ void traces() {
     const auto bytes = format::encode(trace);
     if (bytes.ok()) put("decode", pattern.name + ".rfn", *bytes);
     for (const char* target : {"decode", "verbs"}) put(target, pattern.name, sections_of(trace));
-    trace.losses.push_back(format::Loss{"left_out", 17, 1, "MPI_Send"});
+    trace.losses.push_back(format::LossRecord{"left_out", 17, 1, "MPI_Send"});
     put("verbs", pattern.name + ".lossy", sections_of(trace));
     for (const bool both : {false, true}) {
       auto part = format::leaf(ranks[0], ranks.size());

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/decode/decode.h"
 
 namespace refrain::fuzz {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/decode/segment_block.h"
 #include "format/decode/time_block.h"
 #include "format/decode/time_index.h"

@@ -8,14 +8,15 @@
 #include "analysis/waits/wait_states.h"
 #include "reader/verify.h"
 #include "refrain/calls.h"
-#include "report/call_text.h"
-#include "report/diff_report.h"
-#include "report/info_text.h"
+#include "report/diff/diff_report.h"
 #include "report/matrix_report.h"
-#include "report/profile_report.h"
-#include "report/stats_text.h"
-#include "report/waits_report.h"
+#include "report/profile/profile_report.h"
+#include "report/trace/call_text.h"
+#include "report/trace/info_text.h"
+#include "report/trace/stats_text.h"
+#include "report/waits/waits_report.h"
 #include "support.h"
+#include "text/values.h"
 
 namespace refrain::fuzz {
 namespace {
@@ -41,8 +42,8 @@ void dump_some(Cursor& cursor, uint64_t from, uint64_t total, report::CallFormat
 void dump(const Trace& trace, Rank rank) {
   const auto no_site = [](DefinitionId) { return std::string(); };
   RankReader reader(trace, rank);
-  report::CallFormatter text(trace, report::Style::kText, no_site);
-  report::CallFormatter json(trace, report::Style::kJson, no_site);
+  report::CallFormatter text(trace, text::Style::kText, no_site);
+  report::CallFormatter json(trace, text::Style::kJson, no_site);
   const std::vector<Location> locations = trace.locations(rank);
   for (size_t i = 0; i < std::min<size_t>(locations.size(), 3); ++i) {
     auto cursor = reader.cursor(locations[i].thread);
@@ -86,20 +87,20 @@ void compare(const Trace& trace) {
 }
 
 // Times that follow from the numbers of the calls, a limited part of each location.
-class Numbered : public analysis::waits::CallSource {
+class Numbered : public events::CallSource {
  public:
   bool has_times() override { return true; }
-  std::unique_ptr<analysis::waits::CallStream> open(RankReader& reader, uint32_t thread) override {
+  std::unique_ptr<events::CallStream> open(RankReader& reader, uint32_t thread) override {
     auto cursor = reader.cursor(thread);
     if (!cursor.ok()) return nullptr;
     return std::make_unique<Calls>(std::move(*cursor), static_cast<uint64_t>(reader.rank()));
   }
 
  private:
-  class Calls : public analysis::waits::CallStream {
+  class Calls : public events::CallStream {
    public:
     Calls(Cursor cursor, uint64_t rank) : cursor_(std::move(cursor)), rank_(rank) {}
-    bool next(analysis::waits::TimedCall& out) override {
+    bool next(events::ClockedCall& out) override {
       const Call* call = cursor_.next();
       if (call == nullptr || call->seq >= kMostCalls) return false;
       const uint64_t begin = call->seq * (10 + rank_ % 7);

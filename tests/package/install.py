@@ -4,7 +4,8 @@
     install.py --build build/release --source . --cxx g++ [--mpi mpich=mpicc.mpich ...] [--shim yield_shim.so]
 
 Installs into DESTDIR, moves the tree elsewhere, builds tests/package/foreign by find_package and by
-pkg-config, runs both on the traces of tests/corpus, and records a program with the installed refrain.
+pkg-config, and the installed examples/reader in both ways as its reader would; runs all of them on the traces
+of tests/corpus, and records a program with the installed refrain.
 Exit status: 0 all good, 1 something is wrong.
 """
 import argparse
@@ -80,7 +81,7 @@ def one(root, pattern):
 def check_files(root):
     if options.mpis:  # else there is nothing to record
         one(root, "**/refrain/librefrain-heap.so")
-    for pattern in ("bin/refrain", "**/librefrain-reader.so", "include/refrain/base/result.h",
+    for pattern in ("bin/refrain", "**/librefrain-reader.so", "include/refrain/result.h",
                     "**/RefrainConfig.cmake", "**/RefrainConfigVersion.cmake", "**/refrain.pc",
                     "share/man/man1/refrain.1", "share/man/man1/refrain-record.1",
                     "share/bash-completion/completions/refrain", "share/doc/refrain/README.md"):
@@ -135,6 +136,25 @@ def build_by_pkg_config(root, work):
            "pkg-config has another version")
     run([options.cxx, "-std=c++20", "-o", out, os.path.join(HERE, "foreign/main.cc")] + flags)
     return out, {"LD_LIBRARY_PATH": os.path.dirname(one(root, "**/librefrain-reader.so"))}
+
+
+def check_example(root, work):
+    """examples/reader, out of the installed documents: by CMake, and by its Makefile with pkg-config."""
+    source = os.path.join(work, "reader")
+    shutil.copytree(os.path.dirname(one(root, "share/doc/refrain/examples/reader/CMakeLists.txt")), source)
+    run(["cmake", "-S", source, "-B", os.path.join(source, "build"), "-DCMAKE_PREFIX_PATH=" + root,
+         "-DCMAKE_CXX_COMPILER=" + options.cxx])
+    run(["cmake", "--build", os.path.join(source, "build")])
+    run(["make", "-C", source, "CXX=" + options.cxx],
+        env={"PKG_CONFIG_PATH": os.path.dirname(one(root, "**/refrain.pc"))})
+    libraries = {"LD_LIBRARY_PATH": os.path.dirname(one(root, "**/librefrain-reader.so"))}
+    trace = os.path.join(options.source, "tests/corpus/heat-1.2-exact.rfn")
+    matrix = json.loads(run([os.path.join(root, "bin/refrain"), "matrix", "--format", "json", trace]))
+    for program, env in ((os.path.join(source, "build/who_sends"), {}), (os.path.join(source, "who_sends"), libraries)):
+        lines = run([program, trace], env=env).splitlines()
+        sent = sum(int(line.split()[2]) for line in lines)
+        expect(len(lines) == 4 and sent == matrix["messages"] > 0, "%s says %s", program, lines)
+        run([program, os.path.join(options.source, "README.md")], status=1, env=env)
 
 
 def check_reads(program, env, refrain):
@@ -204,6 +224,8 @@ def check_all(work):
         program, env = build(root, work)
         check_reads(program, env, refrain)
         print("good  " + build.__name__)
+    check_example(root, work)
+    print("good  examples/reader")
     if options.python and has_numpy(options.python):
         check_python(root)
         print("good  import refrain")

@@ -192,10 +192,10 @@ class Package(unittest.TestCase):
             self.assertEqual(done.returncode, 0)
             self.assertGreater(os.path.getsize(picture), 1000)
 
-    def test_example_of_the_readme(self):
+    def test_example_of_the_documents(self):
         if importlib.util.find_spec("pandas") is None:
             self.skipTest("pandas is not there")
-        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "docs", "api.md"), encoding="utf-8") as file:
             example = file.read().split("```python\n")[1].split("```")[0]
         self.assertIn("to_pandas()", example)
         with tempfile.TemporaryDirectory() as folder:

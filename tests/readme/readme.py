@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""README's commands work as they stand there: from the build folder, and as they are installed.
+"""The commands of README.md and docs/ work as they stand there: from the build folder, README's also as installed.
 
     readme.py --source . --build build/release --mpi mpich --mpicc mpicc.mpich [--shim yield_shim.so]
 
@@ -21,10 +21,13 @@ sys.path.insert(0, SUPPORT)
 import documents  # noqa: E402
 from documents import Failure, expect  # noqa: E402
 
+# docs/tutorial.md has a test of its own, tests/tutorial.
+DOCUMENTS = ("README.md", "docs/recording.md", "docs/verbs.md", "docs/iterations.md", "docs/diff.md",
+             "docs/trace_profiling.md", "docs/convert.md")
 LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.mpich", "mpirun.openmpi")
 # What a line may exit with beside 0: a threshold was crossed, or the trace is incomplete but was read.
-MAY_EXIT = {"diff": (0, 3), "recover": (0, 4)}
-# Not only in words: said in README's text and not in its blocks.
+MAY_EXIT = {"diff": (0, 3), "recover": (0, 4), "convert": (0, 5)}  # a format whose library is not here
+# Said in the text of the documents and not in their blocks.
 ALSO = ("mpiexec -n 4 refrain record --buffers on ./app", "mpiexec -n 4 refrain record --functions on ./app",
         "mpiexec -n 4 refrain record --totals off --quiet ./app",
         "mpiexec -n 4 refrain record --timing exact --clock-interval 1min ./app",
@@ -33,17 +36,17 @@ ALSO = ("mpiexec -n 4 refrain record --buffers on ./app", "mpiexec -n 4 refrain 
 
 
 def commands(text):
-    """The lines of README's blocks that a user would type, without their remarks."""
+    """The lines of the blocks that a user would type, without their remarks; on as many ranks as this machine bears."""
     found = []
     for language, line in documents.blocks(text):
         line = re.sub(r"\s+#.*$", "", line.removeprefix("$ ")).strip()
         if not language and line.split(" ")[0] in (*LAUNCHERS, "refrain", "./refrain"):
-            found.append(re.sub(r"\s*&&.*$", "", line))
+            found.append(re.sub(r" -n 64 ", " -n 4 ", re.sub(r"\s*&&.*$", "", line)))
     return found
 
 
 class Place:
-    """A folder in which README's lines can be typed."""
+    """A folder in which the lines of the documents can be typed."""
 
     def __init__(self, options, folder, refrain):
         self.options, self.folder = options, folder
@@ -86,7 +89,7 @@ class Place:
             shutil.copy(os.path.join(self.folder, source), os.path.join(self.folder, name))
 
     def forget_output(self, line):
-        """README has several ways to one file, of which a user takes one."""
+        """The documents have several ways to one file, of which a user takes one."""
         for name in re.findall(r" -o (\S+)", line):
             path = os.path.join(self.folder, name)
             if os.path.isdir(path):
@@ -117,15 +120,22 @@ def verb_of(line):
     return words[1]
 
 
-def try_all(options, folder, refrain):
-    with open(os.path.join(options.source, "README.md"), encoding="utf-8") as f:
-        told = commands(f.read())
-    expect(len(told) >= 25, "README has %d commands", len(told))
+def told_by(options, documents):
+    told = []
+    for document in documents:
+        with open(os.path.join(options.source, document), encoding="utf-8") as f:
+            lines = commands(f.read())
+        expect(lines, "%s has no commands", document)
+        told += [line for line in lines if line not in told]
+    return told
+
+
+def try_all(options, folder, refrain, told):
     place = Place(options, folder, refrain)
     place.run("mpiexec -n 4 ./refrain record --timing exact -o run.rfn ./app")
-    place.copy("run.rfn", "good.rfn", "before.rfn", "after.rfn")
+    place.copy("run.rfn", "good.rfn", "good1.rfn", "good2.rfn", "good3.rfn", "before.rfn", "after.rfn")
     count = 0
-    for line in (*told, *ALSO):
+    for line in told:
         if not can_run(options, line):
             continue
         verb = verb_of(line)
@@ -146,14 +156,17 @@ def main():
         return documents.SKIPPED
     with tempfile.TemporaryDirectory(prefix="refrain-readme-") as work:
         try:
-            built = try_all(options, os.path.join(work, "built"), os.path.join(options.build, "refrain"))
+            told = told_by(options, DOCUMENTS) + list(ALSO)
+            expect(len(told) >= 50, "the documents have %d commands", len(told))
+            built = try_all(options, os.path.join(work, "built"), os.path.join(options.build, "refrain"), told)
             prefix = os.path.join(work, "prefix")
             subprocess.run(["cmake", "--install", options.build, "--prefix", prefix], check=True, capture_output=True)
-            installed = try_all(options, os.path.join(work, "installed"), os.path.join(prefix, "bin", "refrain"))
+            installed = try_all(options, os.path.join(work, "installed"), os.path.join(prefix, "bin", "refrain"),
+                                told_by(options, ("README.md", "docs/recording.md")))
         except Failure as failure:
             print("FAIL  %s" % failure)
             return 1
-    print("good  README's commands under %s: %d from the build, %d installed" % (options.mpi, built, installed))
+    print("good  the documents' commands under %s: %d from the build, %d installed" % (options.mpi, built, installed))
     return 0
 
 

@@ -42,7 +42,7 @@ module.exports = ({ test, open, expected }) => {
   test('numbers are rounded as the terminal rounds them', async (browser) => {
     const context = await browser();
     const page = await open(context, 'exact');
-    // The same as in src/report/info_text_test.cc and units.cc; halves go to the even digit.
+    // The same as in src/text/numbers_test.cc and numbers.cc; halves go to the even digit.
     const texts = await page.evaluate(() => {
       const { duration, bytes, percent, sizeBin } = window.refrain.format;
       return [[999, 1125, 1135, 1500, 999499, 999500, 999700000, 2500000000, 1005000000].map(duration),

@@ -26,15 +26,15 @@
 namespace {
 
 using namespace refrain;
-using format::Expr;
+using format::RankExpr;
 using reader::fixed;
 using reader::ShapeWriter;
 using reader::TraceBuilder;
 using Times = std::vector<std::pair<uint64_t, uint64_t>>;
 
 // One step along a dimension of a torus.
-Expr step(int64_t stride, int64_t extent, int64_t by) {
-  return Expr{Expr::Kind::kCart, stride, extent, by};
+RankExpr step(int64_t stride, int64_t extent, int64_t by) {
+  return RankExpr{RankExpr::Kind::kCart, stride, extent, by};
 }
 
 class Halo {
@@ -102,8 +102,8 @@ class Halo {
     for (ShapeWriter* shape : {&comm, &begin}) calls.push_back(builder_.signature(*shape));
   }
   std::vector<uint32_t> round_of_calls() {
-    const Expr partners[4] = {step(columns_, rows_, -1), step(columns_, rows_, 1),
-                              step(1, columns_, -1), step(1, columns_, 1)};
+    const RankExpr partners[4] = {step(columns_, rows_, -1), step(columns_, rows_, 1),
+                                  step(1, columns_, -1), step(1, columns_, 1)};
     std::vector<uint32_t> out;
     for (int i = 0; i < 8; ++i) {
       const bool is_receive = i < 4;

@@ -1,4 +1,4 @@
-"""What recorders say that were told to check their call paths: REFRAIN_CHECK_PATHS, see src/tracer/path_check.h."""
+"""What recorders say that were told to check their call paths: REFRAIN_CHECK_PATHS, src/tracer/paths/path_check.h."""
 import os
 import platform
 

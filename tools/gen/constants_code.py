@@ -9,13 +9,13 @@ HEAD = '''#include <mpi.h>
 
 #include <type_traits>
 
-#include "tracer/built_with.h"
-#include "tracer/constants_table.h"
-#include "tracer/handle_map.h"
+#include "mpi_runtime/built_with.h"
+#include "mpi_runtime/constants_table.h"
+#include "mpi_runtime/handle_map.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // old programs may still pass old names
 
-namespace refrain::tracer {
+namespace refrain::mpi_runtime {
 namespace {
 
 namespace domain = mpi::domain;
@@ -109,4 +109,4 @@ def constants_table(constants, header):
               '  if (p == nullptr) return pointer_constant(0);']
     for d in by_type['function']:
         lines.append(f'  if (const uint32_t id = {d.name}_constant(value_of(p)); id != 0) return id;')
-    return '\n'.join(lines + ['  return 0;', '}', '', '}  // namespace refrain::tracer', ''])
+    return '\n'.join(lines + ['  return 0;', '}', '', '}  // namespace refrain::mpi_runtime', ''])

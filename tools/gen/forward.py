@@ -1,5 +1,5 @@
 """Wrappers of functions that an mpi.h declares and spec/mpi/calls does not know, or not with that many
-parameters: they forward and count. See src/tracer/forwarded_call.h."""
+parameters: they forward and count. See src/tracer/wrap/forwarded_call.h."""
 
 import re
 
@@ -13,7 +13,7 @@ POINTER = re.compile(r'(?P<type>MPIX?_\w+) ?(?:\* ?\{\}|\{\} ?\[ ?\])')
 HEAD = '''#include <mpi.h>
 %s
 #include "real_functions.h"
-#include "tracer/forwarded_call.h"
+#include "tracer/wrap/forwarded_call.h"
 
 #define REFRAIN_EXPORT __attribute__((visibility("default")))
 
@@ -45,7 +45,7 @@ def watched(prototype, names):
 
 
 def real(name):
-    return f'refrain::tracer::load_real(&g_real_{name}, "{name}")'
+    return f'refrain::mpi_runtime::load_real(&g_real_{name}, "{name}")'
 
 
 def entry_point(prototype, name, number):
@@ -104,11 +104,12 @@ def table(forwarded, left_alone, macros):
     name, version = version_of(macros)
     if name == 'MPI ABI':
         version = ''  # one for all: what an MPI's version string says is its own affair
-    lines = [NOTICE + '#include <cstdint>', '', '#include "tracer/built_with.h"',
-             '#include "tracer/forwarded_call.h"', '',
+    lines = [NOTICE + '#include <cstdint>', '', '#include "mpi_runtime/built_with.h"',
+             '#include "tracer/calls/forwarded_functions.h"', '',
              'namespace refrain::tracer {', '']
     lines += name_array('kForwarded', [f.prototype.name for f in forwarded])
     lines += name_array('kLeftAlone', sorted(left_alone))
-    lines += [f'const char* const kBuiltWithName = "{name}";',
+    lines += ['}  // namespace refrain::tracer', '', 'namespace refrain::mpi_runtime {', '',
+              f'const char* const kBuiltWithName = "{name}";',
               f'const char* const kBuiltWithVersion = "{version}";', '']
-    return '\n'.join(lines + ['}  // namespace refrain::tracer', ''])
+    return '\n'.join(lines + ['}  // namespace refrain::mpi_runtime', ''])

@@ -42,11 +42,11 @@ BODY_HEAD = '''#include <mpi.h>
 #include "mpi/call_ids.h"
 #include "mpi/constant_ids.h"
 #include "real_functions.h"
-#include "tracer/call_scope.h"
-#include "tracer/control.h"
-#include "tracer/encoder.h"
-#include "tracer/size_filter.h"
-#include "tracer/wrapper_support.h"
+#include "tracer/wrap/call_scope.h"
+#include "tracer/filter/control.h"
+#include "tracer/symbolic/encoder.h"
+#include "tracer/wrap/message_size.h"
+#include "tracer/wrap/wrapper_support.h"
 
 namespace refrain::tracer {
 namespace {
@@ -58,7 +58,7 @@ REAL_HEAD = '''#pragma once
 
 #include <mpi.h>
 
-namespace refrain::tracer {
+namespace refrain::mpi_runtime {
 
 // The MPI library's own functions; null until first used. Wrappers run before any constructor, so this
 // is plain data.
@@ -79,11 +79,11 @@ inline F load_real(F* slot, const char* name) {
   return reinterpret_cast<F>(resolve_real(reinterpret_cast<void**>(slot), name));
 }
 
-}  // namespace refrain::tracer
+}  // namespace refrain::mpi_runtime
 
 // The real function of that name, MPI_ or PMPI_.
 #define REFRAIN_REAL(name) \\
-  ::refrain::tracer::load_real(&::refrain::tracer::g_real.name, #name)
+  ::refrain::mpi_runtime::load_real(&::refrain::mpi_runtime::g_real.name, #name)
 
 '''
 
@@ -93,7 +93,7 @@ REAL_SOURCE = '''#include "real_functions.h"
 
 #include <cstdio>
 
-namespace refrain::tracer {
+namespace refrain::mpi_runtime {
 
 RealFunctions g_real;
 
@@ -111,7 +111,7 @@ void* resolve_real(void** slot, const char* name) {
   return found;
 }
 
-}  // namespace refrain::tracer
+}  // namespace refrain::mpi_runtime
 '''
 
 
@@ -175,7 +175,7 @@ def keeps_objects(call):
 
 
 def leaves_out(wrapped):
-    """The test of src/tracer/control.h: by function, and by the communicator, window or file it works on."""
+    """The test of src/tracer/filter/control.h: by function, and by the communicator, window or file it works on."""
     call, subject = wrapped.call, ''
     for kind in ('file', 'win', 'comm'):  # the last one that is there
         found = next((p for p in call.params
@@ -205,7 +205,7 @@ def marks(wrapped, by_size):
     asked = by_size + (leaves_out(wrapped) if keeps else '')
     needed = [(p.name, c) for p, c in zip(call.params, wrapped.prototype.params)
               if re.search(rf'\b{p.name}\b', asked)]
-    declared = ', '.join(['refrain::tracer::Location& location'] + [c.declare(name) for name, c in needed])
+    declared = ', '.join(['refrain::tracer::RecordedThread& location'] + [c.declare(name) for name, c in needed])
     function = [f'static REFRAIN_OUT_OF_THE_WAY refrain::mpi::CallId {call.name}_marks({declared}) {{']
     if keeps:
         function += [f'  if ({leaves_out(wrapped)})',
@@ -260,7 +260,7 @@ def entry_point(wrapped, name, calls_itself):
         *exported,
         f'  const uint8_t how = refrain::tracer::how_to_leave(refrain::mpi::k{call.name});',
         f'  if (how == 0) [[likely]] return {name}_recorded({arguments});',
-        f'  const auto real = __atomic_load_n(&refrain::tracer::g_real.{name}, __ATOMIC_ACQUIRE);',
+        f'  const auto real = __atomic_load_n(&refrain::mpi_runtime::g_real.{name}, __ATOMIC_ACQUIRE);',
         f'  if (how == refrain::tracer::leave::kByComm || real == nullptr) return {name}_rare({arguments});',
         f'  refrain::tracer::count_left_out(refrain::mpi::k{call.name});',
         f'  return real({arguments});', '}', ''])
@@ -303,7 +303,7 @@ def real_functions_header(wrapped):
 
 def hand_header(wrapped):
     lines = [NOTICE + '#pragma once', '', '#include <mpi.h>', '', '#include "real_functions.h"',
-             '#include "tracer/call_scope.h"', '', '// Wrappers written by hand: src/tracer/hand_*.cc.',
+             '#include "tracer/wrap/call_scope.h"', '', '// Wrappers written by hand: src/tracer/wrap/hand_*.cc.',
              'namespace refrain::tracer::hand {', '']
     for w in wrapped:
         if 'hand' in w.call.flags:
@@ -312,7 +312,7 @@ def hand_header(wrapped):
                 p.declare(n) for p, n in zip(w.prototype.params, names)])
             lines.append(f'{w.prototype.returns} {w.call.name}({params});')
     lines += ['', '}  // namespace refrain::tracer::hand', '',
-              '// What the MPI is asked instead of what the program asked: src/tracer/spawned.cc.',
+              '// What the MPI is asked instead of what the program asked: src/tracer/wrap/hand_spawn.cc.',
               'namespace refrain::tracer::detour {', '']
     for w in wrapped:
         if 'detour' in w.call.flags:

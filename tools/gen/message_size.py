@@ -1,4 +1,4 @@
-"""What a generated wrapper asks the filter by size (src/tracer/size_filter.h), from a row of spec/mpi/calls.
+"""What a generated wrapper asks the filter by size (src/tracer/wrap/message_size.h), from a row of spec/mpi/calls.
 
 The answer is a C++ expression: what the call is to be marked as before it is made, 0 for nothing.
 """

@@ -17,6 +17,7 @@ compiler sees them.
 
 import argparse
 import fnmatch
+import glob
 import json
 import os
 import re
@@ -47,7 +48,8 @@ def sources_of(programs, mpi):
         if mpi not in entry.get('mpi', [mpi]) or 'python' in entry:
             continue
         names = [entry.get('source', entry['name'] + '.c'), entry['name'] + '.c', entry['name'] + '.F90']
-        found.update(path for path in (os.path.join(programs, n) for n in names) if os.path.exists(path))
+        for source in names:
+            found.update(glob.glob(os.path.join(programs, '*', source)))
     return sorted(found)
 
 

@@ -233,13 +233,8 @@ class Body:
             # A matched message has been chosen already: nothing was asked for that a status could equal.
             names = self.call.receives or ['MPI_UNDEFINED', 'MPI_UNDEFINED']
             fields += [f'.{field} = {name}' for field, name in zip(('source', 'tag'), names)]
-            if self.call.receives:
-                fields.append(f'.comm = {self.parent()}')
         if 'partitioned' in self.call.flags:
             fields.append('.partitioned = true')
-        newcomm = next((p.name for p in self.call.params if p.kind == 'comm' and self.is_output(p)), '')
-        if newcomm:
-            fields.append(f'.newcomm = {newcomm}')
         return f'RequestTraits{{{", ".join(fields)}}}'
 
     # -- the short way: see CallScope::repeats() --

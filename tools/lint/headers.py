@@ -21,7 +21,7 @@ import tempfile
 
 TOPS = ("src", "include", "tests", "bench", "examples")
 # Folders without sources of their own -> one whose sources use them.
-BORROWED = {"include": "src/reader"}
+BORROWED = {"include": "src/reader", "src/options": "src/cli/options"}
 UNITED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
@@ -60,7 +60,8 @@ def headers(root):
 
 def as_c(commands, header, root):
     """Words that compile a header of C programs: the include folders that some C++ source has."""
-    folders = [root / "include", (root / header).parent]
+    # tests/programs has rooms, whose programs find what they share one folder up.
+    folders = [root / "include", (root / header).parent, (root / header).parent.parent]
     words = ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", *(f"-I{f}" for f in folders)]
     for command in commands.values():
         system = [w for i, w in enumerate(command) if "-isystem" in command[max(0, i - 1):i + 1]]

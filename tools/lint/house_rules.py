@@ -278,6 +278,20 @@ def rule_sections_documented(tree):
             yield f"docs/format.md: the section '{section}' is not described"
 
 
+def rule_variables_have_rows(tree):
+    """A variable of the environment has a row in src/options/record.h, which says what it is for."""
+    rows = set(re.findall(r'"(REFRAIN_[A-Z_]+)"', tree.text(pathlib.Path("src/options/record.h"))))
+    for name in tree.code("src"):
+        if name.stem.endswith("_test") or name.parts[1] == "options":
+            continue
+        for number, line in enumerate(tree.text(name).splitlines(), start=1):
+            if "REFRAIN_TEST" in line:  # what tests tell their programs
+                continue
+            for variable in re.findall(r'"(REFRAIN_[A-Z_]+)"', line):
+                if variable not in rows:
+                    yield f"{name}:{number}: {variable} has no row in src/options/record.h"
+
+
 RULES = {name: rule for name, rule in sorted(globals().items()) if name.startswith("rule_")}
 
 kGoodHeader = "// What this is for.\n#pragma once\n"
@@ -312,6 +326,7 @@ FAILING = {
     "rule_exceptions": [{"src/base/a.cc": "  throw 1;\n"}, {"src/base/a.cc": "  try {\n"}],
     "rule_verbs_documented": [
         {"src/cli/info.cc": kVerb, "README.md": "`refrain info`\n", "CHANGELOG.md": "none\n"}],
+    "rule_variables_have_rows": [{"src/cli/a.cc": 'int a = read("REFRAIN_ODD");\n'}],
     "rule_sections_documented": [{"src/format/layout.h": kLayout, "docs/format.md": "Nothing.\n"}],
 }
 # One tree that every rule lets pass, with what each is most likely to misjudge.

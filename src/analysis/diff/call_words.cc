@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/payload.h"
+#include "events/payload.h"
 #include "mpi/call_ids.h"
 
 namespace refrain::analysis::diff {

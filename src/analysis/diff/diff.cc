@@ -26,7 +26,7 @@ struct Waiting {
 // What is not there has a reason in `side`.
 Waiting waiting_of(const Trace& trace, Side& side) {
   Waiting out;
-  waits::TraceCalls calls(trace);
+  events::TraceCalls calls(trace);
   const auto found = waits::wait_states(trace, calls, {});
   if (!found.ok()) return side.no_waits = found.error().message, out;
   side.has_waits = true;

@@ -8,6 +8,7 @@
 #include "analysis/diff/signatures.h"
 #include "format/trace_data.h"
 #include "grammar/fold.h"
+#include "reader/internal.h"
 
 namespace refrain::analysis::diff {
 namespace {
@@ -75,14 +76,14 @@ bool LoopCount::is_like(const LoopCount& other) const {
 Loops loops_of(const Trace& trace, const Summary& summary,
                const std::vector<uint32_t>& place_of_row) {
   Loops out;
-  for (const format::Group& group : trace.data().groups) {
+  for (const format::Group& group : reader::data_of(trace).groups) {
     std::vector<uint32_t> places;
     for (const uint32_t signature : group.signatures) {
       const uint32_t row = summary.row_of_signature[signature];
       places.push_back(row == Summary::kNoRow ? Summary::kNoRow : place_of_row[row]);
     }
-    for (const format::Location& location : group.locations)
-      add_loops(trace.data().grammars[location.grammar], places,
+    for (const format::ThreadGrammar& location : group.locations)
+      add_loops(reader::data_of(trace).grammars[location.grammar], places,
                 static_cast<double>(group.ranks.size()), out);
   }
   return out;

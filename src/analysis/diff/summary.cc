@@ -7,11 +7,12 @@
 #include <tuple>
 
 #include "analysis/diff/call_words.h"
-#include "analysis/payload.h"
-#include "analysis/transfers.h"
+#include "events/payload.h"
+#include "events/transfers.h"
 #include "format/trace_data.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
+#include "reader/internal.h"
 
 namespace refrain::analysis::diff {
 namespace {
@@ -60,7 +61,7 @@ class Folder {
 
   Summary run() {
     for (GroupId g = 0; g < trace_.group_count(); ++g) fold_group(g);
-    for (const format::RankTotals& totals : trace_.data().totals)
+    for (const format::RankTotals& totals : reader::data_of(trace_).totals)
       out_.in_mpi_ns.push_back(static_cast<double>(totals.in_mpi_ns));
     finish();
     return std::move(out_);
@@ -80,8 +81,9 @@ class Folder {
       shared.is_sender = info != nullptr && info->traffic != mpi::Traffic::kNothing &&
                          info->traffic != mpi::Traffic::kRecv && !info->persistent;
       shared.differs_by_rank = shared.is_sender || has_rank(info);
-      for (const format::Expr& slot : trace_.data().signatures[seen.signature].slots)
-        shared.differs_by_rank = shared.differs_by_rank || slot.kind != format::Expr::Kind::kConst;
+      for (const format::RankExpr& slot : reader::data_of(trace_).signatures[seen.signature].slots)
+        shared.differs_by_rank =
+            shared.differs_by_rank || slot.kind != format::RankExpr::Kind::kConst;
       out.push_back(shared);
     }
     return out;
@@ -115,7 +117,7 @@ class Folder {
   void fold_rank(RankReader& reader, RankReader* other, const Grids& grids,
                  const std::vector<Shared>& signatures, uint64_t ranks, bool is_first) {
     WordMaker maker(reader, other, grids, same_ranks_);
-    TransferReader transfers(reader);
+    events::TransferReader transfers(reader);
     for (const Shared& s : signatures) {
       if (!is_first && !s.differs_by_rank) continue;
       const uint64_t times = s.differs_by_rank ? 1 : ranks;
@@ -127,31 +129,31 @@ class Folder {
       SignatureRow& row = building.signatures[maker.words(s.seen.signature)];
       row.counts.add(counts);
       row.ranks += times;
-      calls_[s.seen.signature] = add(calls_[s.seen.signature], counts.calls + counts.polls);
+      calls_[s.seen.signature] = events::add(calls_[s.seen.signature], counts.calls + counts.polls);
       cells_[{s.seen.signature, call.site}] =
-          add(cells_[{s.seen.signature, call.site}], counts.calls + counts.polls);
+          events::add(cells_[{s.seen.signature, call.site}], counts.calls + counts.polls);
     }
   }
 
   static Counts counts_of(const Shared& s, uint64_t ranks) {
     Counts out;
-    const uint64_t calls = multiply(s.seen.calls, ranks);
+    const uint64_t calls = events::multiply(s.seen.calls, ranks);
     (s.is_poll ? out.polls : out.calls) = calls;
     if (s.failed) out.failed = calls;
     return out;
   }
 
-  void count_transfers(TransferReader& transfers, const WordMaker& maker, const Signature& call,
-                       const Trace::Occurrence& seen, Counts& counts) {
+  void count_transfers(events::TransferReader& transfers, const WordMaker& maker,
+                       const Signature& call, const Trace::Occurrence& seen, Counts& counts) {
     const mpi::CallInfo& info = *mpi::find_call(call.call);
     const auto me = trace_.rank_count();
-    for (const Transfer& t : transfers.transfers(seen.signature)) {
-      const uint64_t times = multiply(t.repeat, seen.calls);
-      const uint64_t bytes = multiply(t.bytes, times);
-      counts.bytes = add(counts.bytes, bytes);
-      if (!t.is_sized) counts.unsized = add(counts.unsized, times);
-      if (t.kind != TransferKind::kP2p && t.kind != TransferKind::kRma) continue;
-      counts.messages = add(counts.messages, times);
+    for (const events::Transfer& t : transfers.transfers(seen.signature)) {
+      const uint64_t times = events::multiply(t.repeat, seen.calls);
+      const uint64_t bytes = events::multiply(t.bytes, times);
+      counts.bytes = events::add(counts.bytes, bytes);
+      if (!t.is_sized) counts.unsized = events::add(counts.unsized, times);
+      if (t.kind != events::TransferKind::kP2p && t.kind != events::TransferKind::kRma) continue;
+      counts.messages = events::add(counts.messages, times);
       std::string label = "of another world";
       if (t.source >= 0 && t.dest >= 0) {
         put(out_.partners[{t.source, t.dest}], times, bytes);
@@ -172,15 +174,15 @@ class Folder {
   }
 
   static void put(Traffic& traffic, uint64_t messages, uint64_t bytes) {
-    traffic.messages = add(traffic.messages, messages);
-    traffic.bytes = add(traffic.bytes, bytes);
+    traffic.messages = events::add(traffic.messages, messages);
+    traffic.bytes = events::add(traffic.bytes, bytes);
   }
 
   void share_times() {
     for (const auto& [key, calls] : cells_) {
       const auto [signature, path] = key;
       if (calls_[signature] == 0) continue;
-      CallTimes times = times_of(trace_.data().durations[signature]);
+      CallTimes times = times_of(reader::data_of(trace_).durations[signature]);
       const double share = static_cast<double>(calls) / static_cast<double>(calls_[signature]);
       times.calls *= share;
       times.sum_ns *= share;
@@ -220,12 +222,12 @@ class Folder {
 }  // namespace
 
 void Counts::add(const Counts& other) {
-  calls = analysis::add(calls, other.calls);
-  polls = analysis::add(polls, other.polls);
-  failed = analysis::add(failed, other.failed);
-  bytes = analysis::add(bytes, other.bytes);
-  messages = analysis::add(messages, other.messages);
-  unsized = analysis::add(unsized, other.unsized);
+  calls = events::add(calls, other.calls);
+  polls = events::add(polls, other.polls);
+  failed = events::add(failed, other.failed);
+  bytes = events::add(bytes, other.bytes);
+  messages = events::add(messages, other.messages);
+  unsized = events::add(unsized, other.unsized);
 }
 
 void CallTimes::add(const CallTimes& other) {

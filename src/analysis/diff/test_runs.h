@@ -36,7 +36,7 @@ class MadeRun {
     shape.object(path->second);
     return shape;
   }
-  uint32_t send(int64_t offset, format::Expr dest, int64_t count, int64_t tag = 7) {
+  uint32_t send(int64_t offset, format::RankExpr dest, int64_t count, int64_t tag = 7) {
     ShapeWriter s = at("MPI_Send", offset);
     s.none().integer(count).object(type_).integer(dest).integer(tag).object(world_);
     return builder_.signature(s);

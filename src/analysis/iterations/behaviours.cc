@@ -8,7 +8,7 @@
 
 namespace refrain::analysis::iterations {
 
-using similarity::ProfileBuilder;
+using similarity::SegmentProfileBuilder;
 using similarity::SegmentStore;
 
 namespace {
@@ -29,7 +29,7 @@ void BehaviourFinder::add(const Segment& segment) {
   if (store_ == nullptr) {
     similarity::StoreOptions how;
     how.method = method_;
-    builder_ = std::make_unique<ProfileBuilder>();
+    builder_ = std::make_unique<SegmentProfileBuilder>();
     store_ = std::make_unique<SegmentStore>(how, builder_.get());
   }
   store_->match({0, segment.structure, static_cast<int64_t>(segment.begin_ns), segment.stamps});
@@ -42,7 +42,7 @@ void BehaviourFinder::add(const Segment& segment) {
 
 void BehaviourFinder::next(size_t location) {
   if (store_ == nullptr) return;
-  similarity::Profile mine = builder_->finish(*store_, static_cast<uint32_t>(location));
+  similarity::SegmentProfile mine = builder_->finish(*store_, static_cast<uint32_t>(location));
   store_.reset();
   builder_.reset();
   similarity::UniteOptions how;

@@ -10,7 +10,7 @@
 
 #include "analysis/iterations/cutter.h"
 #include "analysis/iterations/iterations.h"
-#include "similarity/profile.h"
+#include "similarity/segment_profile.h"
 #include "similarity/store.h"
 
 namespace refrain::analysis::iterations {
@@ -50,9 +50,9 @@ class BehaviourFinder {
   void name_rows(Behaviours& out) const;
 
   similarity::MethodSpec method_;
-  std::unique_ptr<similarity::ProfileBuilder> builder_;
+  std::unique_ptr<similarity::SegmentProfileBuilder> builder_;
   std::unique_ptr<similarity::SegmentStore> store_;
-  similarity::Profile all_;
+  similarity::SegmentProfile all_;
   bool is_first_ = true;
   std::map<uint64_t, std::pair<Longest, uint64_t>> longest_;  // by structure; ns of that call
 };

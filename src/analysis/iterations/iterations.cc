@@ -9,9 +9,9 @@
 
 #include "analysis/iterations/behaviours.h"
 #include "analysis/iterations/cutter.h"
-#include "analysis/payload.h"
-#include "analysis/transfers.h"
 #include "analysis/waits/wait_states.h"
+#include "events/payload.h"
+#include "events/transfers.h"
 
 namespace refrain::analysis {
 namespace {
@@ -114,12 +114,11 @@ void put_numbers(IterationLoop& out) {
     if (duration[i] > limit) out.outliers.push_back(i);
 }
 
-class WaitAdder final : public waits::Observer {
+class WaitAdder final : public Observer {
  public:
   explicit WaitAdder(IterationTable& table) : table_(table) {}
-  bool wants(const waits::SeenMessage&) override { return false; }
-  void ends(const waits::SeenMessage&, const waits::SeenCall&, const waits::SeenCall&,
-            const waits::SeenCall&) override {}
+  bool wants(const SeenMessage&) override { return false; }
+  void ends(const SeenMessage&, const SeenCall&, const SeenCall&, const SeenCall&) override {}
   void wait(Rank rank, uint32_t thread, uint64_t begin_ns, uint64_t end_ns) override {
     table_.add_wait(rank, thread, begin_ns, end_ns);
   }
@@ -177,7 +176,7 @@ struct IterationTable::Impl {
           longest[static_cast<size_t>(s.loop)][{s.longest->call, s.longest->path}] += s.longest_ns;
         });
     std::unordered_map<SignatureId, std::pair<CallKind, uint64_t>> known;  // and bytes
-    TransferReader transfers(reader);
+    events::TransferReader transfers(reader);
     uint64_t seen = 0;
     const Call* call = nullptr;
     while ((call = cursor->next()) != nullptr && call->has_time) {
@@ -185,8 +184,8 @@ struct IterationTable::Impl {
       auto& [kind, bytes] = at->second;
       if (is_new) {
         kind = iterations::kind_of(trace, *call->signature);
-        for (const Transfer& t : transfers.transfers(call->signature->id))
-          bytes = add(bytes, multiply(t.bytes, t.repeat));
+        for (const events::Transfer& t : transfers.transfers(call->signature->id))
+          bytes = events::add(bytes, events::multiply(t.bytes, t.repeat));
       }
       cutter.call({&kind, call->begin_ns, call->end_ns, bytes});
       ++seen;
@@ -320,7 +319,7 @@ struct IterationTable::Impl {
         row.sum_ns += static_cast<double>(ns);
         row.mpi_ns += static_cast<double>(s.mpi_ns);
         row.waiting_ns += s.waiting_ns;
-        row.bytes = add(row.bytes, s.bytes);
+        row.bytes = events::add(row.bytes, s.bytes);
         row.calls += s.calls;
       }
   }
@@ -372,7 +371,7 @@ Result<Iterations> find_iterations(const Trace& trace, const IterationOptions& o
   WaitAdder adder(*table);
   waits::Options how;
   how.observer = &adder;
-  waits::TraceCalls calls(trace);
+  events::TraceCalls calls(trace);
   waits::observe(trace, calls, how);
   return table->finish();
 }

@@ -5,8 +5,9 @@
 #include "analysis/reduce/segments.h"
 #include "format/trace_data.h"
 #include "grammar/builder.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 #include "mpi/call_meaning.h"
+#include "reader/internal.h"
 
 namespace refrain::analysis::iterations {
 
@@ -35,7 +36,7 @@ const LoopPlan& Plans::of(const Location& location, RankReader& rank) {
   std::unique_ptr<LoopPlan>& plan = plans_[{group, location.grammar}];
   if (plan != nullptr) return *plan;
   plan = std::make_unique<LoopPlan>();
-  const format::TraceData& data = trace_.data();
+  const format::TraceData& data = reader::data_of(trace_);
   const std::vector<uint32_t>& signatures = data.groups[group].signatures;
   struct Known {
     grammar::Terminal terminal;
@@ -53,7 +54,7 @@ const LoopPlan& Plans::of(const Location& location, RankReader& rank) {
   grammar::Builder builder;
   bool was_poll = false;
   grammar::Terminal last = 0;
-  for (grammar::Cursor cursor(data.grammars[location.grammar]); !cursor.at_end();) {
+  for (grammar::TerminalCursor cursor(data.grammars[location.grammar]); !cursor.at_end();) {
     const Known next = known[cursor.next()];
     if (!(was_poll && next.is_poll && next.terminal == last)) builder.append(next.terminal);
     was_poll = next.is_poll;

@@ -11,14 +11,14 @@ namespace refrain::analysis::reduce {
 
 namespace {
 
-using Place = std::pair<DefinitionId, CallId>;
+using CallPlace = std::pair<DefinitionId, CallId>;
 
 struct Spent {
   uint64_t mpi_ns = 0, computation_ns = 0;
 };
 
 // Until the first call without a time.
-Status add_location(RankReader& reader, uint32_t thread, std::map<Place, Spent>* places) {
+Status add_location(RankReader& reader, uint32_t thread, std::map<CallPlace, Spent>* places) {
   Result<Cursor> cursor = reader.cursor(thread);
   if (!cursor.ok()) return cursor.error();
   OwnWorkAfter own_work(reader.trace(), reader.rank(), thread);
@@ -53,7 +53,7 @@ Result<std::vector<Activity>> activities(const Trace& trace) {
   std::vector<Activity> out;
   for (Rank rank = 0; rank < trace.rank_count(); ++rank) {
     RankReader reader(trace, rank, Times::kRead);
-    std::map<Place, Spent> places;
+    std::map<CallPlace, Spent> places;
     for (const Location& location : trace.locations(rank))
       if (const Status s = add_location(reader, location.thread, &places); !s.ok())
         return s.error();

@@ -6,7 +6,8 @@
 
 #include "analysis/reduce/keep_trends.h"
 #include "format/time/spec.h"
-#include "reader/times.h"
+#include "reader/internal.h"
+#include "reader/time_store.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::reduce {
@@ -62,7 +63,7 @@ class Evaluator {
   Evaluator(const Trace& full, const EvaluateOptions& options) : full_(full), options_(options) {}
 
   Status begin() {
-    const auto spec = full_.time_spec();
+    const auto spec = reader::time_spec_of(full_);
     if (!spec.ok()) return spec.error();
     if (!spec->has_times())
       return base::unsupported("there are no times of single calls in this trace", full_.name());

@@ -10,9 +10,10 @@
 #include "format/segments/reduced.h"
 #include "format/segments/run_profile.h"
 #include "format/trace_data.h"
+#include "reader/internal.h"
 #include "refrain/calls.h"
 #include "similarity/evaluate.h"
-#include "similarity/profile.h"
+#include "similarity/segment_profile.h"
 #include "similarity/store.h"
 
 namespace refrain::analysis::reduce {
@@ -24,8 +25,8 @@ using similarity::GroupMember;
 using similarity::Method;
 using similarity::MethodSpec;
 using similarity::ProcessGroup;
-using similarity::Profile;
 using similarity::ProfileSegment;
+using similarity::SegmentProfile;
 
 std::vector<Location> locations_of(const Trace& trace) {
   std::vector<Location> all;
@@ -139,7 +140,7 @@ class Reducer {
   }
 
   // Section 4.4, with the names of functions as those of events.
-  void models(const Profile& profile) {
+  void models(const SegmentProfile& profile) {
     std::vector<uint64_t> lengths;
     std::set<CallId> functions;
     std::vector<similarity::FullTraceRank> ranks(static_cast<size_t>(trace_.rank_count()));
@@ -186,7 +187,7 @@ class Reducer {
 };
 
 format::TraceData with_times(const Trace& trace, const Reduction& reduction) {
-  format::TraceData data = trace.data();
+  format::TraceData data = reader::data_of(trace);
   data.meta.text["timing"] = reduction.times.index.spec.to_string();
   data.times = reduction.times;
   return data;
@@ -197,7 +198,7 @@ format::TraceData with_times(const Trace& trace, const Reduction& reduction) {
 Result<Reduction> reduce(const Trace& trace, const ReduceOptions& options) {
   if (!trace.has_times())
     return base::unsupported("there are no times of single calls in this trace", trace.name());
-  const auto spec = trace.time_spec();
+  const auto spec = reader::time_spec_of(trace);
   if (!spec.ok()) return spec.error();
   if (spec->mode == format::TimeMode::kSegments)
     return base::usage("the times are reduced already: " + spec->to_string(), trace.name());
@@ -209,7 +210,7 @@ Result<std::string> encode(const Trace& trace, const Reduction& reduction) {
 }
 
 Result<Trace> rebuilt(const Trace& trace, const Reduction& reduction) {
-  return Trace::from_data(with_times(trace, reduction), trace.name(), 0);
+  return reader::trace_of(with_times(trace, reduction), trace.name(), 0);
 }
 
 }  // namespace refrain::analysis::reduce

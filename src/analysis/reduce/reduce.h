@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "format/time/data.h"
+#include "reader/internal.h"
 #include "refrain/trace.h"
 #include "similarity/marks.h"
 #include "similarity/method.h"
@@ -54,7 +55,7 @@ struct Reduction {
 Result<Reduction> reduce(const Trace& trace, const ReduceOptions& options);
 
 // The trace with those times instead of its own, as a file's bytes, or in memory. Fails as
-// format::encode() and Trace::from_data() do.
+// format::encode() and reader::trace_of() do.
 Result<std::string> encode(const Trace& trace, const Reduction& reduction);
 Result<Trace> rebuilt(const Trace& trace, const Reduction& reduction);
 

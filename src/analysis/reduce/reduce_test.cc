@@ -1,5 +1,6 @@
 // Reducing the times of a trace: what comes back, how far from the truth, and what is said of it.
 #include "analysis/reduce/reduce.h"
+#include "reader/internal.h"
 
 #include <gtest/gtest.h>
 
@@ -155,7 +156,7 @@ TEST(Reduce, TheFileOpensLikeAnyOther) {
   EXPECT_TRUE(format::check(*bytes).empty());
   const auto back = Trace::from_bytes(*bytes, "reduced.rfn");
   ASSERT_TRUE(back.ok()) << back.error().to_string();
-  EXPECT_EQ(back->time_spec()->to_string(), "segments:auto:0.1");
+  EXPECT_EQ(reader::time_spec_of(*back)->to_string(), "segments:auto:0.1");
   EXPECT_EQ(back->info().text_of("timing"), "segments:auto:0.1");
   EXPECT_EQ(back->call_count(), trace.call_count());
   const auto in_memory = rebuilt(trace, *reduction);

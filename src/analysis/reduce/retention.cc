@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/waits/timed_calls.h"
+#include "events/call_source.h"
 #include "mpi/call_table.h"
 
 namespace refrain::analysis::reduce {
@@ -176,7 +176,7 @@ std::string trend_name(const Trend& trend) {
 }
 
 Result<Diagnosis> diagnosis_of(const Trace& trace) {
-  waits::TraceCalls calls(trace);
+  events::TraceCalls calls(trace);
   auto waits = waits::wait_states(trace, calls, {});
   if (!waits.ok()) return waits.error();
   auto of_ranks = activities(trace);

@@ -7,6 +7,7 @@
 #include "format/trace_data.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
+#include "reader/internal.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::reduce {
@@ -30,7 +31,7 @@ const LoopPlan& SegmentReader::plan_of(const Location& location, RankReader& ran
   const GroupId group = *trace_.group_of(location.rank);
   std::unique_ptr<LoopPlan>& plan = plans_[{group, location.grammar}];
   if (plan != nullptr) return *plan;
-  const format::TraceData& data = trace_.data();
+  const format::TraceData& data = reader::data_of(trace_);
   const std::vector<uint32_t>& signatures = data.groups[group].signatures;
   plan = std::make_unique<LoopPlan>(format::plan_loops(
       data.grammars[location.grammar], location.calls, signatures, [&](size_t terminal) {
@@ -87,8 +88,9 @@ std::unique_ptr<SegmentCutter> SegmentReader::cutter_of(const Location& location
   };
   if (source_ == format::SegmentSource::kMarks)
     return std::make_unique<format::MarkCutter>(names, counts, take);
-  return std::make_unique<format::LoopCutter>(
-      plan_of(location, rank), trace_.data().grammars[location.grammar], names, counts, take);
+  return std::make_unique<format::LoopCutter>(plan_of(location, rank),
+                                              reader::data_of(trace_).grammars[location.grammar],
+                                              names, counts, take);
 }
 
 Status SegmentReader::read(const Location& location, format::ContextNames* names,

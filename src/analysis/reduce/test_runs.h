@@ -117,13 +117,13 @@ class TestRun {
 
  private:
   ShapeWriter simple(const char* name) const { return ShapeWriter(name).object(site_); }
-  ShapeWriter message(const char* name, format::Expr peer) const {
+  ShapeWriter message(const char* name, format::RankExpr peer) const {
     return simple(name).none().integer(1).object(type_).integer(peer).integer(5).object(world_);
   }
   uint32_t signature(ShapeWriter shape) {
-    format::Signature made = shape.take();
+    format::StoredSignature made = shape.take();
     std::string key = made.shape;
-    for (const format::Expr& e : made.slots)
+    for (const format::RankExpr& e : made.slots)
       key.append(":").append(std::to_string(e.a)).append(",").append(std::to_string(e.b));
     const auto [at, is_new] = known_.try_emplace(key, 0);
     if (is_new) {

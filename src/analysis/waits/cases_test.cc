@@ -1,6 +1,6 @@
 // Programs whose waits are known by construction, one pattern at a time, to the nanosecond.
 
-#include "analysis/waits/test_program.h"
+#include "analysis/waits/testing/test_program.h"
 
 namespace refrain::analysis::waits {
 namespace {

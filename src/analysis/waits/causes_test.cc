@@ -1,7 +1,7 @@
 // One-sided communication, repaired and missing data, causes and the critical path; exact.
 
 #include "analysis/waits/spill_log.h"
-#include "analysis/waits/test_program.h"
+#include "analysis/waits/testing/test_program.h"
 
 namespace refrain::analysis::waits {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "analysis/waits/paths.h"
-#include "analysis/waits/random_program.h"
+#include "analysis/waits/testing/random_program.h"
 
 namespace refrain::analysis::waits {
 namespace {

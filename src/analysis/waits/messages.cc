@@ -5,19 +5,14 @@
 namespace refrain::analysis::waits {
 
 MessageId MessageTable::end(const ChannelKey& key, bool sends) {
-  Channel& channel = channels_[key];
-  if (channel.is_broken) {
+  events::ChannelQueues::Queue& queue = queues_.of(key);
+  if (queue.is_broken) {
     ++dropped_;
     return kNoMessage;
   }
-  if (channel.count > 0 && channel.are_sent != sends) {
-    const MessageId id = channel.first;
-    channel.first = all_[id].next_of_channel;
-    if (--channel.count == 0) channels_.erase(key);
-    return id;  // the queue's use becomes the caller's
-  }
+  if (queue.has(!sends)) return queues_.take(key, queue, link());  // its use becomes the caller's
   if (live_ >= most_) {
-    channel.is_broken = true;  // what follows would be matched one off
+    queue.is_broken = true;
     ++dropped_;
     return kNoMessage;
   }
@@ -30,10 +25,7 @@ MessageId MessageTable::end(const ChannelKey& key, bool sends) {
     all_[id] = Message();
   }
   most_live_ = std::max(most_live_, ++live_);
-  (channel.count == 0 ? channel.first : all_[channel.last].next_of_channel) = id;
-  channel.last = id;
-  channel.are_sent = sends;
-  ++channel.count;
+  events::ChannelQueues::append(queue, sends, id, link());
   all_[id].users = 2;
   return id;
 }
@@ -44,11 +36,7 @@ MessageId MessageTable::taken(const ChannelKey& key) {
   return id;
 }
 
-MessageId MessageTable::peek(const ChannelKey& key) const {
-  const Channel* channel = channels_.find(key);
-  return channel == nullptr || channel->count == 0 || !channel->are_sent ? kNoMessage
-                                                                         : channel->first;
-}
+MessageId MessageTable::peek(const ChannelKey& key) const { return queues_.peek(key, true); }
 
 void MessageTable::hold(const ChannelKey& key, uint32_t location) { held_.emplace(key, location); }
 
@@ -68,25 +56,9 @@ void MessageTable::drop(MessageId id) {
 }
 
 void MessageTable::forget(const ChannelKey& key, MessageId id) {
-  Channel* const channel = channels_.find(key);
-  if (channel == nullptr || channel->count == 0 || channel->are_sent) return;
-  MessageId before = kNoMessage, at = channel->first;
-  for (uint32_t i = 0; i < channel->count && at != id; ++i)
-    before = at, at = i + 1 < channel->count ? all_[at].next_of_channel : kNoMessage;
-  if (at != id) return;
-  (before == kNoMessage ? channel->first : all_[before].next_of_channel) = all_[id].next_of_channel;
-  if (channel->last == id) channel->last = before;
-  if (--channel->count == 0 && !channel->is_broken) channels_.erase(key);
+  if (!queues_.remove(key, id, link())) return;
   drop(id);  // the queue's
   drop(id);
-}
-
-uint64_t MessageTable::count(bool are_sent) const {
-  uint64_t n = 0;
-  channels_.for_each([&](const ChannelKey&, const Channel& channel) {
-    if (channel.are_sent == are_sent) n += channel.count;
-  });
-  return n;
 }
 
 }  // namespace refrain::analysis::waits

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/waits/flat_map.h"
-#include "analysis/waits/op.h"
+#include "analysis/waits/request.h"
+#include "analysis/waits/vocabulary.h"
 
 namespace refrain::analysis::waits {
 
@@ -38,22 +38,6 @@ struct Message {
   bool is_standard = false, is_buffered = false;
   bool is_taken = false;              // the channel has given it to a receive
   bool is_late_out_of_order = false;  // the receiver took one that was sent later, first
-};
-
-struct ChannelKey {
-  CommKey comm = kNoComm;
-  Rank source = 0, dest = 0;
-  int64_t tag = 0;
-  bool operator==(const ChannelKey&) const = default;
-};
-
-struct ChannelHash {
-  size_t operator()(const ChannelKey& k) const {
-    uint64_t h = k.comm;
-    for (const int64_t v : {k.source, k.dest, k.tag})
-      h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15U, h ^= h >> 29;
-    return h;
-  }
 };
 
 // What is known of messages in flight. Every function that gives out a message adds a user; it is
@@ -90,26 +74,20 @@ class MessageTable {
   size_t most_live() const { return most_live_; }
   uint64_t dropped() const { return dropped_; }
   // Messages with one end only, after the last call.
-  uint64_t only_sent() const { return count(true); }
-  uint64_t only_received() const { return count(false); }
+  uint64_t only_sent() const { return queues_.count(true); }
+  uint64_t only_received() const { return queues_.count(false); }
 
  private:
-  // Messages with one end, linked by Message::next_of_channel: all sent and not taken, or all taken
-  // and not sent.
-  struct Channel {
-    MessageId first = kNoMessage, last = kNoMessage;
-    uint32_t count = 0;
-    bool are_sent = false;
-    bool is_broken = false;
-  };
   MessageId end(const ChannelKey& key, bool sends);
-  uint64_t count(bool are_sent) const;
+  auto link() {
+    return [this](MessageId id) -> MessageId& { return all_[id].next_of_channel; };
+  }
 
   size_t most_, live_ = 0, most_live_ = 0;
   uint64_t dropped_ = 0;
   std::vector<Message> all_;
   std::vector<MessageId> free_;
-  FlatMap<ChannelKey, Channel, ChannelHash> channels_;
+  events::ChannelQueues queues_;  // of messages with one end
   std::unordered_multimap<ChannelKey, uint32_t, ChannelHash> held_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "analysis/waits/test_program.h"
+#include "analysis/waits/testing/test_program.h"
 
 namespace refrain::analysis::waits {
 namespace {

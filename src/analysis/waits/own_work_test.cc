@@ -1,7 +1,7 @@
 // The recorder's own work is nobody's: not useful, no cause, on no critical path, in no efficiency.
 #include <gtest/gtest.h>
 
-#include "analysis/waits/test_program.h"
+#include "analysis/waits/testing/test_program.h"
 #include "format/trace_data.h"
 
 namespace refrain::analysis::waits {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/waits/flat_map.h"
+#include "analysis/waits/vocabulary.h"
 #include "analysis/waits/wait_log.h"
 
 namespace refrain::analysis::waits {

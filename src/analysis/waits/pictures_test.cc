@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/waits/test_program.h"
+#include "analysis/waits/testing/test_program.h"
 
 namespace refrain::analysis::waits {
 namespace {

@@ -1,7 +1,7 @@
 // The engine against a slow, obvious computation: all calls in memory, each pattern straight from
 // its definition, every other message looked at for each.
 
-#include "analysis/waits/random_program.h"
+#include "analysis/waits/testing/random_program.h"
 
 namespace refrain::analysis::waits {
 namespace {

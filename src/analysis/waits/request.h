@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-#include "analysis/waits/comms.h"
+#include "analysis/waits/vocabulary.h"
 
 namespace refrain::analysis::waits {
 
-using MessageId = uint32_t;
-inline constexpr MessageId kNoMessage = UINT32_MAX;
+using MessageId = events::ChannelQueues::Name;
+inline constexpr MessageId kNoMessage = events::ChannelQueues::kNone;
 
 // The n-th collective of a communicator. `stream` tells its ordinary ones (0) from those of a
 // persistent request (1 + how many such requests were made before), of a window and of a file, from
@@ -23,7 +23,7 @@ inline constexpr uint64_t kFileStreams = uint64_t{1} << 33;
 inline constexpr uint64_t kOpenStream = UINT64_MAX, kMakerStream = UINT64_MAX - 1;
 
 // A signature that makes a request makes one at a time: a second request that is open meanwhile has
-// a signature of its own. So there is one of these for each, beside what it does (Op::made).
+// a signature of its own. So there is one of these for each, beside what it does (OpState::made).
 struct Request {
   MessageId send = kNoMessage, receive = kNoMessage;
   bool exists = false;  // made and not yet gone

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace refrain::analysis::waits {
 namespace {
@@ -33,6 +34,11 @@ Sweep::Sweep(const Trace& trace, CallSource& source, const Options& options)
       instances_(options.most_collectives) {}
 
 void Sweep::run() {
+  open();
+  finish();
+}
+
+void Sweep::open() {
   const auto ranks = static_cast<size_t>(trace_.rank_count());
   ranks_.resize(ranks);
   is_here_.resize(ranks);
@@ -42,7 +48,10 @@ void Sweep::run() {
     for (const Location& where : trace_.locations(static_cast<Rank>(r))) {
       if (rank.reader == nullptr) {
         rank.reader = std::make_unique<RankReader>(source_.reader(trace_, static_cast<Rank>(r)));
-        rank.decoder = std::make_unique<Decoder>(*rank.reader, comms_, places_);
+        SignatureSource* const signatures = source_.signatures(*rank.reader);
+        rank.decoder = signatures != nullptr
+                           ? std::make_unique<Decoder>(*signatures, comms_, places_)
+                           : std::make_unique<Decoder>(*rank.reader, comms_, places_);
       }
       std::unique_ptr<CallStream> calls = source_.open(*rank.reader, where.thread);
       if (calls == nullptr || where.calls == 0) continue;
@@ -57,9 +66,24 @@ void Sweep::run() {
     ranks_here_ += is_here_[r];
   }
   log_.own_work.resize(locations_.size());
-  for (uint32_t i = 0; i < locations_.size(); ++i) advance(i);
+  for (uint32_t i = 0; i < locations_.size(); ++i) next_call(i);
+}
+
+void Sweep::advance(uint64_t until_ns) { go_on(until_ns); }
+
+void Sweep::finish() {
+  go_on(std::nullopt);
+  if (options_.observer != nullptr) tell_rest();
+}
+
+void Sweep::go_on(std::optional<uint64_t> until_ns) {
+  limit_ns_ = until_ns.value_or(UINT64_MAX);
+  for (const uint32_t location : std::exchange(waiting_, {})) next_call(location);
   while (!events_.empty() || !timeouts_.empty()) {
-    if (events_.empty() || (!timeouts_.empty() && timeouts_[0].time < events_.top().time)) {
+    const bool gives_up =
+        events_.empty() || (!timeouts_.empty() && timeouts_[0].time < events_.top().time);
+    if (until_ns && (gives_up ? timeouts_[0].time : events_.top().time) >= limit_ns_) return;
+    if (gives_up) {
       end_patience();
       continue;
     }
@@ -72,7 +96,6 @@ void Sweep::run() {
     else
       end(event.location);
   }
-  if (options_.observer != nullptr) tell_rest();
 }
 
 // Asks the memory for what the next events need: with thousands of ranks nothing of a location is
@@ -89,9 +112,13 @@ void Sweep::fetch_next() const {
 
 // The location's next call, its times repaired: what is between two calls keeps its length, and
 // time inside of a call gives way until nothing is shifted any more.
-void Sweep::advance(uint32_t location) {
+void Sweep::next_call(uint32_t location) {
   LocationState& l = locations_[location];
   if (!l.calls->next(l.current)) {
+    if (!l.calls->has_ended()) {
+      limit_ns_ = std::min(limit_ns_, l.calls->pending_ns());
+      return waiting_.push_back(location);
+    }
     RankState& rank = rank_of(l);
     --rank.live_threads;
     if (l.end_of_last >= rank.joined_ns) rank.joined = l.last_node, rank.joined_ns = l.end_of_last;
@@ -251,7 +278,7 @@ void Sweep::end(uint32_t location) {
     default: break;
   }
   if (!ready && !l.gave_up) return hold(location);
-  finish(location);
+  finish_call(location);
 }
 
 void Sweep::hold(uint32_t location) {
@@ -296,7 +323,7 @@ void Sweep::wake(uint32_t location) {
 }
 
 // The call has ended: repair, waits, and what it leaves.
-void Sweep::finish(uint32_t location) {
+void Sweep::finish_call(uint32_t location) {
   LocationState& l = locations_[location];
   const auto not_before = [&](uint64_t ns) {
     if (ns <= l.end) return;
@@ -325,7 +352,7 @@ void Sweep::finish(uint32_t location) {
   if (op.action == Action::kWindowEpoch) end_window(location);
   l.gave_up = false;
   measure_end(l);
-  advance(location);
+  next_call(location);
 }
 
 std::vector<NodeId> Sweep::last_nodes() const {

@@ -4,14 +4,15 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/waits/collectives.h"
-#include "analysis/waits/comms.h"
 #include "analysis/waits/event_queue.h"
-#include "analysis/waits/look_ahead.h"
 #include "analysis/waits/messages.h"
+#include "analysis/waits/op_state.h"
+#include "analysis/waits/vocabulary.h"
 #include "analysis/waits/wait_log.h"
 #include "analysis/waits/wait_states.h"
 #include "format/trace_data.h"
@@ -22,7 +23,15 @@ class Sweep {
  public:
   Sweep(const Trace& trace, CallSource& source, const Options& options);
 
+  // All of a source that is there.
   void run();
+  // Of a source that grows, portion by portion: opens it; goes on with all that happens before
+  // until_ns, every call that begins before it having come; the rest, when the source has ended.
+  // What fill() says in between is of the run so far. The result is that of run(), if it is known
+  // of each thread's last call that it was the last one.
+  void open();
+  void advance(uint64_t until_ns);
+  void finish();
 
   struct LocationName {
     Rank rank = 0;
@@ -63,6 +72,7 @@ class Sweep {
   struct RankState {
     std::unique_ptr<RankReader> reader;
     std::unique_ptr<Decoder> decoder;
+    OpStates states;
     MessageId first_incoming = kNoMessage, last_incoming = kNoMessage;  // in the order of sends
     uint64_t newest_waited = 0;  // when the newest message was sent that a call was for alone
     NodeId last_node = kNoNode;  // of any thread
@@ -137,10 +147,11 @@ class Sweep {
 
   // sweep.cc
   void fetch_next() const;
-  void advance(uint32_t location);
+  void next_call(uint32_t location);
+  void go_on(std::optional<uint64_t> until_ns);
   void begin(uint32_t location);
   void end(uint32_t location);
-  void finish(uint32_t location);
+  void finish_call(uint32_t location);
   void find_own_work(LocationState& l, uint32_t thread);
   uint64_t own_work_before(uint32_t location, uint64_t gap);
   void measure_begin(uint32_t location);
@@ -169,10 +180,9 @@ class Sweep {
   void now_posted(uint32_t location, Message& message);
   void begin_message(uint32_t location);
   void begin_start(uint32_t location);
-  void post_request(uint32_t location, Op& op);
+  void post_request(uint32_t location, const Op& op);
   void begin_ready(uint32_t location);
   void begin_cancel(uint32_t location);
-  MessageEnd resolved(const LocationState& l, const Op& op);
   bool needs_message(uint32_t location, MessageId id);
   bool needs_receive(uint32_t location, MessageId id);
   bool collect_messages(uint32_t location);
@@ -220,8 +230,10 @@ class Sweep {
 
   // The request that `use` is about; nullptr where nothing made it, or it is gone.
   static Request* request_of(RankState& rank, RequestUse& use) {
-    Op* const op = use.maker != nullptr ? use.maker : rank.decoder->maker(use);
-    return op != nullptr && op->made.exists ? &op->made : nullptr;
+    const Op* const op = use.maker != nullptr ? use.maker : rank.decoder->maker(use);
+    if (op == nullptr) return nullptr;
+    Request& made = rank.states.of(*op).made;
+    return made.exists ? &made : nullptr;
   }
   // Whether the trace has calls of it.
   bool is_here(Rank rank) const {
@@ -247,6 +259,8 @@ class Sweep {
   std::vector<LocationName> names_;
   uint64_t ranks_here_ = 0;
   EventQueue events_;
+  std::vector<uint32_t> waiting_;  // locations whose next call has not come
+  uint64_t limit_ns_ = 0;          // before which all calls have
   std::vector<Timeout> timeouts_;  // a heap
   uint64_t now_ = 0;
   std::unordered_map<uint64_t, std::deque<Lock>> locks_;  // by window

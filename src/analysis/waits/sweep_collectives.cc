@@ -62,11 +62,12 @@ void Sweep::begin_collective(uint32_t location) {
 // Enters it now, or, of a persistent request, with each start.
 void Sweep::take_part(uint32_t location, const InstanceKey& key) {
   LocationState& l = locations_[location];
-  Op& op = *l.current.op;
+  const Op& op = *l.current.op;
   if (op.is_persistent) {  // its n-th start is the n-th of all members
-    op.made = Request();
-    op.made.exists = op.made.is_collective = true;
-    op.made.persistent_stream = 1 + rank_of(l).persistent_made[op.comm.key]++;
+    Request& made = rank_of(l).states.of(op).made;
+    made = Request();
+    made.exists = made.is_collective = true;
+    made.persistent_stream = 1 + rank_of(l).persistent_made[op.comm.key]++;
     return;
   }
   enter(location, key, op);
@@ -76,9 +77,10 @@ void Sweep::take_part(uint32_t location, const InstanceKey& key) {
                      instance != nullptr && instance->all.count >= instance->expected);
   }
   if (op.makes_request) {
-    op.made = Request();
-    op.made.exists = op.made.is_collective = op.made.is_active = true;
-    op.made.instance = key;
+    Request& made = rank_of(l).states.of(op).made;
+    made = Request();
+    made.exists = made.is_collective = made.is_active = true;
+    made.instance = key;
     return;
   }
   l.instance = key;

@@ -5,13 +5,6 @@
 #include "analysis/waits/sweep.h"
 
 namespace refrain::analysis::waits {
-namespace {
-
-ChannelKey channel(CommKey comm, Rank source, Rank dest, int64_t tag) {
-  return {comm, source, dest, tag};
-}
-
-}  // namespace
 
 MessageId Sweep::begin_send(uint32_t location, const MessageEnd& end, uint64_t parts) {
   LocationState& l = locations_[location];
@@ -20,7 +13,7 @@ MessageId Sweep::begin_send(uint32_t location, const MessageEnd& end, uint64_t p
     ++counts_.other_world;
     return kNoMessage;
   }
-  const ChannelKey key = channel(end.comm, l.rank, end.peer, end.tag);
+  const ChannelKey key = channel_of_send(end, l.rank);
   const MessageId id = messages_.sent(key);
   if (id == kNoMessage) return id;
   ++counts_.messages;
@@ -71,7 +64,7 @@ MessageId Sweep::begin_receive(uint32_t location, const MessageEnd& end, bool po
     ++counts_.other_world;
     return kNoMessage;
   }
-  const MessageId id = messages_.taken(channel(end.comm, end.peer, l.rank, end.tag));
+  const MessageId id = messages_.taken(channel_of_receive(end, l.rank));
   if (id == kNoMessage) return id;
   messages_.at(id).comm = end.comm;
   messages_.at(id).tag = end.tag;
@@ -98,41 +91,27 @@ void Sweep::now_posted(uint32_t location, Message& message) {
   if (message.is_standard && message.send_ended_ns < l.begin) note_eager(message);
 }
 
-// What a receive that asked for any message took, as the look ahead found it.
-MessageEnd Sweep::resolved(const LocationState& l, const Op& op) {
-  MessageEnd end = op.receive;
-  if (end.peer == kNobody || end.is_known()) return end;
-  for (const RequestUse& use : l.current.taken) {
-    if (use.request != op.signature->id) continue;
-    const Value* comm = op.signature->find("comm");
-    const DefinitionId id = comm != nullptr && comm->is_object() ? comm->id : kNoDefinition;
-    const Rank peer = comms_.view(id, l.rank).comm.peer(use.source);
-    end.peer = peer < 0 ? kNobody : peer;
-    end.tag = use.tag;
-  }
-  return end;
-}
-
-void Sweep::post_request(uint32_t location, Op& op) {
+void Sweep::post_request(uint32_t location, const Op& op) {
   LocationState& l = locations_[location];
-  Request& request = op.made;
+  Request& request = rank_of(l).states.of(op).made;
   request.is_active = true;
-  if (op.action == Action::kSend || op.action == Action::kSendReceive)
+  if (op.sends())
     request.send = begin_send(location, op.send, op.is_partitioned ? op.partitions : 0);
-  if (op.action == Action::kReceive || op.action == Action::kSendReceive)
-    request.receive = begin_receive(location, resolved(l, op), true);
+  if (op.receives())
+    request.receive = begin_receive(location, posted_receive(op, l.current, comms_, l.rank), true);
 }
 
 void Sweep::begin_message(uint32_t location) {
   LocationState& l = locations_[location];
-  Op& op = *l.current.op;
+  const Op& op = *l.current.op;
+  RankState& rank = rank_of(l);
   if (op.makes_request && op.action != Action::kMatchedReceive) {
-    op.made = Request();
-    op.made.exists = true;
+    Request& made = rank.states.of(op).made;
+    made = Request();
+    made.exists = true;
     if (!op.is_persistent) post_request(location, op);
     return;
   }
-  RankState& rank = rank_of(l);
   switch (op.action) {
     case Action::kSendReceive:
       l.send = begin_send(location, op.send, 0);
@@ -151,9 +130,10 @@ void Sweep::begin_message(uint32_t location) {
       if (taken == rank.matched.end()) break;
       now_posted(location, messages_.at(taken->second));
       if (op.makes_request) {
-        op.made = Request();
-        op.made.exists = op.made.is_active = true;
-        op.made.receive = taken->second;
+        Request& made = rank.states.of(op).made;
+        made = Request();
+        made.exists = made.is_active = true;
+        made.receive = taken->second;
       } else {
         l.receive = taken->second;
       }
@@ -195,7 +175,7 @@ void Sweep::begin_ready(uint32_t location) {
     message.parts_left -= parts;
     if (message.parts_left > 0 || message.is_sent) continue;
     const MessageEnd& end = use.maker->send;
-    now_sent(location, message, channel(end.comm, l.rank, end.peer, end.tag));
+    now_sent(location, message, channel_of_send(end, l.rank));
   }
 }
 
@@ -210,7 +190,7 @@ void Sweep::begin_cancel(uint32_t location) {
     const Message message = messages_.at(id);
     if (message.send_node != kNoNode) continue;
     request->receive = kNoMessage;
-    messages_.forget(channel(message.comm, message.sender, message.receiver, message.tag), id);
+    messages_.forget({message.comm, message.sender, message.receiver, message.tag}, id);
   }
 }
 
@@ -241,7 +221,7 @@ bool Sweep::collect_messages(uint32_t location) {
   if (op.action == Action::kProbe) {
     if (!op.receive.is_known() || op.receive.peer == kNobody || !is_here(op.receive.peer))
       return true;
-    const ChannelKey key = channel(op.receive.comm, op.receive.peer, l.rank, op.receive.tag);
+    const ChannelKey key = channel_of_receive(op.receive, l.rank);
     const MessageId next = messages_.peek(key);
     const bool is_there = next != kNoMessage && messages_.at(next).is_sent;
     if (!is_there && !l.gave_up) messages_.hold(key, location);

@@ -8,12 +8,13 @@
 
 #include "analysis/waits/sweep.h"
 #include "format/places.h"
+#include "reader/internal.h"
 
 namespace refrain::analysis::waits {
 
 void Sweep::find_own_work(LocationState& l, uint32_t thread) {
   const format::OwnWork* const work =
-      format::find_own_work(trace_.data(), static_cast<uint64_t>(l.rank), thread);
+      format::find_own_work(reader::data_of(trace_), static_cast<uint64_t>(l.rank), thread);
   if (work == nullptr) return;
   l.piece = work->pieces.data();
   l.pieces_end = l.piece + work->pieces.size();
@@ -57,12 +58,15 @@ std::vector<Severity> Sweep::severities() const {
   std::map<std::tuple<Pattern, PlaceId, Rank>, Total> totals;
   for (size_t r = 0; r < ranks_.size(); ++r) {
     if (ranks_[r].decoder == nullptr) continue;
-    for (const auto& op : ranks_[r].decoder->ops())
-      for (const Total& part : op->totals) {
+    for (const auto& op : ranks_[r].decoder->ops()) {
+      const OpState* const state = ranks_[r].states.find(*op);
+      if (state == nullptr) continue;
+      for (const Total& part : state->totals) {
         Total& total = totals[{part.pattern, op->place, static_cast<Rank>(r)}];
         total.ns += part.ns;
         total.count += part.count;
       }
+    }
   }
   std::vector<Severity> out;
   for (const auto& [key, total] : totals) {
@@ -84,7 +88,7 @@ void Sweep::fill(WaitStates& out) const {
   uint64_t ideal_from = 0, ideal_to = 0;
   std::vector<uint64_t> gaps(ranks_.size());  // useful time, the recorder's small work included
   for (const LocationState& l : locations_) gaps[static_cast<size_t>(l.rank)] += l.gaps;
-  std::vector<uint64_t> small = format::small_own_work(trace_.data());
+  std::vector<uint64_t> small = format::small_own_work(reader::data_of(trace_));
   small.resize(ranks_.size());
   for (const LocationState& l : locations_) {
     if (!l.has_begun) continue;
@@ -106,7 +110,7 @@ void Sweep::fill(WaitStates& out) const {
   e.useful_max_ns = static_cast<double>(useful_max);
   e.ideal_ns = ideal_to > ideal_from ? ideal_to - ideal_from : 0;
   e.runtime_ns = finish > start && start != UINT64_MAX ? options_.window.part(start, finish) : 0;
-  const auto& totals = trace_.data().totals;
+  const auto& totals = reader::data_of(trace_).totals;
   for (size_t r = 0; r < std::min(totals.size(), out.ranks.size()); ++r)
     out.ranks[r].recorder_ns = totals[r].own_ns;
   if (!options_.window.is_all()) cut_own_work(gaps, small, out.ranks);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "analysis/payload.h"
 #include "analysis/waits/sweep.h"
+#include "events/payload.h"
 
 namespace refrain::analysis::waits {
 
@@ -12,7 +12,7 @@ namespace refrain::analysis::waits {
 void Sweep::note_eager(const Message& message) {
   if (message.comm == kNoComm) return;
   if (message.comm >= eager_.size()) eager_.resize(size_t{message.comm} + 1);
-  eager_[message.comm] = std::max(eager_[message.comm], add(message.bytes, 1));
+  eager_[message.comm] = std::max(eager_[message.comm], events::add(message.bytes, 1));
 }
 
 bool Sweep::was_eager(const Message& message) const {
@@ -143,10 +143,12 @@ void Sweep::join(LocationState& l) {
 // Whether the call found what was asked for in vain before.
 bool Sweep::ends_poll(LocationState& l) const {
   const Op& op = *l.current.op;
+  const OpStates& states = ranks_[static_cast<size_t>(l.rank)].states;
   if (!l.poll.is_open || op.is_poll) return false;
   if (op.action != Action::kComplete) return l.poll.is_probe && !received_.empty();
   return std::any_of(op.requests.begin(), op.requests.end(), [&](const RequestUse& use) {
-    return use.maker != nullptr && use.maker->made.exists && use.maker->made.poll == l.poll.serial;
+    const OpState* const state = use.maker == nullptr ? nullptr : states.find(*use.maker);
+    return state != nullptr && state->made.exists && state->made.poll == l.poll.serial;
   });
 }
 
@@ -180,7 +182,7 @@ void Sweep::add_severity(const LocationState& l, Pattern pattern, uint64_t since
   const uint64_t ns = options_.window.part(since, until);
   const bool counts = options_.window.has(l.begin);
   if (ns == 0 && !counts) return;
-  std::vector<Total>& totals = l.current.op->totals;
+  std::vector<Total>& totals = rank_of(l).states.of(*l.current.op).totals;
   auto total = std::find_if(totals.begin(), totals.end(),
                             [&](const Total& t) { return t.pattern == pattern; });
   if (total == totals.end()) total = totals.insert(total, {pattern, 0, 0});

@@ -1,6 +1,6 @@
 // Who waited for whom: wait states, what they go back to, the critical path, and efficiencies.
 //
-//   waits::TraceCalls calls(trace);
+//   events::TraceCalls calls(trace);
 //   auto result = waits::wait_states(trace, calls, {});
 //
 // One pass over all locations at once, in the order of time: begins and ends of calls are merged,
@@ -22,9 +22,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/waits/observer.h"
+#include "analysis/observer.h"
 #include "analysis/waits/pattern.h"
-#include "analysis/waits/timed_calls.h"
+#include "analysis/waits/vocabulary.h"
 #include "analysis/window.h"
 #include "refrain/trace.h"
 

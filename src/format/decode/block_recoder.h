@@ -13,7 +13,7 @@
 #include "format/decode/time_block.h"
 #include "format/time/block_encoder.h"
 #include "grammar/grammar.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 
 namespace refrain::format {
 
@@ -33,7 +33,7 @@ class BlockRecoder {
 
  private:
   const std::vector<uint16_t>& call_of_;
-  grammar::Cursor terminals_;
+  grammar::TerminalCursor terminals_;
   BlockDecoder decoder_;
   BlockEncoder encoder_;
   uint64_t before_ns_ = 0;

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/decode/field_reader.h"
 #include "format/limits.h"
 

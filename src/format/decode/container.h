@@ -1,4 +1,5 @@
-// The file around the sections: header, section table, checksums, compression, bundles.
+// Reads what is around the sections of a file: header, table of sections, checksums, compression,
+// bundles.
 #pragma once
 
 #include <cstdint>

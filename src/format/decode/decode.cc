@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "format/decode/container.h"
 #include "format/decode/field_reader.h"
-#include "format/decode/sections.h"
+#include "format/decode/section_readers.h"
 
 namespace refrain::format {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "format/decode/sections.h"
-#include "format/quantise.h"
+#include "format/codes/quantise.h"
+#include "format/decode/section_readers.h"
 #include "format/stats/items.h"
 #include "format/stats/model.h"
 #include "format/stats/quick_model.h"

@@ -2,14 +2,13 @@
 #include <unordered_map>
 
 #include "format/decode/column_reader.h"
-#include "format/decode/sections.h"
-#include "format/file_forms.h"
-#include "format/walk.h"
+#include "format/decode/section_readers.h"
+#include "format/signatures/file_forms.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 
 namespace {
-
 
 // -- definitions --
 

@@ -5,7 +5,7 @@
 #include "base/wide.h"
 #include "format/layout.h"
 
-#include "format/run_codec.h"
+#include "format/codes/run_codec.h"
 
 namespace refrain::format {
 

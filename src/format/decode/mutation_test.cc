@@ -4,11 +4,11 @@
 #include <functional>
 #include <random>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
-#include "format/encode/sections.h"
-#include "format/expr.h"
+#include "format/encode/section_writers.h"
+#include "format/signatures/slot_evaluator.h"
 #include "format/testing/patterns.h"
 #include "format/testing/synthetic.h"
 #include "grammar/builder.h"
@@ -26,7 +26,7 @@ TraceData small_trace(bool periodic = true) {
     ranks.back().durations.emplace_back();
   }
   TraceData trace = testing::merge_all(ranks);
-  trace.losses.push_back(Loss{"spool_full", 17, 3, "no space left"});
+  trace.losses.push_back(LossRecord{"spool_full", 17, 3, "no space left"});
   return trace;
 }
 
@@ -46,7 +46,7 @@ TraceData rich_trace() {
     }
   }
   TraceData trace = testing::merge_all(ranks);
-  trace.losses.push_back(Loss{"spool_full", 17, 3, "no space left"});
+  trace.losses.push_back(LossRecord{"spool_full", 17, 3, "no space left"});
   return trace;
 }
 
@@ -94,7 +94,7 @@ void use(const TraceData& trace) {
   SlotEvaluator evaluator(trace);
   for (const Group& g : trace.groups) {
     for (const uint32_t s : g.signatures) {
-      const auto& values = evaluator.values(s, static_cast<uint64_t>(g.ranks.at(0)), 0);
+      const auto& values = evaluator.values(s, {static_cast<uint64_t>(g.ranks.at(0)), 0});
       ASSERT_TRUE(parse_fields(trace.signatures[s].shape, values).has_value());
     }
   }
@@ -247,7 +247,7 @@ TEST(Check, NamesTheRule) {
 
 template <class How>
 void change(TraceData& trace, size_t signature, How how) {
-  Signature s = trace.signatures.get(signature);
+  StoredSignature s = trace.signatures.get(signature);
   how(s);
   trace.signatures.set(signature, s);
 }
@@ -259,23 +259,24 @@ TEST(Check, ContentRules) {
       {kRuleHosts, [](TraceData& t) { t.meta.hosts.clear(); }},
       {kRuleDefinitionRefs, [](TraceData& t) { t.definitions[1].refs = {1}; }},
       {kRuleDefinitionPayload, [](TraceData& t) { t.definitions[0].payload = "\x7f"; }},
-      {kRuleShape, [](TraceData& t) { change(t, 0, [](Signature& s) { s.slots.pop_back(); }); }},
+      {kRuleShape,
+       [](TraceData& t) { change(t, 0, [](StoredSignature& s) { s.slots.pop_back(); }); }},
       {kRuleRequestOrder,
        [](TraceData& t) {
          const size_t last = t.signatures.size() - 1;
-         const Signature first = t.signatures.get(0);
+         const StoredSignature first = t.signatures.get(0);
          t.signatures.set(0, t.signatures.get(last));
          t.signatures.set(last, first);
        }},
       {kRuleDefinitionSlot,
-       [](TraceData& t) { change(t, 0, [](Signature& s) { s.slots[0].a = 1000; }); }},
+       [](TraceData& t) { change(t, 0, [](StoredSignature& s) { s.slots[0].a = 1000; }); }},
       {kRuleExpr,
        [](TraceData& t) {
-         change(t, 0, [](Signature& s) { s.slots[1] = {Expr::Kind::kCart, 0, 1, 1}; });
+         change(t, 0, [](StoredSignature& s) { s.slots[1] = {RankExpr::Kind::kCart, 0, 1, 1}; });
        }},
       {kRuleTableIndex,
        [](TraceData& t) {
-         change(t, 0, [](Signature& s) { s.slots[1] = {Expr::Kind::kTable, 99, 0, 0}; });
+         change(t, 0, [](StoredSignature& s) { s.slots[1] = {RankExpr::Kind::kTable, 99, 0, 0}; });
        }},
       {kRuleDurations, [](TraceData& t) { t.durations[0].min_ns = UINT64_MAX; }},
       {kRuleGrammar, [](TraceData& t) { t.grammars[0].symbols[0].count = 0; }},

@@ -2,11 +2,11 @@
 #include <string>
 
 #include "base/bytes.h"
-#include "format/decode/sections.h"
+#include "format/codes/quantise.h"
+#include "format/codes/run_codec.h"
+#include "format/decode/section_readers.h"
 #include "format/layout.h"
 #include "format/places.h"
-#include "format/quantise.h"
-#include "format/run_codec.h"
 
 namespace refrain::format {
 

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <random>
 
+#include "format/codes/quantise.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
-#include "format/quantise.h"
 #include "format/testing/synthetic.h"
 
 namespace refrain::format {
@@ -38,7 +38,7 @@ TEST(RoundTrip, EverythingButTimeIsExact) {
   for (const bool periodic : {false, true}) {
     const auto ranks = halo(5, periodic, 30);
     TraceData trace = testing::merge_all(ranks);
-    trace.losses.push_back(Loss{"spool_full", 17, 3, "no space left"});
+    trace.losses.push_back(LossRecord{"spool_full", 17, 3, "no space left"});
     trace.meta.text["site_key"] = "kept";
     const std::string bytes = encoded(trace);
     auto again = decode(bytes, "t.rfn");

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/limits.h"
 #include "format/time/range_coder.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/limits.h"
 #include "format/time/grid.h"
 

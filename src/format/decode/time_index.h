@@ -1,4 +1,4 @@
-// The index of the time section, checked. docs/format.md, Time.
+// Reads and checks the index of the time section, without the times (docs/format.md, Time).
 #pragma once
 
 #include <cstdint>

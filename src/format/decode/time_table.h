@@ -50,8 +50,8 @@ class TimeTable {
   }
   uint64_t block_count() const { return block_count_; }
   uint64_t block_bytes() const { return block_bytes_; }
-  using Location = std::pair<uint64_t, uint32_t>;  // rank, thread
-  const std::map<Location, std::vector<Block>>& locations() const { return locations_; }
+  using RankThread = std::pair<uint64_t, uint32_t>;  // rank, thread
+  const std::map<RankThread, std::vector<Block>>& locations() const { return locations_; }
   // Empty when the location has no times.
   const std::vector<Block>& blocks(uint64_t rank, uint32_t thread) const;
   ClockMap clock(uint64_t rank) const;
@@ -62,7 +62,7 @@ class TimeTable {
   Representatives representatives_;
   std::vector<std::vector<ClockPoint>> clocks_;
   int64_t base_ns_ = 0;
-  std::map<Location, std::vector<Block>> locations_;
+  std::map<RankThread, std::vector<Block>> locations_;
   uint64_t block_count_ = 0, block_bytes_ = 0;
 };
 

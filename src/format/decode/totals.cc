@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string>
 
-#include "format/decode/sections.h"
+#include "format/codes/quantise.h"
+#include "format/decode/section_readers.h"
 #include "format/limits.h"
-#include "format/quantise.h"
 #include "format/time/range_coder.h"
 
 namespace refrain::format {

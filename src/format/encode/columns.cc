@@ -6,8 +6,8 @@
 
 #include "base/nested_runs.h"
 #include "base/wide.h"
-#include "format/file_forms.h"
-#include "format/run_codec.h"
+#include "format/codes/run_codec.h"
+#include "format/signatures/file_forms.h"
 
 namespace refrain::format {
 

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <deque>
 
-#include "format/encode/sections.h"
+#include "format/codes/quantise.h"
+#include "format/encode/section_writers.h"
 #include "format/encode/stat_histogram.h"
 #include "format/encode/stat_plan.h"
 #include "format/limits.h"
-#include "format/quantise.h"
 #include "format/stats/items.h"
 #include "format/stats/model.h"
 #include "format/stats/quick_model.h"

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/content.h"
-#include "format/encode/sections.h"
+#include "format/encode/section_writers.h"
 #include "format/encode/time_entry.h"
 #include "format/encode/time_index.h"
 #include "format/layout.h"

@@ -5,9 +5,9 @@
 
 #include "base/wide.h"
 #include "format/encode/columns.h"
-#include "format/encode/sections.h"
-#include "format/file_forms.h"
-#include "format/walk.h"
+#include "format/encode/section_writers.h"
+#include "format/signatures/file_forms.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

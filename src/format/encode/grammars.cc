@@ -6,11 +6,11 @@
 
 #include "base/wide.h"
 #include "format/encode/columns.h"
-#include "format/encode/sections.h"
-#include "format/file_forms.h"
+#include "format/encode/section_writers.h"
+#include "format/signatures/file_forms.h"
 #include "grammar/fold.h"
 #include "grammar/skeleton.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 
 namespace refrain::format {
 
@@ -25,7 +25,7 @@ constexpr uint64_t kMaxSequence = uint64_t{1} << 26;
 // Terminals byte by byte: first the low byte of each, then the next one. That is what an entropy
 // coder wants of a sequence that has no order.
 std::string sequence_of(const grammar::Grammar& g) {
-  grammar::Cursor cursor(g);
+  grammar::TerminalCursor cursor(g);
   std::vector<uint32_t> all;
   all.reserve(cursor.remaining());
   uint32_t highest = 0;

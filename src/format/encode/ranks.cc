@@ -1,7 +1,7 @@
 // Where ranks ran, and the recorder's own work on each: the section `ranks`.
-#include "format/encode/sections.h"
+#include "format/codes/run_codec.h"
+#include "format/encode/section_writers.h"
 #include "format/places.h"
-#include "format/run_codec.h"
 
 namespace refrain::format {
 

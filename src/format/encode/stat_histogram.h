@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <utility>
 
+#include "format/codes/quantise.h"
 #include "format/encode/stat_plan.h"
 #include "format/histogram.h"
-#include "format/quantise.h"
 #include "format/stats/grain.h"
 #include "format/stats/model.h"
 

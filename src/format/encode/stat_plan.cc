@@ -4,7 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "format/quantise.h"
+#include "format/codes/quantise.h"
 
 namespace refrain::format {
 

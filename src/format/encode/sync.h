@@ -1,4 +1,4 @@
-// When a file that is whole survives a loss of power, too.
+// When a file that was written must have reached the disk: until then it is lost with the power.
 #pragma once
 
 #include <cstdint>

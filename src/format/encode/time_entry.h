@@ -1,4 +1,4 @@
-// The section table's entry of the times, which encode() and TraceFileWriter write.
+// The time section's entry in the table of sections, which encode() and TraceFileWriter both write.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 
 namespace refrain::format {
 

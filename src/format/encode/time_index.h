@@ -1,4 +1,4 @@
-// The index of the time section. docs/format.md, Time.
+// Writes the index of the time section (docs/format.md, Time).
 #pragma once
 
 #include <string>

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
-#include "format/encode/sections.h"
+#include "format/codes/quantise.h"
+#include "format/encode/section_writers.h"
 #include "format/places.h"
-#include "format/quantise.h"
 #include "format/time/range_coder.h"
 
 namespace refrain::format {

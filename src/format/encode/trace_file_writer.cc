@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/encode/atomic_file.h"
 #include "format/encode/encode.h"
 #include "format/encode/time_entry.h"

@@ -1,4 +1,5 @@
-// DurationStats as bytes, for the way between processes of one build.
+// Statistics of durations as bytes, as the ranks of a job send them to each other. No exchange
+// format: both ends are of one build.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,7 @@
+// The groups that are left when all ranks are merged become the groups of a trace: expressions are
+// chosen for all slots, tables made for those that no expression explains, and what was kept in
+// parts for merging is put into the order of the file.
+
 #include <algorithm>
 #include <climits>
 #include <deque>
@@ -7,16 +11,16 @@
 #include <unordered_map>
 #include <utility>
 
-#include "format/expr.h"
+#include "format/codes/run_codec.h"
 #include "format/limits.h"
 #include "format/merge/group.h"
-#include "format/merge/hypotheses.h"
+#include "format/merge/infer_rank_expr.h"
 #include "format/merge/intern.h"
 #include "format/merge/loop_counts.h"
 #include "format/merge/order.h"
 #include "format/merge/ranks.h"
-#include "format/run_codec.h"
-#include "format/walk.h"
+#include "format/signatures/slot_evaluator.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 
@@ -27,8 +31,8 @@ namespace {
 struct Shared {
   uint32_t index = 0;  // into TraceData::signatures
   std::vector<SlotState> slots;
-  std::vector<Expr> exprs;  // for slots that are not alive: table or Cartesian shift
-  Place first;
+  std::vector<RankExpr> exprs;  // for slots that are not alive: table or Cartesian shift
+  CommPlace first;
   bool has_table = false;
 };
 
@@ -169,7 +173,7 @@ class Finisher {
       for (size_t k = 0; k < all.slots(t) && is_settled; ++k) {
         const SlotState s = all.state(t, k);
         is_settled = s.is_constant();
-        exprs_.push_back({Expr::Kind::kConst, s.first});
+        exprs_.push_back({RankExpr::Kind::kConst, s.first});
       }
       if (is_settled) {
         out_.signatures.append(shape_of[all.shape(t)], exprs_);
@@ -260,7 +264,7 @@ class Finisher {
     for (size_t i = 0; i < shape.slots.size(); ++i) {
       mine.slots[i] = state_of(all, shape, t, i, mine.first);
       if (mine.slots[i].alive != 0) continue;
-      std::optional<Expr> found;
+      std::optional<RankExpr> found;
       if (shape.slots[i] == SlotNature::kInt && has_one_size(g, t)) {
         const base::RunList values = all.values(t, i).runs();
         found = find_cart(values, all_places(g, t));
@@ -270,7 +274,7 @@ class Finisher {
         mine.exprs[i] = *found;
       } else {
         mine.has_table = true;
-        mine.exprs[i] = {Expr::Kind::kTable, table(all.values(t, i)), 0, 0};
+        mine.exprs[i] = {RankExpr::Kind::kTable, table(all.values(t, i)), 0, 0};
       }
     }
   }
@@ -335,7 +339,7 @@ class Finisher {
 
   // Whether what a larger group has for a slot is true for terminal t of group g as well: a border
   // of a mesh has the coordinates and neighbours of the inside, and simpler words for them.
-  bool holds(const Expr& e, const Shared& from, size_t i, size_t g, uint32_t t) {
+  bool holds(const RankExpr& e, const Shared& from, size_t i, size_t g, uint32_t t) {
     if (from.slots[i].alive == 0 && e == from.exprs[i]) return true;
     const SignatureList& all = p_.groups[g].signatures;
     const SlotState own = from.slots[i];
@@ -344,15 +348,15 @@ class Finisher {
     if (evaluate(e, from.first, 0, no_tables) != first) return false;
     const base::RunList& mes = all_places(g, t);
     if (own.alive == 0) return explains(e, all.values(t, i).runs(), mes, from.first.size);
-    const Expr simple = choose(own, from.first);
+    const RankExpr simple = choose(own, from.first);
     base::RunList values;
-    if (simple.kind == Expr::Kind::kConst) {
+    if (simple.kind == RankExpr::Kind::kConst) {
       values.append_run(simple.a, 0, mes.size());
       return explains(e, values, mes, from.first.size);
     }
     for (const base::RunList::Run& run : mes.runs()) {
       for (uint64_t k = 0; k < run.count; ++k) {
-        const Place place{run.start + run.step * static_cast<int64_t>(k), from.first.size};
+        const CommPlace place{run.start + run.step * static_cast<int64_t>(k), from.first.size};
         if (evaluate(e, place, 0, no_tables) != evaluate(simple, place, 0, no_tables)) return false;
       }
     }
@@ -367,7 +371,7 @@ class Finisher {
   }
 
   PartialTrace p_;
-  Places places_;
+  CommPlaces places_;
   std::vector<size_t> by_size_;
   std::vector<std::vector<uint32_t>> depth_;
   std::deque<GroupView> views_;                          // by group
@@ -377,7 +381,7 @@ class Finisher {
   std::vector<uint32_t> shape_of_;                  // the final one, without requests
   Interner tables_;
   std::map<std::pair<size_t, int64_t>, base::RunList> mes_;  // by group and deciding definition
-  std::vector<Expr> exprs_;
+  std::vector<RankExpr> exprs_;
   TraceData out_;
 };
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "format/expr.h"
 #include "format/limits.h"
-#include "format/merge/hypotheses.h"
+#include "format/merge/infer_rank_expr.h"
+#include "format/signatures/slot_evaluator.h"
 
 namespace refrain::format {
 
@@ -27,7 +27,7 @@ int64_t GroupView::definition(uint32_t terminal, uint32_t slot, uint64_t positio
   return it->second.at(position);
 }
 
-Place GroupView::place(uint32_t terminal, uint64_t position) {
+CommPlace GroupView::place(uint32_t terminal, uint64_t position) {
   if (position == 0) return first_place(terminal);
   const auto rank = static_cast<uint64_t>(ranks().at(position));
   for (;;) {  // ends: a request was created by a call with a smaller terminal
@@ -42,7 +42,7 @@ Place GroupView::place(uint32_t terminal, uint64_t position) {
 }
 
 // As place(), with what definitions say kept.
-Place GroupView::first_place(uint32_t terminal) {
+CommPlace GroupView::first_place(uint32_t terminal) {
   const auto rank = static_cast<uint64_t>(group_.ranks.first());
   for (;;) {
     const uint32_t shape = group_.signatures.shape(terminal);
@@ -77,20 +77,20 @@ bool GroupView::is_world(uint32_t terminal) {
 }
 
 SlotState state_of(const SignatureList& all, const ShapeStructure& structure, uint32_t terminal,
-                   size_t slot, Place place) {
+                   size_t slot, CommPlace place) {
   if (all.has_states()) return all.state(terminal, slot);
   return first_sample(structure.slots[slot], all.value(terminal, slot), place);
 }
 
-base::NestedRuns materialise(const SlotState& state, Place first, GroupView& view,
+base::NestedRuns materialise(const SlotState& state, CommPlace first, GroupView& view,
                              uint32_t terminal, uint64_t count) {
-  const Expr expr = choose(state, first);
+  const RankExpr expr = choose(state, first);
   base::NestedRuns out;
-  if (expr.kind == Expr::Kind::kConst) {
+  if (expr.kind == RankExpr::Kind::kConst) {
     out.append_run(expr.a, 0, count);
     return out;
   }
-  if (expr.kind == Expr::Kind::kAffine && view.is_world(terminal) &&
+  if (expr.kind == RankExpr::Kind::kAffine && view.is_world(terminal) &&
       count == view.nested_ranks().size()) {
     // Runs stay runs: most of what a mesh makes of its ranks, without looking at each.
     const auto factor = static_cast<uint64_t>(expr.a), summand = static_cast<uint64_t>(expr.b);

@@ -1,4 +1,5 @@
-// What merge() and finish() both do with groups: places of ranks, values of slots, tables.
+// What merge() and finish() both ask of a group of ranks: the place of a rank in a communicator,
+// the values of a slot, tables of values.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,13 @@ namespace refrain::format {
 // Reads a group's slot values. Keeps references to its arguments.
 class GroupView {
  public:
-  GroupView(const PartialGroup& group, const ShapeTable& shapes, Places& places)
+  GroupView(const PartialGroup& group, const ShapeTable& shapes, CommPlaces& places)
       : group_(group), shapes_(shapes), places_(places) {}
 
   // Where rank number `position` of the group stands in the communicator that the signature works
   // on.
-  Place place(uint32_t terminal, uint64_t position);
-  Place first_place(uint32_t terminal);
+  CommPlace place(uint32_t terminal, uint64_t position);
+  CommPlace first_place(uint32_t terminal);
   const base::RunList& ranks();
   const base::NestedRuns& nested_ranks() const { return group_.ranks; }
   // Whether place() is a rank's place in the world, for every rank of the group.
@@ -34,24 +35,24 @@ class GroupView {
 
   const PartialGroup& group_;
   const ShapeTable& shapes_;
-  Places& places_;
+  CommPlaces& places_;
   // For access by position; made when a position beside the first is asked for.
   std::optional<base::RunList> ranks_;
   std::map<std::pair<uint32_t, uint32_t>, base::RunList> tables_;  // by terminal and slot
   // The places of the first rank in what definitions say, by definition.
   struct FirstPlace {
     bool is_known = false;
-    std::optional<Place> place;
+    std::optional<CommPlace> place;
   };
   std::vector<FirstPlace> first_places_;
 };
 
 // The state of a slot; of a group of one rank what its value allows. `place`: of the first rank.
 SlotState state_of(const SignatureList& signatures, const ShapeStructure& structure,
-                   uint32_t terminal, size_t slot, Place place);
+                   uint32_t terminal, size_t slot, CommPlace place);
 
 // Values of a living slot on the ranks at positions 0 .. count-1 of its group.
-base::NestedRuns materialise(const SlotState& state, Place first, GroupView& view,
+base::NestedRuns materialise(const SlotState& state, CommPlace first, GroupView& view,
                              uint32_t terminal, uint64_t count);
 
 }  // namespace refrain::format

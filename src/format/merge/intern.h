@@ -1,4 +1,5 @@
-// Tables in which equal content has one index, and the union of two of them.
+// Tables in which equal content has one index, and how two of them are united: every index of the
+// second one gets the index that its content has in the first.
 #pragma once
 
 #include <algorithm>

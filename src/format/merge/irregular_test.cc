@@ -9,14 +9,14 @@
 #include <new>
 #include <random>
 
-#include "format/arrays.h"
 #include "format/content.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/merge/merge.h"
 #include "format/merge/splitter.h"
+#include "format/signatures/arrays.h"
+#include "format/signatures/walk.h"
 #include "format/testing/synthetic.h"
-#include "format/walk.h"
 
 namespace {
 
@@ -304,19 +304,19 @@ TEST(Irregular, ATableOfSignaturesIsAListOfThem) {
   const auto expr = [&] {
     const auto n = [&] { return static_cast<int64_t>(random() >> random() % 64); };
     switch (random() % 7) {
-      case 0: return Expr{Expr::Kind::kAffine, random() % 2 == 0 ? 1 : n(), n()};
-      case 1: return Expr{Expr::Kind::kMod, n()};
-      case 2: return Expr{Expr::Kind::kCart, n(), n(), n()};
-      case 3: return Expr{Expr::Kind::kTable, n()};
-      case 4: return Expr{Expr::Kind::kDigit, n(), n(), n(), n()};
-      default: return Expr{Expr::Kind::kConst, n()};
+      case 0: return RankExpr{RankExpr::Kind::kAffine, random() % 2 == 0 ? 1 : n(), n()};
+      case 1: return RankExpr{RankExpr::Kind::kMod, n()};
+      case 2: return RankExpr{RankExpr::Kind::kCart, n(), n(), n()};
+      case 3: return RankExpr{RankExpr::Kind::kTable, n()};
+      case 4: return RankExpr{RankExpr::Kind::kDigit, n(), n(), n(), n()};
+      default: return RankExpr{RankExpr::Kind::kConst, n()};
     }
   };
   for (int round = 0; round < 50; ++round) {
-    std::vector<Signature> list;
+    std::vector<StoredSignature> list;
     SignatureTable table;
     for (int i = 0; i < 300; ++i) {
-      Signature s;
+      StoredSignature s;
       base::ByteWriter shape;
       shape.put_varint(random() % 5);
       for (uint64_t k = random() % 4; k > 0; --k) s.slots.push_back(expr());

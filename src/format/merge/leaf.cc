@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/codes/quantise.h"
 #include "format/limits.h"
 #include "format/merge/intern.h"
 #include "format/merge/merge.h"
 #include "format/merge/splitter.h"
 #include "format/places.h"
-#include "format/quantise.h"
 
 namespace refrain::format {
 

@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "format/limits.h"
 #include "format/merge/signature_list.h"
-#include "format/shape_table.h"
+#include "format/signatures/shape_table.h"
 
 namespace refrain::format {
 

@@ -82,7 +82,7 @@ void order_grammars(TraceData& trace) {
   }
   trace.grammars = std::move(grammars);
   for (Group& group : trace.groups)
-    for (Location& l : group.locations) l.grammar = now[l.grammar];
+    for (ThreadGrammar& l : group.locations) l.grammar = now[l.grammar];
 }
 
 }  // namespace refrain::format

@@ -1,3 +1,8 @@
+// Two records of neighbouring ranks become one. Groups of both that made the same calls become one
+// group, whose slots then say what explains the values on all of its ranks; groups without a
+// partner stay as they are. Definitions, shapes and grammars are united first, so that equal ones
+// have one index and can be compared by it.
+
 #include "format/merge/merge.h"
 
 #include <algorithm>
@@ -6,7 +11,7 @@
 #include <utility>
 
 #include "format/merge/group.h"
-#include "format/merge/hypotheses.h"
+#include "format/merge/infer_rank_expr.h"
 #include "format/merge/intern.h"
 #include "grammar/skeleton.h"
 
@@ -59,6 +64,8 @@ uint32_t site_of(const SignatureList& all, size_t t, const ShapeStructure& struc
   return s.alive != 0 ? static_cast<uint32_t>(s.first) : UINT32_MAX;
 }
 
+// Equal numbers for grammars that differ in counts only. With one grammar there is nothing to
+// compare.
 std::vector<uint32_t> skeletons_of(const std::vector<grammar::Grammar>& grammars) {
   if (grammars.size() == 1) return {0};
   Interner known;
@@ -115,7 +122,7 @@ uint64_t calls_hash(const PartialGroup& g, const ShapeTable& shapes,
 // Merges the slot values of `b` into `a`; the ranks of both are still apart.
 class Combiner {
  public:
-  Combiner(PartialGroup& a, PartialGroup& b, const ShapeTable& shapes, Places& places)
+  Combiner(PartialGroup& a, PartialGroup& b, const ShapeTable& shapes, CommPlaces& places)
       : a_(a), b_(b), shapes_(shapes), view_a_(a, shapes, places), view_b_(b, shapes, places) {}
 
   void run() {
@@ -255,7 +262,7 @@ class Combiner {
   const ShapeTable& shapes_;
   GroupView view_a_, view_b_;
   bool was_plain_ = false, has_places_ = false;
-  Place first_a_, first_b_;
+  CommPlace first_a_, first_b_;
   const ShapeStructure* structure_ = nullptr;
   // The last one of settles() whose places its own objects decided; UINT32_MAX: none.
   uint32_t settled_ = UINT32_MAX;
@@ -291,7 +298,7 @@ void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>&
     if (same_definitions && same_shapes) continue;
     renumber_list(g.signatures, a.shapes, shape_map, definitions, same_definitions);
   }
-  Places places(a.definitions, a.world_size);
+  CommPlaces places(a.definitions, a.world_size);
   const size_t own = a.groups.size();
   // Two are compared as they are.
   const bool is_pair = own == 1 && b.groups.size() == 1;
@@ -315,9 +322,9 @@ void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>&
 }
 
 // Losses with the same reason and detail are one; unknown amounts stay apart from known ones.
-void merge_losses(std::vector<Loss>& to, std::vector<Loss>& from) {
-  for (Loss& f : from) {
-    const auto same = std::find_if(to.begin(), to.end(), [&](const Loss& t) {
+void merge_losses(std::vector<LossRecord>& to, std::vector<LossRecord>& from) {
+  for (LossRecord& f : from) {
+    const auto same = std::find_if(to.begin(), to.end(), [&](const LossRecord& t) {
       return t.reason == f.reason && t.detail == f.detail && (t.calls == 0) == (f.calls == 0);
     });
     if (same == to.end()) {

@@ -60,7 +60,7 @@ struct PartialTrace {
   std::vector<std::string> places;  // as put() writes them; empty: of ranks that do not know theirs
   base::NestedRuns place_of_rank;   // parallel to ranks
   std::vector<OwnWork> own_work;    // by rank and thread
-  std::vector<Loss> losses;
+  std::vector<LossRecord> losses;
   std::map<std::string, std::string> text;
   Programs programs;  // of all ranks
   uint64_t duration_ns = 0;

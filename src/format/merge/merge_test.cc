@@ -31,10 +31,10 @@ void expect_exact(const TraceData& trace, const std::vector<RankRecord>& ranks) 
   ASSERT_TRUE(findings.empty()) << findings[0].to_string();
 }
 
-int count_kind(const TraceData& t, Expr::Kind kind) {
+int count_kind(const TraceData& t, RankExpr::Kind kind) {
   int n = 0;
   for (const auto& s : t.signatures) {
-    for (const Expr& e : s.slots) n += e.kind == kind;
+    for (const RankExpr& e : s.slots) n += e.kind == kind;
   }
   return n;
 }
@@ -58,10 +58,10 @@ TEST(Merge, PeriodicHaloIsOneGroupWithCartesianShifts) {
   const TraceData trace = testing::merge_all(ranks);
   EXPECT_EQ(trace.groups.size(), 1u);
   // The rows wrap around as (me + c) mod size, the columns do not.
-  EXPECT_GT(count_kind(trace, Expr::Kind::kCart), 0);
-  EXPECT_GT(count_kind(trace, Expr::Kind::kMod), 0);
+  EXPECT_GT(count_kind(trace, RankExpr::Kind::kCart), 0);
+  EXPECT_GT(count_kind(trace, RankExpr::Kind::kMod), 0);
   EXPECT_EQ(trace.tables.size(), 0u);
-  EXPECT_EQ(count_kind(trace, Expr::Kind::kDigit), 2);  // the coordinates
+  EXPECT_EQ(count_kind(trace, RankExpr::Kind::kDigit), 2);  // the coordinates
   expect_exact(trace, ranks);
 }
 
@@ -90,7 +90,7 @@ TEST(Merge, RingIsModuloAndOneSignature) {
   });
   const TraceData trace = testing::merge_all(ranks);
   ASSERT_EQ(trace.signatures.size(), 1u);
-  const Expr ring{Expr::Kind::kMod, 1, 0, 0};
+  const RankExpr ring{RankExpr::Kind::kMod, 1, 0, 0};
   EXPECT_EQ(trace.signatures[0].slots[1], ring);
   expect_exact(trace, ranks);
 }
@@ -118,7 +118,7 @@ TEST(Merge, RotatingRootIsOneSignatureForEachRoot) {
   const TraceData trace = testing::merge_all(ranks);
   EXPECT_EQ(trace.groups.size(), 1u);
   EXPECT_EQ(trace.signatures.size(), 12u);
-  EXPECT_EQ(count_kind(trace, Expr::Kind::kTable), 0);
+  EXPECT_EQ(count_kind(trace, RankExpr::Kind::kTable), 0);
   expect_exact(trace, ranks);
 }
 
@@ -141,7 +141,7 @@ TEST(Merge, RowAndColumnCommunicators) {
   EXPECT_EQ(trace.groups.size(), 1u);
   EXPECT_EQ(trace.signatures.size(), 3u);
   EXPECT_EQ(trace.tables.size(), 2u);
-  EXPECT_EQ(count_kind(trace, Expr::Kind::kMod), 2);
+  EXPECT_EQ(count_kind(trace, RankExpr::Kind::kMod), 2);
   expect_exact(trace, ranks);
 }
 
@@ -160,7 +160,7 @@ TEST(Merge, RequestsTakeThePlaceOfTheirCreator) {
   });
   const TraceData trace = testing::merge_all(ranks);
   EXPECT_EQ(trace.signatures.size(), 2u);
-  EXPECT_EQ(count_kind(trace, Expr::Kind::kMod), 2);
+  EXPECT_EQ(count_kind(trace, RankExpr::Kind::kMod), 2);
   expect_exact(trace, ranks);
 }
 
@@ -260,7 +260,7 @@ TEST(Merge, HostsAndLossesStayCompact) {
   std::vector<RankRecord> records = ranks;
   for (RankRecord& r : records) {
     r.host = std::string("host").append(std::to_string(r.rank / 16));
-    r.losses.push_back(Loss{"spool_full", 3, static_cast<int64_t>(r.rank), "no space"});
+    r.losses.push_back(LossRecord{"spool_full", 3, static_cast<int64_t>(r.rank), "no space"});
   }
   const TraceData trace = testing::merge_all(records, 5);
   EXPECT_EQ(trace.meta.hosts.size(), 4u);

@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "format/file_forms.h"
 #include "format/merge/intern.h"
+#include "format/signatures/file_forms.h"
 
 namespace refrain::format {
 

@@ -1,4 +1,5 @@
-// The order of definitions and signatures in the file.
+// Brings definitions and signatures into the order of the file, in which the members of a family
+// stand together.
 #pragma once
 
 #include <cstdint>

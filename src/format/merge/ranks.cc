@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "format/codes/quantise.h"
 #include "format/places.h"
-#include "format/quantise.h"
 
 namespace refrain::format {
 
@@ -58,9 +58,10 @@ void take_rest(PartialTrace& from, TraceData& to) {
   to.losses = std::move(from.losses);
   to.meta.text = std::move(from.text);
   if (const uint64_t unnamed = from.programs.put(to.meta.text); unnamed > 0)
-    to.losses.push_back(Loss{"not_named", unnamed, -1, "jobs that MPI_Comm_spawn has started"});
+    to.losses.push_back(
+        LossRecord{"not_named", unnamed, -1, "jobs that MPI_Comm_spawn has started"});
   // A part of the run has no trace.
-  for (const Loss& loss : to.losses)
+  for (const LossRecord& loss : to.losses)
     if (loss.reason == "spawned_not_recorded") to.meta.complete = false;
   to.meta.hosts = std::move(from.hosts);
   to.meta.ranks = from.world_size;
@@ -89,7 +90,7 @@ void take_rest(PartialTrace& from, TraceData& to) {
   to.meta.host_of_rank.append_run(-1, 0, from.world_size - next);
   to.meta.complete = false;
   if (!from.missing_is_told)
-    to.losses.push_back(Loss{"rank_missing", 0, -1, std::to_string(missing) + " ranks"});
+    to.losses.push_back(LossRecord{"rank_missing", 0, -1, std::to_string(missing) + " ranks"});
 }
 
 }  // namespace refrain::format

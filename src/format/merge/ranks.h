@@ -1,4 +1,5 @@
-// What finish() makes of all that is not a group: ranks, their totals, hosts and places.
+// The part of finish() that is not about groups: which ranks there are, their totals, hosts and
+// places, and losses.
 #pragma once
 
 #include "format/merge/merge.h"

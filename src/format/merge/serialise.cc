@@ -215,7 +215,7 @@ class Parser {
     if (!places(p) || !own_work(p)) return false;
     const uint64_t losses = in_.count(kMaxLosses);
     for (uint64_t i = 0; i < losses && in_.ok(); ++i) {
-      Loss l;
+      LossRecord l;
       l.reason = in_.string(kMaxTextBytes);
       l.calls = in_.varint();
       l.rank = in_.zigzag();
@@ -307,7 +307,7 @@ std::string serialise(const PartialTrace& p) {
     }
   }
   out.put_varint(p.losses.size());
-  for (const Loss& l : p.losses) {
+  for (const LossRecord& l : p.losses) {
     out.put_string(l.reason);
     out.put_varint(l.calls);
     out.put_zigzag(l.rank);

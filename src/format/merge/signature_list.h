@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/nested_runs.h"
+#include "format/codes/paged_array.h"
 #include "format/merge/duration_list.h"
-#include "format/paged_array.h"
-#include "format/shape_table.h"
+#include "format/signatures/shape_table.h"
 
 namespace refrain::format {
 
@@ -83,7 +83,7 @@ class SignatureList {
     const size_t begin = begin_[terminal], n = slots(terminal), other = o.begin_[terminal];
     return numbers_.equals(begin, o.numbers_, other, n);
   }
-  // All numbers of a terminal as words (format/paged_array.h), or null.
+  // All numbers of a terminal as words (format/codes/paged_array.h), or null.
   const uint32_t* words(size_t terminal) const {
     return numbers_.words().in_a_row(begin_[terminal], slots(terminal));
   }
@@ -115,7 +115,7 @@ class SignatureList {
   }
   void push_state(const SlotState& s);
   void push_values(base::NestedRuns values);
-  // Numbers of whole signatures at once, as words (format/paged_array.h).
+  // Numbers of whole signatures at once, as words (format/codes/paged_array.h).
   NumberArray& numbers() { return numbers_; }
   const NumberArray& numbers() const { return numbers_; }
   // `n` of a shape with so many slots, whose numbers are or will be there.

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "format/arrays.h"
 #include "format/limits.h"
-#include "format/walk.h"
+#include "format/signatures/arrays.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

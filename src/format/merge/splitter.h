@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "format/paged_array.h"
-#include "format/shape_table.h"
+#include "format/codes/paged_array.h"
+#include "format/signatures/shape_table.h"
 
 namespace refrain::format {
 
@@ -19,7 +19,7 @@ class Splitter {
   // Shapes are added to `shapes`, which must outlive this.
   explicit Splitter(ShapeTable& shapes) : shapes_(shapes) {}
 
-  // False: the bytes are no signature. Arrays are folded (format/arrays.h).
+  // False: the bytes are no signature. Arrays are folded (format/signatures/arrays.h).
   bool split(std::string_view inline_form);
   // The same, with the values behind those of `to`. False: nothing was added, and split() may say
   // more; definitions are below `definitions`.

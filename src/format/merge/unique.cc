@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "format/checksum.h"
-#include "format/walk.h"
+#include "format/codes/checksum.h"
+#include "format/signatures/walk.h"
 
 namespace refrain::format {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/byte_strings.h"
+#include "format/codes/byte_strings.h"
 
 namespace refrain::format {
 

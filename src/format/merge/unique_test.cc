@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "format/merge/signature_list.h"
-#include "format/signature.h"
+#include "format/signatures/signature.h"
 #include "mpi/call_ids.h"
 
 namespace refrain::format {

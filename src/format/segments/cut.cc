@@ -7,7 +7,7 @@
 
 #include "format/time/segment_encoder.h"
 #include "grammar/builder.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 
 namespace refrain::format {
 
@@ -121,7 +121,7 @@ LoopPlan plan_loops(const grammar::Grammar& recorded, uint64_t calls,
   }
   if (keys.size() == signatures.size()) return plan;
   grammar::Builder builder;
-  for (grammar::Cursor cursor(recorded); !cursor.at_end();)
+  for (grammar::TerminalCursor cursor(recorded); !cursor.at_end();)
     builder.append(terminals[cursor.next()]);
   grammar::Grammar made = builder.finish();
   if (count_segments(made) < 2 * segments) return plan;

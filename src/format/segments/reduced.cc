@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/time/segment_encoder.h"
 
 namespace refrain::format {

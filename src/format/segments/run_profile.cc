@@ -11,8 +11,8 @@ using similarity::GroupMember;
 using similarity::Method;
 using similarity::MethodSpec;
 using similarity::ProcessGroup;
-using similarity::Profile;
 using similarity::ProfileSegment;
+using similarity::SegmentProfile;
 
 AcrossRanks effective(AcrossRanks across, const MethodSpec& method) {
   return method.method == Method::kAuto && across == AcrossRanks::kGroups ? AcrossRanks::kSegments
@@ -59,7 +59,7 @@ void sum_groups(RunProfile& out) {
 namespace {
 
 // Puts the representatives and groups of `from` beside those of `into`.
-void put_beside(Profile* into, Profile from) {
+void put_beside(SegmentProfile* into, SegmentProfile from) {
   const auto base = static_cast<uint32_t>(into->segments.size());
   for (ProfileSegment& s : from.segments) into->segments.push_back(std::move(s));
   for (ProcessGroup& g : from.groups) {

@@ -13,14 +13,14 @@
 #include "base/result.h"
 #include "format/segments/cut.h"
 #include "format/time/segments.h"
-#include "similarity/profile.h"
+#include "similarity/segment_profile.h"
 #include "similarity/store.h"
 
 namespace refrain::format {
 
 struct RunProfile {
   // GroupMember::rank is an index into `locations`, the context of a segment one into `contexts`.
-  similarity::Profile profile;
+  similarity::SegmentProfile profile;
   ContextNames contexts;
   std::vector<std::pair<uint64_t, uint32_t>> locations;  // rank, thread
   uint64_t segments = 0;
@@ -50,7 +50,7 @@ class LocationMatcher {
                                   const CutCounts& counts);
 
  private:
-  similarity::ProfileBuilder builder_;
+  similarity::SegmentProfileBuilder builder_;
   similarity::SegmentStore store_;
   bool too_long_ = false;
 };

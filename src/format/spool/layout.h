@@ -27,7 +27,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 
 namespace refrain::format::spool {
 
@@ -123,7 +123,7 @@ struct TimeRowHead {
   double ns_per_tick = 1.0;  // of the blocks before; ticks count from Header::init_ticks
   uint64_t reserved = 0;
 };
-struct TimedCall {
+struct TimeRowCall {
   uint64_t begin_ticks = 0, end_ticks = 0;
   uint32_t terminal = 0;  // + 1, from first_terminal on; 0: none
   uint32_t call = 0;      // its function

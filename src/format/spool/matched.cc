@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 
 namespace refrain::format::spool {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <random>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/decode/time_block.h"
 #include "format/limits.h"
 #include "format/spool/read.h"

@@ -1,4 +1,4 @@
-// What a spool file says of the recorder's own work.
+// Reads from a spool file when the recorder itself worked so long that it shows in the times.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The chunks of a spool file, as far as they are sound.
+// Finds the chunks of a spool file, and which of them are sound: the writer may have died in the
+// middle of one.
 #pragma once
 
 #include <cstdint>

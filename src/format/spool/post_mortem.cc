@@ -151,7 +151,7 @@ const PostMortem::Last* PostMortem::first_to_die() const {
   return first == lasts_.end() ? nullptr : &*first;
 }
 
-void PostMortem::add_open_calls(std::vector<Loss>& losses) const {
+void PostMortem::add_open_calls(std::vector<LossRecord>& losses) const {
   std::map<uint32_t, std::vector<uint64_t>> by_call;
   for (const Last& l : lasts_)
     if (l.open_call != 0) by_call[l.open_call].push_back(l.rank);
@@ -164,10 +164,10 @@ void PostMortem::add_open_calls(std::vector<Loss>& losses) const {
 }
 
 // Ranks that nobody spoke of.
-void PostMortem::add_absent(std::vector<Loss>& losses) {
+void PostMortem::add_absent(std::vector<LossRecord>& losses) {
   std::vector<bool> seen(world_size_);
   for (const Last& l : lasts_) seen[l.rank] = true;
-  for (const Loss& l : losses_)
+  for (const LossRecord& l : losses_)
     if (l.reason == "rank_missing" && static_cast<uint64_t>(l.rank) < world_size_)
       seen[static_cast<size_t>(l.rank)] = true;
   std::vector<uint64_t> absent;
@@ -196,8 +196,8 @@ base::Result<TraceData> PostMortem::finish() {
 }
 
 // What the ranks themselves had lost comes last.
-std::vector<Loss> PostMortem::all_losses(std::vector<Loss> own) {
-  std::vector<Loss> losses;
+std::vector<LossRecord> PostMortem::all_losses(std::vector<LossRecord> own) {
+  std::vector<LossRecord> losses;
   const bool finished = std::all_of(lasts_.begin(), lasts_.end(), [](const Last& l) {
     return l.state == State::kFinishing || l.state == State::kDone;
   });
@@ -211,13 +211,13 @@ std::vector<Loss> PostMortem::all_losses(std::vector<Loss> own) {
     add_open_calls(losses);
   }
   losses.insert(losses.end(), losses_.begin(), losses_.end());
-  for (Loss& l : own)
+  for (LossRecord& l : own)
     if (l.reason != "rank_missing") losses.push_back(std::move(l));
   add_absent(losses);
   return losses;
 }
 
-void PostMortem::add_death(std::vector<Loss>& losses) {
+void PostMortem::add_death(std::vector<LossRecord>& losses) {
   const Last& first = *first_to_die();
   uint64_t latest = 0;
   for (const Last& l : lasts_) latest = std::max(latest, l.time_ns);

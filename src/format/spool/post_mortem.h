@@ -37,10 +37,10 @@ class PostMortem {
   base::Status put(PartialTrace part);
   void note(const RankSpool& rank);
   const Last* first_to_die() const;
-  std::vector<Loss> all_losses(std::vector<Loss> own);
-  void add_death(std::vector<Loss>& losses);
-  void add_open_calls(std::vector<Loss>& losses) const;
-  void add_absent(std::vector<Loss>& losses);
+  std::vector<LossRecord> all_losses(std::vector<LossRecord> own);
+  void add_death(std::vector<LossRecord>& losses);
+  void add_open_calls(std::vector<LossRecord>& losses) const;
+  void add_absent(std::vector<LossRecord>& losses);
 
   uint64_t world_size_ = 0, found_ = 0;
   uint64_t calls_ = 0;  // of the ranks that were added
@@ -48,7 +48,7 @@ class PostMortem {
   std::vector<PartialTrace> stack_;  // as a binary counter: sizes halve from bottom to top
   std::vector<uint64_t> sizes_;
   std::vector<Last> lasts_;
-  std::vector<Loss> losses_;
+  std::vector<LossRecord> losses_;
   std::string story_;
 };
 

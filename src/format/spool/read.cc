@@ -20,7 +20,7 @@
 #include "grammar/concatenate.h"
 #include "grammar/fold.h"
 #include "grammar/rename.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 
 namespace refrain::format::spool {
 
@@ -99,7 +99,7 @@ class Reader {
         return in.ok();
       }
       case RecordKind::kLoss: {
-        Loss l;
+        LossRecord l;
         l.reason = in.string(kMaxTextBytes);
         l.calls = in.varint();
         l.detail = in.string(kMaxTextBytes);
@@ -120,8 +120,8 @@ class Reader {
     return false;
   }
 
-  void add_loss(Loss loss) {
-    for (Loss& l : out_.record.losses) {
+  void add_loss(LossRecord loss) {
+    for (LossRecord& l : out_.record.losses) {
       if (l.reason != loss.reason || l.detail != loss.detail) continue;
       l.calls += loss.calls;
       return;
@@ -309,7 +309,7 @@ class Reader {
   }
 
   static uint32_t last_of(const grammar::Grammar& g, uint64_t length) {
-    grammar::Cursor cursor(g);
+    grammar::TerminalCursor cursor(g);
     cursor.seek(length - 1);
     return cursor.next();
   }

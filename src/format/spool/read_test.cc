@@ -10,7 +10,7 @@
 #include "format/spool/post_mortem.h"
 #include "format/testing/spool_bytes.h"
 #include "format/testing/synthetic.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 #include "mpi/call_ids.h"
 
 namespace refrain::format::spool {
@@ -40,7 +40,7 @@ SpoolBytes rank_of(uint64_t rank, uint64_t world_size) {
 
 Calls calls_of(const RankSpool& r, size_t thread = 0) {
   Calls all;
-  for (grammar::Cursor c(r.record.threads.at(thread).grammar); !c.at_end();)
+  for (grammar::TerminalCursor c(r.record.threads.at(thread).grammar); !c.at_end();)
     all.push_back(c.next());
   return all;
 }
@@ -221,7 +221,7 @@ TEST(PostMortem, TellsWhoDiedAndWhoIsMissing) {
   EXPECT_EQ(dead.ranks_found(), 3u);
   std::map<std::string, int64_t> losses;
   std::vector<int64_t> missing;
-  for (const Loss& l : trace->losses) {
+  for (const LossRecord& l : trace->losses) {
     if (l.reason == "rank_missing") missing.push_back(l.rank);
     losses[l.reason] = l.rank;
   }
@@ -246,7 +246,7 @@ TEST(PostMortem, SaysWhatStoppedASpool) {
     const auto trace = dead.finish();
     ASSERT_TRUE(trace.ok());
     std::string detail;
-    for (const Loss& l : trace->losses)
+    for (const LossRecord& l : trace->losses)
       if (l.reason == "spool_stopped") detail = l.detail;
     EXPECT_EQ(detail, std::string(what) + ": later calls are not here");
   }
@@ -290,7 +290,7 @@ TEST(SpoolRead, SurvivesAnyDamage) {
   s.definitions(halo.definitions);
   for (size_t i = 0; i < halo.signatures.size(); ++i) s.signature(halo.signatures[i]);
   Calls calls;
-  for (grammar::Cursor c(halo.threads[0].grammar); !c.at_end();) calls.push_back(c.next());
+  for (grammar::TerminalCursor c(halo.threads[0].grammar); !c.at_end();) calls.push_back(c.next());
   s.location(0, {mpi::kMPI_Wait, 0, 400});
   s.base(0, 1, Calls(calls.begin(), calls.begin() + 20));
   s.stats(1, 20, {halo.durations.begin(), halo.durations.end()});

@@ -6,7 +6,7 @@
 
 #include "format/limits.h"
 #include "format/spool/matched.h"
-#include "format/spool/times.h"
+#include "format/spool/time_chunks.h"
 #include "format/time/block_encoder.h"
 
 namespace refrain::format::spool {
@@ -36,7 +36,7 @@ void encode_row(const RankSpool& rank, const std::vector<uint32_t>& number_of, c
   // Of what becomes segments; and the row of a matcher has calls from before tables began anew.
   const bool plainly = rank.timing.mode == TimeMode::kSegments;
   std::vector<format::TimedCall> calls;
-  for (const TimedCall& c : row.calls) {
+  for (const TimeRowCall& c : row.calls) {
     const uint64_t terminal = uint64_t{row.first_terminal} + c.terminal - 1;
     if (calls.size() >= std::min(room, kMaxCallsPerBlock) || c.call > UINT16_MAX) break;
     if (!plainly && terminal >= number_of.size()) break;

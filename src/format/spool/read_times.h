@@ -1,4 +1,5 @@
-// The times in a spool file, once it is known which calls each thread has made.
+// Reads the times of single calls from a spool file. It is called once all else has been read,
+// because the calls of each thread must be known.
 #pragma once
 
 #include <cstdint>

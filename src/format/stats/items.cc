@@ -17,7 +17,7 @@ std::vector<uint64_t> calls_by_signature(const TraceData& trace) {
   std::vector<uint64_t> calls(trace.signatures.size(), 0);
   for (const Group& group : trace.groups) {
     const uint64_t ranks = group.ranks.size();
-    for (const Location& loc : group.locations) {
+    for (const ThreadGrammar& loc : group.locations) {
       const auto counts =
           grammar::occurrences(trace.grammars[loc.grammar], group.signatures.size());
       for (size_t t = 0; t < counts.size(); ++t) {

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "format/codes/quantise.h"
 #include "format/histogram.h"
-#include "format/quantise.h"
 #include "format/stats/grain.h"
 #include "format/stats/mixed_bits.h"
 #include "format/time/model.h"

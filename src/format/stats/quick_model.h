@@ -15,8 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "format/codes/quantise.h"
 #include "format/histogram.h"
-#include "format/quantise.h"
 #include "format/stats/grain.h"
 #include "format/stats/model.h"
 #include "format/stats/symbol_table.h"

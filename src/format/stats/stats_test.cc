@@ -5,11 +5,11 @@
 #include <map>
 #include <random>
 
+#include "format/codes/quantise.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/encode/stat_plan.h"
 #include "format/merge/merge.h"
-#include "format/quantise.h"
 #include "format/stats/grain.h"
 #include "format/testing/synthetic.h"
 

@@ -1,7 +1,7 @@
-#include "format/expr.h"
+#include "format/signatures/slot_evaluator.h"
+#include "format/signatures/walk.h"
 #include "format/testing/synthetic.h"
-#include "format/walk.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 
 namespace refrain::format::testing {
 
@@ -22,7 +22,7 @@ namespace {
 
 std::vector<uint32_t> sequence_of(const grammar::Grammar& g) {
   std::vector<uint32_t> out;
-  for (grammar::Cursor cursor(g); !cursor.at_end();) out.push_back(cursor.next());
+  for (grammar::TerminalCursor cursor(g); !cursor.at_end();) out.push_back(cursor.next());
   return out;
 }
 
@@ -69,7 +69,7 @@ std::string compare_signature(const TraceData& trace, const Group& group, SlotEv
   const auto shape = renumber_requests(own->shape, group.signatures);
   if (!shape) return "has an unknown request";
   const uint32_t s = group.signatures[t];
-  const auto& values = evaluator.values(s, rank.rank, position);
+  const auto& values = evaluator.values(s, {rank.rank, position});
   const std::string theirs =
       render(parse_fields(trace.signatures[s].shape, values), trace.definitions);
   const std::string ours = render(parse_fields(*shape, own->values), rank.definitions);

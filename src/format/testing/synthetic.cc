@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <random>
 
-#include "format/expr.h"
 #include "format/merge/merge.h"
+#include "format/signatures/slot_evaluator.h"
+#include "format/signatures/walk.h"
 #include "format/testing/call_ids.h"
-#include "format/walk.h"
 #include "grammar/builder.h"
 #include "mpi/call_table.h"
 

@@ -13,7 +13,7 @@
 #include "base/bytes.h"
 #include "format/time/block_encoder.h"
 #include "format/trace_data.h"
-#include "grammar/walk.h"
+#include "grammar/terminal_cursor.h"
 
 namespace refrain::format {
 
@@ -32,7 +32,7 @@ inline TimedChunk make_times(const TraceData& trace, const TimeSpec& spec, uint6
   out.chunk.thread = thread;
   for (const Group& group : trace.groups) {
     if (group.ranks.find(static_cast<int64_t>(rank)) < 0) continue;
-    for (const Location& location : group.locations) {
+    for (const ThreadGrammar& location : group.locations) {
       if (location.thread != thread) continue;
       BlockEncoder encoder(spec);
       for (uint32_t t = 0; t < group.signatures.size(); ++t)
@@ -41,7 +41,7 @@ inline TimedChunk make_times(const TraceData& trace, const TimeSpec& spec, uint6
                    base::ByteReader(trace.signatures[group.signatures[t]].shape).varint()));
       std::vector<TimedCall> calls;
       calls.reserve(times.size());
-      grammar::Cursor cursor(trace.grammars[location.grammar]);
+      grammar::TerminalCursor cursor(trace.grammars[location.grammar]);
       EXPECT_LE(times.size(), cursor.remaining());
       for (const auto& [begin, end] : times) calls.push_back({cursor.next(), begin, end});
       for (size_t i = 0; i < calls.size(); i += calls_per_block)

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/time/grid.h"
 #include "format/time/model.h"
 #include "format/time/range_coder.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/decode/time_block.h"
 #include "format/time/block_encoder.h"
 #include "format/time/spec.h"

@@ -1,4 +1,4 @@
-// The clocks of a run's ranks.
+// Lets the clock that all ranks share begin with the clock of rank 0.
 #pragma once
 
 #include <algorithm>

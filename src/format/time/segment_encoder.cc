@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/time/range_coder.h"
 
 namespace refrain::format {

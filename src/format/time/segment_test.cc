@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "format/checksum.h"
+#include "format/codes/checksum.h"
 #include "format/decode/segment_block.h"
 #include "format/decode/time_index.h"
 #include "format/encode/time_index.h"
 #include "format/limits.h"
 #include "format/time/segment_encoder.h"
-#include "similarity/cluster.h"
+#include "similarity/segment_cluster.h"
 
 namespace refrain::format {
 namespace {

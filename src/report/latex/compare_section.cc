@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "report/latex/sections.h"
+#include "report/latex/tex_sections.h"
 #include "report/latex/tex_table.h"
 #include "report/latex/tex_text.h"
 

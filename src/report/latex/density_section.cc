@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "report/latex/cells.h"
-#include "report/latex/sections.h"
+#include "report/latex/tex_sections.h"
 #include "report/latex/tex_text.h"
 
 namespace refrain::report::latex {

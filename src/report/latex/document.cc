@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "report/latex/cells.h"
-#include "report/latex/sections.h"
+#include "report/latex/tex_sections.h"
 #include "report/latex/tex_text.h"
 #include "report/page/index_page.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "report/latex/sections.h"
+#include "report/latex/tex_sections.h"
 #include "report/latex/tex_table.h"
 #include "report/latex/tex_text.h"
 

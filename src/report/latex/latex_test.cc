@@ -7,13 +7,13 @@
 #include <random>
 
 #include "reader/test_trace.h"
-#include "report/json_text.h"
 #include "report/latex/cells.h"
 #include "report/latex/document.h"
 #include "report/latex/pairs.h"
-#include "report/latex/sections.h"
+#include "report/latex/tex_sections.h"
 #include "report/latex/tex_table.h"
 #include "report/latex/tex_text.h"
+#include "text/escape.h"
 
 namespace refrain::report::latex {
 namespace {
@@ -65,7 +65,7 @@ TEST(TexText, AnyBytes) {
     for (char& c : name) c = static_cast<char>(random() % (round % 2 == 0 ? 256 : 128));
     const std::string set = as_set(code(name, 1000));
     if (round % 2 == 1) {
-      EXPECT_EQ(set, printable(name));
+      EXPECT_EQ(set, text::printable(name));
     }
     for (const char c : bare(name))
       EXPECT_EQ(std::string("\\{}$&#^_%~").find(c), std::string::npos);
@@ -152,9 +152,8 @@ PageData page() {
   for (format::RankTotals& totals : builder.data().totals) totals = {600, 900, {}};
   const Trace trace = builder.open();
   const PageOptions options;
-  const PageAnswers answers = page_answers(trace, options);
   reader::Symbols symbols;
-  return page_data({trace, answers, symbols, options});
+  return page_data(trace, symbols, options);
 }
 
 TEST(Document, HasWhatThePageHas) {

@@ -6,7 +6,7 @@
 
 #include "report/latex/cells.h"
 #include "report/latex/pairs.h"
-#include "report/latex/sections.h"
+#include "report/latex/tex_sections.h"
 #include "report/latex/tex_table.h"
 #include "report/latex/tex_text.h"
 

@@ -6,10 +6,10 @@
 #include <map>
 #include <memory>
 
-#include "report/display.h"
-#include "report/latex/sections.h"
+#include "report/latex/tex_sections.h"
 #include "report/latex/tex_table.h"
 #include "report/latex/tex_text.h"
+#include "text/display.h"
 
 namespace refrain::report::latex {
 namespace {
@@ -73,7 +73,8 @@ void put_sites(const Json& rows, std::string& out) {
   table.first(kMostRows, rows.size(), "call sites", [&](size_t i) {
     const Json& r = rows[i];
     std::string site = r["site"].is_null() ? "unknown" : code(text(r["site"]), 60);
-    if (!r["in_function"].is_null()) site += " in " + code(shown_name(text(r["in_function"])), 60);
+    if (!r["in_function"].is_null())
+      site += " in " + code(text::shown_name(text(r["in_function"])), 60);
     table.row({site, code(text(r["call"])), count(r["count"]), duration(r["time_ns"]),
                share(r["mpi_share"]), duration(r["mean_ns"]), duration(r["max_ns"]),
                bytes(r["bytes"])});
@@ -105,7 +106,7 @@ std::unique_ptr<Node> tree_of(const Json& paths) {
     };
     for (const Json& place : row["path"]) {
       const std::string site = place["site"].is_null() ? "unknown" : text(place["site"]);
-      const std::string in = shown_name(text(place["in_function"]));
+      const std::string in = text::shown_name(text(place["in_function"]));
       const std::string label = in.empty() ? site : in + " " + site;
       enter("at " + label, code(label, 80));
     }

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "report/latex/cells.h"
-#include "report/latex/sections.h"
+#include "report/latex/tex_sections.h"
 #include "report/latex/tex_table.h"
 #include "report/latex/tex_text.h"
 

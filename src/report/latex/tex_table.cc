@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "report/info_text.h"
 #include "report/latex/tex_text.h"
+#include "text/numbers.h"
 
 namespace refrain::report::latex {
 
@@ -23,7 +23,7 @@ void Table::first(size_t most, size_t count, const std::string& noun,
 }
 
 void Table::more(size_t left_out, const std::string& noun) {
-  if (left_out > 0) more_ = fmt::format("and {} more {}", number(count_text(left_out)), noun);
+  if (left_out > 0) more_ = fmt::format("and {} more {}", number(text::count_text(left_out)), noun);
 }
 
 std::string Table::text() const {

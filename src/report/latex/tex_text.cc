@@ -4,9 +4,8 @@
 
 #include <vector>
 
-#include "report/info_text.h"
-#include "report/json_text.h"
-#include "report/units.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace refrain::report::latex {
 namespace {
@@ -76,7 +75,7 @@ std::string code(std::string_view text, size_t most) {
     else
       out += fmt::format("\\rfchar{{{}}}", static_cast<int>(c));
   };
-  for (const uint32_t c : shortened(characters(printable(text)), most)) {
+  for (const uint32_t c : shortened(characters(text::printable(text)), most)) {
     if (c < 0x80) {
       put(static_cast<char>(c));
       continue;
@@ -89,7 +88,7 @@ std::string code(std::string_view text, size_t most) {
 std::string bare(std::string_view text, size_t most) {
   constexpr std::string_view kAllowed = " ./-+:,()";
   std::string out;
-  for (const uint32_t c : shortened(characters(printable(text)), most)) {
+  for (const uint32_t c : shortened(characters(text::printable(text)), most)) {
     const bool is_allowed = c < 0x80 && (is_plain(static_cast<char>(c)) ||
                                          kAllowed.find(static_cast<char>(c)) != kAllowed.npos);
     out += is_allowed ? static_cast<char>(c) : '?';
@@ -112,16 +111,16 @@ std::string words(std::string_view text) {
 }
 
 std::string duration(const Json& value) {
-  return value.is_number() ? number(duration_text(whole(value))) : "-";
+  return value.is_number() ? number(text::duration_text(whole(value))) : "-";
 }
 std::string count(const Json& value) {
-  return value.is_number() ? number(count_text(whole(value))) : "-";
+  return value.is_number() ? number(text::count_text(whole(value))) : "-";
 }
 std::string bytes(const Json& value) {
-  return value.is_number() ? number(bytes_text(whole(value))) : "-";
+  return value.is_number() ? number(text::bytes_text(whole(value))) : "-";
 }
 std::string share(const Json& value) {
-  return value.is_number() ? number(percent_text(real(value), 1)) : "-";
+  return value.is_number() ? number(text::percent_text(real(value), 1)) : "-";
 }
 
 std::string counted(const Json& value, const std::string& noun) {
@@ -130,7 +129,7 @@ std::string counted(const Json& value, const std::string& noun) {
 
 uint64_t whole(const Json& value) {
   if (value.is_number_unsigned()) return value.get<uint64_t>();
-  return value.is_number() ? rounded(value.get<double>()) : 0;
+  return value.is_number() ? text::rounded(value.get<double>()) : 0;
 }
 double real(const Json& value) { return value.is_number() ? value.get<double>() : 0; }
 std::string text(const Json& value) {

@@ -7,11 +7,11 @@
 #include <array>
 #include <cmath>
 
-#include "analysis/call_class.h"
-#include "report/info_text.h"
+#include "events/call_class.h"
 #include "report/latex/cells.h"
-#include "report/latex/sections.h"
+#include "report/latex/tex_sections.h"
 #include "report/latex/tex_text.h"
+#include "text/numbers.h"
 
 namespace refrain::report::latex {
 namespace {
@@ -27,12 +27,12 @@ constexpr std::array kShares = {0.1, 0.4, 0.7};
 
 constexpr std::array kClassTitles = {"in the program", "send",      "receive", "completion",
                                      "collective",     "one-sided", "file",    "other"};
-static_assert(kClassTitles.size() == analysis::kCallClasses);
+static_assert(kClassTitles.size() == events::kCallClasses);
 
 struct Picture {
   Cells cells{0, 0};
   size_t block = 1;  // locations a row
-  std::array<bool, analysis::kCallClasses> is_used{};
+  std::array<bool, events::kCallClasses> is_used{};
 };
 
 Picture resampled(const PageData& data) {
@@ -47,7 +47,7 @@ Picture resampled(const PageData& data) {
   out.cells = Cells(columns, (rows + out.block - 1) / out.block);
   for (size_t y = 0; y < out.cells.rows; ++y)
     for (size_t x = 0; x < columns; ++x) {
-      std::array<uint64_t, analysis::kCallClasses> sum{};
+      std::array<uint64_t, events::kCallClasses> sum{};
       uint64_t all = 0, area = 0;
       for (size_t row = y * out.block; row < std::min(rows, (y + 1) * out.block); ++row)
         for (size_t b = x * bins / columns; b < (x + 1) * bins / columns; ++b) {
@@ -158,7 +158,7 @@ std::string time_axis(double begin, double end) {
     const double at = (first + i) * step;
     out += fmt::format("\\draw ({0:.2f},0)--({0:.2f},-1.2) node[below] {{{1}}};\n",
                        kWidth_mm * std::max(0.0, at - begin) / length,
-                       number(duration_text(static_cast<uint64_t>(std::max(0.0, at)))));
+                       number(text::duration_text(static_cast<uint64_t>(std::max(0.0, at)))));
   }
   return out;
 }

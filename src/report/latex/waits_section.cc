@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "report/latex/sections.h"
+#include "report/latex/tex_sections.h"
 #include "report/latex/tex_table.h"
 #include "report/latex/tex_text.h"
 

@@ -3,14 +3,14 @@
 #include <utility>
 
 #include "analysis/rank_loads.h"
-#include "report/json_text.h"
-#include "report/value_text.h"
+#include "text/escape.h"
+#include "text/values.h"
 
 namespace refrain::report {
 
 using Json = nlohmann::ordered_json;
-using analysis::waits::Action;
-using analysis::waits::Op;
+using events::Action;
+using events::Op;
 
 namespace {
 
@@ -19,7 +19,7 @@ constexpr size_t kMostRequests = 4096;   // of one call
 
 void append(std::string& out, const Trace& trace, std::string_view name, const Value& value) {
   std::string text;
-  const bool whole = append_value(text, value, trace, Style::kText, kMostValueBytes);
+  const bool whole = text::append_value(text, value, trace, text::Style::kText, kMostValueBytes);
   if (!out.empty()) out += ", ";
   out += name;
   out += '=';
@@ -27,11 +27,8 @@ void append(std::string& out, const Trace& trace, std::string_view name, const V
   if (!whole || text.size() > kMostValueBytes) out += " ...";
 }
 
-bool sends(const Op& op) { return op.action == Action::kSend || op.action == Action::kSendReceive; }
-bool receives(const Op& op) {
-  return op.action == Action::kReceive || op.action == Action::kSendReceive ||
-         op.action == Action::kMatchedProbe;
-}
+// Posts one, or takes one out of the queue for a matched receive.
+bool takes(const Op& op) { return op.receives() || op.action == Action::kMatchedProbe; }
 
 }  // namespace
 
@@ -45,14 +42,14 @@ std::string arguments_text(const Trace& trace, const Signature& call) {
   if (!call.matched.is_null()) append(out, trace, "matched", call.matched);
   if (!call.result.is_null()) append(out, trace, call.failed() ? "rc" : "return", call.result);
   if (call.failed()) append(out, trace, "error_class", call.error_class);
-  return printable(out);
+  return text::printable(out);
 }
 
 GroupDetails::GroupDetails(const Trace& trace, std::vector<SignatureId> signatures)
     : trace_(trace), signatures_(std::move(signatures)), details_(signatures_.size()) {}
 
-void GroupDetails::End::add(const analysis::waits::MessageEnd& end, bool here) {
-  const auto known = [](int64_t v) { return v == analysis::waits::kAny ? -1 : v; };
+void GroupDetails::End::add(const events::MessageEnd& end, bool here) {
+  const auto known = [](int64_t v) { return v == events::kAny ? -1 : v; };
   is_used = is_used || here;
   comm.append(here ? static_cast<int64_t>(end.comm) : -1);
   peer.append(here ? known(end.peer) : -2);
@@ -60,14 +57,14 @@ void GroupDetails::End::add(const analysis::waits::MessageEnd& end, bool here) {
   bytes.append(here ? static_cast<int64_t>(end.bytes) : 0);
 }
 
-void GroupDetails::add(RankReader& reader, analysis::waits::Decoder& ops) {
+void GroupDetails::add(RankReader& reader, events::Decoder& ops) {
   for (size_t i = 0; i < signatures_.size(); ++i) {
     const Signature& call = reader.signature(signatures_[i]);
     Detail& detail = details_[i];
     detail.text.add(arguments_text(trace_, call));
     const Op& op = analysis::op_of(ops, call);
-    detail.send.add(op.send, sends(op));
-    detail.receive.add(op.receive, receives(op));
+    detail.send.add(op.send, op.sends());
+    detail.receive.add(op.receive, takes(op));
     if (ranks_ > 0) continue;
     detail.starts = op.action == Action::kStart;
     detail.persistent = op.is_persistent;

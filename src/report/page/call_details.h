@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/waits/op.h"
 #include "base/runs.h"
+#include "events/op.h"
 #include "refrain/calls.h"
 #include "report/page/templates.h"
 
@@ -21,7 +21,7 @@ class GroupDetails {
   // Keeps a reference to `trace`.
   GroupDetails(const Trace& trace, std::vector<SignatureId> signatures);
 
-  void add(RankReader& reader, analysis::waits::Decoder& ops);
+  void add(RankReader& reader, events::Decoder& ops);
   size_t cost() const;
   // A list by signature, in the given order: {"text": TextTemplate, "send": [comm, peer, tag],
   // "receive": the same, "bytes": of what is sent, "completes": [signatures]}; numbers as runs over
@@ -33,7 +33,7 @@ class GroupDetails {
   struct End {
     base::RunList comm, peer, tag, bytes;
     bool is_used = false;
-    void add(const analysis::waits::MessageEnd& end, bool here);
+    void add(const events::MessageEnd& end, bool here);
   };
   struct Detail {
     TextTemplate text;

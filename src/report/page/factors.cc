@@ -1,10 +1,10 @@
 // The efficiencies of the POP Centre of Excellence with captions that say what was measured.
 
+#include "report/page/factors.h"
+
 #include <fmt/format.h>
 
-#include "report/info_text.h"
-#include "report/page/page.h"
-#include "report/units.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 
@@ -13,11 +13,11 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 std::string time_of(const Json& efficiency, const char* key) {
-  return duration_text(efficiency[key].get<uint64_t>());
+  return text::duration_text(efficiency[key].get<uint64_t>());
 }
 
 std::string rest_of(const Json& efficiency, const char* key) {
-  return percent_text(1 - efficiency[key].get<double>(), 1);
+  return text::percent_text(1 - efficiency[key].get<double>(), 1);
 }
 
 std::string caption(const Json& e, const std::string& key) {

@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "report/profile_rows.h"
-#include "report/units.h"
+#include "report/profile/profile_rows.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 
@@ -151,7 +151,7 @@ void IndexPage::add_noise(const analysis::diff::Diff& from_first) {
     squares[call_name(call.call)] += call.time_noise_ns * call.time_noise_ns;
   // Of runs on different numbers of ranks the difference is that of a rank in the mean.
   Json noise = Json::object();
-  for (const auto& [name, square] : squares) noise[name] = rounded(std::sqrt(square));
+  for (const auto& [name, square] : squares) noise[name] = text::rounded(std::sqrt(square));
   data_.json["traces"].back()["noise_ns"] = std::move(noise);
   data_.json["traces"].back()["noise_is_of_a_rank"] = !from_first.same_ranks;
 }

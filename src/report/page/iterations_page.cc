@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "report/iterations_report.h"
-#include "report/page/page.h"
+#include "report/behaviour/iterations_report.h"
+#include "report/page/section.h"
 
 namespace refrain::report {
 
@@ -161,8 +161,6 @@ void put_behaviours(const PageView& view, PageData& out) {
   out.columns.put("behaviours.iteration", std::move(iteration));
 }
 
-}  // namespace
-
 void put_iterations(const PageView& view, PageData& out) {
   if (!view.answers.iterations) {
     out.json["iterations"] = Json();
@@ -173,5 +171,14 @@ void put_iterations(const PageView& view, PageData& out) {
   put_loops(view, out);
   put_behaviours(view, out);
 }
+
+class IterationsSection : public PageSection {
+ public:
+  void write(const PageView& view, PageData& out) const override { put_iterations(view, out); }
+};
+
+}  // namespace
+
+std::unique_ptr<PageSection> iterations_section() { return std::make_unique<IterationsSection>(); }
 
 }  // namespace refrain::report

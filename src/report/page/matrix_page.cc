@@ -7,10 +7,11 @@
 #include <tuple>
 
 #include "format/trace_data.h"
+#include "reader/internal.h"
 #include "report/page/graph_layout.h"
-#include "report/page/page.h"
-#include "report/profile_rows.h"
-#include "report/units.h"
+#include "report/page/section.h"
+#include "report/profile/profile_rows.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 
@@ -64,7 +65,7 @@ void put_pairs(const Pairs& pairs, const std::string& name, Columns& out) {
     dest.push_back(ends.second);
     messages.push_back(static_cast<int64_t>(pair.messages));
     bytes.push_back(static_cast<int64_t>(pair.bytes));
-    ns.push_back(static_cast<int64_t>(std::min<uint64_t>(rounded(pair.ns), INT64_MAX)));
+    ns.push_back(static_cast<int64_t>(std::min<uint64_t>(text::rounded(pair.ns), INT64_MAX)));
   }
   out.put(name + ".source", std::move(source));
   out.put(name + ".dest", std::move(dest));
@@ -74,7 +75,7 @@ void put_pairs(const Pairs& pairs, const std::string& name, Columns& out) {
 }
 
 // Places of a grid's cells: rows down, columns across; a third dimension and more, obliquely.
-std::vector<Place> grid_places(const analysis::CartesianGrid& grid, uint64_t nodes) {
+std::vector<Place> grid_places(const events::CartesianGrid& grid, uint64_t nodes) {
   std::vector<Place> out(nodes);
   const size_t dims = grid.dims.size();
   for (size_t cell = 0; cell < grid.ranks.size(); ++cell) {
@@ -184,15 +185,13 @@ void put_grid(const PageView& view, PageData& out) {
 }
 
 void put_hosts(const PageView& view, Columns& out) {
-  const format::Meta& meta = view.trace.data().meta;
+  const format::Meta& meta = reader::data_of(view.trace).meta;
   Numbers host;
   for (const base::RunList::Run& run : meta.host_of_rank.runs())
     for (uint64_t i = 0; i < run.count; ++i)
       host.push_back(run.start + static_cast<int64_t>(i) * run.step);
   out.put("rank.host", std::move(host));
 }
-
-}  // namespace
 
 void put_matrix(const PageView& view, PageData& out) {
   const analysis::Matrix& m = view.answers.matrix;
@@ -210,6 +209,22 @@ void put_matrix(const PageView& view, PageData& out) {
   put_grid(view, out);
   put_graph(view, out);
 }
+
+class MatrixSection : public PageSection {
+ public:
+  void ask(const PageQuestion& page) override {
+    page.say("matrix");
+    page.answers.matrix = analysis::matrix(page.trace, analysis::MatrixKind::kP2p);
+    page.answers.grid = events::cartesian_grid(page.trace);
+  }
+  void write(const PageView& view, PageData& out) const override { put_matrix(view, out); }
+};
+
+}  // namespace
+
+std::unique_ptr<PageSection> matrix_section() { return std::make_unique<MatrixSection>(); }
+
+namespace {
 
 void put_density(const PageView& view, PageData& out) {
   const analysis::RankLoads& loads = view.answers.loads;
@@ -240,7 +255,7 @@ void put_density(const PageView& view, PageData& out) {
       bytes.push_back(static_cast<int64_t>(sum[c].bytes));
       double time = sum[c].time_ns;
       if (view.answers.timeline.has_times) time = known == exact.end() ? 0 : known->second[c];
-      ns.push_back(static_cast<int64_t>(rounded(time)));
+      ns.push_back(static_cast<int64_t>(text::rounded(time)));
     }
   }
   out.json["density"] = {{"functions", std::move(functions)},
@@ -251,5 +266,14 @@ void put_density(const PageView& view, PageData& out) {
   out.columns.put("density.bytes", std::move(bytes));
   out.columns.put("density.ns", std::move(ns));
 }
+
+class DensitySection : public PageSection {
+ public:
+  void write(const PageView& view, PageData& out) const override { put_density(view, out); }
+};
+
+}  // namespace
+
+std::unique_ptr<PageSection> density_section() { return std::make_unique<DensitySection>(); }
 
 }  // namespace refrain::report

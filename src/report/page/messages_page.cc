@@ -3,13 +3,13 @@
 #include <map>
 #include <utility>
 
-#include "report/page/page.h"
+#include "report/page/section.h"
 
 namespace refrain::report {
 
 using Numbers = std::vector<int64_t>;
 using analysis::ListedMessage;
-using analysis::waits::SeenCall;
+using analysis::SeenCall;
 
 namespace {
 
@@ -77,12 +77,12 @@ void put_late(const std::vector<ListedMessage>& late, const Rows& rows, Columns&
 
 // Channels that are not counted: of `open.rank`, from `open.source` with `open.tag` in `open.comm`,
 // -1 for any; and all of the ranks in `uncounted.rank`.
-void put_open(const analysis::OpenEnds& ends, Rank ranks, Columns& out) {
-  const auto any = [](int64_t v) { return v == analysis::waits::kAny ? -1 : v; };
+void put_open(const events::OpenEnds& ends, Rank ranks, Columns& out) {
+  const auto any = [](int64_t v) { return v == events::kAny ? -1 : v; };
   Numbers whole, rank, comm, source, tag;
   for (Rank r = 0; r < ranks; ++r) {
     if (ends.is_whole(r)) whole.push_back(r);
-    for (const analysis::OpenEnd& end : ends.of(r)) {
+    for (const events::OpenEnd& end : ends.of(r)) {
       if (ends.is_whole(r)) break;
       rank.push_back(r);
       comm.push_back(end.is_any_comm ? -1 : static_cast<int64_t>(end.comm));
@@ -96,8 +96,6 @@ void put_open(const analysis::OpenEnds& ends, Rank ranks, Columns& out) {
   out.put("open.source", std::move(source));
   out.put("open.tag", std::move(tag));
 }
-
-}  // namespace
 
 void put_messages(const PageView& view, PageData& out) {
   const PageAnswers& answers = view.answers;
@@ -114,5 +112,14 @@ void put_messages(const PageView& view, PageData& out) {
   put_open(*answers.open_ends, view.trace.rank_count(), out.columns);
   out.columns.put_bytes("waits.share", answers.wait_table.shares());
 }
+
+class MessagesSection : public PageSection {
+ public:
+  void write(const PageView& view, PageData& out) const override { put_messages(view, out); }
+};
+
+}  // namespace
+
+std::unique_ptr<PageSection> messages_section() { return std::make_unique<MessagesSection>(); }
 
 }  // namespace refrain::report

@@ -3,11 +3,9 @@
 #include "report/page/page.h"
 
 #include "base/bytes.h"
-#include "report/info_text.h"
-#include "report/json_text.h"
-#include "report/markup.h"
 #include "report/page/page_assets.h"
-#include "report/profile_report.h"
+#include "report/page/section.h"
+#include "text/escape.h"
 
 namespace refrain::report {
 
@@ -34,21 +32,18 @@ std::string blob_of(const PageData& data) {
 
 }  // namespace
 
-PageData page_data(const PageView& view) {
+PageData page_data(const Trace& trace, reader::Symbols& symbols, const PageOptions& options) {
+  const std::vector<std::unique_ptr<PageSection>> sections = page_sections();
+  events::CommTable comms(trace);
+  PageAnswers answers;
+  const PageQuestion question{trace, options, comms, answers};
+  for (const auto& section : sections) section->ask(question);
+  question.say("page");
   PageData out;
   out.json["kind"] = "report";
-  out.json["trace"] = view.trace.name();
-  out.json["fold_names"] = view.options.fold_names;
-  // The same text that the other verbs print, so that the page cannot say anything else.
-  out.json["info"] = Json::parse(info_json(view.trace));
-  out.json["profile"] = Json::parse(profile_json({view.trace, view.answers.profile, view.symbols}));
-  put_verdict(view, out);
-  put_timeline(view, out);
-  put_messages(view, out);
-  put_matrix(view, out);
-  put_density(view, out);
-  put_waits(view, out);
-  put_iterations(view, out);
+  out.json["trace"] = trace.name();
+  out.json["fold_names"] = options.fold_names;
+  for (const auto& section : sections) section->write({trace, answers, symbols, options}, out);
   return out;
 }
 
@@ -63,7 +58,7 @@ std::string page_html(const PageData& data, std::string_view title) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<link rel=\"icon\" href=\"data:,\">\n<title>";
-  out += escaped(printable(title));
+  out += text::escaped(text::printable(title));
   out += "</title>\n<style>\n";
   out += kPageStyle;
   out +=

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "analysis/timeline.h"
 #include "reader/test_trace.h"
 #include "report/page/graph_layout.h"
 #include "report/page/index_page.h"
@@ -55,9 +56,8 @@ TraceBuilder ring(bool with_times) {
 
 PageData page_of(const Trace& trace) {
   const PageOptions options;
-  const PageAnswers answers = page_answers(trace, options);
   reader::Symbols symbols;
-  return page_data({trace, answers, symbols, options});
+  return page_data(trace, symbols, options);
 }
 
 TEST(Page, KnowsWhoSendsWhat) {

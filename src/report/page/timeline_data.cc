@@ -5,13 +5,14 @@
 #include <string>
 
 #include "format/trace_data.h"
-#include "report/info_text.h"
-#include "report/json_text.h"
-#include "report/page/page.h"
+#include "reader/internal.h"
+#include "report/page/rank_answers.h"
+#include "report/page/section.h"
 #include "report/page/templates.h"
-#include "report/profile_rows.h"
-#include "report/units.h"
-#include "report/waits_rows.h"
+#include "report/profile/profile_rows.h"
+#include "report/waits/waits_rows.h"
+#include "text/numbers.h"
+#include "text/path_names.h"
 
 namespace refrain::report {
 
@@ -20,7 +21,9 @@ using Numbers = std::vector<int64_t>;
 
 namespace {
 
-int64_t whole(double v) { return static_cast<int64_t>(std::min<uint64_t>(rounded(v), INT64_MAX)); }
+int64_t whole(double v) {
+  return static_cast<int64_t>(std::min<uint64_t>(text::rounded(v), INT64_MAX));
+}
 
 void put_own_work(const analysis::Timeline& t, Columns& out) {
   Numbers row, begin, length;
@@ -67,13 +70,13 @@ void put_rows(const analysis::Timeline& t, Columns& out) {
   if (t.bins == 0) return;
   out.put_bytes("table.share", std::string(t.share.begin(), t.share.end()));
   std::string classes;
-  for (const analysis::CallClass c : t.classes) classes += static_cast<char>(c);
+  for (const events::CallClass c : t.classes) classes += static_cast<char>(c);
   out.put_bytes("table.class", std::move(classes));
 }
 
 // Grammars too large for the page have no rules there; the number of those.
 uint64_t put_grammars(const PageView& view, Columns& out) {
-  const auto& grammars = view.trace.data().grammars;
+  const auto& grammars = reader::data_of(view.trace).grammars;
   const std::vector<bool>& is_here = view.answers.kept_grammars;
   const auto missing = static_cast<uint64_t>(std::count(is_here.begin(), is_here.end(), false));
   Numbers rules, ends, symbols, counts;
@@ -116,7 +119,7 @@ void put_signatures(const PageView& view, PageData& out) {
     const CallId function = view.trace.call_of(id);
     const Durations d = view.trace.durations(id);
     call.push_back(functions.number(call_name(function)));
-    kind.push_back(static_cast<int64_t>(analysis::class_of(function)));
+    kind.push_back(static_cast<int64_t>(events::class_of(function)));
     count.push_back(static_cast<int64_t>(d.count));
     mean.push_back(d.count == 0 ? 0 : whole(d.sum_ns / static_cast<double>(d.count)));
     least.push_back(static_cast<int64_t>(d.min_ns));
@@ -134,13 +137,13 @@ void put_signatures(const PageView& view, PageData& out) {
 // What the ranks of each group have in common. Sites are those of its first rank.
 void put_groups(const PageView& view, PageData& out) {
   const Trace& trace = view.trace;
-  PathNames names(trace, view.symbols);
+  text::PathNames names(trace, view.symbols);
   Names sites, paths;
   Numbers sizes, signatures, site_of, path_of;
   Json groups = Json::array();
   for (GroupId g = 0; g < trace.group_count(); ++g) {
-    const format::Group& group = trace.data().groups[g];
-    groups.push_back({{"ranks", rank_list_text(group.ranks, 12)},
+    const format::Group& group = reader::data_of(trace).groups[g];
+    groups.push_back({{"ranks", text::rank_list_text(group.ranks, 12)},
                       {"size", group.ranks.size()},
                       {"first", group.ranks.empty() ? -1 : group.ranks.at(0)},
                       {"members", runs_json(group.ranks)},
@@ -152,7 +155,7 @@ void put_groups(const PageView& view, PageData& out) {
     for (const uint32_t id : group.signatures) {
       const DefinitionId path = first.signature(id).site;
       signatures.push_back(id);
-      const std::vector<PathStep>& steps = names.steps(path);
+      const std::vector<text::PathStep>& steps = names.steps(path);
       site_of.push_back(sites.number(steps.back().site));
       path_of.push_back(paths.number(names.text(path)));
     }
@@ -167,13 +170,11 @@ void put_groups(const PageView& view, PageData& out) {
   json["paths"] = paths.list();
 }
 
-}  // namespace
-
 void put_timeline(const PageView& view, PageData& out) {
   const analysis::Timeline& t = view.answers.timeline;
   Json classes = Json::array();
-  for (int c = 0; c < analysis::kCallClasses; ++c)
-    classes.push_back(name_of(static_cast<analysis::CallClass>(c)));
+  for (int c = 0; c < events::kCallClasses; ++c)
+    classes.push_back(name_of(static_cast<events::CallClass>(c)));
   size_t anchors = 0;
   uint64_t timed = 0;
   for (const analysis::TimelineRow& row : t.rows) {
@@ -190,5 +191,22 @@ void put_timeline(const PageView& view, PageData& out) {
   put_signatures(view, out);
   put_groups(view, out);
 }
+
+class TimelineSection : public PageSection {
+ public:
+  void ask(const PageQuestion& page) override {
+    page.say("ranks");
+    ask_ranks(page);
+    page.say("timeline");
+    analysis::TimelineOptions how;
+    how.progress = page.options.timeline_progress;
+    page.answers.timeline = analysis::timeline(page.trace, how);
+  }
+  void write(const PageView& view, PageData& out) const override { put_timeline(view, out); }
+};
+
+}  // namespace
+
+std::unique_ptr<PageSection> timeline_section() { return std::make_unique<TimelineSection>(); }
 
 }  // namespace refrain::report

@@ -5,11 +5,13 @@
 #include <tuple>
 
 #include "report/cores_text.h"
-#include "report/page/page.h"
-#include "report/profile_rows.h"
-#include "report/units.h"
-#include "report/verdict_text.h"
-#include "report/waits_rows.h"
+#include "report/page/factors.h"
+#include "report/page/section.h"
+#include "report/profile/profile_rows.h"
+#include "report/waits/verdict_text.h"
+#include "report/waits/waits_rows.h"
+#include "text/numbers.h"
+#include "text/path_names.h"
 
 namespace refrain::report {
 
@@ -35,8 +37,8 @@ Json efficiency_of_totals(const analysis::Profile& p, uint64_t duration_ns) {
           {"transfer", Json()},
           {"runtime_ns", duration_ns},
           {"ideal_ns", Json()},
-          {"useful_mean_ns", rounded(p.outside_ns.mean)},
-          {"useful_max_ns", rounded(p.outside_ns.max)}};
+          {"useful_mean_ns", text::rounded(p.outside_ns.mean)},
+          {"useful_max_ns", text::rounded(p.outside_ns.max)}};
 }
 
 Json efficiency_of_waits(const waits::Efficiency& e) {
@@ -48,8 +50,8 @@ Json efficiency_of_waits(const waits::Efficiency& e) {
           {"transfer", e.transfer},
           {"runtime_ns", e.runtime_ns},
           {"ideal_ns", e.ideal_ns},
-          {"useful_mean_ns", rounded(e.useful_mean_ns)},
-          {"useful_max_ns", rounded(e.useful_max_ns)}};
+          {"useful_mean_ns", text::rounded(e.useful_mean_ns)},
+          {"useful_max_ns", text::rounded(e.useful_max_ns)}};
 }
 
 struct Loss {
@@ -90,7 +92,7 @@ Json example(const waits::WaitStates& w, const Loss& loss) {
 
 Json top_waits(const PageView& view) {
   const waits::WaitStates& w = *view.answers.waits;
-  PathNames names(view.trace, view.symbols);
+  text::PathNames names(view.trace, view.symbols);
   Json out = Json::array();
   const auto place = [&](DefinitionId path, CallId call) {
     return call == 0 ? std::string() : call_name(call) + " at " + names.steps(path).back().label();
@@ -124,7 +126,7 @@ Json top_waits(const PageView& view) {
 
 // Without times: where the time in MPI went, as far as that can be told.
 Json top_paths(const PageView& view) {
-  PathNames names(view.trace, view.symbols);
+  text::PathNames names(view.trace, view.symbols);
   const analysis::Profile& p = view.answers.profile;
   Json out = Json::array();
   for (size_t i = 0; i < std::min(kTop, p.paths.size()); ++i) {
@@ -138,8 +140,6 @@ Json top_paths(const PageView& view) {
   }
   return out;
 }
-
-}  // namespace
 
 void put_verdict(const PageView& view, PageData& out) {
   const PageAnswers& a = view.answers;
@@ -159,10 +159,19 @@ void put_verdict(const PageView& view, PageData& out) {
   const std::string crowding = crowding_text(view.trace, use);
   json["text"] = crowding.empty() ? Json() : Json(crowding);
   if (a.waits) {
-    PathNames names(view.trace, view.symbols);
+    text::PathNames names(view.trace, view.symbols);
     json["text"] = verdict_text({view.trace, *a.waits, view.symbols, {}, -1, 0}, names);
   }
   out.json["verdict"] = std::move(json);
 }
+
+class VerdictSection : public PageSection {
+ public:
+  void write(const PageView& view, PageData& out) const override { put_verdict(view, out); }
+};
+
+}  // namespace
+
+std::unique_ptr<PageSection> verdict_section() { return std::make_unique<VerdictSection>(); }
 
 }  // namespace refrain::report

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 
-#include "report/page/page.h"
-#include "report/profile_rows.h"
-#include "report/waits_rows.h"
+#include "events/untimed_calls.h"
+#include "report/page/section.h"
+#include "report/profile/profile_rows.h"
+#include "report/waits/waits_rows.h"
+#include "text/path_names.h"
 
 namespace refrain::report {
 
@@ -165,13 +167,98 @@ class Writer {
   }
 
   const PageView& view_;
-  PathNames names_;
+  text::PathNames names_;
   std::map<DefinitionId, size_t> path_numbers_;
   std::map<CallId, size_t> call_numbers_;
   std::vector<std::string> paths_, calls_;
 };
 
-}  // namespace
+class PageObserver : public analysis::MessageCollector {
+ public:
+  PageObserver(const Trace& trace, const analysis::MessageListOptions& options, PageAnswers& out,
+               analysis::IterationTable* iterations)
+      : MessageCollector(*out.open_ends, options),
+        trace_(trace),
+        out_(out),
+        iterations_(iterations),
+        has_order_(trace.has_times()) {}
+  bool wants(const analysis::SeenMessage& m) override {
+    if (has_order_ || !(has_threads(m.sender) || has_threads(m.receiver)))
+      return MessageCollector::wants(m);
+    ++out_.unordered_messages;
+    return false;
+  }
+  void wait(Rank rank, uint32_t thread, uint64_t begin_ns, uint64_t end_ns) override {
+    out_.wait_table.add(rank, thread, begin_ns, end_ns);
+    if (iterations_ != nullptr) iterations_->add_wait(rank, thread, begin_ns, end_ns);
+  }
+
+ private:
+  bool has_threads(Rank rank) const { return trace_.locations(rank).size() > 1; }
+
+  const Trace& trace_;
+  PageAnswers& out_;
+  analysis::IterationTable* iterations_;  // nullptr: there are none
+  bool has_order_;
+};
+
+// Where there are no times: only if there is a message that the page cannot find by itself.
+void ask_untimed(const Trace& trace, const PageOptions& options, const waits::Options& how,
+                 PageAnswers& out) {
+  if (out.open_ends->empty()) return;
+  uint64_t calls = 0;
+  for (const analysis::TimelineRow& row : out.timeline.rows) calls += row.calls;
+  out.has_messages = calls <= options.most_untimed_calls;
+  events::UntimedCalls numbered;
+  if (out.has_messages)
+    out.unknown_receives = waits::observe(trace, numbered, how).unknown_messages;
+}
+
+std::optional<analysis::IterationTable> measured_iterations(const Trace& trace,
+                                                            const PageOptions& options,
+                                                            PageAnswers& out) {
+  if (trace.call_count() > options.most_iteration_calls) {
+    out.no_iterations = "too many calls for the page; `refrain iterations` shows them";
+    return std::nullopt;
+  }
+  analysis::IterationOptions how;
+  how.with_behaviours = true;
+  how.method = similarity::default_spec(similarity::Method::kAvgWave);
+  auto table = analysis::IterationTable::measure(trace, how);
+  if (table.ok()) return std::move(*table);
+  out.no_iterations = table.error().message;
+  return std::nullopt;
+}
+
+void ask_waits(const PageQuestion& page) {
+  const auto& [trace, options, comms, out] = page;
+  for (const analysis::TimelineRow& row : out.timeline.rows)
+    if (!out.kept_grammars[row.grammar]) out.open_ends->add_rank(row.rank);
+  out.wait_table =
+      analysis::WaitTable(out.timeline, options.most_wait_rows, options.most_wait_columns);
+  analysis::MessageListOptions wanted;
+  wanted.has_waits = trace.has_times();
+  std::optional<analysis::IterationTable> iterations = measured_iterations(trace, options, out);
+  PageObserver observer(trace, wanted, out, iterations ? &*iterations : nullptr);
+  events::TraceCalls calls(trace);
+  waits::Options how;
+  how.observer = &observer;
+  how.comms = &comms;
+  how.memory_bytes = options.waits_memory_bytes;
+  how.explain = waits::Pattern::kAll;
+  how.explain_count = options.most_explained;
+  auto result = waits::wait_states(trace, calls, how);
+  if (result.ok())
+    out.waits = std::move(*result);
+  else
+    out.no_waits = result.error().message;
+  if (out.waits)
+    out.unknown_receives = out.waits->counts.unknown_messages;
+  else
+    ask_untimed(trace, options, how, out);
+  out.messages = observer.take();
+  if (iterations) out.iterations = iterations->finish();
+}
 
 void put_waits(const PageView& view, PageData& out) {
   if (view.answers.waits) {
@@ -181,5 +268,19 @@ void put_waits(const PageView& view, PageData& out) {
   out.json["waits"] = Json();
   out.json["no_waits"] = view.answers.no_waits;
 }
+
+class WaitsSection : public PageSection {
+ public:
+  // One sweep for this section and those of messages and of iterations.
+  void ask(const PageQuestion& page) override {
+    page.say("waits");
+    ask_waits(page);
+  }
+  void write(const PageView& view, PageData& out) const override { put_waits(view, out); }
+};
+
+}  // namespace
+
+std::unique_ptr<PageSection> waits_section() { return std::make_unique<WaitsSection>(); }
 
 }  // namespace refrain::report

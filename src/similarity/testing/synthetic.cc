@@ -114,7 +114,7 @@ void compare(const SyntheticRun& run, const Segments& full, const Segments& rebu
 }
 
 void sizes(const Segments& full, Outcome* out) {
-  const Profile& p = out->profile;
+  const SegmentProfile& p = out->profile;
   std::vector<FullTraceRank> ranks;
   for (const auto& rank : full)
     ranks.push_back({4, rank.size() * rank[0].event_count(), rank.size()});
@@ -180,7 +180,7 @@ Outcome reduce_and_rebuild(const SyntheticRun& run, const MethodSpec& method, bo
   StoreOptions options;
   options.method = method;
   for (uint32_t r = 0; r < full.size(); ++r) {
-    ProfileBuilder builder;
+    SegmentProfileBuilder builder;
     SegmentStore store(options, &builder);
     for (const SegmentView& s : full[r]) store.match(s);
     if (r == 0) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "similarity/method.h"
-#include "similarity/profile.h"
+#include "similarity/segment_profile.h"
 
 namespace refrain::similarity::testing {
 
@@ -36,7 +36,7 @@ struct SyntheticRun {
 std::vector<SyntheticRun> synthetic_runs(uint32_t ranks, uint32_t iterations, uint64_t seed);
 
 struct Outcome {
-  Profile profile;
+  SegmentProfile profile;
   double percent_of_full = 0;         // by the size models of the thesis
   uint64_t representative_bytes = 0;  // of its trace profile, without lists of starts
   double degree_of_matching = 0;

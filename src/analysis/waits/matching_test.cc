@@ -1,0 +1,120 @@
+// Whoever finds out which send and which receive are one message finds the same, and what random
+// programs know by keeping lists of what was sent and posted and searching them: the sweep, and
+// ranks one after another, in memory and outside of it.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "analysis/message_list.h"
+#include "analysis/waits/testing/random_program.h"
+#include "events/by_rank/survey.h"
+#include "events/open_ends.h"
+#include "mpi/call_ids.h"
+
+namespace refrain::analysis::waits {
+namespace {
+
+// Sender, its call, receiver, the call that posted the receive.
+using Pair = std::tuple<Rank, uint64_t, Rank, uint64_t>;
+using Pairs = std::multiset<Pair>;
+
+Pairs truth(const RandomProgram& p) {
+  Pairs out;
+  for (const TrueMessage& m : p.messages)
+    if (m.send_call != kNever && m.post_call != kNever)
+      out.insert({m.sender, m.send_call, m.receiver, m.post_call});
+  return out;
+}
+
+Pairs of_sweep(RandomProgram& p, Rank ranks) {
+  events::OpenEnds everything(ranks);
+  for (Rank r = 0; r < ranks; ++r) everything.add_rank(r);
+  MessageCollector all(everything, {});
+  Options options;
+  options.patience_ns = 10'000'000;
+  options.observer = &all;
+  p.program.analyse(options);
+  Pairs out;
+  for (const ListedMessage& m : all.take().listed)
+    out.insert({m.sent.rank, m.sent.seq, m.posted.rank, m.posted.seq});
+  return out;
+}
+
+Pairs rank_by_rank(const Trace& trace, size_t memory_bytes) {
+  events::Tally tally;
+  const events::Progress nobody;
+  events::Scope::Choice all;
+  all.memory_bytes = memory_bytes;
+  all.folder = ::testing::TempDir();
+  events::Scope scope(trace, all, nobody, tally);
+  events::World world(trace);
+  events::Survey survey(scope, world);
+  EXPECT_TRUE(survey.run().ok());
+  struct Ends {
+    std::optional<std::pair<Rank, uint64_t>> sent, posted;
+    bool are_whole = false;
+  };
+  std::map<std::tuple<CommKey, Rank, Rank, int64_t, uint64_t>, Ends> messages;
+  for (const Rank rank : scope.ranks) {
+    events::RankEvents calls(scope, world, rank);
+    while (const events::Event* call = calls.next()) {
+      for (const events::Step& step : call->steps) {
+        if (!step.has_message || (!step.begins_send() && !step.begins_receive())) continue;
+        const ChannelKey& c = step.channel;
+        Ends& ends = messages[{c.comm, c.source, c.dest, c.tag, step.number}];
+        auto& end = step.begins_send() ? ends.sent : ends.posted;
+        EXPECT_FALSE(end.has_value()) << "a number twice";
+        end = {rank, call->seq};
+        ends.are_whole = survey.is_whole(step);
+      }
+    }
+  }
+  Pairs out;
+  for (const auto& [name, ends] : messages) {
+    EXPECT_EQ(ends.are_whole, ends.sent && ends.posted);
+    if (ends.sent && ends.posted)
+      out.insert({ends.sent->first, ends.sent->second, ends.posted->first, ends.posted->second});
+  }
+  return out;
+}
+
+TEST(Matching, IsOneForAllThatWalkCalls) {
+  size_t messages = 0, cancelled = 0;
+  for (uint32_t seed = 1; seed <= 80; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const int ranks = 2 + static_cast<int>(seed % 5);
+    RandomProgram p(seed, ranks, 150, seed % 2 == 0);
+    const Pairs expected = truth(p);
+    messages += expected.size();
+    for (const auto& of_rank : p.calls)
+      for (const TrueCall& call : of_rank) cancelled += call.call == mpi::kMPI_Cancel ? 1 : 0;
+    ASSERT_EQ(of_sweep(p, ranks), expected);
+    ASSERT_EQ(rank_by_rank(*p.program.trace, size_t{1} << 28), expected);
+    ASSERT_EQ(rank_by_rank(*p.program.trace, 0), expected);
+  }
+  EXPECT_GT(messages, 1000U);
+  EXPECT_GT(cancelled, 50U);
+}
+
+// Two receives of one channel, and the first is given up: the other one gets the message.
+TEST(Matching, ACancelledReceiveLeavesItsPlace) {
+  TestProgram p(2);
+  const uint32_t first = p.call(1, p.message("MPI_Irecv", 0, 7, p.world).new_request(0), 10, 20);
+  const uint32_t second = p.call(1, p.message("MPI_Irecv", 0, 7, p.world).new_request(1), 20, 30);
+  p.call(1, p.simple("MPI_Cancel", {}).request(first), 30, 40);
+  p.call(1, p.wait(first), 50, 60);
+  p.call(0, p.message("MPI_Send", 1, 7, p.world), 100, 110);
+  p.call(1, p.wait(second), 200, 210);
+  p.analyse();
+  for (const size_t memory : {size_t{1} << 28, size_t{0}})
+    EXPECT_EQ(rank_by_rank(*p.trace, memory), (Pairs{{0, 0, 1, 1}})) << memory;
+}
+
+}  // namespace
+}  // namespace refrain::analysis::waits

@@ -1,0 +1,28 @@
+// The words of the command line behind `record`: which of them is a launcher that stands at the
+// wrong place, and how a line is quoted when it is shown to the user.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace refrain::cli {
+
+using Words = std::vector<std::string>;
+
+// mpiexec, mpirun.openmpi, srun, ...: something that `record` must stand behind, not in front of.
+bool is_launcher(const std::string& program);
+
+// SimGrid's launcher, which takes what stands in front of the program as -wrapper.
+bool is_smpirun(const std::string& program);
+
+// What the user meant by `refrain record OPTIONS mpiexec -n 4 ./app`: the same words with
+// `refrain record OPTIONS` moved right in front of each program.
+Words behind_launcher(const Words& record, const Words& launcher_line);
+
+// One line that a shell reads back as the same words.
+std::string shell_line(const Words& words);
+
+// Path of the file that a shell would run for `program`; empty when there is none. `path`: $PATH.
+std::string find_program(const std::string& program, const std::string& path);
+
+}  // namespace refrain::cli

@@ -1,0 +1,288 @@
+// Becomes the program, with the recorder preloaded.
+//
+// Stands between the launcher and the program on every rank. It finds the program's MPI from its
+// file, checks what can be checked before anything runs, hands its options to the recorder through
+// the environment, and replaces itself by the program: no parent stays behind, so output, signals
+// and exit status are the program's own.
+
+#include "cli/record.h"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "cli/launch/find_mpi.h"
+#include "cli/launch/own_files.h"
+#include "cli/launch/record_options.h"
+#include "cli/launch/smpi_line.h"
+#include "cli/output/common.h"
+
+namespace refrain::cli {
+namespace {
+
+constexpr const char* kHeapLibrary = "librefrain-heap.so";
+
+const char* getenv_of(const char* name) { return std::getenv(name); }
+
+std::string absolute(const std::string& path) {
+  if (!path.empty() && path[0] == '/') return path;
+  char buffer[PATH_MAX];
+  if (getcwd(buffer, sizeof(buffer)) == nullptr) return path;
+  std::string relative = path;
+  while (relative.rfind("./", 0) == 0) relative.erase(0, 2);
+  return std::string(buffer) + "/" + relative;
+}
+
+// The file is written when the program is done, hours from now: better to complain at once.
+base::Status check_output(const std::string& path) {
+  struct stat info {};
+  if (path.empty() || path.back() == '/')
+    return base::fail("the output is a directory: name a file", path);
+  if (stat(path.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return base::fail("the output is a directory: name a file", path);
+    if (!S_ISREG(info.st_mode)) return base::fail("the output exists and is no plain file", path);
+  }
+  const std::string directory = directory_of(path);
+  if (stat(directory.c_str(), &info) != 0)
+    return base::fail(std::string("cannot write the trace: no directory ") + directory, path);
+  if (!S_ISDIR(info.st_mode))
+    return base::fail("cannot write the trace: " + directory + " is no directory", path);
+  if (access(directory.c_str(), W_OK | X_OK) != 0)
+    return base::fail("cannot write the trace to " + directory + ": " + std::strerror(errno), path);
+  return base::Done{};
+}
+
+// Whether the system would run the program with other rights than ours: by the bits of its mode,
+// unless the file system has none of that, or by capabilities of the file.
+bool has_other_rights(const std::string& program, const struct stat& info) {
+  struct statvfs system {};
+  if (statvfs(program.c_str(), &system) == 0 && (system.f_flag & ST_NOSUID) != 0) return false;
+  // Without the group's right to execute the second bit means something else.
+  constexpr mode_t kSetGroup = S_ISGID | S_IXGRP;
+  return ((info.st_mode & S_ISUID) != 0 && info.st_uid != getuid()) ||
+         ((info.st_mode & kSetGroup) == kSetGroup && info.st_gid != getgid()) ||
+         (getuid() != 0 && getxattr(program.c_str(), "security.capability", nullptr, 0) > 0);
+}
+
+// For such a program, and all that it starts, the system's loader ignores what is to be preloaded.
+// Run as the user whose rights it takes, it can be recorded: then it takes none.
+base::Status check_rights(const std::string& program) {
+  struct stat info {};
+  if (stat(program.c_str(), &info) != 0) return base::usage(std::strerror(errno), program);
+  if (!has_other_rights(program, info)) return base::Done{};
+  return base::unsupported(
+      "a setuid or setgid program cannot be recorded: the system lets nothing be preloaded; record "
+      "a copy of it without these rights",
+      program);
+}
+
+base::Result<std::string> resolve(const std::string& word) {
+  const std::string path = find_program(word, environment("PATH"));
+  if (!path.empty()) return absolute(path);
+  if (word.find('/') == std::string::npos) return base::usage("program not found in PATH", word);
+  if (access(word.c_str(), F_OK) != 0) return base::usage("no such program", word);
+  return base::usage("not an executable file", word);
+}
+
+// Path of a library of ours.
+base::Result<std::string> find_library(const std::string& file) {
+  const std::vector<std::string> directories = own_folders();
+  for (const std::string& directory : directories) {
+    const std::string path = directory + "/" + file;
+    if (access(path.c_str(), R_OK) != 0) continue;
+    std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
+    std::string out = real ? real.get() : path;
+    if (out.find_first_of(" :") != std::string::npos)
+      return base::unsupported("the recorder's path must not hold a space or a colon", out);
+    return out;
+  }
+  std::string looked;
+  for (const std::string& directory : directories)
+    looked += (looked.empty() ? "" : ", ") + directory;
+  return base::unsupported("no " + file + " in " + looked +
+                           ": build Refrain where that MPI is installed, or set "
+                           "REFRAIN_LIBRARY_PATH to the folder that has it");
+}
+
+base::Result<std::string> find_recorder(const std::string& mpi) {
+  return find_library("librefrain-" + mpi + ".so");
+}
+
+struct ChosenMpi {
+  std::string word;
+  bool is_guess;  // the program opens its MPI when it runs
+};
+
+// Which recorder to preload; see find_mpi.h for how the program is looked at.
+base::Result<ChosenMpi> choose_mpi(const RecordOptions& options, const std::string& program,
+                                   const Launcher& launcher) {
+  const LibrarySearch search(environment("LD_LIBRARY_PATH"));
+  const auto found = find_mpi(program, search, launcher.mpi);
+  if (!found.ok()) return found.error();
+  const bool is_guess = found->mpi == Mpi::kNone;
+  if (!options[RecordOption::kMpi].empty()) return ChosenMpi{options[RecordOption::kMpi], is_guess};
+  if (!found->second_library.empty())
+    return base::unsupported("linked with two MPIs, " + found->library + " and " +
+                                 found->second_library +
+                                 ": link all parts with one, or say --mpi for the one that runs",
+                             program);
+  if (std::string wrong = wrong_launcher(*found, launcher, environment("PATH")); !wrong.empty())
+    return base::usage(wrong, program);
+  if (found->mpi == Mpi::kOther)
+    return base::unsupported("uses " + found->library + ", an MPI without a recorder (--mpi " +
+                                 known_mpi_words() + " overrides)",
+                             program);
+  if (!is_guess) return ChosenMpi{mpi_word(found->mpi), false};
+  if (!found->may_load_later)
+    return base::usage("not an MPI program: it neither uses an MPI library nor can load one",
+                       program);
+  const ProgramMpi mpi4py = find_mpi4py(found->interpreter, getenv_of, search);
+  if (std::string wrong = wrong_launcher(mpi4py, launcher, environment("PATH")); !wrong.empty())
+    return base::usage("mpi4py is " + wrong, program);
+  if (launcher.mpi != Mpi::kNone) return ChosenMpi{mpi_word(launcher.mpi), true};
+  if (is_known_mpi(mpi_word(mpi4py.mpi))) return ChosenMpi{mpi_word(mpi4py.mpi), true};
+  const bool mpich = find_recorder("mpich").ok(), openmpi = find_recorder("openmpi").ok();
+  if (mpich != openmpi) return ChosenMpi{mpich ? "mpich" : "openmpi", true};
+  return base::usage("cannot tell which MPI it will load: start it through mpiexec, or say --mpi " +
+                         known_mpi_words(),
+                     program);
+}
+
+// All ranks are one process there.
+base::Status check_smpi(const RecordOptions& options, const Words& words) {
+  if (options[RecordOption::kBuffers] == "on")
+    return base::unsupported("--buffers on does not work under SMPI, whose ranks share a heap");
+  if (!options[RecordOption::kSpool].empty() && options[RecordOption::kSpool] != "off")
+    return base::unsupported(
+        "there is no spool under SMPI, whose ranks die together: leave out "
+        "--spool");
+  return check_smpi_line(words);
+}
+
+void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+
+// What the recorder reads: each option in its variable.
+void hand_over(const RecordOptions& options, const std::string& output, const ChosenMpi& mpi) {
+  for (const options::OptionRow& row : options::kRecordRows) set(row.variable, options[row.option]);
+  const auto set_option = [](RecordOption option, const std::string& value) {
+    set(options::variable_of(option), value);
+  };
+  set_option(RecordOption::kOutput, output);
+  if (const std::string& copy = options[RecordOption::kExactCopy]; !copy.empty())
+    set_option(RecordOption::kExactCopy, absolute(copy));
+  if (const std::string& spool = options[RecordOption::kSpool]; mpi.word == kSmpiWord)
+    set_option(RecordOption::kSpool, "off");
+  else if (!spool.empty() && spool != "off")
+    set_option(RecordOption::kSpool, absolute(spool));
+  for (const RecordOption number : {RecordOption::kCallPath, RecordOption::kClockInterval})
+    set_option(number, plain_number(options[number]));
+  set_option(RecordOption::kMpi, mpi.word);
+  set("REFRAIN_MPI_GUESSED", mpi.is_guess ? "1" : "0");
+}
+
+void preload(const std::string& library) {
+  const std::string before = environment("LD_PRELOAD");
+  for (size_t begin = 0; begin < before.size();) {  // ours already, when the program runs itself
+    const size_t end = std::min(before.find_first_of(" :", begin), before.size());
+    if (before.compare(begin, end - begin, library) == 0) return;
+    begin = end + 1;
+  }
+  set("LD_PRELOAD", before.empty() ? library : library + ":" + before);
+}
+
+// Returns only when the program could not be started.
+base::Error become(const std::string& program, Words& words) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
+  return base::usage(std::string("cannot run: ") + std::strerror(errno), program);
+}
+
+// `record`: the user's own words up to the program.
+base::Error record(const RecordOptions& options, const Words& record_words, Words words,
+                   const Launcher& launcher, const UnknownOption& unknown_option) {
+  const bool has_mark = !words.empty() && words[0] == "--";
+  if (has_mark) words.erase(words.begin());
+  if (words.empty()) return base::usage("no program given (see `refrain record --help`)");
+  if (!has_mark && words[0][0] == '-')
+    return base::usage(unknown_option(words[0]) + " (see `refrain record --help`)");
+  if (is_launcher(words[0]))
+    return base::usage("record stands right at the program; write: " +
+                       shell_line(behind_launcher(record_words, words)));
+  if (const auto good = check_words(options); !good.ok()) return good.error();
+  const auto program = resolve(words[0]);
+  if (!program.ok()) return program.error();
+  if (const auto good = check_rights(*program); !good.ok()) return good.error();
+  const auto mpi = choose_mpi(options, *program, launcher);
+  if (!mpi.ok()) return mpi.error();
+  const bool smpi = mpi->word == kSmpiWord;
+  if (smpi)
+    if (const auto good = check_smpi(options, words); !good.ok()) return good.error();
+  const auto recorder = find_recorder(mpi->word);
+  if (!recorder.ok()) return recorder.error();
+  const auto heap =
+      options[RecordOption::kBuffers] == "on" ? find_library(kHeapLibrary) : std::string();
+  if (!heap.ok()) return heap.error();
+  if (!options[RecordOption::kExactCopy].empty())
+    if (const auto good = check_output(absolute(options[RecordOption::kExactCopy])); !good.ok())
+      return good.error();
+  const std::string output = absolute(options[RecordOption::kOutput]);
+  if (const auto good = check_output(output); !good.ok()) return good.error();
+
+  hand_over(options, output, *mpi);
+  set("REFRAIN_CALLED_AS", called_as());
+  set("REFRAIN_SELF", self_path());
+  const Words own = smpi ? smpi_program(words) : words;
+  set("REFRAIN_COMMAND", shell_line(own));
+  set("REFRAIN_PROGRAM", own[0] == words[0] ? *program : absolute(own[0]));
+  if (!heap->empty()) preload(*heap);
+  preload(*recorder);
+  return become(*program, words);
+}
+
+// Returns when it cannot run either.
+void run_plainly(Words words) {
+  if (!words.empty() && words[0] == "--") words.erase(words.begin());
+  const auto program =
+      words.empty() ? base::Result<std::string>(base::fail("")) : resolve(words[0]);
+  if (program.ok()) become(*program, words);
+}
+
+// The exit status, unless the program runs without a recorder: what MPI_Comm_spawn has started
+// does, as nobody has asked for one there.
+int not_recorded(const base::Error& error, const Words& words, const Launcher& launcher) {
+  if (!environment("REFRAIN_SPAWNED").empty()) {
+    if (launcher.rank == 0)
+      report(
+          {error.code, "not recorded: " + error.message + "; it runs all the same", error.place});
+    run_plainly(words);
+  }
+  // Every rank fails alike; one line is enough. Open MPI 5 ends the job, what rank 0 has said
+  // included, as soon as one rank has failed: the others leave it the time to say it.
+  if (launcher.rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  return launcher.rank == 0 ? report(error) : static_cast<int>(error.code);
+}
+
+}  // namespace
+
+int record(const RecordOptions& options, const Words& words, const UnknownOption& unknown_option) {
+  const Launcher launcher = find_launcher(getenv_of);
+  Words line = {"refrain", "record"};
+  const Words given = given_words(options);
+  line.insert(line.end(), given.begin(), given.end());
+  const base::Error error = record(options, line, words, launcher, unknown_option);
+  return not_recorded(error, words, launcher);
+}
+
+}  // namespace refrain::cli

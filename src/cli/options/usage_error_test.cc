@@ -1,0 +1,116 @@
+#include "cli/options/usage_error.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options/values.h"
+
+namespace refrain::cli {
+namespace {
+
+// A command like ours, whatever the options of ours are today.
+class Command {
+ public:
+  Command() {
+    app_.require_subcommand(1);
+    CLI::App* show = app_.add_subcommand("show", "Shows");
+    show->add_option("trace", trace_, "File")->required();
+    show->add_option("--top", top_, "Rows")->check(whole_number())->envname("REFRAIN_TEST_TOP");
+    CLI::Option* rank = show->add_option("-r,--rank", rank_, "One")->check(rank_number());
+    show->add_flag("--bytes", bytes_, "Bytes")->excludes(rank);
+    show->add_option("--format", format_, "How")->check(one_of({"text", "json"}));
+    CLI::App* save = app_.add_subcommand("save", "Saves");
+    save->add_option("-o,--output", trace_, "File")->required();
+    app_.add_subcommand("secret", "Not shown")->group("");
+  }
+
+  // "" when it is good.
+  std::string said(std::vector<std::string> words) {
+    try {
+      app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+      // Newer versions of CLI11 leave out a variable that is not valid.
+      const auto wrong = wrong_variable(app_, words);
+      return wrong ? wrong->message : "";
+    } catch (const CLI::ParseError& error) {
+      const base::Error wrong = usage_error(app_, error, words);
+      EXPECT_EQ(wrong.code, base::ErrorCode::kUsage);
+      EXPECT_EQ(wrong.message.find('\n'), std::string::npos);
+      return wrong.message;
+    }
+  }
+  const CLI::App& app() const { return app_; }
+
+ private:
+  CLI::App app_{"A command", "refrain"};
+  std::string trace_, format_;
+  std::optional<int64_t> rank_;
+  uint64_t top_ = 0;
+  bool bytes_ = false;
+};
+
+constexpr const char* kHelp = " (see `refrain show --help`)";
+
+TEST(UsageError, Verbs) {
+  Command command;
+  EXPECT_EQ(command.said({}), "no verb given (see `refrain --help`)");
+  EXPECT_EQ(command.said({"--loud"}), "unknown option --loud (see `refrain --help`)");
+  EXPECT_EQ(unknown_verb(command.app(), "shwo").message,
+            "unknown verb 'shwo'; did you mean 'show'? (see `refrain --help`)");
+  EXPECT_EQ(unknown_verb(command.app(), "frobnicate").message,
+            "unknown verb 'frobnicate' (see `refrain --help`)");
+  // What help does not show is not proposed.
+  EXPECT_EQ(unknown_verb(command.app(), "secrte").message,
+            "unknown verb 'secrte' (see `refrain --help`)");
+}
+
+TEST(UsageError, Options) {
+  Command command;
+  EXPECT_EQ(command.said({"show", "a.rfn", "--tpo", "3"}),
+            std::string("unknown option --tpo; did you mean '--top'?") + kHelp);
+  EXPECT_EQ(command.said({"show", "--tpo=3", "a.rfn"}),
+            std::string("unknown option --tpo; did you mean '--top'?") + kHelp);
+  EXPECT_EQ(command.said({"show", "--loud"}), std::string("unknown option --loud") + kHelp);
+  EXPECT_EQ(command.said({"show", "-x", "a.rfn"}), std::string("unknown option -x") + kHelp);
+  EXPECT_EQ(command.said({"show"}), std::string("no trace given") + kHelp);
+  EXPECT_EQ(command.said({"show", "a.rfn", "b.rfn"}),
+            std::string("did not expect 'b.rfn'") + kHelp);
+  EXPECT_EQ(command.said({"save"}), "--output is required (see `refrain save --help`)");
+}
+
+TEST(UsageError, Values) {
+  Command command;
+  EXPECT_EQ(command.said({"show", "a.rfn", "--top", "-3"}),
+            std::string("--top: '-3' is not a whole number from 0 up") + kHelp);
+  EXPECT_EQ(command.said({"show", "a.rfn", "--top=-3"}),
+            std::string("--top: '-3' is not a whole number from 0 up") + kHelp);
+  EXPECT_EQ(command.said({"show", "a.rfn", "--top"}), std::string("--top needs a value") + kHelp);
+  EXPECT_EQ(command.said({"show", "a.rfn", "--format", "jsno"}),
+            std::string("--format: 'jsno' is none of text, json; did you mean 'json'?") + kHelp);
+  EXPECT_EQ(command.said({"show", "a.rfn", "--rank", "one"}),
+            std::string("--rank: 'one' is not the number of a rank, such as 0") + kHelp);
+}
+
+TEST(UsageError, OptionsThatDoNotGoTogether) {
+  Command command;
+  EXPECT_EQ(command.said({"show", "a.rfn", "--bytes", "--rank", "1"}),
+            std::string("--rank and --bytes do not go together: leave one of them out") + kHelp);
+  EXPECT_EQ(command.said({"show", "a.rfn", "--bytes"}), "");
+}
+
+TEST(UsageError, VariablesOfTheEnvironment) {
+  setenv("REFRAIN_TEST_TOP", "many", 1);
+  Command command;
+  EXPECT_EQ(command.said({"show", "a.rfn"}),
+            std::string("REFRAIN_TEST_TOP: 'many' is not a whole number from 0 up") + kHelp);
+  EXPECT_EQ(command.said({"show", "a.rfn", "--top", "few"}),
+            std::string("--top: 'few' is not a whole number from 0 up") + kHelp);
+  EXPECT_EQ(command.said({"show", "a.rfn", "--top", "3"}), "");
+  unsetenv("REFRAIN_TEST_TOP");
+}
+
+}  // namespace
+}  // namespace refrain::cli

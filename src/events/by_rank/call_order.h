@@ -1,0 +1,64 @@
+// CallOrder: the calls of one location in the order of their begins, each with times.
+//
+// A trace has calls in the order of their ends: one that was made inside of another one's callback
+// comes first. Viewers want nested intervals, so calls are read ahead a little, and put in front of
+// those that they contain. Intervals that neither nest nor follow each other (times within a bound)
+// are cut until they do.
+//
+// A call without a time gets one: after the call before it and the pause that its rank made between
+// calls on average, as long as calls of its signature took on average. Both are scaled so that the
+// rank's time in and outside of MPI is what was recorded.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+
+#include "events/call_source.h"
+#include "refrain/calls.h"
+
+namespace refrain::events {
+
+// How times are built where there are none.
+struct Pace {
+  double gap_ns = 0;  // from one call to the next
+  double factor = 1;  // of the mean duration of a call's signature
+};
+// Of a rank; from its totals, where the trace has them.
+Pace pace_of(const Trace& trace, Rank rank);
+
+class CallOrder : public CallStream {
+ public:
+  // Calls that are read ahead.
+  static constexpr size_t kAhead = 1024;
+
+  struct Counts {
+    uint64_t built = 0;  // calls without a time
+    uint64_t cut = 0;    // whose times were moved
+  };
+
+  CallOrder(const Trace& trace, Cursor cursor, Pace pace, Counts& counts)
+      : trace_(trace), cursor_(std::move(cursor)), pace_(pace), counts_(counts) {}
+
+  bool next(ClockedCall& call) override;
+
+ private:
+  bool read();
+  void place(ClockedCall call);
+
+  const Trace& trace_;
+  Cursor cursor_;
+  Pace pace_;
+  Counts& counts_;
+  struct Held {
+    ClockedCall call;
+    uint64_t reach_ns = 0;  // the last end of this and all before it
+  };
+  std::deque<Held> held_;
+  uint64_t last_end_ = 0;   // of all calls so far
+  uint64_t given_end_ = 0;  // of those that were given out
+  double built_end_ = 0;    // with a fraction of a ns
+  bool is_first_ = true;
+};
+
+}  // namespace refrain::events

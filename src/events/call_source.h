@@ -1,0 +1,57 @@
+// Where the analysis of waiting takes calls with their times from.
+//
+// The analysis itself knows only this: one location's calls in order, each with a begin and an end
+// on a clock that all ranks share. TraceCalls gives out those of a trace; tests give out others.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "events/signature_source.h"
+#include "refrain/calls.h"
+
+namespace refrain::events {
+
+struct ClockedCall {
+  const Signature* signature = nullptr;  // valid as long as the RankReader
+  uint64_t seq = 0;
+  uint64_t begin_ns = 0, end_ns = 0;
+};
+
+// The calls of one location, forwards.
+class CallStream {
+ public:
+  virtual ~CallStream() = default;
+  // False after the last call, or the last that has come.
+  virtual bool next(ClockedCall& call) = 0;
+  // After that: whether it was the last one. Else next() is asked again once the source has grown.
+  virtual bool has_ended() const { return true; }
+};
+
+class CallSource {
+ public:
+  virtual ~CallSource() = default;
+  // Whether there are times at all.
+  virtual bool has_times() = 0;
+  // A reader whose cursors give out what open() needs.
+  virtual RankReader reader(const Trace& trace, Rank rank) { return {trace, rank}; }
+  // Where the ops of the reader's rank are decoded from; null: from the reader. The source owns it.
+  virtual SignatureSource* signatures(RankReader&) { return nullptr; }
+  // The calls of a thread of the reader's rank; null when there is no such thread. The reader stays
+  // alive and in place as long as the stream.
+  virtual std::unique_ptr<CallStream> open(RankReader& reader, uint32_t thread) = 0;
+};
+
+// The times that the trace itself holds.
+class TraceCalls : public CallSource {
+ public:
+  explicit TraceCalls(const Trace& trace) : trace_(trace) {}
+  bool has_times() override { return trace_.has_times(); }
+  RankReader reader(const Trace& trace, Rank rank) override { return {trace, rank, Times::kRead}; }
+  std::unique_ptr<CallStream> open(RankReader& reader, uint32_t thread) override;
+
+ private:
+  Trace trace_;
+};
+
+}  // namespace refrain::events

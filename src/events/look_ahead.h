@@ -1,0 +1,73 @@
+// LookAhead: a location's calls in order, each wildcard receive with the message that it took.
+//
+// Which message a nonblocking wildcard receive took stands at the call that completes it, but
+// messages are matched in the order in which receives were posted. So calls are read ahead until
+// the receive at the front is known: no call waits here unless a wildcard receive is open, and then
+// at most kMost of them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "events/call_source.h"
+#include "events/op.h"
+
+namespace refrain::events {
+
+struct StagedCall {
+  uint64_t seq = 0;
+  uint64_t begin_ns = 0, end_ns = 0;
+  Op* op = nullptr;
+  std::vector<RequestUse> taken;  // what the receives that this call posts took
+  uint32_t open = 0;              // ... of how many that is not known yet
+};
+
+class LookAhead {
+ public:
+  static constexpr size_t kMost = 1 << 16;
+
+  LookAhead(std::unique_ptr<CallStream> calls, Decoder& decoder)
+      : decoder_(decoder), calls_(std::move(calls)) {}
+
+  // False after the last call, or the last of which enough has come.
+  bool next(StagedCall& out);
+  // After that: whether it was the last one.
+  bool has_ended() const { return calls_ == nullptr; }
+  // When the call begins that is here and waits for what it takes; the largest number: none does.
+  uint64_t pending_ns() const { return staged_.empty() ? UINT64_MAX : staged_.front().begin_ns; }
+  // Asks the memory for what next() needs.
+  void prefetch() const { __builtin_prefetch(&fetched_[fetched_at_ % kBatch]); }
+
+ private:
+  // A stream lies far apart in memory from that of the next rank, whose turn comes first: so many
+  // of its calls are fetched at a time.
+  static constexpr size_t kBatch = 16;
+  struct Fetched {
+    uint64_t seq : 63 = 0;
+    uint64_t is_plain : 1 = 0;  // posts no wildcard receive, starts nothing, makes no group
+    uint64_t begin_ns = 0, end_ns = 0;
+    Op* op = nullptr;
+  };
+
+  bool fetch();
+  static bool is_plain(const Op& op);
+  static void take(const Fetched& fetched, StagedCall& out);
+  bool read(StagedCall& out);
+  void expect(StagedCall& staged, RequestUse& use, const MessageEnd& end);
+  void resolve(const RequestUse& use);
+
+  Decoder& decoder_;
+  uint32_t fetched_count_ = 0, fetched_at_ = 0;
+  std::array<Fetched, kBatch> fetched_;
+  uint64_t first_ = 0;  // number of the front, or of the next call where none is staged
+  std::deque<StagedCall> staged_;
+  std::unordered_map<SignatureId, uint64_t> expected_;  // by request: who posted it
+  std::unique_ptr<CallStream> calls_;                   // nullptr after the last call of all
+};
+
+}  // namespace refrain::events

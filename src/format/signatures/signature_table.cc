@@ -1,0 +1,162 @@
+#include "format/signatures/signature_table.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace refrain::format {
+
+namespace {
+
+// In the order of the file.
+std::array<int64_t, 4> operands_of(const RankExpr& e, ExprCode code) {
+  switch (code) {
+    case ExprCode::kMePlus: return {e.b};
+    case ExprCode::kAffine: return {e.a, e.b};
+    case ExprCode::kCart: return {e.a, e.b, e.d};
+    case ExprCode::kDigit: return {e.a, e.b, e.c, e.d};
+    default: return {e.a};
+  }
+}
+
+}  // namespace
+
+RankExpr SignatureTable::expr(size_t i, size_t k) const {
+  const int64_t first = operand(i, k);
+  switch (codes(i)[k]) {
+    case ExprCode::kConst: return {RankExpr::Kind::kConst, first};
+    case ExprCode::kMePlus: return {RankExpr::Kind::kAffine, 1, first};
+    case ExprCode::kAffine: return {RankExpr::Kind::kAffine, first, operand(i, k, 1)};
+    case ExprCode::kMod: return {RankExpr::Kind::kMod, first};
+    case ExprCode::kXor: return {RankExpr::Kind::kXor, first};
+    case ExprCode::kCart: return {RankExpr::Kind::kCart, first, operand(i, k, 1), operand(i, k, 2)};
+    case ExprCode::kTable: return {RankExpr::Kind::kTable, first};
+    case ExprCode::kDigit:
+      return {RankExpr::Kind::kDigit, first, operand(i, k, 1), operand(i, k, 3), operand(i, k, 2)};
+  }
+  return {};
+}
+
+std::vector<int64_t> SignatureTable::column(size_t first, size_t members, size_t k,
+                                            size_t o) const {
+  std::vector<int64_t> column(members);
+  const size_t at = forms_[entries_[first].form].at[k] + o;
+  for (size_t i = 0; i < members; ++i) column[i] = numbers_[entries_[first + i].begin + at];
+  return column;
+}
+
+std::vector<bool> SignatureTable::constant_columns(size_t first, size_t members) const {
+  const size_t n = forms_[entries_[first].form].operands;
+  std::vector<bool> all(n, false);
+  const uint32_t* const words_of_first = words(first);
+  if (words_of_first == nullptr) return all;
+  std::vector<uint32_t> differ(n, 0);
+  for (size_t i = 0; i < members; ++i) {
+    const uint32_t begin = entries_[first + i].begin;
+    if (const uint32_t* const row = numbers_.words().in_a_row(begin, n); row != nullptr) {
+      for (size_t k = 0; k < n; ++k) differ[k] |= row[k] ^ words_of_first[k];
+    } else {
+      for (size_t k = 0; k < n; ++k) differ[k] |= numbers_.words()[begin + k] ^ words_of_first[k];
+    }
+  }
+  for (size_t k = 0; k < n; ++k) all[k] = differ[k] == 0;
+  return all;
+}
+
+StoredSignature SignatureTable::get(size_t i) const {
+  StoredSignature s{std::string((*this)[i].shape), {}};
+  for (const RankExpr& e : (*this)[i].slots) s.slots.push_back(e);
+  return s;
+}
+
+uint32_t SignatureTable::form_of(std::span<const ExprCode> codes) {
+  if (last_form_ < forms_.size() && std::ranges::equal(forms_[last_form_].codes, codes))
+    return last_form_;
+  Form form;
+  form.codes.assign(codes.begin(), codes.end());
+  const auto next = static_cast<uint32_t>(forms_.size());
+  const auto [it, is_new] = form_index_.try_emplace(form.codes, next);
+  last_form_ = it->second;
+  if (!is_new) return last_form_;
+  for (const ExprCode code : codes) {
+    form.at.push_back(form.operands);
+    form.operands += operand_count(code);
+    form.has_table = form.has_table || code == ExprCode::kTable;
+    form.is_constant = form.is_constant && code == ExprCode::kConst;
+  }
+  forms_.push_back(std::move(form));
+  return last_form_;
+}
+
+void SignatureTable::append(uint32_t shape, std::span<const RankExpr> exprs) {
+  scratch_.clear();
+  for (const RankExpr& e : exprs) scratch_.push_back(rank_expr_code(e));
+  entries_.push_back({shape, form_of(scratch_), static_cast<uint32_t>(numbers_.size())});
+  for (size_t k = 0; k < exprs.size(); ++k) {
+    const auto operands = operands_of(exprs[k], scratch_[k]);
+    for (size_t o = 0; o < operand_count(scratch_[k]); ++o) numbers_.push_back(operands[o]);
+  }
+}
+
+// Numbers that are as many as before stay where they are.
+void SignatureTable::set_codes(size_t i, std::span<const ExprCode> codes) {
+  Entry& e = entries_[i];
+  const uint32_t form = form_of(codes), had = forms_[e.form].operands;
+  e.form = form;
+  const uint32_t n = forms_[form].operands;
+  if (n > had) {
+    e.begin = static_cast<uint32_t>(numbers_.size());
+    for (uint32_t k = 0; k < n; ++k) numbers_.push_back(0);
+  } else {
+    for (uint32_t k = 0; k < n; ++k) numbers_.set(e.begin + k, 0);
+  }
+}
+
+void SignatureTable::set_exprs(size_t i, std::span<const RankExpr> exprs) {
+  scratch_.clear();
+  for (const RankExpr& e : exprs) scratch_.push_back(rank_expr_code(e));
+  set_codes(i, scratch_);
+  for (size_t k = 0; k < exprs.size(); ++k) {
+    const auto operands = operands_of(exprs[k], scratch_[k]);
+    for (size_t o = 0; o < operand_count(scratch_[k]); ++o) set_operand(i, k, o, operands[o]);
+  }
+}
+
+void SignatureTable::set(size_t i, const StoredSignature& s) {
+  entries_[i].shape = add_shape(s.shape);
+  set_exprs(i, s.slots);
+}
+
+void SignatureTable::permute(const std::vector<uint32_t>& order) {
+  std::vector<uint32_t> map(order.size());
+  bool is_same = true;
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    map[order[i]] = i;
+    is_same = is_same && order[i] == i;
+  }
+  if (is_same) return;
+  PagedArray<Entry> entries;
+  for (const uint32_t i : order) entries.push_back(entries_[i]);
+  entries_ = std::move(entries);
+  shapes_.renumber_requests(map);
+}
+
+void SignatureTable::take_constants(ShapeTable shapes, const PagedArray<uint32_t>& shape_of,
+                                    NumberArray values) {
+  shapes_ = std::move(shapes);
+  numbers_ = std::move(values);
+  std::vector<uint32_t> form_of_shape(shapes_.size(), UINT32_MAX);
+  uint32_t begin = 0;
+  for (size_t i = 0; i < shape_of.size(); ++i) {
+    uint32_t& form = form_of_shape[shape_of[i]];
+    const size_t slots = shapes_.structure(shape_of[i]).slots.size();
+    if (form == UINT32_MAX) {
+      scratch_.assign(slots, ExprCode::kConst);
+      form = form_of(scratch_);
+    }
+    entries_.push_back({shape_of[i], form, begin});
+    begin += static_cast<uint32_t>(slots);
+  }
+}
+
+}  // namespace refrain::format

@@ -1,0 +1,102 @@
+#include "mpi_runtime/built_with.h"
+
+#include <link.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/known_mpis.h"
+#include "real_functions.h"
+
+namespace refrain::mpi_runtime {
+namespace {
+
+constexpr int kUnsupported = 5;  // exit status
+
+struct Other {
+  std::string path;
+  std::string_view mpi;
+};
+
+int look_for_other(dl_phdr_info* info, size_t /*size*/, void* data) {
+  const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+  const size_t slash = path.rfind('/');
+  const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
+  // Its parts and what Open MPI consists of besides may be there for other reasons.
+  if (name.substr(0, 9) != "libmpi.so" && name.substr(0, 11) != "libmpich.so" &&
+      name.substr(0, 10) != "libmpi_abi")
+    return 0;
+  const std::string_view mpi = base::mpi_of_library(name);
+  if (mpi.empty() || mpi == "other" || mpi == own_word()) return 0;
+  *static_cast<Other*>(data) = {std::string(path), mpi};
+  return 1;
+}
+
+}  // namespace
+
+bool is_first_rank() {
+  for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const char* rank = std::getenv(name); rank != nullptr) return std::strcmp(rank, "0") == 0;
+  return true;
+}
+
+const char* own_word() {
+#if defined(REFRAIN_SMPI)
+  return "smpi";
+#elif defined(OPEN_MPI)
+  return "openmpi";
+#elif defined(MPI_ABI_VERSION)
+  return "abi";
+#else
+  return "mpich";
+#endif
+}
+
+std::string library_version() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  REFRAIN_REAL(PMPI_Get_library_version)(version, &length);
+  return version;
+}
+
+bool is_built_with_this() {
+  enum { kNotAsked, kYes, kNo };
+  static std::atomic<int> answer{kNotAsked};
+  int known = answer.load(std::memory_order_relaxed);
+  if (known == kNotAsked) {
+    // The library may be newer than mpi.h and have more to say.
+    constexpr int kRoom = 16384;
+    static_assert(kRoom >= 2 * MPI_MAX_LIBRARY_VERSION_STRING);
+    char version[kRoom] = "";
+    int length = 0;
+    REFRAIN_REAL(PMPI_Get_library_version)(version, &length);
+    known = std::strstr(version, kBuiltWithVersion) != nullptr ? kYes : kNo;
+    answer.store(known, std::memory_order_relaxed);
+  }
+  return known == kYes;
+}
+
+void leave_if_other_mpi() {
+  const char* const is_guess = std::getenv("REFRAIN_MPI_GUESSED");
+  if (is_guess == nullptr || std::strcmp(is_guess, "1") != 0) return;
+  // Behind the standard's ABI there may be a library of any MPI; SMPI has no launcher but its own.
+  if (std::strcmp(own_word(), "abi") == 0 || std::strcmp(own_word(), "smpi") == 0) return;
+  Other other{};
+  if (dl_iterate_phdr(look_for_other, &other) == 0) return;
+  if (is_first_rank())
+    std::fprintf(stderr,
+                 "refrain: this program opens %s, and was to be recorded with %s: say `refrain "
+                 "record --mpi %s`\n",
+                 other.path.c_str(), kBuiltWithName, std::string(other.mpi).c_str());
+  else
+    sleep(1);  // a launcher that sees the first of its processes fail ends the others unheard
+  std::exit(kUnsupported);
+}
+
+}  // namespace refrain::mpi_runtime

@@ -1,0 +1,86 @@
+#include "mpi_runtime/datatype_contents.h"
+
+#include <mpi.h>
+
+#include "mpi_runtime/handle_map.h"
+#include "mpi_runtime/queries.h"
+#include "real_functions.h"
+
+namespace refrain::mpi_runtime {
+
+namespace {
+
+void put_types(const std::vector<MPI_Datatype>& types, size_t count, TypeContents& out) {
+  for (size_t i = 0; i < count; ++i) out.types.push_back(handle_key(types[i]));
+}
+
+bool small_contents_of(MPI_Datatype type, TypeContents& out) {
+  int ni = 0, na = 0, nt = 0;
+  if (REFRAIN_REAL(PMPI_Type_get_envelope)(type, &ni, &na, &nt, &out.combiner) != MPI_SUCCESS)
+    return false;
+  if (out.combiner == MPI_COMBINER_NAMED) return true;
+  std::vector<int> integers(ni + 1);
+  std::vector<MPI_Aint> addresses(na + 1);
+  std::vector<MPI_Datatype> types(nt + 1);
+  if (REFRAIN_REAL(PMPI_Type_get_contents)(type, ni, na, nt, integers.data(), addresses.data(),
+                                           types.data()) != MPI_SUCCESS)
+    return false;
+  put_types(types, static_cast<size_t>(nt), out);
+  for (int i = 0; i < ni; ++i) out.integers.append(integers[i]);
+  for (int i = 0; i < na; ++i) out.addresses.append(addresses[i]);
+  return true;
+}
+
+#ifdef REFRAIN_HAS_MPI_Type_get_contents_c
+bool large_contents_of(MPI_Datatype type, TypeContents& out) {
+  MPI_Count ni = 0, na = 0, nc = 0, nt = 0;
+  if (REFRAIN_REAL(PMPI_Type_get_envelope_c)(type, &ni, &na, &nc, &nt, &out.combiner) !=
+      MPI_SUCCESS)
+    return false;
+  if (out.combiner == MPI_COMBINER_NAMED) return true;
+  std::vector<int> integers(ni + 1);
+  std::vector<MPI_Aint> addresses(na + 1);
+  std::vector<MPI_Count> counts(nc + 1);
+  std::vector<MPI_Datatype> types(nt + 1);
+  if (REFRAIN_REAL(PMPI_Type_get_contents_c)(type, ni, na, nc, nt, integers.data(),
+                                             addresses.data(), counts.data(),
+                                             types.data()) != MPI_SUCCESS)
+    return false;
+  put_types(types, static_cast<size_t>(nt), out);
+  for (MPI_Count i = 0; i < ni; ++i) out.integers.append(integers[i]);
+  for (MPI_Count i = 0; i < nc; ++i) out.integers.append(counts[i]);
+  for (MPI_Count i = 0; i < na; ++i) out.addresses.append(addresses[i]);
+  return true;
+}
+#endif
+
+bool is_named(MPI_Datatype type) {
+  int a = 0, b = 0, c = 0, combiner = MPI_COMBINER_NAMED;
+  REFRAIN_REAL(PMPI_Type_get_envelope)(type, &a, &b, &c, &combiner);
+  return combiner == MPI_COMBINER_NAMED;
+}
+
+}  // namespace
+
+TypeShape shape_of(uint64_t key) {
+  const auto type = handle_of<MPI_Datatype>(key);
+  MPI_Count size = 0, lb = 0, extent = 0;
+  REFRAIN_REAL(PMPI_Type_size_x)(type, &size);
+  REFRAIN_REAL(PMPI_Type_get_extent_x)(type, &lb, &extent);
+  return {size, lb, extent};
+}
+
+bool contents_of(uint64_t key, TypeContents& out) {
+  const auto type = handle_of<MPI_Datatype>(key);
+#ifdef REFRAIN_HAS_MPI_Type_get_contents_c
+  if (has_large_contents()) return large_contents_of(type, out);
+#endif
+  return small_contents_of(type, out);
+}
+
+void give_back(uint64_t key) {
+  auto type = handle_of<MPI_Datatype>(key);
+  if (!is_named(type)) REFRAIN_REAL(PMPI_Type_free)(&type);
+}
+
+}  // namespace refrain::mpi_runtime

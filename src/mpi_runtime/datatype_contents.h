@@ -1,0 +1,29 @@
+// What MPI says of a datatype: its size, and how it was made.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/runs.h"
+#include "mpi_runtime/namespace.h"
+
+namespace refrain::mpi_runtime {
+
+// All by keys of handles.
+struct TypeShape {
+  int64_t size = 0, lb = 0, extent = 0;
+};
+TypeShape shape_of(uint64_t type);
+
+// In numbers wide enough for every MPI.
+struct TypeContents {
+  int combiner = 0;
+  base::RunList integers, addresses;
+  std::vector<uint64_t> types;  // references of ours: see give_back()
+};
+// False: MPI does not say.
+bool contents_of(uint64_t type, TypeContents& out);
+// MPI hands out new references to derived types.
+void give_back(uint64_t type);
+
+}  // namespace refrain::mpi_runtime

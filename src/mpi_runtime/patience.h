@@ -1,0 +1,39 @@
+// Who waits sleeps, the longer the longer it has waited: MPI libraries wait by polling, and where
+// ranks share cores, those that wait would take the time of the one that works.
+#pragma once
+
+#include <mpi.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "mpi_runtime/clock.h"
+#include "mpi_runtime/namespace.h"
+#include "real_functions.h"
+
+namespace refrain::mpi_runtime {
+
+// Before the first sleep: where cores are free, that is enough.
+inline constexpr uint64_t kPollBeforeSleepNs = 20'000;
+inline constexpr uint64_t kMinSleepNs = 20'000, kMaxSleepNs = 2'000'000;
+
+inline void sleep_ns(uint64_t ns) {
+  timespec t{};
+  t.tv_nsec = static_cast<long>(ns);
+  nanosleep(&t, nullptr);  // a signal may end it early
+}
+
+inline int wait_patiently(MPI_Request& request) {
+  const auto test = REFRAIN_REAL(PMPI_Test);
+  const uint64_t begin = Clock::monotonic_ns();
+  for (;;) {
+    int done = 0;
+    const int rc = test(&request, &done, MPI_STATUS_IGNORE);
+    if (rc != MPI_SUCCESS || done != 0) return rc;
+    const uint64_t waited = Clock::monotonic_ns() - begin;
+    if (waited > kPollBeforeSleepNs) sleep_ns(std::clamp(waited / 8, kMinSleepNs, kMaxSleepNs));
+  }
+}
+
+}  // namespace refrain::mpi_runtime

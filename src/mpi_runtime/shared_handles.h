@@ -1,0 +1,17 @@
+// Values that MPI hands out for several requests at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "mpi_runtime/namespace.h"
+
+namespace refrain::mpi_runtime {
+
+struct RankComm;
+
+// As far as can be seen without a message; for programs with MPI_THREAD_MULTIPLE. `comm`: one of
+// the recorder's own. Visits the keys of such handles.
+void find_shared_handles(const RankComm& comm, const std::function<void(uint64_t)>& visit);
+
+}  // namespace refrain::mpi_runtime

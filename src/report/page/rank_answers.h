@@ -1,0 +1,11 @@
+// What the page asks of each rank and its signatures, in one pass over all ranks.
+#pragma once
+
+#include "report/page/section.h"
+
+namespace refrain::report {
+
+// Loads, open ends, details of calls, and which grammars are small enough.
+void ask_ranks(const PageQuestion& page);
+
+}  // namespace refrain::report

@@ -1,0 +1,14 @@
+// What `refrain info` says: the run, its size and whether anything is missing.
+#pragma once
+
+#include <string>
+
+#include "refrain/trace.h"
+
+namespace refrain::report {
+
+// One JSON object, indented, with a line end.
+std::string info_json(const Trace& trace);
+std::string info_text(const Trace& trace);
+
+}  // namespace refrain::report

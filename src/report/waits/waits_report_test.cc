@@ -1,0 +1,152 @@
+#include "report/waits/waits_report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "mpi/call_table.h"
+#include "reader/test_trace.h"
+
+namespace refrain::report {
+namespace {
+
+using analysis::waits::Delay;
+using analysis::waits::Explained;
+using analysis::waits::Pattern;
+using analysis::waits::WaitStates;
+
+class WaitsReport : public testing::Test {
+ protected:
+  void SetUp() override {
+    reader::TraceBuilder builder(2);
+    const uint32_t world = builder.world();
+    const uint32_t inner = builder.site("/no/such/app", "", 0x100);
+    const uint32_t outer = builder.site("/no/such/app", "", 0x200);
+    path_ = builder.path({inner, outer});
+    reader::ShapeWriter barrier("MPI_Barrier");
+    barrier.object(path_).object(world);
+    builder.group({0, 1}, {builder.signature(barrier)});
+    trace_ = std::make_unique<Trace>(builder.open());
+    const CallId recv = mpi::find_call("MPI_Recv")->id, bar = mpi::find_call("MPI_Barrier")->id;
+    waits_.severities = {{Pattern::kLateSender, path_, recv, 1, 300'000'000, 3},
+                         {Pattern::kLateSenderWrongOrder, path_, recv, 0, 100'000'000, 1},
+                         {Pattern::kWaitAtBarrier, inner, bar, 1, 100'000'000, 1}};
+    waits_.ranks = {{1'000'000'000, 800'000'000, 100'000'000},
+                    {1'000'000'000, 500'000'000, 400'000'000}};
+    waits_.total_ns = 2e9;
+    Delay delay;
+    delay.pattern = Pattern::kLateSender;
+    delay.from_path = delay.to_path = path_;
+    delay.from_call = bar;
+    delay.to_call = recv;
+    delay.short_term_ns = 3e8;
+    delay.long_term_ns = 1e8;
+    waits_.delays = {delay};
+    waits_.critical_path = {{1, path_, path_, bar, recv, 900'000'000}};
+    waits_.critical_ns = 1'000'000'000;
+    waits_.efficiency = {1'000'000'000, 800'000'000, 6e8, 8e8, 0.75, 1, 0.8, 0.8, 0.6};
+    waits_.counts.unmatched_sends = 1;
+  }
+  WaitsView view() { return {*trace_, waits_, symbols_, shown_, rank_, 20}; }
+
+  uint32_t path_ = 0;
+  std::unique_ptr<Trace> trace_;
+  WaitStates waits_;
+  reader::Symbols symbols_;
+  std::optional<Pattern> shown_;
+  Rank rank_ = -1;
+};
+
+nlohmann::json pattern_in(const nlohmann::json& json, const std::string& name) {
+  for (const auto& p : json["patterns"])
+    if (p["pattern"] == name) return p;
+  return {};
+}
+
+TEST_F(WaitsReport, JsonHasPatternsThatContainOthers) {
+  const auto json = nlohmann::json::parse(waits_json(view()));
+  const auto late = pattern_in(json, "late_sender");
+  EXPECT_DOUBLE_EQ(late["seconds"], 0.4);
+  EXPECT_DOUBLE_EQ(late["own_seconds"], 0.3);
+  EXPECT_DOUBLE_EQ(late["percent"], 20);
+  EXPECT_EQ(late["parent"], "point_to_point");
+  EXPECT_EQ(late["count"], 4);
+  ASSERT_EQ(late["call_paths"].size(), 1U);
+  EXPECT_EQ(late["call_paths"][0]["call"], "MPI_Recv");
+  EXPECT_EQ(late["call_paths"][0]["path"][1]["site"], "app+0x100");
+  EXPECT_EQ(late["call_paths"][0]["ranks"].size(), 2U);
+  EXPECT_DOUBLE_EQ(late["ranks"][1]["seconds"], 0.3);
+  EXPECT_DOUBLE_EQ(pattern_in(json, "all")["seconds"], 0.5);
+  EXPECT_TRUE(pattern_in(json, "all")["parent"].is_null());
+  EXPECT_DOUBLE_EQ(pattern_in(json, "late_broadcast")["seconds"], 0);
+  EXPECT_DOUBLE_EQ(json["delays"][0]["seconds"], 0.4);
+  EXPECT_EQ(json["delays"][0]["from"]["call"], "MPI_Barrier");
+  EXPECT_DOUBLE_EQ(json["critical_path"]["ranks"][0]["percent"], 90);
+  EXPECT_DOUBLE_EQ(json["efficiency"]["parallel"], 0.6);
+  EXPECT_EQ(json["counts"]["unmatched_sends"], 1);
+}
+
+TEST_F(WaitsReport, ShowsWhatIsAskedFor) {
+  shown_ = Pattern::kCollective;
+  auto json = nlohmann::json::parse(waits_json(view()));
+  EXPECT_TRUE(pattern_in(json, "late_sender").is_null());
+  EXPECT_DOUBLE_EQ(pattern_in(json, "collective")["seconds"], 0.1);
+  EXPECT_TRUE(json["delays"].empty());
+  shown_.reset();
+  rank_ = 0;
+  json = nlohmann::json::parse(waits_json(view()));
+  EXPECT_DOUBLE_EQ(pattern_in(json, "all")["seconds"], 0.1);
+}
+
+TEST_F(WaitsReport, CsvHasALineForEachNumber) {
+  const std::string csv = waits_csv(view());
+  EXPECT_EQ(csv.substr(0, csv.find('\n')),
+            "pattern,parent,rank,call_path,call,seconds,percent,count");
+  EXPECT_NE(csv.find("late_sender_wrong_order,late_sender,0,app+0x200 > app+0x100,MPI_Recv,"
+                     "0.100000000,5.0000,1\n"),
+            std::string::npos)
+      << csv;
+}
+
+TEST_F(WaitsReport, TextHasTablesAndATree) {
+  const std::string text = waits_text(view());
+  for (const char* part :
+       {"Late sender                400 ms  20.0 %", "      Messages in wrong order  100 ms",
+        "####################", "\n  app+0x200     ", "\n    app+0x100     ",
+        "MPI_Recv: Late sender", "MPI_Barrier app+0x100 -> MPI_Recv app+0x100",
+        "Critical path, 1.00 s", "1 message sent and not received in the trace", "parallel"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST_F(WaitsReport, ExplainsANumber) {
+  Explained e;
+  e.rank = 1;
+  e.seq = 17;
+  e.path = path_;
+  e.call = mpi::find_call("MPI_Recv")->id;
+  e.pattern = Pattern::kLateSender;
+  e.begin_ns = 1'500'000'000;
+  e.end_ns = 1'800'000'000;
+  e.wait_ns = 250'000'000;
+  e.partner = 0;
+  e.partner_seq = 4;
+  e.partner_call = mpi::find_call("MPI_Send")->id;
+  e.delay = waits_.delays[0];
+  waits_.explained = {e};
+  const std::string text = explained_text(view());
+  for (const char* part :
+       {"17", "1.500000000", "250 ms", "MPI_Send (seq 4)", "rank 0, MPI_Barrier"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  const auto json = nlohmann::json::parse(waits_json(view()));
+  EXPECT_EQ(json["explained"][0]["partner_seq"], 4);
+  EXPECT_DOUBLE_EQ(json["explained"][0]["delay"]["short_term_seconds"], 0.3);
+}
+
+TEST_F(WaitsReport, FindsCallPathsByTheirText) {
+  EXPECT_EQ(paths_with(*trace_, symbols_, "0x200 > app").size(), 1U);
+  EXPECT_EQ(paths_with(*trace_, symbols_, "app+0x100").size(), 2U);  // the site and the path
+  EXPECT_TRUE(paths_with(*trace_, symbols_, "nowhere").empty());
+}
+
+}  // namespace
+}  // namespace refrain::report

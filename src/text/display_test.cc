@@ -1,0 +1,77 @@
+#include "text/display.h"
+
+#include <gtest/gtest.h>
+
+#include "text/table.h"
+
+namespace refrain::text {
+namespace {
+
+// Nothing of a test stays behind it.
+struct Shown {
+  explicit Shown(const Display& wanted) { set_display(wanted); }
+  ~Shown() { set_display({}); }
+};
+
+TEST(Display, ShortensInTheMiddle) {
+  EXPECT_EQ(shortened("solver.cc:41", 12), "solver.cc:41");
+  EXPECT_EQ(shortened("Grid<…>::exchange solver.cc:41", 16), "Grid<…lver.cc:41");
+  EXPECT_EQ(shortened("    abcdefghijklmnop", 11), "    ab…mnop");
+  EXPECT_EQ(shortened("ééééééé", 4), "é…éé");
+  EXPECT_EQ(shortened("abc", 1), "…");
+  EXPECT_EQ(shortened("abc", 0), "");
+  for (size_t width = 0; width < 20; ++width)
+    EXPECT_EQ(text_width(shortened("          äöü and more", width)), width);
+}
+
+Table wide_table() {
+  Table table({"<called from", "time", "<"});
+  table.add(
+      {"main solver.cc:120 > Grid<…>::exchange solver.cc:41", "1.5 s", "####################"});
+  table.add({"main", "2.5 s", "#"});
+  return table;
+}
+
+TEST(Display, CutsNothingWhereNoWidthIsKnown) {
+  EXPECT_EQ(wide_table().text(),
+            "  called from                                           time\n"
+            "  main solver.cc:120 > Grid<…>::exchange solver.cc:41  1.5 s  ####################\n"
+            "  main                                                 2.5 s  #\n");
+}
+
+TEST(Display, FitsATableIntoItsColumns) {
+  for (const size_t columns : {80U, 60U, 50U, 40U, 30U}) {
+    const Shown shown({.columns = columns});
+    const std::string text = wide_table().text();
+    for (size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+      end = text.find('\n', begin);
+      EXPECT_LE(text_width(std::string_view(text).substr(begin, end - begin)), columns) << text;
+    }
+    EXPECT_NE(text.find("1.5 s"), std::string::npos);  // numbers stay
+    EXPECT_NE(text.find("…"), std::string::npos);
+    EXPECT_NE(text.find(":41"), std::string::npos) << text;
+  }
+}
+
+TEST(Display, BarsGoBeforeNamesBecomeUnreadable) {
+  const Shown shown({.columns = 40});
+  EXPECT_EQ(wide_table().text().find('#'), std::string::npos);
+}
+
+TEST(Display, ColoursTakeNoColumns) {
+  Table table({"<name", "n"});
+  table.add({"a", "1"});
+  const std::string plain = table.text();
+  const Shown shown({.has_colour = true});
+  EXPECT_EQ(table.text(), "\033[2m  name  n\033[0m\n" + plain.substr(plain.find('\n') + 1));
+  EXPECT_EQ(bad("x"), "\033[31mx\033[0m");
+}
+
+TEST(Display, FoldsNamesWhenAsked) {
+  EXPECT_EQ(shown_name("A<int>::f"), "A<int>::f");
+  const Shown shown({.fold_names = true});
+  EXPECT_EQ(shown_name("A<int>::f"), "A<…>::f");
+}
+
+}  // namespace
+}  // namespace refrain::text

@@ -1,0 +1,34 @@
+// A text table with aligned columns.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace refrain::text {
+
+class Table {
+ public:
+  // A column's title; one that begins with '<' is aligned to the left.
+  explicit Table(std::vector<std::string> titles);
+  void add(std::vector<std::string> row);  // as many cells as there are titles
+  size_t rows() const { return rows_.size(); }
+  // Lines of two spaces, cells, newline; empty when there is no row. Where display() is not wide
+  // enough, cells of columns that are aligned to the left are shortened, and bars left out; numbers
+  // are not.
+  std::string text() const;
+
+ private:
+  std::vector<size_t> widths() const;
+  void narrow(std::vector<size_t>& width, size_t least) const;
+
+  std::vector<std::string> titles_;
+  std::vector<bool> left_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// A part of a whole as a bar of '#', at least one where there is any.
+std::string bar_text(double part, double whole);
+// "others (12)": the name of the line that sums the rows without one of their own.
+std::string others_text(size_t count);
+
+}  // namespace refrain::text

@@ -1,0 +1,65 @@
+#include "tracer/calls/location_record.h"
+
+#include "grammar/fold.h"
+#include "tracer/state/location.h"
+#include "tracer/state/process.h"
+
+namespace refrain::tracer {
+
+namespace {
+
+// Ticks -> nanoseconds. `histogram` counts by log2(ticks).
+void add_in_ns(const Process& p, const TerminalStats& s, const uint64_t* histogram,
+               format::DurationStats& out) {
+  if (s.count == 0) return;
+  const uint64_t min_ns = p.clock.to_ns(s.min_ticks), max_ns = p.clock.to_ns(s.max_ticks);
+  if (out.count == 0 || min_ns < out.min_ns) out.min_ns = min_ns;
+  if (out.count == 0 || max_ns > out.max_ns) out.max_ns = max_ns;
+  out.count += s.count;
+  const double scale = p.clock.use_counter ? p.clock.ns_per_tick : 1.0;
+  out.sum_ns += static_cast<double>(s.sum_ticks) * scale;
+  // A bucket of ticks goes where its geometric middle lies, and never beyond the extremes.
+  constexpr double kMiddle = 1.4142135623730951;
+  for (int b = 0; b < TerminalStats::kBuckets; ++b) {
+    if (histogram[b] == 0) continue;
+    auto ns = static_cast<uint64_t>(static_cast<double>(uint64_t{1} << b) * kMiddle * scale);
+    if (ns < min_ns) ns = min_ns;
+    if (ns > max_ns) ns = max_ns;
+    out.histogram.add(format::Histogram::bucket_of(ns), histogram[b]);
+  }
+}
+
+}  // namespace
+
+void add_first_call(const Process& p, uint32_t index, format::DurationStats& to) {
+  const uint64_t ticks = p.first_ticks[index];
+  if (ticks == Process::kNotCalled) return;
+  // As add_in_ns() of one call, which there may be millions of.
+  const uint64_t ns = p.clock.to_ns(ticks);
+  if (to.count == 0 || ns < to.min_ns) to.min_ns = ns;
+  if (to.count == 0 || ns > to.max_ns) to.max_ns = ns;
+  ++to.count;
+  to.sum_ns += static_cast<double>(ticks) * (p.clock.use_counter ? p.clock.ns_per_tick : 1.0);
+  to.histogram.add(format::Histogram::bucket_of(ns), 1);
+}
+
+void add_calls(const Location& l, uint32_t index, format::DurationStats& to) {
+  if (const CallMemo* memo = l.memos.find(index); memo != nullptr)
+    add_in_ns(*l.process, memo->statistics(), memo->histogram, to);
+}
+
+grammar::Grammar last_grammar(Location& l, uint64_t* lost) {
+  const uint64_t calls = l.grammar.length();
+  grammar::Grammar grammar = l.grammar.finish();
+  uint64_t length = 0;
+  if (!grammar::checked_length(grammar, &length)) {
+    grammar = grammar::Grammar();
+    length = 0;
+  }
+  *lost = calls - length;
+  l.spool.calls_before += calls;
+  l.grammar = grammar::Builder();
+  return grammar;
+}
+
+}  // namespace refrain::tracer

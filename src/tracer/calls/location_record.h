@@ -1,0 +1,24 @@
+// What a location has recorded, in the form that the record of the rank and the spool have.
+#pragma once
+
+#include <cstdint>
+
+#include "format/trace_data.h"
+#include "grammar/grammar.h"
+
+namespace refrain::tracer {
+
+class Process;
+struct Location;
+
+// Adds the first call of a signature, by index in Process::signatures, on any location; the calls
+// of one location but that one, by index in its memos.
+void add_first_call(const Process& process, uint32_t index, format::DurationStats& to);
+void add_calls(const Location& location, uint32_t index, format::DurationStats& to);
+
+// The grammar of the calls since the last part that went to the spool, and how many of the last
+// ones it lacks: writing it down takes memory, which may not be there. The location's own is empty
+// afterwards.
+grammar::Grammar last_grammar(Location& location, uint64_t* lost);
+
+}  // namespace refrain::tracer

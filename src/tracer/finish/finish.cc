@@ -1,0 +1,147 @@
+#include "tracer/finish/finish.h"
+
+#include <string>
+#include <utility>
+
+#include "format/merge/merge.h"
+#include "mpi_runtime/rank_exchange.h"
+#include "mpi_runtime/world.h"
+#include "tracer/finish/record.h"
+#include "tracer/finish/write_trace.h"
+#include "tracer/paths/path_check.h"
+#include "tracer/spool/spool.h"
+#include "tracer/startup/cores.h"
+#include "tracer/startup/join.h"
+#include "tracer/startup/spawned.h"
+#include "tracer/state/abandon.h"
+#include "tracer/state/complain.h"
+#include "tracer/state/current.h"
+#include "tracer/state/memory.h"
+#include "tracer/state/peers.h"
+#include "tracer/state/slow_path_reasons.h"
+#include "tracer/symbolic/buffers.h"
+#include "tracer/times/call_times.h"
+#include "tracer/times/segment_times.h"
+
+namespace refrain::tracer {
+
+namespace {
+
+constexpr int kTag = 0;
+
+// What may be there without asking.
+constexpr uint64_t kSmall = 64 * 1024;
+
+// A guess at what merging our record takes.
+uint64_t memory_of(const Process& p) {
+  uint64_t bytes = 4 * p.signatures.next_growth(0) + 256 * p.signatures.size();
+  for (const Location* l : p.locations) bytes += 4 * l->grammar.memory_bytes();
+  return bytes + kSmall;
+}
+
+format::PartialTrace nothing(uint64_t world_size) {
+  format::PartialTrace none;
+  none.world_size = world_size;
+  return none;
+}
+
+format::PartialTrace own_part(Process& p) {
+  if (is_abandoned()) return nothing(static_cast<uint64_t>(p.size));
+  if (!memory_for(memory_of(p))) {
+    complain(p, "no memory to hand its record over; its calls are lost");
+    return nothing(static_cast<uint64_t>(p.size));
+  }
+  auto record = make_record(p);
+  auto leaf = record.ok() ? format::leaf(std::move(record.value()), static_cast<uint64_t>(p.size))
+                          : base::Result<format::PartialTrace>(record.error());
+  if (leaf.ok() && p.times != nullptr && p.times->segments() != nullptr)
+    p.times->segments()->learn(*leaf);
+  if (leaf.ok()) return std::move(leaf.value());
+  complain(p, leaf.error().to_string().c_str());
+  return nothing(static_cast<uint64_t>(p.size));
+}
+
+// Binomial tree: in round k, ranks whose bit k is set hand over to the one below them.
+void merge_over_ranks(Process& p, format::PartialTrace& mine) {
+  for (int step = 1; step < peers().count; step *= 2) {
+    if ((peers().mine & step) != 0) {
+      if (!send_bytes(recorders(), format::serialise(mine), peers().mine - step, kTag))
+        complain(p, "cannot hand the record over; its calls are lost");
+      return;
+    }
+    if (peers().mine + step >= peers().count) continue;
+    std::string bytes;
+    if (!receive_bytes(recorders(), bytes, peers().mine + step, kTag, memory_for)) {
+      complain(p, "cannot receive another rank's record; its calls are lost");
+      continue;
+    }
+    auto theirs = format::parse(bytes);
+    std::string().swap(bytes);  // there may be much of it
+    if (theirs.ok()) theirs = format::merge(std::move(mine), std::move(theirs.value()));
+    if (theirs.ok()) {
+      mine = std::move(theirs.value());
+    } else {
+      complain(p, theirs.error().to_string().c_str());
+      mine = nothing(static_cast<uint64_t>(p.size));
+    }
+  }
+}
+
+#ifndef REFRAIN_SMPI
+
+// Spool files go when the trace has all that they have, and not before.
+void close_spool(Process& p, bool whole) {
+  uint64_t done = whole ? 1 : 0;
+  if (!as_rank_0_says(recorders(), &done)) return;
+  if (done != 0 && p.spool != nullptr) p.spool->remove();
+}
+
+#else
+
+void close_spool(Process&, bool) {}  // SMPI has none
+
+#endif
+
+}  // namespace
+
+void at_finalize() {
+  Process& p = process();
+  if (p.finalize != nullptr) {
+    p.end_finalize(p);
+  } else if (Location* const l = current_location(); l != nullptr && has_peers()) {
+    // Nobody called our MPI_Finalize: it was taken from a handle of the MPI library, by dlsym().
+    p.lose("not_seen", "MPI_Finalize and maybe others, from a handle of the MPI library");
+    finish_world(*l);
+  }
+}
+
+void finish_world(Location& location) {
+  Process& p = *location.process;
+  set_slow_path_reason(slow_path_reasons::kNotRecording, true);
+  location.in_recorder = true;
+  disconnect_heap(p);
+  if (p.path_check != nullptr) p.path_check->report();
+  if (!has_peers()) return;
+  end_run(p);
+  check_spawned(p);
+  if (p.sink != nullptr) p.sink->set_state(format::spool::State::kFinishing);
+  p.clock.refine();
+  if (p.times != nullptr) p.times->end_clock(p);
+  format::PartialTrace mine = own_part(p);
+  merge_over_ranks(p, mine);
+  if (p.times != nullptr && p.times->plain().on)
+    if (std::string text = plain_text(p); !text.empty()) mine.text["plain_trace"] = std::move(text);
+  const bool has_all = mine.ranks.size() == static_cast<uint64_t>(peers().count);
+  mine.missing_is_told = peers().is_partial() && has_all;
+  bool whole = peers().mine == 0 && has_all;
+  const auto write = [&](TimeSource* times) {
+    if (peers().mine == 0 && !write_trace(p, std::move(mine), times)) whole = false;
+  };
+  p.times == nullptr ? write(nullptr) : hand_times_over(p, [&](TimeSource& t) { write(&t); });
+  close_spool(p, whole);
+  leave_peers();
+  free_comm(&recorders());
+  free_group(&world_group());
+}
+
+}  // namespace refrain::tracer

@@ -1,0 +1,13 @@
+// One rank's record in the form that the merge takes.
+#pragma once
+
+#include "format/merge/merge.h"
+#include "tracer/state/process.h"
+
+namespace refrain::tracer {
+
+// Everything recorded so far, for good: what goes into the record leaves the process' tables.
+// Fails when the spool lost what the tables had no room for.
+base::Result<format::RankRecord> make_record(Process& process);
+
+}  // namespace refrain::tracer

@@ -1,0 +1,61 @@
+// How the times of all ranks come to the one that writes the trace: a piece at a time, so that no
+// rank holds those of another one.
+//
+//   rank 0   asks the ranks in turn, kAhead of them at a time --> TraceFileWriter
+//   others   send their clock points; then, as often as asked, piece by piece what their spool has
+//
+// Ranks that have no communicator any more (sessions) write the same into a file.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/segments/reduced.h"
+#include "format/time/data.h"
+#include "format/trace_data.h"
+#include "tracer/times/time_log.h"
+
+namespace refrain::tracer {
+
+class Process;
+
+// What whoever writes the trace knows of the times.
+class TimeSource {
+ public:
+  // False: no more is wanted.
+  using Take = std::function<bool(format::TimeChunk, std::string_view)>;
+
+  virtual ~TimeSource() = default;
+  // By rank; empty: their clocks are one.
+  virtual std::vector<std::vector<format::ClockPoint>> clocks() = 0;
+  // All pieces of all ranks.
+  virtual void each(TimeLog::Which which, const Take& take) = 0;
+  // Once, before each(kSegments): the ranks match their segments.
+  virtual base::Result<format::ReducedTimes> reduce(const format::TraceData&) {
+    return base::fail("no way to match segments without a communicator of all ranks");
+  }
+};
+
+// Collective over Process::comm. Rank 0 calls `write` with what there is to take, the others hand
+// over theirs meanwhile; whether it takes any, or fails, is all one to them.
+void hand_times_over(Process& process, const std::function<void(TimeSource&)>& write);
+
+// The times of this rank for a file, and those of all ranks out of their files' bytes.
+std::string times_to_bytes(Process& process);
+class TimesOfFiles final : public TimeSource {
+ public:
+  // `read` gives the bytes of a rank, empty when there are none.
+  TimesOfFiles(int ranks, std::function<std::string(int)> read);
+  std::vector<std::vector<format::ClockPoint>> clocks() override { return clocks_; }
+  // There is no exact copy of them.
+  void each(TimeLog::Which which, const Take& take) override;
+
+ private:
+  const int ranks_;
+  const std::function<std::string(int)> read_;
+  std::vector<std::vector<format::ClockPoint>> clocks_;
+};
+
+}  // namespace refrain::tracer

@@ -1,0 +1,140 @@
+#include "tracer/paths/call_path.h"
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+
+#include "tracer/code/unwind.h"
+#include "tracer/paths/path_check.h"
+#include "tracer/state/process.h"
+
+namespace refrain::tracer {
+
+namespace {
+
+// How many of the frames are the program's: what starts its main function or thread stands around
+// it, some frames of the C library and at most one of the program's start-up code.
+size_t without_start(const Walk& walk) {
+  size_t end = walk.count;
+  if (end > 2 && walk.frames[end - 2].is_start) --end;
+  while (end > 1 && walk.frames[end - 1].is_start) --end;
+  return end == walk.count ? walk.count : std::max<size_t>(end, 1);
+}
+
+// The innermost `n` frames, as what later calls are compared with. Returns how many of the words
+// are those of the innermost `fewer` frames.
+uint32_t remember_words(const Walk& walk, size_t n, size_t fewer, SeenPath& seen) {
+  seen.words = 0;
+  uint32_t of_fewer = 0;
+  const auto add = [&](uintptr_t at) {
+    const auto* const word = reinterpret_cast<const uintptr_t*>(at);
+    seen.word()[seen.words++] = {word, *word};
+  };
+  for (size_t i = 0; i < n; ++i) {
+    const WalkedFrame& frame = walk.frames[i];
+    if (frame.return_slot != 0) add(frame.return_slot);
+    if (i < fewer) of_fewer = seen.words;
+    if (i + 1 == n) break;  // what is further out is no part of the path
+    if (frame.reads_pointer) add(frame.pointer_slot);
+    if (frame.stored_slot != 0) add(frame.stored_slot);
+  }
+  return of_fewer;
+}
+
+}  // namespace
+
+const SeenPath& CallPaths::unwind_path(Process& p, const StackBounds& stack,
+                                       const CallPlace& call) {
+  SeenPath*& latest = latest_[place_slot(call)];
+  if (latest != nullptr && latest->leads_through_python(call.address, call.frame))
+    return python_.find(p, *latest);
+  const size_t depth = std::min<size_t>(p.options.call_path_depth, SeenPath::kMaxDepth);
+  Walk walk;
+  if (depth > 1) {
+    const bool is_good = walk_by_rules(p, returns_, stack, call, depth, walk);
+    if (PathCheck* const check = p.path_check; check != nullptr) [[unlikely]]
+      check->compare(p, returns_, call, is_good ? &walk : nullptr);
+    if (!is_good) walk_by_libunwind(p, returns_, call, walk);
+  }
+  uint32_t sites[SeenPath::kMaxDepth];
+  const size_t n = sites_of(p, call, walk, depth, sites);
+  const uint32_t definition = n == 0 ? UINT32_MAX : n == 1 ? sites[0] : define(p, sites, n);
+  SeenPath& seen = room_for(definition, call.frame, depth);
+  seen.forget();
+  seen.address = call.address;
+  seen.frame = call.frame;
+  seen.definition = definition;
+  size_t to_python = 0;
+  const size_t before = n == 0 ? SIZE_MAX : sites_before_python(p, call, walk, to_python);
+  uint32_t words = remember_words(walk, std::min(n, walk.count), to_python, seen);
+  if (p.path_check != nullptr && p.path_check->every()) [[unlikely]]
+    check_others(p, seen), words = seen.words;
+  latest = &seen;
+  if (before == SIZE_MAX) [[likely]]
+    return seen;
+  if (!set_through_python(seen, words, sites, std::min(before, n))) return seen;
+  return python_.find(p, seen);
+}
+
+// The sites of the path; a call whose own frame was not found has its own site at least.
+size_t CallPaths::sites_of(Process& p, const CallPlace& call, const Walk& walk, size_t depth,
+                           uint32_t* sites) {
+  if (depth == 0) return 0;
+  size_t n = 0;
+  if (walk.count > 0 && walk.frames[0].return_address == call.address)
+    n = std::min(walk.is_whole ? without_start(walk) : walk.count, depth);
+  for (size_t i = 0; i < n; ++i) {
+    const WalkedFrame& frame = walk.frames[i];
+    sites[i] = frame.has_site ? frame.site
+                              : ReturnAddresses::site_of(p, returns_.at(p, frame.return_address));
+  }
+  if (n > 0) return n;
+  sites[0] = ReturnAddresses::site_of(p, returns_.at(p, call.address));
+  return 1;
+}
+
+uint32_t CallPaths::define(Process& p, const uint32_t* sites, size_t n) {
+  const std::string_view key(reinterpret_cast<const char*>(sites), n * sizeof *sites);
+  const uint32_t hash = InternTable::hash_of(key);
+  const uint32_t known = paths_.find(key, hash);
+  if (known != InternTable::kMissing) return definitions_[known];
+  const uint32_t definition = p.define_path(sites, n);
+  definitions_.push_back(definition);
+  paths_.add(key, hash);
+  return definition;
+}
+
+SeenPath& CallPaths::room_for(uint32_t definition, uintptr_t frame, size_t depth) {
+  SeenPath*& place = seen_[path_slot(definition, frame)];
+  if (place == nullptr) {
+    const size_t bytes = sizeof(SeenPath) + SeenPath::words_of(depth) * sizeof(SeenPath::Word);
+    void* const room = ::operator new(bytes, std::nothrow);
+    if (room == nullptr) return overflow_.path;
+    place = new (room) SeenPath;
+  }
+  return *place;
+}
+
+// None that holds may be another path. The call's own is made never to hold.
+void CallPaths::check_others(Process& p, SeenPath& seen) {
+  static constexpr uintptr_t kNever = 0;
+  seen.word()[seen.words++] = {&kNever, 1};
+  for (const SeenPath* const other : seen_)
+    if (other != nullptr && other->definition != seen.definition &&
+        other->still_holds(seen.address, seen.frame, other->words - 1))
+      p.path_check->found_wrong(seen.address);
+}
+
+// Memos point at them: they stay, and hold no more.
+void CallPaths::forget(Process& p) {
+  unloads_ = unloads();
+  returns_.forget();
+  forget_unwinding();
+  for (SeenPath* const seen : seen_)
+    if (seen != nullptr) seen->forget();
+  overflow_.path.forget();
+  python_.forget();
+  p.code.forget_unloaded();
+}
+
+}  // namespace refrain::tracer

@@ -1,0 +1,51 @@
+// Call paths with the frames of a Python program in place of the interpreter's own.
+//
+//   main solver.py:40 > step solver.py:31 > exchange solver.py:22
+//
+// What the program calls in C before it comes to MPI stays: the sites between MPI and the first
+// frame of the interpreter, but for those of mpi4py, which stand for the line that called it. What
+// lies between two frames of Python is no step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/code/python_frames.h"
+#include "tracer/paths/frame_walk.h"
+#include "tracer/state/seen_path.h"
+
+namespace refrain::tracer {
+
+class Process;
+
+// How many of the frames stay in front of those of Python; SIZE_MAX: Python is not among them.
+// `frames`: as many lead from the call to the interpreter, whose own calls do not matter.
+size_t sites_before_python(Process& process, const CallPlace& call, const Walk& walk,
+                           size_t& frames);
+// Makes `seen`, whose stack has been filled in, a path that leads through Python; its first `words`
+// lead to the interpreter. False: no memory.
+bool set_through_python(SeenPath& seen, uint32_t words, const uint32_t* sites, size_t n);
+
+// Of one location.
+class PythonPaths {
+ public:
+  // The path of a call from `native`, whose stack leads through Python; `native` itself where the
+  // frames cannot be told, which is counted.
+  const SeenPath& find(Process& process, SeenPath& native);
+  // Memos point at them: they stay, and hold no more.
+  void forget();
+
+ private:
+  static constexpr uint32_t kSlots = 256, kShift = 56;
+  struct Known {
+    SeenPath path;
+    SeenPath::Word word[SeenPath::words_of(SeenPath::kMaxDepth)];
+    SeenPython python;
+  };
+  static const SeenPath& without_frames(Process& process, SeenPath& native, python::Answer answer);
+  const SeenPath& read(Process& process, SeenPath& native, Known*& place);
+
+  Known* known_[kSlots] = {};
+};
+
+}  // namespace refrain::tracer

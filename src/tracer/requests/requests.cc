@@ -1,0 +1,131 @@
+#include "tracer/requests/requests.h"
+
+namespace refrain::tracer {
+
+uint32_t RequestTable::take_position(uint32_t pool) {
+  if (pool >= pools_.size()) pools_.resize(pool + 1);
+  return pools_[pool].take();
+}
+
+uint32_t RequestTable::new_place() {
+  if (made_ == blocks_.size() * kBlock) blocks_.push_back(std::make_unique<RequestEntry[]>(kBlock));
+  free_.reserve(blocks_.size() * kBlock);
+  return made_++;
+}
+
+void RequestTable::put(uint32_t index, const RequestEntry& entry, uint8_t state) {
+  RequestEntry& e = at(index);
+  e = entry;
+  e.index = index;
+  e.lane = lane_;
+  e.next = e.previous = kNone;
+  e.state = state;
+  if (e.traits.wildcard || e.traits.persistent) e.state |= RequestEntry::kSpecial;
+  if (e.traits.is_receive || e.traits.generalized) e.state |= RequestEntry::kMessage;
+}
+
+uint32_t RequestTable::add(const RequestEntry& entry) {
+  const uint32_t index = place_for_one();
+  put(index, entry, RequestEntry::kLive);
+  link_last(at(index));
+  return index;
+}
+
+RequestEntry* RequestTable::keep(const RequestEntry& entry) {
+  const uint32_t index = place_for_one();
+  put(index, entry, RequestEntry::kKept);
+  return &at(index);
+}
+
+bool RequestTable::keep_again(RequestEntry& place, const RequestEntry& entry) {
+  if (place.is(RequestEntry::kLive)) return false;
+  put(place.index, entry, RequestEntry::kKept);
+  return true;
+}
+
+void RequestTable::unkeep(RequestEntry& place) {
+  place.state &= static_cast<uint8_t>(~RequestEntry::kKept);
+  if (!place.is(RequestEntry::kLive)) free_.push_back(place.index);
+}
+
+std::vector<bool> RequestTable::pools_in_use() const {
+  std::vector<bool> used(pools_.size());
+  for (size_t i = 0; i < pools_.size(); ++i) used[i] = pools_[i].in_use();
+  for (uint32_t i = 0; i < made_; ++i)
+    if (at(i).is(RequestEntry::kKept)) used[at(i).pool] = true;
+  return used;
+}
+
+void RequestTable::index_by_variable(RequestEntry& e) {
+  if (e.is(RequestEntry::kIndexed)) return;
+  // RequestSnapshot::status_word() may read it meanwhile, in another thread.
+  __atomic_store_n(&e.state, static_cast<uint8_t>(e.state | RequestEntry::kIndexed),
+                   __ATOMIC_RELAXED);
+  by_variable_.put(variable_key(e.key, e.variable), e.index);
+}
+
+void RequestTable::link_behind(RequestEntry& first, RequestEntry& e) {
+  index_by_variable(first);
+  index_by_variable(e);
+  e.previous = first.tail;
+  at(first.tail).next = e.index;
+  first.tail = e.index;
+}
+
+void RequestTable::link_first(RequestEntry& e) {
+  const uint32_t head = heads_.find(e.key);
+  if (head == KeyIndex::kMissing) return link_last(e);
+  index_by_variable(at(head));
+  index_by_variable(e);
+  e.state |= RequestEntry::kLinked;
+  e.next = head;
+  e.tail = at(head).tail;
+  at(head).previous = e.index;
+  heads_.put(e.key, e.index);
+}
+
+void RequestTable::unlink(RequestEntry& e) {
+  e.state &= static_cast<uint8_t>(~RequestEntry::kLinked);
+  if (alone(e)) return heads_.erase(e.key);
+  if (e.next != kNone) at(e.next).previous = e.previous;
+  if (e.previous != kNone) at(e.previous).next = e.next;
+  if (e.previous == kNone) {
+    at(e.next).tail = e.tail;
+    heads_.put(e.key, e.next);
+  } else if (e.next == kNone) {
+    at(heads_.find(e.key)).tail = e.previous;
+  }
+  e.next = e.previous = kNone;
+}
+
+uint32_t RequestTable::find_in_chain(uint32_t head, uint64_t key, const void* variable) const {
+  const uint32_t exact = by_variable_.find(variable_key(key, variable));
+  if (exact != KeyIndex::kMissing) {
+    const RequestEntry& e = at(exact);
+    if (!e.is(RequestEntry::kClaimed) && e.key == key && e.variable == variable) return exact;
+  }
+  // At most one claimed entry is in a chain: see claim().
+  return at(head).is(RequestEntry::kClaimed) ? at(head).next : head;
+}
+
+RequestEntry* RequestTable::claim_in_chain(uint32_t head, uint64_t key, const void* variable) {
+  const uint32_t found = find_in_chain(head, key, variable);
+  if (found == kNone) return nullptr;
+  claim(at(found));
+  return &at(found);
+}
+
+void RequestTable::give_back_all() {
+  for (uint32_t i = 0; i < made_; ++i)
+    if (at(i).is(RequestEntry::kLive) && at(i).is(RequestEntry::kClaimed)) give_back(at(i));
+}
+
+void RequestTable::remove_shared(RequestEntry& e) {
+  if (!e.is(RequestEntry::kLive)) return;
+  if (e.is(RequestEntry::kLinked)) unlink(e);
+  const uint64_t key = variable_key(e.key, e.variable);
+  if (by_variable_.find(key) == e.index) by_variable_.erase(key);
+  free_place(e);
+}
+
+}  // namespace refrain::tracer

@@ -1,0 +1,182 @@
+// The spool, and what else a record may go to: what was written comes back from the bytes alone.
+#include "tracer/spool/spool.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "format/spool/read.h"
+#include "grammar/fold.h"
+#include "grammar/terminal_cursor.h"
+#include "tracer/calls/append_call.h"
+#include "tracer/variants/testing/test_rank.h"
+
+namespace refrain::tracer {
+namespace {
+
+using testing::TestRank;
+
+// A folder for the files of a run.
+class Folder {
+ public:
+  Folder()
+      : path_(std::filesystem::temp_directory_path() /
+              ("refrain_spool_test." + std::to_string(getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string output() const { return (path_ / "run.rfn").string(); }
+  // The bytes of the only spool file: as they are at this moment.
+  std::string bytes() const {
+    for (const auto& entry : std::filesystem::directory_iterator(output() + ".spool")) {
+      std::ifstream in(entry.path(), std::ios::binary);
+      return {std::istreambuf_iterator<char>(in), {}};
+    }
+    return {};
+  }
+
+ private:
+  const std::filesystem::path path_;
+};
+
+void call(Location& l, const std::string& signature) {
+  const uint32_t terminal = extend_grammar(l, signature, 10);
+  l.spool.push(l, terminal, 10);
+}
+
+std::vector<std::string> calls_in(const format::spool::RankSpool& spool) {
+  std::vector<std::string> calls;
+  for (const auto& thread : spool.record.threads)
+    for (grammar::TerminalCursor at(thread.grammar); !at.at_end();)
+      calls.emplace_back(spool.record.signatures[at.next()]);
+  return calls;
+}
+
+// Signatures are bytes of calls: the reader looks into them.
+std::string signature(uint32_t number) {
+  base::ByteWriter out;
+  out.put_varint(1);
+  out.put_u8(0);  // no site
+  out.put_u8(1);  // an integer
+  out.put_zigzag(number);
+  return std::string(out.view());
+}
+
+TEST(Spool, HasEveryCallThatReturned) {
+  const Folder folder;
+  TestRank rank;
+  rank->options.output = folder.output();
+  call(rank.location(), signature(0));  // before there is one
+  Spool::open(*rank, 1, {{"program", "test"}});
+  ASSERT_NE(rank->spool, nullptr);
+  EXPECT_EQ(rank->sink, rank->spool);
+  std::vector<std::string> calls = {signature(0)};
+  std::mt19937 random(1);
+  for (int i = 0; i < 30'000; ++i) {  // some checkpoints
+    const uint32_t which = i % 3 != 0 ? i % 3 : static_cast<uint32_t>(random() % 50);
+    calls.push_back(signature(which));
+    call(rank.location(), calls.back());
+    if (i % 9'999 != 0) continue;
+    const auto read = format::spool::read(folder.bytes());
+    ASSERT_TRUE(read.ok()) << read.error().to_string();
+    EXPECT_EQ(calls_in(*read), calls) << "after " << i;
+  }
+  rank->spool->remove();
+  EXPECT_FALSE(std::filesystem::exists(folder.output() + ".spool"));
+}
+
+TEST(Spool, KeepsPartsThatMemoryHasNoRoomFor) {
+  const Folder folder;
+  TestRank rank;
+  rank->options.output = folder.output();
+  Spool::open(*rank, 1, {});
+  Location& l = rank.location();
+  std::vector<std::string> calls;
+  for (uint32_t i = 0; i < 500; ++i) {
+    calls.push_back(signature(i % 7));
+    call(l, calls.back());
+    if (i % 100 != 99) continue;
+    ASSERT_TRUE(rank->sink->finish_part(l, 0, RecordSink::Part::kGrammar));
+    EXPECT_EQ(l.grammar.length(), 0u);
+  }
+  const auto read = format::spool::read(folder.bytes());
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(calls_in(*read), calls);
+  uint64_t lost = 0, lost_at_end = 0;
+  const grammar::Grammar whole = rank->spool->whole_grammar(l, {}, &lost, &lost_at_end);
+  EXPECT_EQ(grammar::lengths(whole).total(), 500u);
+  EXPECT_EQ(lost + lost_at_end, 0u);
+  rank->spool->remove();
+}
+
+TEST(Spool, AbandonedItStaysAsItWas) {
+  const Folder folder;
+  TestRank rank;
+  rank->options.output = folder.output();
+  Spool::open(*rank, 1, {});
+  call(rank.location(), signature(3));
+  rank->sink->abandon();
+  rank->sink->loss("late", 1, "nobody reads it");
+  const auto read = format::spool::read(folder.bytes());
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(calls_in(*read), std::vector<std::string>{signature(3)});
+  for (const format::LossRecord& l : read->record.losses) EXPECT_NE(l.reason, "late");
+}
+
+// A record that goes elsewhere: to a list of what it was told.
+class ListSink final : public RecordSink {
+ public:
+  void definition(const format::Definition&) override { told.emplace_back("definition"); }
+  void signature(std::string_view) override { told.emplace_back("signature"); }
+  void loss(const char* reason, uint64_t, const char*) override {
+    told.emplace_back(std::string("loss ") + reason);
+  }
+  void text(const std::string&, const std::string&) override {}
+  void place(const format::RankPlace&) override {}
+  void clock_point(const format::ClockPoint&) override {}
+  void attach(Location&) override { told.emplace_back("attach"); }
+  void push_slowly(Location&, uint32_t, uint64_t) override {}
+  bool finish_part(Location& l, uint32_t, Part) override {
+    told.emplace_back("part of " + std::to_string(l.grammar.length()));
+    l.grammar = grammar::Builder();
+    return true;
+  }
+  bool times(Location&, const format::TimeBlock&, std::string_view) override { return false; }
+  bool each_run_of_times(const Location&, const TimeVisit&) override { return true; }
+  void own_piece(uint32_t, uint64_t, uint64_t) override {}
+  void set_state(format::spool::State) override {}
+  void abandon() override {}
+  uint64_t mapped() const override { return 0; }
+
+  std::vector<std::string> told;
+};
+
+TEST(RecordSink, IsToldOfWhatIsNewBeforeAnybodyRefersToIt) {
+  TestRank rank;
+  ListSink sink;
+  rank->sink = &sink;
+  call(rank.location(), signature(1));
+  call(rank.location(), signature(2));
+  call(rank.location(), signature(1));
+  rank->define_source_site("a.py", "f", 3);
+  rank->define_source_site("a.py", "f", 3);
+  rank->lose("some_reason", "what");
+  EXPECT_TRUE(rank->sink->finish_part(rank.location(), 0, RecordSink::Part::kGrammar));
+  EXPECT_EQ(sink.told, (std::vector<std::string>{"signature", "signature", "definition",
+                                                 "definition", "loss some_reason", "part of 3"}));
+  rank->sink = nullptr;
+}
+
+}  // namespace
+}  // namespace refrain::tracer

@@ -1,0 +1,27 @@
+// How the recorders of a job's ranks come together behind MPI_Init, and that they never make a job
+// wait that has ranks without one.
+#pragma once
+
+#include <cstdint>
+
+#include "tracer/state/process.h"
+
+namespace refrain::tracer {
+
+// Before the MPI library's MPI_Init.
+void about_to_join();
+
+// Behind it: makes recorders() a private communicator of the ranks that are recorded. Where all
+// ranks of this host are, and those of others are not known, it is one of all ranks, for which all
+// must come: if that takes longer than REFRAIN_JOIN_LIMIT seconds (120; 0: no limit), one line says
+// why, and MPI_Abort ends the job. The greatest of each of `count` words among these ranks is found
+// on the way. False: this process is not recorded, and has said so.
+bool join_peers(Process& process, uint64_t* words, int count);
+
+// With a spool, that there are ranks which are not recorded.
+void note_unrecorded(Process& process);
+
+// The trace is written.
+void leave_peers();
+
+}  // namespace refrain::tracer

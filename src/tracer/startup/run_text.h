@@ -1,0 +1,14 @@
+// What is known of a run as words: see format::Meta::text.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace refrain::tracer {
+
+class Process;
+
+// Once per run: MPI may be asked.
+std::map<std::string, std::string> run_text(const Process& process);
+
+}  // namespace refrain::tracer

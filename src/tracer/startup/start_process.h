@@ -1,0 +1,11 @@
+// A rank begins: with its first MPI call.
+#pragma once
+
+namespace refrain::tracer {
+
+class Process;
+
+// Options from the environment, clock, filters, what is loaded.
+void start_process(Process& process);
+
+}  // namespace refrain::tracer

@@ -1,0 +1,18 @@
+// The end of a rank's record before its program ends: because that jumps, from a signal handler,
+// out of the recorder itself (what was being changed then is neither old nor new, and a lock may be
+// held for good), or because there is no memory.
+#pragma once
+
+#include "tracer/state/process.h"
+
+namespace refrain::tracer {
+
+// From here on calls pass by, nothing that was recorded is looked at again, and MPI_Finalize hands
+// over nothing: the spool has it, for `refrain recover`. Complains once. Takes no lock.
+void abandon_record(Process& process);
+bool is_abandoned();
+
+// The first call that is not recorded for want of memory: what the spool has stays there.
+void out_of_memory(Process& process);
+
+}  // namespace refrain::tracer

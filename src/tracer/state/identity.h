@@ -1,0 +1,37 @@
+// Identity: which rank of which run this is, and what it was told.
+//
+// Laws: set by one thread, before or inside of MPI_Init and MPI_Finalize; else read only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "format/trace_data.h"
+
+namespace refrain::tracer {
+
+struct Options {
+  std::string output;  // absolute path of the trace
+  std::string program, command;
+  std::string filter;  // what is left out, in words; empty: nothing
+  bool quiet = false;
+  bool totals = true;               // what the file has for each rank
+  uint32_t call_path_depth = 8;     // 0: no call sites at all
+  size_t memory_bytes = SIZE_MAX;   // of all that recording holds
+  size_t grammar_bytes = SIZE_MAX;  // of one location
+};
+
+struct Identity {
+  Options options;
+  int rank = 0, size = 1;         // in the world
+  bool initialized = false;       // these are known
+  bool threads_anywhere = false;  // MPI_THREAD_MULTIPLE was granted to some rank of the world
+  int pid = 0;
+  uint64_t init_ticks = 0;  // begin of MPI_Init
+  uint64_t end_ticks = 0;   // the program is in MPI_Finalize; 0: not yet
+  format::RankPlace place;  // see cores.h
+  uint64_t switches = 0;    // until MPI_Init; then, once the run has ended, during it
+};
+
+}  // namespace refrain::tracer

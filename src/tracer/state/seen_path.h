@@ -1,0 +1,77 @@
+// A path of calls and what it is recognised by.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/code/python_frames.h"
+
+namespace refrain::tracer {
+
+struct SeenPython;
+
+// A path and the stack that led to it.
+struct SeenPath {
+  static constexpr uint32_t kMaxDepth = 32;
+  // Of each frame: its return address, its frame pointer, what else its rule reads. One for tests.
+  static constexpr size_t words_of(size_t depth) { return 3 * depth + 1; }
+  struct Word {
+    const uintptr_t* place;
+    uintptr_t value;
+  };
+
+  // Paths through Python have no address of their own, so that the others pay nothing for them.
+  bool still_holds(uintptr_t from, uintptr_t at) const {
+    if (address != from || frame != at) [[unlikely]]
+      return python != nullptr && holds_in_python(from, at);
+    return words_hold(words);
+  }
+  // As far as the first `count` words can tell.
+  bool still_holds(uintptr_t from, uintptr_t at, uint32_t count) const {
+    return address == from && frame == at && words_hold(count);
+  }
+  bool words_hold(uint32_t count) const {
+    for (uint32_t i = 0; i < count; ++i)
+      if (*word()[i].place != word()[i].value) return false;
+    return true;
+  }
+  // Whether it is the stack of this call, which leads through Python.
+  bool leads_through_python(uintptr_t from, uintptr_t at) const;
+  void forget();
+  // They stand behind it.
+  const Word* word() const { return reinterpret_cast<const Word*>(this + 1); }
+  Word* word() { return reinterpret_cast<Word*>(this + 1); }
+
+  uintptr_t address = 0, frame = 0;
+  uint32_t definition = UINT32_MAX;  // kPath, or kSite for a path of one
+  uint32_t words = 0;
+  SeenPython* python = nullptr;  // once it was a path through Python; never freed
+
+ private:
+  bool holds_in_python(uintptr_t from, uintptr_t at) const;
+};
+
+// What is known of a path through Python beside its stack.
+struct SeenPython {
+  uintptr_t address = 0;    // of the call; 0: it is no such path any more
+  bool is_told = false;     // the path has the frames below in it; else: the interpreter's own
+  bool is_counted = false;  // as one whose frames cannot be told
+  // The sites in front of the interpreter's.
+  uint32_t sites = 0;
+  uint32_t site[SeenPath::kMaxDepth];
+  uint32_t words = 0;  // of the stack, until it comes to the interpreter
+  python::SeenFrames frames;
+};
+
+inline bool SeenPath::leads_through_python(uintptr_t from, uintptr_t at) const {
+  return python != nullptr && python->address == from && frame == at && words_hold(words);
+}
+
+inline void SeenPath::forget() {
+  SeenPython* const kept = python;
+  *this = SeenPath();
+  python = kept;
+  if (kept != nullptr) kept->address = 0;
+}
+
+}  // namespace refrain::tracer

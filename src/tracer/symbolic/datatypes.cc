@@ -1,0 +1,80 @@
+// Datatypes: size, extent and the whole construction, so that a reader can compute layouts.
+#include <vector>
+
+#include "mpi/constant_ids.h"
+#include "mpi_runtime/constants_table.h"
+#include "mpi_runtime/datatype_contents.h"
+#include "tracer/state/location.h"
+#include "tracer/symbolic/objects.h"
+
+namespace refrain::tracer {
+
+namespace {
+
+void put_shape(base::ByteWriter& payload, const TypeShape& s) {
+  payload.put_zigzag(s.size);
+  payload.put_zigzag(s.lb);
+  payload.put_zigzag(s.extent);
+}
+
+uint32_t inner_type(Process& p, uint64_t key) {
+  {
+    Process::Guard guard(p);
+    const uint32_t def = p.handles.find(Kind::kDatatype, key);
+    if (def != HandleMap::kMissing) return def;
+  }
+  const uint32_t constant = handle_constant(Kind::kDatatype, key);
+  if (constant != 0) return define_predefined_datatype(p, key, constant);
+  // The program has freed its handle already, or never had one: the definition stays, the id and
+  // the handle value, which MPI may hand out again, do not.
+  const uint32_t def = define_datatype(p, key);
+  Process::Guard guard(p);
+  p.forget(Kind::kDatatype, key);
+  base::ByteReader payload(p.definition(def).payload);
+  p.ids[static_cast<int>(Kind::kDatatype)].give_back(static_cast<uint32_t>(payload.zigzag()));
+  return def;
+}
+
+}  // namespace
+
+uint32_t define_predefined_datatype(Process& p, uint64_t key, uint32_t constant) {
+  if (!p.initialized) return HandleMap::kMissing;  // nothing may be asked of MPI yet
+  base::ByteWriter payload;
+  payload.put_zigzag(-1);
+  payload.put_varint(constant);
+  put_shape(payload, shape_of(key));
+  Process::Guard guard(p);
+  const uint32_t def = p.define(Kind::kDatatype, payload.view());
+  p.remember(Kind::kDatatype, key, def);
+  return def;
+}
+
+uint32_t define_datatype(Process& p, uint64_t key) {
+  TypeContents contents;
+  const bool known = contents_of(key, contents);
+  std::vector<uint32_t> refs;
+  for (const uint64_t type : contents.types) {
+    refs.push_back(inner_type(p, type));
+    give_back(type);
+  }
+  const TypeShape shape = shape_of(key);
+  Process::Guard guard(p);
+  base::ByteWriter payload;
+  payload.put_zigzag(p.ids[static_cast<int>(Kind::kDatatype)].take());
+  payload.put_varint(0);
+  put_shape(payload, shape);
+  payload.put_varint(known ? constant_of(mpi::domain::kCombiner, contents.combiner) : 0);
+  contents.integers.write(payload);
+  contents.addresses.write(payload);
+  const uint32_t def = p.define(Kind::kDatatype, payload.view(), refs.data(), refs.size());
+  p.remember(Kind::kDatatype, key, def);
+  return def;
+}
+
+void Encoder::define_new_datatype(uint64_t key) {
+  const Captured known = lookup_new(Kind::kDatatype, key);
+  if (known.what != Captured::What::kNone) return captured(known);
+  captured({Captured::What::kDefinition, define_datatype(*location_.process, key), key});
+}
+
+}  // namespace refrain::tracer

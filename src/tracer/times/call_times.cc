@@ -1,0 +1,100 @@
+#include "tracer/times/call_times.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "format/codes/checksum.h"
+#include "format/limits.h"
+#include "tracer/state/current.h"
+#include "tracer/state/location.h"
+#include "tracer/state/peers.h"
+#include "tracer/state/process.h"
+
+namespace refrain::tracer {
+
+uint64_t CallTimes::clock_interval_from_environment() {
+  constexpr double kNsPerSecond = 1e9, kMaxSeconds = 1e9;
+  const char* const word = std::getenv("REFRAIN_CLOCK_INTERVAL");
+  const double seconds = word != nullptr ? std::strtod(word, nullptr) : 0;
+  return seconds > 0 && seconds <= kMaxSeconds ? static_cast<uint64_t>(seconds * kNsPerSecond) : 0;
+}
+
+uint64_t CallTimes::hash() const {
+  return std::max<uint64_t>(
+      format::checksum32(spec_.to_string() + copy_ + source_ + across_ + plain_.to_string() +
+                         std::to_string(rounds_.interval_ns())),
+      1);
+}
+
+double CallTimes::ns_per_tick(const Process& p) {
+  if (ns_per_tick_ == 0) ns_per_tick_ = p.clock.use_counter ? p.clock.ns_per_tick : 1.0;
+  return ns_per_tick_;
+}
+
+uint64_t CallTimes::to_ns(const Process& p, uint64_t ticks) {
+  if (!p.initialized || ticks <= p.init_ticks) return 0;
+  return static_cast<uint64_t>(static_cast<double>(ticks - p.init_ticks) * ns_per_tick(p));
+}
+
+void CallTimes::begin_clock(Process& p, const RankComm& all) {
+  sync_.start(all, p.rank);
+  add(p, sync_.measure(p.clock));
+}
+
+void CallTimes::end_clock(Process& p) {
+  add(p, sync_.measure(p.clock));
+  if (rounds_.is_on()) ClockRounds::drain(sync_);
+  sync_.stop();
+}
+
+void CallTimes::call_ended(Location& l, uint32_t terminal) {
+  Process& p = *l.process;
+  const uint64_t begin = p.clock.ticks();
+  ClockReading reading;
+  if (!p.initialized || !has_peers() || rounds_.is_over() || !round_calls_.counts(l, terminal))
+    return;
+  switch (rounds_.call_counted(p.clock, sync_, &reading)) {
+    case ClockRounds::Outcome::kNothing: return;
+    case ClockRounds::Outcome::kNotAllCame:
+      return p.lose("clocks_not_compared", "--clock-interval: not all ranks came to a round");
+    case ClockRounds::Outcome::kMeasured: break;
+  }
+  if (add(p, reading) && p.sink != nullptr) p.sink->clock_point(points_.back());
+  thin_out(p.size);
+  const uint64_t end = p.clock.ticks();
+  l.own_time.add(end - begin);
+  l.note_own_work(end);
+}
+
+// So long a run that a file has no room for all of them keeps every second one.
+void CallTimes::thin_out(int ranks) {
+  const uint64_t most =
+      std::min(format::kMaxClockPoints,
+               format::kMaxClockPointsOfAll / static_cast<uint64_t>(std::max(ranks, 1))) -
+      1;
+  if (points_.size() < std::max<uint64_t>(most, 4)) return;
+  size_t kept = 0;
+  for (size_t i = 0; i < points_.size(); i += 2) points_[kept++] = points_[i];
+  points_.resize(kept);
+}
+
+void CallTimes::take_date(Process& p) {
+  timespec t{};
+  clock_gettime(CLOCK_REALTIME, &t);
+  constexpr int64_t kSecond = 1'000'000'000;
+  add(p, {p.clock.ticks(), int64_t{t.tv_sec} * kSecond + t.tv_nsec});
+}
+
+// A clock that was set back between two readings tells nothing about its rate.
+bool CallTimes::add(const Process& p, const ClockReading& reading) {
+  const format::ClockPoint point{static_cast<int64_t>(to_ns(p, reading.ticks)), reading.common_ns};
+  if (!points_.empty() &&
+      (point.local_ns <= points_.back().local_ns || point.common_ns < points_.back().common_ns))
+    return false;
+  points_.push_back(point);
+  return true;
+}
+
+}  // namespace refrain::tracer

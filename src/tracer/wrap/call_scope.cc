@@ -1,0 +1,371 @@
+#include "tracer/wrap/call_scope.h"
+
+#include <new>
+
+#include "mpi/call_ids.h"
+#include "mpi_runtime/queries.h"
+#include "tracer/calls/append_call.h"
+#include "tracer/code/unwind.h"
+#include "tracer/filter/control.h"
+#include "tracer/filter/size_filter.h"
+#include "tracer/requests/request_lanes.h"
+#include "tracer/spool/spool.h"
+#include "tracer/state/abandon.h"
+#include "tracer/state/location.h"
+#include "tracer/state/process.h"
+#include "tracer/times/call_times.h"
+#include "tracer/times/time_log.h"
+#include "tracer/wrap/fortran.h"
+
+namespace refrain::tracer {
+
+namespace {
+
+// The function that a call's function is a variant of: that with large counts (MPI_Send_c) has the
+// id of the one with int counts (MPI_Send), and 1000 more.
+uint64_t base_call(uint64_t id) {
+  constexpr uint64_t kLarge = 1000;
+  return id >= kLarge && id < 2 * kLarge ? id - kLarge : id;
+}
+
+// Whether the call that returns to `address` was made through a pointer, by the machine code of the
+// call instruction in front of that address. For calls that return into the MPI library: that one
+// calls functions of MPI by name, and callbacks of the program by pointer. An MPI call that is the
+// last thing a callback does is compiled to a jump (a tail call), so that it returns to where the
+// library has called the callback: it looks as if the library had made it, but by pointer.
+bool is_called_by_pointer(uintptr_t address) {
+#if defined(__x86_64__)
+  const auto* end = reinterpret_cast<const unsigned char*>(address);
+  constexpr unsigned char kCallNear = 0xe8, kCallIndirect = 0xff;
+  if (end[-5] == kCallNear) return false;
+  return (end[-2] == kCallIndirect && (end[-1] & 0xf8) == 0xd0) ||
+         (end[-3] == kCallIndirect && (end[-2] & 0xf8) == 0x50) ||
+         (end[-6] == kCallIndirect && (end[-5] & 0xf8) == 0x90);
+#elif defined(__aarch64__)
+  // BLR and its forms with pointer authentication; BL is a call by name.
+  const uint32_t call = reinterpret_cast<const uint32_t*>(address)[-1];
+  return (call & 0xfefff000u) == 0xd63f0000u;
+#else
+  return false;
+#endif
+}
+
+// Calls in which the recorders of several ranks communicate with each other: MPI_Init,
+// MPI_Finalize, and those that make communicators, windows and files, about whose ids all members
+// agree. A rank that has no memory for its record takes part in them all the same, as the others
+// would wait.
+bool others_wait(mpi::CallId call) {
+  if (call == mpi::kMPI_Init || call == mpi::kMPI_Init_thread || call == mpi::kMPI_Finalize)
+    return true;
+  const mpi::CallInfo* const info = mpi::find_call(call);
+  if (info == nullptr || info->group == mpi::CallGroup::kSession) return true;
+  for (const mpi::ParamInfo& p : info->params) {
+    const bool shared = p.kind == mpi::ParamKind::kComm || p.kind == mpi::ParamKind::kWin ||
+                        p.kind == mpi::ParamKind::kFile;
+    if (shared && p.direction != mpi::Direction::kIn) return true;
+  }
+  return false;
+}
+
+// It may be time to compare the clocks of the ranks. By now the record has the call, so nothing of
+// it is lost if the process ends meanwhile.
+void compare_clocks(Location& l, mpi::CallId call, uint32_t terminal) {
+  CallTimes& times = *l.process->times;
+  if (times.wants(call)) [[unlikely]]
+    times.call_ended(l, terminal);
+}
+
+// FortranSite::call once the entry point's own call has come: others that the Fortran layer makes
+// inside of it are not the program's.
+constexpr uint64_t kAnswered = UINT64_MAX;
+
+}  // namespace
+
+// Whether the call that counts as under way on this thread has been left by a longjmp() out of a
+// callback, so that its end was never seen. If it were under way, this call would be inside of it:
+// deeper on the stack, with the open call's frame intact above.
+bool CallScope::was_left() const {
+  const Location& l = *location_;
+  if (l.depth == 0 || !l.stack.holds(frame_) || !l.stack.holds(l.open_frame)) return false;
+  if (frame_ >= l.open_frame) return true;
+  return l.open_return != 0 && reinterpret_cast<const uintptr_t*>(l.open_frame)[1] != l.open_return;
+}
+
+// The constructor for all but a plain call of a C program: calls inside of calls (of callbacks, and
+// of the MPI library), the recorder's own, those that were reached from Fortran, and whatever comes
+// while a reason of slow_path_reasons.h is set.
+void CallScope::enter() {
+  RecordedThread* const l = location_ = as_recorded(current_location());
+  if (l == nullptr) return;
+  if (was_left()) close_left();
+  const bool nested = l->depth > 0;
+  if (nested)
+    ++l->depth;
+  else
+    open();
+  state_ = State::kPassed;
+  fortran_.address = nullptr;
+  outer_call_ = nested ? l->open_call : 0;
+  if (!is_to_record(nested) || is_beyond_memory()) {
+    l->open_call = outer_call_;
+    return;
+  }
+  l->open_call = call_;
+  state_ = State::kOther;
+  if (control().sizes != nullptr) call_ |= kSizedCall;
+}
+
+void CallScope::close_left() {
+  Location* l = location_;
+  const bool left_recorder = l->in_recorder;
+  l->depth = 0;
+  l->open_call = 0;
+  l->in_recorder = false;
+  if (left_recorder) abandon_record(*l->process);
+  if (is_abandoned()) return;
+  if (!l->process->threaded)
+    l->requests->table.give_back_all();
+  else
+    l->requests->busy.store(0, std::memory_order_release);
+  l->process->lose("left_by_jump", "a callback jumped out of an MPI call");
+}
+
+// Whose call is this? The program's calls are recorded, those of its callbacks among them. Those
+// that the MPI library makes to do its work are not, nor are the recorder's own. In this order:
+//
+//   the recorder is at work on this thread           not recorded
+//   reached through a Fortran entry point            that function's call is; the layer's others
+//   not no call is under way                             recorded, unless the library makes it
+//   inside of
+//                                                    a call that was passed by (paused, filtered)
+//   called from outside of the MPI library           recorded if a callback makes it: a tool
+//   between
+//                                                    the program and MPI passes one call on only
+//   called from the MPI library                      recorded if made by pointer: a callback's last
+//                                                    act, see is_called_by_pointer()
+bool CallScope::is_to_record(bool nested) {
+  const Location& l = *location_;
+  if (l.in_recorder) return false;
+  FortranSite& fortran = refrain_fortran_site;
+  if (fortran.address != nullptr) {
+    // The trampoline has noted the entry point's call. It is this one if the entry point's frame is
+    // further up the stack and the caller is the MPI library's Fortran layer; else it is left over
+    // from an earlier entry point.
+    const bool inside =
+        frame_ < reinterpret_cast<uintptr_t>(fortran.sp) && l.process->code.is_mpi(address_);
+    if (inside) {
+      // The layer also calls other functions, before and after: to convert handles and the like.
+      if (base_call(fortran.call) != base_call(call_)) return false;
+      wrapper_ = frame_;
+      address_ = reinterpret_cast<uintptr_t>(fortran.address);
+      frame_ = reinterpret_cast<uintptr_t>(fortran.sp) - sizeof(void*);
+      fortran.call = kAnswered;
+      fortran_ = fortran;
+      return true;
+    }
+    if (!nested) fortran.address = nullptr;
+  }
+  // A call that is passed by does not count as under way, so the library's calls inside of it come
+  // here with nested == false.
+  if (!nested && has_slow_path_reason(slow_path_reasons::kLeavesOut) && is_from_library())
+    return false;
+  // A tool that was loaded behind us passes on what is under way: its MPI_Send, which our wrapper
+  // has called, calls PMPI_Send, which is ours again.
+  if (!nested) return true;
+  if (!l.process->code.is_mpi(address_)) return is_from_callback();
+  // Our wrappers call the library by pointer, too: a function of the library that ends in a jump to
+  // another one seems to have been called from there.
+  return is_called_by_pointer(address_) && !l.process->code.is_own(address_);
+}
+
+// Whether the MPI library makes this call to do its work. Only on x86-64: elsewhere there are no
+// trampolines for Fortran, and a Fortran program's calls come from the library as well.
+bool CallScope::is_from_library() const {
+#if defined(__x86_64__)
+  Process& p = *location_->process;
+  return p.code.is_mpi(address_) && (p.code.is_own(address_) || !is_called_by_pointer(address_));
+#else
+  return false;
+#endif
+}
+
+// Of a nested call that no MPI library makes: did the library call back, or did our own wrapper
+// call a tool's? Also finds out what was_left() cannot see.
+bool CallScope::is_from_callback() {
+  RecordedThread& l = *location_;
+  uintptr_t& tool_site = l.tool_sites[(address_ ^ (address_ >> 6)) % RecordedThread::kToolSites];
+  if (tool_site == address_) return false;
+  constexpr size_t kMaxFrames = 256;
+  StackFrame frames[kMaxFrames];
+  const size_t n = unwind(frame_ + sizeof(void*), frames, kMaxFrames);
+  if (n == 0) return l.open_call != call_;
+  bool alive = n == kMaxFrames;  // the frame that returns from the open call to the program
+  for (size_t i = 0; i < n && !alive; ++i)
+    alive = frames[i].return_slot == l.open_frame + sizeof(void*);
+  if (alive) {
+    // Who stands around the caller's own functions, the library or a wrapper of ours?
+    for (size_t i = 0; i < n; ++i) {
+      if (l.process->code.is_own(frames[i].return_address)) break;
+      if (l.process->code.is_mpi(frames[i].return_address)) return true;
+    }
+    tool_site = address_;
+    return false;
+  }
+  close_left();
+  open();
+  outer_call_ = 0;
+  return true;
+}
+
+void CallScope::leave() {
+  --location_->depth;
+  if (!active()) return;
+  location_->open_call = outer_call_;
+  location_->spool.left(outer_call_);
+  if (fortran_.address != nullptr) refrain_fortran_site = fortran_;
+}
+
+Encoder& CallScope::encoder(int rc) {
+  rc_ = rc;
+  location_->in_recorder = true;
+  const bool is_from_fortran = state_ == State::kOther && fortran_.address != nullptr;
+  path_ = &location_->paths.find(*location_->process, location_->stack,
+                                 {address_, frame_, is_from_fortran ? wrapper_ : frame_});
+  location_->encoder.start(call(), path_->definition);
+  if (is_left_out()) location_->encoder.leave_out((call_ & kFilteredCall) != 0);
+  return location_->encoder;
+}
+
+uint32_t CallScope::commit() {
+  RecordedThread& l = *location_;
+  Process& p = *l.process;
+  if (is_left_out()) {
+    terminal_ = UINT32_MAX;
+    l.encoder.call_is_left_out();
+    l.own_time.call_is_left_out();
+    l.in_recorder = false;
+    return terminal_;
+  }
+  if (rc_ != MPI_SUCCESS) l.encoder.error(rc_, error_class(rc_));
+  if (must_wait()) [[unlikely]]
+    return commit_later();
+  const uint64_t ticks = duration();
+  terminal_ = InternTable::kMissing;
+  if (!has_slow_path_reason(slow_path_reasons::kOutOfMemory)) [[likely]]
+    terminal_ = extend_grammar(l, l.encoder.bytes(), ticks);
+  if (terminal_ == InternTable::kMissing) [[unlikely]]
+    return leave_unrecorded();
+  l.encoder.call_has_terminal(terminal_);
+  if (l.first_begin_ticks == 0) {
+    l.first_begin_ticks = begin_ticks_;
+    l.own_time.begin_span();
+  }
+  count_time(ticks);
+  if (l.times != nullptr) [[unlikely]]
+    keep_time(l, terminal_);
+  l.spool.push(l, terminal_, ticks);
+  const uint64_t now = p.clock.ticks();
+  l.own_time.add_call(now - end_ticks_);
+  l.note_own_work(now);
+  if (l.times != nullptr) [[unlikely]]
+    compare_clocks(l, call(), terminal_);
+  l.in_recorder = false;
+  return terminal_;
+}
+
+// Budget: 50 instructions, and what the grammar takes at the end of a symbol.
+void CallScope::again(CallMemo& memo) {
+  RecordedThread& l = *location_;
+  // Whoever jumps out of here must be noticed; the fences keep both stores where they are.
+  l.in_recorder = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const uint64_t ticks = duration();
+  memo.count_one(ticks);
+  count_time(ticks);
+  const auto terminal = static_cast<uint32_t>(l.grammar.expected());
+  if (l.spool.try_push(terminal, ticks)) [[likely]]
+    l.grammar.append_expected();
+  else
+    again_slowly(terminal, ticks);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  l.in_recorder = false;
+}
+
+[[gnu::noinline, gnu::cold]] void CallScope::again_slowly(uint32_t terminal, uint64_t ticks) {
+  RecordedThread& l = *location_;
+  const Clock& clock = l.process->clock;
+  l.grammar.append_expected();
+  if (l.times != nullptr) {
+    keep_time(l, terminal);
+    if (l.spool.try_push_timed(terminal, ticks)) return compare_clocks(l, call(), terminal);
+  }
+  const uint64_t begin = clock.ticks();
+  l.own_time.sample(begin - end_ticks_, calls_of(l));
+  l.spool.push_slowly(l, terminal, ticks);
+  const uint64_t end = clock.ticks();
+  l.own_time.add(end - begin);
+  l.note_own_work(end);
+  if (l.times != nullptr) compare_clocks(l, call(), terminal);
+}
+
+void CallScope::keep_time(Location& l, uint32_t terminal) {
+  l.times->push(l, terminal, call(), begin_ticks_, begin_ticks_ + duration());
+}
+
+// Budget: 70 instructions.
+bool CallScope::add_request(const CallMemo& memo, MPI_Request* request) {
+  if (memo.request == nullptr || *request == MPI_REQUEST_NULL) return false;
+  RequestLane& lane = *location_->requests;
+  if (lane.has_neighbours) [[unlikely]]
+    return add_request_again(lane, *memo.request, handle_key(*request), request);
+  return lane.table.add_again(*memo.request, handle_key(*request), request);
+}
+
+void CallScope::memorise_array(const uint64_t* words, size_t count) {
+  RecordedThread& l = *location_;
+  Process& p = *l.process;
+  CallMemo* const known = rc_ == MPI_SUCCESS ? l.memos.find(terminal_) : nullptr;
+  // The short way knows of no waiting.
+  if (known == nullptr || (call_ & kSizedCall) != 0) return;
+  CallMemo& m = *known;
+  if (m.remember(call_, *path_, p.handle_changes.load(std::memory_order_relaxed), words, count))
+    l.encoder.memorise_request(m);
+}
+
+bool CallScope::is_beyond_memory() {
+  if (!has_slow_path_reason(slow_path_reasons::kOutOfMemory) || others_wait(call_)) return false;
+  leave_unrecorded();
+  return true;
+}
+
+uint32_t CallScope::leave_unrecorded() {
+  location_->in_recorder = false;
+  if (location_->process->unrecorded_calls.fetch_add(1) == 0) out_of_memory(*location_->process);
+  return 0;
+}
+
+bool CallScope::must_wait() const {
+  if ((call_ & kSizedCall) == 0) [[likely]]
+    return false;
+  const bool is_first = control().sizes->held.flush(*location_);
+  return (call_ & kUndecidedCall) != 0 || !is_first;
+}
+
+// It has no terminal yet, as it may get none.
+uint32_t CallScope::commit_later() {
+  RecordedThread& l = *location_;
+  HeldCall later;
+  later.sum_ticks = later.min_ticks = later.max_ticks = duration();
+  if (l.times != nullptr) later.times.emplace_back(begin_ticks_, duration());
+  later.call = call();
+  later.outermost = l.depth == 1;
+  later.signature = l.process->intern(l.process->left_out, l.encoder.bytes());
+  const RequestEntry* const made = l.encoder.call_is_held(later.signature);
+  if (later.outermost) l.last_end_ticks = end_ticks_;
+  control().sizes->held.push(l, later, made);
+  l.in_recorder = false;
+  l.own_time.add_call(l.process->clock.ticks() - end_ticks_);
+  return terminal_ = UINT32_MAX;
+}
+
+}  // namespace refrain::tracer
