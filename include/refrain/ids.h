@@ -45,6 +45,12 @@ class Id {
   uint32_t number_ = 0;
 };
 
+// The fmt library prints an id as its number.
+template <class Kind>
+constexpr uint32_t format_as(Id<Kind> id) {
+  return id;
+}
+
 // All but constants are numbered anew in each trace.
 using SignatureId = Id<id_kind::Signature>;    // a function together with all its parameters
 using DefinitionId = Id<id_kind::Definition>;  // communicator, datatype, ... (definitions.h)
