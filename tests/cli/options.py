@@ -13,8 +13,8 @@ import tempfile
 import unittest
 
 GOOD, USAGE = 0, 2
-VERBS = ["record", "recover", "info", "dump", "check", "stats", "profile", "matrix", "waits", "iterations", "report",
-         "diff", "reduce", "evaluate", "convert"]
+VERBS = ["record", "recover", "info", "dump", "check", "stats", "profile", "matrix", "waits", "iterations",
+         "similarity", "report", "diff", "reduce", "evaluate", "convert"]
 COUNT = "is not a whole number from 0 up"
 TIME = "is not a time from 0 up: nanoseconds, or with a unit (ns, us, ms, s, min, h), as in 20ms"
 RANK = "is not the number of a rank, such as 0"

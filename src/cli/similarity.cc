@@ -1,0 +1,129 @@
+// refrain similarity: ranks that compute alike, and who stands for them.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/computation/groups.h"
+#include "cli/options/values.h"
+#include "cli/output/activity.h"
+#include "cli/output/common.h"
+#include "cli/verbs.h"
+#include "format/encode/encode.h"
+#include "report/behaviour/similarity_report.h"
+
+namespace refrain::cli {
+namespace {
+
+using analysis::computation::HowToGroup;
+
+struct SimilarityOptions {
+  std::vector<std::string> traces;
+  std::string by = "linkage", format = "text", plan, svg;
+  double percent = 10;
+  uint32_t clusters = 0;
+  uint64_t seed = 1;
+  bool force = false;
+};
+
+HowToGroup how_of(const SimilarityOptions& options) {
+  HowToGroup how;
+  how.percent = options.percent;
+  how.seed = options.seed;
+  if (options.clusters > 0) {
+    how.by = HowToGroup::By::kClusters;
+    how.clusters = options.clusters;
+  } else if (options.by == "sequence") {
+    how.by = HowToGroup::By::kSequence;
+  }
+  return how;
+}
+
+base::Status check_free(const SimilarityOptions& options) {
+  for (const std::string& path : {options.plan, options.svg}) {
+    std::error_code ignored;
+    if (!path.empty() && !options.force && std::filesystem::exists(path, ignored))
+      return base::usage("is there already; name another, or say --force", path);
+  }
+  return base::Done{};
+}
+
+base::Result<std::vector<Trace>> open_all(const std::vector<std::string>& paths) {
+  std::vector<Trace> out;
+  for (const std::string& path : paths) {
+    auto trace = Trace::open(path);
+    if (!trace.ok()) return trace.error();
+    out.push_back(std::move(*trace));
+  }
+  return out;
+}
+
+int run(const SimilarityOptions& options) {
+  if (const auto status = check_free(options); !status.ok()) return report(status.error());
+  const auto traces = open_all(options.traces);
+  if (!traces.ok()) return report(traces.error());
+  if (options.clusters > static_cast<uint64_t>(traces->front().rank_count()))
+    return report(base::usage("--clusters " + std::to_string(options.clusters) + ": the run has " +
+                              std::to_string(traces->front().rank_count()) + " ranks"));
+  const HowToGroup how = how_of(options);
+  const uint64_t calls = traces->front().call_count();
+  analysis::computation::GroupProgress progress;
+  progress.read = [calls](uint64_t read) { Activity::share(std::min(read, calls), calls); };
+  progress.compare = [](double part) { Activity::share(static_cast<uint64_t>(part * 1000), 1000); };
+  const auto groups = analysis::computation::groups_of(*traces, how, progress);
+  if (!groups.ok()) return report(groups.error());
+  if (!options.plan.empty())
+    if (const auto status = format::write_file_atomically(
+            options.plan, report::similarity_plan(*groups), "the plan");
+        !status.ok())
+      return report(status.error());
+  if (!options.svg.empty())
+    if (const auto status = format::write_file_atomically(
+            options.svg, report::similarity_svg(*groups), "the picture");
+        !status.ok())
+      return report(status.error());
+  const int status = print(options.format == "json" ? report::similarity_json(*groups, how)
+                                                    : report::similarity_text(*groups, how));
+  return status != 0 ? status : status_of(traces->front());
+}
+
+}  // namespace
+
+void add_similarity(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<SimilarityOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "similarity", "Ranks that compute alike, and a representative for each group");
+  verb->add_option("traces", options->traces,
+                   "Trace files (.rfn), recorded with times; of several runs of one program the "
+                   "least times count")
+      ->required();
+  CLI::Option* percent =
+      verb->add_option("-k,--percent", options->percent,
+                       "Ranks are one group up to this distance, in percent of the mean time that "
+                       "a rank computes")
+          ->check(real_number(0, 1000))
+          ->capture_default_str();
+  CLI::Option* clusters = verb->add_option("--clusters", options->clusters,
+                                           "So many groups of each sequence instead, by k-means")
+                              ->check(whole_number(1, UINT32_MAX))
+                              ->type_name("K");
+  verb->add_option("--by", options->by,
+                   "linkage, or sequence: ranks with the same calls are a group")
+      ->check(one_of({"linkage", "sequence"}))
+      ->capture_default_str()
+      ->excludes(clusters);
+  clusters->excludes(percent);
+  verb->add_option("--seed", options->seed, "Of k-means")
+      ->check(whole_number())
+      ->capture_default_str();
+  verb->add_option("--plan", options->plan, "Write representatives and groups to this file (JSON)");
+  verb->add_option("--svg", options->svg, "Write dendrograms and vectors to this file (SVG)");
+  verb->add_option("--format", options->format, "text or json")
+      ->check(one_of({"text", "json"}))
+      ->capture_default_str();
+  verb->add_flag("--force", options->force, "Overwrite files of --plan and --svg");
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace refrain::cli
