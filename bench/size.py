@@ -52,7 +52,8 @@ kMeasuredSections = ("durations", "totals")
 
 def structure_bytes(trace, size):
     sections = json.loads(common.run([common.REFRAIN, "stats", "--format", "json", trace]))["sections"]
-    return size - sum(round(s["stored_bytes"]) for s in sections if s["section"] in kMeasuredSections)
+    measured = [s["stored_bytes"] for s in sections if s["section"] in kMeasuredSections]
+    return size - round(sum(measured))
 
 
 def grown(results, file):
@@ -90,7 +91,8 @@ def main():
         common.record(ranks, trace, [binaries[name], str(argument)], [shim])
         size = trace.stat().st_size
         peers = ["-" if peer is None else peer for peer in (pilgrim, eztrace, extrae)]
-        results.append([workload, ranks, common.info(trace)["calls"], size, structure_bytes(trace, size), *peers, target,
+        calls, structure = common.info(trace)["calls"], structure_bytes(trace, size)
+        results.append([workload, ranks, calls, size, structure, *peers, target,
                         "yes" if size <= target else "no"])
     common.progress("")
     common.print_table(kHeader, results)
