@@ -52,7 +52,7 @@ base::Status check_bound(const Trace& trace, const Trace& exact, CheckReport& ch
 
 // What `refrain check` itself found, as a test of the JUnit format.
 std::vector<report::JunitCase> cases_of(const CheckReport& checked) {
-  return {{"the file keeps the rules of the format", checked.findings}};
+  return {{"the file follows the rules of the format", checked.findings}};
 }
 
 // The run against one that was good. The file has been found good.
@@ -127,7 +127,8 @@ int run(const CheckArguments& options) {
 
 void add_check(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<CheckArguments>();
-  CLI::App* verb = app.add_subcommand("check", "Whether the file keeps every rule of the format");
+  CLI::App* verb =
+      app.add_subcommand("check", "Check whether the file follows every rule of the format");
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
   verb->add_option("--against", options->against,
                    "A trace of the same run with exact times: whether the bound is kept");

@@ -73,7 +73,8 @@ class Options(unittest.TestCase):
         self.refused("--output is required (see `refrain reduce --help`)", "reduce", self.trace)
         self.refused("--top needs a value", "profile", self.trace, "--top")
         self.refused("did not expect '%s'" % self.trace, "info", self.trace, self.trace)
-        self.refused("a verb goes in front of '%s', as in `refrain info %s`" % (self.trace, self.trace), self.trace)
+        self.refused("a verb is needed in front of '%s', as in `refrain info %s`" % (self.trace, self.trace),
+                     self.trace)
         self.refused("--rank and --bytes do not go together: leave one of them out",
                      "dump", "--bytes", "--rank", "0", self.trace)
         self.refused("--rank and --ranks do not go together: leave one of them out",
@@ -156,7 +157,7 @@ class Options(unittest.TestCase):
                      "waits", "--explain", "Late sendr", self.trace)
         self.refused("no pattern 'gremlins'; there are all, point_to_point,", "waits", "--pattern", "gremlins",
                      self.trace)
-        self.refused("'Messages in wrong order' is printed of several patterns; say which: "
+        self.refused("'Messages in wrong order' is the name of several patterns; choose one: "
                      "late_sender_wrong_order, late_receiver_wrong_order",
                      "waits", "--pattern", "Messages in wrong order", self.trace)
 

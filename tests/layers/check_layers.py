@@ -37,7 +37,7 @@ ALLOWED = {
     "grammar": {"result", "base"},
     "similarity": {"result", "base", "mpi", "grammar"},
     "format": _BELOW_FORMAT,
-    "mpi_runtime": {"result", "base", "mpi", "format"},
+    "mpi_runtime": {"result", "base", "mpi", "format", "options"},
     "tracer": _BELOW_READER | {"mark", "mpi_runtime", "options"},  # never meets the reader: they talk through bytes
     "reader": _BELOW_READER | {"public"},
     "text": _BELOW_ANALYSIS,

@@ -141,7 +141,7 @@ std::vector<std::string> verb_names(const CLI::App& app) {
 
 base::Error unknown_verb(const CLI::App& app, const std::string& word) {
   if (access(word.c_str(), F_OK) == 0)
-    return base::usage("a verb goes in front of '" + word + "', as in `refrain info " + word +
+    return base::usage("a verb is needed in front of '" + word + "', as in `refrain info " + word +
                        "` (see `refrain --help`)");
   std::vector<std::string> names = verb_names(app);
   names.emplace_back("help");

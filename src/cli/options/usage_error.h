@@ -1,4 +1,4 @@
-// What CLI11 finds wrong with a command line, in one line of our words: what, where, what to do.
+// Errors of CLI11 as messages of one line: what is wrong, where, and what to do.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "format/merge/duration_bytes.h"
 #include "grammar/fold.h"
+#include "options/environment.h"
 #include "tracer/state/complain.h"
 #include "tracer/state/in_order.h"
 #include "tracer/state/keep_errno.h"
@@ -54,8 +54,8 @@ uint64_t realtime_ns() {
 
 // Empty: none is wanted.
 std::string folder_of(const Process& p) {
-  const char* where = std::getenv("REFRAIN_SPOOL");
-  if (where == nullptr || where[0] == '\0') return p.options.output + ".spool";
+  const char* const where = options::text_of(options::RecordOption::kSpool);
+  if (where[0] == '\0') return p.options.output + ".spool";
   if (std::strcmp(where, "off") == 0) return {};
   const size_t slash = p.options.output.rfind('/');
   return std::string(where) + "/" + p.options.output.substr(slash + 1) + ".spool";
