@@ -1,4 +1,4 @@
-// What OTF2's events refer to: gathered while events are written, and written behind them.
+// OTF2 definitions: collected while events are written, and written after them.
 #pragma once
 
 #include <otf2/otf2.h>

@@ -1,4 +1,4 @@
-// ParaverRank: what the calls of one rank become in a .prv file, before it is sorted.
+// ParaverRank: makes the records of a .prv file from the calls of one rank, before they are sorted.
 #pragma once
 
 #include <algorithm>

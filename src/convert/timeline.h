@@ -1,8 +1,8 @@
 // Timeline: the calls and regions of one rank as enters and leaves, which nest on every thread.
 //
 // Regions are the program's own: refrain_region_begin() and _end(), and functions that were
-// compiled with -finstrument-functions. What is left open is closed at the end of the call it is
-// in, or with the thread's last call; an end without a begin is left out and counted.
+// compiled with -finstrument-functions. A region that stays open is closed at the end of the call
+// around it, or with the last call of the thread. An end without a begin is left out and counted.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
-// What each function of MPI does, and to which memory: from spec/mpi/calls, without any <mpi.h>.
+// The meaning of each MPI function, and the memory that it reads and writes: from spec/mpi/calls,
+// without any <mpi.h>.
 //
-// Nobody takes a function's name apart to find out what it does: a form (nonblocking, persistent,
-// split, polling, with large counts) says whose form it is, and shares the rest with the blocking
-// function.
+// No code derives the meaning from the name of a function. A form (nonblocking, persistent, split,
+// polling, with large counts) names the blocking function that it is a form of, and shares its
+// meaning.
 #pragma once
 
 #include <cstdint>

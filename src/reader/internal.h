@@ -1,5 +1,5 @@
-// What the other folders ask of a Trace beyond its public functions: the tables as they stand in
-// the file, and traces that are put together in memory. Not installed.
+// Access to a Trace for other folders, beyond its public functions: the tables of the file, and
+// traces constructed in memory. Not installed.
 #pragma once
 
 #include <cstdint>

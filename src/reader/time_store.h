@@ -1,4 +1,4 @@
-// The times of a trace: where they are, their index once somebody asks for it, and their blocks
+// The times of a trace: their place in the file, their index (read on first use), and their blocks
 // one by one.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a Trace holds: the tables, and what opening has worked out from them.
+// The data of a Trace: the tables, and what is computed from them on opening.
 #pragma once
 
 #include <cstdint>

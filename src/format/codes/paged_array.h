@@ -1,5 +1,5 @@
-// PagedArray: a list that grows without moving what it has, so that very many small things take
-// their own room and no more while it grows.
+// PagedArray: a list that grows without moving its elements, so that growing needs no second copy
+// of a very long list.
 #pragma once
 
 #include <algorithm>

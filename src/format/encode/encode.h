@@ -1,4 +1,4 @@
-// TraceData -> the bytes of a trace file. Knows nothing of decode/; docs/format.md is the contract.
+// TraceData -> the bytes of a trace file. Independent of decode/; docs/format.md is normative.
 #pragma once
 
 #include <string>

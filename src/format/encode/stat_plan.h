@@ -1,9 +1,9 @@
-// Which numbers of the statistics are written how exactly, where not all can be exact.
+// Decides the precision of the numbers in the statistics.
 //
-// Answers are about what one function did from one place: its time, its shortest and its longest
-// call. Those stay as exact as a time code is; what single signatures contribute to them need not
-// be. So at each place the numbers that are the extremes, and those that make up much of its time,
-// are fine, and errors of the others are chosen so that they cancel.
+// Users look at one function at one call site: its time, its shortest and its longest call. These
+// stay as precise as a time code; the contributions of single signatures need not. So at each call
+// site the extremes, and the numbers that make up much of the time, are precise, and the errors of
+// the others are chosen so that they cancel.
 #pragma once
 
 #include <cstdint>

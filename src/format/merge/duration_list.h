@@ -1,7 +1,7 @@
-// DurationList: DurationStats as the bytes that they travel in, to be read in order.
+// DurationList: DurationStats as the bytes that ranks send to each other, to be read in order.
 //
-// Where every call is a new one there are millions of statistics of one call each: they take a
-// dozen bytes then.
+// If no call repeats, there are millions of statistics of one call each, which take about twelve
+// bytes each.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // FlatDuration: DurationStats without allocations, and as the bytes of a DurationList.
 //
-// Where every call is a new one there are millions of them, and rank 0 reads, adds and writes each
-// several times.
+// If no call repeats, there are millions of them, and rank 0 reads, adds and writes each several
+// times.
 #pragma once
 
 #include <algorithm>

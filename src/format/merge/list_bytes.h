@@ -1,6 +1,7 @@
-// A SignatureList as bytes, for the way from rank to rank: signatures one by one, or, of very many,
-// those of one shape column by column. A column of one number is that; others are words as they are
-// in memory, because a copy takes a twentieth of the instructions.
+// A SignatureList as the bytes that ranks send to each other: signatures one by one, or, if there
+// are very many, those of one shape column by column. A column of equal numbers is one number;
+// other columns are words as in memory, because copying takes a twentieth of the instructions of
+// coding.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The part of finish() that is not about groups: which ranks there are, their totals, hosts and
-// places, and losses.
+// The part of finish() that does not concern groups: the ranks, their totals, hosts, places and
+// losses.
 #pragma once
 
 #include "format/merge/merge.h"

@@ -1,8 +1,7 @@
 // SignatureList: the signatures of a group, in few bytes each.
 //
-// Where every call is a new one there are millions of them, and rank 0 has those of all ranks:
-// about forty bytes each, and nothing is allocated for one of them. Two lists are merged in place,
-// in one pass.
+// If no call repeats, there are millions of signatures, and rank 0 has those of all ranks: about
+// forty bytes each, without an allocation for each one. Two lists are merged in place, in one pass.
 #pragma once
 
 #include <algorithm>

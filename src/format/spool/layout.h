@@ -1,7 +1,7 @@
-// Where things stand in a spool file: what one process has recorded so far, always on its way.
+// Layout of a spool file, which holds what one process has recorded so far.
 //
 // A spool file is read by the build that wrote it, after the writer died at any instruction; it is
-// no exchange format. Everything is little-endian, as the machine has it.
+// not an exchange format. Everything is little-endian, as in memory.
 //
 //   page 0        Header
 //   page 1 ...    chunks, each a whole number of pages, one after the other, never moved:
@@ -18,9 +18,9 @@
 //     time row    up to one a thread: times of the calls behind those
 //     dead        was replaced
 //
-// Laws: data is written first and its count, checksum or generation last, in program order, so that
-// a process that dies between two instructions leaves a file that means what was recorded by then.
-// What is not protected in that way is checked by the reader: see read.h.
+// Laws: data is written first, and its count, checksum or generation last, in program order. So a
+// process that dies between two instructions leaves a valid file of everything recorded until then.
+// The reader checks what is not protected in this way: see read.h.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// Finds the chunks of a spool file, and which of them are sound: the writer may have died in the
-// middle of one.
+// Finds the valid chunks of a spool file: the writer may have died while it wrote one.
 #pragma once
 
 #include <cstdint>

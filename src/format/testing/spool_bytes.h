@@ -1,4 +1,4 @@
-// Spool files that no process wrote, for tests.
+// Synthetic spool files for tests.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A section of the page: an object that asks its questions of a trace, and writes what it has found
-// out into the data of the page. CONTRIBUTING.md, "Add a panel", has the steps.
+// A section of the page: an object that computes results from a trace, and writes them into the
+// data of the page. CONTRIBUTING.md, "Add a panel", has the steps.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What `refrain stats` says: where the bytes of a trace file went.
+// The output of `refrain stats`: what the bytes of a trace file are used for.
 #pragma once
 
 #include <cstdint>
