@@ -1,4 +1,4 @@
-// A call enters the record: from the bytes of its signature to a terminal in the grammar.
+// Appends a call to the record: from the bytes of its signature to a terminal in the grammar.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a location has recorded, in the form that the record of the rank and the spool have.
+// The record of a location, in the form of the record of the rank and of the spool.
 #pragma once
 
 #include <cstdint>

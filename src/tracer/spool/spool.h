@@ -1,13 +1,13 @@
-// Spool: the record so far of this process in a file, so that no way of dying loses it.
+// Spool: the record of this process in a file, which survives the death of the process.
 //
 //   definition, signature, loss --append--> tables        call --push--> log of the location
 //                                                                          | full
 //                                    grammar, statistics --checkpoint--> base, stats; log anew
 //
-// Between checkpoints the log alone grows; at a checkpoint the grammar as it is becomes the new
-// base. The log is as large as makes that cheap: at least 8000 calls, and as many as keep the bytes
-// of the log at twice those of the grammar, so that a checkpoint costs a few ns a call, and a
-// program without repetition, whose grammar is larger than its log, hardly ever needs one.
+// Between checkpoints only the log grows; at a checkpoint the current grammar becomes the new base.
+// The log holds at least 8000 calls, and at least as many as make its bytes twice those of the
+// grammar. So a checkpoint costs a few ns per call, and a program without repetition, whose grammar
+// is larger than its log, rarely needs one.
 //
 // Laws: as in spool_file.h; when the spool can grow no further, it stops, says so in the file, and
 // recording to memory goes on. Thread safe; a push is per

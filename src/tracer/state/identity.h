@@ -1,4 +1,4 @@
-// Identity: which rank of which run this is, and what it was told.
+// Identity: the rank, its run, and its options.
 //
 // Laws: set by one thread, before or inside of MPI_Init and MPI_Finalize; else read only.
 #pragma once

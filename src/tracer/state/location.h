@@ -1,8 +1,7 @@
-// Location: a thread of a rank, as the record knows it: its calls so far, and what is needed to
-// take one more. What turns its calls into signatures is in RecordedThread, which every location
-// is.
+// Location: the record of a thread of a rank: its calls so far, and the state for appending another
+// call. RecordedThread adds the state for making signatures; every location is one.
 //
-// current_location() of current.h is the single door to it.
+// current_location() in current.h is the only access.
 #pragma once
 
 #include <atomic>

@@ -1,11 +1,12 @@
-// RecordSink: where a record goes while the program runs. The spool is one, a stream can be.
+// RecordSink: receives the record while the program runs. The spool is one; a stream can be
+// another.
 //
-// What it is given in this order makes a whole record: definitions and signatures, each before
-// anybody can refer to it; of each location its calls in parts, which `finish_part` takes out of
-// memory; times of single calls, block by block; what was lost.
+// It receives, in this order, a complete record: definitions and signatures, each before anything
+// refers to it; the calls of each location in parts, which `finish_part` removes from memory; times
+// of single calls, block by block; losses.
 //
-// Laws: thread safe; never fails: a sink that can write no more says so once, and takes nothing
-// from then on. Never freed.
+// Laws: thread safe. Never fails: a sink that cannot write any more prints one message and ignores
+// all further data. Never freed.
 #pragma once
 
 #include <cstdint>

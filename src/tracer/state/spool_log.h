@@ -1,4 +1,4 @@
-// SpoolLog: the few words of a location's spool that change with every call.
+// SpoolLog: the words of a location's spool that change with every call.
 //
 //   begin   state: which call, since when          every call that ends: one word of the log
 //   end     state: none, or the call around it
