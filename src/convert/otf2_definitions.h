@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "convert/enter_leave.h"
 #include "convert/job.h"
-#include "convert/timeline.h"
 #include "events/by_rank/rank_events.h"
 
 namespace refrain::convert {
