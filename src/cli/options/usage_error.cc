@@ -9,12 +9,13 @@
 #include "base/nearest.h"
 
 namespace refrain::cli {
-namespace {
 
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
+
+namespace {
 
 // As CLI11's messages begin with it: "--top", or "trace" of a positional.
 const CLI::Option* named(const CLI::App& verb, const std::string& name) {

@@ -10,6 +10,9 @@
 
 namespace refrain::cli {
 
+// Line ends become spaces: descriptions of options are broken into lines for the terminal.
+std::string one_line(std::string text);
+
 // `app` has failed to parse `argv` with `error`.
 base::Error usage_error(const CLI::App& app, const CLI::ParseError& error,
                         const std::vector<std::string>& argv);
