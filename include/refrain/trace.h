@@ -157,6 +157,15 @@ class Trace {
   CallId call_of(SignatureId id) const;
   // Out of range: no calls.
   Durations durations(SignatureId id) const;
+  // Whether the trace has statistics of the time between calls: `refrain record --gaps`.
+  bool has_gaps() const;
+  // Of the gaps before the calls of a signature, on all ranks: from the end of the thread's call
+  // before to the begin of this one; 0 before the first call of a thread, and before one inside of
+  // another call. Without the recorder's own work, but for some tens of ns a call. The mean is what
+  // ACURDION calls the computation time of an event. Nothing without has_gaps().
+  Durations gaps(SignatureId id) const;
+  // Their histogram: how many were of 2^i to 2^(i+1) - 1 ns, 0 ns with 1 ns. 64 numbers, or none.
+  std::vector<uint64_t> gap_histogram(SignatureId id) const;
 
   // Definitions are numbered from 0; their kinds are mixed.
   DefinitionId definition_count() const;

@@ -114,6 +114,14 @@ class Trace:
         far as they lie in it, calls and bytes of the calls that begin in it. Needs the times of single calls then."""
         return Profile(json.loads(self._native.profile_json(from_ns, _FOREVER if to_ns is None else to_ns)))
 
+    def gaps(self):
+        """The time between calls: a Table with a row for each signature, those with the longest gaps together first:
+        signature, call, site, calls, sum_ns, mean_ns, min_ns, max_ns, histogram (a list of [from_ns, calls]). Empty
+        unless it was recorded with `--gaps`."""
+        return Table.from_rows(json.loads(self._native.gaps_json()),
+                               ["signature", "call", "site", "calls", "sum_ns", "mean_ns", "min_ns", "max_ns",
+                                "histogram"])
+
     def matrix(self, kind="p2p", dense=True, from_ns=0, to_ns=None):
         """Messages and bytes from rank to rank; kind: "p2p", "rma" or "all". A dict of ranks x ranks
         arrays, first index the source; with dense=False a Table of the pairs that have messages. Of a window of

@@ -35,7 +35,8 @@ class Checker {
     meta();
     definitions();
     signatures();
-    durations();
+    statistics(SectionType::kDurations, kRuleDurations, t_.durations);
+    if (!t_.gaps.empty()) statistics(SectionType::kGaps, kRuleGaps, t_.gaps);
     grammars();
     groups();
     table_owners();
@@ -179,15 +180,11 @@ class Checker {
       add(kAt, kRuleExpr, numbered("signature", i, " has a grid without extent"));
   }
 
-  void durations() {
-    constexpr auto kAt = SectionType::kDurations;
-    if (t_.durations.size() != t_.signatures.size())
-      add(kAt, kRuleDurations, "not as many as signatures");
-    for (size_t i = 0; i < t_.durations.size(); ++i) {
-      const DurationStats& d = t_.durations[i];
-      if (d.min_ns > d.max_ns || !(d.sum_ns >= 0))
-        add(kAt, kRuleDurations, numbered("durations", i, " contradict themselves"));
-    }
+  void statistics(SectionType at, Rule rule, const std::vector<DurationStats>& all) {
+    if (all.size() != t_.signatures.size()) add(at, rule, "not as many as signatures");
+    for (size_t i = 0; i < all.size(); ++i)
+      if (all[i].min_ns > all[i].max_ns || !(all[i].sum_ns >= 0))
+        add(at, rule, numbered(to_string(at), i, " contradict themselves"));
   }
 
   void grammars() {

@@ -44,6 +44,7 @@ enum class SectionType : uint32_t {
   kCallPaths = 65,  // reserved
   kRegions = 66,    // reserved: named regions of the program
   kRanks = 67,      // cores, the recorder's own work and interruptions of each rank
+  kGaps = 68,       // statistics of the time before each call
 };
 inline constexpr uint32_t kKnownSections = 11;  // types below this number are read by this build
 // A reader skips a section of a type that it does not know when this bit is set, and refuses the
@@ -60,6 +61,7 @@ constexpr std::string_view to_string(SectionType type) {
   if (type == SectionType::kCallPaths) return "call_paths";
   if (type == SectionType::kRegions) return "regions";
   if (type == SectionType::kRanks) return "ranks";
+  if (type == SectionType::kGaps) return "gaps";
   return i < kNames.size() ? kNames[i] : "unknown";
 }
 

@@ -49,6 +49,7 @@ std::string_view rule_text(int number) {
       "location and keep their order.",
       "Every rank has a place of the list, or -1, and a place has CPUs in ascending order.",
       "The recorder's pieces of work are of ranks of the world, in ascending order.",
+      "Gaps, where they are there, are those of every signature, with minimum <= mean <= maximum.",
   };
   return number > 0 && number < kRuleEnd ? kText[static_cast<size_t>(number)] : std::string_view();
 }

@@ -46,6 +46,7 @@ enum Rule : int {
   kRuleTimes = 38,
   kRulePlaces = 39,
   kRuleOwnWork = 40,
+  kRuleGaps = 41,
   kRuleEnd
 };
 

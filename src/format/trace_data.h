@@ -26,7 +26,7 @@ struct Definition {
   bool operator==(const Definition&) const = default;
 };
 
-// Durations of the calls of one signature over all ranks.
+// Durations of the calls of one signature over all ranks, or the gaps before them.
 struct DurationStats {
   uint64_t count = 0;
   uint64_t min_ns = 0, max_ns = 0;
@@ -151,8 +151,11 @@ struct TraceData {
   Meta meta;
   std::vector<Definition> definitions;
   SignatureTable signatures;
-  std::vector<DurationStats> durations;    // parallel to signatures
-  StatPrecision durations_precision;       // as read from a file; they are written no finer
+  std::vector<DurationStats> durations;  // parallel to signatures
+  StatPrecision durations_precision;     // as read from a file; they are written no finer
+  // Time before each call: from the end of the one before of its thread; `record --gaps`.
+  std::vector<DurationStats> gaps;  // parallel to signatures; empty: not known
+  StatPrecision gaps_precision;
   std::vector<base::RunList> tables;       // for RankExpr::kTable
   std::vector<grammar::Grammar> grammars;  // terminals are group-local
   std::vector<Group> groups;
@@ -178,6 +181,7 @@ struct RankRecord {
   std::vector<Definition> definitions;  // indices in order of first use
   ByteStrings signatures;               // inline form; index = terminal
   std::deque<DurationStats> durations;  // parallel to signatures; leaf() frees it on its way
+  std::deque<DurationStats> gaps;       // the same, or empty: they are not known
   std::vector<Thread> threads;
   RankTotals totals;
   OwnCost cost;

@@ -16,6 +16,7 @@ enum class RecordOption : uint8_t {
   kTiming,
   kExactCopy,
   kTotals,
+  kGaps,
   kSegments,
   kAcrossRanks,
   kClockInterval,
@@ -68,6 +69,9 @@ inline constexpr OptionRow kRecordRows[] = {
     {RecordOption::kTotals, OptionKind::kText, "--totals", "REFRAIN_TOTALS", "on",
      "off: leave out what a trace has for each rank, a byte or so: its time in MPI and\n"
      "outside, what recording cost it, how often it lost its core"},
+    {RecordOption::kGaps, OptionKind::kFlag, "--gaps", "REFRAIN_GAPS", "",
+     "Keep statistics of the time between calls as well: before each different call, from\n"
+     "the end of the thread's call before it. `refrain replay` computes as long"},
     {RecordOption::kSegments, OptionKind::kText, "--segments", "REFRAIN_SEGMENTS", "loops",
      "With --timing segments: where they come from: loops (of the grammar), or marks\n"
      "(refrain/mark.h, --functions on, MPI_Pcontrol from level 3 on)"},

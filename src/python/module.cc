@@ -25,6 +25,7 @@
 #include "report/diff/diff_report.h"
 #include "report/profile/profile_report.h"
 #include "report/profile/profile_rows.h"
+#include "report/trace/gaps_text.h"
 #include "report/trace/info_text.h"
 #include "report/waits/waits_report.h"
 
@@ -196,6 +197,7 @@ void add_trace(py::module_& module) {
       .def("signatures", &signatures)
       .def("grammar", of_trace(&grammar))
       .def("profile_json", of_trace(&profile_json))
+      .def("gaps_json", of_trace(&report::gaps_json))
       .def("waits_json", of_trace(&waits_json))
       .def("iterations_json", of_trace(&iterations_json))
       .def("matrix", of_trace(&matrix_columns))

@@ -33,6 +33,12 @@ RunInfo info_of(const format::TraceData& data, uint64_t file_bytes) {
   return info;
 }
 
+Durations statistics_of(const std::vector<format::DurationStats>& all, SignatureId id) {
+  if (id >= all.size()) return {};
+  const format::DurationStats& stats = all[id];
+  return {stats.count, stats.min_ns, stats.max_ns, stats.sum_ns};
+}
+
 // The content was checked: every rank is in at most one group, and in the world.
 void assign_groups(reader::TraceImpl& impl) {
   impl.group_of_rank.assign(impl.data.meta.ranks, reader::TraceImpl::kNoGroup);
@@ -293,9 +299,19 @@ SignatureId Trace::signature_count() const {
 CallId Trace::call_of(SignatureId id) const { return impl_->call_of_signature[id]; }
 
 Durations Trace::durations(SignatureId id) const {
-  if (id >= impl_->data.durations.size()) return {};
-  const format::DurationStats& stats = impl_->data.durations[id];
-  return {stats.count, stats.min_ns, stats.max_ns, stats.sum_ns};
+  return statistics_of(impl_->data.durations, id);
+}
+
+bool Trace::has_gaps() const { return !impl_->data.gaps.empty(); }
+
+Durations Trace::gaps(SignatureId id) const { return statistics_of(impl_->data.gaps, id); }
+
+std::vector<uint64_t> Trace::gap_histogram(SignatureId id) const {
+  std::vector<uint64_t> counts;
+  if (id >= impl_->data.gaps.size()) return counts;
+  const format::Histogram& histogram = impl_->data.gaps[id].histogram;
+  for (size_t i = 0; i < histogram.size(); ++i) counts.push_back(histogram[i]);
+  return counts;
 }
 
 DefinitionId Trace::definition_count() const {

@@ -33,6 +33,7 @@ base::Error error_of(const Finding& f, const std::string& name) {
 SectionType needed_by(SectionType type) {
   switch (type) {
     case SectionType::kDurations:
+    case SectionType::kGaps:
     case SectionType::kGrammars:
     case SectionType::kGroups: return SectionType::kSignatures;
     case SectionType::kTotals: return SectionType::kMeta;
@@ -43,7 +44,7 @@ SectionType needed_by(SectionType type) {
 
 bool takes_numbers(SectionType type) {
   return type != SectionType::kDurations && type != SectionType::kTotals &&
-         type != SectionType::kLosses && type != SectionType::kRanks;
+         type != SectionType::kLosses && type != SectionType::kRanks && type != SectionType::kGaps;
 }
 
 // Everything that can be read, with all that is wrong. Sections after a broken one are still read

@@ -1,4 +1,5 @@
-// Statistics of durations: coded one after the other, as exactly as there is room for.
+// Statistics of durations, and of gaps between calls: coded one after the other, as exactly as
+// there is room for.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -25,14 +26,15 @@ uint16_t code_of(double ns) {
                       : std::min(time_code(static_cast<uint64_t>(std::llround(ns))), kMaxTimeCode);
 }
 
-StatEntry entry_of(const TraceData& trace, const std::vector<uint64_t>& calls, const Family& f,
-                   uint32_t first, uint32_t members, std::deque<DurationStats>& sums) {
+StatEntry entry_of(const TraceData& trace, const std::vector<DurationStats>& all,
+                   const std::vector<uint64_t>& calls, const Family& f, uint32_t first,
+                   uint32_t members, std::deque<DurationStats>& sums) {
   StatEntry e;
   e.item = stat_item(trace, calls, first, members);
-  e.stats = &trace.durations[first];
+  e.stats = &all[first];
   if (f.shares_durations) {
     DurationStats& sum = sums.emplace_back();
-    for (uint32_t i = 0; i < members; ++i) add_durations(sum, trace.durations[first + i]);
+    for (uint32_t i = 0; i < members; ++i) add_durations(sum, all[first + i]);
     e.stats = &sum;
   }
   const DurationStats& d = *e.stats;
@@ -45,7 +47,8 @@ StatEntry entry_of(const TraceData& trace, const std::vector<uint64_t>& calls, c
   return e;
 }
 
-std::vector<StatEntry> entries_of(const Encoding& in, std::deque<DurationStats>& sums) {
+std::vector<StatEntry> entries_of(const Encoding& in, const std::vector<DurationStats>& all,
+                                  std::deque<DurationStats>& sums) {
   const std::vector<uint64_t> calls = calls_by_signature(in.trace);
   std::vector<StatEntry> entries;
   size_t n = 0;
@@ -54,7 +57,7 @@ std::vector<StatEntry> entries_of(const Encoding& in, std::deque<DurationStats>&
   for (const Family& f : in.families) {
     const uint32_t each = f.shares_durations ? f.members : 1;
     for (uint32_t i = 0; i < f.members; i += each)
-      entries.push_back(entry_of(in.trace, calls, f, f.first + i, each, sums));
+      entries.push_back(entry_of(in.trace, all, calls, f, f.first + i, each, sums));
   }
   return entries;
 }
@@ -210,11 +213,10 @@ bool is_quick(const std::vector<StatEntry>& entries, StatPrecision read, uint64_
   return read.grain == 0 && QuickStatModel::is_for(items, calls);
 }
 
-}  // namespace
-
-void write_durations(Encoding& in, ByteWriter& out) {
+void write_statistics(const Encoding& in, const std::vector<DurationStats>& all, StatPrecision read,
+                      ByteWriter& out) {
   std::deque<DurationStats> sums;
-  const std::vector<StatEntry> entries = entries_of(in, sums);
+  const std::vector<StatEntry> entries = entries_of(in, all, sums);
   uint64_t items = 0, room = kRoomOfSection;
   for (const StatEntry& e : entries) {
     items += e.item.calls > 0 ? 1 : 0;
@@ -223,10 +225,9 @@ void write_durations(Encoding& in, ByteWriter& out) {
   Best best;
   uint64_t padding = 0;
   if (items > 0 && items < kFewItems) {
-    best = coded_few(entries, in.trace.durations_precision, room);
+    best = coded_few(entries, read, room);
     padding = room - std::min<uint64_t>(room, best.bytes.size());
   } else if (items > 0) {
-    const StatPrecision read = in.trace.durations_precision;
     const auto code = is_quick(entries, read, items) ? coded_quickly : coded_many;
     best = code(entries, read, kRoomOfSection + kRoomOfMany * items);
     const uint64_t least = items / kMaxStatisticsPerByte;
@@ -238,6 +239,17 @@ void write_durations(Encoding& in, ByteWriter& out) {
   out.put_u16(static_cast<uint16_t>(padding));
   out.put_bytes(best.bytes.data(), best.bytes.size());
   for (uint64_t i = 0; i < padding; ++i) out.put_u8(0);
+}
+
+}  // namespace
+
+void write_durations(Encoding& in, ByteWriter& out) {
+  write_statistics(in, in.trace.durations, in.trace.durations_precision, out);
+}
+
+void write_gaps(Encoding& in, ByteWriter& out) {
+  if (in.trace.gaps.empty()) return;
+  write_statistics(in, in.trace.gaps, in.trace.gaps_precision, out);
 }
 
 }  // namespace refrain::format

@@ -55,7 +55,7 @@ struct Section {
 // Sections whose bytes follow the number of ranks or the clock, but not their lengths.
 bool is_flat(SectionType type) {
   return type == SectionType::kDurations || type == SectionType::kTotals ||
-         type == SectionType::kNumbers || type == SectionType::kRanks;
+         type == SectionType::kNumbers || type == SectionType::kRanks || type == SectionType::kGaps;
 }
 
 // The compressed form where that is clearly smaller.
@@ -84,7 +84,8 @@ bool is_worth_the_best(std::string_view raw) {
 
 Stored store(std::string raw, SectionType type) {
   // Coded bits are as short as they get.
-  const bool is_coded = type == SectionType::kDurations || type == SectionType::kTotals;
+  const bool is_coded =
+      type == SectionType::kDurations || type == SectionType::kTotals || type == SectionType::kGaps;
   if (is_coded || (is_flat(type) && raw.size() < kCompressFrom))
     return {Codec::kRaw, std::move(raw)};
   std::string packed;
@@ -177,7 +178,7 @@ base::Result<std::string> encode(const TraceData& trace) {
       return base::fail("the trace is too large: section " + std::string(to_string(w.type)));
     // An empty list of what most traces do not have takes no bytes at all.
     const bool optional = w.type == SectionType::kTables || w.type == SectionType::kLosses ||
-                          w.type == SectionType::kRanks;
+                          w.type == SectionType::kRanks || w.type == SectionType::kGaps;
     if (optional && out.size() <= 1) continue;
     sections.push_back(Section{w.type, out.take()});
   }

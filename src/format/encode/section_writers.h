@@ -52,6 +52,7 @@ void write_totals(Encoding& in, base::ByteWriter& out);
 void write_losses(Encoding& in, base::ByteWriter& out);
 void write_ranks(Encoding& in, base::ByteWriter& out);
 void write_numbers(Encoding& in, base::ByteWriter& out);
+void write_gaps(Encoding& in, base::ByteWriter& out);
 
 // In this order: numbers are taken in the order in which the others left them.
 inline constexpr SectionWriter kSectionWriters[] = {
@@ -66,6 +67,7 @@ inline constexpr SectionWriter kSectionWriters[] = {
     {SectionType::kLosses, write_losses},
     {SectionType::kNumbers, write_numbers},
     {SectionType::kRanks, write_ranks},
+    {SectionType::kGaps, write_gaps},
 };
 
 }  // namespace refrain::format

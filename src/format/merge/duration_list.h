@@ -21,6 +21,7 @@ namespace refrain::format {
 
 class DurationList {
  public:
+  bool empty() const { return pages_.empty() && last_.used == 0; }
   void push_back(const DurationStats& d) { push_back(flat(d)); }
   void push_back(const FlatDuration& d) {
     if (last_.room - last_.used < kMostDurationBytes) make_room();
@@ -117,6 +118,20 @@ class DurationList {
     const char* end_ = nullptr;
     FlatDuration flat_;
   };
+
+  // The first `n`; frees all.
+  std::vector<DurationStats> take(size_t n) {
+    Reader all(std::exchange(*this, {}));
+    std::vector<DurationStats> to;
+    to.reserve(n);
+    for (size_t i = 0; i < n; ++i) to.push_back(all.next());
+    return to;
+  }
+  // Each to the one with its number; frees all.
+  void add_to(std::vector<DurationStats>& to, const std::vector<uint32_t>& numbers) {
+    Reader all(std::exchange(*this, {}));
+    for (const uint32_t number : numbers) add_durations(to[number], all.next());
+  }
 
  private:
   static constexpr size_t kPage = 65536, kFirstPage = 2048;

@@ -89,6 +89,8 @@ inline void put(base::ByteWriter& out, const SignatureList& all) {
   out.put_u8(static_cast<uint8_t>(form));
   form == ListForm::kEach ? put_each(out, all) : put_all(out, all);
   all.durations().write(out);
+  out.put_u8(all.gaps().empty() ? 0 : 1);
+  all.gaps().write(out);
 }
 
 // Reads what put_all() wrote. Total: a damaged message must not take the traced program down.

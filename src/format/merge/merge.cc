@@ -137,7 +137,9 @@ class Combiner {
       a.make_states(settled);
       for (size_t t = settled; t < a.size(); ++t) merge_one(static_cast<uint32_t>(t));
     }
-    add_all_durations();
+    SignatureList& b = b_.signatures;
+    add_all(a.durations(), b.durations());
+    if (!a.gaps().empty() || !b.gaps().empty()) add_all(a.gaps(), b.gaps());
     for (size_t l = 0; l < a_.locations.size(); ++l)
       a_.locations[l].grammars.append_all(b_.locations[l].grammars);
     a_.ranks.append_all(b_.ranks);
@@ -244,16 +246,16 @@ class Combiner {
     first_b_ = view_b_.first_place(t);
   }
 
-  void add_all_durations() {
+  void add_all(DurationList& to, DurationList& from) {
     const size_t n = a_.signatures.size();
-    DurationList::Reader a(std::exchange(a_.signatures.durations(), {}));
-    DurationList::Reader b(std::exchange(b_.signatures.durations(), {}));
+    DurationList::Reader a(std::exchange(to, {}));
+    DurationList::Reader b(std::exchange(from, {}));
     FlatDuration sum, more;
     for (size_t t = 0; t < n; ++t) {
       a.next(sum);
       b.next(more);
       add(sum, more);
-      a_.signatures.durations().push_back(sum);
+      to.push_back(sum);
     }
   }
 
@@ -365,6 +367,7 @@ base::Result<PartialTrace> merge(PartialTrace a, PartialTrace b) {
   a.text.merge(b.text);  // keeps a's value where both have the key
   a.programs.merge(std::move(b.programs));
   a.duration_ns = std::max(a.duration_ns, b.duration_ns);
+  a.lacks_gaps = a.lacks_gaps || b.lacks_gaps;
   return a;
 }
 

@@ -64,6 +64,7 @@ struct PartialTrace {
   std::map<std::string, std::string> text;
   Programs programs;  // of all ranks
   uint64_t duration_ns = 0;
+  bool lacks_gaps = false;       // of some rank
   bool missing_is_told = false;  // there is a loss for the ranks that are in no group; not sent on
 };
 

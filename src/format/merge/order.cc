@@ -144,6 +144,7 @@ void apply_order(TraceData& trace, const std::vector<uint32_t>& order) {
   const std::vector<uint32_t> map = inverse(order);
   trace.signatures.permute(order);
   permute(trace.durations, order);
+  if (!trace.gaps.empty()) permute(trace.gaps, order);
   for (Group& g : trace.groups) {
     for (uint32_t& s : g.signatures) s = map[s];
   }

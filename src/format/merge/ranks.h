@@ -10,4 +10,7 @@ namespace refrain::format {
 // loss.
 void take_rest(PartialTrace& from, TraceData& to);
 
+// Gaps are those of all ranks, or nobody's, which is a loss: `lacks_gaps` says which.
+void check_gaps(PartialTrace& all);
+
 }  // namespace refrain::format

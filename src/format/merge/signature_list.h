@@ -141,6 +141,9 @@ class SignatureList {
 
   DurationList& durations() { return durations_; }
   const DurationList& durations() const { return durations_; }
+  // Before the calls; empty: not known.
+  DurationList& gaps() { return gaps_; }
+  const DurationList& gaps() const { return gaps_; }
   // Whether every slot has one value, as that of one rank has.
   bool is_constant() const {
     bool good = true;
@@ -174,7 +177,7 @@ class SignatureList {
   PagedArray<uint8_t> alive_;   // by slot; only of Form::kStates
   PagedArray<Line> lines_;      // where the slope is not 0
   std::deque<base::NestedRuns> lists_;
-  DurationList durations_;
+  DurationList durations_, gaps_;
 };
 
 }  // namespace refrain::format

@@ -13,6 +13,7 @@
 #include "report/behaviour/reduce_report.h"
 #include "report/cores_text.h"
 #include "report/profile/programs_text.h"
+#include "report/trace/gaps_text.h"
 #include "report/trace/grammars.h"
 #include "report/trace/plain_trace.h"
 #include "text/escape.h"
@@ -240,6 +241,7 @@ std::string info_json(const Trace& trace) {
     if (const format::SegmentInfo* segments = segments_of(trace))
       out["segments"] = segments_json(*segments, (*reader::time_table(trace))->spec().method);
   }
+  out["has_gaps"] = trace.has_gaps();
   out["groups"] = groups_json(trace);
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
@@ -286,6 +288,7 @@ std::string info_text(const Trace& trace) {
                     text::duration_text(times.recorder_ns),
                     100.0 * static_cast<double>(times.recorder_ns) / times.all_ns()));
   add_line(out, "timing", timing_text(trace));
+  add_line(out, "gaps", gaps_line(trace));
   if (const auto plain = parse_plain_trace(info.text_of("plain_trace")))
     add_line(out, "no-compress", plain_trace_text(*plain));
   if (const format::SegmentInfo* segments = segments_of(trace))

@@ -14,6 +14,11 @@ struct Location;
 // is recorded from then on: there is no memory.
 uint32_t extend_grammar(Location& location, std::string_view bytes, uint64_t ticks);
 
+// Of a location that keeps gaps: the one before a call that the grammar was given, in ticks, with
+// which it goes into the log.
+uint64_t count_gap(Location& location, uint32_t terminal, bool is_outermost, uint64_t begin,
+                   uint64_t end);
+
 // A call that has waited for its turn (held_calls.h).
 struct HeldSignature {
   uint32_t signature = 0;  // index of Tables::left_out

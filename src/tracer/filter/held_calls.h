@@ -38,7 +38,7 @@ enum class Verdict : uint8_t { kUndecided, kKept, kDropped };
 struct HeldCall {
   uint64_t count = 1;
   uint64_t sum_ticks = 0, min_ticks = 0, max_ticks = 0;
-  // Begin and duration of each, where the times of calls are kept; else empty.
+  // Begin and duration of each, where the times of calls or gaps are kept; else empty.
   std::vector<std::pair<uint64_t, uint64_t>> times;
   const RequestEntry* receive = nullptr;  // that this call began
   uint32_t signature = 0;                 // index of Process::left_out

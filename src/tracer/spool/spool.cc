@@ -305,14 +305,14 @@ bool Spool::extend(SpoolThread& t, uint64_t position, uint64_t words) {
   return true;
 }
 
-void Spool::push_slowly(Location& l, uint32_t terminal, uint64_t ticks) {
+void Spool::push_slowly(Location& l, uint32_t terminal, uint64_t ticks, uint64_t gap) {
   const KeepErrno keep;
   const Process::Guard guard(process_);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stopped_) return l.spool.detach();
   SpoolThread& t = *l.spool.thread;
-  const uint64_t high = ticks >> 32;
-  const uint64_t words = high == 0 ? 1 : 2;
+  const uint64_t high = ticks >> 32, gap_high = gap == SpoolLog::kNoGap ? 0 : gap >> 32;
+  const uint64_t words = 1 + (high != 0) + (gap != SpoolLog::kNoGap) + (gap_high != 0);
   if (!l.spool.has_room(words)) {
     // The grammar has the call already: a checkpoint puts it into the base.
     if (is_log_large(t) && checkpoint(t)) return;
@@ -321,6 +321,8 @@ void Spool::push_slowly(Location& l, uint32_t terminal, uint64_t ticks) {
       return;
     }
   }
+  if (gap_high != 0) l.spool.put(gap_high << 32 | spool::kLongGap);
+  if (gap != SpoolLog::kNoGap) l.spool.put(gap << 32 | spool::kGap);
   if (high != 0) l.spool.put(high << 32 | spool::kLongCall);
   l.spool.put(ticks << 32 | (terminal + 1));
   l.spool.open_window();

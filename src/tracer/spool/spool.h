@@ -72,7 +72,7 @@ class Spool final : public RecordSink {
   void place(const format::RankPlace& place) override;
   void clock_point(const format::ClockPoint& point) override;
   void attach(Location& location) override;
-  void push_slowly(Location& location, uint32_t terminal, uint64_t ticks) override;
+  void push_slowly(Location& location, uint32_t terminal, uint64_t ticks, uint64_t gap) override;
   bool finish_part(Location& location, uint32_t first_terminal, Part what) override;
   bool times(Location& location, const format::TimeBlock& block, std::string_view bytes) override;
   bool each_run_of_times(const Location& location, const TimeVisit& visit) override;
@@ -84,9 +84,11 @@ class Spool final : public RecordSink {
   // Back from the file, when nothing is recorded any more; only what is there no longer is in
   // memory. The first `count` signatures, in order: false when they cannot be had.
   bool read_signatures(uint64_t count, format::UniqueSignatures& to);
-  // Their statistics are added to `to`, which is indexed by number_of[terminal].
+  // Their statistics are added to `durations`, which is indexed by number_of[terminal], and `gaps`,
+  // which is the same or empty.
   void read_durations(const std::vector<uint32_t>& number_of,
-                      std::deque<format::DurationStats>& to);
+                      std::deque<format::DurationStats>& durations,
+                      std::deque<format::DurationStats>& gaps);
   // The grammar of all calls of the location, over number_of[terminal], how many of them could not
   // be read back, and how many of the last ones there was no memory for.
   grammar::Grammar whole_grammar(Location& location, const std::vector<uint32_t>& number_of,

@@ -60,6 +60,7 @@ void start_process(Process& p) {
   p.options.command = environment("REFRAIN_COMMAND", "");
   p.options.quiet = environment("REFRAIN_QUIET", "0") != "0";
   p.options.totals = environment("REFRAIN_TOTALS", "on") != "off";
+  p.options.gaps = environment("REFRAIN_GAPS", "0") != "0";
   p.options.call_path_depth =
       static_cast<uint32_t>(base::parse_bytes(environment("REFRAIN_CALLPATH", "8")).value_or(8));
   const uint64_t memory = base::parse_bytes(environment("REFRAIN_MEMORY", "")).value_or(0);

@@ -40,8 +40,9 @@ class RecordSink {
 
   // ---- of a location ----
   virtual void attach(Location& location) = 0;
-  // A call that returned, for which its log has no room, or which took very long.
-  virtual void push_slowly(Location& location, uint32_t terminal, uint64_t ticks) = 0;
+  // A call that returned, for which its log has no room, or which took very long; with the gap
+  // before it, or SpoolLog::kNoGap.
+  virtual void push_slowly(Location& location, uint32_t terminal, uint64_t ticks, uint64_t gap) = 0;
   // Takes that over, and the location begins a new grammar, which counts from `first_terminal`;
   // memos and tables are for the caller to begin anew. False: there is no room for it, and nothing
   // changed. Lock held.

@@ -261,9 +261,10 @@ uint32_t CallScope::commit() {
     l.own_time.begin_span();
   }
   count_time(ticks);
-  if (l.times != nullptr) [[unlikely]]
-    keep_time(l, terminal_);
-  l.spool.push(l, terminal_, ticks);
+  uint64_t gap = SpoolLog::kNoGap;
+  if (l.spool.keeps_times()) [[unlikely]]
+    gap = keep_time(l, terminal_);
+  l.spool.push(l, terminal_, ticks, gap);
   const uint64_t now = p.clock.ticks();
   l.own_time.add_call(now - end_ticks_);
   l.note_own_work(now);
@@ -295,21 +296,28 @@ void CallScope::again(CallMemo& memo) {
   RecordedThread& l = *location_;
   const Clock& clock = l.process->clock;
   l.grammar.append_expected();
-  if (l.times != nullptr) {
-    keep_time(l, terminal);
-    if (l.spool.try_push_timed(terminal, ticks)) return compare_clocks(l, call(), terminal);
+  uint64_t gap = SpoolLog::kNoGap;
+  if (l.spool.keeps_times()) {
+    gap = keep_time(l, terminal);
+    if (l.spool.try_push_timed(terminal, ticks, gap)) {
+      if (l.times != nullptr) compare_clocks(l, call(), terminal);
+      return;
+    }
   }
   const uint64_t begin = clock.ticks();
   l.own_time.sample(begin - end_ticks_, calls_of(l));
-  l.spool.push_slowly(l, terminal, ticks);
+  l.spool.push_slowly(l, terminal, ticks, gap);
   const uint64_t end = clock.ticks();
   l.own_time.add(end - begin);
   l.note_own_work(end);
   if (l.times != nullptr) compare_clocks(l, call(), terminal);
 }
 
-void CallScope::keep_time(Location& l, uint32_t terminal) {
-  l.times->push(l, terminal, call(), begin_ticks_, begin_ticks_ + duration());
+uint64_t CallScope::keep_time(Location& l, uint32_t terminal) {
+  const uint64_t end = begin_ticks_ + duration();
+  if (l.times != nullptr) l.times->push(l, terminal, call(), begin_ticks_, end);
+  return l.gaps == nullptr ? SpoolLog::kNoGap
+                           : count_gap(l, terminal, l.depth == 1, begin_ticks_, end);
 }
 
 // Budget: 70 instructions.
@@ -356,7 +364,7 @@ uint32_t CallScope::commit_later() {
   RecordedThread& l = *location_;
   HeldCall later;
   later.sum_ticks = later.min_ticks = later.max_ticks = duration();
-  if (l.times != nullptr) later.times.emplace_back(begin_ticks_, duration());
+  if (l.spool.keeps_times()) later.times.emplace_back(begin_ticks_, duration());
   later.call = call();
   later.outermost = l.depth == 1;
   later.signature = l.process->intern(l.process->left_out, l.encoder.bytes());

@@ -197,7 +197,8 @@ class CallScope {
   }
   bool add_request(const CallMemo& memo, MPI_Request* request);
   void again(CallMemo& memo);
-  void keep_time(Location& l, uint32_t terminal);
+  // Where times are kept; the gap before the call, SpoolLog::kNoGap where those are not.
+  uint64_t keep_time(Location& l, uint32_t terminal);
   void again_slowly(uint32_t terminal, uint64_t ticks);
   bool must_wait() const;
   uint32_t commit_later();
