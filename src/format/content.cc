@@ -180,7 +180,7 @@ class Checker {
       add(kAt, kRuleExpr, numbered("signature", i, " has a grid without extent"));
   }
 
-  void statistics(SectionType at, Rule rule, const std::vector<DurationStats>& all) {
+  void statistics(SectionType at, Rule rule, const std::deque<DurationStats>& all) {
     if (all.size() != t_.signatures.size()) add(at, rule, "not as many as signatures");
     for (size_t i = 0; i < all.size(); ++i)
       if (all[i].min_ns > all[i].max_ns || !(all[i].sum_ns >= 0))

@@ -33,7 +33,7 @@ RunInfo info_of(const format::TraceData& data, uint64_t file_bytes) {
   return info;
 }
 
-Durations statistics_of(const std::vector<format::DurationStats>& all, SignatureId id) {
+Durations statistics_of(const std::deque<format::DurationStats>& all, SignatureId id) {
   if (id >= all.size()) return {};
   const format::DurationStats& stats = all[id];
   return {stats.count, stats.min_ns, stats.max_ns, stats.sum_ns};

@@ -37,9 +37,9 @@ std::string sections_of(const format::TraceData& trace) {
     w.write(encoding, raw);
     if (raw.size() > 0) out += as_section(static_cast<uint32_t>(w.type), raw.view());
   }
-  // The state in the header: complete or not, with losses or without, and a feature.
+  // The state in the header: complete or not, with losses or without, and features.
   out[0] = static_cast<char>((trace.meta.complete ? 1 : 0) | (trace.losses.empty() ? 0 : 2) |
-                             (format::shares_totals(trace) ? 4 : 0));
+                             4 * format::kFeatureCompact);
   return out;
 }
 

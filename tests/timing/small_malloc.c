@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static int is_refusing;
 
@@ -16,6 +19,15 @@ void* malloc(size_t bytes) {
     return NULL;
   }
   return __libc_malloc(bytes);
+}
+
+// The recorder takes large pieces from the system.
+void* mmap(void* at, size_t bytes, int protection, int flags, int file, off_t offset) {
+  if (is_refusing && (flags & MAP_ANONYMOUS) != 0 && bytes >= (size_t)8 << 20) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  return (void*)syscall(SYS_mmap, at, bytes, protection, flags, file, offset);
 }
 
 // The recorder is in front of this, and hands over what it has from inside of the real one.

@@ -153,7 +153,7 @@ class CodedReader {
  public:
   // Into `to`, which has the counts.
   CodedReader(const Decoding& decoding, const CodedDurations& coded,
-              const std::vector<uint64_t>& calls, std::vector<DurationStats>& to)
+              const std::vector<uint64_t>& calls, std::deque<DurationStats>& to)
       : in_(coded), to_(to), coder_(coded.bytes) {
     for (const DecodedFamily& f : decoding.families) {
       const uint32_t each = f.shares_durations ? f.members : 1;
@@ -214,7 +214,7 @@ class CodedReader {
   }
 
   const CodedDurations& in_;
-  std::vector<DurationStats>& to_;
+  std::deque<DurationStats>& to_;
   RangeDecoder coder_;
   std::vector<Item> items_;
 };
@@ -235,11 +235,11 @@ void finish_durations(Decoding& decoding, std::vector<Finding>& findings) {
   TraceData& trace = decoding.trace;
   const std::vector<uint64_t> calls = calls_by_signature(trace);
   const auto counted = [&] {
-    std::vector<DurationStats> all(trace.signatures.size());
+    std::deque<DurationStats> all(trace.signatures.size());
     for (size_t i = 0; i < calls.size(); ++i) all[i].count = calls[i];
     return all;
   };
-  const auto read = [&](const CodedDurations& coded, std::vector<DurationStats>& to,
+  const auto read = [&](const CodedDurations& coded, std::deque<DurationStats>& to,
                         StatPrecision& precision, Rule rule, SectionType type) {
     const std::string problem = CodedReader(decoding, coded, calls, to).run();
     precision = coded.precision;

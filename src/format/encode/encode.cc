@@ -166,11 +166,14 @@ void put_time_entry(base::ByteWriter& table, uint64_t bytes, uint32_t checksum) 
   table.put_u32(checksum);
 }
 
-base::Result<std::string> encode(const TraceData& trace) {
+namespace {
+
+base::Result<std::string> encode(const TraceData& trace, TraceData* own) {
   if (const auto findings = check_content(trace, 1); !findings.empty())
     return base::fail("cannot write an inconsistent trace: " + findings[0].to_string());
   std::vector<Section> sections;
   Encoding encoding(trace);
+  encoding.own = own;
   for (const SectionWriter& w : kSectionWriters) {
     ByteWriter out;
     w.write(encoding, out);
@@ -186,5 +189,10 @@ base::Result<std::string> encode(const TraceData& trace) {
     return base::fail("the trace is too large: section time");
   return assemble(trace, bundle(std::move(sections)));
 }
+
+}  // namespace
+
+base::Result<std::string> encode(const TraceData& trace) { return encode(trace, nullptr); }
+base::Result<std::string> encode_and_free(TraceData& trace) { return encode(trace, &trace); }
 
 }  // namespace refrain::format

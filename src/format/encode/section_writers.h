@@ -24,6 +24,7 @@ struct Encoding {
       : trace(t),
         family_bytes(kFreeFamilyBytes / 4 * 3 + 4 * t.totals.size() * kMaxFamilyBytesPerByte) {}
   const TraceData& trace;
+  TraceData* own = nullptr;      // the same, if what is written of it may be freed
   base::ByteWriter numbers;      // the numbers section
   std::vector<Family> families;  // of all signatures
   // What regular families may still cost a reader: less than it allows for the totals and for free.

@@ -37,7 +37,7 @@ std::vector<RankRecord> halo_with_gaps(uint64_t edge) {
   return ranks;
 }
 
-double sum_of(const std::vector<DurationStats>& all) {
+double sum_of(const std::deque<DurationStats>& all) {
   double sum = 0;
   for (const DurationStats& d : all) sum += d.sum_ns;
   return sum;

@@ -25,7 +25,8 @@ std::string problem(const RankRecord& r, uint64_t world_size) {
       if (ref >= i) return "definition " + std::to_string(i) + " refers to a later one";
     }
   }
-  if (r.durations.size() != r.signatures.size()) return "durations do not match signatures";
+  if (r.listed_durations.empty() && r.durations.size() != r.signatures.size())
+    return "durations do not match signatures";
   if (!r.gaps.empty() && r.gaps.size() != r.signatures.size())
     return "gaps do not match signatures";
   for (const RankRecord::Thread& t : r.threads) {
@@ -81,6 +82,7 @@ void take_first(std::deque<DurationStats>& from, DurationList& to) {
 // What is wrong with them, empty when nothing is. Frees them on its way.
 std::string take_signatures(RankRecord& record, ShapeTable& shapes, SignatureList& all) {
   Splitter splitter(shapes);
+  all.durations() = std::move(record.listed_durations);
   const auto definitions = static_cast<uint32_t>(record.definitions.size());
   size_t begin = 0;  // of those of one shape
   uint32_t shape = ShapeTable::kNone;
@@ -99,7 +101,7 @@ std::string take_signatures(RankRecord& record, ShapeTable& shapes, SignatureLis
     }
     if (splitter.shape() != shape) end_run(t);
     shape = splitter.shape();
-    take_first(record.durations, all.durations());
+    if (!record.durations.empty()) take_first(record.durations, all.durations());
     if (!record.gaps.empty()) take_first(record.gaps, all.gaps());
   }
   end_run(record.signatures.size());

@@ -3,6 +3,7 @@
 // in memory, because a copy takes a twentieth of the instructions.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -152,18 +153,24 @@ class ListReader {
   }
   void fill(uint64_t count, PagedArray<uint32_t>& to) {
     const size_t slots = columns_.size();
-    for (uint64_t t = 0; t < count; ++t) {
-      uint32_t* const row = slots > 0 ? to.room_for(slots) : nullptr;
+    for (uint64_t rows = 0; slots > 0 && count > 0; count -= rows) {
+      uint32_t* const first = to.room_for(slots);
+      rows = first == nullptr ? 1 : std::min<uint64_t>(count, to.room_left() / slots);
       for (size_t k = 0; k < slots; ++k) {
-        const uint32_t v = word(columns_[k].at);
-        columns_[k].at += columns_[k].step;
-        if (row != nullptr)
-          row[k] = v;
+        Column& c = columns_[k];
+        if (first == nullptr)
+          to.push_back(word(c.at));
         else
-          to.push_back(v);
+          put_column(c, rows, first + k, slots);
+        c.at += rows * c.step;
       }
-      if (row != nullptr) to.added(slots);
+      if (first != nullptr) to.added(rows * slots);
     }
+  }
+  static void put_column(const Column& from, uint64_t rows, uint32_t* to, size_t slots) {
+    const uint32_t v = word(from.at);
+    for (uint64_t t = 0; t < rows; ++t, to += slots)
+      *to = from.step == 0 ? v : word(from.at + t * sizeof v);
   }
 
   base::ByteReader& in_;

@@ -168,8 +168,26 @@ class Combiner {
       structure_ = &shapes_.structure(a.shape(t));
       has_places_ = false;
       if (!may_settle(static_cast<uint32_t>(t))) return t;
+      t = like_settled_until(t, same) - 1;
     }
     return same;
+  }
+
+  // Behind one that may_settle(): until which one all have its shape and work on the same objects.
+  size_t like_settled_until(size_t t, size_t end) const {
+    const SignatureList& a = a_.signatures;
+    const PagedArray<uint32_t>& words = a.numbers().words();
+    const uint32_t shape = a.shape(t);
+    const size_t slots = structure_->slots.size();
+    size_t at = a.first_number(t++);
+    const uint32_t* const y = settled_ == UINT32_MAX ? nullptr : words.in_a_row(at, slots);
+    for (; y != nullptr && t < end && a.shape(t) == shape; ++t) {
+      const uint32_t* const x = words.in_a_row(at += slots, slots);
+      if (x == nullptr) break;
+      for (const uint32_t k : structure_->object_slots)
+        if (x[k] != y[k]) return t;
+    }
+    return t;
   }
 
   // Two ranks of one communicator; of others more functions may go through both points.
@@ -252,9 +270,10 @@ class Combiner {
     DurationList::Reader b(std::exchange(from, {}));
     FlatDuration sum, more;
     for (size_t t = 0; t < n; ++t) {
+      if (to.add_few(a, b)) continue;
       a.next(sum);
       b.next(more);
-      add(sum, more);
+      add_flat(sum, more);
       to.push_back(sum);
     }
   }

@@ -83,6 +83,7 @@ class SignatureList {
     const size_t begin = begin_[terminal], n = slots(terminal), other = o.begin_[terminal];
     return numbers_.equals(begin, o.numbers_, other, n);
   }
+  size_t first_number(size_t terminal) const { return begin_[terminal]; }
   // All numbers of a terminal as words (format/codes/paged_array.h), or null.
   const uint32_t* words(size_t terminal) const {
     return numbers_.words().in_a_row(begin_[terminal], slots(terminal));

@@ -60,6 +60,21 @@ void add_calls(const Location& l, uint32_t index, format::DurationStats& to) {
     add_in_ns(*l.process, memo->statistics(), memo->histogram, to);
 }
 
+void list_calls(const Process& p, uint32_t index, format::DurationList& to) {
+  const uint64_t first = index < p.first_ticks.size() ? p.first_ticks[index] : Process::kNotCalled;
+  bool has_others = false;
+  for (const Location* l : p.locations) has_others = has_others || l->memos.find(index) != nullptr;
+  // There may be millions of these: as add_one().
+  if (!has_others && first != Process::kNotCalled) {
+    const double scale = p.clock.use_counter ? p.clock.ns_per_tick : 1.0;
+    return to.push_one(p.clock.to_ns(first), static_cast<double>(first) * scale);
+  }
+  format::DurationStats all;
+  if (first != Process::kNotCalled) add_one(p, first, all);
+  for (const Location* l : p.locations) add_calls(*l, index, all);
+  to.push_back(all);
+}
+
 grammar::Grammar last_grammar(Location& l, uint64_t* lost) {
   const uint64_t calls = l.grammar.length();
   grammar::Grammar grammar = l.grammar.finish();

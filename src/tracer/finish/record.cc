@@ -63,17 +63,22 @@ void take_durations(Process& p, const std::vector<uint32_t>& number_of, format::
   const auto at = [&](uint32_t terminal) {
     return number_of.empty() ? terminal : number_of[terminal];
   };
-  r.durations.resize(r.signatures.size());
   bool has_gaps = p.options.gaps;
   for (const Location* l : p.locations)
     has_gaps = has_gaps && l->gaps != nullptr && l->gaps->is_whole();
   if (has_gaps) r.gaps.resize(r.signatures.size());
-  if (p.spool != nullptr) p.spool->read_durations(number_of, r.durations, r.gaps);
-  for (uint32_t i = 0; i < p.first_ticks.size(); ++i)
-    add_first_call(p, i, r.durations[at(p.first_terminal + i)]);
+  const bool is_listed = number_of.empty();
+  for (uint32_t i = 0; is_listed && i < r.signatures.size(); ++i)
+    list_calls(p, i, r.listed_durations);
+  if (!is_listed) {
+    r.durations.resize(r.signatures.size());
+    if (p.spool != nullptr) p.spool->read_durations(number_of, r.durations, r.gaps);
+    for (uint32_t i = 0; i < p.first_ticks.size(); ++i)
+      add_first_call(p, i, r.durations[at(p.first_terminal + i)]);
+  }
   std::vector<uint64_t>().swap(p.first_ticks);
   for (Location* l : p.locations) {
-    for (uint32_t i = 0; i < l->memos.size(); ++i)
+    for (uint32_t i = 0; !is_listed && i < l->memos.size(); ++i)
       add_calls(*l, i, r.durations[at(l->first_terminal + i)]);
     l->memos.clear([](RequestEntry&) {});
     if (!has_gaps) continue;
