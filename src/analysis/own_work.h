@@ -14,8 +14,7 @@ namespace refrain::analysis {
 class OwnWorkAfter {
  public:
   OwnWorkAfter(const Trace& trace, Rank rank, uint32_t thread) {
-    const format::OwnWork* const work =
-        format::find_own_work(reader::data_of(trace), static_cast<uint64_t>(rank), thread);
+    const format::OwnWork* const work = reader::own_work_of(trace, rank, thread);
     if (work != nullptr) pieces_ = &work->pieces;
   }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "format/cluster_rules.h"
 #include "format/codes/quantise.h"
 #include "format/definitions.h"
 #include "format/layout.h"
@@ -40,6 +41,7 @@ class Checker {
     groups();
     table_owners();
     rest();
+    for (const auto& f : check_clusters(t_)) add(SectionType::kClusters, f.rule, f.text);
     return std::move(findings_);
   }
 
@@ -376,9 +378,7 @@ class Checker {
       add(SectionType::kTotals, kRuleTotals,
           std::to_string(t_.totals.size()) + " totals for " + std::to_string(t_.meta.ranks) +
               " ranks");
-    costs();
-    places();
-    own_work();
+    costs(), places(), own_work();
     for (size_t i = 0; i < t_.losses.size(); ++i) {
       const LossRecord& l = t_.losses[i];
       if (l.reason.empty() || l.rank < -1 || l.rank >= static_cast<int64_t>(t_.meta.ranks))

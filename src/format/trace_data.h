@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/runs.h"
+#include "format/clusters.h"
 #include "format/codes/byte_strings.h"
 #include "format/histogram.h"
 #include "format/signatures/signature.h"
@@ -162,6 +163,7 @@ struct TraceData {
   base::RunList place_of_rank;     // index into places, -1 unknown; empty when `places` is
   std::vector<OwnWork> own_work;   // by rank and thread; of traces with times of single calls
   std::vector<LossRecord> losses;
+  ClusterData clusters;  // of traces in which ranks stand for others
   TimeData times;  // of traces that are put together in memory; decode() leaves them in the file
 };
 

@@ -33,6 +33,8 @@ class TimeStore {
   uint64_t bytes() const { return bytes_; }
   // Reads and checks the index the first time.
   base::Result<const format::TimeTable*> table(uint64_t ranks);
+  // The index as it stands in the file.
+  base::Result<format::TimeIndex> index(uint64_t ranks);
   base::Result<std::string> read(uint64_t offset, uint64_t count);
   // How often, and how many bytes of, the section were read.
   uint64_t reads() const { return reads_; }

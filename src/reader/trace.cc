@@ -45,6 +45,19 @@ void assign_groups(reader::TraceImpl& impl) {
   }
 }
 
+// The content was checked: every rank is in one cluster.
+void assign_leads(reader::TraceImpl& impl) {
+  const format::ClusterData& clusters = impl.data.clusters;
+  impl.time_rank = format::time_ranks(clusters, impl.data.meta.ranks);
+  if (clusters.empty()) return;
+  impl.lead_of_rank.assign(impl.data.meta.ranks, 0);
+  for (const format::Cluster& c : clusters.clusters)
+    for (const base::RunList::Run& run : c.members.runs())
+      for (uint64_t i = 0; i < run.count; ++i)
+        impl.lead_of_rank[static_cast<size_t>(run.start + run.step * static_cast<int64_t>(i))] =
+            static_cast<uint32_t>(c.lead);
+}
+
 // Lengths of all grammars and the number of calls, which may not overflow.
 Status count_calls(reader::TraceImpl& impl) {
   for (const grammar::Grammar& grammar : impl.data.grammars)
@@ -125,6 +138,7 @@ Result<Trace> build(Parts parts) {
   if (!definitions.ok()) return base::fail(definitions.error().message, impl->name);
   impl->definitions = std::move(*definitions);
   assign_groups(*impl);
+  assign_leads(*impl);
   const Status counted = count_calls(*impl);
   if (!counted.ok()) return base::fail(counted.error().message, impl->name);
   impl->call_of_signature.reserve(impl->data.signatures.size());
@@ -236,6 +250,23 @@ const RunInfo& Trace::info() const { return impl_->info; }
 const std::string& Trace::name() const { return impl_->name; }
 Rank Trace::rank_count() const { return static_cast<Rank>(impl_->data.meta.ranks); }
 uint64_t Trace::call_count() const { return impl_->call_count; }
+
+Result<reader::TimeParts> reader::time_parts_of(const Trace& trace) {
+  if (!trace.has_times())
+    return base::unsupported("there are no times of single calls", trace.name());
+  const TraceImpl& impl = Internal::of(trace);
+  auto index = impl.times->index(impl.data.meta.ranks);
+  if (!index.ok()) return base::fail(index.error().message, impl.name);
+  return TimeParts{std::move(*index), [store = impl.times](uint64_t offset, uint64_t count) {
+                     return store->read(offset, count);
+                   }};
+}
+
+const format::OwnWork* reader::own_work_of(const Trace& trace, Rank rank, uint32_t thread) {
+  const Rank of = trace.times_rank(rank);
+  return of < 0 ? nullptr
+                : format::find_own_work(data_of(trace), static_cast<uint64_t>(of), thread);
+}
 
 const format::TraceData& reader::data_of(const Trace& trace) { return Internal::of(trace).data; }
 

@@ -66,6 +66,7 @@ void read_groups(FieldReader& in, Decoding& out);
 void read_totals(FieldReader& in, Decoding& out);
 void read_losses(FieldReader& in, Decoding& out);
 void read_ranks(FieldReader& in, Decoding& out);
+void read_clusters(FieldReader& in, Decoding& out);
 
 // Later ones rely on what earlier ones filled in.
 inline constexpr SectionReader kSectionReaders[] = {
@@ -79,6 +80,7 @@ inline constexpr SectionReader kSectionReaders[] = {
     {SectionType::kTotals, true, read_totals},
     {SectionType::kLosses, false, read_losses},
     {SectionType::kRanks, false, read_ranks},
+    {SectionType::kClusters, false, read_clusters},
 };
 
 // Counts the calls of every signature and makes TraceData::durations of what was read. The trace

@@ -140,8 +140,9 @@ std::string assemble(const TraceData& trace, std::vector<Section> sections) {
   header.put_bytes(kMagic.data(), kMagic.size());
   header.put_u8(kMajor);
   header.put_u8(kMinor);
-  // Must understand, may ignore: nothing yet.
-  header.put_u16(kFeatureCompact);
+  // Must understand; may ignore: nothing yet.
+  header.put_u16(static_cast<uint16_t>(kFeatureCompact |
+                                       (trace.clusters.empty() ? 0 : kFeatureClusters)));
   header.put_u16(0);
   header.put_u8(static_cast<uint8_t>((trace.meta.complete ? kStateComplete : 0) |
                                      (trace.losses.empty() ? 0 : kStateLosses)));
@@ -177,7 +178,7 @@ base::Result<std::string> encode(const TraceData& trace) {
       return base::fail("the trace is too large: section " + std::string(to_string(w.type)));
     // An empty list of what most traces do not have takes no bytes at all.
     const bool optional = w.type == SectionType::kTables || w.type == SectionType::kLosses ||
-                          w.type == SectionType::kRanks;
+                          w.type == SectionType::kRanks || w.type == SectionType::kClusters;
     if (optional && out.size() <= 1) continue;
     sections.push_back(Section{w.type, out.take()});
   }

@@ -51,6 +51,7 @@ void write_groups(Encoding& in, base::ByteWriter& out);
 void write_totals(Encoding& in, base::ByteWriter& out);
 void write_losses(Encoding& in, base::ByteWriter& out);
 void write_ranks(Encoding& in, base::ByteWriter& out);
+void write_clusters(Encoding& in, base::ByteWriter& out);
 void write_numbers(Encoding& in, base::ByteWriter& out);
 
 // In this order: numbers are taken in the order in which the others left them.
@@ -66,6 +67,7 @@ inline constexpr SectionWriter kSectionWriters[] = {
     {SectionType::kLosses, write_losses},
     {SectionType::kNumbers, write_numbers},
     {SectionType::kRanks, write_ranks},
+    {SectionType::kClusters, write_clusters},
 };
 
 }  // namespace refrain::format
