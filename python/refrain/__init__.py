@@ -79,6 +79,16 @@ class Trace:
         """What `refrain info --format json` says, as a dict."""
         return json.loads(self._native.info_json())
 
+    @property
+    def clusters(self):
+        """Clusters of ranks, as `refrain info` has them: a list of dicts with lead, ranks, members, sums and radius.
+        Empty where every rank has its own calls and times."""
+        return self.info.get("clusters", {}).get("list", [])
+
+    def lead_of(self, rank):
+        """The rank that stands for this one: itself for a lead, and where there are no clusters."""
+        return self._native.lead_of(rank)
+
     def __repr__(self):
         return "<refrain.Trace %s: %d calls of %d ranks>" % (self.path, self.call_count, self.ranks)
 

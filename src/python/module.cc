@@ -186,6 +186,7 @@ void add_trace(py::module_& module) {
       .def_property_readonly("rank_count", [](const Opened& o) { return o.trace.rank_count(); })
       .def_property_readonly("call_count", [](const Opened& o) { return o.trace.call_count(); })
       .def_property_readonly("has_times", [](const Opened& o) { return o.trace.has_times(); })
+      .def("lead_of", [](const Opened& o, int64_t rank) { return o.trace.lead_of(rank); })
       .def("info_json", [](const Opened& o) { return report::info_json(o.trace); })
       .def("locations", of_trace(&locations))
       .def("calls",

@@ -9,17 +9,14 @@
 
 namespace refrain::analysis::clusters {
 
-namespace {
-
 using similarity::StructureKey;
 
-// Numbers by first appearance in the sequence. A rule shows nothing new the second time.
-std::vector<uint64_t> first_appearances(const grammar::Grammar& g, size_t terminals) {
-  std::vector<uint64_t> number(terminals, UINT64_MAX);
-  uint64_t next = 0;
-  std::vector<bool> seen(g.rule_count(), false);
+// A rule shows nothing new the second time.
+std::vector<uint32_t> in_order_of_appearance(const grammar::Grammar& g, size_t terminal_count) {
+  std::vector<uint32_t> out;
+  std::vector<bool> is_known(terminal_count, false), is_seen(g.rule_count(), false);
   std::vector<std::pair<uint32_t, uint32_t>> open = {{0, g.rule_begin(0)}};  // rule, symbol
-  seen[0] = true;
+  is_seen[0] = true;
   while (!open.empty()) {
     auto& [rule, at] = open.back();
     if (at == g.rule_end[rule]) {
@@ -27,22 +24,24 @@ std::vector<uint64_t> first_appearances(const grammar::Grammar& g, size_t termin
       continue;
     }
     const grammar::Symbol& s = g.symbols[at++];
-    if (!s.is_rule) {
-      if (number[s.id] == UINT64_MAX) number[s.id] = next++;
-    } else if (!seen[s.id]) {
-      seen[s.id] = true;
+    if (s.is_rule && !is_seen[s.id]) {
+      is_seen[s.id] = true;
       open.emplace_back(s.id, g.rule_begin(s.id));
+    } else if (!s.is_rule && !is_known[s.id]) {
+      is_known[s.id] = true;
+      out.push_back(s.id);
     }
   }
-  return number;
+  return out;
 }
-
-}  // namespace
 
 uint64_t sequence_hash(const grammar::Grammar& grammar, std::span<const uint64_t> classes,
                        bool tells_equal_calls) {
   std::vector<uint64_t> numbers(classes.size(), 0);
-  if (tells_equal_calls) numbers = first_appearances(grammar, classes.size());
+  if (tells_equal_calls) {
+    uint64_t next = 0;
+    for (const uint32_t t : in_order_of_appearance(grammar, classes.size())) numbers[t] = next++;
+  }
   const auto leaf = [&](grammar::Terminal t) {
     const uint64_t words[] = {classes[t], numbers[t]};
     StructureKey key;

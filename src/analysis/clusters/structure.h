@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "grammar/grammar.h"
 
@@ -20,5 +21,10 @@ namespace refrain::analysis::clusters {
 // grammar: O(symbols + terminals).
 uint64_t sequence_hash(const grammar::Grammar& grammar, std::span<const uint64_t> classes,
                        bool tells_equal_calls);
+
+// The terminals of the grammar as they first appear in its sequence. `terminal_count` is above all
+// of them.
+std::vector<uint32_t> in_order_of_appearance(const grammar::Grammar& grammar,
+                                             size_t terminal_count);
 
 }  // namespace refrain::analysis::clusters
