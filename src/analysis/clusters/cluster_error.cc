@@ -41,8 +41,13 @@ class ErrorSums {
     off_[1] += off_count * calls;
     all_[1] += mean(head, RankFeature::kCount) * calls;
   }
-  double of(format::ClusterMetric metric) const {
-    const double in_mpi = share(off_[0], all_[0]), elements = share(off_[1], all_[1]);
+  // `members`, `all`: where these are a sample, how much there is of the members that they stand
+  // for, and of all ranks.
+  double of(format::ClusterMetric metric, const ErrorSums& members, const ErrorSums& all) const {
+    const auto part = [&](size_t i) {
+      return share(off_[i], all_[i]) * share(members.all_[i], all.all_[i]);
+    };
+    const double in_mpi = part(0), elements = part(1);
     switch (metric) {
       case format::ClusterMetric::kReplay: return worst_;
       case format::ClusterMetric::kProfile: return std::max(in_mpi, elements);
@@ -100,23 +105,28 @@ double predicted_error(const format::ClusterData& data, const std::vector<RankHe
                is_lead ? 0 : radius(c, RankFeature::kCount));
     }
   }
-  return sums.of(data.metric);
+  return sums.of(data.metric, sums, sums);
 }
 
 double checked_error(const format::ClusterData& data, const std::vector<RankHead>& heads,
                      const std::vector<RankLoad>& loads, const std::vector<uint32_t>& sampled) {
-  ErrorSums sums;
+  ErrorSums sums, members, all;
   for (const format::Cluster& c : data.clusters) {
-    for (const uint32_t r : sampled) {
-      if (c.members.find(r) < 0) continue;
+    for (uint64_t i = 0; i < c.members.size(); ++i) {
+      const auto r = static_cast<size_t>(c.members.at(i));
+      const auto calls = static_cast<double>(loads[r].calls);
+      all.add(heads[r], calls, 0, 0, 0);
+      if (r == c.lead) continue;
+      members.add(heads[r], calls, 0, 0, 0);
+      if (!std::binary_search(sampled.begin(), sampled.end(), static_cast<uint32_t>(r))) continue;
       const auto off = [&](RankFeature f) {
         return apart(mean(heads[r], f), mean(heads[c.lead], f));
       };
-      sums.add(heads[r], static_cast<double>(loads[r].calls), off(RankFeature::kComputation),
-               off(RankFeature::kCommunication), off(RankFeature::kCount));
+      sums.add(heads[r], calls, off(RankFeature::kComputation), off(RankFeature::kCommunication),
+               off(RankFeature::kCount));
     }
   }
-  return sums.of(data.metric);
+  return sums.of(data.metric, members, all);
 }
 
 std::vector<uint32_t> sample(const format::ClusterData& data, uint64_t ranks, uint64_t seed) {

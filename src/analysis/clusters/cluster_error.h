@@ -30,7 +30,8 @@ double predicted_error(const format::ClusterData& data,
                        const std::vector<similarity::RankHead>& heads,
                        const std::vector<RankLoad>& loads);
 
-// The same of the sampled ranks, whose own numbers are compared with those of their leads.
+// The same of all ranks, from the sampled ones, whose own numbers are compared with those of their
+// leads. Of a replay it is that of the worst of them.
 double checked_error(const format::ClusterData& data,
                      const std::vector<similarity::RankHead>& heads,
                      const std::vector<RankLoad>& loads, const std::vector<uint32_t>& sampled);

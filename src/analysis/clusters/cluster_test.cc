@@ -211,24 +211,29 @@ TEST(ClusteredTrace, OtherSizesCannotBeReplayedFromLeads) {
 }
 
 TEST(AutoClusters, TakeAsFewAsTheErrorAllows) {
-  const Trace trace = TestMesh{.more_below = 64, .has_times = true}.build().open();
-  uint64_t last = 31;
-  for (const double error : {0.0001, 0.01, 0.9}) {
-    const FoundClusters f = found(trace, {.choice = ClusterChoice::kAuto,
-                                          .error = error,
-                                          .metric = format::ClusterMetric::kProfile});
-    EXPECT_LT(f.data.error_predicted, error);
-    EXPECT_LE(f.data.error_checked, f.data.error_predicted);
-    EXPECT_LE(f.data.clusters.size(), last);
-    EXPECT_LE(f.data.sampled.size(), 16u);
-    last = f.data.clusters.size();
-    const Trace back = written(trace, f);
-    for (uint64_t i = 0; i < f.data.sampled.size(); ++i) {
-      const Rank r = f.data.sampled.at(i);
-      EXPECT_EQ(times(back, r), times(trace, r));
+  const Trace trace = TestMesh{.has_times = true, .more_below = 64}.build().open();
+  for (const auto metric : {format::ClusterMetric::kReplay, format::ClusterMetric::kProfile,
+                            format::ClusterMetric::kWaits}) {
+    uint64_t last = 31;
+    for (const double error : {0.0001, 0.01, 0.9}) {
+      const FoundClusters f =
+          found(trace, {.choice = ClusterChoice::kAuto, .error = error, .metric = metric});
+      EXPECT_LT(f.data.error_predicted, error);
+      if (metric == format::ClusterMetric::kReplay) {
+        EXPECT_LE(f.data.error_checked, f.data.error_predicted);
+      }
+      EXPECT_LT(f.data.error_checked, error * 2);
+      EXPECT_LE(f.data.clusters.size(), last);
+      EXPECT_LE(f.data.sampled.size(), 16u);
+      last = f.data.clusters.size();
+      const Trace back = written(trace, f);
+      for (uint64_t i = 0; i < f.data.sampled.size(); ++i) {
+        const Rank r = f.data.sampled.at(i);
+        EXPECT_EQ(times(back, r), times(trace, r));
+      }
     }
+    EXPECT_EQ(last, 9u);
   }
-  EXPECT_EQ(last, 9u);
 }
 
 TEST(MeshNames, AreThoseOfPlaces) {

@@ -141,8 +141,8 @@ std::string assemble(const TraceData& trace, std::vector<Section> sections) {
   header.put_u8(kMajor);
   header.put_u8(kMinor);
   // Must understand; may ignore: nothing yet.
-  header.put_u16(static_cast<uint16_t>(kFeatureCompact |
-                                       (trace.clusters.empty() ? 0 : kFeatureClusters)));
+  header.put_u16(
+      static_cast<uint16_t>(kFeatureCompact | (trace.clusters.empty() ? 0 : kFeatureClusters)));
   header.put_u16(0);
   header.put_u8(static_cast<uint8_t>((trace.meta.complete ? kStateComplete : 0) |
                                      (trace.losses.empty() ? 0 : kStateLosses)));
