@@ -14,7 +14,7 @@ import unittest
 
 GOOD, USAGE = 0, 2
 VERBS = ["record", "recover", "info", "dump", "check", "stats", "profile", "matrix", "waits", "iterations", "report",
-         "diff", "reduce", "evaluate", "convert"]
+         "diff", "reduce", "cluster", "evaluate", "convert"]
 COUNT = "is not a whole number from 0 up"
 TIME = "is not a time from 0 up: nanoseconds, or with a unit (ns, us, ms, s, min, h), as in 20ms"
 RANK = "is not the number of a rank, such as 0"

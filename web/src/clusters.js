@@ -17,7 +17,8 @@ export function clustersSection(data, links) {
   const of = data.column('clusters.of');
   const columns = { own: data.column('clusters.own_ns'), shown: data.column('clusters.shown_ns'),
     sends: data.column('clusters.sends'), leadSends: data.column('clusters.lead_sends') };
-  const name = (c) => (clusters.list[c] ? `lead ${clusters.list[c].lead}, ${format.count(clusters.list[c].ranks)} ranks` : '');
+  const name = (c) => (clusters.list[c]
+    ? `lead ${clusters.list[c].lead}, ${format.counted(clusters.list[c].ranks, 'rank')}` : '');
   const map = (title, values, text, spread) => h('figure', {},
     h('figcaption', {}, h('strong', {}, title), ' ', spread), rankMap(layout, values, text, `${title} by rank`,
       (rank) => links.show('MPI_', rank)));
@@ -34,7 +35,8 @@ export function clustersSection(data, links) {
       map('Sends, before', columns.sends, format.count, spreadText(columns.sends, format.count)),
       map('Sends of the lead', columns.leadSends, format.count, spreadText(columns.leadSends, format.count))),
     clusters.joins.length > 0 ? h('figure', { class: 'dendrogram' },
-      h('figcaption', {}, h('strong', {}, 'Leads'), ' by how far they are from each other'), tree(clusters)) : null);
+      h('figcaption', {}, h('strong', {}, 'Leads'), ' in the order in which they would become one, the nearest first; ' +
+        'a line says in what they differ'), tree(clusters)) : null);
 }
 
 /** The leads one below the other, in an order in which no lines cross. */
@@ -49,7 +51,8 @@ function tree({ list, joins }) {
   order.forEach((lead, row) => {
     at[lead] = [0, (row + 0.5) * kRow];
   });
-  const x = (height) => (height / 3) * (kWide - kLabel);
+  // By the order of joins: many are equally far where ranks differ in calls.
+  const x = (join) => ((join + 1) / (joins.length + 1)) * (kWide - kLabel);
   const svg = element('svg', { width: kWide, height: (order.length + 1) * kRow, role: 'img',
     'aria-label': 'Leads by how far they are from each other' });
   order.forEach((lead) => {
@@ -59,7 +62,7 @@ function tree({ list, joins }) {
   });
   joins.forEach(([left, right, height], i) => {
     const [a, b] = [at[left], at[right]];
-    const to = x(height);
+    const to = x(i);
     at[list.length + i] = [to, (a[1] + b[1]) / 2];
     svg.append(element('path', { d: `M${kLabel + a[0]} ${a[1]}H${kLabel + to}V${b[1]}H${kLabel + b[0]}`, class: 'join' },
       kNames[Math.min(2, Math.floor(height))]));

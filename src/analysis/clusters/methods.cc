@@ -98,7 +98,7 @@ class Uniter {
  public:
   Uniter(const std::vector<Point>& points, const ClusterOptions& options,
          const similarity::RankDistances& distances)
-      : points_(points), n_(points.size()), apart_(n_ * n_, kFar), parts_(n_) {
+      : n_(points.size()), apart_(n_ * n_, kFar), parts_(n_) {
     for (size_t i = 0; i < n_; ++i) {
       parts_[i] = {i};
       for (size_t j = 0; j < i; ++j) {
@@ -158,7 +158,6 @@ class Uniter {
  private:
   RankDistance& at(size_t i, size_t j) { return apart_[i * n_ + j]; }
 
-  const std::vector<Point>& points_;
   const size_t n_;
   std::vector<RankDistance> apart_, pairs_;
   std::vector<std::vector<size_t>> parts_;
