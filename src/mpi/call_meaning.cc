@@ -14,16 +14,15 @@ struct MeaningRow {
 
 #include "mpi/call_meanings.inc"
 
-constexpr CallMeaning kNobodyKnows{
-    0,
-    kDoesLocal,
-    How::kReturns,
-    SendMode::kStandard,
-    Flow::kNothing,
-    -1,
-    {},
-    Reissue::kRefused,
-    "this version does not know the function"};
+constexpr CallMeaning kNobodyKnows{0,
+                                   kDoesLocal,
+                                   How::kReturns,
+                                   SendMode::kStandard,
+                                   Flow::kNothing,
+                                   -1,
+                                   {},
+                                   Reissue::kRefused,
+                                   "this version does not know the function"};
 
 }  // namespace
 

@@ -94,7 +94,8 @@ struct BufferInfo {
 enum class Reissue : uint8_t {
   kPlain,    // with the recorded inputs, and handles of its own for the recorded ones
   kForced,   // the same, and made to end as recorded: what a wildcard took, a test that failed
-  kStandIn,  // a function, path, name, attribute or hint of the program's is replaced by one of ours
+  kStandIn,  // a function, path, name, attribute or hint of the program's is replaced by one of
+             // ours
   kLocal,    // of its own process alone, and no other call depends on it: may be left out
   kRefused,  // not at all; `refused` says why
 };
