@@ -309,7 +309,9 @@ class Meaning(unittest.TestCase):
                            ('r@root/w@others,t', f'true, true, false, false, true, {elements}, -1, -1, 3'),
                            ('r,bytes(n)', 'true, false, false, false, false, Extent::kBytes, Times::kOnce, 1, -1, -1'),
                            ('-,?', 'false, false, false, false, false, Extent::kUnknown, Times::kOnce, -1, -1, -1')):
-            calls = whole_table(f'1 MPI_A coll does=local reissue=local\n  b:buffer{{{touch}}} n:count d:displacement t:datatype\n')
+            calls = whole_table(
+                '1 MPI_A coll does=local reissue=local\n'
+                f'  b:buffer{{{touch}}} n:count d:displacement t:datatype\n')
             self.assertIn('{0, ' + row + ', -1}', gen_calls.call_meanings(calls))
 
     def test_says_what_a_row_lacks(self):
@@ -319,7 +321,8 @@ class Meaning(unittest.TestCase):
                            ('1 MPI_A coll does=collective\n', 'has a flow'),
                            ('1 MPI_A coll does=local flow=all\n', 'has a flow'),
                            ('1 MPI_A p2p of=MPI_B\n', 'MPI_B is no function'),
-                           ('1 MPI_A p2p does=send reissue=plain\n2 MPI_B p2p of=MPI_A\n3 MPI_C p2p of=MPI_B\n', 'of another itself'),
+                           ('1 MPI_A p2p does=send reissue=plain\n2 MPI_B p2p of=MPI_A\n'
+                            '3 MPI_C p2p of=MPI_B\n', 'of another itself'),
                            ('1 MPI_A p2p does=send\n  b:buffer\n', 'what is done to b'),
                            ('1 MPI_A p2p does=send\n  b:buffer{r,n*t}\n', 'refers to n'),
                            ('1 MPI_A p2p does=send\n  b:buffer{r,n*m*t} m:count t:datatype\n', '"n" times what'),
