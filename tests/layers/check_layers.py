@@ -44,11 +44,11 @@ ALLOWED = {
     "events": _BELOW_ANALYSIS,
     "analysis": _BELOW_ANALYSIS | {"events"},
     "sim": _BELOW_ANALYSIS | {"events"},
-    "replay": _BELOW_ANALYSIS | {"events"},
+    "replay": _BELOW_ANALYSIS | {"events", "mark", "mpi_runtime"},
     "report": _BELOW_REPORT | {"sim"},
     "convert": _BELOW_REPORT | {"sim"},
     "online": _BELOW_REPORT,
-    "cli": _BELOW_REPORT | {"options", "sim", "report", "convert", "online"},
+    "cli": _BELOW_REPORT | {"options", "sim", "replay", "report", "convert", "online"},
     "python": _BELOW_REPORT | {"sim", "report"},
 }
 # Made by tools/gen in the build folder, and included as if they stood in src/.

@@ -1,0 +1,127 @@
+#include "replay/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "events/untimed_calls.h"
+#include "mpi/call_ids.h"
+#include "replay/quiet.h"
+#include "replay/reissue.h"
+
+namespace refrain::replay {
+namespace {
+
+std::unique_ptr<GapSource> gaps_of(const Trace& trace) {
+  // Where gaps of traces without times of single calls plug in.
+  return trace.has_times() ? std::make_unique<GapsOfTimes>() : nullptr;
+}
+
+std::string error_text(int rc) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  if (REFRAIN_QUIET(MPI_Error_string)(rc, text, &length) != MPI_SUCCESS) return "an error";
+  std::string out(text, static_cast<size_t>(length));
+  return out.substr(0, out.find('\n'));
+}
+
+}  // namespace
+
+Engine::Engine(const Trace& trace, Rank rank, EngineOptions options, Progress& progress)
+    : trace_(trace),
+      rank_(rank),
+      options_(std::move(options)),
+      progress_(progress),
+      reader_(trace, rank, Times::kRead),
+      comms_(trace),
+      decoder_(std::make_unique<events::Decoder>(reader_, comms_, places_)),
+      arena_(options_.limit_bytes, options_.seed + static_cast<uint64_t>(rank)),
+      pace_(options_.pace, gaps_of(trace)) {}
+
+Engine::~Engine() = default;
+
+base::Error Engine::wrong(const Frame& frame, const std::string& what) const {
+  return base::fail(
+      "rank " + std::to_string(rank_) + ", call " + std::to_string(frame.staged.seq) + ", " +
+          std::string(frame.info.name) + ": " + what,
+      trace_.name());
+}
+
+base::Status Engine::run() {
+  if (trace_.locations(rank_).size() > 1)
+    return base::unsupported("rank " + std::to_string(rank_) + " has calls of several threads",
+                             trace_.name());
+  std::unique_ptr<events::CallStream> stream;
+  if (trace_.has_times())
+    stream = events::TraceCalls(trace_).open(reader_, 0);
+  else
+    stream = events::UntimedCalls().open(reader_, 0);
+  if (stream == nullptr) return base::Done{};  // a rank without calls
+  events::LookAhead calls(std::move(stream), *decoder_);
+  events::StagedCall staged;
+  while (calls.next(staged))
+    if (auto good = step(staged); !good.ok()) return good;
+  return base::Done{};
+}
+
+bool Engine::leaves_out(const Signature& signature) const {
+  return std::find(options_.skipped.begin(), options_.skipped.end(), signature.call) !=
+         options_.skipped.end();
+}
+
+base::Status Engine::step(const events::StagedCall& staged) {
+  const Signature& signature = *staged.op->signature;
+  const mpi::CallInfo* const info = mpi::find_call(signature.call);
+  progress_.call.store(signature.call, std::memory_order_relaxed);
+  progress_.seq.store(staged.seq, std::memory_order_relaxed);
+  pace_.before(staged);
+  base::Status good = base::Done{};
+  if (info == nullptr || leaves_out(signature)) {
+    ++counts_.skipped;
+  } else if (!make_mark(signature)) {
+    Frame frame{staged, signature, *info, mpi::meaning_of(signature.call),
+                std::make_unique<Arguments>(), {}};
+    ++counts_.calls;
+    good = make(frame);
+  }
+  pace_.after();
+  return good;
+}
+
+base::Status Engine::make(Frame& frame) {
+  const CallId id = frame.info.id;
+  if (id == mpi::kMPI_Init || id == mpi::kMPI_Init_thread) return start_mpi(frame);
+  if (auto good = prepare(frame); !good.ok()) return good;
+  if (id == mpi::kMPI_Finalize) return finalize(frame);
+  if (frame.info.group == mpi::CallGroup::kCompletion &&
+      (frame.meaning.does_any(mpi::kDoesComplete) || frame.meaning.how == mpi::How::kPolls))
+    return complete(frame);
+  if (auto good = force(frame); !good.ok()) return good;
+  if (auto good = give_buffers(frame); !good.ok()) return good;
+  if (frame.staged.op->action == events::Action::kStart) return start_requests(frame);
+  if (auto good = call(frame); !good.ok()) return good;
+  bind_outputs(frame);
+  return base::Done{};
+}
+
+base::Status Engine::call(Frame& frame) {
+  const std::optional<int> rc = reissue(frame.info.id, *frame.arguments);
+  if (!rc) {
+    if (frame.meaning.reissue == mpi::Reissue::kLocal) {
+      ++counts_.left_out;
+      return base::Done{};
+    }
+    return wrong(frame, "this MPI has no such function");
+  }
+  if (served(frame.info.id) == Served::kByAnother) ++counts_.by_another;
+  return judge(frame, *rc);
+}
+
+// A call that failed fails again.
+base::Status Engine::judge(const Frame& frame, int rc) const {
+  if ((rc != MPI_SUCCESS) == frame.signature.failed()) return base::Done{};
+  if (rc == MPI_SUCCESS) return base::Done{};  // better than recorded
+  if (frame.meaning.reissue == mpi::Reissue::kLocal) return base::Done{};
+  return wrong(frame, "MPI says \"" + error_text(rc) + "\", in the trace it was good");
+}
+
+}  // namespace refrain::replay

@@ -1,0 +1,255 @@
+// From recorded values to arguments, and what came of them.
+
+#include <algorithm>
+#include <utility>
+
+#include "events/payload.h"
+#include "mpi/call_ids.h"
+#include "replay/engine.h"
+#include "replay/reissue.h"
+#include "replay/stand_ins.h"
+
+namespace refrain::replay {
+namespace {
+
+using mpi::Direction;
+using mpi::ParamKind;
+
+bool is_handle(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kComm:
+    case ParamKind::kDatatype:
+    case ParamKind::kGroup:
+    case ParamKind::kWin:
+    case ParamKind::kFile:
+    case ParamKind::kOp:
+    case ParamKind::kErrhandler:
+    case ParamKind::kInfo:
+    case ParamKind::kMessage:
+    case ParamKind::kSession:
+    case ParamKind::kKeyval:
+    case ParamKind::kToolHandle:
+    case ParamKind::kStream:
+    case ParamKind::kRequest: return true;
+    default: return false;
+  }
+}
+
+constexpr size_t kMostRoom = size_t{1} << 20;
+
+// Elements that an output may have: what the call's numbers allow.
+size_t room_of(const Signature& signature, size_t recorded) {
+  size_t room = std::max<size_t>(recorded, 1);
+  for (const Argument& argument : signature.args) {
+    const Value& value = argument.value.at_entry();
+    if (value.is_integer() && value.number > 0)
+      room = std::max(room, std::min(static_cast<size_t>(value.number) + 1, kMostRoom));
+  }
+  return room + 64;
+}
+
+}  // namespace
+
+base::Result<int64_t> Engine::number_of(const Frame& frame, const Value& value) const {
+  switch (value.kind) {
+    case ValueKind::kInteger: return value.number;
+    case ValueKind::kConstant: {
+      const auto known = value_of_constant(value.constant_id());
+      if (!known) return wrong(frame, "this MPI has no " + std::string(value.name()));
+      return static_cast<int64_t>(*known);
+    }
+    case ValueKind::kBits: {
+      int64_t bits = value.number;
+      for (const Value& bit : value.items)
+        if (const auto known = value_of_constant(bit.constant_id())) bits |= *known;
+      return bits;
+    }
+    default: return int64_t{0};
+  }
+}
+
+base::Result<int64_t> Engine::handle_of(const Frame& frame, ParamKind kind, const Value& value) {
+  if (value.kind == ValueKind::kConstant || value.kind == ValueKind::kInteger)
+    return number_of(frame, value);
+  if (kind == ParamKind::kRequest) {
+    const auto known = requests_.find(value.request_signature());
+    if (value.kind == ValueKind::kRequest && known != requests_.end())
+      return static_cast<int64_t>(known->second.key);
+    return static_cast<int64_t>(null_request());
+  }
+  if (!value.is_object()) return int64_t{0};
+  const auto known = objects_.find({kind, value.number});
+  if (known != objects_.end()) return static_cast<int64_t>(known->second);
+  return wrong(frame, trace_.object_name(value.definition()) +
+                          " was made by a call that is not in the trace");
+}
+
+base::Status Engine::fill_numbers(const Frame& frame, const Value& value, Slot& slot) const {
+  base::Status good = base::Done{};
+  value.for_each([&](const Value& element) {
+    const auto number = number_of(frame, element);
+    if (!number.ok()) good = number.error();
+    slot.numbers.push_back(number.ok() ? *number : 0);
+  });
+  return good;
+}
+
+base::Status Engine::fill_handles(const Frame& frame, ParamKind kind, const Value& value,
+                                  Slot& slot) {
+  base::Status good = base::Done{};
+  value.for_each([&](const Value& element) {
+    const auto handle = handle_of(frame, kind, element.at_entry());
+    if (!handle.ok()) good = handle.error();
+    slot.numbers.push_back(handle.ok() ? *handle : 0);
+  });
+  return good;
+}
+
+void Engine::prepare_output(const Frame& frame, size_t i, Slot& slot) const {
+  const mpi::ParamInfo& param = frame.info.params[i];
+  const Value& value = frame.signature.args[i].value;
+  slot.room = room_of(frame.signature, value.size());
+  if (param.kind == ParamKind::kString) slot.room += 8192;
+  // A constant in the place of an output: MPI_STATUS_IGNORE, MPI_UNWEIGHTED.
+  if (value.kind == ValueKind::kConstant && param.kind == ParamKind::kStatus) {
+    slot.is_address = true;
+    slot.address = reinterpret_cast<void*>(value_of_constant(value.constant_id()).value_or(0));
+  }
+}
+
+base::Status Engine::prepare_status(const Frame& frame, size_t i, Slot& slot) {
+  const Value& value = frame.signature.args[i].value.at_entry();
+  const auto number = [&](const Value& v) {
+    const auto known = number_of(frame, v);
+    return static_cast<int>(known.ok() ? *known : 0);
+  };
+  if (value.kind != ValueKind::kStatus) return base::Done{};
+  const auto known = statuses_.find({number(value.source()), number(value.tag())});
+  MPI_Status status{};
+  if (known != statuses_.end()) status = known->second;
+  MPI_Status* const place = slot.make_place<MPI_Status>();
+  *place = status;
+  slot.is_address = true;
+  slot.address = place;
+  return base::Done{};
+}
+
+base::Status Engine::prepare(Frame& frame) {
+  const size_t count = frame.info.params.size();
+  frame.arguments->reset(count);
+  for (size_t i = 0; i < count && i < frame.signature.args.size(); ++i)
+    if (auto good = prepare_one(frame, i); !good.ok()) return good;
+  return base::Done{};
+}
+
+base::Status Engine::prepare_one(Frame& frame, size_t i) {
+  const mpi::ParamInfo& param = frame.info.params[i];
+  Slot& slot = frame.arguments->slot(i);
+  const Value& entry = frame.signature.args[i].value.at_entry();
+  slot.is_count = param.kind == ParamKind::kCount || param.kind == ParamKind::kDisplacement;
+  if (param.direction == Direction::kOut) {
+    if (param.kind == ParamKind::kPointer || param.kind == ParamKind::kBuffer) return base::Done{};
+    prepare_output(frame, i, slot);
+    return base::Done{};
+  }
+  switch (param.kind) {
+    case ParamKind::kBuffer: return base::Done{};
+    case ParamKind::kStatus: return prepare_status(frame, i, slot);
+    case ParamKind::kFunction: slot.address = stand_in_function(frame, i); return base::Done{};
+    case ParamKind::kString:
+      slot.text = entry.text;
+      slot.room = slot.text.size() + 1;
+      return base::Done{};
+    case ParamKind::kPointer: return base::Done{};
+    default: break;
+  }
+  if (param.direction == Direction::kInOut) slot.room = room_of(frame.signature, entry.size());
+  if (entry.is_array()) {
+    return is_handle(param.kind) ? fill_handles(frame, param.kind, entry, slot)
+                                 : fill_numbers(frame, entry, slot);
+  }
+  if (param.is_array) {  // a constant in its place, or nothing
+    slot.is_address = true;
+    if (entry.kind == ValueKind::kConstant)
+      slot.address = reinterpret_cast<void*>(value_of_constant(entry.constant_id()).value_or(0));
+    return base::Done{};
+  }
+  const auto value =
+      is_handle(param.kind) ? handle_of(frame, param.kind, entry) : number_of(frame, entry);
+  if (!value.ok()) return value.error();
+  slot.number = *value;
+  return base::Done{};
+}
+
+void* Engine::stand_in_function(const Frame& frame, size_t i) const {
+  const Value& value = frame.signature.args[i].value.at_entry();
+  if (value.kind == ValueKind::kConstant)
+    return reinterpret_cast<void*>(value_of_constant(value.constant_id()).value_or(0));
+  return stand_in(frame.info.id, frame.info.params[i].name);
+}
+
+// ---- after the call ----
+
+void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const Value& exit,
+                  uint64_t key, Frame& owner) {
+  if (kind == ParamKind::kRequest) {
+    if (exit.kind != ValueKind::kRequest || exit.request_signature() != frame.signature.id) return;
+    Request& request = requests_[frame.signature.id];
+    request = Request();
+    request.key = key;
+    request.is_persistent = frame.info.persistent;
+    request.is_active = !request.is_persistent;
+    request.blocks = std::move(owner.blocks);
+    request.arguments = std::move(owner.arguments);
+    owner.arguments = std::make_unique<Arguments>();
+    return;
+  }
+  const bool freed = entry.is_object() && !exit.is_object();
+  if (freed) {
+    objects_.erase({kind, entry.number});
+    kept_.erase({kind, entry.number});
+  }
+  if (!exit.is_object()) return;
+  objects_[{kind, exit.number}] = key;
+  if (kind == ParamKind::kWin) kept_[{kind, exit.number}] = std::move(owner.blocks);
+}
+
+void Engine::bind_outputs(Frame& frame) {
+  if (frame.signature.failed()) return;
+  note_statuses(frame);
+  for (size_t i = 0; i < frame.info.params.size() && i < frame.signature.args.size(); ++i) {
+    const mpi::ParamInfo& param = frame.info.params[i];
+    if (!is_handle(param.kind)) continue;
+    const Value& value = frame.signature.args[i].value;
+    if (param.direction == Direction::kIn && value.kind != ValueKind::kChanged) continue;
+    const Value& entry =
+        param.direction == Direction::kOut ? Value::null() : value.at_entry();
+    const Value& exit = value.at_exit();
+    if (i >= frame.arguments->size()) return;  // a request took them
+    const Slot& slot = frame.arguments->slot(i);
+    if (!exit.is_array()) {
+      bind(frame, param.kind, entry, exit, slot.read_key(), frame);
+      continue;
+    }
+    size_t at = 0;
+    exit.for_each([&](const Value& element) {
+      bind(frame, param.kind, Value::null(), element.at_exit(), slot.read_key(at++), frame);
+    });
+  }
+}
+
+void Engine::note_statuses(const Frame& frame) {
+  for (size_t i = 0; i < frame.info.params.size(); ++i) {
+    const mpi::ParamInfo& param = frame.info.params[i];
+    if (param.kind != ParamKind::kStatus || param.direction == Direction::kIn) continue;
+    const Slot& slot = frame.arguments->slot(i);
+    if (slot.is_address || slot.place == nullptr) continue;
+    const auto* const made = reinterpret_cast<const MPI_Status*>(slot.place.get());
+    const Value& value = frame.signature.args[i].value.at_exit();
+    const size_t count = param.is_array ? value.size() : 1;
+    for (size_t k = 0; k < std::min(count, slot.room); ++k)
+      statuses_[{made[k].MPI_SOURCE, made[k].MPI_TAG}] = made[k];
+  }
+}
+
+}  // namespace refrain::replay
