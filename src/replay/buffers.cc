@@ -92,6 +92,7 @@ int position(const mpi::CallInfo& info, ParamKind kind) {
 void extend(int64_t& low, int64_t& high, int64_t at, int64_t count, const Shape& shape) {
   if (count <= 0 || shape.true_high <= shape.true_low) return;
   const int64_t last = times(count - 1, shape.extent);
+  if (low == high) low = std::numeric_limits<int64_t>::max(), high = -low;
   low = std::min({low, plus(at, shape.true_low), plus(plus(at, last), shape.true_low)});
   high = std::max({high, plus(at, shape.true_high), plus(plus(at, last), shape.true_high)});
 }
@@ -102,8 +103,10 @@ Engine::Span Engine::span_of(const Frame& frame, const BufferInfo& buffer) const
   Span span;
   Arguments& a = *frame.arguments;
   const auto slot = [&](int8_t param) -> const Slot& { return a.slot(static_cast<size_t>(param)); };
+  const auto is_null = [&](int8_t param) { return events::argument(frame.signature, param).is_null(); };
   const auto type_at = [&](size_t i) {
     const Slot& s = slot(buffer.type_param);
+    if (s.numbers.empty() && is_null(buffer.type_param)) return MPI_DATATYPE_NULL;
     const int64_t key = s.numbers.empty() ? s.number : i < s.numbers.size() ? s.numbers[i] : 0;
     return mpi_runtime::handle_of<MPI_Datatype>(static_cast<uint64_t>(key));
   };
@@ -153,7 +156,10 @@ Engine::Span Engine::span_of(const Frame& frame, const BufferInfo& buffer) const
 
 base::Status Engine::give_block(Frame& frame, Slot& slot, const Span& span, bool fresh) {
   const int64_t bytes = span.is_known ? plus(span.high, -span.low) : kUnknownBytes;
-  Arena::Block block = arena_.take(static_cast<uint64_t>(std::max<int64_t>(bytes, 16)), fresh);
+  const auto wanted = static_cast<uint64_t>(std::max<int64_t>(bytes, 16));
+  // Absolute addresses may lie far apart, with little between them that is touched.
+  Arena::Block block =
+      wanted > options_.limit_bytes ? arena_.take_sparse(wanted) : arena_.take(wanted, fresh);
   if (!block)
     return wrong(frame, "no memory for a buffer of " + std::to_string(bytes) + " bytes");
   slot.address = block.data() - (span.is_known ? span.low : 0);

@@ -1,5 +1,7 @@
 #include "replay/memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -16,11 +18,15 @@ Arena::Block& Arena::Block::operator=(Block&& other) noexcept {
   arena_ = std::exchange(other.arena_, nullptr);
   data_ = std::exchange(other.data_, nullptr);
   size_class_ = other.size_class_;
+  mapped_bytes_ = other.mapped_bytes_;
   return *this;
 }
 
 void Arena::Block::give_back() {
-  if (data_ != nullptr) arena_->free_[size_class_].push_back(data_);
+  if (data_ != nullptr && mapped_bytes_ > 0)
+    munmap(data_, mapped_bytes_);
+  else if (data_ != nullptr)
+    arena_->free_[size_class_].push_back(data_);
   data_ = nullptr;
 }
 
@@ -35,6 +41,17 @@ void Arena::fill(std::byte* data, uint64_t bytes) const {
     const uint64_t word = (state & 0x00ff00ff00ff00ffu) | 0x3f003f003f003f00u;
     std::memcpy(data + i, &word, sizeof(word));
   }
+}
+
+Arena::Block Arena::take_sparse(uint64_t bytes) {
+  Block block;
+  void* const data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED) return block;
+  block.arena_ = this;
+  block.data_ = static_cast<std::byte*>(data);
+  block.mapped_bytes_ = bytes;
+  return block;
 }
 
 Arena::Block Arena::take(uint64_t bytes, bool fresh) {

@@ -34,11 +34,15 @@ class Arena {
     Arena* arena_ = nullptr;
     std::byte* data_ = nullptr;
     int size_class_ = 0;
+    uint64_t mapped_bytes_ = 0;  // of one that is sparse
   };
 
   // An empty block: more than the limit, or the system has no more. `fresh`: with new contents also
   // where the block was in use before.
   Block take(uint64_t bytes, bool fresh);
+  // The same of address space that is hardly touched: pages are there when they are. Its contents
+  // are zeroes.
+  Block take_sparse(uint64_t bytes);
   uint64_t taken_bytes() const { return taken_bytes_; }
 
  private:

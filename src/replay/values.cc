@@ -80,7 +80,13 @@ base::Result<int64_t> Engine::handle_of(const Frame& frame, ParamKind kind, cons
   if (!value.is_object()) return int64_t{0};
   const auto known = objects_.find({kind, value.number});
   if (known != objects_.end()) return static_cast<int64_t>(known->second);
-  return wrong(frame, trace_.object_name(value.definition()) +
+  const std::string name = trace_.object_name(value.definition());
+  if (const uint32_t id = mpi::constant_id(name); id != 0) {
+    const auto constant = value_of_constant(id);
+    if (!constant) return wrong(frame, "this MPI has no " + name);
+    return static_cast<int64_t>(*constant);
+  }
+  return wrong(frame, name +
                           " was made by a call that is not in the trace");
 }
 

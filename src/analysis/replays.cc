@@ -1,0 +1,273 @@
+#include "analysis/replays.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
+
+namespace refrain::analysis {
+namespace {
+
+using mpi::Direction;
+using mpi::ParamKind;
+
+bool is_wildcard(const Value& value) {
+  return value.name() == "MPI_ANY_SOURCE" || value.name() == "MPI_ANY_TAG";
+}
+
+bool has_flag(const Signature& s) {
+  const Value* const flag = s.find("flag");
+  return flag == nullptr || flag->at_exit().integer_or(0) != 0;
+}
+
+// A function that says what the MPI, the machine or a clock is like.
+bool asks_environment(const mpi::CallInfo& info) {
+  using Group = mpi::CallGroup;
+  return info.group == Group::kEnv || info.group == Group::kTool || info.group == Group::kInfo ||
+         info.group == Group::kError || info.group == Group::kAttr ||
+         info.group == Group::kSession || info.group == Group::kMisc;
+}
+
+class LocationComparison {
+ public:
+  LocationComparison(const Trace& original, const Trace& again, Rank rank, uint32_t thread,
+                     RankReader& a, RankReader& b, ReplayComparison& out)
+      : original_(original),
+        again_(again),
+        rank_(rank),
+        thread_(thread),
+        a_(a),
+        b_(b),
+        out_(out) {}
+
+  // False: there was a difference.
+  bool run() {
+    auto one = a_.cursor(thread_), other = b_.cursor(thread_);
+    if (!one.ok() || !other.ok()) {
+      if (!one.ok() && !other.ok()) return true;
+      return differ(nullptr, nullptr, "", {}, {});
+    }
+    const Call* b = other->next();
+    while (const Call* a = one->next()) {
+      if (b == nullptr || !same_function(*a->signature, *b->signature)) {
+        if (may_be_left_out(*a->signature)) {
+          allow(Allowed::kLeftOut);
+          continue;
+        }
+        return differ(a, b, "", {}, {});
+      }
+      ++out_.calls;
+      if (!same_call(*a, *b)) return false;
+      b = other->next();
+    }
+    return b == nullptr || differ(nullptr, b, "", {}, {});
+  }
+
+ private:
+  void allow(Allowed what) {
+    ++out_.allowed[static_cast<size_t>(what)];
+    used_.push_back(what);
+  }
+
+  bool differ(const Call* a, const Call* b, std::string_view parameter, Value recorded,
+              Value replayed) {
+    ReplayDifference difference;
+    difference.rank = rank_;
+    difference.thread = thread_;
+    if (a != nullptr) difference.seq = a->seq, difference.call = a->signature->name;
+    if (b != nullptr) difference.again_seq = b->seq, difference.again_call = b->signature->name;
+    difference.parameter = parameter;
+    difference.recorded = std::move(recorded);
+    difference.replayed = std::move(replayed);
+    out_.first = std::move(difference);
+    return false;
+  }
+
+  static bool may_be_left_out(const Signature& s) {
+    const mpi::CallMeaning& meaning = mpi::meaning_of(s.call);
+    return meaning.reissue == mpi::Reissue::kLocal || s.call == mpi::krefrain_function_enter ||
+           s.call == mpi::krefrain_function_leave;
+  }
+
+  static bool same_function(const Signature& a, const Signature& b) {
+    if (a.call == b.call) return true;
+    const mpi::CallMeaning &one = mpi::meaning_of(a.call), &other = mpi::meaning_of(b.call);
+    return one.plain == other.plain && one.how == other.how && one.plain != 0 &&
+           a.args.size() == b.args.size();
+  }
+
+  bool same_call(const Call& call_a, const Call& call_b) {
+    const Signature &a = *call_a.signature, &b = *call_b.signature;
+    const uint64_t pair = uint64_t{a.id} << 32 | b.id;
+    if (const auto known = equal_.find(pair); known != equal_.end()) {
+      for (const Allowed what : known->second) ++out_.allowed[static_cast<size_t>(what)];
+      note_requests(a, b);
+      return true;
+    }
+    has_requests_ = false;
+    used_.clear();
+    if (a.call != b.call) allow(Allowed::kForms);
+    const mpi::CallInfo* const info = mpi::find_call(a.call);
+    if (a.failed() != b.failed() && !(info != nullptr && asks_environment(*info)))
+      return differ(&call_a, &call_b, "result", a.error_class, b.error_class);
+    note_requests(a, b);
+    for (size_t i = 0; i < a.args.size(); ++i) {
+      const Value& one = a.args[i].value;
+      const Value& other = i < b.args.size() ? b.args[i].value : Value::null();
+      if (same(one, other)) continue;
+      const auto allowed = may_differ(a, info, i, one, other);
+      if (!allowed) return differ(&call_a, &call_b, a.args[i].name, one, other);
+      allow(*allowed);
+    }
+    if (!has_requests_) equal_[pair] = used_;
+    return true;
+  }
+
+  // A request is known by the call that made it, which has another number in each trace.
+  void note_requests(const Signature& a, const Signature& b) { made_[a.id] = b.id; }
+
+  std::optional<Allowed> may_differ(const Signature& s, const mpi::CallInfo* info, size_t i,
+                                    const Value& one, const Value& other) const {
+    if (info == nullptr || i >= info->params.size()) return std::nullopt;
+    const mpi::ParamInfo& param = info->params[i];
+    const mpi::CallMeaning& meaning = mpi::meaning_of(s.call);
+    switch (param.kind) {
+      case ParamKind::kBuffer:
+      case ParamKind::kPointer:
+      case ParamKind::kAddress: return Allowed::kBuffers;
+      case ParamKind::kFunction: return Allowed::kFunctions;
+      case ParamKind::kInfo: return Allowed::kInfos;
+      case ParamKind::kString:
+        if (meaning.reissue == mpi::Reissue::kStandIn) return Allowed::kNames;
+        break;
+      case ParamKind::kRequest: return masked_request(s, one, other);
+      default: break;
+    }
+    const bool is_end = param.kind == ParamKind::kRank || param.kind == ParamKind::kTag;
+    const bool looks = meaning.does_any(mpi::kDoesReceive | mpi::kDoesProbe);
+    if (is_end && looks && (asks_for_any(s) || !has_flag(s))) return Allowed::kWildcards;
+    const bool is_output = param.direction != Direction::kIn;
+    if (is_output && meaning.reissue != mpi::Reissue::kForced && asks_environment(*info))
+      return Allowed::kAnswers;
+    if (is_output && param.kind == ParamKind::kString) return Allowed::kAnswers;
+    return std::nullopt;
+  }
+
+  static bool asks_for_any(const Signature& s) {
+    for (const Argument& argument : s.args)
+      if (is_wildcard(argument.value.at_entry())) return true;
+    return false;
+  }
+
+  // Requests that the call left as they were.
+  static std::optional<Allowed> masked_request(const Signature& s, const Value& one,
+                                               const Value& other) {
+    const mpi::CallMeaning& meaning = mpi::meaning_of(s.call);
+    const bool may_leave = meaning.reissue == mpi::Reissue::kForced;
+    if (!may_leave || one.at_entry().size() != other.at_entry().size()) return std::nullopt;
+    return Allowed::kRequests;
+  }
+
+  bool same(const Value& a, const Value& b) {
+    if (a.kind == ValueKind::kRequest) {
+      has_requests_ = true;
+      if (b.kind != ValueKind::kRequest) return false;
+      const auto known = made_.find(a.request_signature());
+      return known != made_.end() && known->second == b.request_signature();
+    }
+    if (a.kind != b.kind) return false;
+    switch (a.kind) {
+      case ValueKind::kObject: return a.number == b.number && same_object(a, b);
+      case ValueKind::kFunction: return false;
+      case ValueKind::kArray: return same_array(a, b);
+      case ValueKind::kStatus:
+      case ValueKind::kChanged:
+      case ValueKind::kBits:
+        if (a.number != b.number || a.items.size() != b.items.size()) return false;
+        for (size_t i = 0; i < a.items.size(); ++i)
+          if (!same(a.items[i], b.items[i])) return false;
+        return true;
+      default: return a == b;
+    }
+  }
+
+  bool same_array(const Value& a, const Value& b) {
+    if (a.size() != b.size()) return false;
+    bool equal = true;
+    // Runs may be cut differently.
+    uint64_t at = 0;
+    a.for_each_run([&](const Value& element, uint64_t count) {
+      for (uint64_t i = 0; equal && i < count; ++i) equal = same(element, b.at(at + i));
+      at += count;
+    });
+    return equal;
+  }
+
+  // Numbers of objects are equal; so must be what they are.
+  bool same_object(const Value& a, const Value& b) const {
+    const auto one = original_.communicator(a.definition(), rank_);
+    const auto other = again_.communicator(b.definition(), rank_);
+    if (one.has_value() != other.has_value()) return false;
+    if (one)
+      return one->me == other->me && one->size() == other->size() &&
+             one->remote_size() == other->remote_size() && same_members(*one, *other);
+    const auto type = original_.datatype(a.definition());
+    const auto type_again = again_.datatype(b.definition());
+    if (type.has_value() != type_again.has_value()) return false;
+    return !type || (type->size_bytes == type_again->size_bytes &&
+                     type->extent_bytes == type_again->extent_bytes &&
+                     type->combiner == type_again->combiner);
+  }
+
+  static bool same_members(const Communicator& a, const Communicator& b) {
+    for (uint64_t i = 0; i < a.size(); ++i)
+      if (a.member(static_cast<int64_t>(i)) != b.member(static_cast<int64_t>(i))) return false;
+    for (uint64_t i = 0; i < a.remote_size(); ++i)
+      if (a.remote_member(static_cast<int64_t>(i)) != b.remote_member(static_cast<int64_t>(i)))
+        return false;
+    return true;
+  }
+
+  const Trace& original_;
+  const Trace& again_;
+  Rank rank_;
+  uint32_t thread_;
+  RankReader& a_;
+  RankReader& b_;
+  ReplayComparison& out_;
+  bool has_requests_ = false;
+  std::vector<Allowed> used_;
+  std::unordered_map<SignatureId, SignatureId> made_;
+  std::unordered_map<uint64_t, std::vector<Allowed>> equal_;
+};
+
+}  // namespace
+
+std::string_view to_string(Allowed allowed) {
+  static constexpr std::string_view kNames[kAllowedCount] = {
+      "buffers", "functions", "names", "infos", "wildcards", "requests", "forms", "answers",
+      "left_out"};
+  return kNames[static_cast<size_t>(allowed)];
+}
+
+Result<ReplayComparison> compare_replay(const Trace& original, const Trace& again) {
+  if (original.rank_count() != again.rank_count())
+    return base::usage("has " + std::to_string(again.rank_count()) + " ranks, and " +
+                           original.name() + " has " + std::to_string(original.rank_count()),
+                       again.name());
+  ReplayComparison out;
+  for (Rank rank = 0; rank < original.rank_count(); ++rank) {
+    RankReader a(original, rank), b(again, rank);
+    const size_t threads =
+        std::max(original.locations(rank).size(), again.locations(rank).size());
+    for (uint32_t thread = 0; thread < threads; ++thread)
+      if (!LocationComparison(original, again, rank, thread, a, b, out).run()) return out;
+  }
+  return out;
+}
+
+}  // namespace refrain::analysis
