@@ -195,16 +195,31 @@ class LocationComparison {
     }
   }
 
+  // Runs may be cut differently: both are walked side by side.
   bool same_array(const Value& a, const Value& b) {
     if (a.size() != b.size()) return false;
-    bool equal = true;
-    // Runs may be cut differently.
-    uint64_t at = 0;
-    a.for_each_run([&](const Value& element, uint64_t count) {
-      for (uint64_t i = 0; equal && i < count; ++i) equal = same(element, b.at(at + i));
-      at += count;
-    });
-    return equal;
+    size_t i = 0, k = 0;
+    uint64_t in_a = 0, in_b = 0;  // of the run that is looked at
+    while (i < a.items.size() && k < b.items.size()) {
+      const Value &one = a.items[i], &other = b.items[k];
+      const bool is_plain = one.step == 0 && other.step == 0;
+      const uint64_t count = is_plain ? std::min(one.repeat - in_a, other.repeat - in_b) : 1;
+      if (!same(element(one, in_a), element(other, in_b))) return false;
+      in_a += count;
+      in_b += count;
+      if (in_a >= one.repeat) ++i, in_a = 0;
+      if (in_b >= other.repeat) ++k, in_b = 0;
+    }
+    return true;
+  }
+
+  static Value element(const Value& run, uint64_t i) {
+    Value out = run;
+    out.repeat = 1;
+    out.step = 0;
+    out.number = static_cast<int64_t>(static_cast<uint64_t>(run.number) +
+                                      i * static_cast<uint64_t>(run.step));
+    return out;
   }
 
   // Numbers of objects are equal; so must be what they are.

@@ -208,6 +208,10 @@ base::Status Engine::give_buffers(Frame& frame) {
       slot.address = reinterpret_cast<void*>(value_of_constant(entry.constant_id()).value_or(0));
       continue;
     }
+    if (plain == mpi::kMPI_Grequest_start) {
+      slot.address = &made_status_;  // what its query function answers
+      continue;
+    }
     Span span;
     span.high = kOutputBytes;
     if (auto good = give_block(frame, slot, span, false); !good.ok()) return good;

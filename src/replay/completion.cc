@@ -33,17 +33,20 @@ int requests_at(const mpi::CallInfo& info) {
 
 }  // namespace
 
-// A receive that nobody sends to, on a communicator of the engine's own.
-uint64_t Engine::endless(size_t i) {
+MPI_Comm Engine::own_comm() {
   if (quiet_self_ == 0) {
     MPI_Comm own = MPI_COMM_NULL;
     REFRAIN_QUIET(MPI_Comm_dup)(MPI_COMM_SELF, &own);
     quiet_self_ = mpi_runtime::handle_key(own);
   }
+  return mpi_runtime::handle_of<MPI_Comm>(quiet_self_);
+}
+
+// A receive that nobody sends to, on a communicator of the engine's own.
+uint64_t Engine::endless(size_t i) {
   while (endless_.size() <= i) {
     MPI_Request request = MPI_REQUEST_NULL;
-    REFRAIN_QUIET(MPI_Irecv)
-    (nullptr, 0, MPI_BYTE, 0, 0, mpi_runtime::handle_of<MPI_Comm>(quiet_self_), &request);
+    REFRAIN_QUIET(MPI_Irecv)(nullptr, 0, MPI_BYTE, 0, 0, own_comm(), &request);
     endless_.push_back(mpi_runtime::handle_key(request));
   }
   return endless_[i];
@@ -56,6 +59,7 @@ base::Status Engine::end_endless() {
     REFRAIN_QUIET(MPI_Wait)(&request, MPI_STATUS_IGNORE);
   }
   endless_.clear();
+  end_partitioned();
   if (quiet_self_ == 0) return base::Done{};
   auto own = mpi_runtime::handle_of<MPI_Comm>(quiet_self_);
   REFRAIN_QUIET(MPI_Comm_free)(&own);
@@ -156,6 +160,7 @@ base::Status Engine::complete(Frame& frame) {
         if (auto good = wait_quietly(waited[i].request->key); !good.ok()) return good;
     } else if (waited[i].request->is_active && !(frame.signature.failed() && is_all)) {
       put(i, endless(i));
+      slot.is_address = false;
       ++counts_.masked;
     }
   }

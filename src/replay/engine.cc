@@ -92,6 +92,7 @@ base::Status Engine::make(Frame& frame) {
   if (id == mpi::kMPI_Init || id == mpi::kMPI_Init_thread) return start_mpi(frame);
   if (auto good = prepare(frame); !good.ok()) return good;
   if (id == mpi::kMPI_Finalize) return finalize(frame);
+  if (id == mpi::kMPI_Parrived) return ask_for_part(frame);
   if (frame.info.group == mpi::CallGroup::kCompletion &&
       (frame.meaning.does_any(mpi::kDoesComplete) || frame.meaning.how == mpi::How::kPolls))
     return complete(frame);

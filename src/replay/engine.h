@@ -130,6 +130,10 @@ class Engine {
   uint64_t endless(size_t i);
   void release(const Waited& waited);
   base::Status end_endless();
+  base::Status ask_for_part(Frame& frame);
+  uint64_t endless_partitioned(int64_t parts);
+  void end_partitioned();
+  MPI_Comm own_comm();
 
   Trace trace_;
   Rank rank_;
@@ -148,7 +152,10 @@ class Engine {
   std::vector<void*> allocated_;                         // by MPI_Alloc_mem
   std::unordered_map<SignatureId, Request> requests_;
   std::map<std::pair<int, int>, MPI_Status> statuses_;  // by source and tag: the last ones
+  MPI_Status made_status_{};  // by the program's own hand, for a request of its own
   std::vector<uint64_t> endless_;
+  std::vector<std::pair<uint64_t, uint64_t>> endless_parts_;  // receive and send
+  std::vector<int> parts_of_endless_;
   uint64_t quiet_self_ = 0;
   int64_t unused_tag_ = -1;
   bool has_started_ = false, has_finalized_ = false;

@@ -124,6 +124,11 @@ void Engine::prepare_output(const Frame& frame, size_t i, Slot& slot) const {
 }
 
 base::Status Engine::prepare_status(const Frame& frame, size_t i, Slot& slot) {
+  if (frame.info.params[i].direction == Direction::kInOut) {  // MPI_Status_set_elements
+    slot.is_address = true;
+    slot.address = &made_status_;
+    return base::Done{};
+  }
   const Value& value = frame.signature.args[i].value.at_entry();
   const auto number = [&](const Value& v) {
     const auto known = number_of(frame, v);
@@ -156,6 +161,12 @@ base::Status Engine::prepare_one(Frame& frame, size_t i) {
   if (param.direction == Direction::kOut) {
     if (param.kind == ParamKind::kPointer || param.kind == ParamKind::kBuffer) return base::Done{};
     prepare_output(frame, i, slot);
+    if (param.kind == ParamKind::kRequest && frame.staged.op->makes_request) {
+      Request& request = requests_[frame.signature.id];
+      request = Request();
+      slot.is_address = true;
+      slot.address = &request.key;
+    }
     return base::Done{};
   }
   switch (param.kind) {
@@ -180,6 +191,13 @@ base::Status Engine::prepare_one(Frame& frame, size_t i) {
       slot.address = reinterpret_cast<void*>(value_of_constant(entry.constant_id()).value_or(0));
     return base::Done{};
   }
+  if (param.kind == ParamKind::kRequest && entry.kind == ValueKind::kRequest) {
+    // In a variable of its own, as in most programs: where an MPI gives out one handle for several
+    // requests, a recorder tells them apart by that.
+    const auto known = requests_.find(entry.request_signature());
+    slot.is_address = known != requests_.end();
+    if (slot.is_address) slot.address = &known->second.key;
+  }
   const auto value =
       is_handle(param.kind) ? handle_of(frame, param.kind, entry) : number_of(frame, entry);
   if (!value.ok()) return value.error();
@@ -201,7 +219,6 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
   if (kind == ParamKind::kRequest) {
     if (exit.kind != ValueKind::kRequest || exit.request_signature() != frame.signature.id) return;
     Request& request = requests_[frame.signature.id];
-    request = Request();
     request.key = key;
     request.is_persistent = frame.info.persistent;
     request.is_active = !request.is_persistent;
@@ -233,8 +250,14 @@ void Engine::bind_outputs(Frame& frame) {
     const Value& exit = value.at_exit();
     if (i >= frame.arguments->size()) return;  // a request took them
     const Slot& slot = frame.arguments->slot(i);
+    const bool is_request = param.kind == ParamKind::kRequest;
+    if (is_request && entry.kind == ValueKind::kRequest && exit.kind != ValueKind::kRequest)
+      requests_.erase(entry.request_signature());  // MPI_Request_free
     if (!exit.is_array()) {
-      bind(frame, param.kind, entry, exit, slot.read_key(), frame);
+      const uint64_t key = slot.is_address && slot.address != nullptr
+                               ? *static_cast<const uint64_t*>(slot.address)
+                               : slot.read_key();
+      bind(frame, param.kind, entry, exit, key, frame);
       continue;
     }
     size_t at = 0;
