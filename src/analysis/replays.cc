@@ -163,12 +163,24 @@ class LocationComparison {
     return false;
   }
 
-  // Requests that the call left as they were.
-  static std::optional<Allowed> masked_request(const Signature& s, const Value& one,
-                                               const Value& other) {
-    const mpi::CallMeaning& meaning = mpi::meaning_of(s.call);
-    const bool may_leave = meaning.reissue == mpi::Reissue::kForced;
-    if (!may_leave || one.at_entry().size() != other.at_entry().size()) return std::nullopt;
+  // Requests that the call left as they were; and the same ones in another order, where MPI gives
+  // out one handle for several.
+  std::optional<Allowed> masked_request(const Signature& s, const Value& one,
+                                        const Value& other) const {
+    if (one.at_entry().size() != other.at_entry().size()) return std::nullopt;
+    if (mpi::meaning_of(s.call).reissue == mpi::Reissue::kForced) return Allowed::kRequests;
+    std::vector<uint32_t> wanted, found;
+    one.at_entry().for_each([&](const Value& request) {
+      const auto known = made_.find(request.request_signature());
+      if (request.kind == ValueKind::kRequest && known != made_.end())
+        wanted.push_back(known->second);
+    });
+    other.at_entry().for_each([&](const Value& request) {
+      if (request.kind == ValueKind::kRequest) found.push_back(request.request_signature());
+    });
+    std::sort(wanted.begin(), wanted.end());
+    std::sort(found.begin(), found.end());
+    if (wanted.empty() || wanted != found) return std::nullopt;
     return Allowed::kRequests;
   }
 

@@ -164,6 +164,12 @@ base::Status Engine::complete(Frame& frame) {
       ++counts_.masked;
     }
   }
+  if (const Value* const status = frame.signature.find("status"); status != nullptr) {
+    const Value &source = status->at_exit().source(), &tag = status->at_exit().tag();
+    const auto from = number_of(frame, source), which = number_of(frame, tag);
+    if (!source.is_null() && from.ok()) made_status_.MPI_SOURCE = static_cast<int>(*from);
+    if (!tag.is_null() && which.ok()) made_status_.MPI_TAG = static_cast<int>(*which);
+  }
   if (auto good = call(frame); !good.ok()) return good;
   note_statuses(frame);
   if (asks_only) return base::Done{};
