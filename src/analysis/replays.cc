@@ -131,7 +131,7 @@ class LocationComparison {
   void note_requests(const Signature& a, const Signature& b) { made_[a.id] = b.id; }
 
   std::optional<Allowed> may_differ(const Signature& s, const mpi::CallInfo* info, size_t i,
-                                    const Value& one, const Value& other) const {
+                                    const Value& one, const Value& other) {
     if (info == nullptr || i >= info->params.size()) return std::nullopt;
     const mpi::ParamInfo& param = info->params[i];
     const mpi::CallMeaning& meaning = mpi::meaning_of(s.call);
@@ -163,25 +163,32 @@ class LocationComparison {
     return false;
   }
 
-  // Requests that the call left as they were; and the same ones in another order, where MPI gives
-  // out one handle for several.
-  std::optional<Allowed> masked_request(const Signature& s, const Value& one,
-                                        const Value& other) const {
-    if (one.at_entry().size() != other.at_entry().size()) return std::nullopt;
+  // Requests that the call left as they were; and sends for other sends, where MPI gives out one
+  // handle for several that are complete: which of them a call names is the recorder's guess.
+  std::optional<Allowed> masked_request(const Signature& s, const Value& one, const Value& other) {
+    const Value &a = one.at_entry(), &b = other.at_entry();
+    if (a.size() != b.size()) return std::nullopt;
     if (mpi::meaning_of(s.call).reissue == mpi::Reissue::kForced) return Allowed::kRequests;
-    std::vector<uint32_t> wanted, found;
-    one.at_entry().for_each([&](const Value& request) {
-      const auto known = made_.find(request.request_signature());
-      if (request.kind == ValueKind::kRequest && known != made_.end())
-        wanted.push_back(known->second);
-    });
-    other.at_entry().for_each([&](const Value& request) {
-      if (request.kind == ValueKind::kRequest) found.push_back(request.request_signature());
-    });
-    std::sort(wanted.begin(), wanted.end());
-    std::sort(found.begin(), found.end());
-    if (wanted.empty() || wanted != found) return std::nullopt;
-    return Allowed::kRequests;
+    bool good = true;
+    const auto look = [&](const Value& mine, const Value& theirs) {
+      good = good && (same(mine, theirs) || (is_send(a_, mine) && is_send(b_, theirs)));
+    };
+    if (!a.is_array()) {
+      look(a, b);
+    } else {
+      std::vector<Value> found;
+      b.for_each([&](const Value& request) { found.push_back(request); });
+      size_t i = 0;
+      a.for_each([&](const Value& request) { look(request, found[i++]); });
+    }
+    return good ? std::optional(Allowed::kRequests) : std::nullopt;
+  }
+
+  static bool is_send(RankReader& reader, const Value& request) {
+    if (request.kind != ValueKind::kRequest) return false;
+    const Signature& maker = reader.signature(request.request_signature());
+    const mpi::CallMeaning& meaning = mpi::meaning_of(maker.call);
+    return meaning.does_any(mpi::kDoesSend) && !meaning.does_any(mpi::kDoesReceive);
   }
 
   bool same(const Value& a, const Value& b) {

@@ -26,6 +26,7 @@ struct Slot {
   void* address = nullptr;       // of a buffer, a function, a constant in the place of an array
   bool is_address = false;       // `address` stands for an array or a status
   std::string text;
+  std::vector<std::string> texts;  // of an array of them
   bool is_count = false;  // an amount, which is narrower where there are no large counts
   size_t room = 1;  // elements that an output may have, at least as many as `numbers`
 
@@ -50,10 +51,14 @@ struct Slot {
   }
 
   template <class T>
-  T* make_place() {
-    const size_t n = std::max<size_t>({numbers.size(), room, 1});
-    place = std::make_unique<std::byte[]>(n * sizeof(T));  // zeroes
+  T* make_place_for(size_t count) {
+    place = std::make_unique<std::byte[]>(count * sizeof(T));  // zeroes
     element_bytes = sizeof(T);
+    return reinterpret_cast<T*>(place.get());
+  }
+  template <class T>
+  T* make_place() {
+    make_place_for<T>(std::max<size_t>({numbers.size(), room, 1}));
     if (numbers.empty()) put<T>(0, number);
     for (size_t i = 0; i < numbers.size(); ++i) put<T>(i, numbers[i]);
     return reinterpret_cast<T*>(place.get());
@@ -115,6 +120,14 @@ struct TextArgument {
     return slot.text.data();
   }
 };
+struct TextsArgument {
+  Slot& slot;
+  operator char**() const {  // NOLINT: as above
+    char** const places = slot.make_place_for<char*>(slot.texts.size() + 1);
+    for (size_t i = 0; i < slot.texts.size(); ++i) places[i] = slot.texts[i].data();
+    return places;
+  }
+};
 struct RangesArgument {
   Slot& slot;
   using Range = int[3];
@@ -154,6 +167,7 @@ class Arguments {
   AddressArgument function(size_t i) { return {slots_[i]}; }
   AddressArgument pointer(size_t i) { return {slots_[i]}; }
   TextArgument text(size_t i) { return {slots_[i]}; }
+  TextsArgument texts(size_t i) { return {slots_[i]}; }
   RangesArgument ranges(size_t i) { return {slots_[i]}; }
 
  private:

@@ -31,6 +31,14 @@ int requests_at(const mpi::CallInfo& info) {
   return -1;
 }
 
+// Another request of the call has failed, and this one was left as it was.
+bool is_pending(const Signature& s, size_t i) {
+  const Value* const statuses = s.find("array_of_statuses");
+  if (!s.failed() || statuses == nullptr) return false;
+  const Value status = statuses->at_exit().at(i);
+  return status.kind == ValueKind::kStatus && status.source().is_null();
+}
+
 }  // namespace
 
 MPI_Comm Engine::own_comm() {
@@ -67,6 +75,13 @@ base::Status Engine::end_endless() {
   return base::Done{};
 }
 
+// A request that is complete: a receive from nobody.
+uint64_t Engine::complete_one() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  REFRAIN_QUIET(MPI_Irecv)(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, own_comm(), &request);
+  return mpi_runtime::handle_key(request);
+}
+
 base::Status Engine::wait_quietly(uint64_t key) {
   int flag = 0;
   while (flag == 0) {
@@ -84,10 +99,12 @@ std::vector<Engine::Waited> Engine::waited_for(const Frame& frame) {
   if (at < 0) return out;
   const auto add = [&](const Value& value) {
     Waited one;
+    one.is_unknown = value.kind == ValueKind::kRequest;
     const auto known = requests_.find(value.request_signature());
     if (value.kind == ValueKind::kRequest && known != requests_.end()) {
       one.id = known->first;
       one.request = &known->second;
+      one.is_unknown = false;
     }
     out.push_back(one);
   };
@@ -153,7 +170,11 @@ base::Status Engine::complete(Frame& frame) {
   std::vector<uint8_t> is_done(waited.size());
   for (const size_t i : done) is_done[i] = 1;
   for (size_t i = 0; i < waited.size(); ++i) {
-    if (waited[i].request == nullptr) {
+    if (waited[i].is_unknown) {
+      // The call that made it is not in the trace.
+      put(i, is_done[i] != 0 ? complete_one() : endless(i));
+      ++counts_.masked;
+    } else if (waited[i].request == nullptr) {
       put(i, null_request());
     } else if (is_done[i] != 0) {
       if (!is_wait || !is_all)
@@ -173,8 +194,8 @@ base::Status Engine::complete(Frame& frame) {
   if (auto good = call(frame); !good.ok()) return good;
   note_statuses(frame);
   if (asks_only) return base::Done{};
-  // What failed has completed as well where the trace says that it is no more.
-  for (const size_t i : done) release(waited[i]);
+  for (const size_t i : done)
+    if (!is_pending(frame.signature, i)) release(waited[i]);
   return base::Done{};
 }
 

@@ -101,7 +101,25 @@ base::Status Engine::make(Frame& frame) {
   if (frame.staged.op->action == events::Action::kStart) return start_requests(frame);
   if (auto good = call(frame); !good.ok()) return good;
   bind_outputs(frame);
+  keep_memory(frame);
   return base::Done{};
+}
+
+// Memory that MPI uses beyond the call.
+void Engine::keep_memory(Frame& frame) {
+  std::vector<Arena::Block>* place = nullptr;
+  const CallId plain = frame.meaning.plain;
+  if (frame.meaning.does_any(mpi::kDoesEpoch)) in_epoch_.clear();
+  if (frame.meaning.does_any(mpi::kDoesAccess)) place = &in_epoch_;
+  const bool attaches = plain == mpi::kMPI_Buffer_attach || plain == mpi::kMPI_Win_attach ||
+                        plain == mpi::kMPI_Comm_attach_buffer ||
+                        plain == mpi::kMPI_Session_attach_buffer;
+  const bool begins = frame.info.name.ends_with("_begin") || frame.info.name.ends_with("_begin_c");
+  if (attaches || begins || frame.info.group == mpi::CallGroup::kAttr) place = &attached_;
+  if (plain == mpi::kMPI_Alloc_mem && !frame.signature.failed())
+    allocated_.push_back(*static_cast<void**>(frame.arguments->slot(2).address));
+  if (place == nullptr) return;
+  for (Arena::Block& block : frame.blocks) place->push_back(std::move(block));
 }
 
 base::Status Engine::call(Frame& frame) {

@@ -79,6 +79,7 @@ class Engine {
   bool leaves_out(const Signature& signature) const;
   base::Status make(Frame& frame);        // by the generated switch
   base::Status call(Frame& frame);        // and looks at what it returned
+  void keep_memory(Frame& frame);
   base::Status judge(const Frame& frame, int rc) const;
 
   // ---- lifetime.cc ----
@@ -91,6 +92,7 @@ class Engine {
   base::Status prepare_one(Frame& frame, size_t i);
   base::Result<int64_t> number_of(const Frame& frame, const Value& value) const;
   base::Result<int64_t> handle_of(const Frame& frame, mpi::ParamKind kind, const Value& value);
+  uint32_t predefined(DefinitionId definition);
   base::Status fill_numbers(const Frame& frame, const Value& value, Slot& slot) const;
   base::Status fill_handles(const Frame& frame, mpi::ParamKind kind, const Value& value, Slot& slot);
   void prepare_output(const Frame& frame, size_t i, Slot& slot) const;
@@ -100,6 +102,19 @@ class Engine {
   void bind(const Frame& frame, mpi::ParamKind kind, const Value& entry, const Value& exit,
             uint64_t key, Frame& owner);
   void note_statuses(const Frame& frame);
+
+  // ---- foreign.cc: what is never taken from a trace ----
+  base::Status prepare_text(Frame& frame, size_t i, Slot& slot);
+  uint64_t hint_free_info(const Frame& frame, const Value& value);
+  void prepare_file(const Frame& frame, const std::string& path) const;
+  int rank_in(const Frame& frame) const;
+  std::string scratch_path(const std::string& recorded);
+
+  // ---- definitions.cc: objects whose calls are not in the trace ----
+  base::Result<int64_t> make_from_definition(const Frame& frame, mpi::ParamKind kind,
+                                             const Value& value);
+  base::Result<int64_t> make_datatype(const Frame& frame, DefinitionId id);
+  base::Result<int64_t> make_comm(const Frame& frame, DefinitionId id);
 
   // ---- buffers.cc ----
   base::Status give_buffers(Frame& frame);
@@ -115,12 +130,14 @@ class Engine {
   base::Status force(Frame& frame);
   void force_receive(Frame& frame, std::string_view source, std::string_view tag);
   base::Status force_probe(Frame& frame);
+  void force_amount(Frame& frame);
   int64_t unused_tag();
 
   // ---- completion.cc ----
   struct Waited {
     SignatureId id = 0;
     Request* request = nullptr;  // null: MPI_REQUEST_NULL, or not known
+    bool is_unknown = false;
   };
   base::Status complete(Frame& frame);
   base::Status start_requests(Frame& frame);
@@ -128,6 +145,7 @@ class Engine {
   std::vector<size_t> finished(const Frame& frame, size_t count, bool& flag) const;
   base::Status wait_quietly(uint64_t key);
   uint64_t endless(size_t i);
+  uint64_t complete_one();
   void release(const Waited& waited);
   base::Status end_endless();
   base::Status ask_for_part(Frame& frame);
@@ -147,7 +165,10 @@ class Engine {
   Pace pace_;
   Counts counts_;
   std::map<ObjectKey, uint64_t> objects_;
+  std::unordered_map<DefinitionId, uint32_t> predefined_;
+  std::map<std::string, std::string> names_;  // of ports and services: recorded, and ours
   std::map<ObjectKey, std::vector<Arena::Block>> kept_;  // memory of windows, files and the like
+  std::vector<Arena::Block> in_epoch_;                   // buffers of accesses to windows
   std::vector<Arena::Block> attached_;                   // buffers, in the order of attaching
   std::vector<void*> allocated_;                         // by MPI_Alloc_mem
   std::unordered_map<SignatureId, Request> requests_;

@@ -84,8 +84,28 @@ base::Status Engine::force_probe(Frame& frame) {
   return base::Done{};
 }
 
+// The status that the program asked about is told apart by its source and tag alone: what it says
+// of the amount is set to what the trace says.
+void Engine::force_amount(Frame& frame) {
+  Arguments& a = *frame.arguments;
+  const Value& count = frame.signature.args[2].value.at_exit();
+  if (!count.is_integer() || !a.slot(0).is_address || a.slot(0).place == nullptr) return;
+  auto* const status = static_cast<MPI_Status*>(a.slot(0).address);
+  const auto type = mpi_runtime::handle_of<MPI_Datatype>(static_cast<uint64_t>(a.slot(1).number));
+  if (frame.meaning.plain == mpi::kMPI_Get_count && type != MPI_DATATYPE_NULL) {
+    int bytes = 0;
+    REFRAIN_QUIET(MPI_Type_size)(type, &bytes);
+    REFRAIN_QUIET(MPI_Status_set_elements_x)(status, MPI_BYTE, MPI_Count{bytes} * count.number);
+  } else {
+    REFRAIN_QUIET(MPI_Status_set_elements_x)(status, type, count.number);
+  }
+}
+
 base::Status Engine::force(Frame& frame) {
   const mpi::CallMeaning& meaning = frame.meaning;
+  if (frame.info.id == mpi::kMPI_Get_elements_x || meaning.plain == mpi::kMPI_Get_count ||
+      meaning.plain == mpi::kMPI_Get_elements)
+    force_amount(frame);
   if (meaning.does_any(mpi::kDoesProbe)) return force_probe(frame);
   if (meaning.does_any(mpi::kDoesReceive)) {
     const bool exchanges = meaning.does_any(mpi::kDoesSend);

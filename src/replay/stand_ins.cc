@@ -5,6 +5,7 @@
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 #include "mpi_runtime/handle_map.h"
+#include "replay/quiet.h"
 
 namespace refrain::replay {
 namespace {
@@ -43,6 +44,11 @@ int query_request(void* made, MPI_Status* status) {
 int free_request(void*) { return MPI_SUCCESS; }
 int cancel_request(void*, int) { return MPI_SUCCESS; }
 
+int extent_of(MPI_Datatype type, MPI_Aint* extent, void*) {
+  MPI_Aint lower = 0;
+  return REFRAIN_QUIET(MPI_Type_get_extent)(type, &lower, extent);
+}
+
 template <class F>
 void* address_of(F* function) {
   return reinterpret_cast<void*>(function);
@@ -66,6 +72,8 @@ void* stand_in(mpi::CallId call, std::string_view parameter) {
       return parameter == "type_copy_attr_fn" ? address_of(copy_type) : address_of(delete_type);
     case mpi::kMPI_Win_create_keyval:
       return parameter == "win_copy_attr_fn" ? address_of(copy_win) : address_of(delete_win);
+    case mpi::kMPI_Register_datarep:
+      return parameter == "dtype_file_extent_fn" ? address_of(extent_of) : nullptr;
     case mpi::kMPI_Grequest_start:
       return parameter == "query_fn"  ? address_of(query_request)
              : parameter == "free_fn" ? address_of(free_request)

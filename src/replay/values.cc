@@ -78,21 +78,31 @@ base::Result<int64_t> Engine::handle_of(const Frame& frame, ParamKind kind, cons
     return static_cast<int64_t>(null_request());
   }
   if (!value.is_object()) return int64_t{0};
-  const auto known = objects_.find({kind, value.number});
-  if (known != objects_.end()) return static_cast<int64_t>(known->second);
-  const std::string name = trace_.object_name(value.definition());
-  if (const uint32_t id = mpi::constant_id(name); id != 0) {
+  if (const uint32_t id = predefined(value.definition()); id != 0) {
     const auto constant = value_of_constant(id);
-    if (!constant) return wrong(frame, "this MPI has no " + name);
+    if (!constant)
+      return wrong(frame, "this MPI has no " + std::string(mpi::constant_name(id)));
     return static_cast<int64_t>(*constant);
   }
-  return wrong(frame, name +
-                          " was made by a call that is not in the trace");
+  const auto known = objects_.find({kind, value.number});
+  if (known != objects_.end()) return static_cast<int64_t>(known->second);
+  return make_from_definition(frame, kind, value);
+}
+
+// The constant that an object is; 0: the program made it.
+uint32_t Engine::predefined(DefinitionId definition) {
+  const auto [known, is_new] = predefined_.try_emplace(definition, 0);
+  if (is_new) known->second = mpi::constant_id(trace_.object_name(definition));
+  return known->second;
 }
 
 base::Status Engine::fill_numbers(const Frame& frame, const Value& value, Slot& slot) const {
   base::Status good = base::Done{};
   value.for_each([&](const Value& element) {
+    if (element.is_array()) {  // ranges of ranks
+      if (auto inner = fill_numbers(frame, element, slot); !inner.ok()) good = inner;
+      return;
+    }
     const auto number = number_of(frame, element);
     if (!number.ok()) good = number.error();
     slot.numbers.push_back(number.ok() ? *number : 0);
@@ -173,14 +183,15 @@ base::Status Engine::prepare_one(Frame& frame, size_t i) {
     case ParamKind::kBuffer: return base::Done{};
     case ParamKind::kStatus: return prepare_status(frame, i, slot);
     case ParamKind::kFunction: slot.address = stand_in_function(frame, i); return base::Done{};
-    case ParamKind::kString:
-      slot.text = entry.text;
-      slot.room = slot.text.size() + 1;
-      return base::Done{};
+    case ParamKind::kString: return prepare_text(frame, i, slot);
     case ParamKind::kPointer: return base::Done{};
     default: break;
   }
   if (param.direction == Direction::kInOut) slot.room = room_of(frame.signature, entry.size());
+  if (entry.is_array() && entry.size() == 0 && param.kind == ParamKind::kRequest) {
+    slot.is_address = true;  // the program passed none
+    return base::Done{};
+  }
   if (entry.is_array()) {
     return is_handle(param.kind) ? fill_handles(frame, param.kind, entry, slot)
                                  : fill_numbers(frame, entry, slot);
@@ -197,6 +208,10 @@ base::Status Engine::prepare_one(Frame& frame, size_t i) {
     const auto known = requests_.find(entry.request_signature());
     slot.is_address = known != requests_.end();
     if (slot.is_address) slot.address = &known->second.key;
+  }
+  if (param.kind == ParamKind::kInfo && frame.info.group != mpi::CallGroup::kInfo) {
+    slot.number = static_cast<int64_t>(hint_free_info(frame, entry));
+    return base::Done{};
   }
   const auto value =
       is_handle(param.kind) ? handle_of(frame, param.kind, entry) : number_of(frame, entry);
@@ -233,6 +248,7 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
     kept_.erase({kind, entry.number});
   }
   if (!exit.is_object()) return;
+  if (predefined(exit.definition()) != 0) return;
   objects_[{kind, exit.number}] = key;
   if (kind == ParamKind::kWin) kept_[{kind, exit.number}] = std::move(owner.blocks);
 }

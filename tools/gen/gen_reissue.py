@@ -75,7 +75,7 @@ def argument(call, param, declared, i):
     if param.kind == 'buffer':
         return f'a.buffer({i})'
     if param.kind == 'string':
-        return f'a.text({i})' if not param.is_array else None
+        return f'a.text{"s" if param.is_array else ""}({i})'
     if param.kind == 'status':
         return f'a.statuses({i})'
     if param.kind == 'function':

@@ -1,0 +1,83 @@
+// What is never taken from a trace: paths, hints, names of ports and services.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "events/payload.h"
+#include "mpi/call_ids.h"
+#include "mpi_runtime/handle_map.h"
+#include "replay/engine.h"
+
+namespace refrain::replay {
+namespace {
+
+// FNV-1a: equal paths are one file, and nothing of the path is in its name.
+std::string hash_of(const std::string& text) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  char out[20];
+  std::snprintf(out, sizeof(out), "%016llx", static_cast<unsigned long long>(hash));
+  return out;
+}
+
+}  // namespace
+
+std::string Engine::scratch_path(const std::string& recorded) {
+  return options_.scratch + "/refrain-replay-" + hash_of(recorded);
+}
+
+// What the program found there, or did not.
+void Engine::prepare_file(const Frame& frame, const std::string& path) const {
+  const Value& mode = events::argument(frame.signature, "amode");
+  const auto has = [&](const char* name) {
+    for (const Value& bit : mode.items)
+      if (bit.name() == name) return true;
+    return mode.name() == name;
+  };
+  if (frame.info.id == mpi::kMPI_File_open && frame.signature.failed()) return;
+  const int rank = rank_in(frame);
+  if (has("MPI_MODE_EXCL")) {
+    if (rank == 0) unlink(path.c_str());
+    return;
+  }
+  if (has("MPI_MODE_CREATE")) return;
+  const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  if (file >= 0) close(file);
+}
+
+int Engine::rank_in(const Frame& frame) const {
+  const auto comm = trace_.communicator(events::argument(frame.signature, "comm").definition(), rank_);
+  return comm ? static_cast<int>(comm->me) : 0;
+}
+
+base::Status Engine::prepare_text(Frame& frame, size_t i, Slot& slot) {
+  const Value& entry = frame.signature.args[i].value.at_entry();
+  const std::string_view name = frame.info.params[i].name;
+  slot.text = entry.text;
+  if (entry.is_array()) {
+    entry.for_each([&](const Value& one) { slot.texts.push_back(one.text); });
+  } else if (name == "filename") {
+    if (options_.scratch.empty())
+      return wrong(frame, "files are replayed in a folder of their own: say --scratch DIR");
+    slot.text = scratch_path(entry.text);
+    prepare_file(frame, slot.text);
+  } else if (name == "port_name" || name == "service_name") {
+    const auto known = names_.find(entry.text);
+    if (known != names_.end()) slot.text = known->second;
+    if (name == "service_name") slot.text = "refrain-" + hash_of(entry.text);
+  }
+  slot.room = slot.text.size() + 1;
+  return base::Done{};
+}
+
+// Hints may name files, hosts and programs: none is passed on.
+uint64_t Engine::hint_free_info(const Frame&, const Value& value) {
+  if (value.is_object()) ++counts_.infos;
+  return mpi_runtime::handle_key(MPI_INFO_NULL);
+}
+
+}  // namespace refrain::replay
