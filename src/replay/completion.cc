@@ -68,6 +68,11 @@ base::Status Engine::end_endless() {
   }
   endless_.clear();
   end_partitioned();
+  if (empty_info_ != 0) {
+    auto info = mpi_runtime::handle_of<MPI_Info>(empty_info_);
+    REFRAIN_QUIET(MPI_Info_free)(&info);
+    empty_info_ = 0;
+  }
   if (quiet_self_ == 0) return base::Done{};
   auto own = mpi_runtime::handle_of<MPI_Comm>(quiet_self_);
   REFRAIN_QUIET(MPI_Comm_free)(&own);

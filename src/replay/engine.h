@@ -79,12 +79,15 @@ class Engine {
   bool leaves_out(const Signature& signature) const;
   base::Status make(Frame& frame);        // by the generated switch
   base::Status call(Frame& frame);        // and looks at what it returned
+  base::Status test_window(Frame& frame);
   void keep_memory(Frame& frame);
   base::Status judge(const Frame& frame, int rc) const;
 
   // ---- lifetime.cc ----
   base::Status start_mpi(Frame& frame);
   base::Status finalize(Frame& frame);
+  void hold_session();
+  void release_session();
   bool make_mark(const Signature& signature);
 
   // ---- values.cc: from recorded values to arguments, and what came of them ----
@@ -177,7 +180,7 @@ class Engine {
   std::vector<uint64_t> endless_;
   std::vector<std::pair<uint64_t, uint64_t>> endless_parts_;  // receive and send
   std::vector<int> parts_of_endless_;
-  uint64_t quiet_self_ = 0;
+  uint64_t quiet_self_ = 0, empty_info_ = 0, held_session_ = 0;
   int64_t unused_tag_ = -1;
   bool has_started_ = false, has_finalized_ = false;
 };

@@ -92,12 +92,26 @@ void Engine::force_amount(Frame& frame) {
   if (!count.is_integer() || !a.slot(0).is_address || a.slot(0).place == nullptr) return;
   auto* const status = static_cast<MPI_Status*>(a.slot(0).address);
   const auto type = mpi_runtime::handle_of<MPI_Datatype>(static_cast<uint64_t>(a.slot(1).number));
-  if (frame.meaning.plain == mpi::kMPI_Get_count && type != MPI_DATATYPE_NULL) {
-    int bytes = 0;
-    REFRAIN_QUIET(MPI_Type_size)(type, &bytes);
+  const bool counts_types = frame.meaning.plain == mpi::kMPI_Get_count;
+  const auto says = [&] {
+    int found = 0;
+    if (counts_types)
+      REFRAIN_QUIET(MPI_Get_count)(status, type, &found);
+    else
+      REFRAIN_QUIET(MPI_Get_elements)(status, type, &found);
+    return found;
+  };
+  if (says() == count.number) return;
+  int size = 0;
+  REFRAIN_QUIET(MPI_Type_size)(type, &size);
+  if (counts_types) {
+    REFRAIN_QUIET(MPI_Status_set_elements_x)(status, MPI_BYTE, MPI_Count{size} * count.number);
+    return;
+  }
+  constexpr int kLargestElement = 32;  // bytes of a predefined type
+  for (int bytes = 1; bytes <= kLargestElement; ++bytes) {
     REFRAIN_QUIET(MPI_Status_set_elements_x)(status, MPI_BYTE, MPI_Count{bytes} * count.number);
-  } else {
-    REFRAIN_QUIET(MPI_Status_set_elements_x)(status, type, count.number);
+    if (says() == count.number) return;
   }
 }
 

@@ -11,6 +11,7 @@
 #include "mpi/call_ids.h"
 #include "mpi_runtime/handle_map.h"
 #include "replay/engine.h"
+#include "replay/quiet.h"
 
 namespace refrain::replay {
 namespace {
@@ -76,8 +77,14 @@ base::Status Engine::prepare_text(Frame& frame, size_t i, Slot& slot) {
 
 // Hints may name files, hosts and programs: none is passed on.
 uint64_t Engine::hint_free_info(const Frame&, const Value& value) {
-  if (value.is_object()) ++counts_.infos;
-  return mpi_runtime::handle_key(MPI_INFO_NULL);
+  if (!value.is_object()) return mpi_runtime::handle_key(MPI_INFO_NULL);
+  ++counts_.infos;
+  if (empty_info_ == 0) {
+    MPI_Info info = MPI_INFO_NULL;
+    REFRAIN_QUIET(MPI_Info_create)(&info);
+    empty_info_ = mpi_runtime::handle_key(info);
+  }
+  return empty_info_;
 }
 
 }  // namespace refrain::replay

@@ -4,6 +4,7 @@
 
 #include "events/payload.h"
 #include "mpi/call_ids.h"
+#include "mpi_runtime/handle_map.h"
 #include "refrain/mark.h"
 #include "replay/engine.h"
 #include "replay/quiet.h"
@@ -28,6 +29,26 @@ base::Status Engine::start_mpi(Frame& frame) {
                            ": start it with as many",
                        trace_.name());
   return base::Done{};
+}
+
+// MPICH 4.0.2 crashes when it begins once more after its last session: one of the engine's own stays
+// open.
+void Engine::hold_session() {
+#if MPI_VERSION >= 4
+  if (held_session_ != 0) return;
+  MPI_Session session = MPI_SESSION_NULL;
+  if (REFRAIN_QUIET(MPI_Session_init)(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS)
+    held_session_ = mpi_runtime::handle_key(session);
+#endif
+}
+
+void Engine::release_session() {
+#if MPI_VERSION >= 4
+  if (held_session_ == 0) return;
+  auto session = mpi_runtime::handle_of<MPI_Session>(held_session_);
+  REFRAIN_QUIET(MPI_Session_finalize)(&session);
+  held_session_ = 0;
+#endif
 }
 
 base::Status Engine::finalize(Frame& frame) {

@@ -16,8 +16,8 @@ void* find_quiet(const char* name);
 #define REFRAIN_QUIET(name)                                            \
   ([] {                                                                \
     static const auto function = [] {                                  \
-      void* const found = refrain::replay::find_quiet("P" #name);      \
-      return found != nullptr ? reinterpret_cast<decltype(&P##name)>(found) : &P##name; \
+      void* const quiet_found = refrain::replay::find_quiet("P" #name); \
+      return quiet_found != nullptr ? reinterpret_cast<decltype(&P##name)>(quiet_found) : &P##name; \
     }();                                                               \
     return function;                                                   \
   }())

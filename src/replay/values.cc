@@ -147,6 +147,8 @@ base::Status Engine::prepare_status(const Frame& frame, size_t i, Slot& slot) {
   if (value.kind != ValueKind::kStatus) return base::Done{};
   const auto known = statuses_.find({number(value.source()), number(value.tag())});
   MPI_Status status{};
+  status.MPI_SOURCE = number(value.source());
+  status.MPI_TAG = number(value.tag());
   if (known != statuses_.end()) status = known->second;
   MPI_Status* const place = slot.make_place<MPI_Status>();
   *place = status;
@@ -242,12 +244,13 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
     owner.arguments = std::make_unique<Arguments>();
     return;
   }
-  const bool freed = entry.is_object() && !exit.is_object();
+  const bool freed =
+      entry.is_object() && (!exit.is_object() || frame.meaning.does_any(mpi::kDoesFree));
   if (freed) {
     objects_.erase({kind, entry.number});
     kept_.erase({kind, entry.number});
   }
-  if (!exit.is_object()) return;
+  if (freed || !exit.is_object()) return;
   if (predefined(exit.definition()) != 0) return;
   objects_[{kind, exit.number}] = key;
   if (kind == ParamKind::kWin) kept_[{kind, exit.number}] = std::move(owner.blocks);
@@ -267,7 +270,7 @@ void Engine::bind_outputs(Frame& frame) {
     if (i >= frame.arguments->size()) return;  // a request took them
     const Slot& slot = frame.arguments->slot(i);
     const bool is_request = param.kind == ParamKind::kRequest;
-    if (is_request && entry.kind == ValueKind::kRequest && exit.kind != ValueKind::kRequest)
+    if (frame.info.id == mpi::kMPI_Request_free && is_request)
       requests_.erase(entry.request_signature());  // MPI_Request_free
     if (!exit.is_array()) {
       const uint64_t key = slot.is_address && slot.address != nullptr
