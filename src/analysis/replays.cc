@@ -125,6 +125,10 @@ class LocationComparison {
     const mpi::CallInfo* const info = mpi::find_call(a.call);
     if (a.failed() != b.failed() && !(info != nullptr && asks_environment(*info)))
       return differ(&call_a, &call_b, "result", a.error_class, b.error_class);
+    has_unseen_ = false;
+    making_ = a.id;
+    for (size_t i = 0; i < a.args.size() && i < b.args.size(); ++i)
+      has_unseen_ = has_unseen_ || is_unseen(a.args[i].value, b.args[i].value);
     note_requests(a, b);
     for (size_t i = 0; i < a.args.size(); ++i) {
       const Value& one = a.args[i].value;
@@ -146,7 +150,9 @@ class LocationComparison {
     if (info == nullptr || i >= info->params.size()) return std::nullopt;
     const mpi::ParamInfo& param = info->params[i];
     const mpi::CallMeaning& meaning = mpi::meaning_of(s.call);
-    if (is_unseen(one, other)) return Allowed::kUnseen;
+    // What such an object answers is unknown as well.
+    if (is_unseen(one, other) || (has_unseen_ && param.direction != Direction::kIn))
+      return Allowed::kUnseen;
     switch (param.kind) {
       case ParamKind::kBuffer:
       case ParamKind::kPointer:
@@ -173,14 +179,17 @@ class LocationComparison {
   bool is_unseen(const Value& one, const Value& other) const {
     const Value &a = one.at_entry(), &b = other.at_entry();
     if (a.is_object()) return b.is_null();
-    if (a.kind == ValueKind::kRequest) return made_.count(a.request_signature()) == 0;
+    if (a.kind == ValueKind::kRequest) return is_unknown_request(a);
     if (!a.is_array() || a.size() != b.size()) return false;
     bool found = false;
     a.for_each([&](const Value& element) {
-      found = found || (element.kind == ValueKind::kRequest &&
-                        made_.count(element.request_signature()) == 0);
+      found = found || (element.kind == ValueKind::kRequest && is_unknown_request(element));
     });
     return found;
+  }
+
+  bool is_unknown_request(const Value& request) const {
+    return request.request_signature() != making_ && made_.count(request.request_signature()) == 0;
   }
 
   static bool asks_for_any(const Signature& s) {
@@ -299,7 +308,8 @@ class LocationComparison {
   RankReader& a_;
   RankReader& b_;
   ReplayComparison& out_;
-  bool has_requests_ = false;
+  bool has_requests_ = false, has_unseen_ = false;
+  SignatureId making_;  // the call that is looked at
   std::vector<Allowed> used_;
   std::unordered_map<SignatureId, SignatureId> made_;
   std::unordered_map<uint64_t, std::vector<Allowed>> equal_;

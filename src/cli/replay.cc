@@ -100,6 +100,7 @@ int run(const ReplayArguments& options) {
   if (options.dry_run || launcher.rank == 0) {
     const auto trace = Trace::open(options.trace);
     if (!trace.ok()) return refuse(trace.error());
+    if (const auto ends = replay::plan::check_ends(*trace); !ends.ok()) return refuse(ends.error());
     if (options.dry_run) return dry_run(*trace, *look, options.format == "json");
     if (options.compute != "none" && !trace->has_times())
       return refuse(base::unsupported(
@@ -143,8 +144,12 @@ void add_replay(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   verb->add_option("--seed", options->seed, "What the contents of messages are made from")
       ->capture_default_str();
+  verb->add_option("--repeats", options->repeats,
+                   "How often all between MPI_Init and MPI_Finalize is made, for the spread of times")
+      ->check(whole_number(1, 1000000))
+      ->capture_default_str();
   verb->add_option("--mpi", options->mpi, "The MPI to use [the launcher's]")
-      ->check(one_of({"mpich", "openmpi", "smpi"}));
+      ->check(one_of({"mpich", "openmpi"}));
   verb->add_option("--format", options->format, "text or json")
       ->check(one_of({"text", "json"}))
       ->capture_default_str();

@@ -49,9 +49,15 @@ base::Error Engine::wrong(const Frame& frame, const std::string& what) const {
 }
 
 base::Status Engine::run() {
-  if (trace_.locations(rank_).size() > 1)
-    return base::unsupported("rank " + std::to_string(rank_) + " has calls of several threads",
-                             trace_.name());
+  for (uint64_t i = 0; i < options_.repeats; ++i) {
+    is_last_ = i + 1 == options_.repeats;
+    if (auto good = run_once(); !good.ok()) return good;
+  }
+  release_session();
+  return base::Done{};
+}
+
+base::Status Engine::run_once() {
   std::unique_ptr<events::CallStream> stream;
   if (trace_.has_times())
     stream = events::TraceCalls(trace_).open(reader_, 0);
@@ -62,7 +68,6 @@ base::Status Engine::run() {
   events::StagedCall staged;
   while (calls.next(staged))
     if (auto good = step(staged); !good.ok()) return good;
-  release_session();
   return base::Done{};
 }
 

@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,12 +32,15 @@
 
 namespace refrain::replay {
 
+class Engine;
 struct EngineOptions {
   Pace::Options pace;
   std::string scratch;              // folder of files; empty: no file can be opened
   std::vector<mpi::CallId> skipped;  // functions whose calls are left out
-  uint64_t limit_bytes = 0;         // of memory
+  uint64_t limit_bytes = 0;          // of memory
+  uint64_t repeats = 1;              // of all between MPI_Init and MPI_Finalize
   uint64_t seed = 1;
+  std::function<void(const Engine&)> at_end;  // before MPI_Finalize, while ranks can still talk
 };
 
 // What was done otherwise than recorded, and how often.
@@ -55,6 +59,8 @@ class Engine {
   base::Status run();
   const Counts& counts() const { return counts_; }
   const Pace& pace() const { return pace_; }
+  // From the end of MPI_Init to the begin of MPI_Finalize, of each repeat.
+  const std::vector<double>& seconds() const { return seconds_; }
 
  private:
   using ObjectKey = std::pair<mpi::ParamKind, int64_t>;
@@ -75,6 +81,7 @@ class Engine {
   };
 
   base::Error wrong(const Frame& frame, const std::string& what) const;
+  base::Status run_once();
   base::Status step(const events::StagedCall& staged);
   bool leaves_out(const Signature& signature) const;
   base::Status make(Frame& frame);        // by the generated switch
@@ -182,7 +189,9 @@ class Engine {
   std::vector<int> parts_of_endless_;
   uint64_t quiet_self_ = 0, empty_info_ = 0, held_session_ = 0;
   int64_t unused_tag_ = -1;
-  bool has_started_ = false, has_finalized_ = false;
+  bool has_started_ = false, is_last_ = true;
+  std::chrono::steady_clock::time_point began_;
+  std::vector<double> seconds_;
 };
 
 }  // namespace refrain::replay

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -18,7 +18,11 @@
 namespace refrain::replay {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+struct Summary {
+  double app_s = 0, replay_s = 0, ci95_s = 0, compute_error = 0;
+  uint64_t repeats = 0;
+  Counts counts;  // of all ranks
+};
 
 int report(const base::Error& error) {
   const std::string place = error.place.empty() ? "" : error.place + ": ";
@@ -32,11 +36,56 @@ uint64_t memory_for_one() {
   return static_cast<uint64_t>(pages) / 2 * static_cast<uint64_t>(size);
 }
 
-uint64_t sum_over_ranks(uint64_t mine, bool is_max) {
-  uint64_t all = mine;
-  REFRAIN_QUIET(MPI_Allreduce)
-  (&mine, &all, 1, MPI_UINT64_T, is_max ? MPI_MAX : MPI_SUM, MPI_COMM_WORLD);
+template <class T>
+T over_ranks(T mine, MPI_Datatype type, MPI_Op op) {
+  T all = mine;
+  REFRAIN_QUIET(MPI_Allreduce)(&mine, &all, 1, type, op, MPI_COMM_WORLD);
   return all;
+}
+
+// Collective over all ranks.
+Summary summary_of(const Engine& engine, double app_s) {
+  Summary out;
+  out.app_s = app_s;
+  out.repeats = engine.seconds().size();
+  std::vector<double> seconds;
+  for (const double mine : engine.seconds())
+    seconds.push_back(over_ranks(mine, MPI_DOUBLE, MPI_MAX));
+  for (const double s : seconds) out.replay_s += s / static_cast<double>(seconds.size());
+  double squares = 0;
+  for (const double s : seconds) squares += (s - out.replay_s) * (s - out.replay_s);
+  const auto n = static_cast<double>(seconds.size());
+  if (n > 1) out.ci95_s = 1.96 * std::sqrt(squares / (n - 1) / n);
+  const auto wanted = over_ranks(static_cast<double>(engine.pace().wanted_ns()), MPI_DOUBLE, MPI_SUM);
+  const auto spent = over_ranks(static_cast<double>(engine.pace().spent_ns()), MPI_DOUBLE, MPI_SUM);
+  out.compute_error = wanted > 0 ? spent / wanted - 1 : 0;
+  const auto sum = [](uint64_t mine) { return over_ranks(mine, MPI_UINT64_T, MPI_SUM); };
+  const Counts& counts = engine.counts();
+  out.counts = {sum(counts.calls),      sum(counts.skipped), sum(counts.left_out),
+                sum(counts.by_another), sum(counts.masked),  sum(counts.infos)};
+  return out;
+}
+
+void print_summary(const Summary& s, bool json) {
+  const auto n = [](uint64_t v) { return static_cast<unsigned long long>(v); };
+  if (json) {
+    std::printf(
+        "{\n  \"app_s\": %.9f,\n  \"replay_s\": %.9f,\n  \"compute_error\": %.6f,\n"
+        "  \"repeats\": %llu,\n  \"ci95\": %.9f,\n  \"calls\": %llu,\n  \"skipped\": %llu,\n"
+        "  \"left_out\": %llu,\n  \"by_another_function\": %llu,\n  \"masked\": %llu,\n"
+        "  \"infos_dropped\": %llu\n}\n",
+        s.app_s, s.replay_s, s.compute_error, n(s.repeats), s.ci95_s, n(s.counts.calls),
+        n(s.counts.skipped), n(s.counts.left_out), n(s.counts.by_another), n(s.counts.masked),
+        n(s.counts.infos));
+  } else {
+    std::printf("replayed %llu calls in %.6f s (recorded: %.6f s)\n", n(s.counts.calls), s.replay_s,
+                s.app_s);
+    if (s.counts.skipped > 0) std::printf("  %llu calls skipped\n", n(s.counts.skipped));
+    if (s.counts.left_out > 0)
+      std::printf("  %llu calls left out that ask only\n", n(s.counts.left_out));
+    if (s.counts.by_another > 0)
+      std::printf("  %llu calls made by an equal function\n", n(s.counts.by_another));
+  }
 }
 
 }  // namespace
@@ -50,6 +99,8 @@ bool read_words(int argc, char** argv, JobOptions& options) {
     if (name == "--format") options.json = value == "json";
     if (name == "--stall") options.stall_s = std::strtod(value.c_str(), nullptr);
     if (name == "--scratch") options.engine.scratch = value;
+    if (name == "--repeats")
+      options.engine.repeats = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--seed") options.engine.seed = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--scale") options.engine.pace.scale = std::strtod(value.c_str(), nullptr);
     if (name == "--compute")
@@ -66,6 +117,8 @@ bool read_words(int argc, char** argv, JobOptions& options) {
 int run_job(const JobOptions& options) {
   auto trace = Trace::open(options.trace);
   if (!trace.ok()) return options.rank == 0 ? report(trace.error()) : 5;
+  if (const auto ends = plan::check_ends(*trace); !ends.ok())
+    return options.rank == 0 ? report(ends.error()) : static_cast<int>(ends.error().code);
   EngineOptions engine_options = options.engine;
   engine_options.limit_bytes = memory_for_one();
   plan::LookOptions look;
@@ -77,11 +130,12 @@ int run_job(const JobOptions& options) {
     return static_cast<int>(base::ErrorCode::kUnsupported);
   }
   Progress progress;
+  const double app_s = static_cast<double>(trace->info().duration_ns) / 1e9;
+  Summary summary;
+  engine_options.at_end = [&](const Engine& engine) { summary = summary_of(engine, app_s); };
   Engine engine(*trace, options.rank, engine_options, progress);
   StallWatch watch(progress, options.rank, options.stall_s);
-  const auto begin = Clock::now();
   const base::Status good = engine.run();
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   watch.end();
   if (!good.ok()) {
     const int status = report(good.error());
@@ -93,11 +147,8 @@ int run_job(const JobOptions& options) {
       REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, status);
     return status;
   }
-  if (options.rank == 0 && options.json)
-    std::printf("{\"replay_s\": %.9f, \"app_s\": %.9f}\n", seconds,
-                static_cast<double>(trace->info().duration_ns) / 1e9);
-  (void)sum_over_ranks;
-  return 0;
+  if (options.rank == 0) print_summary(summary, options.json);
+  return trace->info().complete ? 0 : static_cast<int>(base::ErrorCode::kIncomplete);
 }
 
 }  // namespace refrain::replay

@@ -12,6 +12,8 @@
 namespace refrain::replay {
 
 base::Status Engine::start_mpi(Frame& frame) {
+  began_ = std::chrono::steady_clock::now();
+  if (has_started_) return base::Done{};  // a repeat
   if (frame.info.id == mpi::kMPI_Init_thread) {
     const auto required = number_of(frame, events::argument(frame.signature, "required"));
     if (!required.ok()) return required.error();
@@ -28,6 +30,7 @@ base::Status Engine::start_mpi(Frame& frame) {
                            " ranks, the job has " + std::to_string(size) +
                            ": start it with as many",
                        trace_.name());
+  began_ = std::chrono::steady_clock::now();
   return base::Done{};
 }
 
@@ -52,8 +55,14 @@ void Engine::release_session() {
 }
 
 base::Status Engine::finalize(Frame& frame) {
+  seconds_.push_back(
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count());
+  if (!is_last_) {
+    REFRAIN_QUIET(MPI_Barrier)(MPI_COMM_WORLD);
+    return base::Done{};
+  }
+  if (options_.at_end) options_.at_end(*this);
   if (auto good = end_endless(); !good.ok()) return good;
-  has_finalized_ = true;
   return call(frame);
 }
 

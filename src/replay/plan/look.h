@@ -15,7 +15,7 @@ namespace refrain::replay::plan {
 
 // A function that is called, and why it cannot be called again.
 struct Refusal {
-  CallId call = 0;
+  CallId call = 0;  // 0: no function, but threads
   Rank rank = 0;                      // the first one that calls it
   DefinitionId site = kNoDefinition;  // where, the first time
   uint64_t calls = 0;                 // of all ranks
@@ -26,11 +26,14 @@ using Refusals = std::vector<Refusal>;
 struct LookOptions {
   std::vector<CallId> skipped;           // functions that are left out
   std::function<bool(CallId)> is_there;  // whether the target has it; empty: not known
-  bool threads = false;                  // whether calls of several threads can be made again
 };
 
 // By function, in the order of their ids. O(signatures).
 Refusals look(const Trace& trace, const LookOptions& options);
+
+// Fails where a rank's calls end before MPI_Finalize, as in the record of a job that died: the ranks
+// of such a trace do not end together (ErrorCode::kIncomplete).
+Status check_ends(const Trace& trace);
 
 // One line each: "refrain: run.rfn: cannot replay MPI_Abort (rank 0, 1 call, at app+0x12): it ends
 // the job; --skip MPI_Abort leaves it out".
