@@ -102,6 +102,7 @@ class Engine {
   base::Status prepare_one(Frame& frame, size_t i);
   base::Result<int64_t> number_of(const Frame& frame, const Value& value) const;
   base::Result<int64_t> handle_of(const Frame& frame, mpi::ParamKind kind, const Value& value);
+  ObjectKey object_key(mpi::ParamKind kind, const Value& value) const;
   uint32_t predefined(DefinitionId definition);
   base::Status fill_numbers(const Frame& frame, const Value& value, Slot& slot) const;
   base::Status fill_handles(const Frame& frame, mpi::ParamKind kind, const Value& value, Slot& slot);
@@ -116,6 +117,8 @@ class Engine {
   // ---- foreign.cc: what is never taken from a trace ----
   base::Status prepare_text(Frame& frame, size_t i, Slot& slot);
   uint64_t hint_free_info(const Frame& frame, const Value& value);
+  void note_port(const Frame& frame);
+  std::string port_of(const std::string& recorded);
   void prepare_file(const Frame& frame, const std::string& path) const;
   int rank_in(const Frame& frame) const;
   std::string scratch_path(const std::string& recorded);

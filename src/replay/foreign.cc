@@ -3,9 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <string>
+#include <thread>
 
 #include "events/payload.h"
 #include "mpi/call_ids.h"
@@ -55,6 +58,35 @@ int Engine::rank_in(const Frame& frame) const {
   return comm ? static_cast<int>(comm->me) : 0;
 }
 
+// A port has another name each time. The program passed it on in messages, whose contents are not
+// replayed: ranks find it in a file of the scratch folder.
+void Engine::note_port(const Frame& frame) {
+  if (frame.info.id != mpi::kMPI_Open_port || frame.arguments->size() < 2) return;
+  const std::string& recorded = frame.signature.args[1].value.at_exit().text;
+  const std::string made = frame.arguments->slot(1).text.c_str();  // NOLINT: up to its end
+  names_[recorded] = made;
+  if (options_.scratch.empty()) return;
+  const std::string path = options_.scratch + "/refrain-port-" + hash_of(recorded);
+  const std::string beside = path + "." + std::to_string(getpid());
+  std::ofstream(beside) << made;
+  std::rename(beside.c_str(), path.c_str());
+}
+
+std::string Engine::port_of(const std::string& recorded) {
+  const auto known = names_.find(recorded);
+  if (known != names_.end()) return known->second;
+  if (options_.scratch.empty()) return "";
+  constexpr int kTries = 500;
+  const std::string path = options_.scratch + "/refrain-port-" + hash_of(recorded);
+  for (int i = 0; i < kTries; ++i) {
+    std::ifstream file(path);
+    std::string made;
+    if (std::getline(file, made)) return names_[recorded] = made;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return "";
+}
+
 base::Status Engine::prepare_text(Frame& frame, size_t i, Slot& slot) {
   const Value& entry = frame.signature.args[i].value.at_entry();
   const std::string_view name = frame.info.params[i].name;
@@ -67,9 +99,10 @@ base::Status Engine::prepare_text(Frame& frame, size_t i, Slot& slot) {
     slot.text = scratch_path(entry.text);
     prepare_file(frame, slot.text);
   } else if (name == "port_name" || name == "service_name") {
-    const auto known = names_.find(entry.text);
-    if (known != names_.end()) slot.text = known->second;
-    if (name == "service_name") slot.text = "refrain-" + hash_of(entry.text);
+    const bool connects = frame.info.id == mpi::kMPI_Comm_connect ||
+                          frame.info.id == mpi::kMPI_Comm_accept ||
+                          frame.info.id == mpi::kMPI_Close_port;
+    slot.text = connects ? port_of(entry.text) : "refrain-" + hash_of(entry.text);
   }
   slot.room = slot.text.size() + 1;
   return base::Done{};

@@ -84,9 +84,17 @@ base::Result<int64_t> Engine::handle_of(const Frame& frame, ParamKind kind, cons
       return wrong(frame, "this MPI has no " + std::string(mpi::constant_name(id)));
     return static_cast<int64_t>(*constant);
   }
-  const auto known = objects_.find({kind, value.number});
+  const auto known = objects_.find(object_key(kind, value));
   if (known != objects_.end()) return static_cast<int64_t>(known->second);
   return make_from_definition(frame, kind, value);
+}
+
+// Handles of MPI_T are of several kinds, each with numbers of its own.
+Engine::ObjectKey Engine::object_key(ParamKind kind, const Value& value) const {
+  if (kind != ParamKind::kToolHandle) return {kind, value.number};
+  const std::string name = trace_.object_name(value.definition());
+  const auto kinds = static_cast<int64_t>(name.find('#'));  // their names differ in length
+  return {kind, value.number * 64 + kinds};
 }
 
 // The constant that an object is; 0: the program made it.
@@ -204,6 +212,10 @@ base::Status Engine::prepare_one(Frame& frame, size_t i) {
       slot.address = reinterpret_cast<void*>(value_of_constant(entry.constant_id()).value_or(0));
     return base::Done{};
   }
+  if (entry.is_null() && param.direction == Direction::kInOut && is_handle(param.kind)) {
+    slot.is_address = true;  // the program passed no place
+    return base::Done{};
+  }
   if (param.kind == ParamKind::kRequest && entry.kind == ValueKind::kRequest) {
     // In a variable of its own, as in most programs: where an MPI gives out one handle for several
     // requests, a recorder tells them apart by that.
@@ -247,18 +259,19 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
   const bool freed =
       entry.is_object() && (!exit.is_object() || frame.meaning.does_any(mpi::kDoesFree));
   if (freed) {
-    objects_.erase({kind, entry.number});
-    kept_.erase({kind, entry.number});
+    objects_.erase(object_key(kind, entry));
+    kept_.erase(object_key(kind, entry));
   }
   if (freed || !exit.is_object()) return;
   if (predefined(exit.definition()) != 0) return;
-  objects_[{kind, exit.number}] = key;
-  if (kind == ParamKind::kWin) kept_[{kind, exit.number}] = std::move(owner.blocks);
+  objects_[object_key(kind, exit)] = key;
+  if (kind == ParamKind::kWin) kept_[object_key(kind, exit)] = std::move(owner.blocks);
 }
 
 void Engine::bind_outputs(Frame& frame) {
   if (frame.signature.failed()) return;
   note_statuses(frame);
+  note_port(frame);
   for (size_t i = 0; i < frame.info.params.size() && i < frame.signature.args.size(); ++i) {
     const mpi::ParamInfo& param = frame.info.params[i];
     if (!is_handle(param.kind)) continue;
