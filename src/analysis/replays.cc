@@ -36,13 +36,7 @@ class LocationComparison {
  public:
   LocationComparison(const Trace& original, const Trace& again, Rank rank, uint32_t thread,
                      RankReader& a, RankReader& b, ReplayComparison& out)
-      : original_(original),
-        again_(again),
-        rank_(rank),
-        thread_(thread),
-        a_(a),
-        b_(b),
-        out_(out) {}
+      : original_(original), again_(again), rank_(rank), thread_(thread), a_(a), b_(b), out_(out) {}
 
   // False: there was a difference.
   bool run() {
@@ -319,8 +313,8 @@ class LocationComparison {
 
 std::string_view to_string(Allowed allowed) {
   static constexpr std::string_view kNames[kAllowedCount] = {
-      "buffers", "functions", "names", "infos", "wildcards", "requests", "forms", "answers",
-      "left_out", "unseen"};
+      "buffers",  "functions", "names",   "infos",    "wildcards",
+      "requests", "forms",     "answers", "left_out", "unseen"};
   return kNames[static_cast<size_t>(allowed)];
 }
 
@@ -332,8 +326,7 @@ Result<ReplayComparison> compare_replay(const Trace& original, const Trace& agai
   ReplayComparison out;
   for (Rank rank = 0; rank < original.rank_count(); ++rank) {
     RankReader a(original, rank), b(again, rank);
-    const size_t threads =
-        std::max(original.locations(rank).size(), again.locations(rank).size());
+    const size_t threads = std::max(original.locations(rank).size(), again.locations(rank).size());
     for (uint32_t thread = 0; thread < threads; ++thread)
       if (!LocationComparison(original, again, rank, thread, a, b, out).run()) return out;
   }

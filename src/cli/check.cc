@@ -58,9 +58,9 @@ int check_replay(const CheckArguments& options, const Trace& again) {
   if (!original.ok()) return report(original.error());
   const auto comparison = analysis::compare_replay(*original, again);
   if (!comparison.ok()) return report(comparison.error());
-  const int status = print(options.format == "json"
-                               ? report::replays_json(*original, again, *comparison)
-                               : report::replays_text(*original, again, *comparison));
+  const int status =
+      print(options.format == "json" ? report::replays_json(*original, again, *comparison)
+                                     : report::replays_text(*original, again, *comparison));
   if (status != 0) return status;
   return comparison->first ? static_cast<int>(base::ErrorCode::kThreshold) : status_of(again);
 }

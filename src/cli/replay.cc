@@ -35,7 +35,8 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  mpiexec -n 4 refrain replay run.rfn                 as fast as the program was\n"
     "  mpiexec -n 4 refrain replay --compute none run.rfn  communication alone\n"
-    "  refrain replay --dry-run run.rfn                    what could not be replayed, without MPI\n"
+    "  refrain replay --dry-run run.rfn                    what could not be replayed, without "
+    "MPI\n"
     "  mpiexec -n 4 refrain record -o again.rfn refrain replay run.rfn\n"
     "  refrain check again.rfn --replays run.rfn           the same calls?";
 
@@ -65,15 +66,25 @@ int dry_run(const Trace& trace, const replay::plan::LookOptions& look, bool json
 // Returns only when there is no engine.
 base::Error become_engine(const ReplayArguments& options, const std::string& mpi, int rank) {
   const std::string file = "refrain-replay-" + mpi;
-  std::vector<std::string> words = {file,        "--trace",   options.trace,
-                                    "--rank",    std::to_string(rank),
-                                    "--compute", options.compute,
-                                    "--scale",   std::to_string(options.scale),
-                                    "--stall",   std::to_string(options.stall_s),
-                                    "--seed",    std::to_string(options.seed),
-                                    "--repeats", std::to_string(options.repeats),
-                                    "--scratch", options.scratch,
-                                    "--format",  options.format};
+  std::vector<std::string> words = {file,
+                                    "--trace",
+                                    options.trace,
+                                    "--rank",
+                                    std::to_string(rank),
+                                    "--compute",
+                                    options.compute,
+                                    "--scale",
+                                    std::to_string(options.scale),
+                                    "--stall",
+                                    std::to_string(options.stall_s),
+                                    "--seed",
+                                    std::to_string(options.seed),
+                                    "--repeats",
+                                    std::to_string(options.repeats),
+                                    "--scratch",
+                                    options.scratch,
+                                    "--format",
+                                    options.format};
   for (const std::string& name : options.skipped) words.insert(words.end(), {"--skip", name});
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -111,9 +122,10 @@ int run(const ReplayArguments& options) {
   const std::string mpi = options.mpi.empty() ? mpi_word(launcher.mpi) : options.mpi;
   if (mpi.empty() || launcher.mpi == Mpi::kNone)
     if (options.mpi.empty())
-      return refuse(base::usage("no launcher of an MPI has started this: write mpiexec -n P "
-                                "refrain replay " +
-                                options.trace + ", or use --dry-run"));
+      return refuse(
+          base::usage("no launcher of an MPI has started this: write mpiexec -n P "
+                      "refrain replay " +
+                      options.trace + ", or use --dry-run"));
   return refuse(become_engine(options, mpi, launcher.rank));
 }
 
@@ -144,8 +156,9 @@ void add_replay(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   verb->add_option("--seed", options->seed, "What the contents of messages are made from")
       ->capture_default_str();
-  verb->add_option("--repeats", options->repeats,
-                   "How often all between MPI_Init and MPI_Finalize is made, for the spread of times")
+  verb->add_option(
+          "--repeats", options->repeats,
+          "How often all between MPI_Init and MPI_Finalize is made, for the spread of times")
       ->check(whole_number(1, 1000000))
       ->capture_default_str();
   verb->add_option("--mpi", options->mpi, "The MPI to use [the launcher's]")

@@ -27,7 +27,7 @@ struct Slot {
   bool is_address = false;       // `address` stands for an array or a status
   std::string text;
   std::vector<std::string> texts;  // of an array of them
-  bool is_count = false;  // an amount, which is narrower where there are no large counts
+  bool is_count = false;           // an amount, which is narrower where there are no large counts
   size_t room = 1;  // elements that an output may have, at least as many as `numbers`
 
   // ---- made by a conversion ----

@@ -103,7 +103,9 @@ Engine::Span Engine::span_of(const Frame& frame, const BufferInfo& buffer) const
   Span span;
   Arguments& a = *frame.arguments;
   const auto slot = [&](int8_t param) -> const Slot& { return a.slot(static_cast<size_t>(param)); };
-  const auto is_null = [&](int8_t param) { return events::argument(frame.signature, param).is_null(); };
+  const auto is_null = [&](int8_t param) {
+    return events::argument(frame.signature, param).is_null();
+  };
   const auto type_at = [&](size_t i) {
     const Slot& s = slot(buffer.type_param);
     if (s.numbers.empty() && is_null(buffer.type_param)) return MPI_DATATYPE_NULL;
@@ -160,8 +162,7 @@ base::Status Engine::give_block(Frame& frame, Slot& slot, const Span& span, bool
   // Absolute addresses may lie far apart, with little between them that is touched.
   Arena::Block block =
       wanted > options_.limit_bytes ? arena_.take_sparse(wanted) : arena_.take(wanted, fresh);
-  if (!block)
-    return wrong(frame, "no memory for a buffer of " + std::to_string(bytes) + " bytes");
+  if (!block) return wrong(frame, "no memory for a buffer of " + std::to_string(bytes) + " bytes");
   slot.address = block.data() - (span.is_known ? span.low : 0);
   frame.blocks.push_back(std::move(block));
   return base::Done{};
@@ -184,7 +185,8 @@ base::Status Engine::give_buffers(Frame& frame) {
   const CallId plain = frame.meaning.plain;
   bool in_place = false;
   for (const BufferInfo& buffer : frame.meaning.buffers)
-    if (buffer.param >= 0 && events::argument(frame.signature, buffer.param).name() == "MPI_IN_PLACE")
+    if (buffer.param >= 0 &&
+        events::argument(frame.signature, buffer.param).name() == "MPI_IN_PLACE")
       in_place = true;
   for (const BufferInfo& buffer : frame.meaning.buffers) {
     if (buffer.param < 0) continue;

@@ -159,8 +159,8 @@ base::Status Engine::complete(Frame& frame) {
   const std::vector<Waited> waited = waited_for(frame);
   bool flag = false;
   const std::vector<size_t> done = finished(frame, waited.size(), flag);
-  const bool is_all = frame.meaning.plain == mpi::kMPI_Waitall ||
-                      frame.meaning.plain == mpi::kMPI_Wait;
+  const bool is_all =
+      frame.meaning.plain == mpi::kMPI_Waitall || frame.meaning.plain == mpi::kMPI_Wait;
   const bool is_wait = frame.meaning.how == mpi::How::kWaits;
   const bool asks_only = frame.meaning.does_any(mpi::kDoesLocal);
   const int at = requests_at(frame.info);

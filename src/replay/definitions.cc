@@ -22,12 +22,12 @@ std::vector<int> ints_of(const IntegerList& list, uint64_t from, uint64_t count)
 
 base::Result<int64_t> Engine::make_from_definition(const Frame& frame, mpi::ParamKind kind,
                                                    const Value& value) {
-  auto made = kind == mpi::ParamKind::kDatatype ? make_datatype(frame, value.definition())
-              : kind == mpi::ParamKind::kComm
-                  ? make_comm(frame, value.definition())
-                  : base::Result<int64_t>(wrong(
-                        frame, trace_.object_name(value.definition()) +
-                                   " was made by a call that is not in the trace"));
+  auto made =
+      kind == mpi::ParamKind::kDatatype ? make_datatype(frame, value.definition())
+      : kind == mpi::ParamKind::kComm
+          ? make_comm(frame, value.definition())
+          : base::Result<int64_t>(wrong(frame, trace_.object_name(value.definition()) +
+                                                   " was made by a call that is not in the trace"));
   if (made.ok()) objects_[object_key(kind, value)] = static_cast<uint64_t>(*made);
   return made;
 }
@@ -43,8 +43,7 @@ base::Result<int64_t> Engine::make_datatype(const Frame& frame, DefinitionId id)
       predefined(type->types[0]) != 0) {
     const auto old = value_of_constant(predefined(type->types[0]));
     const std::vector<int> count = ints_of(type->integers, 0, 1);
-    if (old && count.size() == 1)
-      REFRAIN_QUIET(MPI_Type_contiguous)
+    if (old && count.size() == 1) REFRAIN_QUIET(MPI_Type_contiguous)
     (count[0], mpi_runtime::handle_of<MPI_Datatype>(*old), &made);
   }
   if (made == MPI_DATATYPE_NULL) {

@@ -42,10 +42,9 @@ Engine::Engine(const Trace& trace, Rank rank, EngineOptions options, Progress& p
 Engine::~Engine() = default;
 
 base::Error Engine::wrong(const Frame& frame, const std::string& what) const {
-  return base::fail(
-      "rank " + std::to_string(rank_) + ", call " + std::to_string(frame.staged.seq) + ", " +
-          std::string(frame.info.name) + ": " + what,
-      trace_.name());
+  return base::fail("rank " + std::to_string(rank_) + ", call " + std::to_string(frame.staged.seq) +
+                        ", " + std::string(frame.info.name) + ": " + what,
+                    trace_.name());
 }
 
 base::Status Engine::run() {
@@ -86,8 +85,9 @@ base::Status Engine::step(const events::StagedCall& staged) {
   if (info == nullptr || leaves_out(signature)) {
     ++counts_.skipped;
   } else if (!make_mark(signature)) {
-    Frame frame{staged, signature, *info, mpi::meaning_of(signature.call),
-                std::make_unique<Arguments>(), {}};
+    Frame frame{
+        staged, signature, *info, mpi::meaning_of(signature.call), std::make_unique<Arguments>(),
+        {}};
     ++counts_.calls;
     good = make(frame);
   }

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -35,7 +36,7 @@ namespace refrain::replay {
 class Engine;
 struct EngineOptions {
   Pace::Options pace;
-  std::string scratch;              // folder of files; empty: no file can be opened
+  std::string scratch;               // folder of files; empty: no file can be opened
   std::vector<mpi::CallId> skipped;  // functions whose calls are left out
   uint64_t limit_bytes = 0;          // of memory
   uint64_t repeats = 1;              // of all between MPI_Init and MPI_Finalize
@@ -84,8 +85,8 @@ class Engine {
   base::Status run_once();
   base::Status step(const events::StagedCall& staged);
   bool leaves_out(const Signature& signature) const;
-  base::Status make(Frame& frame);        // by the generated switch
-  base::Status call(Frame& frame);        // and looks at what it returned
+  base::Status make(Frame& frame);  // by the generated switch
+  base::Status call(Frame& frame);  // and looks at what it returned
   base::Status test_window(Frame& frame);
   void keep_memory(Frame& frame);
   base::Status judge(const Frame& frame, int rc) const;
@@ -105,7 +106,8 @@ class Engine {
   ObjectKey object_key(mpi::ParamKind kind, const Value& value) const;
   uint32_t predefined(DefinitionId definition);
   base::Status fill_numbers(const Frame& frame, const Value& value, Slot& slot) const;
-  base::Status fill_handles(const Frame& frame, mpi::ParamKind kind, const Value& value, Slot& slot);
+  base::Status fill_handles(const Frame& frame, mpi::ParamKind kind, const Value& value,
+                            Slot& slot);
   void prepare_output(const Frame& frame, size_t i, Slot& slot) const;
   base::Status prepare_status(const Frame& frame, size_t i, Slot& slot);
   void* stand_in_function(const Frame& frame, size_t i) const;

@@ -54,7 +54,8 @@ void Engine::prepare_file(const Frame& frame, const std::string& path) const {
 }
 
 int Engine::rank_in(const Frame& frame) const {
-  const auto comm = trace_.communicator(events::argument(frame.signature, "comm").definition(), rank_);
+  const auto comm =
+      trace_.communicator(events::argument(frame.signature, "comm").definition(), rank_);
   return comm ? static_cast<int>(comm->me) : 0;
 }
 

@@ -56,7 +56,8 @@ Summary summary_of(const Engine& engine, double app_s) {
   for (const double s : seconds) squares += (s - out.replay_s) * (s - out.replay_s);
   const auto n = static_cast<double>(seconds.size());
   if (n > 1) out.ci95_s = 1.96 * std::sqrt(squares / (n - 1) / n);
-  const auto wanted = over_ranks(static_cast<double>(engine.pace().wanted_ns()), MPI_DOUBLE, MPI_SUM);
+  const auto wanted =
+      over_ranks(static_cast<double>(engine.pace().wanted_ns()), MPI_DOUBLE, MPI_SUM);
   const auto spent = over_ranks(static_cast<double>(engine.pace().spent_ns()), MPI_DOUBLE, MPI_SUM);
   out.compute_error = wanted > 0 ? spent / wanted - 1 : 0;
   const auto sum = [](uint64_t mine) { return over_ranks(mine, MPI_UINT64_T, MPI_SUM); };
@@ -99,8 +100,7 @@ bool read_words(int argc, char** argv, JobOptions& options) {
     if (name == "--format") options.json = value == "json";
     if (name == "--stall") options.stall_s = std::strtod(value.c_str(), nullptr);
     if (name == "--scratch") options.engine.scratch = value;
-    if (name == "--repeats")
-      options.engine.repeats = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "--repeats") options.engine.repeats = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--seed") options.engine.seed = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--scale") options.engine.pace.scale = std::strtod(value.c_str(), nullptr);
     if (name == "--compute")
@@ -143,8 +143,7 @@ int run_job(const JobOptions& options) {
     int is_initialized = 0, is_finalized = 0;
     REFRAIN_QUIET(MPI_Initialized)(&is_initialized);
     REFRAIN_QUIET(MPI_Finalized)(&is_finalized);
-    if (is_initialized != 0 && is_finalized == 0)
-      REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, status);
+    if (is_initialized != 0 && is_finalized == 0) REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, status);
     return status;
   }
   if (options.rank == 0) print_summary(summary, options.json);

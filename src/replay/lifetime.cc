@@ -34,8 +34,8 @@ base::Status Engine::start_mpi(Frame& frame) {
   return base::Done{};
 }
 
-// MPICH 4.0.2 crashes when it begins once more after its last session: one of the engine's own stays
-// open.
+// MPICH 4.0.2 crashes when it begins once more after its last session: one of the engine's own
+// stays open.
 void Engine::hold_session() {
 #if MPI_VERSION >= 4
   if (held_session_ != 0) return;
@@ -73,8 +73,7 @@ bool Engine::make_mark(const Signature& signature) {
     case mpi::krefrain_region_begin: refrain_region_begin(text("name").c_str()); return true;
     case mpi::krefrain_region_end: refrain_region_end(text("name").c_str()); return true;
     case mpi::krefrain_instance:
-      refrain_instance(text("name").c_str(),
-                       events::argument(signature, "number").integer_or(0));
+      refrain_instance(text("name").c_str(), events::argument(signature, "number").integer_or(0));
       return true;
     case mpi::krefrain_function_enter:
     case mpi::krefrain_function_leave: ++counts_.left_out; return true;

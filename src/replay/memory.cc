@@ -57,7 +57,8 @@ Arena::Block Arena::take_sparse(uint64_t bytes) {
 Arena::Block Arena::take(uint64_t bytes, bool fresh) {
   Block block;
   if (bytes > limit_bytes_) return block;
-  const int size_class = std::max(0, static_cast<int>(std::bit_width(std::max<uint64_t>(bytes, 1) - 1)) - kSmallest);
+  const int size_class =
+      std::max(0, static_cast<int>(std::bit_width(std::max<uint64_t>(bytes, 1) - 1)) - kSmallest);
   if (size_class >= kClasses) return block;
   const uint64_t room = uint64_t{1} << (size_class + kSmallest);
   auto& free = free_[size_class];

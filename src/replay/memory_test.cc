@@ -12,7 +12,8 @@ namespace {
 TEST(Arena, BlocksInUseDoNotOverlap) {
   Arena arena(1 << 20, 1);
   std::vector<Arena::Block> blocks;
-  for (const uint64_t bytes : {1u, 64u, 65u, 1000u, 4096u, 0u}) blocks.push_back(arena.take(bytes, false));
+  for (const uint64_t bytes : {1u, 64u, 65u, 1000u, 4096u, 0u})
+    blocks.push_back(arena.take(bytes, false));
   const uint64_t sizes[] = {1, 64, 65, 1000, 4096, 0};
   for (size_t i = 0; i < blocks.size(); ++i)
     for (size_t k = 0; k < blocks.size(); ++k) {
@@ -44,7 +45,8 @@ TEST(Arena, KeepsToItsLimit) {
 
 TEST(Arena, ContentsAreFiniteAndFollowTheSeed) {
   Arena one(1 << 16, 7), same(1 << 16, 7), other(1 << 16, 8);
-  const Arena::Block a = one.take(4096, false), b = same.take(4096, false), c = other.take(4096, false);
+  const Arena::Block a = one.take(4096, false), b = same.take(4096, false),
+                     c = other.take(4096, false);
   EXPECT_EQ(std::memcmp(a.data(), b.data(), 4096), 0);
   EXPECT_NE(std::memcmp(a.data(), c.data(), 4096), 0);
   for (size_t i = 0; i + 8 <= 4096; i += 4) {

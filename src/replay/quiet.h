@@ -13,11 +13,12 @@ void* find_quiet(const char* name);
 }  // namespace refrain::replay
 
 // REFRAIN_QUIET(MPI_Test)(&request, ...). Falls back to the function that the linker found.
-#define REFRAIN_QUIET(name)                                            \
-  ([] {                                                                \
-    static const auto function = [] {                                  \
-      void* const quiet_found = refrain::replay::find_quiet("P" #name); \
-      return quiet_found != nullptr ? reinterpret_cast<decltype(&P##name)>(quiet_found) : &P##name; \
-    }();                                                               \
-    return function;                                                   \
+#define REFRAIN_QUIET(name)                                                             \
+  ([] {                                                                                 \
+    static const auto function = [] {                                                   \
+      void* const quiet_found = refrain::replay::find_quiet("P" #name);                 \
+      return quiet_found != nullptr ? reinterpret_cast<decltype(&P##name)>(quiet_found) \
+                                    : &P##name;                                         \
+    }();                                                                                \
+    return function;                                                                    \
   }())

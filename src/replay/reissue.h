@@ -11,7 +11,7 @@
 namespace refrain::replay {
 
 enum class Served : uint8_t {
-  kNot,        // this MPI has no such function
+  kNot,  // this MPI has no such function
   kItself,
   kByAnother,  // an equal one under another name
 };

@@ -80,8 +80,7 @@ base::Result<int64_t> Engine::handle_of(const Frame& frame, ParamKind kind, cons
   if (!value.is_object()) return int64_t{0};
   if (const uint32_t id = predefined(value.definition()); id != 0) {
     const auto constant = value_of_constant(id);
-    if (!constant)
-      return wrong(frame, "this MPI has no " + std::string(mpi::constant_name(id)));
+    if (!constant) return wrong(frame, "this MPI has no " + std::string(mpi::constant_name(id)));
     return static_cast<int64_t>(*constant);
   }
   const auto known = objects_.find(object_key(kind, value));
@@ -277,8 +276,7 @@ void Engine::bind_outputs(Frame& frame) {
     if (!is_handle(param.kind)) continue;
     const Value& value = frame.signature.args[i].value;
     if (param.direction == Direction::kIn && value.kind != ValueKind::kChanged) continue;
-    const Value& entry =
-        param.direction == Direction::kOut ? Value::null() : value.at_entry();
+    const Value& entry = param.direction == Direction::kOut ? Value::null() : value.at_entry();
     const Value& exit = value.at_exit();
     if (i >= frame.arguments->size()) return;  // a request took them
     const Slot& slot = frame.arguments->slot(i);

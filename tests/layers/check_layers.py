@@ -58,6 +58,7 @@ GENERATED = {"base/known_mpis.inc", "mpi/call_ids.h", "mpi/call_rows.inc", "mpi/
 # Layers whose folders, of any depth, do not include each other in a circle.
 ROOMED_LAYERS = {"analysis", "convert", "events", "report", "sim", "text"}
 MPI_FOLDERS = {"mpi_runtime", "tracer/wrap", "tracer/finish", "replay", "online"}
+NO_MPI_ROOMS = {("replay", "plan")}  # of these folders
 # Made from the mpi.h at hand.
 MPI_HEADERS = {"mpi.h", "real_functions.h", "hand.h"}
 
@@ -137,6 +138,8 @@ def check_include(root, path, name, in_quotes):
     folder = folder_of(relative)
     target = resolve(root, path, name)
     room = room_of(relative)
+    if name in MPI_HEADERS and relative.parts[1:3] in NO_MPI_ROOMS:
+        yield f"<{name}> has no place in {'/'.join(relative.parts[1:3])}"
     if name in MPI_HEADERS and folder not in MPI_FOLDERS and f"{folder}/{room}" not in MPI_FOLDERS:
         yield f"<{name}> belongs in {', '.join(sorted(MPI_FOLDERS))} only"
     if target is None and name not in GENERATED:

@@ -24,6 +24,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpirun  # noqa: E402
 
 SKIPPED = 77
+INCOMPLETE = 4  # traces of which filters have left out calls
 UNSUPPORTED = 5
 # One of each kind, for every run of the tests.
 SAMPLE = ("p2p_nonblocking", "p2p_wildcard", "p2p_probe", "p2p_persistent", "coll_blocking", "coll_vectors",
@@ -60,24 +61,24 @@ def replay(entry, ranks, trace, folder):
     """Replays it under a recorder; the refused functions, in order."""
     again, scratch = os.path.join(folder, "again.rfn"), os.path.join(folder, "scratch")
     os.makedirs(scratch)
-    command = [options.refrain, "replay", "--compute", "none", "--stall", str(options.timeout / 2), "--scratch",
-               scratch, trace]
+    command = [options.refrain, "replay", "--compute", "none", "--stall", str(options.timeout / 2),
+               "--scratch", scratch, trace]
     wrapper = [options.refrain, "record", "-o", again, "--mpi", options.target, "--"]
     outcome = run(options.target, ranks, entry, command, wrapper, folder)
     if outcome.status == UNSUPPORTED:
         return sorted(set(re.findall(r"cannot replay (\w+)", said(outcome))))
-    if outcome.status != 0:
+    if outcome.status not in (0, INCOMPLETE):
         raise Failure("the replay exits with %d: %s" % (outcome.status, said(outcome)))
     done = subprocess.run([options.refrain, "check", again, "--replays", trace], capture_output=True, text=True)
-    if done.returncode != 0:
+    if done.returncode not in (0, INCOMPLETE):
         raise Failure((done.stdout + done.stderr).strip()[:600])
     return []
 
 
 def check(entry, ranks, refused):
     """None, or why it was left out."""
-    folder = os.path.join(options.work, "%s-%d-%s" % (entry["name"], ranks, "_".join(entry.get("args", []))[:20].replace(
-        "/", "")))
+    words = "_".join(entry.get("args", []))[:20].replace("/", "")
+    folder = os.path.join(options.work, "%s-%d-%s" % (entry["name"], ranks, words))
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     trace = record(entry, ranks, folder)
@@ -85,7 +86,7 @@ def check(entry, ranks, refused):
         return "this MPI lacks what it needs"
     found = replay(entry, ranks, trace, folder)
     expected = refused.get(entry["name"], {})
-    allowed = expected.get("functions", []) if options.target in expected.get("targets", [options.target]) else []
+    allowed = expected.get("functions", [])
     if sorted(allowed) != found:
         raise Failure("refused are %s, in refused.json %s" % (found, sorted(allowed)))
     return "refused, as it should be" if found else None

@@ -20,7 +20,7 @@ std::string why_not(CallId call, const LookOptions& options) {
   if (meaning.reissue == mpi::Reissue::kRefused) return std::string(meaning.refused);
   const mpi::CallInfo* const info = mpi::find_call(call);
   if (info == nullptr || info->group == mpi::CallGroup::kMark || !options.is_there) return "";
-  const bool is_begin = info->name == "MPI_Init" || info->name == "MPI_Init_thread";
+  const bool is_begin = call == mpi::kMPI_Init || call == mpi::kMPI_Init_thread;
   if (is_begin || meaning.reissue == mpi::Reissue::kLocal || options.is_there(call)) return "";
   return "this MPI has no such function";
 }
