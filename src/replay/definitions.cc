@@ -59,6 +59,33 @@ base::Result<int64_t> Engine::make_datatype(const Frame& frame, DefinitionId id)
   return static_cast<int64_t>(mpi_runtime::handle_key(made));
 }
 
+// Whether a communicator that a call has just made has the recorded members in the recorded order.
+// If it has not, all of the recorded members find so.
+bool Engine::is_as_recorded(uint64_t comm, DefinitionId id) const {
+  const auto recorded = trace_.communicator(id, rank_);
+  const auto made = mpi_runtime::handle_of<MPI_Comm>(comm);
+  if (!recorded || recorded->is_inter || recorded->me < 0 || made == MPI_COMM_NULL) return true;
+  MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+  int size = 0, initialized = 0;
+  REFRAIN_QUIET(MPI_Initialized)(&initialized);
+  if (initialized == 0) return true;  // of sessions: there is no world to number its ranks
+  REFRAIN_QUIET(MPI_Comm_group)(MPI_COMM_WORLD, &world);
+  REFRAIN_QUIET(MPI_Comm_group)(made, &group);
+  REFRAIN_QUIET(MPI_Group_size)(group, &size);
+  bool is_equal = static_cast<uint64_t>(size) == recorded->size();
+  std::vector<int> in_comm(static_cast<size_t>(size)), in_world(static_cast<size_t>(size), -1);
+  for (int i = 0; i < size; ++i) in_comm[static_cast<size_t>(i)] = i;
+  if (is_equal && size > 0) REFRAIN_QUIET(MPI_Group_translate_ranks)
+  (group, size, in_comm.data(), world, in_world.data());
+  for (int i = 0; is_equal && i < size; ++i) {
+    const Rank member = recorded->member(i);
+    is_equal = member < 0 || member == in_world[static_cast<size_t>(i)];
+  }
+  REFRAIN_QUIET(MPI_Group_free)(&group);
+  REFRAIN_QUIET(MPI_Group_free)(&world);
+  return is_equal;
+}
+
 // All members meet it for the first time in calls that belong together.
 base::Result<int64_t> Engine::make_comm(const Frame& frame, DefinitionId id) {
   const auto comm = trace_.communicator(id, rank_);

@@ -36,6 +36,18 @@ uint64_t memory_for_one() {
   return static_cast<uint64_t>(pages) / 2 * static_cast<uint64_t>(size);
 }
 
+// As the launcher tells; where it does not, what is known from this rank's number.
+int64_t ranks_of_job(Rank rank) {
+  for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"})
+    if (const char* const text = std::getenv(name); text != nullptr)
+      return std::strtoll(text, nullptr, 10);
+  return -(rank + 1);
+}
+
+bool wrong_size(const Trace& trace, int64_t size) {
+  return size > 0 ? size != trace.rank_count() : -size > trace.rank_count();
+}
+
 template <class T>
 T over_ranks(T mine, MPI_Datatype type, MPI_Op op) {
   T all = mine;
@@ -117,6 +129,13 @@ bool read_words(int argc, char** argv, JobOptions& options) {
 int run_job(const JobOptions& options) {
   auto trace = Trace::open(options.trace);
   if (!trace.ok()) return options.rank == 0 ? report(trace.error()) : 5;
+  if (const int64_t size = ranks_of_job(options.rank); wrong_size(*trace, size)) {
+    const base::Error error = base::usage(
+        "the trace has " + std::to_string(trace->rank_count()) + " ranks, the job has " +
+            std::to_string(size < 0 ? -size : size) + ": start it with as many as the trace has",
+        options.trace);
+    return options.rank == 0 ? report(error) : static_cast<int>(error.code);
+  }
   if (const auto ends = plan::check_ends(*trace); !ends.ok())
     return options.rank == 0 ? report(ends.error()) : static_cast<int>(ends.error().code);
   EngineOptions engine_options = options.engine;

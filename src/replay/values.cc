@@ -263,6 +263,10 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
   }
   if (freed || !exit.is_object()) return;
   if (predefined(exit.definition()) != 0) return;
+  if (kind == ParamKind::kComm && frame.meaning.how == mpi::How::kWaits &&
+      !is_as_recorded(key, exit.definition()))
+    if (const auto made = make_comm(frame, exit.definition()); made.ok())
+      key = static_cast<uint64_t>(*made);
   objects_[object_key(kind, exit)] = key;
   if (kind == ParamKind::kWin) kept_[object_key(kind, exit)] = std::move(owner.blocks);
 }
