@@ -161,6 +161,12 @@ class LocationComparison {
         // MPI made another one, which the replay has replaced by one with the recorded ranks.
         if (param.direction == Direction::kOut && meaning.reissue == mpi::Reissue::kForced)
           return Allowed::kUnseen;
+        // Numbers behind such a one are others.
+        if (param.direction == Direction::kOut && one.is_object() && other.is_object() &&
+            same_object(one, other)) {
+          numbers_[one.number] = other.number;
+          return Allowed::kUnseen;
+        }
         break;
       default: break;
     }
@@ -234,7 +240,7 @@ class LocationComparison {
     }
     if (a.kind != b.kind) return false;
     switch (a.kind) {
-      case ValueKind::kObject: return a.number == b.number && same_object(a, b);
+      case ValueKind::kObject: return has_same_number(a, b) && same_object(a, b);
       case ValueKind::kFunction: return false;
       case ValueKind::kArray: return same_array(a, b);
       case ValueKind::kStatus:
@@ -275,6 +281,13 @@ class LocationComparison {
     return out;
   }
 
+  bool has_same_number(const Value& a, const Value& b) const {
+    if (a.number == b.number) return true;
+    const auto known = numbers_.find(a.number);
+    return known != numbers_.end() && known->second == b.number &&
+           original_.communicator(a.definition(), rank_).has_value();
+  }
+
   // Numbers of objects are equal; so must be what they are.
   bool same_object(const Value& a, const Value& b) const {
     const auto one = original_.communicator(a.definition(), rank_);
@@ -311,6 +324,7 @@ class LocationComparison {
   SignatureId making_;  // the call that is looked at
   std::vector<Allowed> used_;
   std::unordered_map<SignatureId, SignatureId> made_;
+  std::unordered_map<int64_t, int64_t> numbers_;  // of communicators that have other ones
   std::unordered_map<uint64_t, std::vector<Allowed>> equal_;
 };
 
