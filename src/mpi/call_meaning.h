@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "mpi/call_table.h"
 
@@ -88,6 +89,17 @@ struct BufferInfo {
   int8_t displs_param, type_param, times_param;  // -1: none
 };
 
+// How a recorded call is made again. Idea of replaying calls from a compressed trace: ScalaReplay,
+// which ACURDION's section V uses to judge its clusters.
+enum class Reissue : uint8_t {
+  kPlain,    // with the recorded inputs, and handles of its own for the recorded ones
+  kForced,   // the same, and made to end as recorded: what a wildcard took, a test that failed
+  kStandIn,  // a function, path, name, attribute or hint of the program's is replaced by one of
+             // ours
+  kLocal,    // of its own process alone, and no other call depends on it: may be left out
+  kRefused,  // not at all; `refused` says why
+};
+
 struct CallMeaning {
   CallId plain;   // the blocking function whose form it is; itself if it is that
   uint16_t does;  // bits of Does
@@ -96,11 +108,15 @@ struct CallMeaning {
   Flow flow;          // of a collective
   int8_t over_param;  // the communicator that it is collective over where `comm_param` does not say
   std::span<const BufferInfo> buffers;
+  Reissue reissue;
+  std::string_view refused;  // why it is not made again, as the end of a sentence; else empty
 
   bool does_any(unsigned what) const { return (does & what) != 0; }
 };
 
-// Of a function that nobody knows: local, and a form of itself.
+std::string_view to_string(Reissue reissue);
+
+// Of a function that nobody knows: local, a form of itself, and refused.
 const CallMeaning& meaning_of(CallId id);
 
 // The blocking function that `id` is a form of: MPI_Bcast of MPI_Ibcast_c. `id` itself where nobody
