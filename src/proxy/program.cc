@@ -84,7 +84,7 @@ std::string Program::call_lines(size_t family, uint32_t terminal, bool with_work
 
 std::string Program::symbol_text(size_t family, const grammar::Symbol& symbol,
                                  const std::vector<uint64_t>& counts, bool is_main_loop,
-                                 size_t indent) {
+                                 bool with_work, size_t indent) {
   const std::string room(indent, ' ');
   const bool is_loop = std::any_of(counts.begin(), counts.end(), [](uint64_t n) { return n != 1; });
   const size_t inside = indent + (is_loop ? 2 : 0);
