@@ -171,6 +171,9 @@ void Program::write_family(size_t number, std::string& opening) {
       for (const Kind& kind : family.kinds) counts.push_back(kind.grammar->symbols[s].count);
       const std::string text =
           symbol_text(number, symbol, counts, s == main_loop && r == 0, is_up, 2);
+      if (is_up && !symbol.is_rule)
+        for (const uint64_t n : counts)
+          own_calls += static_cast<double>(n) / static_cast<double>(counts.size());
       if (!is_up)
         opening += text;
       else
