@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpi/call_ids.h"
 #include "proxy/literals.h"
 #include "reader/internal.h"
 
@@ -17,9 +18,6 @@ using format::FieldTag;
 using format::RankExpr;
 using mpi::Direction;
 using mpi::ParamKind;
-
-// Arrays of more numbers are written as runs.
-constexpr uint64_t kMostElements = 24;
 
 std::string_view pool_of(DefinitionKind kind) {
   switch (kind) {
@@ -81,13 +79,6 @@ std::string_view null_handle(ParamKind kind) {
 }
 const Field& at_entry(const Field& field) {
   return field.tag == FieldTag::kChanged && field.children.size() == 2 ? field.children[1] : field;
-}
-std::string in_product(const std::string& text) {
-  return text.find(' ') == std::string::npos ? text : "(" + text + ")";
-}
-bool is_of_many(mpi::CallGroup group) {
-  return group == mpi::CallGroup::kColl || group == mpi::CallGroup::kTopo ||
-         group == mpi::CallGroup::kGroup || group == mpi::CallGroup::kComm;
 }
 
 }  // namespace
@@ -240,7 +231,7 @@ Argument Arguments::requests(const Site& site, const mpi::ParamInfo& info, const
   const std::vector<int> numbers = request_numbers(site, at_entry(field));
   if (!info.is_array) {
     const int n = numbers.empty() ? -1 : numbers[0];
-    if (info.direction == Direction::kIn && site.call->info->name != "MPI_Cancel")
+    if (info.direction == Direction::kIn && site.call->info->id != mpi::kMPI_Cancel)
       return n < 0 ? Argument("MPI_REQUEST_NULL") : Argument(fmt::format("request[{}]", n));
     return n < 0 ? Argument("inout(MPI_REQUEST_NULL)") : Argument(fmt::format("&request[{}]", n));
   }
@@ -250,96 +241,6 @@ Argument Arguments::requests(const Site& site, const mpi::ParamInfo& info, const
   if (is_row) return Argument(fmt::format("&request[{}]", numbers[0]));
   Argument out(fmt::format("some(request, MPI_REQUEST_NULL, {{{}}})", fmt::join(numbers, ", ")));
   out.is_simple = false;
-  return out;
-}
-
-Argument Arguments::integers(const Site& site, size_t parameter, const Field& field) {
-  if (field.tag == FieldTag::kNone) return Argument("nullptr");
-  if (field.tag == FieldTag::kConst)
-    return Argument(std::string(mpi::constant_name(static_cast<uint32_t>(field.number))));
-  const auto& info = *site.call->info;
-  const ParamKind kind = info.params[parameter].kind;
-  if (field.number > 0 && is_of_many(info.group) && kind != ParamKind::kIndex)
-    tables_.need("an array of numbers");
-  Argument out;
-  out.is_simple = false;
-  if (field.tag == FieldTag::kPairArray) {
-    std::string all;
-    for (const auto& range : field.ranges)
-      for (const int64_t slot : range)
-        all += fmt::format("{}{}", all.empty() ? "" : ", ", text(site, number(site, [&] {
-                                                                   Field f;
-                                                                   f.tag = FieldTag::kInt;
-                                                                   f.value = slot;
-                                                                   return f;
-                                                                 }())));
-    out.text = "Ranges({" + all + "})";
-    return out;
-  }
-  if (site.call->has_list[parameter]) {  // rank by rank
-    std::vector<std::vector<int64_t>> different;
-    std::vector<int64_t> which(static_cast<size_t>(symbolic_.trace().rank_count())), begins,
-        sizes(which.size());
-    std::vector<int64_t> all;
-    uint64_t most = 0;
-    site.kind->for_each_rank([&](Rank rank) {
-      const Field own = symbolic_.field_of(site.signature, parameter, site.kind->position(rank));
-      std::vector<int64_t> values;
-      for (const format::IntRun& run : at_entry(own).runs)
-        for (uint64_t i = 0; i < run.count; ++i)
-          values.push_back(run.start + static_cast<int64_t>(i) * run.step);
-      most = std::max<uint64_t>(most, values.size());
-      auto known = std::find(different.begin(), different.end(), values);
-      if (known == different.end()) {
-        begins.push_back(static_cast<int64_t>(all.size()));
-        all.insert(all.end(), values.begin(), values.end());
-        different.push_back(values);
-        known = different.end() - 1;
-      }
-      const auto at = static_cast<size_t>(rank);
-      which[at] = begins[static_cast<size_t>(known - different.begin())];
-      sizes[at] = static_cast<int64_t>(values.size());
-    });
-    if (different.size() == 1) {
-      base::RunList list;
-      for (const int64_t v : all) list.append(v);
-      std::string runs;
-      for (const base::RunList::Run& run : list.runs())
-        runs += fmt::format("{}{{{}, {}, {}}}", runs.empty() ? "" : ", ", run.start, run.step,
-                            run.count);
-      out.text = "runs({" + runs + "})";
-      return out;
-    }
-    out.text = fmt::format("part({}, {}[rank], {}[rank])", tables_.add(all, ""),
-                           tables_.add(which, "a list by rank"), tables_.add(sizes, ""));
-    return out;
-  }
-  std::vector<std::string> runs, values;
-  uint64_t count = 0;
-  const auto slot_text = [&](int64_t slot) {
-    Field f;
-    f.tag = FieldTag::kInt;
-    f.value = slot;
-    return text(site, number(site, f));
-  };
-  for (const format::IntRun& run : field.runs) {
-    const std::string start = slot_text(run.start), step = slot_text(run.step);
-    runs.push_back(fmt::format("{{{}, {}, {}}}", start, run.count > 1 ? step : "0", run.count));
-    count += run.count;
-    for (uint64_t i = 0; i < run.count && i < kMostElements; ++i)
-      values.push_back(i == 0 || step == "0" ? start
-                       : step == "1"         ? fmt::format("{} + {}", start, i)
-                                             : fmt::format("{} + {} * ({})", start, i, step));
-  }
-  for (const Field& child : field.children) {
-    const std::string one = text(site, number(site, at_entry(child)));
-    runs.push_back(fmt::format("{{{}, 0, {}}}", one, child.repeat));
-    count += child.repeat;
-    for (uint64_t i = 0; i < child.repeat && i < kMostElements; ++i) values.push_back(one);
-  }
-  out.text = count <= kMostElements && values.size() == count
-                 ? fmt::format("list({{{}}})", fmt::join(values, ", "))
-                 : fmt::format("runs({{{}}})", fmt::join(runs, ", "));
   return out;
 }
 
@@ -429,7 +330,7 @@ Argument Arguments::plain(const Site& site, size_t parameter) {
                    : f.tag == FieldTag::kConst ? number(site, f)
                                                : Argument(std::string(null_handle(info.kind)));
     const bool by_pointer =
-        info.direction == Direction::kInOut || site.call->info->name == "MPI_Type_commit";
+        info.direction == Direction::kInOut || site.call->info->id == mpi::kMPI_Type_commit;
     if (!by_pointer) return out;
     const std::string name = text(site, out);
     if (name.find('[') == std::string::npos) return Argument("inout(" + name + ")");

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,7 @@ class Arguments {
   Argument array(const Site& site, size_t parameter, const mpi::ParamInfo& info,
                  const format::Field& field);
   Argument integers(const Site& site, size_t parameter, const format::Field& field);
+  Argument list_by_rank(const Site& site, size_t parameter);
   Argument requests(const Site& site, const mpi::ParamInfo& info, const format::Field& field);
   Argument buffer(const Site& site, size_t parameter);
   std::string blocks(const Site& site, const mpi::BufferInfo& what);

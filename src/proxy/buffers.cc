@@ -66,12 +66,14 @@ std::string Arguments::blocks(const Site& site, const mpi::BufferInfo& what) {
 
 Argument Arguments::buffer(const Site& site, size_t parameter) {
   const Field& f = field(site, parameter);
-  if (is_constant(f, "MPI_BOTTOM")) fail("MPI_BOTTOM with addresses of the program");
-  if (f.tag == FieldTag::kConst)
-    return Argument(std::string(mpi::constant_name(static_cast<uint32_t>(f.number))));
   const mpi::BufferInfo* what = nullptr;
   for (const mpi::BufferInfo& one : site.call->meaning->buffers)
     if (one.param == static_cast<int>(parameter)) what = &one;
+  if (is_constant(f, "MPI_BOTTOM") && what != nullptr && what->type_param >= 0 &&
+      value_text(site, what->type_param).find('[') != std::string::npos)
+    fail("MPI_BOTTOM with addresses of the program");
+  if (f.tag == FieldTag::kConst)
+    return Argument(std::string(mpi::constant_name(static_cast<uint32_t>(f.number))));
   const int request = new_request(site);
   const bool is_written = what != nullptr && what->is_written;
   std::string out = is_written ? "received(" : "sent(";

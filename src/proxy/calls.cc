@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "mpi/call_ids.h"
 #include "proxy/literals.h"
 #include "proxy/refused.h"
 
@@ -71,13 +72,33 @@ Statement Calls::statement(const Kind& kind, SignatureId signature,
 Statement Calls::made(const Site& site, const Signature& decoded, const std::string& taken) {
   Statement out;
   out.function = site.call->info->name;
-  const bool is_init = out.function == "MPI_Init" || out.function == "MPI_Init_thread";
+  const CallId id = site.call->info->id;
+  const bool is_init = id == mpi::kMPI_Init || id == mpi::kMPI_Init_thread;
   for (size_t i = 0; i < site.call->info->params.size(); ++i)
     out.arguments.push_back(is_init && i < 2 ? Argument(i == 0 ? "&argc" : "&argv")
                                              : arguments_.plain(site, i));
   const mpi::CallMeaning& meaning = *site.call->meaning;
-  if (out.function == "MPI_Finalize") {
-    out.before.push_back("finish();");
+  if (id == mpi::kMPI_Finalize) {
+    out.before.emplace_back("finish();");
+  } else if (id == mpi::kMPI_Alloc_mem) {
+    out.arguments[2] = "allocated()";
+  } else if (id == mpi::kMPI_Free_mem) {
+    out.arguments[0] = "freed()";
+  } else if (id == mpi::kMPI_File_open) {
+    std::string file = arguments_.text(site, out.arguments[4]);  // "out(files[0])"
+    if (file.starts_with("out(files")) {
+      file = file.substr(4, file.size() - 5);
+      out.behind.push_back(
+          fmt::format("stand({}, {});", file, arguments_.text(site, out.arguments[0])));
+    }
+  } else if (id == mpi::kMPI_Parrived) {
+    // That a part was not there yet is no message: it cannot be made so again.
+    if (flag_of(decoded))
+      out.before.push_back(fmt::format("await_part({}, {});",
+                                       arguments_.text(site, out.arguments[0]),
+                                       arguments_.text(site, out.arguments[1])));
+    else
+      ++not_held_["kinds of calls that found no part yet"];
   } else if (force_probe(site, decoded, out) || force_completion(site, decoded, out)) {
     return out;
   } else if (!taken.empty()) {
@@ -143,18 +164,19 @@ bool Calls::force_probe(const Site& site, const Signature& decoded, Statement& o
 }
 
 bool Calls::force_completion(const Site& site, const Signature& decoded, Statement& out) {
-  const std::string& name = out.function;
-  const bool is_single = name == "MPI_Test" || name == "MPI_Request_get_status";
-  const bool is_some = name == "MPI_Waitsome" || name == "MPI_Testsome";
-  const bool is_any = name == "MPI_Waitany" || name == "MPI_Testany";
-  if (!is_single && !is_some && !is_any && name != "MPI_Testall") return false;
+  const CallId id = site.call->info->id;
+  const bool is_single = id == mpi::kMPI_Test || id == mpi::kMPI_Request_get_status;
+  const bool is_some = id == mpi::kMPI_Waitsome || id == mpi::kMPI_Testsome;
+  const bool is_any = id == mpi::kMPI_Waitany || id == mpi::kMPI_Testany;
+  const bool is_all = id == mpi::kMPI_Testall;
+  if (!is_single && !is_some && !is_any && !is_all) return false;
   const bool flag = flag_of(decoded);
   if (is_single) {
     const auto numbers = arguments_.request_numbers(site, [&]() -> const Field& {
       const Field& f = arguments_.field(site, 0);
       return f.tag == FieldTag::kChanged && f.children.size() == 2 ? f.children[1] : f;
     }());
-    const bool by_value = name == "MPI_Request_get_status";
+    const bool by_value = id == mpi::kMPI_Request_get_status;
     if (!flag)
       out.arguments[0] = by_value ? "*never.get(0)" : "never.get(0)";
     else if (!numbers.empty() && numbers[0] >= 0)
@@ -165,7 +187,7 @@ bool Calls::force_completion(const Site& site, const Signature& decoded, Stateme
   const std::vector<int> numbers = arguments_.request_numbers(
       site, list.tag == FieldTag::kChanged && list.children.size() == 2 ? list.children[1] : list);
   const std::string all = fmt::format("{{{}}}", fmt::join(numbers, ", "));
-  if (name == "MPI_Testall" && flag) {
+  if (is_all && flag) {
     out.before.push_back("await(request, " + all + ");");
     return true;
   }
@@ -186,7 +208,7 @@ bool Calls::force_completion(const Site& site, const Signature& decoded, Stateme
   if (!is_open) return true;
   for (const int64_t i : left)
     if (i < 0 || static_cast<size_t>(i) >= numbers.size()) {
-      problems_.try_emplace(name, "its indices are none of its requests");
+      problems_.try_emplace(out.function, "its indices are none of its requests");
       return true;
     }
   if (!numbers.empty()) {
@@ -216,10 +238,11 @@ void Calls::replace_texts(const Site& site, const Signature& decoded, Statement&
 
 // A status that a call looks at is one of the recorded program.
 void Calls::replace_status(const Site& site, const Signature& decoded, Statement& out) {
-  const std::string_view name = site.call->info->name;
-  const bool is_count =
-      name.substr(0, 13) == "MPI_Get_count" || name.substr(0, 16) == "MPI_Get_elements";
-  if (!is_count && name != "MPI_Test_cancelled") return;
+  const CallId id = site.call->info->id;
+  const CallId plain = static_cast<CallId>(id >= 1000 ? id - 1000 : id);
+  const bool is_count = plain == mpi::kMPI_Get_count || plain == mpi::kMPI_Get_elements ||
+                        plain == mpi::kMPI_Get_elements_x;
+  if (!is_count && id != mpi::kMPI_Test_cancelled) return;
   const Field& f = arguments_.field(site, 0);
   std::string source = "MPI_ANY_SOURCE", tag = "MPI_ANY_TAG";
   if (f.tag == FieldTag::kStatus || f.tag == FieldTag::kStatusError) {
@@ -232,9 +255,10 @@ void Calls::replace_status(const Site& site, const Signature& decoded, Statement
     type = arguments_.text(site, out.arguments[1]);
     if (const Value* v = decoded.find("count")) count = v->integer_or(-1);
   }
-  const bool is_cancelled = name == "MPI_Test_cancelled" && flag_of(decoded);
-  out.arguments[0] = fmt::format("recorded_status({}, {}, {}, {}, {})", source, tag, type, count,
-                                 is_cancelled ? 1 : 0);
+  const bool is_elements = is_count && plain != mpi::kMPI_Get_count;
+  const bool is_cancelled = !is_count && flag_of(decoded);
+  out.arguments[0] = fmt::format("recorded_status({}, {}, {}, {}, {}, {})", source, tag, type,
+                                 count, is_elements, is_cancelled ? 1 : 0);
 }
 
 }  // namespace refrain::proxy

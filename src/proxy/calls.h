@@ -1,6 +1,7 @@
 // Calls as statements: the recorded inputs, handles of the program's own, and the recorded end.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mpi/call_ids.h"
 #include "proxy/literals.h"
 #include "proxy/refused.h"
 #include "reader/internal.h"
@@ -35,18 +36,34 @@ Program::Program(const Trace& trace, const Options& options)
       calls_(trace, options, symbolic_, tables_, pools_),
       paths_(trace, symbols_) {}
 
-std::map<SignatureId, int> Program::requests_of(const Family& family, const Kind& kind) {
-  std::map<SignatureId, int> out;
-  int next = 0;
-  for (uint32_t t = 0; t < family.terminals(); ++t) {
-    bool makes = false;
+// Terminal -> variable. Those that a call completes together stand in a row, as they did.
+std::map<uint32_t, int> Program::request_variables(const Family& family) {
+  const Kind& kind = family.kinds[0];
+  std::map<SignatureId, uint32_t> makers;
+  for (uint32_t t = 0; t < family.terminals(); ++t)
     for (const Kind& one : family.kinds)
       for (const format::Field& f :
            symbolic_.call(one.signature(t), one.position(one.first_rank())).fields.parameters)
-        makes = makes || f.tag == format::FieldTag::kNewRequest;
-    if (makes) out[kind.signature(t)] = next++;
-  }
-  most_requests_ = std::max(most_requests_, next);
+        if (f.tag == format::FieldTag::kNewRequest) makers[kind.signature(t)] = t;
+  std::map<uint32_t, int> out;
+  const auto number = [&](uint32_t terminal) {
+    out.try_emplace(terminal, static_cast<int>(out.size()));
+  };
+  for (uint32_t t = 0; t < family.terminals(); ++t)
+    for (const format::Field& f :
+         symbolic_.call(kind.signature(t), kind.position(kind.first_rank())).fields.parameters) {
+      if (f.tag != format::FieldTag::kArray) continue;
+      for (const format::Field& child : f.children) {
+        const bool has_changed =
+            child.tag == format::FieldTag::kChanged && child.children.size() == 2;
+        const format::Field& one = has_changed ? child.children[1] : child;
+        if (one.tag != format::FieldTag::kRequest) continue;
+        const auto maker = makers.find(SignatureId(one.number));
+        if (maker != makers.end()) number(maker->second);
+      }
+    }
+  for (const auto& [signature, terminal] : makers) number(terminal);
+  most_requests_ = std::max(most_requests_, static_cast<int>(out.size()));
   return out;
 }
 
@@ -148,12 +165,13 @@ std::string Program::name_of(size_t family, uint32_t rule) {
   return out;
 }
 
-void Program::write_family(size_t number, std::string& opening) {
+bool Program::write_family(size_t number, std::string& opening) {
   const Family& family = families_[number];
   const grammar::Grammar& grammar = family.grammar();
   const std::vector<uint64_t> lengths = lengths_of(grammar);
   std::vector<std::string>& names = rule_names_[number];
   names.resize(grammar.rule_count());
+  bool has_init = false;
   size_t main_loop = SIZE_MAX;
   uint64_t longest = 0;
   for (uint32_t s = 0; s < grammar.rule_end[0]; ++s) {
@@ -181,7 +199,7 @@ void Program::write_family(size_t number, std::string& opening) {
       if (!symbol.is_rule && !is_up) {
         const Signature& call =
             calls_.decoded(family.kinds[0], family.kinds[0].signature(symbol.id));
-        is_up = call.name == "MPI_Init" || call.name == "MPI_Init_thread";
+        is_up = has_init = call.call == mpi::kMPI_Init || call.call == mpi::kMPI_Init_thread;
       }
     }
     const double own_work = own_calls * recorded_[number].any_gap_ns;
@@ -195,6 +213,7 @@ void Program::write_family(size_t number, std::string& opening) {
     by_text_[body] = names[r];
     functions_.push_back({names[r], body});
   }
+  return has_init;
 }
 
 Status Program::check_objects(const Kind& kind) {
@@ -324,14 +343,18 @@ Result<Outcome> Program::write() {
   requests_.resize(families_.size());
   std::string opening;
   for (size_t f = 0; f < families_.size(); ++f) {
-    for (const Kind& kind : families_[f].kinds)
-      requests_[f].push_back(requests_of(families_[f], kind));
+    const std::map<uint32_t, int> variables = request_variables(families_[f]);
+    for (const Kind& kind : families_[f].kinds) {
+      std::map<SignatureId, int>& of_kind = requests_[f].emplace_back();
+      for (const auto& [terminal, variable] : variables)
+        of_kind[kind.signature(terminal)] = variable;
+    }
     std::string own;
-    write_family(f, own);
+    const bool has_init = write_family(f, own);
     if (f == 0) opening = own;
     if (own != opening)
       return base::unsupported("ranks do different things before MPI_Init", trace_.name());
-    if (own.find("MPI_Init") == std::string::npos)
+    if (!has_init)
       return base::unsupported("the trace has no MPI_Init to begin with", trace_.name());
     if (!calls_.problems().empty()) break;
     if (const Status good = check_objects(families_[f].kinds[0]); !good.ok()) return good.error();

@@ -1,6 +1,7 @@
 // The text of the program: functions of rules, tables, variables, main.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -24,9 +25,10 @@ class Program {
   struct Function {
     std::string name, text;
   };
-  std::map<SignatureId, int> requests_of(const Family& family, const Kind& kind);
+  std::map<uint32_t, int> request_variables(const Family& family);
   // The functions of a family's rules; the start's lines up to MPI_Init go into `opening`.
-  void write_family(size_t number, std::string& opening);
+  // Whether there is one.
+  bool write_family(size_t number, std::string& opening);
   std::string symbol_text(size_t family, const grammar::Symbol& symbol,
                           const std::vector<uint64_t>& counts, bool is_main_loop, bool with_work,
                           size_t indent);

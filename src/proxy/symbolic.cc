@@ -8,6 +8,9 @@
 namespace refrain::proxy {
 namespace {
 
+// Objects with larger numbers are counted anew, so that their variables stand close together.
+constexpr int64_t kFewObjects = 64;
+
 // Which slots stand in lists, and which parameters have lists.
 class FindLists : public format::Visitor {
  public:
@@ -86,14 +89,15 @@ format::Field Symbolic::field_of(SignatureId signature, size_t parameter,
   return std::move(fields->parameters[parameter]);
 }
 
-int64_t Symbolic::object_number(int64_t definition) const {
+int64_t Symbolic::object_number(int64_t definition) {
   if (definition < 0 || definition >= trace_.definition_count()) return -1;
   const std::string name = trace_.object_name(static_cast<DefinitionId>(definition));
   const size_t at = name.rfind('#');
   if (at == std::string::npos) return -1;
   int64_t number = -1;
   std::from_chars(name.data() + at + 1, name.data() + name.size(), number);
-  return number;
+  if (number < kFewObjects) return number;
+  return known_.try_emplace(name, kFewObjects + static_cast<int64_t>(known_.size())).first->second;
 }
 
 }  // namespace refrain::proxy

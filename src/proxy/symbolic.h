@@ -44,14 +44,16 @@ class Symbolic {
                    format::RankPosition who);
   // A parameter with the numbers of one rank.
   format::Field field_of(SignatureId signature, size_t parameter, format::RankPosition who);
-  // The N of "comm#N"; -1: a predefined object, or none.
-  int64_t object_number(int64_t definition) const;
+  // Where the variable of an object stands among those of its kind, mostly the N of "comm#N"; -1: a
+  // predefined object, or none.
+  int64_t object_number(int64_t definition);
 
  private:
   const Trace& trace_;
   const format::TraceData& data_;
   format::SlotEvaluator evaluator_;
   std::unordered_map<SignatureId, SymbolicCall> calls_;
+  std::unordered_map<std::string, int64_t> known_;  // objects that were counted anew
 };
 
 }  // namespace refrain::proxy

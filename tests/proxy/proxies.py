@@ -162,7 +162,8 @@ class Case:
             binary = os.path.join(self.folder, "proxy." + os.path.basename(compiler))
             wrapper = {"mpich": "mpicxx.mpich", "openmpi": "mpicxx.openmpi"}[mpirun.behind(self.options.mpi)]
             variable = {"mpich": "MPICH_CXX", "openmpi": "OMPI_CXX"}[mpirun.behind(self.options.mpi)]
-            done = run([wrapper, "-std=c++20", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o", binary,
+            options = self.options
+            done = run([wrapper, "-std=c++20", options.optimize, "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o", binary,
                         os.path.join(proxy, "main.cc")], env={**os.environ, variable: compiler})
             if done.returncode != 0:
                 raise Failure("%s does not take it: %s" % (compiler, done.stderr.decode(errors="replace")[:1500]))
@@ -218,6 +219,7 @@ def main():
     parser.add_argument("--libraries")
     parser.add_argument("--quick", action="store_true", help="the first number of ranks of each program")
     parser.add_argument("--compilers", default="g++,clang++")
+    parser.add_argument("--optimize", default="-O1")
     parser.add_argument("--keep")
     options = parser.parse_args()
     for path in ("refrain", "programs", "bench", "shim", "libraries"):
