@@ -21,7 +21,29 @@ bool is_alike(const Trace& trace, const Kind& a, const Kind& b) {
   return true;
 }
 
+std::vector<uint64_t> lengths_of(const grammar::Grammar& grammar) {
+  std::vector<uint64_t> out(grammar.rule_count());
+  for (size_t r = grammar.rule_count(); r-- > 0;)
+    for (uint32_t s = grammar.rule_begin(r); s < grammar.rule_end[r]; ++s) {
+      const grammar::Symbol& symbol = grammar.symbols[s];
+      out[r] += symbol.count * (symbol.is_rule ? out[symbol.id] : 1);
+    }
+  return out;
+}
+
 }  // namespace
+
+size_t main_loop_of(const grammar::Grammar& grammar) {
+  const std::vector<uint64_t> lengths = lengths_of(grammar);
+  size_t out = SIZE_MAX;
+  uint64_t longest = 0;
+  for (uint32_t s = 0; s < grammar.rule_end[0]; ++s) {
+    const grammar::Symbol& symbol = grammar.symbols[s];
+    const uint64_t calls = symbol.count * (symbol.is_rule ? lengths[symbol.id] : 1);
+    if (symbol.count > 1 && calls > longest) out = s, longest = calls;
+  }
+  return out;
+}
 
 base::Result<std::vector<Family>> families_of(const Trace& trace) {
   const format::TraceData& data = reader::data_of(trace);

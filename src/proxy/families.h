@@ -1,6 +1,7 @@
 // Which ranks can share the functions of a proxy: those whose grammars differ in numbers only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct Family {
     return static_cast<uint32_t>(kinds.front().group->signatures.size());
   }
 };
+
+// The symbol of the start that is repeated and has the most calls; SIZE_MAX: none is.
+size_t main_loop_of(const grammar::Grammar& grammar);
 
 // In the order of their first groups. Fails with kUnsupported where ranks have several threads or
 // no calls.

@@ -16,16 +16,6 @@ namespace {
 // Work below this is not said at each call: it is less than what asking for the time takes.
 constexpr double kLeastWorkNs = 50;
 
-std::vector<uint64_t> lengths_of(const grammar::Grammar& grammar) {
-  std::vector<uint64_t> out(grammar.rule_count());
-  for (size_t r = grammar.rule_count(); r-- > 0;)
-    for (uint32_t s = grammar.rule_begin(r); s < grammar.rule_end[r]; ++s) {
-      const grammar::Symbol& symbol = grammar.symbols[s];
-      out[r] += symbol.count * (symbol.is_rule ? out[symbol.id] : 1);
-    }
-  return out;
-}
-
 }  // namespace
 
 Program::Program(const Trace& trace, const Options& options)
@@ -168,17 +158,10 @@ std::string Program::name_of(size_t family, uint32_t rule) {
 bool Program::write_family(size_t number, std::string& opening) {
   const Family& family = families_[number];
   const grammar::Grammar& grammar = family.grammar();
-  const std::vector<uint64_t> lengths = lengths_of(grammar);
   std::vector<std::string>& names = rule_names_[number];
   names.resize(grammar.rule_count());
   bool has_init = false;
-  size_t main_loop = SIZE_MAX;
-  uint64_t longest = 0;
-  for (uint32_t s = 0; s < grammar.rule_end[0]; ++s) {
-    const grammar::Symbol& symbol = grammar.symbols[s];
-    const uint64_t calls = symbol.count * (symbol.is_rule ? lengths[symbol.id] : 1);
-    if (symbol.count > 1 && calls > longest) main_loop = s, longest = calls;
-  }
+  const size_t main_loop = has_main_loop_ ? main_loop_of(family.grammar()) : SIZE_MAX;
   for (size_t r = grammar.rule_count(); r-- > 0;) {
     std::string body;
     bool is_up = r != 0;
@@ -305,6 +288,7 @@ std::string Program::assembled(const std::string& opening, Outcome& out) {
   for (const std::string& taken : texts_.taken) text += taken + "\n";
   text += functions + "\n}  // namespace\n\nint main(int argc, char** argv) {\n";
   text += "  read_options(argc, argv);\n";
+  if (!has_main_loop_) text += "  no_main_loop();\n";
   if (most_requests_ > 0)
     text += "  std::fill(std::begin(request), std::end(request), MPI_REQUEST_NULL);\n";
   text += opening;
@@ -331,6 +315,21 @@ std::string Program::assembled(const std::string& opening, Outcome& out) {
   return text;
 }
 
+// Whether all ranks run through a main loop equally often: one number can stand for all.
+bool Program::has_one_main_loop() const {
+  uint64_t times = 0;
+  for (const Family& family : families_) {
+    const size_t loop = main_loop_of(family.grammar());
+    if (loop == SIZE_MAX) return false;
+    for (const Kind& kind : family.kinds) {
+      const uint64_t own = kind.grammar->symbols[loop].count;
+      if (times != 0 && own != times) return false;
+      times = own;
+    }
+  }
+  return true;
+}
+
 Result<Outcome> Program::write() {
   Outcome out;
   auto families = families_of(trace_);
@@ -341,6 +340,7 @@ Result<Outcome> Program::write() {
   recorded_ = std::move(*recorded);
   rule_names_.resize(families_.size());
   requests_.resize(families_.size());
+  has_main_loop_ = has_one_main_loop();
   std::string opening;
   for (size_t f = 0; f < families_.size(); ++f) {
     const std::map<uint32_t, int> variables = request_variables(families_[f]);

@@ -36,6 +36,7 @@ class Program {
   std::string name_of(size_t family, uint32_t rule);
   std::vector<DefinitionId> sites_of(size_t family, uint32_t rule);
   std::string site_comment(const Kind& kind, SignatureId signature);
+  bool has_one_main_loop() const;
   std::string kinds_text();
   std::string variables() const;
   Status check_objects(const Kind& kind);
@@ -59,6 +60,7 @@ class Program {
   std::vector<std::vector<std::map<SignatureId, int>>> requests_;  // by family and kind
   std::set<std::string> unknown_objects_;
   int most_requests_ = 0;
+  bool has_main_loop_ = true;
 };
 
 }  // namespace refrain::proxy
