@@ -90,10 +90,10 @@ int refuse(const std::vector<proxy::Refusal>& all, const ProxyArguments& options
       out += fmt::format("{}, {} calls: {}\n", one.function, text::count_text(one.calls), one.why);
   }
   if (const int status = print(out); status != 0) return status;
-  return report(base::unsupported(
-      fmt::format("{} function{} cannot be called again; --skip FUNCTION leaves {} out", all.size(),
-                  all.size() == 1 ? "" : "s", all.size() == 1 ? "it" : "one"),
-      options.trace));
+  std::string names;
+  for (const proxy::Refusal& one : all) names += (names.empty() ? "" : ", ") + one.function;
+  return report(base::unsupported(names + " cannot be called again; --skip FUNCTION leaves one out",
+                                  options.trace));
 }
 
 int run(ProxyArguments& options) {

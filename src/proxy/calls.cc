@@ -91,6 +91,13 @@ Statement Calls::made(const Site& site, const Signature& decoded, const std::str
       out.behind.push_back(
           fmt::format("stand({}, {});", file, arguments_.text(site, out.arguments[0])));
     }
+  } else if (id == mpi::kMPI_Win_test && flag_of(decoded)) {
+    out.before.push_back("end_exposure(" + arguments_.text(site, out.arguments[0]) + ");");
+    out.function.clear();
+  } else if (id == mpi::kMPI_Win_test) {  // it could succeed, and then the epoch would be over
+    out.comment = "left out: a test of a window that found nothing";
+    ++not_held_["kinds of tests of windows that found nothing"];
+    out.function.clear();
   } else if (id == mpi::kMPI_Parrived) {
     // That a part was not there yet is no message: it cannot be made so again.
     if (flag_of(decoded))

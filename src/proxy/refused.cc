@@ -30,8 +30,6 @@ constexpr Own kOwn[] = {
     {mpi::kMPI_Unpublish_name, "the other side of its port is another job"},
     {mpi::kMPI_Lookup_name, "the other side of its port is another job"},
     {mpi::kMPI_Info_create_env, "it asks for the program's command line"},
-    {mpi::kMPI_Comm_create_from_group, "its group is of a session"},
-    {mpi::kMPI_Intercomm_create_from_groups, "its groups are of a session"},
     {mpi::kMPI_Type_get_value_index, "its type is one of a pair"},
     {mpi::kMPI_Buffer_flush, "a proxy does not ask for it"},
     {mpi::kMPI_Group_from_session_pset, "its group is of a session"},

@@ -35,7 +35,8 @@ REFUSED = {
     "sessions_only": "MPI_Session_init",
     "session_cycles": "MPI_Session_init",
     "rma": "MPI_Win_create_dynamic",
-    "handles_f": "MPI_Comm_f2c",
+    "handles_f": "f2c",
+    "sizes_x": "MPI_Status_set_elements_x",
 }
 
 # Parameters that a proxy does not repeat: addresses, paths, names, functions and what they are given.
@@ -71,7 +72,7 @@ class Comparison:
         self.rank, self.requests = rank, {}
 
     def value(self, call, name, was, now):
-        if name in CLOSED or name.endswith(CLOSED_ENDS):
+        if name in CLOSED or name.endswith(CLOSED_ENDS) or was is None:  # None: it meant nothing there
             return True
         if isinstance(was, str) and isinstance(now, str):
             if REQUEST.match(was) and REQUEST.match(now):
@@ -118,6 +119,8 @@ def compare(before, after):
         for call in lines:
             if which == 0 and is_left_out(call):
                 continue
+            if call["call"] == "MPI_Win_test" and call["args"]["flag"] in (0, False):
+                continue  # how often it is asked in vain is a matter of time
             ranks.setdefault(call["rank"], ([], []))[which].append(call)
     for rank, (was, now) in sorted(ranks.items()):
         comparison = Comparison(rank)
@@ -173,7 +176,8 @@ class Case:
             wrapper = {"mpich": "mpicxx.mpich", "openmpi": "mpicxx.openmpi"}[mpirun.behind(self.options.mpi)]
             variable = {"mpich": "MPICH_CXX", "openmpi": "OMPI_CXX"}[mpirun.behind(self.options.mpi)]
             done = run([wrapper, "-std=c++20", self.options.optimize, "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-                        "-o", binary, os.path.join(proxy, "main.cc")], timeout=600, env={**os.environ, variable: compiler})
+                        "-o", binary, os.path.join(proxy, "main.cc")], timeout=600,
+                       env={**os.environ, variable: compiler})
             if done.returncode != 0:
                 raise Failure("%s does not take it: %s" % (compiler, done.stderr.decode(errors="replace")[:1500]))
         limit = 12 * (said["signatures"] + said["rules"]) + 400
