@@ -35,6 +35,7 @@ REFUSED = {
     "sessions_only": "MPI_Session_init",
     "session_cycles": "MPI_Session_init",
     "rma": "MPI_Win_create_dynamic",
+    "files_attributes": "MPI_Register_datarep",
     "handles_f": "f2c",
     "sizes_x": "MPI_Status_set_elements_x",
 }
