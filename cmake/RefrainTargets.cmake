@@ -26,14 +26,18 @@ if(REFRAIN_FUZZ)
   target_compile_options(refrain_sanitize INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# refrain_united(target [APART a.cc ...]): its sources, eight to a compiler run, which takes a third of the time. In release
-# builds only: in the others each source shows that it includes what it uses. APART: those that have a name in common with another, and those that a small executable takes out of the archive.
+# refrain_united(target [BATCH n] [APART a.cc ...]): compiles n (16) of its sources in one compiler run, because most of the
+# time goes into headers. In release builds only: in the others each source shows that it includes what it uses. APART: sources
+# that have a name in common with another one, and those that a small executable takes out of the archive.
 function(refrain_united target)
-  cmake_parse_arguments(ARG "" "" "APART" ${ARGN})
+  cmake_parse_arguments(ARG "" "BATCH" "APART" ${ARGN})
+  if(NOT ARG_BATCH)
+    set(ARG_BATCH 16)
+  endif()
   if(NOT REFRAIN_UNITED)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ARG_BATCH})
   # GCC takes what is included for a header, whose unnamed namespace would be another one in each source.
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
@@ -44,10 +48,10 @@ endfunction()
 # What all code of the recorder is compiled with.
 set(REFRAIN_TRACER_OPTIONS -fvisibility=hidden -fno-exceptions -ftls-model=initial-exec)
 
-# refrain_library(base [IN_TRACER] [UNITED] SOURCES a.cc b.cc DEPS ... [TESTS a_test.cc ...] [APART ...])
+# refrain_library(base [IN_TRACER] [UNITED] [BATCH n] SOURCES a.cc b.cc DEPS ... [TESTS a_test.cc ...] [APART ...])
 # Libraries that the recorder also links get a twin NAME_plain, never sanitized, no exceptions, and
 # under the thread sanitizer one NAME_tsan, for the recorder that is tested there. Without sanitizers both are made of the same objects.
-# UNITED, APART: see refrain_united().
+# UNITED, BATCH, APART: see refrain_united().
 set(REFRAIN_TRACER_TWINS plain)
 if(REFRAIN_SANITIZE STREQUAL "thread")
   list(APPEND REFRAIN_TRACER_TWINS tsan)
@@ -72,7 +76,7 @@ function(refrain_tracer_library name twin)
   target_link_libraries(${target} PUBLIC refrain_flags ${deps})
   target_compile_options(${target} PRIVATE ${REFRAIN_TRACER_OPTIONS})
   if(ARG_UNITED)
-    refrain_united(${target} APART ${ARG_APART})
+    refrain_united(${target} BATCH 8 APART ${ARG_APART})
   endif()
   if(twin STREQUAL "tsan")
     target_link_libraries(${target} PUBLIC refrain_sanitize)
@@ -80,7 +84,7 @@ function(refrain_tracer_library name twin)
 endfunction()
 
 function(refrain_library name)
-  cmake_parse_arguments(ARG "IN_TRACER;UNITED" "" "SOURCES;DEPS;TESTS;TEST_DEPS;APART" ${ARGN})
+  cmake_parse_arguments(ARG "IN_TRACER;UNITED" "BATCH" "SOURCES;DEPS;TESTS;TEST_DEPS;APART" ${ARGN})
   set(compiled refrain_${name})
   if(ARG_IN_TRACER AND REFRAIN_WITH_MPI AND NOT REFRAIN_SANITIZE AND NOT REFRAIN_FUZZ)
     set(compiled refrain_${name}_objects)
@@ -91,8 +95,11 @@ function(refrain_library name)
   else()
     add_library(refrain_${name} STATIC ${ARG_SOURCES})
   endif()
+  if(ARG_IN_TRACER)
+    set(ARG_BATCH 8)  # what the recorder costs was measured with this
+  endif()
   if(ARG_UNITED)
-    refrain_united(${compiled} APART ${ARG_APART})
+    refrain_united(${compiled} BATCH ${ARG_BATCH} APART ${ARG_APART})
   endif()
   target_link_libraries(refrain_${name} PUBLIC refrain_flags refrain_sanitize ${ARG_DEPS})
   if(ARG_IN_TRACER AND REFRAIN_WITH_MPI)
@@ -113,7 +120,7 @@ function(refrain_unit_test name)
   endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;APART" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
-  refrain_united(${name}_test APART ${ARG_APART})
+  refrain_united(${name}_test BATCH 8 APART ${ARG_APART})
   target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
   add_test(NAME unit.${name} COMMAND ${name}_test)

@@ -82,6 +82,26 @@ struct Durations {
   double sum_ns = 0;
 };
 
+// Ranks that one of them, their lead, stands for (docs/clusters.md). The sums are those of the
+// members, as they were before; of single calls only the lead's times are there.
+struct Cluster {
+  Rank lead = 0;
+  IntegerList members;  // ascending, the lead among them
+  uint64_t calls = 0;
+  uint64_t bytes = 0;  // handed to MPI
+  uint64_t in_mpi_ns = 0, outside_ns = 0;
+};
+
+// How ranks of a clustered trace became clusters.
+struct Clustering {
+  std::string_view method;    // "signatures", ...
+  std::vector<Cluster> list;  // in the order of their leads; every rank is in one
+  bool has_lead_endpoints =
+      false;  // calls of members are those of leads, with ends relative to them
+  bool is_replayable = true;
+  std::string_view why_not;  // why the trace cannot be replayed; else empty
+};
+
 // How exactly a trace knows when each call began and ended.
 enum class TimingKind : uint8_t {
   kStatistics,  // durations of each signature, and no single call
@@ -152,11 +172,28 @@ class Trace {
   };
   Result<TimeSize> time_size() const;
 
+  // Whether ranks stand for others, and which do. Nothing where each rank has its own calls and
+  // times, as in most traces. A view of the trace.
+  std::optional<Clustering> clustering() const;
+  // The rank that stands for this one: itself for a lead, and where there are no clusters.
+  Rank lead_of(Rank rank) const;
+  // The rank whose times of single calls are shown for this one: itself, or its lead; -1: nobody's.
+  Rank times_rank(Rank rank) const;
+
   SignatureId signature_count() const;
   // The function of a signature; id < signature_count().
   CallId call_of(SignatureId id) const;
   // Out of range: no calls.
   Durations durations(SignatureId id) const;
+  // Whether the trace has statistics of the time between calls: `refrain record --gaps`.
+  bool has_gaps() const;
+  // Of the gaps before the calls of a signature, on all ranks: from the end of the thread's call
+  // before to the begin of this one; 0 before the first call of a thread, and before one inside of
+  // another call. Without the recorder's own work, but for some tens of ns a call. The mean is what
+  // ACURDION calls the computation time of an event. Nothing without has_gaps().
+  Durations gaps(SignatureId id) const;
+  // Their histogram: how many were of 2^i to 2^(i+1) - 1 ns, 0 ns with 1 ns. 64 numbers, or none.
+  std::vector<uint64_t> gap_histogram(SignatureId id) const;
 
   // Definitions are numbered from 0; their kinds are mixed.
   DefinitionId definition_count() const;

@@ -79,6 +79,16 @@ class Trace:
         """What `refrain info --format json` says, as a dict."""
         return json.loads(self._native.info_json())
 
+    @property
+    def clusters(self):
+        """Clusters of ranks, as `refrain info` has them: a list of dicts with lead, ranks, members, sums and radius.
+        Empty where every rank has its own calls and times."""
+        return self.info.get("clusters", {}).get("list", [])
+
+    def lead_of(self, rank):
+        """The rank that stands for this one: itself for a lead, and where there are no clusters."""
+        return self._native.lead_of(rank)
+
     def __repr__(self):
         return "<refrain.Trace %s: %d calls of %d ranks>" % (self.path, self.call_count, self.ranks)
 
@@ -113,6 +123,14 @@ class Trace:
         """Calls, time and bytes by function, call site, call path and rank: a Profile. Of a window of time: times as
         far as they lie in it, calls and bytes of the calls that begin in it. Needs the times of single calls then."""
         return Profile(json.loads(self._native.profile_json(from_ns, _FOREVER if to_ns is None else to_ns)))
+
+    def gaps(self):
+        """The time between calls: a Table with a row for each signature, those with the longest gaps together first:
+        signature, call, site, calls, sum_ns, mean_ns, min_ns, max_ns, histogram (a list of [from_ns, calls]). Empty
+        unless it was recorded with `--gaps`."""
+        return Table.from_rows(json.loads(self._native.gaps_json()),
+                               ["signature", "call", "site", "calls", "sum_ns", "mean_ns", "min_ns", "max_ns",
+                                "histogram"])
 
     def matrix(self, kind="p2p", dense=True, from_ns=0, to_ns=None):
         """Messages and bytes from rank to rank; kind: "p2p", "rma" or "all". A dict of ranks x ranks

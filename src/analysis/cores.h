@@ -1,9 +1,9 @@
 // Cores and the ranks that share them: can every rank have a core for itself?
 //
-// A rank that is ready to run and has no core stands still, and so do those that wait for it: on a
-// timeline that looks like waiting for a slow rank. How long such waiting was is not in a trace.
-// How long it can have been follows from the affinity masks: where n ranks may use c cores, at most
-// c of them run at any time, so that a rank that always wants to run does so c / n of the time.
+// A rank that is ready to run but has no core stands still, and other ranks wait for it. On a
+// timeline this looks like a slow rank. A trace does not have the duration of such waiting, but its
+// affinity masks give a limit: if n ranks may use c cores, at most c of them run at any time, so a
+// rank that always wants to run does so c / n of the time.
 #pragma once
 
 #include <cstdint>

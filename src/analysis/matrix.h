@@ -1,8 +1,8 @@
-// Who sent how much to whom.
+// Messages and bytes for each pair of ranks.
 //
-// Told from the sending side, in world ranks: partners in sub- and inter-communicators are
-// translated by the communicator's members. Folds over the grammars like profile.h, with the same
-// costs.
+// Counted on the sending side, in world ranks: partners in sub- and inter-communicators are
+// translated with the members of the communicator. Computed on the grammars like profile.h, at the
+// same cost.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,13 @@
-// Messages for a picture of a run, as the analysis of waiting matches them: those that counting
-// calls cannot find (open_ends.h), and those that somebody waited for longest.
+// Messages for a picture of a run, matched by the analysis of waiting: messages that cannot be
+// found by counting calls (open_ends.h), and those with the longest waits.
 //
 //   MessageCollector collector(ends, options);
 //   waits::Options how; how.observer = &collector;
 //   waits::wait_states(trace, calls, how);
 //   MessageList list = collector.take();
 //
-// Bounded: of more messages than `most` half are those with the longest waits, and half are every
-// n-th, whatever n is needed, so that they lie evenly over the run.
+// The list is bounded: if there are more than `most` messages, one half is those with the longest
+// waits, and the other half is every n-th message, spread evenly over the run.
 #pragma once
 
 #include <cstddef>

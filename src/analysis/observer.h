@@ -1,5 +1,5 @@
-// What the forward sweep tells whoever wants more of it than totals: messages with both of their
-// ends, and single waits.
+// Interface through which the forward sweep reports more than totals: messages with both ends, and
+// single waits.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ struct SeenMessage {
   events::CommKey comm = events::kNoComm;
   Rank sender = 0, receiver = 0;
   int64_t tag = 0;
-  // How long the receive was waited for that its send had not begun, or the send that its receive
-  // was not posted, whatever is longer.
+  // The longer of two waits: of the receive until its send began, and of the send until its receive
+  // was posted.
   uint64_t wait_ns = 0;
-  // It was told before, with a shorter wait: its send was completed after its receive.
+  // The message was reported before with a shorter wait: its send was completed after its receive.
   bool is_again = false;
 };
 
 class Observer {
  public:
   virtual ~Observer() = default;
-  // Every message when it is received; those that no call completes at the end. True: ends() is to
-  // be told the same message with the calls that sent it, posted its receive and completed that.
-  // Where nothing completed it, the last two are the same.
+  // Called for every message when it is received, and at the end for messages that no call
+  // completed. Return true to get ends() for this message, with its send, its receive and the call
+  // that completed the receive. If no call completed it, the last two are the same.
   virtual bool wants(const SeenMessage& message) = 0;
   virtual void ends(const SeenMessage& message, const SeenCall& sent, const SeenCall& posted,
                     const SeenCall& done) = 0;

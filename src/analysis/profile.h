@@ -1,4 +1,4 @@
-// Where the time and the bytes of a run's MPI calls went.
+// Time and bytes of a run's MPI calls, by function, call site, call path and rank.
 //
 // Folds over the grammars: each rule is evaluated once and multiplied, so the cost follows the size
 // of the trace and the number of ranks, and a run of 10^9 calls costs as much as one of 10^3. The

@@ -1,5 +1,5 @@
-// What the profile of a run and that of a window have in common: totals of calls at a place become
-// the tables, and what a call hands to MPI is counted.
+// Code that the profiles of a run and of a window share: makes tables from the totals of calls at a
+// call site, and counts the bytes that a call passes to MPI.
 #pragma once
 
 #include <cstdint>

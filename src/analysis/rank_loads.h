@@ -1,8 +1,9 @@
-// What each rank did with each function, and what each pair of ranks took: totals per rank, folded
-// over the grammars. One pass over ranks and their signatures answers both.
+// Totals per rank and function, and per pair of ranks, computed on the grammars in one pass over
+// ranks and their signatures.
 //
-// Times of a trace without times of single calls follow from the means of each signature over all
-// ranks: a rank's times are made to add up to its own total in MPI, which the trace has.
+// In a trace without times of single calls, the times follow from the mean of each signature over
+// all ranks, scaled so that the times of a rank add up to its own total in MPI, which is in the
+// trace.
 #pragma once
 
 #include <cstdint>

@@ -4,11 +4,11 @@
 #include <array>
 #include <map>
 
-#include "analysis/own_work.h"
 #include "format/trace_data.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_table.h"
 #include "reader/internal.h"
+#include "reader/own_work.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis {
@@ -29,7 +29,7 @@ class OwnWorkOf {
 
  private:
   TimelineRow& row_;
-  OwnWorkAfter after_;
+  reader::OwnWorkAfter after_;
   bool is_open_ = false;  // the next call ends it at the latest
 };
 

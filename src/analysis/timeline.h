@@ -1,11 +1,11 @@
 // A run over time, for a picture of it: a table of what each location did in each stretch of time,
 // and the calls that a picture must place exactly.
 //
-// Which call is the n-th of a location is in its grammar, exactly and in few bytes: a picture only
-// needs to know when. An anchor is a call whose times are kept; those between two anchors are
-// placed by the means of their signatures. With more calls than `most_anchors` the anchors are the
-// calls that took longest, or came after the longest time without a call: what is not an anchor is
-// narrow in any picture.
+// The grammar of a location tells exactly which call is the n-th one. A picture also needs times.
+// An anchor is a call whose times are kept; calls between two anchors are placed by the mean
+// durations of their signatures. If there are more than `most_anchors` calls, the anchors are the
+// longest calls, and those after the longest times without a call. All others are narrow in any
+// picture.
 #pragma once
 
 #include <cstddef>

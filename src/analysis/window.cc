@@ -148,8 +148,8 @@ Result<RankInWindow> rank_in_window(RankReader& reader, const Window& window) {
     }
     if (is_empty) out.is_everything = false;  // all of them ended before the window
     fold.finish();
-    const format::OwnWork* const work = format::find_own_work(
-        reader::data_of(reader.trace()), static_cast<uint64_t>(reader.rank()), where.thread);
+    const format::OwnWork* const work =
+        reader::own_work_of(reader.trace(), reader.rank(), where.thread);
     if (work != nullptr) out.own_ns += own_work(*cursor, *work, window);
     if (!cursor->time_status().ok()) return cursor->time_status().error();
   }

@@ -1,8 +1,8 @@
 // A window of the run's time: [from_ns, to_ns) on the clock that all ranks share.
 //
-// What lies partly in it counts with its part: the time of a call, of a wait, of the computation
-// between two calls. What cannot be divided (how often, bytes, messages) belongs to the window in
-// which the call begins. So the windows that divide a run add up to the run.
+// The part of a call, wait or computation that lies in the window counts. Quantities that cannot be
+// divided (counts, bytes, messages) belong to the window in which the call begins. So the windows
+// that divide a run add up to the run.
 #pragma once
 
 #include <algorithm>

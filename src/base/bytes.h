@@ -1,8 +1,8 @@
 // Bytes out and in: variable-length integers (LEB128, at most 10 bytes), zigzag for signed ones.
 //
-// ByteWriter owns a growing buffer. ByteReader looks at bytes that somebody else owns, never reads
-// past their end, and remembers the first failure: after it every read returns 0, so a decoder may
-// check ok() once per record instead of once per field.
+// ByteWriter owns a growing buffer. ByteReader reads bytes that the caller owns, never reads past
+// their end, and remembers the first failure: after it every read returns 0, so a decoder may check
+// ok() once per record instead of once per field.
 #pragma once
 
 #include <cstddef>

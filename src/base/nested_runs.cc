@@ -131,9 +131,23 @@ void NestedRuns::append_run(int64_t start, int64_t step, uint64_t count) {
 
 void NestedRuns::close() {
   if (open_.count == 0) return;
-  items_.push_back({open_.start, open_.step, open_.count, {}});
+  if (!repeats_last()) items_.push_back({open_.start, open_.step, open_.count, {}});
   open_.count = 0;
   fold();
+}
+
+// The open run is once more what the last item, a loop of one run, does. fold() would find out, at
+// ten times the instructions.
+inline bool NestedRuns::repeats_last() {
+  if (items_.empty()) return false;
+  Item& loop = items_.back();
+  if (loop.body.size() != 1) return false;
+  const Item& run = loop.body.front();
+  if (run.is_loop() || run.count != open_.count || run.step != open_.step ||
+      sub(open_.start, run.start) != static_cast<int64_t>(times(loop.step, loop.count)))
+    return false;
+  ++loop.count;
+  return true;
 }
 
 // The opposite: the last run may grow again.
@@ -164,17 +178,19 @@ void NestedRuns::fold() {
 }
 
 // Whether a look at the last items, more than `period`, leaves open what fold_period() would do: of
-// irregular values hardly any does.
+// irregular values hardly any does, and they are looked at eight times each.
 inline bool NestedRuns::may_fold(size_t period) const {
-  const Item *const end = items_.data() + items_.size(), &last = end[-1];
-  const Item& before = (&last)[-static_cast<std::ptrdiff_t>(period)];
-  if (before.is_loop() && (before.body.size() == period || (period == 1 && last.is_loop())))
-    return true;
-  if (before.step != last.step || before.count != last.count || items_.size() < 2 * period ||
-      before.body.size() != last.body.size())
-    return false;
-  const Item *const x = end - 2, *const y = x - period;
-  return period == 1 || sub(last.start, before.start) == sub(x->start, y->start);
+  const Item* x = &items_.back();
+  const Item* y = x - period;
+  if (y->is_loop() && (y->body.size() == period || (period == 1 && x->is_loop()))) return true;
+  if (y->count != x->count || y->step != x->step || items_.size() < 2 * period) return false;
+  const int64_t distance = sub(x->start, y->start);
+  for (size_t i = 1; i < period; ++i) {
+    --x, --y;
+    if (sub(x->start, y->start) != distance || y->count != x->count || y->step != x->step)
+      return false;
+  }
+  return true;
 }
 
 // Looks at the last `period` items: once more what a loop before them does, or what stands before.

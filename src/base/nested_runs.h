@@ -84,6 +84,7 @@ class NestedRuns {
   bool extend_by(const Item& item, uint64_t offset, uint64_t done);
   void close();
   void reopen();
+  bool repeats_last();
   void fold();
   bool may_fold(size_t period) const;
   bool fold_period(size_t period);

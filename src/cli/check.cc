@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/replays.h"
 #include "cli/options/diff_options.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
@@ -15,6 +16,7 @@
 #include "reader/verify.h"
 #include "reader/verify_times.h"
 #include "report/trace/check_report.h"
+#include "report/trace/replays_report.h"
 #include "text/numbers.h"
 
 namespace refrain::cli {
@@ -24,7 +26,7 @@ namespace {
 constexpr size_t kMaxFindings = 100;
 
 struct CheckArguments {
-  std::string path, against;
+  std::string path, against, replays;
   std::vector<std::string> baselines;
   std::string format = "text";
   DiffOptions diff;
@@ -50,9 +52,22 @@ base::Status check_bound(const Trace& trace, const Trace& exact, CheckReport& ch
   return base::Done{};
 }
 
+// Against the trace that it should be a replay of.
+int check_replay(const CheckArguments& options, const Trace& again) {
+  const Result<Trace> original = Trace::open(options.replays);
+  if (!original.ok()) return report(original.error());
+  const auto comparison = analysis::compare_replay(*original, again);
+  if (!comparison.ok()) return report(comparison.error());
+  const int status =
+      print(options.format == "json" ? report::replays_json(*original, again, *comparison)
+                                     : report::replays_text(*original, again, *comparison));
+  if (status != 0) return status;
+  return comparison->first ? static_cast<int>(base::ErrorCode::kThreshold) : status_of(again);
+}
+
 // What `refrain check` itself found, as a test of the JUnit format.
 std::vector<report::JunitCase> cases_of(const CheckReport& checked) {
-  return {{"the file keeps the rules of the format", checked.findings}};
+  return {{"the file follows the rules of the format", checked.findings}};
 }
 
 // The run against one that was good. The file has been found good.
@@ -112,6 +127,7 @@ int run(const CheckArguments& options) {
     if (const auto bound = check_bound(*trace, *exact, checked); !bound.ok())
       return report(bound.error());
   }
+  if (checked.findings.empty() && !options.replays.empty()) return check_replay(options, *trace);
   checked.version = fmt::format("{}.{}", header->major, header->minor);
   checked.rules = format::rule_count();
   checked.calls = trace->call_count();
@@ -127,10 +143,14 @@ int run(const CheckArguments& options) {
 
 void add_check(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<CheckArguments>();
-  CLI::App* verb = app.add_subcommand("check", "Whether the file keeps every rule of the format");
+  CLI::App* verb =
+      app.add_subcommand("check", "Check whether the file follows every rule of the format");
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
   verb->add_option("--against", options->against,
                    "A trace of the same run with exact times: whether the bound is kept");
+  verb->add_option("--replays", options->replays,
+                   "The trace that this one should be a replay of: exit status 3, with the first "
+                   "difference, when a call is another one");
   verb->add_option("--baseline", options->baselines,
                    "A trace of a good run: exit status 3 when the communication has changed, in "
                    "anything that does not depend on time or as --fail-if says. Given several "

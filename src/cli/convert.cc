@@ -35,7 +35,7 @@ struct ConvertArguments {
 // "0-3,8": numbers and ranges.
 Status take_ranks(const Trace& trace, const std::string& text, std::vector<Rank>& out) {
   const auto bad = [&] {
-    return base::usage("--ranks " + text + " is no list of ranks such as 0-3,8");
+    return base::usage("--ranks " + text + " is not a list of ranks such as 0-3,8");
   };
   std::set<Rank> chosen;
   const char* at = text.data();
@@ -76,7 +76,7 @@ Status take(ConvertArguments& options, const Trace& trace) {
   if (how.from_ns > how.to_ns) return base::usage("--from-ns is later than --to-ns");
   how.resolve = !options.no_resolve;
   const auto memory = base::parse_bytes(options.memory);
-  if (!memory) return base::usage("not a size: '" + options.memory + "' (write 64M, say)");
+  if (!memory) return base::usage("not a size: '" + options.memory + "' (for example 64M)");
   how.memory = static_cast<size_t>(*memory);
   return base::Done{};
 }
@@ -145,7 +145,7 @@ int run(ConvertArguments& options) {
 
 void add_convert(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<ConvertArguments>();
-  CLI::App* verb = app.add_subcommand("convert", "The calls of a trace in other tools' formats");
+  CLI::App* verb = app.add_subcommand("convert", "Convert a trace to the formats of other tools");
   std::string what;
   std::vector<std::string> names;
   for (const convert::Target& target : convert::targets()) {
@@ -158,7 +158,7 @@ void add_convert(CLI::App& app, int& exit_status) {
   verb->add_option("-o,--output", options->how.output, "File or folder to write")->required();
   CLI::Option* rank = verb->add_option("--rank", options->rank, "Only this rank of MPI_COMM_WORLD")
                           ->check(rank_number());
-  verb->add_option("--ranks", options->ranks, "Only these, such as 0-3,8")->excludes(rank);
+  verb->add_option("--ranks", options->ranks, "Only these ranks, such as 0-3,8")->excludes(rank);
   verb->add_option("--from-ns", options->from_ns,
                    "Only calls that end at this time or later: ns, or as in 20ms")
       ->transform(time_with_unit())
@@ -168,7 +168,7 @@ void add_convert(CLI::App& app, int& exit_status) {
       ->type_name("TIME");
   verb->add_flag("--no-resolve", options->no_resolve,
                  "Call sites as module and offset, without debug information");
-  verb->add_option("--format", options->format, "What was written, as text or json")
+  verb->add_option("--format", options->format, "Format of the summary: text or json")
       ->check(one_of({"text", "json"}))
       ->capture_default_str();
   verb->add_option("--flops", options->how.flops,

@@ -31,10 +31,9 @@ int run(const DiffArguments& options) {
 
 void add_diff(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<DiffArguments>();
-  CLI::App* verb =
-      app.add_subcommand("diff", "What changed in the communication from one run to another");
+  CLI::App* verb = app.add_subcommand("diff", "Changes in the communication between two runs");
   verb->add_option("before", options->before, "Trace file (.rfn)")->required();
-  verb->add_option("after", options->after, "Trace file to compare with it")->required();
+  verb->add_option("after", options->after, "Trace file of the run after the change")->required();
   verb->add_option("--format", options->diff.format, "text, json, junit or html")
       ->check(one_of({"text", "json", "junit", "html"}))
       ->capture_default_str();

@@ -207,7 +207,7 @@ void add_dump(CLI::App& app, int& exit_status) {
       verb->add_option("--to-ns", options->to_ns, "Stop at the first call that begins after this")
           ->transform(time_with_unit())
           ->type_name("TIME"),
-      verb->add_option("--first", options->first, "At most so many calls of each thread")
+      verb->add_option("--first", options->first, "Print at most this many calls of each thread")
           ->check(whole_number())
           ->type_name("COUNT")
           ->default_str("all"),
@@ -218,7 +218,7 @@ void add_dump(CLI::App& app, int& exit_status) {
                      "Call sites as module and offset, without debug information")};
   add_display(*verb, options->display);
   CLI::Option* bytes = verb->add_flag("--bytes", options->bytes,
-                                      "The bytes of the whole file instead, annotated, as text");
+                                      "Print the bytes of the file instead, annotated, as text");
   for (CLI::Option* option : about_calls) bytes->excludes(option);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }

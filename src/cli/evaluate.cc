@@ -94,7 +94,8 @@ int run(const EvaluateArguments& options) {
 void add_evaluate(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<EvaluateArguments>();
   CLI::App* verb = app.add_subcommand(
-      "evaluate", "How much reducing the times of a trace loses: size, matching, error, trends");
+      "evaluate",
+      "Measure what reducing the times of a trace loses: size, matching, error, trends");
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with exact times")
       ->required();
   verb->add_option(
@@ -108,14 +109,13 @@ void add_evaluate(CLI::App& app, int& exit_status) {
       ->check(one_of({"intra", "inter", "combined"}));
   add_segment_options(*verb, options->segments, options->across, options->memory_mib,
                       options->step_ns);
-  verb->add_option(
-          "--tolerance", options->tolerance,
-          "By how much a wait, a computation or the time in a call may differ and still be the "
-          "same")
+  verb->add_option("--tolerance", options->tolerance,
+                   "How much a wait, a computation or the time in a call may differ and still "
+                   "count as the same")
       ->check(real_number(0, 1))
       ->capture_default_str();
   verb->add_option("--least-share", options->least_share,
-                   "Share of the time of all ranks below which nothing is a trend")
+                   "Smallest share of the time of all ranks that counts as a trend")
       ->check(real_number(0, 1))
       ->capture_default_str();
   verb->add_flag("--by-rank", options->by_rank,

@@ -29,7 +29,7 @@ int run(const InfoArguments& options) {
 
 void add_info(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<InfoArguments>();
-  CLI::App* verb = app.add_subcommand("info", "Program, MPI, ranks, calls, sizes, what is missing");
+  CLI::App* verb = app.add_subcommand("info", "Program, MPI, ranks, calls, sizes, losses");
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
   verb->add_option("--format", options->format, "text or json")
       ->check(one_of({"text", "json"}))

@@ -74,9 +74,10 @@ void add_iterations(CLI::App& app, int& exit_status) {
       ->check(one_of({"auto", "loops", "marks"}))
       ->capture_default_str();
   verb->add_flag("--behaviours", options->behaviours,
-                 "What iterations have in common: representatives, who has them and when");
-  verb->add_option("--method", options->method,
-                   "How alike segments of one behaviour are: METHOD[:THRESHOLD], as in reduce")
+                 "Groups of similar iterations: their representatives, ranks and times");
+  verb->add_option(
+          "--method", options->method,
+          "Method that decides which segments are similar: METHOD[:THRESHOLD], as in reduce")
       ->capture_default_str();
   verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
       ->check(whole_number())

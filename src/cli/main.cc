@@ -18,7 +18,7 @@
 namespace {
 
 constexpr const char* kAbout =
-    "Records every MPI call of a parallel program, whole and small, and answers from it.";
+    "Records every MPI call of a parallel program in a small file, and analyses it.";
 
 // CLI11 2.5 and newer fill paragraphs, which would run the lines of examples together, and move
 // long names far to the right.

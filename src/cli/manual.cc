@@ -34,7 +34,7 @@ base::Status write_all(const CommandDoc& command, const std::string& folder) {
 
 void add_manual(CLI::App& app, int& exit_status) {
   auto folder = std::make_shared<std::string>();
-  CLI::App* verb = app.add_subcommand("manual", "Writes its man pages and completion for bash");
+  CLI::App* verb = app.add_subcommand("manual", "Write the man pages and completion for bash");
   verb->group("");
   verb->add_option("-o,--output", *folder, "Folder for refrain.1, refrain-VERB.1, refrain.bash")
       ->required();

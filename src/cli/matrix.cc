@@ -37,9 +37,9 @@ int matrix(const MatrixOptions& options) {
   if (options.format == "csv")
     text = report::matrix_csv(*result);
   else if (options.format == "json")
-    text = report::matrix_json(*result, options.window);
+    text = report::matrix_json(*result, options.window, &*trace);
   else
-    text = report::matrix_text(*result, trace->name(), options.window);
+    text = report::matrix_text(*result, trace->name(), options.window, &*trace);
   const int status = print(text);
   return status != 0 ? status : status_of(*trace);
 }

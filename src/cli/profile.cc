@@ -64,9 +64,9 @@ void add_profile(CLI::App& app, int& exit_status) {
   verb->add_option("--format", options->format, "text, json or csv")
       ->check(one_of({"text", "json", "csv"}))
       ->capture_default_str();
-  verb->add_option(
-          "--by", options->by,
-          "One table only: function, site, callpath (a tree), group (kind of function) or rank")
+  verb->add_option("--by", options->by,
+                   "Print one table only: function, site, callpath (a tree), group (kind of "
+                   "function) or rank")
       ->check(one_of({"function", "site", "callpath", "group", "rank"}));
   verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
       ->check(whole_number())

@@ -76,7 +76,7 @@ void add_record(CLI::App& app, int& exit_status) {
   for (const options::OptionRow& row : options::kRecordRows) add_row(*verb, row, *parsed);
   // Shown in the help, never matched: the program and all behind it stay as they are (CLI11 would
   // take options out of them, and gives "--" back to the parent when no positional is open).
-  verb->add_option("PROGRAM", "The program, then its own arguments, untouched")
+  verb->add_option("PROGRAM", "The program and its own arguments")
       ->check(CLI::Validator([](std::string&) { return std::string("never"); }, ""));
   verb->validate_positionals();
   verb->footer(kExamples);

@@ -183,7 +183,7 @@ base::Status check_output(const RecoverArguments& options, const std::string& ou
   if (options.force || !fs::exists(output, ignored)) return base::Done{};
   const Result<Trace> there = Trace::open(output);
   if (there.ok() && !there->info().complete) return base::Done{};
-  return base::usage("is there already; name another with -o, or say --force", output);
+  return base::usage("already exists; choose another name with -o, or use --force", output);
 }
 
 int summary(const std::string& output, const spool::PostMortem& dead, uint64_t world_size) {
@@ -192,9 +192,7 @@ int summary(const std::string& output, const spool::PostMortem& dead, uint64_t w
   const int status = print(refrain::text::printable(text) + "\n");
   if (status != 0 || dead.whole()) return status;
   return report({base::ErrorCode::kIncomplete,
-                 "not all of what the ranks did could be recovered; `refrain info` says what is "
-                 "missing",
-                 output});
+                 "not all calls could be recovered; `refrain info` lists what is missing", output});
 }
 
 void clean_up(const std::vector<File>& files, const Found& found, const RecoverArguments& options) {
@@ -302,17 +300,15 @@ base::Status write(const std::string& output, format::TraceData& trace, const Ti
 int run(const RecoverArguments& options) {
   const std::string output =
       options.output.empty() ? default_output(options.folders[0]) : options.output;
-  if (output.empty())
-    return report(base::usage("say where the trace shall go with -o", options.folders[0]));
+  if (output.empty()) return report(base::usage("name the output with -o", options.folders[0]));
   std::error_code ignored;
   if (!fs::exists(options.folders[0], ignored) && fs::exists(output, ignored))
-    return report(
-        base::usage("there is no spool any more: its trace is " + output, options.folders[0]));
+    return report(base::usage("the spool is gone, because its trace was written: " + output,
+                              options.folders[0]));
   const Result<Found> found = look(options.folders);
   if (!found.ok()) return report(found.error());
   const std::vector<File> files = newest(*found);
-  if (files.empty())
-    return report(base::fail("no spool file of a recorder in here", options.folders[0]));
+  if (files.empty()) return report(base::fail("the folder has no spool file", options.folders[0]));
   if (const auto good = check_output(options, output); !good.ok()) return report(good.error());
   if (found->runs.size() > 1)
     std::fprintf(stderr, "refrain: %zu runs left their spool here; the latest one is recovered\n",
@@ -323,7 +319,7 @@ int run(const RecoverArguments& options) {
   bool removable = true;
   for (const std::string& path : found->unreadable)
     if (const int64_t rank = rank_in_name(path); rank >= 0)
-      dead.add_missing(static_cast<uint64_t>(rank), "its spool file is damaged");
+      dead.add_missing(static_cast<uint64_t>(rank), "the spool file is damaged");
   for (const File& f : files) {
     const auto bytes = read_bytes(f.path, UINT64_MAX);
     auto rank = bytes.ok() ? spool::read(*bytes) : Result<spool::RankSpool>(bytes.error());
@@ -357,15 +353,15 @@ int run(const RecoverArguments& options) {
 void add_recover(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<RecoverArguments>();
   CLI::App* verb = app.add_subcommand(
-      "recover", "Makes the trace of a job that died: every call that each rank made until then");
+      "recover", "Make a trace of a job that died: every call that each rank made until then");
   verb->add_option("spool", options->folders,
-                   "What the job left: run.rfn.spool; several when nodes have one each")
+                   "Spool of the job: run.rfn.spool; several if each node has its own")
       ->required();
   verb->add_option("-o,--output", options->output,
                    "Trace file to write [run.rfn for run.rfn.spool]");
-  verb->add_flag("--keep", options->keep, "Do not remove the spool when the trace is written");
-  verb->add_flag("--force", options->force, "Overwrite a trace that is whole");
-  verb->footer("A file that is damaged is never removed, nor is one whose process still runs.");
+  verb->add_flag("--keep", options->keep, "Keep the spool after the trace is written");
+  verb->add_flag("--force", options->force, "Overwrite a complete trace");
+  verb->footer("Damaged spool files are never removed, nor those of processes that still run.");
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

@@ -34,7 +34,7 @@ Result<similarity::MethodSpec> method_of(const ReduceArguments& options) {
   if (options.max_error.empty())
     return similarity::parse_method(options.method.empty() ? "auto" : options.method);
   if (!options.method.empty() && options.method != "auto")
-    return base::usage("--max-error is the threshold of the method auto; leave out --method " +
+    return base::usage("--max-error is a threshold of the method auto; leave out --method " +
                        options.method);
   return similarity::parse_method("auto:" + options.max_error);
 }
@@ -57,7 +57,7 @@ int run(const ReduceArguments& options) {
   std::error_code ignored;
   if (!options.force && std::filesystem::exists(options.output, ignored))
     return report(
-        base::usage("is there already; name another with -o, or say --force", options.output));
+        base::usage("already exists; choose another name with -o, or use --force", options.output));
   const auto trace = Trace::open(options.trace);
   if (!trace.ok()) return report(trace.error());
   const auto reduction = reduce::reduce_keeping_trends(*trace, *how, {});
@@ -88,7 +88,7 @@ int run(const ReduceArguments& options) {
 void add_reduce(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<ReduceArguments>();
   CLI::App* verb = app.add_subcommand(
-      "reduce", "Keeps representatives of segments of time instead of the times of all calls");
+      "reduce", "Keep representatives of segments instead of the times of all calls");
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with times")->required();
   verb->add_option("-o,--output", options->output, "Trace file to write")->required();
   verb->add_option("--method", options->method,
@@ -104,9 +104,8 @@ void add_reduce(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   verb->add_flag("--force", options->force, "Overwrite the output");
   verb->footer(
-      "The new trace opens like any other: every verb works on it. `refrain evaluate` says how "
-      "much "
-      "of the diagnosis it keeps.");
+      "Every verb works on the new trace. `refrain evaluate` shows how much of the diagnosis it "
+      "preserves.");
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

@@ -51,7 +51,7 @@ std::string title_of(const report::PageData& data) {
 Status may_write(const std::string& path, bool force) {
   std::error_code ignored;
   if (!force && fs::exists(path, ignored))
-    return base::usage("is there already; name another with -o, or say --force", path);
+    return base::usage("already exists; choose another name with -o, or use --force", path);
   return base::Done{};
 }
 
@@ -112,7 +112,7 @@ int report_many(const ReportOptions& options) {
   std::error_code failed;
   if (fs::exists(folder, failed) && !fs::is_directory(folder, failed))
     return report(
-        base::usage("is a file; several traces make a folder, name one with -o", folder.string()));
+        base::usage("is a file; several traces need a folder, name one with -o", folder.string()));
   for (const std::string& name : names)
     if (const Status free = may_write((folder / name).string(), options.force); !free.ok())
       return report(free.error());
@@ -182,7 +182,7 @@ int run(const ReportOptions& options) {
 
 void add_report(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* verb = app.add_subcommand("report", "One page that shows a run: open it in a browser");
+  CLI::App* verb = app.add_subcommand("report", "Write a page for the browser that shows a run");
   verb->add_option("trace", options->traces, "Trace file (.rfn); several make a folder")
       ->required();
   verb->add_option("-o,--output", options->output,

@@ -39,7 +39,7 @@ int run(const StatsArguments& options) {
 
 void add_stats(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<StatsArguments>();
-  CLI::App* verb = app.add_subcommand("stats", "Where the bytes of the file went");
+  CLI::App* verb = app.add_subcommand("stats", "What the bytes of the file are used for");
   verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
   verb->add_option("--format", options->format, "text or json")
       ->check(one_of({"text", "json"}))

@@ -47,7 +47,7 @@ Result<waits::Pattern> pattern_of(const std::string& words) {
   if (found.size() == 1) return found[0];
   if (found.size() > 1)
     return base::usage("'" + words +
-                       "' is printed of several patterns; say which: " + names_of(found));
+                       "' is the name of several patterns; choose one: " + names_of(found));
   std::vector<waits::Pattern> all;
   std::vector<std::string> known;
   for (int i = 0; i < waits::kPatterns; ++i) {
@@ -139,16 +139,16 @@ int run_waits(const WaitsOptions& options) {
 
 void add_waits(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<WaitsOptions>();
-  CLI::App* verb =
-      app.add_subcommand("waits", "Who waited for whom: wait states, causes, critical path");
+  CLI::App* verb = app.add_subcommand(
+      "waits", "Which rank waited for which: wait states, causes, critical path");
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with times")->required();
   verb->add_option("--format", options->format, "text, json or csv")
       ->check(one_of({"text", "json", "csv"}))
       ->capture_default_str();
   verb->add_option("--pattern", options->pattern,
-                   "This kind of waiting only, and what it contains: late_sender, collective,\n"
+                   "Only this pattern and those that it contains: late_sender, collective,\n"
                    "... or as it is printed: 'Late sender'");
-  verb->add_option("--rank", options->rank, "Waits of this rank only")->check(rank_number());
+  verb->add_option("--rank", options->rank, "Only waits of this rank")->check(rank_number());
   verb->add_option("--explain", options->explain,
                    "PATTERN[:RANK[:CALLPATH]], as in late_sender:2 or 'Late sender:2': the calls "
                    "behind a number, the longest waits first; "
@@ -158,7 +158,7 @@ void add_waits(CLI::App& app, int& exit_status) {
       ->type_name("COUNT")
       ->capture_default_str();
   verb->add_option("--memory", options->memory_mib,
-                   "MiB for the log of waits; what does not fit goes to a file in $TMPDIR")
+                   "MiB of memory for the log of waits; the rest goes to a file in $TMPDIR")
       ->transform(mebibytes_with_unit(1, 1 << 20))
       ->type_name("MIB")
       ->capture_default_str();

@@ -1,14 +1,15 @@
-// The calls of a trace in other tools' formats.
+// Converts a trace to the formats of other tools.
 //
 //   convert::Options options;
 //   options.target = "otf2", options.output = "run.otf2";
 //   auto outcome = convert::convert(trace, options, {});
 //
-// Ranks are walked one after another, so memory follows the number of ranks and of different calls,
-// not the number of calls, messages or channels: tables of those are limited by Options::memory and
-// give way to temporary files beside the output. What a format has no place for is counted in
-// Outcome::not_held. The output is written beside its place and gets its name when it is whole;
-// nothing remains of one that failed. docs/convert.md says what becomes of what.
+// Ranks are read one after another, so memory depends on the number of ranks and distinct calls,
+// not on the number of calls, messages or channels: tables of channels are limited by
+// Options::memory and replaced by temporary files beside the output. Outcome::not_held counts what
+// a format cannot represent. The output is written under a temporary name and renamed when it is
+// complete; a failed conversion leaves no file. docs/convert.md describes the mapping to each
+// format.
 #pragma once
 
 #include <cstdint>

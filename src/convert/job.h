@@ -1,4 +1,4 @@
-// Job: what every format needs of one conversion.
+// Job: data of one conversion that every format needs.
 #pragma once
 
 #include "convert/convert.h"

@@ -89,14 +89,14 @@ class OtfWriter {
       }
       events::RankEvents events(job_, world, rank);
       OtfEvents records(job_, world, survey, definitions_, ranks, events, archive_.get());
-      Timeline timeline(regions_, records);
+      EnterLeave intervals(regions_, records);
       while (const events::Event* event = events.next())
         if (event->in_window) {
           ++job_.out.calls;
-          timeline.add(*event);
+          intervals.add(*event);
         }
-      timeline.finish();
-      job_.not_held("ends of regions without a begin", timeline.unmatched_ends());
+      intervals.finish();
+      job_.not_held("ends of regions without a begin", intervals.unmatched_ends());
       events.report();
       const std::vector<OtfLocation> written = records.close();
       if (!records.is_good()) return false;

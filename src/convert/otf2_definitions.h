@@ -1,4 +1,4 @@
-// What OTF2's events refer to: gathered while events are written, and written behind them.
+// OTF2 definitions: collected while events are written, and written after them.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "convert/enter_leave.h"
 #include "convert/job.h"
-#include "convert/timeline.h"
 #include "events/by_rank/rank_events.h"
 
 namespace refrain::convert {

@@ -13,15 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "convert/enter_leave.h"
 #include "convert/otf2_definitions.h"
-#include "convert/timeline.h"
 #include "events/by_rank/comm_ranks.h"
 #include "events/by_rank/survey.h"
 #include "events/transfers.h"
 
 namespace refrain::convert {
 
-class OtfEvents : public TimelineSink {
+class OtfEvents : public EnterLeaveSink {
  public:
   OtfEvents(Job& job, events::World& world, events::Survey& survey, OtfDefinitions& definitions,
             events::CommRanks& ranks, events::RankEvents& events, OTF2_Archive* archive);

@@ -154,7 +154,8 @@ base::Status OutputFolder::commit_file(const std::string& name) {
 base::Status check_output(const std::string& path, bool force, std::string_view anchor) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(path, error))) return base::Done{};
-  if (!force) return base::usage("is there already; name another with -o, or say --force", path);
+  if (!force)
+    return base::usage("already exists; choose another name with -o, or use --force", path);
   const bool is_folder = fs::is_directory(path, error);
   if (!is_folder && fs::exists(path, error) && !fs::is_regular_file(path, error))
     return base::usage("is a device or a pipe, and the output a file; name another with -o", path);

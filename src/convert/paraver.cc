@@ -38,16 +38,16 @@ class ParaverWriter {
     for (const Rank rank : job_.ranks) {
       events::RankEvents events(job_, world, rank);
       ParaverRank records(job_, shared_, regions_, rank);
-      Timeline timeline(regions_, records);
+      EnterLeave intervals(regions_, records);
       while (const events::Event* event = events.next()) {
         if (!shared_.met && !fits(events)) return false;
         if (!event->in_window) continue;
         ++job_.out.calls;
-        timeline.add(*event);
+        intervals.add(*event);
         if (!shared_.status.ok()) return shared_.status.error();
       }
-      timeline.finish();
-      job_.not_held("ends of regions without a begin", timeline.unmatched_ends());
+      intervals.finish();
+      job_.not_held("ends of regions without a begin", intervals.unmatched_ends());
       events.report();
     }
     if (!shared_.status.ok()) return shared_.status.error();

@@ -1,4 +1,4 @@
-// ParaverRank: what the calls of one rank become in a .prv file, before it is sorted.
+// ParaverRank: makes the records of a .prv file from the calls of one rank, before they are sorted.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "convert/enter_leave.h"
 #include "convert/job.h"
 #include "convert/paraver_names.h"
-#include "convert/timeline.h"
 #include "events/by_rank/external_sort.h"
 #include "events/by_rank/rank_events.h"
 
@@ -51,7 +51,7 @@ struct MetEnd {
   bool operator<(const MetEnd& o) const { return order() < o.order(); }
 };
 
-class ParaverRank : public TimelineSink {
+class ParaverRank : public EnterLeaveSink {
  public:
   struct Shared {
     Shared(const Job& job, bool has_table)

@@ -16,10 +16,10 @@
 #include <unordered_set>
 #include <vector>
 
+#include "convert/enter_leave.h"
 #include "convert/job.h"
 #include "convert/output_files.h"
 #include "convert/parameter_text.h"
-#include "convert/timeline.h"
 #include "events/by_rank/rank_events.h"
 #include "mpi/call_table.h"
 #include "text/escape.h"
@@ -109,7 +109,7 @@ class Files {
   std::vector<BufferedFile> files_;
 };
 
-class RankTrack : public TimelineSink {
+class RankTrack : public EnterLeaveSink {
  public:
   RankTrack(Job& job, Regions& regions, Files& files, Rank rank)
       : job_(job), regions_(regions), files_(files), rank_(rank) {
@@ -344,7 +344,7 @@ class PerfettoWriter {
     for (const Rank rank : job_.ranks) {
       events::RankEvents events(job_, world, rank);
       RankTrack track(job_, regions_, files_, rank);
-      Timeline timeline(regions_, track);
+      EnterLeave intervals(regions_, track);
       while (const events::Event* event = events.next()) {
         if (!event->in_window) continue;
         ++job_.out.calls;
@@ -353,11 +353,11 @@ class PerfettoWriter {
           if (const Status done = begin_file(); !done.ok()) return done;
           track.reopen();
         }
-        timeline.add(*event);
+        intervals.add(*event);
         if (const Status done = files_.flush_if_full(); !done.ok()) return done;
       }
-      timeline.finish();
-      job_.not_held("ends of regions without a begin", timeline.unmatched_ends());
+      intervals.finish();
+      job_.not_held("ends of regions without a begin", intervals.unmatched_ends());
       events.report();
     }
     return files_.commit(job_.out);

@@ -1,4 +1,4 @@
-// What a call does, in seven words: what pictures of a run are coloured by.
+// The class of a call, one of seven, which determines its colour in pictures of a run.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
-// Where the analysis of waiting takes calls with their times from.
+// The source of calls and their times for the analysis of waiting.
 //
-// The analysis itself knows only this: one location's calls in order, each with a begin and an end
-// on a clock that all ranks share. TraceCalls gives out those of a trace; tests give out others.
+// The analysis uses this interface only: the calls of a location in order, each with a begin and an
+// end on a clock that all ranks share. TraceCalls reads them from a trace; tests have other
+// sources.
 #pragma once
 
 #include <cstdint>

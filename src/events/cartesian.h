@@ -1,4 +1,4 @@
-// The grid that a program lays its ranks out in.
+// The Cartesian grid in which a program arranges its ranks.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
-// Communicators as the analysis matches by them: one key on all members.
+// Keys of communicators for matching: the same key on all members.
 //
-// A communicator's definition is the same on all members, but for the two sides of an
-// inter-communicator, which swap the groups, and MPI_COMM_SELF, which is another one on every rank.
+// The definition of a communicator is the same on all members, with two exceptions: the two sides
+// of an inter-communicator swap the groups, and MPI_COMM_SELF is a different communicator on every
+// rank.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// FlatMap: a hash table in one piece of memory, for maps that are asked at every call.
+// FlatMap: a hash table in one block of memory, for maps that are used at every call.
 //
-// Linear probing, at most two thirds full; an erased entry leaves no trace. Whatever inserts or
-// erases moves other entries: pointers and references are valid until then. Not to be iterated
-// while it changes, and in no order.
+// Linear probing, at most two thirds full, no tombstones. Inserting and erasing move other entries,
+// which invalidates pointers and references. Iteration has no particular order, and the map must
+// not change during it.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,10 @@
-// LookAhead: a location's calls in order, each wildcard receive with the message that it took.
+// LookAhead: the calls of a location in order, each wildcard receive with the message that it
+// matched.
 //
-// Which message a nonblocking wildcard receive took stands at the call that completes it, but
+// The message of a nonblocking wildcard receive is known at the call that completes it, but
 // messages are matched in the order in which receives were posted. So calls are read ahead until
-// the receive at the front is known: no call waits here unless a wildcard receive is open, and then
-// at most kMost of them.
+// the message of the receive at the front is known. Calls wait here only while a wildcard receive
+// is open, at most kMost of them.
 #pragma once
 
 #include <array>

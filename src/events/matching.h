@@ -1,14 +1,14 @@
-// Matching: which send and which receive are one message, and the only place that says so.
+// Matching of sends and receives. No other code matches messages.
 //
 // MPI matches the n-th send of a channel (channel.h) with its n-th receive, both in the order in
-// which they were posted. A receive from anybody is on the channel of what it took, which the call
-// that posts it knows from LookAhead; one that was cancelled is on none.
+// which they were posted. A wildcard receive belongs to the channel of the message that it matched,
+// which LookAhead provides at the call that posts it. A cancelled receive belongs to no channel.
 //
 //   ChannelQueues    for ends of all ranks in the order of time: pairs them as they come
 //   ChannelNumbers   for one rank after another: numbers them, equal numbers are one message
 //
-// Whoever counts instead of walking (the page of a report does, in grammars) counts what
-// ChannelNumbers would, and may do so where OpenEnds says that a channel is counted.
+// Code that counts on grammars instead of walking the calls (the report page) must count as
+// ChannelNumbers does, and may do so only for channels that OpenEnds calls counted.
 #pragma once
 
 #include <cstddef>

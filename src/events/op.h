@@ -1,4 +1,4 @@
-// Op: what one call does of communication, decoded once for each signature of a rank.
+// Op: the communication of one call, decoded once for each signature of a rank.
 #pragma once
 
 #include <cstdint>

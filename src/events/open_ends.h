@@ -1,11 +1,11 @@
-// Which channels cannot be counted on: where the n-th send and the n-th receive that the calls name
-// need not be one message.
+// Channels whose messages cannot be found by counting: the n-th send and the n-th receive that the
+// calls name need not be one message.
 //
 // A picture of a run need not store a message whose ends it can find by counting the calls of a
-// channel (communicator, sender, receiver, tag) in grammars. That fails where a receive took what
-// its call does not name (wildcards that complete later, matched probes), where a receive was
-// cancelled, and where the order of calls on a rank is not that of one grammar (several threads) or
-// the calls are not known.
+// channel (communicator, sender, receiver, tag) in grammars. This fails if a receive matched a
+// message that its call does not name (wildcards that complete later, matched probes), if a receive
+// was cancelled, if the order of calls on a rank is not that of one grammar (several threads), or
+// if calls are missing.
 #pragma once
 
 #include <cstdint>

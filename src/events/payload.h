@@ -1,4 +1,4 @@
-// Bytes from counts and datatypes, as the parameters of a call give them.
+// Bytes of a call, from the counts and datatypes among its parameters.
 #pragma once
 
 #include <cstdint>

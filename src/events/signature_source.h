@@ -1,5 +1,5 @@
-// Where a decoder takes the signatures of one rank from: all of a trace that is there, or, of a job
-// that still runs, those that have come by now.
+// The source of the signatures of one rank for a decoder: all signatures of a complete trace, or
+// those received so far from a running job.
 #pragma once
 
 #include "refrain/calls.h"

@@ -1,5 +1,5 @@
-// Who a rank hears from in a neighbourhood collective: the topologies of communicators, as the
-// calls that made them say. MPI 4.1, chapter 8.
+// The ranks that a rank receives from in a neighbourhood collective: topologies of communicators,
+// from the calls that created them. MPI 4.1, chapter 8.
 #pragma once
 
 #include <cstdint>

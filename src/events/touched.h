@@ -1,8 +1,8 @@
-// Which memory of the program one call reads and writes, and how much of it.
+// The memory of the program that one call reads and writes.
 //
-// The rules are the buffers of mpi/call_meaning.h, applied to the parameters of a call: who is
-// root, what is in place, who has no partner. A receive writes at most this much: its status says
-// what came.
+// The rules are the buffers of mpi/call_meaning.h, applied to the parameters of a call: the root,
+// MPI_IN_PLACE, MPI_PROC_NULL. For a receive this is an upper limit: its status has the received
+// size.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// The data that one call hands to MPI: how many bytes, and from which rank to which.
+// The data that one call passes to MPI: bytes, source and destination.
 //
-// The rules are those of mpi::Traffic in mpi/call_table.h: what a rank hands in to be sent, told
-// from the sending side. A receive moves nothing of its own; a persistent request moves its data at
-// every MPI_Start; a call that failed, and a partner MPI_PROC_NULL, move nothing.
+// The rules are those of mpi::Traffic in mpi/call_table.h: the data that a rank passes to MPI to be
+// sent, counted on the sending side. A receive moves nothing of its own; a persistent request moves
+// its data at every MPI_Start; a call that failed, and a partner MPI_PROC_NULL, move nothing.
 #pragma once
 
 #include <cstdint>

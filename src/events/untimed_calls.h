@@ -1,5 +1,6 @@
-// The calls of a trace without times, with the number of each on its location instead: the sweep
-// matches messages by the order of calls, which it keeps. Waits that it finds mean nothing.
+// The calls of a trace without times, with the number of each call on its location in place of its
+// time. This keeps the order of calls, so the sweep matches messages correctly. The waits that it
+// finds are meaningless.
 #pragma once
 
 #include <cstdint>

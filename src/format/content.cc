@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "format/cluster_rules.h"
 #include "format/codes/quantise.h"
 #include "format/definitions.h"
 #include "format/layout.h"
@@ -35,11 +36,13 @@ class Checker {
     meta();
     definitions();
     signatures();
-    durations();
+    statistics(SectionType::kDurations, kRuleDurations, t_.durations);
+    if (!t_.gaps.empty()) statistics(SectionType::kGaps, kRuleGaps, t_.gaps);
     grammars();
     groups();
     table_owners();
     rest();
+    for (const auto& f : check_clusters(t_)) add(SectionType::kClusters, f.rule, f.text);
     return std::move(findings_);
   }
 
@@ -179,15 +182,11 @@ class Checker {
       add(kAt, kRuleExpr, numbered("signature", i, " has a grid without extent"));
   }
 
-  void durations() {
-    constexpr auto kAt = SectionType::kDurations;
-    if (t_.durations.size() != t_.signatures.size())
-      add(kAt, kRuleDurations, "not as many as signatures");
-    for (size_t i = 0; i < t_.durations.size(); ++i) {
-      const DurationStats& d = t_.durations[i];
-      if (d.min_ns > d.max_ns || !(d.sum_ns >= 0))
-        add(kAt, kRuleDurations, numbered("durations", i, " contradict themselves"));
-    }
+  void statistics(SectionType at, Rule rule, const std::deque<DurationStats>& all) {
+    if (all.size() != t_.signatures.size()) add(at, rule, "not as many as signatures");
+    for (size_t i = 0; i < all.size(); ++i)
+      if (all[i].min_ns > all[i].max_ns || !(all[i].sum_ns >= 0))
+        add(at, rule, numbered(to_string(at), i, " contradict themselves"));
   }
 
   void grammars() {
@@ -376,9 +375,7 @@ class Checker {
       add(SectionType::kTotals, kRuleTotals,
           std::to_string(t_.totals.size()) + " totals for " + std::to_string(t_.meta.ranks) +
               " ranks");
-    costs();
-    places();
-    own_work();
+    costs(), places(), own_work();
     for (size_t i = 0; i < t_.losses.size(); ++i) {
       const LossRecord& l = t_.losses[i];
       if (l.reason.empty() || l.rank < -1 || l.rank >= static_cast<int64_t>(t_.meta.ranks))

@@ -1,5 +1,5 @@
-// Checks what a trace says, as opposed to its bytes: the rules of docs/format.md that the decoder
-// cannot check field by field. Traces that are put together in memory are checked by the same code.
+// Checks the content of a trace: the rules of docs/format.md that the decoder cannot check field by
+// field. Traces that are put together in memory are checked by the same code.
 #pragma once
 
 #include <cstdint>

@@ -31,6 +31,14 @@ class Histogram {
     else
       for (size_t i = 0; i < used; ++i) few_ |= counts[i] << 8 * i;
   }
+  // Counts of a byte each, the first bucket's lowest; eight buckets at most.
+  static Histogram of_few(size_t first, size_t used, uint64_t counts) {
+    Histogram h;
+    h.first_ = static_cast<uint8_t>(first);
+    h.used_ = static_cast<uint8_t>(used);
+    h.few_ = counts;
+    return h;
+  }
   Histogram(const Histogram& o)
       : first_(o.first_), used_(o.used_), is_many_(o.is_many_), few_(o.few_) {
     if (is_many_) take_many(o.many_);

@@ -10,7 +10,7 @@ namespace refrain::format {
 
 inline constexpr std::string_view kMagic{"\x89RFN\r\n\x1a\n", 8};
 inline constexpr uint8_t kMajor = 1;  // a reader refuses every other major
-inline constexpr uint8_t kMinor = 4;  // a reader accepts every minor of its major from kOldestMinor
+inline constexpr uint8_t kMinor = 5;  // a reader accepts every minor of its major from kOldestMinor
 
 inline constexpr uint8_t kOldestMinor = 1;  // 1.0 was never released, and is laid out differently
 
@@ -22,9 +22,11 @@ inline constexpr uint32_t kHeaderBytes = 32;
 inline constexpr uint32_t kFileLengthOffset = 16;
 inline constexpr uint32_t kChecksumOffset = 28;
 // Features that a reader must know: totals with what recording cost each rank (totals.h); what 1.4
-// writes in fewer bytes: statistics of durations (stats/), requests, totals and loop counts.
-inline constexpr uint16_t kFeatureSharedTotals = 1, kFeatureCompact = 2;
-inline constexpr uint16_t kKnownMustUnderstand = kFeatureSharedTotals | kFeatureCompact;
+// writes in fewer bytes: statistics of durations (stats/), requests, totals and loop counts; ranks
+// that stand for others (clusters.h).
+inline constexpr uint16_t kFeatureSharedTotals = 1, kFeatureCompact = 2, kFeatureClusters = 4;
+inline constexpr uint16_t kKnownMustUnderstand =
+    kFeatureSharedTotals | kFeatureCompact | kFeatureClusters;
 inline constexpr uint8_t kStateComplete = 1;  // every rank's calls are here
 inline constexpr uint8_t kStateLosses = 2;    // the losses section is not empty
 
@@ -40,26 +42,29 @@ enum class SectionType : uint32_t {
   kTotals = 8,
   kLosses = 9,
   kNumbers = 10,    // what other sections say apart from their structure
+  kClusters = 11,   // ranks that stand for others
   kTime = 64,       // of single calls; last in the file, not read when a trace is opened
   kCallPaths = 65,  // reserved
   kRegions = 66,    // reserved: named regions of the program
   kRanks = 67,      // cores, the recorder's own work and interruptions of each rank
+  kGaps = 68,       // statistics of the time before each call
 };
-inline constexpr uint32_t kKnownSections = 11;  // types below this number are read by this build
+inline constexpr uint32_t kKnownSections = 12;  // types below this number are read by this build
 // A reader skips a section of a type that it does not know when this bit is set, and refuses the
 // file when it is not.
 inline constexpr uint32_t kMayIgnoreSection = 64;
 inline constexpr uint32_t kMaxSectionType = (1 << 20) - 1;
 
 constexpr std::string_view to_string(SectionType type) {
-  constexpr std::array<std::string_view, 11> kNames = {
-      "bundle",   "meta",   "definitions", "signatures", "tables", "durations",
-      "grammars", "groups", "totals",      "losses",     "numbers"};
+  constexpr std::array<std::string_view, 12> kNames = {
+      "bundle",   "meta",   "definitions", "signatures", "tables",  "durations",
+      "grammars", "groups", "totals",      "losses",     "numbers", "clusters"};
   const auto i = static_cast<uint32_t>(type);
   if (type == SectionType::kTime) return "time";
   if (type == SectionType::kCallPaths) return "call_paths";
   if (type == SectionType::kRegions) return "regions";
   if (type == SectionType::kRanks) return "ranks";
+  if (type == SectionType::kGaps) return "gaps";
   return i < kNames.size() ? kNames[i] : "unknown";
 }
 
@@ -69,6 +74,11 @@ enum class Codec : uint8_t { kRaw = 0, kZstd = 1 };
 inline constexpr std::array<std::string_view, 8> kTextKeys = {
     "program",  "command", "mpi",     "mpi_version",
     "recorder", "timing",  "started", "working_directory"};
+
+// Flags of the section clusters.
+inline constexpr uint8_t kClusterTwoSteps = 1, kClusterEuclidean = 2, kClusterByTree = 4,
+                         kClusterLeadEndpoints = 8, kClusterMixed = 16, kClusterReplayable = 32,
+                         kClusterFlags = 63;
 
 // How an RankExpr is written: one code, then its operands.
 enum class ExprCode : uint8_t {

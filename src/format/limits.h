@@ -1,8 +1,8 @@
 // Every maximum of the trace format, in one place: encoder, decoder and document agree by this
 // file.
 //
-// A limit is generous for real programs and small enough that a hostile file cannot make a reader
-// allocate or loop without bound. Changing one is a change of the format (docs/format.md).
+// A limit is larger than real programs need, and small enough that a hostile file cannot make a
+// reader allocate or loop without bound. Changing one is a change of the format (docs/format.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Where ranks may run (TraceData::places), as bytes of a trace and of a spool file.
+// The cores on which ranks may run (TraceData::places), as bytes of a trace and of a spool file.
 #pragma once
 
 #include <cstdint>

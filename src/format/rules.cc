@@ -49,6 +49,13 @@ std::string_view rule_text(int number) {
       "location and keep their order.",
       "Every rank has a place of the list, or -1, and a place has CPUs in ascending order.",
       "The recorder's pieces of work are of ranks of the world, in ascending order.",
+      "Every rank of the world is in one cluster, and its lead, which is below the next one's, is "
+      "a member of it.",
+      "A member of a cluster has the threads and as many calls as its lead, but for those of other "
+      "structure.",
+      "Feature bit 2 is set if there are clusters, and only then; the loss `stood_for` says so as "
+      "well.",
+      "Gaps, where they are there, are those of every signature, with minimum <= mean <= maximum.",
   };
   return number > 0 && number < kRuleEnd ? kText[static_cast<size_t>(number)] : std::string_view();
 }

@@ -46,6 +46,10 @@ enum Rule : int {
   kRuleTimes = 38,
   kRulePlaces = 39,
   kRuleOwnWork = 40,
+  kRuleClusters = 41,
+  kRuleClusterCalls = 42,
+  kRuleClusterFeature = 43,
+  kRuleGaps = 44,
   kRuleEnd
 };
 

@@ -1,7 +1,8 @@
-// Call sites in source files that an interpreter runs: there is no module of machine code.
+// Call sites in source files of an interpreted language, which have no module of machine code.
 //
-// A function in such a file is a module (DefinitionKind::kModule), too: its path is the file's,
-// what stands for the build id is "@" and the function's name, and offsets of its sites are lines.
+// A function in such a file is represented as a module (DefinitionKind::kModule): its path is that
+// of the file, its build id is "@" and the name of the function, and the offsets of its sites are
+// line numbers.
 #pragma once
 
 #include <string>

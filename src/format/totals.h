@@ -1,10 +1,10 @@
-// Totals of a rank in a byte or so, with what recording cost the rank: layout and arithmetic that
+// Totals of a rank and the cost of its recording, in about a byte: layout and arithmetic that
 // encode/ and decode/ share. The text is in docs/format.md, "Totals".
 //
-// Each of six quantities has a scale, from the least to the greatest of all ranks. A rank's place
-// on it is coded given that of the rank before and its own places so far: where ranks are alike
-// that is next to nothing. Files of 1.2 and 1.3 have four bytes for each rank instead: its time in
-// MPI, and 16 bits with places for three quantities.
+// Each of six quantities has a scale, from the least to the greatest of all ranks. The place of a
+// rank on the scale is coded given the place of the previous rank and the other places of the same
+// rank, so alike ranks take almost no bytes. Files of 1.2 and 1.3 have four bytes for each rank
+// instead: its time in MPI, and 16 bits with places for three quantities.
 #pragma once
 
 #include <algorithm>

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "base/runs.h"
+#include "format/clusters.h"
 #include "format/codes/byte_strings.h"
-#include "format/histogram.h"
+#include "format/duration_stats.h"
+#include "format/merge/duration_list.h"
 #include "format/signatures/signature.h"
 #include "format/signatures/signature_table.h"
 #include "format/stats/grain.h"
@@ -25,29 +27,6 @@ struct Definition {
   std::vector<uint32_t> refs;  // indices of earlier definitions
   bool operator==(const Definition&) const = default;
 };
-
-// Durations of the calls of one signature over all ranks.
-struct DurationStats {
-  uint64_t count = 0;
-  uint64_t min_ns = 0, max_ns = 0;
-  double sum_ns = 0;
-  Histogram histogram;
-};
-
-// All but the histogram, also of other statistics with these members; `from` has calls.
-template <class Stats>
-void add_times(Stats& to, const Stats& from) {
-  to.min_ns = to.count == 0 ? from.min_ns : std::min(to.min_ns, from.min_ns);
-  to.max_ns = std::max(to.max_ns, from.max_ns);
-  to.count += from.count;
-  to.sum_ns += from.sum_ns;
-}
-
-inline void add_durations(DurationStats& to, const DurationStats& from) {
-  if (from.count == 0) return;
-  add_times(to, from);
-  to.histogram.add(from.histogram);
-}
 
 struct ThreadGrammar {
   uint32_t thread = 0;
@@ -151,8 +130,11 @@ struct TraceData {
   Meta meta;
   std::vector<Definition> definitions;
   SignatureTable signatures;
-  std::vector<DurationStats> durations;    // parallel to signatures
-  StatPrecision durations_precision;       // as read from a file; they are written no finer
+  std::deque<DurationStats> durations;  // parallel to signatures
+  StatPrecision durations_precision;    // as read from a file; they are written no finer
+  // Time before each call: from the end of the one before of its thread; `record --gaps`.
+  std::deque<DurationStats> gaps;  // parallel to signatures; empty: not known
+  StatPrecision gaps_precision;
   std::vector<base::RunList> tables;       // for RankExpr::kTable
   std::vector<grammar::Grammar> grammars;  // terminals are group-local
   std::vector<Group> groups;
@@ -162,6 +144,7 @@ struct TraceData {
   base::RunList place_of_rank;     // index into places, -1 unknown; empty when `places` is
   std::vector<OwnWork> own_work;   // by rank and thread; of traces with times of single calls
   std::vector<LossRecord> losses;
+  ClusterData clusters;  // of traces in which ranks stand for others
   TimeData times;  // of traces that are put together in memory; decode() leaves them in the file
 };
 
@@ -178,6 +161,8 @@ struct RankRecord {
   std::vector<Definition> definitions;  // indices in order of first use
   ByteStrings signatures;               // inline form; index = terminal
   std::deque<DurationStats> durations;  // parallel to signatures; leaf() frees it on its way
+  DurationList listed_durations;        // the same, instead, where there are very many
+  std::deque<DurationStats> gaps;       // the same, or empty: they are not known
   std::vector<Thread> threads;
   RankTotals totals;
   OwnCost cost;

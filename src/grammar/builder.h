@@ -1,7 +1,7 @@
 // Builder: takes a sequence one terminal at a time and keeps it as a small grammar.
 //
-// This runs inside other people's programs, on every MPI call.
-// Laws:   no lock, no system call, no exception; no allocation while a loop repeats, amortised
+// This runs inside the recorded program, at every MPI call. Laws: no lock, no system call, no
+// exception; no allocation while a loop repeats, amortised
 //         growth elsewhere; no recursion; out of memory is a return value, never an abort.
 // Budget: a terminal that is expected: 35 to 50 instructions in a loop of 12 or in nested ones, 6
 // ns;

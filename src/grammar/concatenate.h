@@ -1,4 +1,4 @@
-// Makes one grammar of several, for the sequences of all of them one behind the other.
+// Makes one grammar for the concatenation of the sequences of several grammars.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Answers straight from a grammar: each rule is evaluated once and multiplied, nothing is expanded.
+// Computes totals on a grammar: each rule is evaluated once and multiplied; nothing is expanded.
 // All of it costs O(symbols), whatever the length of the sequence. Grammars are valid (grammar.h).
 #pragma once
 

@@ -1,5 +1,5 @@
 // PodVector: a growing array that reports "no memory" instead of throwing, for code that runs
-// inside other people's programs. Elements are trivially copyable and may move when it grows: keep
+// inside the recorded program. Elements are trivially copyable and may move when it grows: keep
 // indices.
 #pragma once
 

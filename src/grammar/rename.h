@@ -1,4 +1,4 @@
-// Gives the terminals of a grammar other numbers, and leaves its structure as it is.
+// Renumbers the terminals of a grammar and keeps its structure.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// The skeleton of a grammar is the grammar without how often symbols repeat. Ranks that differ only
-// in the lengths of their loops have the same one, and can share a group.
+// The skeleton of a grammar is the grammar without its repetition counts. Ranks that differ only in
+// the lengths of their loops have the same one, and can share a group.
 #pragma once
 
 #include <string>

@@ -2,10 +2,10 @@
 //
 //   word := group | function        p2p, coll, rma, io, comm, ..., MPI_Barrier
 //
-// Both ends of a message are kept or neither: what moves messages is kept or left out as one group
-// (p2p, persistent and partitioned ones among it), and a function that is one end of a message is
-// no word. Completions of requests are no words either: they follow the calls that made them.
-// MPI_Init, MPI_Finalize and their like, and MPI_Pcontrol, are always kept.
+// Both ends of a message are kept or neither: all functions that move messages are one group (p2p,
+// including persistent and partitioned ones), and none of them can be named alone. Completions of
+// requests cannot be named either: they follow the calls that created the requests. MPI_Init,
+// MPI_Finalize and similar functions, and MPI_Pcontrol, are always kept.
 #pragma once
 
 #include <bitset>

@@ -1,12 +1,14 @@
-// What each function of MPI does, and to which memory: from spec/mpi/calls, without any <mpi.h>.
+// The meaning of each MPI function, and the memory that it reads and writes: from spec/mpi/calls,
+// without any <mpi.h>.
 //
-// Nobody takes a function's name apart to find out what it does: a form (nonblocking, persistent,
-// split, polling, with large counts) says whose form it is, and shares the rest with the blocking
-// function.
+// No code derives the meaning from the name of a function. A form (nonblocking, persistent, split,
+// polling, with large counts) names the blocking function that it is a form of, and shares its
+// meaning.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "mpi/call_table.h"
 
@@ -88,6 +90,17 @@ struct BufferInfo {
   int8_t displs_param, type_param, times_param;  // -1: none
 };
 
+// How a recorded call is made again. Idea of replaying calls from a compressed trace: ScalaReplay,
+// which ACURDION's section V uses to judge its clusters.
+enum class Reissue : uint8_t {
+  kPlain,    // with the recorded inputs, and handles of its own for the recorded ones
+  kForced,   // the same, and made to end as recorded: what a wildcard took, a test that failed
+  kStandIn,  // a function, path, name, attribute or hint of the program's is replaced by one of
+             // ours
+  kLocal,    // of its own process alone, and no other call depends on it: may be left out
+  kRefused,  // not at all; `refused` says why
+};
+
 struct CallMeaning {
   CallId plain;   // the blocking function whose form it is; itself if it is that
   uint16_t does;  // bits of Does
@@ -96,11 +109,15 @@ struct CallMeaning {
   Flow flow;          // of a collective
   int8_t over_param;  // the communicator that it is collective over where `comm_param` does not say
   std::span<const BufferInfo> buffers;
+  Reissue reissue;
+  std::string_view refused;  // why it is not made again, as the end of a sentence; else empty
 
   bool does_any(unsigned what) const { return (does & what) != 0; }
 };
 
-// Of a function that nobody knows: local, and a form of itself.
+std::string_view to_string(Reissue reissue);
+
+// Of a function that nobody knows: local, a form of itself, and refused.
 const CallMeaning& meaning_of(CallId id);
 
 // The blocking function that `id` is a form of: MPI_Bcast of MPI_Ibcast_c. `id` itself where nobody

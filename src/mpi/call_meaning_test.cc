@@ -22,7 +22,39 @@ TEST(CallMeaning, EveryFunctionHasOne) {
   }
 }
 
+TEST(CallMeaning, EveryFunctionHasAReissueClass) {
+  for (const CallInfo& call : all_calls()) {
+    const CallMeaning& meaning = meaning_of(call.id);
+    EXPECT_EQ(meaning.reissue == Reissue::kRefused, !meaning.refused.empty()) << call.name;
+    // Nobody waits for what may be left out.
+    if (meaning.reissue == Reissue::kLocal) {
+      EXPECT_FALSE(meaning.does_any(kDoesSend | kDoesReceive | kDoesCollective | kDoesAccess |
+                                    kDoesEpoch | kDoesStart))
+          << call.name;
+    }
+    // Whoever may learn of a different end is forced to the recorded one.
+    if (meaning.how == How::kPolls && !meaning.does_any(kDoesLocal)) {
+      EXPECT_EQ(meaning.reissue, Reissue::kForced) << call.name;
+    }
+    // Nothing of the trace's is called.
+    for (const ParamInfo& param : call.params)
+      if (param.kind == ParamKind::kFunction && meaning.reissue != Reissue::kRefused) {
+        EXPECT_EQ(meaning.reissue, Reissue::kStandIn) << call.name << " " << param.name;
+      }
+  }
+}
+
+TEST(CallMeaning, AFormIsMadeAgainAsItsBlockingFunctionUnlessItSaysSo) {
+  EXPECT_EQ(meaning_of(kMPI_Recv).reissue, Reissue::kForced);
+  EXPECT_EQ(meaning_of(kMPI_Irecv_c).reissue, Reissue::kForced);
+  EXPECT_EQ(meaning_of(kMPI_Wait).reissue, Reissue::kPlain);
+  EXPECT_EQ(meaning_of(kMPI_Test).reissue, Reissue::kForced);
+  EXPECT_EQ(meaning_of(kMPIX_Wait_enqueue).reissue, Reissue::kRefused);
+  EXPECT_EQ(meaning_of(kMPIX_Wait_enqueue).refused, "its stream is of an accelerator");
+}
+
 TEST(CallMeaning, OfANobodyKnownFunction) {
+  EXPECT_EQ(meaning_of(0xffff).reissue, Reissue::kRefused);
   EXPECT_EQ(meaning_of(0xffff).does, kDoesLocal);
   EXPECT_EQ(plain_call(0xffff), 0xffff);
 }

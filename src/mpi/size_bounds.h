@@ -1,4 +1,4 @@
-// SizeBounds: which messages a recording keeps by their bytes, from --min-bytes and --max-bytes.
+// SizeBounds: the sizes of messages that a recording keeps, from --min-bytes and --max-bytes.
 #pragma once
 
 #include <cstdint>

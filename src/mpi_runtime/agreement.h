@@ -1,4 +1,5 @@
-// Agreement: members of a communicator find out together what none of them knows alone.
+// Agreement: a value that the members of a communicator determine together, because none of them
+// knows it alone.
 #pragma once
 
 #include <cstdint>

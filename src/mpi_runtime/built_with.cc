@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/known_mpis.h"
+#include "options/environment.h"
 #include "real_functions.h"
 
 namespace refrain::mpi_runtime {
@@ -83,8 +84,7 @@ bool is_built_with_this() {
 }
 
 void leave_if_other_mpi() {
-  const char* const is_guess = std::getenv("REFRAIN_MPI_GUESSED");
-  if (is_guess == nullptr || std::strcmp(is_guess, "1") != 0) return;
+  if (std::strcmp(options::text_of(options::Variable::kMpiGuessed), "1") != 0) return;
   // Behind the standard's ABI there may be a library of any MPI; SMPI has no launcher but its own.
   if (std::strcmp(own_word(), "abi") == 0 || std::strcmp(own_word(), "smpi") == 0) return;
   Other other{};

@@ -1,4 +1,4 @@
-// The MPI that the recorder was built with, which may be another version than the one that runs.
+// The MPI that the recorder was built with; the MPI of the run may have another version.
 #pragma once
 
 #include <string>

@@ -2,8 +2,9 @@
 
 #include <time.h>
 
-#include <cstdlib>
 #include <cstring>
+
+#include "options/environment.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -14,6 +15,7 @@
 #define _Bool bool
 #endif
 #include <sys/platform/x86.h>
+
 #undef _Bool
 #define REFRAIN_KNOWS_LEAVES
 #endif
@@ -55,8 +57,7 @@ void Clock::start() {
 #if REFRAIN_COUNTER
   use_counter = is_counter_even();
   // For machines whose counters do not agree, and their systems do not know it.
-  const char* const wanted = std::getenv("REFRAIN_CLOCK");
-  if (wanted != nullptr && std::strcmp(wanted, "system") == 0) use_counter = false;
+  if (std::strcmp(options::text_of(options::Variable::kClock), "system") == 0) use_counter = false;
   if (!use_counter) return;
   first_ns_ = monotonic_ns();
   first_ticks_ = counter();

@@ -1,6 +1,7 @@
-// The recorder's clock: nanoseconds of CLOCK_MONOTONIC, read from the processor's counter where
-// that runs evenly: the time stamp counter of x86-64 where it is invariant (9 ns a read instead of
-// 23), the virtual counter of AArch64, which always is. Under SMPI: nanoseconds of simulated time.
+// The recorder's clock: nanoseconds of CLOCK_MONOTONIC, read from the processor's counter if that
+// has a constant rate: the time stamp counter of x86-64 where it is invariant (9 ns a read instead
+// of 23), the virtual counter of AArch64, which always is. Under SMPI: nanoseconds of simulated
+// time.
 #pragma once
 
 #include <cstdint>

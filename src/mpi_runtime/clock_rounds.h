@@ -1,17 +1,17 @@
-// ClockRounds: the clocks of the ranks compared while the program runs, for `record
-// --clock-interval`: clocks that run unevenly are set right in between as well.
+// ClockRounds: comparisons of the clocks while the program runs, for `record --clock-interval`.
+// They correct clocks whose drift changes.
 //
 //   a call ends that all ranks count --the round's number--> rank 0 says along the tree: measure or
 //                                          not, and after which of these calls the next round is
 //
-// Which calls all ranks count alike is for the caller to say: see times/round_calls.h. Who has
-// decided tells the others when to listen next. Rounds are asked for about kRoundsPerInterval times
-// in an interval.
+// times/round_calls.h selects the calls that all ranks count alike. Rank 0 decides, and its answer
+// also says at which call the next round is. There are about kRoundsPerInterval rounds per
+// interval.
 //
-// Laws: own communicators only (those of ClockSync), with a tag of its own; who has come to a round
-// is inside of a call that all others have come to. All the same nobody waits for ever: where a
-// rank does not come within kPatienceNs (it counts differently, because its recording was paused or
-// has ended), whoever waited takes part in no further round, and MPI_Finalize measures as ever.
+// Laws: uses only the communicators of ClockSync, with a tag of its own. A rank takes part in a
+// round inside a call that all other ranks have entered. If a rank does not come within kPatienceNs
+// (it counts differently, because its recording was paused or has ended), the ranks that waited
+// take part in no further round; MPI_Finalize still measures.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// ClockSync: how far the clocks of the ranks are apart, for traces with the time of single calls.
+// ClockSync: measures the differences between the clocks of the ranks, for traces with times of
+// single calls.
 //
 //   hosts    A: ranks 0 1 2 3     B: ranks 4 5 6 7     C: ranks 8 9
 //            0 <------------------ 4                              round trips, shortest of some
@@ -6,11 +7,11 @@
 //            each tells the others of its host
 //
 // Ranks of a host share a clock, so only one of each takes part; these ask each other along a
-// binomial tree: log2(hosts) rounds, and an error that grows as their sum. What MPI takes for two
-// hosts may be one system all the same: its clock is one, if no round trip says otherwise. Measured
-// at the end of MPI_Init and in MPI_Finalize, and between the two by ClockRounds, if that is
-// wanted: from one to the next a clock is taken to run evenly, which is what its drift is. After
-// the papers that Pilgrim section 3.2 names for it.
+// binomial tree: log2(hosts) rounds, and an error that grows as their sum. MPI may report two hosts
+// that are one system with one clock; they count as one clock unless a round trip contradicts.
+// Measured at the end of MPI_Init and in MPI_Finalize, and between the two by ClockRounds on
+// request. The drift of a clock is assumed to be constant between two measurements. After the
+// papers that Pilgrim, section 3.2, cites.
 //
 // Laws: collective over a communicator of all, called where all ranks are; an MPI error costs the
 // correction, not the program. Under SMPI all ranks have one clock, and nothing is measured.

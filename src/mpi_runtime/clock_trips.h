@@ -1,5 +1,5 @@
-// How far the clock of another process is ahead of ours: the shortest of several round trips says
-// so, as its answer was given about half-way.
+// The offset of the clock of another process: taken from the shortest of several round trips,
+// because its answer was sent at about half of the trip.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What MPI says of a communicator.
+// Facts about a communicator, from MPI.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What MPI says of a datatype: its size, and how it was made.
+// Facts about a datatype, from MPI: its size, and its construction.
 #pragma once
 
 #include <cstdint>

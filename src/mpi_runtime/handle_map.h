@@ -1,4 +1,4 @@
-// HandleMap: MPI handle values -> what the recorder knows about them, per kind of object.
+// HandleMap: maps MPI handle values to the recorder's data, per kind of object.
 #pragma once
 
 #include <atomic>

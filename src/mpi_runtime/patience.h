@@ -1,5 +1,5 @@
-// Who waits sleeps, the longer the longer it has waited: MPI libraries wait by polling, and where
-// ranks share cores, those that wait would take the time of the one that works.
+// A rank that waits sleeps, longer the longer it has waited. MPI libraries wait by polling: if
+// ranks share cores, waiting ranks would take the core from the rank that works.
 #pragma once
 
 #include <mpi.h>

@@ -1,6 +1,7 @@
-// What the MPI library is asked about objects of the program.
+// Queries about objects of the program to the MPI library.
 //
-// Laws: asked where calls are the recorder's own; 0, false or nothing where MPI does not answer.
+// Laws: called only where MPI calls count as the recorder's own. The result is 0, false or empty if
+// MPI does not answer.
 #pragma once
 
 #include <mpi.h>

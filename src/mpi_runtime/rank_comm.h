@@ -1,4 +1,4 @@
-// A communicator, for those who hand it on and know nothing of MPI.
+// A communicator, for code without <mpi.h> that passes it on.
 #pragma once
 
 #include <mpi.h>

@@ -1,8 +1,8 @@
-// What the ranks of a communicator of the recorder's do together, in MPI_Init and MPI_Finalize.
+// Communication among the ranks of a communicator of the recorder, in MPI_Init and MPI_Finalize.
 //
-// Laws: who waits sleeps, the longer the longer it has waited (at most kMaxSleepNs, and about an
-// eighth of the whole). MPI libraries wait by polling: where ranks share cores, those that wait
-// would take the time of the one that works.
+// Laws: a rank that waits sleeps, longer the longer it has waited (at most kMaxSleepNs, and about
+// an eighth of the time waited). MPI libraries wait by polling: if ranks share cores, waiting ranks
+// would take the core from the rank that works.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Values that MPI hands out for several requests at once.
+// Handle values that MPI returns for several requests at the same time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Memory that came with a window.
+// Memory that MPI allocated for a window.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A group, for those who hand it on and know nothing of MPI.
+// A group, for code without <mpi.h> that passes it on.
 #pragma once
 
 #include <mpi.h>

@@ -1,9 +1,9 @@
-// The options of `refrain record`, once: what --help, man pages and completion say of each, its
-// word on the command line, and its variable in the environment, which users may set and by which
-// `record` hands the option to the recorder.
+// The options of `refrain record` and the environment variables of Refrain, as tables. The tables
+// give --help, the man pages, the parser of the command line, and the variables by which `record`
+// passes an option to the recorder; environment.h reads them there. Users may set the variables.
 //
-// An option that is added here is parsed, documented and handed over. What it means is for
-// cli/launch/record_options.cc to check and for the recorder to read.
+// A new row is parsed, documented and passed on. cli/launch/record_options.cc checks which options
+// can be combined; the recorder reads the value.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@ enum class RecordOption : uint8_t {
   kTiming,
   kExactCopy,
   kTotals,
+  kGaps,
   kSegments,
   kAcrossRanks,
   kClockInterval,
@@ -40,7 +41,7 @@ enum class RecordOption : uint8_t {
 
 enum class OptionKind : uint8_t {
   kText,
-  kNumber,  // what it may be is checked when it is parsed: cli/record.cc
+  kNumber,  // cli/record.cc checks its range
   kFlag,    // 0 or 1 in the environment
 };
 
@@ -49,8 +50,8 @@ struct OptionRow {
   OptionKind kind;
   const char* words;      // "--timing", or "-o,--output"
   const char* variable;   // of the environment
-  const char* otherwise;  // the value that it has when nobody gives one
-  const char* help;       // %s: the MPIs that there are recorders for
+  const char* otherwise;  // the default
+  const char* help;       // %s: the MPIs that this build has recorders for
 };
 
 // In the order of the help, which is that of RecordOption.
@@ -58,101 +59,127 @@ inline constexpr OptionRow kRecordRows[] = {
     {RecordOption::kOutput, OptionKind::kText, "-o,--output", "REFRAIN_OUTPUT", "run.rfn",
      "Trace file to write, of all ranks together"},
     {RecordOption::kTiming, OptionKind::kText, "--timing", "REFRAIN_TIMING", "stats",
-     "What to keep of time: stats, of each different call; exact, begin and end of every\n"
-     "call; bins:0.02, the same within 2 %, bins:0.02,MPI_Wait=0.2 within another\n"
-     "bound for a function; segments:METHOD[:THRESHOLD[:ACROSS RANKS]], what `refrain\n"
-     "reduce` makes of exact times, segments:auto say"},
+     "Times to keep: stats: statistics for each distinct call; exact: begin and end of\n"
+     "every call; bins:0.02: the same within 2 %; bins:0.02,MPI_Wait=0.2: another bound\n"
+     "for a function; segments:METHOD[:THRESHOLD[:ACROSS RANKS]]: what `refrain reduce`\n"
+     "makes of exact times, for example segments:auto"},
     {RecordOption::kExactCopy, OptionKind::kText, "--exact-copy", "REFRAIN_EXACT_COPY", "",
      "With --timing bins or segments: write a second trace with the exact times of\n"
      "the same run, for `refrain check --against`, or `refrain evaluate --against`"},
     {RecordOption::kTotals, OptionKind::kText, "--totals", "REFRAIN_TOTALS", "on",
-     "off: leave out what a trace has for each rank, a byte or so: its time in MPI and\n"
-     "outside, what recording cost it, how often it lost its core"},
+     "off: leave out the totals of each rank (about a byte): time in MPI and outside,\n"
+     "cost of recording, number of times that the rank lost its core"},
+    {RecordOption::kGaps, OptionKind::kFlag, "--gaps", "REFRAIN_GAPS", "",
+     "Keep statistics of the time between calls as well: before each different call, from\n"
+     "the end of the thread's call before it. `refrain replay` computes as long"},
     {RecordOption::kSegments, OptionKind::kText, "--segments", "REFRAIN_SEGMENTS", "loops",
-     "With --timing segments: where they come from: loops (of the grammar), or marks\n"
+     "With --timing segments: the source of segments: loops (of the grammar), or marks\n"
      "(refrain/mark.h, --functions on, MPI_Pcontrol from level 3 on)"},
     {RecordOption::kAcrossRanks, OptionKind::kText, "--across-ranks", "REFRAIN_ACROSS_RANKS",
      "groups",
-     "With --timing segments: what representatives stand for: segments of their rank\n"
-     "only (off), of groups of ranks all of whose segments match (groups), of any rank\n"
+     "With --timing segments: a representative may stand for segments of its own rank\n"
+     "only (off), of a group of ranks whose segments all match (groups), or of any rank\n"
      "(segments)"},
     {RecordOption::kClockInterval, OptionKind::kNumber, "--clock-interval",
      "REFRAIN_CLOCK_INTERVAL", "0",
-     "Compare the clocks of hosts every so many seconds as well, behind a barrier or the\n"
-     "like of all ranks, and not only in MPI_Init and MPI_Finalize: for long runs; 60,\n"
-     "say, and 0 for not"},
+     "Seconds between comparisons of the hosts' clocks, in addition to those in MPI_Init\n"
+     "and MPI_Finalize; each takes place after a barrier or similar call of all ranks.\n"
+     "For long runs, for example 60; 0: no further comparisons"},
     {RecordOption::kNoCompress, OptionKind::kFlag, "--no-compress", "REFRAIN_NO_COMPRESS", "",
-     "With --timing exact: a conventional trace while the program runs. Every call is\n"
-     "written plainly into a buffer, and that to a file of each thread in OUTPUT.plain\n"
-     "when it is full; MPI_Finalize makes the trace of these files, and removes them.\n"
-     "To compare with: `refrain info` says the bytes, and what writing took"},
+     "With --timing exact: write a conventional trace while the program runs, for\n"
+     "comparison. Every call goes uncompressed into a buffer; a full buffer is written to\n"
+     "a file per thread in OUTPUT.plain. MPI_Finalize makes the trace from these files\n"
+     "and removes them. `refrain info` shows their size and the time for writing"},
     {RecordOption::kBuffer, OptionKind::kText, "--buffer", "REFRAIN_BUFFER", "1.5M",
-     "With --no-compress: bytes of the buffer"},
+     "With --no-compress: size of the buffer in bytes"},
     {RecordOption::kNoWrite, OptionKind::kFlag, "--no-write", "REFRAIN_NO_WRITE", "",
-     "With --no-compress: throw full buffers away, and the times with them"},
+     "With --no-compress: discard full buffers, and the times in them"},
     {RecordOption::kMpi, OptionKind::kText, "--mpi", "REFRAIN_MPI", "",
-     "The program's MPI: %s [found by itself]"},
+     "The program's MPI: %s [detected]"},
     {RecordOption::kCallPath, OptionKind::kNumber, "--callpath", "REFRAIN_CALLPATH", "8",
-     "Call sites of a call's path: 0 none, 1 the call's own, up to 32"},
+     "Depth of call paths: 0: none, 1: the call site only, up to 32"},
     {RecordOption::kBuffers, OptionKind::kText, "--buffers", "REFRAIN_BUFFERS", "off",
-     "on: tell buffers on the heap apart (heap#4+128), off: say `heap`"},
+     "on: identify buffers on the heap (heap#4+128); off: show them as `heap`"},
     {RecordOption::kOnly, OptionKind::kText, "--only", "REFRAIN_ONLY", "",
      "Record only these calls: groups (p2p, coll, rma, io, comm, ...) and functions,\n"
-     "with commas between them. Messages are kept or left out as a whole (p2p), and\n"
-     "completions follow their requests. The trace says what was left out"},
+     "separated by commas. Both ends of a message are kept or none (p2p), and completions\n"
+     "follow their requests. The trace counts the calls that were left out"},
     {RecordOption::kWithout, OptionKind::kText, "--without", "REFRAIN_WITHOUT", "",
-     "Leave these calls out; the same words"},
+     "Leave these calls out; same syntax as --only"},
     {RecordOption::kComm, OptionKind::kText, "--comm", "REFRAIN_COMM", "",
-     "Of calls on a communicator, record only those on these: world, self, or names\n"
-     "given with MPI_Comm_set_name (the same on all members)"},
+     "Record calls on a communicator only for these: world, self, or names given with\n"
+     "MPI_Comm_set_name (the same on all members)"},
     {RecordOption::kMinBytes, OptionKind::kText, "--min-bytes", "REFRAIN_MIN_BYTES", "",
-     "Leave out messages with fewer bytes, 64K say, both ends: receives go by what\n"
-     "came. Also accesses to windows and files, and collective calls but those whose\n"
-     "amounts may differ between ranks (v and w variants, neighbourhoods, files)"},
+     "Leave out messages with fewer bytes, for example 64K, at both ends: a receive has\n"
+     "the size of its message. Also accesses to windows and files, and collectives\n"
+     "except those whose sizes may differ between ranks (v, w, neighbourhood, files)"},
     {RecordOption::kMaxBytes, OptionKind::kText, "--max-bytes", "REFRAIN_MAX_BYTES", "",
-     "Leave out messages with more bytes; the same"},
+     "Leave out messages with more bytes, in the same way"},
     {RecordOption::kFunctions, OptionKind::kText, "--functions", "REFRAIN_FUNCTIONS", "off",
-     "on: record where the program's own functions begin and end, of those compiled\n"
-     "with -finstrument-functions"},
+     "on: record begin and end of the program's own functions that were compiled with\n"
+     "-finstrument-functions"},
     {RecordOption::kPythonFrames, OptionKind::kText, "--python-frames", "REFRAIN_PYTHON_FRAMES",
      "on",
-     "on: call paths have the functions and lines of Python programs, 3.9 to 3.14;\n"
-     "off: the interpreter's own functions"},
+     "on: call paths show the functions and lines of Python programs (3.9 to 3.14);\n"
+     "off: those of the interpreter"},
     {RecordOption::kStartPaused, OptionKind::kFlag, "--start-paused", "REFRAIN_START_PAUSED", "",
-     "Record nothing until MPI_Pcontrol(1) or refrain_resume() of refrain/mark.h, but\n"
-     "MPI_Init and MPI_Finalize; MPI_Pcontrol(0) and refrain_pause() pause again"},
+     "Record only MPI_Init and MPI_Finalize until MPI_Pcontrol(1) or refrain_resume() of\n"
+     "refrain/mark.h; MPI_Pcontrol(0) and refrain_pause() pause again"},
     {RecordOption::kSpool, OptionKind::kText, "--spool", "REFRAIN_SPOOL", "",
-     "Folder for the spool, which `refrain recover` needs when the job dies: "
-     "/dev/shm, say, or off [OUTPUT.spool]"},
+     "Folder for the spool, which `refrain recover` needs if the job dies: for example "
+     "/dev/shm, or off [OUTPUT.spool]"},
     {RecordOption::kMemory, OptionKind::kText, "--memory", "REFRAIN_MEMORY", "",
-     "Memory for recording in a rank, 64M say; beyond it parts of the record go to the "
-     "spool, and are joined in MPI_Finalize, which takes what the distinct calls of "
-     "the rank need, and on rank 0 those of all ranks [no limit]"},
+     "Limit of the memory for recording in a rank, for example 64M; beyond it, parts of "
+     "the record go to the spool. MPI_Finalize joins them, which takes memory for the "
+     "distinct calls of the rank, and on rank 0 for those of all ranks [no limit]"},
     {RecordOption::kQuiet, OptionKind::kFlag, "--quiet", "REFRAIN_QUIET", "",
-     "Do not say at the end what was written"},
+     "Do not print what was written at the end"},
 };
-// Variables that no option goes with.
-struct OtherVariable {
-  const char* variable;
+
+// Variables without an option.
+enum class Variable : uint8_t {
+  kRecord,
+  kJoinLimit,
+  kLibraryPath,
+  kClock,
+  kCheckPaths,
+  kCalledAs,
+  kCommand,
+  kMpiGuessed,
+  kProgram,
+  kSelf,
+  kSpawned,
+};
+
+struct VariableRow {
+  Variable variable;
+  const char* name;
   const char* what;
 };
-inline constexpr OtherVariable kOtherVariables[] = {
+
+// In the order of Variable.
+inline constexpr VariableRow kVariableRows[] = {
     // For users.
-    {"REFRAIN_RECORD",
+    {Variable::kRecord, "REFRAIN_RECORD",
      "0: the program runs behind the recorder's wrappers, and nothing is recorded"},
-    {"REFRAIN_JOIN_LIMIT", "Seconds to wait for the recorders of other hosts; 0: no limit"},
-    {"REFRAIN_LIBRARY_PATH", "The folder that recorders are looked for in first"},
-    {"REFRAIN_CLOCK",
-     "system: times are those of the system, where the processor's counter goes wrong"},
-    {"REFRAIN_CHECK_PATHS",
-     "Compares call paths with those of libunwind, for tests: the file for what differs"},
+    {Variable::kJoinLimit, "REFRAIN_JOIN_LIMIT",
+     "Seconds to wait for the recorders of other hosts; 0: no limit"},
+    {Variable::kLibraryPath, "REFRAIN_LIBRARY_PATH",
+     "The folder that recorders are looked for in first"},
+    {Variable::kClock, "REFRAIN_CLOCK",
+     "system: use the system's clock, on machines whose processor counters do not agree"},
+    {Variable::kCheckPaths, "REFRAIN_CHECK_PATHS",
+     "For tests: compare call paths with those of libunwind; the file for the differences"},
     // From `record` to the recorder.
-    {"REFRAIN_CALLED_AS", "How the user called refrain, for the line at the end"},
-    {"REFRAIN_COMMAND", "The command line of the program, for the trace"},
-    {"REFRAIN_MPI_GUESSED", "1: the program opens its MPI when it runs, and it may be another one"},
-    {"REFRAIN_PROGRAM", "The path of the program, for the trace"},
-    {"REFRAIN_SELF", "The path of refrain, to record what MPI_Comm_spawn starts"},
-    {"REFRAIN_SPAWNED", "1: MPI_Comm_spawn has started this job"},
+    {Variable::kCalledAs, "REFRAIN_CALLED_AS",
+     "How the user called refrain, for the line at the end"},
+    {Variable::kCommand, "REFRAIN_COMMAND", "The command line of the program, for the trace"},
+    {Variable::kMpiGuessed, "REFRAIN_MPI_GUESSED",
+     "1: the program loads its MPI at run time, and it may be another one than expected"},
+    {Variable::kProgram, "REFRAIN_PROGRAM", "The path of the program, for the trace"},
+    {Variable::kSelf, "REFRAIN_SELF",
+     "The path of refrain, to record jobs that MPI_Comm_spawn starts"},
+    {Variable::kSpawned, "REFRAIN_SPAWNED", "1: MPI_Comm_spawn has started this job"},
 };
 
 inline constexpr size_t kRecordOptionCount = sizeof kRecordRows / sizeof kRecordRows[0];
@@ -161,11 +188,16 @@ constexpr const OptionRow& row_of(RecordOption option) {
   return kRecordRows[static_cast<size_t>(option)];
 }
 constexpr const char* variable_of(RecordOption option) { return row_of(option).variable; }
+constexpr const char* variable_of(Variable variable) {
+  return kVariableRows[static_cast<size_t>(variable)].name;
+}
 constexpr const char* default_of(RecordOption option) { return row_of(option).otherwise; }
 
 constexpr bool rows_are_in_order() {
   for (size_t i = 0; i < kRecordOptionCount; ++i)
     if (static_cast<size_t>(kRecordRows[i].option) != i) return false;
+  for (size_t i = 0; i < sizeof kVariableRows / sizeof kVariableRows[0]; ++i)
+    if (static_cast<size_t>(kVariableRows[i].variable) != i) return false;
   return true;
 }
 static_assert(rows_are_in_order());

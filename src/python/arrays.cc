@@ -26,7 +26,7 @@ py::array_t<T> array_of(std::vector<T> values) {
   return py::array_t<T>(size, data, keep);
 }
 
-struct Timeline {
+struct TimelineColumns {
   std::vector<int32_t> rank;
   std::vector<uint32_t> thread;
   std::vector<uint64_t> seq, begin_ns, end_ns;
@@ -45,7 +45,7 @@ struct Timeline {
 };
 
 Status add_location(RankReader& reader, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-                    Timeline& out) {
+                    TimelineColumns& out) {
   auto cursor = reader.cursor(thread);
   if (!cursor.ok()) return cursor.error();
   if (from_ns > 0) cursor->seek_time(from_ns);
@@ -56,7 +56,8 @@ Status add_location(RankReader& reader, uint32_t thread, uint64_t from_ns, uint6
   return cursor->time_status();
 }
 
-Status add_rank(const Trace& trace, Rank rank, uint64_t from_ns, uint64_t to_ns, Timeline& out) {
+Status add_rank(const Trace& trace, Rank rank, uint64_t from_ns, uint64_t to_ns,
+                TimelineColumns& out) {
   RankReader reader(trace, rank, Times::kRead);
   for (const Location& location : trace.locations(rank))
     if (const Status added = add_location(reader, location.thread, from_ns, to_ns, out);
@@ -65,9 +66,9 @@ Status add_rank(const Trace& trace, Rank rank, uint64_t from_ns, uint64_t to_ns,
   return base::Done{};
 }
 
-Result<Timeline> read_timeline(const Trace& trace, std::optional<Rank> rank, uint64_t from_ns,
-                               uint64_t to_ns) {
-  Timeline out;
+Result<TimelineColumns> read_timeline(const Trace& trace, std::optional<Rank> rank,
+                                      uint64_t from_ns, uint64_t to_ns) {
+  TimelineColumns out;
   if (!trace.has_times())
     return base::unsupported(
         "the trace has no times of single calls; record with --timing exact "
@@ -107,11 +108,11 @@ py::dict matrix_columns(const Trace& trace, analysis::MatrixKind kind, uint64_t 
 
 py::dict timeline_columns(const Trace& trace, std::optional<Rank> rank, uint64_t from_ns,
                           uint64_t to_ns) {
-  Result<Timeline> read = [&] {
+  Result<TimelineColumns> read = [&] {
     const py::gil_scoped_release unlocked;
     return read_timeline(trace, rank, from_ns, to_ns);
   }();
-  Timeline t = unwrap(std::move(read));
+  TimelineColumns t = unwrap(std::move(read));
   py::dict out;
   out["rank"] = array_of(std::move(t.rank));
   out["thread"] = array_of(std::move(t.thread));

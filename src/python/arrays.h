@@ -1,4 +1,4 @@
-// Answers as columns: a dict of NumPy arrays of the same length, which pandas takes as a table.
+// Results as columns: a dict of NumPy arrays of the same length, which pandas takes as a table.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,6 +1,5 @@
-// Iterating over calls from Python, at the speed that the interpreter allows: two types of
-// CPython's own kind, because what a class of pybind11 takes to make an object is more than reading
-// a call.
+// Fast iteration over calls from Python: two types made with the C API of CPython, because creating
+// an object of a pybind11 class takes longer than reading a call.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -25,6 +25,7 @@
 #include "report/diff/diff_report.h"
 #include "report/profile/profile_report.h"
 #include "report/profile/profile_rows.h"
+#include "report/trace/gaps_text.h"
 #include "report/trace/info_text.h"
 #include "report/waits/waits_report.h"
 
@@ -186,6 +187,7 @@ void add_trace(py::module_& module) {
       .def_property_readonly("rank_count", [](const Opened& o) { return o.trace.rank_count(); })
       .def_property_readonly("call_count", [](const Opened& o) { return o.trace.call_count(); })
       .def_property_readonly("has_times", [](const Opened& o) { return o.trace.has_times(); })
+      .def("lead_of", [](const Opened& o, int64_t rank) { return o.trace.lead_of(rank); })
       .def("info_json", [](const Opened& o) { return report::info_json(o.trace); })
       .def("locations", of_trace(&locations))
       .def("calls",
@@ -196,6 +198,7 @@ void add_trace(py::module_& module) {
       .def("signatures", &signatures)
       .def("grammar", of_trace(&grammar))
       .def("profile_json", of_trace(&profile_json))
+      .def("gaps_json", of_trace(&report::gaps_json))
       .def("waits_json", of_trace(&waits_json))
       .def("iterations_json", of_trace(&iterations_json))
       .def("matrix", of_trace(&matrix_columns))

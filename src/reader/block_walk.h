@@ -1,4 +1,5 @@
-// The times of one location, block by block: decodes the block that is asked for and keeps it.
+// The times of one location, block by block: decodes the requested block and keeps it until another
+// one is requested.
 #pragma once
 
 #include <cstdint>

@@ -129,12 +129,13 @@ Result<Cursor> RankReader::cursor(uint32_t thread) {
                                       trace.lengths[location.grammar]);
     std::unique_ptr<Cursor::Impl> cursor(
         new Cursor::Impl{impl_.get(), terminals, Call{impl_->rank, thread}, nullptr});
-    if (impl_->times == Times::kRead && trace.times != nullptr) {
+    const Rank times_of = impl_->trace.times_rank(impl_->rank);
+    if (impl_->times == Times::kRead && trace.times != nullptr && times_of >= 0) {
       const auto table = trace.times->table(trace.data.meta.ranks);
       if (!table.ok()) return base::fail(table.error().message, impl_->trace.name());
       // It has a cursor of its own over the same terminals, as it reads a block ahead.
       cursor->times = std::make_unique<reader::BlockWalk>(
-          *trace.times, **table, static_cast<uint64_t>(impl_->rank), thread, std::move(terminals),
+          *trace.times, **table, static_cast<uint64_t>(times_of), thread, std::move(terminals),
           impl_->trace.name());
       cursor->times->set_functions(trace.call_of_signature, group->signatures);
     }

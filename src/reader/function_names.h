@@ -1,5 +1,4 @@
-// Names of functions as people know them: what a compiler made of a C++ name is undone, and long
-// template arguments fold away.
+// Readable names of functions: C++ names are demangled, and long template arguments are shortened.
 //
 //   readable_name("_ZN4GridIdLi3EE8exchangeEi")  ->  "Grid<double, 3>::exchange"
 //   folded_name("Grid<double, 3>::exchange")     ->  "Grid<…>::exchange"

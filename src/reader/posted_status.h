@@ -1,5 +1,5 @@
-// Statuses that say no more than the receive asked for are stored as such
-// (FieldTag::kStatusAsPosted); here they get their source and tag back.
+// A status with the source and tag that the receive asked for is stored without them
+// (FieldTag::kStatusAsPosted). Here it gets them back.
 #pragma once
 
 #include <functional>

@@ -5,9 +5,9 @@
 //   refrain::reader::Symbols symbols;
 //   std::string where = symbols.label(*trace.site(id));    // "heat.c:41"
 //
-// Looks at files of this machine: what was recorded elsewhere resolves only where the same files
-// are. Never fails: what cannot be resolved has no file and says why. Keeps every module that it
-// opened and every answer; not thread safe.
+// Reads files of this machine: addresses recorded elsewhere can be resolved only if the same files
+// are here. Never fails: an address that cannot be resolved has no file, and a reason. Caches every
+// module and every result; not thread safe.
 #pragma once
 
 #include <cstdint>

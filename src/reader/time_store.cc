@@ -70,11 +70,11 @@ base::Result<format::TimeTable> TimeStore::with_representatives(format::TimeTabl
   return table;
 }
 
-base::Result<format::TimeTable> TimeStore::load(uint64_t ranks) {
+base::Result<format::TimeIndex> TimeStore::index(uint64_t ranks) {
   if (given_) {
     const base::Status good = format::check_time_index(*given_, bytes_, ranks);
     if (!good.ok()) return good.error();
-    return with_representatives(format::TimeTable(*given_));
+    return *given_;
   }
   if (bytes_ < format::kTimeTailBytes) return base::fail("the section of times is cut short");
   // The index is at the end, as its length is only known when all blocks are written; the last
@@ -85,9 +85,13 @@ base::Result<format::TimeTable> TimeStore::load(uint64_t ranks) {
   if (!length.ok()) return length.error();
   const auto bytes = read(bytes_ - *length, *length);
   if (!bytes.ok()) return bytes.error();
-  const auto index = format::read_time_index(*bytes, bytes_, ranks);
-  if (!index.ok()) return index.error();
-  return with_representatives(format::TimeTable(*index));
+  return format::read_time_index(*bytes, bytes_, ranks);
+}
+
+base::Result<format::TimeTable> TimeStore::load(uint64_t ranks) {
+  const auto all = index(ranks);
+  if (!all.ok()) return all.error();
+  return with_representatives(format::TimeTable(*all));
 }
 
 base::Result<const format::TimeTable*> TimeStore::table(uint64_t ranks) {

@@ -1,4 +1,4 @@
-// The times of a trace: where they are, their index once somebody asks for it, and their blocks
+// The times of a trace: their place in the file, their index (read on first use), and their blocks
 // one by one.
 #pragma once
 
@@ -33,6 +33,8 @@ class TimeStore {
   uint64_t bytes() const { return bytes_; }
   // Reads and checks the index the first time.
   base::Result<const format::TimeTable*> table(uint64_t ranks);
+  // The index as it stands in the file.
+  base::Result<format::TimeIndex> index(uint64_t ranks);
   base::Result<std::string> read(uint64_t offset, uint64_t count);
   // How often, and how many bytes of, the section were read.
   uint64_t reads() const { return reads_; }

@@ -33,6 +33,12 @@ RunInfo info_of(const format::TraceData& data, uint64_t file_bytes) {
   return info;
 }
 
+Durations statistics_of(const std::deque<format::DurationStats>& all, SignatureId id) {
+  if (id >= all.size()) return {};
+  const format::DurationStats& stats = all[id];
+  return {stats.count, stats.min_ns, stats.max_ns, stats.sum_ns};
+}
+
 // The content was checked: every rank is in at most one group, and in the world.
 void assign_groups(reader::TraceImpl& impl) {
   impl.group_of_rank.assign(impl.data.meta.ranks, reader::TraceImpl::kNoGroup);
@@ -43,6 +49,19 @@ void assign_groups(reader::TraceImpl& impl) {
             static_cast<uint32_t>(g);
     }
   }
+}
+
+// The content was checked: every rank is in one cluster.
+void assign_leads(reader::TraceImpl& impl) {
+  const format::ClusterData& clusters = impl.data.clusters;
+  impl.time_rank = format::time_ranks(clusters, impl.data.meta.ranks);
+  if (clusters.empty()) return;
+  impl.lead_of_rank.assign(impl.data.meta.ranks, 0);
+  for (const format::Cluster& c : clusters.clusters)
+    for (const base::RunList::Run& run : c.members.runs())
+      for (uint64_t i = 0; i < run.count; ++i)
+        impl.lead_of_rank[static_cast<size_t>(run.start + run.step * static_cast<int64_t>(i))] =
+            static_cast<uint32_t>(c.lead);
 }
 
 // Lengths of all grammars and the number of calls, which may not overflow.
@@ -125,6 +144,7 @@ Result<Trace> build(Parts parts) {
   if (!definitions.ok()) return base::fail(definitions.error().message, impl->name);
   impl->definitions = std::move(*definitions);
   assign_groups(*impl);
+  assign_leads(*impl);
   const Status counted = count_calls(*impl);
   if (!counted.ok()) return base::fail(counted.error().message, impl->name);
   impl->call_of_signature.reserve(impl->data.signatures.size());
@@ -237,6 +257,23 @@ const std::string& Trace::name() const { return impl_->name; }
 Rank Trace::rank_count() const { return static_cast<Rank>(impl_->data.meta.ranks); }
 uint64_t Trace::call_count() const { return impl_->call_count; }
 
+Result<reader::TimeParts> reader::time_parts_of(const Trace& trace) {
+  if (!trace.has_times())
+    return base::unsupported("there are no times of single calls", trace.name());
+  const TraceImpl& impl = Internal::of(trace);
+  auto index = impl.times->index(impl.data.meta.ranks);
+  if (!index.ok()) return base::fail(index.error().message, impl.name);
+  return TimeParts{std::move(*index), [store = impl.times](uint64_t offset, uint64_t count) {
+                     return store->read(offset, count);
+                   }};
+}
+
+const format::OwnWork* reader::own_work_of(const Trace& trace, Rank rank, uint32_t thread) {
+  const Rank of = trace.times_rank(rank);
+  return of < 0 ? nullptr
+                : format::find_own_work(data_of(trace), static_cast<uint64_t>(of), thread);
+}
+
 const format::TraceData& reader::data_of(const Trace& trace) { return Internal::of(trace).data; }
 
 std::vector<Location> Trace::locations(Rank rank) const {
@@ -293,9 +330,19 @@ SignatureId Trace::signature_count() const {
 CallId Trace::call_of(SignatureId id) const { return impl_->call_of_signature[id]; }
 
 Durations Trace::durations(SignatureId id) const {
-  if (id >= impl_->data.durations.size()) return {};
-  const format::DurationStats& stats = impl_->data.durations[id];
-  return {stats.count, stats.min_ns, stats.max_ns, stats.sum_ns};
+  return statistics_of(impl_->data.durations, id);
+}
+
+bool Trace::has_gaps() const { return !impl_->data.gaps.empty(); }
+
+Durations Trace::gaps(SignatureId id) const { return statistics_of(impl_->data.gaps, id); }
+
+std::vector<uint64_t> Trace::gap_histogram(SignatureId id) const {
+  std::vector<uint64_t> counts;
+  if (id >= impl_->data.gaps.size()) return counts;
+  const format::Histogram& histogram = impl_->data.gaps[id].histogram;
+  for (size_t i = 0; i < histogram.size(); ++i) counts.push_back(histogram[i]);
+  return counts;
 }
 
 DefinitionId Trace::definition_count() const {

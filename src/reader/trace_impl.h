@@ -1,4 +1,4 @@
-// What a Trace holds: the tables, and what opening has worked out from them.
+// The data of a Trace: the tables, and what is computed from them on opening.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,9 @@ struct TraceImpl {
   std::vector<std::shared_ptr<const grammar::Lengths>> lengths;  // by grammar
   std::vector<CallId> call_of_signature;
   uint64_t call_count = 0;
-  std::shared_ptr<TimeStore> times;  // nullptr: the trace has none
+  std::vector<uint32_t> time_rank;     // whose times a rank has; empty: its own
+  std::vector<uint32_t> lead_of_rank;  // empty: no clusters
+  std::shared_ptr<TimeStore> times;    // nullptr: the trace has none
 
   const format::Group* group(Rank rank) const;
 };

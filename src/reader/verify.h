@@ -1,5 +1,5 @@
-// What must hold in a trace beyond the rules of its format: that it tells a story an MPI program
-// can have. For `refrain check`.
+// Checks of a trace beyond the rules of its format: whether an MPI program can make these calls.
+// For `refrain check`.
 #pragma once
 
 #include <string>

@@ -71,6 +71,11 @@ void verify_location(const Trace& trace, const Location& location,
     return;
   }
   const uint64_t calls = calls_of(*walk);
+  if (trace.times_rank(location.rank) != location.rank) {
+    if (calls > 0)
+      findings.push_back(name_of(location) + ": times, though another rank stands for it");
+    return;
+  }
   if (calls > location.calls || (calls < location.calls && !says_times_are_missing(trace)))
     findings.push_back(name_of(location) + ": times of " + std::to_string(calls) + " calls, but " +
                        std::to_string(location.calls) + " calls");
@@ -178,6 +183,7 @@ Result<BoundCheck> verify_bound(const Trace& trace, const Trace& exact, size_t m
   for (Rank rank = 0; rank < trace.rank_count(); ++rank) {
     const std::vector<Location> ours = trace.locations(rank), theirs = exact.locations(rank);
     if (ours.size() != theirs.size()) return other_run();
+    if (trace.times_rank(rank) != rank) continue;  // those of another rank are not to be compared
     for (size_t i = 0; i < ours.size(); ++i) {
       if (ours[i].thread != theirs[i].thread || ours[i].calls != theirs[i].calls)
         return other_run();

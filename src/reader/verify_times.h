@@ -1,5 +1,5 @@
-// Whether the times of a trace can be read, all of them, and keep what their bound promises. For
-// `refrain check`.
+// Checks whether all times of a trace can be read and are within their error bound. For `refrain
+// check`.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The cores that the ranks had, in words and for programs.
+// The cores of the ranks, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "report/stood_for.h"
 #include "report/window_text.h"
 #include "text/display.h"
 #include "text/numbers.h"
@@ -93,13 +94,14 @@ std::string heaviest_text(const analysis::Matrix& m) {
 }  // namespace
 
 std::string matrix_text(const analysis::Matrix& m, const std::string& name,
-                        const analysis::Window& window) {
+                        const analysis::Window& window, const Trace* of) {
   std::string out =
       fmt::format("{}: {}, {}, {} between {}\n", name,
                   text::counted_text(static_cast<uint64_t>(m.rank_count), "rank"),
                   text::counted_text(m.messages, "message"), text::bytes_text(m.bytes),
                   text::counted_text(m.entries.size(), "pair"));
   if (!window.is_all()) out += "  " + window_text(window) + "\n";
+  if (of != nullptr) out += stood_for_line(*of, window.is_all() ? MadeOf::kCalls : MadeOf::kTimes);
   if (!m.entries.empty())
     out += m.rank_count <= kTableRanks ? table_text(m) : picture_text(m) + heaviest_text(m);
   if (m.other_world_messages > 0)
@@ -121,13 +123,15 @@ std::string matrix_csv(const analysis::Matrix& m) {
   return out;
 }
 
-std::string matrix_json(const analysis::Matrix& m, const analysis::Window& window) {
+std::string matrix_json(const analysis::Matrix& m, const analysis::Window& window,
+                        const Trace* of) {
   nlohmann::ordered_json out;
   out["ranks"] = m.rank_count;
   if (!window.is_all()) {
     out["window"] = window_json(window);
     out["untimed_calls"] = m.untimed_calls;
   }
+  if (of != nullptr) add_stood_for(out, *of, window.is_all() ? MadeOf::kCalls : MadeOf::kTimes);
   out["messages"] = m.messages;
   out["bytes"] = m.bytes;
   out["other_world_messages"] = m.other_world_messages;

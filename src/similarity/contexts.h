@@ -1,10 +1,10 @@
 // ContextTable: the parts of a program that segments come from, numbered and named as in Mohror,
-// section 4.2 (figure 7): loops by their nesting (main_loop_2, below it main_loop_2_1), and what of
-// an iteration stands before, between and after inner loops by one more number.
+// section 4.2 (figure 7): loops by their nesting (main_loop_2, inside it main_loop_2_1), and the
+// parts of an iteration before, between and after inner loops by one more number.
 //
-// Numbers are given by first appearance, so that equal runs have equal names. The table stays as
-// small as the program: a part is known by its loop and by the inner loop that it follows, however
-// often they run.
+// Numbers follow the first appearance, so equal runs have equal names. A part is identified by its
+// loop and by the inner loop that it follows, so the size of the table does not depend on the
+// number of iterations.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How different two vectors of measurements are: the distance methods of Mohror, section 4.3.1.
+// Distances of two vectors of measurements: the methods of Mohror, section 4.3.1.
 //
 // Vectors of one call have the same length, and no values that are not numbers. Nothing allocates.
 #pragma once

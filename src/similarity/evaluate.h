@@ -1,5 +1,5 @@
-// What a reduced trace loses and what it would take: the approximation distance of Mohror, section
-// 5.1.4.3, and the size models of section 4.4.
+// The loss and the size of a reduced trace: the approximation distance of Mohror, section 5.1.4.3,
+// and the size models of section 4.4.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,13 @@
 // Segments from the loops that a grammar has found: no marks in the program, no instrumented
 // binary.
 //
-// Where the grammar of a location uses a rule several times in a row, the rule is the body of a
-// loop; a rule that comes back again and again, with something else in between, is one as well.
-// Segments are cut as in Mohror, section 4.2.1: before a loop, at the begin of each iteration and
-// after the last one, in inner loops likewise, so that segments do not overlap. Segments without
-// calls are left out.
+// If the grammar of a location repeats a rule several times in a row, the rule is the body of a
+// loop; so is a rule that occurs many times with other symbols between. Segments are cut as in
+// Mohror, section 4.2.1: before a loop, at the begin of each iteration and after the last one, in
+// inner loops likewise, so that segments do not overlap. Segments without calls are left out.
 //
-// A segment of time is best taken from the end of the call before it to the end of its last call:
-// then the computation that leads to a call is in the segment of the call, and nothing lies between
+// Callers should let a segment last from the end of the previous call to the end of its last call:
+// then the computation before a call is in the segment of the call, and there is no time between
 // segments.
 #pragma once
 

@@ -1,9 +1,9 @@
-// Segments from what a program says about itself: regions that it begins and ends, and numbered
-// instances of something (include/refrain/mark.h). Mohror, section 4.2.1: segments do not overlap,
-// so a region within a region ends the segment around it and begins another one behind it.
+// Segments from marks of the program: regions that it begins and ends, and numbered instances
+// (include/refrain/mark.h). Mohror, section 4.2.1: segments do not overlap, so a region within a
+// region ends the segment around it and begins another one behind it.
 //
-// Programs make mistakes: regions that nobody ends, ends without a begin, regions that cross. Every
-// call is in exactly one segment all the same, and each mistake is counted.
+// Marks may be wrong: regions without an end, ends without a begin, overlapping regions. Every call
+// is in exactly one segment in any case, and each error is counted.
 #pragma once
 
 #include <cstdint>

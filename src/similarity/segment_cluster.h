@@ -1,15 +1,15 @@
-// Clusters of segments that a mean stands for, with the bounds of each measurement: what iter_avg
-// keeps of a structure, and what `auto` keeps of segments alike (docs/decisions/0017).
+// Clusters of segments that are represented by their mean, with the bounds of each measurement:
+// iter_avg keeps one per structure, `auto` one per set of similar segments (docs/decisions/0017).
 //
 // A cluster of segments with n stamps is an array of values, n at a time: the sums of the stamps,
 // their least and their greatest values; in the wide form of `auto` also the least and the greatest
 // of each interval (interval i: stamp i less stamp i - 1) and of each stamp's distance to the end
-// of the segment. So the error that its mean makes is known exactly without the segments, and two
-// clusters are united without them.
+// of the segment. So the error of the mean is known exactly, and two clusters can be united,
+// without the segments.
 //
-// The mean of a wide cluster is elastic in one place: the start and the length of each segment are
-// in the list of segments, so one interval need not be known, it is what the others leave. Stamps
-// before it keep their distance to the start, stamps behind it theirs to the end.
+// The mean of a wide cluster has one elastic interval. The start and the length of each segment are
+// known, so one interval follows from the others. Stamps before it keep their distance to the
+// start, stamps after it theirs to the end.
 #pragma once
 
 #include <cstddef>

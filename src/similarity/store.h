@@ -1,9 +1,8 @@
 // SegmentStore: the segments of one location as representatives and a list of who stands for whom
 // when (Mohror, section 4.2.2, figure 8), within a bound of memory.
 //
-// Runs inside other people's programs, at the end of every segment.
-// Laws:   no lock, no exception, no system call; no allocation for a segment that matches,
-// amortised
+// Runs inside the recorded program, at the end of every segment. Laws: no lock, no exception, no
+// system call; no allocation for a segment that matches, amortised
 //         growth elsewhere, and only memory_bytes() up to the bound; out of memory is an outcome.
 // Budget: a segment of 12 events that matches the first representative that is tried, an event:
 //         73 instructions for Euclidean, 135 for avgWave, 290 for auto, which looks at all bounds

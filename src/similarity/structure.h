@@ -1,6 +1,6 @@
-// StructureKey: a sequence of calls as one number, equal exactly where the calls are (but for a
-// chance of about 2^-60 a pair). Segments with different keys are never compared (Mohror, section
-// 4.2.2: a match requires the same events in the same order).
+// StructureKey: a hash of a sequence of calls. Equal sequences have equal keys; different ones have
+// different keys, except with a probability of about 2^-60 per pair. Segments with different keys
+// are never compared (Mohror, section 4.2.2: a match requires the same events in the same order).
 //
 // A polynomial over the keys of the calls, so that the key of a sequence follows from those of its
 // parts and of its repetitions: a rule of a grammar is hashed once, however often it is used.

@@ -1,6 +1,6 @@
-// What the text formats are shown on: how wide it is, whether it has colours, and whether names are
-// to be short. A fact of the process: a verb sets it once, before it asks for a text. Until then
-// nothing is cut, coloured or folded, which is what every format for programs keeps.
+// The display of text formats: its width, whether it has colours, and whether names are shortened.
+// It is global: a verb sets it once, before it makes a text. By default nothing is cut, coloured or
+// shortened; formats for programs always use the default.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Text that the trace holds as text to print: JSON written straight into a buffer, for output that
-// comes in millions of lines, lines for people, XML and HTML, fields of CSV.
+// Escapes text of a trace for output: JSON (written directly into a buffer, for millions of lines),
+// plain text, XML and HTML, fields of CSV.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Values of parameters as text: JSON for programs, something shorter for people.
+// Values of parameters as text: JSON for programs, and a shorter form for people.
 //
 //   kind       JSON                              text
 //   integer    10                                10

@@ -14,7 +14,7 @@ import unittest
 
 GOOD, USAGE = 0, 2
 VERBS = ["record", "recover", "info", "dump", "check", "stats", "profile", "matrix", "waits", "iterations",
-         "similarity", "report", "diff", "reduce", "evaluate", "convert"]
+         "similarity", "report", "diff", "reduce", "cluster", "evaluate", "convert"]
 COUNT = "is not a whole number from 0 up"
 TIME = "is not a time from 0 up: nanoseconds, or with a unit (ns, us, ms, s, min, h), as in 20ms"
 RANK = "is not the number of a rank, such as 0"
@@ -73,7 +73,8 @@ class Options(unittest.TestCase):
         self.refused("--output is required (see `refrain reduce --help`)", "reduce", self.trace)
         self.refused("--top needs a value", "profile", self.trace, "--top")
         self.refused("did not expect '%s'" % self.trace, "info", self.trace, self.trace)
-        self.refused("a verb goes in front of '%s', as in `refrain info %s`" % (self.trace, self.trace), self.trace)
+        self.refused("a verb is needed in front of '%s', as in `refrain info %s`" % (self.trace, self.trace),
+                     self.trace)
         self.refused("--rank and --bytes do not go together: leave one of them out",
                      "dump", "--bytes", "--rank", "0", self.trace)
         self.refused("--rank and --ranks do not go together: leave one of them out",
@@ -156,7 +157,7 @@ class Options(unittest.TestCase):
                      "waits", "--explain", "Late sendr", self.trace)
         self.refused("no pattern 'gremlins'; there are all, point_to_point,", "waits", "--pattern", "gremlins",
                      self.trace)
-        self.refused("'Messages in wrong order' is printed of several patterns; say which: "
+        self.refused("'Messages in wrong order' is the name of several patterns; choose one: "
                      "late_sender_wrong_order, late_receiver_wrong_order",
                      "waits", "--pattern", "Messages in wrong order", self.trace)
 

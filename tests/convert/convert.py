@@ -33,7 +33,7 @@ def test_corpus(converter):
     for name in sorted(os.listdir(CORPUS)):
         if name.endswith(".rfn"):
             said = converter.check(os.path.join(CORPUS, name))
-            has_times = any(word in name for word in ("exact", "bins", "segments"))
+            has_times = any(word in name for word in ("exact", "bins", "segments", "ends"))
             for target, one in said.items():
                 without = "none" if target in ("csv", "sqlite") else "built"
                 check(one["times"] == ("trace" if has_times else without),

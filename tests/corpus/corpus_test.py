@@ -44,6 +44,16 @@ def examine(refrain, trace):
     found = json.loads(text).get("recorder_cost")
     if found != expected:
         return f"info: expected recorder_cost {expected}, found {found}"
+    status, text, said = output_of(refrain, "stats", "--format", "json", trace)
+    if status != 0:
+        return f"stats: exit status {status}: {said}"
+    gaps = trace.with_suffix(".gaps.json")
+    expected = json.loads(gaps.read_text()) if gaps.exists() else None
+    found = json.loads(text).get("gaps")
+    for row in found or ():
+        del row["site"]  # debug information may be there or not
+    if found != expected:
+        return f"stats: expected gaps {expected}, found {found}"
     return None
 
 

@@ -1,5 +1,6 @@
 // Writes what fuzzing begins with: fuzz_seeds FOLDER makes FOLDER/<target>/ for each target. The
 // corpus that is committed came of these and of what libFuzzer found from there.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -35,12 +36,27 @@ std::string sections_of(const format::TraceData& trace) {
   for (const format::SectionWriter& w : format::kSectionWriters) {
     base::ByteWriter raw;
     w.write(encoding, raw);
-    out += as_section(static_cast<uint32_t>(w.type), raw.view());
+    if (raw.size() > 0) out += as_section(static_cast<uint32_t>(w.type), raw.view());
   }
-  // The state in the header: complete or not, with losses or without, and a feature.
+  // The state in the header: complete or not, with losses or without, and features.
+  const int features =
+      format::kFeatureCompact | (trace.clusters.empty() ? 0 : format::kFeatureClusters);
   out[0] = static_cast<char>((trace.meta.complete ? 1 : 0) | (trace.losses.empty() ? 0 : 2) |
-                             (format::shares_totals(trace) ? 4 : 0));
+                             features * 4);
   return out;
+}
+
+// One rank stands for all that have as many calls.
+void add_clusters(format::TraceData& trace) {
+  for (const format::Group& group : trace.groups) {
+    format::Cluster one;
+    one.lead = static_cast<uint64_t>(group.ranks.at(0));
+    one.members = group.ranks;
+    trace.clusters.clusters.push_back(std::move(one));
+  }
+  std::sort(trace.clusters.clusters.begin(), trace.clusters.clusters.end(),
+            [](const auto& a, const auto& b) { return a.lead < b.lead; });
+  trace.losses.push_back(format::LossRecord{std::string(format::kStoodForLoss), 17, -1, ""});
 }
 
 void traces() {
@@ -56,12 +72,23 @@ void traces() {
     for (const char* target : {"decode", "verbs"}) put(target, pattern.name, sections_of(trace));
     trace.losses.push_back(format::LossRecord{"left_out", 17, 1, "MPI_Send"});
     put("verbs", pattern.name + ".lossy", sections_of(trace));
+    format::TraceData clustered = trace;
+    add_clusters(clustered);
+    for (const char* target : {"decode", "verbs"})
+      put(target, pattern.name + ".clusters", sections_of(clustered));
     for (const bool both : {false, true}) {
       auto part = format::leaf(ranks[0], ranks.size());
       if (both) part = format::merge(std::move(*part), *format::leaf(ranks[1], ranks.size()));
       put("partial", pattern.name + (both ? ".2" : ".1"), format::serialise(*part));
     }
+    for (RankRecord& r : ranks) r.gaps = r.durations;
+    trace = format::testing::merge_all(ranks);
+    for (const char* target : {"decode", "verbs"})
+      put(target, pattern.name + ".gaps", sections_of(trace));
+    put("partial", pattern.name + ".gaps",
+        format::serialise(*format::leaf(ranks[0], ranks.size())));
     for (RankRecord& r : ranks) {
+      r.gaps.clear();
       r.knows_cost = r.rank != 2;
       r.cost = {100'000 + r.rank * 3'000, 2'000'000 + r.rank % 3 * 70'000};
     }
@@ -121,6 +148,18 @@ void spools() {
     }
     put("spool", pattern.name + ".log",
         out + chunk(static_cast<uint32_t>(ChunkType::kLog), 0, 0, 0, words));
+    std::string with_gaps;
+    for (size_t i = 0; i < words.size(); i += sizeof(uint64_t)) {
+      const uint64_t gap = (50 + i) << 32 | format::spool::kGap;
+      with_gaps.append(reinterpret_cast<const char*>(&gap), sizeof gap);
+      with_gaps.append(words, i, sizeof(uint64_t));
+    }
+    base::ByteWriter says_so;
+    says_so.put_string("gaps");
+    says_so.put_string("on");
+    put("spool", pattern.name + ".gaps",
+        out + as_section(8, says_so.view()) +
+            chunk(static_cast<uint32_t>(ChunkType::kLog), 0, 0, 0, with_gaps));
     grammar::Builder builder;
     for (uint32_t i = 0; i < 100; ++i)
       builder.append(i % static_cast<uint32_t>(record.signatures.size()));

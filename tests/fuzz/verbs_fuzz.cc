@@ -2,6 +2,8 @@
 // waits and dump of some calls of some ranks. None may fail, and what they count must agree.
 #include <algorithm>
 
+#include "analysis/clusters/cluster.h"
+#include "analysis/clusters/matching.h"
 #include "analysis/diff/diff.h"
 #include "analysis/matrix.h"
 #include "analysis/profile.h"
@@ -72,6 +74,26 @@ void fold(const Trace& trace) {
   (void)report::matrix_json(matrix).size();
   (void)report::matrix_csv(matrix).size();
   (void)report::matrix_text(matrix, trace.name()).size();
+}
+
+// Whatever ranks do, some of them can stand for all.
+void cluster(const Trace& trace) {
+  constexpr Rank kMost = 64;
+  if (trace.clustering() || trace.rank_count() > kMost) return;
+  namespace clusters = analysis::clusters;
+  for (const bool paper : {false, true}) {
+    clusters::ClusterRequest request;
+    request.k = std::min<uint64_t>(3, static_cast<uint64_t>(trace.rank_count()));
+    request.has_lead_endpoints = request.is_by_tree = request.mixes_structures = paper;
+    const auto found = clusters::find(trace, request);
+    require(found.ok(), "ranks have clusters");
+    const auto bytes = clusters::encode(trace, *found);
+    if (!bytes.ok()) continue;  // too large, say
+    const auto back = Trace::from_bytes(*bytes, "clustered");
+    require(back.ok(), "what is written can be read");
+    require(clusters::matching(trace, *back).ok(), "both have the same ranks");
+    (void)report::info_json(*back).size();
+  }
 }
 
 // A run has not changed from itself.
@@ -151,6 +173,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const Rank rank : {Rank{0}, ranks / 2, ranks - 1}) fuzz::dump(*trace, rank);
   fuzz::fold(*trace);
   fuzz::compare(*trace);
+  fuzz::cluster(*trace);
   fuzz::wait(*trace);
   return 0;
 }

@@ -37,27 +37,29 @@ ALLOWED = {
     "grammar": {"result", "base"},
     "similarity": {"result", "base", "mpi", "grammar"},
     "format": _BELOW_FORMAT,
-    "mpi_runtime": {"result", "base", "mpi", "format"},
+    "mpi_runtime": {"result", "base", "mpi", "format", "options"},
     "tracer": _BELOW_READER | {"mark", "mpi_runtime", "options"},  # never meets the reader: they talk through bytes
     "reader": _BELOW_READER | {"public"},
     "text": _BELOW_ANALYSIS,
     "events": _BELOW_ANALYSIS,
     "analysis": _BELOW_ANALYSIS | {"events"},
     "sim": _BELOW_ANALYSIS | {"events"},
-    "replay": _BELOW_ANALYSIS | {"events"},
+    "replay": _BELOW_ANALYSIS | {"events", "mark", "mpi_runtime"},
     "report": _BELOW_REPORT | {"sim"},
     "convert": _BELOW_REPORT | {"sim"},
+    "proxy": _BELOW_REPORT | {"convert"},  # its folder of output
     "online": _BELOW_REPORT,
-    "cli": _BELOW_REPORT | {"options", "sim", "report", "convert", "online"},
+    "cli": _BELOW_REPORT | {"options", "sim", "replay", "report", "convert", "proxy", "online"},
     "python": _BELOW_REPORT | {"sim", "report"},
 }
 # Made by tools/gen in the build folder, and included as if they stood in src/.
 GENERATED = {"base/known_mpis.inc", "mpi/call_ids.h", "mpi/call_rows.inc", "mpi/call_meanings.inc",
              "mpi/constant_ids.h",
-             "mpi/constant_names.inc"}
+             "mpi/constant_names.inc", "proxy/runtime_text.inc"}
 # Layers whose folders, of any depth, do not include each other in a circle.
 ROOMED_LAYERS = {"analysis", "convert", "events", "report", "sim", "text"}
 MPI_FOLDERS = {"mpi_runtime", "tracer/wrap", "tracer/finish", "replay", "online"}
+NO_MPI_ROOMS = {("replay", "plan")}  # of these folders
 # Made from the mpi.h at hand.
 MPI_HEADERS = {"mpi.h", "real_functions.h", "hand.h"}
 
@@ -137,6 +139,8 @@ def check_include(root, path, name, in_quotes):
     folder = folder_of(relative)
     target = resolve(root, path, name)
     room = room_of(relative)
+    if name in MPI_HEADERS and relative.parts[1:3] in NO_MPI_ROOMS:
+        yield f"<{name}> has no place in {'/'.join(relative.parts[1:3])}"
     if name in MPI_HEADERS and folder not in MPI_FOLDERS and f"{folder}/{room}" not in MPI_FOLDERS:
         yield f"<{name}> belongs in {', '.join(sorted(MPI_FOLDERS))} only"
     if target is None and name not in GENERATED:

@@ -24,7 +24,7 @@ options = None
 SKIPPED = 77
 # Paths that a package of ours may use. Libraries: below lib, or Debian's folder of the architecture in it.
 LIB = r"lib(/[\w-]+-linux-gnu\w*)?"
-PLACES = re.compile(r"^usr/(bin/refrain|LIB/refrain/refrain-verbs|LIB/refrain/librefrain-\w+\.so"
+PLACES = re.compile(r"^usr/(bin/refrain|LIB/refrain/refrain-(verbs|replay-\w+)|LIB/refrain/librefrain-\w+\.so"
                     r"|LIB/librefrain-reader\.so(\.\d+)*"
                     r"|LIB/cmake/Refrain/\w[\w-]*\.cmake|LIB/pkgconfig/refrain\.pc|include/refrain/[\w/]+\.h"
                     r"|share/man/man1/refrain[\w-]*\.1\.gz|share/bash-completion/completions/refrain"
@@ -98,7 +98,7 @@ def check_files(name, path, seen):
         seen[file] = name
         if mode[0] == "l":
             continue
-        executable = file.startswith("usr/bin/") or file.endswith("/refrain-verbs")
+        executable = file.startswith("usr/bin/") or "/refrain/refrain-" in file
         library = re.search(r"\.so(\.|$)", file)
         expect(mode == ("-rwxr-xr-x" if executable else "-rw-r--r--") or library and mode[1:4] in ("rw-", "rwx"),
                "%s: %s is %s", name, file, mode)

@@ -23,7 +23,7 @@ from documents import Failure, expect  # noqa: E402
 
 # docs/tutorial.md has a test of its own, tests/tutorial.
 DOCUMENTS = ("README.md", "docs/recording.md", "docs/verbs.md", "docs/iterations.md", "docs/diff.md",
-             "docs/trace_profiling.md", "docs/convert.md")
+             "docs/trace_profiling.md", "docs/convert.md", "docs/clusters.md")
 LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.mpich", "mpirun.openmpi")
 # What a line may exit with beside 0: a threshold was crossed, or the trace is incomplete but was read.
 MAY_EXIT = {"diff": (0, 3), "recover": (0, 4), "convert": (0, 5)}  # a format whose library is not here

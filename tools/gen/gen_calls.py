@@ -127,7 +127,8 @@ def call_meanings(calls):
         buffers = f'kBuffers_{origin.name}' if touched else 'std::span<const BufferInfo>()'
         rows.append(f'    {{{call.id}, {{{ids[call.of or call.name]}, {does}, How::k{call.how.capitalize()}, '
                     f'SendMode::k{(call.mode or "standard").capitalize()}, '
-                    f'Flow::k{spec.camel(call.flow or "nothing")}, {call.index(call.over)}, {buffers}}}}},')
+                    f'Flow::k{spec.camel(call.flow or "nothing")}, {call.index(call.over)}, {buffers}, '
+                    f'Reissue::k{spec.camel(call.reissue)}, "{call.refused}"}}}},')
     return '\n'.join(lines + ['constexpr MeaningRow kMeanings[] = {'] + rows + ['};', ''])
 
 

@@ -42,6 +42,7 @@ static inline int MPI_Inline(int x) { return MPI_Other(x); }
 def table(text):
     """Rows that do not say what they do, for tests of something else, do nothing to unknown parts of buffers."""
     text = re.sub(r'(?m)^(?!.* (?:of|does)=)(\d+ MPI.*)$', r'\1 does=local', text)
+    text = re.sub(r'(?m)^(?!.* (?:of|reissue)=)(\d+ MPI.*)$', r'\1 reissue=plain', text)
     text = re.sub(r':buffer\b(?!\{)', ':buffer{-,?}', text)
     return whole_table(text)
 
@@ -283,7 +284,7 @@ class Fortran(unittest.TestCase):
 
 
 class Meaning(unittest.TestCase):
-    SEND = ('1 MPI_Send p2p large traffic=send count=count does=send mode=ready how=waits\n'
+    SEND = ('1 MPI_Send p2p large traffic=send count=count does=send mode=ready how=waits reissue=forced\n'
             '  buf:buffer{r,2n*count*type} 2n:int count:count type:datatype\n').replace('2n', 'parts')
 
     def test_a_form_has_what_its_function_has(self):
@@ -296,6 +297,7 @@ class Meaning(unittest.TestCase):
         self.assertIn('{0, true, false, false, false, false, Extent::kElements, Times::kParts, 2, -1, 3, 1}', rows)
         for row in ('{2, {1, kDoesSend, How::kNonblocking,', '{1001, {1, kDoesSend, How::kWaits,'):
             self.assertIn(row + ' SendMode::kReady, Flow::kNothing, -1, kBuffers_', rows)
+        self.assertEqual(rows.count('Reissue::kForced, ""'), 3)
 
     def test_extents(self):
         elements = 'Extent::kElements, Times::kOnce'
@@ -307,7 +309,9 @@ class Meaning(unittest.TestCase):
                            ('r@root/w@others,t', f'true, true, false, false, true, {elements}, -1, -1, 3'),
                            ('r,bytes(n)', 'true, false, false, false, false, Extent::kBytes, Times::kOnce, 1, -1, -1'),
                            ('-,?', 'false, false, false, false, false, Extent::kUnknown, Times::kOnce, -1, -1, -1')):
-            calls = whole_table(f'1 MPI_A coll does=local\n  b:buffer{{{touch}}} n:count d:displacement t:datatype\n')
+            calls = whole_table(
+                '1 MPI_A coll does=local reissue=local\n'
+                f'  b:buffer{{{touch}}} n:count d:displacement t:datatype\n')
             self.assertIn('{0, ' + row + ', -1}', gen_calls.call_meanings(calls))
 
     def test_says_what_a_row_lacks(self):
@@ -317,11 +321,16 @@ class Meaning(unittest.TestCase):
                            ('1 MPI_A coll does=collective\n', 'has a flow'),
                            ('1 MPI_A coll does=local flow=all\n', 'has a flow'),
                            ('1 MPI_A p2p of=MPI_B\n', 'MPI_B is no function'),
-                           ('1 MPI_A p2p does=send\n2 MPI_B p2p of=MPI_A\n3 MPI_C p2p of=MPI_B\n', 'of another itself'),
+                           ('1 MPI_A p2p does=send reissue=plain\n2 MPI_B p2p of=MPI_A\n'
+                            '3 MPI_C p2p of=MPI_B\n', 'of another itself'),
                            ('1 MPI_A p2p does=send\n  b:buffer\n', 'what is done to b'),
                            ('1 MPI_A p2p does=send\n  b:buffer{r,n*t}\n', 'refers to n'),
                            ('1 MPI_A p2p does=send\n  b:buffer{r,n*m*t} m:count t:datatype\n', '"n" times what'),
-                           ('1 MPI_A p2p does=send\n  b:buffer{r,(n)}\n', 'cannot read extent')):
+                           ('1 MPI_A p2p does=send\n  b:buffer{r,(n)}\n', 'cannot read extent'),
+                           ('1 MPI_A p2p does=send\n', 'reissue= is missing'),
+                           ('1 MPI_A p2p does=send reissue=maybe\n', 'not one of plain'),
+                           ('1 MPI_A p2p does=send reissue=refused\n', 'has a reason'),
+                           ('1 MPI_A p2p does=send reissue=plain:it_can\n', 'has a reason')):
             with self.assertRaisesRegex(spec.SpecError, what):
                 whole_table(text)
 

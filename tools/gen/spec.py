@@ -22,6 +22,7 @@ HOW = 'returns waits polls nonblocking persistent enqueues'.split()
 MODES = 'standard buffered synchronous ready'.split()
 FLOWS = ('nothing barrier from_root to_root scan all neighbours window fence file init finalize '
          'worlds').split()
+REISSUE = 'plain forced stand_in local refused'.split()
 TIMES = 'once size local_size indegree outdegree'.split()
 LENGTH_FUNCTIONS = ('size local_size indegree outdegree ndims graph_nodes graph_edges graph_degree '
                     'envelope_integers envelope_addresses envelope_large_counts envelope_datatypes '
@@ -84,6 +85,8 @@ class Call:
     flow: str = ''
     over: str = ''     # the parameter with the communicator that it is collective over
     window: str = ''   # what an access does to the target's memory
+    reissue: str = ''  # how it is made again: a word of REISSUE
+    refused: str = ''  # why it is not
 
     def param(self, name):
         return next((p for p in self.params if p.name == name), None)
@@ -96,7 +99,7 @@ class Call:
         return Call(self.id + LARGE_DISTANCE, self.name + '_c', self.group, self.flags - {'large'},
                     self.receives, self.returns, self.traffic, self.traffic_params, self.params,
                     self.line, self.of or self.name, self.does, self.how, self.mode, self.flow,
-                    self.over, self.window)
+                    self.over, self.window, self.reissue, self.refused)
 
 
 @dataclass
@@ -149,6 +152,9 @@ def parse_head(line):
             call.does = value.split(',')
         elif key in ('of', 'how', 'mode', 'flow', 'over', 'window'):
             setattr(call, key, value)
+        elif key == 'reissue':
+            call.reissue, _, why = value.partition(':')
+            call.refused = why.replace('_', ' ')
         elif equals and key in TRAFFIC_KEYS:
             call.traffic_params[key] = value
         else:
@@ -172,6 +178,8 @@ def take_form(call, plain):
     if plain.of:
         raise ValueError(f'{call.name}: {plain.name} is a form of another itself')
     call.does = call.does or plain.does
+    if not call.reissue:
+        call.reissue, call.refused = plain.reissue, plain.refused
     for word in ('mode', 'flow', 'over', 'window'):
         setattr(call, word, getattr(call, word) or getattr(plain, word))
     if call.traffic == 'nothing':
@@ -213,6 +221,10 @@ def check_meaning(call):
         for group in ('bytes', 'list', 'list_type', 'blocks', 'displs', 'block_type', 'count', 'type'):
             if extent[group] and not call.param(extent[group]):
                 raise ValueError(f'{call.name}: {name} refers to {extent[group]}, which is no parameter')
+    if call.reissue not in REISSUE:
+        raise ValueError(f'{call.name}: reissue= is missing, or not one of {", ".join(REISSUE)}')
+    if (call.reissue == 'refused') != bool(call.refused):
+        raise ValueError(f'{call.name}: what is refused, and only that, has a reason')
 
 
 def check_call(call):

@@ -1,6 +1,7 @@
 // The page, from its data.
 import './style.css';
 import { Behaviours } from './behaviours.js';
+import { clustersSection } from './clusters.js';
 import * as colours from './colours.js';
 import { comparePage } from './compare.js';
 import { readData } from './data.js';
@@ -23,7 +24,7 @@ import { Waits } from './waits.js';
 
 // Of those sections that a page has.
 const kTitles = { verdict: 'Verdict', timeline: 'Timeline', iterations: 'Iterations', behaviours: 'Behaviours', matrix: 'Matrix',
-  graph: 'Topology', density: 'Density', profile: 'Profile', sizes: 'Sizes', waits: 'Waits', environment: 'Environment' };
+  graph: 'Topology', density: 'Density', clusters: 'Clusters', profile: 'Profile', sizes: 'Sizes', waits: 'Waits', environment: 'Environment' };
 
 function themeButton() {
   const next = { auto: 'light', light: 'dark', dark: 'auto' };
@@ -91,7 +92,7 @@ function reportPage(data) {
   listenForSearch(timeline);
   const sections = [verdictSection(data, links), timeline.element(), new Iterations(data, links).element(),
     new Behaviours(data, model, links).element(), [matrix.element(), graph.element()], densitySection(data, links),
-    profileSection(data, links), sizesSection(data, links), new Waits(data, links).element(), environmentSection(data)];
+    clustersSection(data, links),     profileSection(data, links), sizesSection(data, links), new Waits(data, links).element(), environmentSection(data)];
   const titles = sections.flat().filter(Boolean).map((e) => h('a', { href: `#${e.id}` }, kTitles[e.id]));
   return [
     h('header', {}, h('h1', {}, name || 'Refrain report'), commands(info).map((c) => h('p', { class: 'command' }, c)),

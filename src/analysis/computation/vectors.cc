@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "analysis/own_work.h"
 #include "analysis/waits/spill_log.h"
+#include "reader/own_work.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::computation {
@@ -73,7 +73,7 @@ class OneRank {
     RankReader reader(trace, rank, Times::kRead);
     auto cursor = reader.cursor(0);
     if (!cursor.ok()) return cursor.error();
-    OwnWorkAfter own_work_after(trace, rank, 0);
+    reader::OwnWorkAfter own_work_after(trace, rank, 0);
     uint64_t busy_until = 0;  // with calls, and with what the recorder did behind them
     bool is_first = true;
     while (const Call* call = cursor->next()) {

@@ -1,8 +1,8 @@
-// A call's parameters as words that are equal where runs do the same.
+// A call's parameters as words that are equal in two runs if the calls are.
 //
-// Inputs only: what a call gives back may differ from run to run (which message a wildcard took).
-// Ranks are relative to the caller, communicators and datatypes are said by what they are and not
-// by the order in which they were made, and buffers, requests and names of files are left out.
+// Only inputs: outputs may differ from run to run (which message a wildcard matched). Ranks are
+// relative to the caller. Communicators and datatypes are described by their properties, not by the
+// order of their creation. Buffers, requests and file names are left out.
 #pragma once
 
 #include <cstdint>

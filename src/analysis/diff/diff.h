@@ -1,10 +1,10 @@
-// What changed in the communication from one run to another.
+// Changes in the communication between two runs.
 //
 //   const Diff d = diff(before, after, symbols, {});
 //
-// Runs are aligned by call path, call signature and loop, not by time: two runs that do the same
-// are equal however long they took. Runs on different numbers of ranks are compared by what a rank
-// does in the mean, with partners by their distance. Definitions are in docs/diff.md.
+// Runs are aligned by call path, call signature and loop, not by time: two runs with the same calls
+// are equal, however long they took. Runs on different numbers of ranks are compared by means per
+// rank, and partners by their distance. Definitions are in docs/diff.md.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// How often the loops that the grammars have found go round.
+// Numbers of iterations of the loops that the grammars have found.
 //
-// A loop is a symbol of a grammar that stands several times in a row. What it is in two runs is
-// told by the set of call paths in its body, so that neither the number of iterations nor how the
-// grammar cuts them comes into it; a body that changed a little is recognised by what is left of
-// it.
+// A loop is a symbol of a grammar with a repetition count. A loop of one run is identified in
+// another run by the set of call paths in its body, so neither the number of iterations nor the
+// division by the grammar matters. If the body changed a little, the call paths that remain
+// identify it.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,11 @@
-// How far two runs that do the same may be apart in time.
+// How much the times of two runs of the same program may differ.
 //
-// With one run of each the estimate comes from the spread within them. Calls that follow each other
-// are slow together (a busy machine, a late partner): n of them say as much as sqrt(n) that know
-// nothing of each other; and so are all ranks in one call: n is that of a rank. Two standard errors
-// of the difference, and a quarter of the larger one, in which runs of one program differ that know
-// nothing of each other. What the machine does beyond that shows in several runs only: repeats.h.
+// With one run before and one after, the estimate comes from the variation within each run.
+// Consecutive calls are correlated (a busy machine, a late partner): n calls count as sqrt(n)
+// independent ones. All ranks in one call are correlated, too, so n is the number of calls of one
+// rank. The noise is two standard errors of the difference, plus a quarter of the larger time, by
+// which independent runs of one program were seen to differ. Further variation of the machine shows
+// only in several runs: repeats.h.
 #pragma once
 
 #include <vector>

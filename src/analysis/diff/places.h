@@ -1,11 +1,11 @@
-// Which call path of one run is which of another run.
+// Matches the call paths of one run with those of another run.
 //
 // Call paths of both runs become trees of call sites, and the trees are aligned from the outside
-// in. In the same build of a module (equal build id) a place is an address. In another build
-// addresses have moved: then the sites in one function are aligned in their order, as lines of two
-// versions of a text are (S. Needleman and C. Wunsch, 1970), by what is called below them with
-// which parameters, and by function and line where debug information tells them. So a baseline that
-// was recorded before the program was changed and built anew still finds its places.
+// in. In the same build of a module (equal build id) call sites are compared by address. In another
+// build the addresses differ: the sites of one function are then aligned in order, like the lines
+// of two versions of a text (S. Needleman and C. Wunsch, 1970), by the calls and parameters below
+// them, and by function and line if there is debug information. So a baseline remains usable after
+// the program has been changed and rebuilt.
 #pragma once
 
 #include <cstdint>

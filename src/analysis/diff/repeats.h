@@ -1,4 +1,4 @@
-// Several runs that were good: how far they are apart is how far the next one may be from them.
+// Several good runs: their variation says how much another good run may differ from them.
 #pragma once
 
 #include <vector>

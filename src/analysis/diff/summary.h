@@ -1,5 +1,5 @@
-// What one run communicates, in a form that can be compared with another run: counts by call path
-// and by call signature, where a signature says nothing that differs from rank to rank or from run
+// The communication of one run in a form that can be compared with another run: counts by call path
+// and by call signature. The signatures contain nothing that differs from rank to rank or from run
 // to run without meaning.
 //
 // Folds over the grammars like analysis/profile.h: cost follows the size of the trace and the

@@ -6,8 +6,8 @@
 // whose text contains it (solve, heat.c:41); several must all hold. The change, after minus before,
 // is compared with NUMBER: `>` is crossed by a larger one, `<` by a smaller one (its number is
 // negative unless it has a sign), `<>` by either. UNIT: % of what it was before, K M G T (powers of
-// 1024) for bytes, ns us ms s for times; none: as it is counted. Times must be past it by more than
-// the noise.
+// 1024) for bytes, ns us ms s for times; none: as it is counted. Times must exceed the threshold by
+// more than the noise.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One location's calls, cut into iterations and what lies between them.
+// Cuts the calls of a location into iterations and the calls between them.
 #pragma once
 
 #include <cstdint>

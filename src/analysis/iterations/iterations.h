@@ -3,11 +3,11 @@
 //
 // An iteration is what one thread does between two places: for marks, one region or instance
 // (refrain/mark.h) of a name that comes several times; otherwise one pass through a loop that the
-// grammar of functions and call paths gives, in which calls that ask in vain, one after the other
-// at one place, are one call. It reaches from the end of the call before it to the end of its last
-// call; the first one of a loop of the grammar has before its first call only as much time as the
-// others have in the median, because what a program does before a loop is not in it. Iterations
-// with the same number in the same loop of all threads are one row.
+// grammar of functions and call paths gives, in which consecutive unsuccessful tests at one call
+// site count as one call. It reaches from the end of the call before it to the end of its last
+// call; before the first call of a loop of the grammar, only the median time of the other
+// iterations counts, because the time before a loop is not part of it. Iterations with the same
+// number in the same loop of all threads are one row.
 //
 // Behaviours: K. Mohror, "Scalable event tracking on high-end parallel systems" (2010), section 4.6
 // and figure 17: the representatives of segments, here of iterations and of what lies between

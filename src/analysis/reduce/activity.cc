@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "analysis/own_work.h"
+#include "reader/own_work.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::reduce {
@@ -21,7 +21,7 @@ struct Spent {
 Status add_location(RankReader& reader, uint32_t thread, std::map<CallPlace, Spent>* places) {
   Result<Cursor> cursor = reader.cursor(thread);
   if (!cursor.ok()) return cursor.error();
-  OwnWorkAfter own_work(reader.trace(), reader.rank(), thread);
+  reader::OwnWorkAfter own_work(reader.trace(), reader.rank(), thread);
   bool is_first = true;
   uint64_t last_end_ns = 0;
   for (const Call* call = cursor->next(); call != nullptr && call->has_time;

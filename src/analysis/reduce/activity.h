@@ -1,6 +1,6 @@
-// Where the time of each rank goes, call path by call path: in the calls there, and in what the
-// program computes before them. Beside waiting, this is what people judge a rebuilt trace by
-// (Mohror, section 5.2.2.3, which looks at `do_work` and at the time in MPI calls).
+// Time of each rank per call path: in the calls there, and in computation before them. Together
+// with waiting, these are the measures by which a rebuilt trace is judged (Mohror, section 5.2.2.3:
+// `do_work`, and the time in MPI calls).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// The method `auto` without a threshold: as loose as the diagnosis allows. What a reduction keeps
-// of the trends (retention.h) is looked at, and where one is lost the threshold is tightened.
+// The method `auto` without a threshold: uses the largest threshold that preserves the diagnosis.
+// After each reduction it checks which trends are retained (retention.h); if one is lost, it tries
+// a smaller threshold.
 #pragma once
 
 #include <vector>

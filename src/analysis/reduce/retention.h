@@ -1,6 +1,6 @@
-// Whether somebody who looks at a rebuilt trace would say the same as of the full one: retention of
-// trends (Mohror, section 5.1.4.4, where people compared KOJAK's displays), as a rule. What is
-// looked at, rank by rank: waiting, time in calls, and computation before them.
+// Retention of trends: whether a rebuilt trace leads to the same diagnosis as the full one. In
+// Mohror, section 5.1.4.4, people compared KOJAK's displays; here rules compare three measures rank
+// by rank: waiting, time in calls, and computation before them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The sweeps against time: what waits go back to, and the critical path.
+// The backward sweeps: causes of waits, and the critical path.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,8 @@
 // EventQueue: the next begin or end of a call over all locations.
 //
-// Law: a location has at most one event in it, so it is as large as there are locations and stays
-// in the cache. A heap with four children; what is pushed after a pop takes the place of what was
-// popped, which is how most events come.
+// A location has at most one event in the queue, so the queue has as many entries as there are
+// locations and stays in the cache. It is a heap with four children per node. A push after a pop
+// reuses the place at the top, which is the most frequent case.
 #pragma once
 
 #include <cstddef>

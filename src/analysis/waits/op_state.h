@@ -1,4 +1,4 @@
-// What the sweep keeps of an op of a rank, beside what the op says (op.h).
+// State that the sweep keeps for an op of a rank; the op itself (op.h) is constant.
 #pragma once
 
 #include <cstdint>

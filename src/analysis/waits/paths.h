@@ -1,10 +1,10 @@
-// Why a call began when it did: the path back in time that decided it.
+// The path back in time that determined when a call began.
 //
-// Before a call a rank computed, since the call before it; in that it was inside of MPI, since the
-// end of the last wait; that wait ended because another rank's call began, so the path goes on
-// there. There is no waiting on a path, and every moment is on it once. Two paths that meet, on one
-// location at one time, are the same from there back. The recorder's own work between two calls is
-// a stretch of its own.
+// Before a call, its rank computed since the end of the previous call. It was in that call since
+// the end of the call's wait. The wait ended because a call of another rank began, so the path
+// continues there. A path contains no waiting, and every moment of the run once. Two paths that
+// meet at one location and time are the same from there back. The recorder's own work between two
+// calls is a stretch of its own.
 #pragma once
 
 #include <cstddef>

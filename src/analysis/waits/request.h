@@ -1,4 +1,4 @@
-// What a request stands for between the call that makes it and the one that completes it.
+// The state of a request between the call that creates it and the call that completes it.
 #pragma once
 
 #include <cstdint>

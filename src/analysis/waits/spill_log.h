@@ -1,9 +1,9 @@
-// SpillLog: an append-only array of plain records that keeps a bounded part of itself in memory.
+// SpillLog: an append-only array of plain records, of which a bounded part is in memory.
 //
-// The backward sweeps need every synchronisation of a run again, the last one first. What does not
-// fit lies in an unlinked file in $TMPDIR (/tmp), read and written a chunk at a time; neighbours in
-// time are neighbours in the file, so a sweep reads each chunk about once. Where the file cannot be
-// written, the log stays in memory: the answer is worth more than the bound.
+// The backward sweeps read every synchronisation of a run again, the last one first. Records that
+// do not fit in memory are in an unlinked file in $TMPDIR (/tmp), read and written in chunks. The
+// file is ordered by time, so a sweep reads each chunk about once. If the file cannot be written,
+// the log stays in memory and exceeds its bound, so that the analysis can finish.
 #pragma once
 
 #include <algorithm>

@@ -13,8 +13,7 @@
 namespace refrain::analysis::waits {
 
 void Sweep::find_own_work(LocationState& l, uint32_t thread) {
-  const format::OwnWork* const work =
-      format::find_own_work(reader::data_of(trace_), static_cast<uint64_t>(l.rank), thread);
+  const format::OwnWork* const work = reader::own_work_of(trace_, l.rank, thread);
   if (work == nullptr) return;
   l.piece = work->pieces.data();
   l.pieces_end = l.piece + work->pieces.size();

@@ -1,4 +1,4 @@
-// The words of src/events that the analysis of waiting is written in.
+// Names of src/events that the analysis of waiting uses without a qualifier.
 #pragma once
 
 #include "events/channel.h"

@@ -1,4 +1,4 @@
-// What the forward sweep leaves to the backward ones: calls that communicate, and waits.
+// The log that the forward sweep writes for the backward sweeps: calls that communicate, and waits.
 #pragma once
 
 #include <algorithm>

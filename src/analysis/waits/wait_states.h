@@ -1,4 +1,4 @@
-// Who waited for whom: wait states, what they go back to, the critical path, and efficiencies.
+// Wait states and their causes, the critical path, and efficiencies.
 //
 //   events::TraceCalls calls(trace);
 //   auto result = waits::wait_states(trace, calls, {});

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "cli/options/usage_error.h"
+
 namespace refrain::cli {
 namespace {
-
-// Descriptions are broken into lines for the terminal.
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
 
 std::vector<std::string> split(const std::string& text, char at) {
   std::vector<std::string> out;

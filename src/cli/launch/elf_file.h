@@ -1,6 +1,6 @@
-// What `record` must know of an executable or shared object before it runs: which libraries it asks
-// for, where it looks for them, and a few names that it imports or defines. Reads the ELF file
-// itself (System V gABI, chapters 4 and 5): no part of the program is executed.
+// Facts about an executable or shared object that `record` needs before it runs: the libraries that
+// it needs, the folders in which it looks for them, and a few names that it imports or defines.
+// Reads the ELF file itself (System V gABI, chapters 4 and 5): no part of the program is executed.
 #pragma once
 
 #include <cstdint>

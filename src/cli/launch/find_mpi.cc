@@ -246,7 +246,8 @@ base::Result<ProgramMpi> find_mpi(const std::string& program, const LibrarySearc
   ProgramMpi out = Closure(search, of_launcher).walk(*file, path);
   if (file->defines_mpi && out.mpi == Mpi::kNone)
     return base::unsupported(
-        "MPI is linked into the program statically: link it with the shared MPI library", path);
+        "MPI is linked statically into the program: link the program with the shared MPI library",
+        path);
   out.may_load_later = out.may_load_later || is_script;
   out.interpreter = path;
   return out;

@@ -1,4 +1,4 @@
-// Which MPI a program uses, found without running it.
+// Finds the MPI that a program uses without running it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The words of the command line behind `record`: which of them is a launcher that stands at the
-// wrong place, and how a line is quoted when it is shown to the user.
+// The command line after `record`: finds a launcher at the wrong place, and quotes a line for a
+// message.
 #pragma once
 
 #include <string>

@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <climits>
-#include <cstdlib>
 
 #include "cli/launch/elf_file.h"
+#include "options/environment.h"
 
 namespace refrain::cli {
 
@@ -22,8 +22,7 @@ std::string self_path() {
 std::vector<std::string> own_folders() {
   const std::string self = self_path();
   const std::string here = self.empty() ? "." : directory_of(self);
-  const char* const first = std::getenv("REFRAIN_LIBRARY_PATH");
-  std::vector<std::string> folders = split_path(first == nullptr ? "" : first);
+  std::vector<std::string> folders = split_path(options::text_of(options::Variable::kLibraryPath));
   for (const char* below : {"", REFRAIN_RECORDERS, "/../lib", "/src/tracer"})
     folders.push_back(here + below);
   return folders;

@@ -1,5 +1,5 @@
-// The command line of `refrain record` where nothing is wrong with it and nobody asks for help:
-// every rank reads one, and all that CLI11 needs for it takes longer than the rest of `record`.
+// A fast parser for command lines of `refrain record` that are valid and do not ask for help. Every
+// rank parses one, and CLI11 would take longer than the rest of `record`.
 #pragma once
 
 #include "cli/record.h"

@@ -43,7 +43,7 @@ base::Status check_times(const RecordOptions& options, format::TimeMode mode) {
   if (!options[RecordOption::kExactCopy].empty() && mode != format::TimeMode::kBins &&
       !has_segments)
     return base::usage(
-        "--exact-copy goes with --timing bins and segments: other times have no error to check");
+        "--exact-copy needs --timing bins or segments: other times have no error to check");
   if (!format::source_of(options[RecordOption::kSegments]))
     return unknown_word("segments", options[RecordOption::kSegments], {"loops", "marks"});
   if (!format::across_of(options[RecordOption::kAcrossRanks]))
@@ -52,7 +52,7 @@ base::Status check_times(const RecordOptions& options, format::TimeMode mode) {
   if (has_segments) return base::Done{};
   if (options[RecordOption::kSegments] != "loops" ||
       options[RecordOption::kAcrossRanks] != "groups")
-    return base::usage("--segments and --across-ranks go with --timing segments:METHOD");
+    return base::usage("--segments and --across-ranks need --timing segments:METHOD");
   return base::Done{};
 }
 
@@ -62,15 +62,16 @@ base::Status check_plain(const RecordOptions& options) {
   const auto bytes = base::parse_bytes(options[RecordOption::kBuffer]);
   if (!bytes)
     return base::usage("--buffer is not a size: '" + options[RecordOption::kBuffer] +
-                       "' (write 1.5M, say)");
+                       "' (for example 1.5M)");
   if (*bytes < kMinBuffer || *bytes > kMaxBuffer)
     return base::usage("--buffer must be from 4K to 1G, not " + options[RecordOption::kBuffer]);
   if (options.is_on(RecordOption::kNoCompress) && options[RecordOption::kTiming] != "exact")
-    return base::usage("--no-compress goes with --timing exact");
+    return base::usage("--no-compress needs --timing exact");
   if (options.is_on(RecordOption::kNoCompress) && !options[RecordOption::kMemory].empty())
-    return base::usage("--no-compress does not go with --memory: --buffer says what it takes");
+    return base::usage("--no-compress and --memory cannot be combined: --buffer limits the memory");
   if (options.is_on(RecordOption::kNoWrite) && !options.is_on(RecordOption::kNoCompress))
-    return base::usage("--no-write goes with --no-compress: other traces are not written by then");
+    return base::usage(
+        "--no-write needs --no-compress: only such a trace is written while the program runs");
   return base::Done{};
 }
 
@@ -94,7 +95,8 @@ base::Status check_words(const RecordOptions& options) {
     return base::usage("--clock-interval must be from 0.001 to 1e9 seconds, or 0 for none");
   if (interval != 0 && options[RecordOption::kTiming] == "stats")
     return base::usage(
-        "--clock-interval goes with --timing exact, bins or segments: others need no clock");
+        "--clock-interval needs --timing exact, bins or segments: statistics do not use the clocks "
+        "of other hosts");
   if (!options[RecordOption::kMpi].empty() && !is_known_mpi(options[RecordOption::kMpi]))
     return base::usage(
         "--mpi: '" + options[RecordOption::kMpi] + "' is none of " + known_mpi_words() +
@@ -115,7 +117,7 @@ base::Status check_words(const RecordOptions& options) {
       mpi::SizeBounds::parse(options[RecordOption::kMinBytes], options[RecordOption::kMaxBytes]);
   if (!bounds.ok()) return bounds.error();
   if (!options[RecordOption::kMemory].empty() && !base::parse_bytes(options[RecordOption::kMemory]))
-    return base::usage("not a size: '" + options[RecordOption::kMemory] + "' (write 64M, say)");
+    return base::usage("not a size: '" + options[RecordOption::kMemory] + "' (for example 64M)");
   return base::Done{};
 }
 

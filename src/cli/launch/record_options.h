@@ -1,4 +1,4 @@
-// What the options of `refrain record` say, and whether it makes sense together. The options
+// The values of the options of `refrain record`, and the check of their combinations. The options
 // themselves are rows of options/record.h.
 #pragma once
 

@@ -26,6 +26,7 @@
 #include "cli/launch/record_options.h"
 #include "cli/launch/smpi_line.h"
 #include "cli/output/common.h"
+#include "options/environment.h"
 
 namespace refrain::cli {
 namespace {
@@ -50,7 +51,8 @@ base::Status check_output(const std::string& path) {
     return base::fail("the output is a directory: name a file", path);
   if (stat(path.c_str(), &info) == 0) {
     if (S_ISDIR(info.st_mode)) return base::fail("the output is a directory: name a file", path);
-    if (!S_ISREG(info.st_mode)) return base::fail("the output exists and is no plain file", path);
+    if (!S_ISREG(info.st_mode))
+      return base::fail("the output exists and is not a regular file", path);
   }
   const std::string directory = directory_of(path);
   if (stat(directory.c_str(), &info) != 0)
@@ -81,8 +83,8 @@ base::Status check_rights(const std::string& program) {
   if (stat(program.c_str(), &info) != 0) return base::usage(std::strerror(errno), program);
   if (!has_other_rights(program, info)) return base::Done{};
   return base::unsupported(
-      "a setuid or setgid program cannot be recorded: the system lets nothing be preloaded; record "
-      "a copy of it without these rights",
+      "a setuid or setgid program cannot be recorded, because the system ignores preloaded "
+      "libraries; record a copy without these bits",
       program);
 }
 
@@ -103,7 +105,7 @@ base::Result<std::string> find_library(const std::string& file) {
     std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
     std::string out = real ? real.get() : path;
     if (out.find_first_of(" :") != std::string::npos)
-      return base::unsupported("the recorder's path must not hold a space or a colon", out);
+      return base::unsupported("the recorder's path must not contain a space or a colon", out);
     return out;
   }
   std::string looked;
@@ -123,7 +125,15 @@ struct ChosenMpi {
   bool is_guess;  // the program opens its MPI when it runs
 };
 
-// Which recorder to preload; see find_mpi.h for how the program is looked at.
+bool is_same_file(const std::string& a, const std::string& b) {
+  struct stat of_a {
+  }, of_b{};
+  return stat(a.c_str(), &of_a) == 0 && stat(b.c_str(), &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+         of_a.st_ino == of_b.st_ino;
+}
+
+// Which recorder to preload; see find_mpi.h for how the program is looked at. Refrain
+// itself uses no MPI, but `refrain replay` becomes a program of the launcher's MPI.
 base::Result<ChosenMpi> choose_mpi(const RecordOptions& options, const std::string& program,
                                    const Launcher& launcher) {
   const LibrarySearch search(environment("LD_LIBRARY_PATH"));
@@ -143,7 +153,7 @@ base::Result<ChosenMpi> choose_mpi(const RecordOptions& options, const std::stri
                                  known_mpi_words() + " overrides)",
                              program);
   if (!is_guess) return ChosenMpi{mpi_word(found->mpi), false};
-  if (!found->may_load_later)
+  if (!found->may_load_later && !is_same_file(program, self_path()))
     return base::usage("not an MPI program: it neither uses an MPI library nor can load one",
                        program);
   const ProgramMpi mpi4py = find_mpi4py(found->interpreter, getenv_of, search);
@@ -170,6 +180,9 @@ base::Status check_smpi(const RecordOptions& options, const Words& words) {
 }
 
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+void set(options::Variable variable, const std::string& value) {
+  set(options::variable_of(variable), value);
+}
 
 // What the recorder reads: each option in its variable.
 void hand_over(const RecordOptions& options, const std::string& output, const ChosenMpi& mpi) {
@@ -187,7 +200,7 @@ void hand_over(const RecordOptions& options, const std::string& output, const Ch
   for (const RecordOption number : {RecordOption::kCallPath, RecordOption::kClockInterval})
     set_option(number, plain_number(options[number]));
   set_option(RecordOption::kMpi, mpi.word);
-  set("REFRAIN_MPI_GUESSED", mpi.is_guess ? "1" : "0");
+  set(options::Variable::kMpiGuessed, mpi.is_guess ? "1" : "0");
 }
 
 void preload(const std::string& library) {
@@ -218,7 +231,7 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   if (!has_mark && words[0][0] == '-')
     return base::usage(unknown_option(words[0]) + " (see `refrain record --help`)");
   if (is_launcher(words[0]))
-    return base::usage("record stands right at the program; write: " +
+    return base::usage("put `refrain record` directly in front of the program: " +
                        shell_line(behind_launcher(record_words, words)));
   if (const auto good = check_words(options); !good.ok()) return good.error();
   const auto program = resolve(words[0]);
@@ -241,11 +254,11 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   if (const auto good = check_output(output); !good.ok()) return good.error();
 
   hand_over(options, output, *mpi);
-  set("REFRAIN_CALLED_AS", called_as());
-  set("REFRAIN_SELF", self_path());
+  set(options::Variable::kCalledAs, called_as());
+  set(options::Variable::kSelf, self_path());
   const Words own = smpi ? smpi_program(words) : words;
-  set("REFRAIN_COMMAND", shell_line(own));
-  set("REFRAIN_PROGRAM", own[0] == words[0] ? *program : absolute(own[0]));
+  set(options::Variable::kCommand, shell_line(own));
+  set(options::Variable::kProgram, own[0] == words[0] ? *program : absolute(own[0]));
   if (!heap->empty()) preload(*heap);
   preload(*recorder);
   return become(*program, words);
@@ -262,7 +275,7 @@ void run_plainly(Words words) {
 // The exit status, unless the program runs without a recorder: what MPI_Comm_spawn has started
 // does, as nobody has asked for one there.
 int not_recorded(const base::Error& error, const Words& words, const Launcher& launcher) {
-  if (!environment("REFRAIN_SPAWNED").empty()) {
+  if (options::text_of(options::Variable::kSpawned)[0] != '\0') {
     if (launcher.rank == 0)
       report(
           {error.code, "not recorded: " + error.message + "; it runs all the same", error.place});

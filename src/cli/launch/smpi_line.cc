@@ -36,8 +36,8 @@ base::Status check_smpi_line(const Words& words) {
       how = word.substr(std::string(kConfig).size() + std::string(kPrivatization).size());
   if (how.empty() || how == "mmap" || how == "no" || how == "0") return base::Done{};
   return base::unsupported(
-      "SMPI loads a copy of the program for every rank, past the recorder: give smpirun "
-      "--cfg=smpi/privatization:mmap (or -no-privatize)");
+      "SMPI loads a copy of the program for every rank, which cannot be recorded: start smpirun "
+      "with --cfg=smpi/privatization:mmap (or -no-privatize)");
 }
 
 }  // namespace refrain::cli

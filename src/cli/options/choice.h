@@ -1,4 +1,4 @@
-// The message for a word that is none of those that an option knows: it names the known ones, and
+// The message for a word that an option does not accept: it lists the accepted ones and suggests
 // the nearest.
 #pragma once
 

@@ -73,7 +73,7 @@ void define_diff_options(CLI::App& verb, DiffOptions& options) {
           "'bytes>+5%', 'calls@MPI_Alltoall<>0', 'time@solve>10%'; may be given several "
           "times")
       ->allow_extra_args(false);
-  verb.add_option("-o,--output", options.output, "File for the answer instead of stdout");
+  verb.add_option("-o,--output", options.output, "Write the result to this file instead of stdout");
   verb.add_flag("--force", options.force, "Overwrite the output");
   verb.add_option("--top", options.top, "Rows of each table of text and html; 0: all")
       ->check(whole_number())
@@ -81,7 +81,7 @@ void define_diff_options(CLI::App& verb, DiffOptions& options) {
       ->capture_default_str();
   verb.add_flag_callback(
       "--no-waits", [&options] { options.waits = false; },
-      "Do not look for waits, which takes as long as `refrain waits` on both");
+      "Do not compare waits, which takes as long as `refrain waits` on both traces");
   add_display(verb, options.display);
 }
 
@@ -100,7 +100,8 @@ Result<std::vector<Threshold>> thresholds_of(const DiffOptions& options,
 Status check_output(const DiffOptions& options) {
   std::error_code ignored;
   if (!options.output.empty() && !options.force && std::filesystem::exists(options.output, ignored))
-    return base::usage("is there already; name another with -o, or say --force", options.output);
+    return base::usage("already exists; choose another name with -o, or use --force",
+                       options.output);
   return base::Done{};
 }
 

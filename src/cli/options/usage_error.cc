@@ -9,12 +9,13 @@
 #include "base/nearest.h"
 
 namespace refrain::cli {
-namespace {
 
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
+
+namespace {
 
 // As CLI11's messages begin with it: "--top", or "trace" of a positional.
 const CLI::Option* named(const CLI::App& verb, const std::string& name) {
@@ -141,7 +142,7 @@ std::vector<std::string> verb_names(const CLI::App& app) {
 
 base::Error unknown_verb(const CLI::App& app, const std::string& word) {
   if (access(word.c_str(), F_OK) == 0)
-    return base::usage("a verb goes in front of '" + word + "', as in `refrain info " + word +
+    return base::usage("a verb is needed in front of '" + word + "', as in `refrain info " + word +
                        "` (see `refrain --help`)");
   std::vector<std::string> names = verb_names(app);
   names.emplace_back("help");

@@ -1,4 +1,4 @@
-// What CLI11 finds wrong with a command line, in one line of our words: what, where, what to do.
+// Errors of CLI11 as messages of one line: what is wrong, where, and what to do.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,6 +9,9 @@
 #include "base/result.h"
 
 namespace refrain::cli {
+
+// Line ends become spaces: descriptions of options are broken into lines for the terminal.
+std::string one_line(std::string text);
 
 // `app` has failed to parse `argv` with `error`.
 base::Error usage_error(const CLI::App& app, const CLI::ParseError& error,

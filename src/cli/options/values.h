@@ -1,5 +1,5 @@
-// What the values of options may be: each check says in one line what was typed and what is
-// allowed, in the same words whatever the version of CLI11.
+// Checks of option values. The message of a check names the value and the allowed values in one
+// line, with the same text for every version of CLI11.
 //
 // Use: verb.add_option("--top", top, "...")->check(whole_number(0))->type_name("COUNT").
 // Those whose name ends in "_with_unit" change the text, and so go with ->transform().

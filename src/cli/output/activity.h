@@ -1,12 +1,12 @@
-// Activity: one line on a terminal that says that a verb is at work, from its second second on.
+// Activity: a progress line on a terminal, shown when a verb has run for more than a second.
 //
 //   refrain waits: 3 s, 1 200 000 calls read
 //   refrain report: heat.rfn: timeline, 3 s, 1 200 000 calls read
 //   refrain convert: [########        ]  52 %, 8 s, 7 s left
 //
-// A thread of its own draws it, so that no verb can be silent for long, and wipes it before the
-// verb prints. Nothing is drawn, and no thread runs, where stderr is no terminal. `record` has
-// none: it becomes the program.
+// A separate thread draws the line and erases it before the verb prints. If stderr is no terminal,
+// nothing is drawn and no thread runs. `record` has no Activity, because it executes the program in
+// its place.
 #pragma once
 
 #include <cstdint>

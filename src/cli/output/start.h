@@ -1,5 +1,5 @@
-// What both executables do first: `refrain`, which records, and `refrain-verbs`, which does
-// everything else.
+// Common start of both executables: `refrain`, which records, and `refrain-verbs`, which has the
+// other verbs.
 #pragma once
 
 namespace refrain::cli {

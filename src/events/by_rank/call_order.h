@@ -1,13 +1,13 @@
 // CallOrder: the calls of one location in the order of their begins, each with times.
 //
-// A trace has calls in the order of their ends: one that was made inside of another one's callback
-// comes first. Viewers want nested intervals, so calls are read ahead a little, and put in front of
-// those that they contain. Intervals that neither nest nor follow each other (times within a bound)
-// are cut until they do.
+// A trace has calls in the order of their ends: a call inside a callback comes before the call
+// around it. Viewers need nested intervals, so some calls are read ahead and a call is moved in
+// front of the calls that it contains. Intervals that overlap without nesting (times with an error
+// bound) are cut.
 //
-// A call without a time gets one: after the call before it and the pause that its rank made between
-// calls on average, as long as calls of its signature took on average. Both are scaled so that the
-// rank's time in and outside of MPI is what was recorded.
+// A call without times gets constructed ones: it begins after the previous call and the mean pause
+// of its rank between calls, and has the mean duration of its signature. Both are scaled to the
+// recorded time of the rank in and outside of MPI.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// CommRanks: world ranks back to ranks of a communicator.
+// CommRanks: translates world ranks to ranks of a communicator.
 //
 // An inter-communicator counts as one of both groups, the group with the lower first member in
 // front: OTF2's own definition of inter-communicators stops its Python reader (3.0.2).

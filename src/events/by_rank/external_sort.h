@@ -1,12 +1,12 @@
-// ExternalSort: more records than memory holds, in order.
+// ExternalSort: sorts more records than fit in memory.
 //
 //   ExternalSort<Record> sort(folder_of_output);
 //   sort.add(record) ...; sort.finish();
 //   while (const Record* next = sort.next()) ...
 //
-// Runs that are sorted in memory go to a temporary file beside the output, and are merged from
-// there. The file has no name, so that it is gone with the process, however that ends. Record:
-// plain data with operator<; equal ones come in any order.
+// Runs are sorted in memory, written to a temporary file beside the output, and merged from there.
+// The file has no name, so the system removes it when the process ends. Record: plain data with
+// operator<; equal ones come in any order.
 #pragma once
 
 #include <fcntl.h>

@@ -1,13 +1,13 @@
-// MessageEnds: both ends of messages whose channels are more than memory holds.
+// MessageEnds: finds both ends of messages when the table of channels does not fit in memory.
 //
 //   first walk:   seq = ends.send(channel, ...), ends.receive(channel, ...) as they are posted
 //   ends.join(folder)
 //   second walk:  the same ranks and calls again: ends.next() is the answer to each send() and
 //                 receive() of the first one, in its order
 //
-// Ends are sorted by channel outside of memory: there they get their numbers, and each learns what
-// the other end said. Sorted back, they are read in the order of the walk. A temporary file holds
-// some 100 bytes an end.
+// The ends are sorted by channel on disk. In this order they are numbered, and each end gets the
+// data of the other end. They are then sorted back into the order of the walk. The temporary file
+// has about 100 bytes per end.
 #pragma once
 
 #include <cstdint>

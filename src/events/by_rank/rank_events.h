@@ -1,10 +1,11 @@
-// RankEvents: the calls of one rank, all its threads by time, and what each does of communication.
+// RankEvents: the calls of one rank, its threads merged by time, and the communication of each
+// call.
 //
 // Ranks and messages are those of the analysis of waiting (analysis/waits): world ranks, wildcard
-// receives with what they took, requests with the call that made them. On top of it every end of a
-// message has a number on its channel (communicator, sender, receiver, tag): MPI matches the n-th
-// send with the n-th receive, so that ends of two ranks find each other without being in memory at
-// the same time.
+// receives with the message that they matched, requests with the call that made them. In addition,
+// every end of a message has a number on its channel (communicator, sender, receiver, tag). MPI
+// matches the n-th send with the n-th receive, so the two ends can be matched without being in
+// memory at the same time.
 #pragma once
 
 #include <cstdint>

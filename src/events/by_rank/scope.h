@@ -1,5 +1,5 @@
-// Scope: which ranks and what time of a trace are walked rank by rank, how much memory that may
-// take, and what was met on the way.
+// Scope: the ranks and the window of time that are read rank by rank, the memory limit, and counts
+// of what was met on the way.
 #pragma once
 
 #include <cstddef>

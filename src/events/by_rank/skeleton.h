@@ -1,9 +1,9 @@
-// Skeleton: what a rank's calls make others do, without times of its own: computation between
-// calls, messages with both ends, collectives. What simulators replay (ti, goal) is made of it.
+// Skeleton: the operations of a rank for simulators (ti, goal): computation between calls, messages
+// with both ends, collectives. The simulator determines the times of communication.
 //
-// Only messages whose both ends are converted, and collectives that all members make, are in it: a
-// simulator would wait for the others for ever. Each message has a tag that no other one of its
-// pair of ranks has at the time, as replays know neither communicators nor MPI's order of matching.
+// It has only messages with both ends in the conversion, and collectives that all members call; for
+// others a simulator would wait for ever. A tag identifies one message of a pair of ranks at any
+// time, because replays have neither communicators nor MPI's matching order.
 #pragma once
 
 #include <cstdint>

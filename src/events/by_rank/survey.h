@@ -1,9 +1,9 @@
-// Survey: what must be known of the other end of a message, or of the other ranks of a collective.
+// Survey: facts about the other end of a message, and about the other ranks of a collective.
 //
 // A first walk over the chosen ranks counts the ends of messages on each channel and keeps the
-// sizes of what was sent, as runs: the n-th send and the n-th receive are one message, and a
-// receive learns how many bytes came. Where channels and changes of a size are more than half of
-// Options::memory, the walk begins again, and ends are joined outside of memory (message_ends.h).
+// sizes of sends, as runs. The n-th send and the n-th receive are one message, so a receive gets
+// its size from the send. If channels and changes of size take more than half of Options::memory,
+// the walk begins again, and the ends are joined on disk (message_ends.h).
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// Tags of replays, the same for both ends of a message. Replays know neither communicators nor
-// MPI's order of matching: a pair of communicator and tag has a number, by first use, and messages
-// of a channel that follow each other differ.
+// Tags for replays, equal at both ends of a message. Replays have neither communicators nor MPI's
+// matching order, so each pair of communicator and tag has a number, by first use, and consecutive
+// messages of a channel have different tags.
 //
-// Pairs that a table has no room for are noted in a walk of their own, which writes nothing, and
-// numbered outside of memory (with_tags() in skeleton.h); the next walk reads their numbers.
+// Pairs that do not fit in the table are collected in a separate walk, which writes nothing, and
+// numbered on disk (with_tags() in skeleton.h); the next walk reads their numbers.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// PagedArray: a list that grows without moving what it has, so that very many small things take
-// their own room and no more while it grows.
+// PagedArray: a list that grows without moving its elements, so that growing needs no second copy
+// of a very long list.
 #pragma once
 
 #include <algorithm>
@@ -50,6 +50,8 @@ class PagedArray {
     return last_ + size_ % kPage;
   }
   void added(size_t n) { size_ += n; }
+  // How many room_for() has room for, now that it was asked.
+  size_t room_left() const { return room_ - size_; }
   void append(const T* values, size_t n) { append_bytes(values, n); }
   // `n` elements as they stand in memory, wherever that is.
   void append_bytes(const void* from, size_t n) {

@@ -1,7 +1,8 @@
 // BlockRecoder: blocks of exact times coded by signature, as they are in a file, from plain ones.
 //
-// Coding a block takes thousands of instructions a call (decision 0018), a plain block less than a
-// hundred. So a recorder keeps plain ones while the program runs, and codes them in the end.
+// Coding a block takes thousands of instructions per call (decision 0018), a plain block less than
+// a hundred. So a recorder writes plain blocks while the program runs, and codes them in
+// MPI_Finalize.
 #pragma once
 
 #include <cstdint>

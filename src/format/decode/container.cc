@@ -137,7 +137,8 @@ std::vector<RawSection> sort_out(std::vector<RawSection> all, std::vector<Findin
       add(findings, kRuleTimesLast, name, s.entry.entry_offset, "times in a bundle");
     } else if (!seen.insert(s.entry.type).second) {
       add(findings, kRuleSectionOnce, name, s.entry.entry_offset, "a second section of this type");
-    } else if (type < kKnownSections || s.entry.type == SectionType::kRanks) {
+    } else if (type < kKnownSections || s.entry.type == SectionType::kRanks ||
+               s.entry.type == SectionType::kGaps) {
       out.push_back(std::move(s));
     } else if ((type & kMayIgnoreSection) == 0) {
       add(findings, kRuleSectionKnown, name, s.entry.entry_offset,

@@ -1,5 +1,4 @@
-// Reads what is around the sections of a file: header, table of sections, checksums, compression,
-// bundles.
+// Reads the container of the sections: header, table of sections, checksums, compression, bundles.
 #pragma once
 
 #include <cstdint>

@@ -33,8 +33,10 @@ base::Error error_of(const Finding& f, const std::string& name) {
 SectionType needed_by(SectionType type) {
   switch (type) {
     case SectionType::kDurations:
+    case SectionType::kGaps:
     case SectionType::kGrammars:
     case SectionType::kGroups: return SectionType::kSignatures;
+    case SectionType::kClusters:
     case SectionType::kTotals: return SectionType::kMeta;
     case SectionType::kRanks: return SectionType::kTotals;
     default: return SectionType::kBundle;  // nothing
@@ -43,7 +45,8 @@ SectionType needed_by(SectionType type) {
 
 bool takes_numbers(SectionType type) {
   return type != SectionType::kDurations && type != SectionType::kTotals &&
-         type != SectionType::kLosses && type != SectionType::kRanks;
+         type != SectionType::kLosses && type != SectionType::kRanks &&
+         type != SectionType::kGaps && type != SectionType::kClusters;
 }
 
 // Everything that can be read, with all that is wrong. Sections after a broken one are still read
@@ -102,6 +105,10 @@ Decoding decode_all(std::string_view bytes, uint64_t file_bytes, std::vector<Fin
   if (findings.empty() && c.header.has_losses != !trace.losses.empty())
     findings.push_back(
         Finding{kRuleState, "header", 14, false, "losses do not match the header's state"});
+  if (findings.empty() &&
+      ((c.header.must_understand & kFeatureClusters) != 0) == trace.clusters.empty())
+    findings.push_back(Finding{kRuleClusterFeature, "header", 10, false,
+                               "clusters do not match the header's features"});
   // Placeholders until calls are counted, so that the rules can look at them.
   trace.durations.assign(trace.signatures.size(), DurationStats{});
   return out;

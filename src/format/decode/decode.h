@@ -1,4 +1,4 @@
-// The bytes of a trace file -> TraceData. Knows nothing of encode/; docs/format.md is the contract.
+// The bytes of a trace file -> TraceData. Independent of encode/; docs/format.md is normative.
 //
 // Total: whatever the bytes are, the result is a trace that keeps every rule of the document, or
 // one error with the file's name and the offset. Memory is bounded by limits.h and by the size of

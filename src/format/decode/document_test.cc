@@ -22,7 +22,7 @@ std::string document() {
 }
 
 // Two ranks; each sends 10 doubles to the other one.
-std::string example() {
+std::string example(bool with_gaps = false) {
   std::vector<RankRecord> ranks;
   for (uint64_t me = 0; me < 2; ++me) {
     RankRecord r;
@@ -48,6 +48,14 @@ std::string example() {
     d.histogram.add(8, 2);
     d.histogram.add(11, 1);
     r.durations = {d};
+    // Two iterations of 1.5 ms; the first call of the thread has no gap.
+    DurationStats gaps;
+    gaps.count = 3;
+    gaps.max_ns = 1600000;
+    gaps.sum_ns = 3000000;
+    gaps.histogram.add(0, 1);
+    gaps.histogram.add(20, 2);
+    if (with_gaps) r.gaps = {gaps};
     grammar::Grammar g;
     g.symbols = {{0, false, 3}};
     g.rule_end = {1};
@@ -61,6 +69,16 @@ std::string example() {
   auto bytes = encode(testing::merge_all(ranks));
   EXPECT_TRUE(bytes.ok());
   return *bytes;
+}
+
+TEST(Document, ExampleOfGapsIsWhatTheEncoderWrites) {
+  const std::string bytes = example(true);
+  const auto sections = annotate(bytes);
+  std::string found;
+  for (const ByteLine& line : sections)
+    if (line.section == "gaps" && line.meaning != "stored bytes, as they are")
+      found += (found.empty() ? "" : " ") + line.hex;
+  EXPECT_NE(document().find("\n" + found + "\n"), std::string::npos) << found;
 }
 
 TEST(Document, WorkedExampleIsWhatTheEncoderWrites) {

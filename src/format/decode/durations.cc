@@ -151,12 +151,14 @@ void share_out(const DurationStats& all, DurationStats& d, uint64_t& calls_befor
 
 class CodedReader {
  public:
-  CodedReader(const Decoding& decoding, const std::vector<uint64_t>& calls, TraceData& trace)
-      : in_(decoding), trace_(trace), coder_(decoding.coded.bytes) {
-    for (const DecodedFamily& f : in_.families) {
+  // Into `to`, which has the counts.
+  CodedReader(const Decoding& decoding, const CodedDurations& coded,
+              const std::vector<uint64_t>& calls, std::deque<DurationStats>& to)
+      : in_(coded), to_(to), coder_(coded.bytes) {
+    for (const DecodedFamily& f : decoding.families) {
       const uint32_t each = f.shares_durations ? f.members : 1;
       for (uint32_t i = 0; i < f.members; i += each)
-        items_.push_back({f.first + i, each, stat_item(trace_, calls, f.first + i, each)});
+        items_.push_back({f.first + i, each, stat_item(decoding.trace, calls, f.first + i, each)});
     }
   }
 
@@ -164,18 +166,17 @@ class CodedReader {
   std::string run() {
     const auto called = static_cast<uint64_t>(std::count_if(
         items_.begin(), items_.end(), [](const Item& i) { return i.item.calls > 0; }));
-    if (called == 0) return in_.coded.bytes.empty() ? "" : "statistics of nothing";
-    if (called > kFewItems && called / kMaxStatisticsPerByte > in_.coded.section_bytes)
+    if (called == 0) return in_.bytes.empty() ? "" : "statistics of nothing";
+    if (called > kFewItems && called / kMaxStatisticsPerByte > in_.section_bytes)
       return "too short for the statistics of " + std::to_string(called) + " signatures";
-    trace_.durations_precision = in_.coded.precision;
-    if (in_.coded.precision.is_quick) {
-      QuickStatModel model(in_.coded.precision);
+    if (in_.precision.is_quick) {
+      QuickStatModel model(in_.precision);
       for (const Item& i : items_)
         if (i.item.calls > 0) model.see(i.item);
       return read_all(model);
     }
     StatModel model;
-    model.reset(items_.size(), in_.coded.precision);
+    model.reset(items_.size(), in_.precision);
     return read_all(model);
   }
 
@@ -199,22 +200,21 @@ class CodedReader {
   bool read(Model& model, const Item& i) {
     CodedStats s;
     if (coder_.is_beyond() || !model.code(coder_, i.item, s)) return false;
-    const unsigned octaves = octaves_for(i.item.calls, in_.coded.precision.grain);
+    const unsigned octaves = octaves_for(i.item.calls, in_.precision.grain);
     if (i.members == 1) {
-      fill(s, octaves, trace_.durations[i.first]);
+      fill(s, octaves, to_[i.first]);
       return true;
     }
     DurationStats all;
     all.count = i.item.calls;
     fill(s, octaves, all);
     uint64_t calls_before = 0;
-    for (uint32_t k = 0; k < i.members; ++k)
-      share_out(all, trace_.durations[i.first + k], calls_before);
+    for (uint32_t k = 0; k < i.members; ++k) share_out(all, to_[i.first + k], calls_before);
     return true;
   }
 
-  const Decoding& in_;
-  TraceData& trace_;
+  const CodedDurations& in_;
+  std::deque<DurationStats>& to_;
   RangeDecoder coder_;
   std::vector<Item> items_;
 };
@@ -226,16 +226,35 @@ void read_durations(FieldReader& in, Decoding& out) {
   read_coded(in, out.coded);
 }
 
+void read_gaps(FieldReader& in, Decoding& out) {
+  out.has_gaps = true;
+  read_coded(in, out.gaps);
+}
+
 void finish_durations(Decoding& decoding, std::vector<Finding>& findings) {
   TraceData& trace = decoding.trace;
   const std::vector<uint64_t> calls = calls_by_signature(trace);
-  trace.durations.assign(trace.signatures.size(), DurationStats{});
-  for (size_t i = 0; i < calls.size(); ++i) trace.durations[i].count = calls[i];
-  if (!decoding.is_compact) return fill_all_plain(decoding, trace);
-  const std::string problem = CodedReader(decoding, calls, trace).run();
-  if (!problem.empty())
-    findings.push_back(Finding{kRuleDurations, std::string(to_string(SectionType::kDurations)), -1,
-                               false, problem});
+  const auto counted = [&] {
+    std::deque<DurationStats> all(trace.signatures.size());
+    for (size_t i = 0; i < calls.size(); ++i) all[i].count = calls[i];
+    return all;
+  };
+  const auto read = [&](const CodedDurations& coded, std::deque<DurationStats>& to,
+                        StatPrecision& precision, Rule rule, SectionType type) {
+    const std::string problem = CodedReader(decoding, coded, calls, to).run();
+    precision = coded.precision;
+    if (!problem.empty())
+      findings.push_back(Finding{rule, std::string(to_string(type)), -1, false, problem});
+  };
+  trace.durations = counted();
+  if (decoding.is_compact)
+    read(decoding.coded, trace.durations, trace.durations_precision, kRuleDurations,
+         SectionType::kDurations);
+  else
+    fill_all_plain(decoding, trace);
+  if (!decoding.has_gaps) return;
+  trace.gaps = counted();
+  read(decoding.gaps, trace.gaps, trace.gaps_precision, kRuleGaps, SectionType::kGaps);
 }
 
 }  // namespace refrain::format

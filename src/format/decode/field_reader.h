@@ -1,5 +1,5 @@
-// Reads the fields of one section, remembers the first thing that went wrong and, when asked to,
-// writes down what every byte means.
+// Reads the fields of one section and remembers the first error. On request it also writes a
+// description of every byte.
 #pragma once
 
 #include <cstdint>

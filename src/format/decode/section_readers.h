@@ -39,8 +39,10 @@ struct Decoding {
   std::vector<DecodedFamily> families;   // of the signatures
   std::vector<DurationCodes> durations;  // each family's one, or one for each of its members
   CodedDurations coded;                  // ... or these
+  CodedDurations gaps;                   // if `has_gaps`
   bool shares_totals = false;            // features of the header: four bytes a rank
   bool is_compact = false;
+  bool has_gaps = false;
   // What members of families, and lists of them, may still take: they need no bytes of the file.
   uint64_t family_bytes = 0;
   bool spend(uint64_t count, uint64_t bytes_each) {
@@ -66,6 +68,8 @@ void read_groups(FieldReader& in, Decoding& out);
 void read_totals(FieldReader& in, Decoding& out);
 void read_losses(FieldReader& in, Decoding& out);
 void read_ranks(FieldReader& in, Decoding& out);
+void read_gaps(FieldReader& in, Decoding& out);
+void read_clusters(FieldReader& in, Decoding& out);
 
 // Later ones rely on what earlier ones filled in.
 inline constexpr SectionReader kSectionReaders[] = {
@@ -79,10 +83,12 @@ inline constexpr SectionReader kSectionReaders[] = {
     {SectionType::kTotals, true, read_totals},
     {SectionType::kLosses, false, read_losses},
     {SectionType::kRanks, false, read_ranks},
+    {SectionType::kGaps, false, read_gaps},
+    {SectionType::kClusters, false, read_clusters},
 };
 
-// Counts the calls of every signature and makes TraceData::durations of what was read. The trace
-// must have passed check_content().
+// Counts the calls of every signature and makes TraceData::durations and gaps of what was read. The
+// trace must have passed check_content().
 void finish_durations(Decoding& decoding, std::vector<Finding>& findings);
 
 }  // namespace refrain::format

@@ -1,5 +1,5 @@
-// Reduced times -> begin and end of calls: the representatives, and blocks of segments. Total:
-// whatever the bytes are, the result keeps the order of calls, or a word on what is wrong.
+// Reduced times -> begin and end of calls: the representatives, and blocks of segments. Any bytes
+// give either times in the order of calls, or an error message.
 #pragma once
 
 #include <cstdint>

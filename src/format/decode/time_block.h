@@ -1,8 +1,7 @@
 // One block of the time section -> begin and end of its calls.
 //
-// Total: whatever the bytes are, the result is times that keep every promise of docs/format.md
-// about order and that fit the index, or a word on what is wrong. Keep one for each thread that
-// reads: it holds tables.
+// Any bytes give either times that follow the rules of docs/format.md on order and agree with the
+// index, or an error message. Keep one for each thread that reads: it holds tables.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// AtomicFile: a file that is written piece by piece and is whole under its name, or not there.
+// AtomicFile: a file that is written piece by piece; under its name it is either complete or
+// absent.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Columns of numbers: one number of all members of a family, the way that takes the fewest bytes of
-// those that do not let a regular column grow.
+// Columns of numbers: one number of all members of a family. The writer takes the form with the
+// fewest bytes among those in which a regular column does not grow with its length.
 #pragma once
 
 #include <cstdint>

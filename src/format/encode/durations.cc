@@ -1,4 +1,5 @@
-// Statistics of durations: coded one after the other, as exactly as there is room for.
+// Statistics of durations, and of gaps between calls: coded one after the other, as exactly as
+// there is room for.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -25,42 +26,59 @@ uint16_t code_of(double ns) {
                       : std::min(time_code(static_cast<uint64_t>(std::llround(ns))), kMaxTimeCode);
 }
 
-StatEntry entry_of(const TraceData& trace, const std::vector<uint64_t>& calls, const Family& f,
-                   uint32_t first, uint32_t members, std::deque<DurationStats>& sums) {
+StatEntry entry_of(const StatItem& item, DurationStats d) {
   StatEntry e;
-  e.item = stat_item(trace, calls, first, members);
-  e.stats = &trace.durations[first];
-  if (f.shares_durations) {
-    DurationStats& sum = sums.emplace_back();
-    for (uint32_t i = 0; i < members; ++i) add_durations(sum, trace.durations[first + i]);
-    e.stats = &sum;
-  }
-  const DurationStats& d = *e.stats;
+  e.item = item;
   e.min = std::min(time_code(d.min_ns), kMaxTimeCode);
   e.max = std::min(time_code(d.max_ns), kMaxTimeCode);
   e.mean = d.count == 0 ? e.min : code_of(d.sum_ns / static_cast<double>(d.count));
   e.mean = std::clamp(e.mean, e.min, e.max);
   // What is measured once is one number.
   if (e.item.calls == 1) e.min = e.max = e.mean;
+  if (e.item.calls > 2) e.histogram = std::move(d.histogram);
   return e;
 }
 
-std::vector<StatEntry> entries_of(const Encoding& in, std::deque<DurationStats>& sums) {
+// The statistics of all signatures, from the first on; `own`: they are nobody's afterwards, and
+// freed on the way.
+class InOrder {
+ public:
+  InOrder(const std::deque<DurationStats>& all, std::deque<DurationStats>* own)
+      : all_(all), own_(own) {}
+  DurationStats next() {
+    if (own_ == nullptr) return all_[at_++];
+    DurationStats d = std::move(own_->front());
+    own_->pop_front();
+    return d;
+  }
+
+ private:
+  const std::deque<DurationStats>& all_;
+  std::deque<DurationStats>* const own_;
+  size_t at_ = 0;
+};
+
+StatEntries entries_of(const Encoding& in, InOrder all) {
   const std::vector<uint64_t> calls = calls_by_signature(in.trace);
-  std::vector<StatEntry> entries;
-  size_t n = 0;
-  for (const Family& f : in.families) n += f.shares_durations ? 1 : f.members;
-  entries.reserve(n);  // there may be millions: growing would take half as much again
+  StatEntries entries;
   for (const Family& f : in.families) {
     const uint32_t each = f.shares_durations ? f.members : 1;
-    for (uint32_t i = 0; i < f.members; i += each)
-      entries.push_back(entry_of(in.trace, calls, f, f.first + i, each, sums));
+    for (uint32_t i = 0; i < f.members; i += each) {
+      DurationStats d = all.next();
+      if (each > 1) {
+        DurationStats sum;
+        add_durations(sum, d);
+        for (uint32_t k = 1; k < each; ++k) add_durations(sum, all.next());
+        d = std::move(sum);
+      }
+      entries.push_back(entry_of(stat_item(in.trace, calls, f.first + i, each), std::move(d)));
+    }
   }
   return entries;
 }
 
 template <class Model>
-std::string coded_by(Model& model, const std::vector<StatEntry>& entries, StatPrecision precision) {
+std::string coded_by(Model& model, const StatEntries& entries, StatPrecision precision) {
   const std::vector<StatNumbers> numbers = plan_statistics(entries, precision);
   std::string bytes;
   RangeEncoder coder(bytes);
@@ -76,7 +94,7 @@ std::string coded_by(Model& model, const std::vector<StatEntry>& entries, StatPr
   return bytes;
 }
 
-std::string coded(const std::vector<StatEntry>& entries, StatPrecision precision) {
+std::string coded(const StatEntries& entries, StatPrecision precision) {
   if (precision.is_quick) {
     QuickStatModel model(precision);
     for (const StatEntry& e : entries)
@@ -97,7 +115,7 @@ struct Best {
 // The first of `steps` that is not finer than what the statistics were read with, and fits. So what
 // was read is written as the same bytes again: nothing becomes finer, and nothing gets more room.
 template <size_t N>
-Best first_that_fits(const std::vector<StatEntry>& entries, StatPrecision read,
+Best first_that_fits(const StatEntries& entries, StatPrecision read,
                      const StatPrecision (&steps)[N], uint64_t room, uint64_t exact_bytes) {
   size_t at = std::find(steps, steps + N, read) - steps;
   if (at == N) at = 0;
@@ -115,7 +133,7 @@ Best first_that_fits(const std::vector<StatEntry>& entries, StatPrecision read,
 }
 
 // Of few, in a room that is theirs whatever they are.
-Best coded_few(const std::vector<StatEntry>& entries, StatPrecision read, uint64_t room) {
+Best coded_few(const StatEntries& entries, StatPrecision read, uint64_t room) {
   constexpr StatPrecision kSteps[] = {{10, 2}, {9, 2}, {8, 2}, {7, 2}, {6, 2}, {5, 2},
                                       {5, 3},  {5, 4}, {4, 4}, {4, 5}, {3, 5}, {3, 6}};
   constexpr uint64_t kFewCalls = 32;
@@ -130,9 +148,9 @@ Best coded_few(const std::vector<StatEntry>& entries, StatPrecision read, uint64
 }
 
 // Every so many entries a piece of them: about as many as the model learns from.
-std::vector<StatEntry> sample_of(const std::vector<StatEntry>& entries, size_t piece) {
+StatEntries sample_of(const StatEntries& entries, size_t piece) {
   constexpr size_t kPieces = 16;
-  std::vector<StatEntry> sample;
+  StatEntries sample;
   for (size_t i = 0; i < kPieces; ++i) {
     const size_t begin = (entries.size() - piece) / (kPieces - 1) * i;
     sample.insert(sample.end(), entries.begin() + static_cast<ptrdiff_t>(begin),
@@ -141,7 +159,7 @@ std::vector<StatEntry> sample_of(const std::vector<StatEntry>& entries, size_t p
   return sample;
 }
 
-uint64_t called(const std::vector<StatEntry>& entries) {
+uint64_t called(const StatEntries& entries) {
   return static_cast<uint64_t>(std::count_if(entries.begin(), entries.end(),
                                              [](const StatEntry& e) { return e.item.calls > 0; }));
 }
@@ -150,10 +168,10 @@ uint64_t called(const std::vector<StatEntry>& entries) {
 // code all takes thousands of instructions each, so of very many a sample says it; of fewer the
 // model learns less, and so they take no fewer bytes each.
 template <size_t N>
-StatPrecision likely_step(const std::vector<StatEntry>& entries, StatPrecision finest,
+StatPrecision likely_step(const StatEntries& entries, StatPrecision finest,
                           const StatPrecision (&steps)[N], uint64_t room) {
   constexpr size_t kPiece = 128;
-  const std::vector<StatEntry> sample = sample_of(entries, kPiece);
+  const StatEntries sample = sample_of(entries, kPiece);
   const uint64_t all = called(entries), few = called(sample);
   const auto fits = [&](StatPrecision step) {
     return coded(sample, step).size() * all <= room * few;
@@ -165,7 +183,7 @@ StatPrecision likely_step(const std::vector<StatEntry>& entries, StatPrecision f
 }
 
 // Of many, in three bytes each: first the numbers become less exact, then the histograms.
-Best coded_many(const std::vector<StatEntry>& entries, StatPrecision read, uint64_t room) {
+Best coded_many(const StatEntries& entries, StatPrecision read, uint64_t room) {
   constexpr StatPrecision kSteps[] = {{8, 2}, {7, 2}, {6, 2}, {6, 3}, {5, 3}, {4, 3}, {3, 3}};
   const StatPrecision finest{kMostMantissaBits, 2};
   constexpr size_t kVeryMany = 8192;
@@ -182,14 +200,14 @@ Best coded_many(const std::vector<StatEntry>& entries, StatPrecision read, uint6
 
 // Of very many that were called a few times each, in the same room. A sample says which bits of the
 // mantissa there is room for: those that nothing predicts are known.
-Best coded_quickly(const std::vector<StatEntry>& entries, StatPrecision read, uint64_t room) {
+Best coded_quickly(const StatEntries& entries, StatPrecision read, uint64_t room) {
   constexpr size_t kPiece = 512;
   Best best{{kMostMantissaBits, 2, true}, {}};
   StatPrecision& p = best.precision;
   if (read.is_quick) {
     p = read;
   } else {
-    const std::vector<StatEntry> sample = sample_of(entries, kPiece);
+    const StatEntries sample = sample_of(entries, kPiece);
     const uint64_t bytes = coded(sample, p).size(), few = called(sample), all = called(entries);
     const auto fits = [&] {
       return (bytes - std::min(bytes, bits_saved(sample, p.mantissa_bits) / 8)) * all <= room * few;
@@ -202,7 +220,7 @@ Best coded_quickly(const std::vector<StatEntry>& entries, StatPrecision read, ui
   }
 }
 
-bool is_quick(const std::vector<StatEntry>& entries, StatPrecision read, uint64_t items) {
+bool is_quick(const StatEntries& entries, StatPrecision read, uint64_t items) {
   if (read.is_quick) return true;
   uint64_t calls = 0;
   for (const StatEntry& e : entries) calls += std::min<uint64_t>(e.item.calls, UINT32_MAX);
@@ -210,11 +228,8 @@ bool is_quick(const std::vector<StatEntry>& entries, StatPrecision read, uint64_
   return read.grain == 0 && QuickStatModel::is_for(items, calls);
 }
 
-}  // namespace
-
-void write_durations(Encoding& in, ByteWriter& out) {
-  std::deque<DurationStats> sums;
-  const std::vector<StatEntry> entries = entries_of(in, sums);
+void write_statistics(const Encoding& in, InOrder all, StatPrecision read, ByteWriter& out) {
+  const StatEntries entries = entries_of(in, all);
   uint64_t items = 0, room = kRoomOfSection;
   for (const StatEntry& e : entries) {
     items += e.item.calls > 0 ? 1 : 0;
@@ -223,10 +238,9 @@ void write_durations(Encoding& in, ByteWriter& out) {
   Best best;
   uint64_t padding = 0;
   if (items > 0 && items < kFewItems) {
-    best = coded_few(entries, in.trace.durations_precision, room);
+    best = coded_few(entries, read, room);
     padding = room - std::min<uint64_t>(room, best.bytes.size());
   } else if (items > 0) {
-    const StatPrecision read = in.trace.durations_precision;
     const auto code = is_quick(entries, read, items) ? coded_quickly : coded_many;
     best = code(entries, read, kRoomOfSection + kRoomOfMany * items);
     const uint64_t least = items / kMaxStatisticsPerByte;
@@ -238,6 +252,19 @@ void write_durations(Encoding& in, ByteWriter& out) {
   out.put_u16(static_cast<uint16_t>(padding));
   out.put_bytes(best.bytes.data(), best.bytes.size());
   for (uint64_t i = 0; i < padding; ++i) out.put_u8(0);
+}
+
+}  // namespace
+
+void write_durations(Encoding& in, ByteWriter& out) {
+  write_statistics(in, {in.trace.durations, in.own ? &in.own->durations : nullptr},
+                   in.trace.durations_precision, out);
+}
+
+void write_gaps(Encoding& in, ByteWriter& out) {
+  if (in.trace.gaps.empty()) return;
+  write_statistics(in, {in.trace.gaps, in.own ? &in.own->gaps : nullptr}, in.trace.gaps_precision,
+                   out);
 }
 
 }  // namespace refrain::format

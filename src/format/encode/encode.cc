@@ -55,7 +55,7 @@ struct Section {
 // Sections whose bytes follow the number of ranks or the clock, but not their lengths.
 bool is_flat(SectionType type) {
   return type == SectionType::kDurations || type == SectionType::kTotals ||
-         type == SectionType::kNumbers || type == SectionType::kRanks;
+         type == SectionType::kNumbers || type == SectionType::kRanks || type == SectionType::kGaps;
 }
 
 // The compressed form where that is clearly smaller.
@@ -84,7 +84,8 @@ bool is_worth_the_best(std::string_view raw) {
 
 Stored store(std::string raw, SectionType type) {
   // Coded bits are as short as they get.
-  const bool is_coded = type == SectionType::kDurations || type == SectionType::kTotals;
+  const bool is_coded =
+      type == SectionType::kDurations || type == SectionType::kTotals || type == SectionType::kGaps;
   if (is_coded || (is_flat(type) && raw.size() < kCompressFrom))
     return {Codec::kRaw, std::move(raw)};
   std::string packed;
@@ -140,8 +141,9 @@ std::string assemble(const TraceData& trace, std::vector<Section> sections) {
   header.put_bytes(kMagic.data(), kMagic.size());
   header.put_u8(kMajor);
   header.put_u8(kMinor);
-  // Must understand, may ignore: nothing yet.
-  header.put_u16(kFeatureCompact);
+  // Must understand; may ignore: nothing yet.
+  header.put_u16(
+      static_cast<uint16_t>(kFeatureCompact | (trace.clusters.empty() ? 0 : kFeatureClusters)));
   header.put_u16(0);
   header.put_u8(static_cast<uint8_t>((trace.meta.complete ? kStateComplete : 0) |
                                      (trace.losses.empty() ? 0 : kStateLosses)));
@@ -165,11 +167,14 @@ void put_time_entry(base::ByteWriter& table, uint64_t bytes, uint32_t checksum) 
   table.put_u32(checksum);
 }
 
-base::Result<std::string> encode(const TraceData& trace) {
+namespace {
+
+base::Result<std::string> encode(const TraceData& trace, TraceData* own) {
   if (const auto findings = check_content(trace, 1); !findings.empty())
     return base::fail("cannot write an inconsistent trace: " + findings[0].to_string());
   std::vector<Section> sections;
   Encoding encoding(trace);
+  encoding.own = own;
   for (const SectionWriter& w : kSectionWriters) {
     ByteWriter out;
     w.write(encoding, out);
@@ -177,7 +182,8 @@ base::Result<std::string> encode(const TraceData& trace) {
       return base::fail("the trace is too large: section " + std::string(to_string(w.type)));
     // An empty list of what most traces do not have takes no bytes at all.
     const bool optional = w.type == SectionType::kTables || w.type == SectionType::kLosses ||
-                          w.type == SectionType::kRanks;
+                          w.type == SectionType::kRanks || w.type == SectionType::kGaps ||
+                          w.type == SectionType::kClusters;
     if (optional && out.size() <= 1) continue;
     sections.push_back(Section{w.type, out.take()});
   }
@@ -185,5 +191,10 @@ base::Result<std::string> encode(const TraceData& trace) {
     return base::fail("the trace is too large: section time");
   return assemble(trace, bundle(std::move(sections)));
 }
+
+}  // namespace
+
+base::Result<std::string> encode(const TraceData& trace) { return encode(trace, nullptr); }
+base::Result<std::string> encode_and_free(TraceData& trace) { return encode(trace, &trace); }
 
 }  // namespace refrain::format

@@ -1,4 +1,4 @@
-// TraceData -> the bytes of a trace file. Knows nothing of decode/; docs/format.md is the contract.
+// TraceData -> the bytes of a trace file. Independent of decode/; docs/format.md is normative.
 #pragma once
 
 #include <string>
@@ -13,6 +13,8 @@ namespace refrain::format {
 // Fails when `trace` contradicts itself or passes a limit (limits.h): the message says which.
 // Deterministic: equal traces give equal bytes. No exceptions, thread safe.
 base::Result<std::string> encode(const TraceData& trace);
+// The same of a trace whose statistics nobody needs afterwards: they are freed on the way.
+base::Result<std::string> encode_and_free(TraceData& trace);
 
 // Writes a file that is either whole or not there: a temporary beside it (".NAME.PID.tmp", O_EXCL),
 // fsync, rename, fsync of the folder, where `when` is Sync::kNow. On failure the temporary is

@@ -24,6 +24,7 @@ struct Encoding {
       : trace(t),
         family_bytes(kFreeFamilyBytes / 4 * 3 + 4 * t.totals.size() * kMaxFamilyBytesPerByte) {}
   const TraceData& trace;
+  TraceData* own = nullptr;      // the same, if what is written of it may be freed
   base::ByteWriter numbers;      // the numbers section
   std::vector<Family> families;  // of all signatures
   // What regular families may still cost a reader: less than it allows for the totals and for free.
@@ -51,7 +52,9 @@ void write_groups(Encoding& in, base::ByteWriter& out);
 void write_totals(Encoding& in, base::ByteWriter& out);
 void write_losses(Encoding& in, base::ByteWriter& out);
 void write_ranks(Encoding& in, base::ByteWriter& out);
+void write_clusters(Encoding& in, base::ByteWriter& out);
 void write_numbers(Encoding& in, base::ByteWriter& out);
+void write_gaps(Encoding& in, base::ByteWriter& out);
 
 // In this order: numbers are taken in the order in which the others left them.
 inline constexpr SectionWriter kSectionWriters[] = {
@@ -66,6 +69,8 @@ inline constexpr SectionWriter kSectionWriters[] = {
     {SectionType::kLosses, write_losses},
     {SectionType::kNumbers, write_numbers},
     {SectionType::kRanks, write_ranks},
+    {SectionType::kGaps, write_gaps},
+    {SectionType::kClusters, write_clusters},
 };
 
 }  // namespace refrain::format

@@ -25,7 +25,7 @@ class HistogramOf {
         octaves_(octaves_for(e.item.calls, grain)),
         levels_(levels_of(grain)),
         is_fine_(grain == 0),
-        histogram_(e.stats->histogram) {}
+        histogram_(e.histogram) {}
 
   // Between the ends that the reader knows.
   void put(CodedStats& s) {

@@ -26,7 +26,7 @@ struct Place {
 
 class Planner {
  public:
-  Planner(const std::vector<StatEntry>& entries, unsigned mantissa_bits)
+  Planner(const StatEntries& entries, unsigned mantissa_bits)
       : entries_(entries), ranges_(mantissa_bits), numbers_(entries.size()) {}
 
   std::vector<StatNumbers> run() {
@@ -160,20 +160,19 @@ class Planner {
     return best;
   }
 
-  const std::vector<StatEntry>& entries_;
+  const StatEntries& entries_;
   const CodeRanges ranges_;
   std::vector<StatNumbers> numbers_;
 };
 
 }  // namespace
 
-std::vector<StatNumbers> plan_statistics(const std::vector<StatEntry>& entries,
-                                         StatPrecision precision) {
+std::vector<StatNumbers> plan_statistics(const StatEntries& entries, StatPrecision precision) {
   if (precision.mantissa_bits == kMostMantissaBits) return {};
   return Planner(entries, precision.mantissa_bits).run();
 }
 
-uint64_t bits_saved(const std::vector<StatEntry>& entries, unsigned mantissa_bits) {
+uint64_t bits_saved(const StatEntries& entries, unsigned mantissa_bits) {
   const CodeRanges ranges(mantissa_bits);
   const auto of = [&](uint16_t code) {
     return uint64_t{ranges.fine_bits(ranges.range_of(time_of(code)))};

@@ -1,4 +1,5 @@
-// When a file that was written must have reached the disk: until then it is lost with the power.
+// Decides when a written file must have reached the disk. Until then a loss of power loses the
+// file.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Statistics of durations as bytes, as the ranks of a job send them to each other. No exchange
-// format: both ends are of one build.
+// Statistics of durations as bytes, as the ranks of a job send them to each other. Not an exchange
+// format: both ends belong to the same build.
 #pragma once
 
 #include <cstdint>

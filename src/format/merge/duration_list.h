@@ -1,26 +1,28 @@
-// DurationList: DurationStats as the bytes that they travel in, to be read in order.
+// DurationList: DurationStats as the bytes that ranks send to each other, to be read in order.
 //
-// Where every call is a new one there are millions of statistics of one call each: they take a
-// dozen bytes then.
+// If no call repeats, there are millions of statistics of one call each, which take about twelve
+// bytes each.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/bytes.h"
+#include "format/duration_stats.h"
 #include "format/merge/flat_duration.h"
-#include "format/trace_data.h"
 
 namespace refrain::format {
 
 class DurationList {
  public:
+  bool empty() const { return pages_.empty() && last_.used == 0; }
   void push_back(const DurationStats& d) { push_back(flat(d)); }
   void push_back(const FlatDuration& d) {
     if (last_.room - last_.used < kMostDurationBytes) make_room();
@@ -89,21 +91,31 @@ class DurationList {
       open();
     }
     DurationStats next() {
+      turn_page();
+      FewCalls few;
+      if (few.read(at_, end_) && few.used <= sizeof(uint64_t)) {
+        at_ = few.end;
+        return {few.count, few.min_ns, few.max_ns, few.sum_ns,
+                Histogram::of_few(few.first, few.used, few.word())};
+      }
       next(flat_);
       return stats_of(flat_);
     }
     // No calls behind the last one.
     void next(FlatDuration& d) {
-      if (at_ == end_) {
-        if (page_ < pages_.size()) pages_[page_++] = Page();
-        open();
-      }
+      turn_page();
       if (at_ != end_ && (at_ = FlatDurationReader::read(at_, end_, d)) != nullptr) return;
       at_ = end_;
       d.count = d.used = 0;
     }
 
    private:
+    friend class DurationList;
+    void turn_page() {
+      if (at_ != end_) return;
+      if (page_ < pages_.size()) pages_[page_++] = Page();
+      open();
+    }
     void open() {
       at_ = end_ = nullptr;
       if (page_ >= pages_.size()) return;
@@ -117,6 +129,34 @@ class DurationList {
     const char* end_ = nullptr;
     FlatDuration flat_;
   };
+
+  // The next of both as one, without reading more of them than their bytes say; false, and nothing
+  // was read: one of them is not of a few calls.
+  bool add_few(Reader& a, Reader& b) {
+    a.turn_page();
+    b.turn_page();
+    FewCalls x, y;
+    if (!x.read(a.at_, a.end_) || !y.read(b.at_, b.end_) || x.count + y.count > UINT8_MAX)
+      return false;
+    if (last_.room - last_.used < kMostDurationBytes) make_room();
+    char* const begin = last_.bytes.get() + last_.used;
+    last_.used += static_cast<size_t>(write_sum(begin, x, y) - begin);
+    a.at_ = x.end;
+    b.at_ = y.end;
+    return true;
+  }
+  // The first `n`; frees all.
+  std::deque<DurationStats> take(size_t n) {
+    Reader all(std::exchange(*this, {}));
+    std::deque<DurationStats> to;
+    for (size_t i = 0; i < n; ++i) to.push_back(all.next());
+    return to;
+  }
+  // Each to the one with its number; frees all.
+  void add_to(std::deque<DurationStats>& to, const std::vector<uint32_t>& numbers) {
+    Reader all(std::exchange(*this, {}));
+    for (const uint32_t number : numbers) add_durations(to[number], all.next());
+  }
 
  private:
   static constexpr size_t kPage = 65536, kFirstPage = 2048;

@@ -83,6 +83,7 @@ class Finisher {
     std::sort(p_.groups.begin(), p_.groups.end(), [](const PartialGroup& a, const PartialGroup& b) {
       return a.ranks.first() < b.ranks.first();
     });
+    check_gaps(p_);
     prepare();
     if (p_.groups.size() == 1) {
       take_only_group();
@@ -143,7 +144,6 @@ class Finisher {
     SignatureList& all = p_.groups[0].signatures;
     std::vector<uint32_t>& final_number = out_.groups[0].signatures;
     std::iota(final_number.begin(), final_number.end(), 0u);
-    DurationList::Reader durations(std::exchange(all.durations(), {}));
     const size_t n = all.size();
     if (all.has_states() && !all.is_constant()) {
       take_states(all);
@@ -151,8 +151,8 @@ class Finisher {
       auto [shape_of, values] = all.take_plain();
       out_.signatures.take_constants(std::move(p_.shapes), shape_of, std::move(values));
     }
-    out_.durations.reserve(n);
-    for (size_t t = 0; t < n; ++t) out_.durations.push_back(durations.next());
+    out_.durations = all.durations().take(n);
+    if (!p_.lacks_gaps) out_.gaps = all.gaps().take(n);
     if (max_depth_ == 0) return;
     std::vector<uint32_t> order = final_number;
     const std::vector<uint32_t>& depth = depth_[0];
@@ -199,10 +199,11 @@ class Finisher {
       }
     }
     out_.durations.resize(out_.signatures.size());
+    if (!p_.lacks_gaps) out_.gaps.resize(out_.signatures.size());
     for (const size_t g : by_size_) {
-      DurationList::Reader durations(std::exchange(p_.groups[g].signatures.durations(), {}));
-      for (const uint32_t s : out_.groups[g].signatures)
-        add_durations(out_.durations[s], durations.next());
+      const std::vector<uint32_t>& final_number = out_.groups[g].signatures;
+      p_.groups[g].signatures.durations().add_to(out_.durations, final_number);
+      if (!p_.lacks_gaps) p_.groups[g].signatures.gaps().add_to(out_.gaps, final_number);
     }
     return true;
   }

@@ -1,7 +1,7 @@
 // FlatDuration: DurationStats without allocations, and as the bytes of a DurationList.
 //
-// Where every call is a new one there are millions of them, and rank 0 reads, adds and writes each
-// several times.
+// If no call repeats, there are millions of them, and rank 0 reads, adds and writes each several
+// times.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/bytes.h"
-#include "format/trace_data.h"
+#include "format/duration_stats.h"
 
 namespace refrain::format {
 
@@ -46,7 +46,7 @@ inline DurationStats stats_of(const FlatDuration& d) {
 }
 
 // As add_durations().
-inline void add(FlatDuration& to, const FlatDuration& from) {
+inline void add_flat(FlatDuration& to, const FlatDuration& from) {
   if (from.count == 0) return;
   add_times(to, from);
   if (from.used == 0) return;
@@ -126,6 +126,65 @@ inline char* write(char* at, const FlatDuration& d) {
   *at++ = static_cast<char>(d.used);
   for (size_t i = 0; i < d.used; ++i) at = put_number(at, d.counts[i]);
   return at;
+}
+
+// What stands there of one or a few calls, in place.
+struct FewCalls {
+  uint32_t min_ns = 0, max_ns = 0, count = 0, first = 0, used = 0;
+  double sum_ns = 0;
+  const char* counts = nullptr;
+  const char* end = nullptr;
+
+  // The counts of eight buckets at most, a byte each.
+  uint64_t word() const {
+    uint64_t w = 0;
+    for (uint32_t i = 0; i < used; ++i) w |= uint64_t{static_cast<uint8_t>(counts[i])} << 8 * i;
+    return w;
+  }
+  // False: there is none of these forms.
+  bool read(const char* at, const char* until) {
+    const auto left = static_cast<size_t>(until - at);
+    if (left >= kOneBytes && static_cast<DurationForm>(*at) == DurationForm::kOne) {
+      static constexpr char kOnce = 1;
+      end = get_value(get_value(at + 1, min_ns), sum_ns);
+      max_ns = min_ns;
+      first = static_cast<uint32_t>(Histogram::bucket_of(min_ns));
+      count = used = 1;
+      counts = &kOnce;
+      return true;
+    }
+    if (left < kFewBytes || static_cast<DurationForm>(*at) != DurationForm::kFew) return false;
+    counts = get_value(get_value(get_value(at + 1, min_ns), max_ns), sum_ns);
+    count = static_cast<uint8_t>(*counts++);
+    first = static_cast<uint8_t>(*counts++);
+    used = static_cast<uint8_t>(*counts++);
+    end = counts + used;
+    return left - kFewBytes >= used && count > 0 && used > 0 && first + used <= Histogram::kBuckets;
+  }
+};
+
+// Both as one, of 255 calls at most, as write() has it.
+inline char* write_sum(char* at, const FewCalls& a, const FewCalls& b) {
+  const uint32_t first = std::min(a.first, b.first);
+  const uint32_t used = std::max(a.first + a.used, b.first + b.used) - first;
+  *at++ = static_cast<char>(DurationForm::kFew);
+  at = put_value(put_value(at, std::min(a.min_ns, b.min_ns)), std::max(a.max_ns, b.max_ns));
+  at = put_value(at, a.sum_ns + b.sum_ns);
+  *at++ = static_cast<char>(a.count + b.count);
+  *at++ = static_cast<char>(first);
+  *at++ = static_cast<char>(used);
+  if (used <= sizeof(uint64_t)) {  // no count carries into the next byte
+    put_value(at, (a.word() << 8 * (a.first - first)) + (b.word() << 8 * (b.first - first)));
+    return at + used;
+  }
+  for (uint32_t i = 0; i < used; ++i) {
+    const uint32_t bucket = first + i;
+    const auto of = [bucket](const FewCalls& f) {
+      return bucket < f.first || bucket - f.first >= f.used ? 0 : f.counts[bucket - f.first];
+    };
+    at[i] = static_cast<char>(of(a) + of(b));
+  }
+  return at + used;
 }
 
 // Reads one at `at`. Null: what is there, before `end`, is none.

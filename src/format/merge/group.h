@@ -1,5 +1,5 @@
-// What merge() and finish() both ask of a group of ranks: the place of a rank in a communicator,
-// the values of a slot, tables of values.
+// Functions on a group of ranks that merge() and finish() share: the place of a rank in a
+// communicator, the values of a slot, tables of values.
 #pragma once
 
 #include <cstdint>

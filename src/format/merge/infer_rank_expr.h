@@ -1,4 +1,5 @@
-// Which function of the rank explains a slot: the algebra behind SlotState (merge.h).
+// Finds the function of the rank that gives the values of a slot: the algebra of SlotState
+// (merge.h).
 //
 // A state together with the place of its first rank stands for the set of all functions of the four
 // forms that give the right value on every rank seen so far; intersect() forms the intersection of

@@ -1,5 +1,5 @@
-// Tables in which equal content has one index, and how two of them are united: every index of the
-// second one gets the index that its content has in the first.
+// Tables in which equal content has one index. Two tables are united by giving every index of the
+// second table the index of its content in the first one.
 #pragma once
 
 #include <algorithm>

@@ -25,7 +25,10 @@ std::string problem(const RankRecord& r, uint64_t world_size) {
       if (ref >= i) return "definition " + std::to_string(i) + " refers to a later one";
     }
   }
-  if (r.durations.size() != r.signatures.size()) return "durations do not match signatures";
+  if (r.listed_durations.empty() && r.durations.size() != r.signatures.size())
+    return "durations do not match signatures";
+  if (!r.gaps.empty() && r.gaps.size() != r.signatures.size())
+    return "gaps do not match signatures";
   for (const RankRecord::Thread& t : r.threads) {
     for (const grammar::Symbol& s : t.grammar.symbols) {
       if (!s.is_rule && s.id >= r.signatures.size()) return "grammar uses an unknown signature";
@@ -65,9 +68,21 @@ TotalCodes codes_of(const RankRecord& r) {
   return codes;
 }
 
+void take_first(std::deque<DurationStats>& from, DurationList& to) {
+  const DurationStats& d = from.front();
+  if (d.count == 1 && d.min_ns == d.max_ns && d.histogram.used() == 1 &&
+      d.histogram.first() == Histogram::bucket_of(d.min_ns)) {
+    to.push_one(d.min_ns, d.sum_ns);
+  } else {
+    to.push_back(d);
+  }
+  from.pop_front();
+}
+
 // What is wrong with them, empty when nothing is. Frees them on its way.
 std::string take_signatures(RankRecord& record, ShapeTable& shapes, SignatureList& all) {
   Splitter splitter(shapes);
+  all.durations() = std::move(record.listed_durations);
   const auto definitions = static_cast<uint32_t>(record.definitions.size());
   size_t begin = 0;  // of those of one shape
   uint32_t shape = ShapeTable::kNone;
@@ -86,14 +101,8 @@ std::string take_signatures(RankRecord& record, ShapeTable& shapes, SignatureLis
     }
     if (splitter.shape() != shape) end_run(t);
     shape = splitter.shape();
-    const DurationStats& d = record.durations.front();
-    if (d.count == 1 && d.min_ns == d.max_ns && d.histogram.used() == 1 &&
-        d.histogram.first() == Histogram::bucket_of(d.min_ns)) {
-      all.durations().push_one(d.min_ns, d.sum_ns);
-    } else {
-      all.durations().push_back(d);
-    }
-    record.durations.pop_front();
+    if (!record.durations.empty()) take_first(record.durations, all.durations());
+    if (!record.gaps.empty()) take_first(record.gaps, all.gaps());
   }
   end_run(record.signatures.size());
   record.signatures = ByteStrings();
@@ -106,6 +115,7 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
   if (std::string p = problem(record, world_size); !p.empty()) return broken(record.rank, p);
   PartialTrace out;
   out.world_size = world_size;
+  out.lacks_gaps = record.gaps.empty() && !record.signatures.empty();
   PartialGroup group;
   group.ranks.append(static_cast<int64_t>(record.rank));
 

@@ -1,8 +1,10 @@
-// A SignatureList as bytes, for the way from rank to rank: signatures one by one, or, of very many,
-// those of one shape column by column. A column of one number is that; others are words as they are
-// in memory, because a copy takes a twentieth of the instructions.
+// A SignatureList as the bytes that ranks send to each other: signatures one by one, or, if there
+// are very many, those of one shape column by column. A column of equal numbers is one number;
+// other columns are words as in memory, because copying takes a twentieth of the instructions of
+// coding.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -89,6 +91,8 @@ inline void put(base::ByteWriter& out, const SignatureList& all) {
   out.put_u8(static_cast<uint8_t>(form));
   form == ListForm::kEach ? put_each(out, all) : put_all(out, all);
   all.durations().write(out);
+  out.put_u8(all.gaps().empty() ? 0 : 1);
+  all.gaps().write(out);
 }
 
 // Reads what put_all() wrote. Total: a damaged message must not take the traced program down.
@@ -150,18 +154,24 @@ class ListReader {
   }
   void fill(uint64_t count, PagedArray<uint32_t>& to) {
     const size_t slots = columns_.size();
-    for (uint64_t t = 0; t < count; ++t) {
-      uint32_t* const row = slots > 0 ? to.room_for(slots) : nullptr;
+    for (uint64_t rows = 0; slots > 0 && count > 0; count -= rows) {
+      uint32_t* const first = to.room_for(slots);
+      rows = first == nullptr ? 1 : std::min<uint64_t>(count, to.room_left() / slots);
       for (size_t k = 0; k < slots; ++k) {
-        const uint32_t v = word(columns_[k].at);
-        columns_[k].at += columns_[k].step;
-        if (row != nullptr)
-          row[k] = v;
+        Column& c = columns_[k];
+        if (first == nullptr)
+          to.push_back(word(c.at));
         else
-          to.push_back(v);
+          put_column(c, rows, first + k, slots);
+        c.at += rows * c.step;
       }
-      if (row != nullptr) to.added(slots);
+      if (first != nullptr) to.added(rows * slots);
     }
+  }
+  static void put_column(const Column& from, uint64_t rows, uint32_t* to, size_t slots) {
+    const uint32_t v = word(from.at);
+    for (uint64_t t = 0; t < rows; ++t, to += slots)
+      *to = from.step == 0 ? v : word(from.at + t * sizeof v);
   }
 
   base::ByteReader& in_;

@@ -1,7 +1,7 @@
-// Ranks that do the same but for the lengths of their loops: one group while ranks are merged, and
-// in the file. In a TraceData they are groups that stand in a row, so that all ranks of a group
-// have the same number of calls. The idea of a last pass over grammars that are nearly equal:
-// Pilgrim, section 3.5.2.
+// Ranks that differ only in the lengths of their loops. They are one group during the merge and in
+// the file. In a TraceData they are consecutive groups, so that all ranks of a group have the same
+// number of calls. The idea of a last pass over grammars that are nearly equal: Pilgrim, section
+// 3.5.2.
 #pragma once
 
 #include <vector>

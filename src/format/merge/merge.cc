@@ -137,7 +137,9 @@ class Combiner {
       a.make_states(settled);
       for (size_t t = settled; t < a.size(); ++t) merge_one(static_cast<uint32_t>(t));
     }
-    add_all_durations();
+    SignatureList& b = b_.signatures;
+    add_all(a.durations(), b.durations());
+    if (!a.gaps().empty() || !b.gaps().empty()) add_all(a.gaps(), b.gaps());
     for (size_t l = 0; l < a_.locations.size(); ++l)
       a_.locations[l].grammars.append_all(b_.locations[l].grammars);
     a_.ranks.append_all(b_.ranks);
@@ -166,8 +168,26 @@ class Combiner {
       structure_ = &shapes_.structure(a.shape(t));
       has_places_ = false;
       if (!may_settle(static_cast<uint32_t>(t))) return t;
+      t = like_settled_until(t, same) - 1;
     }
     return same;
+  }
+
+  // Behind one that may_settle(): until which one all have its shape and work on the same objects.
+  size_t like_settled_until(size_t t, size_t end) const {
+    const SignatureList& a = a_.signatures;
+    const PagedArray<uint32_t>& words = a.numbers().words();
+    const uint32_t shape = a.shape(t);
+    const size_t slots = structure_->slots.size();
+    size_t at = a.first_number(t++);
+    const uint32_t* const y = settled_ == UINT32_MAX ? nullptr : words.in_a_row(at, slots);
+    for (; y != nullptr && t < end && a.shape(t) == shape; ++t) {
+      const uint32_t* const x = words.in_a_row(at += slots, slots);
+      if (x == nullptr) break;
+      for (const uint32_t k : structure_->object_slots)
+        if (x[k] != y[k]) return t;
+    }
+    return t;
   }
 
   // Two ranks of one communicator; of others more functions may go through both points.
@@ -244,16 +264,17 @@ class Combiner {
     first_b_ = view_b_.first_place(t);
   }
 
-  void add_all_durations() {
+  void add_all(DurationList& to, DurationList& from) {
     const size_t n = a_.signatures.size();
-    DurationList::Reader a(std::exchange(a_.signatures.durations(), {}));
-    DurationList::Reader b(std::exchange(b_.signatures.durations(), {}));
+    DurationList::Reader a(std::exchange(to, {}));
+    DurationList::Reader b(std::exchange(from, {}));
     FlatDuration sum, more;
     for (size_t t = 0; t < n; ++t) {
+      if (to.add_few(a, b)) continue;
       a.next(sum);
       b.next(more);
-      add(sum, more);
-      a_.signatures.durations().push_back(sum);
+      add_flat(sum, more);
+      to.push_back(sum);
     }
   }
 
@@ -365,6 +386,7 @@ base::Result<PartialTrace> merge(PartialTrace a, PartialTrace b) {
   a.text.merge(b.text);  // keeps a's value where both have the key
   a.programs.merge(std::move(b.programs));
   a.duration_ns = std::max(a.duration_ns, b.duration_ns);
+  a.lacks_gaps = a.lacks_gaps || b.lacks_gaps;
   return a;
 }
 

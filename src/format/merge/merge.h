@@ -5,11 +5,11 @@
 //   rank 2   leaf -+ merge -+          (serialise/parse between ranks)
 //   rank 3   leaf -+
 //
-// Laws: no exceptions (it runs inside the traced program), cost of merge() about the size of its
-// arguments, memory independent of the number of ranks where the program is regular, and the values
-// decoded for a rank are exactly that rank's, whatever the shape of the merge tree.
-// The merge of grammars over ranks in log2(P) rounds follows Pilgrim, section 3.5; slot values as
-// hypotheses that are intersected are Refrain's own.
+// Laws: no exceptions (it runs inside the traced program). The cost of merge() is proportional to
+// the size of its arguments. Memory is independent of the number of ranks if the program is
+// regular. The values decoded for a rank are exactly those of the rank, whatever the shape of the
+// merge tree. The merge of grammars over ranks in log2(P) rounds follows Pilgrim, section 3.5; slot
+// values as hypotheses that are intersected are Refrain's own.
 #pragma once
 
 #include <cstdint>
@@ -64,6 +64,7 @@ struct PartialTrace {
   std::map<std::string, std::string> text;
   Programs programs;  // of all ranks
   uint64_t duration_ns = 0;
+  bool lacks_gaps = false;       // of some rank
   bool missing_is_told = false;  // there is a loss for the ranks that are in no group; not sent on
 };
 

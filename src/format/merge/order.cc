@@ -20,12 +20,12 @@ std::vector<uint32_t> inverse(const std::vector<uint32_t>& order) {
 }
 
 // Where they lie: a second list of them would be most of what a merge needs at its end.
-template <class T>
-void permute(std::vector<T>& all, const std::vector<uint32_t>& order) {
+template <class List>
+void permute(List& all, const std::vector<uint32_t>& order) {
   std::vector<bool> is_done(all.size(), false);
   for (uint32_t first = 0; first < all.size(); ++first) {
     if (is_done[first] || order[first] == first) continue;
-    T moved = std::move(all[first]);
+    auto moved = std::move(all[first]);
     uint32_t to = first;
     for (uint32_t from = order[to]; from != first; from = order[to]) {
       all[to] = std::move(all[from]);
@@ -144,6 +144,7 @@ void apply_order(TraceData& trace, const std::vector<uint32_t>& order) {
   const std::vector<uint32_t> map = inverse(order);
   trace.signatures.permute(order);
   permute(trace.durations, order);
+  if (!trace.gaps.empty()) permute(trace.gaps, order);
   for (Group& g : trace.groups) {
     for (uint32_t& s : g.signatures) s = map[s];
   }

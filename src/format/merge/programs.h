@@ -1,5 +1,5 @@
-// Which programs ran on which ranks, and what jobs they started: two of the trace's texts, put
-// together from what each rank says of itself.
+// The programs of the ranks, and the jobs that they started: two texts of the trace, made from the
+// text of each rank.
 //
 // Both are lines of fields with tabs between them; in a field \t, \n and \\ stand for a tab, an end
 // of line and a backslash (docs/format.md).

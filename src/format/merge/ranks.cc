@@ -52,6 +52,15 @@ void take_own_work(PartialTrace& from, TraceData& to) {
 
 }  // namespace
 
+void check_gaps(PartialTrace& all) {
+  const bool has_any = std::any_of(all.groups.begin(), all.groups.end(), [](const auto& group) {
+    return !group.signatures.gaps().empty();
+  });
+  if (all.lacks_gaps && has_any)
+    all.losses.push_back({"gaps_missing", 0, -1, "some ranks were recorded without --gaps"});
+  all.lacks_gaps = all.lacks_gaps || !has_any;
+}
+
 void take_rest(PartialTrace& from, TraceData& to) {
   to.definitions = std::move(from.definitions);
   to.grammars = std::move(from.grammars);

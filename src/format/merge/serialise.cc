@@ -106,6 +106,7 @@ class Parser {
       return false;
     }
     if (in_.ok()) g.signatures.durations().take(in_, n);
+    if (in_.u8() != 0 && in_.ok()) g.signatures.gaps().take(in_, n);
     return in_.ok() && has_signatures(g);
   }
   // One group, one form: plain values where it has one rank.
@@ -229,6 +230,7 @@ class Parser {
     }
     if (!p.programs.read(in_, p.world_size)) return false;
     p.duration_ns = in_.varint();
+    p.lacks_gaps = in_.u8() != 0;
     return in_.ok();
   }
 
@@ -320,6 +322,7 @@ std::string serialise(const PartialTrace& p) {
   }
   p.programs.write(out);
   out.put_varint(p.duration_ns);
+  out.put_u8(p.lacks_gaps ? 1 : 0);
   return out.take();
 }
 

@@ -1,8 +1,7 @@
 // SignatureList: the signatures of a group, in few bytes each.
 //
-// Where every call is a new one there are millions of them, and rank 0 has those of all ranks:
-// about forty bytes each, and nothing is allocated for one of them. Two lists are merged in place,
-// in one pass.
+// If no call repeats, there are millions of signatures, and rank 0 has those of all ranks: about
+// forty bytes each, without an allocation for each one. Two lists are merged in place, in one pass.
 #pragma once
 
 #include <algorithm>
@@ -83,6 +82,7 @@ class SignatureList {
     const size_t begin = begin_[terminal], n = slots(terminal), other = o.begin_[terminal];
     return numbers_.equals(begin, o.numbers_, other, n);
   }
+  size_t first_number(size_t terminal) const { return begin_[terminal]; }
   // All numbers of a terminal as words (format/codes/paged_array.h), or null.
   const uint32_t* words(size_t terminal) const {
     return numbers_.words().in_a_row(begin_[terminal], slots(terminal));
@@ -141,6 +141,9 @@ class SignatureList {
 
   DurationList& durations() { return durations_; }
   const DurationList& durations() const { return durations_; }
+  // Before the calls; empty: not known.
+  DurationList& gaps() { return gaps_; }
+  const DurationList& gaps() const { return gaps_; }
   // Whether every slot has one value, as that of one rank has.
   bool is_constant() const {
     bool good = true;
@@ -174,7 +177,7 @@ class SignatureList {
   PagedArray<uint8_t> alive_;   // by slot; only of Form::kStates
   PagedArray<Line> lines_;      // where the slope is not 0
   std::deque<base::NestedRuns> lists_;
-  DurationList durations_;
+  DurationList durations_, gaps_;
 };
 
 }  // namespace refrain::format

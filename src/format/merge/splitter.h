@@ -1,7 +1,7 @@
-// Splitter: signatures in inline form to shapes and values, many of them.
+// Splitter: splits many signatures in inline form into shapes and values.
 //
-// Where every call is a new one nearly all have the shape of an earlier one, so the bytes of those
-// are compared with a pattern (what stands between slots and requests) instead of being walked.
+// If no call repeats, nearly every signature still has the shape of an earlier one. So its bytes
+// are compared with a pattern (the bytes between slots and requests) instead of being walked.
 #pragma once
 
 #include <cstdint>

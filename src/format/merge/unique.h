@@ -1,8 +1,9 @@
 // UniqueSignatures: the signatures of a rank that may have been written more than once.
 //
-// A recorder with little memory forgets signatures and numbers them anew when they come back, so
-// what refers to one, the signature of a completion, say, may stand several times with different
-// numbers in it. Here equal ones become one, those that they refer to first.
+// With --memory a recorder drops signatures and gives them new numbers when they occur again. A
+// signature that refers to another one (a completion, for example) may then exist several times
+// with different numbers in it. Equal signatures are united here, beginning with those that others
+// refer to.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,14 @@
 // Where the segments of a location begin and end (Mohror, section 4.2.1), call by call: from the
-// loops that its grammar has found, or from what the program marked. For the recorder, which
-// reduces what it has recorded, and for `refrain reduce`, which does it afterwards.
+// loops that its grammar has found, or from what the program marked. Used by the recorder (--timing
+// segments) and by `refrain reduce`.
 //
 // A segment reaches from the end of the call before it to the end of its last call: what a rank
 // computes before a call is in the segment of the call, and nothing lies between segments. The
 // first one begins with its first call.
 //
-// Loops are those of the recorded grammar, where equal calls are equal with all parameters. Where
-// that finds next to none (messages of another size in every iteration), they are those of a
-// grammar of functions and call paths, made anew.
+// Loops are those of the recorded grammar, where equal calls are equal with all parameters. If
+// almost none are found (messages of different sizes in every iteration), the loops are those of a
+// new grammar of functions and call paths.
 #pragma once
 
 #include <cstddef>

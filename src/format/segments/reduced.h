@@ -1,5 +1,5 @@
-// From the profile of all ranks to what the file has of it: representatives, numbered by first use,
-// and what the index says about them. Blocks of a location are coded by whoever has its starts.
+// Makes the data of the file from the profile of all ranks: representatives, numbered by first use,
+// and their index. The blocks of a location are coded by the rank that has its starts.
 #pragma once
 
 #include <cstdint>

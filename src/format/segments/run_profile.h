@@ -1,7 +1,6 @@
-// RunProfile: what reducing times comes to, of one location or of many ranks: representatives, who
-// has them, and what is counted on the way. Profiles are united in pairs, in the order of the
-// ranks: along the recorder's tree, or one rank after the other by `refrain reduce`, which comes to
-// the same.
+// RunProfile: the result of reducing times, of one location or of many ranks: representatives, the
+// ranks that have them, and counts. Profiles are united in pairs, in the order of the ranks: along
+// the recorder's tree, or rank by rank in `refrain reduce`, with the same result.
 #pragma once
 
 #include <cstdint>

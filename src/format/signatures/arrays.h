@@ -1,5 +1,5 @@
-// Arrays of integers inside a signature: the recorder writes them element by element, merging and
-// the file have them as runs, and this makes the one of the other.
+// Arrays of integers inside a signature: converts between the elements that the recorder writes,
+// and the runs of the merge and of the file.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// Shapes and definitions as the file has them: what is alike in all of a kind apart from the
-// numbers.
+// Shapes and definitions in the form of the file: common structure, separated from the numbers.
 //
 // Signatures that differ only in numbers (the root of a broadcast that goes around, the partner in
 // step k of an exchange) are a family, and so are the communicators of all rows of a mesh: the

@@ -1,8 +1,8 @@
-// ShapeTable: shapes (format/signatures/signature.h), each once, with what a walk of it finds out.
+// ShapeTable: distinct shapes (format/signatures/signature.h), each with facts found by walking it.
 //
-// Where every call is a new one most shapes are equal, and where calls name requests there is a
-// shape for each of them, so what shapes have in common (their structure) is kept once, and the
-// rest without an allocation for each.
+// If no call repeats, most shapes are equal. If calls name requests, each call has a shape of its
+// own. So the common structure of shapes is stored once, and the rest without an allocation per
+// shape.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
-// The bytes of one call signature: which call, from where, with which parameters, symbolically.
+// The bytes of one call signature: function, call path and parameters in symbolic form.
 //
 //   signature := varint call_id   field(site)   field(parameter)*   [field(result)]
 //
-// One field per parameter of the call table's row, in its order; a field says its own type, so a
-// reader can walk a signature without the table. `result` (kResult) is there only when the call did
-// not return MPI_SUCCESS, or when the function returns something else than an error code.
+// There is one field per parameter of the call table's row, in this order. A field begins with its
+// type, so a reader can walk a signature without the table. `result` (kResult) is present only if
+// the call did not return MPI_SUCCESS, or if the function does not return an error code.
 //
 // A signature exists in two forms:
 //   inline   what the recorder builds and compares. SLOT values stand in the bytes as varints.

@@ -1,5 +1,5 @@
-// SignatureTable: the signatures of a trace. A program may have millions that differ in a number,
-// so a shape stands once, and so do the forms of expressions; each signature has its numbers.
+// SignatureTable: the signatures of a trace. A program may have millions that differ in one number,
+// so a shape and the form of an expression are stored once; each signature has only its numbers.
 #pragma once
 
 #include <cstddef>

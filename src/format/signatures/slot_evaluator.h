@@ -1,4 +1,4 @@
-// SlotEvaluator: from a signature of the file to the values that one rank had in its slots.
+// SlotEvaluator: computes the slot values of one rank from a signature of the file.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Walks the bytes of a signature (format/signatures/signature.h) in inline or in split form.
 //
-// Total: any bytes are either walked or refused, in time and memory bounded by their length and by
-// limits.h. A walk never multiplies run lengths out; it only makes sure that somebody who does
-// stays below kMaxSignatureValues.
+// Any bytes are either walked or refused, in time and memory bounded by their length and by
+// limits.h. A walk does not expand runs; it only checks that an expansion has at most
+// kMaxSignatureValues values.
 //
 // Three ways in:
 //   walk_signature()   events for a Visitor, no allocation: what merging uses

@@ -1,7 +1,7 @@
-// Where things stand in a spool file: what one process has recorded so far, always on its way.
+// Layout of a spool file, which holds what one process has recorded so far.
 //
 // A spool file is read by the build that wrote it, after the writer died at any instruction; it is
-// no exchange format. Everything is little-endian, as the machine has it.
+// not an exchange format. Everything is little-endian, as in memory.
 //
 //   page 0        Header
 //   page 1 ...    chunks, each a whole number of pages, one after the other, never moved:
@@ -18,9 +18,9 @@
 //     time row    up to one a thread: times of the calls behind those
 //     dead        was replaced
 //
-// Laws: data is written first and its count, checksum or generation last, in program order, so that
-// a process that dies between two instructions leaves a file that means what was recorded by then.
-// What is not protected in that way is checked by the reader: see read.h.
+// Laws: data is written first, and its count, checksum or generation last, in program order. So a
+// process that dies between two instructions leaves a valid file of everything recorded until then.
+// The reader checks what is not protected in this way: see read.h.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@
 namespace refrain::format::spool {
 
 inline constexpr uint64_t kMagic = 0x314c4f4f50534e52;  // "RNSPOOL1"
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 inline constexpr uint32_t kChunkMagic = 0x4b4e4843;  // "CHNK"
 inline constexpr uint64_t kPageBytes = 4096;
 
@@ -108,6 +108,9 @@ struct LocationState {
 // A word of a log: the terminal + 1, from first_terminal on, below, the call's duration in ticks
 // above. A duration that does not fit there is announced by a word kLongCall with its upper half.
 inline constexpr uint32_t kLongCall = UINT32_MAX;
+// With `record --gaps` the ticks between the call before and this one stand in front of it, the
+// upper half, if there is any, first.
+inline constexpr uint32_t kGap = UINT32_MAX - 1, kLongGap = UINT32_MAX - 2;
 
 // A block of times, and behind it its bytes; the next one begins at the next multiple of 8 bytes.
 // The other fields are those of format::TimeBlock.
@@ -155,6 +158,6 @@ inline uint64_t padded(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 // first call on; and twice: varint first terminal, varint n, n DurationStats from that terminal on.
 // Once they are those of the first call of each signature on any thread: where n is not 0, for all
 // signatures from the first terminal to the next one that any chunk has. Then those of the thread's
-// other calls.
+// other calls. Then the gaps before the thread's calls, once as these; none where n is 0.
 
 }  // namespace refrain::format::spool

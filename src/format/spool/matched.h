@@ -1,6 +1,6 @@
 // Times of segments that the recorder has matched while the program ran (Mohror, section 4.2.2), in
-// a spool file: blocks of the coding kMatched. A segment that another one stands for takes two
-// numbers, however many calls it has; all others are there exactly.
+// a spool file: blocks of the coding kMatched. A segment with a representative takes two numbers,
+// however many calls it has; all others have exact times.
 //
 //   block    := segment*     the first one starts at TimeBlock::begin_ns
 //   segment  := varint 0      exact    no later one refers to it

@@ -1,4 +1,4 @@
-// Reads from a spool file when the recorder itself worked so long that it shows in the times.
+// Reads from a spool file the times when the recorder itself worked for long.
 #pragma once
 
 #include <algorithm>

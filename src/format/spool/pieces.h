@@ -1,5 +1,4 @@
-// Finds the chunks of a spool file, and which of them are sound: the writer may have died in the
-// middle of one.
+// Finds the valid chunks of a spool file: the writer may have died while it wrote one.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +46,45 @@ inline std::vector<Piece> pieces(std::string_view file, std::vector<std::string>
   if (lost) damage.emplace_back("a part of the file is overwritten");
   return found;
 }
+
+// A call of a log; in ticks.
+struct LoggedCall {
+  uint32_t index = 0;  // of its signature, from the first terminal of the log on
+  uint64_t ticks = 0;
+  uint64_t gap = 0;  // before it; 0 where those are not kept
+};
+
+class LogWords {
+ public:
+  explicit LogWords(std::string_view words) : words_(words) {}
+
+  // False: there are no more.
+  bool next(LoggedCall& call) {
+    uint64_t high = 0, gap_high = 0;
+    call.gap = 0;
+    for (; at_ + sizeof(uint64_t) <= words_.size(); at_ += sizeof(uint64_t)) {
+      const auto word = load<uint64_t>(words_, at_);
+      const auto low = static_cast<uint32_t>(word);
+      const uint64_t upper = word >> 32 << 32;
+      switch (low) {
+        case 0: return false;
+        case kLongCall: high = upper; continue;
+        case kLongGap: gap_high = upper; continue;
+        case kGap: call.gap = gap_high | word >> 32; continue;
+        default: break;
+      }
+      call.index = low - 1;
+      call.ticks = high | word >> 32;
+      at_ += sizeof(uint64_t);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  std::string_view words_;
+  uint64_t at_ = 0;
+};
 
 // What a base or stats chunk holds; empty when it is not valid.
 inline std::string_view sealed(const Piece& p) {

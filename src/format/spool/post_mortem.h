@@ -1,4 +1,5 @@
-// The spool files of a job that did not finish -> its trace, and who died first of what.
+// Makes the trace of a job that did not finish from its spool files, and infers which rank died
+// first and why.
 #pragma once
 
 #include <cstdint>

@@ -134,6 +134,7 @@ class Reader {
   // Parts first, all of them; then what has not become one, the newest of each thread.
   void stats() {
     out_.record.durations.resize(out_.record.signatures.size());
+    if (out_.record.text.contains("gaps")) out_.record.gaps.resize(out_.record.signatures.size());
     std::map<uint32_t, Stats> newest;
     for (const Piece& p : pieces_) {
       Stats s;
@@ -158,7 +159,9 @@ class Reader {
 
   void add_stats(const Stats& s, base::ByteReader& in) {
     const uint32_t owner = s.piece->chunk.owner;
-    if (!durations(in, &first_calls_) || !durations(in, nullptr)) {
+    if (!durations(in, &first_calls_, out_.record.durations) ||
+        !durations(in, nullptr, out_.record.durations) ||
+        !durations(in, nullptr, out_.record.gaps)) {
       out_.damage.push_back(of_thread(owner) + ": bad statistics");
       return;
     }
@@ -167,15 +170,15 @@ class Reader {
   }
 
   // With `seen`: not those from a terminal that is there already.
-  bool durations(base::ByteReader& in, std::set<uint64_t>* seen) {
+  bool durations(base::ByteReader& in, std::set<uint64_t>* seen, std::deque<DurationStats>& to) {
     const uint64_t first = in.varint(), n = in.count(kMaxSignatures);
     const bool is_new = seen == nullptr || n == 0 || seen->insert(first).second;
     for (uint64_t i = 0; i < n && in.ok(); ++i) {
       const DurationStats d = get_duration(in);
       if (d.min_ns > d.max_ns || !(d.sum_ns >= 0) || !std::isfinite(d.sum_ns)) return false;
       const uint64_t terminal = first + i;
-      if (in.ok() && is_new && terminal < unique_.terminals())
-        add_durations(out_.record.durations[unique_.numbers()[terminal]], d);
+      if (in.ok() && is_new && terminal < unique_.terminals() && !to.empty())
+        add_durations(to[unique_.numbers()[terminal]], d);
     }
     return in.ok();
   }
@@ -185,8 +188,7 @@ class Reader {
     return ns >= 0 && ns < 0x1p62 ? static_cast<uint64_t>(ns) : 0;
   }
 
-  void add_duration(uint32_t terminal, uint64_t ns) {
-    DurationStats& d = out_.record.durations[terminal];
+  static void add_duration(DurationStats& d, uint64_t ns) {
     d.min_ns = d.count == 0 ? ns : std::min(d.min_ns, ns);
     d.max_ns = std::max(d.max_ns, ns);
     ++d.count;
@@ -254,28 +256,21 @@ class Reader {
 
   // Appends what the log has behind the calls that are there. False: the rest makes no sense.
   bool replay(const Piece& p, const Covered& covered, Replay& r) {
-    uint64_t at = p.chunk.position, high = 0;
-    for (uint64_t i = 0; i + 8 <= p.data.size(); i += 8) {
-      const auto word = load<uint64_t>(p.data, i);
-      const auto low = static_cast<uint32_t>(word);
-      if (low == 0) return true;
-      if (low == kLongCall) {
-        high = word & 0xffffffff00000000;
-        continue;
-      }
-      const uint64_t written = uint64_t{p.chunk.first_terminal} + low - 1;
+    uint64_t at = p.chunk.position;
+    LoggedCall call;
+    for (LogWords log(p.data); log.next(call);) {
+      const uint64_t written = uint64_t{p.chunk.first_terminal} + call.index;
       if (written >= unique_.terminals()) return false;
       const uint32_t terminal = unique_.numbers()[written];
-      const uint64_t ticks = high | word >> 32;
-      high = 0;
       const uint64_t now = r.base + r.builder.length();
       if (at++ < now) continue;
       if (at - 1 > now || !r.builder.append(terminal)) return false;
       r.last = terminal;
-      r.last_ticks = ticks;
+      r.last_ticks = call.ticks;
       if (now < covered.calls) continue;
-      const uint64_t ns = to_ns(ticks);
-      add_duration(r.last, ns);
+      const uint64_t ns = to_ns(call.ticks);
+      add_duration(out_.record.durations[r.last], ns);
+      if (!out_.record.gaps.empty()) add_duration(out_.record.gaps[r.last], to_ns(call.gap));
       r.in_mpi_ns += ns;
     }
     return true;
@@ -361,6 +356,7 @@ class Reader {
         if (!s.is_rule) used = std::max<uint64_t>(used, uint64_t{s.id} + 1);
     r.signatures.shrink_to(used);
     r.durations.resize(used);
+    if (!r.gaps.empty()) r.gaps.resize(used);
     std::sort(r.threads.begin(), r.threads.end(),
               [](const auto& a, const auto& b) { return a.thread < b.thread; });
   }

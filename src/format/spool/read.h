@@ -1,7 +1,7 @@
-// One spool file (layout.h) -> what its process had recorded, and how far it had come.
+// Reads one spool file (layout.h): the record of its process, and its state when it died.
 //
-// Total: any bytes give a record or an error. What contradicts itself is left out, together with
-// what depends on it, and named in `damage`. Time and memory O(size of the file).
+// Any bytes give a record or an error. Contradictory data, and data that depends on it, is left out
+// and listed in `damage`. Time and memory O(size of the file).
 #pragma once
 
 #include <cstdint>

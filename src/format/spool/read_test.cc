@@ -67,6 +67,45 @@ TEST(SpoolRead, LogAlone) {
   EXPECT_EQ(r->threads[0].last_time_ns, 1000000u + 2 * (900 - 100));
 }
 
+TEST(SpoolRead, GapsOfTheLogAndOfStatistics) {
+  SpoolBytes s = rank_of(0, 1);
+  base::ByteWriter says_so;
+  says_so.put_string("gaps");
+  says_so.put_string("on");
+  s.record(RecordKind::kText, says_so.view());
+  s.location(0, {0, 0, 300});
+  s.base(0, 4, {0, 1, 2, 1});
+  DurationStats known;
+  known.count = 2;
+  known.min_ns = 5, known.max_ns = 7, known.sum_ns = 12;
+  s.stats(9, 4, {known, known, known}, {known, known});
+  // The base has the first two of these, and the statistics too.
+  s.log_with_gaps(0, 2,
+                  {{2, 8, 1}, {1, 9, 1}, {1, 10, 50}, {0, 11, uint64_t{1} << 34}, {2, 12, 0}});
+  const auto r = read(s.bytes());
+  ASSERT_TRUE(r.ok()) << r.error().to_string();
+  EXPECT_TRUE(r->damage.empty()) << r->damage[0];
+  EXPECT_EQ(calls_of(*r), (Calls{0, 1, 2, 1, 1, 0, 2}));
+  ASSERT_EQ(r->record.gaps.size(), 3u);
+  EXPECT_EQ(r->record.gaps[0].count, 3u);
+  EXPECT_EQ(r->record.gaps[0].max_ns, uint64_t{1} << 35);
+  EXPECT_EQ(r->record.gaps[1].count, 3u);
+  EXPECT_EQ(r->record.gaps[1].sum_ns, 12 + 100);
+  EXPECT_EQ(r->record.gaps[2].count, 1u);
+  EXPECT_EQ(r->record.gaps[2].sum_ns, 0);
+  EXPECT_EQ(r->record.durations[1].sum_ns, 12 + 20);
+}
+
+TEST(SpoolRead, WithoutGapsThereAreNone) {
+  SpoolBytes s = rank_of(0, 1);
+  s.location(0, {0, 0, 300});
+  s.log_with_gaps(0, 0, {{0, 8, 1}, {1, 9, 1}});
+  const auto r = read(s.bytes());
+  ASSERT_TRUE(r.ok()) << r.error().to_string();
+  EXPECT_EQ(calls_of(*r), (Calls{0, 1}));
+  EXPECT_TRUE(r->record.gaps.empty());
+}
+
 TEST(SpoolRead, LogBehindBase) {
   SpoolBytes s = rank_of(0, 1);
   s.location(0, {0, 0, 300});
@@ -134,6 +173,7 @@ void put_stats(SpoolBytes& s, bool is_part, uint64_t begin, uint64_t end, uint64
     out.put_varint(1);
     put(out, one);
   }
+  out.put_varint(0), out.put_varint(0);  // no gaps
   s.chunk(ChunkType::kStats, 0, 1, is_part ? 1 : 0, out.view());
 }
 

@@ -1,4 +1,4 @@
-// How fine a histogram of durations is in the file: widths of its buckets, and counts in them.
+// The resolution of a histogram of durations in the file: widths and counts of its buckets.
 // docs/format.md, Durations.
 #pragma once
 

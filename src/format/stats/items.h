@@ -1,4 +1,5 @@
-// What the encoder and the decoder know of the statistics in a file before they are coded.
+// Facts about the statistics of a file that the encoder and the decoder know before the statistics
+// are coded.
 #pragma once
 
 #include <cstdint>

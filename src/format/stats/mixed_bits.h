@@ -1,10 +1,10 @@
-// Bits with probabilities that several contexts say together: each context has its own estimate of
-// how likely a 1 is, and weights that are learnt on the way add them up. Statistics of a trace are
-// a few thousand numbers, of which no context sees many: a sum of several learns from all of them,
-// where the one that is trusted alone (time/model.h, for millions of calls) would have to wait.
-// Idea: M. Mahoney, "Adaptive weighing of context models for lossless data compression" (2005),
-// logistic mixing. Whole numbers only: the same on every machine. docs/format.md, Durations, has
-// the arithmetic.
+// Bits whose probabilities come from several contexts: each context has its own estimate of the
+// probability of a 1, and learnt weights combine them. The statistics of a trace are a few thousand
+// numbers, and no context sees many of them. A combination of contexts learns from all of them,
+// while a single context (time/model.h, for millions of calls) would learn too slowly. Idea: M.
+// Mahoney, "Adaptive weighing of context models for lossless data compression" (2005), logistic
+// mixing. Whole numbers only: the same on every machine. docs/format.md, Durations, has the
+// arithmetic.
 //
 // One code for both directions: Coder is a RangeEncoder, which returns what it is given, or a
 // RangeDecoder, which returns what it reads.

@@ -1,9 +1,9 @@
-// How the statistics of one signature's durations are coded, given what is known of it: how often
-// it was called, its function, its call site, and what others looked like. docs/format.md,
-// Durations, is the normative text.
+// Codes the statistics of one signature's durations, given its number of calls, its function, its
+// call site, and the statistics of other signatures. docs/format.md, Durations, is the normative
+// text.
 //
 // One code for both directions: Coder is a RangeEncoder, which returns what it is given, or a
-// RangeDecoder, which returns what it reads. What stands in the file is what both go on with.
+// RangeDecoder, which returns what it reads. Both continue with the value in the file.
 #pragma once
 
 #include <algorithm>

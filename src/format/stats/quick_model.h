@@ -1,7 +1,7 @@
-// How the statistics of very many signatures, each of which was called a few times, are coded:
-// whole symbols instead of bits, and what is alike in a signature decides only which table is
-// asked. Where StatModel (model.h) takes thousands of instructions a signature, this takes
-// hundreds, and half a byte more. docs/format.md, Durations, is the normative text.
+// Codes the statistics of very many signatures with a few calls each: whole symbols instead of
+// bits, with a table selected by properties of the signature. It takes hundreds of instructions per
+// signature, where StatModel (model.h) takes thousands, and half a byte more. docs/format.md,
+// Durations, is the normative text.
 //
 // One code for both directions, as there.
 #pragma once

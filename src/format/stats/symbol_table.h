@@ -1,7 +1,7 @@
-// Symbols of an alphabet with probabilities that follow what was seen, for numbers of which there
-// are many: a symbol takes some forty instructions, where the bits that it has would take a hundred
-// each (mixed_bits.h). Probabilities change at the 16th symbol, the 32nd and so on, later at every
-// 1024th, so that nothing is added up for a single one. docs/format.md, Durations.
+// Symbols with adaptive probabilities, for large amounts of numbers: a symbol takes about forty
+// instructions, while each of its bits would take a hundred with mixed_bits.h. Probabilities change
+// at the 16th symbol, the 32nd and so on, later at every 1024th, so that nothing is added up for a
+// single one. docs/format.md, Durations.
 //
 // One code for both directions: Coder is a RangeEncoder, which returns what it is given, or a
 // RangeDecoder, which returns what it reads.

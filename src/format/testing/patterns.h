@@ -1,4 +1,4 @@
-// Communication of ranks that never ran, in the forms that programs have it: for tests and benches.
+// Synthetic communication in the patterns of real programs, for tests and benchmarks.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Spool files that no process wrote, for tests.
+// Synthetic spool files for tests.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +55,22 @@ class SpoolBytes {
     return chunk(spool::ChunkType::kLocation, thread, 0, 0,
                  {reinterpret_cast<const char*>(&state), sizeof state});
   }
+  // Words of terminal and ticks, with the gap before them.
+  struct GapCall {
+    uint32_t terminal = 0;
+    uint64_t ticks = 0, gap = 0;
+  };
+  SpoolBytes& log_with_gaps(uint32_t thread, uint64_t position, const std::vector<GapCall>& calls) {
+    std::string bytes;
+    const auto put = [&](uint64_t w) { bytes.append(reinterpret_cast<const char*>(&w), sizeof w); };
+    for (const GapCall& c : calls) {
+      if (c.gap >> 32 != 0) put(c.gap >> 32 << 32 | spool::kLongGap);
+      put(c.gap << 32 | spool::kGap);
+      if (c.ticks >> 32 != 0) put(c.ticks >> 32 << 32 | spool::kLongCall);
+      put(c.ticks << 32 | (c.terminal + 1));
+    }
+    return chunk(spool::ChunkType::kLog, thread, 0, position, bytes);
+  }
   // Words of terminal and ticks.
   SpoolBytes& log(uint32_t thread, uint64_t position,
                   const std::vector<std::pair<uint32_t, uint64_t>>& calls,
@@ -79,7 +95,8 @@ class SpoolBytes {
     grammar::write(builder.finish(), out);
     return chunk(spool::ChunkType::kBase, thread, generation, first + calls.size(), out.view());
   }
-  SpoolBytes& stats(uint64_t generation, uint64_t calls, const std::vector<DurationStats>& all) {
+  SpoolBytes& stats(uint64_t generation, uint64_t calls, const std::vector<DurationStats>& all,
+                    const std::vector<DurationStats>& gaps = {}) {
     base::ByteWriter out;
     for (const uint64_t v : {calls, uint64_t{0}, uint64_t{70}, uint64_t{30}, uint64_t{150}})
       out.put_varint(v);
@@ -87,6 +104,8 @@ class SpoolBytes {
     out.put_varint(0), out.put_varint(0);
     out.put_varint(0), out.put_varint(all.size());
     for (const DurationStats& d : all) put(out, d);
+    out.put_varint(0), out.put_varint(gaps.size());
+    for (const DurationStats& d : gaps) put(out, d);
     return chunk(spool::ChunkType::kStats, 0, generation, 0, out.view());
   }
   SpoolBytes& chunk(spool::ChunkType type, uint32_t owner, uint64_t generation, uint64_t position,

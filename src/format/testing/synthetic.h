@@ -1,4 +1,4 @@
-// Ranks that never ran: RankRecords made by hand, for tests. Not part of any library.
+// Synthetic ranks: RankRecords made by hand, for tests. Not part of any library.
 #pragma once
 
 #include <cstdint>

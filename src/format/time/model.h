@@ -1,7 +1,7 @@
-// What encoder and decoder of a block expect of the next number: adaptive probabilities, by
-// signature, kind (gap or duration) and the number before. One code for both directions: Coder is a
-// RangeEncoder, which returns what it is given, or a RangeDecoder, which returns what it reads.
-// docs/format.md, Time, is the normative text.
+// The probabilities by which a block is coded: adaptive, by signature, kind (gap or duration) and
+// previous number. One code for both directions: Coder is a RangeEncoder, which returns what it is
+// given, or a RangeDecoder, which returns what it reads. docs/format.md, Time, is the normative
+// text.
 #pragma once
 
 #include <algorithm>

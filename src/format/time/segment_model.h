@@ -1,5 +1,5 @@
-// What encoder and decoder of reduced times expect of the next number. One code for both
-// directions, as in model.h. docs/format.md, Reduced times, is the normative text.
+// The probabilities by which reduced times are coded. One code for both directions, as in model.h.
+// docs/format.md, Reduced times, is the normative text.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// Reduced times: segments of calls that representatives stand for (trace profiling). The times of a
-// location are then its sequence of (representative, length of the segment): each segment begins
-// where the one before it ended, so that its start is known, to the nanosecond or to a step that
-// the file says, and times of calls come from the representative. docs/format.md, Reduced times.
+// Reduced times: segments of calls that are replaced by representatives (trace profiling). The
+// times of a location are then its sequence of (representative, length of the segment): each
+// segment begins where the one before it ended, so that its start is known, to the nanosecond or to
+// a step that the file says, and times of calls come from the representative. docs/format.md,
+// Reduced times.
 #pragma once
 
 #include <cstdint>

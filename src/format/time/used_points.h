@@ -1,6 +1,5 @@
-// The points of a grid that one signature's gaps, or durations, were written as of late. A bound
-// leaves a choice of points: the one that was used most is what the coder expects most, and so the
-// cheapest.
+// The grid points that the gaps or durations of one signature had recently. An error bound allows
+// several points; the most frequent one has the highest probability and takes the fewest bits.
 #pragma once
 
 #include <array>

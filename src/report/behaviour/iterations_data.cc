@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/behaviour/iterations_report.h"
+#include "report/stood_for.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 
@@ -109,6 +110,7 @@ std::string iterations_json(const IterationsView& view) {
   out["trace"] = view.trace.name();
   out["complete"] = view.trace.info().complete;
   out["rank_count"] = view.trace.rank_count();
+  add_stood_for(out, view.trace, MadeOf::kTimes);
   out["source"] = view.iterations.from_marks ? "marks" : "loops";
   out["untimed"] = view.iterations.untimed;
   out["loops"] = Json::array();

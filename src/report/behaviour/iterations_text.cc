@@ -9,6 +9,7 @@
 
 #include "report/behaviour/iterations_report.h"
 #include "report/profile/profile_rows.h"
+#include "report/stood_for.h"
 #include "text/display.h"
 #include "text/escape.h"
 #include "text/numbers.h"
@@ -248,6 +249,7 @@ std::string iterations_text(const IterationsView& view) {
                   text::counted_text(static_cast<uint64_t>(view.trace.rank_count()), "rank"),
                   text::counted_text(all.loops.size(), "loop"),
                   all.from_marks ? "marks of the program" : "the grammar of its calls");
+  out += stood_for_line(view.trace, MadeOf::kTimes);
   if (view.behaviours) out += behaviours_table(view);
   for (size_t i = 0; i < all.loops.size(); ++i) {
     out += "\n" + text::heading(title_text(view, all.loops[i])) + "\n" + remarks_text(all.loops[i]);

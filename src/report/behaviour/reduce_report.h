@@ -1,4 +1,4 @@
-// Reduced times in words and numbers: of `refrain reduce`, `refrain info` and `refrain evaluate`.
+// Reduced times as text and JSON: of `refrain reduce`, `refrain info` and `refrain evaluate`.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 
 #include "report/diff/diff_rows.h"
 #include "report/profile/profile_rows.h"
+#include "report/stood_for.h"
 
 namespace refrain::report {
 namespace {
@@ -28,17 +29,19 @@ Json amounts(const Amounts& a, const Amounts& b, double noise_ns, bool has_waits
 }
 
 Json side(const Trace& trace, const Side& s) {
-  return {{"trace", trace.name()},
-          {"complete", trace.info().complete},
-          {"ranks", s.ranks},
-          {"program", trace.info().text_of("program")},
-          {"command", trace.info().text_of("command")},
-          {"duration_ns", trace.info().duration_ns},
-          {"call_paths", s.places},
-          {"signatures", s.signatures},
-          {"partners", s.partners},
-          {"unsized", s.unsized},
-          {"no_waits", s.has_waits ? Json() : Json(s.no_waits)}};
+  Json out = {{"trace", trace.name()},
+              {"complete", trace.info().complete},
+              {"ranks", s.ranks},
+              {"program", trace.info().text_of("program")},
+              {"command", trace.info().text_of("command")},
+              {"duration_ns", trace.info().duration_ns},
+              {"call_paths", s.places},
+              {"signatures", s.signatures},
+              {"partners", s.partners},
+              {"unsized", s.unsized},
+              {"no_waits", s.has_waits ? Json() : Json(s.no_waits)}};
+  add_stood_for(out, trace, MadeOf::kSums);
+  return out;
 }
 
 Json nullable(const std::string& text) { return text.empty() ? Json() : Json(text); }

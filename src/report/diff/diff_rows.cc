@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "report/profile/profile_rows.h"
+#include "report/stood_for.h"
 #include "text/display.h"
 #include "text/escape.h"
 #include "text/numbers.h"
@@ -179,10 +180,12 @@ std::vector<std::string> DiffRows::notes() {
   compare("command", "command");
   compare("mpi_version", "MPI");
   compare("filter", "filter, so that other calls were recorded");
-  for (const Trace* trace : {&view_.before, &view_.after})
+  for (const Trace* trace : {&view_.before, &view_.after}) {
+    if (auto note = stood_for_note(*trace); !note.empty()) out.push_back(std::move(note));
     if (!trace->info().complete)
       out.push_back("incomplete: " + text::printable(trace->name()) +
                     "; what is missing is compared as if it had not been");
+  }
   const auto& sides = view_.diff.sides;
   for (const auto& side : sides)
     if (side.unsized > 0)

@@ -12,8 +12,8 @@
 namespace refrain::report::latex {
 namespace {
 
-constexpr size_t kMostRuns = 60;    // in the table of runs
-constexpr size_t kMostColumns = 4;  // runs whose functions stand side by side
+constexpr size_t kMostRuns = 60;         // in the table of runs
+constexpr size_t kMostComparedRuns = 4;  // runs whose functions stand side by side
 constexpr size_t kMostCompared = 25;
 
 std::string change(double now, double first) {
@@ -31,14 +31,14 @@ Json efficiency(const Json& run) {
 }
 
 void put_runs(const std::vector<Json>& runs, std::string& out) {
-  Table table({{"run", 40},
-               {"ranks", 0},
-               {"calls", 0},
-               {"duration", 0},
-               {"in MPI", 0},
-               {"efficiency", 0},
-               {"messages", 0},
-               {"bytes", 0}});
+  TexTable table({{"run", 40},
+                  {"ranks", 0},
+                  {"calls", 0},
+                  {"duration", 0},
+                  {"in MPI", 0},
+                  {"efficiency", 0},
+                  {"messages", 0},
+                  {"bytes", 0}});
   const Json& first = runs[0];
   table.first(kMostRuns, runs.size(), "runs", [&](size_t i) {
     const Json& run = runs[i];
@@ -51,7 +51,7 @@ void put_runs(const std::vector<Json>& runs, std::string& out) {
 }
 
 void put_functions(const std::vector<Json>& runs, std::string& out) {
-  const size_t shown = std::min(runs.size(), kMostColumns);
+  const size_t shown = std::min(runs.size(), kMostComparedRuns);
   std::map<std::string, std::vector<const Json*>> rows;
   std::vector<std::string> order;
   for (size_t i = 0; i < shown; ++i)
@@ -60,12 +60,12 @@ void put_functions(const std::vector<Json>& runs, std::string& out) {
       if (is_new) order.push_back(known->first);
       known->second[i] = &row;
     }
-  std::vector<Table::Column> columns = {{"function", 36}};
+  std::vector<TexTable::Column> columns = {{"function", 36}};
   for (size_t i = 1; i <= shown; ++i) {
     columns.push_back({"calls " + std::to_string(i), 0});
     columns.push_back({"time " + std::to_string(i), 0});
   }
-  Table table(columns);
+  TexTable table(columns);
   table.first(kMostCompared, order.size(), "functions", [&](size_t r) {
     const auto& of = rows[order[r]];
     const double first = of[0] == nullptr ? 0 : real((*of[0])["time_ns"]);

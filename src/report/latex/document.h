@@ -1,5 +1,5 @@
-// The report as a LaTeX document, for paper: what the page shows, in the same order, with figures
-// that TikZ draws from numbers in the document itself.
+// The report as a LaTeX document: the content of the page in the same order, with figures that TikZ
+// draws from numbers in the document.
 //
 //   std::string tex = report::latex_document({report::latex_part(data)});
 //

@@ -33,7 +33,7 @@ std::string key_text(const std::string& key) {
   return out == key ? out : code(key, 60);
 }
 
-void put_cost(const Json& info, Table& table) {
+void put_cost(const Json& info, TexTable& table) {
   if (!info.contains("recorder_cost")) return;
   const Json& cost = info["recorder_cost"];
   table.row({"time of the recorder", spread(cost["time_ns"], duration)});
@@ -43,7 +43,7 @@ void put_cost(const Json& info, Table& table) {
                                                " of the run, on the mean of its ranks"});
 }
 
-void put_cores(const Json& info, Table& table) {
+void put_cores(const Json& info, TexTable& table) {
   if (!info.contains("cores")) return;
   for (const Json& kind : info["cores"]["by_host"])
     table.row({"cores", count(kind["cores"]) + " on " + count(kind["hosts"]) +
@@ -53,7 +53,7 @@ void put_cores(const Json& info, Table& table) {
   table.row({"involuntary switches", count(info["cores"]["involuntary_switches"])});
 }
 
-void put_programs(const Json& info, Table& table) {
+void put_programs(const Json& info, TexTable& table) {
   if (info["programs"].size() > 1)
     for (const Json& p : info["programs"])
       table.row({"program of ranks " + code(text(p["ranks"]), 60),
@@ -77,7 +77,7 @@ void put_environment(const PageData& data, std::string& out) {
   out += section("Environment",
                  "Look here first when two runs differ: another library, other hosts, another "
                  "command.");
-  Table table({{"", 38}, {"", 128}});
+  TexTable table({{"", 38}, {"", 128}});
   table.row({"trace", code(text(data.json["trace"]), 400)});
   size_t shown = 0, left_out = 0;
   for (const auto& [key, value] : info.items()) {

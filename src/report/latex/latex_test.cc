@@ -103,8 +103,8 @@ TEST(Environment, AConventionalTraceIsARow) {
   EXPECT_NE(out.find("of 2.00\\,KiB, thrown away"), std::string::npos) << out;
 }
 
-TEST(Table, SaysWhatIsLeftOut) {
-  Table table({{"name", 20}, {"n", 0}});
+TEST(TexTable, SaysWhatIsLeftOut) {
+  TexTable table({{"name", 20}, {"n", 0}});
   EXPECT_EQ(table.text(), "");
   table.row({"a", "1"});
   EXPECT_EQ(table.text().find("more"), std::string::npos);

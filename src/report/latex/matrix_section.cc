@@ -56,7 +56,7 @@ std::string largest(const PairLoads& pairs, size_t block) {
   const auto name = [&](size_t i) {
     return block == 1 ? std::to_string(i) : fmt::format("{}--{}", i * block, (i + 1) * block - 1);
   };
-  Table table({{"from", 0}, {"to", 0}, {"messages", 0}, {"bytes", 0}, {"time", 0}});
+  TexTable table({{"from", 0}, {"to", 0}, {"messages", 0}, {"bytes", 0}, {"time", 0}});
   table.first(kMostPairs, order.size(), "pairs", [&](size_t i) {
     const auto& [ends, pair] = *order[i];
     table.row({name(ends.first), name(ends.second), count(pair.messages), bytes(pair.bytes),

@@ -1,4 +1,4 @@
-// Who sends how much to whom, read from the page's columns.
+// Bytes and messages per pair of ranks, read from the page's columns.
 #pragma once
 
 #include <cstddef>

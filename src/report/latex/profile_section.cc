@@ -37,15 +37,15 @@ Others others_of(const Json& rows) {
 }
 
 void put_functions(const Json& rows, std::string& out) {
-  Table table({{"function", 42},
-               {"", 12},
-               {"calls", 0},
-               {"time", 0},
-               {"of MPI", 0},
-               {"of run", 0},
-               {"mean", 0},
-               {"max", 0},
-               {"bytes", 0}});
+  TexTable table({{"function", 42},
+                  {"", 12},
+                  {"calls", 0},
+                  {"time", 0},
+                  {"of MPI", 0},
+                  {"of run", 0},
+                  {"mean", 0},
+                  {"max", 0},
+                  {"bytes", 0}});
   table.first(kMostRows, rows.size(), "functions", [&](size_t i) {
     const Json& r = rows[i];
     table.row({code(text(r["call"])), bar(real(r["mpi_share"])), count(r["count"]),
@@ -62,14 +62,14 @@ void put_functions(const Json& rows, std::string& out) {
 }
 
 void put_sites(const Json& rows, std::string& out) {
-  Table table({{"site", 46},
-               {"function", 38},
-               {"calls", 0},
-               {"time", 0},
-               {"of MPI", 0},
-               {"mean", 0},
-               {"max", 0},
-               {"bytes", 0}});
+  TexTable table({{"site", 46},
+                  {"function", 38},
+                  {"calls", 0},
+                  {"time", 0},
+                  {"of MPI", 0},
+                  {"mean", 0},
+                  {"max", 0},
+                  {"bytes", 0}});
   table.first(kMostRows, rows.size(), "call sites", [&](size_t i) {
     const Json& r = rows[i];
     std::string site = r["site"].is_null() ? "unknown" : code(text(r["site"]), 60);
@@ -116,7 +116,7 @@ std::unique_ptr<Node> tree_of(const Json& paths) {
 }
 
 // Depth first, what takes longest before the rest; the number of rows that did not fit.
-size_t put_nodes(const Node& node, size_t depth, double all, size_t& left, Table& table) {
+size_t put_nodes(const Node& node, size_t depth, double all, size_t& left, TexTable& table) {
   std::vector<const Node*> children;
   for (const auto& [key, child] : node.children) children.push_back(child.get());
   std::stable_sort(children.begin(), children.end(),
@@ -137,7 +137,7 @@ size_t put_nodes(const Node& node, size_t depth, double all, size_t& left, Table
 }
 
 void put_tree(const Json& profile, std::string& out) {
-  Table table({{"call path", 104}, {"", 12}, {"time", 0}, {"of MPI", 0}, {"calls", 0}});
+  TexTable table({{"call path", 104}, {"", 12}, {"time", 0}, {"of MPI", 0}, {"calls", 0}});
   size_t left = kMostTreeRows;
   const size_t left_out =
       put_nodes(*tree_of(profile["call_paths"]), 0, real(profile["all"]["time_ns"]), left, table);

@@ -93,7 +93,7 @@ std::string size_table(const Json& sizes) {
   std::stable_sort(rows.begin(), rows.end(), [](const Json& a, const Json& b) {
     return real(a["transfers"]) > real(b["transfers"]);
   });
-  Table table({{"kind", 30}, {"size", 0}, {"transfers", 0}, {"bytes", 0}});
+  TexTable table({{"kind", 30}, {"size", 0}, {"transfers", 0}, {"bytes", 0}});
   table.first(kMostSizes, rows.size(), "sizes", [&](size_t i) {
     const Json& r = rows[i];
     const int b = bucket(r);
@@ -130,14 +130,14 @@ void put_sizes(const PageData& data, std::string& out) {
     out += figure(chart(sizes), "Number of transfers by size, on logarithmic scales.") +
            size_table(sizes);
   const std::set<std::string> names = collectives(data);
-  Table table({{"collective", 46},
-               {"", 12},
-               {"calls", 0},
-               {"time", 0},
-               {"of MPI", 0},
-               {"mean", 0},
-               {"max", 0},
-               {"bytes", 0}});
+  TexTable table({{"collective", 46},
+                  {"", 12},
+                  {"calls", 0},
+                  {"time", 0},
+                  {"of MPI", 0},
+                  {"mean", 0},
+                  {"max", 0},
+                  {"bytes", 0}});
   size_t rows = 0;
   for (const Json& r : profile["functions"]) {
     if (!names.contains(text(r["call"])) || ++rows > kMostSizes) continue;

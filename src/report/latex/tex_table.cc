@@ -9,24 +9,24 @@
 
 namespace refrain::report::latex {
 
-void Table::row(const std::vector<std::string>& cells) {
+void TexTable::row(const std::vector<std::string>& cells) {
   for (size_t i = 0; i < cells.size(); ++i) rows_ += (i == 0 ? "" : " & ") + cells[i];
   // A line of its own: what follows "\\" might be taken for its argument.
   rows_ += "\\tabularnewline\n";
 }
 
-void Table::first(size_t most, size_t count, const std::string& noun,
-                  const std::function<void(size_t)>& put_row) {
+void TexTable::first(size_t most, size_t count, const std::string& noun,
+                     const std::function<void(size_t)>& put_row) {
   const size_t shown = std::min(most, count);
   for (size_t i = 0; i < shown; ++i) put_row(i);
   more(count - shown, noun);
 }
 
-void Table::more(size_t left_out, const std::string& noun) {
+void TexTable::more(size_t left_out, const std::string& noun) {
   if (left_out > 0) more_ = fmt::format("and {} more {}", number(text::count_text(left_out)), noun);
 }
 
-std::string Table::text() const {
+std::string TexTable::text() const {
   if (rows_.empty()) return "";
   std::string out = "{\\footnotesize\\let\\rfcodesize\\relax\n\\begin{longtable}{@{}", titles;
   bool has_titles = false;

@@ -10,13 +10,13 @@
 
 namespace refrain::report::latex {
 
-class Table {
+class TexTable {
  public:
   struct Column {
     std::string title;  // LaTeX
     int width_mm = 0;   // of text that breaks its lines; 0: numbers, at the right
   };
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  explicit TexTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
   // Cells in LaTeX, as many as there are columns.
   void row(const std::vector<std::string>& cells);

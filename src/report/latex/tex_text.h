@@ -1,7 +1,7 @@
 // Text and numbers in a LaTeX document.
 //
-// Nothing that a trace holds reaches TeX as it is: letters and digits do, everything else goes by
-// the number of its character in the typewriter font, or is replaced. So a name can neither end
+// Of a text from a trace, only letters and digits are passed to TeX unchanged. Every other
+// character is written by its number in the typewriter font, or replaced. So a name can neither end
 // a group nor start a command, whatever bytes it has.
 #pragma once
 

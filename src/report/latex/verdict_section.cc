@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMostLosses = 20;
 
 std::string factors(const Json& verdict) {
-  Table table({{"", 34}, {"", 0}, {"", 110}});
+  TexTable table({{"", 34}, {"", 0}, {"", 110}});
   table.row({"Time in MPI", share(verdict["mpi_share"]), "of the time of all ranks"});
   if (!verdict["waiting_share"].is_null())
     table.row({"Waiting", share(verdict["waiting_share"]), "of the time of all ranks"});

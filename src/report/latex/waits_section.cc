@@ -75,12 +75,12 @@ class Writer {
         if (outer == p) break;
         p = outer;
       }
-    Table table({{"kind of waiting", 62},
-                 {"", 12},
-                 {"time", 0},
-                 {"of all time", 0},
-                 {"waits", 0},
-                 {"most on rank", 0}});
+    TexTable table({{"kind of waiting", 62},
+                    {"", 12},
+                    {"time", 0},
+                    {"of all time", 0},
+                    {"waits", 0},
+                    {"most on rank", 0}});
     for (size_t p = 0; p < sums.size(); ++p) {
       if (sums[p].count == 0) continue;
       table.row({"\\hspace*{" + std::to_string(3 * whole(patterns[p]["depth"])) + "mm}" +
@@ -106,12 +106,12 @@ class Writer {
     for (auto it = sums.cbegin(); it != sums.cend(); ++it) order.push_back(it);
     std::stable_sort(order.begin(), order.end(),
                      [](const auto& a, const auto& b) { return a->second.ns > b->second.ns; });
-    Table table({{"kind", 34},
-                 {"call path", 62},
-                 {"time", 0},
-                 {"of all time", 0},
-                 {"waits", 0},
-                 {"most on rank", 0}});
+    TexTable table({{"kind", 34},
+                    {"call path", 62},
+                    {"time", 0},
+                    {"of all time", 0},
+                    {"waits", 0},
+                    {"most on rank", 0}});
     table.first(kMostPlaces, order.size(), "call paths", [&](size_t i) {
       const auto& [where, sum] = *order[i];
       table.row({title(std::get<0>(where)),
@@ -136,12 +136,12 @@ class Writer {
                &function = column("explained.call"), &seq = column("explained.seq"),
                &thread = column("explained.thread");
     if (rank.empty()) return;
-    Table table({{"rank", 0},
-                 {"waited", 0},
-                 {"for rank", 0},
-                 {"kind", 42},
-                 {"call", 40},
-                 {"number of the call", 0}});
+    TexTable table({{"rank", 0},
+                    {"waited", 0},
+                    {"for rank", 0},
+                    {"kind", 42},
+                    {"call", 40},
+                    {"number of the call", 0}});
     table.first(kMostCalls, rank.size(), "waits", [&](size_t i) {
       const std::string who = std::to_string(rank[i]);
       table.row({thread[i] > 0 ? who + "." + std::to_string(thread[i]) : who, duration(ns[i]),
@@ -157,7 +157,7 @@ class Writer {
   void put_delays(std::string& out) const {
     const Json& delays = json_["delays"];
     if (delays.empty()) return;
-    Table table({{"rank", 0}, {"costs", 0}, {"kind", 34}, {"from", 53}, {"to", 53}});
+    TexTable table({{"rank", 0}, {"costs", 0}, {"kind", 34}, {"from", 53}, {"to", 53}});
     table.first(kMostDelays, delays.size(), "causes", [&](size_t i) {
       const Json& d = delays[i];
       const auto rank = d["rank"].get<int64_t>();
@@ -175,7 +175,7 @@ class Writer {
     const Json& parts = json_["critical_path"];
     if (parts.empty()) return;
     const double all = real(json_["critical_ns"]);
-    Table table({{"rank", 0}, {"time", 0}, {"of the path", 0}, {"from", 62}, {"to", 62}});
+    TexTable table({{"rank", 0}, {"time", 0}, {"of the path", 0}, {"from", 62}, {"to", 62}});
     table.first(kMostParts, parts.size(), "parts", [&](size_t i) {
       const Json& p = parts[i];
       table.row({std::to_string(p["rank"].get<int64_t>()), duration(p["ns"]),
@@ -191,7 +191,7 @@ class Writer {
 
   // A row for those that are not among the first `most`, and for what the page's data lack.
   template <class Cells>
-  static void put_others(const Json& rows, size_t most, const Json& rest, Table& table,
+  static void put_others(const Json& rows, size_t most, const Json& rest, TexTable& table,
                          const std::string& noun, Cells cells) {
     const size_t shown = std::min<size_t>(most, rows.size());
     const auto count = rows.size() - shown + static_cast<size_t>(whole(rest["count"]));

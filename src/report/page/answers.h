@@ -1,4 +1,4 @@
-// What the sections of the page have found out, for each other.
+// Results of the sections of the page, shared among the sections.
 #pragma once
 
 #include <cstdint>

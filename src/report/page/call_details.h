@@ -1,5 +1,5 @@
-// What the page knows of each call of a group of ranks: its parameters on every rank, and what it
-// sends, receives and completes, so that the page can follow a message from one rank to another.
+// Data of each call of a group of ranks: its parameters on every rank, and what it sends, receives
+// and completes, so that the page can follow a message from one rank to another.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ Json stats_json(const analysis::IterationStats& s) {
   return {{"mean", s.mean}, {"median", s.median}, {"min", s.min}, {"max", s.max}, {"sum", s.sum}};
 }
 
-int64_t whole(double v) { return static_cast<int64_t>(v + 0.5); }
+int64_t rounded(double v) { return static_cast<int64_t>(v + 0.5); }
 
 // The rows that are shown: with too many the longest ones and others evenly, in their order.
 std::vector<size_t> shown_rows(const analysis::IterationLoop& loop, size_t most) {
@@ -56,9 +56,9 @@ void put_loops(const PageView& view, PageData& out) {
       begin.push_back(static_cast<int64_t>(row.begin_ns));
       end.push_back(static_cast<int64_t>(row.end_ns));
       duration.push_back(static_cast<int64_t>(row.longest_ns));
-      mean.push_back(whole(row.mean_ns()));
-      mpi.push_back(whole(row.mpi_ns));
-      waiting.push_back(whole(row.waiting_ns));
+      mean.push_back(rounded(row.mean_ns()));
+      mpi.push_back(rounded(row.mpi_ns));
+      waiting.push_back(rounded(row.waiting_ns));
       bytes.push_back(static_cast<int64_t>(row.bytes));
       slowest.push_back(row.slowest_rank);
     }

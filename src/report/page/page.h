@@ -5,8 +5,8 @@
 //
 // The page is a program in JavaScript (web/) with the data beside it: JSON for what is small, and
 // columns of numbers (columns.h) for the rest, compressed together. What is in it comes from
-// sections (section.h). The answers are those of `profile`, `matrix` and `waits`; nothing is
-// counted again in the browser but sums of them.
+// sections (section.h). The results are those of `profile`, `matrix` and `waits`; the browser only
+// adds them up.
 #pragma once
 
 #include <cstdint>

@@ -143,5 +143,28 @@ TEST(GraphLayout, NeighboursLieNearEachOther) {
   EXPECT_GT(distance(0, kSide * kSide - 1), 4 * edge);  // the mesh is unfolded
 }
 
+TEST(Page, ShowsWhoStandsForWhom) {
+  EXPECT_FALSE(page_of(ring(true).open()).json.contains("clusters"));
+  TraceBuilder builder = ring(true);
+  format::ClusterData& c = builder.data().clusters;
+  for (const auto& [lead, members] : {std::pair(0, std::vector{0, 2}), {1, {1}}, {3, {3}}}) {
+    format::Cluster one;
+    one.lead = static_cast<uint64_t>(lead);
+    for (const int m : members) one.members.append(m);
+    c.clusters.push_back(one);
+  }
+  builder.data().losses.push_back({"stood_for", 6, -1, ""});
+  builder.data().totals[2].in_mpi_ns = 1200;
+  const PageData page = page_of(builder.open());
+  auto lists = page.columns.lists();
+  EXPECT_EQ(lists["clusters.of"], nlohmann::ordered_json({0, 1, 0, 2}));
+  EXPECT_EQ(lists["clusters.own_ns"], nlohmann::ordered_json({100, 100, 200, 100}));
+  EXPECT_EQ(lists["clusters.shown_ns"], nlohmann::ordered_json({100, 100, 100, 100}));
+  EXPECT_EQ(lists["clusters.sends"], nlohmann::ordered_json({3, 3, 3, 3}));
+  EXPECT_EQ(page.json["clusters"]["joins"].size(), 2u);
+  EXPECT_EQ(page.json["clusters"]["list"].size(), 3u);
+  EXPECT_EQ(page.json["info"]["losses"][0]["reason"], "stood_for");
+}
+
 }  // namespace
 }  // namespace refrain::report

@@ -1,4 +1,4 @@
-// What the page asks of each rank and its signatures, in one pass over all ranks.
+// Data of each rank and its signatures for the page, computed in one pass over all ranks.
 #pragma once
 
 #include "report/page/section.h"

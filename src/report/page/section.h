@@ -1,5 +1,5 @@
-// A section of the page: an object that asks its questions of a trace, and writes what it has found
-// out into the data of the page. CONTRIBUTING.md, "Add a panel", has the steps.
+// A section of the page: an object that computes results from a trace, and writes them into the
+// data of the page. CONTRIBUTING.md, "Add a panel", has the steps.
 #pragma once
 
 #include <memory>
@@ -53,5 +53,6 @@ std::unique_ptr<PageSection> matrix_section();      // matrix_page.cc
 std::unique_ptr<PageSection> density_section();     // matrix_page.cc
 std::unique_ptr<PageSection> waits_section();       // waits_page.cc
 std::unique_ptr<PageSection> iterations_section();  // iterations_page.cc
+std::unique_ptr<PageSection> clusters_section();    // clusters_page.cc
 
 }  // namespace refrain::report

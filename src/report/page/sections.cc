@@ -36,6 +36,7 @@ std::vector<std::unique_ptr<PageSection>> page_sections() {
   all.push_back(density_section());
   all.push_back(waits_section());
   all.push_back(iterations_section());
+  all.push_back(clusters_section());
   return all;
 }
 

@@ -2,9 +2,9 @@
 //
 //   rank 0: dest=1, tag=7     rank 1: dest=2, tag=7     ->  "dest=@, tag=@", [1 2 ...], [7 7 ...]
 //
-// Where words differ as well (a partner on most ranks, MPI_PROC_NULL on some) there are several
-// texts, and a list of which rank has which. Numbers are kept as runs: what follows the rank costs
-// nothing.
+// If words differ as well (a partner on most ranks, MPI_PROC_NULL on some), there are several
+// texts, and a list of the text of each rank. Numbers are stored as runs, so numbers that are a
+// linear function of the rank take almost no space.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 
 #include "report/profile/profile_paths.h"
 #include "report/profile/programs_text.h"
+#include "report/stood_for.h"
 #include "report/window_text.h"
 #include "text/escape.h"
 #include "text/numbers.h"
@@ -126,6 +127,7 @@ std::string profile_json(const ProfileView& view) {
     out["window"] = window_json(*p.window);
     out["untimed"] = p.untimed;
   }
+  add_stood_for(out, view.trace, p.window ? MadeOf::kTimes : MadeOf::kSums);
   out["run_ns"] = text::rounded(p.run_ns);
   Json all;
   put_totals(all, p.all, p);

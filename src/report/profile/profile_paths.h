@@ -1,4 +1,4 @@
-// The profile as a tree of call paths: who called whom, down to the MPI call.
+// The profile as a tree of call paths, from main down to the MPI call.
 #pragma once
 
 #include <cstddef>

@@ -5,6 +5,7 @@
 
 #include "report/profile/profile_paths.h"
 #include "report/profile/programs_text.h"
+#include "report/stood_for.h"
 #include "report/window_text.h"
 #include "text/display.h"
 #include "text/escape.h"
@@ -230,7 +231,9 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
 }
 
 std::string profile_text(const ProfileView& view, size_t top) {
-  return title_line(view) + programs_table(view.trace, view.profile) + ranks_text(view) + "\n" +
+  return title_line(view) +
+         stood_for_line(view.trace, view.profile.window ? MadeOf::kTimes : MadeOf::kSums) +
+         programs_table(view.trace, view.profile) + ranks_text(view) + "\n" +
          profile_table_text(view, ProfileBy::kFunction, top) + "\n" +
          profile_table_text(view, ProfileBy::kSite, top) + sizes_text(view.profile) +
          notes_text(view.profile);

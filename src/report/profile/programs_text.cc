@@ -12,7 +12,7 @@
 namespace refrain::report {
 namespace {
 
-constexpr size_t kMostRuns = 8;  // of a list of ranks
+constexpr size_t kMostRankRuns = 8;  // of a list of ranks
 
 std::string line(std::string_view key, const std::string& value) {
   return value.empty() ? "" : fmt::format("  {:<12} {}\n", key, text::printable(value));
@@ -52,7 +52,7 @@ std::vector<format::RankProgram> programs_of(const Trace& trace) {
 }
 
 std::string ranks_phrase(const base::RunList& ranks) {
-  return (ranks.size() == 1 ? "rank " : "ranks ") + text::rank_list_text(ranks, kMostRuns);
+  return (ranks.size() == 1 ? "rank " : "ranks ") + text::rank_list_text(ranks, kMostRankRuns);
 }
 
 std::string programs_lines(const Trace& trace) {
@@ -102,7 +102,7 @@ std::string programs_table(const Trace& trace, const analysis::Profile& profile)
     const analysis::RankRow t = totals_of(profile, p.ranks);
     const auto in = static_cast<double>(t.in_mpi_ns), rest = static_cast<double>(t.outside_ns);
     table.add({text::printable(base::base_name(p.program)),
-               text::rank_list_text(p.ranks, kMostRuns), text::count_text(t.calls),
+               text::rank_list_text(p.ranks, kMostRankRuns), text::count_text(t.calls),
                text::duration_text(t.in_mpi_ns), text::duration_text(t.outside_ns),
                text::percent_text(in, in + rest), text::bytes_text(t.bytes)});
   }

@@ -54,16 +54,26 @@ void CallFormatter::append_tail(std::string& out, const Tail& tail, const Call& 
 
 // In text only where there are times.
 void CallFormatter::append_times(std::string& out, const Call& call) const {
+  const Rank lead =
+      trace_.times_rank(call.rank) == call.rank ? call.rank : trace_.lead_of(call.rank);
   if (style_ == text::Style::kJson) {
     out += ",\"begin_ns\":";
     call.has_time ? append_number(out, call.begin_ns) : void(out += "null");
     out += ",\"end_ns\":";
     call.has_time ? append_number(out, call.end_ns) : void(out += "null");
+    if (lead != call.rank) {
+      out += ",\"lead\":";
+      append_number(out, static_cast<uint64_t>(lead));
+    }
   } else if (call.has_time) {
     out += " [";
     append_number(out, call.begin_ns);
     out += ' ';
     append_number(out, call.end_ns);
+    if (lead != call.rank) {
+      out += " of rank ";
+      append_number(out, static_cast<uint64_t>(lead));
+    }
     out += ']';
   }
 }

@@ -1,7 +1,7 @@
 // CallFormatter: calls as lines of text or JSON, fast.
 //
-// All of a call but its number is the same each time that a rank makes it, so a line is rendered
-// once per signature and copied from then on.
+// All calls of a rank with the same signature have the same line except for the number of the call,
+// so a line is rendered once per signature and copied from then on.
 #pragma once
 
 #include <cstdint>

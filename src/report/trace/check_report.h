@@ -1,4 +1,4 @@
-// What `refrain check` says of one file, and of the bound of its times.
+// The output of `refrain check` on one file, and on the bound of its times.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How much the grammars of a trace say. Those that differ in loop counts only are one.
+// Numbers on the grammars of a trace. Grammars that differ only in loop counts count as one.
 #pragma once
 
 #include <cstdint>

@@ -13,6 +13,8 @@
 #include "report/behaviour/reduce_report.h"
 #include "report/cores_text.h"
 #include "report/profile/programs_text.h"
+#include "report/stood_for.h"
+#include "report/trace/gaps_text.h"
 #include "report/trace/grammars.h"
 #include "report/trace/plain_trace.h"
 #include "text/escape.h"
@@ -240,6 +242,11 @@ std::string info_json(const Trace& trace) {
     if (const format::SegmentInfo* segments = segments_of(trace))
       out["segments"] = segments_json(*segments, (*reader::time_table(trace))->spec().method);
   }
+  out["has_gaps"] = trace.has_gaps();
+  if (auto clusters = clustering_json(trace); !clusters.is_null()) {
+    out["clusters"] = std::move(clusters);
+    add_stood_for(out, trace, MadeOf::kSums);
+  }
   out["groups"] = groups_json(trace);
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
@@ -286,6 +293,7 @@ std::string info_text(const Trace& trace) {
                     text::duration_text(times.recorder_ns),
                     100.0 * static_cast<double>(times.recorder_ns) / times.all_ns()));
   add_line(out, "timing", timing_text(trace));
+  add_line(out, "gaps", gaps_line(trace));
   if (const auto plain = parse_plain_trace(info.text_of("plain_trace")))
     add_line(out, "no-compress", plain_trace_text(*plain));
   if (const format::SegmentInfo* segments = segments_of(trace))
@@ -293,6 +301,7 @@ std::string info_text(const Trace& trace) {
   add_line(out, "filter", info.text_of("filter"));
   if (info.text_of("totals") == "off")
     add_line(out, "totals", "left out: times in MPI and outside, cost and switches of each rank");
+  out += clustering_text(trace);
   out += spawned_lines(trace);
   add_line(out, "complete", info.complete ? "yes" : "NO");
   out += fmt::format("  {:<12} {}\n", "losses", losses_text(info));

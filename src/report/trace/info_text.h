@@ -1,4 +1,4 @@
-// What `refrain info` says: the run, its size and whether anything is missing.
+// The output of `refrain info`: the run, its size, and its losses.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// What a conventional trace took (`record --no-compress`): bytes, flushes and the time of writing.
+// The cost of a conventional trace (`record --no-compress`): bytes, flushes and the time of
+// writing.
 #pragma once
 
 #include <cstdint>

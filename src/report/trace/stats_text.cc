@@ -6,6 +6,7 @@
 
 #include "format/trace_data.h"
 #include "reader/internal.h"
+#include "report/trace/gaps_text.h"
 #include "report/trace/grammars.h"
 #include "text/numbers.h"
 
@@ -53,6 +54,9 @@ TraceStats count_stats(const Trace& trace) {
   stats.groups = data.groups.size();
   stats.definitions = data.definitions.size();
   stats.plain_list_bytes = plain_list_bytes(trace);
+  constexpr size_t kMostRows = 10;
+  if (trace.has_gaps()) stats.gaps_json = gaps_json(trace);
+  stats.gaps_text = gaps_text(trace, kMostRows);
   return stats;
 }
 
@@ -62,7 +66,7 @@ std::string stats_json(const TraceStats& stats) {
     sections.push_back({{"section", section.name},
                         {"raw_bytes", section.raw_bytes},
                         {"stored_bytes", section.stored_bytes}});
-  const nlohmann::ordered_json out = {
+  nlohmann::ordered_json out = {
       {"file_bytes", stats.file_bytes},
       {"calls", stats.calls},
       {"bytes_per_call",
@@ -81,6 +85,7 @@ std::string stats_json(const TraceStats& stats) {
       {"groups", stats.groups},
       {"definitions", stats.definitions},
       {"sections", sections}};
+  if (!stats.gaps_json.empty()) out["gaps"] = nlohmann::ordered_json::parse(stats.gaps_json);
   return out.dump(2) + "\n";
 }
 
@@ -113,7 +118,7 @@ std::string stats_text(const TraceStats& stats) {
   out += fmt::format("{} with {} in {}\n", text::counted_text(stats.tables, "table"),
                      text::counted_text(stats.table_values, "value"),
                      text::counted_text(stats.table_runs, "run"));
-  return out;
+  return out + stats.gaps_text;
 }
 
 }  // namespace refrain::report

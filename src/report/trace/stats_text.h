@@ -1,4 +1,4 @@
-// What `refrain stats` says: where the bytes of a trace file went.
+// The output of `refrain stats`: what the bytes of a trace file are used for.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,8 @@ struct TraceStats {
   // often as it occurs, a slot counted as one byte.
   double plain_list_bytes = 0;
   std::vector<SectionBytes> sections;
+  // Of the time between calls: gaps_text.h. Empty: nothing is known of it.
+  std::string gaps_json, gaps_text;
 };
 
 // Everything but the sections. O(size of the trace's tables).

@@ -1,4 +1,4 @@
-// What can be said of waiting without times of single calls: from statistics alone.
+// Conclusions on waiting from statistics, for traces without times of single calls.
 #pragma once
 
 #include <string>

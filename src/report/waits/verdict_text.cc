@@ -139,9 +139,9 @@ std::string waits_sentence(const WaitsView& view, text::PathNames& names) {
 std::string verdict_text(const WaitsView& view, text::PathNames& names) {
   const std::string crowding = crowding_text(view.trace, analysis::core_use(view.trace));
   std::string sentence = waits_sentence(view, names);
-  if (crowding.empty() || sentence.empty()) return crowding + sentence;
-  sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
-  return crowding + " " + sentence;
+  if (!sentence.empty())
+    sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
+  return crowding + (crowding.empty() || sentence.empty() ? "" : " ") + sentence;
 }
 
 }  // namespace refrain::report

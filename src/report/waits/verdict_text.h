@@ -1,4 +1,4 @@
-// What all the waiting goes back to, in a sentence.
+// The main cause of all waiting, in a sentence.
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 
 #include "report/cores_text.h"
 #include "report/profile/profile_rows.h"
+#include "report/stood_for.h"
 #include "report/waits/verdict_text.h"
 #include "report/waits/waits_rows.h"
 #include "report/window_text.h"
@@ -34,6 +35,7 @@ class Writer {
     out["complete"] = view_.trace.info().complete;
     out["rank_count"] = view_.trace.rank_count();
     if (!view_.window.is_all()) out["window"] = window_json(view_.window);
+    add_stood_for(out, view_.trace, MadeOf::kTimes);
     out["total_seconds"] = seconds(w.total_ns);
     out["verdict"] = verdict();
     out["verdict_text"] = verdict_text(view_, names_);

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "report/profile/profile_rows.h"
+#include "report/stood_for.h"
 #include "report/waits/verdict_text.h"
 #include "report/waits/waits_rows.h"
 #include "report/window_text.h"
@@ -291,6 +292,7 @@ std::string waits_text(const WaitsView& view) {
                      text::counted_text(w.counts.calls, "call"),
                      text::duration_text(view.trace.info().duration_ns));
   if (!view.window.is_all()) out += "  " + window_text(view.window) + "\n";
+  out += stood_for_line(view.trace, MadeOf::kTimes);
   return out + efficiency_text(view) + patterns_text(view, patterns) + tree_text(view, names) +
          ranks_text(view) + delays_text(view, names) + critical_text(view, names) +
          recorder_text(view) + notes_text(view);

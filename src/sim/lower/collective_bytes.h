@@ -1,4 +1,4 @@
-// What a collective call gets, in bytes.
+// The bytes that a collective call receives.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// Collectives as messages, for replays that know none, or none on a communicator of some ranks.
+// Collectives as messages, for replays that have no collectives, or none on subsets of the ranks.
 //
 // Algorithms are the textbook ones: dissemination for barriers, binomial trees for broadcasts and
 // reductions (R. Thakur, R. Rabenseifner, W. Gropp: "Optimization of collective communication
-// operations in MPICH"), Bruck's for allgather, all partners at once for all others. Every
-// rank derives its part from its own parameters alone; MPI demands that they fit.
+// operations in MPICH"), Bruck's for allgather, all partners at once for all others. Every rank
+// derives its part from its own parameters alone; MPI requires that they are consistent.
 #pragma once
 
 #include <cstdint>

@@ -41,30 +41,6 @@ uint64_t call_path_of(const Grammar& g, std::span<const RankEvent> events) {
   return path;
 }
 
-// Loops by their height over the innermost one inside of them.
-uint64_t loops_of(const Grammar& g) {
-  constexpr size_t kLevels = 4;
-  constexpr unsigned kBits = 16;
-  Mean levels[kLevels];
-  std::vector<uint32_t> height(g.rule_count(), 0);  // levels of loops in a rule
-  for (size_t r = g.rule_count(); r-- > 0;) {
-    for (uint32_t i = g.rule_begin(r); i < g.rule_end[r]; ++i) {
-      const Symbol& s = g.symbols[i];
-      const uint32_t inside = s.is_rule ? height[s.id] : 0;
-      if (s.count > 1)
-        levels[std::min<size_t>(inside, kLevels - 1)].add(
-            static_cast<int64_t>(std::min<uint64_t>(s.count, INT64_MAX)), 1);
-      height[r] = std::max(height[r], inside + (s.count > 1 ? 1 : 0));
-    }
-  }
-  uint64_t packed = 0;
-  for (size_t level = 0; level < kLevels; ++level) {
-    const auto mean = static_cast<uint64_t>(levels[level].value());
-    packed |= std::min<uint64_t>(mean, (1u << kBits) - 1) << (kBits * level);
-  }
-  return packed;
-}
-
 int64_t mean_ns(double sum, double calls) {
   constexpr double kMost = 9e18;
   return calls > 0 ? static_cast<int64_t>(std::clamp(sum / calls + 0.5, 0.0, kMost)) : 0;
@@ -87,6 +63,30 @@ bool RankSignature::is_equal(RankFeature feature, const RankSignature& other) co
     case RankFeature::kTypes: return types == other.types;
     default: return means[mean_of(feature)] == other.means[mean_of(feature)];
   }
+}
+
+// Loops by their height over the innermost one inside of them.
+uint64_t loops_of(const Grammar& g) {
+  constexpr size_t kLevels = 4;
+  constexpr unsigned kBits = 16;
+  Mean levels[kLevels];
+  std::vector<uint32_t> height(g.rule_count(), 0);  // levels of loops in a rule
+  for (size_t r = g.rule_count(); r-- > 0;) {
+    for (uint32_t i = g.rule_begin(r); i < g.rule_end[r]; ++i) {
+      const Symbol& s = g.symbols[i];
+      const uint32_t inside = s.is_rule ? height[s.id] : 0;
+      if (s.count > 1)
+        levels[std::min<size_t>(inside, kLevels - 1)].add(
+            static_cast<int64_t>(std::min<uint64_t>(s.count, INT64_MAX)), 1);
+      height[r] = std::max(height[r], inside + (s.count > 1 ? 1 : 0));
+    }
+  }
+  uint64_t packed = 0;
+  for (size_t level = 0; level < kLevels; ++level) {
+    const auto mean = static_cast<uint64_t>(levels[level].value());
+    packed |= std::min<uint64_t>(mean, (1u << kBits) - 1) << (kBits * level);
+  }
+  return packed;
 }
 
 RankSignature rank_signature(const Grammar& grammar, std::span<const RankEvent> events,

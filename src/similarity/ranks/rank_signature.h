@@ -80,6 +80,9 @@ struct RankSignature {
   bool is_equal(RankFeature feature, const RankSignature& other) const;
 };
 
+// RankSignature::loop of a rank with this grammar.
+uint64_t loops_of(const grammar::Grammar& grammar);
+
 // `grammar` is valid; a terminal is an index in `events`. Each place of a rule is one event of the
 // call path, so that a loop contributes once, however often it goes round.
 RankSignature rank_signature(const grammar::Grammar& grammar, std::span<const RankEvent> events,

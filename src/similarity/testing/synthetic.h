@@ -1,6 +1,5 @@
-// Runs of known behaviour, made without MPI: who works how long in which iteration, and what
-// waiting follows from it; and what is left of that waiting in a reduced run. For tests and
-// benchmarks.
+// Synthetic runs of known behaviour: the work of each rank in each iteration, and the waiting that
+// follows from it; and the waiting that remains in a reduced run. For tests and benchmarks.
 #pragma once
 
 #include <cstdint>

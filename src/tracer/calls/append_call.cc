@@ -4,6 +4,7 @@
 
 #include "tracer/calls/table_epochs.h"
 #include "tracer/state/abandon.h"
+#include "tracer/state/gap_log.h"
 #include "tracer/state/location.h"
 #include "tracer/state/process.h"
 #include "tracer/state/slow_path_reasons.h"
@@ -96,6 +97,16 @@ uint32_t extend_grammar(Location& l, std::string_view bytes, uint64_t ticks) {
   return terminal;
 }
 
+uint64_t count_gap(Location& l, uint32_t terminal, bool is_outermost, uint64_t begin,
+                   uint64_t end) {
+  GapLog& gaps = *l.gaps;
+  const uint64_t gap = is_outermost ? gaps.before(begin) : 0;
+  if (is_outermost) gaps.idle_from(end);
+  if (!gaps.count(terminal, gap)) [[unlikely]]
+    l.process->lose("gaps_missing", "no memory for the time before calls");
+  return gap;
+}
+
 void append_held(Location& l, const HeldSignature& call, uint64_t begin, uint64_t ticks) {
   Process& p = *l.process;
   uint32_t terminal = InternTable::kMissing;
@@ -107,7 +118,9 @@ void append_held(Location& l, const HeldSignature& call, uint64_t begin, uint64_
   }
   if (call.outermost) l.in_mpi_ticks += ticks;
   if (l.times != nullptr) l.times->push(l, terminal, call.call, begin, begin + ticks);
-  l.spool.push(l, terminal, ticks);
+  uint64_t gap = SpoolLog::kNoGap;
+  if (l.gaps != nullptr) gap = count_gap(l, terminal, call.outermost, begin, begin + ticks);
+  l.spool.push(l, terminal, ticks, gap);
 }
 
 }  // namespace refrain::tracer

@@ -1,4 +1,4 @@
-// A call enters the record: from the bytes of its signature to a terminal in the grammar.
+// Appends a call to the record: from the bytes of its signature to a terminal in the grammar.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,11 @@ struct Location;
 // A call of this location that took so many ticks. Its terminal; InternTable::kMissing, and nothing
 // is recorded from then on: there is no memory.
 uint32_t extend_grammar(Location& location, std::string_view bytes, uint64_t ticks);
+
+// Of a location that keeps gaps: the one before a call that the grammar was given, in ticks, with
+// which it goes into the log.
+uint64_t count_gap(Location& location, uint32_t terminal, bool is_outermost, uint64_t begin,
+                   uint64_t end);
 
 // A call that has waited for its turn (held_calls.h).
 struct HeldSignature {

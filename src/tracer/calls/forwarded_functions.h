@@ -1,4 +1,4 @@
-// Functions of MPI that the table of calls does not know, and how often each was called.
+// Counts calls of MPI functions that are not in the table of calls.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #include "tracer/calls/location_record.h"
 
 #include "grammar/fold.h"
+#include "tracer/state/gap_log.h"
 #include "tracer/state/location.h"
 #include "tracer/state/process.h"
 
@@ -29,12 +30,8 @@ void add_in_ns(const Process& p, const TerminalStats& s, const uint64_t* histogr
   }
 }
 
-}  // namespace
-
-void add_first_call(const Process& p, uint32_t index, format::DurationStats& to) {
-  const uint64_t ticks = p.first_ticks[index];
-  if (ticks == Process::kNotCalled) return;
-  // As add_in_ns() of one call, which there may be millions of.
+// As add_in_ns() of one call, which there may be millions of.
+void add_one(const Process& p, uint64_t ticks, format::DurationStats& to) {
   const uint64_t ns = p.clock.to_ns(ticks);
   if (to.count == 0 || ns < to.min_ns) to.min_ns = ns;
   if (to.count == 0 || ns > to.max_ns) to.max_ns = ns;
@@ -43,9 +40,39 @@ void add_first_call(const Process& p, uint32_t index, format::DurationStats& to)
   to.histogram.add(format::Histogram::bucket_of(ns), 1);
 }
 
+}  // namespace
+
+void add_first_call(const Process& p, uint32_t index, format::DurationStats& to) {
+  const uint64_t ticks = p.first_ticks[index];
+  if (ticks != Process::kNotCalled) add_one(p, ticks, to);
+}
+
+void add_gaps(const Location& l, uint32_t index, format::DurationStats& to) {
+  if (index >= l.gaps->size()) return;
+  if (const uint64_t ticks = l.gaps->first(index); ticks != GapLog::kNotCalled)
+    add_one(*l.process, ticks, to);
+  if (const CallMemo* others = l.gaps->others(index); others != nullptr)
+    add_in_ns(*l.process, others->statistics(), others->histogram, to);
+}
+
 void add_calls(const Location& l, uint32_t index, format::DurationStats& to) {
   if (const CallMemo* memo = l.memos.find(index); memo != nullptr)
     add_in_ns(*l.process, memo->statistics(), memo->histogram, to);
+}
+
+void list_calls(const Process& p, uint32_t index, format::DurationList& to) {
+  const uint64_t first = index < p.first_ticks.size() ? p.first_ticks[index] : Process::kNotCalled;
+  bool has_others = false;
+  for (const Location* l : p.locations) has_others = has_others || l->memos.find(index) != nullptr;
+  // There may be millions of these: as add_one().
+  if (!has_others && first != Process::kNotCalled) {
+    const double scale = p.clock.use_counter ? p.clock.ns_per_tick : 1.0;
+    return to.push_one(p.clock.to_ns(first), static_cast<double>(first) * scale);
+  }
+  format::DurationStats all;
+  if (first != Process::kNotCalled) add_one(p, first, all);
+  for (const Location* l : p.locations) add_calls(*l, index, all);
+  to.push_back(all);
 }
 
 grammar::Grammar last_grammar(Location& l, uint64_t* lost) {

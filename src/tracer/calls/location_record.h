@@ -1,4 +1,4 @@
-// What a location has recorded, in the form that the record of the rank and the spool have.
+// The record of a location, in the form of the record of the rank and of the spool.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,10 @@ struct Location;
 // of one location but that one, by index in its memos.
 void add_first_call(const Process& process, uint32_t index, format::DurationStats& to);
 void add_calls(const Location& location, uint32_t index, format::DurationStats& to);
+// Of a process whose tables never began anew: all calls of a signature behind those in `to`.
+void list_calls(const Process& process, uint32_t index, format::DurationList& to);
+// The gaps before all calls of the location, which keeps them, by index as above.
+void add_gaps(const Location& location, uint32_t index, format::DurationStats& to);
 
 // The grammar of the calls since the last part that went to the spool, and how many of the last
 // ones it lacks: writing it down takes memory, which may not be there. The location's own is empty

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tracer/requests/left_out.h"
+#include "tracer/state/gap_log.h"
 #include "tracer/state/location.h"
 #include "tracer/state/memory.h"
 #include "tracer/state/process.h"
@@ -44,6 +45,7 @@ void count_from(Location& l, uint32_t first_terminal) {
     OwnLane own(*l.requests);
     l.memos.clear([&](RequestEntry& place) { own->unkeep(place); });
   }
+  if (l.gaps != nullptr) l.gaps->clear();
   std::vector<uint32_t>().swap(l.pool_of_terminal);
   if (l.times != nullptr) l.times->flush(l);
   l.first_terminal = first_terminal;

@@ -1,14 +1,14 @@
-// --memory: what recording holds is bounded, and what does not fit goes to the spool in parts.
+// --memory: limits the memory of recording; what does not fit goes to the spool in parts.
 //
 //   signatures of the process   0 ........ 40000 | 40001 ..... 81000 | 81001 .....
 //   in the spool                all of them, always: it is how a job that dies keeps them
 //   in memory                                                         these: the tables
 //   each location               grammar, memos, log: count from the first signature of its tables
 //
-// When the tables may grow no further they begin anew: the location that found out finishes its
-// part (grammar and statistics go to the spool) and counts from there; every other location does
-// the same at its next call of a signature that it has no memo for, because until then it needs no
-// table. A signature that comes back later is a new one until the end, when equal ones become one.
+// When the tables reach their limit they are emptied. The location that reached it finishes its
+// part (grammar and statistics go to the spool) and counts from there. Every other location does
+// the same at its next call without a memo; until then it needs no table. A signature that occurs
+// again later gets a new number; MPI_Finalize unites equal signatures.
 //
 // Bounded are signatures, what is known of their durations, memos, grammars, the names of pools of
 // requests, and the mapped part of the spool; it ends at half of the bound, so that there is room

@@ -1,4 +1,5 @@
-// What an address is: a module and offset (call sites, callbacks), or a stack, data or heap buffer.
+// Classifies an address: module and offset (call sites, callbacks), or a buffer on the stack, in
+// data or on the heap.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// What the call frame instructions of .eh_frame say about one place in the code: a row of the table
-// that DWARF 5, section 6.4, describes. Only what x86-64 compilers use for functions is understood.
+// Evaluates the call frame instructions of .eh_frame for one address: a row of the table that DWARF
+// 5, section 6.4, describes. Supports only instructions that x86-64 compilers use for functions.
 #pragma once
 
 #include <cstdint>

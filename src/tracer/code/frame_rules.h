@@ -1,8 +1,8 @@
 // The unwinding rules of a loaded library or program: found by address, as libunwind finds them.
 //
-// Laws: reads only what the loader has mapped, and only while it cannot be unmapped; whatever is in
-// there, malformed bytes included, the answer is a rule or that there is none. Takes the loader's
-// lock. Budget: 2 us, once for each return address.
+// Laws: reads only what the loader has mapped, and only while it cannot be unmapped. For any bytes,
+// malformed ones included, the result is a rule or none. Takes the loader's lock. Budget: 2 us,
+// once for each return address.
 #pragma once
 
 #include <cstddef>

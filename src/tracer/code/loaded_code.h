@@ -1,8 +1,8 @@
-// LoadedCode: whose code is at an address, among all that the process has loaded.
+// LoadedCode: finds the module of an address among all modules that the process has loaded.
 //
-// Laws: asking takes no lock but where an address is in nothing that is known: then the loader is
-// asked again. It is asked for functions without a lock of ours: a library that is being loaded,
-// which has the loader's, may call MPI and wait for ours.
+// Laws: a look-up takes a lock only if the address is in no known module; then the loader is asked
+// again. The loader is asked for functions without holding a lock of the recorder: a library whose
+// constructor runs under the loader's lock may call MPI and wait for the recorder's lock.
 #pragma once
 
 #include <atomic>

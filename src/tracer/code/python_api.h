@@ -1,4 +1,4 @@
-// Functions of the Python interpreter that is loaded.
+// Functions of the loaded Python interpreter.
 #pragma once
 
 #include <sys/types.h>

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
 
+#include "options/environment.h"
 #include "tracer/code/python_api.h"
 #include "tracer/code/unloads.h"
 
@@ -152,10 +152,7 @@ std::string text_of(const Api& api, Object* text) {
 }  // namespace
 
 uintptr_t find_interpreter() {
-  static const bool is_wanted = [] {
-    const char* const word = std::getenv("REFRAIN_PYTHON_FRAMES");
-    return word == nullptr || std::strcmp(word, "off") != 0;
-  }();
+  static const bool is_wanted = !options::is_word(options::RecordOption::kPythonFrames, "off");
   return is_wanted ? find_interpreter_code() : 0;
 }
 

@@ -1,4 +1,4 @@
-// Where things lie in the memory of a Python interpreter, and how it is read.
+// The memory layout of a Python interpreter, and functions that read it.
 #pragma once
 
 #include <cstddef>

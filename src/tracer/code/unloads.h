@@ -1,5 +1,5 @@
-// Libraries that the program unloads: where one was, another one may be loaded. What is known of
-// addresses of code, and of signatures that have such an address in them, ends there.
+// Libraries that the program unloads. Another library may be loaded at the same addresses, so
+// cached facts about addresses of code, and about signatures that contain them, are dropped then.
 #pragma once
 
 #include <atomic>

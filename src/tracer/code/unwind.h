@@ -1,8 +1,8 @@
 // The frames of the calling thread, by libunwind.
 //
-// libunwind is loaded on first use and for the recorder alone (RTLD_LOCAL): linked in, it would put
-// its own _Unwind_* in front of those that the program's exceptions use. Where it is missing
-// nothing is found, and call paths are one call site long.
+// libunwind is loaded on first use and for the recorder alone (RTLD_LOCAL): if it were linked, its
+// _Unwind_* functions would replace those that the program's exceptions use. Without libunwind,
+// call paths are one call site long.
 #pragma once
 
 #include <cstddef>

@@ -1,14 +1,13 @@
 #include "tracer/filter/control.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <string>
 
 #include "mpi/call_filter.h"
 #include "mpi_runtime/comm_facts.h"
 #include "mpi_runtime/constants_table.h"
+#include "options/environment.h"
 #include "tracer/filter/size_filter.h"
 #include "tracer/state/complain.h"
 #include "tracer/state/location.h"
@@ -21,12 +20,9 @@ namespace refrain::tracer {
 constinit Control g_control;
 #endif
 
-namespace {
+using options::RecordOption, options::text_of;
 
-std::string words_of(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
+namespace {
 
 bool can_pause(const mpi::CallInfo& call) {
   return call.group == mpi::CallGroup::kMark || mpi::filter_role(call) != mpi::FilterRole::kAlways;
@@ -82,7 +78,7 @@ size_t most_held_calls(const Process& p) {
 }
 
 void filter_sizes(Process& p) {
-  const std::string min = words_of("REFRAIN_MIN_BYTES"), max = words_of("REFRAIN_MAX_BYTES");
+  const std::string min = text_of(RecordOption::kMinBytes), max = text_of(RecordOption::kMaxBytes);
   const auto bounds = mpi::SizeBounds::parse(min, max);
   if (!bounds.ok()) return complain(p, bounds.error().message.c_str());
   if (!bounds->leaves_out()) return;
@@ -120,7 +116,7 @@ void forget_object(format::DefinitionKind kind, uint64_t key) {
 }
 
 void start_control(Process& p) {
-  const std::string only = words_of("REFRAIN_ONLY"), without = words_of("REFRAIN_WITHOUT");
+  const std::string only = text_of(RecordOption::kOnly), without = text_of(RecordOption::kWithout);
   const auto filter = mpi::CallFilter::parse(only, without);
   if (!filter.ok()) complain(p, filter.error().message.c_str());
   if (filter.ok() && filter->leaves_out()) {
@@ -129,7 +125,7 @@ void start_control(Process& p) {
     if (!only.empty()) p.options.filter += " --only " + only;
     if (!without.empty()) p.options.filter += " --without " + without;
   }
-  control().comm_words = new std::string(words_of("REFRAIN_COMM"));
+  control().comm_words = new std::string(text_of(RecordOption::kComm));
   if (!control().comm_words->empty()) {
     mark_calls(leave::kByComm, true, [](const mpi::CallInfo& call) {
       return has_comm(call) && mpi::filter_role(call) == mpi::FilterRole::kWord;
@@ -140,8 +136,7 @@ void start_control(Process& p) {
   if (!p.options.filter.empty()) p.options.filter.erase(0, 1);
   control().filters = !p.options.filter.empty();
   set_slow_path_reason(slow_path_reasons::kLeavesOut, control().filters);
-  const std::string paused = words_of("REFRAIN_START_PAUSED");
-  if (!paused.empty() && paused != "0") pause_recording();
+  if (options::is_given(RecordOption::kStartPaused)) pause_recording();
 }
 
 void pause_recording() {

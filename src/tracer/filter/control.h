@@ -1,11 +1,11 @@
-// What is recorded, and when: filters (REFRAIN_ONLY, REFRAIN_WITHOUT, REFRAIN_COMM, and by size,
-// see size_filter.h), and recording paused and resumed (REFRAIN_START_PAUSED, MPI_Pcontrol,
+// Selects the recorded calls: filters (REFRAIN_ONLY, REFRAIN_WITHOUT, REFRAIN_COMM, and by size,
+// see size_filter.h), and pausing and resuming (REFRAIN_START_PAUSED, MPI_Pcontrol,
 // refrain/mark.h).
 //
 // One byte for each function says whether its calls are left out, and a wrapper tests it first.
-// Calls that make, free or complete objects are handled all the same, and only stay out of the
-// record (CallScope::leave_out()), so that objects made while recording is paused are known
-// afterwards and ids agree among ranks; all others cost that test and the call itself.
+// Calls that create, free or complete objects are processed in any case, and are only left out of
+// the record (CallScope::leave_out()): so objects that were created during a pause are known
+// afterwards, and ids agree among ranks. All other calls cost only the test.
 #pragma once
 
 #include <atomic>

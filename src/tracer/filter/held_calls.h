@@ -1,12 +1,12 @@
-// HeldCalls: calls whose place in the record waits for the size of a message.
+// HeldCalls: calls that wait in a queue until the size of a message is known.
 //
 //   MPI_Irecv --hold--> queue of the location --head decided--> grammar, spool (or left out)
 //   MPI_Wait  --bytes of the message-----------^
 //
-// A receiver posts without knowing how much will come. Under the filter by size its call is held
-// back until the message is there, and so are the calls behind it, which keeps them in order; a
-// completion that knows no more yet follows the receives that it asked for. A call that needs not
-// wait while nothing is held goes its usual way.
+// The size of a nonblocking receive is not known when it is posted. With the filter by size, its
+// call waits until the message has arrived. All later calls of the location wait as well, which
+// keeps them in order; an unsuccessful test follows the receives that it asked for. If no call
+// waits, a call with a known size is recorded at once.
 //
 // Laws: used under the filter by size only. Thread safe: one thread may complete what another one
 // posted, and then decides about a call in its queue; only the location's own thread moves calls
@@ -38,7 +38,7 @@ enum class Verdict : uint8_t { kUndecided, kKept, kDropped };
 struct HeldCall {
   uint64_t count = 1;
   uint64_t sum_ticks = 0, min_ticks = 0, max_ticks = 0;
-  // Begin and duration of each, where the times of calls are kept; else empty.
+  // Begin and duration of each, where the times of calls or gaps are kept; else empty.
   std::vector<std::pair<uint64_t, uint64_t>> times;
   const RequestEntry* receive = nullptr;  // that this call began
   uint32_t signature = 0;                 // index of Process::left_out

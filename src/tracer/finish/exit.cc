@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "mpi_runtime/built_with.h"
 #include "mpi_runtime/world.h"
+#include "options/environment.h"
 #include "tracer/finish/finish.h"
 #include "tracer/startup/startup.h"
 #include "tracer/state/slow_path_reasons.h"
@@ -36,8 +36,7 @@ __attribute__((destructor)) void process_ends() {
 #ifdef REFRAIN_HAS_MPI_Session_init
   hand_over_by_file();
 #endif
-  const char* const wanted = std::getenv("REFRAIN_RECORD");
-  const bool is_off = wanted != nullptr && std::strcmp(wanted, "0") == 0;
+  const bool is_off = std::strcmp(options::text_of(options::Variable::kRecord), "0") == 0;
   if (!g_mpi_was_seen.load() && !is_off) report_unseen_mpi();
 }
 

@@ -1,4 +1,4 @@
-// From the record of each rank to one file: merging at MPI_Finalize.
+// MPI_Finalize: merges the records of the ranks into one file.
 #pragma once
 
 #include <mpi.h>

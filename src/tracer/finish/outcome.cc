@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <cstdlib>
 
 #include "base/text.h"
 #include "grammar/fold.h"
+#include "options/environment.h"
 #include "tracer/spool/spool.h"
 #include "tracer/startup/spawned.h"
 #include "tracer/startup/trace_path.h"
@@ -93,8 +93,8 @@ std::string shell_word(const std::string& text) {
 
 // As the user called it, if that is known.
 std::string called_as() {
-  const char* const word = std::getenv("REFRAIN_CALLED_AS");
-  return shell_word(word != nullptr && *word != '\0' ? word : "refrain");
+  const char* const word = options::text_of(options::Variable::kCalledAs);
+  return shell_word(*word != '\0' ? word : "refrain");
 }
 
 // What shows most of this trace. With losses, what they are.

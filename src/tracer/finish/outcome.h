@@ -1,4 +1,4 @@
-// The trace's name when it is written, and what the user is told of it.
+// Gives the written trace its name, and prints the line for the user.
 #pragma once
 
 #include <string>

@@ -22,6 +22,7 @@
 #include "tracer/startup/cores.h"
 #include "tracer/startup/spawned.h"
 #include "tracer/state/abandon.h"
+#include "tracer/state/gap_log.h"
 #include "tracer/state/location.h"
 #include "tracer/state/memory.h"
 #include "tracer/state/peers.h"
@@ -58,18 +59,32 @@ base::Result<std::vector<uint32_t>> take_signatures(Process& p, format::ByteStri
   return all.numbers();
 }
 
-void take_durations(Process& p, const std::vector<uint32_t>& number_of,
-                    std::deque<format::DurationStats>& to) {
-  const auto at = [&](uint32_t terminal) -> format::DurationStats& {
-    return to[number_of.empty() ? terminal : number_of[terminal]];
+void take_durations(Process& p, const std::vector<uint32_t>& number_of, format::RankRecord& r) {
+  const auto at = [&](uint32_t terminal) {
+    return number_of.empty() ? terminal : number_of[terminal];
   };
-  if (p.spool != nullptr) p.spool->read_durations(number_of, to);
-  for (uint32_t i = 0; i < p.first_ticks.size(); ++i)
-    add_first_call(p, i, at(p.first_terminal + i));
+  bool has_gaps = p.options.gaps;
+  for (const Location* l : p.locations)
+    has_gaps = has_gaps && l->gaps != nullptr && l->gaps->is_whole();
+  if (has_gaps) r.gaps.resize(r.signatures.size());
+  const bool is_listed = number_of.empty();
+  for (uint32_t i = 0; is_listed && i < r.signatures.size(); ++i)
+    list_calls(p, i, r.listed_durations);
+  if (!is_listed) {
+    r.durations.resize(r.signatures.size());
+    if (p.spool != nullptr) p.spool->read_durations(number_of, r.durations, r.gaps);
+    for (uint32_t i = 0; i < p.first_ticks.size(); ++i)
+      add_first_call(p, i, r.durations[at(p.first_terminal + i)]);
+  }
   std::vector<uint64_t>().swap(p.first_ticks);
   for (Location* l : p.locations) {
-    for (uint32_t i = 0; i < l->memos.size(); ++i) add_calls(*l, i, at(l->first_terminal + i));
+    for (uint32_t i = 0; !is_listed && i < l->memos.size(); ++i)
+      add_calls(*l, i, r.durations[at(l->first_terminal + i)]);
     l->memos.clear([](RequestEntry&) {});
+    if (!has_gaps) continue;
+    for (uint32_t i = 0; i < l->gaps->size(); ++i)
+      add_gaps(*l, i, r.gaps[at(l->first_terminal + i)]);
+    l->gaps->clear();
   }
 }
 
@@ -156,8 +171,7 @@ base::Result<format::RankRecord> make_record(Process& p) {
   if (!number_of.ok()) return number_of.error();
   if (p.first_terminal != 0) take_calls(p, *number_of, r);
   add_missing_times(p, r.losses);
-  r.durations.resize(r.signatures.size());
-  take_durations(p, *number_of, r.durations);
+  take_durations(p, *number_of, r);
   r.duration_ns = p.clock.to_ns(p.end_ticks - p.init_ticks);
   r.totals.switches = p.switches;
   r.place = p.place;

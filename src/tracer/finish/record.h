@@ -1,4 +1,4 @@
-// One rank's record in the form that the merge takes.
+// The record of one rank in the form for the merge.
 #pragma once
 
 #include "format/merge/merge.h"

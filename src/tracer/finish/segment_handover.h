@@ -1,5 +1,5 @@
-// Of `--timing segments:METHOD`, what ranks do together, in MPI_Finalize, when rank 0 has merged
-// the calls of all:
+// --timing segments:METHOD: communication among the ranks in MPI_Finalize, after rank 0 has merged
+// the calls of all ranks:
 //
 //   rank 0    --plan: what its signatures are called in the trace--> each rank, which matches its
 //                                                                    segments (segment_times.h)
@@ -7,7 +7,7 @@
 //   rank 0    --numbers of its representatives, and their lengths--> each rank, which codes the
 //                                                                    starts of its segments
 //
-// Starts and lengths of segments never leave their rank but as blocks of the file.
+// Starts and lengths of segments leave their rank only as blocks of the file.
 #pragma once
 
 #include <vector>

@@ -1,10 +1,10 @@
-// How the times of all ranks come to the one that writes the trace: a piece at a time, so that no
-// rank holds those of another one.
+// Sends the times of all ranks to the rank that writes the trace, a piece at a time, so that no
+// rank holds the times of another one.
 //
 //   rank 0   asks the ranks in turn, kAhead of them at a time --> TraceFileWriter
 //   others   send their clock points; then, as often as asked, piece by piece what their spool has
 //
-// Ranks that have no communicator any more (sessions) write the same into a file.
+// Ranks without a communicator (sessions) write the same data into a file.
 #pragma once
 
 #include <functional>

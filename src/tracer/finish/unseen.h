@@ -1,4 +1,4 @@
-// Functions of MPI that the recorder stands in front of none of.
+// MPI functions that the recorder does not wrap.
 #pragma once
 
 #include <string>

@@ -105,7 +105,7 @@ bool write_trace(Process& p, format::PartialTrace merged, TimeSource* times) {
   auto trace = format::finish(std::move(merged));
   if (!trace.ok()) return failed(trace.error());
   name_unknown_functions(p, trace->losses);
-  const auto bytes = times == nullptr ? format::encode(trace.value()) : std::string();
+  const auto bytes = times == nullptr ? format::encode_and_free(trace.value()) : std::string();
   if (!bytes.ok()) return failed(bytes.error());
   const FolderLock lock(p.options.output);
   const std::string path = free_output(p);

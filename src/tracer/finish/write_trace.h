@@ -1,4 +1,4 @@
-// From the merged record of all ranks to the file.
+// Writes the merged record of all ranks to the file.
 #pragma once
 
 #include "format/merge/merge.h"

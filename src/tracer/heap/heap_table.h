@@ -1,8 +1,7 @@
-// What the recorder and librefrain-heap.so say to each other: one table of functions, found by
-// name.
+// The interface between the recorder and librefrain-heap.so: one table of functions, found by name.
 //
-// The heap library is preloaded beside the recorder when buffers are to be told apart; without it
-// nothing of the program's memory is interposed. Neither links the other.
+// The heap library is preloaded together with the recorder if `--buffers on` is given; without it
+// no allocation function is intercepted. Neither library links the other.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Memory straight from the kernel, for code that runs inside of malloc.
+// Memory directly from the kernel, for code that runs inside malloc.
 //
 // Laws: never calls malloc, never a function that a memory library may have patched (mmap is one:
 // UCX does), leaves errno as it was. Zeroed pages; what is never touched takes no memory.

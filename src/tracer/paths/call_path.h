@@ -3,10 +3,10 @@
 // Laws: exact. A path is unwound once and then recognised by the words on the stack that the
 // unwinding read: the return addresses, and the frame pointers of functions whose frame they end.
 // If none has changed, neither has the path. (Without the frame pointers one in fifty would be
-// wrong.) What has been seen ends when a library is unloaded. Where the stack leads through Python
-// its frames stand for the interpreter's: python_paths.h.
-// Budget: 6 instructions a frame and 10 for a path that was seen before from the same stack
-// pointer; 15 ns a frame for another one whose return addresses are known.
+// wrong.) Known paths are dropped when a library is unloaded. Frames of Python replace those of the
+// interpreter: python_paths.h. Budget: 6 instructions a frame and 10 for a path that was seen
+// before from the same stack pointer; 15 ns a frame for another one whose return addresses are
+// known.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // The frames between an MPI call and the begin of the program, by the unwinding rules of their
 // return addresses.
 //
-// Laws: reads words of the calling thread's stack between the wrapper's frame and the stack's end,
-// which are mapped whatever a rule says, and nothing else. Gives up where a rule is unknown or its
-// outcome is impossible; libunwind is asked then. Budget: 10 ns a frame.
+// Laws: reads only words of the calling thread's stack between the wrapper's frame and the end of
+// the stack, which are mapped whatever a rule says. Gives up if a rule is unknown or gives an
+// impossible result; then libunwind is used. Budget: 10 ns a frame.
 #pragma once
 
 #include <cstddef>

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
+
+#include "options/environment.h"
 
 namespace refrain::tracer {
 
@@ -29,8 +30,8 @@ bool same(const WalkedFrame& a, const WalkedFrame& b) {
 }  // namespace
 
 PathCheck* PathCheck::from_environment() {
-  const char* const word = std::getenv("REFRAIN_CHECK_PATHS");
-  if (word == nullptr || word[0] == '\0') return nullptr;
+  const char* const word = options::text_of(options::Variable::kCheckPaths);
+  if (word[0] == '\0') return nullptr;
   const bool every = std::strncmp(word, kEvery, std::strlen(kEvery)) == 0;
   return new PathCheck(every ? word + std::strlen(kEvery) : word, every);
 }

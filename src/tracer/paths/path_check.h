@@ -1,4 +1,4 @@
-// PathCheck: whether unwinding by rules finds what libunwind finds. For tests.
+// PathCheck: compares unwinding by rules with libunwind. For tests.
 //
 //   REFRAIN_CHECK_PATHS=FILE         every path that is unwound is unwound by both
 //   REFRAIN_CHECK_PATHS=every:FILE   and every call's path is unwound, also where it was seen

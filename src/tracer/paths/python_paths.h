@@ -1,10 +1,10 @@
-// Call paths with the frames of a Python program in place of the interpreter's own.
+// Call paths with the frames of a Python program in place of those of the interpreter.
 //
 //   main solver.py:40 > step solver.py:31 > exchange solver.py:22
 //
-// What the program calls in C before it comes to MPI stays: the sites between MPI and the first
-// frame of the interpreter, but for those of mpi4py, which stand for the line that called it. What
-// lies between two frames of Python is no step.
+// C functions between MPI and the innermost Python frame remain in the path, except those of
+// mpi4py, which are represented by the Python line that called them. C functions between two Python
+// frames are left out.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
-// ReturnAddresses: what is known of each return address that stood on a stack.
+// ReturnAddresses: cached facts about return addresses that were found on a stack.
 //
-// Laws: one per location, so looking takes no lock. What it says holds until a library is unloaded:
-// then the owner lets it forget all. Budget: 3 ns for an address that is known, 3 us for a new one.
+// Laws: one per location, so a look-up takes no lock. The facts are valid until a library is
+// unloaded; then the owner clears the cache. Budget: 3 ns for an address that is known, 3 us for a
+// new one.
 #pragma once
 
 #include <cstdint>

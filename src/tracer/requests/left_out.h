@@ -1,5 +1,5 @@
-// Requests of calls that are left out (while recording is paused, or by a filter): known, so that a
-// recorded completion can say what it completes, without a place in the record.
+// Requests of calls that are left out (while recording is paused, or by a filter). They are tracked
+// but not recorded, so that a recorded completion can name them.
 //
 // Such a request has no terminal yet: its number has kLeftOut set, and the rest is an index of
 // Process::left_out, where the signature is kept. The first recorded call that refers to it makes

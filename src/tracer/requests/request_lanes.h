@@ -6,13 +6,13 @@
 //     thread 1 -> lane 1: 2^20, 2^20 + 1 ... another's: AllLanes, a lock that stops everybody
 //     thread 2 -> lane 2: 2^21 ...           a thread that ends leaves its lane to the next one
 //
-// Laws: without MPI_THREAD_MULTIPLE there is one lane for all, which is entered for nothing. With
-// it the owner enters its lane by saying `busy` and asking `foreign`; who wants to look into the
-// lanes of others takes the lock, says `foreign` to them all, makes every processor that runs a
-// thread of ours pass a barrier (membarrier), and waits until nobody is `busy`. An owner that is
-// told `foreign` takes the lock. So both cannot miss each other, and the owner pays for neither a
-// barrier nor an atomic read-modify-write (Dekker's algorithm, made asymmetric). Where there is no
-// membarrier everybody is told `foreign` for ever. Nothing else is locked inside. Budget: 6
+// Laws: without MPI_THREAD_MULTIPLE there is one lane, which is entered at no cost. With it, the
+// owner enters its lane by setting `busy` and testing `foreign`. A thread that needs the lanes of
+// others takes the lock, sets `foreign` in all lanes, makes every processor that runs a thread of
+// the process pass a barrier (membarrier), and waits until no lane is `busy`. An owner that finds
+// `foreign` set takes the lock. So at least one of the two sees the other, and the owner needs
+// neither a barrier nor an atomic read-modify-write (an asymmetric form of Dekker's algorithm).
+// Without membarrier, `foreign` is always set. No other lock is taken inside. Budget: 6
 // instructions for the owner, some microseconds for a request of another thread.
 #pragma once
 

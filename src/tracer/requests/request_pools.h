@@ -1,7 +1,7 @@
 // RequestPools: the pool of requests that belongs to a signature without its request.
 //
-// A pool keeps its number as long as a request of it is alive or a memo has a place in it; others
-// are forgotten when the tables begin anew (table_epochs.h), and their numbers are given out again.
+// A pool keeps its number as long as one of its requests exists or a memo has a place in it. Other
+// pools are dropped when the tables are emptied (table_epochs.h), and their numbers are reused.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,14 @@
-// Live requests: which call made each, and what its completion means.
+// Live requests: the call that created each request, and the result of its completion.
 //
 // Laws: every operation costs the same however many requests are outstanding.
 //
 // A request is known by the terminal of the call that created it; among the requests of one
-// signature the position in a pool tells them apart (Pilgrim 3.4.3). MPI libraries hand out one
-// shared handle for several sends that are complete at once, so a handle value may stand for
-// several requests: they are kept in a chain in order of creation, and told apart by the address of
-// the program's variable where that helps. An index by variable is kept for such shared handles
-// only. A request that a completion call under way holds is *claimed* and out of its chain (unless
-// it is alone in it), so that finding the next one takes no walk.
+// signature the position in a pool tells them apart (Pilgrim 3.4.3). MPI libraries return one
+// shared handle for several sends that complete at once, so a handle value may belong to several
+// requests. They are kept in a chain in order of creation, and distinguished by the address of the
+// program's variable if possible. An index by variable is kept for such shared handles only. A
+// request that a running completion call holds is *claimed* and not in its chain (unless it is
+// alone in it), so finding the next one needs no search.
 #pragma once
 
 #include <bit>

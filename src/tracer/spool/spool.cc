@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "format/merge/duration_bytes.h"
 #include "grammar/fold.h"
+#include "options/environment.h"
 #include "tracer/state/complain.h"
 #include "tracer/state/in_order.h"
 #include "tracer/state/keep_errno.h"
@@ -54,8 +54,8 @@ uint64_t realtime_ns() {
 
 // Empty: none is wanted.
 std::string folder_of(const Process& p) {
-  const char* where = std::getenv("REFRAIN_SPOOL");
-  if (where == nullptr || where[0] == '\0') return p.options.output + ".spool";
+  const char* const where = options::text_of(options::RecordOption::kSpool);
+  if (where[0] == '\0') return p.options.output + ".spool";
   if (std::strcmp(where, "off") == 0) return {};
   const size_t slash = p.options.output.rfind('/');
   return std::string(where) + "/" + p.options.output.substr(slash + 1) + ".spool";
@@ -305,14 +305,14 @@ bool Spool::extend(SpoolThread& t, uint64_t position, uint64_t words) {
   return true;
 }
 
-void Spool::push_slowly(Location& l, uint32_t terminal, uint64_t ticks) {
+void Spool::push_slowly(Location& l, uint32_t terminal, uint64_t ticks, uint64_t gap) {
   const KeepErrno keep;
   const Process::Guard guard(process_);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stopped_) return l.spool.detach();
   SpoolThread& t = *l.spool.thread;
-  const uint64_t high = ticks >> 32;
-  const uint64_t words = high == 0 ? 1 : 2;
+  const uint64_t high = ticks >> 32, gap_high = gap == SpoolLog::kNoGap ? 0 : gap >> 32;
+  const uint64_t words = 1 + (high != 0) + (gap != SpoolLog::kNoGap) + (gap_high != 0);
   if (!l.spool.has_room(words)) {
     // The grammar has the call already: a checkpoint puts it into the base.
     if (is_log_large(t) && checkpoint(t)) return;
@@ -321,6 +321,8 @@ void Spool::push_slowly(Location& l, uint32_t terminal, uint64_t ticks) {
       return;
     }
   }
+  if (gap_high != 0) l.spool.put(gap_high << 32 | spool::kLongGap);
+  if (gap != SpoolLog::kNoGap) l.spool.put(gap << 32 | spool::kGap);
   if (high != 0) l.spool.put(high << 32 | spool::kLongCall);
   l.spool.put(ticks << 32 | (terminal + 1));
   l.spool.open_window();

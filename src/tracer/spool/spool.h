@@ -1,13 +1,13 @@
-// Spool: the record so far of this process in a file, so that no way of dying loses it.
+// Spool: the record of this process in a file, which survives the death of the process.
 //
 //   definition, signature, loss --append--> tables        call --push--> log of the location
 //                                                                          | full
 //                                    grammar, statistics --checkpoint--> base, stats; log anew
 //
-// Between checkpoints the log alone grows; at a checkpoint the grammar as it is becomes the new
-// base. The log is as large as makes that cheap: at least 8000 calls, and as many as keep the bytes
-// of the log at twice those of the grammar, so that a checkpoint costs a few ns a call, and a
-// program without repetition, whose grammar is larger than its log, hardly ever needs one.
+// Between checkpoints only the log grows; at a checkpoint the current grammar becomes the new base.
+// The log holds at least 8000 calls, and at least as many as make its bytes twice those of the
+// grammar. So a checkpoint costs a few ns per call, and a program without repetition, whose grammar
+// is larger than its log, rarely needs one.
 //
 // Laws: as in spool_file.h; when the spool can grow no further, it stops, says so in the file, and
 // recording to memory goes on. Thread safe; a push is per
@@ -72,7 +72,7 @@ class Spool final : public RecordSink {
   void place(const format::RankPlace& place) override;
   void clock_point(const format::ClockPoint& point) override;
   void attach(Location& location) override;
-  void push_slowly(Location& location, uint32_t terminal, uint64_t ticks) override;
+  void push_slowly(Location& location, uint32_t terminal, uint64_t ticks, uint64_t gap) override;
   bool finish_part(Location& location, uint32_t first_terminal, Part what) override;
   bool times(Location& location, const format::TimeBlock& block, std::string_view bytes) override;
   bool each_run_of_times(const Location& location, const TimeVisit& visit) override;
@@ -84,9 +84,11 @@ class Spool final : public RecordSink {
   // Back from the file, when nothing is recorded any more; only what is there no longer is in
   // memory. The first `count` signatures, in order: false when they cannot be had.
   bool read_signatures(uint64_t count, format::UniqueSignatures& to);
-  // Their statistics are added to `to`, which is indexed by number_of[terminal].
+  // Their statistics are added to `durations`, which is indexed by number_of[terminal], and `gaps`,
+  // which is the same or empty.
   void read_durations(const std::vector<uint32_t>& number_of,
-                      std::deque<format::DurationStats>& to);
+                      std::deque<format::DurationStats>& durations,
+                      std::deque<format::DurationStats>& gaps);
   // The grammar of all calls of the location, over number_of[terminal], how many of them could not
   // be read back, and how many of the last ones there was no memory for.
   grammar::Grammar whole_grammar(Location& location, const std::vector<uint32_t>& number_of,

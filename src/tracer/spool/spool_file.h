@@ -1,9 +1,9 @@
-// SpoolFile: a file that grows by mapped chunks, each of which has its room on the disk before it
-// is touched.
+// SpoolFile: a file that grows by mapped chunks. The disk space of a chunk is allocated before the
+// chunk is used.
 //
-// Laws: nothing here makes the program fail or be sent a signal: a full disk, a limit on file sizes
-// or a file that somebody removed is a null pointer and error(). No file descriptor stays open: the
-// program sees the numbers that it would see without.
+// Laws: nothing here makes the program fail or sends it a signal: after a full disk, a limit on
+// file sizes or a removed file, the result is a null pointer and error(). No file descriptor stays
+// open, so the program gets the same descriptor numbers as without the recorder.
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 #include "grammar/rename.h"
 #include "tracer/calls/location_record.h"
 #include "tracer/spool/spool.h"
+#include "tracer/state/gap_log.h"
 #include "tracer/state/in_order.h"
 #include "tracer/state/keep_errno.h"
 #include "tracer/state/location.h"
@@ -56,6 +57,14 @@ std::string Spool::stats_of(const SpoolThread& t, bool with_first_calls) {
   for (uint32_t i = 0; i < l.memos.size(); ++i) {
     format::DurationStats d;
     add_calls(l, i, d);
+    format::put(out, d);
+  }
+  const uint32_t gaps = l.gaps != nullptr ? l.gaps->size() : 0;
+  out.put_varint(l.first_terminal);
+  out.put_varint(gaps);
+  for (uint32_t i = 0; i < gaps; ++i) {
+    format::DurationStats d;
+    add_gaps(l, i, d);
     format::put(out, d);
   }
   return out.take();
@@ -179,7 +188,7 @@ bool add_durations(base::ByteReader& in, const std::vector<uint32_t>& number_of,
   for (uint64_t i = 0; i < n && in.ok(); ++i) {
     const format::DurationStats d = format::get_duration(in);
     if (first + i >= number_of.size()) return false;
-    format::add_durations(to[number_of[first + i]], d);
+    if (!to.empty()) format::add_durations(to[number_of[first + i]], d);
   }
   return in.ok();
 }
@@ -187,14 +196,17 @@ bool add_durations(base::ByteReader& in, const std::vector<uint32_t>& number_of,
 }  // namespace
 
 void Spool::read_durations(const std::vector<uint32_t>& number_of,
-                           std::deque<format::DurationStats>& to) {
+                           std::deque<format::DurationStats>& durations,
+                           std::deque<format::DurationStats>& gaps) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::string bytes;
   for (const auto& t : threads_) {
     for (const SpoolThread::Part& part : t->stats_parts) {
       base::ByteReader in(read_part(part, bytes));
       for (int i = 0; i < 5; ++i) in.varint();
-      if (in.ok() && add_durations(in, number_of, to)) add_durations(in, number_of, to);
+      if (in.ok() && add_durations(in, number_of, durations) &&
+          add_durations(in, number_of, durations))
+        add_durations(in, number_of, gaps);
     }
   }
 }

@@ -146,7 +146,7 @@ class ListSink final : public RecordSink {
   void place(const format::RankPlace&) override {}
   void clock_point(const format::ClockPoint&) override {}
   void attach(Location&) override { told.emplace_back("attach"); }
-  void push_slowly(Location&, uint32_t, uint64_t) override {}
+  void push_slowly(Location&, uint32_t, uint64_t, uint64_t) override {}
   bool finish_part(Location& l, uint32_t, Part) override {
     told.emplace_back("part of " + std::to_string(l.grammar.length()));
     l.grammar = grammar::Builder();

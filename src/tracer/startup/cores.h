@@ -1,5 +1,5 @@
-// What the system gives this process to run on: where a rank may run, and how often it had to stop.
-// Under SMPI, whose ranks are no processes, nothing is known.
+// The cores on which this process may run, and the number of its context switches. Unknown under
+// SMPI, whose ranks are not processes.
 #pragma once
 
 #include <cstdint>

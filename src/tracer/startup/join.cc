@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "mpi_runtime/rank_exchange.h"
 #include "mpi_runtime/recorder_comm.h"
+#include "options/environment.h"
 #include "tracer/startup/launch.h"
 #include "tracer/startup/launcher.h"
 #include "tracer/state/complain.h"
@@ -71,9 +71,9 @@ void JoinLimit::time_is_over(int, siginfo_t*, void*) {
 }
 
 unsigned long limit_s() {
-  const char* at = std::getenv("REFRAIN_JOIN_LIMIT");
+  const char* at = options::text_of(options::Variable::kJoinLimit);
   unsigned long value = 0;
-  return at != nullptr && take_number(&at, &value) && *at == '\0' ? value : kDefaultLimit;
+  return take_number(&at, &value) && *at == '\0' ? value : kDefaultLimit;
 }
 
 JoinLimit::JoinLimit(const Process& p) {

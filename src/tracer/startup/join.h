@@ -1,5 +1,5 @@
-// How the recorders of a job's ranks come together behind MPI_Init, and that they never make a job
-// wait that has ranks without one.
+// Connects the recorders of a job's ranks at the end of MPI_Init. A job in which some ranks have no
+// recorder must not wait for them.
 #pragma once
 
 #include <cstdint>

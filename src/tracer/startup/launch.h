@@ -1,17 +1,19 @@
-// Which ranks of a job are recorded: those of this host, found out without MPI, as ranks without a
-// recorder answer no message of one.
+// Finds the recorded ranks of this host without MPI, because ranks without a recorder do not answer
+// its messages.
 //
 //   MPI_Init begins   each recorded rank puts its mark into a file of the launch in shared memory
 //   MPI_Init ends     all ranks were in it, so all marks are there: their number against that of
 //                     the ranks that the launcher has started here
 //
 // The file is named after the process of the launcher that started these ranks, and removed as soon
-// as all marks are there. Where some are missing who has waited long enough closes it: from then on
-// the marks are final, and whoever comes later knows that the others do without it. So all who left
-// a mark come to one result. What killed launches have left the next one removes.
+// as all marks are there. If marks are missing, a rank that has waited long enough closes the file:
+// from then on the marks are final, and a rank that comes later knows that the others do not count
+// it. So all ranks with a mark get the same result. Files of killed launches are removed by the
+// next launch.
 //
-// Laws: knows no MPI; a few system calls and no waiting where all are there; not known rather than
-// wrong: containers that hide the launcher, launchers that do not say how many they started.
+// Laws: no MPI; a few system calls, and no waiting if all ranks are recorded. The result is
+// "unknown" rather than wrong: in containers that hide the launcher, and with launchers that do not
+// say how many ranks they started.
 #pragma once
 
 #include <cstdint>

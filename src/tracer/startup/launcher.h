@@ -1,4 +1,5 @@
-// Who started this process as a rank: what the environment says of it, and its process.
+// The launcher that started this process as a rank: what the environment says of it, and its
+// process.
 #pragma once
 
 #include <cstdint>

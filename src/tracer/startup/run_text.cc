@@ -65,6 +65,7 @@ std::map<std::string, std::string> run_text(const Process& p) {
   }
   if (!p.options.filter.empty()) text["filter"] = p.options.filter;
   if (!p.options.totals) text["totals"] = "off";
+  if (p.options.gaps) text["gaps"] = "on";  // `refrain recover` asks
   char cwd[4096];
   if (getcwd(cwd, sizeof cwd) != nullptr) text["working_directory"] = cwd;
   timespec now{};

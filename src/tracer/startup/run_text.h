@@ -1,4 +1,4 @@
-// What is known of a run as words: see format::Meta::text.
+// The texts about a run: see format::Meta::text.
 #pragma once
 
 #include <map>

@@ -1,10 +1,10 @@
-// Spawned: what becomes of the processes that MPI_Comm_spawn starts.
+// Spawned: starts the processes of MPI_Comm_spawn with a recorder.
 //
-// They are a world of their own, and their trace is a file of its own, run.spawn1.rfn for the first
-// that rank 0 of run.rfn starts. Launchers start them with their own environment, so nothing of
-// ours reaches them: the MPI is asked to start `refrain record PROGRAM` instead, by a line of the
-// shell that starts the program alone where there is no refrain. What is recorded of the call are
-// the program's own words.
+// They have a world of their own and a trace of their own, run.spawn1.rfn for the first job that
+// rank 0 of run.rfn starts. The launcher starts them with its own environment, which lacks the
+// recorder's variables. So MPI is asked to start `refrain record PROGRAM` instead, through a shell
+// line that starts the program alone if there is no refrain. The call is recorded with the
+// program's own parameters.
 #pragma once
 
 #include <map>

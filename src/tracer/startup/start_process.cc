@@ -2,11 +2,12 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "base/byte_size.h"
 #include "mpi_runtime/built_with.h"
+#include "options/environment.h"
 #include "tracer/calls/table_epochs.h"
 #include "tracer/filter/control.h"
 #include "tracer/paths/path_check.h"
@@ -18,12 +19,9 @@
 
 namespace refrain::tracer {
 
-namespace {
+using options::RecordOption, options::text_of, options::Variable;
 
-std::string environment(const char* name, const char* fallback) {
-  const char* v = std::getenv(name);
-  return v != nullptr && v[0] != '\0' ? v : fallback;
-}
+namespace {
 
 std::string absolute(const std::string& path) {
   if (!path.empty() && path[0] == '/') return path;
@@ -31,16 +29,22 @@ std::string absolute(const std::string& path) {
   return getcwd(cwd, sizeof cwd) != nullptr ? std::string(cwd) + "/" + path : path;
 }
 
+uint32_t call_path_depth() {
+  const auto depth = base::parse_bytes(text_of(RecordOption::kCallPath));
+  const auto otherwise = base::parse_bytes(options::default_of(RecordOption::kCallPath));
+  return static_cast<uint32_t>(depth.value_or(*otherwise));
+}
+
 CallTimes* make_times(const format::TimeSpec& timing, const std::string& output) {
   const bool has_copy = timing.mode != format::TimeMode::kExact;
-  auto* const times = new CallTimes(
-      timing, has_copy ? environment("REFRAIN_EXACT_COPY", "") : std::string(),
-      PlainSpec::from_environment(output), CallTimes::clock_interval_from_environment());
+  auto* const times = new CallTimes(timing, has_copy ? text_of(RecordOption::kExactCopy) : "",
+                                    PlainSpec::from_environment(output),
+                                    CallTimes::clock_interval_from_environment());
   if (timing.mode != format::TimeMode::kSegments) return times;
   const auto method = similarity::parse_method(timing.method);
   if (!method.ok()) return times;  // it has been asked
-  const std::string source = environment("REFRAIN_SEGMENTS", "loops");
-  const std::string across = environment("REFRAIN_ACROSS_RANKS", "groups");
+  const std::string source = text_of(RecordOption::kSegments);
+  const std::string across = text_of(RecordOption::kAcrossRanks);
   times->make_segments(
       new SegmentTimes(*method, format::source_of(source).value_or(format::SegmentSource::kLoops),
                        format::across_of(across).value_or(format::AcrossRanks::kGroups)),
@@ -52,20 +56,20 @@ CallTimes* make_times(const format::TimeSpec& timing, const std::string& output)
 
 void start_process(Process& p) {
   leave_if_other_mpi();
-  if (environment("REFRAIN_RECORD", "1") == "0")
+  if (std::strcmp(text_of(Variable::kRecord), "0") == 0)
     return set_slow_path_reason(slow_path_reasons::kNotRecording, true);
   p.pid = static_cast<int>(getpid());
-  p.options.output = absolute(environment("REFRAIN_OUTPUT", "run.rfn"));
-  p.options.program = environment("REFRAIN_PROGRAM", "");
-  p.options.command = environment("REFRAIN_COMMAND", "");
-  p.options.quiet = environment("REFRAIN_QUIET", "0") != "0";
-  p.options.totals = environment("REFRAIN_TOTALS", "on") != "off";
-  p.options.call_path_depth =
-      static_cast<uint32_t>(base::parse_bytes(environment("REFRAIN_CALLPATH", "8")).value_or(8));
-  const uint64_t memory = base::parse_bytes(environment("REFRAIN_MEMORY", "")).value_or(0);
+  p.options.output = absolute(text_of(RecordOption::kOutput));
+  p.options.program = text_of(Variable::kProgram);
+  p.options.command = text_of(Variable::kCommand);
+  p.options.quiet = options::is_given(RecordOption::kQuiet);
+  p.options.totals = !options::is_word(RecordOption::kTotals, "off");
+  p.options.gaps = options::is_given(RecordOption::kGaps);
+  p.options.call_path_depth = call_path_depth();
+  const uint64_t memory = base::parse_bytes(text_of(RecordOption::kMemory)).value_or(0);
   if (memory > 0) bound_memory(p, memory);
   p.clock.start();
-  if (const auto timing = format::TimeSpec::parse(environment("REFRAIN_TIMING", "stats"));
+  if (const auto timing = format::TimeSpec::parse(text_of(RecordOption::kTiming));
       timing.ok() && timing->has_times())
     p.times = make_times(*timing, p.options.output);
   p.path_check = PathCheck::from_environment();

@@ -1,4 +1,4 @@
-// A rank begins: with its first MPI call.
+// Starts the recorder of a rank at its first MPI call.
 #pragma once
 
 namespace refrain::tracer {

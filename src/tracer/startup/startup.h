@@ -1,4 +1,4 @@
-// The end of MPI_Init, where a rank begins to be one of many.
+// The work of the recorder at the end of MPI_Init, where a rank can reach the others.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,5 @@
-// The end of a rank's record before its program ends: because that jumps, from a signal handler,
-// out of the recorder itself (what was being changed then is neither old nor new, and a lock may be
-// held for good), or because there is no memory.
+// Ends the record of a rank before its program ends. Reasons: a signal handler jumped out of the
+// recorder (its data may be inconsistent, and a lock may stay locked), or there is no memory.
 #pragma once
 
 #include "tracer/state/process.h"

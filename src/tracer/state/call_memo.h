@@ -1,8 +1,8 @@
-// CallMemo: what a call of one terminal looked like before it was encoded, and its durations.
+// CallMemo: the arguments of a call of one terminal before encoding, and its durations.
 //
 // Picture: in a loop the grammar knows which terminal comes next. Its memo has the arguments as the
-// program passed them; when they are the same again, and no handle was made or freed since, the
-// signature must be the same, and nothing has to be encoded, hashed or looked up.
+// program passed them. If they are the same again, and no handle was created or freed since, the
+// signature is the same, and nothing has to be encoded, hashed or looked up.
 //
 //     grammar.expected() -> memo -> same words? -> count the duration, move the grammar's cursor
 //

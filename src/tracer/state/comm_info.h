@@ -1,4 +1,4 @@
-// What is known of a live communicator beside its definition.
+// Facts about a live communicator in addition to its definition.
 #pragma once
 
 #include "mpi_runtime/comm_facts.h"

@@ -1,4 +1,4 @@
-// The recorder's voice.
+// Messages of the recorder to the user.
 #pragma once
 
 namespace refrain::tracer {

@@ -1,10 +1,10 @@
-// The doors to the recorder's state: which rank (Process) and which thread of it (Location) is
-// calling just now, on which stack, and whether it is recorded (slow_path_reasons.h).
+// Access to the recorder's state: the calling rank (Process) and thread (Location), its stack, and
+// whether it is recorded (slow_path_reasons.h).
 //
 // Under an MPI whose ranks are processes this is thread-local storage, initial-exec model (below
 // one nanosecond), and plain globals: current.cc. Where the ranks are user-level threads of one
-// process (SimGrid's SMPI) it is the actor that runs: current_smpi.cc. All that belongs to a rank
-// and lies outside of Process and Location is reached through of_this_process().
+// process (SimGrid's SMPI) it is the actor that runs: current_smpi.cc. Data of a rank outside of
+// Process and Location is accessed through of_this_process().
 #pragma once
 
 #include "tracer/state/slow_path_reasons.h"

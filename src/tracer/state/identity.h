@@ -1,4 +1,4 @@
-// Identity: which rank of which run this is, and what it was told.
+// Identity: the rank, its run, and its options.
 //
 // Laws: set by one thread, before or inside of MPI_Init and MPI_Finalize; else read only.
 #pragma once
@@ -17,6 +17,7 @@ struct Options {
   std::string filter;  // what is left out, in words; empty: nothing
   bool quiet = false;
   bool totals = true;               // what the file has for each rank
+  bool gaps = false;                // the time before each call is kept
   uint32_t call_path_depth = 8;     // 0: no call sites at all
   size_t memory_bytes = SIZE_MAX;   // of all that recording holds
   size_t grammar_bytes = SIZE_MAX;  // of one location

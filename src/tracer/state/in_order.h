@@ -1,4 +1,4 @@
-// Stores into mapped memory that must be there in the order in which they are written.
+// Stores into mapped memory that must become visible in program order.
 #pragma once
 
 namespace refrain::tracer {

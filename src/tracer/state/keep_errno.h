@@ -1,4 +1,4 @@
-// What we do between two calls of the program changes no errno of its.
+// Preserves the program's errno while the recorder works.
 #pragma once
 
 #include <cerrno>

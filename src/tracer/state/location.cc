@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "tracer/state/gap_log.h"
 #include "tracer/state/process.h"
 
 namespace refrain::tracer {
@@ -24,7 +25,12 @@ Location* add_location(Location* (*make)(Process& process, uint32_t thread)) {
 
 void drop_times(Location& location) {
   location.times = nullptr;  // not freed: another thread may be about to use it
-  location.spool.keep_times(false);
+  location.spool.keep_times(location.gaps != nullptr);
+}
+
+void keep_gaps(Location& location) {
+  location.gaps = new GapLog;
+  location.spool.keep_times(true);
 }
 
 void begin_threads(Location& location) {
@@ -62,6 +68,7 @@ Location::Location(Process& p, uint32_t thread_number)
 
 // Work in a call inside of another one is in that one's time.
 void Location::note_own_work(uint64_t now_ticks) {
+  if (gaps != nullptr && depth == 1) gaps->idle_from(now_ticks);
   const uint64_t calls = calls_of(*this);
   if (depth != 1 || calls == 0 || now_ticks <= last_end_ticks) return;
   const uint64_t ticks = now_ticks - last_end_ticks;
@@ -70,10 +77,10 @@ void Location::note_own_work(uint64_t now_ticks) {
 }
 
 // When the window is full, or the call took very long.
-void SpoolLog::push_slowly(Location& location, uint32_t terminal, uint64_t ticks) {
+void SpoolLog::push_slowly(Location& location, uint32_t terminal, uint64_t ticks, uint64_t gap) {
   RecordSink* const sink = location.process->sink;
   if (location.spool.thread == nullptr || sink == nullptr) return location.spool.detach();
-  sink->push_slowly(location, terminal, ticks);
+  sink->push_slowly(location, terminal, ticks, gap);
 }
 
 }  // namespace refrain::tracer

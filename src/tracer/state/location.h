@@ -1,8 +1,7 @@
-// Location: a thread of a rank, as the record knows it: its calls so far, and what is needed to
-// take one more. What turns its calls into signatures is in RecordedThread, which every location
-// is.
+// Location: the record of a thread of a rank: its calls so far, and the state for appending another
+// call. RecordedThread adds the state for making signatures; every location is one.
 //
-// current_location() of current.h is the single door to it.
+// current_location() in current.h is the only access.
 #pragma once
 
 #include <atomic>
@@ -20,6 +19,7 @@
 
 namespace refrain::tracer {
 
+class GapLog;
 class Process;
 class TimeLog;
 struct RequestLane;
@@ -52,6 +52,7 @@ struct Location {
   uint32_t first_terminal = 0, tables = 0;
 
   TimeLog* times = nullptr;  // null: no times of single calls; never freed
+  GapLog* gaps = nullptr;    // null: no gaps; never freed
 
   RequestLane* requests = nullptr;  // this thread's; never null
   CallMemos memos;
@@ -64,6 +65,8 @@ inline uint64_t calls_of(const Location& l) { return l.spool.calls_before + l.gr
 
 // No times of its calls are kept from now on; see time_log.h.
 void drop_times(Location& location);
+// The time before each of its calls is kept; see gap_log.h.
+void keep_gaps(Location& location);
 // MPI_THREAD_MULTIPLE was granted: see Tables::begin_threads().
 void begin_threads(Location& location);
 // The thread of this location ends; it may call again all the same, in a destructor of its own.

@@ -1,9 +1,9 @@
-// What the recorder does when the system has no more memory for it: containers cannot report that
-// without exceptions, and must not end the program.
+// Handling of out-of-memory in the recorder: containers cannot report it without exceptions, and
+// must not end the program.
 //
-// operator new of the recorder (memory.cc) takes what malloc refuses from a small reserve, and says
-// so; from then on calls of the program pass straight through, and are counted. What may be larger
-// than the reserve is asked for first: memory_for().
+// If malloc fails, operator new of the recorder (memory.cc) uses a small reserve and reports this;
+// from then on calls of the program go directly to MPI and are counted. Code that needs more than
+// the reserve checks with memory_for() first.
 #pragma once
 
 #include <cstddef>

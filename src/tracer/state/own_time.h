@@ -1,13 +1,13 @@
-// OwnTime: how long the recorder itself works on a location.
+// OwnTime: measures the time that the recorder itself takes on a location.
 //
 //   program --> MPI_Send ----------------> program computes --> MPI_Recv
 //                       |<- own work ->|
 //                       end of the call: what follows is neither MPI's nor the program's
 //
-// Calls that go the long way, checkpoints, and what is done behind MPI_Init are measured. Of the
-// calls that go the short way about one in a thousand is, from where MPI returns (when the spool's
-// window of words is full, so that no other call asks), and stands for those before it. Work that
-// takes long is a *piece*: it is kept with the call that it followed.
+// Measured are: calls on the slow path, checkpoints, and the work after MPI_Init. On the fast path
+// about one call in a thousand is measured, from the return of MPI (when the window of the spool's
+// log is full, so other calls need no test), and counts for those before it. Work that takes long
+// is a *piece*: it is stored with the call before it.
 #pragma once
 
 #include <algorithm>

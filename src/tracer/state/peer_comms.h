@@ -1,4 +1,4 @@
-// What the recorders of the ranks talk along, in terms of MPI.
+// The communicators of the recorders.
 #pragma once
 
 #include "mpi_runtime/rank_comm.h"

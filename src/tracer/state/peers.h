@@ -1,5 +1,5 @@
-// Peers: the ranks whose recorders work together, which are all ranks of the job,
-// or those of them that are recorded. A *peer* is a rank of that communicator.
+// Peers: the ranks whose recorders work together: all ranks of the job, or those that are recorded.
+// A *peer* is a rank in their communicator.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Process: what the recorder knows of one MPI process (rank), shared by its threads: who it is,
-// what it knows of calls and objects, and what its parts work with. A part that needs one of the
-// three takes that one.
+// Process: the recorder's data of one MPI process (rank), shared by its threads, in three parts:
+// Identity, Tables of calls and objects, and Services. Code that needs only one of the three takes
+// that one.
 //
 // Laws: nothing here runs before the first MPI call of the process, nothing throws, nothing aborts
 // the program. What is locked, and when: tables.h.

@@ -1,11 +1,12 @@
-// RecordSink: where a record goes while the program runs. The spool is one, a stream can be.
+// RecordSink: receives the record while the program runs. The spool is one; a stream can be
+// another.
 //
-// What it is given in this order makes a whole record: definitions and signatures, each before
-// anybody can refer to it; of each location its calls in parts, which `finish_part` takes out of
-// memory; times of single calls, block by block; what was lost.
+// It receives, in this order, a complete record: definitions and signatures, each before anything
+// refers to it; the calls of each location in parts, which `finish_part` removes from memory; times
+// of single calls, block by block; losses.
 //
-// Laws: thread safe; never fails: a sink that can write no more says so once, and takes nothing
-// from then on. Never freed.
+// Laws: thread safe. Never fails: a sink that cannot write any more prints one message and ignores
+// all further data. Never freed.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +41,9 @@ class RecordSink {
 
   // ---- of a location ----
   virtual void attach(Location& location) = 0;
-  // A call that returned, for which its log has no room, or which took very long.
-  virtual void push_slowly(Location& location, uint32_t terminal, uint64_t ticks) = 0;
+  // A call that returned, for which its log has no room, or which took very long; with the gap
+  // before it, or SpoolLog::kNoGap.
+  virtual void push_slowly(Location& location, uint32_t terminal, uint64_t ticks, uint64_t gap) = 0;
   // Takes that over, and the location begins a new grammar, which counts from `first_terminal`;
   // memos and tables are for the caller to begin anew. False: there is no room for it, and nothing
   // changed. Lock held.

@@ -1,4 +1,4 @@
-// A path of calls and what it is recognised by.
+// A call path, and the words of the stack by which it is recognised.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Services: what the recorder's parts ask for, one of each for a rank.
+// Services: objects that parts of the recorder use, one of each per rank.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What keeps calls from going the short way: one word, which every wrapper reads.
+// The reasons why calls must take the slow path, as bits of one word, which every wrapper reads.
 //
 // Zero: recording, everything, with memory to do so. While kNotRecording is set, a wrapper costs
 // that test and records nothing.

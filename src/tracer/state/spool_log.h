@@ -1,4 +1,4 @@
-// SpoolLog: the few words of a location's spool that change with every call.
+// SpoolLog: the words of a location's spool that change with every call.
 //
 //   begin   state: which call, since when          every call that ends: one word of the log
 //   end     state: none, or the call around it
@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "format/spool/layout.h"
+#include "tracer/state/in_order.h"
 
 namespace refrain::tracer {
 
@@ -45,26 +46,35 @@ class SpoolLog {
     *next_++ = ticks << 32 | (terminal + 1);
     return true;
   }
-  // The same where the time of each call is kept.
-  bool try_push_timed(uint32_t terminal, uint64_t ticks) {
+  // The same where the time of each call is kept, or the gap before it: the ticks, which stand in
+  // front of it.
+  static constexpr uint64_t kNoGap = UINT64_MAX;
+  bool try_push_timed(uint32_t terminal, uint64_t ticks, uint64_t gap = kNoGap) {
     if (next_ == window_end_ || ticks >> 32 != 0) return false;
+    if (gap != kNoGap) {
+      if (next_ + 1 == window_end_ || gap >> 32 != 0) return false;
+      *next_++ = gap << 32 | format::spool::kGap;
+      in_order();
+    }
     *next_++ = ticks << 32 | (terminal + 1);
     return true;
   }
   // Whatever the window has room for.
-  void push(Location& location, uint32_t terminal, uint64_t ticks) {
-    if (!try_push(terminal, ticks) && !try_push_timed(terminal, ticks)) [[unlikely]]
-      push_slowly(location, terminal, ticks);
+  void push(Location& location, uint32_t terminal, uint64_t ticks, uint64_t gap = kNoGap) {
+    if (!try_push(terminal, ticks) && !try_push_timed(terminal, ticks, gap)) [[unlikely]]
+      push_slowly(location, terminal, ticks, gap);
   }
   // From now on try_push() fails, so that whoever calls it goes another way, where there is time to
-  // keep the time: nobody else has to ask.
+  // keep the time and the gap: nobody else has to ask.
+  bool keeps_times() const { return keeps_times_; }
   void keep_times(bool keep) {
     keeps_times_ = keep;
     open_window();
   }
   // When there is no room: a new window, a new log, or a checkpoint. The grammar has the call
   // already.
-  static void push_slowly(Location& location, uint32_t terminal, uint64_t ticks);
+  static void push_slowly(Location& location, uint32_t terminal, uint64_t ticks,
+                          uint64_t gap = kNoGap);
 
   // -- for Spool --
   void detach() {

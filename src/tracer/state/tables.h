@@ -1,12 +1,12 @@
-// Tables: what all threads of a rank know in common of its calls and objects.
+// Tables: the data on calls and objects that the threads of a rank share.
 //
 // Laws: written under Tables::Guard, which costs a branch unless the program asked for
-// MPI_THREAD_MULTIPLE. Those that a call looks into whose signature is known (signatures,
-// request_pools, left_out, handles, comms; requests have rules of their own) are read without it,
-// beside a writer. So the lock is taken by: the first call of a signature or from a place; calls
-// that make or free communicators, datatypes and other objects; what is counted as lost; one call
-// in 1024, for its room in the sink. Under --memory the first two may begin anew (table_epochs.h):
-// they are read with the lock, by every call that has to be encoded.
+// MPI_THREAD_MULTIPLE. The tables that a call with a known signature needs (signatures,
+// request_pools, left_out, handles, comms; requests have their own rules) are read without the lock
+// while another thread may write. So the lock is taken by: the first call with a signature or from
+// a call site; calls that create or free communicators, datatypes and other objects; losses; one
+// call in 1024, to make room in the sink. With --memory the first two tables may be emptied
+// (table_epochs.h), so every call that must be encoded reads them with the lock.
 #pragma once
 
 #include <atomic>

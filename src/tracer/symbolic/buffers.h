@@ -1,4 +1,4 @@
-// Buffers in symbolic form, where librefrain-heap.so is loaded beside the recorder.
+// Buffers in symbolic form, if librefrain-heap.so is loaded.
 //
 // Laws: without that library every function costs a branch. Thread safe.
 #pragma once

@@ -1,4 +1,4 @@
-// What the recorder has to know of communicators and datatypes beyond their handles.
+// Facts about communicators and datatypes that the recorder needs in addition to their handles.
 #pragma once
 
 #include <cstdint>

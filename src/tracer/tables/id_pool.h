@@ -1,4 +1,4 @@
-// Numbers that are given out, taken back and given out again.
+// A pool of small numbers: freed numbers are reused.
 #pragma once
 
 #include <cstddef>

@@ -3,9 +3,9 @@
 // The call signature table, the definitions and the request pools all are one of these. Lookup of a
 // known string: one hash, one probe in the common case, one memcmp; no allocation.
 //
-// Laws: one writer at a time (the owner locks, see process.h). After share() readers need no lock
-// beside it: strings and entries never move, and arrays of slots that became too small stay where
-// they are until the end (a third of the memory of all slots).
+// Laws: one writer at a time (the owner locks, see process.h). After share() readers need no lock:
+// strings and entries never move, and arrays of slots that became too small are kept until the end
+// (a third of the memory of all slots).
 #pragma once
 
 #include <atomic>

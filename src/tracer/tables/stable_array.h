@@ -1,9 +1,9 @@
 // StableArray: an array that grows at its end and never moves what is in it.
 //
-// Laws: one writer at a time (the owner locks); readers need no lock beside it, for elements whose
-// index they have from size() or from something that the writer published after them. Elements lie
-// in pieces of doubling size, so a place costs five instructions more than in a plain array, and
-// growing copies nothing.
+// Laws: one writer at a time (the owner locks); readers need no lock for elements whose index they
+// have from size() or from data that the writer published after them. Elements lie in pieces of
+// doubling size, so a place costs five instructions more than in a plain array, and growing copies
+// nothing.
 #pragma once
 
 #include <atomic>

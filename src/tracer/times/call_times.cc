@@ -7,6 +7,7 @@
 
 #include "format/codes/checksum.h"
 #include "format/limits.h"
+#include "options/environment.h"
 #include "tracer/state/current.h"
 #include "tracer/state/location.h"
 #include "tracer/state/peers.h"
@@ -16,8 +17,8 @@ namespace refrain::tracer {
 
 uint64_t CallTimes::clock_interval_from_environment() {
   constexpr double kNsPerSecond = 1e9, kMaxSeconds = 1e9;
-  const char* const word = std::getenv("REFRAIN_CLOCK_INTERVAL");
-  const double seconds = word != nullptr ? std::strtod(word, nullptr) : 0;
+  const double seconds =
+      std::strtod(options::text_of(options::RecordOption::kClockInterval), nullptr);
   return seconds > 0 && seconds <= kMaxSeconds ? static_cast<uint64_t>(seconds * kNsPerSecond) : 0;
 }
 

@@ -1,5 +1,5 @@
-// CallTimes: what the recorders of a rank's threads share when the times of single calls are kept
-// (`--timing bins:...` and `exact`).
+// CallTimes: data on times of single calls that the threads of a rank share (`--timing bins:...`
+// and `exact`).
 #pragma once
 
 #include <cstdint>

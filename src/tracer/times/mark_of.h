@@ -1,4 +1,4 @@
-// What a call says about the program, from its signature: where segments from marks begin and end.
+// The mark of a call, from its signature: begin or end of a segment from marks.
 #pragma once
 
 #include <vector>

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "format/limits.h"
 #include "mpi_runtime/clock.h"
 #include "mpi_runtime/rank_exchange.h"
+#include "options/environment.h"
 #include "tracer/state/complain.h"
 #include "tracer/state/keep_errno.h"
 #include "tracer/state/location.h"
@@ -27,24 +27,14 @@
 
 namespace refrain::tracer {
 
-namespace {
-
-constexpr const char* kDefaultBuffer = "1.5M";
-
-bool is_on(const char* name) {
-  const char* const word = std::getenv(name);
-  return word != nullptr && word[0] != '\0' && std::strcmp(word, "0") != 0;
-}
-
-}  // namespace
-
 PlainSpec PlainSpec::from_environment(const std::string& output) {
   PlainSpec spec;
-  spec.on = is_on("REFRAIN_NO_COMPRESS");
-  spec.write = !is_on("REFRAIN_NO_WRITE");
-  const char* const size = std::getenv("REFRAIN_BUFFER");
-  const auto bytes = base::parse_bytes(size != nullptr ? size : "");
-  spec.buffer_bytes = std::max(bytes.value_or(*base::parse_bytes(kDefaultBuffer)), uint64_t{1});
+  using options::RecordOption;
+  spec.on = options::is_given(RecordOption::kNoCompress);
+  spec.write = !options::is_given(RecordOption::kNoWrite);
+  const auto bytes = base::parse_bytes(options::text_of(RecordOption::kBuffer));
+  const auto otherwise = base::parse_bytes(options::default_of(RecordOption::kBuffer));
+  spec.buffer_bytes = std::max(bytes.value_or(*otherwise), uint64_t{1});
   spec.folder = output + ".plain";
   return spec;
 }

@@ -1,9 +1,9 @@
-// PlainLog: a location's calls as a conventional trace has them, for `record --no-compress`.
+// PlainLog: writes the calls of a location as a conventional trace, for `record --no-compress`.
 //
 //   call that ends --put--> buffer --full--> write() --> OUTPUT.plain/RANK-HOST-PID.THREAD
 //
-// A record is a head with begin, end, terminal and function, and the whole signature: every
-// parameter and the call path, however often they came before. In MPI_Finalize the file is read
+// A record is a head with begin, end, terminal and function, and the complete signature: every
+// parameter and the call path, even if they were written before. In MPI_Finalize the file is read
 // back, its times are coded, and it is removed. After Mohror's thesis, chapters 3 and 6, whose
 // traces have buffers of 1.5 MB (TAU) and 8 MB (MPE).
 //

@@ -1,12 +1,12 @@
-// RoundCalls: the calls behind which the ranks compare their clocks, for `record --clock-interval`
+// RoundCalls: the calls after which the ranks compare their clocks, for `record --clock-interval`
 // (mpi_runtime/clock_rounds.h).
 //
 //   collective calls that all ranks of the world were in, and that none of them can have left
 //   before all had come: MPI_Barrier, and MPI_Allreduce, MPI_Allgather, MPI_Alltoall of something
 //
 // Such calls come in the same order on all ranks: a rank cannot leave one before the others have
-// come to it. So all ranks count alike. With MPI_THREAD_MULTIPLE calls on MPI_COMM_WORLD count
-// alone, of which there is one at a time.
+// come to it. So all ranks count alike. With MPI_THREAD_MULTIPLE only calls on MPI_COMM_WORLD
+// count, of which there is one at a time.
 #pragma once
 
 #include <cstdint>

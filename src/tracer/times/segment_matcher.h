@@ -7,11 +7,11 @@
 //         spool: a block of the segments that have ended (format/spool/matched.h), and the row,
 //         which keeps the calls of the segment under way
 //
-// Only for marks: where a segment ends is known at once there. Which loops there are is known when
-// the last call has been made (docs/decisions/0023).
+// Only for marks: their segments end at a known call. Loops are known only after the last call
+// (docs/decisions/0023).
 //
-// What is not known yet is made good in MPI_Finalize: structures are those of the recorder's
-// terminals, times those of its own clock. See finish().
+// Structures use the recorder's terminals, and times its own clock; MPI_Finalize translates both.
+// See finish().
 //
 // Laws:   the thread of the location alone. The lock of the process for the first mark of a
 //         signature only. A row is matched a step at a time, so that a call waits 0.3 ms at most.

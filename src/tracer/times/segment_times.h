@@ -1,8 +1,7 @@
-// Of `--timing segments:METHOD`, what a rank does alone, in MPI_Finalize: its calls, whose exact
-// times come back from the spool block by block, are cut into segments and matched (Mohror,
-// section 4.2.2), where that has not been done before (segment_matcher.h); later the starts of its
-// segments are coded with the representatives that all ranks have in common. segment_handover.h is
-// what ranks do together.
+// --timing segments:METHOD: the work of each rank in MPI_Finalize. Its exact times are read back
+// from the spool block by block, and its calls are cut into segments and matched (Mohror, section
+// 4.2.2), unless segment_matcher.h has done this before. Later the starts of its segments are coded
+// with the representatives of all ranks. segment_handover.h is the communication among ranks.
 #pragma once
 
 #include <cstdint>

@@ -5,9 +5,9 @@
 //                                            chunk of the spool file <---+---> memory, without
 //                                            spool
 //
-// Where the program marks its segments (`--timing segments:...`), these are matched while it runs:
-// see segment_matcher.h. With `record --no-compress` calls go to a PlainLog instead, and are coded
-// in MPI_Finalize. Exact times are kept in plain blocks, which are coded there, too: see
+// Segments from marks (`--timing segments:...`) are matched while the program runs: see
+// segment_matcher.h. With `record --no-compress` calls go to a PlainLog instead, and are coded in
+// MPI_Finalize. Exact times are written in plain blocks, which are also coded there: see
 // format/decode/block_recoder.h.
 //
 // Laws:   no lock and no system call on the path of a call but where a row is full. The row lies in

@@ -21,18 +21,18 @@ namespace refrain::tracer {
 
 namespace {
 
-// The function that a call's function is a variant of: that with large counts (MPI_Send_c) has the
-// id of the one with int counts (MPI_Send), and 1000 more.
+// The id of a function without large counts: MPI_Send_c has the id of MPI_Send plus 1000.
 uint64_t base_call(uint64_t id) {
   constexpr uint64_t kLarge = 1000;
   return id >= kLarge && id < 2 * kLarge ? id - kLarge : id;
 }
 
-// Whether the call that returns to `address` was made through a pointer, by the machine code of the
-// call instruction in front of that address. For calls that return into the MPI library: that one
-// calls functions of MPI by name, and callbacks of the program by pointer. An MPI call that is the
-// last thing a callback does is compiled to a jump (a tail call), so that it returns to where the
-// library has called the callback: it looks as if the library had made it, but by pointer.
+// Whether the call that returns to `address` was made through a pointer; decided by the call
+// instruction in front of that address. Used for calls that return into the MPI library, which
+// calls MPI functions by name, but callbacks of the program by pointer. If an MPI call is the last
+// statement of a callback, the compiler makes it a jump (a tail call), and it returns to the place
+// where the library called the callback. Such a call seems to come from the library, but through a
+// pointer.
 bool is_called_by_pointer(uintptr_t address) {
 #if defined(__x86_64__)
   const auto* end = reinterpret_cast<const unsigned char*>(address);
@@ -50,10 +50,9 @@ bool is_called_by_pointer(uintptr_t address) {
 #endif
 }
 
-// Calls in which the recorders of several ranks communicate with each other: MPI_Init,
-// MPI_Finalize, and those that make communicators, windows and files, about whose ids all members
-// agree. A rank that has no memory for its record takes part in them all the same, as the others
-// would wait.
+// Calls in which the recorders of several ranks communicate: MPI_Init, MPI_Finalize, and calls that
+// create communicators, windows and files, because all members agree on their ids. A rank without
+// memory for its record still takes part, because the others would wait for it.
 bool others_wait(mpi::CallId call) {
   if (call == mpi::kMPI_Init || call == mpi::kMPI_Init_thread || call == mpi::kMPI_Finalize)
     return true;
@@ -67,23 +66,23 @@ bool others_wait(mpi::CallId call) {
   return false;
 }
 
-// It may be time to compare the clocks of the ranks. By now the record has the call, so nothing of
-// it is lost if the process ends meanwhile.
+// Compares the clocks of the ranks if it is time. The call has been recorded before, so it is not
+// lost if the process dies during the comparison.
 void compare_clocks(Location& l, mpi::CallId call, uint32_t terminal) {
   CallTimes& times = *l.process->times;
   if (times.wants(call)) [[unlikely]]
     times.call_ended(l, terminal);
 }
 
-// FortranSite::call once the entry point's own call has come: others that the Fortran layer makes
-// inside of it are not the program's.
+// Value of FortranSite::call after the entry point's own call: further calls that the Fortran layer
+// makes inside the entry point are not the program's.
 constexpr uint64_t kAnswered = UINT64_MAX;
 
 }  // namespace
 
-// Whether the call that counts as under way on this thread has been left by a longjmp() out of a
-// callback, so that its end was never seen. If it were under way, this call would be inside of it:
-// deeper on the stack, with the open call's frame intact above.
+// Whether a longjmp() out of a callback has left the open call of this thread, so that the recorder
+// never saw its end. If the open call still ran, this call would be inside it: deeper on the stack,
+// with the frame of the open call intact above.
 bool CallScope::was_left() const {
   const Location& l = *location_;
   if (l.depth == 0 || !l.stack.holds(frame_) || !l.stack.holds(l.open_frame)) return false;
@@ -91,8 +90,8 @@ bool CallScope::was_left() const {
   return l.open_return != 0 && reinterpret_cast<const uintptr_t*>(l.open_frame)[1] != l.open_return;
 }
 
-// The constructor for all but a plain call of a C program: calls inside of calls (of callbacks, and
-// of the MPI library), the recorder's own, those that were reached from Fortran, and whatever comes
+// The constructor for all calls except plain calls of a C program: calls inside calls (of
+// callbacks, and of the MPI library), the recorder's own calls, calls from Fortran, and all calls
 // while a reason of slow_path_reasons.h is set.
 void CallScope::enter() {
   RecordedThread* const l = location_ = as_recorded(current_location());
@@ -130,19 +129,20 @@ void CallScope::close_left() {
   l->process->lose("left_by_jump", "a callback jumped out of an MPI call");
 }
 
-// Whose call is this? The program's calls are recorded, those of its callbacks among them. Those
-// that the MPI library makes to do its work are not, nor are the recorder's own. In this order:
+// Decides whether a call is recorded. Calls of the program are, including those of its callbacks;
+// calls that the MPI library makes to do its work are not, nor are the recorder's own. The cases,
+// in this order:
 //
-//   the recorder is at work on this thread           not recorded
-//   reached through a Fortran entry point            that function's call is; the layer's others
-//   not no call is under way                             recorded, unless the library makes it
-//   inside of
-//                                                    a call that was passed by (paused, filtered)
-//   called from outside of the MPI library           recorded if a callback makes it: a tool
-//   between
-//                                                    the program and MPI passes one call on only
-//   called from the MPI library                      recorded if made by pointer: a callback's last
-//                                                    act, see is_called_by_pointer()
+//   the recorder itself is at work on this thread    not recorded
+//   reached through a Fortran entry point            the call of the entry point's function is
+//                                                    recorded, other calls of the layer are not
+//   not nested: no recorded call is open             recorded; if calls may be left out (paused,
+//                                                    filtered), the library's calls inside of one
+//                                                    also come here, and are not recorded
+//   nested, called from outside the MPI library      recorded if a callback makes it; not if a tool
+//                                                    between program and MPI forwards one call
+//   nested, called from the MPI library              recorded if called by pointer: the tail call
+//                                                    of a callback, see is_called_by_pointer()
 bool CallScope::is_to_record(bool nested) {
   const Location& l = *location_;
   if (l.in_recorder) return false;
@@ -165,16 +165,16 @@ bool CallScope::is_to_record(bool nested) {
     }
     if (!nested) fortran.address = nullptr;
   }
-  // A call that is passed by does not count as under way, so the library's calls inside of it come
+  // A call that is not recorded does not count as open, so the library's calls inside it arrive
   // here with nested == false.
   if (!nested && has_slow_path_reason(slow_path_reasons::kLeavesOut) && is_from_library())
     return false;
-  // A tool that was loaded behind us passes on what is under way: its MPI_Send, which our wrapper
-  // has called, calls PMPI_Send, which is ours again.
+  // A tool that was loaded after the recorder forwards the open call: the recorder's wrapper has
+  // called the tool's MPI_Send, which calls PMPI_Send, which is the recorder's wrapper again.
   if (!nested) return true;
   if (!l.process->code.is_mpi(address_)) return is_from_callback();
-  // Our wrappers call the library by pointer, too: a function of the library that ends in a jump to
-  // another one seems to have been called from there.
+  // The recorder's wrappers also call the library by pointer: a call that a library function makes
+  // by a tail jump seems to come from the wrapper.
   return is_called_by_pointer(address_) && !l.process->code.is_own(address_);
 }
 
@@ -189,8 +189,9 @@ bool CallScope::is_from_library() const {
 #endif
 }
 
-// Of a nested call that no MPI library makes: did the library call back, or did our own wrapper
-// call a tool's? Also finds out what was_left() cannot see.
+// Decides for a nested call from outside of the MPI library: did the library call a callback, or
+// did the recorder's wrapper call the wrapper of another tool? Also finds jumps that was_left()
+// cannot see.
 bool CallScope::is_from_callback() {
   RecordedThread& l = *location_;
   uintptr_t& tool_site = l.tool_sites[(address_ ^ (address_ >> 6)) % RecordedThread::kToolSites];
@@ -203,7 +204,8 @@ bool CallScope::is_from_callback() {
   for (size_t i = 0; i < n && !alive; ++i)
     alive = frames[i].return_slot == l.open_frame + sizeof(void*);
   if (alive) {
-    // Who stands around the caller's own functions, the library or a wrapper of ours?
+    // The nearest frame around the caller's own functions: the MPI library, or a wrapper of the
+    // recorder?
     for (size_t i = 0; i < n; ++i) {
       if (l.process->code.is_own(frames[i].return_address)) break;
       if (l.process->code.is_mpi(frames[i].return_address)) return true;
@@ -261,9 +263,10 @@ uint32_t CallScope::commit() {
     l.own_time.begin_span();
   }
   count_time(ticks);
-  if (l.times != nullptr) [[unlikely]]
-    keep_time(l, terminal_);
-  l.spool.push(l, terminal_, ticks);
+  uint64_t gap = SpoolLog::kNoGap;
+  if (l.spool.keeps_times()) [[unlikely]]
+    gap = keep_time(l, terminal_);
+  l.spool.push(l, terminal_, ticks, gap);
   const uint64_t now = p.clock.ticks();
   l.own_time.add_call(now - end_ticks_);
   l.note_own_work(now);
@@ -295,21 +298,28 @@ void CallScope::again(CallMemo& memo) {
   RecordedThread& l = *location_;
   const Clock& clock = l.process->clock;
   l.grammar.append_expected();
-  if (l.times != nullptr) {
-    keep_time(l, terminal);
-    if (l.spool.try_push_timed(terminal, ticks)) return compare_clocks(l, call(), terminal);
+  uint64_t gap = SpoolLog::kNoGap;
+  if (l.spool.keeps_times()) {
+    gap = keep_time(l, terminal);
+    if (l.spool.try_push_timed(terminal, ticks, gap)) {
+      if (l.times != nullptr) compare_clocks(l, call(), terminal);
+      return;
+    }
   }
   const uint64_t begin = clock.ticks();
   l.own_time.sample(begin - end_ticks_, calls_of(l));
-  l.spool.push_slowly(l, terminal, ticks);
+  l.spool.push_slowly(l, terminal, ticks, gap);
   const uint64_t end = clock.ticks();
   l.own_time.add(end - begin);
   l.note_own_work(end);
   if (l.times != nullptr) compare_clocks(l, call(), terminal);
 }
 
-void CallScope::keep_time(Location& l, uint32_t terminal) {
-  l.times->push(l, terminal, call(), begin_ticks_, begin_ticks_ + duration());
+uint64_t CallScope::keep_time(Location& l, uint32_t terminal) {
+  const uint64_t end = begin_ticks_ + duration();
+  if (l.times != nullptr) l.times->push(l, terminal, call(), begin_ticks_, end);
+  return l.gaps == nullptr ? SpoolLog::kNoGap
+                           : count_gap(l, terminal, l.depth == 1, begin_ticks_, end);
 }
 
 // Budget: 70 instructions.
@@ -325,7 +335,7 @@ void CallScope::memorise_array(const uint64_t* words, size_t count) {
   RecordedThread& l = *location_;
   Process& p = *l.process;
   CallMemo* const known = rc_ == MPI_SUCCESS ? l.memos.find(terminal_) : nullptr;
-  // The short way knows of no waiting.
+  // The fast path does not support calls that wait for a size.
   if (known == nullptr || (call_ & kSizedCall) != 0) return;
   CallMemo& m = *known;
   if (m.remember(call_, *path_, p.handle_changes.load(std::memory_order_relaxed), words, count))
@@ -351,12 +361,12 @@ bool CallScope::must_wait() const {
   return (call_ & kUndecidedCall) != 0 || !is_first;
 }
 
-// It has no terminal yet, as it may get none.
+// The call has no terminal yet, because it may be left out in the end.
 uint32_t CallScope::commit_later() {
   RecordedThread& l = *location_;
   HeldCall later;
   later.sum_ticks = later.min_ticks = later.max_ticks = duration();
-  if (l.times != nullptr) later.times.emplace_back(begin_ticks_, duration());
+  if (l.spool.keeps_times()) later.times.emplace_back(begin_ticks_, duration());
   later.call = call();
   later.outermost = l.depth == 1;
   later.signature = l.process->intern(l.process->left_out, l.encoder.bytes());

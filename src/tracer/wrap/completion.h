@@ -1,4 +1,5 @@
-// Completion of requests: what each request of a call is before it, and what its status says after.
+// Completion of requests: identifies the requests of a call before it, and reads their statuses
+// after it.
 #pragma once
 
 #include <mpi.h>

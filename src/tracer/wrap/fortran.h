@@ -1,5 +1,5 @@
-// Where a Fortran program called MPI: noted by the generated trampolines (fortran_trampolines.S),
-// because by the time the C wrapper runs the caller is the MPI library's own Fortran layer.
+// The call site of a Fortran program. The generated trampolines (fortran_trampolines.S) save it,
+// because the caller of the C wrapper is the MPI library's Fortran layer.
 #pragma once
 
 #include <cstdint>

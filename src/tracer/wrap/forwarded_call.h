@@ -4,12 +4,12 @@
 //
 // The call goes through unchanged and is counted, not recorded: loss `unknown_function`, with the
 // function's name and how often it was called. MPI calls that the library makes inside of it are
-// the library's own. What the function makes is not known to the recorder, so that it is no name of
-// anything wherever it turns up; what it freed or completed is forgotten, so that nobody else gets
-// its name.
+// the library's own. The recorder does not know objects that the function creates, so they have no
+// symbolic name. Objects that it frees or completes are dropped, so that a later object with the
+// same handle does not get their names.
 //
 // Laws: never fails, never changes an argument. Memory of the program is read through the system,
-// which says so where an address is none. Budget: some microseconds, for calls that nobody knows.
+// which reports invalid addresses. Budget: some microseconds per call.
 #pragma once
 
 #include <mpi.h>

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "hand.h"
+#include "options/environment.h"
 #include "real_functions.h"
 #include "tracer/startup/spawned.h"
 #include "tracer/startup/trace_path.h"
@@ -76,17 +77,22 @@ std::string output_of(const Process& p, int number) {
 
 // What the parent was told, but for what is the child's own: where its trace goes, and what it is.
 std::vector<std::string> settings(const std::string& output) {
-  std::vector<std::string> out = {"REFRAIN_OUTPUT=" + output, "REFRAIN_SPAWNED=1"};
+  using options::RecordOption, options::Variable, options::variable_of;
+  std::vector<std::string> out = {variable_of(RecordOption::kOutput) + ("=" + output),
+                                  variable_of(Variable::kSpawned) + std::string("=1")};
   for (char** at = environ; *at != nullptr; ++at) {
     const std::string variable = *at;
     const std::string name = variable.substr(0, variable.find('='));
     if (name.rfind("REFRAIN_", 0) != 0 || name.rfind("REFRAIN_TEST", 0) == 0) continue;
     bool is_own = name.size() + 1 >= variable.size();  // empty
-    for (const char* own : {"REFRAIN_OUTPUT", "REFRAIN_SPAWNED", "REFRAIN_PROGRAM", "REFRAIN_MPI",
-                            "REFRAIN_COMMAND", "REFRAIN_EXACT_COPY", "REFRAIN_SELF"})
+    for (const char* own : {variable_of(RecordOption::kOutput), variable_of(Variable::kSpawned),
+                            variable_of(Variable::kProgram), variable_of(RecordOption::kMpi),
+                            variable_of(Variable::kCommand), variable_of(RecordOption::kExactCopy),
+                            variable_of(Variable::kSelf)})
       is_own = is_own || name == own;
     // A folder for the spool of one job is none for another.
-    if (name == "REFRAIN_SPOOL") is_own = is_own || variable != "REFRAIN_SPOOL=off";
+    if (name == variable_of(RecordOption::kSpool))
+      is_own = is_own || !options::is_word(RecordOption::kSpool, "off");
     if (!is_own) out.push_back(variable);
   }
   return out;
@@ -129,10 +135,7 @@ bool can_wrap(const std::string& self, const char* command, char* const* argv, M
   return true;
 }
 
-std::string self_path() {
-  const char* const self = std::getenv("REFRAIN_SELF");
-  return self == nullptr ? "" : self;
-}
+std::string self_path() { return options::text_of(options::Variable::kSelf); }
 
 bool is_root(MPI_Comm comm, int root) {
   int rank = -1;

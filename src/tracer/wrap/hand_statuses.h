@@ -1,4 +1,4 @@
-// What hand-written wrappers say of the statuses of requests that are complete.
+// Encodes the statuses of completed requests in hand-written wrappers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What Wait*/Test* calls learn about the sizes of messages: for the filter by size only.
+// Takes the sizes of messages from Wait*/Test* calls, for the filter by size only.
 #pragma once
 
 #include "tracer/wrap/completion.h"

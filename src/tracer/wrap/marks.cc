@@ -2,10 +2,8 @@
 // marks are calls in the trace, of no duration.
 #include "refrain/mark.h"
 
-#include <cstdlib>
-#include <cstring>
-
 #include "mpi/call_ids.h"
+#include "options/environment.h"
 #include "tracer/filter/control.h"
 #include "tracer/wrap/call_scope.h"
 
@@ -17,8 +15,7 @@ namespace {
 bool g_keeps_functions = false;
 
 __attribute__((constructor)) void ask_for_functions() {
-  const char* const word = std::getenv("REFRAIN_FUNCTIONS");
-  g_keeps_functions = word != nullptr && std::strcmp(word, "on") == 0;
+  g_keeps_functions = options::is_word(options::RecordOption::kFunctions, "on");
 }
 
 template <class Encode>

@@ -1,5 +1,5 @@
-// What a call says to the filter by size (size_filter.h): messages and accesses with fewer or more
-// bytes are left out, both ends or neither.
+// The size of a call for the filter by size (size_filter.h): messages and accesses outside the
+// limits are left out, both ends or neither.
 //
 //   send, persistent send    count and datatype                       decided before the call
 //   receive, probe           the bytes that came, by the status       after it

@@ -9,6 +9,7 @@ Location* make_location() {
   return add_location([](Process& p, uint32_t thread) -> Location* {
     auto* const made = new RecordedThread(p, thread);
     if (p.times != nullptr) keep_times(*made);
+    if (p.options.gaps) keep_gaps(*made);
     return made;
   });
 }

@@ -1,4 +1,4 @@
-// RecordedThread: a location, and what turns the calls of its thread into signatures.
+// RecordedThread: a location, and the state for making signatures of its thread's calls.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What generated wrappers need beyond Encoder: parameters whose meaning depends on another one.
-// Array lengths that only the MPI library knows: mpi_runtime/queries.h.
+// Functions for generated wrappers in addition to Encoder: parameters whose meaning depends on
+// another parameter. Array lengths that only the MPI library knows: mpi_runtime/queries.h.
 //
 // Laws: called between CallScope::encoder() and commit(), so that MPI calls made here are not
 // recorded; functions that ask MPI are used for outputs of calls that succeeded only.

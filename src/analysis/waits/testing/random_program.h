@@ -1,5 +1,5 @@
-// Random programs that are valid MPI, with times that could be, and with the truth about them:
-// which call sent, posted and completed each message, and who took part in each collective.
+// Random valid MPI programs with possible times, and the correct result: which call sent, posted
+// and completed each message, and which ranks took part in each collective.
 #pragma once
 
 #include <algorithm>

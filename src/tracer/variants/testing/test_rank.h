@@ -1,4 +1,4 @@
-// A rank for unit tests: a Process without an MPI library, and what leads to it.
+// A rank for unit tests: a Process without an MPI library.
 #pragma once
 
 #include <memory>

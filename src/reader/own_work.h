@@ -8,14 +8,14 @@
 #include "reader/internal.h"
 #include "refrain/trace.h"
 
-namespace refrain::analysis {
+namespace refrain::reader {
 
 // Ask for the calls in ascending order.
 class OwnWorkAfter {
  public:
+  OwnWorkAfter() = default;  // it never worked
   OwnWorkAfter(const Trace& trace, Rank rank, uint32_t thread) {
-    const format::OwnWork* const work =
-        format::find_own_work(reader::data_of(trace), static_cast<uint64_t>(rank), thread);
+    const format::OwnWork* const work = reader::own_work_of(trace, rank, thread);
     if (work != nullptr) pieces_ = &work->pieces;
   }
 
@@ -31,4 +31,4 @@ class OwnWorkAfter {
   size_t next_ = 0;
 };
 
-}  // namespace refrain::analysis
+}  // namespace refrain::reader

@@ -1,8 +1,8 @@
-// Timeline: the calls and regions of one rank as enters and leaves, which nest on every thread.
+// EnterLeave: the calls and regions of one rank as enters and leaves, which nest on every thread.
 //
 // Regions are the program's own: refrain_region_begin() and _end(), and functions that were
-// compiled with -finstrument-functions. What is left open is closed at the end of the call it is
-// in, or with the thread's last call; an end without a begin is left out and counted.
+// compiled with -finstrument-functions. A region that stays open is closed at the end of the call
+// around it, or with the last call of the thread. An end without a begin is left out and counted.
 #pragma once
 
 #include <cstdint>
@@ -40,18 +40,18 @@ class Regions {
 };
 
 // What happens at the begin and at the end of a call.
-class TimelineSink {
+class EnterLeaveSink {
  public:
-  virtual ~TimelineSink() = default;
+  virtual ~EnterLeaveSink() = default;
   virtual void enter(const events::Event& call) = 0;
   virtual void leave(const events::Event& call) = 0;
   virtual void enter_region(uint32_t thread, uint64_t ns, RegionId region) = 0;
   virtual void leave_region(uint32_t thread, uint64_t ns, RegionId region) = 0;
 };
 
-class Timeline {
+class EnterLeave {
  public:
-  Timeline(Regions& regions, TimelineSink& sink) : regions_(regions), sink_(sink) {}
+  EnterLeave(Regions& regions, EnterLeaveSink& sink) : regions_(regions), sink_(sink) {}
   // The next call of the rank, inside of the window.
   void add(const events::Event& event);
   // After the last one.
@@ -75,7 +75,7 @@ class Timeline {
   void end_region(uint32_t number, Thread& thread, uint64_t ns, RegionId region);
 
   Regions& regions_;
-  TimelineSink& sink_;
+  EnterLeaveSink& sink_;
   std::map<uint32_t, Thread> threads_;
   uint64_t unmatched_ = 0;
 };

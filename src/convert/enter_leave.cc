@@ -1,4 +1,4 @@
-#include "convert/timeline.h"
+#include "convert/enter_leave.h"
 
 #include <algorithm>
 #include <utility>
@@ -36,12 +36,12 @@ std::string Regions::function_name(DefinitionId id) {
   return name.empty() ? "unknown function" : name;
 }
 
-Timeline::Open& Timeline::push(Thread& thread) {
+EnterLeave::Open& EnterLeave::push(Thread& thread) {
   if (thread.depth == thread.open.size()) thread.open.emplace_back();
   return thread.open[thread.depth++];
 }
 
-void Timeline::pop(uint32_t number, Thread& thread, uint64_t ns) {
+void EnterLeave::pop(uint32_t number, Thread& thread, uint64_t ns) {
   const Open& top = thread.open[--thread.depth];
   if (top.is_region)
     sink_.leave_region(number, ns, top.region);
@@ -51,7 +51,7 @@ void Timeline::pop(uint32_t number, Thread& thread, uint64_t ns) {
 }
 
 // Closes the calls that have ended by then, and the regions in them.
-void Timeline::pop_until(uint32_t number, Thread& thread, uint64_t ns) {
+void EnterLeave::pop_until(uint32_t number, Thread& thread, uint64_t ns) {
   while (true) {
     size_t call = thread.depth;
     while (call > 0 && thread.open[call - 1].is_region) --call;
@@ -61,7 +61,7 @@ void Timeline::pop_until(uint32_t number, Thread& thread, uint64_t ns) {
   }
 }
 
-void Timeline::end_region(uint32_t number, Thread& thread, uint64_t ns, RegionId region) {
+void EnterLeave::end_region(uint32_t number, Thread& thread, uint64_t ns, RegionId region) {
   size_t at = thread.depth;
   while (at > 0 && thread.open[at - 1].is_region && thread.open[at - 1].region != region) --at;
   if (at == 0 || !thread.open[at - 1].is_region) {
@@ -71,7 +71,7 @@ void Timeline::end_region(uint32_t number, Thread& thread, uint64_t ns, RegionId
   while (thread.depth >= at) pop(number, thread, ns);
 }
 
-void Timeline::add(const events::Event& event) {
+void EnterLeave::add(const events::Event& event) {
   Thread& thread = threads_[event.thread];
   pop_until(event.thread, thread, event.begin_ns);
   thread.last_ns = std::max(thread.last_ns, event.end_ns);
@@ -91,7 +91,7 @@ void Timeline::add(const events::Event& event) {
   }
 }
 
-void Timeline::finish() {
+void EnterLeave::finish() {
   for (auto& [number, thread] : threads_) {
     pop_until(number, thread, UINT64_MAX);
     while (thread.depth > 0) pop(number, thread, thread.last_ns);

@@ -1,0 +1,311 @@
+#include "analysis/clusters/lead_endpoints.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/clusters/signature_event.h"
+#include "format/definitions.h"
+#include "format/signatures/slot_evaluator.h"
+#include "format/signatures/walk.h"
+#include "grammar/fold.h"
+#include "mpi/call_table.h"
+#include "reader/internal.h"
+
+namespace refrain::analysis::clusters {
+
+namespace {
+
+using format::FieldTag;
+using format::RankExpr;
+using format::RankPosition;
+
+enum class Role : uint8_t { kNumber, kRank, kDefinition };
+
+// What each slot of a shape is.
+class RoleFinder : public format::Visitor {
+ public:
+  std::vector<Role> roles;
+
+  void call(uint32_t id) override { info_ = mpi::find_call(static_cast<CallId>(id)); }
+  void open(FieldTag tag) override {
+    if (open_.empty()) ++field_;
+    if (!open_.empty()) ++open_.back().children;
+    open_.push_back({tag, 0});
+  }
+  void close(FieldTag) override { open_.pop_back(); }
+  int64_t slot(format::SlotNature nature, int64_t v, size_t, size_t) override {
+    roles.push_back(nature == format::SlotNature::kDefinition ? Role::kDefinition
+                    : is_rank()                               ? Role::kRank
+                                                              : Role::kNumber);
+    return v;
+  }
+
+ private:
+  struct Open {
+    FieldTag tag;
+    int children;
+  };
+  bool is_rank() const {
+    if (open_.empty() || open_.back().tag != FieldTag::kInt) return false;
+    if (open_.size() >= 2) {
+      const Open& around = open_[open_.size() - 2];
+      if (around.tag == FieldTag::kStatus || around.tag == FieldTag::kStatusError ||
+          around.tag == FieldTag::kMatched)
+        return around.children == 1;  // the source is the first
+    }
+    const int param = field_ - 1;  // the call site comes before
+    return info_ != nullptr && param >= 0 && static_cast<size_t>(param) < info_->params.size() &&
+           info_->params[static_cast<size_t>(param)].kind == mpi::ParamKind::kRank &&
+           param != info_->root_param;
+  }
+
+  const mpi::CallInfo* info_ = nullptr;
+  int field_ = -1;
+  std::vector<Open> open_;
+};
+
+// Communicators, windows and files by kind and number: each rank has one of several.
+class ObjectsOfRanks {
+ public:
+  explicit ObjectsOfRanks(const format::TraceData& data) : data_(data) {
+    for (uint32_t d = 0; d < data.definitions.size(); ++d)
+      if (const auto key = key_of(d)) all_[*key].push_back(d);
+  }
+
+  // The one of the same number that `rank` is a member of; `definition` itself where there is none.
+  uint32_t of(uint32_t definition, uint64_t rank) {
+    const auto key = key_of(definition);
+    if (!key) return definition;
+    if (is_member(definition, rank)) return definition;
+    for (const uint32_t d : all_[*key])
+      if (is_member(d, rank)) return d;
+    return definition;
+  }
+
+ private:
+  using Key = std::pair<int, int64_t>;  // kind, number (twice that, and 1 between two groups)
+
+  const format::CommDefinition* comm_of(uint32_t definition) {
+    const format::Definition* d = &data_.definitions[definition];
+    if ((d->kind == format::DefinitionKind::kWin || d->kind == format::DefinitionKind::kFile) &&
+        !d->refs.empty())
+      return comm_of(d->refs[0]);
+    if (d->kind != format::DefinitionKind::kComm) return nullptr;
+    auto& known = comms_[definition];
+    if (!known) known = format::parse_comm(d->payload);
+    return known ? &*known : nullptr;
+  }
+  bool is_member(uint32_t definition, uint64_t rank) {
+    const format::CommDefinition* comm = comm_of(definition);
+    return comm != nullptr &&
+           (!comm->has_members || comm->local.find(static_cast<int64_t>(rank)) >= 0);
+  }
+  std::optional<Key> key_of(uint32_t definition) {
+    const format::Definition& d = data_.definitions[definition];
+    const format::CommDefinition* comm = comm_of(definition);
+    if (comm == nullptr || !comm->has_members) return std::nullopt;
+    int64_t number = comm->id;
+    if (d.kind != format::DefinitionKind::kComm) number = base::ByteReader(d.payload).zigzag();
+    return Key{static_cast<int>(d.kind), number * 2 + (comm->inter ? 1 : 0)};
+  }
+
+  const format::TraceData& data_;
+  std::map<Key, std::vector<uint32_t>> all_;
+  std::unordered_map<uint32_t, std::optional<format::CommDefinition>> comms_;
+};
+
+class Rewriter {
+ public:
+  Rewriter(const format::TraceData& old, format::TraceData& out)
+      : old_(old), out_(out), evaluator_(old), objects_(old) {}
+
+  void run() {
+    std::vector<bool> is_sampled(old_.meta.ranks, false);
+    const auto& sampled = old_.clusters.sampled;
+    for (uint64_t i = 0; i < sampled.size(); ++i)
+      is_sampled[static_cast<size_t>(sampled.at(i))] = true;
+    for (const format::Cluster& c : old_.clusters.clusters) {
+      std::vector<int64_t> ranks;
+      for (uint64_t i = 0; i < c.members.size(); ++i) {
+        const int64_t rank = c.members.at(i);
+        const bool is_own = is_sampled[static_cast<size_t>(rank)];
+        if (!is_own || static_cast<uint64_t>(rank) == c.lead) ranks.push_back(rank);
+        if (is_own && static_cast<uint64_t>(rank) != c.lead) add_group(rank, {rank});
+      }
+      add_group(static_cast<int64_t>(c.lead), ranks);
+    }
+  }
+
+ private:
+  const format::Group* group_of(int64_t rank) const {
+    for (const format::Group& g : old_.groups)
+      if (g.ranks.find(rank) >= 0) return &g;
+    return nullptr;
+  }
+
+  void add_group(int64_t lead, const std::vector<int64_t>& ranks) {
+    const format::Group* of = group_of(lead);
+    if (of == nullptr) return;  // the lead left no record
+    lead_ = {static_cast<uint64_t>(lead), static_cast<uint64_t>(of->place_of(lead))};
+    ranks_ = &ranks;
+    taken_.clear();
+    format::Group group;
+    for (const int64_t r : ranks) group.ranks.append(r);
+    take_all(of->signatures);
+    for (const uint32_t s : of->signatures) group.signatures.push_back(taken_[s]);
+    for (const format::ThreadGrammar& l : of->locations) {
+      const auto [at, is_new] =
+          grammars_.try_emplace(l.grammar, static_cast<uint32_t>(out_.grammars.size()));
+      if (is_new) out_.grammars.push_back(old_.grammars[l.grammar]);
+      group.locations.push_back({l.thread, at->second});
+      const auto occurs = grammar::occurrences(old_.grammars[l.grammar], group.signatures.size());
+      for (size_t t = 0; t < occurs.size(); ++t) {
+        format::DurationStats& stats = out_.durations[group.signatures[t]];
+        stats.count += occurs[t] * ranks.size();
+      }
+    }
+    out_.groups.push_back(std::move(group));
+  }
+
+  // Those of the lead with the ones that their requests come from, which have smaller numbers.
+  void take_all(const std::vector<uint32_t>& signatures) {
+    std::vector<uint32_t> open(signatures.rbegin(), signatures.rend());
+    std::set<uint32_t> all;
+    while (!open.empty()) {
+      const uint32_t s = open.back();
+      open.pop_back();
+      if (!all.insert(s).second) continue;
+      for (const uint32_t r : old_.signatures.requests(s)) open.push_back(r);
+    }
+    for (const uint32_t s : all) take(s);
+  }
+
+  // The lead's signature for all ranks of the group.
+  void take(uint32_t signature) {
+    const auto view = old_.signatures[signature];
+    std::map<uint32_t, uint32_t> requests;
+    for (const uint32_t r : old_.signatures.requests(signature)) requests[r] = taken_[r];
+    std::string shape(view.shape);
+    if (!requests.empty()) {
+      std::vector<uint32_t> map(requests.rbegin()->first + 1, 0);
+      for (const auto& [from, to] : requests) map[from] = to;
+      if (const auto renumbered = format::renumber_requests(shape, map)) shape = *renumbered;
+    }
+    const std::vector<int64_t> values = evaluator_.values(signature, lead_);
+    const format::CommPlace place = evaluator_.context_of(signature, lead_).place;
+    RoleFinder finder;
+    format::walk_signature(view.shape, format::Form::kSplit, finder);
+    std::vector<RankExpr> slots;
+    bool has_table = false;
+    for (size_t k = 0; k < values.size(); ++k) {
+      const Role role = k < finder.roles.size() ? finder.roles[k] : Role::kNumber;
+      slots.push_back(expression(values[k], role, place));
+      has_table = has_table || slots.back().kind == RankExpr::Kind::kTable;
+    }
+    taken_[signature] = intern(signature, {std::move(shape), std::move(slots)}, has_table);
+  }
+
+  RankExpr expression(int64_t value, Role role, format::CommPlace place) {
+    if (role == Role::kRank && value >= 0 && place.me >= 0 && place.size > 0)
+      return {RankExpr::Kind::kMod, relative_rank(value, place.me, place.size), 0, 0};
+    if (role != Role::kDefinition || value < 0) return {RankExpr::Kind::kConst, value, 0, 0};
+    base::RunList list;
+    bool is_same = true;
+    for (const int64_t r : *ranks_) {
+      list.append(objects_.of(static_cast<uint32_t>(value), static_cast<uint64_t>(r)));
+      is_same = is_same && list.at(list.size() - 1) == list.at(0);
+    }
+    if (is_same) return {RankExpr::Kind::kConst, list.at(0), 0, 0};
+    const auto [at, is_new] = tables_.try_emplace(value, static_cast<int64_t>(out_.tables.size()));
+    if (is_new || table_group_ != out_.groups.size()) {
+      if (table_group_ != out_.groups.size()) {
+        tables_.clear();
+        table_group_ = out_.groups.size();
+      }
+      tables_[value] = static_cast<int64_t>(out_.tables.size());
+      out_.tables.push_back(list);
+    }
+    return {RankExpr::Kind::kTable, tables_[value], 0, 0};
+  }
+
+  // Groups share what is equal, but for tables, which are of one group.
+  uint32_t intern(uint32_t like, format::StoredSignature s, bool has_table) {
+    std::string key = s.shape;
+    for (const RankExpr& e : s.slots) {
+      base::ByteWriter out;
+      out.put_u8(static_cast<uint8_t>(e.kind));
+      out.put_zigzag(e.a);
+      key += out.view();
+    }
+    if (has_table) key += "group " + std::to_string(out_.groups.size());
+    const auto [at, is_new] =
+        known_.try_emplace(std::move(key), static_cast<uint32_t>(out_.signatures.size()));
+    if (is_new) {
+      out_.signatures.push_back(s);
+      format::DurationStats stats = old_.durations[like];
+      means_.push_back(stats.count > 0 ? stats.sum_ns / static_cast<double>(stats.count) : 0);
+      stats.count = 0;
+      out_.durations.push_back(stats);
+    }
+    return at->second;
+  }
+
+ public:
+  // Times of calls are known for all of a signature together: the mean stays.
+  void finish_durations() {
+    for (size_t s = 0; s < out_.durations.size(); ++s)
+      out_.durations[s].sum_ns = means_[s] * static_cast<double>(out_.durations[s].count);
+  }
+
+ private:
+  const format::TraceData& old_;
+  format::TraceData& out_;
+  format::SlotEvaluator evaluator_;
+  ObjectsOfRanks objects_;
+  RankPosition lead_;
+  const std::vector<int64_t>* ranks_ = nullptr;
+  std::unordered_map<uint32_t, uint32_t> taken_;  // of this group, by old signature
+  std::unordered_map<uint32_t, uint32_t> grammars_;
+  std::map<int64_t, int64_t> tables_;  // of this group, by the lead's definition
+  size_t table_group_ = SIZE_MAX;
+  std::unordered_map<std::string, uint32_t> known_;
+  std::vector<double> means_;  // by signature
+};
+
+}  // namespace
+
+void take_lead_endpoints(const Trace& trace, format::TraceData& data) {
+  format::TraceData old = std::move(data);
+  data = old;
+  data.signatures.clear();
+  data.durations.clear();
+  data.grammars.clear();
+  data.groups.clear();
+  data.tables.clear();
+  Rewriter rewriter(old, data);
+  rewriter.run();
+  rewriter.finish_durations();
+  if (!data.clusters.is_replayable) return;
+  const auto say = [&](std::string why) {
+    data.clusters.is_replayable = false;
+    data.clusters.why_not = std::move(why);
+  };
+  constexpr auto kCount = static_cast<size_t>(similarity::RankFeature::kCount);
+  if (std::any_of(data.clusters.clusters.begin(), data.clusters.clusters.end(),
+                  [](const format::Cluster& c) { return c.radius[kCount] > 0; }))
+    return say("messages of members have other sizes than those of their leads");
+  const auto changed = reader::trace_of(data, trace.name(), 0);
+  if (!changed.ok()) return say("the calls do not fit together: " + changed.error().message);
+  const Unpaired unpaired = unpaired_messages(*changed), before = unpaired_messages(trace);
+  if (unpaired.messages > before.messages)
+    say(std::to_string(unpaired.messages) + " of " + std::to_string(unpaired.of) +
+        " sends and receives have no other end");
+}
+
+}  // namespace refrain::analysis::clusters

@@ -1,0 +1,141 @@
+// refrain proxy: a program made from a trace.
+
+#include "proxy/proxy.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/options/values.h"
+#include "cli/output/common.h"
+#include "cli/verbs.h"
+#include "mpi/call_table.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+
+namespace refrain::cli {
+namespace {
+
+struct ProxyArguments {
+  std::string trace, format = "text";
+  std::vector<std::string> skip;
+  bool no_resolve = false;
+  proxy::Options how;
+};
+
+std::string text_of(const proxy::Outcome& outcome) {
+  std::string out = text::printable(outcome.output) + "\n";
+  const auto line = [&](std::string_view name, const std::string& text) {
+    out += fmt::format("  {:<12} {}\n", name, text);
+  };
+  line("lines", fmt::format("{} in {} functions", text::count_text(outcome.lines),
+                            text::count_text(outcome.functions)));
+  line("made from",
+       fmt::format("{} calls, {} signatures, {} rules", text::count_text(outcome.calls),
+                   text::count_text(outcome.signatures), text::count_text(outcome.rules)));
+  line("ranks",
+       fmt::format("{} kinds, {} of different structure", outcome.kinds, outcome.families));
+  line("tables", text::count_text(outcome.tables));
+  line("work", outcome.compute == "nothing"
+                   ? std::string("none: the trace does not say how long ranks computed")
+                   : "from " + outcome.compute);
+  for (const auto& [what, count] : outcome.not_held)
+    line("not held", fmt::format("{} {}", text::count_text(count), what));
+  if (outcome.needs.empty()) {
+    line("runs on", "any number of ranks");
+  } else {
+    for (const std::string& why : outcome.needs)
+      line(&why == &outcome.needs.front() ? "fixed by" : "", text::printable(why));
+  }
+  return out;
+}
+
+std::string json_of(const proxy::Outcome& outcome) {
+  nlohmann::ordered_json out;
+  out["output"] = text::printable(outcome.output);
+  out["lines"] = outcome.lines;
+  out["functions"] = outcome.functions;
+  out["rules"] = outcome.rules;
+  out["signatures"] = outcome.signatures;
+  out["tables"] = outcome.tables;
+  out["kinds"] = outcome.kinds;
+  out["structures"] = outcome.families;
+  out["calls"] = outcome.calls;
+  out["work_from"] = outcome.compute;
+  out["any_ranks"] = outcome.needs.empty();
+  out["fixed_by"] = nlohmann::json::array();
+  for (const std::string& why : outcome.needs) out["fixed_by"].push_back(text::printable(why));
+  out["not_held"] = nlohmann::json::array();
+  for (const auto& [what, count] : outcome.not_held)
+    out["not_held"].push_back({{"what", what}, {"count", count}});
+  out["refused"] = nlohmann::json::array();
+  return out.dump(2) + "\n";
+}
+
+// What cannot be made again: a list, and the exit status of a refusal.
+int refuse(const std::vector<proxy::Refusal>& all, const ProxyArguments& options) {
+  std::string out;
+  if (options.format == "json") {
+    nlohmann::ordered_json json;
+    json["refused"] = nlohmann::json::array();
+    for (const proxy::Refusal& one : all)
+      json["refused"].push_back(
+          {{"function", one.function}, {"calls", one.calls}, {"why", one.why}});
+    out = json.dump(2) + "\n";
+  } else {
+    for (const proxy::Refusal& one : all)
+      out += fmt::format("{}, {} calls: {}\n", one.function, text::count_text(one.calls), one.why);
+  }
+  if (const int status = print(out); status != 0) return status;
+  std::string names;
+  for (const proxy::Refusal& one : all) names += (names.empty() ? "" : ", ") + one.function;
+  return report(base::unsupported(names + " cannot be called again; --skip FUNCTION leaves one out",
+                                  options.trace));
+}
+
+int run(ProxyArguments& options) {
+  for (const std::string& name : options.skip) {
+    if (mpi::find_call(name) == nullptr)
+      return report(base::usage("--skip " + text::printable(name) + " is no function of MPI"));
+    options.how.skip.insert(name);
+  }
+  options.how.resolve = !options.no_resolve;
+  const auto trace = Trace::open(options.trace);
+  if (!trace.ok()) return report(trace.error());
+  const auto refused = proxy::refusals(*trace, options.how);
+  if (!refused.ok()) return report(refused.error());
+  if (!refused->empty()) return refuse(*refused, options);
+  const auto outcome = proxy::generate(*trace, options.how);
+  if (!outcome.ok()) return report(outcome.error());
+  const int status = print(options.format == "json" ? json_of(*outcome) : text_of(*outcome));
+  return status != 0 ? status : status_of(*trace);
+}
+
+}  // namespace
+
+void add_proxy(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<ProxyArguments>();
+  CLI::App* verb = app.add_subcommand("proxy", "A program that makes the recorded calls again");
+  verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
+  verb->add_option("-o,--output", options->how.output, "Folder to write")->required();
+  verb->add_option("--skip", options->skip,
+                   "Leave out the calls of this function; may be given several times")
+      ->type_name("FUNCTION")
+      ->allow_extra_args(false);
+  verb->add_flag("--no-resolve", options->no_resolve,
+                 "Without names of the program's functions and lines");
+  verb->add_option("--format", options->format, "What was written, as text or json")
+      ->check(one_of({"text", "json"}))
+      ->capture_default_str();
+  verb->add_flag("--force", options->how.force, "Replace the output");
+  verb->footer(
+      "The folder has main.cc, refrain_proxy.h and a CMakeLists.txt. The program takes "
+      "--compute sleep|spin|none, --scale F, --iterations N and --scratch FOLDER. docs/proxy.md "
+      "says what becomes of what.");
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,173 @@
+// refrain replay: checks its options, looks at the trace, and becomes the engine of the launcher's
+// MPI (src/replay).
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/launch/find_mpi.h"
+#include "cli/launch/own_files.h"
+#include "cli/options/usage_error.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
+#include "cli/verbs.h"
+#include "mpi/call_meaning.h"
+#include "replay/plan/look.h"
+#include "replay/plan/look_report.h"
+
+namespace refrain::cli {
+namespace {
+
+struct ReplayArguments {
+  std::string trace, compute = "sleep", format = "text", scratch, mpi;
+  double scale = 1, stall_s = 60;
+  uint64_t seed = 1, repeats = 1;
+  std::vector<std::string> skipped;
+  bool dry_run = false;
+};
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  mpiexec -n 4 refrain replay run.rfn                 as fast as the program was\n"
+    "  mpiexec -n 4 refrain replay --compute none run.rfn  communication alone\n"
+    "  refrain replay --dry-run run.rfn                    what could not be replayed, without "
+    "MPI\n"
+    "  mpiexec -n 4 refrain record -o again.rfn refrain replay run.rfn\n"
+    "  refrain check again.rfn --replays run.rfn           the same calls?";
+
+const char* getenv_of(const char* name) { return std::getenv(name); }
+
+Result<replay::plan::LookOptions> look_options(const ReplayArguments& options) {
+  replay::plan::LookOptions look;
+  for (const std::string& name : options.skipped) {
+    const mpi::CallInfo* const info = mpi::find_call(name);
+    if (info == nullptr) return base::usage("--skip " + name + ": no such function of MPI");
+    if (info->name == "MPI_Init" || info->name == "MPI_Init_thread" || info->name == "MPI_Finalize")
+      return base::usage("--skip " + name + ": there is no replay without it");
+    look.skipped.push_back(info->id);
+  }
+  return look;
+}
+
+int dry_run(const Trace& trace, const replay::plan::LookOptions& look, bool json) {
+  const replay::plan::Refusals refused = replay::plan::look(trace, look);
+  const int status = json ? print(replay::plan::look_json(trace, refused))
+                          : print(replay::plan::look_text(trace, refused));
+  if (status != 0) return status;
+  if (!refused.empty()) return static_cast<int>(base::ErrorCode::kUnsupported);
+  return status_of(trace);
+}
+
+// Returns only when there is no engine.
+base::Error become_engine(const ReplayArguments& options, const std::string& mpi, int rank) {
+  const std::string file = "refrain-replay-" + mpi;
+  std::vector<std::string> words = {file,
+                                    "--trace",
+                                    options.trace,
+                                    "--rank",
+                                    std::to_string(rank),
+                                    "--compute",
+                                    options.compute,
+                                    "--scale",
+                                    std::to_string(options.scale),
+                                    "--stall",
+                                    std::to_string(options.stall_s),
+                                    "--seed",
+                                    std::to_string(options.seed),
+                                    "--repeats",
+                                    std::to_string(options.repeats),
+                                    "--scratch",
+                                    options.scratch,
+                                    "--format",
+                                    options.format};
+  for (const std::string& name : options.skipped) words.insert(words.end(), {"--skip", name});
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::string looked;
+  for (const std::string& folder : own_folders()) {
+    execv((folder + "/" + file).c_str(), argv.data());
+    if (errno != ENOENT && errno != ENOTDIR)
+      return base::fail(std::string("cannot run: ") + std::strerror(errno), folder + "/" + file);
+    looked += (looked.empty() ? "" : ", ") + folder;
+  }
+  return base::unsupported("no " + file + " in " + looked +
+                           ": build Refrain where that MPI is installed");
+}
+
+int run(const ReplayArguments& options) {
+  const Launcher launcher = find_launcher(getenv_of);
+  // Every rank comes here; one line is enough.
+  const auto refuse = [&](const base::Error& error) {
+    return launcher.rank == 0 ? report(error) : static_cast<int>(error.code);
+  };
+  const auto look = look_options(options);
+  if (!look.ok()) return refuse(look.error());
+  if (options.dry_run || launcher.rank == 0) {
+    const auto trace = Trace::open(options.trace);
+    if (!trace.ok()) return refuse(trace.error());
+    if (const auto ends = replay::plan::check_ends(*trace); !ends.ok()) return refuse(ends.error());
+    if (options.dry_run) return dry_run(*trace, *look, options.format == "json");
+    if (options.compute != "none" && !trace->has_times() && !trace->has_gaps())
+      return refuse(base::unsupported(
+          "the trace does not tell what lay between calls: replay with --compute none, or record "
+          "with --timing exact or --gaps",
+          options.trace));
+  }
+  const std::string mpi = options.mpi.empty() ? mpi_word(launcher.mpi) : options.mpi;
+  if (mpi.empty() || launcher.mpi == Mpi::kNone)
+    if (options.mpi.empty())
+      return refuse(
+          base::usage("no launcher of an MPI has started this: write mpiexec -n P "
+                      "refrain replay " +
+                      options.trace + ", or use --dry-run"));
+  return refuse(become_engine(options, mpi, launcher.rank));
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<ReplayArguments>();
+  CLI::App* verb = app.add_subcommand(
+      "replay", "Make the calls of a trace again: mpiexec -n 4 refrain replay run.rfn");
+  verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
+  verb->add_flag("--dry-run", options->dry_run,
+                 "Only say what cannot be replayed, and why; needs no MPI");
+  verb->add_option("--compute", options->compute,
+                   "What stands for the time between calls: sleep, spin or none")
+      ->check(one_of({"sleep", "spin", "none"}))
+      ->capture_default_str();
+  verb->add_option("--scale", options->scale, "Factor of the time between calls")
+      ->check(real_number(0, 1e6))
+      ->capture_default_str();
+  verb->add_option("--skip", options->skipped,
+                   "A function whose calls are left out on all ranks; once or more");
+  verb->add_option("--scratch", options->scratch,
+                   "Folder for files that the trace opens; no recorded path is used");
+  verb->add_option("--stall", options->stall_s,
+                   "Seconds without a new call after which all ranks say where they are, and end; "
+                   "0: never")
+      ->check(real_number(0, 1e9))
+      ->capture_default_str();
+  verb->add_option("--seed", options->seed, "What the contents of messages are made from")
+      ->capture_default_str();
+  verb->add_option(
+          "--repeats", options->repeats,
+          "How often all between MPI_Init and MPI_Finalize is made, for the spread of times")
+      ->check(whole_number(1, 1000000))
+      ->capture_default_str();
+  verb->add_option("--mpi", options->mpi, "The MPI to use [the launcher's]")
+      ->check(one_of({"mpich", "openmpi"}));
+  verb->add_option("--format", options->format, "text or json")
+      ->check(one_of({"text", "json"}))
+      ->capture_default_str();
+  verb->footer(kExamples);
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,271 @@
+#include "proxy/calls.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "mpi/call_ids.h"
+#include "proxy/literals.h"
+#include "proxy/refused.h"
+
+namespace refrain::proxy {
+namespace {
+
+using format::Field;
+using format::FieldTag;
+
+// The flag of a test or a probe; true where there is none.
+bool flag_of(const Signature& call) {
+  const Value* flag = call.find("flag");
+  return flag == nullptr || flag->integer_or(1) != 0;
+}
+
+}  // namespace
+
+bool takes_any(Symbolic& symbolic, const Kind& kind, SignatureId signature) {
+  const SymbolicCall& call = symbolic.call(signature, kind.position(kind.first_rank()));
+  if (call.info == nullptr || call.meaning->how != mpi::How::kNonblocking ||
+      !call.meaning->does_any(mpi::kDoesReceive))
+    return false;
+  for (const Field& f : call.fields.parameters)
+    if (Arguments::is_constant(f, "MPI_ANY_SOURCE") || Arguments::is_constant(f, "MPI_ANY_TAG"))
+      return true;
+  return false;
+}
+
+const Signature& Calls::decoded(const Kind& kind, SignatureId signature) {
+  auto& reader = readers_[kind.first_rank()];
+  if (reader == nullptr) reader = std::make_unique<RankReader>(trace_, kind.first_rank());
+  return reader->signature(signature);
+}
+
+Statement Calls::statement(const Kind& kind, SignatureId signature,
+                           const std::map<SignatureId, int>& requests, const std::string& taken) {
+  const Signature& call = decoded(kind, signature);
+  const std::string name(call.name);
+  Statement out;
+  const auto left_out = [&](const std::string& why) {
+    out.comment = "left out: " + in_comment(name) + ", " + why;
+    ++not_held_["kinds of calls left out: " + why];
+    return out;
+  };
+  if (options_.skip.contains(name)) return left_out("by --skip");
+  if (is_mark(call.call)) return left_out("a mark of the program");
+  if (call.failed()) return left_out("it failed");
+  if (const std::string why = refused(call.call); !why.empty()) {
+    problems_.try_emplace(name, why);
+    return out;
+  }
+  const Site site{&kind, signature, &symbolic_.call(signature, kind.position(kind.first_rank())),
+                  &requests};
+  if (site.call->info == nullptr ||
+      site.call->fields.parameters.size() != site.call->info->params.size()) {
+    problems_.try_emplace(name, "it has other parameters than this version knows");
+    return out;
+  }
+  out = made(site, call, taken);
+  if (const std::string why = arguments_.take_problem(); !why.empty())
+    problems_.try_emplace(name, why);
+  return out;
+}
+
+Statement Calls::made(const Site& site, const Signature& decoded, const std::string& taken) {
+  Statement out;
+  out.function = site.call->info->name;
+  const CallId id = site.call->info->id;
+  const bool is_init = id == mpi::kMPI_Init || id == mpi::kMPI_Init_thread;
+  for (size_t i = 0; i < site.call->info->params.size(); ++i)
+    out.arguments.push_back(is_init && i < 2 ? Argument(i == 0 ? "&argc" : "&argv")
+                                             : arguments_.plain(site, i));
+  const mpi::CallMeaning& meaning = *site.call->meaning;
+  if (id == mpi::kMPI_Finalize) {
+    out.before.emplace_back("finish();");
+  } else if (id == mpi::kMPI_Alloc_mem) {
+    out.arguments[2] = "allocated()";
+  } else if (id == mpi::kMPI_Free_mem) {
+    out.arguments[0] = "freed()";
+  } else if (id == mpi::kMPI_File_open) {
+    std::string file = arguments_.text(site, out.arguments[4]);  // "out(files[0])"
+    if (file.starts_with("out(files")) {
+      file = file.substr(4, file.size() - 5);
+      out.behind.push_back(
+          fmt::format("stand({}, {});", file, arguments_.text(site, out.arguments[0])));
+    }
+  } else if (id == mpi::kMPI_Win_test && flag_of(decoded)) {
+    out.before.push_back("end_exposure(" + arguments_.text(site, out.arguments[0]) + ");");
+    out.function.clear();
+  } else if (id == mpi::kMPI_Win_test) {  // it could succeed, and then the epoch would be over
+    out.comment = "left out: a test of a window that found nothing";
+    ++not_held_["kinds of tests of windows that found nothing"];
+    out.function.clear();
+  } else if (id == mpi::kMPI_Parrived) {
+    // That a part was not there yet is no message: it cannot be made so again.
+    if (flag_of(decoded))
+      out.before.push_back(fmt::format("await_part({}, {});",
+                                       arguments_.text(site, out.arguments[0]),
+                                       arguments_.text(site, out.arguments[1])));
+    else
+      ++not_held_["kinds of calls that found no part yet"];
+  } else if (force_probe(site, decoded, out) || force_completion(site, decoded, out)) {
+    return out;
+  } else if (!taken.empty()) {
+    force_taken(site, taken, out);
+  } else if (meaning.does_any(mpi::kDoesReceive | mpi::kDoesProbe) &&
+             meaning.how == mpi::How::kWaits) {
+    force_message(site, out);
+  }
+  replace_texts(site, decoded, out);
+  replace_status(site, decoded, out);
+  return out;
+}
+
+// A receive that waits: its status, or what stands in the place of one, says what it took.
+void Calls::force_message(const Site& site, Statement& out) {
+  const int status = arguments_.find(site, "status");
+  if (status < 0) return;
+  const Field& f = arguments_.field(site, static_cast<size_t>(status));
+  const auto put = [&](std::string_view parameter, std::string_view any, size_t child) {
+    const int at = arguments_.find(site, parameter);
+    if (at < 0 || !Arguments::is_constant(arguments_.field(site, static_cast<size_t>(at)), any))
+      return;
+    if (child < f.children.size() && f.tag != FieldTag::kStatusEmpty)
+      out.arguments[static_cast<size_t>(at)] = arguments_.number(site, f.children[child]);
+  };
+  put("source", "MPI_ANY_SOURCE", 0);
+  put("tag", "MPI_ANY_TAG", 1);
+  put("recvtag", "MPI_ANY_TAG", 1);
+}
+
+void Calls::force_taken(const Site& site, const std::string& taken, Statement& out) {
+  const auto put = [&](std::string_view parameter, std::string_view any, std::string_view member) {
+    const int at = arguments_.find(site, parameter);
+    if (at >= 0 && Arguments::is_constant(arguments_.field(site, static_cast<size_t>(at)), any))
+      out.arguments[static_cast<size_t>(at)] = fmt::format("{}.{}", taken, member);
+  };
+  put("source", "MPI_ANY_SOURCE", "source");
+  put("tag", "MPI_ANY_TAG", "tag");
+  put("recvtag", "MPI_ANY_TAG", "tag");
+  out.before.push_back(taken + ".next();");
+}
+
+bool Calls::force_probe(const Site& site, const Signature& decoded, Statement& out) {
+  const mpi::CallMeaning& meaning = *site.call->meaning;
+  if (!meaning.does_any(mpi::kDoesProbe)) return false;
+  const bool polls = meaning.how == mpi::How::kPolls;
+  const int tag = arguments_.find(site, "tag");
+  if (polls && !flag_of(decoded)) {
+    out.arguments[static_cast<size_t>(tag)] = "unused_tag()";
+    return true;
+  }
+  force_message(site, out);
+  if (polls) {
+    std::string text;
+    for (const std::string_view name : {"source", "tag", "comm"}) {
+      const int at = arguments_.find(site, name);
+      text += (text.empty() ? "" : ", ") +
+              arguments_.text(site, out.arguments[static_cast<size_t>(at)]);
+    }
+    out.before.push_back("await_message(" + text + ");");
+  }
+  return true;
+}
+
+bool Calls::force_completion(const Site& site, const Signature& decoded, Statement& out) {
+  const CallId id = site.call->info->id;
+  const bool is_single = id == mpi::kMPI_Test || id == mpi::kMPI_Request_get_status;
+  const bool is_some = id == mpi::kMPI_Waitsome || id == mpi::kMPI_Testsome;
+  const bool is_any = id == mpi::kMPI_Waitany || id == mpi::kMPI_Testany;
+  const bool is_all = id == mpi::kMPI_Testall;
+  if (!is_single && !is_some && !is_any && !is_all) return false;
+  const bool flag = flag_of(decoded);
+  if (is_single) {
+    const auto numbers = arguments_.request_numbers(site, [&]() -> const Field& {
+      const Field& f = arguments_.field(site, 0);
+      return f.tag == FieldTag::kChanged && f.children.size() == 2 ? f.children[1] : f;
+    }());
+    const bool by_value = id == mpi::kMPI_Request_get_status;
+    if (!flag)
+      out.arguments[0] = by_value ? "*never.get(0)" : "never.get(0)";
+    else if (!numbers.empty() && numbers[0] >= 0)
+      out.before.push_back(fmt::format("await(request[{}]);", numbers[0]));
+    return true;
+  }
+  const Field& list = arguments_.field(site, 1);
+  const std::vector<int> numbers = arguments_.request_numbers(
+      site, list.tag == FieldTag::kChanged && list.children.size() == 2 ? list.children[1] : list);
+  const std::string all = fmt::format("{{{}}}", fmt::join(numbers, ", "));
+  if (is_all && flag) {
+    out.before.push_back("await(request, " + all + ");");
+    return true;
+  }
+  std::vector<int64_t> left;
+  bool is_open = true;  // some request is active, and had to stay that
+  if (is_any && flag) {
+    const Value* index = decoded.find("index");
+    is_open = index != nullptr && index->is_integer();
+    if (is_open) left.push_back(index->number);
+  } else if (is_some) {
+    const Value* count = decoded.find("outcount");
+    is_open = count != nullptr && count->is_integer();
+    if (const Value* indices = decoded.find("array_of_indices"))
+      indices->for_each([&](const Value& v) {
+        if (v.is_integer()) left.push_back(v.number);
+      });
+  }
+  if (!is_open) return true;
+  for (const int64_t i : left)
+    if (i < 0 || static_cast<size_t>(i) >= numbers.size()) {
+      problems_.try_emplace(out.function, "its indices are none of its requests");
+      return true;
+    }
+  if (!numbers.empty()) {
+    out.arguments[1] =
+        Argument(fmt::format("masked(request, {}, {{{}}})", all, fmt::join(left, ", ")));
+    out.arguments[1].is_simple = false;
+  }
+  return true;
+}
+
+// Paths are none of the recorded ones.
+void Calls::replace_texts(const Site& site, const Signature& decoded, Statement& out) {
+  const int name = arguments_.find(site, "filename");
+  if (name < 0) return;
+  const Field& f = arguments_.field(site, static_cast<size_t>(name));
+  const auto known =
+      pools_.files.try_emplace(std::string(f.text), static_cast<int>(pools_.files.size()));
+  const Value* mode = decoded.find("amode");
+  bool makes = mode == nullptr;
+  if (mode != nullptr) {
+    makes = mode->name() == "MPI_MODE_CREATE";
+    for (const Value& bit : mode->items) makes = makes || bit.name() == "MPI_MODE_CREATE";
+  }
+  out.arguments[static_cast<size_t>(name)] =
+      fmt::format("scratch({}, {})", known.first->second, makes ? "false" : "true");
+}
+
+// A status that a call looks at is one of the recorded program.
+void Calls::replace_status(const Site& site, const Signature& decoded, Statement& out) {
+  const CallId id = site.call->info->id;
+  const CallId plain = static_cast<CallId>(id >= 1000 ? id - 1000 : id);
+  const bool is_count = plain == mpi::kMPI_Get_count || plain == mpi::kMPI_Get_elements ||
+                        plain == mpi::kMPI_Get_elements_x;
+  if (!is_count && id != mpi::kMPI_Test_cancelled) return;
+  const Field& f = arguments_.field(site, 0);
+  std::string source = "MPI_ANY_SOURCE", tag = "MPI_ANY_TAG";
+  if (f.tag == FieldTag::kStatus || f.tag == FieldTag::kStatusError) {
+    source = arguments_.text(site, arguments_.number(site, f.children[0]));
+    tag = arguments_.text(site, arguments_.number(site, f.children[1]));
+  }
+  std::string type = "MPI_DATATYPE_NULL";
+  int64_t count = -1;
+  if (is_count) {
+    type = arguments_.text(site, out.arguments[1]);
+    if (const Value* v = decoded.find("count")) count = v->integer_or(-1);
+  }
+  const bool is_elements = is_count && plain != mpi::kMPI_Get_count;
+  const bool is_cancelled = !is_count && flag_of(decoded);
+  out.arguments[0] = fmt::format("recorded_status({}, {}, {}, {}, {}, {})", source, tag, type,
+                                 count, is_elements, is_cancelled ? 1 : 0);
+}
+
+}  // namespace refrain::proxy

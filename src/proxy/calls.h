@@ -1,0 +1,58 @@
+// Calls as statements: the recorded inputs, handles of the program's own, and the recorded end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "proxy/arguments.h"
+#include "proxy/proxy.h"
+#include "refrain/calls.h"
+
+namespace refrain::proxy {
+
+class Calls {
+ public:
+  Calls(const Trace& trace, const Options& options, Symbolic& symbolic, Tables& tables,
+        Pools& pools)
+      : trace_(trace),
+        options_(options),
+        symbolic_(symbolic),
+        tables_(tables),
+        pools_(pools),
+        arguments_(symbolic, tables, pools) {}
+
+  // `taken`: the name of the sequence of what this receive took; empty: it is not asked.
+  Statement statement(const Kind& kind, SignatureId signature,
+                      const std::map<SignatureId, int>& requests, const std::string& taken);
+  // Calls that cannot be said in C++: function -> why.
+  const std::map<std::string, std::string>& problems() const { return problems_; }
+  std::map<std::string, uint64_t>& not_held() { return not_held_; }
+  const Signature& decoded(const Kind& kind, SignatureId signature);
+
+ private:
+  Statement made(const Site& site, const Signature& decoded, const std::string& taken);
+  void force_message(const Site& site, Statement& out);
+  void force_taken(const Site& site, const std::string& taken, Statement& out);
+  bool force_completion(const Site& site, const Signature& decoded, Statement& out);
+  bool force_probe(const Site& site, const Signature& decoded, Statement& out);
+  void replace_texts(const Site& site, const Signature& decoded, Statement& out);
+  void replace_status(const Site& site, const Signature& decoded, Statement& out);
+
+  const Trace& trace_;
+  const Options& options_;
+  Symbolic& symbolic_;
+  Tables& tables_;
+  Pools& pools_;
+  Arguments arguments_;
+  std::unordered_map<Rank, std::unique_ptr<RankReader>> readers_;
+  std::map<std::string, std::string> problems_;
+  std::map<std::string, uint64_t> not_held_;
+};
+
+// Whether a signature is a receive that is not waited for, from anybody or with any tag.
+bool takes_any(Symbolic& symbolic, const Kind& kind, SignatureId signature);
+
+}  // namespace refrain::proxy

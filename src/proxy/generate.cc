@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convert/output_files.h"
+#include "proxy/program.h"
+#include "proxy/proxy.h"
+#include "proxy/refused.h"
+#include "proxy/runtime_text.inc"
+#include "reader/internal.h"
+
+namespace refrain::proxy {
+namespace {
+
+constexpr char kWhat[] = "the proxy";
+constexpr char kMain[] = "main.cc";
+
+constexpr std::string_view kCmake =
+    R"(# A program made by `refrain proxy`: CXX=mpicxx cmake -S . -B build && cmake --build build
+cmake_minimum_required(VERSION 3.16)
+project(proxy CXX)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+find_package(MPI REQUIRED COMPONENTS CXX)
+add_executable(proxy main.cc)
+target_link_libraries(proxy PRIVATE MPI::MPI_CXX)
+target_compile_options(proxy PRIVATE -Wall -Wextra -Wpedantic)
+)";
+
+Status write_file(const std::string& path, std::string_view text) {
+  auto file = convert::BufferedFile::create(path, kWhat);
+  if (!file.ok()) return file.error();
+  file->buffer().append(text);
+  return file->commit_inside();
+}
+
+}  // namespace
+
+Result<std::vector<Refusal>> refusals(const Trace& trace, const Options& options) {
+  std::map<std::string, Refusal> found;
+  for (GroupId g = 0; g < trace.group_count(); ++g)
+    for (const Trace::Occurrence& seen : trace.occurrences(g)) {
+      const CallId call = trace.call_of(seen.signature);
+      const std::string why = refused(call);
+      if (why.empty()) continue;
+      const mpi::CallInfo* info = mpi::find_call(call);
+      const std::string name =
+          info == nullptr ? fmt::format("call#{}", call) : std::string(info->name);
+      if (options.skip.contains(name)) continue;
+      Refusal& one = found[name];
+      one.function = name, one.why = why;
+      one.calls += seen.calls * trace.group_size(g);
+    }
+  std::vector<Refusal> out;
+  for (auto& [name, one] : found) out.push_back(std::move(one));
+  return out;
+}
+
+Result<Outcome> generate(const Trace& trace, const Options& options) {
+  if (!options.output.empty())
+    if (const Status free = convert::check_output(options.output, options.force, "refrain_proxy.h");
+        !free.ok())
+      return free.error();
+  if (!trace.info().complete)
+    return base::unsupported(
+        "the trace is not complete, and ranks would wait for each other for ever", trace.name());
+  if (const auto clusters = trace.clustering(); clusters && !clusters->is_replayable)
+    return base::unsupported("its calls cannot be made again: " + std::string(clusters->why_not),
+                             trace.name());
+  Program program(trace, options);
+  auto out = program.write();
+  if (!out.ok() || options.output.empty()) return out;
+  auto folder = convert::OutputFolder::create(options.output, kWhat);
+  if (!folder.ok()) return folder.error();
+  const std::pair<std::string_view, std::string_view> files[] = {
+      {kMain, out->program}, {"refrain_proxy.h", kRuntime}, {"CMakeLists.txt", kCmake}};
+  for (const auto& [name, text] : files)
+    if (const Status done = write_file(folder->path() + "/" + std::string(name), text); !done.ok())
+      return done.error();
+  if (const Status done = folder->commit(); !done.ok()) return done.error();
+  out->output = options.output;
+  return out;
+}
+
+}  // namespace refrain::proxy

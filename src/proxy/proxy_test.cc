@@ -1,0 +1,236 @@
+// What is written for traces that were put together by hand.
+#include "proxy/proxy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "proxy/literals.h"
+#include "reader/test_trace.h"
+
+namespace refrain::proxy {
+namespace {
+
+using format::FieldTag;
+using format::RankExpr;
+using reader::fixed;
+using reader::me_plus;
+using reader::me_plus_mod_size;
+using reader::ShapeWriter;
+using reader::TraceBuilder;
+
+// Ranks that send to the next one, `steps` times.
+class Maker {
+ public:
+  explicit Maker(uint64_t ranks) : builder(ranks), ranks_(static_cast<int64_t>(ranks)) {
+    for (int64_t r = 0; r < ranks_; ++r) all.push_back(r);
+    world = builder.world();
+    type = builder.predefined_type("MPI_DOUBLE", 8);
+    const uint32_t site = builder.site("/bin/app", "", 0x1000);
+    ShapeWriter begin("MPI_Init");
+    init = builder.signature(begin.object(site).integer(1).none());
+    ShapeWriter end("MPI_Finalize");
+    finalize = builder.signature(end.object(site));
+    site_ = site;
+  }
+  ShapeWriter& peer(ShapeWriter& shape, RankExpr e) {
+    return e.kind == RankExpr::Kind::kConst && e.a < 0 ? shape.constant("MPI_PROC_NULL")
+                                                       : shape.integer(e);
+  }
+  uint32_t send(RankExpr to, int64_t count = 64) {
+    ShapeWriter shape("MPI_Send");
+    shape.object(site_).heap(-1, 0).integer(count).object(type);
+    return builder.signature(peer(shape, to).integer(5).object(world));
+  }
+  uint32_t receive(RankExpr from, int64_t count = 64) {
+    ShapeWriter shape("MPI_Recv");
+    shape.object(site_).heap(-1, 0).integer(count).object(type);
+    return builder.signature(
+        peer(shape, from).integer(5).object(world).constant("MPI_STATUS_IGNORE"));
+  }
+  void group(const std::vector<int64_t>& of, const std::vector<uint32_t>& step, int steps) {
+    std::vector<uint32_t> calls{init};
+    for (int i = 0; i < steps; ++i) calls.insert(calls.end(), step.begin(), step.end());
+    calls.push_back(finalize);
+    builder.group(of, calls);
+  }
+  Outcome write() {
+    const Trace trace = builder.open();
+    auto out = generate(trace, options);
+    EXPECT_TRUE(out.ok()) << out.error().to_string();
+    return out.ok() ? *out : Outcome();
+  }
+
+  TraceBuilder builder;
+  Options options;
+  std::vector<int64_t> all;
+  uint32_t world = 0, type = 0, init = 0, finalize = 0;
+
+ private:
+  int64_t ranks_;
+  uint32_t site_ = 0;
+};
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// A line of ranks with borders.
+Outcome line_of(uint64_t ranks, int steps) {
+  Maker m(ranks);
+  const auto last = static_cast<int64_t>(ranks) - 1;
+  const uint32_t up = m.send(me_plus(1)), from_below = m.receive(me_plus(-1));
+  const uint32_t no_send = m.send(fixed(-1)), no_receive = m.receive(fixed(-1));
+  m.group({0}, {up, no_receive}, steps);
+  m.group(std::vector<int64_t>(m.all.begin() + 1, m.all.end() - 1), {up, from_below}, steps);
+  m.group({last}, {no_send, from_below}, steps);
+  return m.write();
+}
+
+TEST(Proxy, OfARingRunsOnAnyNumberOfRanks) {
+  Maker m(8);
+  m.group(m.all, {m.send(me_plus_mod_size(1)), m.receive(me_plus_mod_size(-1))}, 20);
+  const Outcome out = m.write();
+  EXPECT_TRUE(out.needs.empty());
+  EXPECT_EQ(out.tables, 0u);
+  EXPECT_EQ(out.kinds, 1u);
+  EXPECT_TRUE(has(out.program,
+                  "MPI_Send(sent(64, MPI_DOUBLE), 64, MPI_DOUBLE, "
+                  "modulo(rank + 1, size), 5, MPI_COMM_WORLD);"))
+      << out.program;
+  EXPECT_TRUE(has(out.program, "i < iterations(20)")) << out.program;
+}
+
+TEST(Proxy, KindsOfRanksShareTheirFunctions) {
+  const Outcome out = line_of(8, 20);
+  EXPECT_EQ(out.families, 1u);
+  EXPECT_EQ(out.kinds, 3u);
+  EXPECT_TRUE(has(out.program, "is_kind({2}) ? MPI_PROC_NULL : rank + 1")) << out.program;
+  EXPECT_TRUE(has(out.program, "is_kind({0}) ? MPI_PROC_NULL : rank - 1")) << out.program;
+  EXPECT_TRUE(has(out.program, "kind = rank == 0 ? 0 : rank == size - 1 ? 2 : 1;"));
+  EXPECT_TRUE(out.needs.empty());
+}
+
+TEST(Proxy, HasAsManyLinesAtAnyNumberOfRanksAndSteps) {
+  const uint64_t lines = line_of(64, 10).lines;
+  EXPECT_EQ(line_of(1024, 10).lines, lines);
+  EXPECT_EQ(line_of(64, 1'000'000).lines, lines);
+  EXPECT_LT(lines, 60u);
+}
+
+TEST(Proxy, HasOneMainLoopOrNone) {
+  Maker m(3);
+  const uint32_t up = m.send(me_plus_mod_size(1)), down = m.receive(me_plus_mod_size(-1));
+  m.group({0}, {up, down}, 10);
+  m.group({1, 2}, {up, up, down, down}, 20);
+  const std::string program = m.write().program;
+  EXPECT_FALSE(has(program, "iterations(")) << program;
+  EXPECT_TRUE(has(program, "no_main_loop();"));
+}
+
+TEST(Proxy, TablesAreForNumbersWithoutOrder) {
+  Maker m(4);
+  const int64_t table = m.builder.table_of({3, 0, 1, 2});
+  m.group(m.all, {m.send(reader::table(table)), m.receive(me_plus_mod_size(1))}, 3);
+  const Outcome out = m.write();
+  EXPECT_EQ(out.tables, 1u);
+  EXPECT_TRUE(has(out.program, "Table table_0{{3, -3, 2}, {1, 1, 2}};")) << out.program;
+  EXPECT_TRUE(has(out.program, "table_0[rank]"));
+  ASSERT_FALSE(out.needs.empty());
+  EXPECT_TRUE(has(out.needs[0], "MPI_Send"));
+  EXPECT_TRUE(has(out.program, "check_ranks(4, {\"MPI_Send"));
+}
+
+TEST(Proxy, AnExpressionThatIsRightForAllKindsIsTaken) {
+  Maker m(4);  // rank 0 sends to 1: the same as me + 1
+  m.group({0}, {m.send(fixed(1))}, 3);
+  m.group({1, 2, 3}, {m.send(me_plus(1))}, 3);
+  const Outcome out = m.write();
+  EXPECT_TRUE(has(out.program, "MPI_DOUBLE, rank + 1, 5")) << out.program;
+  EXPECT_FALSE(has(out.program, "is_kind"));
+}
+
+TEST(Proxy, ForcesWhatAWildcardTook) {
+  Maker m(2);
+  ShapeWriter shape("MPI_Recv");
+  shape.none().heap(-1, 0).integer(1).object(m.type).constant("MPI_ANY_SOURCE");
+  shape.constant("MPI_ANY_TAG").object(m.world);
+  shape.tag(FieldTag::kMatched).integer(me_plus_mod_size(1)).integer(7);
+  m.group(m.all, {m.builder.signature(shape)}, 2);
+  EXPECT_TRUE(has(m.write().program, "1, MPI_DOUBLE, modulo(rank + 1, size), 7, MPI_COMM_WORLD,"));
+}
+
+TEST(Proxy, HostileTextsStayTexts) {
+  Maker m(1);
+  ShapeWriter shape("MPI_Comm_set_name");
+  shape.none().object(m.world).string(FieldTag::kString, "x\"); system(\"rm\n*/ ?\?/ \\");
+  m.group(m.all, {m.builder.signature(shape)}, 2);
+  const std::string program = m.write().program;
+  EXPECT_TRUE(has(program,
+                  "MPI_Comm_set_name(MPI_COMM_WORLD, "
+                  "\"x\\\"); system(\\\"rm\\012*/ \\077\\077/ \\\\\");"))
+      << program;
+}
+
+TEST(Proxy, RefusesByNameAndSkips) {
+  Maker m(1);
+  ShapeWriter shape("MPI_Abort");
+  shape.none().object(m.world).integer(1);
+  m.group(m.all, {m.builder.signature(shape)}, 1);
+  const Trace trace = m.builder.open();
+  const auto refused = refusals(trace, {});
+  ASSERT_TRUE(refused.ok());
+  ASSERT_EQ(refused->size(), 1u);
+  EXPECT_EQ((*refused)[0].function, "MPI_Abort");
+  EXPECT_EQ((*refused)[0].calls, 1u);
+  EXPECT_EQ(generate(trace, {}).error().code, base::ErrorCode::kUnsupported);
+  m.options.skip = {"MPI_Abort"};
+  EXPECT_TRUE(has(m.write().program, "// left out: MPI_Abort, by --skip"));
+}
+
+TEST(Proxy, RefusesObjectsThatNobodyMakes) {
+  Maker m(2);
+  m.world = m.builder.comm(3, {0, 1});
+  m.group(m.all, {m.send(me_plus_mod_size(1))}, 1);
+  const auto out = generate(m.builder.open(), {});
+  ASSERT_FALSE(out.ok());
+  EXPECT_EQ(out.error().code, base::ErrorCode::kUnsupported);
+  EXPECT_TRUE(has(out.error().message, "comms[3]")) << out.error().message;
+}
+
+TEST(Proxy, RefusesTracesThatAreNotWhole) {
+  Maker m(2);
+  m.group({0}, {m.send(fixed(0))}, 1);
+  m.builder.data().meta.complete = false;
+  EXPECT_FALSE(generate(m.builder.open(), {}).ok());
+}
+
+TEST(Literals, EscapeAllButPlainCharacters) {
+  EXPECT_EQ(quoted("a b"), "\"a b\"");
+  EXPECT_EQ(quoted(std::string_view("\0001", 2)), "\"\\0001\"");
+  EXPECT_EQ(quoted("\x80\xff"), "\"\\200\\377\"");
+  EXPECT_EQ(in_comment("a\nb\\"), "a_b_");
+}
+
+TEST(Literals, NamesAreIdentifiers) {
+  EXPECT_EQ(identifier("Solver<double, 3>::exchange"), "exchange");
+  EXPECT_EQ(identifier("exchange"), "exchange");
+  EXPECT_EQ(identifier("main"), "main_step");
+  EXPECT_EQ(identifier("while"), "part_while");
+  EXPECT_EQ(identifier("7up"), "part_7up");
+  EXPECT_EQ(identifier("EOF"), "part_EOF");
+  EXPECT_EQ(identifier("a;system()"), "a_system");
+  EXPECT_EQ(identifier(""), "");
+}
+
+TEST(Literals, LongLinesBreakBetweenParameters) {
+  const std::string out =
+      wrapped("f(" + std::string(60, 'a') + ", {1, 2}, \"b, " + std::string(50, 'b') + "\");", 2);
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 2);
+  EXPECT_TRUE(has(out, "{1, 2},\n      \"b, b"));
+}
+
+}  // namespace
+}  // namespace refrain::proxy

@@ -1,0 +1,208 @@
+#include "proxy/recorded.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "base/runs.h"
+#include "events/comms.h"
+#include "events/op.h"
+#include "format/trace_data.h"
+#include "proxy/calls.h"
+#include "reader/internal.h"
+#include "refrain/calls.h"
+
+namespace refrain::proxy {
+namespace {
+
+constexpr int64_t kUnknown = -1'000'000'000;  // as the header's
+
+using Sequence = std::pair<std::vector<int64_t>, std::vector<int64_t>>;  // sources, tags
+
+// One rank's walk through its calls.
+class Walk {
+ public:
+  Walk(Symbolic& symbolic, const Family& family, const Kind& kind)
+      : symbolic_(symbolic), sums(family.terminals()), counts(family.terminals()) {
+    for (uint32_t t = 0; t < family.terminals(); ++t) {
+      terminals_[kind.signature(t)] = t;
+      if (takes_any(symbolic, kind, kind.signature(t))) taken[t];
+    }
+  }
+
+  base::Status run(const Kind& kind, Rank rank, bool with_times) {
+    (void)kind;
+    const Trace& trace = symbolic_.trace();
+    RankReader reader(trace, rank, with_times ? Times::kRead : Times::kSkip);
+    events::CommTable comms(trace);
+    events::Decoder::Places places;
+    events::Decoder decoder(reader, comms, places);
+    const format::OwnWork* own =
+        format::find_own_work(reader::data_of(trace), static_cast<uint64_t>(rank), 0);
+    size_t piece = 0;
+    uint64_t last_ns = 0, own_ns = 0;
+    bool has_last = false;
+    std::unordered_map<SignatureId, std::pair<uint32_t, size_t>> open;
+    return reader.for_each_call(0, [&](const Call& call) {
+      const auto known = terminals_.find(call.signature->id);
+      if (known == terminals_.end()) return true;
+      const uint32_t t = known->second;
+      if (call.has_time) {
+        const uint64_t busy = last_ns + own_ns;
+        if (has_last && call.begin_ns > busy) sums[t] += static_cast<double>(call.begin_ns - busy);
+        if (has_last) ++counts[t];
+        last_ns = std::max(last_ns, call.end_ns);
+        has_last = true;
+        own_ns = 0;
+        while (own != nullptr && piece < own->pieces.size() && own->pieces[piece].call <= call.seq)
+          own_ns = own->pieces[piece].call == call.seq ? own->pieces[piece].ns : 0, ++piece;
+      }
+      if (taken.empty()) return true;
+      const events::Op& op = decoder.op(*call.signature);
+      for (const events::RequestUse& use : op.requests) {
+        const auto posted = open.find(use.request);
+        if (posted == open.end()) continue;
+        Sequence& sequence = taken[posted->second.first];
+        if (use.has_message) {
+          sequence.first[posted->second.second] = use.source;
+          sequence.second[posted->second.second] = use.tag;
+        }
+        open.erase(posted);
+      }
+      if (const auto it = taken.find(t); it != taken.end()) {
+        open[call.signature->id] = {t, it->second.first.size()};
+        it->second.first.push_back(kUnknown);
+        it->second.second.push_back(kUnknown);
+      }
+      return true;
+    });
+  }
+
+ private:
+  Symbolic& symbolic_;
+  std::unordered_map<SignatureId, uint32_t> terminals_;
+
+ public:
+  std::map<uint32_t, Sequence> taken;
+  std::vector<double> sums;  // of times before each terminal, ns
+  std::vector<uint64_t> counts;
+};
+
+std::string table_text(const std::vector<int64_t>& values) {
+  base::RunList list;
+  for (const int64_t v : values) list.append(v);
+  std::string out;
+  for (const base::RunList::Run& run : list.runs())
+    out += fmt::format("{}{{{}, {}, {}}}", out.empty() ? "" : ", ", run.start, run.step, run.count);
+  return "Table{" + out + "}";
+}
+
+// What the ranks of a family took in one receive: sequences, each once.
+struct Sequences {
+  std::vector<Sequence> different;
+  std::vector<int64_t> of_rank;
+
+  void add(Rank rank, const Sequence& sequence, size_t ranks) {
+    of_rank.resize(ranks);
+    auto known = std::find(different.begin(), different.end(), sequence);
+    if (known == different.end()) known = different.insert(known, sequence);
+    of_rank[static_cast<size_t>(rank)] = known - different.begin();
+  }
+  std::string text() const {
+    std::string all;
+    for (const Sequence& s : different)
+      all += fmt::format("{}{{{}, {}}}", all.empty() ? "" : ", ", table_text(s.first),
+                         table_text(s.second));
+    return "{" + all + "}, " + table_text(of_rank);
+  }
+};
+
+// Before each terminal's calls, from what `record --gaps` keeps.
+std::vector<double> gaps_of_statistics(const Trace& trace, const Family& family) {
+  std::vector<double> out(family.terminals());
+  for (uint32_t t = 0; t < out.size(); ++t) {
+    double sum = 0, count = 0;
+    for (const Kind& kind : family.kinds) {
+      const Durations gaps = trace.gaps(kind.signature(t));
+      sum += gaps.sum_ns;
+      count += static_cast<double>(gaps.count);
+    }
+    if (count > 0) out[t] = sum / count;
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<std::vector<Recorded>> recorded_of(Symbolic& symbolic,
+                                                const std::vector<Family>& families,
+                                                RecordedTexts& texts) {
+  const Trace& trace = symbolic.trace();
+  const format::TraceData& data = reader::data_of(trace);
+  const auto ranks = static_cast<size_t>(trace.rank_count());
+  const bool with_times = trace.has_times();
+  bool has_totals = false;
+  for (const format::RankTotals& t : data.totals) has_totals = has_totals || t.outside_ns > 0;
+  const bool with_gaps = !with_times && trace.has_gaps();
+  texts.compute = with_times   ? "times of calls"
+                  : with_gaps  ? "gaps of signatures"
+                  : has_totals ? "totals of ranks"
+                               : "nothing";
+  texts.share.assign(ranks, 1.0);
+  std::vector<Recorded> out;
+  for (const Family& family : families) {
+    Recorded& recorded = out.emplace_back();
+    std::map<uint32_t, Sequences> sequences;
+    std::vector<double> sums(family.terminals()), own(ranks);
+    std::vector<uint64_t> counts(family.terminals());
+    uint64_t calls = 0, members = 0;
+    double outside = 0;
+    for (const Kind& kind : family.kinds) {
+      const bool has_any = !Walk(symbolic, family, kind).taken.empty();
+      base::Status done = base::Done{};
+      kind.for_each_rank([&](Rank rank) {
+        ++members;
+        if (!with_times && static_cast<size_t>(rank) < data.totals.size()) {
+          own[static_cast<size_t>(rank)] =
+              static_cast<double>(data.totals[static_cast<size_t>(rank)].outside_ns);
+          outside += own[static_cast<size_t>(rank)];
+          calls += trace.locations(rank)[0].calls;
+        }
+        if (!done.ok() || (!with_times && !has_any)) return;
+        Walk walk(symbolic, family, kind);
+        done = walk.run(kind, rank, with_times);
+        for (const auto& [terminal, sequence] : walk.taken)
+          sequences[terminal].add(rank, sequence, ranks);
+        for (size_t t = 0; t < sums.size(); ++t) {
+          sums[t] += walk.sums[t], counts[t] += walk.counts[t];
+          own[static_cast<size_t>(rank)] += walk.sums[t];
+        }
+      });
+      if (!done.ok()) return done.error();
+    }
+    for (const auto& [terminal, all] : sequences) {
+      recorded.taken[terminal] = fmt::format("taken_{}", texts.taken.size());
+      texts.taken.push_back(fmt::format("Taken {}({});", recorded.taken[terminal], all.text()));
+    }
+    recorded.gap_ns.assign(family.terminals(), 0);
+    for (size_t t = 0; t < sums.size(); ++t)
+      if (counts[t] > 0) recorded.gap_ns[t] = sums[t] / static_cast<double>(counts[t]);
+    if (with_gaps)
+      recorded.gap_ns = gaps_of_statistics(trace, family);
+    else if (!with_times && calls > 0)
+      recorded.any_gap_ns = outside / static_cast<double>(calls);
+    double mean = 0;
+    for (const double one : own) mean += one;
+    mean /= static_cast<double>(std::max<uint64_t>(members, 1));
+    for (const Kind& kind : family.kinds)
+      kind.for_each_rank([&](Rank rank) {
+        if (mean > 0)
+          texts.share[static_cast<size_t>(rank)] = own[static_cast<size_t>(rank)] / mean;
+      });
+  }
+  return out;
+}
+
+}  // namespace refrain::proxy

@@ -1,0 +1,73 @@
+#include "proxy/refused.h"
+
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
+#include "mpi/call_table.h"
+
+namespace refrain::proxy {
+namespace {
+
+struct Own {
+  CallId call;
+  std::string_view why;
+};
+// Beyond what spec/mpi/calls refuses for everybody.
+constexpr Own kOwn[] = {
+    {mpi::kMPI_Grequest_start, "its functions are the program's"},
+    {mpi::kMPI_Grequest_complete, "its request is a generalized one"},
+    {mpi::kMPI_Register_datarep, "its functions are the program's"},
+    {mpi::kMPI_Win_create_dynamic, "displacements in its window are addresses of another process"},
+    {mpi::kMPI_Win_attach, "displacements in its window are addresses of another process"},
+    {mpi::kMPI_Win_detach, "displacements in its window are addresses of another process"},
+    {mpi::kMPI_Request_get_status_all, "a proxy does not look at several requests"},
+    {mpi::kMPI_Request_get_status_any, "a proxy does not look at several requests"},
+    {mpi::kMPI_Request_get_status_some, "a proxy does not look at several requests"},
+    {mpi::kMPI_Comm_accept, "the other side of its port is another job"},
+    {mpi::kMPI_Comm_connect, "the other side of its port is another job"},
+    {mpi::kMPI_Open_port, "the other side of its port is another job"},
+    {mpi::kMPI_Close_port, "the other side of its port is another job"},
+    {mpi::kMPI_Publish_name, "the other side of its port is another job"},
+    {mpi::kMPI_Unpublish_name, "the other side of its port is another job"},
+    {mpi::kMPI_Lookup_name, "the other side of its port is another job"},
+    {mpi::kMPI_Info_create_env, "it asks for the program's command line"},
+    {mpi::kMPI_Type_get_value_index, "its type is one of a pair"},
+    {mpi::kMPI_Buffer_flush, "a proxy does not ask for it"},
+    {mpi::kMPI_Group_from_session_pset, "its group is of a session"},
+};
+
+// Functions that few MPIs have: rows of spec/mpi/calls whose numbers stand together.
+struct Few {
+  CallId first, last;
+};
+constexpr Few kFew[] = {{501, 503}, {526, 537}, {543, 552}, {567, 572}, {596, 637}};
+
+}  // namespace
+
+bool is_mark(CallId call) {
+  const mpi::CallInfo* info = mpi::find_call(call);
+  return info != nullptr &&
+         (info->group == mpi::CallGroup::kMark || info->name.substr(0, 8) == "refrain_");
+}
+
+std::string refused(CallId call) {
+  const mpi::CallInfo* info = mpi::find_call(call);
+  if (info == nullptr) return "this version does not know it";
+  if (is_mark(call)) return {};
+  const mpi::CallMeaning& meaning = mpi::meaning_of(call);
+  if (meaning.reissue == mpi::Reissue::kRefused) return std::string(meaning.refused);
+  // The form with large counts has a number 1000 higher.
+  const auto plain = static_cast<CallId>(call >= 1000 ? call - 1000 : call);
+  for (const Own& one : kOwn)
+    if (one.call == plain) return std::string(one.why);
+  if (info->group == mpi::CallGroup::kTool) return "its handles are of the tool interface";
+  if (info->group == mpi::CallGroup::kSession) return "a proxy has no sessions";
+  const bool gives_handle =
+      info->return_kind != "error" && info->return_kind != "int" && info->return_kind != "logical";
+  if (gives_handle || (info->group == mpi::CallGroup::kMisc && info->return_kind == "error"))
+    return "it makes numbers or statuses of handles, or calculates with addresses of the program";
+  for (const Few& one : kFew)
+    if (plain >= one.first && plain <= one.last) return "few MPIs have it";
+  return {};
+}
+
+}  // namespace refrain::proxy

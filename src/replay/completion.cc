@@ -1,0 +1,215 @@
+// Requests: what completes them, asks for them and starts them.
+//
+// A test that failed is made with requests that never end in the place of those that are open, and
+// one that succeeded waits first. Of several requests the recorded ones are completed: again the
+// others are replaced for the call.
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "events/payload.h"
+#include "mpi/call_ids.h"
+#include "mpi_runtime/handle_map.h"
+#include "replay/engine.h"
+#include "replay/quiet.h"
+#include "replay/reissue.h"
+#include "replay/stand_ins.h"
+
+namespace refrain::replay {
+namespace {
+
+MPI_Request request_of(uint64_t key) { return mpi_runtime::handle_of<MPI_Request>(key); }
+
+bool is_one(const Value* value) {
+  return value != nullptr && value->at_exit().is_integer() && value->at_exit().number != 0;
+}
+
+int requests_at(const mpi::CallInfo& info) {
+  for (size_t i = 0; i < info.params.size(); ++i)
+    if (info.params[i].kind == mpi::ParamKind::kRequest) return static_cast<int>(i);
+  return -1;
+}
+
+// Another request of the call has failed, and this one was left as it was.
+bool is_pending(const Signature& s, size_t i) {
+  const Value* const statuses = s.find("array_of_statuses");
+  if (!s.failed() || statuses == nullptr) return false;
+  const Value status = statuses->at_exit().at(i);
+  return status.kind == ValueKind::kStatus && status.source().is_null();
+}
+
+}  // namespace
+
+MPI_Comm Engine::own_comm() {
+  if (quiet_self_ == 0) {
+    MPI_Comm own = MPI_COMM_NULL;
+    REFRAIN_QUIET(MPI_Comm_dup)(MPI_COMM_SELF, &own);
+    quiet_self_ = mpi_runtime::handle_key(own);
+  }
+  return mpi_runtime::handle_of<MPI_Comm>(quiet_self_);
+}
+
+// A receive that nobody sends to, on a communicator of the engine's own.
+uint64_t Engine::endless(size_t i) {
+  while (endless_.size() <= i) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    REFRAIN_QUIET(MPI_Irecv)(nullptr, 0, MPI_BYTE, 0, 0, own_comm(), &request);
+    endless_.push_back(mpi_runtime::handle_key(request));
+  }
+  return endless_[i];
+}
+
+base::Status Engine::end_endless() {
+  for (const uint64_t key : endless_) {
+    MPI_Request request = request_of(key);
+    REFRAIN_QUIET(MPI_Cancel)(&request);
+    REFRAIN_QUIET(MPI_Wait)(&request, MPI_STATUS_IGNORE);
+  }
+  endless_.clear();
+  end_partitioned();
+  if (empty_info_ != 0) {
+    auto info = mpi_runtime::handle_of<MPI_Info>(empty_info_);
+    REFRAIN_QUIET(MPI_Info_free)(&info);
+    empty_info_ = 0;
+  }
+  if (quiet_self_ == 0) return base::Done{};
+  auto own = mpi_runtime::handle_of<MPI_Comm>(quiet_self_);
+  REFRAIN_QUIET(MPI_Comm_free)(&own);
+  quiet_self_ = 0;
+  return base::Done{};
+}
+
+// A request that is complete: a receive from nobody.
+uint64_t Engine::complete_one() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  REFRAIN_QUIET(MPI_Irecv)(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, own_comm(), &request);
+  return mpi_runtime::handle_key(request);
+}
+
+base::Status Engine::wait_quietly(uint64_t key) {
+  int flag = 0;
+  while (flag == 0) {
+    if (REFRAIN_QUIET(MPI_Request_get_status)(request_of(key), &flag, MPI_STATUS_IGNORE) !=
+        MPI_SUCCESS)
+      return base::Done{};
+    if (flag == 0) sched_yield();
+  }
+  return base::Done{};
+}
+
+std::vector<Engine::Waited> Engine::waited_for(const Frame& frame) {
+  std::vector<Waited> out;
+  const int at = requests_at(frame.info);
+  if (at < 0) return out;
+  const auto add = [&](const Value& value) {
+    Waited one;
+    one.is_unknown = value.kind == ValueKind::kRequest;
+    const auto known = requests_.find(value.request_signature());
+    if (value.kind == ValueKind::kRequest && known != requests_.end()) {
+      one.id = known->first;
+      one.request = &known->second;
+      one.is_unknown = false;
+    }
+    out.push_back(one);
+  };
+  const Value& value = events::argument(frame.signature, at);
+  if (value.is_array())
+    value.for_each([&](const Value& element) { add(element.at_entry()); });
+  else if (!frame.info.params[static_cast<size_t>(at)].is_array)
+    add(value);
+  return out;
+}
+
+// Positions of the requests that the call completed. `flag`: what it said.
+std::vector<size_t> Engine::finished(const Frame& frame, size_t count, bool& flag) const {
+  const Signature& s = frame.signature;
+  std::vector<size_t> out;
+  const Value* const said = s.find("flag");
+  flag = said == nullptr || is_one(said);
+  if (!flag) return out;
+  const Value* const index = s.find("index");
+  const Value* const indices = s.find("array_of_indices");
+  const auto add = [&](const Value& value) {
+    if (value.is_integer() && value.number >= 0 && static_cast<size_t>(value.number) < count)
+      out.push_back(static_cast<size_t>(value.number));
+  };
+  if (index != nullptr) {
+    add(index->at_exit());
+  } else if (indices != nullptr) {
+    indices->at_exit().for_each(add);
+    const Value* const outcount = s.find("outcount");
+    const bool none = outcount != nullptr && outcount->at_exit().integer_or(-1) == 0;
+    if (none) flag = false;
+  } else {
+    for (size_t i = 0; i < count; ++i) out.push_back(i);
+  }
+  return out;
+}
+
+void Engine::release(const Waited& waited) {
+  if (waited.request == nullptr) return;
+  if (waited.request->is_persistent)
+    waited.request->is_active = false;
+  else
+    requests_.erase(waited.id);
+}
+
+base::Status Engine::complete(Frame& frame) {
+  const std::vector<Waited> waited = waited_for(frame);
+  bool flag = false;
+  const std::vector<size_t> done = finished(frame, waited.size(), flag);
+  const bool is_all =
+      frame.meaning.plain == mpi::kMPI_Waitall || frame.meaning.plain == mpi::kMPI_Wait;
+  const bool is_wait = frame.meaning.how == mpi::How::kWaits;
+  const bool asks_only = frame.meaning.does_any(mpi::kDoesLocal);
+  const int at = requests_at(frame.info);
+  if (at < 0) return call(frame);
+  Slot& slot = frame.arguments->slot(static_cast<size_t>(at));
+  const auto put = [&](size_t i, uint64_t key) {
+    if (slot.numbers.empty())
+      slot.number = static_cast<int64_t>(key);
+    else
+      slot.numbers[i] = static_cast<int64_t>(key);
+  };
+  std::vector<uint8_t> is_done(waited.size());
+  for (const size_t i : done) is_done[i] = 1;
+  for (size_t i = 0; i < waited.size(); ++i) {
+    if (waited[i].is_unknown) {
+      // The call that made it is not in the trace.
+      put(i, is_done[i] != 0 ? complete_one() : endless(i));
+      ++counts_.masked;
+    } else if (waited[i].request == nullptr) {
+      put(i, null_request());
+    } else if (is_done[i] != 0) {
+      if (!is_wait || !is_all)
+        if (auto good = wait_quietly(waited[i].request->key); !good.ok()) return good;
+    } else if (waited[i].request->is_active && !(frame.signature.failed() && is_all)) {
+      put(i, endless(i));
+      slot.is_address = false;
+      ++counts_.masked;
+    }
+  }
+  if (const Value* const status = frame.signature.find("status"); status != nullptr) {
+    const Value &source = status->at_exit().source(), &tag = status->at_exit().tag();
+    const auto from = number_of(frame, source), which = number_of(frame, tag);
+    if (!source.is_null() && from.ok()) made_status_.MPI_SOURCE = static_cast<int>(*from);
+    if (!tag.is_null() && which.ok()) made_status_.MPI_TAG = static_cast<int>(*which);
+  }
+  if (auto good = call(frame); !good.ok()) return good;
+  note_statuses(frame);
+  if (asks_only) return base::Done{};
+  for (const size_t i : done)
+    if (!is_pending(frame.signature, i)) release(waited[i]);
+  return base::Done{};
+}
+
+base::Status Engine::start_requests(Frame& frame) {
+  const std::vector<Waited> waited = waited_for(frame);
+  if (auto good = call(frame); !good.ok()) return good;
+  for (const Waited& one : waited)
+    if (one.request != nullptr) one.request->is_active = true;
+  return base::Done{};
+}
+
+}  // namespace refrain::replay

@@ -1,0 +1,203 @@
+// Engine: makes the calls of one rank of a trace again.
+//
+// It walks the rank's calls in order. Inputs are the recorded ones; handles are those that the
+// earlier replayed calls gave out. What may end in several ways is made to end as recorded: see
+// forced.cc and completion.cc. Everything about a rank is in its Engine; there are no globals, as
+// under SMPI the ranks of a job are threads of one process. One thread at a time. Calls that MPI
+// answers otherwise than in the trace end the replay with an error that names them.
+// Idea: ScalaReplay, as ACURDION (section V) uses it.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "events/look_ahead.h"
+#include "events/op.h"
+#include "mpi/call_meaning.h"
+#include "refrain/calls.h"
+#include "replay/arguments.h"
+#include "replay/memory.h"
+#include "replay/pace.h"
+#include "replay/progress.h"
+
+namespace refrain::replay {
+
+class Engine;
+struct EngineOptions {
+  Pace::Options pace;
+  std::string scratch;               // folder of files; empty: no file can be opened
+  std::vector<mpi::CallId> skipped;  // functions whose calls are left out
+  uint64_t limit_bytes = 0;          // of memory
+  uint64_t repeats = 1;              // of all between MPI_Init and MPI_Finalize
+  uint64_t seed = 1;
+  std::function<void(const Engine&)> at_end;  // before MPI_Finalize, while ranks can still talk
+};
+
+// What was done otherwise than recorded, and how often.
+struct Counts {
+  uint64_t calls = 0, skipped = 0, left_out = 0, by_another = 0, masked = 0, infos = 0;
+};
+
+class Engine {
+ public:
+  // `trace` and `progress` outlive it.
+  Engine(const Trace& trace, Rank rank, EngineOptions options, Progress& progress);
+  ~Engine();
+  Engine(const Engine&) = delete;
+
+  // All calls of the rank.
+  base::Status run();
+  const Counts& counts() const { return counts_; }
+  const Pace& pace() const { return pace_; }
+  // From the end of MPI_Init to the begin of MPI_Finalize, of each repeat.
+  const std::vector<double>& seconds() const { return seconds_; }
+
+ private:
+  using ObjectKey = std::pair<mpi::ParamKind, int64_t>;
+  struct Request {
+    uint64_t key = 0;
+    bool is_persistent = false, is_active = true;
+    std::vector<Arena::Block> blocks;
+    std::unique_ptr<Arguments> arguments;  // arrays that the library may still look at
+  };
+  // A call while it is made.
+  struct Frame {
+    const events::StagedCall& staged;
+    const Signature& signature;
+    const mpi::CallInfo& info;
+    const mpi::CallMeaning& meaning;
+    std::unique_ptr<Arguments> arguments;
+    std::vector<Arena::Block> blocks;
+  };
+
+  base::Error wrong(const Frame& frame, const std::string& what) const;
+  base::Status run_once();
+  base::Status step(const events::StagedCall& staged);
+  bool leaves_out(const Signature& signature) const;
+  base::Status make(Frame& frame);  // by the generated switch
+  base::Status call(Frame& frame);  // and looks at what it returned
+  base::Status test_window(Frame& frame);
+  void keep_memory(Frame& frame);
+  base::Status judge(const Frame& frame, int rc) const;
+
+  // ---- lifetime.cc ----
+  base::Status start_mpi(Frame& frame);
+  base::Status finalize(Frame& frame);
+  void hold_session();
+  void release_session();
+  bool make_mark(const Signature& signature);
+
+  // ---- values.cc: from recorded values to arguments, and what came of them ----
+  base::Status prepare(Frame& frame);
+  base::Status prepare_one(Frame& frame, size_t i);
+  base::Result<int64_t> number_of(const Frame& frame, const Value& value) const;
+  base::Result<int64_t> handle_of(const Frame& frame, mpi::ParamKind kind, const Value& value);
+  ObjectKey object_key(mpi::ParamKind kind, const Value& value) const;
+  uint32_t predefined(DefinitionId definition);
+  base::Status fill_numbers(const Frame& frame, const Value& value, Slot& slot) const;
+  base::Status fill_handles(const Frame& frame, mpi::ParamKind kind, const Value& value,
+                            Slot& slot);
+  void prepare_output(const Frame& frame, size_t i, Slot& slot) const;
+  base::Status prepare_status(const Frame& frame, size_t i, Slot& slot);
+  void* stand_in_function(const Frame& frame, size_t i) const;
+  void bind_outputs(Frame& frame);
+  void bind(const Frame& frame, mpi::ParamKind kind, const Value& entry, const Value& exit,
+            uint64_t key, Frame& owner);
+  void note_statuses(const Frame& frame);
+
+  // ---- foreign.cc: what is never taken from a trace ----
+  base::Status prepare_text(Frame& frame, size_t i, Slot& slot);
+  uint64_t hint_free_info(const Frame& frame, const Value& value);
+  void note_port(const Frame& frame);
+  std::string port_of(const std::string& recorded);
+  void prepare_file(const Frame& frame, const std::string& path) const;
+  int rank_in(const Frame& frame) const;
+  std::string scratch_path(const std::string& recorded);
+
+  // ---- definitions.cc: objects whose calls are not in the trace ----
+  base::Result<int64_t> make_from_definition(const Frame& frame, mpi::ParamKind kind,
+                                             const Value& value);
+  base::Result<int64_t> make_datatype(const Frame& frame, DefinitionId id);
+  bool is_as_recorded(uint64_t comm, DefinitionId id) const;
+  base::Result<int64_t> make_comm(const Frame& frame, DefinitionId id);
+
+  // ---- buffers.cc ----
+  base::Status give_buffers(Frame& frame);
+  base::Status give_buffer(Frame& frame, const mpi::BufferInfo& buffer, bool in_place);
+  struct Span {
+    int64_t low = 0, high = 0;
+    bool is_known = true;
+  };
+  Span span_of(const Frame& frame, const mpi::BufferInfo& buffer) const;
+  base::Status give_block(Frame& frame, Slot& slot, const Span& span, bool fresh);
+
+  // ---- forced.cc ----
+  base::Status force(Frame& frame);
+  void force_receive(Frame& frame, std::string_view source, std::string_view tag);
+  base::Status force_probe(Frame& frame);
+  void force_amount(Frame& frame);
+  int64_t unused_tag();
+
+  // ---- completion.cc ----
+  struct Waited {
+    SignatureId id = 0;
+    Request* request = nullptr;  // null: MPI_REQUEST_NULL, or not known
+    bool is_unknown = false;
+  };
+  base::Status complete(Frame& frame);
+  base::Status start_requests(Frame& frame);
+  std::vector<Waited> waited_for(const Frame& frame);
+  std::vector<size_t> finished(const Frame& frame, size_t count, bool& flag) const;
+  base::Status wait_quietly(uint64_t key);
+  uint64_t endless(size_t i);
+  uint64_t complete_one();
+  void release(const Waited& waited);
+  base::Status end_endless();
+  base::Status ask_for_part(Frame& frame);
+  uint64_t endless_partitioned(int64_t parts);
+  void end_partitioned();
+  MPI_Comm own_comm();
+
+  Trace trace_;
+  Rank rank_;
+  EngineOptions options_;
+  Progress& progress_;
+  RankReader reader_;
+  events::CommTable comms_;
+  events::Decoder::Places places_;
+  std::unique_ptr<events::Decoder> decoder_;
+  Arena arena_;
+  Pace pace_;
+  Counts counts_;
+  std::map<ObjectKey, uint64_t> objects_;
+  std::unordered_map<DefinitionId, uint32_t> predefined_;
+  std::map<std::string, std::string> names_;  // of ports and services: recorded, and ours
+  std::map<ObjectKey, std::vector<Arena::Block>> kept_;  // memory of windows, files and the like
+  std::vector<Arena::Block> in_epoch_;                   // buffers of accesses to windows
+  std::vector<Arena::Block> attached_;                   // buffers, in the order of attaching
+  std::vector<void*> allocated_;                         // by MPI_Alloc_mem
+  std::unordered_map<SignatureId, Request> requests_;
+  std::map<std::pair<int, int>, MPI_Status> statuses_;  // by source and tag: the last ones
+  MPI_Status made_status_{};  // by the program's own hand, for a request of its own
+  std::vector<uint64_t> endless_;
+  std::vector<std::pair<uint64_t, uint64_t>> endless_parts_;  // receive and send
+  std::vector<int> parts_of_endless_;
+  uint64_t quiet_self_ = 0, empty_info_ = 0, held_session_ = 0;
+  int64_t unused_tag_ = -1;
+  bool has_started_ = false, is_last_ = true;
+  std::chrono::steady_clock::time_point began_;
+  std::vector<double> seconds_;
+};
+
+}  // namespace refrain::replay

@@ -1,0 +1,172 @@
+#include "replay/job.h"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpi/call_meaning.h"
+#include "replay/plan/look.h"
+#include "replay/quiet.h"
+#include "replay/reissue.h"
+#include "replay/stall.h"
+
+namespace refrain::replay {
+namespace {
+
+struct Summary {
+  double app_s = 0, replay_s = 0, ci95_s = 0, compute_error = 0;
+  uint64_t repeats = 0;
+  Counts counts;  // of all ranks
+};
+
+int report(const base::Error& error) {
+  const std::string place = error.place.empty() ? "" : error.place + ": ";
+  std::fprintf(stderr, "refrain: %s%s\n", place.c_str(), error.message.c_str());
+  return static_cast<int>(error.code);
+}
+
+uint64_t memory_for_one() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || size <= 0) return uint64_t{1} << 32;
+  return static_cast<uint64_t>(pages) / 2 * static_cast<uint64_t>(size);
+}
+
+// As the launcher tells; where it does not, what is known from this rank's number.
+int64_t ranks_of_job(Rank rank) {
+  for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"})
+    if (const char* const text = std::getenv(name); text != nullptr)
+      return std::strtoll(text, nullptr, 10);
+  return -(rank + 1);
+}
+
+bool wrong_size(const Trace& trace, int64_t size) {
+  return size > 0 ? size != trace.rank_count() : -size > trace.rank_count();
+}
+
+template <class T>
+T over_ranks(T mine, MPI_Datatype type, MPI_Op op) {
+  T all = mine;
+  REFRAIN_QUIET(MPI_Allreduce)(&mine, &all, 1, type, op, MPI_COMM_WORLD);
+  return all;
+}
+
+// Collective over all ranks.
+Summary summary_of(const Engine& engine, double app_s) {
+  Summary out;
+  out.app_s = app_s;
+  out.repeats = engine.seconds().size();
+  std::vector<double> seconds;
+  for (const double mine : engine.seconds())
+    seconds.push_back(over_ranks(mine, MPI_DOUBLE, MPI_MAX));
+  for (const double s : seconds) out.replay_s += s / static_cast<double>(seconds.size());
+  double squares = 0;
+  for (const double s : seconds) squares += (s - out.replay_s) * (s - out.replay_s);
+  const auto n = static_cast<double>(seconds.size());
+  if (n > 1) out.ci95_s = 1.96 * std::sqrt(squares / (n - 1) / n);
+  const auto wanted =
+      over_ranks(static_cast<double>(engine.pace().wanted_ns()), MPI_DOUBLE, MPI_SUM);
+  const auto spent = over_ranks(static_cast<double>(engine.pace().spent_ns()), MPI_DOUBLE, MPI_SUM);
+  out.compute_error = wanted > 0 ? spent / wanted - 1 : 0;
+  const auto sum = [](uint64_t mine) { return over_ranks(mine, MPI_UINT64_T, MPI_SUM); };
+  const Counts& counts = engine.counts();
+  out.counts = {sum(counts.calls),      sum(counts.skipped), sum(counts.left_out),
+                sum(counts.by_another), sum(counts.masked),  sum(counts.infos)};
+  return out;
+}
+
+void print_summary(const Summary& s, bool json) {
+  const auto n = [](uint64_t v) { return static_cast<unsigned long long>(v); };
+  if (json) {
+    std::printf(
+        "{\n  \"app_s\": %.9f,\n  \"replay_s\": %.9f,\n  \"compute_error\": %.6f,\n"
+        "  \"repeats\": %llu,\n  \"ci95\": %.9f,\n  \"calls\": %llu,\n  \"skipped\": %llu,\n"
+        "  \"left_out\": %llu,\n  \"by_another_function\": %llu,\n  \"masked\": %llu,\n"
+        "  \"infos_dropped\": %llu\n}\n",
+        s.app_s, s.replay_s, s.compute_error, n(s.repeats), s.ci95_s, n(s.counts.calls),
+        n(s.counts.skipped), n(s.counts.left_out), n(s.counts.by_another), n(s.counts.masked),
+        n(s.counts.infos));
+  } else {
+    std::printf("replayed %llu calls in %.6f s (recorded: %.6f s)\n", n(s.counts.calls), s.replay_s,
+                s.app_s);
+    if (s.counts.skipped > 0) std::printf("  %llu calls skipped\n", n(s.counts.skipped));
+    if (s.counts.left_out > 0)
+      std::printf("  %llu calls left out that ask only\n", n(s.counts.left_out));
+    if (s.counts.by_another > 0)
+      std::printf("  %llu calls made by an equal function\n", n(s.counts.by_another));
+  }
+}
+
+}  // namespace
+
+bool read_words(int argc, char** argv, JobOptions& options) {
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string_view name = argv[i];
+    const std::string value = argv[i + 1];
+    if (name == "--trace") options.trace = value;
+    if (name == "--rank") options.rank = std::strtoll(value.c_str(), nullptr, 10);
+    if (name == "--format") options.json = value == "json";
+    if (name == "--stall") options.stall_s = std::strtod(value.c_str(), nullptr);
+    if (name == "--scratch") options.engine.scratch = value;
+    if (name == "--repeats") options.engine.repeats = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "--seed") options.engine.seed = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "--scale") options.engine.pace.scale = std::strtod(value.c_str(), nullptr);
+    if (name == "--compute")
+      options.engine.pace.compute = value == "none"   ? Compute::kNone
+                                    : value == "spin" ? Compute::kSpin
+                                                      : Compute::kSleep;
+    if (name == "--skip")
+      if (const mpi::CallInfo* const info = mpi::find_call(value))
+        options.engine.skipped.push_back(info->id);
+  }
+  return !options.trace.empty();
+}
+
+int run_job(const JobOptions& options) {
+  auto trace = Trace::open(options.trace);
+  if (!trace.ok()) return options.rank == 0 ? report(trace.error()) : 5;
+  if (const int64_t size = ranks_of_job(options.rank); wrong_size(*trace, size)) {
+    const base::Error error = base::usage(
+        "the trace has " + std::to_string(trace->rank_count()) + " ranks, the job has " +
+            std::to_string(size < 0 ? -size : size) + ": start it with as many as the trace has",
+        options.trace);
+    return options.rank == 0 ? report(error) : static_cast<int>(error.code);
+  }
+  if (const auto ends = plan::check_ends(*trace); !ends.ok())
+    return options.rank == 0 ? report(ends.error()) : static_cast<int>(ends.error().code);
+  EngineOptions engine_options = options.engine;
+  engine_options.limit_bytes = memory_for_one();
+  plan::LookOptions look;
+  look.skipped = engine_options.skipped;
+  look.is_there = [](CallId call) { return served(call) != Served::kNot; };
+  const plan::Refusals refused = plan::look(*trace, look);
+  if (!refused.empty()) {
+    if (options.rank == 0) std::fputs(plan::refusal_lines(*trace, refused).c_str(), stderr);
+    return static_cast<int>(base::ErrorCode::kUnsupported);
+  }
+  Progress progress;
+  const double app_s = static_cast<double>(trace->info().duration_ns) / 1e9;
+  Summary summary;
+  engine_options.at_end = [&](const Engine& engine) { summary = summary_of(engine, app_s); };
+  Engine engine(*trace, options.rank, engine_options, progress);
+  StallWatch watch(progress, options.rank, options.stall_s);
+  const base::Status good = engine.run();
+  watch.end();
+  if (!good.ok()) {
+    const int status = report(good.error());
+    std::fflush(nullptr);
+    int is_initialized = 0, is_finalized = 0;
+    REFRAIN_QUIET(MPI_Initialized)(&is_initialized);
+    REFRAIN_QUIET(MPI_Finalized)(&is_finalized);
+    if (is_initialized != 0 && is_finalized == 0) REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, status);
+    return status;
+  }
+  if (options.rank == 0) print_summary(summary, options.json);
+  return trace->info().complete ? 0 : static_cast<int>(base::ErrorCode::kIncomplete);
+}
+
+}  // namespace refrain::replay

@@ -1,0 +1,25 @@
+// One rank of a replay, from its words to what it says at the end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "replay/engine.h"
+
+namespace refrain::replay {
+
+struct JobOptions {
+  std::string trace;
+  EngineOptions engine;
+  Rank rank = 0;
+  bool json = false, is_quiet = false;
+  double stall_s = 60;  // 0: wait for ever
+};
+
+// The words that `refrain replay` hands over: pairs of a name and a value. False: one is wrong.
+bool read_words(int argc, char** argv, JobOptions& options);
+
+// The exit status.
+int run_job(const JobOptions& options);
+
+}  // namespace refrain::replay

@@ -1,0 +1,84 @@
+// The begin and the end of MPI, and the program's own marks.
+
+#include <optional>
+
+#include "events/payload.h"
+#include "mpi/call_ids.h"
+#include "mpi_runtime/handle_map.h"
+#include "refrain/mark.h"
+#include "replay/engine.h"
+#include "replay/quiet.h"
+
+namespace refrain::replay {
+
+base::Status Engine::start_mpi(Frame& frame) {
+  began_ = std::chrono::steady_clock::now();
+  if (has_started_) return base::Done{};  // a repeat
+  if (frame.info.id == mpi::kMPI_Init_thread) {
+    const auto required = number_of(frame, events::argument(frame.signature, "required"));
+    if (!required.ok()) return required.error();
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, static_cast<int>(*required), &provided);
+  } else {
+    MPI_Init(nullptr, nullptr);
+  }
+  has_started_ = true;
+  int size = 0;
+  REFRAIN_QUIET(MPI_Comm_size)(MPI_COMM_WORLD, &size);
+  if (size != trace_.rank_count())
+    return base::usage("the trace has " + std::to_string(trace_.rank_count()) +
+                           " ranks, the job has " + std::to_string(size) +
+                           ": start it with as many",
+                       trace_.name());
+  began_ = std::chrono::steady_clock::now();
+  return base::Done{};
+}
+
+// MPICH 4.0.2 crashes when it begins once more after its last session: one of the engine's own
+// stays open.
+void Engine::hold_session() {
+#if MPI_VERSION >= 4
+  if (held_session_ != 0) return;
+  MPI_Session session = MPI_SESSION_NULL;
+  if (REFRAIN_QUIET(MPI_Session_init)(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS)
+    held_session_ = mpi_runtime::handle_key(session);
+#endif
+}
+
+void Engine::release_session() {
+#if MPI_VERSION >= 4
+  if (held_session_ == 0) return;
+  auto session = mpi_runtime::handle_of<MPI_Session>(held_session_);
+  REFRAIN_QUIET(MPI_Session_finalize)(&session);
+  held_session_ = 0;
+#endif
+}
+
+base::Status Engine::finalize(Frame& frame) {
+  seconds_.push_back(
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count());
+  if (!is_last_) {
+    REFRAIN_QUIET(MPI_Barrier)(MPI_COMM_WORLD);
+    return base::Done{};
+  }
+  if (options_.at_end) options_.at_end(*this);
+  if (auto good = end_endless(); !good.ok()) return good;
+  return call(frame);
+}
+
+// refrain/mark.h; false: the call is none of its.
+bool Engine::make_mark(const Signature& signature) {
+  const auto text = [&](const char* name) { return events::argument(signature, name).text; };
+  switch (signature.call) {
+    case mpi::krefrain_region_begin: refrain_region_begin(text("name").c_str()); return true;
+    case mpi::krefrain_region_end: refrain_region_end(text("name").c_str()); return true;
+    case mpi::krefrain_instance:
+      refrain_instance(text("name").c_str(), events::argument(signature, "number").integer_or(0));
+      return true;
+    case mpi::krefrain_function_enter:
+    case mpi::krefrain_function_leave: ++counts_.left_out; return true;
+    default: return false;
+  }
+}
+
+}  // namespace refrain::replay

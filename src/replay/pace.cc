@@ -1,0 +1,56 @@
+#include "replay/pace.h"
+
+#include <time.h>
+
+#include <algorithm>
+
+namespace refrain::replay {
+namespace {
+
+uint64_t now_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+void sleep_until(uint64_t ns) {
+  timespec t{};
+  t.tv_sec = static_cast<time_t>(ns / 1000000000u);
+  t.tv_nsec = static_cast<long>(ns % 1000000000u);
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) != 0) {
+  }
+}
+
+constexpr uint64_t kShortest = 60000;  // ns: less than that is not worth a system call
+
+}  // namespace
+
+uint64_t GapsOfTimes::before(const events::StagedCall& call) {
+  const uint64_t gap = has_end_ && call.begin_ns > end_ns_ ? call.begin_ns - end_ns_ : 0;
+  has_end_ = true;
+  end_ns_ = std::max(end_ns_, call.end_ns + own_work_after_(call.seq));
+  return gap;
+}
+
+void Pace::before(const events::StagedCall& call) {
+  if (options_.compute == Compute::kNone || gaps_ == nullptr) return;
+  const auto gap = static_cast<uint64_t>(static_cast<double>(gaps_->before(call)) * options_.scale);
+  wanted_ns_ += gap;
+  if (returned_ns_ == 0) returned_ns_ = now_ns();
+  // What earlier gaps took too long is taken from this one.
+  const auto due = static_cast<int64_t>(gap) - late_ns_;
+  const uint64_t deadline = returned_ns_ + static_cast<uint64_t>(std::max<int64_t>(due, 0));
+  if (options_.compute == Compute::kSleep && deadline > now_ns() + kShortest)
+    sleep_until(deadline - kShortest);
+  uint64_t now = now_ns();
+  while (now < deadline) now = now_ns();
+  const uint64_t spent = now - returned_ns_;
+  spent_ns_ += spent;
+  late_ns_ += static_cast<int64_t>(spent) - static_cast<int64_t>(gap);
+}
+
+void Pace::after() {
+  if (options_.compute != Compute::kNone) returned_ns_ = now_ns();
+}
+
+}  // namespace refrain::replay

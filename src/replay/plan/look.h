@@ -1,0 +1,43 @@
+// Look: what of a trace cannot be made again, found without MPI and without making anything.
+//
+// One look at each signature that a rank uses: the grammars are not expanded.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "mpi/call_table.h"
+#include "refrain/trace.h"
+
+namespace refrain::replay::plan {
+
+// A function that is called, and why it cannot be called again.
+struct Refusal {
+  CallId call = 0;                    // 0: no function, but threads
+  Rank rank = 0;                      // the first one that calls it
+  DefinitionId site = kNoDefinition;  // where, the first time
+  uint64_t calls = 0;                 // of all ranks
+  std::string why;                    // the end of a sentence
+};
+using Refusals = std::vector<Refusal>;
+
+struct LookOptions {
+  std::vector<CallId> skipped;           // functions that are left out
+  std::function<bool(CallId)> is_there;  // whether the target has it; empty: not known
+};
+
+// By function, in the order of their ids. O(signatures).
+Refusals look(const Trace& trace, const LookOptions& options);
+
+// Fails where a rank's calls end before MPI_Finalize, as in the record of a job that died: the
+// ranks of such a trace do not end together (ErrorCode::kIncomplete). And where ranks stand for
+// others that made other calls: their messages have no other end (ErrorCode::kUnsupported).
+Status check_ends(const Trace& trace);
+
+// One line each: "refrain: run.rfn: cannot replay MPI_Abort (rank 0, 1 call, at app+0x12): it ends
+// the job; --skip MPI_Abort leaves it out".
+std::string refusal_lines(const Trace& trace, const Refusals& refusals);
+
+}  // namespace refrain::replay::plan

@@ -1,0 +1,318 @@
+// From recorded values to arguments, and what came of them.
+
+#include <algorithm>
+#include <utility>
+
+#include "events/payload.h"
+#include "mpi/call_ids.h"
+#include "replay/engine.h"
+#include "replay/reissue.h"
+#include "replay/stand_ins.h"
+
+namespace refrain::replay {
+namespace {
+
+using mpi::Direction;
+using mpi::ParamKind;
+
+bool is_handle(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kComm:
+    case ParamKind::kDatatype:
+    case ParamKind::kGroup:
+    case ParamKind::kWin:
+    case ParamKind::kFile:
+    case ParamKind::kOp:
+    case ParamKind::kErrhandler:
+    case ParamKind::kInfo:
+    case ParamKind::kMessage:
+    case ParamKind::kSession:
+    case ParamKind::kKeyval:
+    case ParamKind::kToolHandle:
+    case ParamKind::kStream:
+    case ParamKind::kRequest: return true;
+    default: return false;
+  }
+}
+
+constexpr size_t kMostRoom = size_t{1} << 20;
+
+// Elements that an output may have: what the call's numbers allow.
+size_t room_of(const Signature& signature, size_t recorded) {
+  size_t room = std::max<size_t>(recorded, 1);
+  for (const Argument& argument : signature.args) {
+    const Value& value = argument.value.at_entry();
+    if (value.is_integer() && value.number > 0)
+      room = std::max(room, std::min(static_cast<size_t>(value.number) + 1, kMostRoom));
+  }
+  return room + 64;
+}
+
+}  // namespace
+
+base::Result<int64_t> Engine::number_of(const Frame& frame, const Value& value) const {
+  switch (value.kind) {
+    case ValueKind::kInteger: return value.number;
+    case ValueKind::kConstant: {
+      const auto known = value_of_constant(value.constant_id());
+      if (!known) return wrong(frame, "this MPI has no " + std::string(value.name()));
+      return static_cast<int64_t>(*known);
+    }
+    case ValueKind::kBits: {
+      int64_t bits = value.number;
+      for (const Value& bit : value.items)
+        if (const auto known = value_of_constant(bit.constant_id())) bits |= *known;
+      return bits;
+    }
+    default: return int64_t{0};
+  }
+}
+
+base::Result<int64_t> Engine::handle_of(const Frame& frame, ParamKind kind, const Value& value) {
+  if (value.kind == ValueKind::kConstant || value.kind == ValueKind::kInteger)
+    return number_of(frame, value);
+  if (kind == ParamKind::kRequest) {
+    const auto known = requests_.find(value.request_signature());
+    if (value.kind == ValueKind::kRequest && known != requests_.end())
+      return static_cast<int64_t>(known->second.key);
+    return static_cast<int64_t>(null_request());
+  }
+  if (!value.is_object()) return int64_t{0};
+  if (const uint32_t id = predefined(value.definition()); id != 0) {
+    const auto constant = value_of_constant(id);
+    if (!constant) return wrong(frame, "this MPI has no " + std::string(mpi::constant_name(id)));
+    return static_cast<int64_t>(*constant);
+  }
+  const auto known = objects_.find(object_key(kind, value));
+  if (known != objects_.end()) return static_cast<int64_t>(known->second);
+  return make_from_definition(frame, kind, value);
+}
+
+// Handles of MPI_T are of several kinds, each with numbers of its own.
+Engine::ObjectKey Engine::object_key(ParamKind kind, const Value& value) const {
+  if (kind != ParamKind::kToolHandle) return {kind, value.number};
+  const std::string name = trace_.object_name(value.definition());
+  const auto kinds = static_cast<int64_t>(name.find('#'));  // their names differ in length
+  return {kind, value.number * 64 + kinds};
+}
+
+// The constant that an object is; 0: the program made it.
+uint32_t Engine::predefined(DefinitionId definition) {
+  const auto [known, is_new] = predefined_.try_emplace(definition, 0);
+  if (is_new) known->second = mpi::constant_id(trace_.object_name(definition));
+  return known->second;
+}
+
+base::Status Engine::fill_numbers(const Frame& frame, const Value& value, Slot& slot) const {
+  base::Status good = base::Done{};
+  value.for_each([&](const Value& element) {
+    if (element.is_array()) {  // ranges of ranks
+      if (auto inner = fill_numbers(frame, element, slot); !inner.ok()) good = inner;
+      return;
+    }
+    const auto number = number_of(frame, element);
+    if (!number.ok()) good = number.error();
+    slot.numbers.push_back(number.ok() ? *number : 0);
+  });
+  return good;
+}
+
+base::Status Engine::fill_handles(const Frame& frame, ParamKind kind, const Value& value,
+                                  Slot& slot) {
+  base::Status good = base::Done{};
+  value.for_each([&](const Value& element) {
+    const auto handle = handle_of(frame, kind, element.at_entry());
+    if (!handle.ok()) good = handle.error();
+    slot.numbers.push_back(handle.ok() ? *handle : 0);
+  });
+  return good;
+}
+
+void Engine::prepare_output(const Frame& frame, size_t i, Slot& slot) const {
+  const mpi::ParamInfo& param = frame.info.params[i];
+  const Value& value = frame.signature.args[i].value;
+  slot.room = room_of(frame.signature, value.size());
+  if (param.kind == ParamKind::kString) slot.room += 8192;
+  // A constant in the place of an output: MPI_STATUS_IGNORE, MPI_UNWEIGHTED.
+  if (value.kind == ValueKind::kConstant && param.kind == ParamKind::kStatus) {
+    slot.is_address = true;
+    slot.address = reinterpret_cast<void*>(value_of_constant(value.constant_id()).value_or(0));
+  }
+}
+
+base::Status Engine::prepare_status(const Frame& frame, size_t i, Slot& slot) {
+  if (frame.info.params[i].direction == Direction::kInOut) {  // MPI_Status_set_elements
+    slot.is_address = true;
+    slot.address = &made_status_;
+    return base::Done{};
+  }
+  const Value& value = frame.signature.args[i].value.at_entry();
+  const auto number = [&](const Value& v) {
+    const auto known = number_of(frame, v);
+    return static_cast<int>(known.ok() ? *known : 0);
+  };
+  if (value.kind != ValueKind::kStatus) return base::Done{};
+  const auto known = statuses_.find({number(value.source()), number(value.tag())});
+  MPI_Status status{};
+  status.MPI_SOURCE = number(value.source());
+  status.MPI_TAG = number(value.tag());
+  if (known != statuses_.end()) status = known->second;
+  MPI_Status* const place = slot.make_place<MPI_Status>();
+  *place = status;
+  slot.is_address = true;
+  slot.address = place;
+  return base::Done{};
+}
+
+base::Status Engine::prepare(Frame& frame) {
+  const size_t count = frame.info.params.size();
+  frame.arguments->reset(count);
+  for (size_t i = 0; i < count && i < frame.signature.args.size(); ++i)
+    if (auto good = prepare_one(frame, i); !good.ok()) return good;
+  return base::Done{};
+}
+
+base::Status Engine::prepare_one(Frame& frame, size_t i) {
+  const mpi::ParamInfo& param = frame.info.params[i];
+  Slot& slot = frame.arguments->slot(i);
+  const Value& entry = frame.signature.args[i].value.at_entry();
+  slot.is_count = param.kind == ParamKind::kCount || param.kind == ParamKind::kDisplacement;
+  if (param.direction == Direction::kOut) {
+    if (param.kind == ParamKind::kPointer || param.kind == ParamKind::kBuffer) return base::Done{};
+    prepare_output(frame, i, slot);
+    if (param.kind == ParamKind::kRequest && frame.staged.op->makes_request) {
+      Request& request = requests_[frame.signature.id];
+      request = Request();
+      slot.is_address = true;
+      slot.address = &request.key;
+    }
+    return base::Done{};
+  }
+  switch (param.kind) {
+    case ParamKind::kBuffer: return base::Done{};
+    case ParamKind::kStatus: return prepare_status(frame, i, slot);
+    case ParamKind::kFunction: slot.address = stand_in_function(frame, i); return base::Done{};
+    case ParamKind::kString: return prepare_text(frame, i, slot);
+    case ParamKind::kPointer: return base::Done{};
+    default: break;
+  }
+  if (param.direction == Direction::kInOut) slot.room = room_of(frame.signature, entry.size());
+  if (entry.is_array() && entry.size() == 0 && param.kind == ParamKind::kRequest) {
+    slot.is_address = true;  // the program passed none
+    return base::Done{};
+  }
+  if (entry.is_array()) {
+    return is_handle(param.kind) ? fill_handles(frame, param.kind, entry, slot)
+                                 : fill_numbers(frame, entry, slot);
+  }
+  if (param.is_array) {  // a constant in its place, or nothing
+    slot.is_address = true;
+    if (entry.kind == ValueKind::kConstant)
+      slot.address = reinterpret_cast<void*>(value_of_constant(entry.constant_id()).value_or(0));
+    return base::Done{};
+  }
+  if (entry.is_null() && param.direction == Direction::kInOut && is_handle(param.kind)) {
+    slot.is_address = true;  // the program passed no place
+    return base::Done{};
+  }
+  if (param.kind == ParamKind::kRequest && entry.kind == ValueKind::kRequest) {
+    // In a variable of its own, as in most programs: where an MPI gives out one handle for several
+    // requests, a recorder tells them apart by that.
+    const auto known = requests_.find(entry.request_signature());
+    slot.is_address = known != requests_.end();
+    if (slot.is_address) slot.address = &known->second.key;
+  }
+  if (param.kind == ParamKind::kInfo && frame.info.group != mpi::CallGroup::kInfo) {
+    slot.number = static_cast<int64_t>(hint_free_info(frame, entry));
+    return base::Done{};
+  }
+  const auto value =
+      is_handle(param.kind) ? handle_of(frame, param.kind, entry) : number_of(frame, entry);
+  if (!value.ok()) return value.error();
+  slot.number = *value;
+  return base::Done{};
+}
+
+void* Engine::stand_in_function(const Frame& frame, size_t i) const {
+  const Value& value = frame.signature.args[i].value.at_entry();
+  if (value.kind == ValueKind::kConstant)
+    return reinterpret_cast<void*>(value_of_constant(value.constant_id()).value_or(0));
+  return stand_in(frame.info.id, frame.info.params[i].name);
+}
+
+// ---- after the call ----
+
+void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const Value& exit,
+                  uint64_t key, Frame& owner) {
+  if (kind == ParamKind::kRequest) {
+    if (exit.kind != ValueKind::kRequest || exit.request_signature() != frame.signature.id) return;
+    Request& request = requests_[frame.signature.id];
+    request.key = key;
+    request.is_persistent = frame.info.persistent;
+    request.is_active = !request.is_persistent;
+    request.blocks = std::move(owner.blocks);
+    request.arguments = std::move(owner.arguments);
+    owner.arguments = std::make_unique<Arguments>();
+    return;
+  }
+  const bool freed =
+      entry.is_object() && (!exit.is_object() || frame.meaning.does_any(mpi::kDoesFree));
+  if (freed) {
+    objects_.erase(object_key(kind, entry));
+    kept_.erase(object_key(kind, entry));
+  }
+  if (freed || !exit.is_object()) return;
+  if (predefined(exit.definition()) != 0) return;
+  if (kind == ParamKind::kComm && frame.meaning.how == mpi::How::kWaits &&
+      !is_as_recorded(key, exit.definition()))
+    if (const auto made = make_comm(frame, exit.definition()); made.ok())
+      key = static_cast<uint64_t>(*made);
+  objects_[object_key(kind, exit)] = key;
+  if (kind == ParamKind::kWin) kept_[object_key(kind, exit)] = std::move(owner.blocks);
+}
+
+void Engine::bind_outputs(Frame& frame) {
+  if (frame.signature.failed()) return;
+  note_statuses(frame);
+  note_port(frame);
+  for (size_t i = 0; i < frame.info.params.size() && i < frame.signature.args.size(); ++i) {
+    const mpi::ParamInfo& param = frame.info.params[i];
+    if (!is_handle(param.kind)) continue;
+    const Value& value = frame.signature.args[i].value;
+    if (param.direction == Direction::kIn && value.kind != ValueKind::kChanged) continue;
+    const Value& entry = param.direction == Direction::kOut ? Value::null() : value.at_entry();
+    const Value& exit = value.at_exit();
+    if (i >= frame.arguments->size()) return;  // a request took them
+    const Slot& slot = frame.arguments->slot(i);
+    const bool is_request = param.kind == ParamKind::kRequest;
+    if (frame.info.id == mpi::kMPI_Request_free && is_request)
+      requests_.erase(entry.request_signature());  // MPI_Request_free
+    if (!exit.is_array()) {
+      const uint64_t key = slot.is_address && slot.address != nullptr
+                               ? *static_cast<const uint64_t*>(slot.address)
+                               : slot.read_key();
+      bind(frame, param.kind, entry, exit, key, frame);
+      continue;
+    }
+    size_t at = 0;
+    exit.for_each([&](const Value& element) {
+      bind(frame, param.kind, Value::null(), element.at_exit(), slot.read_key(at++), frame);
+    });
+  }
+}
+
+void Engine::note_statuses(const Frame& frame) {
+  for (size_t i = 0; i < frame.info.params.size(); ++i) {
+    const mpi::ParamInfo& param = frame.info.params[i];
+    if (param.kind != ParamKind::kStatus || param.direction == Direction::kIn) continue;
+    const Slot& slot = frame.arguments->slot(i);
+    if (slot.is_address || slot.place == nullptr) continue;
+    const auto* const made = reinterpret_cast<const MPI_Status*>(slot.place.get());
+    const Value& value = frame.signature.args[i].value.at_exit();
+    const size_t count = param.is_array ? value.size() : 1;
+    for (size_t k = 0; k < std::min(count, slot.room); ++k)
+      statuses_[{made[k].MPI_SOURCE, made[k].MPI_TAG}] = made[k];
+  }
+}
+
+}  // namespace refrain::replay

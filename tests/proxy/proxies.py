@@ -1,0 +1,283 @@
+#!/usr/bin/python3
+"""Programs made of traces make the recorded calls again.
+
+    proxies.py --refrain build/release/refrain --mpi mpich --programs build/release/tests/programs/mpich
+               [--bench build/release/tests/proxy/mpich] [--group p2p | --only NAME] [--compilers g++,clang++]
+
+For each program of the manifest, and for those of bench/programs: it is recorded, `refrain proxy` makes a
+program of the trace, the compilers take that without a warning, it is recorded in its turn, and `dump`
+of the two traces is compared call by call: function and all parameters but those of CLOSED. What is
+refused must be in REFUSED, with the function that it is refused for. Exit status: 0, 1, 77.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(TESTS, "support"))
+import mpirun  # noqa: E402
+
+SKIPPED, UNSUPPORTED = 77, 5
+
+# Program -> what the refusal says. Whatever else is refused is an error.
+REFUSED = {
+    "buffers": "MPI_BOTTOM",
+    "datatypes_nested": "MPI_BOTTOM",
+    "grequest": "MPI_Grequest_start",
+    "sessions": "MPI_Session_init",
+    "sessions_errors": "MPI_Session_init",
+    "sessions_only": "MPI_Session_init",
+    "session_cycles": "MPI_Session_init",
+    "rma": "MPI_Win_create_dynamic",
+    "files_attributes": "MPI_Register_datarep",
+    "handles_f": "f2c",
+    "sizes_x": "MPI_Status_set_elements_x",
+}
+
+# Parameters that a proxy does not repeat: addresses, paths, names, functions and what they are given.
+CLOSED = {"argc", "argv", "filename", "baseptr", "base", "extra_state", "attribute_val", "buffer_addr", "address",
+          "location", "name", "resultlen", "version", "processor"}
+CLOSED_ENDS = ("_fn", "buf", "buffer", "_addr", "errhandler_fn")
+COMPLETIONS = {"MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome", "MPI_Test", "MPI_Testall", "MPI_Testany",
+               "MPI_Testsome", "MPI_Start", "MPI_Startall", "MPI_Cancel", "MPI_Request_free", "MPI_Pready",
+               "MPI_Request_get_status", "MPI_Parrived", "MPI_Pready_range", "MPI_Pready_list"}
+# Their requests may be others that do not end.
+MASKED = {"MPI_Waitany", "MPI_Waitsome", "MPI_Testany", "MPI_Testsome"}
+BUFFER = re.compile(r"^(stack|data|heap|device|managed|pinned|unknown)(#\d+)?([+-]\d+)?$")
+REQUEST = re.compile(r"^request#\d+$")
+
+
+class Failure(Exception):
+    """One line that says what is wrong."""
+
+
+class Refused(Exception):
+    """What `refrain proxy` cannot do."""
+
+
+def run(command, timeout=120, **more):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=timeout, **more)
+
+
+class Comparison:
+    """One rank's calls, in the recorded run and in that of the proxy."""
+
+    def __init__(self, rank):
+        self.rank, self.requests = rank, {}
+
+    def value(self, call, name, was, now):
+        if name in CLOSED or name.endswith(CLOSED_ENDS) or was is None:  # None: it meant nothing there
+            return True
+        if isinstance(was, str) and isinstance(now, str):
+            if REQUEST.match(was) and REQUEST.match(now):
+                if call not in COMPLETIONS:
+                    self.requests[was] = now
+                return self.requests.get(was, now) == now
+            if BUFFER.match(was) and BUFFER.match(now):
+                return True
+            if was in ("MPI_ANY_SOURCE", "MPI_ANY_TAG"):
+                return True
+        if was in ("MPI_ANY_SOURCE", "MPI_ANY_TAG") and name in ("source", "tag", "recvtag"):
+            return True
+        if isinstance(was, list) and isinstance(now, list):
+            return len(was) == len(now) and all(self.value(call, name, a, b) for a, b in zip(was, now))
+        if isinstance(was, dict) and isinstance(now, dict):
+            return was.keys() == now.keys() and all(self.value(call, "", was[k], now[k]) for k in was)
+        return was == now
+
+    def call(self, was, now):
+        if was["call"] != now["call"]:
+            raise Failure("rank %d call %d was %s and is %s" % (self.rank, was["seq"], was["call"], now["call"]))
+        name = was["call"]
+        failed_test = was["args"].get("flag") in (0, False)
+        for key, value in was["args"].items():
+            if key in ("array_of_requests", "request") and (name in MASKED or failed_test):
+                continue
+            if key == "tag" and failed_test:
+                continue  # of a probe: one that no message has
+            if key in ("status", "array_of_statuses") and name in MASKED:
+                pass
+            if not self.value(name, key, value, now["args"].get(key)):
+                raise Failure("rank %d call %d, %s: %s was %s and is %s" % (
+                    self.rank, was["seq"], name, key, json.dumps(value)[:120],
+                    json.dumps(now["args"].get(key))[:120]))
+
+
+def is_left_out(call):
+    return call.get("error") is not None or call.get("error_class") is not None or call["call"].startswith("refrain_")
+
+
+def compare(before, after):
+    ranks = {}
+    for lines, which in ((before, 0), (after, 1)):
+        for call in lines:
+            if which == 0 and is_left_out(call):
+                continue
+            if call["call"] == "MPI_Win_test" and call["args"]["flag"] in (0, False):
+                continue  # how often it is asked in vain is a matter of time
+            ranks.setdefault(call["rank"], ([], []))[which].append(call)
+    for rank, (was, now) in sorted(ranks.items()):
+        comparison = Comparison(rank)
+        for a, b in zip(was, now):
+            comparison.call(a, b)
+        if len(was) != len(now):
+            raise Failure("rank %d made %d calls, and the proxy %d" % (rank, len(was), len(now)))
+
+
+class Case:
+    def __init__(self, options, name, program, ranks, arguments=(), entry=None):
+        self.options, self.name, self.program, self.ranks = options, name, program, ranks
+        self.arguments, self.entry = list(arguments), entry or {}
+        self.folder = os.path.join(options.work, "%s-%d-%s" % (
+            name, ranks, "_".join(self.arguments)[:20].replace("/", "")))
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder)
+
+    def record(self, trace, command, more=()):
+        options = self.options
+        wrapper = [options.refrain, "record", "-o", trace] + list(more) + ["--"]
+        env = {"REFRAIN_TEST_DIR": self.folder}
+        if options.libraries:
+            env["REFRAIN_LIBRARY_PATH"] = options.libraries
+        preload = [options.shim] if mpirun.behind(options.mpi) == "mpich" and options.shim else []
+        return mpirun.run_job(options.mpi, self.ranks, command, 60, preload, env, cwd=self.folder,
+                              job_env=self.entry.get("job_env"), wrapper=wrapper)
+
+    def refrain(self, *arguments):
+        done = run([self.options.refrain] + list(arguments))
+        if done.returncode == UNSUPPORTED:
+            raise Refused(done.stderr.decode(errors="replace").strip())
+        if done.returncode != 0:
+            raise Failure("`refrain %s` exits with %d: %s" % (
+                " ".join(arguments), done.returncode, done.stderr.decode(errors="replace").strip()[:300]))
+        return done.stdout.decode()
+
+    def dump(self, trace):
+        return [json.loads(line) for line in
+                self.refrain("dump", "--format", "jsonl", "--no-resolve", trace).splitlines()]
+
+    def check(self):
+        trace, again = os.path.join(self.folder, "t.rfn"), os.path.join(self.folder, "again.rfn")
+        more = [o.replace("{mpi}", mpirun.word(self.options.mpi)) for o in self.entry.get("record", [])]
+        recorded = self.record(trace, [self.program] + self.arguments, more)
+        if recorded.status == SKIPPED or not os.path.exists(trace):
+            return None
+        proxy = os.path.join(self.folder, "proxy")
+        said = json.loads(self.refrain("proxy", trace, "-o", proxy, "--format", "json"))
+        binary = None
+        for compiler in self.options.compilers:
+            binary = os.path.join(self.folder, "proxy." + os.path.basename(compiler))
+            wrapper = {"mpich": "mpicxx.mpich", "openmpi": "mpicxx.openmpi"}[mpirun.behind(self.options.mpi)]
+            variable = {"mpich": "MPICH_CXX", "openmpi": "OMPI_CXX"}[mpirun.behind(self.options.mpi)]
+            done = run([wrapper, "-std=c++20", self.options.optimize, "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                        "-o", binary, os.path.join(proxy, "main.cc")], timeout=600,
+                       env={**os.environ, variable: compiler})
+            if done.returncode != 0:
+                raise Failure("%s does not take it: %s" % (compiler, done.stderr.decode(errors="replace")[:1500]))
+        limit = 12 * (said["signatures"] + said["rules"]) + 400
+        if said["lines"] > limit:
+            raise Failure("it has %d lines, more than %d" % (said["lines"], limit))
+        ran = self.record(again, [binary, "--compute", "none", "--scratch", self.folder])
+        if ran.status != 0:
+            raise Failure("the proxy exits with %d: %s" % (
+                ran.status, (ran.stdout + ran.stderr).decode(errors="replace").strip()[-1500:]))
+        compare(self.dump(trace), self.dump(again))
+        return said
+
+
+BENCH = [("halo2d", 4, ["30"]), ("halo3d", 4, ["5"]), ("sweep2d", 4, ["10"]), ("ring", 3, ["20"]),
+         ("cg", 4, ["2", "200"]), ("rows_columns", 4, ["5"]), ("recursive_doubling", 4, ["5"]),
+         ("alltoallv", 3, ["4"]), ("transpose", 4, ["5"]), ("adi", 4, ["2", "4"]), ("multigrid", 4, ["2", "8"]),
+         ("mg", 8, ["2", "8"]), ("bt", 4, ["3", "4"]), ("lulesh", 8, ["3", "3"]), ("jacobi2d", 4, ["4"])]
+
+
+# What one test takes; the others are in the exhaustive one.
+FEW = {"halo2d", "ring", "cg", "lulesh", "p2p_wildcard", "p2p_probe", "coll_nonblocking", "datatypes", "comm_group"}
+
+
+def cases(options):
+    for case in all_cases(options):
+        if not options.few or case.name in FEW:
+            yield case
+
+
+def all_cases(options):
+    if options.bench and options.group in (None, "bench"):
+        for name, ranks, arguments in BENCH:
+            if options.only in (None, name):
+                if not options.few or name in FEW:
+                    yield Case(options, name, os.path.join(options.bench, name), ranks, arguments)
+    with open(options.manifest) as f:
+        entries = json.load(f)["programs"]
+    for entry in entries:
+        if options.group not in (None, entry["group"]) or options.only not in (None, entry["name"]):
+            continue
+        if mpirun.word(options.mpi) not in entry.get("mpi", [mpirun.word(options.mpi)]) or "python" in entry:
+            continue
+        if entry.get("exit", 0) != 0 or options.mpi in entry.get("broken", {}):
+            continue
+        program = os.path.join(options.programs, entry["name"])
+        if not os.path.exists(program):
+            continue
+        arguments = [a.replace("{programs}", options.programs) for a in entry.get("args", [])]
+        for ranks in entry["ranks"][:1] if options.quick else entry["ranks"]:
+            yield Case(options, entry["name"], program, ranks, arguments, entry)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--refrain", required=True)
+    parser.add_argument("--mpi", required=True)
+    parser.add_argument("--programs", required=True)
+    parser.add_argument("--bench")
+    parser.add_argument("--manifest", default=os.path.join(TESTS, "programs", "manifest.json"))
+    parser.add_argument("--group")
+    parser.add_argument("--only")
+    parser.add_argument("--shim")
+    parser.add_argument("--libraries")
+    parser.add_argument("--quick", action="store_true", help="the first number of ranks of each program")
+    parser.add_argument("--few", action="store_true", help="some programs only, with the first of the compilers")
+    parser.add_argument("--compilers", default="g++,clang++")
+    parser.add_argument("--optimize", default="-O1")
+    parser.add_argument("--keep")
+    options = parser.parse_args()
+    for path in ("refrain", "programs", "bench", "shim", "libraries"):
+        if getattr(options, path):
+            setattr(options, path, os.path.abspath(getattr(options, path)))
+    options.compilers = [c for c in options.compilers.split(",") if shutil.which(c)]
+    if options.few:
+        options.quick, options.compilers = True, options.compilers[:1]
+    failed, refused, good = 0, 0, 0
+    with tempfile.TemporaryDirectory(prefix="refrain-proxy-") as folder:
+        options.work = options.keep or folder
+        for case in cases(options):
+            title = "%s -n %d %s" % (case.name, case.ranks, " ".join(case.arguments))
+            try:
+                if case.check() is None:
+                    continue
+                good += 1
+                print("good     %s" % title, flush=True)
+            except Refused as e:
+                refused += 1
+                expected = REFUSED.get(case.name)
+                is_known = expected is not None and expected in str(e)
+                failed += 0 if is_known else 1
+                print("%s %s: %s" % ("refused " if is_known else "REFUSED ", title, e), flush=True)
+            except (Failure, subprocess.TimeoutExpired) as e:
+                failed += 1
+                print("FAILED   %s: %s" % (title, e), flush=True)
+    print("%d good, %d refused, %d wrong" % (good, refused, failed))
+    if good + refused + failed == 0:
+        return SKIPPED
+    return 0 if failed == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

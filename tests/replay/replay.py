@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+"""A replay makes the calls of a trace again: every test program recorded, replayed, recorded again and compared.
+
+    replay.py --refrain build/refrain --programs build/tests/programs --mpi mpich [--target openmpi]
+              [--group p2p | --only NAME [-n 3]] [--sample] [--keep DIR]
+
+Each program of the manifest is recorded under --mpi and replayed under --target (the same one where it is left
+out), while a recorder records the replay. `refrain check --replays` must find the same calls with the same
+parameters. What cannot be replayed is on the committed list refused.json, with the functions that say so; a
+refusal that is not there, or one there that does not come, is a failure. Exit status: 0 all good, 1 something
+is wrong, 77 nothing could run.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import mpirun  # noqa: E402
+
+SKIPPED = 77
+INCOMPLETE = 4  # traces of which filters have left out calls
+UNSUPPORTED = 5
+# One of each kind, for every run of the tests.
+SAMPLE = ("p2p_nonblocking", "p2p_wildcard", "p2p_probe", "p2p_persistent", "coll_blocking", "coll_vectors",
+          "comm_basic", "datatypes", "files", "win_attributes", "user_op")
+options = None
+
+
+class Failure(Exception):
+    """One line that says what is wrong."""
+
+
+def run(mpi, ranks, entry, command, wrapper, folder):
+    return mpirun.run_job(mpi, ranks, command, options.timeout, env={"REFRAIN_LIBRARY_PATH": options.libraries,
+                                                                     "REFRAIN_TEST_LOG": os.path.join(folder, "log")},
+                          cwd=folder, job_env=entry.get("job_env"), wrapper=wrapper)
+
+
+def said(outcome):
+    lines = [line for line in outcome.stderr.decode(errors="replace").splitlines() if "refrain" in line]
+    return " | ".join(lines)[:600] or outcome.stderr.decode(errors="replace")[:300]
+
+
+def record(entry, ranks, folder):
+    """The trace; None where this MPI cannot run the program."""
+    programs = os.path.join(options.programs, options.mpi)
+    arguments = [a.replace("{programs}", programs) for a in entry.get("args", [])]
+    trace = os.path.join(folder, "run.rfn")
+    wrapper = [options.refrain, "record", "-o", trace] + entry.get("record", []) + ["--"]
+    run(options.mpi, ranks, entry, [os.path.join(programs, entry["name"])] + arguments, wrapper, folder)
+    return trace if os.path.exists(trace) else None
+
+
+def replay(entry, ranks, trace, folder):
+    """Replays it under a recorder; the refused functions, in order."""
+    again, scratch = os.path.join(folder, "again.rfn"), os.path.join(folder, "scratch")
+    os.makedirs(scratch)
+    command = [options.refrain, "replay", "--compute", "none", "--stall", str(options.timeout / 2),
+               "--scratch", scratch, trace]
+    wrapper = [options.refrain, "record", "-o", again, "--"]
+    outcome = run(options.target, ranks, entry, command, wrapper, folder)
+    if outcome.status == UNSUPPORTED:
+        return sorted(set(re.findall(r"cannot replay (\w+)", said(outcome))))
+    if outcome.status not in (0, INCOMPLETE):
+        raise Failure("the replay exits with %d: %s" % (outcome.status, said(outcome)))
+    done = subprocess.run([options.refrain, "check", again, "--replays", trace], capture_output=True, text=True)
+    if done.returncode not in (0, INCOMPLETE):
+        raise Failure((done.stdout + done.stderr).strip()[:600])
+    return []
+
+
+def check(entry, ranks, refused):
+    """None, or why it was left out."""
+    words = "_".join(entry.get("args", []))[:20].replace("/", "")
+    folder = os.path.join(options.work, "%s-%d-%s" % (entry["name"], ranks, words))
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    trace = record(entry, ranks, folder)
+    if trace is None:
+        return "this MPI lacks what it needs"
+    found = replay(entry, ranks, trace, folder)
+    expected = refused.get(entry["name"], {})
+    allowed = expected.get("functions", [])
+    if sorted(allowed) != found:
+        raise Failure("refused are %s, in refused.json %s" % (found, sorted(allowed)))
+    return "refused, as it should be" if found else None
+
+
+def cases(entries):
+    for entry in entries:
+        if options.mpi not in entry.get("mpi", [options.mpi]) or entry.get("python") or entry.get("replay") is False:
+            continue
+        if options.group and entry["group"] != options.group:
+            continue
+        if options.only and entry["name"] != options.only:
+            continue
+        if options.sample and (entry["name"] not in SAMPLE or entry.get("record")):
+            continue
+        for ranks in entry["ranks"][:1] if options.sample else entry["ranks"]:
+            if ranks <= options.most and options.ranks in (None, ranks):
+                yield entry, ranks
+
+
+def main():
+    global options
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--refrain", required=True)
+    parser.add_argument("--programs", required=True)
+    parser.add_argument("--libraries")
+    parser.add_argument("--mpi", required=True)
+    parser.add_argument("--target")
+    parser.add_argument("--manifest", default=os.path.join(HERE, "..", "programs", "manifest.json"))
+    parser.add_argument("--group")
+    parser.add_argument("--only")
+    parser.add_argument("-n", type=int, dest="ranks")
+    parser.add_argument("--most", type=int, default=6, help="leave out cases of more ranks")
+    parser.add_argument("--sample", action="store_true")
+    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--keep")
+    options = parser.parse_args()
+    options.target = options.target or options.mpi
+    for name in ("refrain", "programs"):
+        setattr(options, name, os.path.abspath(getattr(options, name)))
+    options.libraries = os.path.abspath(options.libraries or os.path.dirname(options.refrain))
+    if not mpirun.launcher(options.mpi) or not mpirun.launcher(options.target):
+        print("replay: no launcher of %s or %s" % (options.mpi, options.target))
+        return SKIPPED
+    with open(options.manifest, encoding="utf-8") as file:
+        entries = json.load(file)["programs"]
+    with open(os.path.join(HERE, "refused.json"), encoding="utf-8") as file:
+        lists = json.load(file)
+    refused, elsewhere = lists["programs"], lists["on_another_mpi"] if options.target != options.mpi else {}
+    good, left, wrong = 0, [], 0
+    with tempfile.TemporaryDirectory(prefix="refrain-replay-") as work:
+        options.work = options.keep or work
+        for entry, ranks in cases(entries):
+            title = "%s to %s: %s -n %d" % (options.mpi, options.target, " ".join(
+                [entry["name"]] + entry.get("args", [])), ranks)
+            if entry["name"] in elsewhere:
+                left.append("%s (%s)" % (entry["name"], elsewhere[entry["name"]]))
+                continue
+            try:
+                why = check(entry, ranks, refused)
+            except Failure as failure:
+                wrong += 1
+                print("%s: %s" % (title, failure))
+                continue
+            good += why is None
+            left += ["%s (%s)" % (entry["name"], why)] if why else []
+    print("replay: %d good, %d wrong, left out: %s" % (good, wrong, ", ".join(left) or "none"))
+    return 1 if wrong else 0 if good else SKIPPED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
