@@ -8,7 +8,6 @@
 // signatures, choice of heads at each node, nearest head of each rank. Messages are not in it.
 // `--unlike` (65536): ranks of one structure of which no two have the same parameters; the root
 // merges K of them, and beside it all (`--no-full`: not).
-#include <malloc.h>
 #include <time.h>
 
 #include <algorithm>
@@ -16,33 +15,17 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "counted_heap.h"
 #include "format/encode/encode.h"
 #include "format/encode/section_writers.h"
 #include "format/testing/call_ids.h"
 #include "format/testing/patterns.h"
 #include "similarity/ranks/k_farthest.h"
-
-// The heap of this program, which has one thread.
-static uint64_t g_heap = 0, g_heap_peak = 0;
-
-void* operator new(size_t n) {
-  void* p = std::malloc(n);
-  if (p == nullptr) std::abort();
-  g_heap += malloc_usable_size(p);
-  if (g_heap > g_heap_peak) g_heap_peak = g_heap;
-  return p;
-}
-void operator delete(void* p) noexcept {
-  g_heap -= malloc_usable_size(p);
-  std::free(p);
-}
-void operator delete(void* p, size_t) noexcept { operator delete(p); }
 
 namespace {
 

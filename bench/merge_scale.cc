@@ -5,35 +5,18 @@
 // Prints a row for each program at 4096 ranks, at 16384 and so on up to RANKS, and how each number
 // has grown since the row before; --out writes the rows as CSV. The tree goes depth first, so that
 // no more than log2(RANKS) partial traces are in memory.
-#include <malloc.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "counted_heap.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/testing/patterns.h"
-
-// The heap of this program, which has one thread.
-static uint64_t g_heap = 0, g_heap_peak = 0;
-
-void* operator new(size_t n) {
-  void* p = std::malloc(n);
-  if (p == nullptr) std::abort();
-  g_heap += malloc_usable_size(p);
-  if (g_heap > g_heap_peak) g_heap_peak = g_heap;
-  return p;
-}
-void operator delete(void* p) noexcept {
-  g_heap -= malloc_usable_size(p);
-  std::free(p);
-}
-void operator delete(void* p, size_t) noexcept { operator delete(p); }
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/encode/section_writers.h"
+#include "format/testing/sections.h"
 #include "format/testing/synthetic.h"
 
 namespace refrain::format {
@@ -177,35 +178,10 @@ TEST(Clusters, EachRuleIsChecked) {
 
 // A good file with one section replaced, its checksums right.
 std::string with_section(const TraceData& trace, const std::string& raw) {
-  base::ByteWriter table;
-  std::string body;
-  Encoding encoding(trace);
-  for (const SectionWriter& w : kSectionWriters) {
-    base::ByteWriter out;
-    if (w.type == SectionType::kGaps) continue;  // it has none
-    w.write(encoding, out);
-    const std::string bytes = w.type == SectionType::kClusters ? raw : out.take();
-    table.put_varint(static_cast<uint32_t>(w.type));
-    table.put_u8(0);
-    table.put_u32(static_cast<uint32_t>(bytes.size()));
-    table.put_u32(static_cast<uint32_t>(bytes.size()));
-    table.put_u32(checksum32(bytes));
-    body += bytes;
-  }
-  base::ByteWriter header;
-  header.put_bytes(kMagic.data(), kMagic.size());
-  header.put_u8(kMajor);
-  header.put_u8(kMinor);
-  header.put_u32(kFeatureCompact | kFeatureClusters);
-  header.put_u8(kStateComplete | kStateLosses);
-  header.put_u8(0);
-  header.put_u64(kHeaderBytes + table.size() + body.size());
-  header.put_u32(static_cast<uint32_t>(table.size()));
-  std::string file = header.take() + table.take();
-  base::ByteWriter sum;
-  sum.put_u32(checksum32(file));
-  file.insert(kChecksumOffset, sum.view());
-  return file + body;
+  testing::Sections sections = testing::sections_of(trace);
+  for (auto& [type, bytes] : sections)
+    if (type == static_cast<uint32_t>(SectionType::kClusters)) bytes = raw;
+  return testing::wrap(sections, kStateComplete | kStateLosses, kFeatureCompact | kFeatureClusters);
 }
 
 std::string section_of(const TraceData& trace) {

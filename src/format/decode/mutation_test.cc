@@ -10,11 +10,15 @@
 #include "format/encode/section_writers.h"
 #include "format/signatures/slot_evaluator.h"
 #include "format/testing/patterns.h"
+#include "format/testing/sections.h"
 #include "format/testing/synthetic.h"
 #include "grammar/builder.h"
 
 namespace refrain::format {
 namespace {
+
+using testing::sections_of;
+using testing::wrap;
 
 TraceData small_trace(bool periodic = true) {
   std::vector<RankRecord> ranks;
@@ -50,45 +54,6 @@ TraceData rich_trace() {
   trace.losses.push_back(LossRecord{"spool_full", 17, 3, "no space left"});
   trace.gaps = trace.durations;
   return trace;
-}
-
-// A file of the given sections, not compressed, with correct checksums: damage below that level.
-std::string wrap(const std::vector<std::pair<uint32_t, std::string>>& sections, uint8_t state = 3) {
-  base::ByteWriter table;
-  std::string body;
-  for (const auto& [type, raw] : sections) {
-    table.put_varint(type);
-    table.put_u8(0);
-    table.put_u32(static_cast<uint32_t>(raw.size()));
-    table.put_u32(static_cast<uint32_t>(raw.size()));
-    table.put_u32(checksum32(raw));
-    body += raw;
-  }
-  base::ByteWriter header;
-  header.put_bytes(kMagic.data(), kMagic.size());
-  header.put_u8(kMajor);
-  header.put_u8(kMinor);
-  header.put_u32(kFeatureCompact);
-  header.put_u8(state);
-  header.put_u8(0);
-  header.put_u64(kHeaderBytes + table.size() + body.size());
-  header.put_u32(static_cast<uint32_t>(table.size()));
-  std::string file = header.take() + table.take();
-  base::ByteWriter sum;
-  sum.put_u32(checksum32(file));
-  file.insert(kChecksumOffset, sum.view());
-  return file + body;
-}
-
-std::vector<std::pair<uint32_t, std::string>> sections_of(const TraceData& trace) {
-  std::vector<std::pair<uint32_t, std::string>> out;
-  Encoding encoding(trace);
-  for (const SectionWriter& w : kSectionWriters) {
-    base::ByteWriter raw;
-    w.write(encoding, raw);
-    if (raw.size() > 0) out.emplace_back(static_cast<uint32_t>(w.type), raw.take());
-  }
-  return out;
 }
 
 // Whatever decode() returns must be safe to use.
