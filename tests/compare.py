@@ -2,7 +2,7 @@
 """What was dumped is what the program did: every test program, with and without Refrain.
 
     compare.py --refrain build/src/cli/refrain --mpi mpich --programs build/tests/programs/mpich
-               [--group p2p | --only NAME [-n 3] [--args "1 300"]] [--keep DIR]
+               [--group p2p | --only NAME [-n 3] [--args "1 300"]] [--sample first|other [--rest]] [--keep DIR]
 
 Runs each program of the manifest twice. With Refrain its exit status and output must be the same;
 `refrain check` must be content; the recorder must find the call paths that libunwind finds; and
@@ -19,12 +19,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "support"))
 import checks  # noqa: E402
 import mpirun  # noqa: E402
 import path_check  # noqa: E402
+import sample  # noqa: E402
 import trace_log  # noqa: E402
 
 SKIPPED = 77
@@ -219,7 +221,8 @@ def check_case(case):
     return None
 
 
-def selected(manifest, options):
+def selected(manifest, options, skipped):
+    """The entries that this MPI can run; what it cannot goes to `skipped`."""
     for entry in manifest["programs"]:
         if options.group and entry["group"] not in options.group:
             continue
@@ -227,12 +230,6 @@ def selected(manifest, options):
             continue
         if options.args is not None and entry.get("args", []) != options.args.split():
             continue
-        yield entry
-
-
-def run_all(manifest, options):
-    passed, skipped, failed = 0, [], 0
-    for entry in selected(manifest, options):
         if mpirun.word(options.mpi) not in entry.get("mpi", ["mpich", "openmpi", "smpi", "abi"]):
             skipped.append("%s (%s)" % (entry["name"], entry["why"]))
             continue
@@ -240,21 +237,28 @@ def run_all(manifest, options):
         if mpirun.word(options.mpi) == "abi" and not built:
             skipped.append("%s (no compiler of its language for this MPI)" % entry["name"])
             continue
-        for ranks in [options.ranks] if options.ranks else entry["ranks"]:
-            case = Case(entry, ranks, options)
-            try:
-                outcome = check_case(case)
-                if outcome == "skip":
-                    skipped.append("%s (this MPI cannot)" % entry["name"])
-                else:
-                    passed += 1
-                    print("pass  %s" % case.title(), flush=True)
-            except (Failure, checks.Broken, trace_log.Difference, subprocess.TimeoutExpired,
-                    ValueError) as e:
-                failed += 1
-                print("FAIL  %s: %s\n      again: %s" % (case.title(), e, case.again()), flush=True)
-            if not options.keep:
-                shutil.rmtree(case.folder, ignore_errors=True)
+        yield entry
+
+
+def run_all(manifest, options):
+    passed, skipped, failed = 0, [], 0
+    entries = list(selected(manifest, options, skipped))
+    cases = [(e, options.ranks) for e in entries] if options.ranks else sample.cases(entries, options.sample, options.rest)
+    for entry, ranks in cases:
+        case = Case(entry, ranks, options)
+        begin = time.monotonic()
+        try:
+            outcome = check_case(case)
+            if outcome == "skip":
+                skipped.append("%s (this MPI cannot)" % entry["name"])
+            else:
+                passed += 1
+                print("pass  %s  (%.1f s)" % (case.title(), time.monotonic() - begin), flush=True)
+        except (Failure, checks.Broken, trace_log.Difference, subprocess.TimeoutExpired, ValueError) as e:
+            failed += 1
+            print("FAIL  %s: %s\n      again: %s" % (case.title(), e, case.again()), flush=True)
+        if not options.keep:
+            shutil.rmtree(case.folder, ignore_errors=True)
     for line in skipped:
         print("skip  %s %s" % (options.mpi, line))
     print(options.call_paths)
@@ -280,6 +284,8 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--args")
     parser.add_argument("-n", type=int, dest="ranks")
+    parser.add_argument("--sample", choices=sample.PARTS, help="only the cases of the normal run: support/sample.py")
+    parser.add_argument("--rest", action="store_true", help="only the cases that --sample leaves out")
     parser.add_argument("--timeout", type=float, default=90)
     parser.add_argument("--older-recorder", action="store_true",
                         help="pass by programs that call what the trace names as newer than the recorder")
