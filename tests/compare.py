@@ -243,7 +243,9 @@ def selected(manifest, options, skipped):
 def run_all(manifest, options):
     passed, skipped, failed = 0, [], 0
     entries = list(selected(manifest, options, skipped))
-    cases = [(e, options.ranks) for e in entries] if options.ranks else sample.cases(entries, options.sample, options.rest)
+    cases = sample.cases(entries, options.sample, options.rest)
+    if options.ranks:
+        cases = [(entry, options.ranks) for entry in entries]
     for entry, ranks in cases:
         case = Case(entry, ranks, options)
         begin = time.monotonic()
