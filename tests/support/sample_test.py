@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""The sample of the normal run has every program on every MPI, and every way to run one somewhere."""
+"""The samples of the normal run: every program on every MPI, every way to run one somewhere; delays."""
 import json
 import os
 import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "delays")]
+import delays  # noqa: E402
 import sample  # noqa: E402
 
 MPIS = (("mpich", "first"), ("openmpi", "other"))
@@ -59,6 +60,14 @@ class Sample(unittest.TestCase):
         for entry in first.values():
             if "mpi" not in entry and len(entry["ranks"]) > 1:
                 self.assertGreater(len(taken[entry["name"]]), 1, entry["name"])
+
+    def test_every_pattern_of_delays_with_two_causes_and_every_cause(self):
+        can = set(delays.PATTERNS) - set(delays.NOT_UNDER["smpi"])
+        taken = [(p, c) for p in can for c in delays.CAUSES if p not in delays.WITHOUT.get(c, ()) and
+                 delays.is_in_short("smpi", p, c)]
+        self.assertEqual({c for _, c in taken}, set(delays.CAUSES))
+        for pattern in can:
+            self.assertEqual(sum(p == pattern for p, _ in taken), 2, pattern)
 
 
 if __name__ == "__main__":
