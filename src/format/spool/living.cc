@@ -152,13 +152,20 @@ LivingSpool::~LivingSpool() {
   if (fd_ >= 0) close(fd_);
 }
 
-base::Result<RankSpool> LivingSpool::snapshot() const {
+uint64_t LivingSpool::stored_bytes() const {
+  struct stat info {};
+  return fstat(fd_, &info) == 0 ? static_cast<uint64_t>(info.st_blocks) * 512 : 0;
+}
+
+base::Result<RankSpool> LivingSpool::snapshot() {
+  read_bytes_ = 0;
   base::Result<RankSpool> rank = base::fail("cannot be read", path_);
   for (int i = 0; i < kTries; ++i) {
     const auto header = read_header(read_at(fd_, 0, sizeof(Header)));
     if (!header.ok()) return base::Error{header.error().code, header.error().message, path_};
     Contents contents;
     const bool is_one_state = read_once(fd_, contents);
+    for (const std::string& bytes : contents.bytes) read_bytes_ += bytes.size();
     rank = read_pieces(*header, contents.pieces);
     if (is_one_state && rank->damage.empty()) return rank;
     if (!is_one_state) rank->damage.emplace_back("it was written while it was read");

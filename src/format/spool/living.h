@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "format/spool/read.h"
@@ -26,15 +27,18 @@ namespace refrain::format::spool {
 class LivingSpool {
  public:
   static base::Result<LivingSpool> open(const std::string& path);
-  LivingSpool(LivingSpool&& other) noexcept : path_(std::move(other.path_)), fd_(other.fd_) {
-    other.fd_ = -1;
-  }
+  LivingSpool(LivingSpool&& other) noexcept
+      : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
   LivingSpool& operator=(LivingSpool&& other) noexcept;
   ~LivingSpool();
 
   // O(chunks that hold anything). After `kTries` reads that a checkpoint interrupted: the last one,
   // with what is wrong with it in `damage`.
-  base::Result<RankSpool> snapshot() const;
+  base::Result<RankSpool> snapshot();
+  // That the last snapshot read, all its tries together.
+  uint64_t read_bytes() const { return read_bytes_; }
+  // On disk.
+  uint64_t stored_bytes() const;
 
   static constexpr int kTries = 8;
 
@@ -43,6 +47,7 @@ class LivingSpool {
 
   std::string path_;
   int fd_ = -1;
+  uint64_t read_bytes_ = 0;
 };
 
 }  // namespace refrain::format::spool

@@ -116,7 +116,7 @@ TEST(Spool, IsReadWhileItIsWritten) {
   TestRank rank;
   rank->options.output = folder.output();
   Spool::open(*rank, 1, {});
-  const auto living = format::spool::LivingSpool::open(folder.file());
+  auto living = format::spool::LivingSpool::open(folder.file());
   ASSERT_TRUE(living.ok()) << living.error().to_string();
   std::atomic<bool> is_over = false;
   uint64_t snapshots = 0, good = 0, last = 0;
