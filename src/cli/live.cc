@@ -132,6 +132,9 @@ Result<std::unique_ptr<online::Service>> serve(const LiveOptions& options) {
 }
 
 int watch(const LiveOptions& options) {
+  if (options.interval_s <= 0 || options.stuck_after_s <= 0)
+    return report(base::usage("a time of 0 is no interval: at least 100ms",
+                              options.interval_s <= 0 ? "--interval" : "--stuck-after"));
   std::vector<std::string> spools = options.spools;
   if (spools.empty()) {
     auto here = spools_here();

@@ -193,6 +193,10 @@ class HttpService final : public Service {
     text("/", kPageHtml, "text/html; charset=utf-8");
     text("/live.js", kPageJs, "text/javascript; charset=utf-8");
     text("/live.css", kPageCss, "text/css; charset=utf-8");
+    // Browsers ask for it by themselves.
+    server_.Get("/favicon.ico", [](const httplib::Request&, httplib::Response& response) {
+      response.status = 204;
+    });
     server_.Get("/state.json", [this](const httplib::Request&, httplib::Response& response) {
       response.set_content(now()->json, "application/json");
     });

@@ -29,8 +29,8 @@ json functions_of(const Trace& trace, size_t top) {
   const analysis::Profile profile = analysis::profile(trace);
   for (const analysis::FunctionRow& row : profile.functions) {
     if (rows.size() == top) break;
-    rows.push_back({{"function", report::call_name(row.call)},
-                    {"calls", row.totals.calls},
+    rows.push_back({{"call", report::call_name(row.call)},
+                    {"count", row.totals.calls},
                     {"time_ns", static_cast<uint64_t>(row.totals.time_ns)},
                     {"bytes", row.totals.bytes}});
   }

@@ -6,7 +6,7 @@
 //      "running_s", "story", "nobody_moves",
 //      "losses": [{"reason", "calls", "rank", "detail"}],
 //      "stuck": [{"call", "ranks": [...], "since_s"}],
-//      "functions": [{"function", "calls", "time_ns", "bytes"}]   the `top` by time,
+//      "functions": [{"call", "count", "time_ns", "bytes"}]   as `profile`, the `top` by time,
 //      "by_rank": {"rank": [], "calls": [], "state": [], "call": [], "since_s": []}
 //   }]}
 //

@@ -101,6 +101,8 @@ std::string state_text(const JobNow& job, size_t top) {
   std::string out = text::heading(summary_text(job)) + "\n" + trouble_text(job);
   if (job.trace) out += functions_text(*job.trace, top);
   if (!job.ranks.empty()) out += ranks_table(job, top);
+  if (job.state == JobState::kFinished)
+    out += "Its trace is written: `refrain profile` and the other verbs say more.\n";
   return out;
 }
 

@@ -112,7 +112,7 @@ function drawRanks(job) {
 function drawFunctions(job) {
   at("functions").replaceChildren(...job.functions.map((f) => {
     const row = element("tr");
-    row.append(element("td", f.function), element("td", count(f.calls)),
+    row.append(element("td", f.call), element("td", count(f.count)),
       element("td", duration(f.time_ns / 1e9)), element("td", bytes(f.bytes)));
     return row;
   }));
