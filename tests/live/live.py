@@ -165,7 +165,8 @@ def check_doors(server):
     """Who gets in."""
     for words, status, what in (({"Authorization": "none"}, 401, "no token"),
                                 ({"Authorization": "Bearer " + "0" * 32}, 401, "a wrong token"),
-                                ({"Authorization": "none", "Cookie": "refrain_token=" + "1" * 32}, 401, "a wrong cookie"),
+                                ({"Authorization": "none", "Cookie": "refrain_token=" + "1" * 32}, 401,
+                                 "a wrong cookie"),
                                 ({"Authorization": "none", "Cookie": "a=b; refrain_token=" + server.token}, 200,
                                  "the cookie"),
                                 ({"Host": "jobs.example.org:%d" % server.port}, 403, "a name of somebody else"),
@@ -286,10 +287,11 @@ def check_death(job):
     job.thread.join()
     looks = watch(job.spool, "--interval", "200ms", status=4)
     last = looks[-1]["jobs"][0] if looks else {}
-    expect(last.get("state") == "died" and "died first" in last.get("story", ""), "a job that was killed: 4, and who: %s" %
-           last.get("story"))
+    story = last.get("story", "")
+    expect(last.get("state") == "died" and "died first" in story, "a job that was killed: 4, and who: %s" % story)
     done = subprocess.run([options.refrain, "recover", job.spool], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    expect(done.returncode == 0 and os.path.exists(job.trace), "and recover makes its trace: %d %s" % (done.returncode, done.stderr.decode()))
+    expect(done.returncode == 0 and os.path.exists(job.trace),
+           "and recover makes its trace: %d %s" % (done.returncode, done.stderr.decode()))
 
 
 def check_bad_input(folder):

@@ -377,21 +377,6 @@ class Reader {
 
 }  // namespace
 
-base::Result<Header> read_header(std::string_view bytes) {
-  if (bytes.size() < sizeof(Header)) return base::fail("too short for a spool file");
-  auto h = load<Header>(bytes, 0);
-  if (h.magic != kMagic) return base::fail("not a spool file of a recorder");
-  if (h.version != kVersion)
-    return base::unsupported("written by another version of the recorder: recover it with that");
-  if (h.check != check_of(h)) return base::fail("its header is damaged");
-  if (h.world_size == 0 || h.world_size > kMaxRanks || h.rank < 0 ||
-      static_cast<uint32_t>(h.rank) >= h.world_size)
-    return base::fail("its header names no rank of a world");
-  h.host[sizeof h.host - 1] = '\0';
-  if (!(h.ns_per_tick > 0 && h.ns_per_tick < 1e6)) h.ns_per_tick = 1.0;
-  return h;
-}
-
 base::Result<RankSpool> read(std::string_view bytes) {
   const auto header = read_header(bytes);
   if (!header.ok()) return header.error();
