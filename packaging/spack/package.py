@@ -42,6 +42,7 @@ class Refrain(CMakePackage):
     depends_on("node-js", type="build", when="+report")
     depends_on("npm", type="build", when="+report")
     depends_on("graphviz", when="+report")
+    depends_on("cpp-httplib", when="+report")
     depends_on("otf2", when="+convert")
     depends_on("sqlite", when="+convert")
     depends_on("protozero", when="+convert")
