@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "base/result.h"
@@ -32,25 +31,6 @@ std::string place_of(const Trace& trace, DefinitionId site) {
   char offset[32];
   std::snprintf(offset, sizeof(offset), "+0x%llx", static_cast<unsigned long long>(found->offset));
   return ", at " + module + offset;
-}
-
-// Calls of one thread wait for those of another in ways that no trace tells.
-std::optional<Refusal> threads_of(const Trace& trace) {
-  Refusal out;
-  size_t most = 1;
-  for (GroupId group = 0; group < trace.group_count(); ++group) {
-    const std::vector<Location> threads = trace.group_locations(group);
-    if (threads.size() <= 1) continue;
-    if (out.calls == 0 || trace.group_rank(group, 0) < out.rank)
-      out.rank = trace.group_rank(group, 0);
-    most = std::max(most, threads.size());
-    for (size_t i = 1; i < threads.size(); ++i)
-      out.calls += threads[i].calls * trace.group_size(group);
-  }
-  if (most == 1) return std::nullopt;
-  out.why = "a rank has calls of " + std::to_string(most) +
-            " threads, and only one thread of a rank can be replayed";
-  return out;
 }
 
 }  // namespace
@@ -99,7 +79,6 @@ Refusals look(const Trace& trace, const LookOptions& options) {
     }
   }
   Refusals out;
-  if (std::optional<Refusal> threads = threads_of(trace)) out.push_back(std::move(*threads));
   for (auto& [call, refusal] : found) out.push_back(std::move(refusal));
   return out;
 }
@@ -108,14 +87,12 @@ std::string refusal_lines(const Trace& trace, const Refusals& refusals) {
   std::string out;
   for (const Refusal& refusal : refusals) {
     const mpi::CallInfo* const info = mpi::find_call(refusal.call);
-    const std::string name = refusal.call == 0 ? "threads"
-                             : info != nullptr ? std::string(info->name)
-                                               : "call#" + std::to_string(refusal.call);
+    const std::string name =
+        info != nullptr ? std::string(info->name) : "call#" + std::to_string(refusal.call);
     out += "refrain: " + trace.name() + ": cannot replay " + name + " (rank " +
            std::to_string(refusal.rank) + ", " + std::to_string(refusal.calls) +
            (refusal.calls == 1 ? " call" : " calls") + place_of(trace, refusal.site) +
-           "): " + refusal.why +
-           (refusal.call == 0 ? "\n" : "; --skip " + name + " leaves it out\n");
+           "): " + refusal.why + "; --skip " + name + " leaves it out\n";
   }
   return out;
 }

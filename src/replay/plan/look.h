@@ -15,7 +15,7 @@ namespace refrain::replay::plan {
 
 // A function that is called, and why it cannot be called again.
 struct Refusal {
-  CallId call = 0;                    // 0: no function, but threads
+  CallId call = 0;
   Rank rank = 0;                      // the first one that calls it
   DefinitionId site = kNoDefinition;  // where, the first time
   uint64_t calls = 0;                 // of all ranks
