@@ -49,6 +49,7 @@ struct Shared {
   std::map<uint32_t, Future> futures;  // by thread
   bool is_made = false;                // by any call at all; else it was there from the begin
 
+  bool is_looked_into = false;
   bool is_there = false;
   uint64_t maker_seq = kNever, turn_seq = kNever;  // the last one
   uint32_t maker = 0, turn = 0;
@@ -83,8 +84,12 @@ class Ordering {
           found->second.futures[t].add(touch.effect);
           if (touch.effect == Effect::kMake || touch.effect == Effect::kSee)
             found->second.is_made = true;
+          if (touch.effect == Effect::kLook) found->second.is_looked_into = true;
         }
     }
+    std::erase_if(shared_, [](const auto& one) {
+      return one.first.kind == kChannel && !one.second.is_looked_into;
+    });
   }
 
   bool has_shared() const { return !shared_.empty(); }
@@ -239,6 +244,7 @@ class Ordering {
           break;
         case Effect::kUse: use(t, call.seq, touch.thing, thing); break;
         case Effect::kFree: end(t, call, touch.thing, thing); break;
+        case Effect::kLook:
         case Effect::kTurn:
           use(t, call.seq, touch.thing, thing);
           wait_for(t, call.seq, thing.turn, thing.turn_seq);

@@ -19,14 +19,15 @@
 
 namespace refrain::replay {
 
-// What several threads may share: an object, a request, that a persistent request is started, or
-// the turn in the collectives of a predefined communicator.
+// What several threads may share: an object, a request, that a persistent request is started, the
+// turn in the collectives of a predefined communicator, or the messages of a channel. (Whoever
+// looks for a message and then takes it must have been alone with the channel.)
 struct Thing {
   uint8_t kind = 0;  // in kinds of parameters (mpi::ParamKind), or one of those below
   int64_t number = 0;
   auto operator<=>(const Thing&) const = default;
 };
-inline constexpr uint8_t kStarted = 250, kTurn = 251;
+inline constexpr uint8_t kStarted = 250, kTurn = 251, kChannel = 252;
 
 enum class Effect : uint8_t {
   kMake,  // it must not be there, and is there afterwards
@@ -34,6 +35,7 @@ enum class Effect : uint8_t {
   kFree,  // the same, and it is not there afterwards
   kSee,   // makes it unless it is there
   kTurn,  // it must be there, and its calls of this kind are one after the other
+  kLook,  // the same; channels that nobody looks into are left alone
 };
 
 struct Touch {

@@ -143,6 +143,28 @@ void Touches::add_turn(const Signature& s, std::vector<Touch>& out) {
   }
 }
 
+// Where a message is looked for or received.
+void Touches::add_channel(const Signature& s, std::vector<Touch>& out) {
+  const mpi::CallMeaning& meaning = mpi::meaning_of(s.call);
+  const Value* const flag = s.find("flag");
+  if (!meaning.does_any(mpi::kDoesReceive | mpi::kDoesProbe)) return;
+  if (flag != nullptr && !is_one(flag)) return;
+  const Value *source = s.find("source"), *tag = s.find("tag"), *comm = s.find("comm");
+  if (tag == nullptr) tag = s.find("recvtag");
+  if (source == nullptr || tag == nullptr || comm == nullptr) return;
+  const Value* const status = s.find("status");
+  const Value& taken = status != nullptr && status->at_exit().kind == ValueKind::kStatus
+                           ? status->at_exit()
+                           : s.matched;
+  if (taken.kind == ValueKind::kStatus) source = &taken.source(), tag = &taken.tag();
+  if (!source->is_integer() || !tag->is_integer() || !comm->is_object()) return;
+  uint64_t hash = static_cast<uint64_t>(comm->number);
+  for (const int64_t part : {source->number, tag->number})
+    hash = (hash ^ static_cast<uint64_t>(part)) * 0x9e3779b97f4a7c15u;
+  out.push_back({{kChannel, static_cast<int64_t>(hash)},
+                 meaning.does_any(mpi::kDoesProbe) ? Effect::kLook : Effect::kTurn});
+}
+
 const std::vector<Touch>& Touches::of(const Signature& signature) {
   const auto [known, is_new] = known_.try_emplace(signature.id);
   if (!is_new || mpi::find_call(signature.call) == nullptr) return known->second;
@@ -150,6 +172,7 @@ const std::vector<Touch>& Touches::of(const Signature& signature) {
   add_objects(signature, out);
   add_requests(signature, out);
   add_turn(signature, out);
+  add_channel(signature, out);
   return known_[signature.id] = std::move(out);
 }
 

@@ -21,6 +21,7 @@ class Touches {
   void add_objects(const Signature& s, std::vector<Touch>& out);
   void add_requests(const Signature& s, std::vector<Touch>& out);
   void add_turn(const Signature& s, std::vector<Touch>& out);
+  void add_channel(const Signature& s, std::vector<Touch>& out);
   bool is_persistent(SignatureId maker);
   bool is_made_by_program(const Value& value) const;
 
