@@ -83,8 +83,11 @@ base::Status Engine::run_once() {
   if (stream == nullptr) return base::Done{};  // a rank without calls
   events::LookAhead calls(std::move(stream), *decoder_);
   events::StagedCall staged;
-  while (calls.next(staged))
+  while (calls.next(staged)) {
+    if (staged.seq >= options_.most_calls) return end_early();
     if (auto good = step(staged); !good.ok()) return good;
+  }
+  if (options_.most_calls != UINT64_MAX) return end_early();
   return thread_ == 0 ? end_threads() : base::Done{};
 }
 

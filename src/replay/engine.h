@@ -33,6 +33,7 @@
 #include "replay/memory.h"
 #include "replay/original_places.h"
 #include "replay/pace.h"
+#include "replay/prefix/prefix.h"
 #include "replay/progress.h"
 #include "replay/rank_state.h"
 
@@ -44,7 +45,11 @@ struct EngineOptions {
   std::string scratch;               // folder of files; empty: no file can be opened
   std::vector<mpi::CallId> skipped;  // functions whose calls are left out
   uint64_t limit_bytes = 0;          // of memory
-  uint64_t repeats = 1;              // of all between MPI_Init and MPI_Finalize
+  // Of a trace that ends early (prefix.h): so many calls, then these messages, which nobody
+  // receives.
+  uint64_t most_calls = UINT64_MAX;
+  std::vector<Prefix::Message> in_transit;
+  uint64_t repeats = 1;  // of all between MPI_Init and MPI_Finalize
   uint64_t seed = 1;
   std::function<void(const Engine&)> at_end;  // before MPI_Finalize, while ranks can still talk
   // A thread other than the first has failed: says so and ends the job.
@@ -103,7 +108,13 @@ class Engine {
   void keep_memory(Frame& frame);
   base::Status judge(const Frame& frame, int rc) const;
 
+  // ---- early_end.cc ----
+  void receive_in_transit();
+  void let_requests_go();
+  base::Status end_early();
+
   // ---- lifetime.cc ----
+  void note_seconds();
   base::Status start_mpi(Frame& frame);
   base::Status finalize(Frame& frame);
   void hold_session();

@@ -105,6 +105,36 @@ void print_summary(const Summary& s, bool json) {
   }
 }
 
+// What of a trace is replayed whose ranks do not all reach MPI_Finalize.
+base::Status plan_early_end(const Trace& trace, Rank rank, EngineOptions& options) {
+  const auto refuse = [&](const std::string& why) {
+    return base::Error{base::ErrorCode::kIncomplete, why, trace.name()};
+  };
+  for (Rank r = 0; r < trace.rank_count(); ++r) {
+    const size_t threads = trace.locations(r).size();
+    const std::string who = "rank " + std::to_string(r);
+    if (threads > 1)
+      return refuse("the calls of " + who + " end before MPI_Finalize, and are of " +
+                    std::to_string(threads) + " threads: such a trace is not replayed");
+    if (threads == 0) return refuse(who + " has no calls, so no other rank can get past MPI_Init");
+  }
+  if (options.repeats > 1)
+    return refuse("a trace that ends before MPI_Finalize is replayed once: leave out --repeats");
+  Prefix prefix = consistent_prefix(trace);
+  uint64_t calls = 0;
+  for (const uint64_t of_rank : prefix.calls) calls += of_rank;
+  if (rank == 0)
+    std::fprintf(
+        stderr,
+        "refrain: %s: ends before MPI_Finalize: its first %llu calls of %llu are replayed\n",
+        trace.name().c_str(), static_cast<unsigned long long>(calls),
+        static_cast<unsigned long long>(trace.call_count()));
+  options.most_calls = prefix.calls[static_cast<size_t>(rank)];
+  for (const Prefix::Message& message : prefix.in_transit)
+    if (message.to == rank) options.in_transit.push_back(message);
+  return base::Done{};
+}
+
 // Returns where there is no job to end.
 int end_job(const base::Error& error) {
   const int status = report(error);
@@ -115,6 +145,8 @@ int end_job(const base::Error& error) {
   if (is_initialized != 0 && is_finalized == 0) REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, status);
   return status;
 }
+
+int run(const JobOptions& options);
 
 }  // namespace
 
@@ -143,6 +175,14 @@ bool read_words(int argc, char** argv, JobOptions& options) {
 }
 
 int run_job(const JobOptions& options) {
+  const int status = run(options);
+  if (status != 0) leave_job(status);
+  return status;
+}
+
+namespace {
+
+int run(const JobOptions& options) {
   auto trace = Trace::open(options.trace);
   if (!trace.ok()) return options.rank == 0 ? report(trace.error()) : 5;
   if (const int64_t size = ranks_of_job(options.rank); wrong_size(*trace, size)) {
@@ -164,6 +204,9 @@ int run_job(const JobOptions& options) {
     if (options.rank == 0) std::fputs(plan::refusal_lines(*trace, refused).c_str(), stderr);
     return static_cast<int>(base::ErrorCode::kUnsupported);
   }
+  if (ends_early(*trace))
+    if (const auto good = plan_early_end(*trace, options.rank, engine_options); !good.ok())
+      return options.rank == 0 ? report(good.error()) : static_cast<int>(good.error().code);
   Progress progress(std::max<size_t>(trace->locations(options.rank).size(), 1));
   const double app_s = static_cast<double>(trace->info().duration_ns) / 1e9;
   Summary summary;
@@ -184,5 +227,7 @@ int run_job(const JobOptions& options) {
   if (options.rank == 0) print_summary(summary, options.json);
   return trace->info().complete ? 0 : static_cast<int>(base::ErrorCode::kIncomplete);
 }
+
+}  // namespace
 
 }  // namespace refrain::replay

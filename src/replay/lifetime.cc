@@ -60,9 +60,13 @@ void Engine::release_session() {
 #endif
 }
 
+void Engine::note_seconds() {
+  seconds_.push_back(static_cast<double>(run_clock().now_ns() - began_ns_) / 1e9);
+}
+
 base::Status Engine::finalize(Frame& frame) {
   if (auto good = end_threads(); !good.ok()) return good;
-  seconds_.push_back(static_cast<double>(run_clock().now_ns() - began_ns_) / 1e9);
+  note_seconds();
   if (!is_last_) {
     REFRAIN_QUIET(MPI_Barrier)(MPI_COMM_WORLD);
     return base::Done{};

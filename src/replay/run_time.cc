@@ -13,6 +13,8 @@ void give_way() { sched_yield(); }
 
 Rank rank_in_job() { return -1; }
 
+void leave_job(int) {}
+
 bool can_watch() { return true; }
 
 }  // namespace refrain::replay

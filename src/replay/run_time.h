@@ -20,6 +20,9 @@ void give_way();
 // The rank in the job, as far as the system tells; -1: it does not.
 Rank rank_in_job();
 
+// The rank ends with an error: a simulation ends with it, as its launcher looks at nothing else.
+void leave_job(int status);
+
 // Whether a thread of the system may watch a rank. A simulation sees for itself that nobody gets
 // on.
 bool can_watch();

@@ -9,6 +9,7 @@
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 #include "refrain/calls.h"
+#include "replay/prefix/prefix.h"
 
 namespace refrain::replay::plan {
 namespace {
@@ -39,25 +40,13 @@ Status check_ends(const Trace& trace) {
   if (const auto clusters = trace.clustering(); clusters && !clusters->is_replayable)
     return base::unsupported("its calls cannot be made again: " + std::string(clusters->why_not),
                              trace.name());
-  for (GroupId group = 0; group < trace.group_count(); ++group) {
-    bool begins = false, ends = false;
-    for (const Trace::Occurrence& seen : trace.occurrences(group)) {
-      const CallId call = trace.call_of(seen.signature);
-      begins = begins || call == mpi::kMPI_Init || call == mpi::kMPI_Init_thread;
-      ends = ends || call == mpi::kMPI_Finalize;
-    }
-    if (begins && !ends)
-      return base::Error{base::ErrorCode::kIncomplete,
-                         "the calls of rank " + std::to_string(trace.group_rank(group, 0)) +
-                             " end before MPI_Finalize: such a trace is not replayed",
-                         trace.name()};
-  }
   return base::Done{};
 }
 
 Refusals look(const Trace& trace, const LookOptions& options) {
   std::map<CallId, Refusal> found;
   std::map<CallId, std::string> known;
+  const bool is_early = ends_early(trace);
   for (GroupId group = 0; group < trace.group_count(); ++group) {
     const Rank rank = trace.group_rank(group, 0);
     const uint64_t ranks = trace.group_size(group);
@@ -65,6 +54,7 @@ Refusals look(const Trace& trace, const LookOptions& options) {
       const CallId call = trace.call_of(seen.signature);
       if (std::find(options.skipped.begin(), options.skipped.end(), call) != options.skipped.end())
         continue;
+      if (call == mpi::kMPI_Abort && is_early) continue;  // the replay ends before it
       const auto [why, is_new] = known.try_emplace(call);
       if (is_new) why->second = why_not(call, options);
       if (why->second.empty()) continue;

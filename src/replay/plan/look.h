@@ -31,9 +31,8 @@ struct LookOptions {
 // By function, in the order of their ids. O(signatures).
 Refusals look(const Trace& trace, const LookOptions& options);
 
-// Fails where a rank's calls end before MPI_Finalize, as in the record of a job that died: the
-// ranks of such a trace do not end together (ErrorCode::kIncomplete). And where ranks stand for
-// others that made other calls: their messages have no other end (ErrorCode::kUnsupported).
+// Fails where ranks stand for others that made other calls: their messages have no other end
+// (ErrorCode::kUnsupported).
 Status check_ends(const Trace& trace);
 
 // One line each: "refrain: run.rfn: cannot replay MPI_Abort (rank 0, 1 call, at app+0x12): it ends

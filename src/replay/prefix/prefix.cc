@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -90,7 +91,8 @@ class Walk {
     bool has_moved = false;
     while (!lane.has_ended) {
       if (!lane.has_call) {
-        lane.has_ended = lane.done >= lane.limit || !lane.calls->next(lane.staged);
+        lane.has_ended = lane.done >= lane.limit || !lane.calls->next(lane.staged) ||
+                         lane.staged.op->call == mpi::kMPI_Abort;
         if (lane.has_ended) break;
         lane.has_call = true;
         lane.waits = Pending();

@@ -4,8 +4,9 @@
 // The longest prefix of each rank's calls such that all of them together can end: each receive has
 // its send in it, each collective all its ranks. Found by letting all ranks go on for as long as
 // they can; it does not depend on their order. Sends wait for nobody: what is sent and not received
-// is listed. A nonblocking collective that not all ranks begin ends the prefix before it.
-// Pure: no MPI. Windows, files and processes of other worlds make nobody wait.
+// is listed. MPI_Abort ends a prefix before it. A nonblocking collective that not all ranks begin
+// ends the prefix before it. Pure: no MPI. Windows, files and processes of other worlds make nobody
+// wait.
 #pragma once
 
 #include <cstdint>
