@@ -71,7 +71,8 @@ foreach(mpi ${REFRAIN_KNOWN_MPIS})
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
     if(TARGET refrain-replay-${mpi})
       install(TARGETS refrain-replay-${mpi}
-        RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
+        RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
       list(APPEND installable refrain-replay-${mpi})
     endif()
     list(APPEND REFRAIN_INSTALLED_MPIS ${mpi})

@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/replay_objects.h"
+#include "analysis/replay_places.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 
@@ -36,7 +38,15 @@ class LocationComparison {
  public:
   LocationComparison(const Trace& original, const Trace& again, Rank rank, uint32_t thread,
                      RankReader& a, RankReader& b, ReplayComparison& out)
-      : original_(original), again_(again), rank_(rank), thread_(thread), a_(a), b_(b), out_(out) {}
+      : original_(original),
+        again_(again),
+        rank_(rank),
+        thread_(thread),
+        has_threads_(original.locations(rank).size() > 1),
+        a_(a),
+        b_(b),
+        places_(original, again),
+        out_(out) {}
 
   // False: there was a difference.
   bool run() {
@@ -53,6 +63,10 @@ class LocationComparison {
       }
       for (; b != nullptr && is_failed_window_test(*b->signature); b = other->next())
         allow(Allowed::kLeftOut);
+      if (is_cut(b)) {
+        allow(Allowed::kCut);
+        continue;
+      }
       if (b == nullptr || !same_function(*a->signature, *b->signature)) {
         if (may_be_left_out(*a->signature)) {
           allow(Allowed::kLeftOut);
@@ -64,7 +78,7 @@ class LocationComparison {
       if (!same_call(*a, *b)) return false;
       b = other->next();
     }
-    return b == nullptr || differ(nullptr, b, "", {}, {});
+    return b == nullptr || is_cut(b) || differ(nullptr, b, "", {}, {});
   }
 
  private:
@@ -85,6 +99,12 @@ class LocationComparison {
     difference.replayed = std::move(replayed);
     out_.first = std::move(difference);
     return false;
+  }
+
+  // The replay has ended before its original, which lacks MPI_Finalize on some rank.
+  bool is_cut(const Call* b) const {
+    if (original_.info().complete) return false;
+    return b == nullptr || b->signature->call == mpi::kMPI_Finalize;
   }
 
   static bool may_be_left_out(const Signature& s) {
@@ -113,12 +133,13 @@ class LocationComparison {
       note_requests(a, b);
       return true;
     }
-    has_requests_ = false;
+    has_requests_ = has_numbers_ = false;
     used_.clear();
     if (a.call != b.call) allow(Allowed::kForms);
     const mpi::CallInfo* const info = mpi::find_call(a.call);
     if (a.failed() != b.failed() && !(info != nullptr && asks_environment(*info)))
       return differ(&call_a, &call_b, "result", a.error_class, b.error_class);
+    if (!places_.same(a.site, b.site)) allow(Allowed::kPlaces);
     has_unseen_ = false;
     making_ = a.id;
     for (size_t i = 0; i < a.args.size() && i < b.args.size(); ++i)
@@ -132,6 +153,7 @@ class LocationComparison {
       if (!allowed) return differ(&call_a, &call_b, a.args[i].name, one, other);
       allow(*allowed);
     }
+    if (has_numbers_) allow(Allowed::kNumbers);
     if (!has_requests_) equal_[pair] = used_;
     return true;
   }
@@ -166,7 +188,7 @@ class LocationComparison {
           return Allowed::kUnseen;
         // Numbers behind such a one are others.
         if (param.direction == Direction::kOut && one.is_object() && other.is_object() &&
-            same_object(one, other)) {
+            same_object(original_, again_, rank_, one, other)) {
           numbers_[one.number] = other.number;
           return Allowed::kUnseen;
         }
@@ -187,6 +209,7 @@ class LocationComparison {
   bool is_unseen(const Value& one, const Value& other) const {
     const Value &a = one.at_entry(), &b = other.at_entry();
     if (a.is_object()) return b.is_null();
+    if (has_threads_) return false;
     if (a.kind == ValueKind::kRequest) return is_unknown_request(a);
     if (!a.is_array() || a.size() != b.size()) return false;
     bool found = false;
@@ -252,16 +275,35 @@ class LocationComparison {
     return meaning.does_any(mpi::kDoesSend) && !meaning.does_any(mpi::kDoesReceive);
   }
 
+  // A request of another thread: made by a call like the one that made the other.
+  bool same_maker(const Signature& a, const Signature& b) {
+    const mpi::CallInfo* const info = mpi::find_call(a.call);
+    if (info == nullptr || !same_function(a, b)) return false;
+    for (size_t i = 0; i < a.args.size() && i < b.args.size(); ++i) {
+      const ParamKind kind = info->params[i].kind;
+      const bool counts = kind == ParamKind::kCount || kind == ParamKind::kComm ||
+                          kind == ParamKind::kDatatype || kind == ParamKind::kRank ||
+                          kind == ParamKind::kTag;
+      if (counts && !asks_for_any(a) && !same(a.args[i].value, b.args[i].value)) return false;
+    }
+    return true;
+  }
+
   bool same(const Value& a, const Value& b) {
     if (a.kind == ValueKind::kRequest) {
       has_requests_ = true;
       if (b.kind != ValueKind::kRequest) return false;
       const auto known = made_.find(a.request_signature());
+      if (has_threads_ && (known == made_.end() || known->second != b.request_signature()))
+        return same_maker(a_.signature(a.request_signature()), b_.signature(b.request_signature()));
       return known != made_.end() && known->second == b.request_signature();
     }
     if (a.kind != b.kind) return false;
     switch (a.kind) {
-      case ValueKind::kObject: return has_same_number(a, b) && same_object(a, b);
+      case ValueKind::kObject:
+        if (!has_same_number(a, b) && !has_threads_) return false;
+        has_numbers_ = has_numbers_ || a.number != b.number;
+        return same_object(original_, again_, rank_, a, b);
       case ValueKind::kFunction: return false;
       case ValueKind::kArray: return same_array(a, b);
       case ValueKind::kStatus:
@@ -309,39 +351,16 @@ class LocationComparison {
            original_.communicator(a.definition(), rank_).has_value();
   }
 
-  // Numbers of objects are equal; so must be what they are.
-  bool same_object(const Value& a, const Value& b) const {
-    const auto one = original_.communicator(a.definition(), rank_);
-    const auto other = again_.communicator(b.definition(), rank_);
-    if (one.has_value() != other.has_value()) return false;
-    if (one)
-      return one->me == other->me && one->size() == other->size() &&
-             one->remote_size() == other->remote_size() && same_members(*one, *other);
-    const auto type = original_.datatype(a.definition());
-    const auto type_again = again_.datatype(b.definition());
-    if (type.has_value() != type_again.has_value()) return false;
-    return !type || (type->size_bytes == type_again->size_bytes &&
-                     type->extent_bytes == type_again->extent_bytes &&
-                     type->combiner == type_again->combiner);
-  }
-
-  static bool same_members(const Communicator& a, const Communicator& b) {
-    for (uint64_t i = 0; i < a.size(); ++i)
-      if (a.member(static_cast<int64_t>(i)) != b.member(static_cast<int64_t>(i))) return false;
-    for (uint64_t i = 0; i < a.remote_size(); ++i)
-      if (a.remote_member(static_cast<int64_t>(i)) != b.remote_member(static_cast<int64_t>(i)))
-        return false;
-    return true;
-  }
-
   const Trace& original_;
   const Trace& again_;
   Rank rank_;
   uint32_t thread_;
+  bool has_threads_;  // of the rank
   RankReader& a_;
   RankReader& b_;
+  PlaceComparison places_;
   ReplayComparison& out_;
-  bool has_requests_ = false, has_unseen_ = false;
+  bool has_requests_ = false, has_unseen_ = false, has_numbers_ = false;
   SignatureId making_;  // the call that is looked at
   std::vector<Allowed> used_;
   std::unordered_map<SignatureId, SignatureId> made_;
@@ -353,8 +372,8 @@ class LocationComparison {
 
 std::string_view to_string(Allowed allowed) {
   static constexpr std::string_view kNames[kAllowedCount] = {
-      "buffers",  "functions", "names",   "infos",    "wildcards",
-      "requests", "forms",     "answers", "left_out", "unseen"};
+      "buffers", "functions", "names",    "infos",  "wildcards", "requests",
+      "forms",   "answers",   "left_out", "unseen", "places",    "numbers"};
   return kNames[static_cast<size_t>(allowed)];
 }
 

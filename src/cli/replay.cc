@@ -12,6 +12,7 @@
 
 #include "cli/launch/find_mpi.h"
 #include "cli/launch/own_files.h"
+#include "cli/launch/smpi_line.h"
 #include "cli/options/usage_error.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
@@ -28,6 +29,7 @@ struct ReplayArguments {
   double scale = 1, stall_s = 60;
   uint64_t seed = 1, repeats = 1;
   std::vector<std::string> skipped;
+  std::vector<std::string> smpi_line;  // of smpimain, under SMPI
   bool dry_run = false;
 };
 
@@ -38,7 +40,9 @@ constexpr const char* kExamples =
     "  refrain replay --dry-run run.rfn                    what could not be replayed, without "
     "MPI\n"
     "  mpiexec -n 4 refrain record -o again.rfn refrain replay run.rfn\n"
-    "  refrain check again.rfn --replays run.rfn           the same calls?";
+    "  refrain check again.rfn --replays run.rfn           the same calls?\n"
+    "  smpirun -np 4 -platform p.xml -hostfile hosts --cfg=smpi/privatization:mmap \\\n"
+    "          -wrapper \"refrain replay\" run.rfn            in simulated time";
 
 const char* getenv_of(const char* name) { return std::getenv(name); }
 
@@ -63,37 +67,44 @@ int dry_run(const Trace& trace, const replay::plan::LookOptions& look, bool json
   return status_of(trace);
 }
 
-// Returns only when there is no engine.
-base::Error become_engine(const ReplayArguments& options, const std::string& mpi, int rank) {
-  const std::string file = "refrain-replay-" + mpi;
-  std::vector<std::string> words = {file,
-                                    "--trace",
-                                    options.trace,
-                                    "--rank",
-                                    std::to_string(rank),
-                                    "--compute",
-                                    options.compute,
-                                    "--scale",
-                                    std::to_string(options.scale),
-                                    "--stall",
-                                    std::to_string(options.stall_s),
-                                    "--seed",
-                                    std::to_string(options.seed),
-                                    "--repeats",
-                                    std::to_string(options.repeats),
-                                    "--scratch",
-                                    options.scratch,
-                                    "--format",
-                                    options.format};
+std::vector<std::string> engine_words(const ReplayArguments& options, int rank) {
+  std::vector<std::string> words = {"--trace",   options.trace,
+                                    "--rank",    std::to_string(rank),
+                                    "--compute", options.compute,
+                                    "--scale",   std::to_string(options.scale),
+                                    "--stall",   std::to_string(options.stall_s),
+                                    "--seed",    std::to_string(options.seed),
+                                    "--repeats", std::to_string(options.repeats),
+                                    "--scratch", options.scratch,
+                                    "--format",  options.format};
   for (const std::string& name : options.skipped) words.insert(words.end(), {"--skip", name});
+  return words;
+}
+
+void execute(const std::string& program, std::vector<std::string> words) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
+}
+
+// Returns only when there is no engine.
+base::Error become_engine(const ReplayArguments& options, const std::string& mpi, int rank) {
+  const std::string file = "refrain-replay-" + mpi;
+  const std::vector<std::string> given = engine_words(options, rank);
   std::string looked;
   for (const std::string& folder : own_folders()) {
-    execv((folder + "/" + file).c_str(), argv.data());
+    const std::string engine = folder + "/" + file;
+    if (mpi != "smpi") {
+      std::vector<std::string> words = {file};
+      words.insert(words.end(), given.begin(), given.end());
+      execute(engine, words);
+    } else if (access(engine.c_str(), R_OK) == 0) {
+      execute(options.smpi_line[0], smpi_engine_line(options.smpi_line, engine, given));
+      return base::fail(std::string("cannot run: ") + std::strerror(errno), options.smpi_line[0]);
+    }
     if (errno != ENOENT && errno != ENOTDIR)
-      return base::fail(std::string("cannot run: ") + std::strerror(errno), folder + "/" + file);
+      return base::fail(std::string("cannot run: ") + std::strerror(errno), engine);
     looked += (looked.empty() ? "" : ", ") + folder;
   }
   return base::unsupported("no " + file + " in " + looked +
@@ -119,6 +130,7 @@ int run(const ReplayArguments& options) {
           "with --timing exact or --gaps",
           options.trace));
   }
+  if (!options.smpi_line.empty()) return refuse(become_engine(options, "smpi", 0));
   const std::string mpi = options.mpi.empty() ? mpi_word(launcher.mpi) : options.mpi;
   if (mpi.empty() || launcher.mpi == Mpi::kNone)
     if (options.mpi.empty())
@@ -163,6 +175,7 @@ void add_replay(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   verb->add_option("--mpi", options->mpi, "The MPI to use [the launcher's]")
       ->check(one_of({"mpich", "openmpi"}));
+  verb->add_option("--smpi-line", options->smpi_line)->group("");
   verb->add_option("--format", options->format, "text or json")
       ->check(one_of({"text", "json"}))
       ->capture_default_str();

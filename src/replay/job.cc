@@ -2,17 +2,22 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "mpi/call_meaning.h"
 #include "replay/plan/look.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
+#include "replay/run_time.h"
 #include "replay/stall.h"
 
 namespace refrain::replay {
@@ -68,9 +73,8 @@ Summary summary_of(const Engine& engine, double app_s) {
   for (const double s : seconds) squares += (s - out.replay_s) * (s - out.replay_s);
   const auto n = static_cast<double>(seconds.size());
   if (n > 1) out.ci95_s = 1.96 * std::sqrt(squares / (n - 1) / n);
-  const auto wanted =
-      over_ranks(static_cast<double>(engine.pace().wanted_ns()), MPI_DOUBLE, MPI_SUM);
-  const auto spent = over_ranks(static_cast<double>(engine.pace().spent_ns()), MPI_DOUBLE, MPI_SUM);
+  const auto wanted = over_ranks(static_cast<double>(engine.wanted_ns()), MPI_DOUBLE, MPI_SUM);
+  const auto spent = over_ranks(static_cast<double>(engine.spent_ns()), MPI_DOUBLE, MPI_SUM);
   out.compute_error = wanted > 0 ? spent / wanted - 1 : 0;
   const auto sum = [](uint64_t mine) { return over_ranks(mine, MPI_UINT64_T, MPI_SUM); };
   const Counts& counts = engine.counts();
@@ -101,6 +105,49 @@ void print_summary(const Summary& s, bool json) {
   }
 }
 
+// What of a trace is replayed whose ranks do not all reach MPI_Finalize.
+base::Status plan_early_end(const Trace& trace, Rank rank, EngineOptions& options) {
+  const auto refuse = [&](const std::string& why) {
+    return base::Error{base::ErrorCode::kIncomplete, why, trace.name()};
+  };
+  for (Rank r = 0; r < trace.rank_count(); ++r) {
+    const size_t threads = trace.locations(r).size();
+    const std::string who = "rank " + std::to_string(r);
+    if (threads > 1)
+      return refuse("the calls of " + who + " end before MPI_Finalize, and are of " +
+                    std::to_string(threads) + " threads: such a trace is not replayed");
+    if (threads == 0) return refuse(who + " has no calls, so no other rank can get past MPI_Init");
+  }
+  if (options.repeats > 1)
+    return refuse("a trace that ends before MPI_Finalize is replayed once: leave out --repeats");
+  Prefix prefix = consistent_prefix(trace);
+  uint64_t calls = 0;
+  for (const uint64_t of_rank : prefix.calls) calls += of_rank;
+  if (rank == 0)
+    std::fprintf(
+        stderr,
+        "refrain: %s: ends before MPI_Finalize: its first %llu calls of %llu are replayed\n",
+        trace.name().c_str(), static_cast<unsigned long long>(calls),
+        static_cast<unsigned long long>(trace.call_count()));
+  options.most_calls = prefix.calls[static_cast<size_t>(rank)];
+  for (const Prefix::Message& message : prefix.in_transit)
+    if (message.to == rank) options.in_transit.push_back(message);
+  return base::Done{};
+}
+
+// Returns where there is no job to end.
+int end_job(const base::Error& error) {
+  const int status = report(error);
+  std::fflush(nullptr);
+  int is_initialized = 0, is_finalized = 0;
+  REFRAIN_QUIET(MPI_Initialized)(&is_initialized);
+  REFRAIN_QUIET(MPI_Finalized)(&is_finalized);
+  if (is_initialized != 0 && is_finalized == 0) REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, status);
+  return status;
+}
+
+int run(const JobOptions& options);
+
 }  // namespace
 
 bool read_words(int argc, char** argv, JobOptions& options) {
@@ -123,10 +170,19 @@ bool read_words(int argc, char** argv, JobOptions& options) {
       if (const mpi::CallInfo* const info = mpi::find_call(value))
         options.engine.skipped.push_back(info->id);
   }
+  if (const Rank rank = rank_in_job(); rank >= 0) options.rank = rank;
   return !options.trace.empty();
 }
 
 int run_job(const JobOptions& options) {
+  const int status = run(options);
+  if (status != 0) leave_job(status);
+  return status;
+}
+
+namespace {
+
+int run(const JobOptions& options) {
   auto trace = Trace::open(options.trace);
   if (!trace.ok()) return options.rank == 0 ? report(trace.error()) : 5;
   if (const int64_t size = ranks_of_job(options.rank); wrong_size(*trace, size)) {
@@ -148,25 +204,30 @@ int run_job(const JobOptions& options) {
     if (options.rank == 0) std::fputs(plan::refusal_lines(*trace, refused).c_str(), stderr);
     return static_cast<int>(base::ErrorCode::kUnsupported);
   }
-  Progress progress;
+  if (ends_early(*trace))
+    if (const auto good = plan_early_end(*trace, options.rank, engine_options); !good.ok())
+      return options.rank == 0 ? report(good.error()) : static_cast<int>(good.error().code);
+  Progress progress(std::max<size_t>(trace->locations(options.rank).size(), 1));
   const double app_s = static_cast<double>(trace->info().duration_ns) / 1e9;
   Summary summary;
   engine_options.at_end = [&](const Engine& engine) { summary = summary_of(engine, app_s); };
+  std::atomic<bool> is_ending{false};  // one of several threads says why
+  engine_options.on_failure = [&](const base::Error& error) {
+    if (!is_ending.exchange(true)) end_job(error);
+  };
   Engine engine(*trace, options.rank, engine_options, progress);
-  StallWatch watch(progress, options.rank, options.stall_s);
+  StallWatch watch(progress, options.rank, can_watch() ? options.stall_s : 0);
   const base::Status good = engine.run();
   watch.end();
   if (!good.ok()) {
-    const int status = report(good.error());
-    std::fflush(nullptr);
-    int is_initialized = 0, is_finalized = 0;
-    REFRAIN_QUIET(MPI_Initialized)(&is_initialized);
-    REFRAIN_QUIET(MPI_Finalized)(&is_finalized);
-    if (is_initialized != 0 && is_finalized == 0) REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, status);
-    return status;
+    if (!is_ending.exchange(true)) return end_job(good.error());
+    std::this_thread::sleep_for(std::chrono::seconds(10));  // until the job is at its end
+    return static_cast<int>(good.error().code);
   }
   if (options.rank == 0) print_summary(summary, options.json);
   return trace->info().complete ? 0 : static_cast<int>(base::ErrorCode::kIncomplete);
 }
+
+}  // namespace
 
 }  // namespace refrain::replay

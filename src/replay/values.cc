@@ -8,6 +8,7 @@
 #include "replay/engine.h"
 #include "replay/reissue.h"
 #include "replay/stand_ins.h"
+#include "replay/threads/touches.h"
 
 namespace refrain::replay {
 namespace {
@@ -72,9 +73,8 @@ base::Result<int64_t> Engine::handle_of(const Frame& frame, ParamKind kind, cons
   if (value.kind == ValueKind::kConstant || value.kind == ValueKind::kInteger)
     return number_of(frame, value);
   if (kind == ParamKind::kRequest) {
-    const auto known = requests_.find(value.request_signature());
-    if (value.kind == ValueKind::kRequest && known != requests_.end())
-      return static_cast<int64_t>(known->second.key);
+    if (const Request* const known = find_request(value); known != nullptr)
+      return static_cast<int64_t>(known->key);
     return static_cast<int64_t>(null_request());
   }
   if (!value.is_object()) return int64_t{0};
@@ -83,8 +83,10 @@ base::Result<int64_t> Engine::handle_of(const Frame& frame, ParamKind kind, cons
     if (!constant) return wrong(frame, "this MPI has no " + std::string(mpi::constant_name(id)));
     return static_cast<int64_t>(*constant);
   }
-  const auto known = objects_.find(object_key(kind, value));
-  if (known != objects_.end()) return static_cast<int64_t>(known->second);
+  const ObjectKey key = object_key(kind, value);
+  const auto& objects = made_with(key).objects;
+  const auto known = objects.find(key);
+  if (known != objects.end()) return static_cast<int64_t>(known->second);
   return make_from_definition(frame, kind, value);
 }
 
@@ -181,7 +183,7 @@ base::Status Engine::prepare_one(Frame& frame, size_t i) {
     if (param.kind == ParamKind::kPointer || param.kind == ParamKind::kBuffer) return base::Done{};
     prepare_output(frame, i, slot);
     if (param.kind == ParamKind::kRequest && frame.staged.op->makes_request) {
-      Request& request = requests_[frame.signature.id];
+      Request& request = own_.requests[frame.signature.id];
       request = Request();
       slot.is_address = true;
       slot.address = &request.key;
@@ -218,9 +220,9 @@ base::Status Engine::prepare_one(Frame& frame, size_t i) {
   if (param.kind == ParamKind::kRequest && entry.kind == ValueKind::kRequest) {
     // In a variable of its own, as in most programs: where an MPI gives out one handle for several
     // requests, a recorder tells them apart by that.
-    const auto known = requests_.find(entry.request_signature());
-    slot.is_address = known != requests_.end();
-    if (slot.is_address) slot.address = &known->second.key;
+    Request* const known = find_request(entry);
+    slot.is_address = known != nullptr;
+    if (known != nullptr) slot.address = &known->key;
   }
   if (param.kind == ParamKind::kInfo && frame.info.group != mpi::CallGroup::kInfo) {
     slot.number = static_cast<int64_t>(hint_free_info(frame, entry));
@@ -246,7 +248,7 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
                   uint64_t key, Frame& owner) {
   if (kind == ParamKind::kRequest) {
     if (exit.kind != ValueKind::kRequest || exit.request_signature() != frame.signature.id) return;
-    Request& request = requests_[frame.signature.id];
+    Request& request = own_.requests[frame.signature.id];
     request.key = key;
     request.is_persistent = frame.info.persistent;
     request.is_active = !request.is_persistent;
@@ -258,8 +260,9 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
   const bool freed =
       entry.is_object() && (!exit.is_object() || frame.meaning.does_any(mpi::kDoesFree));
   if (freed) {
-    objects_.erase(object_key(kind, entry));
-    kept_.erase(object_key(kind, entry));
+    RankState::Made& made = made_with(object_key(kind, entry));
+    made.objects.erase(object_key(kind, entry));
+    made.kept.erase(object_key(kind, entry));
   }
   if (freed || !exit.is_object()) return;
   if (predefined(exit.definition()) != 0) return;
@@ -267,8 +270,10 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
       !is_as_recorded(key, exit.definition()))
     if (const auto made = make_comm(frame, exit.definition()); made.ok())
       key = static_cast<uint64_t>(*made);
-  objects_[object_key(kind, exit)] = key;
-  if (kind == ParamKind::kWin) kept_[object_key(kind, exit)] = std::move(owner.blocks);
+  const ObjectKey name = object_key(kind, exit);
+  RankState::Made& made = entry.is_object() ? made_with(name) : own_;
+  made.objects[name] = key;
+  if (kind == ParamKind::kWin) made.kept[name] = std::move(owner.blocks);
 }
 
 void Engine::bind_outputs(Frame& frame) {
@@ -286,7 +291,7 @@ void Engine::bind_outputs(Frame& frame) {
     const Slot& slot = frame.arguments->slot(i);
     const bool is_request = param.kind == ParamKind::kRequest;
     if (frame.info.id == mpi::kMPI_Request_free && is_request)
-      requests_.erase(entry.request_signature());  // MPI_Request_free
+      made_with(request_thing(entry.request_signature())).requests.erase(entry.request_signature());
     if (!exit.is_array()) {
       const uint64_t key = slot.is_address && slot.address != nullptr
                                ? *static_cast<const uint64_t*>(slot.address)

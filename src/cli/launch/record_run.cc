@@ -168,6 +168,12 @@ base::Result<ChosenMpi> choose_mpi(const RecordOptions& options, const std::stri
                      program);
 }
 
+// `refrain replay`, which becomes smpimain.
+bool replays_under_smpi(const std::string& program, const Words& words) {
+  return words.size() > 2 && words[1] == "replay" && is_same_file(program, self_path()) &&
+         std::any_of(words.begin(), words.end(), is_smpimain);
+}
+
 // All ranks are one process there.
 base::Status check_smpi(const RecordOptions& options, const Words& words) {
   if (options[RecordOption::kBuffers] == "on")
@@ -237,7 +243,8 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   const auto program = resolve(words[0]);
   if (!program.ok()) return program.error();
   if (const auto good = check_rights(*program); !good.ok()) return good.error();
-  const auto mpi = choose_mpi(options, *program, launcher);
+  const auto mpi = replays_under_smpi(*program, words) ? base::Result<ChosenMpi>({kSmpiWord, false})
+                                                       : choose_mpi(options, *program, launcher);
   if (!mpi.ok()) return mpi.error();
   const bool smpi = mpi->word == kSmpiWord;
   if (smpi)

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "base/result.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 #include "refrain/calls.h"
+#include "replay/prefix/prefix.h"
 
 namespace refrain::replay::plan {
 namespace {
@@ -34,50 +34,19 @@ std::string place_of(const Trace& trace, DefinitionId site) {
   return ", at " + module + offset;
 }
 
-// Calls of one thread wait for those of another in ways that no trace tells.
-std::optional<Refusal> threads_of(const Trace& trace) {
-  Refusal out;
-  size_t most = 1;
-  for (GroupId group = 0; group < trace.group_count(); ++group) {
-    const std::vector<Location> threads = trace.group_locations(group);
-    if (threads.size() <= 1) continue;
-    if (out.calls == 0 || trace.group_rank(group, 0) < out.rank)
-      out.rank = trace.group_rank(group, 0);
-    most = std::max(most, threads.size());
-    for (size_t i = 1; i < threads.size(); ++i)
-      out.calls += threads[i].calls * trace.group_size(group);
-  }
-  if (most == 1) return std::nullopt;
-  out.why = "a rank has calls of " + std::to_string(most) +
-            " threads, and only one thread of a rank can be replayed";
-  return out;
-}
-
 }  // namespace
 
 Status check_ends(const Trace& trace) {
   if (const auto clusters = trace.clustering(); clusters && !clusters->is_replayable)
     return base::unsupported("its calls cannot be made again: " + std::string(clusters->why_not),
                              trace.name());
-  for (GroupId group = 0; group < trace.group_count(); ++group) {
-    bool begins = false, ends = false;
-    for (const Trace::Occurrence& seen : trace.occurrences(group)) {
-      const CallId call = trace.call_of(seen.signature);
-      begins = begins || call == mpi::kMPI_Init || call == mpi::kMPI_Init_thread;
-      ends = ends || call == mpi::kMPI_Finalize;
-    }
-    if (begins && !ends)
-      return base::Error{base::ErrorCode::kIncomplete,
-                         "the calls of rank " + std::to_string(trace.group_rank(group, 0)) +
-                             " end before MPI_Finalize: such a trace is not replayed",
-                         trace.name()};
-  }
   return base::Done{};
 }
 
 Refusals look(const Trace& trace, const LookOptions& options) {
   std::map<CallId, Refusal> found;
   std::map<CallId, std::string> known;
+  const bool is_early = ends_early(trace);
   for (GroupId group = 0; group < trace.group_count(); ++group) {
     const Rank rank = trace.group_rank(group, 0);
     const uint64_t ranks = trace.group_size(group);
@@ -85,6 +54,7 @@ Refusals look(const Trace& trace, const LookOptions& options) {
       const CallId call = trace.call_of(seen.signature);
       if (std::find(options.skipped.begin(), options.skipped.end(), call) != options.skipped.end())
         continue;
+      if (call == mpi::kMPI_Abort && is_early) continue;  // the replay ends before it
       const auto [why, is_new] = known.try_emplace(call);
       if (is_new) why->second = why_not(call, options);
       if (why->second.empty()) continue;
@@ -99,7 +69,6 @@ Refusals look(const Trace& trace, const LookOptions& options) {
     }
   }
   Refusals out;
-  if (std::optional<Refusal> threads = threads_of(trace)) out.push_back(std::move(*threads));
   for (auto& [call, refusal] : found) out.push_back(std::move(refusal));
   return out;
 }
@@ -108,14 +77,12 @@ std::string refusal_lines(const Trace& trace, const Refusals& refusals) {
   std::string out;
   for (const Refusal& refusal : refusals) {
     const mpi::CallInfo* const info = mpi::find_call(refusal.call);
-    const std::string name = refusal.call == 0 ? "threads"
-                             : info != nullptr ? std::string(info->name)
-                                               : "call#" + std::to_string(refusal.call);
+    const std::string name =
+        info != nullptr ? std::string(info->name) : "call#" + std::to_string(refusal.call);
     out += "refrain: " + trace.name() + ": cannot replay " + name + " (rank " +
            std::to_string(refusal.rank) + ", " + std::to_string(refusal.calls) +
            (refusal.calls == 1 ? " call" : " calls") + place_of(trace, refusal.site) +
-           "): " + refusal.why +
-           (refusal.call == 0 ? "\n" : "; --skip " + name + " leaves it out\n");
+           "): " + refusal.why + "; --skip " + name + " leaves it out\n";
   }
   return out;
 }

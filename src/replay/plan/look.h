@@ -15,7 +15,7 @@ namespace refrain::replay::plan {
 
 // A function that is called, and why it cannot be called again.
 struct Refusal {
-  CallId call = 0;                    // 0: no function, but threads
+  CallId call = 0;
   Rank rank = 0;                      // the first one that calls it
   DefinitionId site = kNoDefinition;  // where, the first time
   uint64_t calls = 0;                 // of all ranks
@@ -31,9 +31,8 @@ struct LookOptions {
 // By function, in the order of their ids. O(signatures).
 Refusals look(const Trace& trace, const LookOptions& options);
 
-// Fails where a rank's calls end before MPI_Finalize, as in the record of a job that died: the
-// ranks of such a trace do not end together (ErrorCode::kIncomplete). And where ranks stand for
-// others that made other calls: their messages have no other end (ErrorCode::kUnsupported).
+// Fails where ranks stand for others that made other calls: their messages have no other end
+// (ErrorCode::kUnsupported).
 Status check_ends(const Trace& trace);
 
 // One line each: "refrain: run.rfn: cannot replay MPI_Abort (rank 0, 1 call, at app+0x12): it ends

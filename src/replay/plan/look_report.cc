@@ -19,9 +19,7 @@ std::string look_json(const Trace& trace, const Refusals& refusals) {
   auto& list = out["refused"] = nlohmann::ordered_json::array();
   for (const Refusal& refusal : refusals) {
     const mpi::CallInfo* const info = mpi::find_call(refusal.call);
-    list.push_back({{"function", refusal.call == 0 ? "threads"
-                                 : info != nullptr ? std::string(info->name)
-                                                   : ""},
+    list.push_back({{"function", info != nullptr ? std::string(info->name) : ""},
                     {"rank", refusal.rank},
                     {"calls", refusal.calls},
                     {"site", trace.object_name(refusal.site)},

@@ -134,6 +134,7 @@ void CallScope::close_left() {
 // in this order:
 //
 //   the recorder itself is at work on this thread    not recorded
+//   a replay has told the path of the call           recorded, with that path
 //   reached through a Fortran entry point            the call of the entry point's function is
 //                                                    recorded, other calls of the layer are not
 //   not nested: no recorded call is open             recorded; if calls may be left out (paused,
@@ -148,6 +149,13 @@ bool CallScope::is_to_record(bool nested) {
   if (l.in_recorder) return false;
   FortranSite& fortran = refrain_fortran_site;
   if (fortran.address != nullptr) {
+    if (fortran.call == kToldCall) {
+      fortran.address = nullptr;
+      if (nested) return false;
+      address_ = reinterpret_cast<uintptr_t>(fortran.sp);
+      frame_ = CallPaths::kToldFrame;
+      return true;
+    }
     // The trampoline has noted the entry point's call. It is this one if the entry point's frame is
     // further up the stack and the caller is the MPI library's Fortran layer; else it is left over
     // from an earlier entry point.

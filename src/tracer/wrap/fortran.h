@@ -13,6 +13,10 @@ struct FortranSite {
   void* real;     // the library's entry point, where fortran_bodies.cc is to call it
 };
 
+// Value of FortranSite::call for the call of a replay, which has said what path it stands for:
+// `sp` is 1 + the definition of the path (told_paths.cc).
+inline constexpr uint64_t kToldCall = UINT64_MAX - 1;
+
 }  // namespace refrain::tracer
 
 extern "C" {
