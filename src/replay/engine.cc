@@ -14,12 +14,6 @@
 namespace refrain::replay {
 namespace {
 
-std::unique_ptr<GapSource> gaps_of(const Trace& trace, Rank rank) {
-  if (trace.has_times()) return std::make_unique<GapsOfTimes>(trace, rank);
-  if (trace.has_gaps()) return std::make_unique<GapsOfMeans>(trace, rank);
-  return nullptr;
-}
-
 std::string error_text(int rc) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
@@ -39,7 +33,7 @@ Engine::Engine(const Trace& trace, Rank rank, EngineOptions options, Progress& p
       comms_(trace),
       decoder_(std::make_unique<events::Decoder>(reader_, comms_, places_)),
       arena_(options_.limit_bytes, options_.seed + static_cast<uint64_t>(rank)),
-      pace_(options_.pace, gaps_of(trace, rank)) {}
+      pace_(options_.pace, gaps_of(trace, rank, 0, options_.pace.gaps)) {}
 
 Engine::~Engine() = default;
 

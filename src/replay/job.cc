@@ -2,17 +2,21 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "mpi/call_meaning.h"
+#include "replay/gap_means.h"
 #include "replay/plan/look.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
+#include "replay/scratch.h"
 #include "replay/stall.h"
 
 namespace refrain::replay {
@@ -21,6 +25,7 @@ namespace {
 struct Summary {
   double app_s = 0, replay_s = 0, ci95_s = 0, compute_error = 0;
   uint64_t repeats = 0;
+  std::string_view compute_from;
   Counts counts;  // of all ranks
 };
 
@@ -75,7 +80,8 @@ Summary summary_of(const Engine& engine, double app_s) {
   const auto sum = [](uint64_t mine) { return over_ranks(mine, MPI_UINT64_T, MPI_SUM); };
   const Counts& counts = engine.counts();
   out.counts = {sum(counts.calls),      sum(counts.skipped), sum(counts.left_out),
-                sum(counts.by_another), sum(counts.masked),  sum(counts.infos)};
+                sum(counts.by_another), sum(counts.masked),  sum(counts.infos),
+                sum(counts.tags),       sum(counts.types)};
   return out;
 }
 
@@ -84,18 +90,23 @@ void print_summary(const Summary& s, bool json) {
   if (json) {
     std::printf(
         "{\n  \"app_s\": %.9f,\n  \"replay_s\": %.9f,\n  \"compute_error\": %.6f,\n"
+        "  \"compute_from\": \"%s\",\n"
         "  \"repeats\": %llu,\n  \"ci95\": %.9f,\n  \"calls\": %llu,\n  \"skipped\": %llu,\n"
         "  \"left_out\": %llu,\n  \"by_another_function\": %llu,\n  \"masked\": %llu,\n"
-        "  \"infos_dropped\": %llu\n}\n",
-        s.app_s, s.replay_s, s.compute_error, n(s.repeats), s.ci95_s, n(s.counts.calls),
-        n(s.counts.skipped), n(s.counts.left_out), n(s.counts.by_another), n(s.counts.masked),
-        n(s.counts.infos));
+        "  \"infos_dropped\": %llu,\n  \"tags_replaced\": %llu,\n  \"types_replaced\": %llu\n}\n",
+        s.app_s, s.replay_s, s.compute_error, std::string(s.compute_from).c_str(), n(s.repeats),
+        s.ci95_s, n(s.counts.calls), n(s.counts.skipped), n(s.counts.left_out),
+        n(s.counts.by_another), n(s.counts.masked), n(s.counts.infos), n(s.counts.tags),
+        n(s.counts.types));
   } else {
     std::printf("replayed %llu calls in %.6f s (recorded: %.6f s)\n", n(s.counts.calls), s.replay_s,
                 s.app_s);
     if (s.counts.skipped > 0) std::printf("  %llu calls skipped\n", n(s.counts.skipped));
     if (s.counts.left_out > 0)
       std::printf("  %llu calls left out that ask only\n", n(s.counts.left_out));
+    if (s.counts.tags + s.counts.types > 0)
+      std::printf("  %llu tags and %llu datatypes that this MPI lacks replaced\n", n(s.counts.tags),
+                  n(s.counts.types));
     if (s.counts.by_another > 0)
       std::printf("  %llu calls made by an equal function\n", n(s.counts.by_another));
   }
@@ -115,6 +126,8 @@ bool read_words(int argc, char** argv, JobOptions& options) {
     if (name == "--repeats") options.engine.repeats = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--seed") options.engine.seed = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--scale") options.engine.pace.scale = std::strtod(value.c_str(), nullptr);
+    if (name == "--gaps")
+      options.engine.pace.gaps = value == "histogram" ? Gaps::kHistogram : Gaps::kMean;
     if (name == "--compute")
       options.engine.pace.compute = value == "none"   ? Compute::kNone
                                     : value == "spin" ? Compute::kSpin
@@ -157,7 +170,11 @@ int run_job(const JobOptions& options) {
   const base::Status good = engine.run();
   watch.end();
   if (!good.ok()) {
+    const FailureMark mark(options.engine.scratch);
+    if (!mark.is_first())
+      std::this_thread::sleep_for(std::chrono::seconds(10));  // that one ends us
     const int status = report(good.error());
+    remove_scratch(*trace, options.engine.scratch);
     std::fflush(nullptr);
     int is_initialized = 0, is_finalized = 0;
     REFRAIN_QUIET(MPI_Initialized)(&is_initialized);
@@ -165,6 +182,8 @@ int run_job(const JobOptions& options) {
     if (is_initialized != 0 && is_finalized == 0) REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, status);
     return status;
   }
+  remove_scratch(*trace, options.engine.scratch);
+  summary.compute_from = compute_from(*trace, engine_options.pace);
   if (options.rank == 0) print_summary(summary, options.json);
   return trace->info().complete ? 0 : static_cast<int>(base::ErrorCode::kIncomplete);
 }

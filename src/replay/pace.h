@@ -15,6 +15,8 @@
 namespace refrain::replay {
 
 enum class Compute : uint8_t { kSleep, kSpin, kNone };
+// What of a trace with statistics of gaps only.
+enum class Gaps : uint8_t { kMean, kHistogram };
 
 // Time outside of MPI before each call of a location, in order.
 class GapSource {
@@ -41,6 +43,7 @@ class Pace {
   struct Options {
     Compute compute = Compute::kNone;
     double scale = 1;
+    Gaps gaps = Gaps::kMean;
   };
 
   Pace(const Options& options, std::unique_ptr<GapSource> gaps)
