@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -18,14 +19,14 @@
 #include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "mpi/call_meaning.h"
-#include "replay/plan/look.h"
-#include "replay/plan/look_report.h"
+#include "replay/plan/dry_run.h"
+#include "replay/scratch.h"
 
 namespace refrain::cli {
 namespace {
 
 struct ReplayArguments {
-  std::string trace, compute = "sleep", format = "text", scratch, mpi;
+  std::string trace, compute = "sleep", gaps = "mean", format = "text", scratch, mpi;
   double scale = 1, stall_s = 60;
   uint64_t seed = 1, repeats = 1;
   std::vector<std::string> skipped;
@@ -59,18 +60,39 @@ Result<replay::plan::LookOptions> look_options(const ReplayArguments& options) {
 }
 
 int dry_run(const Trace& trace, const replay::plan::LookOptions& look, bool json) {
-  const replay::plan::Refusals refused = replay::plan::look(trace, look);
-  const int status = json ? print(replay::plan::look_json(trace, refused))
-                          : print(replay::plan::look_text(trace, refused));
+  const replay::plan::DryRun found = replay::plan::dry_run(trace, look);
+  const int status = json ? print(replay::plan::dry_run_json(trace, found))
+                          : print(replay::plan::dry_run_text(trace, found));
   if (status != 0) return status;
-  if (!refused.empty()) return static_cast<int>(base::ErrorCode::kUnsupported);
+  if (!found.can_be_replayed()) return static_cast<int>(base::ErrorCode::kUnsupported);
   return status_of(trace);
+}
+
+// Before a replay: the exit status where it cannot begin, else 0.
+int look_before(const Trace& trace, const replay::plan::LookOptions& look,
+                const std::string& scratch) {
+  const replay::plan::DryRun found = replay::plan::dry_run(trace, look);
+  for (const std::string& warning : replay::plan::warnings(trace, found))
+    std::fprintf(stderr, "refrain: %s: warning: %s\n", trace.name().c_str(), warning.c_str());
+  if (!found.can_be_replayed()) {
+    std::fputs(replay::plan::refused_lines(trace, found).c_str(), stderr);
+    return static_cast<int>(base::ErrorCode::kUnsupported);
+  }
+  if (!scratch.empty()) {
+    const base::Status good = replay::check_scratch(scratch);
+    return good.ok() ? 0 : report(good.error());
+  }
+  if (found.files.empty()) return 0;
+  return report(base::usage(
+      "the program opened files, and they are replayed in a folder of their own: say --scratch DIR",
+      trace.name()));
 }
 
 std::vector<std::string> engine_words(const ReplayArguments& options, int rank) {
   std::vector<std::string> words = {"--trace",   options.trace,
                                     "--rank",    std::to_string(rank),
                                     "--compute", options.compute,
+                                    "--gaps",    options.gaps,
                                     "--scale",   std::to_string(options.scale),
                                     "--stall",   std::to_string(options.stall_s),
                                     "--seed",    std::to_string(options.seed),
@@ -129,6 +151,7 @@ int run(const ReplayArguments& options) {
           "the trace does not tell what lay between calls: replay with --compute none, or record "
           "with --timing exact or --gaps",
           options.trace));
+    if (const int status = look_before(*trace, *look, options.scratch); status != 0) return status;
   }
   if (!options.smpi_line.empty()) return refuse(become_engine(options, "smpi", 0));
   const std::string mpi = options.mpi.empty() ? mpi_word(launcher.mpi) : options.mpi;
@@ -153,6 +176,11 @@ void add_replay(CLI::App& app, int& exit_status) {
   verb->add_option("--compute", options->compute,
                    "What stands for the time between calls: sleep, spin or none")
       ->check(one_of({"sleep", "spin", "none"}))
+      ->capture_default_str();
+  verb->add_option("--gaps", options->gaps,
+                   "Of a trace of record --gaps, what each call waits for: the mean of its "
+                   "signature, or a value of its histogram")
+      ->check(one_of({"mean", "histogram"}))
       ->capture_default_str();
   verb->add_option("--scale", options->scale, "Factor of the time between calls")
       ->check(real_number(0, 1e6))

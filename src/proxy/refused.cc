@@ -1,7 +1,7 @@
 #include "proxy/refused.h"
 
+#include "events/refusals.h"
 #include "mpi/call_ids.h"
-#include "mpi/call_meaning.h"
 #include "mpi/call_table.h"
 
 namespace refrain::proxy {
@@ -50,11 +50,9 @@ bool is_mark(CallId call) {
 }
 
 std::string refused(CallId call) {
-  const mpi::CallInfo* info = mpi::find_call(call);
-  if (info == nullptr) return "this version does not know it";
   if (is_mark(call)) return {};
-  const mpi::CallMeaning& meaning = mpi::meaning_of(call);
-  if (meaning.reissue == mpi::Reissue::kRefused) return std::string(meaning.refused);
+  const mpi::CallInfo* info = mpi::find_call(call);
+  if (std::string why = events::why_never_made(call); !why.empty() || info == nullptr) return why;
   // The form with large counts has a number 1000 higher.
   const auto plain = static_cast<CallId>(call >= 1000 ? call - 1000 : call);
   for (const Own& one : kOwn)

@@ -13,12 +13,6 @@
 namespace refrain::replay {
 namespace {
 
-std::unique_ptr<GapSource> gaps_of(const Trace& trace, Rank rank, uint32_t thread) {
-  if (trace.has_times()) return std::make_unique<GapsOfTimes>(trace, rank, thread);
-  if (trace.has_gaps()) return std::make_unique<GapsOfMeans>(trace, rank);
-  return nullptr;
-}
-
 std::string error_text(int rc) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
@@ -40,7 +34,7 @@ Engine::Engine(const Trace& trace, Rank rank, EngineOptions options, Progress& p
       reader_(trace, rank, Times::kRead),
       comms_(trace),
       decoder_(std::make_unique<events::Decoder>(reader_, comms_, places_)),
-      pace_(options_.pace, gaps_of(trace, rank, 0), run_clock()) {}
+      pace_(options_.pace, gaps_of(trace, rank, 0, options_.pace.gaps), run_clock()) {}
 
 Engine::Engine(const Engine& first, uint32_t thread)
     : trace_(first.trace_),
@@ -52,7 +46,7 @@ Engine::Engine(const Engine& first, uint32_t thread)
       reader_(first.trace_, first.rank_, Times::kRead),
       comms_(first.trace_),
       decoder_(std::make_unique<events::Decoder>(reader_, comms_, places_)),
-      pace_(options_.pace, gaps_of(first.trace_, first.rank_, thread), run_clock()) {}
+      pace_(options_.pace, gaps_of(first.trace_, first.rank_, thread, options_.pace.gaps), run_clock()) {}
 
 Engine::~Engine() {
   if (own_state_ == nullptr) return;

@@ -33,6 +33,7 @@
 #include "replay/memory.h"
 #include "replay/original_places.h"
 #include "replay/pace.h"
+#include "replay/plan/tags.h"
 #include "replay/prefix/prefix.h"
 #include "replay/progress.h"
 #include "replay/rank_state.h"
@@ -56,6 +57,12 @@ struct EngineOptions {
   std::function<void(const base::Error&)> on_failure;
 };
 
+// What was done otherwise than recorded, and how often.
+struct Counts {
+  uint64_t calls = 0, skipped = 0, left_out = 0, by_another = 0, masked = 0, infos = 0;
+  uint64_t tags = 0, types = 0;  // in the place of those that this MPI lacks
+};
+
 class Engine {
  public:
   // `trace` and `progress` outlive it.
@@ -75,6 +82,11 @@ class Engine {
  private:
   using ObjectKey = RankState::ObjectKey;
   using Request = RankState::Request;
+  // Stands for a block of the program's heap (`record --buffers on`).
+  struct HeapBlock {
+    Arena::Block block;
+    uint64_t filled = 0;  // bytes
+  };
   // A call while it is made.
   struct Frame {
     const events::StagedCall& staged;
@@ -144,9 +156,10 @@ class Engine {
   uint64_t hint_free_info(const Frame& frame, const Value& value);
   void note_port(const Frame& frame);
   std::string port_of(const std::string& recorded);
-  void prepare_file(const Frame& frame, const std::string& path) const;
+  base::Status prepare_file(const Frame& frame, const std::string& recorded,
+                            const std::string& path);
+  uint64_t bytes_of_file(const std::string& recorded);
   int rank_in(const Frame& frame) const;
-  std::string scratch_path(const std::string& recorded);
 
   // ---- definitions.cc: objects whose calls are not in the trace ----
   base::Result<int64_t> make_from_definition(const Frame& frame, mpi::ParamKind kind,
@@ -154,6 +167,10 @@ class Engine {
   base::Result<int64_t> make_datatype(const Frame& frame, DefinitionId id);
   bool is_as_recorded(uint64_t comm, DefinitionId id) const;
   base::Result<int64_t> make_comm(const Frame& frame, DefinitionId id);
+
+  // ---- another_mpi.cc: what this MPI lacks ----
+  int64_t tag_of(int64_t recorded);
+  base::Result<int64_t> predefined_type(const Frame& frame, DefinitionId id, uint32_t constant);
 
   // ---- buffers.cc ----
   base::Status give_buffers(Frame& frame);
@@ -164,6 +181,7 @@ class Engine {
   };
   Span span_of(const Frame& frame, const mpi::BufferInfo& buffer) const;
   base::Status give_block(Frame& frame, Slot& slot, const Span& span, bool fresh);
+  bool give_heap(const Value& value, Slot& slot, const Span& span, bool fresh);
 
   // ---- forced.cc ----
   base::Status force(Frame& frame);
@@ -226,6 +244,10 @@ class Engine {
   std::vector<int> parts_of_endless_;
   uint64_t quiet_self_ = 0;
   int64_t unused_tag_ = -1;
+  std::unique_ptr<plan::TagMap> tags_;  // made at the first long one
+  std::map<DefinitionId, uint64_t> equal_types_;
+  std::map<std::string, uint64_t> file_bytes_;  // by recorded path
+  std::map<int64_t, HeapBlock> heap_;           // by the recorded id
   bool has_started_ = false, is_last_ = true;
   size_t next_wait_ = 0;   // of state_.order
   uint64_t began_ns_ = 0;  // of run_clock()

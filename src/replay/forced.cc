@@ -70,12 +70,12 @@ void Engine::force_receive(Frame& frame, std::string_view source, std::string_vi
   if (taken == nullptr || taken->kind != ValueKind::kStatus) taken = &s.matched;
   if (makes_request && !frame.staged.taken.empty()) {
     from.number = frame.staged.taken[0].source;
-    which.number = frame.staged.taken[0].tag;
+    which.number = tag_of(frame.staged.taken[0].tag);
   } else if (makes_request && taken_by_another(frame, from.number, which.number)) {
     // as found
   } else if (!makes_request && taken->source().is_integer() && taken->tag().is_integer()) {
     from.number = taken->source().number;
-    which.number = taken->tag().number;
+    which.number = tag_of(taken->tag().number);
   } else {
     which.number = unused_tag();  // took nothing: was cancelled, or looked in vain
   }

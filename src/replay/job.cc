@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "mpi/call_meaning.h"
+#include "replay/gap_means.h"
 #include "replay/plan/look.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
 #include "replay/run_time.h"
+#include "replay/scratch.h"
 #include "replay/stall.h"
 
 namespace refrain::replay {
@@ -26,6 +28,7 @@ namespace {
 struct Summary {
   double app_s = 0, replay_s = 0, ci95_s = 0, compute_error = 0;
   uint64_t repeats = 0;
+  std::string_view compute_from;
   Counts counts;  // of all ranks
 };
 
@@ -79,7 +82,8 @@ Summary summary_of(const Engine& engine, double app_s) {
   const auto sum = [](uint64_t mine) { return over_ranks(mine, MPI_UINT64_T, MPI_SUM); };
   const Counts& counts = engine.counts();
   out.counts = {sum(counts.calls),      sum(counts.skipped), sum(counts.left_out),
-                sum(counts.by_another), sum(counts.masked),  sum(counts.infos)};
+                sum(counts.by_another), sum(counts.masked),  sum(counts.infos),
+                sum(counts.tags),       sum(counts.types)};
   return out;
 }
 
@@ -88,18 +92,23 @@ void print_summary(const Summary& s, bool json) {
   if (json) {
     std::printf(
         "{\n  \"app_s\": %.9f,\n  \"replay_s\": %.9f,\n  \"compute_error\": %.6f,\n"
+        "  \"compute_from\": \"%s\",\n"
         "  \"repeats\": %llu,\n  \"ci95\": %.9f,\n  \"calls\": %llu,\n  \"skipped\": %llu,\n"
         "  \"left_out\": %llu,\n  \"by_another_function\": %llu,\n  \"masked\": %llu,\n"
-        "  \"infos_dropped\": %llu\n}\n",
-        s.app_s, s.replay_s, s.compute_error, n(s.repeats), s.ci95_s, n(s.counts.calls),
-        n(s.counts.skipped), n(s.counts.left_out), n(s.counts.by_another), n(s.counts.masked),
-        n(s.counts.infos));
+        "  \"infos_dropped\": %llu,\n  \"tags_replaced\": %llu,\n  \"types_replaced\": %llu\n}\n",
+        s.app_s, s.replay_s, s.compute_error, std::string(s.compute_from).c_str(), n(s.repeats),
+        s.ci95_s, n(s.counts.calls), n(s.counts.skipped), n(s.counts.left_out),
+        n(s.counts.by_another), n(s.counts.masked), n(s.counts.infos), n(s.counts.tags),
+        n(s.counts.types));
   } else {
     std::printf("replayed %llu calls in %.6f s (recorded: %.6f s)\n", n(s.counts.calls), s.replay_s,
                 s.app_s);
     if (s.counts.skipped > 0) std::printf("  %llu calls skipped\n", n(s.counts.skipped));
     if (s.counts.left_out > 0)
       std::printf("  %llu calls left out that ask only\n", n(s.counts.left_out));
+    if (s.counts.tags + s.counts.types > 0)
+      std::printf("  %llu tags and %llu datatypes that this MPI lacks replaced\n", n(s.counts.tags),
+                  n(s.counts.types));
     if (s.counts.by_another > 0)
       std::printf("  %llu calls made by an equal function\n", n(s.counts.by_another));
   }
@@ -136,8 +145,12 @@ base::Status plan_early_end(const Trace& trace, Rank rank, EngineOptions& option
 }
 
 // Returns where there is no job to end.
-int end_job(const base::Error& error) {
+int end_job(const Trace& trace, const JobOptions& options, const base::Error& error) {
+  const FailureMark mark(options.engine.scratch);
+  if (!mark.is_first())
+    std::this_thread::sleep_for(std::chrono::seconds(10));  // that one ends us
   const int status = report(error);
+  remove_scratch(trace, options.engine.scratch);
   std::fflush(nullptr);
   int is_initialized = 0, is_finalized = 0;
   REFRAIN_QUIET(MPI_Initialized)(&is_initialized);
@@ -162,6 +175,8 @@ bool read_words(int argc, char** argv, JobOptions& options) {
     if (name == "--repeats") options.engine.repeats = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--seed") options.engine.seed = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--scale") options.engine.pace.scale = std::strtod(value.c_str(), nullptr);
+    if (name == "--gaps")
+      options.engine.pace.gaps = value == "histogram" ? Gaps::kHistogram : Gaps::kMean;
     if (name == "--compute")
       options.engine.pace.compute = value == "none"   ? Compute::kNone
                                     : value == "spin" ? Compute::kSpin
@@ -213,17 +228,19 @@ int run(const JobOptions& options) {
   engine_options.at_end = [&](const Engine& engine) { summary = summary_of(engine, app_s); };
   std::atomic<bool> is_ending{false};  // one of several threads says why
   engine_options.on_failure = [&](const base::Error& error) {
-    if (!is_ending.exchange(true)) end_job(error);
+    if (!is_ending.exchange(true)) end_job(*trace, options, error);
   };
   Engine engine(*trace, options.rank, engine_options, progress);
   StallWatch watch(progress, options.rank, can_watch() ? options.stall_s : 0);
   const base::Status good = engine.run();
   watch.end();
   if (!good.ok()) {
-    if (!is_ending.exchange(true)) return end_job(good.error());
+    if (!is_ending.exchange(true)) return end_job(*trace, options, good.error());
     std::this_thread::sleep_for(std::chrono::seconds(10));  // until the job is at its end
     return static_cast<int>(good.error().code);
   }
+  remove_scratch(*trace, options.engine.scratch);
+  summary.compute_from = compute_from(*trace, engine_options.pace);
   if (options.rank == 0) print_summary(summary, options.json);
   return trace->info().complete ? 0 : static_cast<int>(base::ErrorCode::kIncomplete);
 }

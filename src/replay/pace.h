@@ -15,6 +15,8 @@
 namespace refrain::replay {
 
 enum class Compute : uint8_t { kSleep, kSpin, kNone };
+// What of a trace with statistics of gaps only.
+enum class Gaps : uint8_t { kMean, kHistogram };
 
 // The clock by which time passes: the system's, unless ranks live in simulated time.
 class PaceClock {
@@ -51,6 +53,7 @@ class Pace {
   struct Options {
     Compute compute = Compute::kNone;
     double scale = 1;
+    Gaps gaps = Gaps::kMean;
   };
 
   // `clock` outlives it.

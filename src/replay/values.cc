@@ -79,6 +79,7 @@ base::Result<int64_t> Engine::handle_of(const Frame& frame, ParamKind kind, cons
   }
   if (!value.is_object()) return int64_t{0};
   if (const uint32_t id = predefined(value.definition()); id != 0) {
+    if (kind == ParamKind::kDatatype) return predefined_type(frame, value.definition(), id);
     const auto constant = value_of_constant(id);
     if (!constant) return wrong(frame, "this MPI has no " + std::string(mpi::constant_name(id)));
     return static_cast<int64_t>(*constant);
@@ -154,10 +155,11 @@ base::Status Engine::prepare_status(const Frame& frame, size_t i, Slot& slot) {
     return static_cast<int>(known.ok() ? *known : 0);
   };
   if (value.kind != ValueKind::kStatus) return base::Done{};
-  const auto known = statuses_.find({number(value.source()), number(value.tag())});
+  const int tag = static_cast<int>(tag_of(number(value.tag())));
+  const auto known = statuses_.find({number(value.source()), tag});
   MPI_Status status{};
   status.MPI_SOURCE = number(value.source());
-  status.MPI_TAG = number(value.tag());
+  status.MPI_TAG = tag;
   if (known != statuses_.end()) status = known->second;
   MPI_Status* const place = slot.make_place<MPI_Status>();
   *place = status;
@@ -232,7 +234,10 @@ base::Status Engine::prepare_one(Frame& frame, size_t i) {
       is_handle(param.kind) ? handle_of(frame, param.kind, entry) : number_of(frame, entry);
   if (!value.ok()) return value.error();
   slot.number = *value;
-  return base::Done{};
+  if (param.kind != ParamKind::kTag || !entry.is_integer()) return base::Done{};
+  slot.number = tag_of(*value);
+  if (slot.number >= 0 || *value < 0) return base::Done{};
+  return wrong(frame, "this MPI has no tag " + std::to_string(*value) + ", and none is left");
 }
 
 void* Engine::stand_in_function(const Frame& frame, size_t i) const {

@@ -8,19 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "events/refusals.h"
 #include "mpi/call_table.h"
 #include "refrain/trace.h"
 
 namespace refrain::replay::plan {
 
-// A function that is called, and why it cannot be called again.
-struct Refusal {
-  CallId call = 0;
-  Rank rank = 0;                      // the first one that calls it
-  DefinitionId site = kNoDefinition;  // where, the first time
-  uint64_t calls = 0;                 // of all ranks
-  std::string why;                    // the end of a sentence
-};
+using events::Refusal;
 using Refusals = std::vector<Refusal>;
 
 struct LookOptions {
@@ -34,6 +28,9 @@ Refusals look(const Trace& trace, const LookOptions& options);
 // Fails where ranks stand for others that made other calls: their messages have no other end
 // (ErrorCode::kUnsupported).
 Status check_ends(const Trace& trace);
+
+// ", at app+0x12"; empty where the trace does not tell.
+std::string place_of(const Trace& trace, DefinitionId site);
 
 // One line each: "refrain: run.rfn: cannot replay MPI_Abort (rank 0, 1 call, at app+0x12): it ends
 // the job; --skip MPI_Abort leaves it out".
