@@ -32,7 +32,12 @@ constexpr std::string_view kTaken[] = {
     "some", "masked", "handles", "out", "inout", "status", "statuses", "table", "request", "comms",
     "types", "groups", "windows", "files", "ops", "infos", "errhandlers", "messages", "keyvals",
     "i", "scratch", "finish", "attached", "await", "never", "arena", "modulo", "iterations", "std",
-    "stand_in", "Table", "Taken", "Run",
+    "stand_in", "Table", "Taken", "Run", "alone", "part", "out", "never", "arena", "stages",
+    "threads", "thread", "start_thread", "Signal", "Stage", "await_stage", "set_stage",
+    "hold_session", "sessions", "allocated", "freed", "stand", "neighbours", "recorded_status",
+    "await_message", "await_part", "end_exposure", "unused_tag", "is_kind", "cart_shift",
+    "read_options", "check_ranks", "no_main_loop", "Comm", "Window", "File", "Ranges",
+    "memory_of_window", "work_share", "grid", "Grid", "KindAt", "Along",
     // macros
     "assert", "errno", "stdin", "stdout", "stderr", "linux", "unix", "major", "minor", "makedev",
     "offsetof", "setjmp", "signbit", "isnan", "isinf", "isfinite", "va_start", "va_end", "va_arg",

@@ -32,7 +32,6 @@ constexpr Own kOwn[] = {
     {mpi::kMPI_Info_create_env, "it asks for the program's command line"},
     {mpi::kMPI_Type_get_value_index, "its type is one of a pair"},
     {mpi::kMPI_Buffer_flush, "a proxy does not ask for it"},
-    {mpi::kMPI_Group_from_session_pset, "its group is of a session"},
 };
 
 // Functions that few MPIs have: rows of spec/mpi/calls whose numbers stand together.
@@ -58,7 +57,6 @@ std::string refused(CallId call) {
   for (const Own& one : kOwn)
     if (one.call == plain) return std::string(one.why);
   if (info->group == mpi::CallGroup::kTool) return "its handles are of the tool interface";
-  if (info->group == mpi::CallGroup::kSession) return "a proxy has no sessions";
   const bool gives_handle =
       info->return_kind != "error" && info->return_kind != "int" && info->return_kind != "logical";
   if (gives_handle || (info->group == mpi::CallGroup::kMisc && info->return_kind == "error"))

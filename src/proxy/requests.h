@@ -1,0 +1,39 @@
+// Variables of the program for requests: one for each call of a thread that makes one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "proxy/families.h"
+#include "proxy/symbolic.h"
+#include "refrain/ids.h"
+
+namespace refrain::proxy {
+
+class Requests {
+ public:
+  // `families` by thread, as families_of() gives them; they and `symbolic` are used here alone.
+  Requests(Symbolic& symbolic, const std::vector<Family>& families);
+
+  // Of a kind of a family: call that makes the request -> number of the variable. Has also the
+  // calls of other threads whose requests the kind's thread completes.
+  const std::map<SignatureId, int>& of(size_t family, size_t kind) const {
+    return variables_[family][kind];
+  }
+  int count() const { return count_; }
+  // Variables that one thread fills and another one uses, and whether their requests are
+  // persistent.
+  const std::map<int, bool>& handed() const { return handed_; }
+
+ private:
+  std::map<uint32_t, int> of_family(Symbolic& symbolic, const Family& family);
+  void find_makers(Symbolic& symbolic, const std::vector<Family>& families);
+
+  std::vector<std::vector<std::map<SignatureId, int>>> variables_;
+  std::map<int, bool> handed_;
+  int count_ = 0;
+};
+
+}  // namespace refrain::proxy
