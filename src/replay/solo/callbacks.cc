@@ -294,10 +294,42 @@ void Player::general_request(Frame& frame) {
     request->extra = frame.given.address(3);
     ++callbacks_;
   } else if (frame.info.id == mpi::kMPI_Cancel) {
-    const Object* const request = request_at(frame, 0, 0);
-    if (request == nullptr || !request->is_general || request->cancel.function == nullptr) return;
-    reinterpret_cast<MPI_Grequest_cancel_function*>(request->cancel.function)(request->extra, 0);
+    Object* const request = request_at(frame, 0, 0);
+    if (request != nullptr && request->is_general)
+      call_general(*request, request->cancel, General::kCancel);
   }
+}
+
+void Player::mark_fortran(uint64_t request) {
+  const std::scoped_lock lock(mutex_);
+  Object* const object = objects_.find(ParamKind::kRequest, request);
+  if (object == nullptr) return;
+  for (Callback* callback : {&object->query, &object->free, &object->cancel})
+    callback->is_fortran = true;
+}
+
+// The functions of a generalised request, as C or Fortran has them.
+void Player::call_general(Object& request, const Callback& callback, General which) {
+  if (callback.function == nullptr) return;
+  MPI_Status status{};
+  if (callback.is_fortran) {
+    // Open MPI's Fortran layer has put the place of the state where C has the state.
+    MPI_Fint error = MPI_SUCCESS, yes = 1;
+    void* const extra = request.extra;
+    if (which == General::kQuery)
+      reinterpret_cast<void (*)(void*, void*, MPI_Fint*)>(callback.function)(extra, &status, &error);
+    else if (which == General::kFree)
+      reinterpret_cast<void (*)(void*, MPI_Fint*)>(callback.function)(extra, &error);
+    else
+      reinterpret_cast<void (*)(void*, MPI_Fint*, MPI_Fint*)>(callback.function)(extra, &yes, &error);
+    return;
+  }
+  if (which == General::kQuery)
+    reinterpret_cast<MPI_Grequest_query_function*>(callback.function)(request.extra, &status);
+  else if (which == General::kFree)
+    reinterpret_cast<MPI_Grequest_free_function*>(callback.function)(request.extra);
+  else
+    reinterpret_cast<MPI_Grequest_cancel_function*>(callback.function)(request.extra, 0);
 }
 
 }  // namespace refrain::replay::solo

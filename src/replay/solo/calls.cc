@@ -14,13 +14,15 @@ namespace refrain::replay::solo {
 namespace {
 
 constexpr size_t kMostInside = 4096;  // calls that the callbacks of one call may make
+thread_local void* g_mine = nullptr;  // a Player::Thread
 
 }  // namespace
 
+Player::Thread* Player::known_thread() { return static_cast<Thread*>(g_mine); }
+
 // Threads have the numbers of their first calls.
 Player::Thread& Player::thread_of(mpi::CallId call, uintptr_t site) {
-  static thread_local Thread* mine = nullptr;
-  if (mine != nullptr) return *mine;
+  if (Thread* const known = known_thread()) return *known;
   const size_t locations = trace_->locations(options_.rank).size();
   size_t chosen = SIZE_MAX;
   std::vector<bool> taken(locations, false);
@@ -41,9 +43,10 @@ Player::Thread& Player::thread_of(mpi::CallId call, uintptr_t site) {
   if (auto cursor = reader_->cursor(thread->location); cursor.ok())
     thread->cursor.emplace(std::move(*cursor));
   thread->units.begin(options_.units, thread->location);
-  mine = thread.get();
+  g_mine = thread.get();
   threads_.push_back(std::move(thread));
-  return *mine;
+  if (threads_.size() > 1) measure_on_the_wall();
+  return *threads_.back();
 }
 
 bool Player::fill(Thread& thread, size_t count) {

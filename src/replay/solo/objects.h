@@ -73,6 +73,7 @@ struct Object {
   void* base = nullptr;
   int64_t bytes = 0, unit = 1, flavor = 0, model = 0;
   bool owns_memory = false;
+  std::vector<std::byte*> regions;  // attached to a dynamic one, in order
 
   std::unique_ptr<std::byte[]> body;  // what a handle points to
 };

@@ -12,6 +12,7 @@
 // After "PHANTOM" (2010), section 4.2: a rank is replayed alone, from logged messages.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -58,6 +59,8 @@ class Player {
   uint64_t answer_fortran(Entry& entry, uint64_t* words, uintptr_t site, size_t value_bytes);
   double wtime();
   Objects& objects() { return objects_; }
+  // A generalised request whose functions are Fortran's.
+  void mark_fortran(uint64_t request);
   // At the end of the process.
   void finish();
 
@@ -97,6 +100,7 @@ class Player {
 
   // ---- calls.cc ----
   Thread& thread_of(mpi::CallId call, uintptr_t site);
+  static Thread* known_thread();  // of this thread; null: it has called nothing yet
   bool fill(Thread& thread, size_t count);
   bool is_call(const Record& record, mpi::CallId call, uintptr_t site);
   size_t take(Frame& frame);
@@ -134,7 +138,14 @@ class Player {
   std::vector<size_t> finished(const Frame& frame, size_t param) const;
   void end_request(Frame& frame, size_t param, size_t k, bool takes);
   void fill_buffers(Frame& frame);
-  void fill_places(const std::vector<Place>& places, std::span<const std::byte> packed);
+  void fill_places(const std::vector<Place>& places, uint64_t skip);
+  void put_logged_status(const Frame& frame, const MessageSource::Record& record);
+  void put_window(const MessageSource::Record& record);
+  bool fills(const Frame& frame) const;
+  const Object* split_file(const Frame& frame);
+  void keep_pending(Frame& frame);
+  [[noreturn]] void end_at_damage();
+  std::string messages_path() const;
   Object* request_at(const Frame& frame, size_t param, size_t k);
 
   // ---- types.cc ----
@@ -159,6 +170,8 @@ class Player {
   void handlers(Frame& frame);
   void handle_error(Frame& frame);
   void general_request(Frame& frame);
+  enum class General { kQuery, kFree, kCancel };
+  void call_general(Object& request, const Callback& callback, General which);
 
   // ---- local.cc ----
   void do_by_hand(Frame& frame);
@@ -183,7 +196,9 @@ class Player {
   std::vector<std::pair<void*, int64_t>> attached_;
   std::map<std::pair<uint64_t, uint64_t>, std::unique_ptr<int64_t>> attribute_places_;
   std::map<std::pair<uint64_t, int64_t>, std::unique_ptr<std::byte[]>> others_memory_;
+  std::map<std::pair<uint32_t, uint64_t>, std::vector<Place>> fetching_;  // by thread and call
   uint64_t callbacks_ = 0, operators_ = 0;
+  std::condition_variable_any turn_;
   bool is_over_ = false;
 };
 

@@ -122,12 +122,8 @@ void Player::end_request(Frame& frame, size_t param, size_t k, bool takes) {
   Object* const request = request_at(frame, param, k);
   if (request == nullptr) return;
   if (request->is_general && takes) {
-    MPI_Status unused{};
-    if (request->query.function != nullptr)
-      reinterpret_cast<MPI_Grequest_query_function*>(request->query.function)(request->extra,
-                                                                              &unused);
-    if (request->free.function != nullptr)
-      reinterpret_cast<MPI_Grequest_free_function*>(request->free.function)(request->extra);
+    call_general(*request, request->query, General::kQuery);
+    call_general(*request, request->free, General::kFree);
   }
   if (!takes || request->is_persistent) return;
   objects_.erase(ParamKind::kRequest, request->key);
@@ -142,8 +138,7 @@ void Player::complete(Frame& frame) {
   if (plain == mpi::kMPI_Request_free) {
     if (frame.ok()) {
       if (Object* const request = request_at(frame, param, 0); request != nullptr) {
-        if (request->is_general && request->free.function != nullptr)
-          reinterpret_cast<MPI_Grequest_free_function*>(request->free.function)(request->extra);
+        if (request->is_general) call_general(*request, request->free, General::kFree);
         objects_.erase(ParamKind::kRequest, request->key);
       }
       frame.given.put(param, 0, null_handle(ParamKind::kRequest));
@@ -155,17 +150,147 @@ void Player::complete(Frame& frame) {
   for (const size_t k : finished(frame, param)) end_request(frame, param, k, true);
 }
 
-void Player::fill_places(const std::vector<Place>& places, std::span<const std::byte> packed) {
+// The bytes of a record, to where they belong in this process.
+void Player::fill_places(const std::vector<Place>& places, uint64_t skip) {
+  uint64_t left = messages_.left();
   ++counts_.filled;
-  counts_.filled_bytes += packed.size();
+  counts_.filled_bytes += left;
   for (const Place& place : places) {
-    if (packed.empty()) return;
     const auto size = static_cast<uint64_t>(std::max<int64_t>(place.type.size(), 1));
-    const uint64_t room = place.count == 0 ? UINT64_MAX : place.count * size;
-    const auto part = packed.first(std::min<uint64_t>(packed.size(), room));
-    place.type.unpack(part, (part.size() + size - 1) / size, place.at);
-    packed = packed.subspan(part.size());
+    const uint64_t elements = place.count == 0 ? (skip + left + size - 1) / size : place.count;
+    place.type.for_each_piece(elements, [&](const mpi::TypeMap::Piece& piece) {
+      if (skip >= piece.bytes) {
+        skip -= piece.bytes;
+        return true;
+      }
+      const uint64_t bytes = std::min<uint64_t>(piece.bytes - skip, left);
+      if (!messages_.take({place.at + piece.offset + skip, static_cast<size_t>(bytes)}))
+        end_at_damage();
+      skip = 0;
+      left -= bytes;
+      return left > 0;
+    });
+    if (left == 0) return;
   }
+}
+
+void Player::put_logged_status(const Frame& frame, const MessageSource::Record& record) {
+  for (size_t i = 0; i < frame.info.params.size(); ++i) {
+    if (frame.info.params[i].kind != ParamKind::kStatus || frame.given.word(i) == 0) continue;
+    if (frame.info.params[i].direction == Direction::kIn) continue;
+    if (frame.value(i).at_exit().is_constant()) return;  // ignored
+    auto& status = frame.given.address<MPI_Status>(i)[record.where];
+    put_status_bytes(status, record.status.bytes, record.status.cancelled);
+    status.MPI_ERROR = static_cast<int>(record.status.error);
+    return;
+  }
+}
+
+// Window memory that others have changed.
+void Player::put_window(const MessageSource::Record& record) {
+  Object* const window = objects_.find_number(ParamKind::kWin, static_cast<int64_t>(record.window));
+  std::byte* base = window == nullptr ? nullptr : static_cast<std::byte*>(window->base);
+  if (window != nullptr && !window->regions.empty() && record.region < window->regions.size())
+    base = window->regions[record.region];
+  if (window != nullptr) {
+    const auto others =
+        others_memory_.find({window->key, static_cast<int64_t>(record.region)});
+    if (others != others_memory_.end() && others->second != nullptr) base = others->second.get();
+  }
+  if (base == nullptr) {
+    ++counts_.missing;
+    return;
+  }
+  if (!messages_.take({base + record.offset, static_cast<size_t>(record.bytes)})) end_at_damage();
+}
+
+// What the log has of this call.
+void Player::fill_buffers(Frame& frame) {
+  if (!messages_.is_open()) return;
+  const uint32_t thread = frame.thread.location;
+  const int at = position(frame.info, ParamKind::kRequest);
+  while (const MessageSource::Record* const record = messages_.next_of(thread, frame.seq)) {
+    const auto contents_places = [&]() -> std::vector<Place> {
+      const Object* request = nullptr;
+      if (at >= 0 && frame.info.params[static_cast<size_t>(at)].direction != Direction::kOut)
+        request = request_at(frame, static_cast<size_t>(at), record->where);
+      if (request != nullptr) return request->places;
+      if (const Object* const file = split_file(frame)) return file->places;
+      return places_of(frame);
+    };
+    switch (record->kind) {
+      case MessageSource::Kind::kContents:
+        if (frame.meaning.plain == mpi::kMPI_Pack || frame.meaning.plain == mpi::kMPI_Pack_external)
+          break;  // really packed
+        fill_places(contents_places(), 0);
+        break;
+      case MessageSource::Kind::kPart: {
+        const uint64_t part = record->partitions == 0 ? 0 : record->bytes / record->partitions;
+        fill_places(contents_places(), part * record->partition);
+        break;
+      }
+      case MessageSource::Kind::kFetched: {
+        const auto known = fetching_.find({record->post_thread, record->post_number});
+        if (known == fetching_.end()) {
+          ++counts_.missing;
+          break;
+        }
+        fill_places(known->second, 0);
+        fetching_.erase(known);
+        break;
+      }
+      case MessageSource::Kind::kStatus: put_logged_status(frame, *record); break;
+      case MessageSource::Kind::kWindow: put_window(*record); break;
+      case MessageSource::Kind::kInside:
+      case MessageSource::Kind::kMissing: ++counts_.missing; break;
+      default: break;
+    }
+  }
+  if (messages_.error()) end_at_damage();
+  // Logging had ended, and this call would have filled a buffer.
+  if (const std::string why = messages_.ended_early(); !why.empty() && frame.ok() && fills(frame))
+    end(4, messages_path() + ": the log ends at offset " + std::to_string(messages_.offset()) +
+               ", as " + why + ": the replay ends at call " + std::to_string(frame.seq) + ", " +
+               std::string(frame.info.name));
+}
+
+// Whether a call is of those whose contents would be in a log.
+bool Player::fills(const Frame& frame) const {
+  if (frame.meaning.how == mpi::How::kNonblocking || frame.meaning.how == mpi::How::kPersistent)
+    return false;
+  if (frame.meaning.does_any(mpi::kDoesComplete)) return true;
+  for (const BufferInfo& buffer : frame.meaning.buffers)
+    if (buffer.param >= 0 && buffer.is_written && frame.meaning.does_any(mpi::kDoesReceive | mpi::kDoesCollective))
+      return true;
+  return false;
+}
+
+// The file whose split collective this call completes.
+const Object* Player::split_file(const Frame& frame) {
+  if (frame.info.group != mpi::CallGroup::kIo || !frame.info.name.ends_with("_end")) return nullptr;
+  return objects_.find(ParamKind::kFile, frame.given.key(0));
+}
+
+// Accesses that a synchronisation completes, and split collectives of files.
+void Player::keep_pending(Frame& frame) {
+  if (frame.info.group == mpi::CallGroup::kIo && frame.info.name.ends_with("_begin")) {
+    objects_.at(ParamKind::kFile, frame.given.key(0)).places = places_of(frame);
+    return;
+  }
+  if (!frame.meaning.does_any(mpi::kDoesAccess) || position(frame.info, ParamKind::kRequest) >= 0)
+    return;
+  constexpr size_t kMostPending = 100000;  // accesses that bring nothing are never asked for
+  std::vector<Place> places = places_of(frame);
+  if (places.empty()) return;
+  if (fetching_.size() >= kMostPending) fetching_.erase(fetching_.begin());
+  fetching_[{frame.thread.location, frame.seq}] = std::move(places);
+}
+
+void Player::end_at_damage() {
+  const auto& error = messages_.error();
+  end(4, error ? error->to_string() + ": the replay ends here"
+               : messages_path() + ": the log ends within contents, at offset " +
+                     std::to_string(messages_.offset()));
 }
 
 }  // namespace refrain::replay::solo

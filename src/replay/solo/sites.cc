@@ -118,6 +118,15 @@ std::string Sites::text_of(uintptr_t address) {
   return out;
 }
 
+bool Sites::is_mpi(uintptr_t address) {
+  const auto [known, is_new] = is_mpi_.try_emplace(address, false);
+  if (!is_new) return known->second;
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(address - 1), &info) != 0 && info.dli_fname != nullptr)
+    known->second = file_of(info.dli_fname).starts_with("libmpi");
+  return known->second;
+}
+
 std::vector<std::string> Sites::changed() { return std::exchange(changed_, {}); }
 
 }  // namespace refrain::replay::solo

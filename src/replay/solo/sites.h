@@ -21,6 +21,8 @@ class Sites {
   uintptr_t address_of(DefinitionId site);
   // "app+0x1139 (main)".
   std::string text_of(uintptr_t address);
+  // Whether the code at an address is the MPI library's, or that of its Fortran layer.
+  bool is_mpi(uintptr_t address);
   // Modules of the trace that are others here, since it was last asked.
   std::vector<std::string> changed();
 
@@ -36,6 +38,7 @@ class Sites {
   std::vector<Module> modules_;
   std::unordered_map<DefinitionId, uintptr_t> known_;
   std::vector<std::string> changed_, told_;
+  std::unordered_map<uintptr_t, bool> is_mpi_;
 };
 
 }  // namespace refrain::replay::solo

@@ -15,7 +15,7 @@
 #include "tracer/state/process.h"
 #include "tracer/times/call_times.h"
 #include "tracer/times/time_log.h"
-#include "tracer/wrap/fortran.h"
+#include "mpi_runtime/fortran_site.h"
 
 namespace refrain::tracer {
 

@@ -1,10 +1,10 @@
 // The call site of a Fortran program. The generated trampolines (fortran_trampolines.S) save it,
-// because the caller of the C wrapper is the MPI library's Fortran layer.
+// because the caller of the C function is the MPI library's Fortran layer.
 #pragma once
 
 #include <cstdint>
 
-namespace refrain::tracer {
+namespace refrain::mpi_runtime {
 
 struct FortranSite {
   void* address;  // return address in the program
@@ -13,12 +13,12 @@ struct FortranSite {
   void* real;     // the library's entry point, where fortran_bodies.cc is to call it
 };
 
-}  // namespace refrain::tracer
+}  // namespace refrain::mpi_runtime
 
 extern "C" {
 // Layout and name are known to the trampolines. `__thread`: known to need no initialisation, so
 // that no access asks for it.
 extern __attribute__((
     tls_model("initial-exec"),
-    visibility("hidden"))) __thread refrain::tracer::FortranSite refrain_fortran_site;
+    visibility("hidden"))) __thread refrain::mpi_runtime::FortranSite refrain_fortran_site;
 }

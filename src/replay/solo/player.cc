@@ -1,0 +1,169 @@
+#include "replay/solo/player.h"
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "mpi/call_ids.h"
+#include "mpi_runtime/fortran_site.h"
+#include "replay/reissue.h"
+
+namespace refrain::replay::solo {
+namespace {
+
+std::string environment(const char* name) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? std::string() : std::string(text);
+}
+
+Options options_of_environment() {
+  Options out;
+  out.trace = environment("REFRAIN_SOLO_TRACE");
+  out.rank = std::strtoll(environment("REFRAIN_SOLO_RANK").c_str(), nullptr, 10);
+  out.units = environment("REFRAIN_SOLO_UNITS");
+  out.summary = environment("REFRAIN_SOLO_SUMMARY");
+  return out;
+}
+
+// The id of a function without large counts: MPI_Send_c has the id of MPI_Send plus 1000.
+uint64_t base_call(uint64_t id) {
+  constexpr uint64_t kLarge = 1000;
+  return id >= kLarge && id < 2 * kLarge ? id - kLarge : id;
+}
+
+}  // namespace
+
+Player& Player::get() {
+  // Never destroyed: threads and handlers of the program's exit may still call MPI.
+  static Player* const player = [] {
+    auto* const made = new Player(options_of_environment());
+    std::atexit([] { Player::get().finish(); });
+    return made;
+  }();
+  return *player;
+}
+
+Player::Player(const Options& options) : options_(options) {
+  auto trace = Trace::open(options_.trace);
+  if (!trace.ok()) end(static_cast<int>(trace.error().code), trace.error().to_string());
+  trace_.emplace(std::move(*trace));
+  reader_.emplace(*trace_, options_.rank);
+  sites_.emplace(*trace_);
+  constants_.resize(mpi::constant_count() + 1);
+  for (uint32_t id = 1; id < constants_.size(); ++id) constants_[id] = value_of_constant(id);
+  note_types();
+  if (access(messages_path().c_str(), F_OK) == 0)
+    if (const auto good = messages_.open(messages_path()); !good.ok())
+      end(static_cast<int>(good.error().code), good.error().to_string());
+}
+
+std::string Player::messages_path() const {
+  return options_.trace + ".messages/rank-" + std::to_string(options_.rank) + ".rfm";
+}
+
+void Player::end(int status, const std::string& line) const {
+  std::fflush(nullptr);
+  std::fprintf(stderr, "refrain: %s\n", line.c_str());
+  _exit(status);
+}
+
+void refuse_call(const char* name) {
+  std::fflush(nullptr);
+  std::fprintf(stderr, "refrain: the program calls %s, which nothing is known of: it cannot run alone\n",
+               name);
+  _exit(5);
+}
+
+void Player::finish() {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& thread : threads_) thread->units.finish();
+  if (options_.summary.empty()) return;
+  std::FILE* const out = std::fopen(options_.summary.c_str(), "w");
+  if (out == nullptr) return;
+  const auto n = [](uint64_t v) { return static_cast<unsigned long long>(v); };
+  uint64_t left = 0;
+  for (const auto& thread : threads_) left += fill(*thread, 1) ? 1 : 0;
+  std::fprintf(out,
+               "calls %llu\nbeside %llu\nfilled %llu\nfilled_bytes %llu\nmissing %llu\n"
+               "file_writes %llu\nskipped %llu\nthreads_cut %llu\nthreads %llu\n",
+               n(counts_.calls), n(counts_.beside), n(counts_.filled), n(counts_.filled_bytes),
+               n(counts_.missing), n(counts_.file_writes), n(counts_.skipped), n(left),
+               n(threads_.size()));
+  std::fclose(out);
+}
+
+uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool is_inner,
+                           size_t value_bytes) {
+  if (entry.info == nullptr) entry.info = mpi::find_call(entry.call);
+  std::unique_lock lock(mutex_);
+  Thread& thread = thread_of(entry.call, site);
+  if (thread.depth == 0 && !is_inner) thread.units.call_begins();
+  ++thread.depth;
+  Frame frame{*entry.info, mpi::meaning_of(entry.call), Given(entry, words), thread, site};
+  frame.fortran_value_bytes = value_bytes;
+  const uint64_t before = thread.answered;
+  if (!is_inner && !is_over_)
+    turn_.wait(lock, [&] { return messages_.is_turn_of(thread.location, thread.answered); });
+  const size_t inner = is_inner || is_over_ ? 0 : take(frame);
+  if (frame.signature == nullptr) {
+    if (!answer_beside(frame))
+      end(1, "rank " + std::to_string(options_.rank) + ": the program calls " +
+                 std::string(entry.info->name) + " at " + sites_->text_of(site) +
+                 (is_inner ? ", through the MPI's Fortran, which cannot be answered"
+                           : ", and the trace has no further call"));
+  } else {
+    ++counts_.calls;
+    guard(frame);
+    put_outputs(frame);
+    do_by_hand(frame);
+    keep_places(frame);
+    keep_pending(frame);
+    fill_buffers(frame);
+    handle_error(frame);
+    complete(frame);
+    release_freed(frame);
+    if (inner > 0) end_inner(frame, inner, before + 1);
+  }
+  --thread.depth;
+  if (thread.depth == 0) turn_.notify_all();
+  if (thread.depth == 0 && !is_inner) thread.units.call_ended();
+  return frame.result;
+}
+
+uint64_t Player::answer(Entry& entry, uint64_t* words, void* return_address) {
+  auto site = reinterpret_cast<uintptr_t>(return_address);
+  mpi_runtime::FortranSite& fortran = refrain_fortran_site;
+  bool is_inner = false;
+#if defined(__x86_64__)
+  if (fortran.address != nullptr) {
+    // The trampoline of a Fortran entry point has noted its call: its frame is further up the stack.
+    const bool is_below = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) <
+                          reinterpret_cast<uintptr_t>(fortran.sp);
+    const std::scoped_lock lock(mutex_);
+    if (is_below && sites_->is_mpi(site)) {
+      is_inner = base_call(fortran.call) != base_call(entry.call);
+      if (!is_inner) {
+        site = reinterpret_cast<uintptr_t>(fortran.address);
+        fortran.call = UINT64_MAX;  // answered
+      }
+    } else {
+      fortran.address = nullptr;
+    }
+  }
+#endif
+  return answer_at(entry, words, site, is_inner, 0);
+}
+
+uint64_t Player::answer_fortran(Entry& entry, uint64_t* words, uintptr_t site, size_t value_bytes) {
+  return answer_at(entry, words, site, false, value_bytes);
+}
+
+uint64_t answer(Entry& entry, uint64_t* words, void* return_address) {
+  return Player::get().answer(entry, words, return_address);
+}
+
+}  // namespace refrain::replay::solo
