@@ -60,7 +60,6 @@ bool Player::conversions(Frame& frame) {
 
 // Statuses in C, Fortran and mpi_f08 are the same bytes in both MPIs.
 bool Player::statuses(Frame& frame) {
-  const auto* const from = frame.given.address<const void>(0);
   switch (frame.info.id) {
     case mpi::kMPI_Status_c2f:
     case mpi::kMPI_Status_f2c:
@@ -69,7 +68,7 @@ bool Player::statuses(Frame& frame) {
     case mpi::kMPI_Status_f082f:
     case mpi::kMPI_Status_f2f08:
       if (frame.given.word(0) != 0 && frame.given.word(1) != 0 && frame.ok())
-        std::memcpy(frame.given.address(1), from, sizeof(MPI_Status));
+        std::memcpy(frame.given.address(1), frame.given.address(0), sizeof(MPI_Status));
       return true;
     case mpi::kMPI_Status_set_elements:
     case mpi::kMPI_Status_set_elements_x: {

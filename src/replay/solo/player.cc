@@ -11,6 +11,7 @@
 #include "mpi/call_ids.h"
 #include "mpi_runtime/fortran_site.h"
 #include "replay/reissue.h"
+#include "replay/solo/files.h"
 
 namespace refrain::replay::solo {
 namespace {
@@ -25,7 +26,6 @@ Options options_of_environment() {
   out.trace = environment("REFRAIN_SOLO_TRACE");
   out.rank = std::strtoll(environment("REFRAIN_SOLO_RANK").c_str(), nullptr, 10);
   out.units = environment("REFRAIN_SOLO_UNITS");
-  out.summary = environment("REFRAIN_SOLO_SUMMARY");
   return out;
 }
 
@@ -47,7 +47,8 @@ Player& Player::get() {
   return *player;
 }
 
-Player::Player(const Options& options) : options_(options) {
+Player::Player(const Options& options) : options_(options), pid_(getpid()) {
+  const OwnFiles own;
   auto trace = Trace::open(options_.trace);
   if (!trace.ok()) end(static_cast<int>(trace.error().code), trace.error().to_string());
   trace_.emplace(std::move(*trace));
@@ -79,21 +80,33 @@ void refuse_call(const char* name) {
 }
 
 void Player::finish() {
+  if (getpid() != pid_) return;  // a child of the program
   const std::scoped_lock lock(mutex_);
+  const OwnFiles own;
   for (const auto& thread : threads_) thread->units.finish();
-  if (options_.summary.empty()) return;
-  std::FILE* const out = std::fopen(options_.summary.c_str(), "w");
-  if (out == nullptr) return;
-  const auto n = [](uint64_t v) { return static_cast<unsigned long long>(v); };
-  uint64_t left = 0;
-  for (const auto& thread : threads_) left += fill(*thread, 1) ? 1 : 0;
-  std::fprintf(out,
-               "calls %llu\nbeside %llu\nfilled %llu\nfilled_bytes %llu\nmissing %llu\n"
-               "file_writes %llu\nskipped %llu\nthreads_cut %llu\nthreads %llu\n",
-               n(counts_.calls), n(counts_.beside), n(counts_.filled), n(counts_.filled_bytes),
-               n(counts_.missing), n(counts_.file_writes), n(counts_.skipped), n(left),
-               n(threads_.size()));
-  std::fclose(out);
+  if (has_finished_) return;
+  has_finished_ = true;
+  print_summary();
+  for (const auto& thread : threads_)
+    if (fill(*thread, 1))
+      end(1, "rank " + std::to_string(options_.rank) + ", thread " +
+                 std::to_string(thread->location) + ", call " +
+                 std::to_string(thread->ahead.front().seq) + ": the program ends, the trace has " +
+                 std::string(thread->ahead.front().signature->name));
+}
+
+// One line on stderr, as a recorder prints one.
+void Player::print_summary() const {
+  const auto n = [](uint64_t v) { return std::to_string(v); };
+  std::string line = "rank " + std::to_string(options_.rank) + " ran alone: " + n(counts_.calls) +
+                     " calls answered, " + n(counts_.filled) + " buffers of " +
+                     n(counts_.filled_bytes) + " bytes filled";
+  if (counts_.missing > 0) line += ", " + n(counts_.missing) + " not in the log";
+  if (counts_.skipped > 0) line += ", " + n(counts_.skipped) + " calls of operators left out";
+  if (counts_.file_writes > 0) line += ", " + n(counts_.file_writes) + " writes to files dropped";
+  if (files_written() > 0)
+    line += ", " + n(files_written()) + " files written in " + files_folder();
+  std::fprintf(stderr, "refrain: %s\n", line.c_str());
 }
 
 uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool is_inner,

@@ -12,6 +12,8 @@
 // After "PHANTOM" (2010), section 4.2: a rank is replayed alone, from logged messages.
 #pragma once
 
+#include <sys/types.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -39,8 +41,7 @@ namespace refrain::replay::solo {
 struct Options {
   std::string trace;
   Rank rank = 0;
-  std::string units;    // file for the times between calls; empty: none
-  std::string summary;  // file for what was counted; empty: none
+  std::string units;  // file for the times between calls; empty: none
 };
 
 struct Counts {
@@ -75,7 +76,6 @@ class Player {
     std::deque<Record> ahead;  // taken from the cursor, not answered yet
     uint64_t answered = 0;     // by the trace
     uint32_t depth = 0;
-    bool has_ended = false;
     Units units;
   };
   struct Frame {
@@ -94,6 +94,7 @@ class Player {
   };
 
   explicit Player(const Options& options);
+  void print_summary() const;
   [[noreturn]] void end(int status, const std::string& line) const;
   uint64_t answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool is_inner,
                      size_t value_bytes);
@@ -182,6 +183,7 @@ class Player {
   bool conversions(Frame& frame);
 
   Options options_;
+  pid_t pid_;
   std::recursive_mutex mutex_;
   std::optional<Trace> trace_;
   std::optional<RankReader> reader_;
@@ -199,7 +201,7 @@ class Player {
   std::map<std::pair<uint32_t, uint64_t>, std::vector<Place>> fetching_;  // by thread and call
   uint64_t callbacks_ = 0, operators_ = 0;
   std::condition_variable_any turn_;
-  bool is_over_ = false;
+  bool is_over_ = false, has_finished_ = false;
 };
 
 }  // namespace refrain::replay::solo
