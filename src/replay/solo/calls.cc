@@ -4,7 +4,9 @@
 // has calls in the order of their ends. So where the next recorded call is another one, and the
 // program has given MPI functions to call, the call is looked for further on.
 
-#include <cstdio>
+#include <mpi.h>
+
+#include <algorithm>
 #include <string>
 
 #include "mpi/call_ids.h"
@@ -20,41 +22,67 @@ thread_local void* g_mine = nullptr;  // a Player::Thread
 
 Player::Thread* Player::known_thread() { return static_cast<Thread*>(g_mine); }
 
-// Threads have the numbers of their first calls.
-Player::Thread& Player::thread_of(mpi::CallId call, uintptr_t site) {
-  if (Thread* const known = known_thread()) return *known;
-  const size_t locations = trace_->locations(options_.rank).size();
-  size_t chosen = SIZE_MAX;
-  std::vector<bool> taken(locations, false);
-  for (const auto& thread : threads_)
-    if (thread->location < locations) taken[thread->location] = true;
-  for (size_t i = 0; i < locations; ++i) {
-    if (taken[i]) continue;
-    if (chosen == SIZE_MAX) chosen = i;
-    auto cursor = reader_->cursor(static_cast<uint32_t>(i));
-    const Call* const first = cursor.ok() ? cursor->next() : nullptr;
-    if (first == nullptr || !is_call({first->signature, 0}, call, site)) continue;
-    chosen = i;
-    break;
+// Whether a thread of the trace begins with this call.
+bool Player::begins_with(uint32_t location, Entry& entry, uint64_t* words, uintptr_t site) {
+  auto cursor = reader_->cursor(location);
+  const Call* const first = cursor.ok() ? cursor->next() : nullptr;
+  if (first == nullptr || !is_call({first->signature, 0}, entry.call, site)) return false;
+  Thread nobody;
+  Frame frame{*entry.info, mpi::meaning_of(entry.call), Given(entry, words), nobody, site};
+  frame.signature = first->signature;
+  try {
+    guard(frame);
+  } catch (const Difference&) {
+    return false;
   }
-  if (chosen == SIZE_MAX) chosen = locations + threads_.size();
+  return true;
+}
+
+// Threads of the trace have the numbers of their first calls; a thread of the process is the first
+// of those left that begin with its call, and the next one where none does.
+Player::Thread& Player::thread_of(Entry& entry, uint64_t* words, uintptr_t site) {
+  if (Thread* const known = known_thread()) return *known;
+  const auto locations = static_cast<uint32_t>(trace_->locations(options_.rank).size());
+  uint32_t chosen = UINT32_MAX;
+  for (uint32_t i = 0; i < locations; ++i) {
+    const bool is_taken = std::any_of(threads_.begin(), threads_.end(),
+                                      [&](const auto& thread) { return thread->location == i; });
+    if (is_taken) continue;
+    const bool fits = begins_with(i, entry, words, site);
+    if (fits || chosen == UINT32_MAX) chosen = i;
+    if (fits) break;
+  }
+  if (chosen == UINT32_MAX) chosen = locations + static_cast<uint32_t>(threads_.size());
   auto thread = std::make_unique<Thread>();
-  thread->location = static_cast<uint32_t>(chosen);
-  if (auto cursor = reader_->cursor(thread->location); cursor.ok())
-    thread->cursor.emplace(std::move(*cursor));
-  thread->units.begin(options_.units, thread->location);
+  thread->location = chosen;
+  if (auto cursor = reader_->cursor(chosen); cursor.ok()) thread->cursor.emplace(std::move(*cursor));
+  thread->units.begin(options_.units, chosen);
   g_mine = thread.get();
   threads_.push_back(std::move(thread));
   if (threads_.size() > 1) measure_on_the_wall();
   return *threads_.back();
 }
 
+// Marks of the program are no calls of MPI: nobody asks for them.
 bool Player::fill(Thread& thread, size_t count) {
   while (thread.ahead.size() < count) {
     const Call* const call = thread.cursor ? thread.cursor->next() : nullptr;
     if (call == nullptr) return false;
+    const mpi::CallInfo* const info = mpi::find_call(call->signature->call);
+    if (info != nullptr && info->group == mpi::CallGroup::kMark) continue;
     thread.ahead.push_back({call->signature, call->seq});
   }
+  return true;
+}
+
+// A recorder leaves out calls that ask for requests and pass no place for them: they fail.
+bool Player::is_left_out(Frame& frame) {
+  if (frame.info.params.empty() || frame.info.params[0].kind != mpi::ParamKind::kRequest ||
+      frame.info.params[0].is_array || !frame.given.is_pointer(0) || frame.given.word(0) != 0)
+    return false;
+  if (fill(frame.thread, 1) && is_call(frame.thread.ahead.front(), frame.info.id, frame.site))
+    return false;
+  frame.result = MPI_ERR_REQUEST;
   return true;
 }
 
@@ -84,13 +112,14 @@ size_t Player::take(Frame& frame) {
                       std::string(record.signature->name));
   frame.signature = record.signature;
   thread.ahead.erase(thread.ahead.begin() + static_cast<std::ptrdiff_t>(at));
-  ++thread.answered;
+  thread.answered = std::max(thread.answered, record.seq + 1);
+  ++thread.taken;
   return at;
 }
 
 // Calls of reduction operators are left over: the operators are not called.
-void Player::end_inner(Frame& frame, size_t inner, uint64_t answered_before) {
-  const uint64_t made = frame.thread.answered - answered_before;
+void Player::end_inner(Frame& frame, size_t inner, uint64_t taken_before) {
+  const uint64_t made = frame.thread.taken - taken_before;
   if (made >= inner) return;
   if (operators_ == 0)
     differ(frame, "the program's function that this call calls made " + std::to_string(made) +

@@ -235,7 +235,8 @@ bool Player::answer_beside(Frame& frame) {
     case mpi::kMPI_Abort: std::fflush(nullptr); _exit(static_cast<int>(frame.given.number(1)));
     default: break;
   }
-  if (make_type_beside(frame)) return true;
+  if (frame.info.group == mpi::CallGroup::kTool) return true;  // after MPI_Finalize
+  if (frame.info.group == mpi::CallGroup::kType && make_type_beside(frame)) return true;
   memory(frame);
   return frame.meaning.plain == mpi::kMPI_Get_address || frame.meaning.plain == mpi::kMPI_Aint_add ||
          frame.meaning.plain == mpi::kMPI_Aint_diff || frame.meaning.plain == mpi::kMPI_Free_mem ||

@@ -41,7 +41,7 @@ const MessageSource::Record* MessageSource::next_of(uint32_t thread, uint64_t nu
 
 std::optional<double> MessageSource::wtime(uint32_t thread, uint64_t number) {
   const Record* const r = front();
-  if (r == nullptr || r->kind != Kind::kWtime || r->thread != thread || r->number != number)
+  if (r == nullptr || r->kind != Kind::kWtime || r->thread != thread || r->number < number)
     return std::nullopt;
   pop();
   return r->wtime;

@@ -182,6 +182,7 @@ void Objects::erase(ParamKind kind, uint64_t key) {
 }
 
 int64_t Objects::to_fortran(ParamKind kind, uint64_t key) {
+  if (key == 0 && kind == ParamKind::kFile) return 0;  // a null pointer
   if (handle_bytes(kind) == sizeof(int)) return static_cast<int32_t>(key);
   if (const auto known = predefined_fortran_.find({kind, key}); known != predefined_fortran_.end())
     return known->second;

@@ -57,9 +57,18 @@ Player::Player(const Options& options) : options_(options), pid_(getpid()) {
   constants_.resize(mpi::constant_count() + 1);
   for (uint32_t id = 1; id < constants_.size(); ++id) constants_[id] = value_of_constant(id);
   note_types();
+  refuse_unknown();
   if (access(messages_path().c_str(), F_OK) == 0)
     if (const auto good = messages_.open(messages_path()); !good.ok())
       end(static_cast<int>(good.error().code), good.error().to_string());
+}
+
+// Traces whose calls cannot all be answered.
+void Player::refuse_unknown() const {
+  for (const Loss& loss : trace_->info().losses)
+    if (loss.reason == "left_by_jump")
+      end(5, options_.trace + ": a callback of the program has left an MPI call by a jump, so the "
+             "trace lacks calls: no rank of it can run alone");
 }
 
 std::string Player::messages_path() const {
@@ -109,37 +118,47 @@ void Player::print_summary() const {
   std::fprintf(stderr, "refrain: %s\n", line.c_str());
 }
 
+void Player::answer_from_trace(Frame& frame) {
+  const uint64_t before = frame.thread.taken;
+  const size_t inner = take(frame);
+  if (frame.signature == nullptr) {
+    if (!answer_beside(frame)) differ(frame, "the trace has no further call");
+    return;
+  }
+  ++counts_.calls;
+  guard(frame);
+  put_outputs(frame);
+  do_by_hand(frame);
+  keep_places(frame);
+  keep_pending(frame);
+  fill_buffers(frame);
+  handle_error(frame);
+  complete(frame);
+  release_freed(frame);
+  if (inner > 0) end_inner(frame, inner, before + 1);
+}
+
+// `is_inner`: the MPI's own Fortran layer asks.
 uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool is_inner,
                            size_t value_bytes) {
   if (entry.info == nullptr) entry.info = mpi::find_call(entry.call);
   std::unique_lock lock(mutex_);
-  Thread& thread = thread_of(entry.call, site);
+  Thread& thread = thread_of(entry, words, site);
   if (thread.depth == 0 && !is_inner) thread.units.call_begins();
   ++thread.depth;
   Frame frame{*entry.info, mpi::meaning_of(entry.call), Given(entry, words), thread, site};
   frame.fortran_value_bytes = value_bytes;
-  const uint64_t before = thread.answered;
-  if (!is_inner && !is_over_)
-    turn_.wait(lock, [&] { return messages_.is_turn_of(thread.location, thread.answered); });
-  const size_t inner = is_inner || is_over_ ? 0 : take(frame);
-  if (frame.signature == nullptr) {
-    if (!answer_beside(frame))
-      end(1, "rank " + std::to_string(options_.rank) + ": the program calls " +
-                 std::string(entry.info->name) + " at " + sites_->text_of(site) +
-                 (is_inner ? ", through the MPI's Fortran, which cannot be answered"
-                           : ", and the trace has no further call"));
-  } else {
-    ++counts_.calls;
-    guard(frame);
-    put_outputs(frame);
-    do_by_hand(frame);
-    keep_places(frame);
-    keep_pending(frame);
-    fill_buffers(frame);
-    handle_error(frame);
-    complete(frame);
-    release_freed(frame);
-    if (inner > 0) end_inner(frame, inner, before + 1);
+  try {
+    if (is_inner || is_over_) {
+      if (!answer_beside(frame))
+        differ(frame, is_inner ? "the MPI's Fortran layer asks what cannot be answered"
+                               : "the trace has no further call");
+    } else if (!is_left_out(frame)) {
+      turn_.wait(lock, [&] { return messages_.is_turn_of(thread.location, thread.answered); });
+      answer_from_trace(frame);
+    }
+  } catch (const Difference& difference) {
+    end(1, difference.text);
   }
   --thread.depth;
   if (thread.depth == 0) turn_.notify_all();

@@ -74,7 +74,8 @@ class Player {
     uint32_t location = 0;
     std::optional<Cursor> cursor;
     std::deque<Record> ahead;  // taken from the cursor, not answered yet
-    uint64_t answered = 0;     // by the trace
+    uint64_t answered = 0;     // calls of the trace, until the last one that was taken
+    uint64_t taken = 0;
     uint32_t depth = 0;
     Units units;
   };
@@ -94,21 +95,29 @@ class Player {
   };
 
   explicit Player(const Options& options);
+  void refuse_unknown() const;
   void print_summary() const;
   [[noreturn]] void end(int status, const std::string& line) const;
   uint64_t answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool is_inner,
                      size_t value_bytes);
 
   // ---- calls.cc ----
-  Thread& thread_of(mpi::CallId call, uintptr_t site);
+  Thread& thread_of(Entry& entry, uint64_t* words, uintptr_t site);
+  bool begins_with(uint32_t location, Entry& entry, uint64_t* words, uintptr_t site);
+  bool is_left_out(Frame& frame);
   static Thread* known_thread();  // of this thread; null: it has called nothing yet
   bool fill(Thread& thread, size_t count);
   bool is_call(const Record& record, mpi::CallId call, uintptr_t site);
   size_t take(Frame& frame);
-  void end_inner(Frame& frame, size_t inner, uint64_t answered_before);
+  void answer_from_trace(Frame& frame);
+  void end_inner(Frame& frame, size_t inner, uint64_t taken_before);
 
   // ---- guard.cc ----
   void guard(const Frame& frame);
+  // A difference is thrown by the guard, and ends the process where it is caught.
+  struct Difference {
+    std::string text;
+  };
   [[noreturn]] void differ(const Frame& frame, const std::string& what) const;
   [[noreturn]] void differ(const Frame& frame, const std::string& parameter,
                            const std::string& here, const std::string& recorded) const;
