@@ -107,6 +107,7 @@ size_t Player::take(Frame& frame) {
   }
   const Record record = thread.ahead[at];
   frame.seq = record.seq;
+  if (at == 0 && record.seq > thread.answered) thread.units.skip(record.seq - thread.answered);
   if (record.signature->call != call)
     differ(frame, "the program calls " + std::string(frame.info.name) + ", the trace has " +
                       std::string(record.signature->name));
@@ -127,6 +128,7 @@ void Player::end_inner(Frame& frame, size_t inner, uint64_t taken_before) {
   for (uint64_t i = made; i < inner && !frame.thread.ahead.empty(); ++i) {
     frame.thread.ahead.pop_front();
     ++counts_.skipped;
+    frame.thread.units.skip(1);
   }
 }
 

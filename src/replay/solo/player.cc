@@ -144,7 +144,7 @@ uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool i
   if (entry.info == nullptr) entry.info = mpi::find_call(entry.call);
   std::unique_lock lock(mutex_);
   Thread& thread = thread_of(entry, words, site);
-  if (thread.depth == 0 && !is_inner) thread.units.call_begins();
+  if (!is_inner && !is_over_) thread.units.call_begins();
   ++thread.depth;
   Frame frame{*entry.info, mpi::meaning_of(entry.call), Given(entry, words), thread, site};
   frame.fortran_value_bytes = value_bytes;
@@ -162,7 +162,7 @@ uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool i
   }
   --thread.depth;
   if (thread.depth == 0) turn_.notify_all();
-  if (thread.depth == 0 && !is_inner) thread.units.call_ended();
+  if (!is_inner && !is_over_) thread.units.call_ended();
   return frame.result;
 }
 

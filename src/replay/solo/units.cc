@@ -43,6 +43,7 @@ void Units::begin(const std::string& path, uint32_t thread) {
 }
 
 void Units::begin_unit() {
+  if (has_begun_) waiting_.push_back(0);
   has_begun_ = true;
   switches_ = switches();
   began_ns_ = now_ns();
@@ -54,7 +55,8 @@ void Units::end_unit() {
   uint64_t unit = ended_ns > began_ns_ ? ended_ns - began_ns_ : 0;
   if (switches() != switches_) unit |= kInterrupted;
   waiting_.push_back(unit);
-  if (waiting_.size() == kWaiting) write_out();
+  has_begun_ = false;
+  if (waiting_.size() >= kWaiting) write_out();
 }
 
 void Units::write_out() {

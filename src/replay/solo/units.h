@@ -20,11 +20,17 @@ class Units {
   ~Units();
   // `path` empty: nothing is measured.
   void begin(const std::string& path, uint32_t thread);
+  // Of every call, also of one inside of another's callback: a unit that would begin inside a call
+  // is 0.
   void call_begins() {
     if (fd_ >= 0) end_unit();
   }
   void call_ended() {
     if (fd_ >= 0) begin_unit();
+  }
+  // Calls of the trace that the program does not make here: they have units, too.
+  void skip(uint64_t calls) {
+    if (fd_ >= 0) waiting_.insert(waiting_.end(), calls, 0);
   }
   void finish();
 
