@@ -6,21 +6,16 @@
 #include <cstring>
 #include <utility>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 #include <zstd.h>
 
 #include "base/bytes.h"
+#include "format/codes/checksum.h"
 
 namespace refrain::format::vectors {
 namespace {
 
 using base::ByteReader;
 using base::ByteWriter;
-
-uint32_t checksum(std::string_view bytes) {
-  return static_cast<uint32_t>(XXH3_64bits(bytes.data(), bytes.size()));
-}
 
 // One zstd frame where that is shorter, else the bytes themselves.
 std::string squeezed(std::string_view raw) {
@@ -66,7 +61,7 @@ void put_vector(ByteWriter& out, const Vector& v) {
     const std::string stored = squeezed(raw.view());
     out.put_u32(static_cast<uint32_t>(raw.size()));
     out.put_u32(static_cast<uint32_t>(stored.size()));
-    out.put_u32(checksum(stored));
+    out.put_u32(checksum32(stored));
     out.put_bytes(stored.data(), stored.size());
   }
 }
@@ -92,7 +87,7 @@ class Decoder {
     const uint32_t vectors = in_.u32();
     const uint32_t sum = in_.u32();
     if (!in_.ok()) return damaged("it ends within its header");
-    if (sum != checksum(bytes_.substr(0, 28))) return damaged("the checksum of its header is wrong");
+    if (sum != checksum32(bytes_.substr(0, 28))) return damaged("the checksum of its header is wrong");
     if (out.ranks > kMaxRanks) return damaged("too many ranks");
     for (uint32_t i = 0; i < vectors; ++i) {
       Vector v;
@@ -140,7 +135,7 @@ class Decoder {
         raw_bytes > count * kMostBytes || raw_bytes < count * 3)
       return damaged("the head of a block makes no sense");
     const std::string_view stored = in_.bytes(stored_bytes);
-    if (checksum(stored) != sum) return damaged("the checksum of a block is wrong");
+    if (checksum32(stored) != sum) return damaged("the checksum of a block is wrong");
     std::string raw(stored);
     if (stored_bytes < raw_bytes) {
       raw.assign(raw_bytes, '\0');
@@ -170,7 +165,7 @@ std::string encode(const VectorFile& file) {
   out.put_u64(file.run);
   out.put_u32(file.ranks);
   out.put_u32(static_cast<uint32_t>(file.vectors.size()));
-  out.put_u32(checksum(out.view()));
+  out.put_u32(checksum32(out.view()));
   for (const Vector& v : file.vectors) put_vector(out, v);
   return out.take();
 }
