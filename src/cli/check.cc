@@ -126,7 +126,8 @@ int run(const CheckArguments& options) {
   if (!thresholds.ok()) return report(thresholds.error());
   const Result<std::string> bytes = reader::read_trace_file(options.path);
   if (!bytes.ok()) return report(bytes.error());
-  if (bytes->starts_with(std::string_view(format::vectors::kMagic, sizeof(format::vectors::kMagic))))
+  if (bytes->starts_with(
+          std::string_view(format::vectors::kMagic, sizeof(format::vectors::kMagic))))
     return check_vectors(options);
   const Result<format::FileHeader> header = format::read_header(*bytes, options.path);
   if (!header.ok() && header.error().code == base::ErrorCode::kUnsupported)

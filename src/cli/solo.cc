@@ -1,11 +1,11 @@
-// refrain solo: checks its options, the trace and the message log, and becomes the program, with the
-// library preloaded that stands in for its MPI (src/replay/solo).
+// refrain solo: checks its options, the trace and the message log, and becomes the program, with
+// the library preloaded that stands in for its MPI (src/replay/solo).
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -61,9 +61,9 @@ base::Status check_log(const Trace& trace, const SoloArguments& options, Rank ra
     const std::string logged = logged_ranks(options.trace);
     if (logged.empty())
       return base::fail("no rank has a message log: record with --messages all", options.trace);
-    return base::fail("rank " + std::to_string(rank) + " has no message log; those that have: " +
-                          logged,
-                      options.trace);
+    return base::fail(
+        "rank " + std::to_string(rank) + " has no message log; those that have: " + logged,
+        options.trace);
   }
   const auto log = format::messages::LogReader::open_file(path);
   if (!log.ok()) return log.error();
@@ -72,8 +72,7 @@ base::Status check_log(const Trace& trace, const SoloArguments& options, Rank ra
   char own[32];
   std::snprintf(own, sizeof(own), "%016llx", static_cast<unsigned long long>(header.run));
   const bool is_other_run = !run.empty() && run.find(own) == std::string::npos;
-  if (is_other_run || header.rank != rank ||
-      static_cast<Rank>(header.ranks) != trace.rank_count())
+  if (is_other_run || header.rank != rank || static_cast<Rank>(header.ranks) != trace.rank_count())
     return base::fail("the log is of another run: rank " + std::to_string(header.rank) + " of " +
                           std::to_string(header.ranks) + ", run " + own,
                       path);
@@ -99,8 +98,9 @@ base::Status check_mpi(const Trace& trace, const SoloArguments& options, const s
     return base::unsupported(
         "ranks under SMPI are threads of one process: none of them can run alone", options.trace);
   if (recorded != mpi)
-    return base::unsupported("the program uses " + mpi + ", the trace was recorded with " + recorded,
-                             options.program.front());
+    return base::unsupported(
+        "the program uses " + mpi + ", the trace was recorded with " + recorded,
+        options.program.front());
   return base::Done{};
 }
 
@@ -155,7 +155,6 @@ void add_solo(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<SoloArguments>();
   CLI::App* verb = app.add_subcommand(
       "solo", "Run one rank of a program alone: refrain solo run.rfn --rank 2 -- ./app");
-  verb->prefix_command();
   verb->add_option("trace", options->trace, "Trace file (.rfn), with message logs beside it")
       ->required();
   verb->add_option("--rank", options->rank, "The rank that runs")->required();
@@ -172,13 +171,9 @@ void add_solo(CLI::App& app, int& exit_status) {
                  "Run all ranks of that rank's node at the same time, a core each");
   verb->add_option("--mpi", options->mpi, "The program's MPI [found from its file]")
       ->check(one_of({"mpich", "openmpi"}));
+  verb->add_option("PROGRAM", options->program, "Behind --: the program and its own arguments");
   verb->footer(kExamples);
-  verb->callback([verb, options, &exit_status] {
-    options->program = verb->remaining();
-    if (!options->program.empty() && options->program.front() == "--")
-      options->program.erase(options->program.begin());
-    exit_status = run(*options);
-  });
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 
 }  // namespace refrain::cli

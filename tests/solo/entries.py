@@ -2,7 +2,8 @@
 """The library that stands in for an MPI has every function of it: a call that it lacked would reach an MPI that was
 never started.
 
-    entries.py --library librefrain-solo-mpich.so --mpi-library libmpich.so [--fortran libmpichfort.so]... --spec spec/mpi
+    entries.py --library librefrain-solo-mpich.so --mpi-library libmpich.so --spec spec/mpi
+               [--fortran libmpichfort.so]...
 
 Left to the MPI are the functions of spec/mpi/exceptions, which start nothing, and Fortran entry points that reach a
 function of C. Exit status: 0 good, 1 something is missing.

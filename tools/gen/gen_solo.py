@@ -93,7 +93,6 @@ def entries(wrapped, forwarded, exported, exceptions):
     others = sorted(name for name in exported if re.fullmatch(r'P?MPIX?_\w+', name) and name not in known and
                     not is_exception(re.sub('^P', '', name), exceptions))
     undefine = [f'#undef {name}' for w in wrapped + forwarded for name in w.entry_names()]
-    # Declared in mpi.h, under the name of C++'s linkage no second time.
     lines = [NOTICE + (HEAD % '\n'.join(undefine)).rstrip(), '']
     lines += [entry_point(w) for w in wrapped]
     return '\n'.join(lines + ['}  // extern "C"', '']), others
@@ -104,6 +103,20 @@ def refused(names):
     lines = [NOTICE + '#include "replay/solo/entry.h"', '',
              '#define REFRAIN_EXPORT __attribute__((visibility("default")))', '', 'extern "C" {', '']
     return '\n'.join(lines + [unknown(name) for name in names] + ['}  // extern "C"', ''])
+
+
+OPS = ('MPI_OP_NULL MPI_MAX MPI_MIN MPI_SUM MPI_PROD MPI_LAND MPI_BAND MPI_LOR MPI_BOR MPI_LXOR MPI_BXOR MPI_MAXLOC '
+       'MPI_MINLOC MPI_REPLACE MPI_NO_OP').split()
+
+
+def kind_of(name):
+    """Of a predefined handle: an enumerator of ParamKind."""
+    for kind in 'comm group info win file request message'.split():
+        if name.startswith(f'MPI_{kind.upper()}_'):
+            return f'k{kind.capitalize()}'
+    if name.startswith('MPI_ERR'):
+        return 'kErrhandler'
+    return 'kOp' if name in OPS else 'kDatatype'
 
 
 def fortran_handles(compiler, header):
@@ -121,7 +134,7 @@ def fortran_handles(compiler, header):
     rows = [(name, number) for name, number in rows if header.defines(name)]
     if rows:
         lines.append('  static const FortranHandle kAll[] = {')
-        lines += [f'      {{(uint64_t)({name}), {number}, "{name}"}},' for name, number in rows]
+        lines += [f'      {{(uint64_t)({name}), {number}, mpi::ParamKind::{kind_of(name)}}},' for name, number in rows]
         lines += ['  };', '  return kAll;']
     else:
         lines.append('  return {};')

@@ -67,8 +67,8 @@ struct RankGroups {
 inline constexpr uint64_t kCurvePoints = 400;
 
 // `traces`: of the same program, at least one; units are the least of all. Fails where they have
-// other ranks or sequences than the first, or no times. `times`: units are theirs, whether the traces
-// have times or not; null: none.
+// other ranks or sequences than the first, or no times. `times`: units are theirs, whether the
+// traces have times or not; null: none.
 base::Result<RankGroups> groups_of(const std::vector<Trace>& traces, const HowToGroup& how,
                                    const GroupProgress& progress = {},
                                    const SoloTimes* times = nullptr);

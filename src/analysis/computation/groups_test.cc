@@ -168,7 +168,8 @@ TEST(RankGroups, TimesOfRanksThatRanAlone) {
   TraceBuilder untimed(6);
   ShapeWriter init("MPI_Init");
   std::vector<int64_t> ranks = {0, 1, 2, 3, 4, 5};
-  untimed.group(ranks, std::vector<uint32_t>(work[0].size() + 1, untimed.signature(init.none().none())));
+  untimed.group(ranks,
+                std::vector<uint32_t>(work[0].size() + 1, untimed.signature(init.none().none())));
   SoloTimes times;
   times.file.ranks = 6;
   times.name = "run.rfv";

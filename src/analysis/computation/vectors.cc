@@ -127,12 +127,12 @@ base::Result<Vectors> Vectors::take_from(const format::vectors::VectorFile& file
   if (store->is_in_memory()) store->memory.resize(store->vectors * store->units);
   for (uint32_t v = 0; v < store->vectors; ++v) {
     const int64_t rank = sequence.ranks.at(v);
-    const auto one = std::find_if(file.vectors.begin(), file.vectors.end(), [&](const auto& x) {
-      return x.rank == rank && x.thread == 0;
-    });
+    const auto one = std::find_if(file.vectors.begin(), file.vectors.end(),
+                                  [&](const auto& x) { return x.rank == rank && x.thread == 0; });
     if (one == file.vectors.end())
       return base::fail("has no times of rank " + std::to_string(rank) +
-                            ": run it with refrain solo --rank " + std::to_string(rank) + " --times",
+                            ": run it with refrain solo --rank " + std::to_string(rank) +
+                            " --times",
                         name);
     if (one->least_ns.size() != store->units)
       return base::fail("rank " + std::to_string(rank) + " has " +

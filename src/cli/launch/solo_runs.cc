@@ -21,6 +21,7 @@
 #include "format/encode/encode.h"
 #include "format/messages/decode/log_reader.h"
 #include "format/vectors/vector_file.h"
+#include "options/record.h"
 #include "reader/internal.h"
 
 namespace refrain::cli {
@@ -28,7 +29,9 @@ namespace {
 
 using format::vectors::Vector;
 using format::vectors::VectorFile;
+using options::Variable;
 
+constexpr char kAnyLetter = 'X';                      // for mkdtemp()
 constexpr uint64_t kInterrupted = uint64_t{1} << 63;  // as the library marks a unit
 
 std::string absolute(const std::string& path) {
@@ -42,11 +45,12 @@ void set(const char* name, const std::string& value) { setenv(name, value.c_str(
 // What the library reads, and what launchers tell a rank, which some programs ask for.
 void set_environment(const Trace& trace, const SoloArguments& options, Rank rank,
                      const std::string& library, const std::string& units) {
-  set("REFRAIN_SOLO_TRACE", absolute(options.trace));
-  set("REFRAIN_SOLO_RANK", std::to_string(rank));
-  set("REFRAIN_SOLO_FILES", options.write_files ? "1" : "0");
-  if (!options.scratch.empty()) set("REFRAIN_SOLO_SCRATCH", absolute(options.scratch));
-  if (!units.empty()) set("REFRAIN_SOLO_UNITS", units);
+  set(options::variable_of(Variable::kSoloTrace), absolute(options.trace));
+  set(options::variable_of(Variable::kSoloRank), std::to_string(rank));
+  set(options::variable_of(Variable::kSoloFiles), options.write_files ? "1" : "0");
+  if (!options.scratch.empty())
+    set(options::variable_of(Variable::kSoloScratch), absolute(options.scratch));
+  if (!units.empty()) set(options::variable_of(Variable::kSoloUnits), units);
   const std::string r = std::to_string(rank), n = std::to_string(trace.rank_count());
   for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) set(name, r);
   for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"}) set(name, n);
@@ -178,11 +182,12 @@ bool has_doubtful(const std::vector<RunsOfRank>& all) {
   return false;
 }
 
-base::Result<VectorFile> file_to_extend(const Trace& trace, const SoloArguments& options, Rank rank) {
+base::Result<VectorFile> file_to_extend(const Trace& trace, const SoloArguments& options,
+                                        Rank rank) {
   VectorFile out;
   out.ranks = static_cast<uint32_t>(trace.rank_count());
-  const auto log = format::messages::LogReader::open_file(
-      options.trace + ".messages/rank-" + std::to_string(rank) + ".rfm");
+  const auto log = format::messages::LogReader::open_file(options.trace + ".messages/rank-" +
+                                                          std::to_string(rank) + ".rfm");
   if (log.ok()) out.run = log->header().run;
   if (access(options.times.c_str(), F_OK) != 0) return out;
   auto before = format::vectors::read_file(options.times);
@@ -210,7 +215,8 @@ class Scratch {
  public:
   Scratch() {
     const char* const folder = std::getenv("TMPDIR");
-    path_ = std::string(folder == nullptr ? "/tmp" : folder) + "/refrain-solo-XXXXXX";
+    path_ = std::string(folder == nullptr ? "/tmp" : folder) + "/refrain-solo-" +
+            std::string(6, kAnyLetter);
     if (mkdtemp(path_.data()) == nullptr) path_.clear();
   }
   ~Scratch() {
@@ -266,8 +272,7 @@ int run_solo(const Trace& trace, const SoloArguments& options, const std::vector
   // Units that were interrupted in every run are measured again, in as many runs at most.
   for (uint64_t run = 0; run < 2 * options.repeats; ++run) {
     if (run >= options.repeats && (options.times.empty() || !has_doubtful(all))) break;
-    const int status =
-        run_once(trace, options, ranks, file, library, scratch.path(), run == 0);
+    const int status = run_once(trace, options, ranks, file, library, scratch.path(), run == 0);
     if (status != 0) return status;
     for (size_t i = 0; i < ranks.size(); ++i)
       if (auto good = collect(trace, ranks[i], scratch.path(), all[i]); !good.ok())

@@ -68,7 +68,8 @@ void put_vector(ByteWriter& out, const Vector& v) {
 
 class Decoder {
  public:
-  Decoder(std::string_view bytes, std::string name) : bytes_(bytes), in_(bytes), name_(std::move(name)) {}
+  Decoder(std::string_view bytes, std::string name)
+      : bytes_(bytes), in_(bytes), name_(std::move(name)) {}
 
   base::Result<VectorFile> file() {
     VectorFile out;
@@ -81,13 +82,15 @@ class Decoder {
       return base::unsupported("version " + std::to_string(major) + " of computation vectors",
                                name_);
     if (in_.u16() != 0)
-      return base::unsupported("a later Refrain wrote it, with features that this one lacks", name_);
+      return base::unsupported("a later Refrain wrote it, with features that this one lacks",
+                               name_);
     out.run = in_.u64();
     out.ranks = in_.u32();
     const uint32_t vectors = in_.u32();
     const uint32_t sum = in_.u32();
     if (!in_.ok()) return damaged("it ends within its header");
-    if (sum != checksum32(bytes_.substr(0, 28))) return damaged("the checksum of its header is wrong");
+    if (sum != checksum32(bytes_.substr(0, 28)))
+      return damaged("the checksum of its header is wrong");
     if (out.ranks > kMaxRanks) return damaged("too many ranks");
     for (uint32_t i = 0; i < vectors; ++i) {
       Vector v;
@@ -103,9 +106,9 @@ class Decoder {
 
  private:
   base::Error damaged(const std::string& what) const {
-    return base::fail("damaged at offset " + std::to_string(bytes_.size() - in_.remaining()) +
-                          ": " + what,
-                      name_);
+    return base::fail(
+        "damaged at offset " + std::to_string(bytes_.size() - in_.remaining()) + ": " + what,
+        name_);
   }
 
   base::Status vector(Vector& v, uint32_t ranks) {

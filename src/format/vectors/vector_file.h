@@ -1,10 +1,11 @@
-// Computation vectors, `run.rfv`: the times between the calls of ranks that ran alone. docs/format.md,
-// "Computation vectors", is normative.
+// Computation vectors, `run.rfv`: the times between the calls of ranks that ran alone.
+// docs/format.md, "Computation vectors", is normative.
 //
-// Element k of the vector of a thread is the time between the end of its call k and the begin of its
-// call k + 1, in nanoseconds, from N runs: the least, the median, and the spread (the most less the
-// least). A file has at most one vector of each thread of each rank. It is written at once and read
-// at once: memory is three numbers a unit. Untrusted bytes give vectors or an error. Pure functions.
+// Element k of the vector of a thread is the time between the end of its call k and the begin of
+// its call k + 1, in nanoseconds, from N runs: the least, the median, and the spread (the most less
+// the least). A file has at most one vector of each thread of each rank. It is written at once and
+// read at once: memory is three numbers a unit. Untrusted bytes give vectors or an error. Pure
+// functions.
 //
 // After "PHANTOM" (2010), section 4, formula 3.
 #pragma once
@@ -26,15 +27,15 @@ enum class Clock : uint8_t {
 struct Vector {
   uint32_t rank = 0, thread = 0;
   Clock clock = Clock::kProcessor;
-  uint32_t runs = 0;       // that it was made from
-  uint64_t doubtful = 0;   // units in which every run was interrupted
+  uint32_t runs = 0;                                     // that it was made from
+  uint64_t doubtful = 0;                                 // units in which every run was interrupted
   std::vector<uint64_t> least_ns, median_ns, spread_ns;  // of equal lengths
   bool operator==(const Vector&) const = default;
 };
 
 struct VectorFile {
-  uint64_t run = 0;    // of the message logs that the ranks ran from; 0: not known
-  uint32_t ranks = 0;  // of MPI_COMM_WORLD
+  uint64_t run = 0;             // of the message logs that the ranks ran from; 0: not known
+  uint32_t ranks = 0;           // of MPI_COMM_WORLD
   std::vector<Vector> vectors;  // ascending by rank and thread
   bool operator==(const VectorFile&) const = default;
 };

@@ -31,6 +31,11 @@ T handle_as(uint64_t key) {
   return result_as<T>(key);
 }
 
+bool is_handler_call(mpi::CallId id) {
+  return id == mpi::kMPI_Comm_call_errhandler || id == mpi::kMPI_Win_call_errhandler ||
+         id == mpi::kMPI_File_call_errhandler || id == mpi::kMPI_Session_call_errhandler;
+}
+
 constexpr ParamKind kWithHandlers[] = {ParamKind::kFile, ParamKind::kWin, ParamKind::kComm};
 
 }  // namespace
@@ -50,12 +55,12 @@ void Player::make_keyval(Frame& frame) {
   };
   keyval->copy = callback(0);
   keyval->remove = callback(1);
-  keyval->extra = is_fortran && frame.given.word(3) != 0
-                      ? reinterpret_cast<void*>(
-                            frame.fortran_value_bytes == sizeof(MPI_Fint)
-                                ? static_cast<int64_t>(*frame.given.address<MPI_Fint>(3))
-                                : static_cast<int64_t>(*frame.given.address<MPI_Aint>(3)))
-                      : frame.given.address(3);
+  keyval->extra =
+      is_fortran && frame.given.word(3) != 0
+          ? reinterpret_cast<void*>(frame.fortran_value_bytes == sizeof(MPI_Fint)
+                                        ? static_cast<int64_t>(*frame.given.address<MPI_Fint>(3))
+                                        : static_cast<int64_t>(*frame.given.address<MPI_Aint>(3)))
+          : frame.given.address(3);
   keyval->has_small_values = frame.fortran_value_bytes == sizeof(MPI_Fint);
   ++callbacks_;
 }
@@ -228,9 +233,11 @@ void Player::attributes(Frame& frame) {
 // ---- error handlers ----
 
 void Player::handlers(Frame& frame) {
-  const std::string_view name = frame.info.name;
-  const bool is_set = name.ends_with("_set_errhandler") || name == "MPI_Errhandler_set";
-  const bool is_create = name.ends_with("_create_errhandler") || name == "MPI_Errhandler_create";
+  const auto& params = frame.info.params;
+  if (params.size() != 2) return;
+  const bool has_handler = params[1].kind == ParamKind::kErrhandler;
+  const bool is_set = has_handler && params[1].direction == Direction::kIn;
+  const bool is_create = has_handler && params[0].kind == ParamKind::kFunction;
   if (is_set && frame.ok()) {
     objects_.at(frame.info.params[0].kind, frame.given.key(0)).errhandler = frame.given.key(1);
   } else if (is_create && frame.ok()) {
@@ -238,7 +245,7 @@ void Player::handlers(Frame& frame) {
     if (made == nullptr) return;
     made->handler = {frame.given.address(0), frame.fortran_value_bytes > 0};
     ++callbacks_;
-  } else if (name.ends_with("_call_errhandler")) {
+  } else if (is_handler_call(frame.info.id)) {
     const Object* const subject = objects_.find(frame.info.params[0].kind, frame.given.key(0));
     if (subject == nullptr) return;
     const Object* const handler = objects_.find(ParamKind::kErrhandler, subject->errhandler);
@@ -317,11 +324,13 @@ void Player::call_general(Object& request, const Callback& callback, General whi
     MPI_Fint error = MPI_SUCCESS, yes = 1;
     void* const extra = request.extra;
     if (which == General::kQuery)
-      reinterpret_cast<void (*)(void*, void*, MPI_Fint*)>(callback.function)(extra, &status, &error);
+      reinterpret_cast<void (*)(void*, void*, MPI_Fint*)>(callback.function)(extra, &status,
+                                                                             &error);
     else if (which == General::kFree)
       reinterpret_cast<void (*)(void*, MPI_Fint*)>(callback.function)(extra, &error);
     else
-      reinterpret_cast<void (*)(void*, MPI_Fint*, MPI_Fint*)>(callback.function)(extra, &yes, &error);
+      reinterpret_cast<void (*)(void*, MPI_Fint*, MPI_Fint*)>(callback.function)(extra, &yes,
+                                                                                 &error);
     return;
   }
   if (which == General::kQuery)

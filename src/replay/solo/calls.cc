@@ -1,13 +1,14 @@
 // Which call of the trace the program makes now.
 //
-// A call that calls back functions of the program stands behind the calls that those make: the trace
-// has calls in the order of their ends. So where the next recorded call is another one, and the
-// program has given MPI functions to call, the call is looked for further on.
+// A call that calls back functions of the program stands behind the calls that those make: the
+// trace has calls in the order of their ends. So where the next recorded call is another one, and
+// the program has given MPI functions to call, the call is looked for further on.
 
 #include <mpi.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "mpi/call_ids.h"
 #include "replay/solo/player.h"
@@ -30,12 +31,10 @@ bool Player::begins_with(uint32_t location, Entry& entry, uint64_t* words, uintp
   Thread nobody;
   Frame frame{*entry.info, mpi::meaning_of(entry.call), Given(entry, words), nobody, site};
   frame.signature = first->signature;
-  try {
-    guard(frame);
-  } catch (const Difference&) {
-    return false;
-  }
-  return true;
+  is_trying_ = true;
+  guard(frame);
+  is_trying_ = false;
+  return !std::exchange(has_difference_, false);
 }
 
 // Threads of the trace have the numbers of their first calls; a thread of the process is the first
@@ -55,7 +54,8 @@ Player::Thread& Player::thread_of(Entry& entry, uint64_t* words, uintptr_t site)
   if (chosen == UINT32_MAX) chosen = locations + static_cast<uint32_t>(threads_.size());
   auto thread = std::make_unique<Thread>();
   thread->location = chosen;
-  if (auto cursor = reader_->cursor(chosen); cursor.ok()) thread->cursor.emplace(std::move(*cursor));
+  if (auto cursor = reader_->cursor(chosen); cursor.ok())
+    thread->cursor.emplace(std::move(*cursor));
   thread->units.begin(options_.units, chosen);
   g_mine = thread.get();
   threads_.push_back(std::move(thread));

@@ -22,6 +22,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "options/record.h"
+
 namespace refrain::replay::solo {
 namespace {
 
@@ -51,7 +53,7 @@ Copies& copies() {
 
 bool is_on() {
   static const bool on = [] {
-    const char* const files = std::getenv("REFRAIN_SOLO_FILES");
+    const char* const files = std::getenv(options::variable_of(options::Variable::kSoloFiles));
     return files != nullptr && std::strcmp(files, "0") == 0;
   }();
   return on && g_own == 0;
@@ -85,12 +87,14 @@ void copy_file(const std::string& from, const std::string& to) {
 
 bool make_folder(Copies& all) {
   if (!all.folder.empty()) return true;
-  if (const char* const given = std::getenv("REFRAIN_SOLO_SCRATCH"); given != nullptr) {
+  if (const char* const given = std::getenv(options::variable_of(options::Variable::kSoloScratch));
+      given != nullptr) {
     all.folder = given;
     return true;
   }
   const char* const parent = std::getenv("TMPDIR");
-  std::string path = std::string(parent == nullptr ? "/tmp" : parent) + "/refrain-files-XXXXXX";
+  std::string path =
+      std::string(parent == nullptr ? "/tmp" : parent) + "/refrain-files-" + std::string(6, 'X');
   if (mkdtemp(path.data()) == nullptr) return false;
   all.folder = path;
   return true;
@@ -184,26 +188,26 @@ using namespace refrain::replay::solo;  // NOLINT: the rest are C entry points
     mode = static_cast<mode_t>(va_arg(args, int)); \
     va_end(args);                                  \
   }
-#define REFRAIN_OPEN(name)                                 \
+#define REFRAIN_OPEN(name)                                    \
   REFRAIN_EXPORT int name(const char* path, int flags, ...) { \
-    static std::atomic<Open> slot{nullptr};                \
-    REFRAIN_MODE(flags)                                    \
-    return open_by(slot, #name, path, flags, mode);        \
+    static std::atomic<Open> slot{nullptr};                   \
+    REFRAIN_MODE(flags)                                       \
+    return open_by(slot, #name, path, flags, mode);           \
   }
-#define REFRAIN_OPEN_AT(name)                                              \
-  REFRAIN_EXPORT int name(int folder, const char* path, int flags, ...) {  \
-    static std::atomic<OpenAt> slot{nullptr};                              \
-    REFRAIN_MODE(flags)                                                    \
-    return open_at_by(slot, #name, folder, path, flags, mode);             \
+#define REFRAIN_OPEN_AT(name)                                             \
+  REFRAIN_EXPORT int name(int folder, const char* path, int flags, ...) { \
+    static std::atomic<OpenAt> slot{nullptr};                             \
+    REFRAIN_MODE(flags)                                                   \
+    return open_at_by(slot, #name, folder, path, flags, mode);            \
   }
-#define REFRAIN_FOPEN(name)                                             \
-  REFRAIN_EXPORT std::FILE* name(const char* path, const char* how) {   \
-    static std::atomic<Fopen> slot{nullptr};                            \
-    return fopen_by(slot, #name, path, how);                            \
+#define REFRAIN_FOPEN(name)                                           \
+  REFRAIN_EXPORT std::FILE* name(const char* path, const char* how) { \
+    static std::atomic<Fopen> slot{nullptr};                          \
+    return fopen_by(slot, #name, path, how);                          \
   }
-#define REFRAIN_CREAT(name, open)                                             \
-  REFRAIN_EXPORT int name(const char* path, mode_t mode) {                    \
-    return open(path, O_WRONLY | O_CREAT | O_TRUNC, static_cast<int>(mode));  \
+#define REFRAIN_CREAT(name, open)                                            \
+  REFRAIN_EXPORT int name(const char* path, mode_t mode) {                   \
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC, static_cast<int>(mode)); \
   }
 
 extern "C" {

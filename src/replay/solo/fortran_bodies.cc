@@ -80,20 +80,20 @@ using Kind = refrain::mpi::ParamKind;
 
 // Reached from assembly only: hidden, and named after the C function.
 #define REFRAIN_BODY extern "C" __attribute__((visibility("hidden"), used))
-#define REFRAIN_ATTRIBUTES(get, set, kind, Value)                                           \
-  REFRAIN_BODY void refrain_fortran_##get(Fint* o, Fint* k, Value* v, Fint* f, Fint* e) {   \
-    get_attribute(ids::k##get, kind, o, k, v, f, e);                                        \
-  }                                                                                         \
-  REFRAIN_BODY void refrain_fortran_##set(Fint* o, Fint* k, Value* v, Fint* e) {            \
-    set_attribute(ids::k##set, kind, o, k, v, e);                                           \
+#define REFRAIN_ATTRIBUTES(get, set, kind, Value)                                         \
+  REFRAIN_BODY void refrain_fortran_##get(Fint* o, Fint* k, Value* v, Fint* f, Fint* e) { \
+    get_attribute(ids::k##get, kind, o, k, v, f, e);                                      \
+  }                                                                                       \
+  REFRAIN_BODY void refrain_fortran_##set(Fint* o, Fint* k, Value* v, Fint* e) {          \
+    set_attribute(ids::k##set, kind, o, k, v, e);                                         \
   }
-#define REFRAIN_KEYVAL(create, Extra)                                                       \
+#define REFRAIN_KEYVAL(create, Extra)                                                        \
   REFRAIN_BODY void refrain_fortran_##create(void* c, void* d, Fint* k, Extra* x, Fint* e) { \
-    create_keyval(ids::k##create, c, d, k, x, e);                                           \
+    create_keyval(ids::k##create, c, d, k, x, e);                                            \
   }
-#define REFRAIN_ERRHANDLER(create)                                                          \
-  REFRAIN_BODY void refrain_fortran_##create(void* fn, Fint* h, Fint* e) {                  \
-    create_errhandler(ids::k##create, fn, h, e);                                            \
+#define REFRAIN_ERRHANDLER(create)                                         \
+  REFRAIN_BODY void refrain_fortran_##create(void* fn, Fint* h, Fint* e) { \
+    create_errhandler(ids::k##create, fn, h, e);                           \
   }
 
 REFRAIN_ATTRIBUTES(MPI_Comm_get_attr, MPI_Comm_set_attr, Kind::kComm, MPI_Aint)

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <span>
 
+#include "mpi/call_table.h"
+
 namespace refrain::replay::solo {
 
 struct FortranHandle {
-  uint64_t key;   // of the handle in C
+  uint64_t key;    // of the handle in C
   int64_t number;  // in Fortran
-  const char* name;
+  mpi::ParamKind kind;
 };
 
 // Empty where the numbers are those of C.

@@ -2,7 +2,8 @@
 
 #include <mpi.h>
 
-#include <cstring>
+#include <algorithm>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -90,7 +91,7 @@ bool Player::same_handle(const Frame& frame, ParamKind kind, const Value& value,
 void Player::guard_array(const Frame& frame, size_t i, const Value& value) {
   const mpi::ParamInfo& param = frame.info.params[i];
   if (frame.given.word(i) == 0 && value.size() > 0)
-    differ(frame, std::string(param.name), "a null pointer", "an array");
+    return differ(frame, std::string(param.name), "a null pointer", "an array");
   size_t k = 0;
   const auto one = [&](const Value& element) {
     const Value& entry = element.at_entry();
@@ -174,15 +175,17 @@ void Player::guard(const Frame& frame) {
   for (size_t i = 0; i < count && i < frame.given.size(); ++i) guard_one(frame, i);
 }
 
-void Player::differ(const Frame& frame, const std::string& what) const {
-  auto& sites = const_cast<Sites&>(*sites_);
-  throw Difference{"rank " + std::to_string(options_.rank) + ", thread " +
-                   std::to_string(frame.thread.location) + ", call " + std::to_string(frame.seq) + ", " +
-             std::string(frame.info.name) + " at " + sites.text_of(frame.site) + ": " + what};
+void Player::differ(const Frame& frame, const std::string& what) {
+  const std::string line = "rank " + std::to_string(options_.rank) + ", thread " +
+                           std::to_string(frame.thread.location) + ", call " +
+                           std::to_string(frame.seq) + ", " + std::string(frame.info.name) +
+                           " at " + sites_->text_of(frame.site) + ": " + what;
+  if (!is_trying_) end(1, line);
+  has_difference_ = true;
 }
 
 void Player::differ(const Frame& frame, const std::string& parameter, const std::string& here,
-                    const std::string& recorded) const {
+                    const std::string& recorded) {
   differ(frame, parameter + " is " + here + ", in the trace " + recorded);
 }
 
@@ -196,8 +199,10 @@ std::string Player::text_of(const Value& value) const {
     case ValueKind::kArray: return "an array of " + std::to_string(value.size());
     case ValueKind::kBits: {
       std::string text;
-      for (const Value& bit : value.items) text += std::string(text.empty() ? "" : " | ") + std::string(bit.name());
-      if (value.number != 0 || text.empty()) text += std::string(text.empty() ? "" : " | ") + std::to_string(value.number);
+      for (const Value& bit : value.items)
+        text += std::string(text.empty() ? "" : " | ") + std::string(bit.name());
+      if (value.number != 0 || text.empty())
+        text += std::string(text.empty() ? "" : " | ") + std::to_string(value.number);
       return text;
     }
     default: return "another value";
@@ -205,7 +210,8 @@ std::string Player::text_of(const Value& value) const {
 }
 
 std::string Player::text_of(ParamKind kind, uint64_t key) {
-  if (const Object* const object = objects_.find(kind, key); object != nullptr && !object->is_predefined) {
+  if (const Object* const object = objects_.find(kind, key);
+      object != nullptr && !object->is_predefined) {
     if (kind == ParamKind::kRequest)
       return "a request of signature " + std::to_string(object->number);
     if (object->definition != kNoDefinition) return trace_->object_name(object->definition);

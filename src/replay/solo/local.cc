@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "mpi/call_ids.h"
 #include "replay/solo/player.h"
@@ -25,34 +26,32 @@ std::byte* zeroed(int64_t bytes) {
   return static_cast<std::byte*>(made);
 }
 
-ParamKind kind_of_name(std::string_view name) {
-  const auto begins = [&](const char* prefix) { return name.starts_with(prefix); };
-  if (begins("MPI_Comm_")) return ParamKind::kComm;
-  if (begins("MPI_Type_")) return ParamKind::kDatatype;
-  if (begins("MPI_Group_")) return ParamKind::kGroup;
-  if (begins("MPI_Op_")) return ParamKind::kOp;
-  if (begins("MPI_Win_")) return ParamKind::kWin;
-  if (begins("MPI_File_")) return ParamKind::kFile;
-  if (begins("MPI_Info_")) return ParamKind::kInfo;
-  if (begins("MPI_Errhandler_")) return ParamKind::kErrhandler;
-  if (begins("MPI_Message_")) return ParamKind::kMessage;
-  if (begins("MPI_Session_")) return ParamKind::kSession;
-  return ParamKind::kRequest;
+// Of what a function returns.
+ParamKind kind_of_result(std::string_view word) {
+  constexpr std::pair<std::string_view, ParamKind> kKinds[] = {
+      {"comm", ParamKind::kComm},       {"datatype", ParamKind::kDatatype},
+      {"group", ParamKind::kGroup},     {"op", ParamKind::kOp},
+      {"win", ParamKind::kWin},         {"file", ParamKind::kFile},
+      {"info", ParamKind::kInfo},       {"errhandler", ParamKind::kErrhandler},
+      {"message", ParamKind::kMessage}, {"session", ParamKind::kSession},
+      {"request", ParamKind::kRequest}};
+  for (const auto& [text, kind] : kKinds)
+    if (text == word) return kind;
+  return ParamKind::kInt;
 }
 
 }  // namespace
 
 // MPI_X_c2f, MPI_X_f2c and their relatives. False: it is another function.
 bool Player::conversions(Frame& frame) {
-  const std::string_view name = frame.info.name;
-  const ParamKind kind = kind_of_name(name);
-  if (name.starts_with("MPI_Status_")) return false;
-  if (name.ends_with("_c2f") || name.ends_with("_toint")) {
-    frame.result = static_cast<uint64_t>(objects_.to_fortran(kind, frame.given.key(0)));
+  if (frame.info.params.size() != 1) return false;
+  const ParamKind from = frame.info.params[0].kind, to = kind_of_result(frame.info.return_kind);
+  if (is_handle(from) && frame.info.return_kind == "int") {
+    frame.result = static_cast<uint64_t>(objects_.to_fortran(from, frame.given.key(0)));
     return true;
   }
-  if (name.ends_with("_f2c") || name.ends_with("_fromint")) {
-    frame.result = objects_.from_fortran(kind, frame.given.number(0));
+  if (is_handle(to)) {
+    frame.result = objects_.from_fortran(to, frame.given.number(0));
     return true;
   }
   return false;
@@ -138,7 +137,8 @@ void Player::windows(Frame& frame) {
     case mpi::kMPI_Win_shared_query:
       if (Object* const w = window()) {
         const int64_t bytes = frame.given.number(2), rank = frame.given.number(1);
-        const auto comm = trace_->communicator(trace_->communicator_of(w->definition), options_.rank);
+        const auto comm =
+            trace_->communicator(trace_->communicator_of(w->definition), options_.rank);
         const bool is_own = rank < 0 || (comm && comm->me == rank);
         auto& others = others_memory_[{w->key, rank}];
         if (!is_own && others == nullptr)
@@ -238,9 +238,9 @@ bool Player::answer_beside(Frame& frame) {
   if (frame.info.group == mpi::CallGroup::kTool) return true;  // after MPI_Finalize
   if (frame.info.group == mpi::CallGroup::kType && make_type_beside(frame)) return true;
   memory(frame);
-  return frame.meaning.plain == mpi::kMPI_Get_address || frame.meaning.plain == mpi::kMPI_Aint_add ||
-         frame.meaning.plain == mpi::kMPI_Aint_diff || frame.meaning.plain == mpi::kMPI_Free_mem ||
-         frame.meaning.plain == mpi::kMPI_Alloc_mem;
+  return frame.meaning.plain == mpi::kMPI_Get_address ||
+         frame.meaning.plain == mpi::kMPI_Aint_add || frame.meaning.plain == mpi::kMPI_Aint_diff ||
+         frame.meaning.plain == mpi::kMPI_Free_mem || frame.meaning.plain == mpi::kMPI_Alloc_mem;
 }
 
 }  // namespace refrain::replay::solo

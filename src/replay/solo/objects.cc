@@ -2,9 +2,7 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include "replay/solo/entry.h"
@@ -15,8 +13,8 @@ namespace {
 
 using mpi::ParamKind;
 
-// Where handles are ints (MPICH and its kin), the upper bits tell the kind of the object, and that it
-// is no predefined one.
+// Where handles are ints (MPICH and its kin), the upper bits tell the kind of the object, and that
+// it is no predefined one.
 uint32_t int_handle(ParamKind kind, uint32_t number) {
   uint32_t kind_bits = 0;
   switch (kind) {
@@ -35,25 +33,6 @@ uint32_t int_handle(ParamKind kind, uint32_t number) {
 }
 
 constexpr size_t kBodyBytes = 1024;  // more than any object of an MPI that its Fortran layer reads
-
-// Domains whose numbers in Fortran are one list.
-ParamKind kind_of_fortran(std::string_view name, uint64_t key) {
-  if (name.starts_with("MPI_COMM_")) return ParamKind::kComm;
-  if (name.starts_with("MPI_GROUP_")) return ParamKind::kGroup;
-  if (name.starts_with("MPI_ERR")) return ParamKind::kErrhandler;
-  if (name.starts_with("MPI_INFO_")) return ParamKind::kInfo;
-  if (name.starts_with("MPI_WIN_")) return ParamKind::kWin;
-  if (name.starts_with("MPI_FILE_")) return ParamKind::kFile;
-  if (name.starts_with("MPI_REQUEST_")) return ParamKind::kRequest;
-  if (name.starts_with("MPI_MESSAGE_")) return ParamKind::kMessage;
-  (void)key;
-  constexpr std::string_view kOps[] = {"MPI_OP_NULL", "MPI_MAX",    "MPI_MIN",     "MPI_SUM",
-                                       "MPI_PROD",    "MPI_LAND",   "MPI_BAND",    "MPI_LOR",
-                                       "MPI_BOR",     "MPI_LXOR",   "MPI_BXOR",    "MPI_MAXLOC",
-                                       "MPI_MINLOC",  "MPI_REPLACE", "MPI_NO_OP"};
-  const bool is_op = std::find(std::begin(kOps), std::end(kOps), name) != std::end(kOps);
-  return is_op ? ParamKind::kOp : ParamKind::kDatatype;
-}
 
 }  // namespace
 
@@ -109,7 +88,7 @@ uint64_t null_handle(ParamKind kind) {
 
 Objects::Objects() {
   for (const FortranHandle& row : fortran_handles()) {
-    const ParamKind kind = kind_of_fortran(row.name, row.key);
+    const ParamKind kind = row.kind;
     by_fortran_[{kind, static_cast<uint64_t>(row.number)}] = row.key;
     predefined_fortran_.try_emplace({kind, row.key}, row.number);
   }

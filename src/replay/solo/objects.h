@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "mpi/call_table.h"
@@ -86,7 +87,8 @@ class Objects {
   Object* find_number(mpi::ParamKind kind, int64_t number);
   // That of a predefined handle too, made when it is first asked for.
   Object& at(mpi::ParamKind kind, uint64_t key);
-  // A new one with a handle of its own. One of the same kind and number is not found by it any more.
+  // A new one with a handle of its own. One of the same kind and number is not found by it any
+  // more.
   Object& make(mpi::ParamKind kind, int64_t number);
   void erase(mpi::ParamKind kind, uint64_t key);
 

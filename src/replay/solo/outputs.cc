@@ -148,7 +148,8 @@ void Player::put_outputs(Frame& frame) {
 void Player::put_result(Frame& frame) {
   const Value& result = frame.signature->result;
   if (frame.info.return_kind == "error") {
-    frame.result = result.is_null() ? 0 : static_cast<uint64_t>(number_of(result).value_or(MPI_ERR_OTHER));
+    frame.result =
+        result.is_null() ? 0 : static_cast<uint64_t>(number_of(result).value_or(MPI_ERR_OTHER));
     return;
   }
   if (result.is_object() || result.kind == ValueKind::kRequest) {

@@ -10,22 +10,20 @@
 
 #include "mpi/call_ids.h"
 #include "mpi_runtime/fortran_site.h"
+#include "options/environment.h"
 #include "replay/reissue.h"
 #include "replay/solo/files.h"
 
 namespace refrain::replay::solo {
 namespace {
 
-std::string environment(const char* name) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? std::string() : std::string(text);
-}
-
 Options options_of_environment() {
+  using options::text_of;
+  using options::Variable;
   Options out;
-  out.trace = environment("REFRAIN_SOLO_TRACE");
-  out.rank = std::strtoll(environment("REFRAIN_SOLO_RANK").c_str(), nullptr, 10);
-  out.units = environment("REFRAIN_SOLO_UNITS");
+  out.trace = text_of(Variable::kSoloTrace);
+  out.rank = std::strtoll(text_of(Variable::kSoloRank), nullptr, 10);
+  out.units = text_of(Variable::kSoloUnits);
   return out;
 }
 
@@ -67,8 +65,9 @@ Player::Player(const Options& options) : options_(options), pid_(getpid()) {
 void Player::refuse_unknown() const {
   for (const Loss& loss : trace_->info().losses)
     if (loss.reason == "left_by_jump")
-      end(5, options_.trace + ": a callback of the program has left an MPI call by a jump, so the "
-             "trace lacks calls: no rank of it can run alone");
+      end(5, options_.trace +
+                 ": a callback of the program has left an MPI call by a jump, so the "
+                 "trace lacks calls: no rank of it can run alone");
 }
 
 std::string Player::messages_path() const {
@@ -83,7 +82,8 @@ void Player::end(int status, const std::string& line) const {
 
 void refuse_call(const char* name) {
   std::fflush(nullptr);
-  std::fprintf(stderr, "refrain: the program calls %s, which nothing is known of: it cannot run alone\n",
+  std::fprintf(stderr,
+               "refrain: the program calls %s, which nothing is known of: it cannot run alone\n",
                name);
   _exit(5);
 }
@@ -148,17 +148,13 @@ uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool i
   ++thread.depth;
   Frame frame{*entry.info, mpi::meaning_of(entry.call), Given(entry, words), thread, site};
   frame.fortran_value_bytes = value_bytes;
-  try {
-    if (is_inner || is_over_) {
-      if (!answer_beside(frame))
-        differ(frame, is_inner ? "the MPI's Fortran layer asks what cannot be answered"
-                               : "the trace has no further call");
-    } else if (!is_left_out(frame)) {
-      turn_.wait(lock, [&] { return messages_.is_turn_of(thread.location, thread.answered); });
-      answer_from_trace(frame);
-    }
-  } catch (const Difference& difference) {
-    end(1, difference.text);
+  if (is_inner || is_over_) {
+    if (!answer_beside(frame))
+      differ(frame, is_inner ? "the MPI's Fortran layer asks what cannot be answered"
+                             : "the trace has no further call");
+  } else if (!is_left_out(frame)) {
+    turn_.wait(lock, [&] { return messages_.is_turn_of(thread.location, thread.answered); });
+    answer_from_trace(frame);
   }
   --thread.depth;
   if (thread.depth == 0) turn_.notify_all();
@@ -172,7 +168,8 @@ uint64_t Player::answer(Entry& entry, uint64_t* words, void* return_address) {
   bool is_inner = false;
 #if defined(__x86_64__)
   if (fortran.address != nullptr) {
-    // The trampoline of a Fortran entry point has noted its call: its frame is further up the stack.
+    // The trampoline of a Fortran entry point has noted its call: its frame is further up the
+    // stack.
     const bool is_below = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) <
                           reinterpret_cast<uintptr_t>(fortran.sp);
     const std::scoped_lock lock(mutex_);

@@ -24,6 +24,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -114,13 +115,10 @@ class Player {
 
   // ---- guard.cc ----
   void guard(const Frame& frame);
-  // A difference is thrown by the guard, and ends the process where it is caught.
-  struct Difference {
-    std::string text;
-  };
-  [[noreturn]] void differ(const Frame& frame, const std::string& what) const;
-  [[noreturn]] void differ(const Frame& frame, const std::string& parameter,
-                           const std::string& here, const std::string& recorded) const;
+  // Ends the process; while is_trying_, only remembers that there is a difference.
+  void differ(const Frame& frame, const std::string& what);
+  void differ(const Frame& frame, const std::string& parameter, const std::string& here,
+              const std::string& recorded);
   void guard_one(const Frame& frame, size_t i);
   void guard_array(const Frame& frame, size_t i, const Value& value);
   bool same_number(const Value& value, int64_t given, bool may_be_address) const;
@@ -211,6 +209,7 @@ class Player {
   uint64_t callbacks_ = 0, operators_ = 0;
   std::condition_variable_any turn_;
   bool is_over_ = false, has_finished_ = false;
+  bool is_trying_ = false, has_difference_ = false;
 };
 
 }  // namespace refrain::replay::solo

@@ -193,8 +193,7 @@ void Player::put_window(const MessageSource::Record& record) {
   if (window != nullptr && !window->regions.empty() && record.region < window->regions.size())
     base = window->regions[record.region];
   if (window != nullptr) {
-    const auto others =
-        others_memory_.find({window->key, static_cast<int64_t>(record.region)});
+    const auto others = others_memory_.find({window->key, static_cast<int64_t>(record.region)});
     if (others != others_memory_.end() && others->second != nullptr) base = others->second.get();
   }
   if (base == nullptr) {
@@ -260,20 +259,23 @@ bool Player::fills(const Frame& frame) const {
     return false;
   if (frame.meaning.does_any(mpi::kDoesComplete)) return true;
   for (const BufferInfo& buffer : frame.meaning.buffers)
-    if (buffer.param >= 0 && buffer.is_written && frame.meaning.does_any(mpi::kDoesReceive | mpi::kDoesCollective))
+    if (buffer.param >= 0 && buffer.is_written &&
+        frame.meaning.does_any(mpi::kDoesReceive | mpi::kDoesCollective))
       return true;
   return false;
 }
 
 // The file whose split collective this call completes.
 const Object* Player::split_file(const Frame& frame) {
-  if (frame.info.group != mpi::CallGroup::kIo || !frame.info.name.ends_with("_end")) return nullptr;
+  if (frame.info.group != mpi::CallGroup::kIo || !frame.meaning.does_any(mpi::kDoesComplete))
+    return nullptr;
   return objects_.find(ParamKind::kFile, frame.given.key(0));
 }
 
 // Accesses that a synchronisation completes, and split collectives of files.
 void Player::keep_pending(Frame& frame) {
-  if (frame.info.group == mpi::CallGroup::kIo && frame.info.name.ends_with("_begin")) {
+  if (frame.info.group == mpi::CallGroup::kIo && frame.meaning.how == mpi::How::kNonblocking &&
+      position(frame.info, ParamKind::kRequest) < 0) {
     objects_.at(ParamKind::kFile, frame.given.key(0)).places = places_of(frame);
     return;
   }

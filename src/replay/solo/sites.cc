@@ -58,8 +58,9 @@ void Sites::refresh() {
       [](dl_phdr_info* info, size_t, void* out) {
         auto& all = *static_cast<std::vector<Module>*>(out);
         const bool is_program = all.empty();
-        const std::string path =
-            is_program ? own_program() : info->dlpi_name == nullptr ? "" : info->dlpi_name;
+        const std::string path = is_program                   ? own_program()
+                                 : info->dlpi_name == nullptr ? ""
+                                                              : info->dlpi_name;
         all.push_back({path, build_id_of(*info), info->dlpi_addr});
         return 0;
       },
@@ -110,9 +111,9 @@ std::string Sites::text_of(uintptr_t address) {
   if (dladdr(reinterpret_cast<void*>(address - 1), &info) == 0 || info.dli_fname == nullptr)
     return "an unknown place";
   char text[64];
-  std::snprintf(text, sizeof(text), "+0x%llx",
-                static_cast<unsigned long long>(address -
-                                                reinterpret_cast<uintptr_t>(info.dli_fbase)));
+  std::snprintf(
+      text, sizeof(text), "+0x%llx",
+      static_cast<unsigned long long>(address - reinterpret_cast<uintptr_t>(info.dli_fbase)));
   std::string out = std::string(file_of(info.dli_fname)) + text;
   if (info.dli_sname != nullptr) out += std::string(" (") + info.dli_sname + ")";
   return out;

@@ -1,8 +1,8 @@
 // Call sites: from what the trace says of one to the address in this process, and back to text.
 //
 // A module is found by its path, else by its build id, else by its file name. Where a module of the
-// trace has another build id here, nothing is known of its addresses, and `changed()` names it once.
-// One thread at a time.
+// trace has another build id here, nothing is known of its addresses, and `changed()` names it
+// once. One thread at a time.
 #pragma once
 
 #include <cstdint>

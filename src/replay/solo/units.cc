@@ -36,9 +36,9 @@ Units::~Units() { finish(); }
 
 void Units::begin(const std::string& path, uint32_t thread) {
   if (path.empty()) return;
-  fd_ = static_cast<int>(syscall(SYS_openat, AT_FDCWD,
-                                 (path + "." + std::to_string(thread)).c_str(),
-                                 O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  fd_ =
+      static_cast<int>(syscall(SYS_openat, AT_FDCWD, (path + "." + std::to_string(thread)).c_str(),
+                               O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   waiting_.reserve(kWaiting);
 }
 
