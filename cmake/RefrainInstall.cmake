@@ -60,9 +60,9 @@ install(TARGETS refrain-verbs RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrai
 set(installable refrain refrain_reader_library)
 if(TARGET refrain-heap)
   # Loaded by name into other programs, never linked: it has no version, and `record` knows where it is.
-  install(TARGETS refrain-heap
+  install(TARGETS refrain-heap refrain-wtime
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT tool)
-  list(APPEND installable refrain-heap)
+  list(APPEND installable refrain-heap refrain-wtime)
 endif()
 set(REFRAIN_INSTALLED_MPIS)
 foreach(mpi ${REFRAIN_KNOWN_MPIS})

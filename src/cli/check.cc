@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "analysis/message_logs.h"
 #include "analysis/replays.h"
 #include "cli/options/diff_options.h"
 #include "cli/options/values.h"
@@ -120,6 +122,23 @@ int check_vectors(const CheckArguments& options) {
   return say(options, checked);
 }
 
+// The message logs beside the trace, if it says that there are any.
+std::vector<std::string> broken_logs(const Trace& trace, const std::string& path) {
+  std::vector<std::string> findings;
+  if (trace.info().text_of("messages").empty()) return findings;
+  const auto logs = analysis::read_message_logs(trace, path);
+  // A trace may travel without them.
+  if (!logs.ok()) {
+    std::error_code ignored;
+    if (std::filesystem::exists(analysis::message_folder(path), ignored))
+      findings.push_back(logs.error().to_string());
+    return findings;
+  }
+  for (const analysis::RankMessages& rank : logs->ranks)
+    if (!rank.damage.empty() && findings.size() < kMaxFindings) findings.push_back(rank.damage);
+  return findings;
+}
+
 int run(const CheckArguments& options) {
   if (const Status good = check_use(options); !good.ok()) return report(good.error());
   const auto thresholds = thresholds_of(options.diff, analysis::diff::default_thresholds());
@@ -140,6 +159,7 @@ int run(const CheckArguments& options) {
   if (!trace.ok()) return report(trace.error());
   checked.findings = reader::verify(*trace, kMaxFindings);
   if (checked.findings.empty()) checked.findings = reader::verify_times(*trace, kMaxFindings);
+  if (checked.findings.empty()) checked.findings = broken_logs(*trace, options.path);
   if (checked.findings.empty() && !options.against.empty()) {
     const Result<Trace> exact = Trace::open(options.against);
     if (!exact.ok()) return report(exact.error());

@@ -36,6 +36,10 @@ enum class RecordOption : uint8_t {
   kStartPaused,
   kSpool,
   kMemory,
+  kMessages,
+  kNodeSize,
+  kMap,
+  kMessageLimit,
   kQuiet,
 };
 
@@ -132,6 +136,19 @@ inline constexpr OptionRow kRecordRows[] = {
      "Limit of the memory for recording in a rank, for example 64M; beyond it, parts of "
      "the record go to the spool. MPI_Finalize joins them, which takes memory for the "
      "distinct calls of the rank, and on rank 0 for those of all ranks [no limit]"},
+    {RecordOption::kMessages, OptionKind::kText, "--messages", "REFRAIN_MESSAGES", "",
+     "Log what calls fill buffers with, for `refrain solo`, in OUTPUT.messages: of all ranks\n"
+     "(all), of these (ranks:0-3,8), or of the representatives in a file of `refrain\n"
+     "similarity --plan` and all ranks of their nodes (representatives:PLAN)"},
+    {RecordOption::kNodeSize, OptionKind::kNumber, "--node-size", "REFRAIN_NODE_SIZE", "0",
+     "With --messages: so many consecutive ranks are on a node, and the log of a rank keeps\n"
+     "the contents of messages from other nodes only; 0: those of all messages"},
+    {RecordOption::kMap, OptionKind::kText, "--map", "REFRAIN_MAP", "",
+     "With --messages: a file that says which ranks are on a node, a line such as 0-3,8 for\n"
+     "each node, in place of --node-size"},
+    {RecordOption::kMessageLimit, OptionKind::kText, "--message-limit", "REFRAIN_MESSAGE_LIMIT", "",
+     "With --messages: bytes of a rank's log, for example 4G; behind them nothing is logged,\n"
+     "and the trace says so [no limit]"},
     {RecordOption::kQuiet, OptionKind::kFlag, "--quiet", "REFRAIN_QUIET", "",
      "Do not print what was written at the end"},
 };

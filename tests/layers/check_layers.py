@@ -68,7 +68,7 @@ _BELOW_STATE = {"tables", "code", "requests"}
 _BELOW_TIMES = _BELOW_STATE | {"state"}
 _BELOW_CALLS = _BELOW_TIMES | {"times"}
 _BELOW_FILTER = _BELOW_CALLS | {"calls"}
-_BELOW_STARTUP = _BELOW_FILTER | {"filter", "spool", "paths", "symbolic"}
+_BELOW_STARTUP = _BELOW_FILTER | {"filter", "messages", "spool", "paths", "symbolic"}
 _BELOW_WRAP = _BELOW_STARTUP | {"startup", "finish"}
 ROOMS = {
     "heap": set(),
@@ -78,6 +78,7 @@ ROOMS = {
     "state": _BELOW_STATE,
     "times": _BELOW_TIMES,
     "calls": _BELOW_CALLS,
+    "messages": _BELOW_CALLS,
     "spool": _BELOW_FILTER,
     "filter": _BELOW_FILTER,
     "paths": _BELOW_TIMES - {"requests"},

@@ -8,6 +8,8 @@
 #include "base/nearest.h"
 #include "cli/launch/find_mpi.h"
 #include "cli/options/choice.h"
+#include "format/limits.h"
+#include "format/messages/selection.h"
 #include "format/segments/reduced.h"
 #include "format/time/spec.h"
 #include "mpi/call_filter.h"
@@ -56,6 +58,36 @@ base::Status check_times(const RecordOptions& options, format::TimeMode mode) {
   return base::Done{};
 }
 
+bool is_size(const std::string& text) { return text.empty() || base::parse_bytes(text); }
+
+// Message logs. What is left out of the trace could not be found in a log.
+base::Status check_messages(const RecordOptions& options) {
+  const bool logs = !options[RecordOption::kMessages].empty();
+  const std::string &size = options[RecordOption::kNodeSize], &map = options[RecordOption::kMap];
+  if (!logs) {
+    if (size != "0" || !map.empty() || !options[RecordOption::kMessageLimit].empty())
+      return base::usage("--node-size, --map and --message-limit need --messages");
+    return base::Done{};
+  }
+  for (const RecordOption other : {RecordOption::kOnly, RecordOption::kWithout, RecordOption::kComm,
+                                   RecordOption::kMinBytes, RecordOption::kMaxBytes})
+    if (!options[other].empty())
+      return base::usage(std::string("--messages and ") + options::row_of(other).words +
+                         " cannot be combined: a log needs all calls");
+  if (options.is_on(RecordOption::kStartPaused))
+    return base::usage("--messages and --start-paused cannot be combined: a log needs all calls");
+  const auto nodes = base::parse_bytes(size);
+  if (!nodes || *nodes > format::kMaxRanks)
+    return base::usage("--node-size: '" + size + "' is not a number of ranks");
+  if (*nodes > 0 && !map.empty())
+    return base::usage("--node-size and --map cannot be combined: both say what is on a node");
+  if (!is_size(options[RecordOption::kMessageLimit]))
+    return base::usage("--message-limit: '" + options[RecordOption::kMessageLimit] +
+                       "' is not a size (for example 4G)");
+  if (const auto ranks = logged_ranks(options); !ranks.ok()) return ranks.error();
+  return base::Done{};
+}
+
 // A conventional trace.
 base::Status check_plain(const RecordOptions& options) {
   constexpr uint64_t kMinBuffer = 4096, kMaxBuffer = uint64_t{1} << 30;
@@ -77,6 +109,34 @@ base::Status check_plain(const RecordOptions& options) {
 
 }  // namespace
 
+base::Result<std::string> logged_ranks(const RecordOptions& options) {
+  namespace messages = format::messages;
+  const std::string& text = options[RecordOption::kMessages];
+  std::vector<std::vector<messages::RankRun>> map;
+  if (const std::string& path = options[RecordOption::kMap]; !path.empty()) {
+    auto read = messages::read_map(path);
+    if (!read.ok()) return base::usage("--map: " + read.error().message);
+    map = std::move(*read);
+  }
+  constexpr std::string_view kPlan = "representatives:";
+  if (text.compare(0, kPlan.size(), kPlan) != 0) {
+    const auto chosen = messages::parse_selection(text);
+    if (!chosen.ok()) return base::usage("--messages: " + chosen.error().message);
+    return text;
+  }
+  const auto plan = messages::read_plan(text.substr(kPlan.size()));
+  if (!plan.ok()) return base::usage("--messages: " + plan.error().message);
+  const uint64_t size = base::parse_bytes(options[RecordOption::kNodeSize]).value_or(0);
+  std::vector<messages::RankRun> ranks;
+  for (const uint32_t rank : plan->representatives) {
+    std::vector<messages::RankRun> node = {{rank, 1}};
+    if (size > 0) node = messages::node_of(rank, plan->ranks, size);
+    if (!map.empty()) node = messages::node_of(rank, map);
+    ranks.insert(ranks.end(), node.begin(), node.end());
+  }
+  return "ranks:" + messages::ranks_text(messages::joined(std::move(ranks)));
+}
+
 std::string plain_number(const std::string& text) {
   char out[32];
   std::snprintf(out, sizeof out, "%.9g", std::strtod(text.c_str(), nullptr));
@@ -89,6 +149,7 @@ base::Status check_words(const RecordOptions& options) {
   else if (const auto good = check_times(options, timing->mode); !good.ok())
     return good.error();
   if (const auto good = check_plain(options); !good.ok()) return good.error();
+  if (const auto good = check_messages(options); !good.ok()) return good.error();
   constexpr double kMinInterval = 0.001, kMaxInterval = 1e9;
   const double interval = std::strtod(options[RecordOption::kClockInterval].c_str(), nullptr);
   if (interval != 0 && !(interval >= kMinInterval && interval <= kMaxInterval))

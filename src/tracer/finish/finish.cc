@@ -8,6 +8,7 @@
 #include "mpi_runtime/world.h"
 #include "tracer/finish/record.h"
 #include "tracer/finish/write_trace.h"
+#include "tracer/messages/rank_log.h"
 #include "tracer/paths/path_check.h"
 #include "tracer/spool/spool.h"
 #include "tracer/startup/cores.h"
@@ -121,6 +122,7 @@ void finish_world(Location& location) {
   location.in_recorder = true;
   disconnect_heap(p);
   if (p.path_check != nullptr) p.path_check->report();
+  end_rank_log();
   if (!has_peers()) return;
   end_run(p);
   check_spawned(p);

@@ -74,6 +74,7 @@ void world_is_up(Process& p, uint64_t init_ticks, void (*at_finalize)()) {
   learn_world(&p.rank, &p.size, &world_group());
   uint64_t run = 0;
   if (!exchange_setup(p, &run)) return;
+  p.run = run;
   note_parent(has_parent());
   return_errors(recorders());
   begin_run(p);

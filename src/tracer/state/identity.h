@@ -29,6 +29,7 @@ struct Identity {
   bool initialized = false;       // these are known
   bool threads_anywhere = false;  // MPI_THREAD_MULTIPLE was granted to some rank of the world
   int pid = 0;
+  uint64_t run = 0;         // a number of this run, the same on all ranks; 0: none
   uint64_t init_ticks = 0;  // begin of MPI_Init
   uint64_t end_ticks = 0;   // the program is in MPI_Finalize; 0: not yet
   format::RankPlace place;  // see cores.h

@@ -8,6 +8,7 @@
 #include "tracer/code/unwind.h"
 #include "tracer/filter/control.h"
 #include "tracer/filter/size_filter.h"
+#include "tracer/messages/rank_log.h"
 #include "tracer/requests/request_lanes.h"
 #include "tracer/spool/spool.h"
 #include "tracer/state/abandon.h"
@@ -110,6 +111,7 @@ void CallScope::enter() {
     return;
   }
   l->open_call = call_;
+  l->recorded_depth = l->depth;
   state_ = State::kOther;
   if (control().sizes != nullptr) call_ |= kSizedCall;
 }
@@ -220,6 +222,8 @@ bool CallScope::is_from_callback() {
 }
 
 void CallScope::leave() {
+  if (has_slow_path_reason(slow_path_reasons::kLogsMessages) && active()) [[unlikely]]
+    log_call_over(*location_);
   --location_->depth;
   if (!active()) return;
   location_->open_call = outer_call_;
