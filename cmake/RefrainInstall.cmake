@@ -2,7 +2,7 @@
 #
 #   tool             bin/refrain, LIBDIR/refrain/refrain-verbs, librefrain-heap.so, man pages, completion,
 #                    documents, examples
-#   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so and refrain-replay-<mpi>, for each MPI found
+#   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, librefrain-solo-<mpi>.so and refrain-replay-<mpi>, for each MPI found
 #   reader           LIBDIR/librefrain-reader.so.0.1
 #   dev              include/refrain, RefrainConfig.cmake, refrain.pc
 #   python           REFRAIN_PYTHON_DIR/refrain, the Python package, if it is built (REFRAIN_WITH_PYTHON)
@@ -74,6 +74,11 @@ foreach(mpi ${REFRAIN_KNOWN_MPIS})
         RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
       list(APPEND installable refrain-replay-${mpi})
+    endif()
+    if(TARGET refrain-solo-${mpi})
+      install(TARGETS refrain-solo-${mpi}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
+      list(APPEND installable refrain-solo-${mpi})
     endif()
     list(APPEND REFRAIN_INSTALLED_MPIS ${mpi})
     list(APPEND installable refrain-${mpi})

@@ -14,6 +14,7 @@
 #include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
+#include "format/vectors/vector_file.h"
 #include "reader/trace_file.h"
 #include "reader/verify.h"
 #include "reader/verify_times.h"
@@ -106,6 +107,21 @@ Status check_use(const CheckArguments& options) {
   return base::Done{};
 }
 
+// Computation vectors, which are another format: whether every rule is kept is what reading asks.
+int check_vectors(const CheckArguments& options) {
+  const auto file = format::vectors::read_file(options.path);
+  CheckReport checked;
+  checked.path = options.path;
+  if (!file.ok() && file.error().code == base::ErrorCode::kUnsupported) return report(file.error());
+  if (!file.ok()) checked.findings.push_back(file.error().message);
+  checked.version = fmt::format("{}.{}", format::vectors::kMajor, format::vectors::kMinor);
+  if (file.ok()) {
+    checked.ranks = file->vectors.size();
+    for (const auto& v : file->vectors) checked.calls += v.least_ns.size();
+  }
+  return say(options, checked);
+}
+
 // The message logs beside the trace, if it says that there are any.
 std::vector<std::string> broken_logs(const Trace& trace, const std::string& path) {
   std::vector<std::string> findings;
@@ -129,6 +145,9 @@ int run(const CheckArguments& options) {
   if (!thresholds.ok()) return report(thresholds.error());
   const Result<std::string> bytes = reader::read_trace_file(options.path);
   if (!bytes.ok()) return report(bytes.error());
+  if (bytes->starts_with(
+          std::string_view(format::vectors::kMagic, sizeof(format::vectors::kMagic))))
+    return check_vectors(options);
   const Result<format::FileHeader> header = format::read_header(*bytes, options.path);
   if (!header.ok() && header.error().code == base::ErrorCode::kUnsupported)
     return report(header.error());

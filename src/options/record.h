@@ -166,6 +166,11 @@ enum class Variable : uint8_t {
   kProgram,
   kSelf,
   kSpawned,
+  kSoloTrace,
+  kSoloRank,
+  kSoloFiles,
+  kSoloScratch,
+  kSoloUnits,
 };
 
 struct VariableRow {
@@ -197,6 +202,13 @@ inline constexpr VariableRow kVariableRows[] = {
     {Variable::kSelf, "REFRAIN_SELF",
      "The path of refrain, to record jobs that MPI_Comm_spawn starts"},
     {Variable::kSpawned, "REFRAIN_SPAWNED", "1: MPI_Comm_spawn has started this job"},
+    // From `solo` to the library that stands in for an MPI.
+    {Variable::kSoloTrace, "REFRAIN_SOLO_TRACE", "The trace that a rank runs from"},
+    {Variable::kSoloRank, "REFRAIN_SOLO_RANK", "The rank that runs"},
+    {Variable::kSoloFiles, "REFRAIN_SOLO_FILES",
+     "1: files are written where they are; 0: in a scratch folder"},
+    {Variable::kSoloScratch, "REFRAIN_SOLO_SCRATCH", "That folder; not set: a new one"},
+    {Variable::kSoloUnits, "REFRAIN_SOLO_UNITS", "Where the times between calls go"},
 };
 
 inline constexpr size_t kRecordOptionCount = sizeof kRecordRows / sizeof kRecordRows[0];

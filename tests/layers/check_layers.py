@@ -44,7 +44,7 @@ ALLOWED = {
     "events": _BELOW_ANALYSIS,
     "analysis": _BELOW_ANALYSIS | {"events"},
     "sim": _BELOW_ANALYSIS | {"events"},
-    "replay": _BELOW_ANALYSIS | {"events", "mark", "mpi_runtime", "text"},
+    "replay": _BELOW_ANALYSIS | {"events", "mark", "mpi_runtime", "options", "text"},
     "report": _BELOW_REPORT | {"sim"},
     "convert": _BELOW_REPORT | {"sim"},
     "proxy": _BELOW_REPORT | {"convert"},  # its folder of output

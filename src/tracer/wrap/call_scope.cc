@@ -16,7 +16,7 @@
 #include "tracer/state/process.h"
 #include "tracer/times/call_times.h"
 #include "tracer/times/time_log.h"
-#include "tracer/wrap/fortran.h"
+#include "mpi_runtime/fortran_site.h"
 
 namespace refrain::tracer {
 
@@ -151,7 +151,7 @@ bool CallScope::is_to_record(bool nested) {
   if (l.in_recorder) return false;
   FortranSite& fortran = refrain_fortran_site;
   if (fortran.address != nullptr) {
-    if (fortran.call == kToldCall) {
+    if (fortran.call == mpi_runtime::kToldCall) {
       fortran.address = nullptr;
       if (nested) return false;
       address_ = reinterpret_cast<uintptr_t>(fortran.sp);

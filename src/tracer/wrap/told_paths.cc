@@ -30,5 +30,5 @@ extern "C" __attribute__((visibility("default"))) int64_t refrain_define_told_pa
 extern "C" __attribute__((visibility("default"))) void refrain_tell_path(int64_t path) {
   refrain_fortran_site.address = path < 0 ? nullptr : &refrain_fortran_site;
   refrain_fortran_site.sp = reinterpret_cast<void*>(path + 1);
-  refrain_fortran_site.call = refrain::tracer::kToldCall;
+  refrain_fortran_site.call = refrain::mpi_runtime::kToldCall;
 }
