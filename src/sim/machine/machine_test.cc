@@ -130,6 +130,15 @@ TEST(Machine, ErrorsSayLineAndColumn) {
             "m.toml:5:5: 'L' has to be an interval with low <= value <= high");
   EXPECT_NE(with("version = 1", "version = 2").find("m.toml:1:11: 'version'"), std::string::npos);
   EXPECT_NE(with("version = 1", "version = ").find("m.toml:1:"), std::string::npos);
+  const auto rule = [&](const std::string& call, const std::string& algorithm) {
+    return error_of(plain + "[[collectives.rule]]\ncall = \"" + call + "\"\nalgorithm = \"" +
+                    algorithm + "\"\n");
+  };
+  EXPECT_EQ(rule("MPI_Alltoall", "pairwise"), "");
+  EXPECT_EQ(rule("MPI_Alltoall", "ring"),
+            "m.toml:12:13: the algorithms of MPI_Alltoall are bruck, pairwise, linear, analytic");
+  EXPECT_EQ(rule("MPI_Send", "ring"),
+            "m.toml:11:8: 'call' has to be one of the blocking collectives of docs/simulate.md");
   EXPECT_EQ(error_of("version = 1\n"), "m.toml:1:1: 'distance' is missing here");
 }
 

@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 
+#include "sim/collectives/collective.h"
 #include "sim/machine/machine.h"
 
 namespace refrain::sim {
@@ -290,6 +291,24 @@ void read_mapping(Reader& in, const toml::table& root, Machine& out) {
     out.mapping.nodes.push_back(in.whole(node, "nodes", 0, count - 1));
 }
 
+void check_rule(Reader& in, const toml::table& row, const CollectiveRule& rule) {
+  if (in.error()) return;
+  bool is_known = false;
+  for (unsigned what = 0; what <= static_cast<unsigned>(Collective::kScan); ++what) {
+    if (name_of(static_cast<Collective>(what)) != rule.call) continue;
+    is_known = true;
+    if (find_algorithm(rule.algorithm, static_cast<Collective>(what)) != nullptr) continue;
+    std::string names;
+    for (const Algorithm& one : algorithms())
+      if (one.is_for(static_cast<Collective>(what)))
+        names += (names.empty() ? "" : ", ") + std::string(one.name);
+    in.fail(*row.get("algorithm"), "the algorithms of " + rule.call + " are " + names);
+  }
+  if (!is_known)
+    in.fail(*row.get("call"),
+            "'call' has to be one of the blocking collectives of docs/simulate.md");
+}
+
 void read_collectives(Reader& in, const toml::table& root, CollectiveTable& out) {
   const toml::table* const table = in.table(root, "collectives");
   if (table == nullptr) return;
@@ -306,6 +325,7 @@ void read_collectives(Reader& in, const toml::table& root, CollectiveTable& out)
     rule.least_ranks = in.whole(row, "least_ranks", 0, 0, INT64_MAX);
     rule.most_ranks = in.whole(row, "most_ranks", UINT64_MAX, 0, INT64_MAX);
     rule.segment = in.whole(row, "segment", 0, 1, INT64_MAX);
+    check_rule(in, row, rule);
     out.rules.push_back(std::move(rule));
   });
 }
