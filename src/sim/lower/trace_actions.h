@@ -52,7 +52,8 @@ class TraceActions : public ActionSource {
   std::string compute_from() const;
 
  private:
-  static constexpr size_t kBatch = 48;
+  // Actions at a time: a rank's tables are far from those of the next one.
+  static constexpr size_t kBatch = 192;
 
   struct RankState;
   struct Running {  // a collective

@@ -1,6 +1,7 @@
 // What TraceActions keeps of a rank while its calls are read.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
