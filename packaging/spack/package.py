@@ -34,6 +34,7 @@ class Refrain(CMakePackage):
     depends_on("cli11", type="build")
     depends_on("fmt")
     depends_on("nlohmann-json", type="build")
+    depends_on("tomlplusplus", type="build")
     depends_on("zlib-api")
     depends_on("zstd")
     depends_on("xxhash")
