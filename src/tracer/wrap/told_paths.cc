@@ -2,7 +2,7 @@
 #include "mpi_runtime/told_paths.h"
 
 #include "tracer/state/process.h"
-#include "tracer/wrap/fortran.h"
+#include "mpi_runtime/fortran_site.h"
 #include "tracer/wrap/recorded_thread.h"
 
 namespace refrain::tracer {
