@@ -1,6 +1,6 @@
 # What `cmake --install` puts where (GNUInstallDirs), in components, which are also Debian's packages:
 #
-#   tool             bin/refrain, LIBDIR/refrain/refrain-verbs, librefrain-heap.so, man pages, completion,
+#   tool             bin/refrain, LIBDIR/refrain/refrain-verbs, librefrain-heap.so, librefrain-cluster.so, man pages, completion,
 #                    documents, examples
 #   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, librefrain-solo-<mpi>.so and refrain-replay-<mpi>, for each MPI found
 #   reader           LIBDIR/librefrain-reader.so.0.1
@@ -63,6 +63,11 @@ if(TARGET refrain-heap)
   install(TARGETS refrain-heap refrain-wtime
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT tool)
   list(APPEND installable refrain-heap refrain-wtime)
+endif()
+if(TARGET refrain-cluster)
+  install(TARGETS refrain-cluster
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT tool)
+  list(APPEND installable refrain-cluster)
 endif()
 set(REFRAIN_INSTALLED_MPIS)
 foreach(mpi ${REFRAIN_KNOWN_MPIS})

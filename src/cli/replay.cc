@@ -142,9 +142,12 @@ int run(const ReplayArguments& options) {
   const auto look = look_options(options);
   if (!look.ok()) return refuse(look.error());
   if (options.dry_run || launcher.rank == 0) {
-    const auto trace = Trace::open(options.trace);
+    auto trace = Trace::open(options.trace);
     if (!trace.ok()) return refuse(trace.error());
     if (const auto ends = replay::plan::check_ends(*trace); !ends.ok()) return refuse(ends.error());
+    if (options.dry_run)
+      if (const auto paired = replay::plan::pair_messages(*trace, stderr); !paired.ok())
+        return refuse(paired.error());
     if (options.dry_run) return dry_run(*trace, *look, options.format == "json");
     if (options.compute != "none" && !trace->has_times() && !trace->has_gaps())
       return refuse(base::unsupported(

@@ -15,6 +15,14 @@ enum class RecordOption : uint8_t {
   kOutput,
   kTiming,
   kExactCopy,
+  kCluster,
+  kMix,
+  kEndpoints,
+  kAssign,
+  kSteps,
+  kDistance,
+  kMetric,
+  kSeed,
   kTotals,
   kGaps,
   kSegments,
@@ -69,7 +77,28 @@ inline constexpr OptionRow kRecordRows[] = {
      "makes of exact times, for example segments:auto"},
     {RecordOption::kExactCopy, OptionKind::kText, "--exact-copy", "REFRAIN_EXACT_COPY", "",
      "With --timing bins or segments: write a second trace with the exact times of\n"
-     "the same run, for `refrain check --against`, or `refrain evaluate --against`"},
+     "the same run, for `refrain check --against`, or `refrain evaluate --against`.\n"
+     "With --cluster: write a second trace in which every rank has its own times"},
+    {RecordOption::kCluster, OptionKind::kText, "--cluster", "REFRAIN_CLUSTER", "",
+     "In MPI_Finalize, find ranks that are alike, and keep the times of one of each kind:\n"
+     "a number of clusters, kinds (one for each structure), or auto[:ERR]: as few as keep\n"
+     "the relative error below ERR [auto:0.05]. What `refrain cluster` does afterwards"},
+    {RecordOption::kMix, OptionKind::kFlag, "--mix", "REFRAIN_MIX", "",
+     "With --cluster: ranks of different structure may be one cluster"},
+    {RecordOption::kEndpoints, OptionKind::kText, "--endpoints", "REFRAIN_ENDPOINTS", "exact",
+     "With --cluster: exact: each rank keeps its calls; lead: its calls are its lead's,\n"
+     "relative to the rank"},
+    {RecordOption::kAssign, OptionKind::kText, "--assign", "REFRAIN_ASSIGN", "nearest",
+     "With --cluster: nearest: each rank takes the nearest lead; tree: it goes where the\n"
+     "tree leads it"},
+    {RecordOption::kSteps, OptionKind::kText, "--steps", "REFRAIN_STEPS", "1",
+     "With --cluster: 1, or 2: by call path first, then by all else"},
+    {RecordOption::kDistance, OptionKind::kText, "--distance", "REFRAIN_DISTANCE", "manhattan",
+     "With --cluster: of ranks from each other: manhattan or euclidean"},
+    {RecordOption::kMetric, OptionKind::kText, "--metric", "REFRAIN_METRIC", "replay",
+     "With --cluster auto: the error of what: replay, profile or waits"},
+    {RecordOption::kSeed, OptionKind::kText, "--seed", "REFRAIN_SEED", "1",
+     "With --cluster auto: which ranks it looks at"},
     {RecordOption::kTotals, OptionKind::kText, "--totals", "REFRAIN_TOTALS", "on",
      "off: leave out the totals of each rank (about a byte): time in MPI and outside,\n"
      "cost of recording, number of times that the rank lost its core"},

@@ -209,6 +209,9 @@ int run(const JobOptions& options) {
   }
   if (const auto ends = plan::check_ends(*trace); !ends.ok())
     return options.rank == 0 ? report(ends.error()) : static_cast<int>(ends.error().code);
+  if (const auto paired = plan::pair_messages(*trace, options.rank == 0 ? stderr : nullptr);
+      !paired.ok())
+    return options.rank == 0 ? report(paired.error()) : static_cast<int>(paired.error().code);
   EngineOptions engine_options = options.engine;
   engine_options.limit_bytes = memory_for_one();
   plan::LookOptions look;

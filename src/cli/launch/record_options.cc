@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "cli/launch/find_mpi.h"
 #include "cli/options/choice.h"
+#include "format/cluster_request.h"
 #include "format/limits.h"
 #include "format/messages/selection.h"
 #include "format/segments/reduced.h"
@@ -18,6 +19,7 @@
 namespace refrain::cli {
 
 using options::OptionKind;
+using options::row_of;
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -43,9 +45,10 @@ base::Error unknown_timing(const std::string& text, const base::Error& error) {
 base::Status check_times(const RecordOptions& options, format::TimeMode mode) {
   const bool has_segments = mode == format::TimeMode::kSegments;
   if (!options[RecordOption::kExactCopy].empty() && mode != format::TimeMode::kBins &&
-      !has_segments)
+      !has_segments && options[RecordOption::kCluster].empty())
     return base::usage(
-        "--exact-copy needs --timing bins or segments: other times have no error to check");
+        "--exact-copy needs --timing bins or segments, or --cluster: other times have no error to "
+        "check");
   if (!format::source_of(options[RecordOption::kSegments]))
     return unknown_word("segments", options[RecordOption::kSegments], {"loops", "marks"});
   if (!format::across_of(options[RecordOption::kAcrossRanks]))
@@ -85,6 +88,42 @@ base::Status check_messages(const RecordOptions& options) {
     return base::usage("--message-limit: '" + options[RecordOption::kMessageLimit] +
                        "' is not a size (for example 4G)");
   if (const auto ranks = logged_ranks(options); !ranks.ok()) return ranks.error();
+  return base::Done{};
+}
+
+// What follows from the words is worked out by the recorder again, in the same way.
+base::Status check_clusters(const RecordOptions& options, format::TimeMode mode) {
+  const std::string& k = options[RecordOption::kCluster];
+  constexpr RecordOption kOthers[] = {RecordOption::kMix,      RecordOption::kEndpoints,
+                                      RecordOption::kAssign,   RecordOption::kSteps,
+                                      RecordOption::kDistance, RecordOption::kMetric,
+                                      RecordOption::kSeed};
+  if (k.empty()) {
+    for (const RecordOption other : kOthers)
+      if (options.is_given(other) && options[other] != options::default_of(other) &&
+          !(row_of(other).kind == OptionKind::kFlag && !options.is_on(other)))
+        return base::usage(std::string(row_of(other).words) + " needs --cluster");
+    return base::Done{};
+  }
+  format::ClusterWords words;
+  words.k = k;
+  words.mixes = options.is_on(RecordOption::kMix);
+  words.endpoints = options[RecordOption::kEndpoints];
+  words.assign = options[RecordOption::kAssign];
+  words.steps = options[RecordOption::kSteps];
+  words.distance = options[RecordOption::kDistance];
+  words.metric = options[RecordOption::kMetric];
+  words.seed = options[RecordOption::kSeed];
+  const auto request = format::cluster_request(words, "--cluster");
+  if (!request.ok()) return request.error();
+  if (options[RecordOption::kTotals] == "off")
+    return base::usage("--cluster and --totals off cannot be combined: ranks are compared by them");
+  if (options.is_on(RecordOption::kNoCompress))
+    return base::usage(
+        "--cluster and --no-compress cannot be combined: a conventional trace has "
+        "the times of all ranks");
+  if (request->has_lead_endpoints && mode == format::TimeMode::kSegments)
+    return base::usage("--endpoints lead and --timing segments cannot be combined");
   return base::Done{};
 }
 
@@ -148,6 +187,8 @@ base::Status check_words(const RecordOptions& options) {
     return unknown_timing(options[RecordOption::kTiming], timing.error());
   else if (const auto good = check_times(options, timing->mode); !good.ok())
     return good.error();
+  else if (const auto clusters = check_clusters(options, timing->mode); !clusters.ok())
+    return clusters.error();
   if (const auto good = check_plain(options); !good.ok()) return good.error();
   if (const auto good = check_messages(options); !good.ok()) return good.error();
   constexpr double kMinInterval = 0.001, kMaxInterval = 1e9;

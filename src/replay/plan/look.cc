@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "events/pairing/pair_anew.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 #include "refrain/calls.h"
@@ -41,6 +42,23 @@ std::string place_of(const Trace& trace, DefinitionId site) {
 
 Status check_ends(const Trace& trace) {
   return events::check_clusters(trace);
+}
+
+Status pair_messages(Trace& trace, std::FILE* said) {
+  const auto clusters = trace.clustering();
+  if (!clusters || !clusters->has_lead_endpoints) return base::Done{};
+  events::PairedAnew counts;
+  auto paired = events::paired_trace(trace, counts);
+  if (!paired.ok()) return paired.error();
+  const std::string name = trace.name();
+  trace = std::move(*paired);
+  if (said == nullptr || !counts.is_changed()) return base::Done{};
+  const auto n = [](uint64_t v) { return static_cast<unsigned long long>(v); };
+  std::fprintf(said,
+               "refrain: %s: of the sends and receives that members have from their leads, %llu "
+               "have another partner, %llu none, and %llu room for more\n",
+               name.c_str(), n(counts.paired), n(counts.left_out), n(counts.widened));
+  return base::Done{};
 }
 
 Refusals look(const Trace& trace, const LookOptions& options) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
@@ -31,6 +32,11 @@ Status check_ends(const Trace& trace);
 
 // ", at app+0x12"; empty where the trace does not tell.
 std::string place_of(const Trace& trace, DefinitionId site);
+// Of a trace in which members have the calls of their leads, messages whose other end is somewhere
+// else are paired anew (events/pairing/pair_anew.h), and `said` gets a line with how many; it may
+// be null.
+// Other traces stay as they are. Fails as events::paired_trace() does.
+Status pair_messages(Trace& trace, std::FILE* said);
 
 // One line each: "refrain: run.rfn: cannot replay MPI_Abort (rank 0, 1 call, at app+0x12): it ends
 // the job; --skip MPI_Abort leaves it out".
