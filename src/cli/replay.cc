@@ -32,6 +32,7 @@ struct ReplayArguments {
   std::vector<std::string> skipped;
   std::vector<std::string> smpi_line;  // of smpimain, under SMPI
   bool dry_run = false;
+  int ending = 0;  // the status with which rank 0 ends the job before it has begun
 };
 
 constexpr const char* kExamples =
@@ -68,24 +69,16 @@ int dry_run(const Trace& trace, const replay::plan::LookOptions& look, bool json
   return status_of(trace);
 }
 
-// Before a replay: the exit status where it cannot begin, else 0.
-int look_before(const Trace& trace, const replay::plan::LookOptions& look,
-                const std::string& scratch) {
-  const replay::plan::DryRun found = replay::plan::dry_run(trace, look);
+// Of rank 0, before a replay: the exit status where it cannot begin, else 0.
+int look_before(const Trace& trace, const replay::plan::LookOptions& look) {
+  replay::plan::UnbufferedOptions limits;
+  limits.most_calls = 2000000;  // the other ranks wait
+  const replay::plan::DryRun found = replay::plan::dry_run(trace, look, limits);
   for (const std::string& warning : replay::plan::warnings(trace, found))
     std::fprintf(stderr, "refrain: %s: warning: %s\n", trace.name().c_str(), warning.c_str());
-  if (!found.can_be_replayed()) {
-    std::fputs(replay::plan::refused_lines(trace, found).c_str(), stderr);
-    return static_cast<int>(base::ErrorCode::kUnsupported);
-  }
-  if (!scratch.empty()) {
-    const base::Status good = replay::check_scratch(scratch);
-    return good.ok() ? 0 : report(good.error());
-  }
-  if (found.files.empty()) return 0;
-  return report(base::usage(
-      "the program opened files, and they are replayed in a folder of their own: say --scratch DIR",
-      trace.name()));
+  if (found.can_be_replayed()) return 0;
+  std::fputs(replay::plan::refused_lines(trace, found).c_str(), stderr);
+  return static_cast<int>(base::ErrorCode::kUnsupported);
 }
 
 std::vector<std::string> engine_words(const ReplayArguments& options, int rank) {
@@ -100,6 +93,7 @@ std::vector<std::string> engine_words(const ReplayArguments& options, int rank) 
                                     "--scratch", options.scratch,
                                     "--format",  options.format};
   for (const std::string& name : options.skipped) words.insert(words.end(), {"--skip", name});
+  if (options.ending != 0) words.insert(words.end(), {"--end", std::to_string(options.ending)});
   return words;
 }
 
@@ -141,21 +135,23 @@ int run(const ReplayArguments& options) {
   };
   const auto look = look_options(options);
   if (!look.ok()) return refuse(look.error());
+  ReplayArguments engine = options;
   if (options.dry_run || launcher.rank == 0) {
     auto trace = Trace::open(options.trace);
     if (!trace.ok()) return refuse(trace.error());
     if (const auto ends = replay::plan::check_ends(*trace); !ends.ok()) return refuse(ends.error());
-    if (options.dry_run)
-      if (const auto paired = replay::plan::pair_messages(*trace, stderr); !paired.ok())
-        return refuse(paired.error());
+    // The engine says it, too.
+    if (const auto paired =
+            replay::plan::pair_messages(*trace, options.dry_run ? stderr : nullptr);
+        !paired.ok())
+      return refuse(paired.error());
     if (options.dry_run) return dry_run(*trace, *look, options.format == "json");
-    if (options.compute != "none" && !trace->has_times() && !trace->has_gaps())
-      return refuse(base::unsupported(
-          "the trace does not tell what lay between calls: replay with --compute none, or record "
-          "with --timing exact or --gaps",
-          options.trace));
-    if (const int status = look_before(*trace, *look, options.scratch); status != 0) return status;
+    const base::Status good =
+        replay::check_words(*trace, options.compute != "none", options.scratch, look->skipped);
+    if (!good.ok()) return refuse(good.error());
+    engine.ending = look_before(*trace, *look);
   }
+  if (!options.smpi_line.empty() && engine.ending != 0) return engine.ending;  // none has begun
   if (!options.smpi_line.empty()) return refuse(become_engine(options, "smpi", 0));
   const std::string mpi = options.mpi.empty() ? mpi_word(launcher.mpi) : options.mpi;
   if (mpi.empty() || launcher.mpi == Mpi::kNone)
@@ -164,7 +160,7 @@ int run(const ReplayArguments& options) {
           base::usage("no launcher of an MPI has started this: write mpiexec -n P "
                       "refrain replay " +
                       options.trace + ", or use --dry-run"));
-  return refuse(become_engine(options, mpi, launcher.rank));
+  return refuse(become_engine(engine, mpi, launcher.rank));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -167,6 +168,12 @@ class Engine {
   base::Result<int64_t> make_datatype(const Frame& frame, DefinitionId id);
   bool is_as_recorded(uint64_t comm, DefinitionId id) const;
   base::Result<int64_t> make_comm(const Frame& frame, DefinitionId id);
+
+  // ---- topologies.cc ----
+  uint64_t with_topology(const Frame& frame, uint64_t plain);
+  uint64_t with_recorded_neighbours(DefinitionId definition, uint64_t key);
+  std::optional<std::pair<std::vector<int>, std::vector<int>>> recorded_neighbours(
+      DefinitionId graph);
 
   // ---- another_mpi.cc: what this MPI lacks ----
   int64_t tag_of(int64_t recorded);

@@ -146,11 +146,15 @@ base::Status plan_early_end(const Trace& trace, Rank rank, EngineOptions& option
 
 // Returns where there is no job to end.
 int end_job(const Trace& trace, const JobOptions& options, const base::Error& error) {
-  const FailureMark mark(options.engine.scratch);
-  if (!mark.is_first())
-    std::this_thread::sleep_for(std::chrono::seconds(10));  // that one ends us
-  const int status = report(error);
-  remove_scratch(trace, options.engine.scratch);
+  int status = 0;
+  {
+    const FailureMark mark(options.engine.scratch);
+    if (!mark.is_first()) std::this_thread::sleep_for(std::chrono::seconds(10));  // it ends us
+    status = report(error);
+    remove_scratch(trace, options.engine.scratch);
+    if (!options.engine.scratch.empty())  // others that fail now see the mark
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
   std::fflush(nullptr);
   int is_initialized = 0, is_finalized = 0;
   REFRAIN_QUIET(MPI_Initialized)(&is_initialized);
@@ -170,6 +174,7 @@ bool read_words(int argc, char** argv, JobOptions& options) {
     if (name == "--trace") options.trace = value;
     if (name == "--rank") options.rank = std::strtoll(value.c_str(), nullptr, 10);
     if (name == "--format") options.json = value == "json";
+    if (name == "--end") options.ending = static_cast<int>(std::strtol(value.c_str(), nullptr, 10));
     if (name == "--stall") options.stall_s = std::strtod(value.c_str(), nullptr);
     if (name == "--scratch") options.engine.scratch = value;
     if (name == "--repeats") options.engine.repeats = std::strtoull(value.c_str(), nullptr, 10);
@@ -198,8 +203,15 @@ int run_job(const JobOptions& options) {
 namespace {
 
 int run(const JobOptions& options) {
+  // The other ranks do not know it, and wait in MPI_Init.
+  if (options.ending != 0) {
+    REFRAIN_QUIET(MPI_Init)(nullptr, nullptr);
+    REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, options.ending);
+    return options.ending;
+  }
   auto trace = Trace::open(options.trace);
-  if (!trace.ok()) return options.rank == 0 ? report(trace.error()) : 5;
+  if (!trace.ok())
+    return options.rank == 0 ? report(trace.error()) : static_cast<int>(trace.error().code);
   if (const int64_t size = ranks_of_job(options.rank); wrong_size(*trace, size)) {
     const base::Error error = base::usage(
         "the trace has " + std::to_string(trace->rank_count()) + " ranks, the job has " +
@@ -209,6 +221,10 @@ int run(const JobOptions& options) {
   }
   if (const auto ends = plan::check_ends(*trace); !ends.ok())
     return options.rank == 0 ? report(ends.error()) : static_cast<int>(ends.error().code);
+  const base::Status words = check_words(*trace, options.engine.pace.compute != Compute::kNone,
+                                         options.engine.scratch, options.engine.skipped);
+  if (!words.ok())
+    return options.rank == 0 ? report(words.error()) : static_cast<int>(words.error().code);
   if (const auto paired = plan::pair_messages(*trace, options.rank == 0 ? stderr : nullptr);
       !paired.ok())
     return options.rank == 0 ? report(paired.error()) : static_cast<int>(paired.error().code);

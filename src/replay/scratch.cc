@@ -4,10 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "mpi/call_ids.h"
 #include "replay/plan/needs.h"
 
 namespace refrain::replay {
@@ -57,14 +59,29 @@ void remove_scratch(const Trace& trace, const std::string& folder) {
   for (const std::string& port : plan::ports_of(trace)) unlink(port_path(folder, port).c_str());
 }
 
-base::Status check_scratch(const std::string& folder) {
-  struct stat found {};
-  if (stat(folder.c_str(), &found) != 0)
-    return base::usage(std::string("--scratch: ") + std::strerror(errno), folder);
-  if (!S_ISDIR(found.st_mode)) return base::usage("--scratch: this is no folder", folder);
-  if (access(folder.c_str(), W_OK | X_OK) != 0)
-    return base::usage(std::string("--scratch: ") + std::strerror(errno), folder);
-  return base::Done{};
+base::Status check_words(const Trace& trace, bool has_compute, const std::string& folder,
+                         const std::vector<CallId>& skipped) {
+  if (has_compute && !trace.has_times() && !trace.has_gaps())
+    return base::unsupported(
+        "the trace does not tell what lay between calls: replay with --compute none, or record "
+        "with --timing exact or --gaps",
+        trace.name());
+  if (!folder.empty()) {
+    struct stat found {};
+    if (stat(folder.c_str(), &found) != 0)
+      return base::usage(std::string("--scratch: ") + std::strerror(errno), folder);
+    if (!S_ISDIR(found.st_mode)) return base::usage("--scratch: this is no folder", folder);
+    if (access(folder.c_str(), W_OK | X_OK) != 0)
+      return base::usage(std::string("--scratch: ") + std::strerror(errno), folder);
+    return base::Done{};
+  }
+  const bool has_files =
+      std::find(skipped.begin(), skipped.end(), mpi::kMPI_File_open) == skipped.end() &&
+      !plan::file_needs(trace).empty();
+  if (!has_files) return base::Done{};
+  return base::usage(
+      "the program opened files, and they are replayed in a folder of their own: say --scratch DIR",
+      trace.name());
 }
 
 FailureMark::FailureMark(const std::string& folder) : path_(folder + "/refrain-replay-failed") {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "refrain/trace.h"
@@ -28,8 +29,11 @@ base::Status extend_file(const std::string& path, uint64_t bytes);
 // usable.
 void remove_scratch(const Trace& trace, const std::string& folder);
 
-// Whether a folder can be used: it is there, and files can be made in it (ErrorCode::kUsage).
-base::Status check_scratch(const std::string& folder);
+// Whether a replay of the trace can begin as asked: with times between calls, or none; with a
+// folder for files, or a trace without any. Cheap, so that each rank can find out by itself and end
+// with the others. `skipped`: functions that are left out.
+base::Status check_words(const Trace& trace, bool has_compute, const std::string& folder,
+                         const std::vector<CallId>& skipped);
 
 // The first rank of a job that fails says why, the others would say the same. Removed by its end.
 class FailureMark {

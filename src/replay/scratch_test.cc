@@ -127,10 +127,14 @@ TEST_F(Scratch, OneRankSaysWhatFailed) {
 }
 
 TEST_F(Scratch, AFolderMustBeOne) {
-  EXPECT_TRUE(check_scratch(folder_).ok());
-  EXPECT_FALSE(check_scratch(folder_ + "/no").ok());
+  const Trace trace = file_trace("a", "b", "c");
+  EXPECT_TRUE(check_words(trace, false, folder_, {}).ok());
+  EXPECT_FALSE(check_words(trace, false, folder_ + "/no", {}).ok());
   std::ofstream(folder_ + "/file") << "x";
-  EXPECT_FALSE(check_scratch(folder_ + "/file").ok());
+  EXPECT_FALSE(check_words(trace, false, folder_ + "/file", {}).ok());
+  EXPECT_FALSE(check_words(trace, false, "", {}).ok());
+  EXPECT_TRUE(check_words(trace, false, "", {mpi::find_call("MPI_File_open")->id}).ok());
+  EXPECT_EQ(check_words(trace, true, folder_, {}).error().code, base::ErrorCode::kUnsupported);
 }
 
 TEST(TagMap, LongTagsBecomeUnusedOnes) {

@@ -274,7 +274,9 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
   if (kind == ParamKind::kComm && frame.meaning.how == mpi::How::kWaits &&
       !is_as_recorded(key, exit.definition()))
     if (const auto made = make_comm(frame, exit.definition()); made.ok())
-      key = static_cast<uint64_t>(*made);
+      key = with_topology(frame, static_cast<uint64_t>(*made));
+  if (frame.info.id == mpi::kMPI_Dist_graph_create && kind == ParamKind::kComm)
+    key = with_recorded_neighbours(exit.definition(), key);
   const ObjectKey name = object_key(kind, exit);
   RankState::Made& made = entry.is_object() ? made_with(name) : own_;
   made.objects[name] = key;

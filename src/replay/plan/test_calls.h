@@ -81,11 +81,20 @@ class TestCalls {
   uint32_t type() const { return type_; }
   // Once, at the end.
   Trace open() {
-    for (size_t r = 0; r < calls_.size(); ++r) builder_.group({static_cast<int64_t>(r)}, calls_[r]);
+    group();
     return builder_.open();
+  }
+  // Instead: with MPI_Finalize behind all calls.
+  reader::TraceBuilder& finish() {
+    for (size_t r = 0; r < calls_.size(); ++r) plain(static_cast<Rank>(r), "MPI_Finalize");
+    group();
+    return builder_;
   }
 
  private:
+  void group() {
+    for (size_t r = 0; r < calls_.size(); ++r) builder_.group({static_cast<int64_t>(r)}, calls_[r]);
+  }
   reader::ShapeWriter message_shape(const char* name, int64_t bytes, Rank peer, int64_t tag) const {
     reader::ShapeWriter s(name);
     s.none().none().integer(bytes).object(type_).integer(peer).integer(tag).object(world_);
