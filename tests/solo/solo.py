@@ -65,6 +65,18 @@ def lines_of(path):
         return [ADDRESS.sub("ADDRESS", line.rstrip("\n")) for line in text]
 
 
+def without_operators(before, now, count):
+    """The recorded log without what reduction operators logged: they are not called by a rank that runs alone."""
+    if len(before) - len(now) != count:
+        return before
+    kept, at = [], 0
+    for line in before:
+        if at < len(now) and line == now[at]:
+            kept.append(line)
+            at += 1
+    return kept
+
+
 def compare(what, before, now):
     for i, (a, b) in enumerate(zip(before, now)):
         if a != b:
@@ -86,8 +98,9 @@ def alone(entry, rank, trace, folder):
         raise Failure("rank %d exits with %d: %s" % (rank, done.returncode, " | ".join(said)[:500]))
     if any("not in the log" in line for line in said):
         raise Failure("rank %d: %s" % (rank, said[-1]))
-    compare("rank %d: its log" % rank, lines_of(os.path.join(folder, "log.%d" % rank)),
-            lines_of(os.path.join(folder, "alone.%d" % rank)))
+    before, now = (lines_of(os.path.join(folder, "%s.%d" % (log, rank))) for log in ("log", "alone"))
+    inside = re.search(r", (\d+) calls of operators left out", said[-1]) if said else None
+    compare("rank %d: its log" % rank, without_operators(before, now, int(inside[1])) if inside else before, now)
     return None
 
 

@@ -75,14 +75,18 @@ bool Player::fill(Thread& thread, size_t count) {
   return true;
 }
 
-// A recorder leaves out calls that ask for requests and pass no place for them: they fail.
+// A recorder leaves out some calls that pass no place for a handle: they fail.
 bool Player::is_left_out(Frame& frame) {
-  if (frame.info.params.empty() || frame.info.params[0].kind != mpi::ParamKind::kRequest ||
-      frame.info.params[0].is_array || !frame.given.is_pointer(0) || frame.given.word(0) != 0)
-    return false;
+  bool lacks_place = false;
+  for (size_t i = 0; i < frame.info.params.size() && i < frame.given.size(); ++i) {
+    const mpi::ParamInfo& param = frame.info.params[i];
+    lacks_place = lacks_place || (is_handle(param.kind) && !param.is_array &&
+                                  frame.given.is_pointer(i) && frame.given.word(i) == 0);
+  }
+  if (!lacks_place) return false;
   if (fill(frame.thread, 1) && is_call(frame.thread.ahead.front(), frame.info.id, frame.site))
     return false;
-  frame.result = MPI_ERR_REQUEST;
+  frame.result = MPI_ERR_ARG;
   return true;
 }
 
