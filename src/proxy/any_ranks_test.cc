@@ -1,6 +1,7 @@
 // Programs that run on other numbers of ranks, and programs without some of the calls.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "proxy/grid.h"
@@ -51,8 +52,7 @@ TEST(AnyRanks, AHaloFollowsTheGridOfTheRanks) {
   EXPECT_TRUE(has(out.program, "Grid grid({4, 4}, {false, false}, false);")) << out.program;
   EXPECT_TRUE(has(out.program, "MPI_Cart_create(MPI_COMM_WORLD, 2, grid.sides(),")) << out.program;
   EXPECT_TRUE(has(out.program, "grid.neighbour({-1, 0}), 5, comms[1]"));
-  EXPECT_TRUE(has(out.program, "{4, {kInside, kInside}}"));
-  EXPECT_FALSE(has(out.program, "is_kind"));
+  EXPECT_FALSE(has(out.program, "kind"));  // it does not matter
 }
 
 TEST(AnyRanks, AHaloHasAsManyLinesAtAnyNumberOfRanks) {
@@ -63,8 +63,8 @@ TEST(AnyRanks, AHaloHasAsManyLinesAtAnyNumberOfRanks) {
 
 TEST(AnyRanks, SidesThatNobodyWouldChooseHoldTheProgram) {
   const Outcome out = halo(3, 8, 10);  // MPI_Dims_create gives 6 and 4
-  ASSERT_FALSE(out.needs.empty());
-  EXPECT_TRUE(has(out.needs[0], "MPI_Cart_create")) << out.needs[0];
+  EXPECT_TRUE(std::any_of(out.needs.begin(), out.needs.end(),
+                          [](const std::string& why) { return has(why, "MPI_Cart_create"); }));
 }
 
 TEST(AnyRanks, ADistanceThatIsNoStepHoldsTheProgram) {

@@ -102,10 +102,13 @@ std::string Program::starts_text() const {
 }
 
 std::string Program::assembled(const std::string& opening, Outcome& out) {
-  const std::string kinds = kinds_text();
   std::string functions;
   for (const Function& f : functions_)
     functions += fmt::format("\nvoid {}() {{\n{}}}\n", f.name, f.text);
+  const std::string starts = starts_text();
+  // What ranks do may be written without their kinds.
+  const bool has_kinds = (functions + starts).find("is_kind(") != std::string::npos;
+  const std::string kinds = has_kinds ? kinds_text() : "";
   std::string shares;
   double most = 0, least = 1;
   for (const double s : texts_.share) most = std::max(most, s), least = std::min(least, s);
@@ -137,7 +140,7 @@ std::string Program::assembled(const std::string& opening, Outcome& out) {
     needs += (needs.empty() ? "" : ", ") + quoted(tables_.needs()[i]);
   text += wrapped(fmt::format("check_ranks({}, {{{}}});", trace_.rank_count(), needs), 2) + shares;
   if (!kinds.empty()) text += "  kind = " + kinds + ";\n";
-  text += starts_text();
+  text += starts;
   if (has_sessions_first_) text += "  finish();\n";
   text += "}\n";
   out.tables = tables_.texts().size() + texts_.taken.size();

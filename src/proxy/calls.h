@@ -9,6 +9,7 @@
 
 #include "proxy/arguments.h"
 #include "proxy/proxy.h"
+#include "proxy/requests.h"
 #include "refrain/calls.h"
 
 namespace refrain::proxy {
@@ -34,7 +35,7 @@ class Calls {
   }
   void set_grid(const Grid* grid) { arguments_.set_grid(grid); }
   // Variables of requests that threads hand over, from Requests::handed(); outlives this.
-  void set_handed(const std::map<int, bool>* handed) { handed_ = handed; }
+  void set_handed(const Requests::Handed* handed) { handed_ = handed; }
   // Of a program that begins with sessions: MPI_Init is a call like others.
   void set_sessions_first() { has_sessions_first_ = true; }
   // Calls that cannot be said in C++: function -> why.
@@ -62,7 +63,7 @@ class Calls {
   std::unordered_map<Rank, std::unique_ptr<RankReader>> readers_;
   std::map<std::string, std::string> problems_;
   std::map<std::string, uint64_t> not_held_;
-  const std::map<int, bool>* handed_ = nullptr;
+  const Requests::Handed* handed_ = nullptr;
   const Skipped* skipped_ = nullptr;
   bool has_sessions_first_ = false;
 };

@@ -47,7 +47,7 @@ void Calls::hand_over(const Site& site, const Signature& decoded, Statement& out
   // By what happens to them: persistent ones and others.
   std::vector<int> idle, active, made_idle, made_active;
   const auto sort_in = [&](int variable, std::vector<int>& persistent, std::vector<int>& other) {
-    const auto known = handed_->find(variable);
+    const auto known = handed_->find({site.kind->number, variable});
     if (known != handed_->end()) (known->second ? persistent : other).push_back(variable);
   };
   const int at =

@@ -37,7 +37,11 @@ constexpr std::string_view kTaken[] = {
     "hold_session", "sessions", "allocated", "freed", "stand", "neighbours", "recorded_status",
     "await_message", "await_part", "end_exposure", "unused_tag", "is_kind", "cart_shift",
     "read_options", "check_ranks", "no_main_loop", "Comm", "Window", "File", "Ranges",
-    "memory_of_window", "work_share", "grid", "Grid", "KindAt", "Along",
+    "memory_of_window", "Alone", "Arena", "Compute", "Handles", "InOut", "List", "Masked", "Never",
+    "Nothing", "OfComm", "OfFile", "OfWindow", "Out", "Place", "Search", "Some", "Stages",
+    "StandIn", "attached_memory", "compute_how", "compute_scale", "find_quiet", "give_up",
+    "group_of_session", "held_session", "holds_session", "own_comm", "release_session", "room",
+    "wanted_iterations", "work_owed_ns", "work_share", "grid", "Grid", "KindAt", "Along",
     // macros
     "assert", "errno", "stdin", "stdout", "stderr", "linux", "unix", "major", "minor", "makedev",
     "offsetof", "setjmp", "signbit", "isnan", "isinf", "isfinite", "va_start", "va_end", "va_arg",

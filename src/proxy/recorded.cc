@@ -164,11 +164,11 @@ base::Result<std::vector<Recorded>> recorded_of(Symbolic& symbolic,
       base::Status done = base::Done{};
       kind.for_each_rank([&](Rank rank) {
         ++members;
-        if (!with_times && kind.thread == 0 && static_cast<size_t>(rank) < data.totals.size()) {
+        if (!with_times && static_cast<size_t>(rank) < data.totals.size()) {
           own[static_cast<size_t>(rank)] =
               static_cast<double>(data.totals[static_cast<size_t>(rank)].outside_ns);
           outside += own[static_cast<size_t>(rank)];
-          calls += trace.locations(rank)[0].calls;
+          for (const Location& location : trace.locations(rank)) calls += location.calls;
         }
         if (!done.ok() || (!with_times && !has_any)) return;
         Walk walk(symbolic, family, kind);

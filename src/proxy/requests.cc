@@ -113,7 +113,7 @@ void Requests::find_makers(Symbolic& symbolic, const std::vector<Family>& famili
         is_given.insert({signature, best->thread});
         const int variable = variables_[best->family][best->kind][signature];
         variables_[place.family][place.kind][signature] = variable;
-        handed_[variable] =
+        handed_[{group, variable}] =
             mpi::meaning_of(symbolic.trace().call_of(signature)).how == mpi::How::kPersistent;
       }
     }

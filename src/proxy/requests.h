@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "proxy/families.h"
@@ -23,16 +24,17 @@ class Requests {
     return variables_[family][kind];
   }
   int count() const { return count_; }
-  // Variables that one thread fills and another one uses, and whether their requests are
-  // persistent.
-  const std::map<int, bool>& handed() const { return handed_; }
+  // Variables that one thread fills and another one uses, by number of the kind, and whether their
+  // requests are persistent.
+  using Handed = std::map<std::pair<uint32_t, int>, bool>;
+  const Handed& handed() const { return handed_; }
 
  private:
   std::map<uint32_t, int> of_family(Symbolic& symbolic, const Family& family);
   void find_makers(Symbolic& symbolic, const std::vector<Family>& families);
 
   std::vector<std::vector<std::map<SignatureId, int>>> variables_;
-  std::map<int, bool> handed_;
+  Handed handed_;
   int count_ = 0;
 };
 

@@ -76,7 +76,9 @@ std::map<std::string, Threads::Use> Threads::uses_of(const Kind& kind) {
         Use& use = out[symbolic_.trace().object_name(static_cast<DefinitionId>(definition))];
         use.first = std::min(use.first, span.first);
         use.last = std::max(use.last, span.last);
-        use.is_collective |= call.meaning->does_any(mpi::kDoesCollective);
+        use.is_collective |= call.meaning->does_any(mpi::kDoesCollective) &&
+                             symbolic_.trace().communicator(static_cast<DefinitionId>(definition),
+                                                            kind.first_rank());
         if (direction == Direction::kOut) {
           use.made += span.times;
           use.first_make = std::min(use.first_make, span.first);
