@@ -38,6 +38,14 @@ struct Error {
   std::string to_string() const { return place.empty() ? message : place + ": " + message; }
 };
 
+// A function that calls another one hands its error on:
+//
+//   refrain::Result<uint64_t> calls_of(const std::string& path) {
+//     refrain::Result<refrain::Trace> trace = refrain::Trace::open(path);
+//     if (!trace.ok()) return trace.error();
+//     return trace->call_count();
+//   }
+//
 // Either a T or an Error. It may not be ignored, and converts from both, so that a function ends
 // with `return value;` or `return error;`. Asking for the half that is not there is undefined.
 template <class T>

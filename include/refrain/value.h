@@ -128,6 +128,10 @@ struct Value {
   uint64_t size() const;
   // Element i of an array, a null value past its end. O(runs).
   Value at(uint64_t i) const;
+  // For sums over long arrays, in as many steps as there are runs of equal elements:
+  //
+  //   counts.for_each_run([&](const Value& v, uint64_t n) { sum += v.integer_or(0) * n; });
+  //
   // Calls visit(const Value& element, uint64_t count) for every run of equal elements, in order; a
   // run with a step is visited element by element. The reference is valid during the visit. Other
   // kinds than kArray have no elements.
