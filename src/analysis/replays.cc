@@ -372,8 +372,8 @@ class LocationComparison {
 
 std::string_view to_string(Allowed allowed) {
   static constexpr std::string_view kNames[kAllowedCount] = {
-      "buffers", "functions", "names",    "infos",  "wildcards", "requests",
-      "forms",   "answers",   "left_out", "unseen", "places",    "numbers"};
+      "buffers", "functions", "names",  "infos",  "wildcards", "requests", "forms",
+      "answers", "left_out",  "unseen", "places", "cut",       "numbers"};
   return kNames[static_cast<size_t>(allowed)];
 }
 
