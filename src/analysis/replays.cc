@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/cancelled_requests.h"
 #include "analysis/replay_objects.h"
 #include "analysis/replay_places.h"
 #include "mpi/call_ids.h"
@@ -153,6 +154,7 @@ class LocationComparison {
       if (!allowed) return differ(&call_a, &call_b, a.args[i].name, one, other);
       allow(*allowed);
     }
+    if (has_requests_) cancelled_.note(a);
     if (has_numbers_) allow(Allowed::kNumbers);
     if (!has_requests_) equal_[pair] = used_;
     return true;
@@ -181,6 +183,7 @@ class LocationComparison {
       case ParamKind::kRequest: return masked_request(s, one, other);
       case ParamKind::kStatus:
         if (differs_for_nobody(one.at_exit(), other.at_exit())) return Allowed::kAnswers;
+        if (cancelled_.has_any_of(s)) return Allowed::kAnswers;
         break;
       case ParamKind::kComm:
         // MPI made another one, which the replay has replaced by one with the recorded ranks.
@@ -363,6 +366,7 @@ class LocationComparison {
   bool has_requests_ = false, has_unseen_ = false, has_numbers_ = false;
   SignatureId making_;  // the call that is looked at
   std::vector<Allowed> used_;
+  CancelledRequests cancelled_;
   std::unordered_map<SignatureId, SignatureId> made_;
   std::unordered_map<int64_t, int64_t> numbers_;  // of communicators that have other ones
   std::unordered_map<uint64_t, std::vector<Allowed>> equal_;
@@ -372,8 +376,8 @@ class LocationComparison {
 
 std::string_view to_string(Allowed allowed) {
   static constexpr std::string_view kNames[kAllowedCount] = {
-      "buffers", "functions", "names",    "infos",  "wildcards", "requests",
-      "forms",   "answers",   "left_out", "unseen", "places",    "numbers"};
+      "buffers", "functions", "names",  "infos",  "wildcards", "requests", "forms",
+      "answers", "left_out",  "unseen", "places", "cut",       "numbers"};
   return kNames[static_cast<size_t>(allowed)];
 }
 

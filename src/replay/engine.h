@@ -196,6 +196,7 @@ class Engine {
   void force_receive(Frame& frame, std::string_view source, std::string_view tag);
   base::Status force_probe(Frame& frame);
   void force_amount(Frame& frame);
+  void force_cancelled(Frame& frame);
   int64_t unused_tag();
 
   // ---- completion.cc ----

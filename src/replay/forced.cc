@@ -137,8 +137,17 @@ void Engine::force_amount(Frame& frame) {
   }
 }
 
+// Whether a request was cancelled is in a status that is told apart by its source and tag alone.
+void Engine::force_cancelled(Frame& frame) {
+  Arguments& a = *frame.arguments;
+  if (!a.slot(0).is_address || a.slot(0).place == nullptr) return;
+  const int was = events::argument(frame.signature, "flag").at_exit().integer_or(0) != 0 ? 1 : 0;
+  REFRAIN_QUIET(MPI_Status_set_cancelled)(static_cast<MPI_Status*>(a.slot(0).address), was);
+}
+
 base::Status Engine::force(Frame& frame) {
   const mpi::CallMeaning& meaning = frame.meaning;
+  if (frame.info.id == mpi::kMPI_Test_cancelled) force_cancelled(frame);
   if (frame.info.id == mpi::kMPI_Get_elements_x || meaning.plain == mpi::kMPI_Get_count ||
       meaning.plain == mpi::kMPI_Get_elements)
     force_amount(frame);
