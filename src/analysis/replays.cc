@@ -159,6 +159,19 @@ class LocationComparison {
       case ParamKind::kRequest: return masked_request(s, one, other);
       case ParamKind::kStatus:
         if (differs_for_nobody(one.at_exit(), other.at_exit())) return Allowed::kAnswers;
+        if (all_pairs(one.at_exit(), other.at_exit(), [&](const Value& a, const Value& b) {
+              return same(a, b) || is_same_but_for_tag(a, b);
+            }))
+          return Allowed::kReplaced;
+        break;
+      case ParamKind::kTag:
+        if (is_replaced_tag(one.at_entry(), other.at_entry())) return Allowed::kReplaced;
+        break;
+      case ParamKind::kDatatype:
+        if (all_pairs(one.at_entry(), other.at_entry(), [&](const Value& a, const Value& b) {
+              return same(a, b) || is_replaced_type(a, b);
+            }))
+          return Allowed::kReplaced;
         break;
       case ParamKind::kComm:
         // MPI made another one, which the replay has replaced by one with the recorded ranks.
@@ -232,17 +245,45 @@ class LocationComparison {
     return status.kind == ValueKind::kStatus && status.source().name() == "MPI_PROC_NULL";
   }
   bool differs_for_nobody(const Value& a, const Value& b) {
-    if (!a.is_array()) return is_of_nobody(a) || is_of_nobody(b);
+    return all_pairs(a, b, [&](const Value& status, const Value& other) {
+      return (a.is_array() && same(status, other)) || is_of_nobody(status) || is_of_nobody(other);
+    });
+  }
+
+  // Of two values, or of the elements of two arrays of one length.
+  template <class Fits>
+  static bool all_pairs(const Value& a, const Value& b, Fits fits) {
+    if (!a.is_array()) return fits(a, b);
     if (!b.is_array() || a.size() != b.size()) return false;
     std::vector<Value> found;
-    b.for_each([&](const Value& status) { found.push_back(status); });
+    b.for_each([&](const Value& value) { found.push_back(value); });
     size_t i = 0;
     bool good = true;
-    a.for_each([&](const Value& status) {
-      const Value& other = found[i++];
-      good = good && (same(status, other) || is_of_nobody(status) || is_of_nobody(other));
-    });
+    a.for_each([&](const Value& value) { good = fits(value, found[i++]) && good; });
     return good;
+  }
+
+  // An MPI need not have tags above 32767 (MPI 4.1, section 9.1.2). Equal ones stay equal, and
+  // different ones different.
+  bool is_replaced_tag(const Value& a, const Value& b) {
+    constexpr int64_t kInAllMpis = 32767;
+    if (!a.is_integer() || !b.is_integer() || a.number <= kInAllMpis) return false;
+    const auto there = tags_.try_emplace(a.number, b.number).first;
+    const auto back = tags_back_.try_emplace(b.number, a.number).first;
+    return there->second == b.number && back->second == a.number;
+  }
+  bool is_same_but_for_tag(const Value& a, const Value& b) {
+    return a.kind == ValueKind::kStatus && b.kind == ValueKind::kStatus &&
+           same(a.source(), b.source()) && is_replaced_tag(a.tag(), b.tag());
+  }
+  // Predefined ones of one size; in a replay under another MPI.
+  bool is_replaced_type(const Value& a, const Value& b) const {
+    if (!a.is_object() || !b.is_object() ||
+        original_.info().text_of("mpi") == again_.info().text_of("mpi"))
+      return false;
+    const auto one = original_.datatype(a.definition()), other = again_.datatype(b.definition());
+    return one && other && !one->name.empty() && one->name != other->name &&
+           one->size_bytes == other->size_bytes;
   }
 
   static bool is_send(RankReader& reader, const Value& request) {
@@ -345,7 +386,8 @@ class LocationComparison {
   SignatureId making_;  // the call that is looked at
   std::vector<Allowed> used_;
   std::unordered_map<SignatureId, SignatureId> made_;
-  std::unordered_map<int64_t, int64_t> numbers_;  // of communicators that have other ones
+  std::unordered_map<int64_t, int64_t> numbers_;           // of communicators that have other ones
+  std::unordered_map<int64_t, int64_t> tags_, tags_back_;  // those that were replaced
   std::unordered_map<uint64_t, std::vector<Allowed>> equal_;
 };
 
@@ -353,8 +395,8 @@ class LocationComparison {
 
 std::string_view to_string(Allowed allowed) {
   static constexpr std::string_view kNames[kAllowedCount] = {
-      "buffers",  "functions", "names",   "infos",    "wildcards",
-      "requests", "forms",     "answers", "left_out", "unseen"};
+      "buffers", "functions", "names",    "infos",  "wildcards", "requests",
+      "forms",   "answers",   "left_out", "unseen", "replaced"};
   return kNames[static_cast<size_t>(allowed)];
 }
 

@@ -25,8 +25,9 @@ enum class Allowed : uint8_t {
   kAnswers,    // what the MPI, the machine or a clock says of itself
   kLeftOut,    // calls that ask only, which the other MPI lacks; failed tests of windows
   kUnseen,     // objects and requests whose making the original does not show
+  kReplaced,   // tags above the largest of another MPI, datatypes that it lacks
 };
-inline constexpr size_t kAllowedCount = 10;
+inline constexpr size_t kAllowedCount = 11;
 std::string_view to_string(Allowed allowed);
 
 struct ReplayDifference {
