@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/replaced_values.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 
@@ -36,7 +37,14 @@ class LocationComparison {
  public:
   LocationComparison(const Trace& original, const Trace& again, Rank rank, uint32_t thread,
                      RankReader& a, RankReader& b, ReplayComparison& out)
-      : original_(original), again_(again), rank_(rank), thread_(thread), a_(a), b_(b), out_(out) {}
+      : original_(original),
+        again_(again),
+        rank_(rank),
+        thread_(thread),
+        a_(a),
+        b_(b),
+        out_(out),
+        replaced_(original, again) {}
 
   // False: there was a difference.
   bool run() {
@@ -165,11 +173,11 @@ class LocationComparison {
           return Allowed::kReplaced;
         break;
       case ParamKind::kTag:
-        if (is_replaced_tag(one.at_entry(), other.at_entry())) return Allowed::kReplaced;
+        if (replaced_.is_tag(one.at_entry(), other.at_entry())) return Allowed::kReplaced;
         break;
       case ParamKind::kDatatype:
         if (all_pairs(one.at_entry(), other.at_entry(), [&](const Value& a, const Value& b) {
-              return same(a, b) || is_replaced_type(a, b);
+              return same(a, b) || replaced_.is_type(a, b);
             }))
           return Allowed::kReplaced;
         break;
@@ -250,42 +258,10 @@ class LocationComparison {
     });
   }
 
-  // Of two values, or of the elements of two arrays of one length.
-  template <class Fits>
-  static bool all_pairs(const Value& a, const Value& b, Fits fits) {
-    if (!a.is_array()) return fits(a, b);
-    if (!b.is_array() || a.size() != b.size()) return false;
-    std::vector<Value> found;
-    b.for_each([&](const Value& value) { found.push_back(value); });
-    size_t i = 0;
-    bool good = true;
-    a.for_each([&](const Value& value) { good = fits(value, found[i++]) && good; });
-    return good;
-  }
-
-  // An MPI need not have tags above 32767 (MPI 4.1, section 9.1.2). Equal ones stay equal, and
-  // different ones different.
-  bool is_replaced_tag(const Value& a, const Value& b) {
-    constexpr int64_t kInAllMpis = 32767;
-    if (!a.is_integer() || !b.is_integer() || a.number <= kInAllMpis) return false;
-    const auto there = tags_.try_emplace(a.number, b.number).first;
-    const auto back = tags_back_.try_emplace(b.number, a.number).first;
-    return there->second == b.number && back->second == a.number;
-  }
   bool is_same_but_for_tag(const Value& a, const Value& b) {
     return a.kind == ValueKind::kStatus && b.kind == ValueKind::kStatus &&
-           same(a.source(), b.source()) && is_replaced_tag(a.tag(), b.tag());
+           same(a.source(), b.source()) && replaced_.is_tag(a.tag(), b.tag());
   }
-  // Predefined ones of one size; in a replay under another MPI.
-  bool is_replaced_type(const Value& a, const Value& b) const {
-    if (!a.is_object() || !b.is_object() ||
-        original_.info().text_of("mpi") == again_.info().text_of("mpi"))
-      return false;
-    const auto one = original_.datatype(a.definition()), other = again_.datatype(b.definition());
-    return one && other && !one->name.empty() && one->name != other->name &&
-           one->size_bytes == other->size_bytes;
-  }
-
   static bool is_send(RankReader& reader, const Value& request) {
     if (request.kind != ValueKind::kRequest) return false;
     const Signature& maker = reader.signature(request.request_signature());
@@ -386,8 +362,8 @@ class LocationComparison {
   SignatureId making_;  // the call that is looked at
   std::vector<Allowed> used_;
   std::unordered_map<SignatureId, SignatureId> made_;
-  std::unordered_map<int64_t, int64_t> numbers_;           // of communicators that have other ones
-  std::unordered_map<int64_t, int64_t> tags_, tags_back_;  // those that were replaced
+  std::unordered_map<int64_t, int64_t> numbers_;  // of communicators that have other ones
+  ReplacedValues replaced_;
   std::unordered_map<uint64_t, std::vector<Allowed>> equal_;
 };
 
