@@ -66,9 +66,10 @@ base::Status Engine::run_once() {
   return base::Done{};
 }
 
-bool Engine::leaves_out(const Signature& signature) const {
-  return std::find(options_.skipped.begin(), options_.skipped.end(), signature.call) !=
-         options_.skipped.end();
+bool Engine::leaves_out(const events::Op& op) const {
+  return std::find(options_.skipped.begin(), options_.skipped.end(), op.call) !=
+             options_.skipped.end() ||
+         left_ends_.has(op, rank_);
 }
 
 base::Status Engine::step(const events::StagedCall& staged) {
@@ -78,7 +79,7 @@ base::Status Engine::step(const events::StagedCall& staged) {
   progress_.seq.store(staged.seq, std::memory_order_relaxed);
   pace_.before(staged);
   base::Status good = base::Done{};
-  if (info == nullptr || leaves_out(signature)) {
+  if (info == nullptr || leaves_out(*staged.op)) {
     ++counts_.skipped;
   } else if (!make_mark(signature)) {
     Frame frame{

@@ -105,6 +105,10 @@ class Planned(unittest.TestCase):
         self.assertEqual([line for line in self.ours(outcome) if "buffers messages of up to 16 B" in line],
                          self.ours(outcome)[:1])
 
+    def test_skipped_sends_take_their_receives_along(self):
+        result = self.good(self.replay(4, self.made("buffers"), "--skip", "MPI_Send"))
+        self.assertEqual((result["skipped"], result["calls"]), (80, 8))
+
     def test_recorded_paths(self):
         """None is opened, whatever it says; reads find data; nothing is left."""
         canary = os.path.join(self.folder, "canary")
