@@ -141,12 +141,6 @@ bool read_words(int argc, char** argv, JobOptions& options) {
 }
 
 int run_job(const JobOptions& options) {
-  // The other ranks do not know it, and wait in MPI_Init.
-  if (options.ending != 0) {
-    REFRAIN_QUIET(MPI_Init)(nullptr, nullptr);
-    REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, options.ending);
-    return options.ending;
-  }
   auto trace = Trace::open(options.trace);
   if (!trace.ok())
     return options.rank == 0 ? report(trace.error()) : static_cast<int>(trace.error().code);
@@ -170,8 +164,15 @@ int run_job(const JobOptions& options) {
   look.is_there = [](CallId call) { return served(call) != Served::kNot; };
   const plan::Refusals refused = plan::look(*trace, look);
   if (!refused.empty()) {
-    if (options.rank == 0) std::fputs(plan::refusal_lines(*trace, refused).c_str(), stderr);
+    if (options.rank == 0 && options.ending == 0)
+      std::fputs(plan::refusal_lines(*trace, refused).c_str(), stderr);
     return static_cast<int>(base::ErrorCode::kUnsupported);
+  }
+  // The other ranks do not know it, and wait in MPI_Init.
+  if (options.ending != 0) {
+    REFRAIN_QUIET(MPI_Init)(nullptr, nullptr);
+    REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, options.ending);
+    return options.ending;
   }
   Progress progress;
   const double app_s = static_cast<double>(trace->info().duration_ns) / 1e9;
