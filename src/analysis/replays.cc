@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/cancelled_requests.h"
+#include "analysis/replaced_values.h"
 #include "analysis/replay_objects.h"
 #include "analysis/replay_places.h"
 #include "mpi/call_ids.h"
@@ -47,7 +48,8 @@ class LocationComparison {
         a_(a),
         b_(b),
         places_(original, again),
-        out_(out) {}
+        out_(out),
+        replaced_(original, again) {}
 
   // False: there was a difference.
   bool run() {
@@ -184,6 +186,19 @@ class LocationComparison {
       case ParamKind::kStatus:
         if (differs_for_nobody(one.at_exit(), other.at_exit())) return Allowed::kAnswers;
         if (cancelled_.has_any_of(s)) return Allowed::kAnswers;
+        if (all_pairs(one.at_exit(), other.at_exit(), [&](const Value& a, const Value& b) {
+              return same(a, b) || is_same_but_for_tag(a, b);
+            }))
+          return Allowed::kReplaced;
+        break;
+      case ParamKind::kTag:
+        if (replaced_.is_tag(one.at_entry(), other.at_entry())) return Allowed::kReplaced;
+        break;
+      case ParamKind::kDatatype:
+        if (all_pairs(one.at_entry(), other.at_entry(), [&](const Value& a, const Value& b) {
+              return same(a, b) || replaced_.is_type(a, b);
+            }))
+          return Allowed::kReplaced;
         break;
       case ParamKind::kComm:
         // MPI made another one, which the replay has replaced by one with the recorded ranks.
@@ -258,19 +273,15 @@ class LocationComparison {
     return status.kind == ValueKind::kStatus && status.source().name() == "MPI_PROC_NULL";
   }
   bool differs_for_nobody(const Value& a, const Value& b) {
-    if (!a.is_array()) return is_of_nobody(a) || is_of_nobody(b);
-    if (!b.is_array() || a.size() != b.size()) return false;
-    std::vector<Value> found;
-    b.for_each([&](const Value& status) { found.push_back(status); });
-    size_t i = 0;
-    bool good = true;
-    a.for_each([&](const Value& status) {
-      const Value& other = found[i++];
-      good = good && (same(status, other) || is_of_nobody(status) || is_of_nobody(other));
+    return all_pairs(a, b, [&](const Value& status, const Value& other) {
+      return (a.is_array() && same(status, other)) || is_of_nobody(status) || is_of_nobody(other);
     });
-    return good;
   }
 
+  bool is_same_but_for_tag(const Value& a, const Value& b) {
+    return a.kind == ValueKind::kStatus && b.kind == ValueKind::kStatus &&
+           same(a.source(), b.source()) && replaced_.is_tag(a.tag(), b.tag());
+  }
   static bool is_send(RankReader& reader, const Value& request) {
     if (request.kind != ValueKind::kRequest) return false;
     const Signature& maker = reader.signature(request.request_signature());
@@ -369,6 +380,7 @@ class LocationComparison {
   CancelledRequests cancelled_;
   std::unordered_map<SignatureId, SignatureId> made_;
   std::unordered_map<int64_t, int64_t> numbers_;  // of communicators that have other ones
+  ReplacedValues replaced_;
   std::unordered_map<uint64_t, std::vector<Allowed>> equal_;
 };
 
@@ -376,8 +388,8 @@ class LocationComparison {
 
 std::string_view to_string(Allowed allowed) {
   static constexpr std::string_view kNames[kAllowedCount] = {
-      "buffers", "functions", "names",  "infos",  "wildcards", "requests", "forms",
-      "answers", "left_out",  "unseen", "places", "cut",       "numbers"};
+      "buffers", "functions", "names",    "infos",    "wildcards", "requests", "forms",
+      "answers", "left_out",  "unseen",   "places",   "cut",       "numbers",  "replaced"};
   return kNames[static_cast<size_t>(allowed)];
 }
 

@@ -171,7 +171,8 @@ void add_replay(CLI::App& app, int& exit_status) {
       "replay", "Make the calls of a trace again: mpiexec -n 4 refrain replay run.rfn");
   verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
   verb->add_flag("--dry-run", options->dry_run,
-                 "Only say what cannot be replayed, and why; needs no MPI");
+                 "Only say what cannot be replayed, what must be buffered, and what is needed of "
+                 "memory and files; needs no MPI");
   verb->add_option("--compute", options->compute,
                    "What stands for the time between calls: sleep, spin or none")
       ->check(one_of({"sleep", "spin", "none"}))
@@ -184,8 +185,10 @@ void add_replay(CLI::App& app, int& exit_status) {
   verb->add_option("--scale", options->scale, "Factor of the time between calls")
       ->check(real_number(0, 1e6))
       ->capture_default_str();
-  verb->add_option("--skip", options->skipped,
-                   "A function whose calls are left out on all ranks; once or more");
+  verb->add_option(
+      "--skip", options->skipped,
+      "A function whose calls are left out on all ranks, with both ends of its messages; "
+      "once or more");
   verb->add_option("--scratch", options->scratch,
                    "Folder for files that the trace opens; no recorded path is used");
   verb->add_option("--stall", options->stall_s,

@@ -85,9 +85,10 @@ base::Status Engine::run_once() {
   return thread_ == 0 ? end_threads() : base::Done{};
 }
 
-bool Engine::leaves_out(const Signature& signature) const {
-  return std::find(options_.skipped.begin(), options_.skipped.end(), signature.call) !=
-         options_.skipped.end();
+bool Engine::leaves_out(const events::Op& op) const {
+  return std::find(options_.skipped.begin(), options_.skipped.end(), op.call) !=
+             options_.skipped.end() ||
+         left_ends_.has(op, rank_);
 }
 
 base::Status Engine::step(const events::StagedCall& staged) {
@@ -101,7 +102,7 @@ base::Status Engine::step(const events::StagedCall& staged) {
   }
   base::Status good = wait_for_others(staged.seq);
   if (!good.ok()) return good;
-  if (info == nullptr || leaves_out(signature)) {
+  if (info == nullptr || leaves_out(*staged.op)) {
     ++counts_.skipped;
   } else if (!make_mark(signature)) {
     Frame frame{

@@ -34,6 +34,7 @@
 #include "replay/memory.h"
 #include "replay/original_places.h"
 #include "replay/pace.h"
+#include "replay/plan/left_ends.h"
 #include "replay/plan/tags.h"
 #include "replay/prefix/prefix.h"
 #include "replay/progress.h"
@@ -114,7 +115,7 @@ class Engine {
   base::Error wrong(const Frame& frame, const std::string& what) const;
   base::Status run_once();
   base::Status step(const events::StagedCall& staged);
-  bool leaves_out(const Signature& signature) const;
+  bool leaves_out(const events::Op& op) const;
   base::Status make(Frame& frame);  // by the generated switch
   base::Status call(Frame& frame);  // and looks at what it returned
   base::Status test_window(Frame& frame);
@@ -252,6 +253,7 @@ class Engine {
   std::vector<int> parts_of_endless_;
   uint64_t quiet_self_ = 0;
   int64_t unused_tag_ = -1;
+  plan::LeftEnds left_ends_{trace_, options_.skipped, comms_};
   std::unique_ptr<plan::TagMap> tags_;  // made at the first long one
   std::map<DefinitionId, uint64_t> equal_types_;
   std::map<std::string, uint64_t> file_bytes_;  // by recorded path

@@ -203,12 +203,6 @@ int run_job(const JobOptions& options) {
 namespace {
 
 int run(const JobOptions& options) {
-  // The other ranks do not know it, and wait in MPI_Init.
-  if (options.ending != 0) {
-    REFRAIN_QUIET(MPI_Init)(nullptr, nullptr);
-    REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, options.ending);
-    return options.ending;
-  }
   auto trace = Trace::open(options.trace);
   if (!trace.ok())
     return options.rank == 0 ? report(trace.error()) : static_cast<int>(trace.error().code);
@@ -235,8 +229,15 @@ int run(const JobOptions& options) {
   look.is_there = [](CallId call) { return served(call) != Served::kNot; };
   const plan::Refusals refused = plan::look(*trace, look);
   if (!refused.empty()) {
-    if (options.rank == 0) std::fputs(plan::refusal_lines(*trace, refused).c_str(), stderr);
+    if (options.rank == 0 && options.ending == 0)
+      std::fputs(plan::refusal_lines(*trace, refused).c_str(), stderr);
     return static_cast<int>(base::ErrorCode::kUnsupported);
+  }
+  // The other ranks do not know it, and wait in MPI_Init.
+  if (options.ending != 0) {
+    REFRAIN_QUIET(MPI_Init)(nullptr, nullptr);
+    REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, options.ending);
+    return options.ending;
   }
   if (ends_early(*trace))
     if (const auto good = plan_early_end(*trace, options.rank, engine_options); !good.ok())

@@ -70,8 +70,12 @@ class Planned(unittest.TestCase):
 
     def test_tags_that_are_too_large(self):
         """At most two are; how many depends on the MPI."""
-        result = self.good(self.replay(2, self.made("long_tags")))
+        trace, again = self.made("long_tags"), os.path.join(self.folder, "again.rfn")
+        result = self.good(self.replay(2, trace, recorded=again))
         self.assertIn(result["tags_replaced"], (0, 2, 4))
+        done = subprocess.run([options.refrain, "check", again, "--replays", trace], capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, GOOD, done.stdout + done.stderr)
+        self.assertEqual(b"replaced" in done.stdout, result["tags_replaced"] > 0, done.stdout)
         if options.mpi == "mpich":
             self.assertEqual(result["tags_replaced"], 4)  # of two messages, both ends
         self.assertEqual(result["compute_from"], "none")
@@ -101,6 +105,10 @@ class Planned(unittest.TestCase):
         self.assertEqual([line for line in self.ours(outcome) if "buffers messages of up to 16 B" in line],
                          self.ours(outcome)[:1])
 
+    def test_skipped_sends_take_their_receives_along(self):
+        result = self.good(self.replay(4, self.made("buffers"), "--skip", "MPI_Send"))
+        self.assertEqual((result["skipped"], result["calls"]), (80, 8))
+
     def test_recorded_paths(self):
         """None is opened, whatever it says; reads find data; nothing is left."""
         canary = os.path.join(self.folder, "canary")
@@ -122,16 +130,16 @@ class Planned(unittest.TestCase):
 
     def test_a_full_scratch(self):
         """One line, and nothing left."""
-        mounted = os.geteuid() == 0 and subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=4k,nr_inodes=10", "none", self.scratch], capture_output=True).returncode == 0
-        if not mounted:
+        mount = ["mount", "-t", "tmpfs", "-o", "size=4k,nr_inodes=10", "none", self.scratch]
+        if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
             self.skipTest("cannot mount a small file system")
         try:
             with open(os.path.join(self.scratch, "full"), "wb") as f:
                 f.write(b"x" * 4096)
             outcome = self.replay(2, self.made("files", "data"), "--scratch", self.scratch)
-            self.assertNotIn(outcome.status, (GOOD,))
-            self.assertEqual(len(self.ours(outcome)), 1, outcome.stderr)
+            if outcome.status != GOOD or options.mpi != "openmpi":  # OMPIO 4.1 says that such a write was good
+                self.assertNotEqual(outcome.status, GOOD)
+                self.assertEqual(len(self.ours(outcome)), 1, outcome.stderr)
             self.assertEqual(os.listdir(self.scratch), ["full"])
         finally:
             subprocess.run(["umount", "-l", self.scratch], check=False)

@@ -8,6 +8,7 @@
 #include "events/open_ends.h"
 #include "events/payload.h"
 #include "refrain/calls.h"
+#include "replay/plan/left_ends.h"
 
 namespace refrain::replay::plan {
 namespace {
@@ -20,7 +21,11 @@ constexpr uint64_t kMostSignatures = 20000000, kMostChannels = 4000000, kMostRan
 class Counter {
  public:
   Counter(const Trace& trace, const std::vector<CallId>& skipped)
-      : trace_(trace), skipped_(skipped), comms_(trace), open_(trace.rank_count()) {}
+      : trace_(trace),
+        skipped_(skipped),
+        comms_(trace),
+        left_ends_(trace, skipped, comms_),
+        open_(trace.rank_count()) {}
 
   MessageCounts run() {
     for (Rank rank = 0; rank < trace_.rank_count(); ++rank) {
@@ -56,6 +61,7 @@ class Counter {
     for (const Trace::Occurrence& seen : trace_.occurrences(*group)) {
       if (is_skipped(trace_.call_of(seen.signature))) continue;
       const Op& op = decoder.op(reader.signature(seen.signature));
+      if (left_ends_.has(op, rank)) continue;
       open_.add(rank, op, decoder);
       if (!(op.makes_request && op.is_persistent)) add(rank, op, seen.calls);
       if (op.action != events::Action::kStart) continue;
@@ -109,6 +115,7 @@ class Counter {
   const Trace& trace_;
   const std::vector<CallId>& skipped_;
   events::CommTable comms_;
+  LeftEnds left_ends_;
   events::Decoder::Places places_;
   events::OpenEnds open_;
   std::unordered_map<ChannelKey, Ends, events::ChannelHash> channels_;

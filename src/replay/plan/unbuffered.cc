@@ -43,11 +43,12 @@ Rank Unbuffered::most_bytes_rank() const {
 }
 
 UnbufferedRun::UnbufferedRun(const Trace& trace, const UnbufferedOptions& options)
-    : trace_(trace), options_(options), comms_(trace) {}
+    : trace_(trace), options_(options), comms_(trace), left_ends_(trace, options.skipped, comms_) {}
 
-bool UnbufferedRun::is_skipped(CallId call) const {
-  return std::find(options_.skipped.begin(), options_.skipped.end(), call) !=
-         options_.skipped.end();
+bool UnbufferedRun::is_skipped(const Op& op, Rank rank) const {
+  return std::find(options_.skipped.begin(), options_.skipped.end(), op.call) !=
+             options_.skipped.end() ||
+         left_ends_.has(op, rank);
 }
 
 bool UnbufferedRun::can_be_looked_at() {
@@ -159,7 +160,7 @@ void UnbufferedRun::turn(uint32_t index) {
 void UnbufferedRun::begin_call(uint32_t index) {
   Lane& lane = *lanes_[index];
   const Op& op = *lane.staged.op;
-  if (is_skipped(op.call)) return;
+  if (is_skipped(op, lane.rank)) return;
   if (op.signature->failed()) out_.is_guess = true;  // who took part in it?
   switch (op.action) {
     case Action::kSend:

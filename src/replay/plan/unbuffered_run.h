@@ -13,6 +13,7 @@
 #include "events/matching.h"
 #include "grammar/fold.h"
 #include "mpi/call_meaning.h"
+#include "replay/plan/left_ends.h"
 #include "replay/plan/loop_places.h"
 #include "replay/plan/unbuffered.h"
 
@@ -96,7 +97,7 @@ class UnbufferedRun {
   void wake(uint32_t index);
   bool is_complete(const Lane& lane, const Request& request) const;
   CallPlace place_of(const Lane& lane) const;
-  bool is_skipped(CallId call) const;
+  bool is_skipped(const events::Op& op, Rank rank) const;
   void say_who_waits();
 
   // ---- unbuffered_ends.cc ----
@@ -133,6 +134,7 @@ class UnbufferedRun {
   Trace trace_;
   UnbufferedOptions options_;
   events::CommTable comms_;
+  LeftEnds left_ends_;
   events::Decoder::Places places_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::unordered_map<uint32_t, std::shared_ptr<const grammar::Lengths>> lengths_;

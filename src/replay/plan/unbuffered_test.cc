@@ -308,6 +308,46 @@ TEST(Unbuffered, SaysWhoWaitsForEver) {
   EXPECT_EQ(found.receive_left.rank, 0);
 }
 
+// A ring of 256 ranks, all of them one group: the walk is as long as it is for few steps.
+TEST(Unbuffered, ManyRanksOfOneGroup) {
+  constexpr uint64_t kRanks = 256, kSteps = 5000;
+  reader::TraceBuilder b(kRanks);
+  const uint32_t world = b.world(), type = b.predefined_type("MPI_BYTE", 1);
+  const auto message = [&](const char* name, int64_t by) {
+    reader::ShapeWriter s(name);
+    s.none().none().integer(64).object(type).integer(reader::me_plus_mod_size(by)).integer(1);
+    s.object(world);
+    return b.signature(s);
+  };
+  const uint32_t send = message("MPI_Send", 1), receive = message("MPI_Recv", -1);
+  std::vector<uint32_t> calls;
+  for (uint64_t i = 0; i < kSteps; ++i) calls.insert(calls.end(), {send, receive});
+  std::vector<int64_t> ranks;
+  for (uint64_t r = 0; r < kRanks; ++r) ranks.push_back(static_cast<int64_t>(r));
+  b.group(ranks, calls);
+  const Unbuffered found = run_unbuffered(b.open(), {});
+  EXPECT_EQ(found.waiting_ranks, 0U);
+  EXPECT_EQ(found.sends, kSteps);
+  EXPECT_EQ(found.longest_bytes, 64U);
+  EXPECT_LT(found.calls_walked, kRanks * 200);
+}
+
+TEST(Unbuffered, SkippedFunctionsTakeBothEndsOfTheirMessages) {
+  TestCalls calls(2);
+  calls.message(0, "MPI_Ssend", 8, 1, 5);
+  calls.wait(1, calls.begin(1, "MPI_Irecv", 8, 0, 5));
+  calls.message(0, "MPI_Send", 8, 1, 6);
+  calls.message(1, "MPI_Recv", 8, 0, 6);
+  const Trace trace = calls.open();
+  UnbufferedOptions options;
+  options.skipped = {mpi::find_call("MPI_Ssend")->id};
+  const Unbuffered found = run_unbuffered(trace, options);
+  EXPECT_EQ(found.waiting_ranks, 0U);
+  EXPECT_EQ(found.receives_left, 0U);
+  EXPECT_EQ(count_messages(trace, options.skipped).receives_left, 0U);
+  EXPECT_EQ(count_messages(trace, options.skipped).channels, 1U);
+}
+
 TEST(MessageCounts, CountsEndsWithoutTheirOthers) {
   TestCalls calls(3);
   for (int i = 0; i < 1000; ++i) calls.message(0, "MPI_Send", 8, 1, 5);
