@@ -58,7 +58,8 @@ def main():
         plain = of_an_iteration(program, size, folder, False)
         logged = of_an_iteration(program, size, folder, True)
         added[size] = logged - plain
-        rows.append([f"iteration of {size} bytes, instructions", f"{plain:.0f}", f"{logged:.0f}", f"{added[size]:+.0f}", "-"])
+        rows.append([f"iteration of {size} bytes, instructions", f"{plain:.0f}", f"{logged:.0f}",
+                     f"{added[size]:+.0f}", "-"])
     byte = (added[LONG] - added[SHORT]) / LONG
     rows.append(["receive, instructions (150 ns)", "-", "-", f"{added[SHORT]:.0f}", "-"])
     rows.append(["byte, instructions (1 ns)", "-", "-", f"{byte:.3f}", "-"])
@@ -68,7 +69,8 @@ def main():
         most = found["received_bytes"] + MOST_BEYOND * found["receives"]
         good = good and found["stored_bytes"] <= most
         rows.append([f"{count} receives of {size} bytes: stored", found["received_bytes"], found["stored_bytes"],
-                     f"{(found['stored_bytes'] - found['received_bytes']) / found['receives']:+.1f}", f"+{MOST_BEYOND}"])
+                     f"{(found['stored_bytes'] - found['received_bytes']) / found['receives']:+.1f}",
+                     f"+{MOST_BEYOND}"])
     header = ["", "without", "with a log", "added", "target"]
     common.print_table(header, rows)
     with open(folder / "messages.csv", "w", newline="", encoding="utf-8") as file:

@@ -95,6 +95,7 @@ class RankLog {
   void write(uint32_t thread, uint64_t number, const WaitingRecord& record);
   void write_contents(uint32_t thread, uint64_t number, const WaitingRecord& record);
   void count(const WaitingRecord& record);
+  void settle_sums(uint64_t file_bytes, const format::messages::Sums& before);
   void go_to(uint32_t thread);
   void look_at_windows(Location& location, uint64_t number);
 
@@ -102,6 +103,8 @@ class RankLog {
   format::messages::LogWriter writer_;
   std::vector<format::messages::RankRun> group_;
   format::messages::Sums sums_;
+  format::messages::Sums safe_;  // of what is in the file, and not in memory alone
+  bool is_settled_ = false;      // the sums have nothing that was lost when logging ended
   std::vector<uint64_t> calls_;  // of each thread so far
   uint32_t thread_ = 0;
   uint64_t block_begin_ns_ = 0;  // when the first of the bytes in memory came
