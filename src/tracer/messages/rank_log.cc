@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "base/byte_size.h"
 #include "format/limits.h"
@@ -69,6 +70,15 @@ std::vector<format::messages::RankRun> own_group(const Process& p) {
   const auto nodes = format::messages::read_map(map);
   return nodes.ok() ? format::messages::node_of(rank, *nodes)
                     : std::vector<format::messages::RankRun>();
+}
+
+// N of `win#N`.
+std::optional<uint64_t> id_of_window(Process& p, uint64_t key) {
+  const Process::Guard guard(p);
+  const uint32_t def = p.handles.find(format::DefinitionKind::kWin, key);
+  if (def == mpi_runtime::HandleMap::kMissing) return std::nullopt;
+  base::ByteReader payload(p.definition(def).payload);
+  return static_cast<uint64_t>(payload.zigzag());
 }
 
 }  // namespace
@@ -133,7 +143,7 @@ RankLog* RankLog::open(Process& p) {
   if (log->sink_.create(folder, name) && log->writer_.start(header)) return log;
   const int error = log->sink_.error() != 0 ? log->sink_.error() : log->writer_.error_number();
   complain(p, ("cannot write " + folder + "/" + name + " (" + strerror(error) +
-               "): its messages are not logged; the program continues")
+               "): its messages are not logged")
                   .c_str());
   p.lose("messages_missing", strerror(error));
   delete log;
@@ -145,7 +155,9 @@ void RankLog::end(Process& p) {
   if (over_) return;
   over_ = true;
   const KeepErrno keep;
+  const uint64_t file_bytes = writer_.file_bytes();
   writer_.flush();  // it may stop here
+  settle_sums(file_bytes, sums_);
   const bool stopped = writer_.stopped();
   const EndReason why = stopped ? writer_.stop_reason() : EndReason::kFinished;
   const int error = writer_.error_number();
@@ -154,8 +166,8 @@ void RankLog::end(Process& p) {
   const char* const reason = why == EndReason::kLimit ? "--message-limit"
                              : error != 0             ? strerror(error)
                                                       : "no memory";
-  complain(p, ("its message log ends early (" + std::string(reason) + "): " +
-               std::to_string(sums_.unlogged) + " receives are not in it; the program continued")
+  complain(p, ("its message log ends early (" + std::string(reason) +
+               "): " + std::to_string(sums_.unlogged) + " receives are not in it")
                   .c_str());
   p.lose("messages_missing", reason);
 }
@@ -209,6 +221,20 @@ void RankLog::count(const WaitingRecord& r) {
   if (r.kind != Kind::kMissing) sums_.kept_bytes += r.bytes;
 }
 
+// `file_bytes` and `before`: of the file and the sums before something was written. What was not in
+// the file when logging ended counts as not logged.
+void RankLog::settle_sums(uint64_t file_bytes, const format::messages::Sums& before) {
+  if (!writer_.stopped()) {
+    if (writer_.file_bytes() != file_bytes) safe_ = before;
+    return;
+  }
+  if (is_settled_) return;
+  is_settled_ = true;
+  const uint64_t lost = sums_.receives - safe_.receives, unlogged = sums_.unlogged;
+  sums_ = safe_;
+  sums_.unlogged = unlogged + lost;
+}
+
 void RankLog::write_contents(uint32_t thread, uint64_t number, const WaitingRecord& r) {
   switch (r.kind) {
     case Kind::kPart:
@@ -237,6 +263,21 @@ void RankLog::write(uint32_t thread, uint64_t number, const WaitingRecord& r) {
   if (!r.is_inside) write_contents(thread, number, r);
 }
 
+// The changes of window memory that the call has brought, or that came before it.
+void RankLog::look_at_windows(Location& l, uint64_t number) {
+  Process& p = *l.process;
+  for (WatchedWindow& w : windows) {
+    if (w.is_fenced && !w.is_due) continue;
+    w.is_due = false;
+    const auto id = id_of_window(p, w.key);
+    if (!id) continue;
+    w.look([&](uint64_t offset, std::span<const std::byte> bytes) {
+      writer_.window(l.thread, number, *id, 0, offset, bytes.size());
+      writer_.put(bytes);
+    });
+  }
+}
+
 void RankLog::call_over(Location& l, LogThread& t) {
   const std::lock_guard<std::mutex> lock(mutex);
   if (over_) return t.waiting.clear();
@@ -246,7 +287,13 @@ void RankLog::call_over(Location& l, LogThread& t) {
   calls_[l.thread] = calls;
   // A call that could not be recorded has no number.
   if (t.has_call && calls > t.number)
-    for (const WaitingRecord& r : t.waiting) write(l.thread, t.number, r);
+    for (const WaitingRecord& r : t.waiting) {
+      const format::messages::Sums before = sums_;
+      const uint64_t file_bytes = writer_.file_bytes();
+      write(l.thread, t.number, r);
+      settle_sums(file_bytes, before);
+    }
+  if (t.has_call && calls > t.number && !windows.empty()) look_at_windows(l, t.number);
   t.waiting.clear();
   t.has_call = false;
   if (writer_.waiting_bytes() == 0) {
@@ -256,7 +303,9 @@ void RankLog::call_over(Location& l, LogThread& t) {
   const uint64_t now = l.process->clock.to_ns(l.last_end_ticks);
   if (block_begin_ns_ == 0) block_begin_ns_ = now;
   if (now < block_begin_ns_ + kFlushNs) return;
+  const uint64_t file_bytes = writer_.file_bytes();
   writer_.flush();
+  settle_sums(file_bytes, sums_);
   block_begin_ns_ = 0;
 }
 

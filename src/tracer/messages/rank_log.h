@@ -24,6 +24,7 @@
 #include "tracer/messages/fill.h"
 #include "tracer/messages/posted.h"
 #include "tracer/messages/type_maps.h"
+#include "tracer/messages/windows.h"
 
 namespace refrain::tracer {
 
@@ -74,6 +75,7 @@ class RankLog {
   std::mutex mutex;  // of the tables, and of the file
   PostedTable posted;
   FetchTable fetches;
+  WatchedWindows windows;
   FetchTable splits;  // by files: of split collectives
 
  private:
@@ -93,12 +95,16 @@ class RankLog {
   void write(uint32_t thread, uint64_t number, const WaitingRecord& record);
   void write_contents(uint32_t thread, uint64_t number, const WaitingRecord& record);
   void count(const WaitingRecord& record);
+  void settle_sums(uint64_t file_bytes, const format::messages::Sums& before);
   void go_to(uint32_t thread);
+  void look_at_windows(Location& location, uint64_t number);
 
   FileSink sink_;
   format::messages::LogWriter writer_;
   std::vector<format::messages::RankRun> group_;
   format::messages::Sums sums_;
+  format::messages::Sums safe_;  // of what is in the file, and not in memory alone
+  bool is_settled_ = false;      // the sums have nothing that was lost when logging ended
   std::vector<uint64_t> calls_;  // of each thread so far
   uint32_t thread_ = 0;
   uint64_t block_begin_ns_ = 0;  // when the first of the bytes in memory came

@@ -71,7 +71,8 @@ bool LogWriter::start(const Header& header) {
     return false;
   }
   written_ = bytes.size();
-  return true;
+  begin_block();
+  return !stopped_;
 }
 
 LogWriter::Place& LogWriter::place(uint32_t thread) {
@@ -96,7 +97,17 @@ void LogWriter::fields(std::initializer_list<uint64_t> varints) {
 }
 
 void LogWriter::make_room() {
-  if (kBlockBytes - used_ < kMaxFieldBytes) close_block();
+  if (capacity_ - used_ < kMaxFieldBytes) close_block();
+}
+
+// The next block is as long as the limit lets it be.
+void LogWriter::begin_block() {
+  used_ = 0;
+  if (limit_ == 0) return;
+  constexpr uint64_t kBeside = kBlockHeadBytes + kEndBytes;
+  const uint64_t room = limit_ - std::min(limit_, written_ + kBeside);
+  capacity_ = static_cast<size_t>(std::min<uint64_t>(kBlockBytes, room));
+  if (capacity_ < 2 * kMaxFieldBytes) stop(EndReason::kLimit, 0);
 }
 
 void LogWriter::turn(uint64_t left_number, uint32_t thread) {
@@ -151,9 +162,9 @@ void LogWriter::window(uint32_t thread, uint64_t number, uint64_t window, uint64
 
 void LogWriter::put(std::span<const std::byte> bytes) {
   while (!bytes.empty() && !stopped_) {
-    if (used_ == kBlockBytes) close_block();
+    if (used_ == capacity_) close_block();
     if (stopped_) return;
-    const size_t n = std::min(bytes.size(), kBlockBytes - used_);
+    const size_t n = std::min(bytes.size(), capacity_ - used_);
     std::memcpy(block_ + used_, bytes.data(), n);
     used_ += n;
     owed_ -= n;
@@ -207,11 +218,9 @@ void LogWriter::flush() {
 
 void LogWriter::close_block() {
   if (used_ == 0) return;
-  const uint64_t room = limit_ == 0 ? UINT64_MAX : limit_ - std::min(limit_, written_);
-  if (used_ + kBlockHeadBytes + kEndBytes > room) return stop(EndReason::kLimit, 0);
   if (!write_block({block_, used_}, fresh_)) return;
-  used_ = 0;
   fresh_ = owed_ == 0 ? kFreshBlock : 0;
+  begin_block();
 }
 
 // The bytes as they are stored, in `packed_` behind the room for a head.

@@ -80,6 +80,7 @@ class LogWriter {
   void write_head(Kind kind, uint64_t number);
   void fields(std::initializer_list<uint64_t> varints);
   void make_room();
+  void begin_block();
   void close_block();
   bool write_block(std::span<const std::byte> raw, uint32_t fresh);
   std::span<const std::byte> squeezed(std::span<const std::byte> raw);
@@ -91,6 +92,7 @@ class LogWriter {
   std::byte* block_ = nullptr;   // kBlockBytes
   std::byte* packed_ = nullptr;  // a block as it is stored, behind room for its head
   size_t packed_bytes_ = 0;
+  size_t capacity_ = kBlockBytes;  // of the block, as far as the limit allows
   size_t used_ = 0;
   uint64_t owed_ = 0;  // bytes of the last record that put() has yet to bring
   uint32_t fresh_ = kFreshBlock;
