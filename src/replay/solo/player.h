@@ -111,6 +111,7 @@ class Player {
   bool is_call(const Record& record, mpi::CallId call, uintptr_t site);
   size_t take(Frame& frame);
   void answer_from_trace(Frame& frame);
+  void wait_for_turn(std::unique_lock<std::recursive_mutex>& lock, const Thread& thread);
   void end_inner(Frame& frame, size_t inner, uint64_t taken_before);
 
   // ---- guard.cc ----
