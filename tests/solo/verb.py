@@ -89,7 +89,7 @@ def times(folder):
 def bad_input(folder):
     logs = os.path.join(folder, "run.rfn.messages")
     done = solo(folder, RANKS)
-    expect(done.returncode == 2 and "0-1" in done.stderr, "a rank that is not there: " + done.stderr)
+    expect(done.returncode == 2 and "0 to 1" in done.stderr, "a rank that is not there: " + done.stderr)
     if options.other_program:
         done = solo(folder, 0, program=options.other_program)
         expect(done.returncode == 5 and "was recorded with" in done.stderr, "another MPI: " + done.stderr)
