@@ -31,7 +31,8 @@ bool print(LogReader& log, const Record& r) {
     hash = with(hash, piece, *n);
   }
   std::printf("%u %llu %s %llu %llu ", r.thread, static_cast<unsigned long long>(r.number),
-              kNames[static_cast<int>(r.kind)], static_cast<unsigned long long>(r.where),
+              kNames[static_cast<int>(r.kind)],
+              static_cast<unsigned long long>(r.kind == Kind::kWindow ? r.offset : r.where),
               static_cast<unsigned long long>(r.bytes));
   switch (r.kind) {
     case Kind::kWtime: hash = with(kStart, &r.wtime, sizeof r.wtime); break;

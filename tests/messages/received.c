@@ -346,6 +346,29 @@ static void windows(void) {
   MPI_Win_free(&win);
 }
 
+/* What others put into memory of this rank: seen behind a fence, and behind whatever waits while
+ * they lock it. */
+static void memory_of_windows(void) {
+  int* memory;
+  MPI_Win win;
+  MPI_Win_allocate(400, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  memset(memory, 0, 400);
+  memset(out, 0x71 + me, 400);
+  MPI_Win_fence(0, win);
+  MPI_Put(out, 10, MPI_INT, right(), 5, 10, MPI_INT, win);
+  MPI_Win_fence(0, win);
+  got("window", 20, memory + 5, 40);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right(), 0, win);
+  MPI_Put(out, 3, MPI_INT, right(), 50, 3, MPI_INT, win);
+  MPI_Win_unlock(right(), win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win);
+  MPI_Win_sync(win);
+  MPI_Win_unlock(me, win);
+  got("window", 200, memory + 50, 12);
+  MPI_Win_free(&win);
+}
+
 static void files(const char* folder) {
   char path[4000];
   MPI_File f;
@@ -407,6 +430,7 @@ int main(int argc, char** argv) {
   persistent();
   collectives();
   windows();
+  memory_of_windows();
   files(argv[1]);
   local();
   fclose(own);

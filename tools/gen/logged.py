@@ -17,6 +17,15 @@ HAND = ('MPI_Wait', 'MPI_Test', 'MPI_Waitall', 'MPI_Testall', 'MPI_Waitany', 'MP
 SYNCHRONISES = {'MPI_Win_fence': '-1', 'MPI_Win_unlock': 'rank', 'MPI_Win_unlock_all': '-1', 'MPI_Win_flush': 'rank',
                 'MPI_Win_flush_all': '-1', 'MPI_Win_flush_local': 'rank', 'MPI_Win_flush_local_all': '-1',
                 'MPI_Win_complete': '-1'}
+# Epochs: behind these others may have changed the window's memory. True: by fences, or by post and start; what comes
+# from locks may be seen behind any call.
+EPOCHS = {'MPI_Win_fence': 'true', 'MPI_Win_post': 'true', 'MPI_Win_wait': 'true', 'MPI_Win_test': 'true',
+          'MPI_Win_lock': 'false', 'MPI_Win_lock_all': 'false', 'MPI_Win_unlock': 'false',
+          'MPI_Win_unlock_all': 'false', 'MPI_Win_sync': 'false', 'MPI_Win_flush': 'false',
+          'MPI_Win_flush_all': 'false'}
+WINDOWS = {'MPI_Win_create': 'base', 'MPI_Win_allocate': 'pointer_at(baseptr)',
+           'MPI_Win_allocate_shared': 'pointer_at(baseptr)'}
+OTHERS = ('MPI_Type_free', 'MPI_Win_free', 'MPI_Win_create_dynamic', 'MPI_Barrier')
 # Buffers that the program lends to MPI, and memory that nobody can see.
 NO_FILL = ('MPI_Buffer_attach', 'MPI_Comm_attach_buffer', 'MPI_Session_attach_buffer', 'MPI_Win_attach',
            'MPI_Win_create', 'MPI_Abi_get_fortran_booleans', 'MPIX_Type_iov')
@@ -30,6 +39,7 @@ HEAD = '''#include <mpi.h>
 #include "mpi/call_ids.h"
 #include "real_functions.h"
 #include "tracer/wrap/logged_call.h"
+#include "tracer/wrap/wrapper_support.h"
 
 namespace refrain::tracer {
 namespace {
@@ -61,7 +71,8 @@ def is_logged(call):
     name = plain_name(call)
     if 'enqueue' in name or name in NO_STATUS:
         return False
-    return bool(name in HAND or name in SYNCHRONISES or name == 'MPI_Type_free' or filled(call) or
+    return bool(name in HAND or name in SYNCHRONISES or name in EPOCHS or name in WINDOWS or name in OTHERS or
+                filled(call) or
                 (out_param(call, 'status') and call.group != 'tool'))
 
 
@@ -124,8 +135,22 @@ def after(call):
     status, request = out_param(call, 'status'), out_param(call, 'request')
     if name == 'MPI_Type_free':
         return ['if (rc == MPI_SUCCESS) call.forget_type(before);']
-    if name in SYNCHRONISES:
-        return [f'if (rc == MPI_SUCCESS) call.synchronised(win, {SYNCHRONISES[name]});']
+    if name == 'MPI_Barrier':
+        return []  # windows are looked at behind it
+    if name == 'MPI_Win_free':
+        return ['if (rc == MPI_SUCCESS) call.unwatch(before);']
+    if name == 'MPI_Win_create_dynamic':
+        return ['if (rc == MPI_SUCCESS) call.watch_not(*win);']
+    if name in WINDOWS:
+        shared = 'true' if 'shared' in name else 'false'
+        return [f'if (rc == MPI_SUCCESS) call.watch(*win, {WINDOWS[name]}, size, comm, {shared});']
+    if name in SYNCHRONISES or name in EPOCHS:
+        lines = []
+        if name in SYNCHRONISES:
+            lines.append(f'  call.synchronised(win, {SYNCHRONISES[name]});')
+        if name in EPOCHS:
+            lines.append(f'  call.epoch(win, {EPOCHS[name]});')
+        return ['if (rc == MPI_SUCCESS) {', *lines, '}']
     if name in PACKS:
         return ['if (rc == MPI_SUCCESS)',
                 '  call.filled(call.bytes_at(static_cast<char*>(outbuf) + before, *position - before),',
@@ -163,6 +188,8 @@ def before(call):
     name = plain_name(call)
     if name == 'MPI_Type_free':
         return ['  const uint64_t before = call && datatype != nullptr ? handle_key(*datatype) : 0;']
+    if name == 'MPI_Win_free':
+        return ['  const uint64_t before = call && win != nullptr ? handle_key(*win) : 0;']
     if name in PACKS:
         return ['  const auto before = call ? *position : 0;']
     status = out_param(call, 'status')

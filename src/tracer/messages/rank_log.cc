@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "base/byte_size.h"
 #include "format/limits.h"
@@ -69,6 +70,15 @@ std::vector<format::messages::RankRun> own_group(const Process& p) {
   const auto nodes = format::messages::read_map(map);
   return nodes.ok() ? format::messages::node_of(rank, *nodes)
                     : std::vector<format::messages::RankRun>();
+}
+
+// N of `win#N`.
+std::optional<uint64_t> id_of_window(Process& p, uint64_t key) {
+  const Process::Guard guard(p);
+  const uint32_t def = p.handles.find(format::DefinitionKind::kWin, key);
+  if (def == mpi_runtime::HandleMap::kMissing) return std::nullopt;
+  base::ByteReader payload(p.definition(def).payload);
+  return static_cast<uint64_t>(payload.zigzag());
 }
 
 }  // namespace
@@ -237,6 +247,21 @@ void RankLog::write(uint32_t thread, uint64_t number, const WaitingRecord& r) {
   if (!r.is_inside) write_contents(thread, number, r);
 }
 
+// The changes of window memory that the call has brought, or that came before it.
+void RankLog::look_at_windows(Location& l, uint64_t number) {
+  Process& p = *l.process;
+  for (WatchedWindow& w : windows) {
+    if (w.is_fenced && !w.is_due) continue;
+    w.is_due = false;
+    const auto id = id_of_window(p, w.key);
+    if (!id) continue;
+    w.look([&](uint64_t offset, std::span<const std::byte> bytes) {
+      writer_.window(l.thread, number, *id, 0, offset, bytes.size());
+      writer_.put(bytes);
+    });
+  }
+}
+
 void RankLog::call_over(Location& l, LogThread& t) {
   const std::lock_guard<std::mutex> lock(mutex);
   if (over_) return t.waiting.clear();
@@ -247,6 +272,7 @@ void RankLog::call_over(Location& l, LogThread& t) {
   // A call that could not be recorded has no number.
   if (t.has_call && calls > t.number)
     for (const WaitingRecord& r : t.waiting) write(l.thread, t.number, r);
+  if (t.has_call && calls > t.number && !windows.empty()) look_at_windows(l, t.number);
   t.waiting.clear();
   t.has_call = false;
   if (writer_.waiting_bytes() == 0) {

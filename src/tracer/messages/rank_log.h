@@ -24,6 +24,7 @@
 #include "tracer/messages/fill.h"
 #include "tracer/messages/posted.h"
 #include "tracer/messages/type_maps.h"
+#include "tracer/messages/windows.h"
 
 namespace refrain::tracer {
 
@@ -74,6 +75,7 @@ class RankLog {
   std::mutex mutex;  // of the tables, and of the file
   PostedTable posted;
   FetchTable fetches;
+  WatchedWindows windows;
   FetchTable splits;  // by files: of split collectives
 
  private:
@@ -94,6 +96,7 @@ class RankLog {
   void write_contents(uint32_t thread, uint64_t number, const WaitingRecord& record);
   void count(const WaitingRecord& record);
   void go_to(uint32_t thread);
+  void look_at_windows(Location& location, uint64_t number);
 
   FileSink sink_;
   format::messages::LogWriter writer_;

@@ -249,6 +249,34 @@ void LoggedCall::synchronised(MPI_Win win, int target) {
   }
 }
 
+void LoggedCall::watch(MPI_Win win, const void* memory, int64_t bytes, MPI_Comm comm,
+                       bool is_shared) {
+  bool is_watched = bytes <= 0;
+  if (!is_watched) {
+    const std::lock_guard<std::mutex> lock(log().mutex);
+    is_watched = log().windows.add(handle_key(win), memory, static_cast<uint64_t>(bytes));
+  }
+  if (!is_watched) noted(format::messages::Noted::kUnknownWindow);
+  const CommInfo* const info = location_->encoder.comm_info(comm);
+  if (is_shared && info != nullptr && info->size > 1 && !log().is_inside(*info))
+    noted(format::messages::Noted::kSharedWindow);
+}
+
+void LoggedCall::watch_not(MPI_Win) { noted(format::messages::Noted::kUnknownWindow); }
+
+void LoggedCall::unwatch(uint64_t key) {
+  const std::lock_guard<std::mutex> lock(log().mutex);
+  log().windows.remove(key);
+}
+
+void LoggedCall::epoch(MPI_Win win, bool is_fenced) {
+  const std::lock_guard<std::mutex> lock(log().mutex);
+  WatchedWindow* const w = log().windows.find(handle_key(win));
+  if (w == nullptr) return;
+  w->is_fenced = is_fenced;
+  w->is_due = true;
+}
+
 // A file has one such operation under way at most.
 void LoggedCall::begin_split(MPI_File file, Fill&& fill) {
   const std::lock_guard<std::mutex> lock(log().mutex);

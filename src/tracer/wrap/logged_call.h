@@ -91,6 +91,12 @@ class LoggedCall {
   void post(MPI_Request* request, Fill&& fill, const Origin& origin, const PostHow& how);
   void fetch(MPI_Win win, int target, Fill&& fill, const Origin& origin);
   void synchronised(MPI_Win win, int target);
+  // A window is there, with memory of this rank.
+  void watch(MPI_Win win, const void* memory, int64_t bytes, MPI_Comm comm, bool is_shared);
+  void watch_not(MPI_Win win);  // a dynamic one
+  void unwatch(uint64_t key);
+  // An epoch of the window begins or ends.
+  void epoch(MPI_Win win, bool is_fenced);
   void begin_split(MPI_File file, Fill&& fill);
   void end_split(MPI_File file, const MPI_Status* used, int rc);
   void status_of(uint64_t where, const MPI_Status* status, bool of_file = false);
