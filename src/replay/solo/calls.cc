@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <utility>
 
@@ -17,39 +18,61 @@ namespace refrain::replay::solo {
 namespace {
 
 constexpr size_t kMostInside = 4096;  // calls that the callbacks of one call may make
-thread_local void* g_mine = nullptr;  // a Player::Thread
+
+// The Player::Thread of this thread. When it ends, another one may go on with its calls: a recorder
+// uses the numbers of ended threads again.
+struct Mine {
+  ~Mine() {
+    if (thread != nullptr) *has_ended = true;
+  }
+  void* thread = nullptr;
+  std::atomic<bool>* has_ended = nullptr;
+};
+thread_local Mine g_mine;
 
 }  // namespace
 
-Player::Thread* Player::known_thread() { return static_cast<Thread*>(g_mine); }
+Player::Thread* Player::known_thread() { return static_cast<Thread*>(g_mine.thread); }
 
-// Whether a thread of the trace begins with this call.
-bool Player::begins_with(uint32_t location, Entry& entry, uint64_t* words, uintptr_t site) {
-  auto cursor = reader_->cursor(location);
-  const Call* const first = cursor.ok() ? cursor->next() : nullptr;
-  if (first == nullptr || !is_call({first->signature, 0}, entry.call, site)) return false;
+// Whether a recorded call is this one, with these inputs.
+bool Player::fits(const Record& record, Entry& entry, uint64_t* words, uintptr_t site) {
+  if (!is_call(record, entry.call, site)) return false;
   Thread nobody;
   Frame frame{*entry.info, mpi::meaning_of(entry.call), Given(entry, words), nobody, site};
-  frame.signature = first->signature;
+  frame.signature = record.signature;
   is_trying_ = true;
   guard(frame);
   is_trying_ = false;
   return !std::exchange(has_difference_, false);
 }
 
+// Whether a thread of the trace begins with this call.
+bool Player::begins_with(uint32_t location, Entry& entry, uint64_t* words, uintptr_t site) {
+  auto cursor = reader_->cursor(location);
+  const Call* const first = cursor.ok() ? cursor->next() : nullptr;
+  return first != nullptr && fits({first->signature, 0}, entry, words, site);
+}
+
 // Threads of the trace have the numbers of their first calls; a thread of the process is the first
 // of those left that begin with its call, and the next one where none does.
 Player::Thread& Player::thread_of(Entry& entry, uint64_t* words, uintptr_t site) {
   if (Thread* const known = known_thread()) return *known;
+  for (const auto& thread : threads_)
+    if (thread->has_ended && fill(*thread, 1) && fits(thread->ahead.front(), entry, words, site)) {
+      thread->has_ended = false;
+      g_mine.thread = thread.get();
+      g_mine.has_ended = &thread->has_ended;
+      return *thread;
+    }
   const auto locations = static_cast<uint32_t>(trace_->locations(options_.rank).size());
   uint32_t chosen = UINT32_MAX;
   for (uint32_t i = 0; i < locations; ++i) {
     const bool is_taken = std::any_of(threads_.begin(), threads_.end(),
                                       [&](const auto& thread) { return thread->location == i; });
     if (is_taken) continue;
-    const bool fits = begins_with(i, entry, words, site);
-    if (fits || chosen == UINT32_MAX) chosen = i;
-    if (fits) break;
+    const bool begins = begins_with(i, entry, words, site);
+    if (begins || chosen == UINT32_MAX) chosen = i;
+    if (begins) break;
   }
   if (chosen == UINT32_MAX) chosen = locations + static_cast<uint32_t>(threads_.size());
   auto thread = std::make_unique<Thread>();
@@ -57,7 +80,8 @@ Player::Thread& Player::thread_of(Entry& entry, uint64_t* words, uintptr_t site)
   if (auto cursor = reader_->cursor(chosen); cursor.ok())
     thread->cursor.emplace(std::move(*cursor));
   thread->units.begin(options_.units, chosen);
-  g_mine = thread.get();
+  g_mine.thread = thread.get();
+  g_mine.has_ended = &thread->has_ended;
   threads_.push_back(std::move(thread));
   if (threads_.size() > 1) measure_on_the_wall();
   return *threads_.back();

@@ -90,6 +90,7 @@ bool make_folder(Copies& all) {
   if (const char* const given = std::getenv(options::variable_of(options::Variable::kSoloScratch));
       given != nullptr) {
     all.folder = given;
+    mkdir(given, 0777);  // it may be there
     return true;
   }
   const char* const parent = std::getenv("TMPDIR");

@@ -53,10 +53,10 @@ bool MessageSource::take(std::span<std::byte> out) {
   return taken.ok() && *taken == out.size();
 }
 
-bool MessageSource::is_turn_of(uint32_t thread, uint64_t number) {
+bool MessageSource::is_turn_of(uint32_t thread, const std::function<uint64_t(uint32_t)>& made) {
+  // The thread before it has calls to make until then.
   for (const Record* r = front(); r != nullptr && r->kind == Kind::kTurn; r = front()) {
-    // The thread before it has calls to make until then.
-    if (thread != r->left_thread || number < r->number) return thread == r->left_thread;
+    if (made(r->left_thread) < r->number) break;
     turn_ = r->thread;
     pop();
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,9 +34,9 @@ class MessageSource {
   bool take(std::span<std::byte> out);
   uint64_t left() const { return reader_ ? reader_->left() : 0; }
 
-  // Whether `thread`, after `number` calls, may make the next one: the calls of several threads
-  // stand in their order.
-  bool is_turn_of(uint32_t thread, uint64_t number);
+  // Whether `thread` may make its next call: the calls of several threads stand in their order.
+  // `made`: how many calls a thread has made.
+  bool is_turn_of(uint32_t thread, const std::function<uint64_t(uint32_t)>& made);
 
   // Why nothing can be read any more; empty: nothing is wrong. An error of the file.
   const std::optional<base::Error>& error() const { return error_; }

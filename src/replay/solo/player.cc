@@ -138,6 +138,17 @@ void Player::answer_from_trace(Frame& frame) {
   if (inner > 0) end_inner(frame, inner, before + 1);
 }
 
+// Threads call in the recorded order.
+void Player::wait_for_turn(std::unique_lock<std::recursive_mutex>& lock, const Thread& thread) {
+  if (!messages_.is_open() || thread.depth > 1) return;
+  const auto made = [&](uint32_t location) -> uint64_t {
+    for (const auto& other : threads_)
+      if (other->location == location) return other->answered;
+    return 0;
+  };
+  turn_.wait(lock, [&] { return messages_.is_turn_of(thread.location, made); });
+}
+
 // `is_inner`: the MPI's own Fortran layer asks.
 uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool is_inner,
                            size_t value_bytes) {
@@ -153,7 +164,7 @@ uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool i
       differ(frame, is_inner ? "the MPI's Fortran layer asks what cannot be answered"
                              : "the trace has no further call");
   } else if (!is_left_out(frame)) {
-    turn_.wait(lock, [&] { return messages_.is_turn_of(thread.location, thread.answered); });
+    wait_for_turn(lock, thread);
     answer_from_trace(frame);
   }
   --thread.depth;

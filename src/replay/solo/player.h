@@ -14,6 +14,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -78,6 +79,7 @@ class Player {
     uint64_t answered = 0;     // calls of the trace, until the last one that was taken
     uint64_t taken = 0;
     uint32_t depth = 0;
+    std::atomic<bool> has_ended{false};
     Units units;
   };
   struct Frame {
@@ -104,6 +106,7 @@ class Player {
 
   // ---- calls.cc ----
   Thread& thread_of(Entry& entry, uint64_t* words, uintptr_t site);
+  bool fits(const Record& record, Entry& entry, uint64_t* words, uintptr_t site);
   bool begins_with(uint32_t location, Entry& entry, uint64_t* words, uintptr_t site);
   bool is_left_out(Frame& frame);
   static Thread* known_thread();  // of this thread; null: it has called nothing yet
@@ -111,6 +114,7 @@ class Player {
   bool is_call(const Record& record, mpi::CallId call, uintptr_t site);
   size_t take(Frame& frame);
   void answer_from_trace(Frame& frame);
+  void wait_for_turn(std::unique_lock<std::recursive_mutex>& lock, const Thread& thread);
   void end_inner(Frame& frame, size_t inner, uint64_t taken_before);
 
   // ---- guard.cc ----
@@ -147,6 +151,7 @@ class Player {
   void end_request(Frame& frame, size_t param, size_t k, bool takes);
   void fill_buffers(Frame& frame);
   void fill_places(const std::vector<Place>& places, uint64_t skip);
+  size_t status_index(const Frame& frame, size_t param, uint64_t request) const;
   void put_logged_status(const Frame& frame, const MessageSource::Record& record);
   void put_window(const MessageSource::Record& record);
   bool fills(const Frame& frame) const;

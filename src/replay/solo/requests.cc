@@ -174,12 +174,26 @@ void Player::fill_places(const std::vector<Place>& places, uint64_t skip) {
   }
 }
 
+// Where the status of a request is: in the order of the requests, or in that of the indices of
+// those that were complete.
+size_t Player::status_index(const Frame& frame, size_t param, uint64_t request) const {
+  if (!frame.info.params[param].is_array) return 0;
+  const Value* const indices = frame.signature->find("array_of_indices");
+  if (indices == nullptr) return static_cast<size_t>(request);
+  size_t at = 0, found = 0;
+  indices->at_exit().for_each([&](const Value& index) {
+    if (index.is_integer() && index.number == static_cast<int64_t>(request)) found = at;
+    ++at;
+  });
+  return found;
+}
+
 void Player::put_logged_status(const Frame& frame, const MessageSource::Record& record) {
   for (size_t i = 0; i < frame.info.params.size(); ++i) {
     if (frame.info.params[i].kind != ParamKind::kStatus || frame.given.word(i) == 0) continue;
     if (frame.info.params[i].direction == Direction::kIn) continue;
     if (frame.value(i).at_exit().is_constant()) return;  // ignored
-    auto& status = frame.given.address<MPI_Status>(i)[record.where];
+    auto& status = frame.given.address<MPI_Status>(i)[status_index(frame, i, record.where)];
     put_status_bytes(status, record.status.bytes, record.status.cancelled);
     status.MPI_ERROR = static_cast<int>(record.status.error);
     return;
