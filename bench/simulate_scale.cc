@@ -2,8 +2,8 @@
 //
 //   simulate_scale [--calls N] [--out FILE] [RANKS ...]     2 000 000 calls in all; 16 64 256 ranks
 //
-// Prints a row for each number of ranks: calls, CPU time, ns a call, events a second, and the
-// heap that the simulation takes beside the trace; --out writes the rows as CSV. LU of class C makes
+// Prints a row for each number of ranks: calls, CPU time, ns a call, events a second, and the heap
+// that the simulation takes beside the trace; --out writes the rows as CSV. LU of class C makes
 // 7.7e7 calls on 256 ranks (PHANTOM, table 5).
 
 #include <cmath>
