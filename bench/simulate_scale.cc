@@ -2,11 +2,9 @@
 //
 //   simulate_scale [--calls N] [--out FILE] [RANKS ...]     2 000 000 calls in all; 16 64 256 ranks
 //
-// Prints a row for each number of ranks: calls, CPU time, ns a call, events a second, and the
-// memory that the process has taken by then; --out writes the rows as CSV. LU of class C
-// makes 7.7e7 calls on 256 ranks (PHANTOM, table 5).
-
-#include <sys/resource.h>
+// Prints a row for each number of ranks: calls, CPU time, ns a call, events a second, and the heap
+// that the simulation takes beside the trace; --out writes the rows as CSV. LU of class C makes
+// 7.7e7 calls on 256 ranks (PHANTOM, table 5).
 
 #include <cmath>
 #include <cstdio>
@@ -15,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "counted_heap.h"
 #include "format/encode/encode.h"
 #include "format/testing/patterns.h"
 #include "refrain/trace.h"
@@ -50,30 +49,34 @@ Result<Trace> make_trace(uint64_t ranks, uint64_t calls) {
   return Trace::from_bytes(*bytes, "sweep");
 }
 
-double most_mib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
+// Of the heap, since it was asked last.
+double peak_mib() {
+  const double peak = static_cast<double>(g_heap_peak) / (1 << 20);
+  g_heap_peak = g_heap;
+  return peak;
 }
 
 bool measure(uint64_t ranks, uint64_t calls, std::string& csv) {
   const auto trace = make_trace(ranks, calls);
   const auto machine = sim::parse_machine(kMachine, "bench");
   if (!trace.ok() || !machine.ok()) return false;
+  peak_mib();
+  const double before = peak_mib();
   const double begin = format::testing::cpu_seconds();
   const auto simulation = sim::simulate(*trace, *machine, {});
   const double seconds = format::testing::cpu_seconds() - begin;
+  const double mib = peak_mib() - before;
   if (!simulation.ok() || !simulation->deadlock.empty()) return false;
   const auto all = static_cast<double>(simulation->calls);
   char row[200];
   std::snprintf(row, sizeof row, "%7llu %12.0f %9.2f %9.1f %12.0f %9.1f\n",
                 static_cast<unsigned long long>(ranks), all, seconds, 1e9 * seconds / all,
-                static_cast<double>(simulation->events) / seconds, most_mib());
+                static_cast<double>(simulation->events) / seconds, mib);
   std::fputs(row, stdout);
   std::fflush(stdout);
   std::snprintf(row, sizeof row, "%llu,%.0f,%.3f,%.1f,%.0f,%.1f\n",
                 static_cast<unsigned long long>(ranks), all, seconds, 1e9 * seconds / all,
-                static_cast<double>(simulation->events) / seconds, most_mib());
+                static_cast<double>(simulation->events) / seconds, mib);
   csv += row;
   return true;
 }

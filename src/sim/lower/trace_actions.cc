@@ -160,6 +160,8 @@ void TraceActions::lower(AgentState& agent, const events::Event& event, Batch& b
   ++calls_;
   compute(agent, event, batch);
   if (op.action == OpAction::kCollective && op.collective == events::CollectiveKind::kFinalize) {
+    add(batch, ActionKind::kEnter).tag = event.seq;
+    add(batch, ActionKind::kLeave);
     add(batch, ActionKind::kMeasured);
     agent.has_ended = true;
     return;

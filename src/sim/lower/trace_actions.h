@@ -87,7 +87,9 @@ class TraceActions : public ActionSource {
   // trace_collectives.cc
   const PreparedCollective& prepared(RankState& rank, const events::Op& op, const Signature& call);
   bool begin_collective(AgentState& agent, const events::Event& event, Batch& batch);
+  AgentId background(RankState& rank);
   void begin_background(AgentState& agent, const events::Step& step, Batch& batch);
+  void begin_duplication(AgentState& agent, const events::Event& event, Batch& batch);
   void run_collective(AgentState& agent, Batch& batch);
   void meet(RankState& rank, const events::Op& op, uint64_t ns, Batch& batch);
   // trace_others.cc

@@ -13,6 +13,7 @@ namespace {
 // Tags of messages that are not the program's; those are 0 and more.
 constexpr int64_t kBlockingTag = -1;
 constexpr int64_t kFirstTag = -2;
+constexpr int64_t kFirstDuplication = -1000;
 constexpr uint64_t kTags = 64;  // nonblocking collectives of a communicator at a time
 
 }  // namespace
@@ -51,25 +52,41 @@ bool TraceActions::begin_collective(AgentState& agent, const events::Event& even
   return false;
 }
 
+// An agent that does nothing now.
+AgentId TraceActions::background(RankState& rank) {
+  if (!rank.idle.empty()) {
+    const AgentId id = rank.idle.back();
+    rank.idle.pop_back();
+    return id;
+  }
+  auto state = std::make_unique<AgentState>();
+  state->rank = &rank;
+  state->is_background = true;
+  agents_.push_back(std::move(state));
+  return engine_->add_background(static_cast<uint32_t>(rank.rank));
+}
+
 void TraceActions::begin_background(AgentState& agent, const events::Step& step, Batch& batch) {
   RankState& rank = *agent.rank;
   const uint32_t slot = slot_of(agent, step);
-  AgentId id = 0;
-  if (rank.idle.empty()) {
-    id = engine_->add_background(static_cast<uint32_t>(rank.rank));
-    auto state = std::make_unique<AgentState>();
-    state->rank = &rank;
-    state->is_background = true;
-    agents_.push_back(std::move(state));
-  } else {
-    id = rank.idle.back();
-    rank.idle.pop_back();
-  }
+  const AgentId id = background(rank);
   const int64_t tag = kFirstTag - static_cast<int64_t>(step.collective % kTags);
   agents_[id]->running = {&prepared(rank, *step.op, *step.made_by), step.op, tag, 0};
   Action& action = add(batch, ActionKind::kBegin);
   action.peer = id;
   action.request = slot;
+}
+
+// Nobody is told which call completes it: no call waits for it.
+void TraceActions::begin_duplication(AgentState& agent, const events::Event& event, Batch& batch) {
+  RankState& rank = *agent.rank;
+  const AgentId id = background(rank);
+  const uint64_t number = ++rank.duplications[event.op->comm.key];
+  const int64_t tag = kFirstDuplication - static_cast<int64_t>(number % kTags);
+  agents_[id]->running = {&prepared(rank, *event.op, *event.call), event.op, tag, 0};
+  Action& action = add(batch, ActionKind::kBegin);
+  action.peer = id;
+  action.request = rank.slots++;
 }
 
 // The next step of the agent's collective; at its end, the call ends.

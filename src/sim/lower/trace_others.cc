@@ -146,6 +146,10 @@ bool TraceActions::lower_file(AgentState& agent, const events::Event& event, Bat
 bool TraceActions::lower_other(AgentState& agent, const events::Event& event, Batch& batch) {
   const Op& op = *event.op;
   if (op.action != OpAction::kOtherCollective) return false;
+  if (op.other == OtherCall::kOfComm && op.collective == events::CollectiveKind::kNxN) {
+    begin_duplication(agent, event, batch);
+    return true;
+  }
   if (op.other != OtherCall::kOfMade || op.makes_request) {
     count(*event.call);
     return true;

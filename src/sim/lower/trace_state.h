@@ -26,7 +26,8 @@ struct TraceActions::RankState {
   std::unordered_map<const events::Op*, PreparedCollective> prepared;
   std::map<int64_t, uint32_t> windows;                   // slots of what is open on each
   std::map<int64_t, std::vector<Rank>> started, posted;  // groups of epochs, by window
-  std::map<uint64_t, uint64_t> meetings;  // that this rank came to, by what they are of
+  std::map<uint64_t, uint64_t> meetings;             // that this rank came to, by what they are of
+  std::map<events::CommKey, uint64_t> duplications;  // nonblocking ones
   struct Partitioned {
     Action send;
     uint64_t left = 0;

@@ -121,6 +121,8 @@ base::Status PredictedTrace::write(const std::string& path) {
   out.gaps.clear();
   out.own_work.clear();
   out.cost = {};
+  out.places.clear();  // cores of the computer that it was recorded on
+  out.place_of_rank = {};
   out.totals.assign(static_cast<size_t>(out.meta.ranks), {});
   out.meta.text["timing"] = exact().to_string();
   out.meta.text["predicted_on"] = impl_->machine;
