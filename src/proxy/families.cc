@@ -44,6 +44,17 @@ std::vector<uint32_t> Kind::terminals() const {
   return out;
 }
 
+std::vector<uint64_t> Kind::counts() const {
+  std::vector<uint64_t> out(group->signatures.size()), times(grammar->rule_count());
+  times[0] = 1;
+  for (size_t r = 0; r < times.size(); ++r)  // rules stand behind those that use them
+    for (uint32_t s = grammar->rule_begin(r); s < grammar->rule_end[r]; ++s) {
+      const grammar::Symbol& symbol = grammar->symbols[s];
+      (symbol.is_rule ? times : out)[symbol.id] += times[r] * symbol.count;
+    }
+  return out;
+}
+
 size_t main_loop_of(const grammar::Grammar& grammar) {
   const std::vector<uint64_t> lengths = lengths_of(grammar);
   size_t out = SIZE_MAX;

@@ -26,6 +26,7 @@ struct Kind {
   }
   SignatureId signature(uint32_t terminal) const { return group->signatures[terminal]; }
   std::vector<uint32_t> terminals() const;  // of this thread, ascending
+  std::vector<uint64_t> counts() const;     // by terminal: calls of one rank's thread
   // visit(rank) for each rank.
   template <class Visit>
   void for_each_rank(Visit visit) const {

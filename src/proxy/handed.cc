@@ -46,9 +46,12 @@ void Calls::hand_over(const Site& site, const Signature& decoded, Statement& out
   const mpi::CallMeaning& meaning = *site.call->meaning;
   // By what happens to them: persistent ones and others.
   std::vector<int> idle, active, made_idle, made_active;
+  std::string_view stage_of_started = "kActive";
   const auto sort_in = [&](int variable, std::vector<int>& persistent, std::vector<int>& other) {
     const auto known = handed_->find({site.kind->number, variable});
-    if (known != handed_->end()) (known->second ? persistent : other).push_back(variable);
+    if (known == handed_->end()) return;
+    (known->second.is_persistent ? persistent : other).push_back(variable);
+    if (known->second.is_completed_elsewhere) stage_of_started = "kStarted";
   };
   const int at =
       std::max(arguments_.find(site, "request"), arguments_.find(site, "array_of_requests"));
@@ -86,7 +89,7 @@ void Calls::hand_over(const Site& site, const Signature& decoded, Statement& out
     std::vector<int> all = idle;
     all.insert(all.end(), active.begin(), active.end());
     if (all.empty()) return;
-    out.before.insert(out.before.begin(), stage_line("await_stage", "kActive", all));
+    out.before.insert(out.before.begin(), stage_line("await_stage", stage_of_started, all));
     if (keeps) return;
     if (!idle.empty()) out.behind.push_back(stage_line("set_stage", "kIdle", idle));
     if (!active.empty()) out.behind.push_back(stage_line("set_stage", "kNone", active));

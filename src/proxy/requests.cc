@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "mpi/call_ids.h"
+
 namespace refrain::proxy {
 namespace {
 
@@ -42,6 +44,7 @@ Requests::Requests(Symbolic& symbolic, const std::vector<Family>& families) {
     count_ = std::max(count_, begin + static_cast<int>(of_terminal.size()));
   }
   find_makers(symbolic, families);
+  find_starts(symbolic, families);
 }
 
 // Terminal -> variable. Those that a call completes together stand in a row, as they did.
@@ -67,6 +70,37 @@ std::map<uint32_t, int> Requests::of_family(Symbolic& symbolic, const Family& fa
         });
   for (const auto& [signature, terminal] : makers) number(terminal);
   return out;
+}
+
+void Requests::find_starts(Symbolic& symbolic, const std::vector<Family>& families) {
+  for (size_t f = 0; f < families.size(); ++f)
+    for (size_t k = 0; k < families[f].kinds.size(); ++k) {
+      const Kind& kind = families[f].kinds[k];
+      const auto first = handed_.lower_bound({kind.number, 0});
+      if (first == handed_.end() || first->first.first != kind.number) continue;
+      std::map<int, int64_t> open;  // variable: starts without the calls that wait for one
+      std::set<int> polled;         // a test may have found nothing
+      const std::vector<uint64_t> counts = kind.counts();
+      for (const uint32_t t : kind.terminals()) {
+        const SymbolicCall& call =
+            symbolic.call(kind.signature(t), kind.position(kind.first_rank()));
+        if (call.info == nullptr) continue;
+        const bool starts = call.info->id == mpi::kMPI_Start || call.info->id == mpi::kMPI_Startall;
+        const bool waits = call.meaning->does_any(mpi::kDoesComplete);
+        if (!starts && !waits) continue;
+        for (const Field& field : call.fields.parameters)
+          for_each_request(field, [&](SignatureId maker) {
+            const auto known = variables_[f][k].find(maker);
+            if (known == variables_[f][k].end()) return;
+            if (call.meaning->how == mpi::How::kPolls) polled.insert(known->second);
+            open[known->second] += static_cast<int64_t>(counts[t]) * (starts ? 1 : -1);
+          });
+      }
+      for (const auto& [variable, count] : open)
+        if (const auto use = handed_.find({kind.number, variable});
+            use != handed_.end() && !polled.contains(variable))
+          use->second.is_completed_elsewhere |= use->second.is_persistent && count != 0;
+    }
 }
 
 // Requests that are completed by a thread that does not make them. Where several threads make such
@@ -113,7 +147,7 @@ void Requests::find_makers(Symbolic& symbolic, const std::vector<Family>& famili
         is_given.insert({signature, best->thread});
         const int variable = variables_[best->family][best->kind][signature];
         variables_[place.family][place.kind][signature] = variable;
-        handed_[{group, variable}] =
+        handed_[{group, variable}].is_persistent =
             mpi::meaning_of(symbolic.trace().call_of(signature)).how == mpi::How::kPersistent;
       }
     }

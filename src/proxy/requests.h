@@ -24,13 +24,19 @@ class Requests {
     return variables_[family][kind];
   }
   int count() const { return count_; }
-  // Variables that one thread fills and another one uses, by number of the kind, and whether their
-  // requests are persistent.
-  using Handed = std::map<std::pair<uint32_t, int>, bool>;
+  // Variables that one thread fills and another one uses, by number of the kind.
+  struct Use {
+    bool is_persistent = false;
+    // Some thread does not complete the request as often as it starts it: then, as far as a trace
+    // without times says, it never completes what it has started itself.
+    bool is_completed_elsewhere = false;
+  };
+  using Handed = std::map<std::pair<uint32_t, int>, Use>;
   const Handed& handed() const { return handed_; }
 
  private:
   std::map<uint32_t, int> of_family(Symbolic& symbolic, const Family& family);
+  void find_starts(Symbolic& symbolic, const std::vector<Family>& families);
   void find_makers(Symbolic& symbolic, const std::vector<Family>& families);
 
   std::vector<std::vector<std::map<SignatureId, int>>> variables_;

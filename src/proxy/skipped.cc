@@ -22,12 +22,13 @@ struct Ends {
 
 class Search {
  public:
-  Search(Symbolic& symbolic, const std::set<std::string>& functions)
-      : trace_(symbolic.trace()), functions_(functions) {}
+  Search(Symbolic& symbolic, const std::vector<Family>& families,
+         const std::set<std::string>& functions)
+      : trace_(symbolic.trace()), families_(families), functions_(functions) {}
 
-  base::Status add(const std::vector<Family>& families) {
+  void add() {
     events::CommTable comms(trace_);
-    for (const Family& family : families)
+    for (const Family& family : families_)
       for (const Kind& kind : family.kinds)
         kind.for_each_rank([&](Rank rank) {
           RankReader reader(trace_, rank);
@@ -40,7 +41,6 @@ class Search {
             add(rank, {kind.number, signature.id}, decoder.op(signature));
           }
         });
-    return base::Done{};
   }
 
   base::Result<Skipped> finish() {
@@ -68,6 +68,7 @@ class Search {
             fmt::format("--skip leaves out messages to rank {}, which receives from anybody",
                         std::get<2>(messages)),
             trace_.name());
+    drop_at_borders();
     count();
     return std::move(out_);
   }
@@ -75,6 +76,10 @@ class Search {
  private:
   void add(Rank rank, CallOfKind call, const events::Op& op) {
     const bool probes = op.action == Action::kProbe || op.action == Action::kMatchedProbe;
+    const auto is_nobody = [](const MessageEnd& end) { return end.peer == events::kNobody; };
+    if ((op.sends() || op.receives()) && (!op.sends() || is_nobody(op.send)) &&
+        (!op.receives() || is_nobody(op.receive)))
+      to_nobody_.insert(call);
     if (op.sends() && op.send.peer >= 0)
       by_messages_[{op.send.comm, rank, op.send.peer, op.send.tag}].sends.insert(call);
     if (!op.receives() && !probes) return;
@@ -84,6 +89,22 @@ class Search {
     if (!end.is_known() || end.peer < 0) return;
     by_messages_[{end.comm, end.peer, rank, end.tag}].receives.insert(call);
     if (probes) probes_.insert(call);
+  }
+  // What stands in one place of the program is left out as a whole, where ranks at a border have
+  // nobody to send to.
+  void drop_at_borders() {
+    for (const Family& family : families_)
+      for (const uint32_t t : family.kinds.front().terminals()) {
+        bool is_any_out = false, are_others_to_nobody = true;
+        for (const Kind& kind : family.kinds) {
+          const CallOfKind call{kind.number, kind.signature(t)};
+          const bool is_out = out_.all.contains(call);
+          is_any_out = is_any_out || is_out;
+          are_others_to_nobody = are_others_to_nobody && (is_out || to_nobody_.contains(call));
+        }
+        if (is_any_out && are_others_to_nobody)
+          for (const Kind& kind : family.kinds) out_.all.insert({kind.number, kind.signature(t)});
+      }
   }
   size_t dropped(const std::set<CallOfKind>& calls) const {
     size_t out = 0;
@@ -109,10 +130,11 @@ class Search {
   }
 
   const Trace& trace_;
+  const std::vector<Family>& families_;
   const std::set<std::string>& functions_;
   std::map<Messages, Ends> by_messages_;
   std::set<std::pair<events::CommKey, Rank>> takes_any_;
-  std::set<CallOfKind> probes_, named_;
+  std::set<CallOfKind> probes_, named_, to_nobody_;
   Skipped out_;
 };
 
@@ -121,8 +143,8 @@ class Search {
 base::Result<Skipped> skipped_of(Symbolic& symbolic, const std::vector<Family>& families,
                                  const std::set<std::string>& functions) {
   if (functions.empty()) return Skipped();
-  Search search(symbolic, functions);
-  if (const base::Status good = search.add(families); !good.ok()) return good.error();
+  Search search(symbolic, families, functions);
+  search.add();
   return search.finish();
 }
 

@@ -167,6 +167,7 @@ void Tables::need_for(const Argument& argument) {
   const RankExpr& e = argument.expression;
   if (e.kind == RankExpr::Kind::kCart) need("a step in a grid");
   if (e.kind == RankExpr::Kind::kXor) need("partners by bits of the rank");
+  if (e.kind == RankExpr::Kind::kDigit) need("a row or column of ranks by its length");
   if (!argument.is_rank) return;
   if (e.kind == RankExpr::Kind::kConst && e.a > 0) need("a rank by its number");
   if (e.kind == RankExpr::Kind::kAffine && e.b != 0 && (e.a != 1 || grid_says_kinds_))

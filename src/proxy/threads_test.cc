@@ -92,6 +92,23 @@ TEST(Threads, HandOverRequests) {
   EXPECT_TRUE(has(p, "MPI_Request request[1];")) << p;
 }
 
+// One thread starts what the other one has to wait for, and the other way round.
+TEST(Threads, DoNotCompleteWhatTheyHaveStartedThemselves) {
+  Maker m(2);
+  ShapeWriter init("MPI_Send_init"), start("MPI_Start"), wait("MPI_Wait");
+  init.none().heap(-1, 0).integer(4).object(m.type).integer(me_plus_mod_size(1)).integer(5);
+  const uint32_t made = m.builder.signature(init.object(m.world).new_request(0));
+  const uint32_t begun = m.builder.signature(start.none().request(made));
+  const uint32_t done =
+      m.builder.signature(wait.none().request(made).constant("MPI_STATUS_IGNORE"));
+  m.group(m.all, {made, done, begun, done}, 1);
+  m.thread(1, {begun, done, begun});
+  const std::string p = m.write().program;
+  EXPECT_TRUE(has(p, "await_stage(kStarted, {0});\n  MPI_Wait(&request[0]")) << p;
+  EXPECT_TRUE(has(p, "await_stage(kIdle, {0});\n  MPI_Start(&request[0]")) << p;
+  EXPECT_TRUE(has(p, "set_stage(kIdle, {0});")) << p;
+}
+
 TEST(Threads, TakeTurnsInCollectives) {
   Maker m(2);
   ShapeWriter barrier("MPI_Barrier");
