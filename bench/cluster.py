@@ -57,6 +57,7 @@ REPLAYED = [
     ("none", ("--method", "none"), None),
     ("lead", ("--k", "kinds", "--endpoints", "lead"), ("--cluster", "kinds", "--endpoints", "lead")),
 ]
+kReplayedTimes = 20  # as many steps as under SMPI
 # The largest relative error of a rank's time per call that `auto:0.02` may leave, and that nine clusters of mg pass.
 kError = 0.02
 
@@ -191,8 +192,8 @@ def measure_replays(arguments, folder):
     for program, argument, _ in PROGRAMS:
         if not arguments.program or program in arguments.program:
             for ranks in [int(word) for word in arguments.ranks.split(",")]:
-                rows += cluster_replay.rows(program, argument, ranks, arguments.runs, arguments.compute, REPLAYED,
-                                            folder)
+                rows += cluster_replay.rows(program, kReplayedTimes * argument, ranks, arguments.runs,
+                                            arguments.compute, REPLAYED, folder)
     return rows
 
 

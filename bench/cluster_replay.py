@@ -2,8 +2,9 @@
 
 Few ranks on a real MPI (MPICH), as many as there are cores for where times are to mean something. Each row is the
 mean of `runs` runs with its deviation. ACC = 1 - |t - t'| / t of replays of the full trace (t) and of the clustered
-one (t'). `program` stands beside the replay of the full trace. Recording with and without `--cluster`, and what
-`refrain cluster` takes, are apart: seconds of the whole command, start of the ranks included.
+one (t'). The program (`program_s`, between MPI_Init and MPI_Finalize) stands beside the replay of the full trace.
+Recording with and without `--cluster`, and what `refrain cluster` takes, are apart: seconds of the whole command,
+start of the ranks included.
 """
 
 import json
@@ -21,6 +22,14 @@ def timed(action):
     began = time.monotonic()
     said = action()
     return said, time.monotonic() - began
+
+
+def between_init_and_finalize(trace):
+    """Seconds on rank 0: what a replay makes again."""
+    lines = common.run([common.REFRAIN, "dump", "--rank", "0", "--format", "jsonl", trace]).splitlines()
+    calls = [json.loads(line) for line in lines if '"MPI_Init' in line or '"MPI_Finalize"' in line]
+    begins = [call["end_ns"] for call in calls if call["call"] in ("MPI_Init", "MPI_Init_thread")]
+    return ([call["begin_ns"] for call in calls if call["call"] == "MPI_Finalize"][-1] - begins[0]) / 1e9
 
 
 class Replays:
@@ -41,7 +50,7 @@ class Replays:
                 self.ranks, [common.REFRAIN, "record", "--quiet", "--timing", "exact", "-o", trace, *words, "--",
                              *self.command], self.shim))
             whole.append(seconds)
-            inside.append(common.info(trace)["duration_ns"] / 1e9)
+            inside.append(between_init_and_finalize(trace))
         return statistics.mean(inside), statistics.mean(whole)
 
     def replay(self, trace):

@@ -255,10 +255,8 @@ Trace mirrored(uint64_t ranks, uint64_t alone) {
     s.object(send).heap(1, 0).integer(count).object(type).integer(peer).integer(4).object(world);
     t.object(receive).heap(1, 0).integer(count).object(type).integer(peer).integer(4);
     t.object(world).constant("MPI_STATUS_IGNORE");
-    for (int i = 0; i < 3; ++i) {
-      if (r >= alone) calls.push_back(b.signature(s));
-      if (r >= alone) calls.push_back(b.signature(t));
-    }
+    const uint32_t sends = b.signature(s), receives = b.signature(t);
+    for (int i = 0; i < 3 && r >= alone; ++i) calls.insert(calls.end(), {sends, receives});
     b.data().totals[r].in_mpi_ns = b.data().totals[r].outside_ns = 1000;
     b.group({static_cast<int64_t>(r)}, calls);
   }

@@ -239,12 +239,14 @@ class Node {
                                              request_.mixes_structures};
     RankBranch below;
     each_child([&](std::string_view bytes) { return read_branch(bytes, below); });
-    RankBranch own{{own_.head}, {{own_.head.rank}}};
-    if (!request_.is_by_tree)
-      for (auto& members : below.members) members.clear();
-    heads_ = similarity::merge_branches(std::move(own), std::move(below), options, *distances_);
-    if (!request_.is_by_tree)
-      for (auto& members : heads_.members) members.clear();
+    if (request_.is_by_tree) {
+      heads_ = similarity::merge_branches({{own_.head}, {{own_.head.rank}}}, std::move(below),
+                                          options, *distances_);
+    } else {
+      heads_.heads =
+          similarity::merge_heads({own_.head}, std::move(below.heads), options, *distances_);
+      heads_.members.assign(heads_.heads.size(), {});
+    }
     to_parent(has_failed_ ? std::string() : bytes_of(heads_));
     hear_heads();
     sums_.clear();
@@ -391,9 +393,7 @@ std::optional<RankClusters> find_clusters(Process& p, const std::string& record,
 void give_clusters_up(Process& p, const char* why) {
   if (!p.options.has_clusters) return;
   p.options.has_clusters = false;
-  if (peers().mine != 0) return;
-  complain_of_none(p, why);
-  p.lose(kLoss, why);
+  if (peers().mine == 0) complain_of_none(p, why), p.lose(kLoss, why);
 }
 
 }  // namespace refrain::tracer
