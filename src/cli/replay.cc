@@ -29,6 +29,7 @@ struct ReplayArguments {
   std::string trace, compute = "sleep", gaps = "mean", format = "text", scratch, mpi;
   double scale = 1, stall_s = 60;
   uint64_t seed = 1, repeats = 1;
+  std::string jitter_ns = "0";
   std::vector<std::string> skipped;
   std::vector<std::string> smpi_line;  // of smpimain, under SMPI
   bool dry_run = false;
@@ -82,7 +83,8 @@ int look_before(const Trace& trace, const replay::plan::LookOptions& look) {
 }
 
 std::vector<std::string> engine_words(const ReplayArguments& options, int rank) {
-  std::vector<std::string> words = {"--trace",   options.trace,
+  std::vector<std::string> words = {"--jitter",  options.jitter_ns,
+                                    "--trace",   options.trace,
                                     "--rank",    std::to_string(rank),
                                     "--compute", options.compute,
                                     "--gaps",    options.gaps,
@@ -203,6 +205,11 @@ void add_replay(CLI::App& app, int& exit_status) {
           "How often all between MPI_Init and MPI_Finalize is made, for the spread of times")
       ->check(whole_number(1, 1000000))
       ->capture_default_str();
+  verb->add_option("--jitter", options->jitter_ns,
+                   "Before each call, wait for a random time up to this: other orders of events "
+                   "than recorded")
+      ->transform(time_with_unit(0, 10000000000))
+      ->type_name("TIME");
   verb->add_option("--mpi", options->mpi, "The MPI to use [the launcher's]")
       ->check(one_of({"mpich", "openmpi"}));
   verb->add_option("--smpi-line", options->smpi_line)->group("");

@@ -99,6 +99,7 @@ base::Status Engine::step(const events::StagedCall& staged) {
   {
     const OthersMayGo others(state_);
     pace_.before(staged);
+    if (options_.jitter_ns > 0) wait_at_random();
   }
   base::Status good = wait_for_others(staged.seq);
   if (!good.ok()) return good;
@@ -134,6 +135,11 @@ base::Status Engine::make(Frame& frame) {
   bind_outputs(frame);
   keep_memory(frame);
   return base::Done{};
+}
+
+void Engine::wait_at_random() {
+  const uint64_t ns = std::uniform_int_distribution<uint64_t>(0, options_.jitter_ns)(random_);
+  run_clock().pass_until(run_clock().now_ns() + ns, Compute::kSleep);
 }
 
 void Engine::yield() {

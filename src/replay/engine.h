@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -54,15 +55,10 @@ struct EngineOptions {
   std::vector<Prefix::Message> in_transit;
   uint64_t repeats = 1;  // of all between MPI_Init and MPI_Finalize
   uint64_t seed = 1;
+  uint64_t jitter_ns = 0;                     // a random time up to this passes before each call
   std::function<void(const Engine&)> at_end;  // before MPI_Finalize, while ranks can still talk
   // A thread other than the first has failed: says so and ends the job.
   std::function<void(const base::Error&)> on_failure;
-};
-
-// What was done otherwise than recorded, and how often.
-struct Counts {
-  uint64_t calls = 0, skipped = 0, left_out = 0, by_another = 0, masked = 0, infos = 0;
-  uint64_t tags = 0, types = 0;  // in the place of those that this MPI lacks
 };
 
 class Engine {
@@ -112,6 +108,7 @@ class Engine {
   Request* find_request(const Value& value);
 
   void yield();
+  void wait_at_random();
   base::Error wrong(const Frame& frame, const std::string& what) const;
   base::Status run_once();
   base::Status step(const events::StagedCall& staged);
@@ -259,7 +256,8 @@ class Engine {
   std::map<std::string, uint64_t> file_bytes_;  // by recorded path
   std::map<int64_t, HeapBlock> heap_;           // by the recorded id
   bool has_started_ = false, is_last_ = true;
-  size_t next_wait_ = 0;   // of state_.order
+  size_t next_wait_ = 0;  // of state_.order
+  std::mt19937_64 random_{options_.seed * 1000003 + static_cast<uint64_t>(rank_) * 1009 + thread_};
   uint64_t began_ns_ = 0;  // of run_clock()
   std::vector<double> seconds_;
 };

@@ -178,6 +178,7 @@ bool read_words(int argc, char** argv, JobOptions& options) {
     if (name == "--stall") options.stall_s = std::strtod(value.c_str(), nullptr);
     if (name == "--scratch") options.engine.scratch = value;
     if (name == "--repeats") options.engine.repeats = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "--jitter") options.engine.jitter_ns = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--seed") options.engine.seed = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--scale") options.engine.pace.scale = std::strtod(value.c_str(), nullptr);
     if (name == "--gaps")

@@ -30,6 +30,7 @@ namespace refrain::replay {
 // What was done otherwise than recorded, and how often.
 struct Counts {
   uint64_t calls = 0, skipped = 0, left_out = 0, by_another = 0, masked = 0, infos = 0;
+  uint64_t tags = 0, types = 0;  // in the place of those that this MPI lacks
 };
 
 struct RankState {

@@ -14,11 +14,6 @@ namespace {
 
 using base::counted_text;
 
-std::string name_of(CallId call) {
-  const mpi::CallInfo* const info = mpi::find_call(call);
-  return info == nullptr ? "call#" + std::to_string(call) : std::string(info->name);
-}
-
 // "MPI_Send of rank 0, call 12, at app+0x12"
 std::string call_text(const Trace& trace, const CallPlace& place) {
   return name_of(place.call) + " of rank " + std::to_string(place.rank) + ", call " +

@@ -14,11 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string name_of(CallId call) {
-  const mpi::CallInfo* const info = mpi::find_call(call);
-  return info == nullptr ? "call#" + std::to_string(call) : std::string(info->name);
-}
-
 Json place_json(const Trace& trace, const CallPlace& place) {
   return {{"function", name_of(place.call)},
           {"rank", place.rank},

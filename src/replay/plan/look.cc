@@ -30,6 +30,11 @@ std::string why_not(CallId call, const LookOptions& options) {
 
 }  // namespace
 
+std::string name_of(CallId call) {
+  const mpi::CallInfo* const info = mpi::find_call(call);
+  return info == nullptr ? "call#" + std::to_string(call) : std::string(info->name);
+}
+
 std::string place_of(const Trace& trace, DefinitionId site) {
   const auto found = trace.site(site);
   if (!found || found->module.empty()) return "";
@@ -72,9 +77,7 @@ Refusals look(const Trace& trace, const LookOptions& options) {
 std::string refusal_lines(const Trace& trace, const Refusals& refusals) {
   std::string out;
   for (const Refusal& refusal : refusals) {
-    const mpi::CallInfo* const info = mpi::find_call(refusal.call);
-    const std::string name =
-        info != nullptr ? std::string(info->name) : "call#" + std::to_string(refusal.call);
+    const std::string name = name_of(refusal.call);
     out += "refrain: " + trace.name() + ": cannot replay " + name + " (rank " +
            std::to_string(refusal.rank) + ", " + std::to_string(refusal.calls) +
            (refusal.calls == 1 ? " call" : " calls") + place_of(trace, refusal.site) +

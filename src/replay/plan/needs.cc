@@ -13,7 +13,7 @@
 namespace refrain::replay::plan {
 namespace {
 
-constexpr uint64_t kMostSignatures = 2000000;  // of all ranks, that are looked at
+constexpr uint64_t kMostLooks = 2000000;  // of all ranks, that are looked at
 constexpr uint64_t kUnknownBytes = 4096;
 
 uint64_t bytes_of(const Trace& trace, const Signature& call, Rank rank) {
@@ -177,7 +177,7 @@ class Files {
 
 MemoryNeed memory_need(const Trace& trace) {
   MemoryNeed out;
-  out.is_of_some = signatures_of_all(trace) > kMostSignatures;
+  out.is_of_some = signatures_of_all(trace) > kMostLooks;
   for (GroupId group = 0; group < trace.group_count(); ++group) {
     const std::vector<Trace::Occurrence> all = trace.occurrences(group);
     const uint64_t ranks = out.is_of_some ? 1 : trace.group_size(group);
@@ -216,7 +216,7 @@ void for_each_caller(const Trace& trace, CallId call, Visit&& visit) {
           return trace.call_of(seen.signature) == call;
         }))
       continue;
-    for (uint64_t i = 0; i < trace.group_size(group) && looked_at < kMostSignatures; ++i) {
+    for (uint64_t i = 0; i < trace.group_size(group) && looked_at < kMostLooks; ++i) {
       visit(trace.group_rank(group, i), all);
       looked_at += all.size();
     }
