@@ -27,7 +27,8 @@ bool print(LogReader& log, const Record& r) {
   std::byte piece[65536];
   while (log.left() > 0) {
     const auto n = log.take(piece);
-    if (!n.ok() || log.is_cut()) return false;
+    if (!n.ok()) return false;
+    if (log.is_cut()) return true;  // void: logging ended there
     hash = with(hash, piece, *n);
   }
   std::printf("%u %llu %s %llu %llu ", r.thread, static_cast<unsigned long long>(r.number),
