@@ -1,5 +1,5 @@
-// A ring whose numbers all come from the rank before: what a rank prints shows what it received. In a run that is
-// told so (RING_CHANGE) one call is another one than it was.
+// A ring whose numbers all come from the rank before: what a rank prints shows what it received.
+// In a run that is told so (RING_CHANGE) one call is another one than it was.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
     const int count = is_late && is_changed("count") ? kNumbers - 1 : kNumbers;
     const int tag = is_late && is_changed("tag") ? 8 : 7;
     if (is_late && is_changed("skip")) continue;
-    MPI_Sendrecv(numbers, count, MPI_INT, (rank + 1) % size, tag, taken, kNumbers, MPI_INT, (rank + size - 1) % size, 7,
+    const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+    MPI_Sendrecv(numbers, count, MPI_INT, to, tag, taken, kNumbers, MPI_INT, from, 7,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int i = 0; i < kNumbers; ++i) sum += (unsigned)taken[i];
     if (is_late && is_changed("more")) MPI_Barrier(MPI_COMM_WORLD);

@@ -36,8 +36,8 @@ def run(words, folder, **env):
 
 def record(folder, name):
     wrapper = [options.refrain, "record", "-o", name, "--messages", "all", "--"]
-    outcome = mpirun.run_job(options.mpi, RANKS, [options.program], 60, env={"REFRAIN_LIBRARY_PATH": options.libraries},
-                             cwd=folder, wrapper=wrapper)
+    outcome = mpirun.run_job(options.mpi, RANKS, [options.program], 60, cwd=folder, wrapper=wrapper,
+                             env={"REFRAIN_LIBRARY_PATH": options.libraries})
     expect(outcome.status == 0, "the ring is recorded: %s" % outcome.stderr.decode(errors="replace")[-300:])
     return sorted(outcome.stdout.decode().splitlines())
 
@@ -54,7 +54,8 @@ def alone(folder, printed):
         # The time between two calls of MPI_Wtime, too.
         expect(done.stdout.strip() == printed[rank], "it prints %r: %r" % (printed[rank], done.stdout))
         expect(open(os.path.join(folder, "out.%d" % rank), encoding="utf-8").read() == before, "its file stays")
-        expect(any(n.endswith("out.%d" % rank) for n in os.listdir(folder + "/scratch")), "and is in the scratch folder")
+        files = os.listdir(folder + "/scratch")
+        expect(any(n.endswith("out.%d" % rank) for n in files), "and is in the scratch folder")
     solo(folder, 0, "--write-files")
     expect(len(open(os.path.join(folder, "out.0"), encoding="utf-8").readlines()) == 2, "--write-files writes it")
 

@@ -134,6 +134,9 @@ void Player::windows(Frame& frame) {
         *frame.given.address<void*>(4) = w->base;
       }
       return;
+    case mpi::kMPI_Win_attach:
+      if (Object* const w = window()) w->regions.push_back(frame.given.address<std::byte>(1));
+      return;
     case mpi::kMPI_Win_shared_query:
       if (Object* const w = window()) {
         const int64_t bytes = frame.given.number(2), rank = frame.given.number(1);
