@@ -96,6 +96,8 @@ TEST(Grid, StepsWrapWhereAxesAreRound) {
   EXPECT_EQ(grid.steps_to({{0, Grid::kNobody}, {4, 1}}), "grid.neighbour({-1, 0})");
   EXPECT_EQ(grid.steps_to({{0, 0}, {4, 1}}), std::nullopt);
   EXPECT_EQ(grid.steps_to({{0, Grid::kNobody}}), std::nullopt);
+  EXPECT_TRUE(grid.tells_sides_apart());
+  EXPECT_FALSE(Grid({3, 2}, {false, true}).tells_sides_apart());
 }
 
 TEST(Grid, SaysKindsByPlace) {

@@ -130,6 +130,12 @@ std::optional<std::string> Grid::steps_to(const std::map<int64_t, int64_t>& to) 
   return std::nullopt;
 }
 
+bool Grid::tells_sides_apart() const {
+  for (size_t axis = 0; axis < sides_.size(); ++axis)
+    if (periods_[axis] && sides_[axis] <= 2) return false;
+  return true;
+}
+
 std::optional<std::string> Grid::kinds(const std::vector<int64_t>& kind_of_rank) const {
   std::map<std::vector<int>, int64_t> by_place;
   for (size_t rank = 0; rank < kind_of_rank.size(); ++rank) {

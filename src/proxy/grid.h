@@ -33,6 +33,9 @@ class Grid {
   // where no steps do.
   static constexpr int64_t kNobody = -2;
   std::optional<std::string> steps_to(const std::map<int64_t, int64_t>& to) const;
+  // Whether a step forth and a step back lead to different ranks: not where an axis is round and
+  // has two ranks.
+  bool tells_sides_apart() const;
   // Which kind a rank is of, by its place along each axis, as an expression in several lines.
   // Nothing where ranks in equal places are of different kinds.
   std::optional<std::string> kinds(const std::vector<int64_t>& kind_of_rank) const;

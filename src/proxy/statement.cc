@@ -193,7 +193,11 @@ std::string Tables::in_grid(const std::vector<Kind>& kinds,
       const auto place = symbolic_.context(a.signature, kinds[k].position(rank)).place;
       is_in_world = is_in_world && place.me == rank && place.size == symbolic_.trace().rank_count();
     });
-  return is_in_world ? grid_->steps_to(to).value_or("") : "";
+  if (!is_in_world) return {};
+  const std::string out = grid_->steps_to(to).value_or("");
+  if (!out.empty() && !grid_->tells_sides_apart())
+    need("a round axis of the grid with so few ranks that both neighbours are one");
+  return out;
 }
 
 std::string Tables::number(const Kind& kind, const Argument& argument) {

@@ -24,6 +24,10 @@ sys.path.insert(0, os.path.join(TESTS, "support"))
 import mpirun  # noqa: E402
 
 SKIPPED, UNSUPPORTED = 77, 5
+# The compiler of an MPI, and the variable that says which compiler is behind it.
+WRAPPERS = {"mpich": ("mpicxx.mpich", "MPICH_CXX"), "openmpi": ("mpicxx.openmpi", "OMPI_CXX")}
+# Programs whose proxies run on other numbers of ranks: on so many, for instance.
+OTHER_RANKS = {"halo2d": 9, "ring": 5, "sweep2d": 6}
 
 # Program -> what the refusal says. Whatever else is refused is an error.
 REFUSED = {
@@ -188,6 +192,18 @@ class Case:
         return [json.loads(line) for line in
                 self.refrain("dump", "--format", "jsonl", "--no-resolve", trace).splitlines()]
 
+    def check_other_ranks(self, said, binary):
+        ranks = OTHER_RANKS.get(self.name)
+        if ranks is None:
+            return
+        if said["fixed_by"]:
+            raise Failure("it is held to its number of ranks: %s" % "; ".join(said["fixed_by"]))
+        preload = [self.options.shim] if mpirun.behind(self.options.mpi) == "mpich" and self.options.shim else []
+        ran = mpirun.run_job(self.options.mpi, ranks, [binary, "--compute", "none"], 60, preload, {}, cwd=self.folder)
+        if ran.status != 0:
+            raise Failure("on %d ranks the proxy exits with %d: %s" % (
+                ranks, ran.status, (ran.stdout + ran.stderr).decode(errors="replace").strip()[-500:]))
+
     def check(self):
         trace, again = os.path.join(self.folder, "t.rfn"), os.path.join(self.folder, "again.rfn")
         more = [o.replace("{mpi}", mpirun.word(self.options.mpi)) for o in self.entry.get("record", [])]
@@ -199,8 +215,7 @@ class Case:
         binary = None
         for compiler in self.options.compilers:
             binary = os.path.join(self.folder, "proxy." + os.path.basename(compiler))
-            wrapper = {"mpich": "mpicxx.mpich", "openmpi": "mpicxx.openmpi"}[mpirun.behind(self.options.mpi)]
-            variable = {"mpich": "MPICH_CXX", "openmpi": "OMPI_CXX"}[mpirun.behind(self.options.mpi)]
+            wrapper, variable = WRAPPERS[mpirun.behind(self.options.mpi)]
             done = run([wrapper, "-std=c++20", self.options.optimize, "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
                         "-o", binary, os.path.join(proxy, "main.cc")], timeout=600,
                        env={**os.environ, variable: compiler})
@@ -214,6 +229,7 @@ class Case:
             raise Failure("the proxy exits with %d: %s" % (
                 ran.status, (ran.stdout + ran.stderr).decode(errors="replace").strip()[-1500:]))
         compare(self.dump(trace), self.dump(again))
+        self.check_other_ranks(said, binary)
         return said
 
 
