@@ -97,11 +97,11 @@ double GapsOfHistograms::Draws::sum() const {
     const double end = std::ceil((below + in_bin) / width - 0.5);
     uint64_t last = end <= 0 ? 0 : std::min(count, static_cast<uint64_t>(end));
     if (last < first) last = first;
-    const double step = width / in_bin;
+    const double between = width / in_bin;
     const auto n = static_cast<double>(last - first);
     const double start =
         static_cast<double>(bin) + ((static_cast<double>(first) + 0.5) * width - below) / in_bin;
-    if (n > 0) out += std::exp2(start) * std::expm1(n * step * M_LN2) / std::expm1(step * M_LN2);
+    if (n > 0) out += std::exp2(start) * std::expm1(n * between * M_LN2) / std::expm1(between * M_LN2);
     first = last;
     below += in_bin;
   }
@@ -131,8 +131,8 @@ uint64_t GapsOfHistograms::before(const events::StagedCall& call) {
   if (found == draws_.end()) return 0;
   Draws& draws = found->second;
   const uint64_t i = draws.next;
-  draws.next =
-      static_cast<uint64_t>((static_cast<unsigned __int128>(i) + draws.step) % draws.count);
+  const uint64_t step = draws.step % draws.count;
+  draws.next = i < draws.count - step ? i + step : i - (draws.count - step);
   return whole(draws.value(i) * factor_, left_);
 }
 

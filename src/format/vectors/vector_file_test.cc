@@ -58,7 +58,9 @@ TEST(VectorFile, EveryCutAndEveryChangedByteIsFound) {
     std::string changed = bytes;
     changed[n] = static_cast<char>(changed[n] ^ 0x41);
     const auto read = decode(changed, "x.rfv");
-    if (read.ok()) EXPECT_NE(*read, file) << n;
+    if (read.ok()) {
+      EXPECT_NE(*read, file) << n;
+    }
   }
   EXPECT_FALSE(decode(bytes + "x", "x.rfv").ok());
 }

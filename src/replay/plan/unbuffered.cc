@@ -15,7 +15,7 @@ namespace {
 using events::Action;
 using events::Op;
 
-constexpr uint64_t kTurn = 256;  // calls outside of loops
+constexpr uint64_t kTurnCalls = 256;  // calls outside of loops
 
 // The calls of a location from a certain one on; their numbers stand for times.
 class CallsFrom : public events::CallStream {
@@ -126,7 +126,7 @@ void UnbufferedRun::wake(uint32_t index) {
 
 void UnbufferedRun::begin_turn(Lane& lane) {
   loops_at(*lane.grammar, *lane.lengths, lane.position, loops_);
-  lane.turn_ends = loops_.empty() ? lane.position + kTurn : loops_.back().next_begin();
+  lane.turn_ends = loops_.empty() ? lane.position + kTurnCalls : loops_.back().next_begin();
 }
 
 // Until the lane waits, or its turn ends.

@@ -27,7 +27,7 @@ struct Thing {
   int64_t number = 0;
   auto operator<=>(const Thing&) const = default;
 };
-inline constexpr uint8_t kStarted = 250, kTurn = 251, kChannel = 252;
+inline constexpr uint8_t kStarted = 250, kTurns = 251, kChannel = 252;
 
 enum class Effect : uint8_t {
   kMake,  // it must not be there, and is there afterwards

@@ -137,7 +137,7 @@ void Touches::add_turn(const Signature& s, std::vector<Touch>& out) {
     if (!has_ranks || info.params[i].direction == Direction::kOut || !value.is_object()) continue;
     const auto definition = static_cast<int64_t>(static_cast<uint32_t>(value.definition()));
     const Thing thing =
-        is_made_by_program(value) ? thing_of(kind, value.number) : Thing{kTurn, definition};
+        is_made_by_program(value) ? thing_of(kind, value.number) : Thing{kTurns, definition};
     out.push_back({thing, Effect::kTurn});
     return;
   }

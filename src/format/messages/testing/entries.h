@@ -23,11 +23,11 @@ namespace refrain::format::messages::testing {
 class StringSink : public LogSink {
  public:
   explicit StringSink(size_t room = SIZE_MAX) : room_(room) {}
-  int write(std::span<const std::byte> bytes, size_t reserve) override {
+  int write(std::span<const std::byte> more, size_t reserve) override {
     // What the call before reserved is there, whatever this one wants to reserve.
-    const bool fits = this->bytes.size() + bytes.size() + reserve <= room_;
-    if (!fits && bytes.size() > reserved_) return ENOSPC;
-    this->bytes.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const bool fits = bytes.size() + more.size() + reserve <= room_;
+    if (!fits && more.size() > reserved_) return ENOSPC;
+    bytes.append(reinterpret_cast<const char*>(more.data()), more.size());
     reserved_ = fits ? reserve : 0;
     return 0;
   }
