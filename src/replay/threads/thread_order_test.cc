@@ -42,7 +42,7 @@ ThreadOrder order_of(const std::vector<Steps>& threads, bool has_times = false) 
 Touch make(int64_t n) { return {{1, n}, Effect::kMake}; }
 Touch use(int64_t n) { return {{1, n}, Effect::kUse}; }
 Touch end(int64_t n) { return {{1, n}, Effect::kFree}; }
-Touch turn(int64_t n) { return {{kTurn, n}, Effect::kTurn}; }
+Touch turn(int64_t n) { return {{kTurns, n}, Effect::kTurn}; }
 
 using Waits = std::vector<ThreadOrder::Wait>;
 
