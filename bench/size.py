@@ -57,6 +57,12 @@ def structure_bytes(trace, size):
     return size - round(sum(measured))
 
 
+def largest(row):
+    """Bytes of structure that are no growth since this row."""
+    before = int(row["structure"])
+    return before + max(kNames, before * kOtherCompilers)
+
+
 def grown(results, file):
     """Complaints about rows that are larger than in an earlier table, or not in it at all."""
     with open(file, newline="", encoding="utf-8") as text:
@@ -67,7 +73,7 @@ def grown(results, file):
         row = before.get((workload, ranks))
         if row is None or row["structure"] == "-":
             found.append(f"{file} has no row for {workload}, {ranks} ranks")
-        elif structure > int(row["structure"]) + max(kNames, int(row["structure"]) * kOtherCompilers) or calls != int(row["calls"]):
+        elif structure > largest(row) or calls != int(row["calls"]):
             found.append(f"{workload}, {ranks} ranks: {structure} of {size} bytes are structure for {calls} calls, "
                          f"before {row['structure']} of {row['bytes']} for {row['calls']}")
     return found

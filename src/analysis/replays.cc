@@ -386,13 +386,6 @@ class LocationComparison {
 
 }  // namespace
 
-std::string_view to_string(Allowed allowed) {
-  static constexpr std::string_view kNames[kAllowedCount] = {
-      "buffers", "functions", "names",    "infos",    "wildcards", "requests", "forms",
-      "answers", "left_out",  "unseen",   "places",   "cut",       "numbers",  "replaced"};
-  return kNames[static_cast<size_t>(allowed)];
-}
-
 Result<ReplayComparison> compare_replay(const Trace& original, const Trace& again) {
   if (original.rank_count() != again.rank_count())
     return base::usage("has " + std::to_string(again.rank_count()) + " ranks, and " +

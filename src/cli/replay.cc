@@ -143,8 +143,7 @@ int run(const ReplayArguments& options) {
     if (!trace.ok()) return refuse(trace.error());
     if (const auto ends = replay::plan::check_ends(*trace); !ends.ok()) return refuse(ends.error());
     // The engine says it, too.
-    if (const auto paired =
-            replay::plan::pair_messages(*trace, options.dry_run ? stderr : nullptr);
+    if (const auto paired = replay::plan::pair_messages(*trace, options.dry_run ? stderr : nullptr);
         !paired.ok())
       return refuse(paired.error());
     if (options.dry_run) return dry_run(*trace, *look, options.format == "json");

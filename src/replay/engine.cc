@@ -46,7 +46,8 @@ Engine::Engine(const Engine& first, uint32_t thread)
       reader_(first.trace_, first.rank_, Times::kRead),
       comms_(first.trace_),
       decoder_(std::make_unique<events::Decoder>(reader_, comms_, places_)),
-      pace_(options_.pace, gaps_of(first.trace_, first.rank_, thread, options_.pace.gaps), run_clock()) {}
+      pace_(options_.pace, gaps_of(first.trace_, first.rank_, thread, options_.pace.gaps),
+            run_clock()) {}
 
 Engine::~Engine() {
   if (own_state_ == nullptr) return;

@@ -101,7 +101,8 @@ double GapsOfHistograms::Draws::sum() const {
     const auto n = static_cast<double>(last - first);
     const double start =
         static_cast<double>(bin) + ((static_cast<double>(first) + 0.5) * width - below) / in_bin;
-    if (n > 0) out += std::exp2(start) * std::expm1(n * between * M_LN2) / std::expm1(between * M_LN2);
+    if (n > 0)
+      out += std::exp2(start) * std::expm1(n * between * M_LN2) / std::expm1(between * M_LN2);
     first = last;
     below += in_bin;
   }

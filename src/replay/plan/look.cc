@@ -45,9 +45,7 @@ std::string place_of(const Trace& trace, DefinitionId site) {
   return ", at " + module + offset;
 }
 
-Status check_ends(const Trace& trace) {
-  return events::check_clusters(trace);
-}
+Status check_ends(const Trace& trace) { return events::check_clusters(trace); }
 
 Status pair_messages(Trace& trace, std::FILE* said) {
   const auto clusters = trace.clustering();
