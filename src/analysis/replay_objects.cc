@@ -30,4 +30,11 @@ bool same_object(const Trace& original, const Trace& again, Rank rank, const Val
           type->extent_bytes == type_again->extent_bytes && type->combiner == type_again->combiner);
 }
 
+bool asks_environment(const mpi::CallInfo& info) {
+  using Group = mpi::CallGroup;
+  return info.group == Group::kEnv || info.group == Group::kTool || info.group == Group::kInfo ||
+         info.group == Group::kError || info.group == Group::kAttr ||
+         info.group == Group::kSession || info.group == Group::kMisc;
+}
+
 }  // namespace refrain::analysis

@@ -28,14 +28,6 @@ bool has_flag(const Signature& s) {
   return flag == nullptr || flag->at_exit().integer_or(0) != 0;
 }
 
-// A function that says what the MPI, the machine or a clock is like.
-bool asks_environment(const mpi::CallInfo& info) {
-  using Group = mpi::CallGroup;
-  return info.group == Group::kEnv || info.group == Group::kTool || info.group == Group::kInfo ||
-         info.group == Group::kError || info.group == Group::kAttr ||
-         info.group == Group::kSession || info.group == Group::kMisc;
-}
-
 class LocationComparison {
  public:
   LocationComparison(const Trace& original, const Trace& again, Rank rank, uint32_t thread,
