@@ -155,6 +155,7 @@ int end_job(const Trace& trace, const JobOptions& options, const base::Error& er
     if (!options.engine.scratch.empty())  // others that fail now see the mark
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
+  leave_job(status);  // of a simulation: MPI_Abort would end this rank alone
   std::fflush(nullptr);
   int is_initialized = 0, is_finalized = 0;
   REFRAIN_QUIET(MPI_Initialized)(&is_initialized);

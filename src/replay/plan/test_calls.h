@@ -73,7 +73,7 @@ class TestCalls {
   uint32_t add(Rank rank, reader::ShapeWriter& shape) {
     const format::StoredSignature stored = reader::ShapeWriter(shape).take();
     std::string key = stored.shape;
-    for (const auto& slot : stored.slots) key += "," + std::to_string(slot.a);
+    for (const auto& slot : stored.slots) key.append(",").append(std::to_string(slot.a));
     const auto [known, is_new] = known_.try_emplace(key, 0);
     if (is_new) known->second = builder_.signature(shape);
     calls_[static_cast<size_t>(rank)].push_back(known->second);
