@@ -117,6 +117,7 @@ int check_vectors(const CheckArguments& options) {
   checked.version = fmt::format("{}.{}", format::vectors::kMajor, format::vectors::kMinor);
   if (file.ok()) {
     checked.ranks = file->vectors.size();
+    checked.complete = true;
     for (const auto& v : file->vectors) checked.calls += v.least_ns.size();
   }
   return say(options, checked);
