@@ -1,11 +1,18 @@
 #!/usr/bin/env python3
 """How well a few ranks stand for all: clusters, and how many parameters of all calls are what they were.
 
-usage: cluster.py [--out DIR] [--quick] [--ranks 64,256] [--program NAME ...]      writes DIR/cluster.csv
+usage: cluster.py [--out DIR] [--quick] [--ranks 64,256] [--program NAME ...] [--k 9,27,81,243] [--long]
+       cluster.py --replay [--runs 5] [--ranks 4] [--program NAME ...] [--compute sleep|spin]
 
-Programs of bench/programs run under SimGrid's SMPI. Beside exact endpoints stands the paper's way (`--paper`).
-`found_s` is what `refrain cluster` takes as a whole. Exit status 3 if sweep2d has not nine clusters, or a parameter of
-it, or any source or destination, is not what it was with exact endpoints.
+Programs of bench/programs run under SimGrid's SMPI. Beside exact endpoints stands the paper's way (`--paper`). With
+--k, numbers of clusters, structures mixed (ACURDION, table III), and the error of time per call that they make.
+`record_s` and `record_cluster_s`: the run as a whole, recorded without and with `--cluster`. `found_s` is what
+`refrain cluster` takes. Exit status 3 if sweep2d has not nine clusters, or a parameter of it, or any source or
+destination, is not what it was with exact endpoints, or if mg, with its 46 kinds, keeps an error of 2 % with nine
+clusters or does not with `auto:0.02`.
+
+--long: 1024 and 4096 ranks as well. --replay: times of replays instead, on a real MPI (cluster_replay.py).
+Writes DIR/cluster.csv, or DIR/cluster_replay.csv.
 """
 
 import argparse
@@ -17,6 +24,7 @@ import subprocess
 import sys
 import time
 
+import cluster_replay
 import common
 
 sys.path.insert(0, str(common.ROOT / "tests/support"))
@@ -31,26 +39,42 @@ PROGRAMS = [
     ("transpose", 10, ()),
     ("recursive_doubling", 10, ()),
     ("rows_columns", 10, ()),
+    ("mg", 5, ()),
+    ("lulesh", 5, ()),
 ]
 # The rows of ACURDION's table II.
 KINDS = ["COUNT", "LOOP", "EVENTS", "SRC", "DEST", "TAG"]
 WAYS = [("exact", ()), ("kinds", ("--k", "kinds")), ("paper", ("--paper",)), ("two steps", ("--steps", "2")),
         ("two-signature", ("--method", "two-signature")), ("reference", ("--method", "reference"))]
-kHeader = ["program", "ranks", "way", "clusters", "structures", *KINDS, "bytes", "full_bytes", "found_s", "replayable"]
+kHeader = ["program", "ranks", "way", "clusters", "structures", *KINDS, "error", "bytes", "full_bytes", "record_s",
+           "record_cluster_s", "found_s", "replayable"]
+# What is asked of replays: the name, words of `refrain cluster`, words of `refrain record`.
+REPLAYED = [
+    ("kinds", ("--k", "kinds"), ("--cluster", "kinds")),
+    ("two steps", ("--k", "kinds", "--steps", "2"), None),
+    ("two-signature", ("--k", "kinds", "--method", "two-signature"), None),
+    ("reference", ("--k", "kinds", "--method", "reference"), None),
+    ("none", ("--method", "none"), None),
+    ("lead", ("--k", "kinds", "--endpoints", "lead"), ("--cluster", "kinds", "--endpoints", "lead")),
+]
+kReplayedTimes = 20  # as many steps as under SMPI
+# The largest relative error of a rank's time per call that `auto:0.02` may leave, and that nine clusters of mg pass.
+kError = 0.02
 
 
-def record(program, argument, ranks, settings, folder):
-    """A trace with exact times of the simulation."""
+def record(program, argument, ranks, settings, folder, words=()):
+    """A trace with exact times of the simulation, and how long it took."""
     binary = folder / program
     common.run(["smpicc", "-std=c11", "-O2", "-g", "-o", binary, common.ROOT / f"bench/programs/{program}.c", "-lm"])
     trace = folder / f"{program}-{ranks}.rfn"
-    wrapper = [str(common.REFRAIN), "record", "--quiet", "--timing", "exact", "-o", str(trace)]
+    wrapper = [str(common.REFRAIN), "record", "--quiet", "--timing", "exact", *words, "-o", str(trace)]
     line = smpi.command_line(ranks, [str(binary), str(argument)], wrapper, str(folder), settings)
     environment = dict(os.environ, REFRAIN_LIBRARY_PATH=str(recorders()))
+    began = time.monotonic()
     done = smpi.run(line, common.kRunTimeoutSeconds, environment)
     if done.status != 0 or not trace.exists():
         common.fail(f"{program} at {ranks} ranks: exit status {done.status}\n{done.output[-400:]}")
-    return trace
+    return trace, time.monotonic() - began
 
 
 def recorders():
@@ -77,7 +101,37 @@ def cluster(trace, words, folder):
     return json.loads(done.stdout), time.monotonic() - began
 
 
-def complaints(program, way, said):
+def error_of(trace, folder):
+    """The largest relative error of the time of a rank, in MPI and outside, that its lead's would make of it."""
+    info = common.info(folder / "clustered.rfn")
+    ranks = {row["rank"]: row for row in json.loads(common.run(
+        [common.REFRAIN, "profile", "--by", "rank", "--format", "json", trace]))["ranks"]}
+    worst = 0
+    for cluster in info["clusters"]["list"]:
+        lead = ranks[cluster["lead"]]
+        for text in cluster["members"]:
+            for rank in expand(text):
+                mine, its = time_of(ranks[rank]), time_of(lead)
+                worst = max(worst, abs(mine - its) / mine if mine > 0 else 0)
+    return worst
+
+
+def time_of(row):
+    """Of a rank: in MPI and outside, each call of it."""
+    return (row["in_mpi_ns"] + row["outside_ns"]) / max(row["calls"], 1)
+
+
+def expand(text):
+    """The ranks of "<2 0 4 4 2 1>": number of dimensions, the first rank, then a count and a stride for each."""
+    numbers = [int(word) for word in text.strip("<>").split()]
+    ranks = [numbers[1]]
+    for i in range(numbers[0]):
+        count, stride = numbers[2 + 2 * i], numbers[3 + 2 * i]
+        ranks = [first + stride * n for first in ranks for n in range(count)]
+    return ranks
+
+
+def complaints(program, way, said, error):
     """What must be, and is not."""
     shares = {kind: said["matching"][kind]["share"] for kind in KINDS}
     found = []
@@ -85,42 +139,90 @@ def complaints(program, way, said):
         if said["cluster_count"] != 9:
             found.append(f"sweep2d has {said['cluster_count']} clusters")
         found += [f"sweep2d keeps {shares[kind]:.2%} of {kind}" for kind in KINDS if shares[kind] < 1]
+    if program == "mg" and way == "auto:0.02" and error > kError:
+        found.append(f"auto:0.02 leaves mg an error of {error:.2%}")
+    if program == "mg" and way == "nine, mixed" and error <= kError:
+        found.append(f"nine clusters keep the error of mg at {error:.2%}")
     if way == "exact":
         found += [f"{program} keeps {shares[kind]:.2%} of {kind}" for kind in ("SRC", "DEST") if shares[kind] < 1]
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Clusters of ranks, and what they keep.")
-    parser.add_argument("--out", default="build/bench")
-    parser.add_argument("--quick", action="store_true", help="64 ranks only")
-    parser.add_argument("--ranks", default="64,256,1024", help="with commas between")
-    parser.add_argument("--program", action="append", help="only this one; again and again")
-    parser.add_argument("--refrain", help="the program (./refrain)")
-    arguments = parser.parse_args()
-    folder = common.prepare(arguments.out, arguments.refrain) / "cluster"
-    folder.mkdir(exist_ok=True)
+def ways_of(arguments, program, ranks):
+    """Each: its name, and the words of `refrain cluster`."""
+    if not arguments.k:
+        yield from WAYS
+        if program == "mg":
+            yield "auto:0.02", ("--k", "auto:0.02")
+            yield "nine, mixed", ("--k", "9", "--mix")
+        return
+    for k in arguments.k.split(","):
+        if int(k) <= ranks:
+            yield f"K {k}", ("--k", k, "--mix")
+
+
+def measure(arguments, folder):
+    """Rows, and what is not as it must be."""
     counts = [64] if arguments.quick else [int(word) for word in arguments.ranks.split(",")]
+    if arguments.long:
+        counts += [n for n in (1024, 4096) if n not in counts]
     rows, wrong = [], []
     for program, argument, settings in PROGRAMS:
         if arguments.program and program not in arguments.program:
             continue
         for ranks in counts:
             common.progress(f"{program}, {ranks} ranks")
-            trace = record(program, argument, ranks, settings, folder)
-            for way, words in WAYS:
-                said, seconds = cluster(trace, words, folder)
+            recorded = record(program, argument, ranks, settings, folder, ("--cluster", "kinds"))[1]
+            trace, seconds = record(program, argument, ranks, settings, folder)
+            for way, words in ways_of(arguments, program, ranks):
+                said, found = cluster(trace, words, folder)
                 if said is None:
                     continue
-                wrong += [f"{ranks} ranks: {text}" for text in complaints(program, way, said)]
+                error = error_of(trace, folder)
+                wrong += [f"{ranks} ranks: {text}" for text in complaints(program, way, said, error)]
                 shares = [f"{100 * said['matching'][kind]['share']:.2f}" for kind in KINDS]
-                rows.append([program, ranks, way, said["cluster_count"], said["structures"], *shares,
-                             said["bytes_after"], said["bytes_before"], f"{seconds:.2f}", said["replayable"]])
+                rows.append([program, ranks, way, said["cluster_count"], said["structures"], *shares, f"{error:.4f}",
+                             said["bytes_after"], said["bytes_before"], f"{seconds:.2f}", f"{recorded:.2f}",
+                             f"{found:.2f}", said["replayable"]])
+    return rows, wrong
+
+
+def measure_replays(arguments, folder):
+    rows = []
+    for program, argument, _ in PROGRAMS:
+        if not arguments.program or program in arguments.program:
+            for ranks in [int(word) for word in arguments.ranks.split(",")]:
+                rows += cluster_replay.rows(program, kReplayedTimes * argument, ranks, arguments.runs,
+                                            arguments.compute, REPLAYED, folder)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Clusters of ranks, what they keep, and what they cost.")
+    parser.add_argument("--out", default="build/bench")
+    parser.add_argument("--quick", action="store_true", help="64 ranks only")
+    parser.add_argument("--ranks", help="with commas between (64,256; with --replay 4)")
+    parser.add_argument("--long", action="store_true", help="1024 and 4096 ranks as well")
+    parser.add_argument("--program", action="append", help="only this one; again and again")
+    parser.add_argument("--k", help="numbers of clusters with commas between, instead of the ways: 9,27,81,243")
+    parser.add_argument("--replay", action="store_true", help="times of replays on a real MPI")
+    parser.add_argument("--runs", type=int, default=5, help="of each replay (5)")
+    parser.add_argument("--compute", choices=("sleep", "spin"), default="sleep", help="between calls of a replay")
+    parser.add_argument("--refrain", help="the program (./refrain)")
+    arguments = parser.parse_args()
+    arguments.ranks = arguments.ranks or ("4" if arguments.replay else "64,256")
+    folder = common.prepare(arguments.out, arguments.refrain) / "cluster"
+    folder.mkdir(exist_ok=True)
+    if arguments.replay:
+        rows, wrong = measure_replays(arguments, folder), []
+    else:
+        rows, wrong = measure(arguments, folder)
+    header = cluster_replay.kHeader if arguments.replay else kHeader
     common.progress("")
-    common.print_table(kHeader, rows)
-    path = pathlib.Path(arguments.out) / "cluster.csv"
+    common.print_table(header, rows)
+    path = pathlib.Path(arguments.out) / ("cluster_replay.csv" if arguments.replay else "cluster.csv")
     with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([kHeader, *rows])
+        csv.writer(file).writerows([header, *rows])
     print(f"written: {path}")
     for text in wrong:
         print(f"cluster: {text}", file=sys.stderr)

@@ -1,8 +1,8 @@
 # What `cmake --install` puts where (GNUInstallDirs), in components, which are also Debian's packages:
 #
-#   tool             bin/refrain, LIBDIR/refrain/refrain-verbs, librefrain-heap.so, man pages, completion,
+#   tool             bin/refrain, LIBDIR/refrain/refrain-verbs, librefrain-heap.so, librefrain-cluster.so, man pages, completion,
 #                    documents, examples
-#   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so and refrain-replay-<mpi>, for each MPI found
+#   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, librefrain-solo-<mpi>.so and refrain-replay-<mpi>, for each MPI found
 #   reader           LIBDIR/librefrain-reader.so.0.1
 #   dev              include/refrain, RefrainConfig.cmake, refrain.pc
 #   python           REFRAIN_PYTHON_DIR/refrain, the Python package, if it is built (REFRAIN_WITH_PYTHON)
@@ -60,9 +60,14 @@ install(TARGETS refrain-verbs RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrai
 set(installable refrain refrain_reader_library)
 if(TARGET refrain-heap)
   # Loaded by name into other programs, never linked: it has no version, and `record` knows where it is.
-  install(TARGETS refrain-heap
+  install(TARGETS refrain-heap refrain-wtime
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT tool)
-  list(APPEND installable refrain-heap)
+  list(APPEND installable refrain-heap refrain-wtime)
+endif()
+if(TARGET refrain-cluster)
+  install(TARGETS refrain-cluster
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT tool)
+  list(APPEND installable refrain-cluster)
 endif()
 set(REFRAIN_INSTALLED_MPIS)
 foreach(mpi ${REFRAIN_KNOWN_MPIS})
@@ -71,8 +76,14 @@ foreach(mpi ${REFRAIN_KNOWN_MPIS})
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
     if(TARGET refrain-replay-${mpi})
       install(TARGETS refrain-replay-${mpi}
-        RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
+        RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
       list(APPEND installable refrain-replay-${mpi})
+    endif()
+    if(TARGET refrain-solo-${mpi})
+      install(TARGETS refrain-solo-${mpi}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
+      list(APPEND installable refrain-solo-${mpi})
     endif()
     list(APPEND REFRAIN_INSTALLED_MPIS ${mpi})
     list(APPEND installable refrain-${mpi})

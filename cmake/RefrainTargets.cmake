@@ -112,18 +112,25 @@ function(refrain_library name)
   endif()
 endfunction()
 
-# refrain_unit_test(grammar SOURCES x_test.cc DEPS refrain_grammar [APART ...]): one binary, one ctest entry.
+# refrain_unit_test(grammar SOURCES x_test.cc DEPS refrain_grammar [APART ...] [EXHAUSTIVE pattern]): one binary, one ctest
+# entry. Tests that match the pattern (of GoogleTest) take long: they are an exhaustive entry NAME.rest.
 # In release builds compiled with -O1: a third less time, and what takes long at run time is in the libraries.
 function(refrain_unit_test name)
   if(NOT REFRAIN_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;APART" ${ARGN})
+  cmake_parse_arguments(ARG "" "EXHAUSTIVE" "SOURCES;DEPS;APART" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
   refrain_united(${name}_test BATCH 8 APART ${ARG_APART})
   target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
-  add_test(NAME unit.${name} COMMAND ${name}_test)
+  if(ARG_EXHAUSTIVE)
+    add_test(NAME unit.${name} COMMAND ${name}_test --gtest_filter=-${ARG_EXHAUSTIVE})
+    add_test(NAME unit.${name}.rest COMMAND ${name}_test --gtest_filter=${ARG_EXHAUSTIVE})
+    set_tests_properties(unit.${name}.rest PROPERTIES LABELS "unit;exhaustive" TIMEOUT 3000)
+  else()
+    add_test(NAME unit.${name} COMMAND ${name}_test)
+  endif()
   set(seconds 300)
   if(CMAKE_CROSSCOMPILING)
     set(seconds 3000)  # an emulator takes ten times as long

@@ -63,7 +63,7 @@ struct Call {
   uint64_t seq = 0;     // 0 for the first call of this thread
   const Signature* signature = nullptr;  // valid as long as the RankReader
   // Only with Times::kRead, and where the trace has times of single calls: in ns of the common
-  // clock since the earliest MPI_Init, within the bound of Trace::time_spec(). Calls of a thread
+  // clock since the earliest MPI_Init, within the bound of Trace::timing(). Calls of a thread
   // are in the order of their ends; of a call inside of another one's callback the end comes first.
   bool has_time = false;
   uint64_t begin_ns = 0, end_ns = 0;

@@ -11,6 +11,15 @@
  * Names are copied; they should be few and constant: every different one is a signature of its own,
  * and so is every different number of an instance.
  *
+ * A loop whose iterations are to be seen as such, in `refrain iterations` and `refrain reduce`:
+ *
+ *   for (long step = 0; step < steps; ++step) {
+ *     refrain_instance("step", step);
+ *     ...                              MPI calls of this step
+ *   }
+ *
+ * A thread may call them while others do. A region belongs to the thread that began it.
+ *
  * refrain_pause() is MPI_Pcontrol(0), refrain_resume() is MPI_Pcontrol(1), without the call in the
  * trace. MPI_Init and MPI_Finalize are recorded all the same; see `refrain record --help`.
  */
@@ -39,7 +48,9 @@ struct refrain_mark_table {
 };
 
 /* NOLINTBEGIN(modernize-use-nullptr): this is C as well. */
-/* The recorder's table, NULL without Refrain. */
+/* The recorder's table, NULL without Refrain. Each source file that includes this asks once and
+ * keeps the answer. Several threads may ask at a time: they find the same, and `asked` is set after
+ * it. */
 static inline const struct refrain_mark_table* refrain_marks(void) {
   static const struct refrain_mark_table* table;
   static int asked;

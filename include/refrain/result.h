@@ -5,6 +5,10 @@
 //   if (!trace.ok()) return report(trace.error().to_string());   // "run.rfn: not a trace: ..."
 //   use(trace->info());
 //
+// Messages are written for the user of a program, not for its author: a caller that cannot do
+// anything about an error prints to_string() as its one line on stderr, and exits with the code.
+// Bugs of a caller (an index that a comment excludes) are not reported this way.
+//
 // Threads: as the value inside.
 #pragma once
 
@@ -14,7 +18,8 @@
 
 namespace refrain {
 
-// The numbers are the exit status that the command line gives.
+// Which kind of failure it is, for programs: the text is not to be parsed. The numbers are the exit
+// status that the command line gives; 0, success, is no error.
 enum class ErrorCode : int {
   kFailed = 1,       // the operation could not be done (I/O, damaged file)
   kUsage = 2,        // the caller asked for something that makes no sense
@@ -33,6 +38,14 @@ struct Error {
   std::string to_string() const { return place.empty() ? message : place + ": " + message; }
 };
 
+// A function that calls another one hands its error on:
+//
+//   refrain::Result<uint64_t> calls_of(const std::string& path) {
+//     refrain::Result<refrain::Trace> trace = refrain::Trace::open(path);
+//     if (!trace.ok()) return trace.error();
+//     return trace->call_count();
+//   }
+//
 // Either a T or an Error. It may not be ignored, and converts from both, so that a function ends
 // with `return value;` or `return error;`. Asking for the half that is not there is undefined.
 template <class T>
@@ -44,7 +57,7 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // Only valid when ok().
+  // The value stays in the Result: move it out with std::move(*result). Only valid when ok().
   T& value() { return *std::get_if<0>(&state_); }
   const T& value() const { return *std::get_if<0>(&state_); }
   T* operator->() { return &value(); }

@@ -131,7 +131,8 @@ class Trace {
   // Calls of all ranks and threads.
   uint64_t call_count() const;
 
-  // Threads of a rank, by number. Empty when there is no such rank.
+  // Threads of a rank, by number; thread 0 is the one that called MPI_Init. Empty when there is no
+  // such rank, and for a rank whose recording was lost (RunInfo::losses says so).
   std::vector<Location> locations(Rank rank) const;
 
   // Totals by function of a run, whatever its length:
@@ -164,7 +165,8 @@ class Trace {
   bool has_times() const;
   // How exact they are. Reads the index of the times.
   Result<Timing> timing() const;
-  // What the times take in the file. RunInfo::file_bytes has them, too. Reads the index.
+  // What the times take in the file. RunInfo::file_bytes has them, too. Reads the index: fails when
+  // that is damaged.
   struct TimeSize {
     uint64_t bytes = 0;  // of the section
     uint64_t blocks = 0;
@@ -185,6 +187,9 @@ class Trace {
   CallId call_of(SignatureId id) const;
   // Out of range: no calls.
   Durations durations(SignatureId id) const;
+  // The time between calls is the program's own work. Unlike `durations`, it is kept only where it
+  // was asked for.
+  //
   // Whether the trace has statistics of the time between calls: `refrain record --gaps`.
   bool has_gaps() const;
   // Of the gaps before the calls of a signature, on all ranks: from the end of the thread's call
@@ -195,6 +200,9 @@ class Trace {
   // Their histogram: how many were of 2^i to 2^(i+1) - 1 ns, 0 ns with 1 ns. 64 numbers, or none.
   std::vector<uint64_t> gap_histogram(SignatureId id) const;
 
+  // What the parameters of calls refer to (definitions.h). A file may come from anywhere, so each
+  // of these takes any number; a wrong one gives nothing, never memory of somebody else.
+  //
   // Definitions are numbered from 0; their kinds are mixed.
   DefinitionId definition_count() const;
   // Resolve a definition; nothing when it is of another kind or out of range. `me` is the rank that

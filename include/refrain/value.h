@@ -4,6 +4,19 @@
 // compressed (as runs), so that a value never takes more memory than its place in the file, times a
 // small factor: walk them with for_each() or at(), do not look at `items` and expect one per
 // element.
+//
+// The parameters of `MPI_Isend(buf, 10, MPI_INT, 3, 7, MPI_COMM_WORLD, &r)` on rank 2, decoded:
+//
+//   buf       kBuffer    id: kHeap, number: 4, offset: 128          heap#4+128
+//   count     kInteger   number: 10
+//   datatype  kObject    id: its definition                         MPI_INT
+//   dest      kInteger   number: 3      (in the file perhaps as "me + 1", here always absolute)
+//   tag       kInteger   number: 7
+//   comm      kObject    id: its definition                         MPI_COMM_WORLD
+//   request   kRequest   id: this signature, number: 0
+//
+// No function here fails: asked for what its kind does not have, a value gives the default that is
+// named beside the function.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +28,13 @@
 
 namespace refrain {
 
-// What a value is, and which members of Value it uses.
+// What a value is, and which members of Value it uses. More kinds may follow: code that switches
+// over them needs a default.
 enum class ValueKind : uint8_t {
   kNull,      // undefined: an output that the call left alone, or a parameter not significant here
   kInteger,   // number. Ranks and tags are absolute numbers, ranks in the call's communicator
-  kConstant,  // id: a named constant of MPI (MPI_ANY_SOURCE, MPI_INT, MPI_COMM_NULL); see name()
+  kConstant,  // id: a named constant of MPI (MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_COMM_NULL); see
+              // name()
   kObject,    // id: its definition; number: its symbolic id, unique among live objects of its kind
   kFunction,  // id: the definition of an address in the program
   kRequest,  // id: the signature of the call that created the request, which also names it; number:
@@ -34,7 +49,9 @@ enum class ValueKind : uint8_t {
   kBits,     // items: named bits (kConstant); number: the bits that have no name
 };
 
-// What kind of memory a buffer is in, as far as the recorder could tell.
+// What kind of memory a buffer is in, as far as the recorder could tell. Which block of the heap it
+// is, and memory of accelerators, is known only with `refrain record --buffers on`. The numbers are
+// those of the file.
 enum class BufferPlace : uint8_t {
   kUnknown = 0,
   kStack = 1,
@@ -61,7 +78,8 @@ struct Value {
   int64_t number = 0;
   int64_t offset = 0;
   // As an item of an array: this many elements in a row. Element i of the run is this value, plus
-  // i * step when it is an integer. 1 and 0 everywhere else.
+  // i * step when it is an integer. 1 and 0 everywhere else. The displacements 0, 8, 16, ..., 8184
+  // are one item: number 0, repeat 1024, step 8.
   uint64_t repeat = 1;
   int64_t step = 0;
   std::string text;
@@ -87,15 +105,21 @@ struct Value {
   // The number of an integer, `otherwise` for every other kind.
   int64_t integer_or(int64_t otherwise) const { return is_integer() ? number : otherwise; }
 
+  // A name is for people and for comparisons with the standard; constant_id() is quicker to
+  // compare.
+  //
   // MPI's name of a constant ("MPI_ANY_TAG"); empty for other kinds and for constants that this
   // version does not know. Valid for the life of the program.
   std::string_view name() const;
 
-  // A parameter's value at exit and at entry; the value itself unless it is kChanged.
+  // A parameter's value at exit and at entry; the value itself unless it is kChanged. An inout
+  // parameter that a call left as it was is stored once. References into this value.
   const Value& at_exit() const;
   const Value& at_entry() const;
 
-  // Status: source and tag; a null value for other kinds.
+  // Status: source and tag; a null value for other kinds. The source is a rank of the communicator
+  // of the call that received (Signature::context), not of the world. References into this value,
+  // or to a null value that lives as long as the program.
   const Value& source() const;
   const Value& tag() const;
 
@@ -104,7 +128,13 @@ struct Value {
   uint64_t size() const;
   // Element i of an array, a null value past its end. O(runs).
   Value at(uint64_t i) const;
-  // Calls visit(const Value& element, uint64_t count) for every run of equal elements, in order.
+  // For sums over long arrays, in as many steps as there are runs of equal elements:
+  //
+  //   counts.for_each_run([&](const Value& v, uint64_t n) { sum += v.integer_or(0) * n; });
+  //
+  // Calls visit(const Value& element, uint64_t count) for every run of equal elements, in order; a
+  // run with a step is visited element by element. The reference is valid during the visit. Other
+  // kinds than kArray have no elements.
   template <class Visit>
   void for_each_run(Visit&& visit) const;
   // Calls visit(const Value& element) for every element, in order. O(elements).
@@ -113,7 +143,7 @@ struct Value {
 
   bool operator==(const Value&) const = default;
 
-  // Values for comparisons.
+  // Values for comparisons, as in `*signature.find("source") == Value::constant("MPI_ANY_SOURCE")`.
   static Value null() { return {}; }
   static Value integer(int64_t v);
   static Value constant(ConstantId id);

@@ -8,15 +8,6 @@
 
 namespace refrain::analysis {
 
-const events::Op& op_of(events::Decoder& ops, const Signature& call) {
-  constexpr uint64_t kMostElements = uint64_t{1} << 20;
-  static const events::Op kNothing;
-  for (const Argument& arg : call.args)
-    if (arg.value.at_entry().size() > kMostElements || arg.value.at_exit().size() > kMostElements)
-      return kNothing;
-  return ops.op(call);
-}
-
 RankLoadFold::RankLoadFold(const Trace& trace) : trace_(trace) {
   std::vector<CallId>& functions = out_.functions;
   for (SignatureId id = 0; id < trace.signature_count(); ++id)

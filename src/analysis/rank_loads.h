@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "events/comms.h"
+#include "events/guarded_op.h"
 #include "events/op.h"
 #include "events/transfers.h"
 #include "refrain/calls.h"
@@ -34,9 +35,7 @@ struct RankLoads {
   std::map<std::pair<Rank, Rank>, double> pair_ns;
 };
 
-// What a call does. Of a call with more requests than any program has, nothing: a damaged trace may
-// say in a few bytes that there are 2^40.
-const events::Op& op_of(events::Decoder& ops, const Signature& call);
+using events::op_of;
 
 class RankLoadFold {
  public:

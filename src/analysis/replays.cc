@@ -6,6 +6,10 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/cancelled_requests.h"
+#include "analysis/replaced_values.h"
+#include "analysis/replay_objects.h"
+#include "analysis/replay_places.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 
@@ -24,19 +28,20 @@ bool has_flag(const Signature& s) {
   return flag == nullptr || flag->at_exit().integer_or(0) != 0;
 }
 
-// A function that says what the MPI, the machine or a clock is like.
-bool asks_environment(const mpi::CallInfo& info) {
-  using Group = mpi::CallGroup;
-  return info.group == Group::kEnv || info.group == Group::kTool || info.group == Group::kInfo ||
-         info.group == Group::kError || info.group == Group::kAttr ||
-         info.group == Group::kSession || info.group == Group::kMisc;
-}
-
 class LocationComparison {
  public:
   LocationComparison(const Trace& original, const Trace& again, Rank rank, uint32_t thread,
                      RankReader& a, RankReader& b, ReplayComparison& out)
-      : original_(original), again_(again), rank_(rank), thread_(thread), a_(a), b_(b), out_(out) {}
+      : original_(original),
+        again_(again),
+        rank_(rank),
+        thread_(thread),
+        has_threads_(original.locations(rank).size() > 1),
+        a_(a),
+        b_(b),
+        places_(original, again),
+        out_(out),
+        replaced_(original, again) {}
 
   // False: there was a difference.
   bool run() {
@@ -53,6 +58,10 @@ class LocationComparison {
       }
       for (; b != nullptr && is_failed_window_test(*b->signature); b = other->next())
         allow(Allowed::kLeftOut);
+      if (is_cut(b)) {
+        allow(Allowed::kCut);
+        continue;
+      }
       if (b == nullptr || !same_function(*a->signature, *b->signature)) {
         if (may_be_left_out(*a->signature)) {
           allow(Allowed::kLeftOut);
@@ -64,7 +73,7 @@ class LocationComparison {
       if (!same_call(*a, *b)) return false;
       b = other->next();
     }
-    return b == nullptr || differ(nullptr, b, "", {}, {});
+    return b == nullptr || is_cut(b) || differ(nullptr, b, "", {}, {});
   }
 
  private:
@@ -85,6 +94,12 @@ class LocationComparison {
     difference.replayed = std::move(replayed);
     out_.first = std::move(difference);
     return false;
+  }
+
+  // The replay has ended before its original, which lacks MPI_Finalize on some rank.
+  bool is_cut(const Call* b) const {
+    if (original_.info().complete) return false;
+    return b == nullptr || b->signature->call == mpi::kMPI_Finalize;
   }
 
   static bool may_be_left_out(const Signature& s) {
@@ -113,12 +128,13 @@ class LocationComparison {
       note_requests(a, b);
       return true;
     }
-    has_requests_ = false;
+    has_requests_ = has_numbers_ = false;
     used_.clear();
     if (a.call != b.call) allow(Allowed::kForms);
     const mpi::CallInfo* const info = mpi::find_call(a.call);
     if (a.failed() != b.failed() && !(info != nullptr && asks_environment(*info)))
       return differ(&call_a, &call_b, "result", a.error_class, b.error_class);
+    if (!places_.same(a.site, b.site)) allow(Allowed::kPlaces);
     has_unseen_ = false;
     making_ = a.id;
     for (size_t i = 0; i < a.args.size() && i < b.args.size(); ++i)
@@ -132,6 +148,8 @@ class LocationComparison {
       if (!allowed) return differ(&call_a, &call_b, a.args[i].name, one, other);
       allow(*allowed);
     }
+    if (has_requests_) cancelled_.note(a);
+    if (has_numbers_) allow(Allowed::kNumbers);
     if (!has_requests_) equal_[pair] = used_;
     return true;
   }
@@ -159,6 +177,20 @@ class LocationComparison {
       case ParamKind::kRequest: return masked_request(s, one, other);
       case ParamKind::kStatus:
         if (differs_for_nobody(one.at_exit(), other.at_exit())) return Allowed::kAnswers;
+        if (cancelled_.has_any_of(s)) return Allowed::kAnswers;
+        if (all_pairs(one.at_exit(), other.at_exit(), [&](const Value& a, const Value& b) {
+              return same(a, b) || is_same_but_for_tag(a, b);
+            }))
+          return Allowed::kReplaced;
+        break;
+      case ParamKind::kTag:
+        if (replaced_.is_tag(one.at_entry(), other.at_entry())) return Allowed::kReplaced;
+        break;
+      case ParamKind::kDatatype:
+        if (all_pairs(one.at_entry(), other.at_entry(), [&](const Value& a, const Value& b) {
+              return same(a, b) || replaced_.is_type(a, b);
+            }))
+          return Allowed::kReplaced;
         break;
       case ParamKind::kComm:
         // MPI made another one, which the replay has replaced by one with the recorded ranks.
@@ -166,7 +198,7 @@ class LocationComparison {
           return Allowed::kUnseen;
         // Numbers behind such a one are others.
         if (param.direction == Direction::kOut && one.is_object() && other.is_object() &&
-            same_object(one, other)) {
+            same_object(original_, again_, rank_, one, other)) {
           numbers_[one.number] = other.number;
           return Allowed::kUnseen;
         }
@@ -187,6 +219,7 @@ class LocationComparison {
   bool is_unseen(const Value& one, const Value& other) const {
     const Value &a = one.at_entry(), &b = other.at_entry();
     if (a.is_object()) return b.is_null();
+    if (has_threads_) return false;
     if (a.kind == ValueKind::kRequest) return is_unknown_request(a);
     if (!a.is_array() || a.size() != b.size()) return false;
     bool found = false;
@@ -232,19 +265,15 @@ class LocationComparison {
     return status.kind == ValueKind::kStatus && status.source().name() == "MPI_PROC_NULL";
   }
   bool differs_for_nobody(const Value& a, const Value& b) {
-    if (!a.is_array()) return is_of_nobody(a) || is_of_nobody(b);
-    if (!b.is_array() || a.size() != b.size()) return false;
-    std::vector<Value> found;
-    b.for_each([&](const Value& status) { found.push_back(status); });
-    size_t i = 0;
-    bool good = true;
-    a.for_each([&](const Value& status) {
-      const Value& other = found[i++];
-      good = good && (same(status, other) || is_of_nobody(status) || is_of_nobody(other));
+    return all_pairs(a, b, [&](const Value& status, const Value& other) {
+      return (a.is_array() && same(status, other)) || is_of_nobody(status) || is_of_nobody(other);
     });
-    return good;
   }
 
+  bool is_same_but_for_tag(const Value& a, const Value& b) {
+    return a.kind == ValueKind::kStatus && b.kind == ValueKind::kStatus &&
+           same(a.source(), b.source()) && replaced_.is_tag(a.tag(), b.tag());
+  }
   static bool is_send(RankReader& reader, const Value& request) {
     if (request.kind != ValueKind::kRequest) return false;
     const Signature& maker = reader.signature(request.request_signature());
@@ -252,16 +281,35 @@ class LocationComparison {
     return meaning.does_any(mpi::kDoesSend) && !meaning.does_any(mpi::kDoesReceive);
   }
 
+  // A request of another thread: made by a call like the one that made the other.
+  bool same_maker(const Signature& a, const Signature& b) {
+    const mpi::CallInfo* const info = mpi::find_call(a.call);
+    if (info == nullptr || !same_function(a, b)) return false;
+    for (size_t i = 0; i < a.args.size() && i < b.args.size(); ++i) {
+      const ParamKind kind = info->params[i].kind;
+      const bool counts = kind == ParamKind::kCount || kind == ParamKind::kComm ||
+                          kind == ParamKind::kDatatype || kind == ParamKind::kRank ||
+                          kind == ParamKind::kTag;
+      if (counts && !asks_for_any(a) && !same(a.args[i].value, b.args[i].value)) return false;
+    }
+    return true;
+  }
+
   bool same(const Value& a, const Value& b) {
     if (a.kind == ValueKind::kRequest) {
       has_requests_ = true;
       if (b.kind != ValueKind::kRequest) return false;
       const auto known = made_.find(a.request_signature());
+      if (has_threads_ && (known == made_.end() || known->second != b.request_signature()))
+        return same_maker(a_.signature(a.request_signature()), b_.signature(b.request_signature()));
       return known != made_.end() && known->second == b.request_signature();
     }
     if (a.kind != b.kind) return false;
     switch (a.kind) {
-      case ValueKind::kObject: return has_same_number(a, b) && same_object(a, b);
+      case ValueKind::kObject:
+        if (!has_same_number(a, b) && !has_threads_) return false;
+        has_numbers_ = has_numbers_ || a.number != b.number;
+        return same_object(original_, again_, rank_, a, b);
       case ValueKind::kFunction: return false;
       case ValueKind::kArray: return same_array(a, b);
       case ValueKind::kStatus:
@@ -309,54 +357,26 @@ class LocationComparison {
            original_.communicator(a.definition(), rank_).has_value();
   }
 
-  // Numbers of objects are equal; so must be what they are.
-  bool same_object(const Value& a, const Value& b) const {
-    const auto one = original_.communicator(a.definition(), rank_);
-    const auto other = again_.communicator(b.definition(), rank_);
-    if (one.has_value() != other.has_value()) return false;
-    if (one)
-      return one->me == other->me && one->size() == other->size() &&
-             one->remote_size() == other->remote_size() && same_members(*one, *other);
-    const auto type = original_.datatype(a.definition());
-    const auto type_again = again_.datatype(b.definition());
-    if (type.has_value() != type_again.has_value()) return false;
-    return !type || (type->size_bytes == type_again->size_bytes &&
-                     type->extent_bytes == type_again->extent_bytes &&
-                     type->combiner == type_again->combiner);
-  }
-
-  static bool same_members(const Communicator& a, const Communicator& b) {
-    for (uint64_t i = 0; i < a.size(); ++i)
-      if (a.member(static_cast<int64_t>(i)) != b.member(static_cast<int64_t>(i))) return false;
-    for (uint64_t i = 0; i < a.remote_size(); ++i)
-      if (a.remote_member(static_cast<int64_t>(i)) != b.remote_member(static_cast<int64_t>(i)))
-        return false;
-    return true;
-  }
-
   const Trace& original_;
   const Trace& again_;
   Rank rank_;
   uint32_t thread_;
+  bool has_threads_;  // of the rank
   RankReader& a_;
   RankReader& b_;
+  PlaceComparison places_;
   ReplayComparison& out_;
-  bool has_requests_ = false, has_unseen_ = false;
+  bool has_requests_ = false, has_unseen_ = false, has_numbers_ = false;
   SignatureId making_;  // the call that is looked at
   std::vector<Allowed> used_;
+  CancelledRequests cancelled_;
   std::unordered_map<SignatureId, SignatureId> made_;
   std::unordered_map<int64_t, int64_t> numbers_;  // of communicators that have other ones
+  ReplacedValues replaced_;
   std::unordered_map<uint64_t, std::vector<Allowed>> equal_;
 };
 
 }  // namespace
-
-std::string_view to_string(Allowed allowed) {
-  static constexpr std::string_view kNames[kAllowedCount] = {
-      "buffers",  "functions", "names",   "infos",    "wildcards",
-      "requests", "forms",     "answers", "left_out", "unseen"};
-  return kNames[static_cast<size_t>(allowed)];
-}
 
 Result<ReplayComparison> compare_replay(const Trace& original, const Trace& again) {
   if (original.rank_count() != again.rank_count())

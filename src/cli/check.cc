@@ -2,16 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "analysis/message_logs.h"
 #include "analysis/replays.h"
 #include "cli/options/diff_options.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "format/decode/decode.h"
+#include "format/vectors/vector_file.h"
 #include "reader/trace_file.h"
 #include "reader/verify.h"
 #include "reader/verify_times.h"
@@ -104,12 +107,48 @@ Status check_use(const CheckArguments& options) {
   return base::Done{};
 }
 
+// Computation vectors, which are another format: whether every rule is kept is what reading asks.
+int check_vectors(const CheckArguments& options) {
+  const auto file = format::vectors::read_file(options.path);
+  CheckReport checked;
+  checked.path = options.path;
+  if (!file.ok() && file.error().code == base::ErrorCode::kUnsupported) return report(file.error());
+  if (!file.ok()) checked.findings.push_back(file.error().message);
+  checked.version = fmt::format("{}.{}", format::vectors::kMajor, format::vectors::kMinor);
+  if (file.ok()) {
+    checked.ranks = file->vectors.size();
+    checked.complete = true;
+    for (const auto& v : file->vectors) checked.calls += v.least_ns.size();
+  }
+  return say(options, checked);
+}
+
+// The message logs beside the trace, if it says that there are any.
+std::vector<std::string> broken_logs(const Trace& trace, const std::string& path) {
+  std::vector<std::string> findings;
+  if (trace.info().text_of("messages").empty()) return findings;
+  const auto logs = analysis::read_message_logs(trace, path);
+  // A trace may travel without them.
+  if (!logs.ok()) {
+    std::error_code ignored;
+    if (std::filesystem::exists(analysis::message_folder(path), ignored))
+      findings.push_back(logs.error().to_string());
+    return findings;
+  }
+  for (const analysis::RankMessages& rank : logs->ranks)
+    if (!rank.damage.empty() && findings.size() < kMaxFindings) findings.push_back(rank.damage);
+  return findings;
+}
+
 int run(const CheckArguments& options) {
   if (const Status good = check_use(options); !good.ok()) return report(good.error());
   const auto thresholds = thresholds_of(options.diff, analysis::diff::default_thresholds());
   if (!thresholds.ok()) return report(thresholds.error());
   const Result<std::string> bytes = reader::read_trace_file(options.path);
   if (!bytes.ok()) return report(bytes.error());
+  if (bytes->starts_with(
+          std::string_view(format::vectors::kMagic, sizeof(format::vectors::kMagic))))
+    return check_vectors(options);
   const Result<format::FileHeader> header = format::read_header(*bytes, options.path);
   if (!header.ok() && header.error().code == base::ErrorCode::kUnsupported)
     return report(header.error());
@@ -121,6 +160,7 @@ int run(const CheckArguments& options) {
   if (!trace.ok()) return report(trace.error());
   checked.findings = reader::verify(*trace, kMaxFindings);
   if (checked.findings.empty()) checked.findings = reader::verify_times(*trace, kMaxFindings);
+  if (checked.findings.empty()) checked.findings = broken_logs(*trace, options.path);
   if (checked.findings.empty() && !options.against.empty()) {
     const Result<Trace> exact = Trace::open(options.against);
     if (!exact.ok()) return report(exact.error());

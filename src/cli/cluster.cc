@@ -1,6 +1,5 @@
 // refrain cluster: a few ranks stand for all.
 
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
+#include "format/cluster_request.h"
 #include "format/encode/encode.h"
 #include "reader/internal.h"
 #include "report/behaviour/cluster_report.h"
@@ -21,76 +21,27 @@ namespace {
 namespace clusters = analysis::clusters;
 
 struct ClusterArguments {
-  std::string trace, output, k;
-  std::string method = "signatures", distance = "manhattan", assign = "nearest";
-  std::string endpoints = "exact", metric = "replay", format = "text", steps = "1";
-  uint64_t seed = 1;
-  bool mixes = false, as_paper = false, force = false;
+  std::string trace, output;
+  format::ClusterWords words;
+  std::string format = "text";
+  bool as_paper = false, force = false;
 };
 
-// The whole word is a number.
-template <class Number>
-bool parse_number(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-base::Error bad_k(const std::string& word) {
-  return base::usage(
-      "--k: '" + word +
-      "' is neither a number of clusters from 1 up, nor kinds, auto or auto:ERR with "
-      "a relative error between 0 and 1");
-}
-
-// A number, kinds, auto, auto:ERR; nine where nothing is said.
-Status take_k(const std::string& word, clusters::ClusterRequest& request) {
-  if (word.empty()) return base::Done{};
-  if (word == "kinds") {
-    request.choice = format::ClusterChoice::kKinds;
-  } else if (word == "auto" || word.rfind("auto:", 0) == 0) {
-    request.choice = format::ClusterChoice::kAuto;
-    if (word != "auto" && (!parse_number(std::string_view(word).substr(5), request.error) ||
-                           !(request.error > 0 && request.error < 1)))
-      return bad_k(word);
-  } else if (!parse_number(std::string_view(word), request.k) || request.k == 0) {
-    return bad_k(word);
-  }
-  return base::Done{};
-}
-
-format::ClusterMethod method_of(const std::string& word) {
-  for (uint8_t m = 0; m < format::kClusterMethods; ++m)
-    if (to_string(static_cast<format::ClusterMethod>(m)) == word)
-      return static_cast<format::ClusterMethod>(m);
-  return format::ClusterMethod::kSignatures;
-}
-
-format::ClusterMetric metric_of(const std::string& word) {
-  for (uint8_t m = 0; m < format::kClusterMetrics; ++m)
-    if (to_string(static_cast<format::ClusterMetric>(m)) == word)
-      return static_cast<format::ClusterMetric>(m);
-  return format::ClusterMetric::kReplay;
-}
-
 Result<clusters::ClusterRequest> take(const ClusterArguments& options) {
-  clusters::ClusterRequest request;
-  if (const Status k = take_k(options.k, request); !k.ok()) return k.error();
-  request.method = method_of(options.method);
-  request.metric = metric_of(options.metric);
-  request.has_two_steps = options.steps == "2";
-  request.is_euclidean = options.distance == "euclidean";
-  request.is_by_tree = options.assign == "tree" || options.as_paper;
-  request.has_lead_endpoints = options.endpoints == "lead" || options.as_paper;
-  request.mixes_structures = options.mixes || options.as_paper;
-  request.seed = options.seed;
-  return request;
+  format::ClusterWords words = options.words;
+  if (options.as_paper) {
+    words.mixes = true;
+    words.endpoints = "lead";
+    words.assign = "tree";
+  }
+  return format::cluster_request(words, "--k");
 }
 
 // Nine is the paper's number, and more than small runs have ranks.
 void fit_default(const ClusterArguments& options, const Trace& trace,
                  clusters::ClusterRequest& request) {
   const auto ranks = static_cast<uint64_t>(trace.rank_count());
-  if (options.k.empty() && request.k > ranks) request.k = ranks;
+  if (options.words.k.empty() && request.k > ranks) request.k = ranks;
 }
 
 int run(const ClusterArguments& options) {
@@ -131,37 +82,37 @@ void add_cluster(CLI::App& app, int& exit_status) {
   verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
   verb->add_option("-o,--output", options->output, "Trace file to write")->required();
   verb->add_option(
-      "--k", options->k,
+      "--k", options->words.k,
       "How many clusters: a number, kinds (one for each structure), or auto[:ERR]: as few "
       "as keep the relative error below ERR [9; auto:0.05]");
   verb->add_flag(
-      "--mix", options->mixes,
+      "--mix", options->words.mixes,
       "Ranks of different structure may be one cluster; the trace cannot be replayed then");
   verb->add_flag("--paper", options->as_paper, "As ACURDION: --mix --endpoints lead --assign tree");
   verb->add_option(
-          "--assign", options->assign,
+          "--assign", options->words.assign,
           "nearest: each rank takes the nearest lead; tree: it goes where the tree leads it")
       ->check(one_of({"nearest", "tree"}))
       ->capture_default_str();
-  verb->add_option("--steps", options->steps, "1, or 2: by call path first, then by all else")
+  verb->add_option("--steps", options->words.steps, "1, or 2: by call path first, then by all else")
       ->check(one_of({"1", "2"}))
       ->capture_default_str();
-  verb->add_option("--distance", options->distance, "Of ranks from each other")
+  verb->add_option("--distance", options->words.distance, "Of ranks from each other")
       ->check(one_of({"manhattan", "euclidean"}))
       ->capture_default_str();
   verb->add_option(
-          "--endpoints", options->endpoints,
+          "--endpoints", options->words.endpoints,
           "exact: each rank keeps its calls, and shows times of its lead; lead: its calls are "
           "its lead's, relative to the rank")
       ->check(one_of({"exact", "lead"}))
       ->capture_default_str();
-  verb->add_option("--method", options->method, "What ranks are compared by")
+  verb->add_option("--method", options->words.method, "What ranks are compared by")
       ->check(one_of({"signatures", "reference", "two-signature", "hierarchical", "none"}))
       ->capture_default_str();
-  verb->add_option("--metric", options->metric, "What --k auto bounds the error of")
+  verb->add_option("--metric", options->words.metric, "What --k auto bounds the error of")
       ->check(one_of({"replay", "profile", "waits"}))
       ->capture_default_str();
-  verb->add_option("--seed", options->seed, "Which ranks --k auto looks at")
+  verb->add_option("--seed", options->words.seed, "Which ranks --k auto looks at")
       ->check(whole_number())
       ->capture_default_str();
   verb->add_option("--format", options->format, "text or json")

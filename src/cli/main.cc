@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/temporaries.h"
+#include "cli/launch/smpi_line.h"
 #include "cli/options/usage_error.h"
 #include "cli/output/activity.h"
 #include "cli/output/common.h"
@@ -42,6 +43,7 @@ void set_up(CLI::App& app) {
 std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) words.emplace_back(argv[i]);
+  if (!words.empty() && words[0] == "replay") return refrain::cli::replay_words(words);
   if (words.empty() || words[0] != "help") return words;
   words.erase(words.begin());
   words.resize(std::min<size_t>(words.size(), 1));

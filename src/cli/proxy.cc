@@ -38,6 +38,10 @@ std::string text_of(const proxy::Outcome& outcome) {
                    text::count_text(outcome.signatures), text::count_text(outcome.rules)));
   line("ranks",
        fmt::format("{} kinds, {} of different structure", outcome.kinds, outcome.families));
+  if (outcome.skipped > 0)
+    line("skipped", fmt::format("{}, and {} at the other end of their messages",
+                                text::counted_text(outcome.skipped, "call"),
+                                text::count_text(outcome.other_ends)));
   line("tables", text::count_text(outcome.tables));
   line("work", outcome.compute == "nothing"
                    ? std::string("none: the trace does not say how long ranks computed")
@@ -64,6 +68,8 @@ std::string json_of(const proxy::Outcome& outcome) {
   out["kinds"] = outcome.kinds;
   out["structures"] = outcome.families;
   out["calls"] = outcome.calls;
+  out["skipped"] = outcome.skipped;
+  out["other_ends"] = outcome.other_ends;
   out["work_from"] = outcome.compute;
   out["any_ranks"] = outcome.needs.empty();
   out["fixed_by"] = nlohmann::json::array();

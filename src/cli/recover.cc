@@ -1,18 +1,12 @@
 // refrain recover: the trace of a job that did not come to its end, from the spool files of its
 // ranks.
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +17,7 @@
 #include "format/encode/encode.h"
 #include "format/encode/trace_file_writer.h"
 #include "format/segments/reduced.h"
+#include "format/spool/job_files.h"
 #include "format/spool/post_mortem.h"
 #include "format/spool/read.h"
 #include "format/time/clocks.h"
@@ -44,128 +39,13 @@ struct RecoverArguments {
   bool force = false;
 };
 
-struct File {
-  std::string path;
-  spool::Header header;
-};
-
-// What the files of the folders are.
-struct Found {
-  std::map<uint64_t, std::vector<File>> runs;  // by run
-  std::vector<std::string> unreadable;         // named like a rank's, and nothing else is known
-  std::vector<std::string> marks;
-};
-
-// Holes in a file take no room on the disk: more memory than this is not spent on what is stored.
-constexpr uint64_t kMaxExpansion = 64, kFreeBytes = uint64_t{1} << 24;
-
-// The first `limit` bytes of a file.
-Result<std::string> read_bytes(const std::string& path, uint64_t limit) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return base::fail(std::strerror(errno), path);
-  struct stat info {};
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    close(fd);
-    return base::fail("not a plain file", path);
-  }
-  const auto stored = static_cast<uint64_t>(info.st_blocks) * 512;
-  uint64_t left = std::min(static_cast<uint64_t>(info.st_size), limit);
-  if (left > kFreeBytes + stored * kMaxExpansion) {
-    close(fd);
-    return base::fail("its size is not that of a spool file", path);
-  }
-  std::string bytes(left, '\0');
-  char* at = bytes.data();
-  ssize_t n = 1;
-  while (left > 0 && (n = read(fd, at, left)) != 0) {
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) break;
-    at += n;
-    left -= static_cast<uint64_t>(n);
-  }
-  const int error = errno;
-  close(fd);
-  if (n < 0) return base::fail(std::strerror(error), path);
-  bytes.resize(bytes.size() - left);
-  return bytes;
-}
-
-void look_at(const fs::path& path, Found& found) {
-  const std::string name = path.string();
-  if (name.ends_with(".stopped")) return found.marks.push_back(name);
-  const auto bytes = read_bytes(name, sizeof(spool::Header));
-  const auto header =
-      bytes.ok() ? spool::read_header(*bytes) : Result<spool::Header>(bytes.error());
-  if (header.ok()) {
-    found.runs[header->run].push_back({name, *header});
-  } else if (name.ends_with(".rank")) {
-    report({header.error().code, header.error().message + ": left out", name});
-    found.unreadable.push_back(name);
-  }
-}
-
-Result<Found> look(const std::vector<std::string>& folders) {
-  Found found;
-  for (const std::string& folder : folders) {
-    std::error_code error;
-    std::vector<fs::path> paths;
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-      paths.push_back(it->path());
-    if (error) return base::fail("cannot read the folder: " + error.message(), folder);
-    std::sort(paths.begin(), paths.end());
-    for (const fs::path& path : paths) look_at(path, found);
-  }
+// Files that cannot be read are named, and left out.
+Result<spool::JobFiles> look(const std::vector<std::string>& folders) {
+  auto found = spool::look_for_files(folders);
+  if (!found.ok()) return found;
+  for (const auto& [path, error] : found->unreadable)
+    report({error.code, error.message + ": left out", path});
   return found;
-}
-
-// The run that began last; within it by rank.
-std::vector<File> newest(const Found& found) {
-  const std::vector<File>* best = nullptr;
-  uint64_t best_time = 0;
-  for (const auto& [run, files] : found.runs) {
-    uint64_t time = 0;
-    for (const File& f : files) time = std::max(time, f.header.opened_realtime_ns);
-    if (best != nullptr && time < best_time) continue;
-    best = &files;
-    best_time = time;
-  }
-  std::vector<File> files;
-  if (best != nullptr) files = *best;
-  // Ranks that could not agree on a number for their run may have left files of several runs.
-  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
-    return std::pair(a.header.rank, b.header.opened_realtime_ns) <
-           std::pair(b.header.rank, a.header.opened_realtime_ns);
-  });
-  files.erase(
-      std::unique(files.begin(), files.end(),
-                  [](const File& a, const File& b) { return a.header.rank == b.header.rank; }),
-      files.end());
-  return files;
-}
-
-// One that has ended and was not yet asked for its exit status is not.
-bool is_alive(const spool::Header& h) {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  if (std::strcmp(host, h.host) != 0 || (kill(h.pid, 0) != 0 && errno != EPERM)) return false;
-  std::ifstream stat("/proc/" + std::to_string(h.pid) + "/stat");
-  std::string line;
-  std::getline(stat, line);
-  const size_t name_end = line.rfind(')');
-  return name_end == std::string::npos || line.compare(name_end, 3, ") Z") != 0;
-}
-
-// The rank that the recorder put into the name: RUN-RANK-HOST-PID.rank.
-int64_t rank_in_name(const std::string& path) {
-  const std::string name = fs::path(path).filename().string();
-  const size_t dash = name.find('-');
-  if (dash == std::string::npos || name.size() < dash + 7) return -1;
-  int64_t rank = 0;
-  for (size_t i = dash + 1; i < dash + 7; ++i) {
-    if (name[i] < '0' || name[i] > '9') return -1;
-    rank = 10 * rank + (name[i] - '0');
-  }
-  return rank;
 }
 
 std::string default_output(const std::string& folder) {
@@ -195,10 +75,11 @@ int summary(const std::string& output, const spool::PostMortem& dead, uint64_t w
                  "not all calls could be recovered; `refrain info` lists what is missing", output});
 }
 
-void clean_up(const std::vector<File>& files, const Found& found, const RecoverArguments& options) {
-  for (const File& f : files)
-    if (is_alive(f.header)) return;
-  for (const File& f : files) unlink(f.path.c_str());
+void clean_up(const std::vector<spool::JobFile>& files, const spool::JobFiles& found,
+              const RecoverArguments& options) {
+  for (const spool::JobFile& f : files)
+    if (spool::is_alive(f.header)) return;
+  for (const spool::JobFile& f : files) unlink(f.path.c_str());
   for (const std::string& mark : found.marks) unlink(mark.c_str());
   for (const std::string& folder : options.folders) rmdir(folder.c_str());
 }
@@ -208,7 +89,7 @@ using Clocks = std::vector<std::vector<format::ClockPoint>>;
 // Which files have times of calls: a rank's are read when their turn has come to be written.
 class TimedSpools {
  public:
-  void add(const File& file, const format::TimeSpec& timing,
+  void add(const spool::JobFile& file, const format::TimeSpec& timing,
            const std::vector<format::ClockPoint>& clock) {
     const auto rank = static_cast<uint64_t>(file.header.rank);
     spec = timing;
@@ -229,7 +110,7 @@ base::Status write_times(const std::string& output, const format::TraceData& tra
       format::TraceFileWriter::create(output, trace, spec, format::from_zero(timed.clocks));
   if (!writer.ok()) return writer.error();
   for (const auto& [number, path] : timed.paths) {
-    const auto bytes = read_bytes(path, UINT64_MAX);
+    const auto bytes = spool::read_file(path, UINT64_MAX);
     auto rank = bytes.ok() ? spool::read(*bytes) : Result<spool::RankSpool>(bytes.error());
     if (!rank.ok()) return rank.error();
     for (const spool::ThreadTimes& t : rank->times) {
@@ -305,9 +186,9 @@ int run(const RecoverArguments& options) {
   if (!fs::exists(options.folders[0], ignored) && fs::exists(output, ignored))
     return report(base::usage("the spool is gone, because its trace was written: " + output,
                               options.folders[0]));
-  const Result<Found> found = look(options.folders);
+  const Result<spool::JobFiles> found = look(options.folders);
   if (!found.ok()) return report(found.error());
-  const std::vector<File> files = newest(*found);
+  const std::vector<spool::JobFile> files = spool::newest_run(*found);
   if (files.empty()) return report(base::fail("the folder has no spool file", options.folders[0]));
   if (const auto good = check_output(options, output); !good.ok()) return report(good.error());
   if (found->runs.size() > 1)
@@ -317,11 +198,11 @@ int run(const RecoverArguments& options) {
   spool::PostMortem dead;
   TimedSpools timed;
   bool removable = true;
-  for (const std::string& path : found->unreadable)
-    if (const int64_t rank = rank_in_name(path); rank >= 0)
+  for (const auto& [path, error] : found->unreadable)
+    if (const int64_t rank = spool::rank_in_name(path); rank >= 0)
       dead.add_missing(static_cast<uint64_t>(rank), "the spool file is damaged");
-  for (const File& f : files) {
-    const auto bytes = read_bytes(f.path, UINT64_MAX);
+  for (const spool::JobFile& f : files) {
+    const auto bytes = spool::read_file(f.path, UINT64_MAX);
     auto rank = bytes.ok() ? spool::read(*bytes) : Result<spool::RankSpool>(bytes.error());
     base::Status added = base::Done{};
     if (!rank.ok()) {

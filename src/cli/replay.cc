@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -12,23 +13,27 @@
 
 #include "cli/launch/find_mpi.h"
 #include "cli/launch/own_files.h"
+#include "cli/launch/smpi_line.h"
 #include "cli/options/usage_error.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "mpi/call_meaning.h"
-#include "replay/plan/look.h"
-#include "replay/plan/look_report.h"
+#include "replay/plan/dry_run.h"
+#include "replay/scratch.h"
 
 namespace refrain::cli {
 namespace {
 
 struct ReplayArguments {
-  std::string trace, compute = "sleep", format = "text", scratch, mpi;
+  std::string trace, compute = "sleep", gaps = "mean", format = "text", scratch, mpi;
   double scale = 1, stall_s = 60;
   uint64_t seed = 1, repeats = 1;
+  std::string jitter_ns = "0";
   std::vector<std::string> skipped;
+  std::vector<std::string> smpi_line;  // of smpimain, under SMPI
   bool dry_run = false;
+  int ending = 0;  // the status with which rank 0 ends the job before it has begun
 };
 
 constexpr const char* kExamples =
@@ -38,7 +43,9 @@ constexpr const char* kExamples =
     "  refrain replay --dry-run run.rfn                    what could not be replayed, without "
     "MPI\n"
     "  mpiexec -n 4 refrain record -o again.rfn refrain replay run.rfn\n"
-    "  refrain check again.rfn --replays run.rfn           the same calls?";
+    "  refrain check again.rfn --replays run.rfn           the same calls?\n"
+    "  smpirun -np 4 -platform p.xml -hostfile hosts --cfg=smpi/privatization:mmap \\\n"
+    "          -wrapper \"refrain replay\" run.rfn            in simulated time";
 
 const char* getenv_of(const char* name) { return std::getenv(name); }
 
@@ -55,45 +62,67 @@ Result<replay::plan::LookOptions> look_options(const ReplayArguments& options) {
 }
 
 int dry_run(const Trace& trace, const replay::plan::LookOptions& look, bool json) {
-  const replay::plan::Refusals refused = replay::plan::look(trace, look);
-  const int status = json ? print(replay::plan::look_json(trace, refused))
-                          : print(replay::plan::look_text(trace, refused));
+  const replay::plan::DryRun found = replay::plan::dry_run(trace, look);
+  const int status = json ? print(replay::plan::dry_run_json(trace, found))
+                          : print(replay::plan::dry_run_text(trace, found));
   if (status != 0) return status;
-  if (!refused.empty()) return static_cast<int>(base::ErrorCode::kUnsupported);
+  if (!found.can_be_replayed()) return static_cast<int>(base::ErrorCode::kUnsupported);
   return status_of(trace);
+}
+
+// Of rank 0, before a replay: the exit status where it cannot begin, else 0.
+int look_before(const Trace& trace, const replay::plan::LookOptions& look) {
+  replay::plan::UnbufferedOptions limits;
+  limits.most_calls = 2000000;  // the other ranks wait
+  const replay::plan::DryRun found = replay::plan::dry_run(trace, look, limits);
+  for (const std::string& warning : replay::plan::warnings(trace, found))
+    std::fprintf(stderr, "refrain: %s: warning: %s\n", trace.name().c_str(), warning.c_str());
+  if (found.can_be_replayed()) return 0;
+  std::fputs(replay::plan::refused_lines(trace, found).c_str(), stderr);
+  return static_cast<int>(base::ErrorCode::kUnsupported);
+}
+
+std::vector<std::string> engine_words(const ReplayArguments& options, int rank) {
+  std::vector<std::string> words = {"--jitter",  options.jitter_ns,
+                                    "--trace",   options.trace,
+                                    "--rank",    std::to_string(rank),
+                                    "--compute", options.compute,
+                                    "--gaps",    options.gaps,
+                                    "--scale",   std::to_string(options.scale),
+                                    "--stall",   std::to_string(options.stall_s),
+                                    "--seed",    std::to_string(options.seed),
+                                    "--repeats", std::to_string(options.repeats),
+                                    "--scratch", options.scratch,
+                                    "--format",  options.format};
+  for (const std::string& name : options.skipped) words.insert(words.end(), {"--skip", name});
+  if (options.ending != 0) words.insert(words.end(), {"--end", std::to_string(options.ending)});
+  return words;
+}
+
+void execute(const std::string& program, std::vector<std::string> words) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
 }
 
 // Returns only when there is no engine.
 base::Error become_engine(const ReplayArguments& options, const std::string& mpi, int rank) {
   const std::string file = "refrain-replay-" + mpi;
-  std::vector<std::string> words = {file,
-                                    "--trace",
-                                    options.trace,
-                                    "--rank",
-                                    std::to_string(rank),
-                                    "--compute",
-                                    options.compute,
-                                    "--scale",
-                                    std::to_string(options.scale),
-                                    "--stall",
-                                    std::to_string(options.stall_s),
-                                    "--seed",
-                                    std::to_string(options.seed),
-                                    "--repeats",
-                                    std::to_string(options.repeats),
-                                    "--scratch",
-                                    options.scratch,
-                                    "--format",
-                                    options.format};
-  for (const std::string& name : options.skipped) words.insert(words.end(), {"--skip", name});
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  const std::vector<std::string> given = engine_words(options, rank);
   std::string looked;
   for (const std::string& folder : own_folders()) {
-    execv((folder + "/" + file).c_str(), argv.data());
+    const std::string engine = folder + "/" + file;
+    if (mpi != "smpi") {
+      std::vector<std::string> words = {file};
+      words.insert(words.end(), given.begin(), given.end());
+      execute(engine, words);
+    } else if (access(engine.c_str(), R_OK) == 0) {
+      execute(options.smpi_line[0], smpi_engine_line(options.smpi_line, engine, given));
+      return base::fail(std::string("cannot run: ") + std::strerror(errno), options.smpi_line[0]);
+    }
     if (errno != ENOENT && errno != ENOTDIR)
-      return base::fail(std::string("cannot run: ") + std::strerror(errno), folder + "/" + file);
+      return base::fail(std::string("cannot run: ") + std::strerror(errno), engine);
     looked += (looked.empty() ? "" : ", ") + folder;
   }
   return base::unsupported("no " + file + " in " + looked +
@@ -108,17 +137,23 @@ int run(const ReplayArguments& options) {
   };
   const auto look = look_options(options);
   if (!look.ok()) return refuse(look.error());
+  ReplayArguments engine = options;
   if (options.dry_run || launcher.rank == 0) {
-    const auto trace = Trace::open(options.trace);
+    auto trace = Trace::open(options.trace);
     if (!trace.ok()) return refuse(trace.error());
     if (const auto ends = replay::plan::check_ends(*trace); !ends.ok()) return refuse(ends.error());
+    // The engine says it, too.
+    if (const auto paired = replay::plan::pair_messages(*trace, options.dry_run ? stderr : nullptr);
+        !paired.ok())
+      return refuse(paired.error());
     if (options.dry_run) return dry_run(*trace, *look, options.format == "json");
-    if (options.compute != "none" && !trace->has_times() && !trace->has_gaps())
-      return refuse(base::unsupported(
-          "the trace does not tell what lay between calls: replay with --compute none, or record "
-          "with --timing exact or --gaps",
-          options.trace));
+    const base::Status good =
+        replay::check_words(*trace, options.compute != "none", options.scratch, look->skipped);
+    if (!good.ok()) return refuse(good.error());
+    engine.ending = look_before(*trace, *look);
   }
+  if (!options.smpi_line.empty() && engine.ending != 0) return engine.ending;  // none has begun
+  if (!options.smpi_line.empty()) return refuse(become_engine(options, "smpi", 0));
   const std::string mpi = options.mpi.empty() ? mpi_word(launcher.mpi) : options.mpi;
   if (mpi.empty() || launcher.mpi == Mpi::kNone)
     if (options.mpi.empty())
@@ -126,7 +161,7 @@ int run(const ReplayArguments& options) {
           base::usage("no launcher of an MPI has started this: write mpiexec -n P "
                       "refrain replay " +
                       options.trace + ", or use --dry-run"));
-  return refuse(become_engine(options, mpi, launcher.rank));
+  return refuse(become_engine(engine, mpi, launcher.rank));
 }
 
 }  // namespace
@@ -137,16 +172,24 @@ void add_replay(CLI::App& app, int& exit_status) {
       "replay", "Make the calls of a trace again: mpiexec -n 4 refrain replay run.rfn");
   verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
   verb->add_flag("--dry-run", options->dry_run,
-                 "Only say what cannot be replayed, and why; needs no MPI");
+                 "Only say what cannot be replayed, what must be buffered, and what is needed of "
+                 "memory and files; needs no MPI");
   verb->add_option("--compute", options->compute,
                    "What stands for the time between calls: sleep, spin or none")
       ->check(one_of({"sleep", "spin", "none"}))
       ->capture_default_str();
+  verb->add_option("--gaps", options->gaps,
+                   "Of a trace of record --gaps, what each call waits for: the mean of its "
+                   "signature, or a value of its histogram")
+      ->check(one_of({"mean", "histogram"}))
+      ->capture_default_str();
   verb->add_option("--scale", options->scale, "Factor of the time between calls")
       ->check(real_number(0, 1e6))
       ->capture_default_str();
-  verb->add_option("--skip", options->skipped,
-                   "A function whose calls are left out on all ranks; once or more");
+  verb->add_option(
+      "--skip", options->skipped,
+      "A function whose calls are left out on all ranks, with both ends of its messages; "
+      "once or more");
   verb->add_option("--scratch", options->scratch,
                    "Folder for files that the trace opens; no recorded path is used");
   verb->add_option("--stall", options->stall_s,
@@ -161,8 +204,14 @@ void add_replay(CLI::App& app, int& exit_status) {
           "How often all between MPI_Init and MPI_Finalize is made, for the spread of times")
       ->check(whole_number(1, 1000000))
       ->capture_default_str();
+  verb->add_option("--jitter", options->jitter_ns,
+                   "Before each call, wait for a random time up to this: other orders of events "
+                   "than recorded")
+      ->transform(time_with_unit(0, 10000000000))
+      ->type_name("TIME");
   verb->add_option("--mpi", options->mpi, "The MPI to use [the launcher's]")
       ->check(one_of({"mpich", "openmpi"}));
+  verb->add_option("--smpi-line", options->smpi_line)->group("");
   verb->add_option("--format", options->format, "text or json")
       ->check(one_of({"text", "json"}))
       ->capture_default_str();

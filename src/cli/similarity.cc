@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/computation/groups.h"
@@ -20,7 +21,7 @@ using analysis::computation::HowToGroup;
 
 struct SimilarityOptions {
   std::vector<std::string> traces;
-  std::string by = "linkage", format = "text", plan, svg;
+  std::string by = "linkage", format = "text", plan, svg, times;
   double percent = 10;
   uint32_t clusters = 0;
   uint64_t seed = 1;
@@ -71,7 +72,14 @@ int run(const SimilarityOptions& options) {
   analysis::computation::GroupProgress progress;
   progress.read = [calls](uint64_t read) { Activity::share(std::min(read, calls), calls); };
   progress.compare = [](double part) { Activity::share(static_cast<uint64_t>(part * 1000), 1000); };
-  const auto groups = analysis::computation::groups_of(*traces, how, progress);
+  analysis::computation::SoloTimes times;
+  if (!options.times.empty()) {
+    auto file = format::vectors::read_file(options.times);
+    if (!file.ok()) return report(file.error());
+    times = {std::move(*file), options.times};
+  }
+  const auto groups = analysis::computation::groups_of(*traces, how, progress,
+                                                       options.times.empty() ? nullptr : &times);
   if (!groups.ok()) return report(groups.error());
   if (!options.plan.empty())
     if (const auto status = format::write_file_atomically(
@@ -117,6 +125,8 @@ void add_similarity(CLI::App& app, int& exit_status) {
   verb->add_option("--seed", options->seed, "Of k-means")
       ->check(whole_number())
       ->capture_default_str();
+  verb->add_option("--times", options->times,
+                   "Times of ranks that ran alone (refrain solo --times), instead of the traces'");
   verb->add_option("--plan", options->plan, "Write representatives and groups to this file (JSON)");
   verb->add_option("--svg", options->svg, "Write dendrograms and vectors to this file (SVG)");
   verb->add_option("--format", options->format, "text or json")

@@ -1,4 +1,8 @@
 // Messages and requests; collectives and windows are in decode_collective.cc.
+//
+// A signature is decoded once for each rank, however often it was called, and its Op is kept. What
+// the call means comes from its row of spec/mpi/calls (mpi::meaning_of), not from its name;
+// parameters are asked for by the names of the standard.
 
 #include <string_view>
 
@@ -26,7 +30,8 @@ bool take_source_and_tag(const Value& status, int64_t& source, int64_t& tag) {
   return true;
 }
 
-// Failed, and no message went: one that was cut short did.
+// Failed, and no message went: one that was cut short did. With MPI_ERR_IN_STATUS some of several
+// requests may be good.
 bool moved_nothing(const Signature& s) {
   return s.failed() && s.error_class.name() != "MPI_ERR_TRUNCATE" &&
          s.error_class.name() != "MPI_ERR_IN_STATUS";
@@ -46,6 +51,9 @@ PlaceId Decoder::Places::id(DefinitionId path, CallId call) {
   return known->second;
 }
 
+// Ops are kept behind pointers: references to them stay valid while others are added. The order of
+// the questions matters: a failed call does nothing, a call of a file is no message, and only what
+// is none of the others may complete requests.
 Op& Decoder::op(const Signature& signature) {
   if (Op** const known = by_signature_.find(signature.id); known != nullptr) return **known;
   const auto number = static_cast<uint32_t>(ops_.size());
@@ -84,6 +92,8 @@ Op& Decoder::op(const Signature& signature) {
   return op;
 }
 
+// The op of the call that made the request; null where the trace has no such signature. Looked up
+// once for each use.
 Op* Decoder::maker(RequestUse& use) {
   if (use.maker != nullptr) return use.maker;
   const Signature& signature = source_.signature(use.request);
@@ -96,6 +106,8 @@ CommView Decoder::comm_of(const Signature& s, std::string_view parameter) {
   return comms_.view(value.definition(), source_.rank());
 }
 
+// The other end as the call names it. Peers become world ranks here; kNobody is MPI_PROC_NULL or a
+// process of another world, kAny what a wildcard leaves open until a status tells.
 MessageEnd Decoder::end_of(const Signature& s, std::string_view peer, std::string_view tag) {
   MessageEnd out;
   const CommView comm = comm_of(s, "comm");
@@ -129,6 +141,8 @@ void Decoder::take_status(const Signature& s, MessageEnd& end) {
   end.tag = tag;
 }
 
+// By what the call does, not by which it is: forms of a function (nonblocking, persistent, _c) have
+// the same parameters.
 void Decoder::decode_message(const Signature& s, const mpi::CallMeaning& meaning, Op& op) {
   const bool is_send = meaning.does_any(mpi::kDoesSend);
   const bool is_receive = meaning.does_any(mpi::kDoesReceive);
@@ -167,6 +181,9 @@ void Decoder::decode_message(const Signature& s, const mpi::CallMeaning& meaning
     op.partitions = static_cast<uint64_t>(argument(s, "partitions").integer_or(1));
 }
 
+// Which requests the call completed, and with them the messages that wildcards took: from the
+// statuses, or, where the program ignored them, from what the recorder noted (Signature::matched).
+// A test that completed none is a poll.
 void Decoder::decode_completion(const Signature& s, const mpi::CallMeaning& meaning, Op& op) {
   const auto add = [&](const Value& request, const Value& status, const Value& matched) {
     if (request.kind != ValueKind::kRequest) return;

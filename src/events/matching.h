@@ -75,6 +75,11 @@ class ChannelQueues {
   bool remove(const ChannelKey& channel, Name name, Link link);
   // Of all channels.
   uint64_t count(bool sends) const;
+  // Calls visit(channel, queue) for each channel, in no order.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    queues_.for_each(visit);
+  }
 
  private:
   FlatMap<ChannelKey, Queue, ChannelHash> queues_;

@@ -31,19 +31,6 @@ bool is_share(double v) { return std::isfinite(v) && v >= 0; }
 
 }  // namespace
 
-std::string_view to_string(ClusterMethod method) {
-  constexpr std::array<std::string_view, kClusterMethods> kNames = {
-      "signatures", "reference", "two-signature", "hierarchical", "none"};
-  const auto i = static_cast<size_t>(method);
-  return i < kNames.size() ? kNames[i] : "unknown";
-}
-
-std::string_view to_string(ClusterMetric metric) {
-  constexpr std::array<std::string_view, kClusterMetrics> kNames = {"replay", "profile", "waits"};
-  const auto i = static_cast<size_t>(metric);
-  return i < kNames.size() ? kNames[i] : "unknown";
-}
-
 std::vector<uint32_t> time_ranks(const ClusterData& data, uint64_t ranks) {
   std::vector<uint32_t> out;
   if (data.empty()) return out;

@@ -74,4 +74,9 @@ inline constexpr uint64_t kMaxMethodBytes = 64;
 inline constexpr uint64_t kMaxClockPoints = uint64_t{1} << 16;  // of one rank
 inline constexpr uint64_t kMaxClockPointsOfAll = uint64_t{1} << 24;
 
+// -- a message log --
+inline constexpr uint64_t kMaxLogHeaderBytes = uint64_t{1} << 16;
+inline constexpr uint64_t kMaxBuildIdBytes = 64;
+inline constexpr uint64_t kMaxLogNameBytes = 256;  // of the MPI
+
 }  // namespace refrain::format

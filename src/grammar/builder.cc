@@ -45,7 +45,9 @@ void Builder::descend() {
   expected_ = rules_.node(leaf_).id;
 }
 
-// Puts the cursor before one more repetition of the tail.
+// Puts the cursor before one more repetition of the tail. A loop goes on more often than it ends,
+// so that is the best guess after any symbol. hints_ remembers with which rule a terminal began a
+// repetition, for start_guess().
 void Builder::place_cursor() {
   clear_cursor();
   leaf_ = rules_.tail();
@@ -56,7 +58,10 @@ void Builder::place_cursor() {
   if (depth_ > 0 && expected_ != kNothing) hints_[expected_ % kHints] = frames_[0].rule;
 }
 
-// Puts the cursor before a rule that begins with the terminal. The tail stands closed meanwhile.
+// Puts the cursor before a rule that begins with the terminal, for a loop that runs again after
+// something else. A rule that was found this way costs one symbol when it was right, and
+// collect_taken() takes it apart when it was wrong. The hint may be of a rule that is gone or of
+// another terminal: both are looked at. The tail stands closed meanwhile.
 bool Builder::start_guess(Terminal terminal) {
   const uint32_t rule = hints_[terminal % kHints];
   if (!rules_.is_rule(rule) || rules_.pairs_with_tail(rule)) return false;
@@ -125,6 +130,7 @@ bool Builder::collect_taken() {
   return true;
 }
 
+// No more memory: the builder takes no terminals from here on, and what it has taken stays exact.
 bool Builder::refuse() {
   full_ = true;
   expected_ = kNothing;  // the cursor itself stays: it holds what finish() has yet to append
@@ -147,6 +153,9 @@ bool Builder::append_first_of_its_kind(Terminal terminal) {
   return true;
 }
 
+// All that can fail is asked for first (reserve, collect_taken): from append_taken() on there is
+// memory for each step. Closing the tail may match a pair, and the tail is then a rule that may
+// expect the terminal: hence the loop.
 bool Builder::append_unexpected(Terminal terminal) {
   const bool is_first = terminal >= first_unseen_;
   if (is_first) first_unseen_ = uint64_t{terminal} + 1;
@@ -241,6 +250,8 @@ bool Builder::follow(uint64_t next) {
   return false;
 }
 
+// Moves the cursor over the symbol, if that is what stands there, going down into rules until it
+// does.
 bool Builder::follow_symbol(const Symbol& symbol) {
   const Kind kind = kind_of(symbol);
   while (true) {

@@ -1,3 +1,8 @@
+// Grammars as bytes. docs/format.md describes the items; Writer and Reader keep the same Context,
+// so that both derive a symbol's id from what came before. A grammar is read from files that may be
+// damaged or made up: the Reader bounds what it allocates by the bytes that it has seen, and
+// validate() looks at the whole before anybody walks it.
+
 #include "grammar/grammar.h"
 
 #include <algorithm>
@@ -17,7 +22,9 @@ namespace {
 
 enum Item : uint64_t { kTerminalItem = 0, kRuleItem = 1, kAscentItem = 2, kRepeatedItem = 3 };
 
-// Each rule's own shape and references; lengths come after.
+// Each rule's own shape and references; lengths come after. A rule may refer to later rules only:
+// so no rule contains itself, walks end, and fold.h can compute every rule from those behind it,
+// without recursion.
 Status validate_rules(const Grammar& g, const Limits& limits) {
   std::vector<bool> used(g.rule_count(), false);
   for (size_t r = 0; r < g.rule_count(); ++r) {
@@ -42,17 +49,21 @@ Status validate_rules(const Grammar& g, const Limits& limits) {
   return base::Done{};
 }
 
-// What the writer and the reader of items both remember.
+// What the writer and the reader of items both remember. Ids are written as distances from it:
+// terminals are numbered by first occurrence and rules by first use, so that the next one is mostly
+// the one after the last, a distance of 0 or 1.
 struct Context {
-  int64_t previous = -1;
-  int64_t unseen = 1;
-  uint64_t ascents = 0;  // terminals in ascents so far
+  int64_t previous = -1;  // the last terminal, also of another rule
+  int64_t unseen = 1;     // the first rule that nothing has referred to yet; rule 0 is the start
+  uint64_t ascents = 0;   // terminals in ascents so far
 };
 
 class Writer {
  public:
   Writer(const Grammar& grammar, base::ByteWriter& out, base::ByteWriter* numbers)
       : g_(grammar), out_(out), numbers_(numbers) {
+    // The Reader knows the number of terminals only from its Limits, and takes no more of them out
+    // of ascents than that.
     for (const Symbol& s : g_.symbols)
       if (!s.is_rule) ascents_allowed_ = std::max<uint64_t>(ascents_allowed_, uint64_t{s.id} + 1);
   }
@@ -64,6 +75,8 @@ class Writer {
 
  private:
   void write_rule(uint32_t begin, uint32_t end) {
+    // The number of items stands in front of them, and is known after them: an ascent is one item
+    // for many symbols.
     items_.clear();
     uint64_t count = 0;
     for (uint32_t i = begin; i < end; ++count) {
@@ -81,7 +94,9 @@ class Writer {
     out_.put_bytes(items_.view().data(), items_.size());
   }
 
-  // What stands among the items for v.
+  // What stands among the items for v. Large numbers differ from run to run (iterations of a loop):
+  // they are kept apart, so that grammars of equal structure have equal bytes and compress together
+  // (docs/decisions/0010).
   uint64_t large(uint64_t v) {
     if (numbers_ == nullptr || v < kLargeRepeat) return v;
     base::put_wide(*numbers_, v);
@@ -129,6 +144,8 @@ class Reader {
       : in_(in), limits_(limits), numbers_(numbers) {}
 
   Result<Grammar> read() {
+    // count() refuses more rules than there are bytes, as each takes one at least: that bounds the
+    // reserve below.
     const uint64_t rules = in_.count(UINT32_MAX);
     if (rules == 0) return damaged();
     g_.rule_end.clear();
@@ -164,6 +181,8 @@ class Reader {
            put(payload >> 1, (payload & 1) != 0, more + 2);
   }
 
+  // The number that `stands` stands for. Small ones must not be written as large: each grammar has
+  // one form in bytes.
   bool large(uint64_t stands, uint64_t* v) {
     *v = stands;
     if (numbers_ == nullptr || stands < kLargeRepeat) return true;
@@ -172,6 +191,7 @@ class Reader {
   }
 
   bool put(uint64_t distance, bool is_rule, uint64_t count) {
+    // Within these the sum below cannot overflow: ids have 32 bits.
     const int64_t delta = unzigzag(distance);
     if (delta > INT64_MAX / 2 || delta < INT64_MIN / 2) return false;
     const int64_t id = (is_rule ? c_.unseen : c_.previous) + delta;
@@ -185,6 +205,8 @@ class Reader {
     return true;
   }
 
+  // An item of a few bytes makes more + 1 symbols: all ascents of a grammar together may make one
+  // for each terminal, or a small file could take any amount of memory.
   bool put_ascent(uint64_t more) {
     if (more >= limits_.terminal_count - std::min(limits_.terminal_count, c_.ascents)) return false;
     c_.ascents += more + 1;
@@ -227,6 +249,8 @@ Result<Grammar> read(base::ByteReader& in, const Limits& limits, base::ByteReade
   return Reader(in, limits, numbers).read();
 }
 
+// Finds equal grammars of many ranks before they are compared symbol by symbol. Never in a file: it
+// may change.
 uint64_t hash(const Grammar& grammar) {
   uint64_t h = 0x2545f4914f6cdd1du;
   const auto mix = [&h](uint64_t v) {

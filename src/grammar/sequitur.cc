@@ -6,6 +6,8 @@ namespace refrain::grammar {
 
 namespace {
 
+// The counts are part of a pair: b^3 C and b^2 C are two pairs, as a rule stands for an exact
+// sequence. Kind and count are shifted to bits that the 32 of the id leave free.
 uint32_t hash_pair(const Node& a, const Node& b) {
   uint64_t h = (a.id ^ static_cast<uint64_t>(a.kind) << 32 ^ a.count << 33) * 0x9e3779b97f4a7c15u;
   h ^= h >> 29;
@@ -27,6 +29,8 @@ Sequitur::Sequitur(size_t max_memory_bytes) : max_memory_bytes_(max_memory_bytes
 
 // ---- memory ----
 
+// All arrays share one bound.
+//
 // How many bytes an array that takes `now_bytes` may grow to.
 size_t Sequitur::allowance(size_t now_bytes) const {
   const size_t others = memory_bytes() - now_bytes;
@@ -41,6 +45,8 @@ bool Sequitur::make_available(size_t n) {
   return nodes_.reserve(wanted);
 }
 
+// What runs between reserve() and push_back() may make rules: make_rule() leaves the reserved nodes
+// alone. So an append fails before it has changed anything, or not at all.
 bool Sequitur::reserve(size_t n) {
   if (!make_available(n)) return false;
   reserved_count_ = n;
@@ -64,7 +70,8 @@ uint32_t Sequitur::allocate(Kind kind, uint32_t id, uint64_t count) {
   return n;
 }
 
-// A node that still stands in a queue is recycled when it leaves it.
+// A node that still stands in a queue is recycled when it leaves it: removing it from the middle of
+// a queue would take a search, and another symbol in the same node would be looked up in its place.
 void Sequitur::release(uint32_t n) {
   if (nodes_[n].queued) {
     nodes_[n].kind = Kind::kDead;
@@ -82,6 +89,9 @@ void Sequitur::recycle(uint32_t n) {
 
 // ---- uses ----
 
+// The uses of a rule are a doubly linked list, so that a use leaves it in constant time, and
+// dissolve_rule() finds all of them without walking the grammar. The guard has the first use in
+// next_use and their number in prev_use.
 void Sequitur::add_use(uint32_t n) {
   if (nodes_[n].kind != Kind::kRule) return;
   Node& rule = nodes_[nodes_[n].id];
@@ -104,6 +114,8 @@ void Sequitur::unlink_use(uint32_t n) {
   --rule.prev_use;
 }
 
+// As unlink_use(), and the rule may have become useless: that is looked at later, when no pair is
+// half replaced.
 void Sequitur::drop_use(uint32_t n) {
   if (nodes_[n].kind != Kind::kRule) return;
   unlink_use(n);
@@ -119,6 +131,8 @@ uint32_t Sequitur::find_pair(uint32_t a, uint32_t b, uint32_t hash) const {
   });
 }
 
+// Without memory for a larger table the pair is not entered: its twin is not found later, and the
+// grammar has a rule less.
 void Sequitur::index(uint32_t n, uint32_t hash) {
   const size_t most = table_.is_to_grow() ? allowance(table_.memory_bytes()) : SIZE_MAX;
   nodes_[n].indexed = table_.insert(hash, n, most);
@@ -141,6 +155,8 @@ void Sequitur::queue_rule(uint32_t rule) {
   if (!nodes_[rule].queued) nodes_[rule].queued = rules_.push_back(rule);
 }
 
+// Rules come first: one that has lost its uses still has pairs in the table, which a pair that is
+// resolved now could match.
 void Sequitur::process() {
   while (true) {
     if (!rules_.empty()) {
@@ -183,6 +199,8 @@ bool Sequitur::close_tail() {
   return true;
 }
 
+// Goes down the left edge of the rule; its length is the depth of the grammar, a logarithm of what
+// it stands for.
 bool Sequitur::pairs_with_tail(uint32_t rule) const {
   if (tail() == kStart) return false;
   while (true) {
@@ -205,6 +223,8 @@ bool Sequitur::resolve(uint32_t n) {
     index(n, hash);
     return false;
   }
+  // A pair that is all of a rule needs no other rule: the other pair becomes a use of it. Either of
+  // the two may be it.
   if (const uint32_t rule = complete_rule(m); rule != 0) {
     substitute(n, rule);
     return true;
@@ -225,6 +245,9 @@ uint32_t Sequitur::complete_rule(uint32_t n) const {
   return before == after && nodes_[before].kind == Kind::kGuard ? before : 0;
 }
 
+// Both pairs become uses of a new rule. False without memory: the pair then stands twice, which is
+// larger and still exact. m is taken out of the table before the rule's own pair goes in under the
+// same hash.
 bool Sequitur::make_rule(uint32_t n, uint32_t m) {
   if (!make_available(reserved_count_ + 3)) return false;
   const uint32_t rule = allocate(Kind::kGuard, 0, 0);
@@ -245,7 +268,8 @@ bool Sequitur::make_rule(uint32_t n, uint32_t m) {
   return true;
 }
 
-// The pair (n, next) becomes one use of `rule`.
+// The pair (n, next) becomes one use of `rule`. Three pairs change by it (the one before, itself,
+// the one after), and must leave the table while it can still find them by their old symbols.
 void Sequitur::substitute(uint32_t n, uint32_t rule) {
   const uint32_t b = nodes_[n].next;
   unindex(nodes_[n].prev);
@@ -274,7 +298,9 @@ void Sequitur::join_next(uint32_t n) {
   release(b);
 }
 
-// After the symbol at n is new: joins equal neighbours, queues what has to be looked at.
+// After the symbol at n is new: joins equal neighbours, queues what has to be looked at. Joining
+// first keeps the law that neighbours differ, so that two pairs never share a symbol and can be
+// replaced in either order.
 void Sequitur::settle(uint32_t n) {
   if (same(nodes_[n].prev, n)) {
     n = nodes_[n].prev;
@@ -316,7 +342,8 @@ void Sequitur::remove_rule(uint32_t rule) {
   release(rule);
 }
 
-// The body takes the place of the only use.
+// The body takes the place of the only use. Its nodes are relinked, not copied, so their pairs
+// inside stay indexed; only the two seams are new.
 void Sequitur::inline_rule(uint32_t rule) {
   const uint32_t use = nodes_[rule].next_use;
   const uint32_t before = nodes_[use].prev;
@@ -342,7 +369,8 @@ void Sequitur::inline_rule(uint32_t rule) {
   queue_if_single(last);
 }
 
-// The body is one symbol: every use becomes that symbol, counts multiplied.
+// The body is one symbol: every use becomes that symbol, counts multiplied. settle() may join a use
+// with its neighbour, which may be a use as well, so the list is taken from its head each time.
 void Sequitur::dissolve_rule(uint32_t rule) {
   const uint32_t body = nodes_[rule].next;
   while (nodes_[rule].next_use != 0) {

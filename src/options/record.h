@@ -15,6 +15,14 @@ enum class RecordOption : uint8_t {
   kOutput,
   kTiming,
   kExactCopy,
+  kCluster,
+  kMix,
+  kEndpoints,
+  kAssign,
+  kSteps,
+  kDistance,
+  kMetric,
+  kSeed,
   kTotals,
   kGaps,
   kSegments,
@@ -36,6 +44,10 @@ enum class RecordOption : uint8_t {
   kStartPaused,
   kSpool,
   kMemory,
+  kMessages,
+  kNodeSize,
+  kMap,
+  kMessageLimit,
   kQuiet,
 };
 
@@ -65,7 +77,28 @@ inline constexpr OptionRow kRecordRows[] = {
      "makes of exact times, for example segments:auto"},
     {RecordOption::kExactCopy, OptionKind::kText, "--exact-copy", "REFRAIN_EXACT_COPY", "",
      "With --timing bins or segments: write a second trace with the exact times of\n"
-     "the same run, for `refrain check --against`, or `refrain evaluate --against`"},
+     "the same run, for `refrain check --against`, or `refrain evaluate --against`.\n"
+     "With --cluster: write a second trace in which every rank has its own times"},
+    {RecordOption::kCluster, OptionKind::kText, "--cluster", "REFRAIN_CLUSTER", "",
+     "In MPI_Finalize, find ranks that are alike, and keep the times of one of each kind:\n"
+     "a number of clusters, kinds (one for each structure), or auto[:ERR]: as few as keep\n"
+     "the relative error below ERR [auto:0.05]. What `refrain cluster` does afterwards"},
+    {RecordOption::kMix, OptionKind::kFlag, "--mix", "REFRAIN_MIX", "",
+     "With --cluster: ranks of different structure may be one cluster"},
+    {RecordOption::kEndpoints, OptionKind::kText, "--endpoints", "REFRAIN_ENDPOINTS", "exact",
+     "With --cluster: exact: each rank keeps its calls; lead: its calls are its lead's,\n"
+     "relative to the rank"},
+    {RecordOption::kAssign, OptionKind::kText, "--assign", "REFRAIN_ASSIGN", "nearest",
+     "With --cluster: nearest: each rank takes the nearest lead; tree: it goes where the\n"
+     "tree leads it"},
+    {RecordOption::kSteps, OptionKind::kText, "--steps", "REFRAIN_STEPS", "1",
+     "With --cluster: 1, or 2: by call path first, then by all else"},
+    {RecordOption::kDistance, OptionKind::kText, "--distance", "REFRAIN_DISTANCE", "manhattan",
+     "With --cluster: of ranks from each other: manhattan or euclidean"},
+    {RecordOption::kMetric, OptionKind::kText, "--metric", "REFRAIN_METRIC", "replay",
+     "With --cluster auto: the error of what: replay, profile or waits"},
+    {RecordOption::kSeed, OptionKind::kText, "--seed", "REFRAIN_SEED", "1",
+     "With --cluster auto: which ranks it looks at"},
     {RecordOption::kTotals, OptionKind::kText, "--totals", "REFRAIN_TOTALS", "on",
      "off: leave out the totals of each rank (about a byte): time in MPI and outside,\n"
      "cost of recording, number of times that the rank lost its core"},
@@ -132,6 +165,19 @@ inline constexpr OptionRow kRecordRows[] = {
      "Limit of the memory for recording in a rank, for example 64M; beyond it, parts of "
      "the record go to the spool. MPI_Finalize joins them, which takes memory for the "
      "distinct calls of the rank, and on rank 0 for those of all ranks [no limit]"},
+    {RecordOption::kMessages, OptionKind::kText, "--messages", "REFRAIN_MESSAGES", "",
+     "Log what calls fill buffers with, for `refrain solo`, in OUTPUT.messages: of all ranks\n"
+     "(all), of these (ranks:0-3,8), or of the representatives in a file of `refrain\n"
+     "similarity --plan` and all ranks of their nodes (representatives:PLAN)"},
+    {RecordOption::kNodeSize, OptionKind::kNumber, "--node-size", "REFRAIN_NODE_SIZE", "0",
+     "With --messages: so many consecutive ranks are on a node, and the log of a rank keeps\n"
+     "the contents of messages from other nodes only; 0: those of all messages"},
+    {RecordOption::kMap, OptionKind::kText, "--map", "REFRAIN_MAP", "",
+     "With --messages: a file that says which ranks are on a node, a line such as 0-3,8 for\n"
+     "each node, in place of --node-size"},
+    {RecordOption::kMessageLimit, OptionKind::kText, "--message-limit", "REFRAIN_MESSAGE_LIMIT", "",
+     "With --messages: bytes of a rank's log, for example 4G; behind them nothing is logged,\n"
+     "and the trace says so [no limit]"},
     {RecordOption::kQuiet, OptionKind::kFlag, "--quiet", "REFRAIN_QUIET", "",
      "Do not print what was written at the end"},
 };
@@ -149,6 +195,11 @@ enum class Variable : uint8_t {
   kProgram,
   kSelf,
   kSpawned,
+  kSoloTrace,
+  kSoloRank,
+  kSoloFiles,
+  kSoloScratch,
+  kSoloUnits,
 };
 
 struct VariableRow {
@@ -180,6 +231,13 @@ inline constexpr VariableRow kVariableRows[] = {
     {Variable::kSelf, "REFRAIN_SELF",
      "The path of refrain, to record jobs that MPI_Comm_spawn starts"},
     {Variable::kSpawned, "REFRAIN_SPAWNED", "1: MPI_Comm_spawn has started this job"},
+    // From `solo` to the library that stands in for an MPI.
+    {Variable::kSoloTrace, "REFRAIN_SOLO_TRACE", "The trace that a rank runs from"},
+    {Variable::kSoloRank, "REFRAIN_SOLO_RANK", "The rank that runs"},
+    {Variable::kSoloFiles, "REFRAIN_SOLO_FILES",
+     "1: files are written where they are; 0: in a scratch folder"},
+    {Variable::kSoloScratch, "REFRAIN_SOLO_SCRATCH", "That folder; not set: a new one"},
+    {Variable::kSoloUnits, "REFRAIN_SOLO_UNITS", "Where the times between calls go"},
 };
 
 inline constexpr size_t kRecordOptionCount = sizeof kRecordRows / sizeof kRecordRows[0];

@@ -31,6 +31,7 @@ std::string_view pool_of(DefinitionKind kind) {
     case DefinitionKind::kInfo: return "infos";
     case DefinitionKind::kMessage: return "messages";
     case DefinitionKind::kKeyval: return "keyvals";
+    case DefinitionKind::kSession: return "sessions";
     default: return {};
   }
 }
@@ -49,6 +50,7 @@ bool is_handle(ParamKind kind) {
     case ParamKind::kErrhandler:
     case ParamKind::kInfo:
     case ParamKind::kMessage:
+    case ParamKind::kSession:
     case ParamKind::kKeyval: return true;
     default: return false;
   }
@@ -74,6 +76,7 @@ std::string_view null_handle(ParamKind kind) {
     case ParamKind::kErrhandler: return "MPI_ERRORS_RETURN";
     case ParamKind::kInfo: return "MPI_INFO_NULL";
     case ParamKind::kMessage: return "MPI_MESSAGE_NULL";
+    case ParamKind::kSession: return "MPI_SESSION_NULL";
     default: return "0";
   }
 }
@@ -185,8 +188,6 @@ Argument Arguments::number(const Site& site, const Field& field) {
     if (out.expression.a == INT64_MIN) fail("a number at the end of all numbers");
   }
   out.me = me_text(site);
-  if (out.expression.kind == RankExpr::Kind::kCart) tables_.need("a step in a grid");
-  if (out.expression.kind == RankExpr::Kind::kXor) tables_.need("partners by bits of the rank");
   return out;
 }
 
@@ -213,9 +214,10 @@ std::vector<int> Arguments::request_numbers(const Site& site, const Field& field
       const SignatureId maker =
           one.tag == FieldTag::kRequest ? SignatureId(one.number) : site.signature;
       const auto known = site.requests->find(maker);
-      if (known == site.requests->end())
+      const bool is_gone = skipped_ != nullptr && skipped_->contains(*site.kind, maker);
+      if (!is_gone && known == site.requests->end())
         fail("a request that no call of the trace makes");
-      else
+      else if (!is_gone)
         number = known->second;
     }
     out.insert(out.end(), static_cast<size_t>(times), number);
@@ -353,14 +355,16 @@ Argument Arguments::plain(const Site& site, size_t parameter) {
     case ParamKind::kPointer: return Argument("nullptr");
     case ParamKind::kStatus: return Argument("status()");
     case ParamKind::kToolHandle:
-    case ParamKind::kSession:
     case ParamKind::kStream: fail("a handle of a kind that a proxy does not have"); return {"0"};
     default: break;
   }
   Argument out = number(site, f);
-  if (info.kind == ParamKind::kRank && out.is_number &&
-      out.expression.kind == RankExpr::Kind::kConst && out.expression.a > 0)
-    tables_.need("a rank by its number");
+  out.is_rank = out.is_number && info.kind == ParamKind::kRank;
+  // All ranks are shared out.
+  if (site.call->info->id == mpi::kMPI_Dims_create && info.name == "nnodes" && out.is_number &&
+      out.expression.kind == RankExpr::Kind::kConst &&
+      out.expression.a == symbolic_.trace().rank_count())
+    return Argument("size");
   if (info.direction == Direction::kInOut) {
     out.before = "inout(" + out.before;
     out.behind += ")";

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpi/call_table.h"
+#include "proxy/skipped.h"
 #include "proxy/statement.h"
 #include "proxy/symbolic.h"
 
@@ -33,6 +34,8 @@ struct Site {
 
 class Arguments {
  public:
+  void set_skipped(const Skipped* skipped) { skipped_ = skipped; }
+  void set_grid(const Grid* grid) { grid_ = grid; }
   Arguments(Symbolic& symbolic, Tables& tables, Pools& pools)
       : symbolic_(symbolic), tables_(tables), pools_(pools) {}
 
@@ -60,6 +63,9 @@ class Arguments {
   Argument array(const Site& site, size_t parameter, const mpi::ParamInfo& info,
                  const format::Field& field);
   Argument integers(const Site& site, size_t parameter, const format::Field& field);
+  std::vector<int64_t> constants(const Site& site, const format::Field& field);
+  bool leaves_sides_open(const Site& site, const format::Field& field);
+  bool is_sides_of_grid(const Site& site, size_t parameter, const format::Field& field);
   Argument list_by_rank(const Site& site, size_t parameter);
   Argument requests(const Site& site, const mpi::ParamInfo& info, const format::Field& field);
   Argument buffer(const Site& site, size_t parameter);
@@ -75,6 +81,8 @@ class Arguments {
   Tables& tables_;
   Pools& pools_;
   std::string problem_;
+  const Grid* grid_ = nullptr;
+  const Skipped* skipped_ = nullptr;
 };
 
 }  // namespace refrain::proxy

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/runs.h"
+#include "mpi/call_ids.h"
 #include "proxy/arguments.h"
 
 namespace refrain::proxy {
@@ -25,6 +26,9 @@ Field in_slot(int64_t slot) {
   f.value = slot;
   return f;
 }
+// One number for each axis, however many ranks there are.
+bool is_of_axes(std::string_view name) { return name == "periods" || name == "remain_dims"; }
+
 bool is_of_many(mpi::CallGroup group) {
   return group == mpi::CallGroup::kColl || group == mpi::CallGroup::kTopo ||
          group == mpi::CallGroup::kGroup || group == mpi::CallGroup::kComm;
@@ -74,15 +78,57 @@ Argument Arguments::list_by_rank(const Site& site, size_t parameter) {
   return out;
 }
 
+// The numbers of a list that are the same on all ranks; empty where they are not.
+std::vector<int64_t> Arguments::constants(const Site& site, const Field& field) {
+  std::vector<int64_t> out;
+  const auto add = [&](int64_t slot, uint64_t times) {
+    const format::RankExpr e = symbolic_.expression(site.signature, static_cast<uint32_t>(slot));
+    if (e.kind == format::RankExpr::Kind::kConst)
+      out.insert(out.end(), static_cast<size_t>(std::min(times, kMostElements)), e.a);
+  };
+  for (const Field& child : field.children)
+    if (entry_of(child).tag == FieldTag::kInt) add(entry_of(child).value, child.repeat);
+  for (const format::IntRun& run : field.runs) {
+    const format::RankExpr step =
+        symbolic_.expression(site.signature, static_cast<uint32_t>(run.step));
+    if (run.count > 1 && (step.kind != format::RankExpr::Kind::kConst)) continue;
+    const size_t before = out.size();
+    add(run.start, run.count);
+    for (size_t i = before; i < out.size(); ++i)
+      out[i] += static_cast<int64_t>(i - before) * (run.count > 1 ? step.a : 0);
+  }
+  if (out.size() != field.number) out.clear();
+  return out;
+}
+
+// MPI_Dims_create is to find all of them.
+bool Arguments::leaves_sides_open(const Site& site, const Field& field) {
+  if (site.call->info->id != mpi::kMPI_Dims_create) return false;
+  const std::vector<int64_t> sides = constants(site, field);
+  return !sides.empty() && std::count(sides.begin(), sides.end(), 0) == std::ssize(sides);
+}
+
+// The sides of the grid that the program has.
+bool Arguments::is_sides_of_grid(const Site& site, size_t parameter, const Field& field) {
+  return grid_ != nullptr && site.call->info->id == mpi::kMPI_Cart_create &&
+         site.call->info->params[parameter].name == "dims" && !site.call->has_list[parameter] &&
+         constants(site, field) == grid_->sides();
+}
+
 Argument Arguments::integers(const Site& site, size_t parameter, const Field& field) {
   if (field.tag == FieldTag::kNone) return Argument("nullptr");
   if (field.tag == FieldTag::kConst)
     return Argument(std::string(mpi::constant_name(static_cast<uint32_t>(field.number))));
   const auto& info = *site.call->info;
   const ParamKind kind = info.params[parameter].kind;
-  if (field.number > 0 && is_of_many(info.group) && kind != ParamKind::kIndex)
-    tables_.need("an array of numbers");
   Argument out;
+  if (is_sides_of_grid(site, parameter, field)) {
+    out.text = "grid.sides()";
+    return out;
+  }
+  if (field.number > 0 && is_of_many(info.group) && kind != ParamKind::kIndex &&
+      !is_of_axes(info.params[parameter].name) && !leaves_sides_open(site, field))
+    tables_.need("an array of numbers");
   out.is_simple = false;
   if (field.tag == FieldTag::kPairArray) {
     std::string all;

@@ -69,10 +69,13 @@ Argument Arguments::buffer(const Site& site, size_t parameter) {
   const mpi::BufferInfo* what = nullptr;
   for (const mpi::BufferInfo& one : site.call->meaning->buffers)
     if (one.param == static_cast<int>(parameter)) what = &one;
-  if (is_constant(f, "MPI_BOTTOM") && what != nullptr && what->type_param >= 0 &&
-      value_text(site, what->type_param).find('[') != std::string::npos)
+  // Absolute addresses of the recorded program: memory at as large a distance from the buffer.
+  const bool is_absolute = is_constant(f, "MPI_BOTTOM") && what != nullptr &&
+                           what->type_param >= 0 &&
+                           value_text(site, what->type_param).find('[') != std::string::npos;
+  if (is_absolute && what->extent != mpi::Extent::kElements)
     fail("MPI_BOTTOM with addresses of the program");
-  if (f.tag == FieldTag::kConst)
+  if (f.tag == FieldTag::kConst && !is_absolute)
     return Argument(std::string(mpi::constant_name(static_cast<uint32_t>(f.number))));
   const int request = new_request(site);
   const bool is_written = what != nullptr && what->is_written;

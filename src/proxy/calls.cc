@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "mpi/call_ids.h"
@@ -18,6 +19,18 @@ using format::FieldTag;
 bool flag_of(const Signature& call) {
   const Value* flag = call.find("flag");
   return flag == nullptr || flag->integer_or(1) != 0;
+}
+
+// Calls that made the requests which a parameter has.
+std::vector<SignatureId> makers_of(const Field& field) {
+  if (field.tag == FieldTag::kRequest) return {static_cast<SignatureId>(field.number)};
+  if (field.tag == FieldTag::kChanged && field.children.size() == 2)
+    return makers_of(field.children[1]);
+  std::vector<SignatureId> out;
+  if (field.tag == FieldTag::kArray)
+    for (const Field& child : field.children)
+      for (const SignatureId one : makers_of(child)) out.push_back(one);
+  return out;
 }
 
 }  // namespace
@@ -50,6 +63,8 @@ Statement Calls::statement(const Kind& kind, SignatureId signature,
     return out;
   };
   if (options_.skip.contains(name)) return left_out("by --skip");
+  if (skipped_ != nullptr && skipped_->contains(kind, signature))
+    return left_out("as --skip leaves out the other end of its messages");
   if (is_mark(call.call)) return left_out("a mark of the program");
   if (call.failed()) return left_out("it failed");
   if (const std::string why = refused(call.call); !why.empty()) {
@@ -63,23 +78,48 @@ Statement Calls::statement(const Kind& kind, SignatureId signature,
     problems_.try_emplace(name, "it has other parameters than this version knows");
     return out;
   }
+  if (has_nothing_left(site, call)) return left_out("as --skip leaves out what it is about");
   out = made(site, call, taken);
+  hand_over(site, call, out);
   if (const std::string why = arguments_.take_problem(); !why.empty())
     problems_.try_emplace(name, why);
   return out;
+}
+
+// A call that starts, frees, cancels or ends requests, when all of those are left out. Calls that
+// wait for all of several requests may be given null handles.
+bool Calls::has_nothing_left(const Site& site, const Signature& decoded) {
+  if (skipped_ == nullptr || skipped_->all.empty()) return false;
+  const int at =
+      std::max(arguments_.find(site, "request"), arguments_.find(site, "array_of_requests"));
+  if (at < 0) return false;
+  const Field& f = arguments_.field(site, static_cast<size_t>(at));
+  if (f.tag == FieldTag::kNewRequest) return false;
+  const std::vector<SignatureId> makers = makers_of(f);
+  size_t gone = 0;
+  for (const SignatureId maker : makers) gone += skipped_->contains(*site.kind, maker) ? 1 : 0;
+  if (gone == 0) return false;
+  if (gone == makers.size()) return true;
+  const CallId id = site.call->info->id;
+  const bool is_all = id == mpi::kMPI_Waitall || id == mpi::kMPI_Testall;
+  if (!is_all)
+    problems_.try_emplace(std::string(decoded.name),
+                          "--skip leaves out some of its requests, and not the others");
+  return false;
 }
 
 Statement Calls::made(const Site& site, const Signature& decoded, const std::string& taken) {
   Statement out;
   out.function = site.call->info->name;
   const CallId id = site.call->info->id;
-  const bool is_init = id == mpi::kMPI_Init || id == mpi::kMPI_Init_thread;
+  const bool is_init =
+      !has_sessions_first_ && (id == mpi::kMPI_Init || id == mpi::kMPI_Init_thread);
   for (size_t i = 0; i < site.call->info->params.size(); ++i)
     out.arguments.push_back(is_init && i < 2 ? Argument(i == 0 ? "&argc" : "&argv")
                                              : arguments_.plain(site, i));
   const mpi::CallMeaning& meaning = *site.call->meaning;
   if (id == mpi::kMPI_Finalize) {
-    out.before.emplace_back("finish();");
+    if (!has_sessions_first_) out.before.emplace_back("finish();");
   } else if (id == mpi::kMPI_Alloc_mem) {
     out.arguments[2] = "allocated()";
   } else if (id == mpi::kMPI_Free_mem) {

@@ -9,6 +9,7 @@
 
 #include "proxy/arguments.h"
 #include "proxy/proxy.h"
+#include "proxy/requests.h"
 #include "refrain/calls.h"
 
 namespace refrain::proxy {
@@ -27,6 +28,16 @@ class Calls {
   // `taken`: the name of the sequence of what this receive took; empty: it is not asked.
   Statement statement(const Kind& kind, SignatureId signature,
                       const std::map<SignatureId, int>& requests, const std::string& taken);
+  // What is left out; outlives this.
+  void set_skipped(const Skipped* skipped) {
+    skipped_ = skipped;
+    arguments_.set_skipped(skipped);
+  }
+  void set_grid(const Grid* grid) { arguments_.set_grid(grid); }
+  // Variables of requests that threads hand over, from Requests::handed(); outlives this.
+  void set_handed(const Requests::Handed* handed) { handed_ = handed; }
+  // Of a program that begins with sessions: MPI_Init is a call like others.
+  void set_sessions_first() { has_sessions_first_ = true; }
   // Calls that cannot be said in C++: function -> why.
   const std::map<std::string, std::string>& problems() const { return problems_; }
   std::map<std::string, uint64_t>& not_held() { return not_held_; }
@@ -38,6 +49,8 @@ class Calls {
   void force_taken(const Site& site, const std::string& taken, Statement& out);
   bool force_completion(const Site& site, const Signature& decoded, Statement& out);
   bool force_probe(const Site& site, const Signature& decoded, Statement& out);
+  bool has_nothing_left(const Site& site, const Signature& decoded);
+  void hand_over(const Site& site, const Signature& decoded, Statement& out);
   void replace_texts(const Site& site, const Signature& decoded, Statement& out);
   void replace_status(const Site& site, const Signature& decoded, Statement& out);
 
@@ -50,6 +63,9 @@ class Calls {
   std::unordered_map<Rank, std::unique_ptr<RankReader>> readers_;
   std::map<std::string, std::string> problems_;
   std::map<std::string, uint64_t> not_held_;
+  const Requests::Handed* handed_ = nullptr;
+  const Skipped* skipped_ = nullptr;
+  bool has_sessions_first_ = false;
 };
 
 // Whether a signature is a receive that is not waited for, from anybody or with any tag.

@@ -1,5 +1,6 @@
 #include "proxy/families.h"
 
+#include <algorithm>
 #include <string>
 
 #include "reader/internal.h"
@@ -8,15 +9,16 @@ namespace refrain::proxy {
 namespace {
 
 bool is_alike(const Trace& trace, const Kind& a, const Kind& b) {
-  if (a.group->signatures.size() != b.group->signatures.size() ||
+  if (a.thread != b.thread || a.group->signatures.size() != b.group->signatures.size() ||
       a.grammar->rule_end != b.grammar->rule_end)
     return false;
   for (size_t i = 0; i < a.grammar->symbols.size(); ++i) {
     const grammar::Symbol &x = a.grammar->symbols[i], &y = b.grammar->symbols[i];
     if (x.id != y.id || x.is_rule != y.is_rule) return false;
   }
-  for (size_t t = 0; t < a.group->signatures.size(); ++t)
-    if (trace.call_of(a.group->signatures[t]) != trace.call_of(b.group->signatures[t]))
+  for (const grammar::Symbol& symbol : a.grammar->symbols)  // which are all of this thread
+    if (!symbol.is_rule && trace.call_of(a.group->signatures[symbol.id]) !=
+                               trace.call_of(b.group->signatures[symbol.id]))
       return false;
   return true;
 }
@@ -32,6 +34,26 @@ std::vector<uint64_t> lengths_of(const grammar::Grammar& grammar) {
 }
 
 }  // namespace
+
+std::vector<uint32_t> Kind::terminals() const {
+  std::vector<uint32_t> out;
+  for (const grammar::Symbol& symbol : grammar->symbols)
+    if (!symbol.is_rule) out.push_back(symbol.id);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::vector<uint64_t> Kind::counts() const {
+  std::vector<uint64_t> out(group->signatures.size()), times(grammar->rule_count());
+  times[0] = 1;
+  for (size_t r = 0; r < times.size(); ++r)  // rules stand behind those that use them
+    for (uint32_t s = grammar->rule_begin(r); s < grammar->rule_end[r]; ++s) {
+      const grammar::Symbol& symbol = grammar->symbols[s];
+      (symbol.is_rule ? times : out)[symbol.id] += times[r] * symbol.count;
+    }
+  return out;
+}
 
 size_t main_loop_of(const grammar::Grammar& grammar) {
   const std::vector<uint64_t> lengths = lengths_of(grammar);
@@ -53,21 +75,23 @@ base::Result<std::vector<Family>> families_of(const Trace& trace) {
     const format::Group& group = data.groups[g];
     ranks += group.ranks.size();
     if (group.ranks.empty()) continue;
-    if (group.locations.size() != 1)
-      return base::unsupported("rank " + std::to_string(group.ranks.at(0)) + " has " +
-                                   std::to_string(group.locations.size()) +
-                                   " threads with calls, and a proxy has one",
-                               trace.name());
-    Kind kind{g, &group, &data.grammars[group.locations[0].grammar]};
-    bool is_new = true;
-    for (Family& family : out)
-      if (is_alike(trace, family.kinds.front(), kind)) {
-        family.kinds.push_back(kind);
-        is_new = false;
-        break;
-      }
-    if (is_new) out.push_back({{kind}});
+    if (group.locations.empty() || group.locations[0].thread != 0)
+      return base::unsupported(
+          "rank " + std::to_string(group.ranks.at(0)) + " has no calls of its first thread",
+          trace.name());
+    for (const format::ThreadGrammar& location : group.locations) {
+      const Kind kind{g, location.thread, &group, &data.grammars[location.grammar]};
+      const auto known = std::find_if(out.begin(), out.end(), [&](const Family& family) {
+        return is_alike(trace, family.kinds.front(), kind);
+      });
+      if (known == out.end())
+        out.push_back({{kind}});
+      else
+        known->kinds.push_back(kind);
+    }
   }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Family& a, const Family& b) { return a.thread() < b.thread(); });
   if (out.empty() || ranks < static_cast<uint64_t>(trace.rank_count()))
     return base::unsupported("the calls of some ranks are missing, and the others wait for them",
                              trace.name());

@@ -14,6 +14,7 @@ namespace {
 
 constexpr char kWhat[] = "the proxy";
 constexpr char kMain[] = "main.cc";
+constexpr Rank kMostRanks = 1 << 24;  // some numbers are looked at for each of them
 
 constexpr std::string_view kCmake =
     R"(# A program made by `refrain proxy`: CXX=mpicxx cmake -S . -B build && cmake --build build
@@ -25,8 +26,9 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 find_package(MPI REQUIRED COMPONENTS CXX)
+find_package(Threads REQUIRED)
 add_executable(proxy main.cc)
-target_link_libraries(proxy PRIVATE MPI::MPI_CXX)
+target_link_libraries(proxy PRIVATE MPI::MPI_CXX Threads::Threads)
 target_compile_options(proxy PRIVATE -Wall -Wextra -Wpedantic)
 )";
 
@@ -64,6 +66,10 @@ Result<Outcome> generate(const Trace& trace, const Options& options) {
     if (const Status free = convert::check_output(options.output, options.force, "refrain_proxy.h");
         !free.ok())
       return free.error();
+  if (trace.rank_count() > kMostRanks)
+    return base::unsupported(
+        fmt::format("a proxy of {} ranks: {} are the most", trace.rank_count(), kMostRanks),
+        trace.name());
   if (!trace.info().complete)
     return base::unsupported(
         "the trace is not complete, and ranks would wait for each other for ever", trace.name());

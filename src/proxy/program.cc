@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "mpi/call_ids.h"
 #include "proxy/literals.h"
@@ -26,37 +25,6 @@ Program::Program(const Trace& trace, const Options& options)
       calls_(trace, options, symbolic_, tables_, pools_),
       paths_(trace, symbols_) {}
 
-// Terminal -> variable. Those that a call completes together stand in a row, as they did.
-std::map<uint32_t, int> Program::request_variables(const Family& family) {
-  const Kind& kind = family.kinds[0];
-  std::map<SignatureId, uint32_t> makers;
-  for (uint32_t t = 0; t < family.terminals(); ++t)
-    for (const Kind& one : family.kinds)
-      for (const format::Field& f :
-           symbolic_.call(one.signature(t), one.position(one.first_rank())).fields.parameters)
-        if (f.tag == format::FieldTag::kNewRequest) makers[kind.signature(t)] = t;
-  std::map<uint32_t, int> out;
-  const auto number = [&](uint32_t terminal) {
-    out.try_emplace(terminal, static_cast<int>(out.size()));
-  };
-  for (uint32_t t = 0; t < family.terminals(); ++t)
-    for (const format::Field& f :
-         symbolic_.call(kind.signature(t), kind.position(kind.first_rank())).fields.parameters) {
-      if (f.tag != format::FieldTag::kArray) continue;
-      for (const format::Field& child : f.children) {
-        const bool has_changed =
-            child.tag == format::FieldTag::kChanged && child.children.size() == 2;
-        const format::Field& one = has_changed ? child.children[1] : child;
-        if (one.tag != format::FieldTag::kRequest) continue;
-        const auto maker = makers.find(SignatureId(one.number));
-        if (maker != makers.end()) number(maker->second);
-      }
-    }
-  for (const auto& [signature, terminal] : makers) number(terminal);
-  most_requests_ = std::max(most_requests_, static_cast<int>(out.size()));
-  return out;
-}
-
 std::string Program::site_comment(const Kind& kind, SignatureId signature) {
   const DefinitionId path = calls_.decoded(kind, signature).site;
   if (path == kNoDefinition || !options_.resolve) return {};
@@ -74,7 +42,7 @@ std::string Program::call_lines(size_t family, uint32_t terminal, bool with_work
     const std::string site = site_comment(kind, kind.signature(terminal));
     tables_.set_call(std::string(decoded.name) + (site.empty() ? "" : " at " + site));
     statements.push_back(
-        calls_.statement(kind, kind.signature(terminal), requests_[family][k],
+        calls_.statement(kind, kind.signature(terminal), requests_->of(family, k),
                          taken == recorded_[family].taken.end() ? "" : taken->second));
     if (statements.back().comment.empty()) statements.back().comment = site;
   }
@@ -130,6 +98,22 @@ std::vector<DefinitionId> Program::sites_of(size_t family, uint32_t rule) {
   return out;
 }
 
+// Whether a session is there before MPI_Init, or without it.
+bool Program::begins_with_sessions() const {
+  for (const Family& family : families_)
+    for (const Kind& kind : family.kinds) {
+      bool is_first = false;
+      RankReader reader(trace_, kind.first_rank());
+      (void)reader.for_each_call(0, [&](const Call& call) {
+        is_first = call.signature->call == mpi::kMPI_Session_init;
+        return !is_first && call.signature->call != mpi::kMPI_Init &&
+               call.signature->call != mpi::kMPI_Init_thread;
+      });
+      if (is_first) return true;
+    }
+  return false;
+}
+
 // The innermost function that all calls of a rule have in common.
 std::string Program::name_of(size_t family, uint32_t rule) {
   std::string found;
@@ -146,7 +130,9 @@ std::string Program::name_of(size_t family, uint32_t rule) {
     common.resize(n);
   }
   for (size_t i = common.size(); i-- > 0 && found.empty();) found = identifier(common[i]);
-  if (rule == 0) found = "run";
+  const bool is_thread = families_[family].thread() > 0;
+  if (rule == 0 && !is_thread) found = "run";
+  if (rule == 0 && is_thread) found = found.empty() ? "thread_start" : "thread_" + found;
   if (found.empty()) found = "part";
   const int times = ++names_[found];
   if (times == 1) return found;
@@ -160,18 +146,20 @@ bool Program::write_family(size_t number, std::string& opening) {
   const grammar::Grammar& grammar = family.grammar();
   std::vector<std::string>& names = rule_names_[number];
   names.resize(grammar.rule_count());
-  bool has_init = false;
+  symbolic_.set_thread(family.thread());
+  const bool is_up_at_begin = has_sessions_first_ || family.thread() > 0;
+  bool has_init = is_up_at_begin;
   const size_t main_loop = has_main_loop_ ? main_loop_of(family.grammar()) : SIZE_MAX;
   for (size_t r = grammar.rule_count(); r-- > 0;) {
     std::string body;
-    bool is_up = r != 0;
+    bool is_up = r != 0 || is_up_at_begin;
     double own_calls = 0;
     for (uint32_t s = grammar.rule_begin(r); s < grammar.rule_end[r]; ++s) {
       const grammar::Symbol& symbol = grammar.symbols[s];
       std::vector<uint64_t> counts;
       for (const Kind& kind : family.kinds) counts.push_back(kind.grammar->symbols[s].count);
-      const std::string text =
-          symbol_text(number, symbol, counts, s == main_loop && r == 0, is_up, 2);
+      std::string text = symbol_text(number, symbol, counts, s == main_loop && r == 0, is_up, 2);
+      if (r == 0) text = threads_.before(number, s, 2) + text + threads_.behind(number, s, 2);
       if (is_up && !symbol.is_rule)
         for (const uint64_t n : counts)
           own_calls += static_cast<double>(n) / static_cast<double>(counts.size());
@@ -188,7 +176,7 @@ bool Program::write_family(size_t number, std::string& opening) {
     const double own_work = own_calls * recorded_[number].any_gap_ns;
     if (own_work >= kLeastWorkNs) body = fmt::format("  work({:.0f});\n", own_work) + body;
     const auto known = by_text_.find(body);
-    if (known != by_text_.end() && r != 0) {
+    if (known != by_text_.end() && (r != 0 || family.thread() > 0)) {
       names[r] = known->second;
       continue;
     }
@@ -211,125 +199,6 @@ Status Program::check_objects(const Kind& kind) {
   return base::Done{};
 }
 
-// Which kind this rank is: an expression where it can be one.
-std::string Program::kinds_text() {
-  std::vector<const Kind*> all;
-  for (const Family& family : families_)
-    for (const Kind& kind : family.kinds) all.push_back(&kind);
-  if (all.size() == 1) return {};
-  const int64_t last = trace_.rank_count() - 1;
-  const Kind *first_kind = nullptr, *last_kind = nullptr, *rest = nullptr;
-  bool is_simple = all.size() <= 3;
-  for (const Kind* kind : all) {
-    const bool is_one = kind->ranks() == 1;
-    if (is_one && kind->first_rank() == 0 && first_kind == nullptr)
-      first_kind = kind;
-    else if (is_one && kind->first_rank() == last && last > 1 && last_kind == nullptr)
-      last_kind = kind;
-    else if (rest == nullptr)
-      rest = kind;
-    else
-      is_simple = false;
-  }
-  if (is_simple && rest != nullptr) {
-    std::string out;
-    if (first_kind != nullptr) out += fmt::format("rank == 0 ? {} : ", first_kind->number);
-    if (last_kind != nullptr) out += fmt::format("rank == size - 1 ? {} : ", last_kind->number);
-    return out + fmt::format("{}", rest->number);
-  }
-  std::vector<int64_t> by_rank(static_cast<size_t>(trace_.rank_count()));
-  for (const Kind* kind : all)
-    kind->for_each_rank([&](Rank r) { by_rank[static_cast<size_t>(r)] = kind->number; });
-  tables_.set_call("which ranks do what");
-  const std::string table = tables_.add(by_rank, "a list of ranks");
-  tables_.set_call({});
-  return table + "[rank]";
-}
-
-std::string Program::variables() const {
-  struct Type {
-    std::string_view pool, type;
-  };
-  constexpr Type kTypes[] = {{"comms", "Comm"},           {"windows", "Window"},
-                             {"files", "File"},           {"types", "MPI_Datatype"},
-                             {"groups", "MPI_Group"},     {"ops", "MPI_Op"},
-                             {"infos", "MPI_Info"},       {"errhandlers", "MPI_Errhandler"},
-                             {"messages", "MPI_Message"}, {"keyvals", "int"}};
-  std::string out;
-  for (const Type& one : kTypes)
-    if (const auto size = pools_.size.find(std::string(one.pool)); size != pools_.size.end())
-      out += fmt::format("{} {}[{}];\n", one.type, one.pool, size->second);
-  if (most_requests_ > 0) out += fmt::format("MPI_Request request[{}];\n", most_requests_);
-  return out;
-}
-
-std::string Program::assembled(const std::string& opening, Outcome& out) {
-  const std::string kinds = kinds_text();
-  std::string functions;
-  for (const Function& f : functions_)
-    functions += fmt::format("\nvoid {}() {{\n{}}}\n", f.name, f.text);
-  std::string shares;
-  double most = 0, least = 1;
-  for (const double s : texts_.share) most = std::max(most, s), least = std::min(least, s);
-  if (most > 1.02 || least < 0.98) {
-    std::vector<int64_t> by_rank;
-    for (const double s : texts_.share)
-      by_rank.push_back(static_cast<int64_t>(std::lround(s * 1000)));
-    tables_.set_call("work of each rank, in thousandths");
-    shares = fmt::format("  if (size == {}) work_share = {}[rank] / 1000.0;\n", trace_.rank_count(),
-                         tables_.add(by_rank, ""));
-    tables_.set_call({});
-  }
-  std::string text =
-      "// Makes the calls of a recorded program again. Made by `refrain proxy`; yours to change.\n";
-  text += "#include \"refrain_proxy.h\"\n\nusing namespace proxy;\n\nnamespace {\n\n";
-  text += variables();
-  for (const std::string& table : tables_.texts()) text += table + "\n";
-  for (const std::string& taken : texts_.taken) text += taken + "\n";
-  text += functions + "\n}  // namespace\n\nint main(int argc, char** argv) {\n";
-  text += "  read_options(argc, argv);\n";
-  if (!has_main_loop_) text += "  no_main_loop();\n";
-  if (most_requests_ > 0)
-    text += "  std::fill(std::begin(request), std::end(request), MPI_REQUEST_NULL);\n";
-  text += opening;
-  std::string needs;
-  constexpr size_t kMostNeeds = 12;
-  for (size_t i = 0; i < tables_.needs().size() && i < kMostNeeds; ++i)
-    needs += (needs.empty() ? "" : ", ") + quoted(tables_.needs()[i]);
-  text += wrapped(fmt::format("check_ranks({}, {{{}}});", trace_.rank_count(), needs), 2) + shares;
-  if (!kinds.empty()) text += "  kind = " + kinds + ";\n";
-  for (size_t f = 0; f < families_.size(); ++f) {
-    if (families_.size() > 1) {
-      std::string numbers;
-      for (const Kind& kind : families_[f].kinds)
-        numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", kind.number);
-      text += fmt::format("  if (is_kind({{{}}})) ", numbers);
-    } else {
-      text += "  ";
-    }
-    text += rule_names_[f][0] + "();\n";
-  }
-  text += "}\n";
-  out.tables = tables_.texts().size() + texts_.taken.size();
-  out.needs = tables_.needs();
-  return text;
-}
-
-// Whether all ranks run through a main loop equally often: one number can stand for all.
-bool Program::has_one_main_loop() const {
-  uint64_t times = 0;
-  for (const Family& family : families_) {
-    const size_t loop = main_loop_of(family.grammar());
-    if (loop == SIZE_MAX) return false;
-    for (const Kind& kind : family.kinds) {
-      const uint64_t own = kind.grammar->symbols[loop].count;
-      if (times != 0 && own != times) return false;
-      times = own;
-    }
-  }
-  return true;
-}
-
 Result<Outcome> Program::write() {
   Outcome out;
   auto families = families_of(trace_);
@@ -339,26 +208,36 @@ Result<Outcome> Program::write() {
   if (!recorded.ok()) return recorded.error();
   recorded_ = std::move(*recorded);
   rule_names_.resize(families_.size());
-  requests_.resize(families_.size());
   has_main_loop_ = has_one_main_loop();
+  has_sessions_first_ = begins_with_sessions();
+  if (has_sessions_first_) calls_.set_sessions_first();
+  requests_.emplace(symbolic_, families_);
+  auto skipped = skipped_of(symbolic_, families_, options_.skip);
+  if (!skipped.ok()) return skipped.error();
+  skipped_ = std::move(*skipped);
+  calls_.set_skipped(&skipped_);
+  grid_ = Grid::find(symbolic_, families_, !simple_kinds());
+  if (grid_) {
+    tables_.set_grid(&*grid_,
+                     grid_->sides().size() > 1 && grid_->kinds(kind_of_rank()).has_value());
+    calls_.set_grid(&*grid_);
+  }
+  calls_.set_handed(&requests_->handed());
+  if (const Status good = threads_.look(); !good.ok()) return good.error();
   std::string opening;
   for (size_t f = 0; f < families_.size(); ++f) {
-    const std::map<uint32_t, int> variables = request_variables(families_[f]);
-    for (const Kind& kind : families_[f].kinds) {
-      std::map<SignatureId, int>& of_kind = requests_[f].emplace_back();
-      for (const auto& [terminal, variable] : variables)
-        of_kind[kind.signature(terminal)] = variable;
-    }
     std::string own;
     const bool has_init = write_family(f, own);
     if (f == 0) opening = own;
-    if (own != opening)
+    if (families_[f].thread() == 0 && own != opening)
       return base::unsupported("ranks do different things before MPI_Init", trace_.name());
     if (!has_init)
       return base::unsupported("the trace has no MPI_Init to begin with", trace_.name());
     if (!calls_.problems().empty()) break;
-    if (const Status good = check_objects(families_[f].kinds[0]); !good.ok()) return good.error();
-    out.kinds += families_[f].kinds.size();
+    // What a thread uses may be what another one makes.
+    if (families_.back().thread() == 0)
+      if (const Status good = check_objects(families_[f].kinds[0]); !good.ok()) return good.error();
+    if (families_[f].thread() == 0) out.kinds += families_[f].kinds.size();
     out.rules += families_[f].grammar().rule_count();
   }
   if (!calls_.problems().empty()) {
@@ -373,6 +252,7 @@ Result<Outcome> Program::write() {
   out.families = families_.size();
   out.signatures = trace_.signature_count();
   out.calls = trace_.call_count();
+  out.skipped = skipped_.named, out.other_ends = skipped_.other_ends;
   out.not_held = calls_.not_held();
   out.compute = texts_.compute;
   return out;

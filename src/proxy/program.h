@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "proxy/calls.h"
 #include "proxy/recorded.h"
+#include "proxy/requests.h"
+#include "proxy/threads.h"
 #include "reader/symbols.h"
 #include "text/path_names.h"
 
@@ -25,7 +28,6 @@ class Program {
   struct Function {
     std::string name, text;
   };
-  std::map<uint32_t, int> request_variables(const Family& family);
   // The functions of a family's rules; the start's lines up to MPI_Init go into `opening`.
   // Whether there is one.
   bool write_family(size_t number, std::string& opening);
@@ -37,8 +39,12 @@ class Program {
   std::vector<DefinitionId> sites_of(size_t family, uint32_t rule);
   std::string site_comment(const Kind& kind, SignatureId signature);
   bool has_one_main_loop() const;
+  bool begins_with_sessions() const;
+  std::optional<std::string> simple_kinds() const;
   std::string kinds_text();
+  std::vector<int64_t> kind_of_rank() const;
   std::string variables() const;
+  std::string starts_text() const;
   Status check_objects(const Kind& kind);
   std::string assembled(const std::string& opening, Outcome& out);
 
@@ -56,11 +62,13 @@ class Program {
   std::vector<Function> functions_;
   std::map<std::string, std::string> by_text_;  // text without its name -> name
   std::map<std::string, int> names_;
-  std::vector<std::vector<std::string>> rule_names_;               // by family
-  std::vector<std::vector<std::map<SignatureId, int>>> requests_;  // by family and kind
+  std::vector<std::vector<std::string>> rule_names_;  // by family
   std::set<std::string> unknown_objects_;
-  int most_requests_ = 0;
-  bool has_main_loop_ = true;
+  std::optional<Requests> requests_;
+  std::optional<Grid> grid_;
+  Skipped skipped_;
+  Threads threads_{symbolic_, families_};
+  bool has_main_loop_ = true, has_sessions_first_ = false;
 };
 
 }  // namespace refrain::proxy

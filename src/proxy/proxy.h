@@ -46,6 +46,7 @@ struct Outcome {
   uint64_t functions = 0, rules = 0, signatures = 0, tables = 0, kinds = 0, families = 0;
   uint64_t calls = 0;
   uint64_t skipped = 0;                      // calls, by Options::skip
+  uint64_t other_ends = 0;                   // calls that their messages came from or went to
   uint64_t failed = 0;                       // calls that failed and are left out
   std::vector<std::string> needs;            // why the program wants the recorded number of ranks
   std::map<std::string, uint64_t> not_held;  // what else differs from the trace, and how often

@@ -8,74 +8,10 @@
 #include <vector>
 
 #include "proxy/literals.h"
-#include "reader/test_trace.h"
+#include "proxy/test_maker.h"
 
 namespace refrain::proxy {
 namespace {
-
-using format::FieldTag;
-using format::RankExpr;
-using reader::fixed;
-using reader::me_plus;
-using reader::me_plus_mod_size;
-using reader::ShapeWriter;
-using reader::TraceBuilder;
-
-// Ranks that send to the next one, `steps` times.
-class Maker {
- public:
-  explicit Maker(uint64_t ranks) : builder(ranks), ranks_(static_cast<int64_t>(ranks)) {
-    for (int64_t r = 0; r < ranks_; ++r) all.push_back(r);
-    world = builder.world();
-    type = builder.predefined_type("MPI_DOUBLE", 8);
-    const uint32_t site = builder.site("/bin/app", "", 0x1000);
-    ShapeWriter begin("MPI_Init");
-    init = builder.signature(begin.object(site).integer(1).none());
-    ShapeWriter end("MPI_Finalize");
-    finalize = builder.signature(end.object(site));
-    site_ = site;
-  }
-  ShapeWriter& peer(ShapeWriter& shape, RankExpr e) {
-    return e.kind == RankExpr::Kind::kConst && e.a < 0 ? shape.constant("MPI_PROC_NULL")
-                                                       : shape.integer(e);
-  }
-  uint32_t send(RankExpr to, int64_t count = 64) {
-    ShapeWriter shape("MPI_Send");
-    shape.object(site_).heap(-1, 0).integer(count).object(type);
-    return builder.signature(peer(shape, to).integer(5).object(world));
-  }
-  uint32_t receive(RankExpr from, int64_t count = 64) {
-    ShapeWriter shape("MPI_Recv");
-    shape.object(site_).heap(-1, 0).integer(count).object(type);
-    return builder.signature(
-        peer(shape, from).integer(5).object(world).constant("MPI_STATUS_IGNORE"));
-  }
-  void group(const std::vector<int64_t>& of, const std::vector<uint32_t>& step, int steps) {
-    std::vector<uint32_t> calls{init};
-    for (int i = 0; i < steps; ++i) calls.insert(calls.end(), step.begin(), step.end());
-    calls.push_back(finalize);
-    builder.group(of, calls);
-  }
-  Outcome write() {
-    const Trace trace = builder.open();
-    auto out = generate(trace, options);
-    EXPECT_TRUE(out.ok()) << out.error().to_string();
-    return out.ok() ? *out : Outcome();
-  }
-
-  TraceBuilder builder;
-  Options options;
-  std::vector<int64_t> all;
-  uint32_t world = 0, type = 0, init = 0, finalize = 0;
-
- private:
-  int64_t ranks_;
-  uint32_t site_ = 0;
-};
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // A line of ranks with borders.
 Outcome line_of(uint64_t ranks, int steps) {

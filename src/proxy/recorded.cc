@@ -28,24 +28,24 @@ class Walk {
       : symbolic_(symbolic), sums(family.terminals()), counts(family.terminals()) {
     for (uint32_t t = 0; t < family.terminals(); ++t) {
       terminals_[kind.signature(t)] = t;
-      if (takes_any(symbolic, kind, kind.signature(t))) taken[t];
     }
+    for (const grammar::Symbol& symbol : kind.grammar->symbols)
+      if (!symbol.is_rule && takes_any(symbolic, kind, kind.signature(symbol.id))) taken[symbol.id];
   }
 
   base::Status run(const Kind& kind, Rank rank, bool with_times) {
-    (void)kind;
     const Trace& trace = symbolic_.trace();
     RankReader reader(trace, rank, with_times ? Times::kRead : Times::kSkip);
     events::CommTable comms(trace);
     events::Decoder::Places places;
     events::Decoder decoder(reader, comms, places);
     const format::OwnWork* own =
-        format::find_own_work(reader::data_of(trace), static_cast<uint64_t>(rank), 0);
+        format::find_own_work(reader::data_of(trace), static_cast<uint64_t>(rank), kind.thread);
     size_t piece = 0;
     uint64_t last_ns = 0, own_ns = 0;
     bool has_last = false;
     std::unordered_map<SignatureId, std::pair<uint32_t, size_t>> open;
-    return reader.for_each_call(0, [&](const Call& call) {
+    return reader.for_each_call(kind.thread, [&](const Call& call) {
       const auto known = terminals_.find(call.signature->id);
       if (known == terminals_.end()) return true;
       const uint32_t t = known->second;
@@ -168,7 +168,7 @@ base::Result<std::vector<Recorded>> recorded_of(Symbolic& symbolic,
           own[static_cast<size_t>(rank)] =
               static_cast<double>(data.totals[static_cast<size_t>(rank)].outside_ns);
           outside += own[static_cast<size_t>(rank)];
-          calls += trace.locations(rank)[0].calls;
+          for (const Location& location : trace.locations(rank)) calls += location.calls;
         }
         if (!done.ok() || (!with_times && !has_any)) return;
         Walk walk(symbolic, family, kind);
@@ -193,6 +193,7 @@ base::Result<std::vector<Recorded>> recorded_of(Symbolic& symbolic,
       recorded.gap_ns = gaps_of_statistics(trace, family);
     else if (!with_times && calls > 0)
       recorded.any_gap_ns = outside / static_cast<double>(calls);
+    if (family.thread() != 0) continue;  // the program has shares of ranks alone
     double mean = 0;
     for (const double one : own) mean += one;
     mean /= static_cast<double>(std::max<uint64_t>(members, 1));

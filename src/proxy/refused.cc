@@ -1,7 +1,7 @@
 #include "proxy/refused.h"
 
+#include "events/refusals.h"
 #include "mpi/call_ids.h"
-#include "mpi/call_meaning.h"
 #include "mpi/call_table.h"
 
 namespace refrain::proxy {
@@ -32,7 +32,6 @@ constexpr Own kOwn[] = {
     {mpi::kMPI_Info_create_env, "it asks for the program's command line"},
     {mpi::kMPI_Type_get_value_index, "its type is one of a pair"},
     {mpi::kMPI_Buffer_flush, "a proxy does not ask for it"},
-    {mpi::kMPI_Group_from_session_pset, "its group is of a session"},
 };
 
 // Functions that few MPIs have: rows of spec/mpi/calls whose numbers stand together.
@@ -50,17 +49,14 @@ bool is_mark(CallId call) {
 }
 
 std::string refused(CallId call) {
-  const mpi::CallInfo* info = mpi::find_call(call);
-  if (info == nullptr) return "this version does not know it";
   if (is_mark(call)) return {};
-  const mpi::CallMeaning& meaning = mpi::meaning_of(call);
-  if (meaning.reissue == mpi::Reissue::kRefused) return std::string(meaning.refused);
+  const mpi::CallInfo* info = mpi::find_call(call);
+  if (std::string why = events::why_never_made(call); !why.empty() || info == nullptr) return why;
   // The form with large counts has a number 1000 higher.
   const auto plain = static_cast<CallId>(call >= 1000 ? call - 1000 : call);
   for (const Own& one : kOwn)
     if (one.call == plain) return std::string(one.why);
   if (info->group == mpi::CallGroup::kTool) return "its handles are of the tool interface";
-  if (info->group == mpi::CallGroup::kSession) return "a proxy has no sessions";
   const bool gives_handle =
       info->return_kind != "error" && info->return_kind != "int" && info->return_kind != "logical";
   if (gives_handle || (info->group == mpi::CallGroup::kMisc && info->return_kind == "error"))

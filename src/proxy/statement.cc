@@ -162,15 +162,55 @@ bool Tables::does_for_all(const std::vector<Kind>& kinds,
   return true;
 }
 
+// What an expression that is written holds the program to.
+void Tables::need_for(const Argument& argument) {
+  const RankExpr& e = argument.expression;
+  if (e.kind == RankExpr::Kind::kCart) need("a step in a grid");
+  if (e.kind == RankExpr::Kind::kXor) need("partners by bits of the rank");
+  if (e.kind == RankExpr::Kind::kDigit) need("a row or column of ranks by its length");
+  if (!argument.is_rank) return;
+  if (e.kind == RankExpr::Kind::kConst && e.a > 0) need("a rank by its number");
+  if (e.kind == RankExpr::Kind::kAffine && e.b != 0 && (e.a != 1 || grid_says_kinds_))
+    need("a distance that is no step in the grid of ranks");
+}
+
+// A neighbour in the grid, for numbers of ranks that are those of the world.
+std::string Tables::in_grid(const std::vector<Kind>& kinds,
+                            const std::vector<Argument>& arguments) {
+  if (grid_ == nullptr) return {};
+  bool is_rank = false, is_in_world = true;
+  for (const Argument& a : arguments) {
+    if (a.is_number ? !a.is_rank : a.text != "MPI_PROC_NULL") return {};
+    is_rank = is_rank || a.is_number;
+  }
+  if (!is_rank) return {};
+  std::map<int64_t, int64_t> to;
+  for (size_t k = 0; k < kinds.size(); ++k)
+    kinds[k].for_each_rank([&](Rank rank) {
+      const Argument& a = arguments[k];
+      to[rank] = a.is_number ? value(kinds[k], a, rank) : Grid::kNobody;
+      if (!a.is_number || a.me.empty()) return;
+      const auto place = symbolic_.context(a.signature, kinds[k].position(rank)).place;
+      is_in_world = is_in_world && place.me == rank && place.size == symbolic_.trace().rank_count();
+    });
+  if (!is_in_world) return {};
+  const std::string out = grid_->steps_to(to).value_or("");
+  if (!out.empty() && !grid_->tells_sides_apart())
+    need("a round axis of the grid with so few ranks that both neighbours are one");
+  return out;
+}
+
 std::string Tables::number(const Kind& kind, const Argument& argument) {
   if (argument.expression.kind == RankExpr::Kind::kTable || argument.is_object)
     return table_of({kind}, {&argument});
+  need_for(argument);
   const bool in_world = argument.me.empty();
   return expression_text(argument.expression, in_world ? "rank" : argument.me + ".rank()",
                          in_world ? "size" : argument.me + ".size()");
 }
 
 std::string Tables::merged(const std::vector<Kind>& kinds, const std::vector<Argument>& arguments) {
+  if (std::string step = in_grid(kinds, arguments); !step.empty()) return step;
   std::vector<std::string> texts;
   std::vector<const Argument*> numbers;
   size_t number_count = 0;

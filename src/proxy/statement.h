@@ -8,6 +8,7 @@
 
 #include "format/signatures/rank_expr.h"
 #include "proxy/families.h"
+#include "proxy/grid.h"
 #include "proxy/symbolic.h"
 
 namespace refrain::proxy {
@@ -19,6 +20,7 @@ struct Argument {
   // Of a number that follows from an expression: `before`, the number, `behind` make the text.
   // Kinds may then share an expression or a table.
   bool is_number = false, is_object = false;
+  bool is_rank = false;            // of a number: in `me`
   std::string before, behind, me;  // me: text of the communicator that the expression is about
   SignatureId signature;
   uint32_t slot = 0;
@@ -43,6 +45,12 @@ class Tables {
  public:
   explicit Tables(Symbolic& symbolic) : symbolic_(symbolic) {}
 
+  // The grid that ranks stand in; outlives this. `says_kinds`: ranks are of a kind by their places
+  // in it.
+  void set_grid(const Grid* grid, bool says_kinds) {
+    grid_ = grid;
+    grid_says_kinds_ = says_kinds;
+  }
   // The number that an argument is for the ranks of its kind, as an expression in C++. A table that
   // no other has becomes a table of the program.
   std::string number(const Kind& kind, const Argument& argument);
@@ -58,6 +66,8 @@ class Tables {
 
  private:
   int64_t value(const Kind& kind, const Argument& argument, Rank rank);
+  void need_for(const Argument& argument);
+  std::string in_grid(const std::vector<Kind>& kinds, const std::vector<Argument>& arguments);
   bool does_for_all(const std::vector<Kind>& kinds, const std::vector<const Argument*>& numbers,
                     const Argument& candidate);
   std::string table_of(const std::vector<Kind>& kinds, const std::vector<const Argument*>& numbers);
@@ -65,6 +75,8 @@ class Tables {
   Symbolic& symbolic_;
   std::vector<std::string> texts_, bodies_, needs_;
   std::string call_;
+  const Grid* grid_ = nullptr;
+  bool grid_says_kinds_ = false;
 };
 
 // `me + 1` and the like; `size` stands for that of the communicator.

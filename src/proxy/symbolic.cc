@@ -1,5 +1,7 @@
 #include "proxy/symbolic.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <string>
 
@@ -91,12 +93,16 @@ format::Field Symbolic::field_of(SignatureId signature, size_t parameter,
 
 int64_t Symbolic::object_number(int64_t definition) {
   if (definition < 0 || definition >= trace_.definition_count()) return -1;
-  const std::string name = trace_.object_name(static_cast<DefinitionId>(definition));
+  std::string name = trace_.object_name(static_cast<DefinitionId>(definition));
   const size_t at = name.rfind('#');
   if (at == std::string::npos) return -1;
   int64_t number = -1;
   std::from_chars(name.data() + at + 1, name.data() + name.size(), number);
-  if (number < kFewObjects) return number;
+  const auto owner = owners_.find({thread_, name});
+  if (owner != owners_.end() && owner->second != 0)
+    name += fmt::format(" of thread {}", owner->second);
+  else if (number < kFewObjects)
+    return number;
   return known_.try_emplace(name, kFewObjects + static_cast<int64_t>(known_.size())).first->second;
 }
 

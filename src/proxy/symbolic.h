@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "format/signatures/slot_evaluator.h"
@@ -47,6 +49,12 @@ class Symbolic {
   // Where the variable of an object stands among those of its kind, mostly the N of "comm#N"; -1: a
   // predefined object, or none.
   int64_t object_number(int64_t definition);
+  // Of ranks with several threads: the thread whose calls are asked for from now on, and that an
+  // object, which several threads make, is in its calls the one that `owner` makes.
+  void set_thread(uint32_t thread) { thread_ = thread; }
+  void set_owner(uint32_t thread, const std::string& object, uint32_t owner) {
+    owners_[{thread, object}] = owner;
+  }
 
  private:
   const Trace& trace_;
@@ -54,6 +62,8 @@ class Symbolic {
   format::SlotEvaluator evaluator_;
   std::unordered_map<SignatureId, SymbolicCall> calls_;
   std::unordered_map<std::string, int64_t> known_;  // objects that were counted anew
+  uint32_t thread_ = 0;
+  std::map<std::pair<uint32_t, std::string>, uint32_t> owners_;
 };
 
 }  // namespace refrain::proxy

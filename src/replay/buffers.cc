@@ -43,9 +43,12 @@ struct Shape {
 Shape shape_of(MPI_Datatype type) {
   Shape shape;
   if (type == MPI_DATATYPE_NULL) return shape;
-  MPI_Aint lb = 0, extent = 0, true_lb = 0, true_extent = 0;
+  MPI_Aint lb = 0, extent = 0;
   REFRAIN_QUIET(MPI_Type_get_extent)(type, &lb, &extent);
+  MPI_Aint true_lb = lb, true_extent = extent;
+#ifndef REFRAIN_SMPI  // whose function calls the one above, where a recorder would see it
   REFRAIN_QUIET(MPI_Type_get_true_extent)(type, &true_lb, &true_extent);
+#endif
   shape.extent = extent;
   shape.true_low = true_lb;
   shape.true_high = plus(true_lb, true_extent);
@@ -168,6 +171,29 @@ base::Status Engine::give_block(Frame& frame, Slot& slot, const Span& span, bool
   return base::Done{};
 }
 
+// Blocks of the heap are where they were, as seen from one another: buffers that overlapped or were
+// the same do so again. False: the trace does not tell the block, or the buffer is larger than any
+// block may be.
+bool Engine::give_heap(const Value& value, Slot& slot, const Span& span, bool fresh) {
+  constexpr int64_t kRoom = int64_t{1} << 34;  // addresses of a block, of which few are used
+  if (value.kind != ValueKind::kBuffer || value.number < 0 || !span.is_known ||
+      static_cast<BufferPlace>(value.id) != BufferPlace::kHeap)
+    return false;
+  const int64_t begin = plus(value.offset, span.low), end = plus(value.offset, span.high);
+  if (begin < 0 || end > kRoom - 8 || end < begin) return false;
+  if (static_cast<uint64_t>(end - begin) > options_.limit_bytes) return false;
+  HeapBlock& heap = heap_[value.number];
+  if (!heap.block) heap.block = arena_.take_sparse(static_cast<uint64_t>(kRoom));
+  if (!heap.block) return false;
+  const auto to = static_cast<uint64_t>(end);
+  const uint64_t from =
+      fresh ? static_cast<uint64_t>(begin) : std::max(static_cast<uint64_t>(begin), heap.filled);
+  if (from < to) arena_.fill(heap.block.data() + from / 8 * 8, (to - from / 8 * 8 + 7) / 8 * 8);
+  heap.filled = std::max(heap.filled, to);
+  slot.address = heap.block.data() + value.offset;
+  return true;
+}
+
 base::Status Engine::give_buffer(Frame& frame, const BufferInfo& buffer, bool in_place) {
   const auto at = static_cast<size_t>(buffer.param);
   Slot& slot = frame.arguments->slot(at);
@@ -178,7 +204,9 @@ base::Status Engine::give_buffer(Frame& frame, const BufferInfo& buffer, bool in
   }
   // What is reduced in place again and again would leave the numbers that there are.
   const bool fresh = buffer.is_read && (buffer.is_written || in_place);
-  return give_block(frame, slot, span_of(frame, buffer), fresh);
+  const Span span = span_of(frame, buffer);
+  if (give_heap(value, slot, span, fresh)) return base::Done{};
+  return give_block(frame, slot, span, fresh);
 }
 
 base::Status Engine::give_buffers(Frame& frame) {

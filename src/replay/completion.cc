@@ -4,8 +4,6 @@
 // one that succeeded waits first. Of several requests the recorded ones are completed: again the
 // others are replaced for the call.
 
-#include <sched.h>
-
 #include <algorithm>
 
 #include "events/payload.h"
@@ -15,15 +13,12 @@
 #include "replay/quiet.h"
 #include "replay/reissue.h"
 #include "replay/stand_ins.h"
+#include "replay/threads/touches.h"
 
 namespace refrain::replay {
 namespace {
 
 MPI_Request request_of(uint64_t key) { return mpi_runtime::handle_of<MPI_Request>(key); }
-
-bool is_one(const Value* value) {
-  return value != nullptr && value->at_exit().is_integer() && value->at_exit().number != 0;
-}
 
 int requests_at(const mpi::CallInfo& info) {
   for (size_t i = 0; i < info.params.size(); ++i)
@@ -93,7 +88,7 @@ base::Status Engine::wait_quietly(uint64_t key) {
     if (REFRAIN_QUIET(MPI_Request_get_status)(request_of(key), &flag, MPI_STATUS_IGNORE) !=
         MPI_SUCCESS)
       return base::Done{};
-    if (flag == 0) sched_yield();
+    if (flag == 0) yield();
   }
   return base::Done{};
 }
@@ -105,10 +100,9 @@ std::vector<Engine::Waited> Engine::waited_for(const Frame& frame) {
   const auto add = [&](const Value& value) {
     Waited one;
     one.is_unknown = value.kind == ValueKind::kRequest;
-    const auto known = requests_.find(value.request_signature());
-    if (value.kind == ValueKind::kRequest && known != requests_.end()) {
-      one.id = known->first;
-      one.request = &known->second;
+    if (Request* const known = find_request(value); known != nullptr) {
+      one.id = value.request_signature();
+      one.request = known;
       one.is_unknown = false;
     }
     out.push_back(one);
@@ -121,44 +115,18 @@ std::vector<Engine::Waited> Engine::waited_for(const Frame& frame) {
   return out;
 }
 
-// Positions of the requests that the call completed. `flag`: what it said.
-std::vector<size_t> Engine::finished(const Frame& frame, size_t count, bool& flag) const {
-  const Signature& s = frame.signature;
-  std::vector<size_t> out;
-  const Value* const said = s.find("flag");
-  flag = said == nullptr || is_one(said);
-  if (!flag) return out;
-  const Value* const index = s.find("index");
-  const Value* const indices = s.find("array_of_indices");
-  const auto add = [&](const Value& value) {
-    if (value.is_integer() && value.number >= 0 && static_cast<size_t>(value.number) < count)
-      out.push_back(static_cast<size_t>(value.number));
-  };
-  if (index != nullptr) {
-    add(index->at_exit());
-  } else if (indices != nullptr) {
-    indices->at_exit().for_each(add);
-    const Value* const outcount = s.find("outcount");
-    const bool none = outcount != nullptr && outcount->at_exit().integer_or(-1) == 0;
-    if (none) flag = false;
-  } else {
-    for (size_t i = 0; i < count; ++i) out.push_back(i);
-  }
-  return out;
-}
-
 void Engine::release(const Waited& waited) {
   if (waited.request == nullptr) return;
   if (waited.request->is_persistent)
     waited.request->is_active = false;
   else
-    requests_.erase(waited.id);
+    made_with(request_thing(waited.id)).requests.erase(waited.id);
 }
 
 base::Status Engine::complete(Frame& frame) {
   const std::vector<Waited> waited = waited_for(frame);
   bool flag = false;
-  const std::vector<size_t> done = finished(frame, waited.size(), flag);
+  const std::vector<size_t> done = completed(frame.signature, waited.size(), flag);
   const bool is_all =
       frame.meaning.plain == mpi::kMPI_Waitall || frame.meaning.plain == mpi::kMPI_Wait;
   const bool is_wait = frame.meaning.how == mpi::How::kWaits;

@@ -28,7 +28,8 @@ base::Result<int64_t> Engine::make_from_definition(const Frame& frame, mpi::Para
           ? make_comm(frame, value.definition())
           : base::Result<int64_t>(wrong(frame, trace_.object_name(value.definition()) +
                                                    " was made by a call that is not in the trace"));
-  if (made.ok()) objects_[object_key(kind, value)] = static_cast<uint64_t>(*made);
+  const ObjectKey name = object_key(kind, value);
+  if (made.ok()) made_with(name).objects[name] = static_cast<uint64_t>(*made);
   return made;
 }
 

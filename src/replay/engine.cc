@@ -1,7 +1,5 @@
 #include "replay/engine.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -10,15 +8,10 @@
 #include "replay/gap_means.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
+#include "replay/run_time.h"
 
 namespace refrain::replay {
 namespace {
-
-std::unique_ptr<GapSource> gaps_of(const Trace& trace, Rank rank) {
-  if (trace.has_times()) return std::make_unique<GapsOfTimes>(trace, rank);
-  if (trace.has_gaps()) return std::make_unique<GapsOfMeans>(trace, rank);
-  return nullptr;
-}
 
 std::string error_text(int rc) {
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -35,13 +28,31 @@ Engine::Engine(const Trace& trace, Rank rank, EngineOptions options, Progress& p
       rank_(rank),
       options_(std::move(options)),
       progress_(progress),
+      own_state_(std::make_unique<RankState>(options_.limit_bytes,
+                                             options_.seed + static_cast<uint64_t>(rank))),
+      state_(*own_state_),
       reader_(trace, rank, Times::kRead),
       comms_(trace),
       decoder_(std::make_unique<events::Decoder>(reader_, comms_, places_)),
-      arena_(options_.limit_bytes, options_.seed + static_cast<uint64_t>(rank)),
-      pace_(options_.pace, gaps_of(trace, rank)) {}
+      pace_(options_.pace, gaps_of(trace, rank, 0, options_.pace.gaps), run_clock()) {}
 
-Engine::~Engine() = default;
+Engine::Engine(const Engine& first, uint32_t thread)
+    : trace_(first.trace_),
+      rank_(first.rank_),
+      thread_(thread),
+      options_(first.options_),
+      progress_(first.progress_),
+      state_(first.state_),
+      reader_(first.trace_, first.rank_, Times::kRead),
+      comms_(first.trace_),
+      decoder_(std::make_unique<events::Decoder>(reader_, comms_, places_)),
+      pace_(options_.pace, gaps_of(first.trace_, first.rank_, thread, options_.pace.gaps),
+            run_clock()) {}
+
+Engine::~Engine() {
+  if (own_state_ == nullptr) return;
+  for (std::thread& worker : state_.workers) worker.detach();  // the job is about to end
+}
 
 base::Error Engine::wrong(const Frame& frame, const std::string& what) const {
   return base::fail("rank " + std::to_string(rank_) + ", call " + std::to_string(frame.staged.seq) +
@@ -61,30 +72,39 @@ base::Status Engine::run() {
 base::Status Engine::run_once() {
   std::unique_ptr<events::CallStream> stream;
   if (trace_.has_times())
-    stream = events::TraceCalls(trace_).open(reader_, 0);
+    stream = events::TraceCalls(trace_).open(reader_, thread_);
   else
-    stream = events::UntimedCalls().open(reader_, 0);
+    stream = events::UntimedCalls().open(reader_, thread_);
   if (stream == nullptr) return base::Done{};  // a rank without calls
   events::LookAhead calls(std::move(stream), *decoder_);
   events::StagedCall staged;
-  while (calls.next(staged))
+  while (calls.next(staged)) {
+    if (staged.seq >= options_.most_calls) return end_early();
     if (auto good = step(staged); !good.ok()) return good;
-  return base::Done{};
+  }
+  if (options_.most_calls != UINT64_MAX) return end_early();
+  return thread_ == 0 ? end_threads() : base::Done{};
 }
 
-bool Engine::leaves_out(const Signature& signature) const {
-  return std::find(options_.skipped.begin(), options_.skipped.end(), signature.call) !=
-         options_.skipped.end();
+bool Engine::leaves_out(const events::Op& op) const {
+  return std::find(options_.skipped.begin(), options_.skipped.end(), op.call) !=
+             options_.skipped.end() ||
+         left_ends_.has(op, rank_);
 }
 
 base::Status Engine::step(const events::StagedCall& staged) {
   const Signature& signature = *staged.op->signature;
   const mpi::CallInfo* const info = mpi::find_call(signature.call);
-  progress_.call.store(signature.call, std::memory_order_relaxed);
-  progress_.seq.store(staged.seq, std::memory_order_relaxed);
-  pace_.before(staged);
-  base::Status good = base::Done{};
-  if (info == nullptr || leaves_out(signature)) {
+  progress_.of_thread[thread_].call.store(signature.call, std::memory_order_relaxed);
+  progress_.of_thread[thread_].seq.store(staged.seq, std::memory_order_relaxed);
+  {
+    const OthersMayGo others(state_);
+    pace_.before(staged);
+    if (options_.jitter_ns > 0) wait_at_random();
+  }
+  base::Status good = wait_for_others(staged.seq);
+  if (!good.ok()) return good;
+  if (info == nullptr || leaves_out(*staged.op)) {
     ++counts_.skipped;
   } else if (!make_mark(signature)) {
     Frame frame{
@@ -94,6 +114,7 @@ base::Status Engine::step(const events::StagedCall& staged) {
     good = make(frame);
   }
   pace_.after();
+  note_returned(staged.seq);
   return good;
 }
 
@@ -117,6 +138,16 @@ base::Status Engine::make(Frame& frame) {
   return base::Done{};
 }
 
+void Engine::wait_at_random() {
+  const uint64_t ns = std::uniform_int_distribution<uint64_t>(0, options_.jitter_ns)(random_);
+  run_clock().pass_until(run_clock().now_ns() + ns, Compute::kSleep);
+}
+
+void Engine::yield() {
+  const OthersMayGo others(state_);
+  give_way();
+}
+
 // A test ends the epoch when it succeeds, so it can be neither tried before nor made to fail: one
 // that failed is left out, one that succeeded is made until it does.
 base::Status Engine::test_window(Frame& frame) {
@@ -127,7 +158,7 @@ base::Status Engine::test_window(Frame& frame) {
   }
   do {
     if (auto good = call(frame); !good.ok()) return good;
-    if (frame.arguments->slot(1).read() == 0) sched_yield();
+    if (frame.arguments->slot(1).read() == 0) yield();
   } while (frame.arguments->slot(1).read() == 0 && !frame.signature.failed());
   return base::Done{};
 }
@@ -150,7 +181,11 @@ void Engine::keep_memory(Frame& frame) {
 }
 
 base::Status Engine::call(Frame& frame) {
-  const std::optional<int> rc = reissue(frame.info.id, *frame.arguments);
+  const std::optional<int> rc = [&] {
+    const OthersMayGo others(state_);
+    places_of_calls_.tell(frame.signature.site);
+    return reissue(frame.info.id, *frame.arguments);
+  }();
   if (!rc) {
     if (frame.meaning.reissue == mpi::Reissue::kLocal) {
       ++counts_.left_out;

@@ -3,18 +3,23 @@
 // It walks the rank's calls in order. Inputs are the recorded ones; handles are those that the
 // earlier replayed calls gave out. What may end in several ways is made to end as recorded: see
 // forced.cc and completion.cc. Everything about a rank is in its Engine; there are no globals, as
-// under SMPI the ranks of a job are threads of one process. One thread at a time. Calls that MPI
-// answers otherwise than in the trace end the replay with an error that names them.
-// Idea: ScalaReplay, as ACURDION (section V) uses it.
+// under SMPI the ranks of a job are threads of one process. Calls that MPI answers otherwise than
+// in the trace end the replay with an error that names them.
+//
+// A rank of which several threads were recorded has an Engine for each, in a system thread of its
+// own, and one RankState for all (rank_state.h). The Engine of thread 0 makes the others when MPI
+// is there, and waits for them before MPI_Finalize (worker_threads.cc). Idea: ScalaReplay, as
+// ACURDION (section V) uses it.
 #pragma once
 
 #include <mpi.h>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,8 +33,13 @@
 #include "refrain/calls.h"
 #include "replay/arguments.h"
 #include "replay/memory.h"
+#include "replay/original_places.h"
 #include "replay/pace.h"
+#include "replay/plan/left_ends.h"
+#include "replay/plan/tags.h"
+#include "replay/prefix/prefix.h"
 #include "replay/progress.h"
+#include "replay/rank_state.h"
 
 namespace refrain::replay {
 
@@ -39,14 +49,16 @@ struct EngineOptions {
   std::string scratch;               // folder of files; empty: no file can be opened
   std::vector<mpi::CallId> skipped;  // functions whose calls are left out
   uint64_t limit_bytes = 0;          // of memory
-  uint64_t repeats = 1;              // of all between MPI_Init and MPI_Finalize
+  // Of a trace that ends early (prefix.h): so many calls, then these messages, which nobody
+  // receives.
+  uint64_t most_calls = UINT64_MAX;
+  std::vector<Prefix::Message> in_transit;
+  uint64_t repeats = 1;  // of all between MPI_Init and MPI_Finalize
   uint64_t seed = 1;
+  uint64_t jitter_ns = 0;                     // a random time up to this passes before each call
   std::function<void(const Engine&)> at_end;  // before MPI_Finalize, while ranks can still talk
-};
-
-// What was done otherwise than recorded, and how often.
-struct Counts {
-  uint64_t calls = 0, skipped = 0, left_out = 0, by_another = 0, masked = 0, infos = 0;
+  // A thread other than the first has failed: says so and ends the job.
+  std::function<void(const base::Error&)> on_failure;
 };
 
 class Engine {
@@ -58,18 +70,20 @@ class Engine {
 
   // All calls of the rank.
   base::Status run();
+  // Of all threads of the rank, once they have ended.
   const Counts& counts() const { return counts_; }
-  const Pace& pace() const { return pace_; }
+  uint64_t wanted_ns() const { return pace_.wanted_ns() + state_.wanted_ns; }
+  uint64_t spent_ns() const { return pace_.spent_ns() + state_.spent_ns; }
   // From the end of MPI_Init to the begin of MPI_Finalize, of each repeat.
   const std::vector<double>& seconds() const { return seconds_; }
 
  private:
-  using ObjectKey = std::pair<mpi::ParamKind, int64_t>;
-  struct Request {
-    uint64_t key = 0;
-    bool is_persistent = false, is_active = true;
-    std::vector<Arena::Block> blocks;
-    std::unique_ptr<Arguments> arguments;  // arrays that the library may still look at
+  using ObjectKey = RankState::ObjectKey;
+  using Request = RankState::Request;
+  // Stands for a block of the program's heap (`record --buffers on`).
+  struct HeapBlock {
+    Arena::Block block;
+    uint64_t filled = 0;  // bytes
   };
   // A call while it is made.
   struct Frame {
@@ -81,17 +95,37 @@ class Engine {
     std::vector<Arena::Block> blocks;
   };
 
+  Engine(const Engine& first, uint32_t thread);  // of another thread of the rank
+
+  // ---- worker_threads.cc ----
+  void begin_threads();
+  base::Status end_threads();
+  void work();
+  base::Status wait_for_others(uint64_t seq);
+  void note_returned(uint64_t seq);
+  RankState::Made& made_with(const Thing& thing);
+  RankState::Made& made_with(const ObjectKey& object);
+  Request* find_request(const Value& value);
+
+  void yield();
+  void wait_at_random();
   base::Error wrong(const Frame& frame, const std::string& what) const;
   base::Status run_once();
   base::Status step(const events::StagedCall& staged);
-  bool leaves_out(const Signature& signature) const;
+  bool leaves_out(const events::Op& op) const;
   base::Status make(Frame& frame);  // by the generated switch
   base::Status call(Frame& frame);  // and looks at what it returned
   base::Status test_window(Frame& frame);
   void keep_memory(Frame& frame);
   base::Status judge(const Frame& frame, int rc) const;
 
+  // ---- early_end.cc ----
+  void receive_in_transit();
+  void let_requests_go();
+  base::Status end_early();
+
   // ---- lifetime.cc ----
+  void note_seconds();
   base::Status start_mpi(Frame& frame);
   base::Status finalize(Frame& frame);
   void hold_session();
@@ -121,9 +155,10 @@ class Engine {
   uint64_t hint_free_info(const Frame& frame, const Value& value);
   void note_port(const Frame& frame);
   std::string port_of(const std::string& recorded);
-  void prepare_file(const Frame& frame, const std::string& path) const;
+  base::Status prepare_file(const Frame& frame, const std::string& recorded,
+                            const std::string& path);
+  uint64_t bytes_of_file(const std::string& recorded);
   int rank_in(const Frame& frame) const;
-  std::string scratch_path(const std::string& recorded);
 
   // ---- definitions.cc: objects whose calls are not in the trace ----
   base::Result<int64_t> make_from_definition(const Frame& frame, mpi::ParamKind kind,
@@ -131,6 +166,16 @@ class Engine {
   base::Result<int64_t> make_datatype(const Frame& frame, DefinitionId id);
   bool is_as_recorded(uint64_t comm, DefinitionId id) const;
   base::Result<int64_t> make_comm(const Frame& frame, DefinitionId id);
+
+  // ---- topologies.cc ----
+  uint64_t with_topology(const Frame& frame, uint64_t plain);
+  uint64_t with_recorded_neighbours(DefinitionId definition, uint64_t key);
+  std::optional<std::pair<std::vector<int>, std::vector<int>>> recorded_neighbours(
+      DefinitionId graph);
+
+  // ---- another_mpi.cc: what this MPI lacks ----
+  int64_t tag_of(int64_t recorded);
+  base::Result<int64_t> predefined_type(const Frame& frame, DefinitionId id, uint32_t constant);
 
   // ---- buffers.cc ----
   base::Status give_buffers(Frame& frame);
@@ -141,12 +186,15 @@ class Engine {
   };
   Span span_of(const Frame& frame, const mpi::BufferInfo& buffer) const;
   base::Status give_block(Frame& frame, Slot& slot, const Span& span, bool fresh);
+  bool give_heap(const Value& value, Slot& slot, const Span& span, bool fresh);
 
   // ---- forced.cc ----
   base::Status force(Frame& frame);
+  bool taken_by_another(Frame& frame, int64_t& source, int64_t& tag);
   void force_receive(Frame& frame, std::string_view source, std::string_view tag);
   base::Status force_probe(Frame& frame);
   void force_amount(Frame& frame);
+  void force_cancelled(Frame& frame);
   int64_t unused_tag();
 
   // ---- completion.cc ----
@@ -158,7 +206,6 @@ class Engine {
   base::Status complete(Frame& frame);
   base::Status start_requests(Frame& frame);
   std::vector<Waited> waited_for(const Frame& frame);
-  std::vector<size_t> finished(const Frame& frame, size_t count, bool& flag) const;
   base::Status wait_quietly(uint64_t key);
   uint64_t endless(size_t i);
   uint64_t complete_one();
@@ -171,32 +218,47 @@ class Engine {
 
   Trace trace_;
   Rank rank_;
+  uint32_t thread_ = 0;
   EngineOptions options_;
   Progress& progress_;
+  std::unique_ptr<RankState> own_state_;  // of thread 0; null: it is another thread
+  RankState& state_;
   RankReader reader_;
   events::CommTable comms_;
   events::Decoder::Places places_;
   std::unique_ptr<events::Decoder> decoder_;
-  Arena arena_;
   Pace pace_;
-  Counts counts_;
-  std::map<ObjectKey, uint64_t> objects_;
-  std::unordered_map<DefinitionId, uint32_t> predefined_;
-  std::map<std::string, std::string> names_;  // of ports and services: recorded, and ours
-  std::map<ObjectKey, std::vector<Arena::Block>> kept_;  // memory of windows, files and the like
-  std::vector<Arena::Block> in_epoch_;                   // buffers of accesses to windows
-  std::vector<Arena::Block> attached_;                   // buffers, in the order of attaching
-  std::vector<void*> allocated_;                         // by MPI_Alloc_mem
-  std::unordered_map<SignatureId, Request> requests_;
-  std::map<std::pair<int, int>, MPI_Status> statuses_;  // by source and tag: the last ones
-  MPI_Status made_status_{};  // by the program's own hand, for a request of its own
+  OriginalPlaces places_of_calls_{trace_};
+  RankState::Made& own_ = state_.made_by(thread_);
+  std::map<Thing, uint32_t> makers_;  // of what this thread uses and another one has made
+  size_t next_maker_ = 0;             // of state_.order
+  // What all threads of the rank share: see rank_state.h.
+  Arena& arena_ = state_.arena;
+  Counts& counts_ = state_.counts;
+  std::unordered_map<DefinitionId, uint32_t>& predefined_ = state_.predefined;
+  std::map<std::string, std::string>& names_ = state_.names;
+  std::vector<Arena::Block>& in_epoch_ = state_.in_epoch;
+  std::vector<Arena::Block>& attached_ = state_.attached;
+  std::vector<void*>& allocated_ = state_.allocated;
+  std::map<std::pair<int, int>, MPI_Status>& statuses_ = state_.statuses;
+  MPI_Status& made_status_ = state_.made_status;
+  uint64_t& held_session_ = state_.held_session;
+  uint64_t& empty_info_ = state_.empty_info;
+  // Requests that a thread uses in the place of others are its own.
   std::vector<uint64_t> endless_;
   std::vector<std::pair<uint64_t, uint64_t>> endless_parts_;  // receive and send
   std::vector<int> parts_of_endless_;
-  uint64_t quiet_self_ = 0, empty_info_ = 0, held_session_ = 0;
+  uint64_t quiet_self_ = 0;
   int64_t unused_tag_ = -1;
+  plan::LeftEnds left_ends_{trace_, options_.skipped, comms_};
+  std::unique_ptr<plan::TagMap> tags_;  // made at the first long one
+  std::map<DefinitionId, uint64_t> equal_types_;
+  std::map<std::string, uint64_t> file_bytes_;  // by recorded path
+  std::map<int64_t, HeapBlock> heap_;           // by the recorded id
   bool has_started_ = false, is_last_ = true;
-  std::chrono::steady_clock::time_point began_;
+  size_t next_wait_ = 0;  // of state_.order
+  std::mt19937_64 random_{options_.seed * 1000003 + static_cast<uint64_t>(rank_) * 1009 + thread_};
+  uint64_t began_ns_ = 0;  // of run_clock()
   std::vector<double> seconds_;
 };
 

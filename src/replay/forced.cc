@@ -1,5 +1,6 @@
 // What could end in several ways is asked so that it ends as recorded.
 
+#include <algorithm>
 #include <string_view>
 
 #include "events/payload.h"
@@ -36,6 +37,24 @@ int64_t Engine::unused_tag() {
   return unused_tag_ = flag != 0 ? *static_cast<int*>(value) : 32767;
 }
 
+// What a receive took that another thread completes.
+bool Engine::taken_by_another(Frame& frame, int64_t& source, int64_t& tag) {
+  if (!state_.has_threads) return false;
+  const std::vector<ThreadOrder::End>& ends = state_.order.ended_by_others[thread_];
+  const auto end =
+      std::lower_bound(ends.begin(), ends.end(), frame.staged.seq,
+                       [](const ThreadOrder::End& one, uint64_t seq) { return one.seq < seq; });
+  if (end == ends.end() || end->seq != frame.staged.seq) return false;
+  const events::Op& op = decoder_->op(reader_.signature(SignatureId(end->name)));
+  for (const events::RequestUse& use : op.requests) {
+    if (use.request != frame.signature.id || !use.has_message) continue;
+    source = use.source;
+    tag = use.tag;
+    return true;
+  }
+  return false;
+}
+
 void Engine::force_receive(Frame& frame, std::string_view source, std::string_view tag) {
   const Signature& s = frame.signature;
   const int source_at = index_of(frame.info, source), tag_at = index_of(frame.info, tag);
@@ -51,10 +70,12 @@ void Engine::force_receive(Frame& frame, std::string_view source, std::string_vi
   if (taken == nullptr || taken->kind != ValueKind::kStatus) taken = &s.matched;
   if (makes_request && !frame.staged.taken.empty()) {
     from.number = frame.staged.taken[0].source;
-    which.number = frame.staged.taken[0].tag;
+    which.number = tag_of(frame.staged.taken[0].tag);
+  } else if (makes_request && taken_by_another(frame, from.number, which.number)) {
+    // as found
   } else if (!makes_request && taken->source().is_integer() && taken->tag().is_integer()) {
     from.number = taken->source().number;
-    which.number = taken->tag().number;
+    which.number = tag_of(taken->tag().number);
   } else {
     which.number = unused_tag();  // took nothing: was cancelled, or looked in vain
   }
@@ -78,6 +99,7 @@ base::Status Engine::force_probe(Frame& frame) {
   const auto comm = mpi_runtime::handle_of<MPI_Comm>(
       static_cast<uint64_t>(a.slot(static_cast<size_t>(index_of(frame.info, "comm"))).number));
   const auto source_at = static_cast<size_t>(index_of(frame.info, "source"));
+  const OthersMayGo others(state_);
   REFRAIN_QUIET(MPI_Probe)
   (static_cast<int>(a.slot(source_at).number), static_cast<int>(a.slot(tag_at).number), comm,
    MPI_STATUS_IGNORE);
@@ -115,8 +137,17 @@ void Engine::force_amount(Frame& frame) {
   }
 }
 
+// Whether a request was cancelled is in a status that is told apart by its source and tag alone.
+void Engine::force_cancelled(Frame& frame) {
+  Arguments& a = *frame.arguments;
+  if (!a.slot(0).is_address || a.slot(0).place == nullptr) return;
+  const int was = events::argument(frame.signature, "flag").at_exit().integer_or(0) != 0 ? 1 : 0;
+  REFRAIN_QUIET(MPI_Status_set_cancelled)(static_cast<MPI_Status*>(a.slot(0).address), was);
+}
+
 base::Status Engine::force(Frame& frame) {
   const mpi::CallMeaning& meaning = frame.meaning;
+  if (frame.info.id == mpi::kMPI_Test_cancelled) force_cancelled(frame);
   if (frame.info.id == mpi::kMPI_Get_elements_x || meaning.plain == mpi::kMPI_Get_count ||
       meaning.plain == mpi::kMPI_Get_elements)
     force_amount(frame);

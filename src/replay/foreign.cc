@@ -1,6 +1,5 @@
 // What is never taken from a trace: paths, hints, names of ports and services.
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -14,43 +13,35 @@
 #include "mpi/call_ids.h"
 #include "mpi_runtime/handle_map.h"
 #include "replay/engine.h"
+#include "replay/plan/needs.h"
 #include "replay/quiet.h"
+#include "replay/scratch.h"
 
 namespace refrain::replay {
-namespace {
 
-// FNV-1a: equal paths are one file, and nothing of the path is in its name.
-std::string hash_of(const std::string& text) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  char out[20];
-  std::snprintf(out, sizeof(out), "%016llx", static_cast<unsigned long long>(hash));
-  return out;
-}
-
-}  // namespace
-
-std::string Engine::scratch_path(const std::string& recorded) {
-  return options_.scratch + "/refrain-replay-" + hash_of(recorded);
+uint64_t Engine::bytes_of_file(const std::string& recorded) {
+  if (file_bytes_.empty())
+    for (const plan::FileNeed& file : plan::file_needs(trace_)) file_bytes_[file.path] = file.bytes;
+  return file_bytes_[recorded];
 }
 
 // What the program found there, or did not.
-void Engine::prepare_file(const Frame& frame, const std::string& path) const {
+base::Status Engine::prepare_file(const Frame& frame, const std::string& recorded,
+                                  const std::string& path) {
   const Value& mode = events::argument(frame.signature, "amode");
   const auto has = [&](const char* name) {
     for (const Value& bit : mode.items)
       if (bit.name() == name) return true;
     return mode.name() == name;
   };
-  if (frame.info.id == mpi::kMPI_File_open && frame.signature.failed()) return;
+  if (frame.info.id == mpi::kMPI_File_open && frame.signature.failed()) return base::Done{};
   const int rank = rank_in(frame);
   if (has("MPI_MODE_EXCL")) {
     if (rank == 0) unlink(path.c_str());
-    return;
+    return base::Done{};
   }
-  if (has("MPI_MODE_CREATE")) return;
-  const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-  if (file >= 0) close(file);
+  if (has("MPI_MODE_CREATE")) return base::Done{};
+  return extend_file(path, rank == 0 ? bytes_of_file(recorded) : 0);
 }
 
 int Engine::rank_in(const Frame& frame) const {
@@ -67,7 +58,7 @@ void Engine::note_port(const Frame& frame) {
   const std::string made = frame.arguments->slot(1).text.c_str();  // NOLINT: up to its end
   names_[recorded] = made;
   if (options_.scratch.empty()) return;
-  const std::string path = options_.scratch + "/refrain-port-" + hash_of(recorded);
+  const std::string path = port_path(options_.scratch, recorded);
   const std::string beside = path + "." + std::to_string(getpid());
   std::ofstream(beside) << made;
   std::rename(beside.c_str(), path.c_str());
@@ -78,7 +69,7 @@ std::string Engine::port_of(const std::string& recorded) {
   if (known != names_.end()) return known->second;
   if (options_.scratch.empty()) return "";
   constexpr int kTries = 500;
-  const std::string path = options_.scratch + "/refrain-port-" + hash_of(recorded);
+  const std::string path = port_path(options_.scratch, recorded);
   for (int i = 0; i < kTries; ++i) {
     std::ifstream file(path);
     std::string made;
@@ -97,13 +88,13 @@ base::Status Engine::prepare_text(Frame& frame, size_t i, Slot& slot) {
   } else if (name == "filename") {
     if (options_.scratch.empty())
       return wrong(frame, "files are replayed in a folder of their own: say --scratch DIR");
-    slot.text = scratch_path(entry.text);
-    prepare_file(frame, slot.text);
+    slot.text = scratch_path(options_.scratch, entry.text);
+    if (auto good = prepare_file(frame, entry.text, slot.text); !good.ok()) return good;
   } else if (name == "port_name" || name == "service_name") {
     const bool connects = frame.info.id == mpi::kMPI_Comm_connect ||
                           frame.info.id == mpi::kMPI_Comm_accept ||
                           frame.info.id == mpi::kMPI_Close_port;
-    slot.text = connects ? port_of(entry.text) : "refrain-" + hash_of(entry.text);
+    slot.text = connects ? port_of(entry.text) : "refrain-" + hash_name(entry.text);
   }
   slot.room = slot.text.size() + 1;
   return base::Done{};

@@ -2,17 +2,24 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "mpi/call_meaning.h"
+#include "replay/gap_means.h"
 #include "replay/plan/look.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
+#include "replay/run_time.h"
+#include "replay/scratch.h"
 #include "replay/stall.h"
 
 namespace refrain::replay {
@@ -21,6 +28,7 @@ namespace {
 struct Summary {
   double app_s = 0, replay_s = 0, ci95_s = 0, compute_error = 0;
   uint64_t repeats = 0;
+  std::string_view compute_from;
   Counts counts;  // of all ranks
 };
 
@@ -68,14 +76,14 @@ Summary summary_of(const Engine& engine, double app_s) {
   for (const double s : seconds) squares += (s - out.replay_s) * (s - out.replay_s);
   const auto n = static_cast<double>(seconds.size());
   if (n > 1) out.ci95_s = 1.96 * std::sqrt(squares / (n - 1) / n);
-  const auto wanted =
-      over_ranks(static_cast<double>(engine.pace().wanted_ns()), MPI_DOUBLE, MPI_SUM);
-  const auto spent = over_ranks(static_cast<double>(engine.pace().spent_ns()), MPI_DOUBLE, MPI_SUM);
+  const auto wanted = over_ranks(static_cast<double>(engine.wanted_ns()), MPI_DOUBLE, MPI_SUM);
+  const auto spent = over_ranks(static_cast<double>(engine.spent_ns()), MPI_DOUBLE, MPI_SUM);
   out.compute_error = wanted > 0 ? spent / wanted - 1 : 0;
   const auto sum = [](uint64_t mine) { return over_ranks(mine, MPI_UINT64_T, MPI_SUM); };
   const Counts& counts = engine.counts();
   out.counts = {sum(counts.calls),      sum(counts.skipped), sum(counts.left_out),
-                sum(counts.by_another), sum(counts.masked),  sum(counts.infos)};
+                sum(counts.by_another), sum(counts.masked),  sum(counts.infos),
+                sum(counts.tags),       sum(counts.types)};
   return out;
 }
 
@@ -84,22 +92,79 @@ void print_summary(const Summary& s, bool json) {
   if (json) {
     std::printf(
         "{\n  \"app_s\": %.9f,\n  \"replay_s\": %.9f,\n  \"compute_error\": %.6f,\n"
+        "  \"compute_from\": \"%s\",\n"
         "  \"repeats\": %llu,\n  \"ci95\": %.9f,\n  \"calls\": %llu,\n  \"skipped\": %llu,\n"
         "  \"left_out\": %llu,\n  \"by_another_function\": %llu,\n  \"masked\": %llu,\n"
-        "  \"infos_dropped\": %llu\n}\n",
-        s.app_s, s.replay_s, s.compute_error, n(s.repeats), s.ci95_s, n(s.counts.calls),
-        n(s.counts.skipped), n(s.counts.left_out), n(s.counts.by_another), n(s.counts.masked),
-        n(s.counts.infos));
+        "  \"infos_dropped\": %llu,\n  \"tags_replaced\": %llu,\n  \"types_replaced\": %llu\n}\n",
+        s.app_s, s.replay_s, s.compute_error, std::string(s.compute_from).c_str(), n(s.repeats),
+        s.ci95_s, n(s.counts.calls), n(s.counts.skipped), n(s.counts.left_out),
+        n(s.counts.by_another), n(s.counts.masked), n(s.counts.infos), n(s.counts.tags),
+        n(s.counts.types));
   } else {
     std::printf("replayed %llu calls in %.6f s (recorded: %.6f s)\n", n(s.counts.calls), s.replay_s,
                 s.app_s);
     if (s.counts.skipped > 0) std::printf("  %llu calls skipped\n", n(s.counts.skipped));
     if (s.counts.left_out > 0)
       std::printf("  %llu calls left out that ask only\n", n(s.counts.left_out));
+    if (s.counts.tags + s.counts.types > 0)
+      std::printf("  %llu tags and %llu datatypes that this MPI lacks replaced\n", n(s.counts.tags),
+                  n(s.counts.types));
     if (s.counts.by_another > 0)
       std::printf("  %llu calls made by an equal function\n", n(s.counts.by_another));
   }
 }
+
+// What of a trace is replayed whose ranks do not all reach MPI_Finalize.
+base::Status plan_early_end(const Trace& trace, Rank rank, EngineOptions& options) {
+  const auto refuse = [&](const std::string& why) {
+    return base::Error{base::ErrorCode::kIncomplete, why, trace.name()};
+  };
+  for (Rank r = 0; r < trace.rank_count(); ++r) {
+    const size_t threads = trace.locations(r).size();
+    const std::string who = "rank " + std::to_string(r);
+    if (threads > 1)
+      return refuse("the calls of " + who + " end before MPI_Finalize, and are of " +
+                    std::to_string(threads) + " threads: such a trace is not replayed");
+    if (threads == 0) return refuse(who + " has no calls, so no other rank can get past MPI_Init");
+  }
+  if (options.repeats > 1)
+    return refuse("a trace that ends before MPI_Finalize is replayed once: leave out --repeats");
+  Prefix prefix = consistent_prefix(trace);
+  uint64_t calls = 0;
+  for (const uint64_t of_rank : prefix.calls) calls += of_rank;
+  if (rank == 0)
+    std::fprintf(
+        stderr,
+        "refrain: %s: ends before MPI_Finalize: its first %llu calls of %llu are replayed\n",
+        trace.name().c_str(), static_cast<unsigned long long>(calls),
+        static_cast<unsigned long long>(trace.call_count()));
+  options.most_calls = prefix.calls[static_cast<size_t>(rank)];
+  for (const Prefix::Message& message : prefix.in_transit)
+    if (message.to == rank) options.in_transit.push_back(message);
+  return base::Done{};
+}
+
+// Returns where there is no job to end.
+int end_job(const Trace& trace, const JobOptions& options, const base::Error& error) {
+  int status = 0;
+  {
+    const FailureMark mark(options.engine.scratch);
+    if (!mark.is_first()) std::this_thread::sleep_for(std::chrono::seconds(10));  // it ends us
+    status = report(error);
+    remove_scratch(trace, options.engine.scratch);
+    if (!options.engine.scratch.empty())  // others that fail now see the mark
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  leave_job(status);  // of a simulation: MPI_Abort would end this rank alone
+  std::fflush(nullptr);
+  int is_initialized = 0, is_finalized = 0;
+  REFRAIN_QUIET(MPI_Initialized)(&is_initialized);
+  REFRAIN_QUIET(MPI_Finalized)(&is_finalized);
+  if (is_initialized != 0 && is_finalized == 0) REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, status);
+  return status;
+}
+
+int run(const JobOptions& options);
 
 }  // namespace
 
@@ -110,11 +175,15 @@ bool read_words(int argc, char** argv, JobOptions& options) {
     if (name == "--trace") options.trace = value;
     if (name == "--rank") options.rank = std::strtoll(value.c_str(), nullptr, 10);
     if (name == "--format") options.json = value == "json";
+    if (name == "--end") options.ending = static_cast<int>(std::strtol(value.c_str(), nullptr, 10));
     if (name == "--stall") options.stall_s = std::strtod(value.c_str(), nullptr);
     if (name == "--scratch") options.engine.scratch = value;
     if (name == "--repeats") options.engine.repeats = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "--jitter") options.engine.jitter_ns = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--seed") options.engine.seed = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "--scale") options.engine.pace.scale = std::strtod(value.c_str(), nullptr);
+    if (name == "--gaps")
+      options.engine.pace.gaps = value == "histogram" ? Gaps::kHistogram : Gaps::kMean;
     if (name == "--compute")
       options.engine.pace.compute = value == "none"   ? Compute::kNone
                                     : value == "spin" ? Compute::kSpin
@@ -123,12 +192,22 @@ bool read_words(int argc, char** argv, JobOptions& options) {
       if (const mpi::CallInfo* const info = mpi::find_call(value))
         options.engine.skipped.push_back(info->id);
   }
+  if (const Rank rank = rank_in_job(); rank >= 0) options.rank = rank;
   return !options.trace.empty();
 }
 
 int run_job(const JobOptions& options) {
+  const int status = run(options);
+  if (status != 0) leave_job(status);
+  return status;
+}
+
+namespace {
+
+int run(const JobOptions& options) {
   auto trace = Trace::open(options.trace);
-  if (!trace.ok()) return options.rank == 0 ? report(trace.error()) : 5;
+  if (!trace.ok())
+    return options.rank == 0 ? report(trace.error()) : static_cast<int>(trace.error().code);
   if (const int64_t size = ranks_of_job(options.rank); wrong_size(*trace, size)) {
     const base::Error error = base::usage(
         "the trace has " + std::to_string(trace->rank_count()) + " ranks, the job has " +
@@ -138,6 +217,13 @@ int run_job(const JobOptions& options) {
   }
   if (const auto ends = plan::check_ends(*trace); !ends.ok())
     return options.rank == 0 ? report(ends.error()) : static_cast<int>(ends.error().code);
+  const base::Status words = check_words(*trace, options.engine.pace.compute != Compute::kNone,
+                                         options.engine.scratch, options.engine.skipped);
+  if (!words.ok())
+    return options.rank == 0 ? report(words.error()) : static_cast<int>(words.error().code);
+  if (const auto paired = plan::pair_messages(*trace, options.rank == 0 ? stderr : nullptr);
+      !paired.ok())
+    return options.rank == 0 ? report(paired.error()) : static_cast<int>(paired.error().code);
   EngineOptions engine_options = options.engine;
   engine_options.limit_bytes = memory_for_one();
   plan::LookOptions look;
@@ -145,28 +231,42 @@ int run_job(const JobOptions& options) {
   look.is_there = [](CallId call) { return served(call) != Served::kNot; };
   const plan::Refusals refused = plan::look(*trace, look);
   if (!refused.empty()) {
-    if (options.rank == 0) std::fputs(plan::refusal_lines(*trace, refused).c_str(), stderr);
+    if (options.rank == 0 && options.ending == 0)
+      std::fputs(plan::refusal_lines(*trace, refused).c_str(), stderr);
     return static_cast<int>(base::ErrorCode::kUnsupported);
   }
-  Progress progress;
+  // The other ranks do not know it, and wait in MPI_Init.
+  if (options.ending != 0) {
+    REFRAIN_QUIET(MPI_Init)(nullptr, nullptr);
+    REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, options.ending);
+    return options.ending;
+  }
+  if (ends_early(*trace))
+    if (const auto good = plan_early_end(*trace, options.rank, engine_options); !good.ok())
+      return options.rank == 0 ? report(good.error()) : static_cast<int>(good.error().code);
+  Progress progress(std::max<size_t>(trace->locations(options.rank).size(), 1));
   const double app_s = static_cast<double>(trace->info().duration_ns) / 1e9;
   Summary summary;
   engine_options.at_end = [&](const Engine& engine) { summary = summary_of(engine, app_s); };
+  std::atomic<bool> is_ending{false};  // one of several threads says why
+  engine_options.on_failure = [&](const base::Error& error) {
+    if (!is_ending.exchange(true)) end_job(*trace, options, error);
+  };
   Engine engine(*trace, options.rank, engine_options, progress);
-  StallWatch watch(progress, options.rank, options.stall_s);
+  StallWatch watch(progress, options.rank, can_watch() ? options.stall_s : 0);
   const base::Status good = engine.run();
   watch.end();
   if (!good.ok()) {
-    const int status = report(good.error());
-    std::fflush(nullptr);
-    int is_initialized = 0, is_finalized = 0;
-    REFRAIN_QUIET(MPI_Initialized)(&is_initialized);
-    REFRAIN_QUIET(MPI_Finalized)(&is_finalized);
-    if (is_initialized != 0 && is_finalized == 0) REFRAIN_QUIET(MPI_Abort)(MPI_COMM_WORLD, status);
-    return status;
+    if (!is_ending.exchange(true)) return end_job(*trace, options, good.error());
+    std::this_thread::sleep_for(std::chrono::seconds(10));  // until the job is at its end
+    return static_cast<int>(good.error().code);
   }
+  remove_scratch(*trace, options.engine.scratch);
+  summary.compute_from = compute_from(*trace, engine_options.pace);
   if (options.rank == 0) print_summary(summary, options.json);
   return trace->info().complete ? 0 : static_cast<int>(base::ErrorCode::kIncomplete);
 }
+
+}  // namespace
 
 }  // namespace refrain::replay

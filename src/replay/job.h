@@ -14,6 +14,7 @@ struct JobOptions {
   Rank rank = 0;
   bool json = false, is_quiet = false;
   double stall_s = 60;  // 0: wait for ever
+  int ending = 0;       // not 0: a dry run has said why; end the job with this status
 };
 
 // The words that `refrain replay` hands over: pairs of a name and a value. False: one is wrong.

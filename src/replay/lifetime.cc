@@ -8,12 +8,17 @@
 #include "refrain/mark.h"
 #include "replay/engine.h"
 #include "replay/quiet.h"
+#include "replay/run_time.h"
 
 namespace refrain::replay {
 
 base::Status Engine::start_mpi(Frame& frame) {
-  began_ = std::chrono::steady_clock::now();
-  if (has_started_) return base::Done{};  // a repeat
+  began_ns_ = run_clock().now_ns();
+  if (has_started_) {  // a repeat
+    begin_threads();
+    return base::Done{};
+  }
+  places_of_calls_.tell(frame.signature.site);
   if (frame.info.id == mpi::kMPI_Init_thread) {
     const auto required = number_of(frame, events::argument(frame.signature, "required"));
     if (!required.ok()) return required.error();
@@ -30,7 +35,8 @@ base::Status Engine::start_mpi(Frame& frame) {
                            " ranks, the job has " + std::to_string(size) +
                            ": start it with as many",
                        trace_.name());
-  began_ = std::chrono::steady_clock::now();
+  began_ns_ = run_clock().now_ns();
+  begin_threads();
   return base::Done{};
 }
 
@@ -54,9 +60,13 @@ void Engine::release_session() {
 #endif
 }
 
+void Engine::note_seconds() {
+  seconds_.push_back(static_cast<double>(run_clock().now_ns() - began_ns_) / 1e9);
+}
+
 base::Status Engine::finalize(Frame& frame) {
-  seconds_.push_back(
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count());
+  if (auto good = end_threads(); !good.ok()) return good;
+  note_seconds();
   if (!is_last_) {
     REFRAIN_QUIET(MPI_Barrier)(MPI_COMM_WORLD);
     return base::Done{};
@@ -68,17 +78,19 @@ base::Status Engine::finalize(Frame& frame) {
 
 // refrain/mark.h; false: the call is none of its.
 bool Engine::make_mark(const Signature& signature) {
+  const mpi::CallInfo* const info = mpi::find_call(signature.call);
+  if (info->group != mpi::CallGroup::kMark) return false;
   const auto text = [&](const char* name) { return events::argument(signature, name).text; };
+  places_of_calls_.tell(signature.site);
   switch (signature.call) {
-    case mpi::krefrain_region_begin: refrain_region_begin(text("name").c_str()); return true;
-    case mpi::krefrain_region_end: refrain_region_end(text("name").c_str()); return true;
+    case mpi::krefrain_region_begin: refrain_region_begin(text("name").c_str()); break;
+    case mpi::krefrain_region_end: refrain_region_end(text("name").c_str()); break;
     case mpi::krefrain_instance:
       refrain_instance(text("name").c_str(), events::argument(signature, "number").integer_or(0));
-      return true;
-    case mpi::krefrain_function_enter:
-    case mpi::krefrain_function_leave: ++counts_.left_out; return true;
-    default: return false;
+      break;
+    default: ++counts_.left_out; break;  // a function's begin or end
   }
+  return true;
 }
 
 }  // namespace refrain::replay

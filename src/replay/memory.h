@@ -43,6 +43,8 @@ class Arena {
   // The same of address space that is hardly touched: pages are there when they are. Its contents
   // are zeroes.
   Block take_sparse(uint64_t bytes);
+  // The contents that blocks begin with; a multiple of eight bytes.
+  void fill(std::byte* data, uint64_t bytes) const;
   uint64_t taken_bytes() const { return taken_bytes_; }
 
  private:
@@ -51,7 +53,6 @@ class Arena {
   };
   static constexpr int kSmallest = 6;  // 64 bytes
   static constexpr int kClasses = 48;
-  void fill(std::byte* data, uint64_t bytes) const;
 
   uint64_t limit_bytes_, seed_, taken_bytes_ = 0;
   std::vector<std::byte*> free_[kClasses];

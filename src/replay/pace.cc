@@ -7,7 +7,7 @@
 namespace refrain::replay {
 namespace {
 
-uint64_t now_ns() {
+uint64_t system_now_ns() {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
@@ -25,6 +25,14 @@ constexpr uint64_t kShortest = 60000;  // ns: less than that is not worth a syst
 
 }  // namespace
 
+uint64_t PaceClock::now_ns() { return system_now_ns(); }
+
+void PaceClock::pass_until(uint64_t ns, Compute how) {
+  if (how == Compute::kSleep && ns > system_now_ns() + kShortest) sleep_until(ns - kShortest);
+  while (system_now_ns() < ns) {
+  }
+}
+
 uint64_t GapsOfTimes::before(const events::StagedCall& call) {
   const uint64_t gap = has_end_ && call.begin_ns > end_ns_ ? call.begin_ns - end_ns_ : 0;
   has_end_ = true;
@@ -36,21 +44,19 @@ void Pace::before(const events::StagedCall& call) {
   if (options_.compute == Compute::kNone || gaps_ == nullptr) return;
   const auto gap = static_cast<uint64_t>(static_cast<double>(gaps_->before(call)) * options_.scale);
   wanted_ns_ += gap;
-  if (returned_ns_ == 0) returned_ns_ = now_ns();
+  if (returned_ns_ == 0) returned_ns_ = clock_.now_ns();
   // What earlier gaps took too long is taken from this one.
   const auto due = static_cast<int64_t>(gap) - late_ns_;
   const uint64_t deadline = returned_ns_ + static_cast<uint64_t>(std::max<int64_t>(due, 0));
-  if (options_.compute == Compute::kSleep && deadline > now_ns() + kShortest)
-    sleep_until(deadline - kShortest);
-  uint64_t now = now_ns();
-  while (now < deadline) now = now_ns();
+  clock_.pass_until(deadline, options_.compute);
+  const uint64_t now = clock_.now_ns();
   const uint64_t spent = now - returned_ns_;
   spent_ns_ += spent;
   late_ns_ += static_cast<int64_t>(spent) - static_cast<int64_t>(gap);
 }
 
 void Pace::after() {
-  if (options_.compute != Compute::kNone) returned_ns_ = now_ns();
+  if (options_.compute != Compute::kNone) returned_ns_ = clock_.now_ns();
 }
 
 }  // namespace refrain::replay

@@ -15,6 +15,17 @@
 namespace refrain::replay {
 
 enum class Compute : uint8_t { kSleep, kSpin, kNone };
+// What of a trace with statistics of gaps only.
+enum class Gaps : uint8_t { kMean, kHistogram };
+
+// The clock by which time passes: the system's, unless ranks live in simulated time.
+class PaceClock {
+ public:
+  virtual ~PaceClock() = default;
+  virtual uint64_t now_ns();
+  // Returns at that time of now_ns(), or a little later; `how` is not kNone.
+  virtual void pass_until(uint64_t ns, Compute how);
+};
 
 // Time outside of MPI before each call of a location, in order.
 class GapSource {
@@ -27,7 +38,8 @@ class GapSource {
 class GapsOfTimes : public GapSource {
  public:
   GapsOfTimes() = default;
-  GapsOfTimes(const Trace& trace, Rank rank) : own_work_after_(trace, rank, 0) {}
+  GapsOfTimes(const Trace& trace, Rank rank, uint32_t thread = 0)
+      : own_work_after_(trace, rank, thread) {}
   uint64_t before(const events::StagedCall& call) override;
 
  private:
@@ -41,10 +53,12 @@ class Pace {
   struct Options {
     Compute compute = Compute::kNone;
     double scale = 1;
+    Gaps gaps = Gaps::kMean;
   };
 
-  Pace(const Options& options, std::unique_ptr<GapSource> gaps)
-      : options_(options), gaps_(std::move(gaps)) {}
+  // `clock` outlives it.
+  Pace(const Options& options, std::unique_ptr<GapSource> gaps, PaceClock& clock)
+      : options_(options), gaps_(std::move(gaps)), clock_(clock) {}
 
   // Lets the time before `call` pass.
   void before(const events::StagedCall& call);
@@ -57,6 +71,7 @@ class Pace {
  private:
   Options options_;
   std::unique_ptr<GapSource> gaps_;
+  PaceClock& clock_;
   uint64_t wanted_ns_ = 0, spent_ns_ = 0;
   uint64_t returned_ns_ = 0;  // when the call before returned
   int64_t late_ns_ = 0;       // so much more than wanted was spent until now

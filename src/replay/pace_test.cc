@@ -25,7 +25,8 @@ TEST(Gaps, AreBetweenTheEndOfOneCallAndTheBeginOfTheNext) {
 
 TEST(Pace, SpendsWhatWasRecordedTimesTheScale) {
   for (const Compute compute : {Compute::kSleep, Compute::kSpin}) {
-    Pace pace({compute, 2}, std::make_unique<GapsOfTimes>());
+    PaceClock clock;
+    Pace pace({compute, 2}, std::make_unique<GapsOfTimes>(), clock);
     const auto begin = std::chrono::steady_clock::now();
     for (uint64_t i = 0; i < 10; ++i) {
       pace.before(at(i * 1000000, i * 1000000 + 500000));
@@ -39,7 +40,8 @@ TEST(Pace, SpendsWhatWasRecordedTimesTheScale) {
 }
 
 TEST(Pace, NoneSpendsNothing) {
-  Pace pace({Compute::kNone, 1}, std::make_unique<GapsOfTimes>());
+  PaceClock clock;
+  Pace pace({Compute::kNone, 1}, std::make_unique<GapsOfTimes>(), clock);
   pace.before(at(0, 1));
   pace.before(at(uint64_t{1} << 60, uint64_t{1} << 61));
   EXPECT_EQ(pace.wanted_ns(), 0u);

@@ -1,7 +1,5 @@
 // Parts of messages: whether one has arrived.
 
-#include <sched.h>
-
 #include <algorithm>
 
 #include "events/payload.h"
@@ -53,10 +51,10 @@ void Engine::end_partitioned() {
 base::Status Engine::ask_for_part(Frame& frame) {
   Arguments& a = *frame.arguments;
   const Value& asked = events::argument(frame.signature, "request");
-  const auto known = requests_.find(asked.request_signature());
+  const Request* const known = find_request(asked);
   const Value* const flag = frame.signature.find("flag");
   const bool had_arrived = flag != nullptr && flag->at_exit().integer_or(0) != 0;
-  if (known == requests_.end() || !known->second.is_active) return call(frame);
+  if (known == nullptr || !known->is_active) return call(frame);
   if (!had_arrived) {
     const Signature& maker = reader_.signature(asked.request_signature());
     const int64_t parts = events::argument(maker, "partitions").integer_or(1);
@@ -65,12 +63,12 @@ base::Status Engine::ask_for_part(Frame& frame) {
     return call(frame);
   }
   int is_there = 0;
-  const auto request = mpi_runtime::handle_of<MPI_Request>(known->second.key);
+  const auto request = mpi_runtime::handle_of<MPI_Request>(known->key);
   while (is_there == 0) {
     if (REFRAIN_QUIET(MPI_Parrived)(request, static_cast<int>(a.slot(1).number), &is_there) !=
         MPI_SUCCESS)
       break;
-    if (is_there == 0) sched_yield();
+    if (is_there == 0) yield();
   }
   return call(frame);
 }

@@ -22,6 +22,7 @@ class StallWatch {
 
  private:
   void watch();
+  void say(size_t thread) const;
   const Progress& progress_;
   Rank rank_;
   double seconds_;

@@ -8,6 +8,7 @@
 #include "replay/engine.h"
 #include "replay/reissue.h"
 #include "replay/stand_ins.h"
+#include "replay/threads/touches.h"
 
 namespace refrain::replay {
 namespace {
@@ -72,19 +73,21 @@ base::Result<int64_t> Engine::handle_of(const Frame& frame, ParamKind kind, cons
   if (value.kind == ValueKind::kConstant || value.kind == ValueKind::kInteger)
     return number_of(frame, value);
   if (kind == ParamKind::kRequest) {
-    const auto known = requests_.find(value.request_signature());
-    if (value.kind == ValueKind::kRequest && known != requests_.end())
-      return static_cast<int64_t>(known->second.key);
+    if (const Request* const known = find_request(value); known != nullptr)
+      return static_cast<int64_t>(known->key);
     return static_cast<int64_t>(null_request());
   }
   if (!value.is_object()) return int64_t{0};
   if (const uint32_t id = predefined(value.definition()); id != 0) {
+    if (kind == ParamKind::kDatatype) return predefined_type(frame, value.definition(), id);
     const auto constant = value_of_constant(id);
     if (!constant) return wrong(frame, "this MPI has no " + std::string(mpi::constant_name(id)));
     return static_cast<int64_t>(*constant);
   }
-  const auto known = objects_.find(object_key(kind, value));
-  if (known != objects_.end()) return static_cast<int64_t>(known->second);
+  const ObjectKey key = object_key(kind, value);
+  const auto& objects = made_with(key).objects;
+  const auto known = objects.find(key);
+  if (known != objects.end()) return static_cast<int64_t>(known->second);
   return make_from_definition(frame, kind, value);
 }
 
@@ -152,10 +155,11 @@ base::Status Engine::prepare_status(const Frame& frame, size_t i, Slot& slot) {
     return static_cast<int>(known.ok() ? *known : 0);
   };
   if (value.kind != ValueKind::kStatus) return base::Done{};
-  const auto known = statuses_.find({number(value.source()), number(value.tag())});
+  const int tag = static_cast<int>(tag_of(number(value.tag())));
+  const auto known = statuses_.find({number(value.source()), tag});
   MPI_Status status{};
   status.MPI_SOURCE = number(value.source());
-  status.MPI_TAG = number(value.tag());
+  status.MPI_TAG = tag;
   if (known != statuses_.end()) status = known->second;
   MPI_Status* const place = slot.make_place<MPI_Status>();
   *place = status;
@@ -181,7 +185,7 @@ base::Status Engine::prepare_one(Frame& frame, size_t i) {
     if (param.kind == ParamKind::kPointer || param.kind == ParamKind::kBuffer) return base::Done{};
     prepare_output(frame, i, slot);
     if (param.kind == ParamKind::kRequest && frame.staged.op->makes_request) {
-      Request& request = requests_[frame.signature.id];
+      Request& request = own_.requests[frame.signature.id];
       request = Request();
       slot.is_address = true;
       slot.address = &request.key;
@@ -218,9 +222,9 @@ base::Status Engine::prepare_one(Frame& frame, size_t i) {
   if (param.kind == ParamKind::kRequest && entry.kind == ValueKind::kRequest) {
     // In a variable of its own, as in most programs: where an MPI gives out one handle for several
     // requests, a recorder tells them apart by that.
-    const auto known = requests_.find(entry.request_signature());
-    slot.is_address = known != requests_.end();
-    if (slot.is_address) slot.address = &known->second.key;
+    Request* const known = find_request(entry);
+    slot.is_address = known != nullptr;
+    if (known != nullptr) slot.address = &known->key;
   }
   if (param.kind == ParamKind::kInfo && frame.info.group != mpi::CallGroup::kInfo) {
     slot.number = static_cast<int64_t>(hint_free_info(frame, entry));
@@ -230,7 +234,10 @@ base::Status Engine::prepare_one(Frame& frame, size_t i) {
       is_handle(param.kind) ? handle_of(frame, param.kind, entry) : number_of(frame, entry);
   if (!value.ok()) return value.error();
   slot.number = *value;
-  return base::Done{};
+  if (param.kind != ParamKind::kTag || !entry.is_integer()) return base::Done{};
+  slot.number = tag_of(*value);
+  if (slot.number >= 0 || *value < 0) return base::Done{};
+  return wrong(frame, "this MPI has no tag " + std::to_string(*value) + ", and none is left");
 }
 
 void* Engine::stand_in_function(const Frame& frame, size_t i) const {
@@ -246,7 +253,7 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
                   uint64_t key, Frame& owner) {
   if (kind == ParamKind::kRequest) {
     if (exit.kind != ValueKind::kRequest || exit.request_signature() != frame.signature.id) return;
-    Request& request = requests_[frame.signature.id];
+    Request& request = own_.requests[frame.signature.id];
     request.key = key;
     request.is_persistent = frame.info.persistent;
     request.is_active = !request.is_persistent;
@@ -258,17 +265,22 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
   const bool freed =
       entry.is_object() && (!exit.is_object() || frame.meaning.does_any(mpi::kDoesFree));
   if (freed) {
-    objects_.erase(object_key(kind, entry));
-    kept_.erase(object_key(kind, entry));
+    RankState::Made& made = made_with(object_key(kind, entry));
+    made.objects.erase(object_key(kind, entry));
+    made.kept.erase(object_key(kind, entry));
   }
   if (freed || !exit.is_object()) return;
   if (predefined(exit.definition()) != 0) return;
   if (kind == ParamKind::kComm && frame.meaning.how == mpi::How::kWaits &&
       !is_as_recorded(key, exit.definition()))
     if (const auto made = make_comm(frame, exit.definition()); made.ok())
-      key = static_cast<uint64_t>(*made);
-  objects_[object_key(kind, exit)] = key;
-  if (kind == ParamKind::kWin) kept_[object_key(kind, exit)] = std::move(owner.blocks);
+      key = with_topology(frame, static_cast<uint64_t>(*made));
+  if (frame.info.id == mpi::kMPI_Dist_graph_create && kind == ParamKind::kComm)
+    key = with_recorded_neighbours(exit.definition(), key);
+  const ObjectKey name = object_key(kind, exit);
+  RankState::Made& made = entry.is_object() ? made_with(name) : own_;
+  made.objects[name] = key;
+  if (kind == ParamKind::kWin) made.kept[name] = std::move(owner.blocks);
 }
 
 void Engine::bind_outputs(Frame& frame) {
@@ -286,7 +298,7 @@ void Engine::bind_outputs(Frame& frame) {
     const Slot& slot = frame.arguments->slot(i);
     const bool is_request = param.kind == ParamKind::kRequest;
     if (frame.info.id == mpi::kMPI_Request_free && is_request)
-      requests_.erase(entry.request_signature());  // MPI_Request_free
+      made_with(request_thing(entry.request_signature())).requests.erase(entry.request_signature());
     if (!exit.is_array()) {
       const uint64_t key = slot.is_address && slot.address != nullptr
                                ? *static_cast<const uint64_t*>(slot.address)

@@ -23,7 +23,7 @@ import mpirun  # noqa: E402
 MAJOR_OFFSET = 8  # docs/format.md, the header
 GOOD, FAILED, USAGE, INCOMPLETE, UNSUPPORTED = 0, 1, 2, 4, 5
 VERBS = [["info"], ["info", "--format", "json"], ["dump"], ["dump", "--format", "jsonl"], ["check"], ["stats"],
-         ["profile", "--format", "json"], ["matrix", "--format", "csv"]]
+         ["profile", "--format", "json"], ["matrix", "--format", "csv"], ["replay", "--dry-run"]]
 # Needs times of single calls: a good trace without them is not supported.
 WAITS = ["waits", "--format", "json"]
 # Shows a damaged file too, as far as it can be told, says there where it stopped, and fails like the others.

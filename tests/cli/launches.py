@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpirun  # noqa: E402
 
 GOOD, INCOMPLETE, SKIPPED = 0, 4, 77
+DIES = "the launcher of this MPI dies when it is to start several programs"
 options = None
 
 
@@ -71,6 +72,11 @@ class Job(unittest.TestCase):
 
 
 class SeveralPrograms(Job):
+    def setUp(self):
+        super().setUp()
+        if not mpirun.starts_several(options.mpi):
+            self.skipTest(DIES)
+
     def test_they_are_named_with_their_ranks(self):
         wrapper = self.record("-o", self.path("run.rfn"))
         first, second = self.program("exit_status"), self.program("no_init") + ["unused"]
@@ -107,6 +113,8 @@ class Spawned(Job):
         super().setUp()
         if options.mpi == "mpich":
             self.skipTest("MPICH 4.0.2 on UCX refuses MPI_Comm_spawn on Debian 12")
+        if not mpirun.starts_several(options.mpi):
+            self.skipTest(DIES)
 
     def spawn(self, name, *words, record=()):
         parts = [(2, self.record("-o", self.path("run.rfn"), *record), self.program(name, *words))]
@@ -255,7 +263,8 @@ class End(Job):
         self.refrain(INCOMPLETE, "profile", "new.rfn")
 
 
-def main():
+def main(several=False):
+    """`several`: every test starts several programs as one job."""
     global options
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--refrain", required=True)
@@ -271,6 +280,9 @@ def main():
     options.others = options.others.split("=", 1) if options.others else None
     if mpirun.launcher(options.mpi) is None:
         print("skip  no launcher of %s here" % options.mpi)
+        return SKIPPED
+    if several and not mpirun.starts_several(options.mpi):
+        print("skip ", DIES)
         return SKIPPED
     unittest.main(argv=sys.argv[:1] + rest)
     return GOOD

@@ -234,4 +234,4 @@ class AllRanks(Parts):
 
 if __name__ == "__main__":
     unittest.TestCase.maxDiff = None
-    sys.exit(launches.main())
+    sys.exit(launches.main(several=True))

@@ -4,7 +4,11 @@
  *   kinds null [rounds]           the same with MPI_PROC_NULL at borders: nine kinds
  *   kinds workers [rounds]        rank 0 hands out, all others work: two kinds
  *   kinds tags [rounds]           two rings, of even and of odd ranks, that differ in their tag:
- * one structure kinds loops [rounds]          odd ranks go round once more, alone: two kinds
+ *                                 one structure
+ *   kinds loops [rounds]          odd ranks go round once more, alone: two kinds
+ *   kinds mirror [rounds]         the first with the last rank, the second with the last but one:
+ *                                 each as far away as for nobody else, 8 to 24 elements; one
+ *                                 structure
  *
  * Ranks work for 1 ms and 10 us for each rank below, in the simulation's time under SMPI.
  */
@@ -90,6 +94,17 @@ static void loops(int rank, int rounds) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void mirror(int rank, int size, int rounds) {
+  const int peer = size - 1 - rank, n = 8 * (1 + (rank < peer ? rank : peer) % 3);
+  for (int i = 0; i < rounds; ++i) {
+    MPI_Request requests[2];
+    work(0);
+    MPI_Irecv(into[0], n, MPI_DOUBLE, peer, 3, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(out_of[0], n, MPI_DOUBLE, peer, 3, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+}
+
 int main(int argc, char** argv) {
   int rank, size;
   MPI_Init(&argc, &argv);
@@ -105,6 +120,8 @@ int main(int argc, char** argv) {
     tags(rank, size, rounds);
   } else if (strcmp(what, "loops") == 0) {
     loops(rank, rounds);
+  } else if (strcmp(what, "mirror") == 0) {
+    mirror(rank, size, rounds);
   } else {
     if (rank == 0) fprintf(stderr, "kinds: unknown program '%s'\n", what);
     MPI_Abort(MPI_COMM_WORLD, 2);

@@ -9,6 +9,7 @@
 #include "format/encode/section_writers.h"
 #include "format/encode/time_index.h"
 #include "format/merge/merge.h"
+#include "format/messages/encode/log_writer.h"
 #include "format/spool/layout.h"
 #include "format/spool/matched.h"
 #include "format/testing/patterns.h"
@@ -311,6 +312,46 @@ void matched() {
   }
 }
 
+class LogBytes : public format::messages::LogSink {
+ public:
+  int write(std::span<const std::byte> more, size_t) override {
+    bytes.append(reinterpret_cast<const char*>(more.data()), more.size());
+    return 0;
+  }
+  std::string bytes;
+};
+
+// A record of each kind, in small blocks and in one.
+void message_logs() {
+  using namespace format::messages;
+  for (const bool in_blocks : {false, true}) {
+    LogBytes sink;
+    LogWriter log(sink);
+    Header header;
+    header.ranks = 8;
+    header.group = {{0, 2}, {4, 1}};
+    header.mpi = "mpich 4.0.2";
+    log.start(header);
+    const auto next = [&] {
+      if (in_blocks) log.flush();
+    };
+    const std::string bytes(40, 'x');
+    const auto put_bytes = [&] { log.put(std::as_bytes(std::span(bytes))), next(); };
+    log.contents(0, 3, 1, bytes.size()), put_bytes();
+    log.status(0, 3, 1, {40, 15, true, true}), next();
+    log.inside(1, 90, 0, 1000), next();
+    log.part(1, 91, 2, 4, 2, bytes.size()), put_bytes();
+    log.fetched(0, 7, 1, 90, bytes.size()), put_bytes();
+    log.wtime(0, 7, 1e9), log.wtime(0, 7, 1e9 + 1e-5), next();
+    log.window(0, 8, 1, 2, 64, bytes.size()), put_bytes();
+    log.missing(0, 9, 0, Missing::kLayout, 5), next();
+    log.noted(0, 9, Noted::kFreedActive, 3), next();
+    log.turn(12, 2);
+    log.end(EndReason::kFinished, {5, 1160, 160, 160, 0});
+    put("messages", in_blocks ? "blocks" : "log", sink.bytes);
+  }
+}
+
 void programs() {
   std::mt19937_64 random(2);
   for (int i = 0; i < 60; ++i) {
@@ -331,6 +372,7 @@ int main(int argc, char** argv) {
   spools();
   grammars();
   programs();
+  message_logs();
   times();
   segments();
   matched();

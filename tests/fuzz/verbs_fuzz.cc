@@ -1,5 +1,6 @@
 // Whatever opens as a trace goes through every verb: info, stats, check, profile, matrix, diff,
-// waits and dump of some calls of some ranks. None may fail, and what they count must agree.
+// waits, cluster, the dry run of a replay and dump of some calls of some ranks. None may fail, and
+// what they count must agree.
 #include <algorithm>
 
 #include "analysis/clusters/cluster.h"
@@ -10,6 +11,8 @@
 #include "analysis/waits/wait_states.h"
 #include "reader/verify.h"
 #include "refrain/calls.h"
+#include "replay/plan/dry_run.h"
+#include "replay/plan/tags.h"
 #include "report/diff/diff_report.h"
 #include "report/matrix_report.h"
 #include "report/profile/profile_report.h"
@@ -156,6 +159,21 @@ void wait(const Trace& trace) {
   (void)report::explained_text(view).size();
 }
 
+// Whatever can be told of a replay.
+void replay_dry(const Trace& trace) {
+  namespace plan = replay::plan;
+  plan::UnbufferedOptions limits;
+  limits.most_calls = 20000;
+  limits.most_memory = uint64_t{64} << 20;
+  const plan::DryRun run = plan::dry_run(trace, {}, limits);
+  (void)plan::check_ends(trace);
+  (void)plan::dry_run_text(trace, run).size();
+  (void)plan::dry_run_json(trace, run).size();
+  require(plan::refused_lines(trace, run).empty() == run.can_be_replayed(),
+          "what cannot be replayed is said");
+  (void)plan::TagMap(trace, plan::kLeastTagBound).size();
+}
+
 }  // namespace
 }  // namespace refrain::fuzz
 
@@ -175,5 +193,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::compare(*trace);
   fuzz::cluster(*trace);
   fuzz::wait(*trace);
+  fuzz::replay_dry(*trace);
   return 0;
 }

@@ -44,18 +44,18 @@ ALLOWED = {
     "events": _BELOW_ANALYSIS,
     "analysis": _BELOW_ANALYSIS | {"events"},
     "sim": _BELOW_ANALYSIS | {"events"},
-    "replay": _BELOW_ANALYSIS | {"events", "mark", "mpi_runtime"},
+    "replay": _BELOW_ANALYSIS | {"events", "mark", "mpi_runtime", "options", "text"},
     "report": _BELOW_REPORT | {"sim"},
     "convert": _BELOW_REPORT | {"sim"},
     "proxy": _BELOW_REPORT | {"convert"},  # its folder of output
-    "online": _BELOW_REPORT,
+    "online": _BELOW_REPORT | {"report"},
     "cli": _BELOW_REPORT | {"options", "sim", "replay", "report", "convert", "proxy", "online"},
     "python": _BELOW_REPORT | {"sim", "report"},
 }
 # Made by tools/gen in the build folder, and included as if they stood in src/.
 GENERATED = {"base/known_mpis.inc", "mpi/call_ids.h", "mpi/call_rows.inc", "mpi/call_meanings.inc",
              "mpi/constant_ids.h",
-             "mpi/constant_names.inc", "proxy/runtime_text.inc"}
+             "mpi/constant_names.inc", "online/page_text.inc", "proxy/runtime_text.inc"}
 # Layers whose folders, of any depth, do not include each other in a circle.
 ROOMED_LAYERS = {"analysis", "convert", "events", "report", "sim", "text"}
 MPI_FOLDERS = {"mpi_runtime", "tracer/wrap", "tracer/finish", "replay", "online"}
@@ -68,7 +68,7 @@ _BELOW_STATE = {"tables", "code", "requests"}
 _BELOW_TIMES = _BELOW_STATE | {"state"}
 _BELOW_CALLS = _BELOW_TIMES | {"times"}
 _BELOW_FILTER = _BELOW_CALLS | {"calls"}
-_BELOW_STARTUP = _BELOW_FILTER | {"filter", "spool", "paths", "symbolic"}
+_BELOW_STARTUP = _BELOW_FILTER | {"filter", "messages", "spool", "paths", "symbolic"}
 _BELOW_WRAP = _BELOW_STARTUP | {"startup", "finish"}
 ROOMS = {
     "heap": set(),
@@ -78,6 +78,7 @@ ROOMS = {
     "state": _BELOW_STATE,
     "times": _BELOW_TIMES,
     "calls": _BELOW_CALLS,
+    "messages": _BELOW_CALLS,
     "spool": _BELOW_FILTER,
     "filter": _BELOW_FILTER,
     "paths": _BELOW_TIMES - {"requests"},

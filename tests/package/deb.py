@@ -24,7 +24,7 @@ options = None
 SKIPPED = 77
 # Paths that a package of ours may use. Libraries: below lib, or Debian's folder of the architecture in it.
 LIB = r"lib(/[\w-]+-linux-gnu\w*)?"
-PLACES = re.compile(r"^usr/(bin/refrain|LIB/refrain/refrain-(verbs|replay-\w+)|LIB/refrain/librefrain-\w+\.so"
+PLACES = re.compile(r"^usr/(bin/refrain|LIB/refrain/refrain-(verbs|replay-\w+)|LIB/refrain/librefrain-[\w-]+\.so"
                     r"|LIB/librefrain-reader\.so(\.\d+)*"
                     r"|LIB/cmake/Refrain/\w[\w-]*\.cmake|LIB/pkgconfig/refrain\.pc|include/refrain/[\w/]+\.h"
                     r"|share/man/man1/refrain[\w-]*\.1\.gz|share/bash-completion/completions/refrain"
@@ -98,8 +98,9 @@ def check_files(name, path, seen):
         seen[file] = name
         if mode[0] == "l":
             continue
+        # SMPI loads what it runs as a library.
+        library = re.search(r"\.so(\.|$)|/refrain-replay-smpi$", file)
         executable = file.startswith("usr/bin/") or "/refrain/refrain-" in file
-        library = re.search(r"\.so(\.|$)", file)
         expect(mode == ("-rwxr-xr-x" if executable else "-rw-r--r--") or library and mode[1:4] in ("rw-", "rwx"),
                "%s: %s is %s", name, file, mode)
     for file in ("copyright", "changelog.gz"):
@@ -184,7 +185,8 @@ def check_all(work):
         check_files(name, path, seen)
         print("good  %s, %d bytes" % (name, os.path.getsize(path)))
     of_tool = [file for file, name in seen.items() if name == "refrain"]
-    for file in ["bin/refrain", "man1/refrain-record.1.gz"] + (["librefrain-heap.so"] if options.mpis else []):
+    libraries = ["librefrain-heap.so", "librefrain-cluster.so", "librefrain-wtime.so"] if options.mpis else []
+    for file in ["bin/refrain", "man1/refrain-record.1.gz"] + libraries:
         expect(any(f.endswith("/" + file) for f in of_tool), "the package refrain has no %s", file)
     root = os.path.join(work, "root")
     install(packages, root)

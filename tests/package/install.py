@@ -81,6 +81,8 @@ def one(root, pattern):
 def check_files(root):
     if options.mpis:  # else there is nothing to record
         one(root, "**/refrain/librefrain-heap.so")
+        one(root, "**/refrain/librefrain-cluster.so")
+        one(root, "**/refrain/librefrain-wtime.so")
     for pattern in ("bin/refrain", "**/librefrain-reader.so", "include/refrain/result.h",
                     "**/RefrainConfig.cmake", "**/RefrainConfigVersion.cmake", "**/refrain.pc",
                     "share/man/man1/refrain.1", "share/man/man1/refrain-record.1",
@@ -88,6 +90,8 @@ def check_files(root):
         one(root, pattern)
     for mpi in options.mpis:
         one(root, "**/refrain/librefrain-%s.so" % mpi)
+        if mpi in ("mpich", "openmpi"):
+            one(root, "**/refrain/librefrain-solo-%s.so" % mpi)
     for folder, _, files in os.walk(root):
         for name in files:
             if name.endswith((".cmake", ".pc")):

@@ -49,12 +49,15 @@ function(refrain_path_test mpi out name)
   add_test(NAME mpi.${mpi}.paths.${name}
     COMMAND ${REFRAIN_PYTHON} ${paths_folder}/call_paths.py --refrain $<TARGET_FILE:refrain> --mpi ${mpi}
             --libraries $<TARGET_FILE_DIR:refrain-${mpi}> ${ARG_WORDS} ${out}/${name} ${ARG_ARGUMENTS})
-  set_tests_properties(mpi.${mpi}.paths.${name} PROPERTIES LABELS mpi TIMEOUT 200 RESOURCE_LOCK mpi)
+  set_tests_properties(mpi.${mpi}.paths.${name} PROPERTIES LABELS mpi TIMEOUT 200)
 endfunction()
 
 function(refrain_path_tests mpi out shim)
   foreach(variant ${paths_variants})
     refrain_path_test(${mpi} ${out} call_paths_${variant} WORDS --shim ${shim} --all-by-rules)
+    if(NOT variant STREQUAL O2)
+      refrain_exhaustive_on_others(${mpi} mpi.${mpi}.paths.call_paths_${variant})
+    endif()
   endforeach()
   refrain_path_test(${mpi} ${out} unload WORDS --shim ${shim} --all-by-rules --silent
     ARGUMENTS ${out}/libunload_a.so ${out}/libunload_b.so)

@@ -28,7 +28,7 @@ INCOMPLETE = 4  # traces of which filters have left out calls
 UNSUPPORTED = 5
 # One of each kind, for every run of the tests.
 SAMPLE = ("p2p_nonblocking", "p2p_wildcard", "p2p_probe", "p2p_persistent", "coll_blocking", "coll_vectors",
-          "comm_basic", "datatypes", "files", "win_attributes", "user_op")
+          "comm_basic", "datatypes", "files", "win_attributes", "user_op", "threads_hand_over")
 options = None
 
 
@@ -57,11 +57,12 @@ def record(entry, ranks, folder):
     return trace if os.path.exists(trace) else None
 
 
-def replay(entry, ranks, trace, folder):
+def replay(entry, ranks, trace, folder, number=1):
     """Replays it under a recorder; the refused functions, in order."""
     again, scratch = os.path.join(folder, "again.rfn"), os.path.join(folder, "scratch")
     os.makedirs(scratch)
-    command = [options.refrain, "replay", "--compute", "none", "--stall", str(options.timeout / 2),
+    jitter = ["--jitter", options.jitter, "--seed", str(number)] if options.jitter else []
+    command = [options.refrain, "replay"] + jitter + ["--compute", "none", "--stall", str(options.timeout / 2),
                "--scratch", scratch, trace]
     wrapper = [options.refrain, "record", "-o", again, "--"]
     outcome = run(options.target, ranks, entry, command, wrapper, folder)
@@ -72,6 +73,8 @@ def replay(entry, ranks, trace, folder):
     done = subprocess.run([options.refrain, "check", again, "--replays", trace], capture_output=True, text=True)
     if done.returncode not in (0, INCOMPLETE):
         raise Failure((done.stdout + done.stderr).strip()[:600])
+    if "places that may differ" in done.stdout:
+        raise Failure("calls of the replay are not at the program's places: " + done.stdout.strip()[:300])
     return []
 
 
@@ -85,6 +88,10 @@ def check(entry, ranks, refused):
     if trace is None:
         return "this MPI lacks what it needs"
     found = replay(entry, ranks, trace, folder)
+    for number in range(2, options.times + 1):
+        again = os.path.join(folder, str(number))
+        os.makedirs(again)
+        replay(entry, ranks, trace, again, number)
     expected = refused.get(entry["name"], {})
     allowed = expected.get("functions", [])
     if sorted(allowed) != found:
@@ -121,6 +128,8 @@ def main():
     parser.add_argument("-n", type=int, dest="ranks")
     parser.add_argument("--most", type=int, default=6, help="leave out cases of more ranks")
     parser.add_argument("--sample", action="store_true")
+    parser.add_argument("--jitter", help="of `refrain replay`, with another seed each time")
+    parser.add_argument("--times", type=int, default=1, help="replay each trace so often")
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--keep")
     options = parser.parse_args()

@@ -327,9 +327,10 @@ for (const part of ['figures', 'charts', 'window', 'fragment', 'panels']) requir
   const browser = (viewport = { width: 1280, height: 900 }, colorScheme = 'light') =>
     persistent.browser().newContext({ viewport, colorScheme });
   for (const { name, run } of tests) {
+    const began = Date.now();
     try {
       await run(browser);
-      console.log(`ok    ${name}`);
+      console.log(`ok    ${name}  (${((Date.now() - began) / 1000).toFixed(1)} s)`);
     } catch (error) {
       ++failed;
       console.log(`FAIL  ${name}\n${error.stack}`);

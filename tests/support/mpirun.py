@@ -94,6 +94,15 @@ def openmpi_major():
     return int(found.group(1)) if found else 4
 
 
+@functools.lru_cache(maxsize=None)
+def starts_several(mpi):
+    """Whether the launcher starts several programs as one job (-n 1 a : -n 1 b): that of Open MPI 5.0.7 dies."""
+    one = command_line(mpi, 1, ["/bin/true"])
+    done = subprocess.run(one + [":", "-n", "1", "/bin/true"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, env=job_environment(mpi))
+    return done.returncode >= 0
+
+
 def command_line(mpi, ranks, command, preload=(), env=None, wrapper=()):
     """The launcher's argv, with `wrapper` in front of the program.
 

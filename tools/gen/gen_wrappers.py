@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import constants_code
 import fortran
 import forward
+import logged
 import message_size
 import mpi_header
 import spec
@@ -375,6 +376,8 @@ def main():
         for i in range(PARTS):
             files[f'wrappers_{i}.cc'] = wrapper_file(wrapped[i::PARTS], args.calls_itself)
         direct = spec.read_exceptions(os.path.join(args.spec, 'fortran_direct'))
+        if not args.calls_itself:
+            files.update(logged.files(wrapped))
         files.update(fortran.files(wrapped, calls, args.fortran_library, direct))
     except (Mismatch, spec.SpecError, OSError) as error:
         print(f'gen_wrappers: {error}', file=sys.stderr)

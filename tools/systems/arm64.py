@@ -16,7 +16,7 @@ SUITE = 'trixie'
 HERE = pathlib.Path(__file__).resolve().parent
 
 HERE_PACKAGES = ('ccache gcc g++-aarch64-linux-gnu cmake ninja-build pkg-config python3 qemu-user libprotozero-dev '
-                 'libcli11-dev nlohmann-json3-dev')
+                 'libcli11-dev nlohmann-json3-dev libtomlplusplus-dev')
 THERE_PACKAGES = ' '.join(f'{p}:arm64' for p in (
     'libmpich12', 'libfmt-dev', 'libzstd-dev', 'libxxhash-dev', 'libunwind-dev', 'libdw-dev', 'libelf-dev',
     'libgtest-dev', 'libbenchmark-dev', 'libsqlite3-dev', 'zlib1g-dev', 'libopen-trace-format2-dev'))

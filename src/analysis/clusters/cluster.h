@@ -9,22 +9,14 @@
 #include <vector>
 
 #include "analysis/clusters/rank_heads.h"
+#include "format/cluster_request.h"
 #include "format/clusters.h"
 #include "format/trace_data.h"
 #include "refrain/trace.h"
 
 namespace refrain::analysis::clusters {
 
-struct ClusterRequest {
-  format::ClusterMethod method = format::ClusterMethod::kSignatures;
-  format::ClusterChoice choice = format::ClusterChoice::kNumber;
-  uint64_t k = 9;       // ClusterChoice::kNumber only
-  double error = 0.05;  // ClusterChoice::kAuto only
-  format::ClusterMetric metric = format::ClusterMetric::kReplay;
-  bool has_two_steps = false, is_euclidean = false, is_by_tree = false;
-  bool has_lead_endpoints = false, mixes_structures = false;
-  uint64_t seed = 1;  // which ranks are looked at by kAuto
-};
+using format::ClusterRequest;
 
 struct FoundClusters {
   format::ClusterData data;
@@ -43,7 +35,10 @@ Result<FoundClusters> find(const Trace& trace, const ClusterRequest& request);
 // With lead endpoints members have the calls of their leads (lead_endpoints.h). Fails where times
 // cannot be read.
 Result<format::TraceData> clustered(const Trace& trace, const FoundClusters& found);
-// The same as a file's bytes. Fails as format::encode() does, too.
+// `trace` has clusters by lead endpoints, and its members still have their own calls: as the
+// recorder writes it first. What it is to be. Fails where times cannot be read.
+Result<format::TraceData> with_lead_calls(const Trace& trace);
+// The same as clustered(), as a file's bytes. Fails as format::encode() does, too.
 Result<std::string> encode(const Trace& trace, const FoundClusters& found);
 
 }  // namespace refrain::analysis::clusters

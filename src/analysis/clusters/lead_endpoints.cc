@@ -1,6 +1,7 @@
 #include "analysis/clusters/lead_endpoints.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,12 +11,16 @@
 #include <vector>
 
 #include "analysis/clusters/signature_event.h"
+#include "events/pairing/pair_anew.h"
+#include "events/payload.h"
 #include "format/definitions.h"
 #include "format/signatures/slot_evaluator.h"
 #include "format/signatures/walk.h"
 #include "grammar/fold.h"
+#include "mpi/call_meaning.h"
 #include "mpi/call_table.h"
 #include "reader/internal.h"
+#include "refrain/calls.h"
 
 namespace refrain::analysis::clusters {
 
@@ -166,8 +171,9 @@ class Rewriter {
       group.locations.push_back({l.thread, at->second});
       const auto occurs = grammar::occurrences(old_.grammars[l.grammar], group.signatures.size());
       for (size_t t = 0; t < occurs.size(); ++t) {
-        format::DurationStats& stats = out_.durations[group.signatures[t]];
-        stats.count += occurs[t] * ranks.size();
+        const uint64_t calls = occurs[t] * ranks.size();
+        out_.durations[group.signatures[t]].count += calls;
+        if (!old_.gaps.empty()) out_.gaps[group.signatures[t]].count += calls;
       }
     }
     out_.groups.push_back(std::move(group));
@@ -248,12 +254,17 @@ class Rewriter {
         known_.try_emplace(std::move(key), static_cast<uint32_t>(out_.signatures.size()));
     if (is_new) {
       out_.signatures.push_back(s);
-      format::DurationStats stats = old_.durations[like];
-      means_.push_back(stats.count > 0 ? stats.sum_ns / static_cast<double>(stats.count) : 0);
-      stats.count = 0;
-      out_.durations.push_back(stats);
+      take_mean(old_.durations[like], out_.durations, means_);
+      if (!old_.gaps.empty()) take_mean(old_.gaps[like], out_.gaps, mean_gaps_);
     }
     return at->second;
+  }
+
+  static void take_mean(format::DurationStats stats, std::deque<format::DurationStats>& to,
+                        std::vector<double>& means) {
+    means.push_back(stats.count > 0 ? stats.sum_ns / static_cast<double>(stats.count) : 0);
+    stats.count = 0;
+    to.push_back(stats);
   }
 
  public:
@@ -261,6 +272,8 @@ class Rewriter {
   void finish_durations() {
     for (size_t s = 0; s < out_.durations.size(); ++s)
       out_.durations[s].sum_ns = means_[s] * static_cast<double>(out_.durations[s].count);
+    for (size_t s = 0; s < out_.gaps.size(); ++s)
+      out_.gaps[s].sum_ns = mean_gaps_[s] * static_cast<double>(out_.gaps[s].count);
   }
 
  private:
@@ -275,8 +288,22 @@ class Rewriter {
   std::map<int64_t, int64_t> tables_;  // of this group, by the lead's definition
   size_t table_group_ = SIZE_MAX;
   std::unordered_map<std::string, uint32_t> known_;
-  std::vector<double> means_;  // by signature
+  std::vector<double> means_, mean_gaps_;  // by signature
 };
+
+// Whether there is a collective that a rank calls with an array of counts.
+bool counts_of_each_rank(const Trace& trace) {
+  for (GroupId g = 0; g < trace.group_count(); ++g) {
+    RankReader reader(trace, trace.group_rank(g, 0));
+    for (const Trace::Occurrence& seen : trace.occurrences(g)) {
+      const Signature& call = reader.signature(seen.signature);
+      for (const mpi::BufferInfo& buffer : mpi::meaning_of(call.call).buffers)
+        if (buffer.count_param >= 0 && events::argument(call, buffer.count_param).is_array())
+          return true;
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -285,6 +312,7 @@ void take_lead_endpoints(const Trace& trace, format::TraceData& data) {
   data = old;
   data.signatures.clear();
   data.durations.clear();
+  data.gaps.clear();
   data.grammars.clear();
   data.groups.clear();
   data.tables.clear();
@@ -296,15 +324,20 @@ void take_lead_endpoints(const Trace& trace, format::TraceData& data) {
     data.clusters.is_replayable = false;
     data.clusters.why_not = std::move(why);
   };
-  constexpr auto kCount = static_cast<size_t>(similarity::RankFeature::kCount);
-  if (std::any_of(data.clusters.clusters.begin(), data.clusters.clusters.end(),
-                  [](const format::Cluster& c) { return c.radius[kCount] > 0; }))
-    return say("messages of members have other sizes than those of their leads");
   const auto changed = reader::trace_of(data, trace.name(), 0);
   if (!changed.ok()) return say("the calls do not fit together: " + changed.error().message);
-  const Unpaired unpaired = unpaired_messages(*changed), before = unpaired_messages(trace);
-  if (unpaired.messages > before.messages)
-    say(std::to_string(unpaired.messages) + " of " + std::to_string(unpaired.of) +
+  // Collectives were the same for all ranks, but for those with a count for each of them.
+  constexpr auto kCount = static_cast<size_t>(similarity::RankFeature::kCount);
+  const bool has_sizes = std::any_of(data.clusters.clusters.begin(), data.clusters.clusters.end(),
+                                     [](const format::Cluster& c) { return c.radius[kCount] > 0; });
+  if (has_sizes && counts_of_each_rank(*changed))
+    return say("a collective has a count for each rank, and members have other ones than leads");
+  events::PairedAnew paired;
+  const auto again = events::paired_trace(*changed, paired);
+  if (!again.ok()) return say(paired.why_not.empty() ? again.error().message : paired.why_not);
+  const Unpaired left = unpaired_messages(*again), before = unpaired_messages(trace);
+  if (left.messages > before.messages)
+    say(std::to_string(left.messages) + " of " + std::to_string(left.of) +
         " sends and receives have no other end");
 }
 

@@ -13,8 +13,9 @@ namespace refrain::analysis::clusters {
 // `data` is the trace's, and has clusters. Every cluster becomes a group with the calls of its
 // lead; sampled ranks keep their own. Ranks that calls name (but roots) are relative, objects are
 // those of the member with the same number, all else is the lead's. What no group needs any longer
-// is left out. Says in data.clusters why the result cannot be replayed, if so: where messages lose
-// their other end, or their sizes no longer agree.
+// is left out. Messages may lose their other end: a replay pairs them anew
+// (events/pairing/pair_anew.h). Where that cannot be, data.clusters says why the result cannot be
+// replayed.
 void take_lead_endpoints(const Trace& trace, format::TraceData& data);
 
 // Messages that are sent and never received, or the other way around.

@@ -6,6 +6,8 @@
 
 #include "analysis/clusters/signature_event.h"
 #include "analysis/clusters/structure.h"
+#include "events/payload.h"
+#include "events/transfers.h"
 #include "grammar/concatenate.h"
 #include "grammar/fold.h"
 #include "reader/internal.h"
@@ -102,6 +104,55 @@ class GroupHeads {
   uint64_t structure_ = 0, sequence_ = 0;
 };
 
+// Visits every rank that left a record: visit(rank, head, sequence, calls).
+template <class Visit>
+Status for_each_head(const Trace& trace, Visit visit) {
+  events::CommTable comms(trace);
+  events::Decoder::Places places;
+  StackHashes stacks(trace);
+  for (GroupId g = 0; g < trace.group_count(); ++g) {
+    GroupHeads group(trace, g);
+    for (uint64_t i = 0; i < trace.group_size(g); ++i) {
+      const Rank rank = trace.group_rank(g, i);
+      const auto times = times_of(trace, rank);
+      if (!times.ok()) return times.error();
+      RankReader reader(trace, rank);
+      SignatureEvents events(reader, comms, places, stacks);
+      RankHead head;
+      head.rank = static_cast<uint32_t>(rank);
+      uint64_t sequence = 0;
+      group.head(events, *times, head, sequence);
+      visit(rank, head, sequence, group.calls());
+    }
+  }
+  return base::Done{};
+}
+
+// load(rank) is where its sums go, or null.
+template <class Load>
+void add_loads(const Trace& trace, Load load_of) {
+  const auto& totals = reader::data_of(trace).totals;
+  for (GroupId g = 0; g < trace.group_count(); ++g) {
+    const auto occurrences = trace.occurrences(g);
+    for (uint64_t i = 0; i < trace.group_size(g); ++i) {
+      const Rank rank = trace.group_rank(g, i);
+      format::RankLoad& load = load_of(rank);
+      if (static_cast<size_t>(rank) < totals.size()) {
+        load.in_mpi_ns = totals[static_cast<size_t>(rank)].in_mpi_ns;
+        load.outside_ns = totals[static_cast<size_t>(rank)].outside_ns;
+      }
+      RankReader reader(trace, rank);
+      events::TransferReader transfers(reader);
+      for (const Trace::Occurrence& seen : occurrences) {
+        load.calls = events::add(load.calls, seen.calls);
+        for (const events::Transfer& t : transfers.transfers(seen.signature))
+          load.bytes = events::add(
+              load.bytes, events::multiply(t.bytes, events::multiply(t.repeat, seen.calls)));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Result<RankHeads> rank_heads(const Trace& trace) {
@@ -111,22 +162,40 @@ Result<RankHeads> rank_heads(const Trace& trace) {
   out.sequence.resize(ranks);
   out.calls.resize(ranks);
   for (size_t r = 0; r < ranks; ++r) out.heads[r].rank = static_cast<uint32_t>(r);
-  events::CommTable comms(trace);
-  events::Decoder::Places places;
-  StackHashes stacks(trace);
-  for (GroupId g = 0; g < trace.group_count(); ++g) {
-    GroupHeads group(trace, g);
-    for (uint64_t i = 0; i < trace.group_size(g); ++i) {
-      const Rank rank = trace.group_rank(g, i);
-      const auto r = static_cast<size_t>(rank);
-      const auto times = times_of(trace, rank);
-      if (!times.ok()) return times.error();
-      RankReader reader(trace, rank);
-      SignatureEvents events(reader, comms, places, stacks);
-      group.head(events, *times, out.heads[r], out.sequence[r]);
-      out.calls[r] = group.calls();
-    }
+  const Status done =
+      for_each_head(trace, [&](Rank rank, const RankHead& head, uint64_t sequence, uint64_t calls) {
+        const auto r = static_cast<size_t>(rank);
+        out.heads[r] = head;
+        out.sequence[r] = sequence;
+        out.calls[r] = calls;
+      });
+  if (!done.ok()) return done.error();
+  return out;
+}
+
+Result<format::ClusterMember> cluster_member(const Trace& trace, Rank rank) {
+  format::ClusterMember out;
+  out.head.rank = static_cast<uint32_t>(rank);
+  const Status done =
+      for_each_head(trace, [&](Rank of, const RankHead& head, uint64_t sequence, uint64_t) {
+        if (of == rank) out.head = head, out.sequence = sequence;
+      });
+  if (!done.ok()) return done.error();
+  format::RankLoad other;
+  add_loads(trace, [&](Rank of) -> format::RankLoad& { return of == rank ? out.load : other; });
+  return out;
+}
+
+Result<std::vector<format::ClusterMember>> cluster_members(const Trace& trace) {
+  auto heads = rank_heads(trace);
+  if (!heads.ok()) return heads.error();
+  std::vector<format::ClusterMember> out(heads->heads.size());
+  for (size_t r = 0; r < out.size(); ++r) {
+    out[r].head = heads->heads[r];
+    out[r].sequence = heads->sequence[r];
   }
+  add_loads(trace,
+            [&](Rank rank) -> format::RankLoad& { return out[static_cast<size_t>(rank)].load; });
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "format/cluster_sums.h"
 #include "refrain/trace.h"
 #include "similarity/ranks/k_farthest.h"
 
@@ -24,6 +25,12 @@ struct RankHeads {
 
 // Fails where times have to be read and cannot.
 Result<RankHeads> rank_heads(const Trace& trace);
+
+// What is told of one rank of the trace: its head, and what it adds up to. Nothing of a rank that
+// the trace lacks but its number. Fails as rank_heads() does.
+Result<format::ClusterMember> cluster_member(const Trace& trace, Rank rank);
+// Of all ranks, by rank.
+Result<std::vector<format::ClusterMember>> cluster_members(const Trace& trace);
 
 // How many different ones there are.
 size_t count_structures(const std::vector<similarity::RankHead>& heads);

@@ -34,7 +34,8 @@ base::Status check_alike(const Trace& first, const std::vector<Sequence>& sequen
 }
 
 base::Result<Vectors> vectors_of(const std::vector<Trace>& traces, const Sequence& sequence,
-                                 const GroupProgress& progress) {
+                                 const GroupProgress& progress, const SoloTimes* times) {
+  if (times != nullptr) return Vectors::take_from(times->file, sequence, times->name);
   auto out = Vectors::read_from(traces[0], sequence, progress.read);
   for (size_t i = 1; i < traces.size() && out.ok(); ++i) {
     auto more = Vectors::read_from(traces[i], sequence, progress.read);
@@ -80,8 +81,9 @@ base::Result<std::vector<std::vector<uint64_t>>> curves_of(
 }
 
 base::Status add_sequence(const std::vector<Trace>& traces, const Sequence& sequence,
-                          const HowToGroup& how, const GroupProgress& progress, RankGroups& all) {
-  auto vectors = vectors_of(traces, sequence, progress);
+                          const HowToGroup& how, const GroupProgress& progress,
+                          const SoloTimes* times, RankGroups& all) {
+  auto vectors = vectors_of(traces, sequence, progress, times);
   if (!vectors.ok()) return vectors.error();
   SequenceGroups out;
   out.sequence = sequence;
@@ -118,11 +120,14 @@ base::Status add_sequence(const std::vector<Trace>& traces, const Sequence& sequ
 }  // namespace
 
 base::Result<RankGroups> groups_of(const std::vector<Trace>& traces, const HowToGroup& how,
-                                   const GroupProgress& progress) {
+                                   const GroupProgress& progress, const SoloTimes* times) {
   const auto sequences = sequences_of(traces[0]);
   for (const Trace& trace : traces)
-    if (!trace.has_times())
-      return base::fail("has no times of single calls; record with --timing exact", trace.name());
+    if (times == nullptr && !trace.has_times())
+      return base::fail(
+          "has no times of single calls; record with --timing exact, or name those "
+          "of refrain solo with --times",
+          trace.name());
   for (size_t i = 1; i < traces.size(); ++i)
     if (auto status = check_alike(traces[0], sequences, traces[i]); !status.ok())
       return status.error();
@@ -130,9 +135,17 @@ base::Result<RankGroups> groups_of(const std::vector<Trace>& traces, const HowTo
   out.ranks = traces[0].rank_count();
   out.group_of.assign(static_cast<size_t>(out.ranks), -1);
   for (const Trace& trace : traces) out.traces.push_back(trace.name());
+  if (times != nullptr) {
+    if (static_cast<Rank>(times->file.ranks) != out.ranks)
+      return base::fail("is of a run of " + std::to_string(times->file.ranks) + " ranks, not " +
+                            std::to_string(out.ranks),
+                        times->name);
+    out.traces.push_back(times->name);
+  }
   for (const Sequence& sequence : sequences)
-    if (auto status = add_sequence(traces, sequence, how, progress, out); !status.ok())
-      return base::Error{status.error().code, status.error().message, traces[0].name()};
+    if (auto status = add_sequence(traces, sequence, how, progress, times, out); !status.ok())
+      return base::Error{status.error().code, status.error().message,
+                         status.error().place.empty() ? traces[0].name() : status.error().place};
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/computation/sequences.h"
+#include "format/vectors/vector_file.h"
 #include "similarity/vectors/linkage.h"
 
 namespace refrain::analysis::computation {
@@ -21,6 +22,12 @@ struct HowToGroup {
   double percent = 10;
   uint32_t clusters = 1;
   uint64_t seed = 1;
+};
+
+// Times of ranks that ran alone, in the place of those of traces.
+struct SoloTimes {
+  format::vectors::VectorFile file;
+  std::string name;
 };
 
 // What goes on, for who waits: calls read of all, then the part of the distances that is done.
@@ -60,8 +67,10 @@ struct RankGroups {
 inline constexpr uint64_t kCurvePoints = 400;
 
 // `traces`: of the same program, at least one; units are the least of all. Fails where they have
-// other ranks or sequences than the first, or no times.
+// other ranks or sequences than the first, or no times. `times`: units are theirs, whether the
+// traces have times or not; null: none.
 base::Result<RankGroups> groups_of(const std::vector<Trace>& traces, const HowToGroup& how,
-                                   const GroupProgress& progress = {});
+                                   const GroupProgress& progress = {},
+                                   const SoloTimes* times = nullptr);
 
 }  // namespace refrain::analysis::computation

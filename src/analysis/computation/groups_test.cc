@@ -162,6 +162,33 @@ TEST(RankGroups, SumsAreThoseOfTheRanks) {
   EXPECT_EQ(all->sequences[0].height_ns, 0.1 * sum / 9);
 }
 
+// The trace has no times at all: those of ranks that ran alone stand for them.
+TEST(RankGroups, TimesOfRanksThatRanAlone) {
+  const auto work = kinds(6);
+  TraceBuilder untimed(6);
+  ShapeWriter init("MPI_Init");
+  std::vector<int64_t> ranks = {0, 1, 2, 3, 4, 5};
+  untimed.group(ranks,
+                std::vector<uint32_t>(work[0].size() + 1, untimed.signature(init.none().none())));
+  SoloTimes times;
+  times.file.ranks = 6;
+  times.name = "run.rfv";
+  for (uint32_t r = 0; r < 6; ++r) {
+    format::vectors::Vector v;
+    v.rank = r;
+    v.runs = 1;
+    v.least_ns = work[r];
+    put(times.file, v);
+  }
+  const auto all = groups_of({untimed.open()}, {}, {}, &times);
+  ASSERT_TRUE(all.ok()) << all.error().to_string();
+  EXPECT_EQ(groups_in(*all), (Lists{{0, 3}, {1, 4}, {2, 5}}));
+  times.file.vectors.pop_back();
+  const auto lacking = groups_of({untimed.open()}, {}, {}, &times);
+  ASSERT_FALSE(lacking.ok());
+  EXPECT_NE(lacking.error().to_string().find("run.rfv: has no times of rank 5"), std::string::npos);
+}
+
 TEST(RankGroups, OtherRunsAreRefused) {
   const Work run(kinds(6)), mixed(kinds(6), {1, 4}), smaller(kinds(5));
   EXPECT_FALSE(groups_of({run.open(), mixed.open()}, {}).ok());

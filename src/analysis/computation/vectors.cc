@@ -1,6 +1,7 @@
 #include "analysis/computation/vectors.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "analysis/waits/spill_log.h"
 #include "reader/own_work.h"
@@ -117,6 +118,36 @@ Vectors::Vectors(std::unique_ptr<Store> store) : store_(std::move(store)) {}
 Vectors::Vectors(Vectors&&) noexcept = default;
 Vectors& Vectors::operator=(Vectors&&) noexcept = default;
 Vectors::~Vectors() = default;
+
+base::Result<Vectors> Vectors::take_from(const format::vectors::VectorFile& file,
+                                         const Sequence& sequence, const std::string& name) {
+  auto store = std::make_unique<Store>();
+  store->vectors = static_cast<uint32_t>(sequence.ranks.size());
+  store->units = sequence.key.calls == 0 ? 0 : sequence.key.calls - 1;
+  if (store->is_in_memory()) store->memory.resize(store->vectors * store->units);
+  for (uint32_t v = 0; v < store->vectors; ++v) {
+    const int64_t rank = sequence.ranks.at(v);
+    const auto one = std::find_if(file.vectors.begin(), file.vectors.end(),
+                                  [&](const auto& x) { return x.rank == rank && x.thread == 0; });
+    if (one == file.vectors.end())
+      return base::fail("has no times of rank " + std::to_string(rank) +
+                            ": run it with refrain solo --rank " + std::to_string(rank) +
+                            " --times",
+                        name);
+    if (one->least_ns.size() != store->units)
+      return base::fail("rank " + std::to_string(rank) + " has " +
+                            std::to_string(one->least_ns.size()) + " times, and " +
+                            std::to_string(store->units + 1) + " calls in the trace",
+                        name);
+    const std::span<const uint64_t> all(one->least_ns);
+    for (uint64_t first = 0; first < all.size(); first += kChunkUnits)
+      if (!store->put(v, first / kChunkUnits,
+                      all.subspan(first, std::min<uint64_t>(kChunkUnits, all.size() - first))))
+        return no_room();
+    store->sums.push_back(std::accumulate(all.begin(), all.end(), uint64_t{0}));
+  }
+  return Vectors(std::move(store));
+}
 
 base::Result<Vectors> Vectors::read_from(const Trace& trace, const Sequence& sequence,
                                          const std::function<void(uint64_t)>& progress) {

@@ -5,9 +5,11 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "analysis/computation/sequences.h"
+#include "format/vectors/vector_file.h"
 #include "similarity/vectors/vector_source.h"
 
 namespace refrain::analysis::computation {
@@ -21,6 +23,11 @@ class Vectors : public similarity::VectorSource {
   // `progress`: calls read so far, in all.
   static base::Result<Vectors> read_from(const Trace& trace, const Sequence& sequence,
                                          const std::function<void(uint64_t)>& progress = {});
+
+  // Takes the least times of ranks that ran alone (`refrain solo --times`). Fails where a rank of
+  // the sequence is not among them, or has another number of calls. `name`: of the file.
+  static base::Result<Vectors> take_from(const format::vectors::VectorFile& file,
+                                         const Sequence& sequence, const std::string& name);
 
   Vectors(Vectors&&) noexcept;
   Vectors& operator=(Vectors&&) noexcept;

@@ -25,7 +25,7 @@ constexpr WaitId kAhead = 4;
 // and at most for one. So the time that it takes is that of the waits, however long paths are.
 constexpr double kBudget = 16e6, kLeastBudget = 64, kMostBudget = 1 << 20;
 
-// Who pays, for which waiting.
+// Who pays, for which waiting. Costs are in ns, as double: shares of a wait are no whole numbers.
 struct CostKey {
   Pattern pattern = Pattern::kAll;
   Rank rank = -1;
@@ -58,6 +58,9 @@ class Causes {
         there_(sweep.log()),
         here_(sweep.log()) {}
 
+  // From the last wait to the first: neighbours in the log share a path to the same causing call,
+  // and the log may be on the disk, where it is read in one direction. Then the sums are sorted, so
+  // that the results do not depend on a hash.
   void run() {
     choose();
     for (const RankTime& time : out_.ranks) waited_ns_ += static_cast<double>(time.waiting_ns);
@@ -81,6 +84,9 @@ class Causes {
   }
   static double whole(const Delay& delay) { return delay.short_term_ns + delay.long_term_ns; }
 
+  // Severities were counted in the sweep, before it was known whom a wait is due to. What the
+  // recorder's own work made others wait is taken off by pattern, place and rank, and reported by
+  // itself.
   void take_off_waits_for_recorder() {
     if (waits_for_recorder_.empty()) return;
     std::map<std::tuple<Pattern, DefinitionId, CallId, Rank>, double> off;
@@ -106,6 +112,8 @@ class Causes {
                      });
   }
 
+  // sorted_ has all places of a stretch behind each other: a delay is the sum over where it was
+  // waited for.
   void put_delays() {
     const CostKey* last = nullptr;
     for (const auto& [key, cost] : sorted_) {
@@ -122,6 +130,7 @@ class Causes {
                      [](const Delay& a, const Delay& b) { return whole(a) > whole(b); });
   }
 
+  // For each place that waits, the one stretch that costs it most.
   void put_causes() {
     std::map<std::pair<Pattern, PlaceId>, size_t> known;
     for (const auto& [key, cost] : sorted_) {
@@ -139,6 +148,7 @@ class Causes {
     }
   }
 
+  // Who stands out among the ranks: for each stretch and rank, all that it cost others.
   void put_culprits() {
     std::map<std::pair<Stretch, Rank>, Cost> sums;
     for (const auto& [key, cost] : sorted_) {
@@ -232,7 +242,9 @@ class Causes {
                                       sweep_.places().place(node.place).path) != paths.end();
   }
 
-  // The longest waits of those that were asked for.
+  // The longest waits of those that were asked for. A queue of explain_count of them is enough for
+  // a log of any length; equal ones are ordered by id, so that each run of the analysis explains
+  // the same.
   void choose() {
     if (!options_.explain || options_.explain_count == 0) return;
     using Candidate = std::pair<uint64_t, WaitId>;

@@ -38,6 +38,9 @@ void Sweep::run() {
   finish();
 }
 
+// One reader and one decoder for each rank, shared by its threads, and one stream of calls for each
+// thread. A thread without calls is no location, and a rank without any is not here: nobody waits
+// for it.
 void Sweep::open() {
   const auto ranks = static_cast<size_t>(trace_.rank_count());
   ranks_.resize(ranks);
@@ -69,6 +72,8 @@ void Sweep::open() {
   for (uint32_t i = 0; i < locations_.size(); ++i) next_call(i);
 }
 
+// Up to `until_ns`, for a source that grows: calls that have not come yet may still begin before
+// anything that is later.
 void Sweep::advance(uint64_t until_ns) { go_on(until_ns); }
 
 void Sweep::finish() {
@@ -76,6 +81,9 @@ void Sweep::finish() {
   if (options_.observer != nullptr) tell_rest();
 }
 
+// One event at a time, the earliest of all locations. A timeout that is due comes before it, and
+// when there are no events left, timeouts are all that can go on: the calls that the held ones need
+// never come.
 void Sweep::go_on(std::optional<uint64_t> until_ns) {
   limit_ns_ = until_ns.value_or(UINT64_MAX);
   for (const uint32_t location : std::exchange(waiting_, {})) next_call(location);
@@ -141,6 +149,8 @@ void Sweep::next_call(uint32_t location) {
   events_.push(l.begin, EventKind::kBegin, location);
 }
 
+// Between two calls the program works: in the ideal run, in which nobody waits, that takes as long,
+// without the recorder's own part of it. After MPI_Finalize has begun nothing counts any more.
 void Sweep::measure_begin(uint32_t location) {
   LocationState& l = locations_[location];
   uint64_t gap = l.has_begun ? l.begin - l.end_of_last : 0;
@@ -179,6 +189,8 @@ void Sweep::measure_ideal(LocationState& l, uint64_t since, uint64_t until, uint
     l.ideal_to = at(window.to_ns);
 }
 
+// A run begins with the end of MPI_Init: what was measured before is forgotten. `shift` is by how
+// much repaired times are behind the recorded ones; the next call of the location takes it over.
 void Sweep::measure_end(LocationState& l) {
   const Op& op = *l.current.op;
   if (op.action == Action::kCollective && op.collective == CollectiveKind::kInit) {
@@ -199,6 +211,7 @@ void Sweep::measure_end(LocationState& l) {
   time.total_ns = std::max(time.total_ns, options_.window.part(l.first_begin, l.end));
 }
 
+// A call begins: its ends of messages, requests and collectives are there for others from now on.
 void Sweep::begin(uint32_t location) {
   LocationState& l = locations_[location];
   measure_begin(location);
@@ -252,6 +265,8 @@ void Sweep::append_node(uint32_t location) {
   if (rank.joined != kNoNode && rank.live_threads == 1) join(l);
 }
 
+// A call ends if all that it needs has happened; else it is held. May run several times for one
+// call.
 void Sweep::end(uint32_t location) {
   LocationState& l = locations_[location];
   releases_.clear();
@@ -281,6 +296,8 @@ void Sweep::end(uint32_t location) {
   finish_call(location);
 }
 
+// The serial tells the timeout of this holding from those of earlier ones, which are left in the
+// heap.
 void Sweep::hold(uint32_t location) {
   LocationState& l = locations_[location];
   if (l.is_held) return;
@@ -305,6 +322,8 @@ bool Sweep::is_over(const Timeout& timeout) const {
   return !l.is_held || l.serial != timeout.serial;
 }
 
+// What the call waits for is lost, or the clocks are that far apart: it ends without, and its
+// location goes on.
 void Sweep::end_patience() {
   std::pop_heap(timeouts_.begin(), timeouts_.end(), std::greater<>());
   const Timeout timeout = timeouts_.back();
@@ -315,6 +334,7 @@ void Sweep::end_patience() {
   wake(timeout.location);
 }
 
+// Not the end itself but an event for it: whoever wakes is in the middle of a call of its own.
 void Sweep::wake(uint32_t location) {
   LocationState& l = locations_[location];
   if (!l.is_held) return;

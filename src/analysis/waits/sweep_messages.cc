@@ -1,4 +1,9 @@
 // Messages: both ends, requests, probes.
+//
+// A Message is made by the end that the sweep reaches first, and the other end finds it by its
+// place in the channel. Who still needs it holds a use of it (MessageTable): the two calls or
+// requests, and the receiver's list of incoming messages. Times are in ns of the common clock,
+// repaired.
 
 #include <algorithm>
 
@@ -6,6 +11,9 @@
 
 namespace refrain::analysis::waits {
 
+// A send: its message is on its way from the begin of the call, as nobody can tell when the library
+// really sent it. With `parts` (a partitioned send) it is on its way when the last part is ready.
+// The receiver's list has messages in the order in which they were sent, for mark_received().
 MessageId Sweep::begin_send(uint32_t location, const MessageEnd& end, uint64_t parts) {
   LocationState& l = locations_[location];
   if (end.peer == kNobody) return kNoMessage;
@@ -38,6 +46,7 @@ MessageId Sweep::begin_send(uint32_t location, const MessageEnd& end, uint64_t p
   return id;
 }
 
+// Wakes the receive, or the probe of the channel, that was held until the message is sent.
 void Sweep::now_sent(uint32_t location, Message& message, const ChannelKey& key) {
   LocationState& l = locations_[location];
   message.is_sent = true;
@@ -53,6 +62,9 @@ void Sweep::now_sent(uint32_t location, Message& message, const ChannelKey& key)
   if (prober != kNoLocation) wake(prober);
 }
 
+// Takes the next message of the channel, which need not have been sent yet. A wildcard has its
+// source and tag here already: the trace tells what it took. `posts`: false for a matched probe,
+// which takes a message and gives it no buffer.
 MessageId Sweep::begin_receive(uint32_t location, const MessageEnd& end, bool posts) {
   LocationState& l = locations_[location];
   if (end.peer == kNobody) return kNoMessage;
@@ -74,6 +86,8 @@ MessageId Sweep::begin_receive(uint32_t location, const MessageEnd& end, bool po
   return id;
 }
 
+// The receive has a buffer. A standard send that had ended before was eager: the library kept its
+// data, which says that messages of this size do not wait for their receives (note_eager).
 void Sweep::now_posted(uint32_t location, Message& message) {
   LocationState& l = locations_[location];
   RankState& rank = rank_of(l);
@@ -101,6 +115,7 @@ void Sweep::post_request(uint32_t location, const Op& op) {
     request.receive = begin_receive(location, posted_receive(op, l.current, comms_, l.rank), true);
 }
 
+// What a call that names its message itself does at its begin, so that whoever ends later finds it.
 void Sweep::begin_message(uint32_t location) {
   LocationState& l = locations_[location];
   const Op& op = *l.current.op;
@@ -195,6 +210,10 @@ void Sweep::begin_cancel(uint32_t location) {
 }
 
 // --- ends ---
+//
+// These are called at the end of a call and again each time that its location is woken, until all
+// that it needs is there. Those that return whether it is there change nothing but who is to be
+// woken; only then is anything collected.
 
 // False: it was not sent yet, and the location is to be woken when it is.
 bool Sweep::needs_message(uint32_t location, MessageId id) {
@@ -240,6 +259,8 @@ bool Sweep::collect_messages(uint32_t location) {
   return true;
 }
 
+// All requests are asked, also after one that is not ready, so that each of them can wake the
+// location. The completed ones only: which they were, MPI_Waitany and the like have told.
 bool Sweep::collect_requests(uint32_t location) {
   LocationState& l = locations_[location];
   RankState& rank = rank_of(l);
@@ -295,6 +316,8 @@ void Sweep::collect_in_vain(LocationState& l) {
   }
 }
 
+// The call could not end before the message was sent: that is one of the releases, of which emit()
+// takes the latest.
 void Sweep::collect_receive(MessageId id) {
   if (id == kNoMessage) return;
   received_.push_back(id);

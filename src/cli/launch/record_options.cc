@@ -8,6 +8,9 @@
 #include "base/nearest.h"
 #include "cli/launch/find_mpi.h"
 #include "cli/options/choice.h"
+#include "format/cluster_request.h"
+#include "format/limits.h"
+#include "format/messages/selection.h"
 #include "format/segments/reduced.h"
 #include "format/time/spec.h"
 #include "mpi/call_filter.h"
@@ -16,6 +19,7 @@
 namespace refrain::cli {
 
 using options::OptionKind;
+using options::row_of;
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -41,9 +45,10 @@ base::Error unknown_timing(const std::string& text, const base::Error& error) {
 base::Status check_times(const RecordOptions& options, format::TimeMode mode) {
   const bool has_segments = mode == format::TimeMode::kSegments;
   if (!options[RecordOption::kExactCopy].empty() && mode != format::TimeMode::kBins &&
-      !has_segments)
+      !has_segments && options[RecordOption::kCluster].empty())
     return base::usage(
-        "--exact-copy needs --timing bins or segments: other times have no error to check");
+        "--exact-copy needs --timing bins or segments, or --cluster: other times have no error to "
+        "check");
   if (!format::source_of(options[RecordOption::kSegments]))
     return unknown_word("segments", options[RecordOption::kSegments], {"loops", "marks"});
   if (!format::across_of(options[RecordOption::kAcrossRanks]))
@@ -53,6 +58,72 @@ base::Status check_times(const RecordOptions& options, format::TimeMode mode) {
   if (options[RecordOption::kSegments] != "loops" ||
       options[RecordOption::kAcrossRanks] != "groups")
     return base::usage("--segments and --across-ranks need --timing segments:METHOD");
+  return base::Done{};
+}
+
+bool is_size(const std::string& text) { return text.empty() || base::parse_bytes(text); }
+
+// Message logs. What is left out of the trace could not be found in a log.
+base::Status check_messages(const RecordOptions& options) {
+  const bool logs = !options[RecordOption::kMessages].empty();
+  const std::string &size = options[RecordOption::kNodeSize], &map = options[RecordOption::kMap];
+  if (!logs) {
+    if (size != "0" || !map.empty() || !options[RecordOption::kMessageLimit].empty())
+      return base::usage("--node-size, --map and --message-limit need --messages");
+    return base::Done{};
+  }
+  for (const RecordOption other : {RecordOption::kOnly, RecordOption::kWithout, RecordOption::kComm,
+                                   RecordOption::kMinBytes, RecordOption::kMaxBytes})
+    if (!options[other].empty())
+      return base::usage(std::string("--messages and ") + options::row_of(other).words +
+                         " cannot be combined: a log needs all calls");
+  if (options.is_on(RecordOption::kStartPaused))
+    return base::usage("--messages and --start-paused cannot be combined: a log needs all calls");
+  const auto nodes = base::parse_bytes(size);
+  if (!nodes || *nodes > format::kMaxRanks)
+    return base::usage("--node-size: '" + size + "' is not a number of ranks");
+  if (*nodes > 0 && !map.empty())
+    return base::usage("--node-size and --map cannot be combined: both say what is on a node");
+  if (!is_size(options[RecordOption::kMessageLimit]))
+    return base::usage("--message-limit: '" + options[RecordOption::kMessageLimit] +
+                       "' is not a size (for example 4G)");
+  if (const auto ranks = logged_ranks(options); !ranks.ok()) return ranks.error();
+  return base::Done{};
+}
+
+// What follows from the words is worked out by the recorder again, in the same way.
+base::Status check_clusters(const RecordOptions& options, format::TimeMode mode) {
+  const std::string& k = options[RecordOption::kCluster];
+  constexpr RecordOption kOthers[] = {RecordOption::kMix,      RecordOption::kEndpoints,
+                                      RecordOption::kAssign,   RecordOption::kSteps,
+                                      RecordOption::kDistance, RecordOption::kMetric,
+                                      RecordOption::kSeed};
+  if (k.empty()) {
+    for (const RecordOption other : kOthers)
+      if (options.is_given(other) && options[other] != options::default_of(other) &&
+          !(row_of(other).kind == OptionKind::kFlag && !options.is_on(other)))
+        return base::usage(std::string(row_of(other).words) + " needs --cluster");
+    return base::Done{};
+  }
+  format::ClusterWords words;
+  words.k = k;
+  words.mixes = options.is_on(RecordOption::kMix);
+  words.endpoints = options[RecordOption::kEndpoints];
+  words.assign = options[RecordOption::kAssign];
+  words.steps = options[RecordOption::kSteps];
+  words.distance = options[RecordOption::kDistance];
+  words.metric = options[RecordOption::kMetric];
+  words.seed = options[RecordOption::kSeed];
+  const auto request = format::cluster_request(words, "--cluster");
+  if (!request.ok()) return request.error();
+  if (options[RecordOption::kTotals] == "off")
+    return base::usage("--cluster and --totals off cannot be combined: ranks are compared by them");
+  if (options.is_on(RecordOption::kNoCompress))
+    return base::usage(
+        "--cluster and --no-compress cannot be combined: a conventional trace has "
+        "the times of all ranks");
+  if (request->has_lead_endpoints && mode == format::TimeMode::kSegments)
+    return base::usage("--endpoints lead and --timing segments cannot be combined");
   return base::Done{};
 }
 
@@ -77,6 +148,34 @@ base::Status check_plain(const RecordOptions& options) {
 
 }  // namespace
 
+base::Result<std::string> logged_ranks(const RecordOptions& options) {
+  namespace messages = format::messages;
+  const std::string& text = options[RecordOption::kMessages];
+  std::vector<std::vector<messages::RankRun>> map;
+  if (const std::string& path = options[RecordOption::kMap]; !path.empty()) {
+    auto read = messages::read_map(path);
+    if (!read.ok()) return base::usage("--map: " + read.error().message);
+    map = std::move(*read);
+  }
+  constexpr std::string_view kPlan = "representatives:";
+  if (text.compare(0, kPlan.size(), kPlan) != 0) {
+    const auto chosen = messages::parse_selection(text);
+    if (!chosen.ok()) return base::usage("--messages: " + chosen.error().message);
+    return text;
+  }
+  const auto plan = messages::read_plan(text.substr(kPlan.size()));
+  if (!plan.ok()) return base::usage("--messages: " + plan.error().message);
+  const uint64_t size = base::parse_bytes(options[RecordOption::kNodeSize]).value_or(0);
+  std::vector<messages::RankRun> ranks;
+  for (const uint32_t rank : plan->representatives) {
+    std::vector<messages::RankRun> node = {{rank, 1}};
+    if (size > 0) node = messages::node_of(rank, plan->ranks, size);
+    if (!map.empty()) node = messages::node_of(rank, map);
+    ranks.insert(ranks.end(), node.begin(), node.end());
+  }
+  return "ranks:" + messages::ranks_text(messages::joined(std::move(ranks)));
+}
+
 std::string plain_number(const std::string& text) {
   char out[32];
   std::snprintf(out, sizeof out, "%.9g", std::strtod(text.c_str(), nullptr));
@@ -88,7 +187,10 @@ base::Status check_words(const RecordOptions& options) {
     return unknown_timing(options[RecordOption::kTiming], timing.error());
   else if (const auto good = check_times(options, timing->mode); !good.ok())
     return good.error();
+  else if (const auto clusters = check_clusters(options, timing->mode); !clusters.ok())
+    return clusters.error();
   if (const auto good = check_plain(options); !good.ok()) return good.error();
+  if (const auto good = check_messages(options); !good.ok()) return good.error();
   constexpr double kMinInterval = 0.001, kMaxInterval = 1e9;
   const double interval = std::strtod(options[RecordOption::kClockInterval].c_str(), nullptr);
   if (interval != 0 && !(interval >= kMinInterval && interval <= kMaxInterval))

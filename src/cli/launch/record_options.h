@@ -48,6 +48,10 @@ class RecordOptions {
 // A usage error says what is wrong with the words that options were given.
 base::Status check_words(const RecordOptions& options);
 
+// What --messages says, with the representatives of a plan and the ranks of their nodes in place of
+// the plan: all, or ranks:LIST. Given is what stands there, if it is empty as well.
+base::Result<std::string> logged_ranks(const RecordOptions& options);
+
 // The options that differ from what the environment says anyway, as the user would write them.
 Words given_words(const RecordOptions& options);
 

@@ -32,6 +32,7 @@ namespace refrain::cli {
 namespace {
 
 constexpr const char* kHeapLibrary = "librefrain-heap.so";
+constexpr const char* kWtimeLibrary = "librefrain-wtime.so";
 
 const char* getenv_of(const char* name) { return std::getenv(name); }
 
@@ -168,10 +169,18 @@ base::Result<ChosenMpi> choose_mpi(const RecordOptions& options, const std::stri
                      program);
 }
 
+// `refrain replay`, which becomes smpimain.
+bool replays_under_smpi(const std::string& program, const Words& words) {
+  return words.size() > 2 && words[1] == "replay" && is_same_file(program, self_path()) &&
+         std::any_of(words.begin(), words.end(), is_smpimain);
+}
+
 // All ranks are one process there.
 base::Status check_smpi(const RecordOptions& options, const Words& words) {
   if (options[RecordOption::kBuffers] == "on")
     return base::unsupported("--buffers on does not work under SMPI, whose ranks share a heap");
+  if (!options[RecordOption::kMessages].empty())
+    return base::unsupported("--messages does not work under SMPI, whose ranks are one process");
   if (!options[RecordOption::kSpool].empty() && options[RecordOption::kSpool] != "off")
     return base::unsupported(
         "there is no spool under SMPI, whose ranks die together: leave out "
@@ -197,6 +206,12 @@ void hand_over(const RecordOptions& options, const std::string& output, const Ch
     set_option(RecordOption::kSpool, "off");
   else if (!spool.empty() && spool != "off")
     set_option(RecordOption::kSpool, absolute(spool));
+  if (!options[RecordOption::kMessages].empty()) {
+    const auto ranks = logged_ranks(options);  // it has been asked
+    set_option(RecordOption::kMessages, ranks.ok() ? *ranks : options[RecordOption::kMessages]);
+  }
+  if (const std::string& map = options[RecordOption::kMap]; !map.empty())
+    set_option(RecordOption::kMap, absolute(map));
   for (const RecordOption number : {RecordOption::kCallPath, RecordOption::kClockInterval})
     set_option(number, plain_number(options[number]));
   set_option(RecordOption::kMpi, mpi.word);
@@ -237,7 +252,8 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   const auto program = resolve(words[0]);
   if (!program.ok()) return program.error();
   if (const auto good = check_rights(*program); !good.ok()) return good.error();
-  const auto mpi = choose_mpi(options, *program, launcher);
+  const auto mpi = replays_under_smpi(*program, words) ? base::Result<ChosenMpi>({kSmpiWord, false})
+                                                       : choose_mpi(options, *program, launcher);
   if (!mpi.ok()) return mpi.error();
   const bool smpi = mpi->word == kSmpiWord;
   if (smpi)
@@ -247,6 +263,9 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   const auto heap =
       options[RecordOption::kBuffers] == "on" ? find_library(kHeapLibrary) : std::string();
   if (!heap.ok()) return heap.error();
+  const auto wtime =
+      options[RecordOption::kMessages].empty() ? std::string() : find_library(kWtimeLibrary);
+  if (!wtime.ok()) return wtime.error();
   if (!options[RecordOption::kExactCopy].empty())
     if (const auto good = check_output(absolute(options[RecordOption::kExactCopy])); !good.ok())
       return good.error();
@@ -260,6 +279,7 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   set(options::Variable::kCommand, shell_line(own));
   set(options::Variable::kProgram, own[0] == words[0] ? *program : absolute(own[0]));
   if (!heap->empty()) preload(*heap);
+  if (!wtime->empty()) preload(*wtime);
   preload(*recorder);
   return become(*program, words);
 }

@@ -1,5 +1,7 @@
 #include "cli/launch/smpi_line.h"
 
+#include <algorithm>
+
 namespace refrain::cli {
 namespace {
 
@@ -26,6 +28,28 @@ Words smpi_program(const Words& words) {
     if (!platform) out.push_back(words[i]);
     platform = false;
   }
+  return out;
+}
+
+Words replay_words(const Words& words) {
+  const auto main = std::find_if(words.begin(), words.end(), is_smpimain);
+  if (main == words.end() || main + 1 == words.end()) return words;
+  Words out(words.begin(), main);
+  out.push_back(main[1]);
+  out.push_back("--smpi-line=" + *main);
+  for (auto word = main + 2; word != words.end(); ++word) out.push_back("--smpi-line=" + *word);
+  return out;
+}
+
+Words smpi_engine_line(const Words& smpi_line, const std::string& engine,
+                       const Words& engine_words) {
+  Words out;
+  for (const std::string& word : smpi_line) {
+    out.push_back(word);
+    if (out.size() == 1) out.push_back(engine);
+    if (out.size() > 2 && !is_setting(word)) break;  // the platform, which is the last one
+  }
+  out.insert(out.end(), engine_words.begin(), engine_words.end());
   return out;
 }
 

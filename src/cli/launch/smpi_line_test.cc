@@ -40,5 +40,18 @@ TEST(CheckSmpiLine, RefusesCopiesOfTheProgram) {
   EXPECT_FALSE(check_smpi_line(with("--cfg=smpi/privatization:yes")).ok());
 }
 
+TEST(SmpiReplay, TakesTheLineOfSmpimainApart) {
+  const Words line = {"replay",  "--seed",          "2",           "/usr/lib/simgrid/smpimain",
+                      "run.rfn", "--cfg=smpi/np:4", "platform.xml"};
+  EXPECT_EQ(replay_words(line),
+            (Words{"replay", "--seed", "2", "run.rfn", "--smpi-line=/usr/lib/simgrid/smpimain",
+                   "--smpi-line=--cfg=smpi/np:4", "--smpi-line=platform.xml"}));
+  const Words plain = {"replay", "run.rfn"};
+  EXPECT_EQ(replay_words(plain), plain);
+  EXPECT_EQ(smpi_engine_line({"smpimain", "--cfg=smpi/np:4", "platform.xml", "more"}, "engine",
+                             {"--trace", "run.rfn"}),
+            (Words{"smpimain", "engine", "--cfg=smpi/np:4", "platform.xml", "--trace", "run.rfn"}));
+}
+
 }  // namespace
 }  // namespace refrain::cli

@@ -1,3 +1,8 @@
+// Nothing here looks at another rank. What the other end of a message is follows from its number on
+// its channel, which each rank counts for itself: MPI does not let messages of one channel overtake
+// each other. So the order in which this rank begins its sends and posts its receives is all that
+// has to be right, and the ranks can be read one after the other.
+
 #include "events/by_rank/rank_events.h"
 
 #include <algorithm>
@@ -15,6 +20,8 @@ RankReader reader_of(const Scope& scope, Rank rank) {
   return {scope.trace, rank, scope.trace.has_times() ? Times::kRead : Times::kSkip};
 }
 
+// Nothing where the trace does not tell, which is not 0 bytes: a format that has no word for it
+// counts it (Scope::not_held).
 std::optional<uint64_t> bytes_of(const Trace& trace, const Value& counts, const Value& type) {
   const uint64_t count = sum_of_counts(counts);
   if (count == 0) return 0;
@@ -22,12 +29,15 @@ std::optional<uint64_t> bytes_of(const Trace& trace, const Value& counts, const 
   return size ? std::optional(multiply(*size, count)) : std::nullopt;
 }
 
+// A partitioned message is as large as all of its partitions; `count` is of one.
 std::optional<uint64_t> times_parts(std::optional<uint64_t> bytes, const Signature& call) {
   const Value* parts = call.find("partitions");
   if (!bytes || parts == nullptr) return bytes;
   return multiply(*bytes, sum_of_counts(parts->at_entry()));
 }
 
+// Whether the rank ever calls MPI_Cancel. Known from the totals of its group, without walking its
+// calls.
 bool cancels(const Trace& trace, Rank rank) {
   const auto group = trace.group_of(rank);
   if (!group) return false;
@@ -59,6 +69,10 @@ RankEvents::RankEvents(Scope& scope, World& world, Rank rank)
       reader_(reader_of(scope, rank)),
       decoder_(world.decoder(reader_)) {}
 
+// A receive that will be cancelled may not get a number when it is posted, as the next one gets its
+// message; but that it will be is known only at the MPI_Cancel. Therefore the rank is walked once
+// more in front, by a reader of its own that gives numbers to nobody. It counts posts as this one
+// will, so that they agree on which receive is meant.
 void RankEvents::scout() {
   World world(scope_.trace);
   RankEvents scout(scope_, world, reader_.rank());
@@ -87,6 +101,8 @@ void RankEvents::open() {
 
 RankEvents::~RankEvents() = default;
 
+// Threads are merged by begin. Without times their calls have made-up ones (CallOrder), and each
+// thread is in order.
 const Event* RankEvents::next() {
   if (!is_open_) open();
   Thread* first = nullptr;
@@ -103,13 +119,14 @@ const Event* RankEvents::next() {
   event_.call = call.op->signature;
   event_.op = first->staged.op;
   event_.in_window = scope_.is_in_window(call.begin_ns, call.end_ns);
-  event_.steps.clear();
+  event_.steps.clear();  // keeps its memory: a walk allocates for its largest call only
   event_.collective = {};
   decode(first->staged);
   first->has_call = first->calls->next(first->staged);
   return &event_;
 }
 
+// The bytes depend on the signature alone. To compute them takes longer than the rest of a call.
 const RankEvents::Sizes& RankEvents::sizes_of(const Signature& call) {
   const auto [known, is_new] = sizes_.try_emplace(call.id);
   if (is_new) known->second = {sent_bytes(scope_.trace, call), receive_room(scope_.trace, call)};
@@ -122,6 +139,9 @@ void RankEvents::note_partner(const Signature& call, std::string_view parameter)
   if (value != nullptr && value->at_entry().is_integer()) ++other_world_;
 }
 
+// Three ways to a number. Alone, the rank counts. With MessageEnds, a first walk of all ranks
+// writes their ends to the disk, where they are sorted and joined; a second walk, which asks in the
+// same order, gets each end's answer back.
 void RankEvents::number(Step& step, bool sends, Use use) {
   MessageEnds* ends = world_.ends;
   if (ends == nullptr) {
@@ -156,6 +176,8 @@ Step RankEvents::send_step(const MessageEnd& end, const Signature& call) {
   return step;
 }
 
+// The bytes are the room that the call gives; how many came only the sender knows. A wildcard whose
+// message the trace does not tell has no channel, and is counted.
 Step RankEvents::receive_step(MessageEnd end, const Signature& call, Use use) {
   Step step;
   step.made_by = &call;
@@ -178,6 +200,8 @@ Step RankEvents::receive_step(MessageEnd end, const Signature& call, Use use) {
   return step;
 }
 
+// Requests are named by the signature that made them. A recorder gives a signature another pool
+// position while an earlier request of it is open, so the entry that is replaced here has ended.
 RankEvents::Request& RankEvents::make_request(const Op& op, const Signature& call) {
   Request& request = requests_[call.id] = Request();
   request.op = &op;
@@ -186,11 +210,15 @@ RankEvents::Request& RankEvents::make_request(const Op& op, const Signature& cal
   return request;
 }
 
+// All members call the collectives of a communicator in the same order, so equal numbers are one
+// collective.
 uint64_t RankEvents::next_collective(const Op& op) {
   event_.collective.is_there = true;
   return event_.collective.number = collectives_[op.comm.key]++;
 }
 
+// What begins with a request: at once, or at each MPI_Start of a persistent one. A request may send
+// and receive (MPI_Isendrecv); its steps share its number.
 void RankEvents::post(const StagedCall& staged, Request& request) {
   const Op& op = *request.op;
   request.is_active = true;
@@ -216,6 +244,8 @@ void RankEvents::post(const StagedCall& staged, Request& request) {
   add(step, StepKind::kPostCollective);
 }
 
+// What the call does for others, as steps in the order in which it does it. Requests of actions
+// that move no message here (windows, files) are not kept: complete() finds none of that name.
 void RankEvents::decode(const StagedCall& staged) {
   const Op& op = *staged.op;
   const Signature& call = *op.signature;
@@ -236,6 +266,8 @@ void RankEvents::decode(const StagedCall& staged) {
     case Action::kSendReceive:
       add(send_step(op.send, call), StepKind::kSend);
       return add(receive_step(op.receive, call), StepKind::kReceive);
+    // MPI_Mprobe takes the message out of its channel: the number is given here. The receive that
+    // follows names the message object, and only then the message counts as received.
     case Action::kMatchedProbe:
       matched_[op.message_object] = receive_step(op.receive, call, Use::kLater);
       return;
@@ -300,6 +332,8 @@ void RankEvents::finish(Request& request, StepKind receive_kind) {
   request.receive.reset();
 }
 
+// A persistent request outlives its completion, and may complete while it is not active: then
+// nothing has ended.
 void RankEvents::complete(const StagedCall& staged) {
   const Op& op = *staged.op;
   const bool frees = op.action == Action::kFree;
@@ -338,6 +372,7 @@ void RankEvents::cancel(const StagedCall& staged) {
   }
 }
 
+// What a conversion lacks is said, with a count: once for each rank, summed up by the Scope.
 void RankEvents::report() {
   scope_.not_held("messages with processes of another world", other_world_);
   scope_.not_held("receives whose message the trace does not tell", unknown_);

@@ -1,3 +1,8 @@
+// The order of the checks is that of trust. Magic and version say whether the rest means anything;
+// the length tells a file that was cut short from one that is damaged; the checksum of header and
+// table comes before any entry is believed; a section's checksum comes before it is decompressed.
+// So the message names the first thing that is wrong with the file, and none of its consequences.
+
 #include "format/decode/container.h"
 
 #include <zstd.h>
@@ -52,12 +57,16 @@ bool check_version(std::string_view bytes, std::vector<Finding>& findings) {
   return true;
 }
 
+// Covers the header up to the checksum itself, and the table behind it: the file's structure, not
+// its sections.
 bool checksum_matches(std::string_view bytes, const FileHeader& h) {
   std::string covered(bytes.substr(0, kChecksumOffset));
   covered += bytes.substr(kHeaderBytes, h.table_bytes);
   return checksum32(covered) == h.checksum;
 }
 
+// Sections follow each other in the order of the table, without gaps: offsets are not stored, and
+// no two can overlap.
 void read_table(FieldReader& in, FileHeader& h) {
   uint64_t offset = kHeaderBytes + h.table_bytes;
   for (int64_t i = 0; in.ok() && in.remaining() > 0; ++i) {
@@ -79,6 +88,8 @@ void read_table(FieldReader& in, FileHeader& h) {
       return in.fail(kRuleSectionsFill, stored_at, "section reaches past the end of the file");
     if (e.codec == Codec::kRaw && e.raw_bytes != e.stored_bytes)
       return in.fail(kRuleTableEntry, raw_at, "two lengths of a section that is not compressed");
+    // What is said to be its length is allocated before it is decompressed: it has to be in
+    // proportion to what is there.
     if (e.raw_bytes > kMaxSectionRawBytes ||
         e.raw_bytes > kFreeRawBytes + e.stored_bytes * kMaxExpansion)
       return in.fail(kRuleTableEntry, raw_at, "raw length beyond the limit");
@@ -90,13 +101,15 @@ void read_table(FieldReader& in, FileHeader& h) {
     in.fail(kRuleSectionsFill, in.position(), "the sections do not end where the file ends");
 }
 
+// Exactly raw_bytes, or it is damaged. ZSTD_decompress() writes no byte beyond what it is given.
 bool decompress(std::string_view stored, uint64_t raw_bytes, std::string& raw) {
   raw.resize(static_cast<size_t>(raw_bytes));
   const size_t n = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
   return ZSTD_isError(n) == 0 && n == raw.size();
 }
 
-// Sections inside a bundle become sections of their own.
+// Sections inside a bundle become sections of their own. Offsets of their fields count in the
+// bundle, in which `dump --bytes` shows them.
 void unpack_bundle(RawSection bundle, std::vector<RawSection>& out, std::vector<Finding>& findings,
                    std::vector<ByteLine>* lines) {
   FieldReader in(bundle.raw, "bundle", bundle.base, bundle.in_raw, lines);
@@ -126,7 +139,9 @@ void unpack_bundle(RawSection bundle, std::vector<RawSection>& out, std::vector<
   }
 }
 
-// Duplicates and unknown types are no sections to read.
+// Duplicates and unknown types are no sections to read. An unknown type whose number has bit 6 is
+// left out without a word: that is what a later minor version may add. Any other one changes what
+// the known sections mean.
 std::vector<RawSection> sort_out(std::vector<RawSection> all, std::vector<Finding>& findings) {
   std::vector<RawSection> out;
   std::set<SectionType> seen;
@@ -219,6 +234,8 @@ Container open_container(std::string_view bytes, uint64_t file_bytes,
       add(findings, kRuleTimesLast, name, e.entry_offset, "times that are not the last section");
       break;
     }
+    // Times may be most of a large file: the caller has left them on the disk, and their blocks are
+    // checked when they are read.
     if (e.type == SectionType::kTime && bytes.size() < file_bytes) break;
     if (e.offset > bytes.size() || e.stored_bytes > bytes.size() - e.offset) {
       add(findings, kRuleFileLength, name, e.offset, "the file was cut short meanwhile");

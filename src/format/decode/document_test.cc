@@ -165,7 +165,10 @@ TEST(Document, HasEverySectionAndLimit) {
       {"contexts of segments", kMaxSegmentContexts},
       {"bytes of a method", kMaxMethodBytes},
       {"clock points of a rank", kMaxClockPoints},
-      {"clock points of all ranks", kMaxClockPointsOfAll}};
+      {"clock points of all ranks", kMaxClockPointsOfAll},
+      {"bytes of a log's header", kMaxLogHeaderBytes},
+      {"bytes of a build id", kMaxBuildIdBytes},
+      {"bytes of a log's MPI", kMaxLogNameBytes}};
   for (const auto& [name, value] : limits) {
     std::ostringstream line;
     line << "| " << name << " | " << value << " |";

@@ -1,4 +1,9 @@
 // Definitions, signatures and their durations: the mirror image of encode/families.cc.
+//
+// Things of one structure are a family. The structure stands in the file once, and each of its
+// numbers as a column of all members, in which neighbours are alike. The members of a small family
+// may be very many, so each family's cost in memory is taken from what the file's size justifies
+// (Decoding::spend) before anything is made.
 #include <unordered_map>
 
 #include "format/decode/column_reader.h"
@@ -18,6 +23,7 @@ struct DefinitionFamily {
   std::string_view structure;
 };
 
+// All heads come before all columns: what is alike stands together.
 std::vector<DefinitionFamily> read_definition_families(FieldReader& in, Decoding& out) {
   const uint64_t n = in.count("definition family count", kMaxDefinitions);
   std::vector<DefinitionFamily> families;
@@ -48,6 +54,8 @@ std::vector<DefinitionFamily> read_definition_families(FieldReader& in, Decoding
   return families;
 }
 
+// Columns first, then each member's payload out of the structure and its numbers. Offsets of sites
+// go on from one family to the next, as the sites of a program lie near each other.
 void read_family(FieldReader& in, Decoding& out, const DefinitionFamily& f, int64_t index,
                  int64_t& last_offset) {
   std::vector<Definition>& all = out.trace.definitions;
@@ -123,7 +131,8 @@ std::vector<SignatureFamily> read_signature_families(FieldReader& in) {
   return families;
 }
 
-// The shapes of a family's members.
+// The shapes of a family's members. They have the same slots, as each slot is a column in
+// read_slots().
 void read_shapes(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t index,
                  int64_t& next_request) {
   const size_t begin = in.position();
@@ -159,6 +168,9 @@ void read_shapes(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t ind
   }
 }
 
+// What the slots hold: how a value follows from the rank is told once for the family, its operands
+// are a column each. A column may go on from the same slot of an earlier family with the same
+// function, which `before` remembers.
 void read_slots(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t index,
                 std::unordered_map<uint64_t, int64_t>& before, int64_t& last_site) {
   SignatureTable& all = out.trace.signatures;

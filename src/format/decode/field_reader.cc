@@ -1,3 +1,8 @@
+// After the first error every read gives 0 or nothing, and no further error is noted: a reader of a
+// section can read a whole row of fields and look at ok() once, before it uses them. The error that
+// is kept names the field where reading went wrong, not where that was noticed. Limits are looked
+// at before anything is allocated.
+
 #include "format/decode/field_reader.h"
 
 #include <algorithm>
@@ -13,6 +18,8 @@ namespace {
 std::string name_of(const char* label, int64_t index) {
   return index < 0 ? std::string(label) : std::string(label) + " " + std::to_string(index);
 }
+// Text of a file that nobody vouches for: control characters would change the terminal that it is
+// shown on.
 std::string printable(std::string_view s) {
   constexpr size_t kShown = 60;
   std::string out = "\"";
@@ -33,6 +40,8 @@ std::string hex_of(std::string_view bytes) {
   return bytes.size() > kShown ? out + " ..." : out;
 }
 
+// A line of `refrain dump --bytes`. Offsets count from base_: for a compressed section in its
+// decompressed bytes, which are nowhere in the file.
 void FieldReader::note(size_t begin, const char* label, int64_t index, const std::string& value) {
   const size_t end = in_.position();
   lines_->push_back(ByteLine{section_, base_ + begin, in_raw_,
@@ -40,12 +49,15 @@ void FieldReader::note(size_t begin, const char* label, int64_t index, const std
                              name_of(label, index) + " = " + value});
 }
 
+// in_ fails as well, so that its further reads give nothing and loops over them end.
 void FieldReader::fail(int rule, size_t begin, const std::string& text) {
   if (!finding_)
     finding_ = Finding{rule, section_, static_cast<int64_t>(base_ + begin), in_raw_, text};
   in_.fail();
 }
 
+// The end of every simple field. The text of a line is made only when lines are asked for: opening
+// a trace does not pay for it.
 template <class T>
 T FieldReader::checked(size_t begin, const char* label, int64_t index, T value) {
   if (!in_.ok()) {
@@ -89,6 +101,7 @@ uint64_t FieldReader::varint(const char* label, int64_t index, uint64_t limit) {
   return checked(begin, label, index, v);
 }
 
+// Who reserves memory for n items has seen a file of at least that many bytes.
 uint64_t FieldReader::count(const char* label, uint64_t limit, int64_t index) {
   const size_t begin = in_.position();
   const uint64_t n = varint(label, index, limit);
@@ -128,6 +141,8 @@ std::string_view FieldReader::string(const char* label, uint64_t limit, int64_t 
   return s;
 }
 
+// Runs stay runs: a list of 2^40 values may take three bytes, and no more memory than that.
+// repeated_budget_ bounds what all lists of the section may repeat.
 base::RunList FieldReader::runs(const char* label, uint64_t max_values, int64_t index) {
   const size_t begin = in_.position();
   const size_t numbers_begin = number_position();
@@ -149,6 +164,9 @@ base::RunList FieldReader::runs(const char* label, uint64_t max_values, int64_t 
   return list;
 }
 
+// Numbers are read from their own section, in the order in which the sections that own them are
+// read. An error there is one of both: of the numbers, which ended early, and of this field, which
+// has none.
 void FieldReader::numbers_done(size_t begin, const char* label, int64_t index) {
   if (numbers_->in_.ok()) {
     if (numbers_->lines_ != nullptr && numbers_->position() > begin)
@@ -188,6 +206,8 @@ uint64_t FieldReader::wide_u64(const char* label, int64_t index) {
   const uint64_t v = numbers_->in_.u64();
   return number_taken(begin, label, index, v);
 }
+// A number that is mostly small, or a mark that its value is among the numbers. A value that would
+// have fitted may not stand there: each trace has one form in bytes.
 uint64_t FieldReader::scaled(const char* label, uint64_t limit, int64_t index, uint64_t from) {
   const uint64_t v = varint(label, index, std::min(limit, from));
   if (!ok() || v < from) return v;
@@ -200,6 +220,7 @@ void FieldReader::done(size_t begin, const char* label, int64_t index, const std
   if (lines_ != nullptr) note(begin, label, index, meaning);
 }
 
+// Bytes that no field explains are an error.
 void FieldReader::finish() {
   if (ok() && in_.remaining() != 0)
     fail(kRuleFields, in_.position(),

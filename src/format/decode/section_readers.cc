@@ -15,6 +15,9 @@ namespace refrain::format {
 
 namespace {
 
+// Hosts of a cluster are named node001, node002, ...: a name, and how many follow it. A few bytes
+// may stand for very many names, so their memory is asked of Decoding::spend() before they are
+// made.
 void read_hosts(FieldReader& in, Decoding& out) {
   std::vector<std::string>& hosts = out.trace.meta.hosts;
   const uint64_t series = in.count("host count", kMaxHosts);
@@ -80,7 +83,8 @@ void read_tables(FieldReader& in, Decoding& out) {
 
 namespace {
 
-// A sequence without rules: each byte of all terminals after the other.
+// A sequence without rules: each byte of all terminals after the other. That is how calls that
+// never repeat take least: the high bytes are alike and compress to nothing.
 grammar::Grammar read_sequence(FieldReader& in, int64_t index) {
   grammar::Grammar g;
   const uint64_t length = in.wide("length of sequence", index, kMaxGrammarSymbols);
@@ -106,6 +110,7 @@ grammar::Grammar read_sequence(FieldReader& in, int64_t index) {
   return g;
 }
 
+// The other form: a list of all of them.
 bool read_signature_list(FieldReader& in, uint64_t length, size_t signatures, int64_t index,
                          std::vector<uint32_t>& list) {
   const size_t begin = in.position();
@@ -124,6 +129,10 @@ bool read_signature_list(FieldReader& in, uint64_t length, size_t signatures, in
   return in.ok();
 }
 
+// Groups mostly have the signatures of the group before, with some exchanged. A run says that its
+// terminals have what the group before had (code 0), or how far each signature is from the one
+// after its predecessor.
+//
 // The signatures of one group's terminals; false when that failed.
 bool read_group_signatures(FieldReader& in, uint64_t length, const std::vector<uint32_t>& before,
                            size_t signatures, int64_t index, std::vector<uint32_t>& list) {
@@ -181,7 +190,9 @@ grammar::Grammar read_rules(FieldReader& in, const Decoding& out, int64_t index)
   return std::move(*g);
 }
 
-// Grammars that differ in counts only.
+// Grammars that differ in counts only (loops of unlike length on each rank): one of them, and a
+// column of counts for each symbol that is repeated. The members' symbols are paid for before they
+// are copied.
 void read_grammar_family(FieldReader& in, Decoding& out, int64_t index,
                          std::vector<grammar::Grammar>& family) {
   const size_t begin = in.position();
@@ -304,6 +315,9 @@ bool add_split(const FileGroup& from, const std::vector<uint32_t>& signatures, u
 
 }  // namespace
 
+// The file has ranks, locations and signatures of all groups each behind each other, as they
+// compress better that way. A group of the file whose ranks have several grammars becomes several
+// groups here.
 void read_groups(FieldReader& in, Decoding& out) {
   std::vector<FileGroup> all;
   const uint64_t n = in.count("group count", kMaxGroups);

@@ -1,3 +1,8 @@
+// The index is read in two steps. The functions read_* follow the layout and bound every number by
+// limits.h as they meet it; check_time_index() looks at what the numbers mean together, also for an
+// index that was not read but made. All errors are one kind of damage to a user, so they differ in
+// their text only.
+
 #include "format/decode/time_index.h"
 
 #include <bit>
@@ -15,6 +20,7 @@ namespace refrain::format {
 
 namespace {
 
+// Differences of two clocks within this do not overflow.
 constexpr int64_t kMaxClockNs = int64_t{1} << 62;
 
 base::Error bad(const std::string& what) { return base::fail("the index of times: " + what); }
@@ -67,6 +73,8 @@ bool read_segments(base::ByteReader& in, SegmentInfo& info) {
   return in.ok();
 }
 
+// Points of each rank's clock: its own time, and the common time by which it was then. Both are
+// differences to the point before. Unsigned sums, as a damaged file may have any.
 bool read_clocks(base::ByteReader& in, std::vector<std::vector<ClockPoint>>& clocks) {
   const uint64_t ranks = in.count(kMaxRanks);
   uint64_t all = 0;
@@ -85,6 +93,8 @@ bool read_clocks(base::ByteReader& in, std::vector<std::vector<ClockPoint>>& clo
   return in.ok();
 }
 
+// A chunk is some blocks of one thread; its next chunk may stand anywhere behind it. Times of
+// blocks go on from the end of the thread's block before, in whichever chunk that was.
 bool read_chunks(base::ByteReader& in, std::vector<TimeChunk>& chunks) {
   const uint64_t count = in.count(kMaxTimeChunks);
   std::map<std::pair<uint64_t, uint32_t>, uint64_t> ends;
@@ -114,6 +124,7 @@ bool read_chunks(base::ByteReader& in, std::vector<TimeChunk>& chunks) {
   return in.ok();
 }
 
+// Local times ascend strictly, so that the common time between two points can be interpolated.
 base::Status check_clock(const std::vector<ClockPoint>& points) {
   for (size_t i = 0; i < points.size(); ++i) {
     const ClockPoint& p = points[i];
@@ -158,6 +169,8 @@ base::Status check_spec(const TimeSpec& spec) {
 
 }  // namespace
 
+// The last bytes of the section say how long the index in front of them is: who opens a file reads
+// these first, then the index, and no block.
 base::Result<uint64_t> time_index_bytes(std::string_view tail, uint64_t section_bytes) {
   base::ByteReader in(tail);
   const uint64_t bytes = in.u32();

@@ -1,4 +1,7 @@
 // The totals of the ranks, in one of three forms; see format/totals.h.
+//
+// Values are codes (quantise.h), and a rank has its place on a scale of them, which takes some
+// bits. What must hold among the scales is checked here, because the values are computed from them.
 #include "format/totals.h"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "format/encode/sync.h"
@@ -15,6 +16,10 @@ namespace refrain::format {
 base::Result<std::string> encode(const TraceData& trace);
 // The same of a trace whose statistics nobody needs afterwards: they are freed on the way.
 base::Result<std::string> encode_and_free(TraceData& trace);
+
+// By rank: the times in and outside of MPI that a reader of the file finds, which are less exact
+// than those of `trace` (totals.h). All else is as in the trace.
+std::vector<RankTotals> totals_as_read(const TraceData& trace);
 
 // Writes a file that is either whole or not there: a temporary beside it (".NAME.PID.tmp", O_EXCL),
 // fsync, rename, fsync of the folder, where `when` is Sync::kNow. On failure the temporary is

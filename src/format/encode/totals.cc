@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "format/codes/quantise.h"
+#include "format/encode/encode.h"
 #include "format/encode/section_writers.h"
 #include "format/places.h"
 #include "format/time/range_coder.h"
@@ -266,6 +267,24 @@ bool has_totals(const TraceData& trace) {
 }
 
 }  // namespace
+
+std::vector<RankTotals> totals_as_read(const TraceData& trace) {
+  std::vector<RankTotals> out = trace.totals;
+  if (!has_totals(trace)) return out;
+  const Columns columns = chosen_columns(trace);
+  const Column& in_mpi = columns[static_cast<size_t>(Quantity::kInMpi)];
+  const Column& span = columns[static_cast<size_t>(Quantity::kSpan)];
+  const CodeScale times = in_mpi.is_empty ? CodeScale() : in_mpi.scale(),
+                  spans = span.is_empty ? CodeScale() : span.scale();
+  for (size_t r = 0; r < out.size(); ++r) {
+    out[r].in_mpi_ns = out[r].outside_ns = 0;
+    if (in_mpi.is_empty || !in_mpi.is_known[r] || span.is_empty) continue;
+    out[r].in_mpi_ns = time_of(static_cast<uint16_t>(times.at(times.place(in_mpi.codes[r]))));
+    const uint64_t span_ns = span_of(spans.at(spans.place(span.codes[r])));
+    out[r].outside_ns = span_ns - std::min(span_ns, out[r].in_mpi_ns);
+  }
+  return out;
+}
 
 void write_totals(Encoding& in, ByteWriter& out) {
   if (!has_totals(in.trace)) return out.put_u8(static_cast<uint8_t>(TotalsForm::kNone));

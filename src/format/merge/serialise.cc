@@ -31,6 +31,8 @@ class Parser {
  public:
   explicit Parser(std::string_view bytes) : in_(bytes), bytes_(bytes.size()) {}
 
+  // Later parts are checked against earlier ones: shapes name definitions, groups name grammars and
+  // shapes.
   bool run(PartialTrace& p) {
     p.world_size = in_.varint();
     if (p.world_size == 0 || p.world_size > kMaxRanks) return false;
@@ -39,6 +41,7 @@ class Parser {
   }
 
  private:
+  // A definition refers to those before it only: references have no cycles.
   bool definitions(PartialTrace& p) {
     const uint64_t n = in_.count(kMaxDefinitions);
     for (uint64_t i = 0; i < n && in_.ok(); ++i) {
@@ -55,6 +58,8 @@ class Parser {
     }
     return in_.ok();
   }
+  // A shape is a signature without the values in its slots. Each is there once, or the numbers of
+  // shapes would mean two things.
   bool shapes(PartialTrace& p) {
     const uint64_t n = in_.count(kMaxSignatures);
     for (uint64_t i = 0; i < n && in_.ok(); ++i) {
@@ -64,6 +69,7 @@ class Parser {
     }
     return in_.ok();
   }
+  // How many signatures a grammar needs is noted, as the groups that use it come later.
   bool grammars(PartialTrace& p) {
     const uint64_t n = in_.count(kMaxGrammars);
     for (uint64_t i = 0; i < n && in_.ok(); ++i) {
@@ -85,6 +91,9 @@ class Parser {
     }
     return in_.ok();
   }
+  // Ranks that did the same. For each thread, which rank has which grammar; then the signatures, in
+  // one of three forms: plain values of a single rank, values that all ranks share (kSettled), or
+  // each slot by itself (kEach).
   bool group(PartialTrace& p, PartialGroup& g) {
     if (!ranks(g.ranks, p.world_size) || g.ranks.empty()) return false;
     const uint64_t locations = in_.count(kMaxLocations);
@@ -146,13 +155,16 @@ class Parser {
   static bool is_definition(const PartialTrace& p, int64_t v) {
     return v >= 0 && static_cast<uint64_t>(v) < p.definitions.size();
   }
+  // What is known of a slot whose ranks have different values: which rank expressions still fit
+  // (alive), and the first value. A definition is the same on all ranks, or it is a list.
   static bool is_good(const PartialTrace& p, bool is_int, const SlotState& slot) {
     if (is_int)
       return (slot.alive & ~(SlotState::kAllAlive | SlotState::kSlopeFixed)) == 0 &&
              (slot.alive & SlotState::kAllAlive) != 0;
     return slot.alive == SlotState::kSettled && slot.slope == 0 && is_definition(p, slot.first);
   }
-  // Every terminal of the group's grammars has one.
+  // Every terminal of the group's grammars has one. A run of grammars is expanded: it is at most as
+  // long as there are ranks.
   bool has_signatures(const PartialGroup& g) const {
     bool good = true;
     for (const PartialLocation& l : g.locations) {

@@ -14,6 +14,8 @@ namespace refrain::format {
 
 namespace {
 
+// Most numbers are one byte, which the caller reads itself.
+//
 // The rest of a number whose first byte is `v`. False: it does not end, or not within 64 bits.
 bool longer_varint(const char*& at, const char* end, uint64_t& v) {
   v &= 0x7f;
@@ -102,6 +104,8 @@ bool Splitter::matches(const Pattern& pattern, std::string_view bytes) {
   return true;
 }
 
+// A pattern as words: the text before each hole as it is loaded, and which of the loaded bytes
+// belong to it.
 std::vector<Splitter::Step> Splitter::steps_of(const Pattern& pattern) {
   std::vector<Step> steps;
   uint32_t done = 0;
@@ -181,6 +185,8 @@ bool Splitter::split(std::string_view bytes) {
   return walk(bytes);
 }
 
+// The slow way, for a shape that was not met before. A signature whose arrays were folded is none
+// that a pattern could match, as patterns are compared with the bytes as they are.
 bool Splitter::walk(std::string_view bytes) {
   const std::string folded = fold_arrays(std::string(bytes));
   auto whole = split_signature(folded);
@@ -191,6 +197,7 @@ bool Splitter::walk(std::string_view bytes) {
   return true;
 }
 
+// The pattern that was not used for longest makes room.
 void Splitter::learn(std::string_view bytes) {
   Finder finder(bytes);
   walk_signature(bytes, Form::kInline, finder);

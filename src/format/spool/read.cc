@@ -31,9 +31,13 @@ constexpr uint64_t kMaxCalls = uint64_t{1} << 47;
 
 class Reader {
  public:
-  Reader(const Header& header, std::string_view file) {
+  Reader(const Header& header, std::string_view file) : reads_times_(true) {
     out_.header = header;
     pieces_ = pieces(file, out_.damage);
+  }
+  Reader(const Header& header, std::vector<Piece> pieces)
+      : pieces_(std::move(pieces)), reads_times_(false) {
+    out_.header = header;
   }
 
   RankSpool run() {
@@ -49,7 +53,7 @@ class Reader {
     stats();
     for (const Piece& p : pieces_)
       if (p.chunk.type == ChunkType::kLocation) location(p);
-    read_times(pieces_, unique_.numbers(), out_);
+    if (reads_times_) read_times(pieces_, unique_.numbers(), out_);
     trim();
     own_pieces_.put(r);
     return std::move(out_);
@@ -363,6 +367,7 @@ class Reader {
 
   RankSpool out_;
   std::vector<Piece> pieces_;
+  bool reads_times_;
   UniqueSignatures unique_;
   OwnPieces own_pieces_;
   std::set<uint64_t> first_calls_;  // terminals from which those are there
@@ -372,25 +377,14 @@ class Reader {
 
 }  // namespace
 
-base::Result<Header> read_header(std::string_view bytes) {
-  if (bytes.size() < sizeof(Header)) return base::fail("too short for a spool file");
-  auto h = load<Header>(bytes, 0);
-  if (h.magic != kMagic) return base::fail("not a spool file of a recorder");
-  if (h.version != kVersion)
-    return base::unsupported("written by another version of the recorder: recover it with that");
-  if (h.check != check_of(h)) return base::fail("its header is damaged");
-  if (h.world_size == 0 || h.world_size > kMaxRanks || h.rank < 0 ||
-      static_cast<uint32_t>(h.rank) >= h.world_size)
-    return base::fail("its header names no rank of a world");
-  h.host[sizeof h.host - 1] = '\0';
-  if (!(h.ns_per_tick > 0 && h.ns_per_tick < 1e6)) h.ns_per_tick = 1.0;
-  return h;
-}
-
 base::Result<RankSpool> read(std::string_view bytes) {
   const auto header = read_header(bytes);
   if (!header.ok()) return header.error();
   return Reader(*header, bytes).run();
+}
+
+RankSpool read_pieces(const Header& header, std::vector<Piece> pieces) {
+  return Reader(header, std::move(pieces)).run();
 }
 
 }  // namespace refrain::format::spool

@@ -4,23 +4,18 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "events/refusals.h"
 #include "mpi/call_table.h"
 #include "refrain/trace.h"
 
 namespace refrain::replay::plan {
 
-// A function that is called, and why it cannot be called again.
-struct Refusal {
-  CallId call = 0;                    // 0: no function, but threads
-  Rank rank = 0;                      // the first one that calls it
-  DefinitionId site = kNoDefinition;  // where, the first time
-  uint64_t calls = 0;                 // of all ranks
-  std::string why;                    // the end of a sentence
-};
+using events::Refusal;
 using Refusals = std::vector<Refusal>;
 
 struct LookOptions {
@@ -31,10 +26,20 @@ struct LookOptions {
 // By function, in the order of their ids. O(signatures).
 Refusals look(const Trace& trace, const LookOptions& options);
 
-// Fails where a rank's calls end before MPI_Finalize, as in the record of a job that died: the
-// ranks of such a trace do not end together (ErrorCode::kIncomplete). And where ranks stand for
-// others that made other calls: their messages have no other end (ErrorCode::kUnsupported).
+// Fails where ranks stand for others that made other calls: their messages have no other end
+// (ErrorCode::kUnsupported).
 Status check_ends(const Trace& trace);
+
+// Of a function; "call#4000" where nobody knows it.
+std::string name_of(CallId call);
+
+// ", at app+0x12"; empty where the trace does not tell.
+std::string place_of(const Trace& trace, DefinitionId site);
+// Of a trace in which members have the calls of their leads, messages whose other end is somewhere
+// else are paired anew (events/pairing/pair_anew.h), and `said` gets a line with how many; it may
+// be null.
+// Other traces stay as they are. Fails as events::paired_trace() does.
+Status pair_messages(Trace& trace, std::FILE* said);
 
 // One line each: "refrain: run.rfn: cannot replay MPI_Abort (rank 0, 1 call, at app+0x12): it ends
 // the job; --skip MPI_Abort leaves it out".

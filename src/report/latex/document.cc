@@ -91,6 +91,7 @@ LatexPart latex_part(const PageData& data) {
   put_profile(data, body);
   put_sizes(data, body);
   put_waits(data, body);
+  put_clusters(data, body);
   put_environment(data, body);
   return out;
 }

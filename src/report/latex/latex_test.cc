@@ -140,7 +140,7 @@ TEST(Cells, EqualNeighboursAreOneBlock) {
 }
 
 // Two ranks; the first sends 8 bytes to the other, five times.
-PageData page() {
+PageData page(bool has_clusters = false) {
   reader::TraceBuilder builder(2);
   reader::ShapeWriter send("MPI_Send"), receive("MPI_Recv");
   const uint32_t type = builder.predefined_type("MPI_DOUBLE", 8), world = builder.world();
@@ -150,6 +150,17 @@ PageData page() {
   builder.group({1}, std::vector<uint32_t>(5, builder.signature(receive)));
   builder.data().meta.text["command"] = "./a \\input{b}";
   for (format::RankTotals& totals : builder.data().totals) totals = {600, 900, {}};
+  if (has_clusters) {
+    for (const uint64_t rank : {0, 1}) {
+      format::Cluster one;
+      one.lead = one.structure = rank;
+      one.members.append(static_cast<int64_t>(rank));
+      one.calls = 5;
+      one.in_mpi_ns = 600;
+      builder.data().clusters.clusters.push_back(std::move(one));
+    }
+    builder.data().losses.push_back({std::string(format::kStoodForLoss), 0, -1, "0 of 2 ranks"});
+  }
   const Trace trace = builder.open();
   const PageOptions options;
   reader::Symbols symbols;
@@ -169,6 +180,17 @@ TEST(Document, HasWhatThePageHas) {
   EXPECT_NE(tex.find("5 messages of 40\\,B between 1 pair of ranks."), std::string::npos);
   EXPECT_EQ(tex.find("\\input"), std::string::npos);
   EXPECT_EQ(tex.find("\\part"), std::string::npos);
+}
+
+TEST(Document, SaysWhoStandsForWhom) {
+  EXPECT_EQ(latex_document({latex_part(page())}).find("Clusters of ranks"), std::string::npos);
+  const std::string tex = latex_document({latex_part(page(true))});
+  const size_t at = tex.find("{Clusters of ranks}");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_LT(at, tex.find("{Environment}"));
+  EXPECT_NE(tex.find("0 ranks of 2 ranks have another one's times", at), std::string::npos);
+  EXPECT_NE(tex.find("600\\,ns", at), std::string::npos);
+  EXPECT_NE(tex.find("what its lead shows below", at), std::string::npos);
 }
 
 TEST(Document, SeveralRunsAreCompared) {

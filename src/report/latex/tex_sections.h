@@ -18,6 +18,8 @@ void put_graph(const PageData& data, std::string& out);
 void put_density(const PageData& data, std::string& out);
 void put_profile(const PageData& data, std::string& out);
 void put_sizes(const PageData& data, std::string& out);
+// Nothing for a trace in which every rank stands for itself.
+void put_clusters(const PageData& data, std::string& out);
 void put_waits(const PageData& data, std::string& out);
 void put_environment(const PageData& data, std::string& out);
 

@@ -19,9 +19,11 @@ std::string check_text(const CheckReport& report) {
         fmt::format("{}: times of {} within the bound, the worst at {:.0f} % of it\n",
                     text::printable(report.path), text::counted_text(report.against->calls, "call"),
                     100 * report.against->worst);
-  return out + fmt::format("{}: OK, format {}, {} rules of the format hold, {} of {}, {}\n",
-                           text::printable(report.path), report.version, report.rules,
-                           text::counted_text(report.calls, "call"),
+  // Formats without a list of rules are read whole instead.
+  const std::string rules =
+      report.rules == 0 ? "" : fmt::format("{} rules of the format hold, ", report.rules);
+  return out + fmt::format("{}: OK, format {}, {}{} of {}, {}\n", text::printable(report.path),
+                           report.version, rules, text::counted_text(report.calls, "call"),
                            text::counted_text(report.ranks, "rank"),
                            report.complete ? "complete" : "incomplete");
 }

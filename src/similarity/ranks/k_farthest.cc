@@ -119,41 +119,22 @@ class Selector {
   std::vector<RankDistance> to_chosen_;  // the nearest one that may stand for it
 };
 
-// What a node passes on, and with kTree the ranks that each head stands for.
-struct Branch {
-  std::vector<RankHead> heads;
-  std::vector<std::vector<uint32_t>> members;
-};
-
-void append(Branch& to, Branch from) {
+void append(RankBranch& to, RankBranch from) {
   std::move(from.heads.begin(), from.heads.end(), std::back_inserter(to.heads));
   std::move(from.members.begin(), from.members.end(), std::back_inserter(to.members));
 }
 
-void sort_by_rank(Branch& b) {
+void sort_by_rank(RankBranch& b) {
   std::vector<uint32_t> order(b.heads.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(),
             [&b](uint32_t x, uint32_t y) { return b.heads[x].rank < b.heads[y].rank; });
-  Branch sorted;
+  RankBranch sorted;
   for (const uint32_t i : order) {
     sorted.heads.push_back(b.heads[i]);
     sorted.members.push_back(std::move(b.members[i]));
   }
   b = std::move(sorted);
-}
-
-Branch reduced(Branch all, const ClusterOptions& options, const RankDistances& distances) {
-  sort_by_rank(all);
-  const HeadSelection selection = select_heads(all.heads, options, distances);
-  Branch out;
-  for (const uint32_t c : selection.chosen) out.heads.push_back(all.heads[c]);
-  out.members.resize(out.heads.size());
-  for (size_t i = 0; i < all.heads.size(); ++i) {
-    std::vector<uint32_t>& members = out.members[selection.nearest[i]];
-    members.insert(members.end(), all.members[i].begin(), all.members[i].end());
-  }
-  return out;
 }
 
 }  // namespace
@@ -195,14 +176,28 @@ std::vector<RankHead> merge_heads(std::vector<RankHead> own, std::vector<RankHea
   return out;
 }
 
+RankBranch merge_branches(RankBranch all, RankBranch of_children, const ClusterOptions& options,
+                          const RankDistances& distances) {
+  append(all, std::move(of_children));
+  sort_by_rank(all);
+  const HeadSelection selection = select_heads(all.heads, options, distances);
+  RankBranch out;
+  for (const uint32_t c : selection.chosen) out.heads.push_back(all.heads[c]);
+  out.members.resize(out.heads.size());
+  for (size_t i = 0; i < all.heads.size(); ++i) {
+    std::vector<uint32_t>& members = out.members[selection.nearest[i]];
+    members.insert(members.end(), all.members[i].begin(), all.members[i].end());
+  }
+  return out;
+}
+
 std::vector<RankCluster> cluster_ranks(std::span<const RankHead> ranks,
                                        const ClusterOptions& options,
                                        const RankDistances& distances, Assignment assignment) {
-  std::vector<Branch> nodes(ranks.size());
+  std::vector<RankBranch> nodes(ranks.size());
   for (size_t r = ranks.size(); r-- > 0;) {
-    Branch own{{ranks[r]}, {{ranks[r].rank}}};
-    append(own, std::exchange(nodes[r], {}));
-    Branch passed_on = reduced(std::move(own), options, distances);
+    RankBranch passed_on = merge_branches({{ranks[r]}, {{ranks[r].rank}}},
+                                          std::exchange(nodes[r], {}), options, distances);
     if (assignment == Assignment::kNearest) {
       for (std::vector<uint32_t>& m : passed_on.members) m.clear();
     }
@@ -210,7 +205,7 @@ std::vector<RankCluster> cluster_ranks(std::span<const RankHead> ranks,
   }
   std::vector<RankCluster> out;
   if (ranks.empty()) return out;
-  const Branch& root = nodes[0];
+  const RankBranch& root = nodes[0];
   for (size_t c = 0; c < root.heads.size(); ++c)
     out.push_back(RankCluster{root.heads[c].rank, root.members[c], {}});
   for (const RankHead& rank : ranks) {

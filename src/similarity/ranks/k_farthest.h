@@ -54,6 +54,14 @@ uint32_t nearest_head(std::span<const RankHead> chosen, const RankHead& head,
 std::vector<RankHead> merge_heads(std::vector<RankHead> own, std::vector<RankHead> of_children,
                                   const ClusterOptions& options, const RankDistances& distances);
 
+// The same with the ranks that each head stands for: what they are given up with (the paper's way).
+struct RankBranch {
+  std::vector<RankHead> heads;
+  std::vector<std::vector<uint32_t>> members;  // by head
+};
+RankBranch merge_branches(RankBranch own, RankBranch of_children, const ClusterOptions& options,
+                          const RankDistances& distances);
+
 enum class Assignment : uint8_t {
   kNearest,  // the heads of the root are told to all, and each rank takes the nearest
   kTree,     // where a head is given up, its ranks go to the nearest head there (the paper's way)

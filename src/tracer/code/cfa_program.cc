@@ -1,3 +1,9 @@
+// The compiler leaves, for each place of its code, how to find the caller's frame: a program for a
+// small machine (DWARF's call frame information, as in .eh_frame). It is run once for a place, and
+// its result is kept as a FrameRule. Only what compilers make for ordinary functions is understood;
+// anything else gives an empty rule, and that frame is left to libunwind. Nothing here allocates or
+// calls into the C library beyond memcpy, as it may run inside of any call.
+
 #include "tracer/code/cfa_program.h"
 
 #include <cstring>
@@ -59,12 +65,17 @@ enum : uint8_t {
 // DW_OP_*.
 constexpr uint8_t kFramePointerPlus = 0x70 + kFramePointer, kDereference = 0x06;
 
+// Where the caller's value of a register is: still in it, on the stack, or nowhere that is known
+// here.
 struct Saved {
   enum class How : uint8_t { kKept, kUndefined, kAtOffset, kAtFramePointer, kOther };
   How how = How::kKept;
   int64_t offset = 0;
 };
 
+// The state of the machine at one place. `end` is DWARF's canonical frame address, the end of the
+// frame, from which the offsets of saved registers count. Of the registers only frame pointer and
+// return address are followed.
 struct Row {
   enum class End : uint8_t { kRegister, kStored, kOther };
   End end = End::kOther;
@@ -113,7 +124,7 @@ class Machine {
     row_.end_register = number;
     row_.end_offset = offset;
   }
-  // What is not changed must be known.
+  // These instructions change one half of "register + offset". What is not changed must be known.
   void change_end(uint64_t number, int64_t offset) {
     if (row_.end == Row::End::kRegister) return end_at_register(number, offset);
     is_good_ = false;
@@ -213,8 +224,11 @@ void Machine::end_of_frame(uint8_t code, EhBytes& program) {
   }
 }
 
+// A FrameRule has offsets of 32 bits.
 bool fits(int64_t offset) { return offset == static_cast<int32_t>(offset); }
 
+// The return address must lie right below the frame's end, where a call puts it; an undefined one
+// ends the stack.
 FrameRule rule_of(const Row& row) {
   FrameRule rule;
   if (row.address.how == Saved::How::kUndefined) {
@@ -244,6 +258,8 @@ FrameRule rule_of(const Row& row) {
 
 }  // namespace
 
+// A pointer in one of the encodings of .eh_frame. An indirect one would have to be read from memory
+// that may not be relocated yet: it counts as not understood.
 uintptr_t EhBytes::address(uint8_t encoding, uintptr_t base) {
   const uintptr_t place = at_;
   uint64_t value = 0;
@@ -266,6 +282,8 @@ uintptr_t EhBytes::address(uint8_t encoding, uintptr_t base) {
   }
 }
 
+// What the functions of one object file have in common (a CIE). Its augmentation string lists what
+// follows, in order; an unknown letter means that the rest cannot be read.
 CommonInfo read_common_info(EhBytes entry) {
   CommonInfo info;
   const uint8_t version = entry.byte();

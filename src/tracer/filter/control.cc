@@ -140,6 +140,8 @@ void start_control(Process& p) {
 }
 
 void pause_recording() {
+  // A message log is of no use without all of its calls.
+  if (has_slow_path_reason(slow_path_reasons::kLogsMessages)) return;
   const std::lock_guard<std::mutex> lock(control().mutex);
   mark_calls(leave::kPaused, true, can_pause);
   set_slow_path_reason(slow_path_reasons::kLeavesOut, true);

@@ -10,6 +10,7 @@
 #include "mpi_runtime/world.h"
 #include "options/environment.h"
 #include "tracer/finish/finish.h"
+#include "tracer/messages/rank_log.h"
 #include "tracer/startup/startup.h"
 #include "tracer/state/slow_path_reasons.h"
 
@@ -33,6 +34,7 @@ void report_unseen_mpi() {
 
 __attribute__((destructor)) void process_ends() {
   if (getpid() != g_pid) return;
+  end_rank_log();
 #ifdef REFRAIN_HAS_MPI_Session_init
   hand_over_by_file();
 #endif

@@ -1,13 +1,16 @@
 #include "tracer/finish/finish.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "format/merge/merge.h"
 #include "mpi_runtime/rank_exchange.h"
 #include "mpi_runtime/world.h"
+#include "tracer/finish/rank_clusters.h"
 #include "tracer/finish/record.h"
 #include "tracer/finish/write_trace.h"
+#include "tracer/messages/rank_log.h"
 #include "tracer/paths/path_check.h"
 #include "tracer/spool/spool.h"
 #include "tracer/startup/cores.h"
@@ -121,6 +124,7 @@ void finish_world(Location& location) {
   location.in_recorder = true;
   disconnect_heap(p);
   if (p.path_check != nullptr) p.path_check->report();
+  end_rank_log();
   if (!has_peers()) return;
   end_run(p);
   check_spawned(p);
@@ -128,14 +132,19 @@ void finish_world(Location& location) {
   p.clock.refine();
   if (p.times != nullptr) p.times->end_clock(p);
   format::PartialTrace mine = own_part(p);
+  const std::string record = record_to_cluster(p, mine);
   merge_over_ranks(p, mine);
   if (p.times != nullptr && p.times->plain().on)
     if (std::string text = plain_text(p); !text.empty()) mine.text["plain_trace"] = std::move(text);
   const bool has_all = mine.ranks.size() == static_cast<uint64_t>(peers().count);
   mine.missing_is_told = peers().is_partial() && has_all;
-  bool whole = peers().mine == 0 && has_all;
+  std::optional<format::TraceData> trace;
+  if (peers().mine == 0) trace = finish_trace(p, std::move(mine));
+  const auto clusters = find_clusters(p, record, trace ? &*trace : nullptr);
+  bool whole = trace && has_all;
   const auto write = [&](TimeSource* times) {
-    if (peers().mine == 0 && !write_trace(p, std::move(mine), times)) whole = false;
+    if (trace && !write_trace(p, std::move(*trace), times, clusters ? &*clusters : nullptr))
+      whole = false;
   };
   p.times == nullptr ? write(nullptr) : hand_times_over(p, [&](TimeSource& t) { write(&t); });
   close_spool(p, whole);

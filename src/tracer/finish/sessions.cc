@@ -18,6 +18,7 @@
 #include "mpi_runtime/recorder_comm.h"
 #include "mpi_runtime/world.h"
 #include "tracer/finish/finish.h"
+#include "tracer/finish/rank_clusters.h"
 #include "tracer/finish/record.h"
 #include "tracer/finish/time_handover.h"
 #include "tracer/finish/write_trace.h"
@@ -92,7 +93,9 @@ void merge_parts(Process& p) {
   };
   std::optional<TimesOfFiles> times;
   if (p.times != nullptr) times.emplace(p.size, read_times);
-  if (write_trace(p, std::move(all), times ? &*times : nullptr) && p.spool != nullptr)
+  auto trace = finish_trace(p, std::move(all));
+  if (trace && write_trace(p, std::move(*trace), times ? &*times : nullptr, nullptr) &&
+      p.spool != nullptr)
     p.spool->remove_run();
   for (int peer = 0; peer < peers().count; ++peer) {
     unlink(part_path(p, peers().rank_of(peer)).c_str());
@@ -181,6 +184,7 @@ void hand_over_by_file() {
   set_slow_path_reason(slow_path_reasons::kNotRecording, true);
   if (p.sink != nullptr) p.sink->set_state(format::spool::State::kFinishing);
   p.clock.refine();
+  give_clusters_up(p, "sessions have no communicator of all ranks to find clusters with");
   auto record = make_record(p);
   if (!record.ok()) return complain(p, record.error().to_string().c_str());
   record->duration_ns = p.clock.to_ns(g_last_end_ticks - p.init_ticks);

@@ -150,12 +150,15 @@ class TimesOfRanks final : public TimeSource {
     const auto take_of = [&](int rank, std::string_view piece) {
       return take_piece(static_cast<uint64_t>(rank), piece, take, &wanted);
     };
-    each_own_piece(p_, which, [&](const std::string& piece) { take_of(p_.rank, piece); });
+    if (is_wanted(p_.rank))
+      each_own_piece(p_, which, [&](const std::string& piece) { take_of(p_.rank, piece); });
     const uint64_t word = word_of(which);
     int next = 1;
     for (int peer = 1; peer < peers().count; ++peer) {
       for (; next < peers().count && next <= peer + kAhead; ++next)
-        send_patiently(recorders(), &word, sizeof word, next, kTag);
+        if (is_wanted(peers().rank_of(next)))
+          send_patiently(recorders(), &word, sizeof word, next, kTag);
+      if (!is_wanted(peers().rank_of(peer))) continue;
       std::string bytes;
       bool end = false;
       while (receive_message(peer, bytes, &end) && !end)
@@ -219,6 +222,7 @@ class FromZero final : public TimeSource {
   std::vector<Points> clocks() override {
     return clocks_from_zero(source_.clocks(), source_.first_rank());
   }
+  void only(std::vector<bool> ranks) override { source_.only(std::move(ranks)); }
   void each(TimeLog::Which which, const Take& take) override { source_.each(which, take); }
   base::Result<format::ReducedTimes> reduce(const format::TraceData& trace) override {
     return source_.reduce_with(trace, clocks());

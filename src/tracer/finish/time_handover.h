@@ -10,6 +10,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "format/segments/reduced.h"
@@ -30,12 +31,23 @@ class TimeSource {
   virtual ~TimeSource() = default;
   // By rank; empty: their clocks are one.
   virtual std::vector<std::vector<format::ClockPoint>> clocks() = 0;
-  // All pieces of all ranks.
+  // Of these ranks alone, by rank; empty: of all, as in the beginning. Others are not asked.
+  virtual void only(std::vector<bool> ranks) { only_ = std::move(ranks); }
+  // All pieces of all ranks, or of those.
   virtual void each(TimeLog::Which which, const Take& take) = 0;
   // Once, before each(kSegments): the ranks match their segments.
   virtual base::Result<format::ReducedTimes> reduce(const format::TraceData&) {
     return base::fail("no way to match segments without a communicator of all ranks");
   }
+
+ protected:
+  bool is_wanted(int rank) const {
+    return only_.empty() ||
+           (static_cast<size_t>(rank) < only_.size() && only_[static_cast<size_t>(rank)]);
+  }
+
+ private:
+  std::vector<bool> only_;
 };
 
 // Collective over Process::comm. Rank 0 calls `write` with what there is to take, the others hand

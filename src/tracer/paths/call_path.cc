@@ -45,6 +45,7 @@ uint32_t remember_words(const Walk& walk, size_t n, size_t fewer, SeenPath& seen
 
 const SeenPath& CallPaths::unwind_path(Process& p, const StackBounds& stack,
                                        const CallPlace& call) {
+  if (call.frame == kToldFrame) return told_path(p, call);
   SeenPath*& latest = latest_[place_slot(call)];
   if (latest != nullptr && latest->leads_through_python(call.address, call.frame))
     return python_.find(p, *latest);
@@ -74,6 +75,19 @@ const SeenPath& CallPaths::unwind_path(Process& p, const StackBounds& stack,
     return seen;
   if (!set_through_python(seen, words, sites, std::min(before, n))) return seen;
   return python_.find(p, seen);
+}
+
+// There is no stack to recognise it by: the address says which one it is.
+const SeenPath& CallPaths::told_path(Process& p, const CallPlace& call) {
+  const auto definition = static_cast<uint32_t>(call.address - 1);
+  const size_t depth = std::min<size_t>(p.options.call_path_depth, SeenPath::kMaxDepth);
+  SeenPath& seen = room_for(definition, call.frame, depth);
+  seen.forget();
+  seen.address = call.address;
+  seen.frame = call.frame;
+  seen.definition = definition;
+  latest_[place_slot(call)] = &seen;
+  return seen;
 }
 
 // The sites of the path; a call whose own frame was not found has its own site at least.

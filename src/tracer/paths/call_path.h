@@ -28,6 +28,10 @@ struct StackBounds;
 // One per location.
 class CallPaths {
  public:
+  // In the place of a frame: the address is 1 + the definition of the path, which a replay has told
+  // (wrap/told_paths.cc).
+  static constexpr uintptr_t kToldFrame = 0;
+
   const SeenPath& find(Process& process, const StackBounds& stack, const CallPlace& call) {
     if (unloads_ != unloads()) [[unlikely]]
       forget(process);
@@ -48,6 +52,7 @@ class CallPaths {
     return slot(definition ^ (frame << 16));
   }
   const SeenPath& unwind_path(Process& process, const StackBounds& stack, const CallPlace& call);
+  const SeenPath& told_path(Process& process, const CallPlace& call);
   size_t sites_of(Process& process, const CallPlace& call, const Walk& walk, size_t depth,
                   uint32_t* sites);
   uint32_t define(Process& process, const uint32_t* sites, size_t n);

@@ -1,3 +1,6 @@
+// The header has the protocol. Where a comment here says "owner", it means the thread that a lane
+// belongs to; everybody else who needs the lane comes through AllLanes.
+
 #include "tracer/requests/request_lanes.h"
 
 #include <linux/membarrier.h>
@@ -12,6 +15,8 @@ namespace refrain::tracer {
 
 namespace {
 
+// The thread sanitizer does not know membarrier: with it both sides use sequentially consistent
+// stores and loads instead, which it understands, and which cost the owner more.
 #if defined(__SANITIZE_THREAD__)
 
 bool can_make_all_pass_a_barrier() { return true; }
@@ -21,6 +26,7 @@ constexpr auto kToAskBusy = std::memory_order_seq_cst;
 
 #else
 
+// By its number: the C library has no function for it. The program's errno stays as it was.
 long membarrier(int command) {
   const int before = errno;
   const long rc = syscall(SYS_membarrier, command, 0, 0);
@@ -54,6 +60,9 @@ void RequestLanes::begin_threads() {
   for_each([](RequestLane& lane) { lane.has_neighbours = true; });
 }
 
+// A lane whose thread has ended is taken over with the requests that are in it: somebody may still
+// complete them, and their positions in pools stay taken. More threads than there are lanes share
+// the last one, under the lock.
 RequestLane& RequestLanes::join() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!has_threads_) return *lanes_[0];
@@ -77,6 +86,8 @@ RequestLane& RequestLanes::leave(RequestLane& lane) {
   return *shared_lane_;
 }
 
+// Readers take no lock: the key is there before the count says so. When there is no room for one
+// more, a copy of such a handle is looked for like any other.
 void RequestLanes::note_shared_handle(uint64_t key) {
   if (is_shared_handle(key)) return;
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -86,6 +97,8 @@ void RequestLanes::note_shared_handle(uint64_t key) {
   shared_count_.store(n + 1, std::memory_order_release);
 }
 
+// Somebody wants the lane: the owner says that it is out again, or that one would wait for it and
+// it for the lock.
 void OwnLane::enter_locked() {
   lane_.busy.store(0, std::memory_order_release);
   lane_.all.mutex_.lock();
@@ -127,6 +140,9 @@ bool add_request_again(RequestLane& lane, RequestEntry& entry, uint64_t key, con
   return true;
 }
 
+// After the barrier each owner has either seen `foreign`, and takes the lock, or shows `busy`, and
+// is waited for. It is busy for a moment only, so yielding is for the case that it was interrupted
+// there.
 AllLanes::AllLanes(RequestLane& own) : own_(own), lanes_(own.all) {
   lanes_.mutex_.lock();
   if (!lanes_.has_barrier_) return;

@@ -4,15 +4,18 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/bytes.h"
+#include "format/spool/living.h"
 #include "format/spool/read.h"
 #include "grammar/fold.h"
 #include "grammar/terminal_cursor.h"
@@ -39,10 +42,12 @@ class Folder {
   std::string output() const { return (path_ / "run.rfn").string(); }
   // The bytes of the only spool file: as they are at this moment.
   std::string bytes() const {
-    for (const auto& entry : std::filesystem::directory_iterator(output() + ".spool")) {
-      std::ifstream in(entry.path(), std::ios::binary);
-      return {std::istreambuf_iterator<char>(in), {}};
-    }
+    std::ifstream in(file(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  std::string file() const {
+    for (const auto& entry : std::filesystem::directory_iterator(output() + ".spool"))
+      return entry.path();
     return {};
   }
 
@@ -94,6 +99,51 @@ TEST(Spool, HasEveryCallThatReturned) {
   }
   rank->spool->remove();
   EXPECT_FALSE(std::filesystem::exists(folder.output() + ".spool"));
+}
+
+// The calls of the test below: some signatures often, a new one now and then.
+uint32_t which_of(uint64_t i) { return static_cast<uint32_t>(i % 37 == 0 ? 100 + i / 37 : i % 5); }
+
+// Whether these are the first calls of the writer, in its order.
+bool is_prefix(const std::vector<std::string>& calls) {
+  for (uint64_t i = 0; i < calls.size(); ++i)
+    if (calls[i] != signature(which_of(i))) return false;
+  return true;
+}
+
+TEST(Spool, IsReadWhileItIsWritten) {
+  const Folder folder;
+  TestRank rank;
+  rank->options.output = folder.output();
+  Spool::open(*rank, 1, {});
+  auto living = format::spool::LivingSpool::open(folder.file());
+  ASSERT_TRUE(living.ok()) << living.error().to_string();
+  std::atomic<bool> is_over = false;
+  uint64_t snapshots = 0, good = 0, last = 0;
+  std::thread reader([&] {
+    for (bool is_last = false; !is_last;) {
+      is_last = is_over;
+      const auto read = living->snapshot();
+      ASSERT_TRUE(read.ok()) << read.error().to_string();
+      ++snapshots;
+      if (!read->damage.empty()) continue;  // said so: checkpoints came in between, each time
+      ++good;
+      const std::vector<std::string> calls = calls_in(*read);
+      ASSERT_TRUE(is_prefix(calls)) << "snapshot " << snapshots << ", " << calls.size() << " calls";
+      ASSERT_GE(calls.size(), last) << "calls that were there are gone";
+      last = calls.size();
+    }
+  });
+  constexpr uint64_t kCalls = 200'000;  // tens of checkpoints, several chunks of tables
+  for (uint64_t i = 0; i < kCalls; ++i) call(rank.location(), signature(which_of(i)));
+  is_over = true;
+  reader.join();
+  EXPECT_EQ(last, kCalls) << "the last state is whole";
+  EXPECT_GT(good, 0u);
+  rank->spool->remove();
+  const auto removed = living->snapshot();  // the file is open, and has its last state
+  ASSERT_TRUE(removed.ok());
+  EXPECT_EQ(removed->header.state, format::spool::State::kDone);
 }
 
 TEST(Spool, KeepsPartsThatMemoryHasNoRoomFor) {

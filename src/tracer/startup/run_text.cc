@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "mpi_runtime/built_with.h"
+#include "options/environment.h"
 #include "tracer/state/process.h"
 #include "tracer/times/call_times.h"
 
@@ -66,6 +67,12 @@ std::map<std::string, std::string> run_text(const Process& p) {
   if (!p.options.filter.empty()) text["filter"] = p.options.filter;
   if (!p.options.totals) text["totals"] = "off";
   if (p.options.gaps) text["gaps"] = "on";  // `refrain recover` asks
+  if (const char* const messages = options::text_of(options::RecordOption::kMessages);
+      messages[0] != '\0' && p.run != 0) {
+    char run[32];
+    std::snprintf(run, sizeof run, "run=%016llx ", static_cast<unsigned long long>(p.run));
+    text["messages"] = std::string(run) + messages;
+  }
   char cwd[4096];
   if (getcwd(cwd, sizeof cwd) != nullptr) text["working_directory"] = cwd;
   timespec now{};

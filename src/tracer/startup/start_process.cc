@@ -35,6 +35,26 @@ uint32_t call_path_depth() {
   return static_cast<uint32_t>(depth.value_or(*otherwise));
 }
 
+// The command line has checked the words; whoever set the variables by hand gets no clusters for
+// wrong ones.
+void read_clusters(Options& to) {
+  format::ClusterWords words;
+  words.k = text_of(RecordOption::kCluster);
+  if (words.k.empty()) return;
+  words.mixes = options::is_given(RecordOption::kMix);
+  words.endpoints = text_of(RecordOption::kEndpoints);
+  words.assign = text_of(RecordOption::kAssign);
+  words.steps = text_of(RecordOption::kSteps);
+  words.distance = text_of(RecordOption::kDistance);
+  words.metric = text_of(RecordOption::kMetric);
+  words.seed = text_of(RecordOption::kSeed);
+  const auto request = format::cluster_request(words, "--cluster");
+  to.has_clusters = request.ok() && to.totals;
+  if (!to.has_clusters) return;
+  to.clusters = *request;
+  to.full_copy = text_of(RecordOption::kExactCopy);
+}
+
 CallTimes* make_times(const format::TimeSpec& timing, const std::string& output) {
   const bool has_copy = timing.mode != format::TimeMode::kExact;
   auto* const times = new CallTimes(timing, has_copy ? text_of(RecordOption::kExactCopy) : "",
@@ -65,6 +85,7 @@ void start_process(Process& p) {
   p.options.quiet = options::is_given(RecordOption::kQuiet);
   p.options.totals = !options::is_word(RecordOption::kTotals, "off");
   p.options.gaps = options::is_given(RecordOption::kGaps);
+  read_clusters(p.options);
   p.options.call_path_depth = call_path_depth();
   const uint64_t memory = base::parse_bytes(text_of(RecordOption::kMemory)).value_or(0);
   if (memory > 0) bound_memory(p, memory);

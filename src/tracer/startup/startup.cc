@@ -1,5 +1,7 @@
 #include "tracer/startup/startup.h"
 
+#include <string>
+
 #include "mpi_runtime/queries.h"
 #include "mpi_runtime/shared_handles.h"
 #include "mpi_runtime/world.h"
@@ -31,6 +33,15 @@ void forget_times(Process& p) {
     if (l->times != nullptr) drop_times(*l);
 }
 
+// Clusters are found by all ranks together.
+void forget_clusters(Process& p) {
+  p.options.has_clusters = false;
+  if (peers().mine != 0) return;
+  constexpr const char* kWhy = "the ranks do not agree about --cluster";
+  complain(p, (std::string(kWhy) + ": no rank stands for others").c_str());
+  p.lose("not_clustered", kWhy);
+}
+
 // A communicator of the recorder's, and what all ranks must know of each other before the program
 // goes on: both at once, as each takes several rounds. `run`: a number that is this run's.
 bool exchange_setup(Process& p, uint64_t* run) {
@@ -39,10 +50,12 @@ bool exchange_setup(Process& p, uint64_t* run) {
   // ids must be one way.
   const uint64_t mine = Clock::monotonic_ns() ^ static_cast<uint64_t>(p.pid) << 40 ^ p.init_ticks;
   const uint64_t times = p.times != nullptr ? p.times->hash() : 0;
-  uint64_t words[] = {p.threaded ? 1u : 0u, mine, times, ~times};
-  const bool good = join_peers(p, words, 4);
+  const uint64_t clusters = p.options.has_clusters ? hash_of(p.options.clusters) : 0;
+  uint64_t words[] = {p.threaded ? 1u : 0u, mine, times, ~times, clusters, ~clusters};
+  const bool good = join_peers(p, words, 6);
   p.threads_anywhere = words[0] != 0;
   if (good && words[2] != ~words[3]) forget_times(p);
+  if (good && words[4] != ~words[5]) forget_clusters(p);
   *run = words[1];
   return good;
 }
@@ -74,6 +87,7 @@ void world_is_up(Process& p, uint64_t init_ticks, void (*at_finalize)()) {
   learn_world(&p.rank, &p.size, &world_group());
   uint64_t run = 0;
   if (!exchange_setup(p, &run)) return;
+  p.run = run;
   note_parent(has_parent());
   return_errors(recorders());
   begin_run(p);

@@ -22,6 +22,7 @@ namespace refrain::tracer {
 class GapLog;
 class Process;
 class TimeLog;
+struct LogThread;
 struct RequestLane;
 
 struct Location {
@@ -53,6 +54,9 @@ struct Location {
 
   TimeLog* times = nullptr;  // null: no times of single calls; never freed
   GapLog* gaps = nullptr;    // null: no gaps; never freed
+
+  LogThread* log = nullptr;  // null: no messages are logged yet; never freed
+  int recorded_depth = 0;    // the depth of the innermost call inside of others that is recorded
 
   RequestLane* requests = nullptr;  // this thread's; never null
   CallMemos memos;

@@ -9,24 +9,23 @@ uint32_t Process::define_site(uintptr_t address) {
   const Segment* const segment = code.segment_at(address);
   if (segment == nullptr) return UINT32_MAX;
   const Module& module = *segment->module;
-  base::ByteWriter payload;
-  payload.put_string(module.path);
-  payload.put_string(module.build_id);
-  const uint32_t module_def =
-      define_once(format::DefinitionKind::kModule, payload.view(), nullptr, 0);
-  payload.clear();
-  payload.put_zigzag(static_cast<int64_t>(address - module.bias));
-  return define_once(format::DefinitionKind::kSite, payload.view(), &module_def, 1);
+  return define_told_site(module.path, module.build_id,
+                          static_cast<int64_t>(address - module.bias));
 }
 
 uint32_t Process::define_source_site(std::string_view file, std::string_view function, int line) {
+  return define_told_site(file, format::source_build_id(function), line);
+}
+
+uint32_t Process::define_told_site(std::string_view module, std::string_view build_id,
+                                   int64_t offset) {
   base::ByteWriter payload;
-  payload.put_string(file);
-  payload.put_string(format::source_build_id(function));
+  payload.put_string(module);
+  payload.put_string(build_id);
   const uint32_t module_def =
       define_once(format::DefinitionKind::kModule, payload.view(), nullptr, 0);
   payload.clear();
-  payload.put_zigzag(line);
+  payload.put_zigzag(offset);
   return define_once(format::DefinitionKind::kSite, payload.view(), &module_def, 1);
 }
 

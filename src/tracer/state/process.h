@@ -23,6 +23,8 @@ class Process : public Identity, public Tables, public Services {
   uint32_t define_site(uintptr_t address);
   // A call site in a source file that no module is made of: of Python.
   uint32_t define_source_site(std::string_view file, std::string_view function, int line);
+  // One of a program that a replay stands for.
+  uint32_t define_told_site(std::string_view module, std::string_view build_id, int64_t offset);
   // A call path (kPath): sites, innermost first.
   uint32_t define_path(const uint32_t* sites, size_t n);
 

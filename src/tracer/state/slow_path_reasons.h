@@ -13,6 +13,7 @@ namespace slow_path_reasons {
 inline constexpr uint32_t kNotRecording = 1;  // over, or not for this process
 inline constexpr uint32_t kLeavesOut = 2;     // paused, or a filter is on: see control.h
 inline constexpr uint32_t kOutOfMemory = 4;   // set by operator new, never cleared: see memory.h
+inline constexpr uint32_t kLogsMessages = 8;  // see messages/rank_log.h
 inline constexpr uint32_t kAnything = UINT32_MAX;
 }  // namespace slow_path_reasons
 

@@ -1,3 +1,8 @@
+// A call's parameters become bytes here, in the order of the C binding, each with a tag in front.
+// The same call with the same parameters must give the same bytes on every rank and in every run,
+// as the bytes are compared, not their meaning: no address, no handle, and one way only to write a
+// value. docs/format.md describes the tags.
+
 #include "tracer/symbolic/encoder.h"
 
 #include <cstring>
@@ -15,6 +20,7 @@ using base::write_varint;
 constexpr size_t kMaxVarint = 10;
 }  // namespace
 
+// Doubles, so that a long array costs few copies. The buffer stays for the next call.
 void Encoder::grow(size_t n) { buffer_.resize((used_ + n) * 2 + 256); }
 
 void Encoder::long_varint(uint64_t v) {
@@ -34,7 +40,11 @@ void Encoder::start(mpi::CallId call, uint32_t site) {
 }
 
 // -- scalars --
+//
+// A constant is written by its number in spec/mpi/constants, never by its value: MPI_ANY_SOURCE is
+// -2 in one MPI and -1 in another one.
 
+// Ranks from 0 on are ranks; all named ones (MPI_PROC_NULL, MPI_ROOT) are negative in every MPI.
 void Encoder::rank(int64_t v) {
   if (v >= 0) return integer(v);
   by_name(constant_of_rank(v), v);
@@ -84,6 +94,8 @@ void Encoder::opaque(const void* p, int64_t n) {
   used_ += static_cast<size_t>(n);
 }
 
+// Which memory, and where in it: an id for the block and the bytes from its begin, as addresses
+// differ from rank to rank. The stack is asked first, as that takes two comparisons.
 void Encoder::buffer(const void* p) {
   const uint32_t named = buffer_constant(p);
   if (named != 0) return constant(named);
@@ -123,6 +135,7 @@ void Encoder::function(const void* p) {
   varint(def);
 }
 
+// An inout parameter: its value at exit, and the one at entry only where that was another.
 void Encoder::changed(int64_t now, int64_t before) {
   if (now != before) tag_byte(Tag::kChanged);
   integer(now);
@@ -148,7 +161,12 @@ void Encoder::message(int source, int tag_value) {
 }
 
 // -- arrays --
+//
+// Equal elements behind each other are one run: its length, and the element once. So the signature
+// of a call with 4096 equal counts is as short as with two, and as quick to compare.
 
+// False: the address itself is the value (MPI_IN_PLACE, MPI_STATUSES_IGNORE, null), and nothing may
+// be read behind it.
 bool Encoder::array_address(const void* p) {
   const uint32_t named = array_constant(p);
   if (named != 0) return constant(named), false;
@@ -162,6 +180,9 @@ void Encoder::begin_array(int64_t n) {
   run_count_ = 0;
 }
 
+// The element was written behind the run. If it equals the run's element it is taken back, else the
+// run is closed and it becomes the next one. Elements are compared as bytes: that is what equal
+// means in a signature.
 void Encoder::end_element() {
   const size_t size = used_ - element_;
   if (run_count_ > 0 && size == run_size_ &&
@@ -179,6 +200,8 @@ void Encoder::end_element() {
   run_count_ = 1;
 }
 
+// The length of a run is known after its element has been written, and stands in front of it: the
+// element moves up.
 void Encoder::end_array() {
   if (run_count_ == 0) return;
   uint8_t count[kMaxVarint];
@@ -191,6 +214,8 @@ void Encoder::end_array() {
   run_count_ = 0;
 }
 
+// Plain integers: runs of a start, a step and a length, so that 0, 8, 16, ... is one. Unsigned
+// arithmetic, as the difference of two numbers of the program may overflow.
 void Encoder::begin_runs(int64_t n) {
   tag_byte(Tag::kIntRuns);
   varint(n < 0 ? 0 : static_cast<uint64_t>(n));
@@ -223,6 +248,7 @@ void Encoder::end_runs() {
   run_count_ = 0;
 }
 
+// Mostly there are no named ranks in it, and then it is a list of integers, which has steps.
 void Encoder::rank_array(const int* v, int64_t n) {
   if (!array_address(v)) return;
   bool plain = true;
@@ -254,6 +280,7 @@ void Encoder::named_array(int domain, const int* v, int64_t n) {
   end_array();
 }
 
+// n < 0: up to a null pointer, as argv has it. A null pointer ends it in any case.
 void Encoder::string_array(char* const* v, int64_t n) {
   if (!array_address(v)) return;
   int64_t count = 0;

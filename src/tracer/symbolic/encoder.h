@@ -210,6 +210,12 @@ class Encoder {
     return is_root_of(handle_key(comm), root);
   }
 
+  // What is known of it; it lives for ever. Null: nothing.
+  template <class C>
+  const CommInfo* comm_info(C comm) {
+    return known_comm(handle_key(comm));
+  }
+
   // -- used by CallScope and hand-written wrappers --
   Captured lookup(Kind kind, uint64_t key);
   Captured learn(Kind kind, uint64_t key);

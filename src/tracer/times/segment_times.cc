@@ -1,3 +1,7 @@
+// Runs in MPI_Finalize, when the signatures of all ranks are known (SegmentPlan): segments are cut
+// out of the rank's own times and matched with each other, thread by thread. Each step asks for its
+// memory first; without it the trace has statistics only, and says why.
+
 #include "tracer/times/segment_times.h"
 
 #include <algorithm>
@@ -34,6 +38,7 @@ format::Mark mark_at(const format::PartialTrace& leaf, size_t terminal) {
 
 }  // namespace
 
+// Keeps of the leaf what match() needs, before the leaf goes into the merge.
 void SegmentTimes::learn(const format::PartialTrace& leaf) {
   if (leaf.groups.empty()) return;
   uint64_t bytes = kTables + 64 * leaf.groups[0].signatures.size();
@@ -50,6 +55,7 @@ void SegmentTimes::learn(const format::PartialTrace& leaf) {
   }
 }
 
+// The profile of this rank, or an empty one with its problem: other ranks are told, and do without.
 format::RunProfile SegmentTimes::match(Process& p, const SegmentPlan& plan) {
   format::RunProfile none;
   if (plan.signatures.empty()) return none;
@@ -118,6 +124,8 @@ base::Result<format::RunProfile> SegmentTimes::match(Process& p, const SegmentPl
   return matcher.finish(static_cast<uint64_t>(p.rank), location.thread, names, counts);
 }
 
+// The thread's calls with their times, block by block: terminals come from the grammar, times from
+// the spool or memory. Times become those of the common clock before they are compared.
 base::Status SegmentTimes::feed(const SegmentPlan& plan, const Location& l,
                                 const grammar::Grammar& grammar, format::SegmentCutter& cutter) {
   format::TimeSpec exact;
@@ -178,6 +186,7 @@ void SegmentTimes::take_starts(format::RunProfile& profile) {
   own_.push_back(std::move(own));
 }
 
+// When all ranks agree on the representatives: `numbers` translates the rank's own into theirs.
 bool SegmentTimes::encode(size_t location, const std::vector<uint32_t>& numbers,
                           std::span<const format::Representative> representatives,
                           uint32_t step_ns) {

@@ -1,3 +1,8 @@
+// A thread's calls with their times go into a row, in the spool file if there is one, so that a
+// process that dies leaves them. A full row is encoded as a block, or, for segments from marks, fed
+// to the matcher. `encoded_` counts the calls that have left the row for good; the chunk's position
+// says the same to the reader of a spool, and is stored when it is true.
+
 #include "tracer/times/time_log.h"
 
 #include <algorithm>
@@ -36,6 +41,9 @@ bool matches(const CallTimes& times) {
 
 }  // namespace
 
+// Which form the blocks have follows from what will be done with them. Those that are coded anew in
+// MPI_Finalize are kept plain, which costs the program least; an exact copy beside segments or bins
+// has an encoder of its own.
 TimeLog::TimeLog(const Location& l) : encoder_(l.process->times->spec()) {
   if (l.process->times->plain().on) plain_ = std::make_unique<PlainLog>(*l.process, l.thread);
   const bool has_copy = !l.process->times->copy().empty();
@@ -65,6 +73,8 @@ size_t TimeLog::row_calls() const {
   return (matcher_ != nullptr ? 2 : 1) * format::kCallsPerBlock;
 }
 
+// A row elsewhere, with the `used` calls of the one before. The fast path looks at next_ and end_
+// only; with a matcher end_ comes early, so that matching is spread over the run in steps.
 void TimeLog::set_row(TimedCall* row, size_t calls, size_t used) {
   std::copy(row_, row_ + used, row);
   row_ = row;
@@ -103,6 +113,7 @@ void TimeLog::stop() {
   next_ = row_;
 }
 
+// Forgets all of them, as if no time had been kept.
 void TimeLog::drop() {
   stop();
   encoded_ = open_ = 0;
@@ -121,6 +132,8 @@ void TimeLog::clear_row() {
   chunk_->position = encoded_;
 }
 
+// The tables begin anew (--memory): terminals name other signatures from here on, so nothing may be
+// expected of a call from what a terminal did before.
 void TimeLog::number_anew(const Location& l) {
   if (coding_ == format::BlockCoding::kBySignature) coding_ = format::BlockCoding::kByFunction;
   encoder_.begin_at(last_end_ns_);
@@ -128,6 +141,8 @@ void TimeLog::number_anew(const Location& l) {
   if (chunk_ != nullptr) chunk_->first_terminal = l.first_terminal;
 }
 
+// The row is full. Memory is asked for in advance, as no allocation may fail in the midst of
+// encoding. What it takes is noted as the recorder's own time, which is nobody's (own_time.h).
 void TimeLog::flush(Location& l) {
   if (plain_ != nullptr) return end_plain(l);
   if (stopped_) return clear_row();
@@ -144,6 +159,8 @@ void TimeLog::flush(Location& l) {
   l.note_own_work(end);
 }
 
+// Ticks become ns here, not at each call. A block that the spool takes does not stay in memory;
+// once one has stayed, all later ones stay too, so that their order is kept.
 void TimeLog::encode(Location& l) {
   const Process& p = *l.process;
   calls_.clear();
@@ -177,6 +194,7 @@ bool TimeLog::may_match() {
   return false;
 }
 
+// Gives the calls behind `open_` to the matcher. Memory is asked for once a block.
 void TimeLog::match(Location& l) {
   const Process& p = *l.process;
   const uint64_t begin = p.clock.ticks();
@@ -231,6 +249,7 @@ void TimeLog::push_elsewhere(Location& l, const TimedCall& call) {
   put(l, call);
 }
 
+// Only what flushes the plain file counts as own work.
 void TimeLog::put_plainly(Location& l, const TimedCall& call) {
   if (stopped_) return;
   const Clock& clock = l.process->clock;
@@ -281,6 +300,7 @@ void TimeLog::Run::visit(const Visit& visit) const {
   }
 }
 
+// Keeps what coding them anew needs of the location.
 void TimeLog::end(const grammar::Grammar& calls, const InternTable& signatures) {
   const size_t bytes = calls.symbols.size() * sizeof calls.symbols[0] +
                        calls.rule_end.size() * sizeof calls.rule_end[0] +
@@ -299,6 +319,8 @@ bool TimeLog::for_each_kept_run(const Location& l, const Visit& visit) const {
   return true;
 }
 
+// Blocks as they go into the file, some at a time, so that no rank has all of its times in memory
+// twice.
 bool TimeLog::for_each_run(const Location& l, Which which, const Visit& visit) const {
   if (calls() == 0) return true;
   if (which == Which::kExactCopy && exact_ != nullptr) return copy_.visit(visit), true;

@@ -8,6 +8,7 @@
 #include "tracer/code/unwind.h"
 #include "tracer/filter/control.h"
 #include "tracer/filter/size_filter.h"
+#include "tracer/messages/rank_log.h"
 #include "tracer/requests/request_lanes.h"
 #include "tracer/spool/spool.h"
 #include "tracer/state/abandon.h"
@@ -15,7 +16,7 @@
 #include "tracer/state/process.h"
 #include "tracer/times/call_times.h"
 #include "tracer/times/time_log.h"
-#include "tracer/wrap/fortran.h"
+#include "mpi_runtime/fortran_site.h"
 
 namespace refrain::tracer {
 
@@ -110,6 +111,7 @@ void CallScope::enter() {
     return;
   }
   l->open_call = call_;
+  l->recorded_depth = l->depth;
   state_ = State::kOther;
   if (control().sizes != nullptr) call_ |= kSizedCall;
 }
@@ -134,6 +136,7 @@ void CallScope::close_left() {
 // in this order:
 //
 //   the recorder itself is at work on this thread    not recorded
+//   a replay has told the path of the call           recorded, with that path
 //   reached through a Fortran entry point            the call of the entry point's function is
 //                                                    recorded, other calls of the layer are not
 //   not nested: no recorded call is open             recorded; if calls may be left out (paused,
@@ -148,6 +151,13 @@ bool CallScope::is_to_record(bool nested) {
   if (l.in_recorder) return false;
   FortranSite& fortran = refrain_fortran_site;
   if (fortran.address != nullptr) {
+    if (fortran.call == mpi_runtime::kToldCall) {
+      fortran.address = nullptr;
+      if (nested) return false;
+      address_ = reinterpret_cast<uintptr_t>(fortran.sp);
+      frame_ = CallPaths::kToldFrame;
+      return true;
+    }
     // The trampoline has noted the entry point's call. It is this one if the entry point's frame is
     // further up the stack and the caller is the MPI library's Fortran layer; else it is left over
     // from an earlier entry point.
@@ -220,6 +230,8 @@ bool CallScope::is_from_callback() {
 }
 
 void CallScope::leave() {
+  if (has_slow_path_reason(slow_path_reasons::kLogsMessages) && active()) [[unlikely]]
+    log_call_over(*location_);
   --location_->depth;
   if (!active()) return;
   location_->open_call = outer_call_;

@@ -20,7 +20,7 @@
 #include "mpi/call_table.h"
 #include "tracer/filter/control.h"
 #include "tracer/state/process.h"
-#include "tracer/wrap/fortran.h"
+#include "mpi_runtime/fortran_site.h"
 #include "tracer/wrap/recorded_thread.h"
 
 namespace refrain::tracer {

@@ -11,7 +11,7 @@
 #include "real_functions.h"
 #include "tracer/filter/control.h"
 #include "tracer/wrap/call_scope.h"
-#include "tracer/wrap/fortran.h"
+#include "mpi_runtime/fortran_site.h"
 
 namespace refrain::tracer {
 

@@ -10,6 +10,9 @@
 #include "tracer/state/peers.h"
 #include "tracer/symbolic/objects.h"
 #include "tracer/wrap/completion.h"
+#ifndef REFRAIN_SMPI
+#include "tracer/wrap/logged_call.h"
+#endif
 
 namespace refrain::tracer::hand {
 
@@ -35,6 +38,13 @@ int free_handle(CallScope& scope, Real real, Kind kind, H* handle) {
   return rc;
 }
 
+// Under SMPI there are no message logs: `record` has said so.
+void begin_logging_after([[maybe_unused]] int rc, [[maybe_unused]] CallScope& scope) {
+#ifndef REFRAIN_SMPI
+  if (rc == MPI_SUCCESS) begin_logging(scope.process());
+#endif
+}
+
 // See Process::end_finalize.
 void end_in_finalize(Process& p) {
   CallScope& scope = *std::exchange(p.finalize, nullptr);
@@ -55,6 +65,7 @@ int MPI_Init(CallScope& scope, int (*real)(int*, char***), int* argc, char*** ar
   scope.end();
   Encoder& e = scope.encoder(rc);
   if (rc == MPI_SUCCESS) world_is_up(scope.process(), scope.begin_ticks(), at_finalize);
+  begin_logging_after(rc, scope);
   encode_arguments(e, argc, argv, argc_before);
   scope.commit();
   return rc;
@@ -72,6 +83,7 @@ int MPI_Init_thread(CallScope& scope, decltype(&::MPI_Init_thread) real, int* ar
     if (*provided == MPI_THREAD_MULTIPLE) begin_threads(scope.location());
     world_is_up(scope.process(), scope.begin_ticks(), at_finalize);
   }
+  begin_logging_after(rc, scope);
   encode_arguments(e, argc, argv, argc_before);
   e.named(mpi::domain::kThreadLevel, required);
   rc == MPI_SUCCESS ? e.named(mpi::domain::kThreadLevel, *provided) : e.none();

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""What message logs cost: instructions for each receive and each byte, and bytes that are stored.
+
+usage: messages.py [--out DIR]
+
+A program receives messages from itself, with and without --messages; callgrind counts the instructions of its loop.
+What the log adds to an iteration (a send, a receive, a wait) of short messages is the cost of a receive; what a byte
+costs follows from long ones. The bytes do not compress. Writes DIR/messages.csv.
+"""
+
+import argparse
+import csv
+import json
+import sys
+
+import common
+
+SHORT, LONG = 8, 1 << 20
+COUNTS = {SHORT: (2000, 6000), LONG: (4, 12)}
+TARGET_RECEIVE_NS, TARGET_BYTE_NS = 150, 1.0
+MOST_BEYOND = 16  # bytes stored for each receive beyond what was received
+
+
+def instructions(program, count, size, folder, logs):
+    library = common.recorder_library()
+    counts = folder / "callgrind.out"
+    environment = {**common.MPICH_ENVIRONMENT, "REFRAIN_OUTPUT": str(folder / "messages.rfn"),
+                   "LD_PRELOAD": str(library), "REFRAIN_QUIET": "1"}
+    if logs:
+        environment["REFRAIN_MESSAGES"] = "all"
+    common.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", "--collect-atstart=no",
+                "--toggle-collect=measured_piece", program, count, size], environment)
+    for line in counts.read_text(encoding="utf-8").splitlines():
+        if line.startswith(("summary:", "totals:")):
+            return int(line.split()[1])
+    return common.fail(f"{counts} says no total")
+
+
+def of_an_iteration(program, size, folder, logs):
+    few, many = (instructions(program, count, size, folder, logs) for count in COUNTS[size])
+    return (many - few) / (COUNTS[size][1] - COUNTS[size][0])
+
+
+def stored(program, count, size, folder):
+    trace = folder / "messages.rfn"
+    common.mpiexec(1, [common.REFRAIN, "record", "-o", trace, "--messages", "all", "--", program, count, size])
+    return json.loads(common.run([common.REFRAIN, "messages", trace, "--format", "json"]))["all"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", default="build/bench")
+    folder = common.prepare(parser.parse_args().out)
+    program = common.compile_program("receives", folder)
+    added = {}
+    rows = []
+    for size in (SHORT, LONG):
+        plain = of_an_iteration(program, size, folder, False)
+        logged = of_an_iteration(program, size, folder, True)
+        added[size] = logged - plain
+        rows.append([f"iteration of {size} bytes, instructions", f"{plain:.0f}", f"{logged:.0f}",
+                     f"{added[size]:+.0f}", "-"])
+    byte = (added[LONG] - added[SHORT]) / LONG
+    rows.append(["receive, instructions (150 ns)", "-", "-", f"{added[SHORT]:.0f}", "-"])
+    rows.append(["byte, instructions (1 ns)", "-", "-", f"{byte:.3f}", "-"])
+    good = True
+    for size, count in ((SHORT, 20000), (70000, 500), (LONG, 40)):
+        found = stored(program, count, size, folder)
+        most = found["received_bytes"] + MOST_BEYOND * found["receives"]
+        good = good and found["stored_bytes"] <= most
+        rows.append([f"{count} receives of {size} bytes: stored", found["received_bytes"], found["stored_bytes"],
+                     f"{(found['stored_bytes'] - found['received_bytes']) / found['receives']:+.1f}",
+                     f"+{MOST_BEYOND}"])
+    header = ["", "without", "with a log", "added", "target"]
+    common.print_table(header, rows)
+    with open(folder / "messages.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

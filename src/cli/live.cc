@@ -1,0 +1,213 @@
+// refrain live watch: jobs that run now, by their spools.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/options/display_options.h"
+#include "cli/options/values.h"
+#include "cli/output/activity.h"
+#include "cli/output/common.h"
+#include "cli/verbs.h"
+#include "online/service.h"
+#include "online/state_json.h"
+#include "online/state_text.h"
+#include "online/watched_job.h"
+
+namespace refrain::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct LiveOptions {
+  std::string what;
+  std::vector<std::string> spools;
+  std::string format = "text";
+  double interval_s = 1, stuck_after_s = 10;
+  uint32_t top = 8;
+  bool once = false;
+  std::optional<uint16_t> port;
+  uint32_t viewers = 32;
+  DisplayOptions display;
+};
+
+// Spools of the working directory, when none is named.
+Result<std::vector<std::string>> spools_here() {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator it(".", error), end; !error && it != end; it.increment(error))
+    if (it->path().filename().string().ends_with(".spool") && it->is_directory(error))
+      found.push_back(it->path().filename().string());
+  std::sort(found.begin(), found.end());
+  if (found.empty())
+    return base::fail(
+        "no job is recorded here: name its spool, run.rfn.spool, or go to the folder "
+        "where the trace will be",
+        ".");
+  return found;
+}
+
+uint64_t realtime_ns() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::system_clock::now().time_since_epoch())
+                                   .count());
+}
+
+bool is_over(const online::JobNow& job) {
+  return job.state == online::JobState::kFinished || job.state == online::JobState::kDied;
+}
+
+// All jobs, look by look.
+class Watch {
+ public:
+  Watch(const LiveOptions& options, const std::vector<std::string>& spools) : options_(options) {
+    online::WatchOptions how;
+    how.stuck_after_ns = static_cast<uint64_t>(options.stuck_after_s * 1e9);
+    for (const std::string& spool : spools) jobs_.push_back({online::WatchedJob(spool, how), {}});
+  }
+
+  // A job is looked at until it is over; one that never was is an error.
+  base::Status look() {
+    ++looks_;
+    for (Job& job : jobs_) {
+      if (job.now && is_over(*job.now)) continue;
+      auto now = job.watched.look();
+      // A folder that goes while it is read: the next look finds the trace.
+      if (!now.ok() && job.now) continue;
+      if (!now.ok()) return now.error();
+      job.now = std::move(*now);
+    }
+    return base::Done{};
+  }
+
+  std::vector<online::JobNow> now() const {
+    std::vector<online::JobNow> all;
+    for (const Job& job : jobs_) all.push_back(*job.now);
+    return all;
+  }
+  uint64_t looks() const { return looks_; }
+
+  bool all_over() const {
+    return std::all_of(jobs_.begin(), jobs_.end(), [](const Job& j) { return is_over(*j.now); });
+  }
+  bool any_died() const {
+    return std::any_of(jobs_.begin(), jobs_.end(),
+                       [](const Job& j) { return j.now->state == online::JobState::kDied; });
+  }
+
+ private:
+  struct Job {
+    online::WatchedJob watched;
+    std::optional<online::JobNow> now;
+  };
+  const LiveOptions& options_;
+  std::vector<Job> jobs_;
+  uint64_t looks_ = 0;
+};
+
+// On a terminal each look is drawn over the one before.
+int show(const LiveOptions& options, const std::vector<online::JobNow>& jobs,
+         const std::string& json) {
+  if (options.format == "json") return print(json + "\n");
+  std::string text;
+  if (!options.once && isatty(STDOUT_FILENO) != 0) text = "\033[H\033[2J";
+  for (const online::JobNow& job : jobs) text += online::state_text(job, options.top) + "\n";
+  return print(text);
+}
+
+Result<std::unique_ptr<online::Service>> serve(const LiveOptions& options) {
+  online::ServiceOptions how;
+  how.port = *options.port;
+  how.viewers = options.viewers;
+  auto service = online::Service::start(how);
+  if (service.ok()) std::fprintf(stderr, "refrain: %s\n", (*service)->address().c_str());
+  return service;
+}
+
+int watch(const LiveOptions& options) {
+  if (options.interval_s <= 0 || options.stuck_after_s <= 0)
+    return report(base::usage("a time of 0 is no interval: at least 100ms",
+                              options.interval_s <= 0 ? "--interval" : "--stuck-after"));
+  std::vector<std::string> spools = options.spools;
+  if (spools.empty()) {
+    auto here = spools_here();
+    if (!here.ok()) return report(here.error());
+    spools = std::move(*here);
+  }
+  if (options.format == "text") use_display(options.display);
+  Watch all(options, spools);
+  if (const base::Status first = all.look(); !first.ok()) return report(first.error());
+  std::unique_ptr<online::Service> service;
+  if (options.port) {
+    auto started = serve(options);
+    if (!started.ok()) return report(started.error());
+    service = std::move(*started);
+  }
+  Activity::wipe(true);  // what is printed says how far it is
+  // The jobs need the cores more than who looks at them.
+  (void)!nice(10);
+  while (true) {
+    const std::vector<online::JobNow> jobs = all.now();
+    const std::string json = online::state_json(jobs, all.looks(), realtime_ns(), options.top);
+    if (service) service->publish(jobs, json);
+    if (const int status = show(options, jobs, json); status != 0) return status;
+    if (options.once || all.all_over()) break;
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.interval_s));
+    if (const base::Status next = all.look(); !next.ok()) return report(next.error());
+  }
+  return all.any_died() ? static_cast<int>(base::ErrorCode::kIncomplete) : 0;
+}
+
+}  // namespace
+
+void add_live(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<LiveOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "live", "Jobs while they run: calls, time in MPI, who is stuck; on a terminal or as a page");
+  verb->add_option("what", options->what, "watch: look at jobs of this machine from outside")
+      ->check(one_of({"watch"}))
+      ->required();
+  verb->add_option("spool", options->spools,
+                   "Spools of jobs that `record` started: run.rfn.spool [all that are here]");
+  verb->add_option("--format", options->format, "text, or json: a line for each look")
+      ->check(one_of({"text", "json"}))
+      ->capture_default_str();
+  verb->add_option("--interval", options->interval_s, "Seconds between two looks")
+      ->transform(seconds_with_unit(0.1, 3600))
+      ->type_name("TIME")
+      ->capture_default_str();
+  verb->add_option("--stuck-after", options->stuck_after_s,
+                   "A rank that is in one call for so long is stuck")
+      ->transform(seconds_with_unit(0.1, 86400))
+      ->type_name("TIME")
+      ->capture_default_str();
+  verb->add_option("--top", options->top, "Functions and ranks that are shown of each job")
+      ->check(whole_number(1, 100000))
+      ->type_name("COUNT")
+      ->capture_default_str();
+  verb->add_flag("--once", options->once, "Look once, and end");
+  verb->add_option("--serve", options->port,
+                   "Show a page in a browser, on this machine only; 0: any free port. Prints its "
+                   "address on stderr")
+      ->check(whole_number(0, 65535))
+      ->type_name("PORT");
+  verb->add_option("--viewers", options->viewers, "Browsers that the page is sent to at a time")
+      ->check(whole_number(1, 1000))
+      ->type_name("COUNT")
+      ->capture_default_str()
+      ->needs("--serve");
+  add_display(*verb, options->display);
+  verb->footer(
+      "The jobs do not know that they are watched. Ends when all of them have: 0, or 4 when one "
+      "died.\nFor a job that died, `refrain recover` makes the trace.");
+  verb->callback([options, &exit_status] { exit_status = watch(*options); });
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,70 @@
+// What is known of a job at one moment, while it runs: plain data, which the text, the JSON and the
+// page show. Times are nanoseconds; points in time are wall-clock nanoseconds since 1970.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/trace_data.h"
+#include "refrain/trace.h"
+
+namespace refrain::online {
+
+enum class RankState : uint8_t {
+  kComputing,  // outside of MPI
+  kInMpi,      // in a call, for less than the limit
+  kStuck,      // in a call, for longer
+  kFinishing,  // in MPI_Finalize, where the record is merged
+  kDone,       // its trace is written
+  kDead,       // its process ended without MPI_Finalize
+};
+std::string to_string(RankState state);
+
+struct RankNow {
+  uint64_t rank = 0;
+  int32_t pid = 0;
+  std::string host;
+  RankState state = RankState::kComputing;
+  uint64_t calls = 0;      // that have returned, of all threads
+  std::string call;        // under way; or, where there is none, the last one; may be empty
+  uint64_t since_ns = 0;   // how long it has been in this call, or outside of MPI
+  bool is_current = true;  // false: it could not be read this time; numbers are those before
+};
+
+enum class JobState : uint8_t {
+  kRunning,
+  kFinishing,  // every rank that lives is in MPI_Finalize
+  kFinished,   // the trace is written
+  kDied,       // no process lives any more, and there is no trace
+};
+std::string to_string(JobState state);
+
+// Ranks that are in the same call for long.
+struct Stuck {
+  std::string call;
+  std::vector<uint64_t> ranks;
+  uint64_t since_ns = 0;  // of the one that is there longest
+};
+
+struct JobNow {
+  std::string name;   // of the trace that it will write: "run.rfn"
+  std::string spool;  // folder
+  JobState state = JobState::kRunning;
+  uint64_t world_size = 0;
+  std::vector<RankNow> ranks;  // those with a file; ascending
+  uint64_t calls = 0;
+  double calls_per_s = 0;     // since the look before; of the first look: since the job began
+  uint64_t spool_bytes = 0;   // on disk
+  uint64_t read_bytes = 0;    // by this look
+  uint64_t running_ns = 0;    // since the first rank was in MPI_Init
+  uint64_t look_ns = 0;       // that this look took: how old its numbers are at most
+  std::vector<Stuck> stuck;   // longest first
+  bool nobody_moves = false;  // every rank is stuck: a deadlock, or a call that takes so long
+  std::vector<format::LossRecord> losses;
+  std::string story;           // of a job that died: who died first, and where
+  std::optional<Trace> trace;  // everything until now; nothing: no rank could be read
+};
+
+}  // namespace refrain::online

@@ -1,0 +1,138 @@
+#include "online/state_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "analysis/profile.h"
+#include "report/profile/profile_rows.h"
+
+namespace refrain::online {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+// What the recorder writes for a call, a word of the log (format/spool/layout.h).
+constexpr double kBytesOfCall = 8;
+
+double seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+// Names in traces are bytes of the program; JSON wants UTF-8.
+std::string text_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+json functions_of(const Trace& trace, size_t top) {
+  json rows = json::array();
+  const analysis::Profile profile = analysis::profile(trace);
+  for (const analysis::FunctionRow& row : profile.functions) {
+    if (rows.size() == top) break;
+    rows.push_back({{"call", report::call_name(row.call)},
+                    {"count", row.totals.calls},
+                    {"time_ns", static_cast<uint64_t>(row.totals.time_ns)},
+                    {"bytes", row.totals.bytes}});
+  }
+  return rows;
+}
+
+json by_rank(const JobNow& job) {
+  json rank = json::array(), calls = json::array(), state = json::array(), call = json::array(),
+       since = json::array();
+  for (const RankNow& r : job.ranks) {
+    rank.push_back(r.rank);
+    calls.push_back(r.calls);
+    state.push_back(to_string(r.state));
+    call.push_back(r.call);
+    since.push_back(static_cast<double>(r.since_ns / 1'000'000) / 1e3);
+  }
+  return {{"rank", rank}, {"calls", calls}, {"state", state}, {"call", call}, {"since_s", since}};
+}
+
+json job_json(const JobNow& job, size_t top) {
+  json losses = json::array(), stuck = json::array();
+  for (const format::LossRecord& l : job.losses)
+    losses.push_back(
+        {{"reason", l.reason}, {"calls", l.calls}, {"rank", l.rank}, {"detail", l.detail}});
+  for (const Stuck& s : job.stuck)
+    stuck.push_back({{"call", s.call}, {"ranks", s.ranks}, {"since_s", seconds(s.since_ns)}});
+  return {{"name", job.name},
+          {"state", to_string(job.state)},
+          {"ranks", job.world_size},
+          {"found", job.ranks.size()},
+          {"calls", job.calls},
+          {"calls_per_s", job.calls_per_s},
+          {"event_bytes_per_s", job.calls_per_s * kBytesOfCall},
+          {"stream_bytes", job.read_bytes},
+          {"spool_bytes", job.spool_bytes},
+          {"lag_s", seconds(job.look_ns)},
+          {"blocked_s", 0},
+          {"running_s", seconds(job.running_ns)},
+          {"story", job.story},
+          {"nobody_moves", job.nobody_moves},
+          {"losses", losses},
+          {"stuck", stuck},
+          {"functions", job.trace ? functions_of(*job.trace, top) : json::array()},
+          {"by_rank", by_rank(job)}};
+}
+
+// A label's value: backslashes, quotes and newlines are escaped, all else stands as it is.
+std::string label(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') out += '\\';
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string state_json(const std::vector<JobNow>& jobs, uint64_t look, uint64_t time_ns,
+                       size_t top) {
+  json all = json::array();
+  for (const JobNow& job : jobs) all.push_back(job_json(job, top));
+  return text_of({{"look", look}, {"time_ns", time_ns}, {"jobs", all}});
+}
+
+std::string metrics_text(const std::vector<JobNow>& jobs) {
+  struct Metric {
+    const char *name, *type, *help;
+    double (*value)(const JobNow&);
+  };
+  static constexpr Metric kMetrics[] = {
+      {"refrain_job_ranks", "gauge", "Ranks of the job.",
+       [](const JobNow& j) { return static_cast<double>(j.world_size); }},
+      {"refrain_job_running", "gauge", "1 while any rank of the job lives.",
+       [](const JobNow& j) {
+         return j.state == JobState::kRunning || j.state == JobState::kFinishing ? 1.0 : 0.0;
+       }},
+      {"refrain_job_calls_total", "counter", "MPI calls that have returned.",
+       [](const JobNow& j) { return static_cast<double>(j.calls); }},
+      {"refrain_job_stuck_ranks", "gauge", "Ranks that are in one call for long.",
+       [](const JobNow& j) {
+         return static_cast<double>(
+             std::count_if(j.ranks.begin(), j.ranks.end(),
+                           [](const RankNow& r) { return r.state == RankState::kStuck; }));
+       }},
+      {"refrain_job_losses", "gauge", "Kinds of losses of the record.",
+       [](const JobNow& j) { return static_cast<double>(j.losses.size()); }},
+      {"refrain_job_spool_bytes", "gauge", "Bytes of the job's spool on disk.",
+       [](const JobNow& j) { return static_cast<double>(j.spool_bytes); }},
+      {"refrain_job_lag_seconds", "gauge", "Age of these numbers when they were ready.",
+       [](const JobNow& j) { return seconds(j.look_ns); }},
+  };
+  std::string out;
+  for (const Metric& m : kMetrics) {
+    out += fmt::format("# HELP {} {}\n# TYPE {} {}\n", m.name, m.help, m.name, m.type);
+    for (const JobNow& job : jobs)
+      out += fmt::format("{}{{job=\"{}\"}} {}\n", m.name, label(job.name), m.value(job));
+  }
+  return out;
+}
+
+}  // namespace refrain::online

@@ -1,0 +1,109 @@
+#include "online/state_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/profile.h"
+#include "report/profile/profile_rows.h"
+#include "text/display.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+#include "text/table.h"
+
+namespace refrain::online {
+
+namespace {
+
+constexpr size_t kMaxRuns = 8;
+
+std::string ranks_text(const std::vector<uint64_t>& ranks) {
+  base::RunList list;
+  for (const uint64_t r : ranks) list.append(static_cast<int64_t>(r));
+  return (ranks.size() == 1 ? "rank " : "ranks ") + text::rank_list_text(list, kMaxRuns);
+}
+
+std::string trouble_text(const JobNow& job) {
+  std::string out;
+  if (job.nobody_moves)
+    out += text::bad(
+               "Every rank waits in MPI and none moves: a deadlock, or calls that take so "
+               "long.") +
+           "\n";
+  for (const Stuck& s : job.stuck)
+    out += fmt::format("  {}: in {} for {}\n", ranks_text(s.ranks), s.call,
+                       text::duration_text(s.since_ns));
+  if (!job.story.empty())
+    out += text::bad(text::printable(job.story)) + "\n  `refrain recover " +
+           text::printable(job.spool) + "` makes a trace of what is there.\n";
+  for (const format::LossRecord& l : job.losses)
+    out +=
+        fmt::format("  loss: {}{}: {}\n", l.reason,
+                    l.rank < 0 ? "" : fmt::format(", rank {}", l.rank), text::printable(l.detail));
+  return out;
+}
+
+std::string functions_text(const Trace& trace, size_t top) {
+  const analysis::Profile profile = analysis::profile(trace);
+  text::Table table({"<function", "calls", "time", "share", "bytes"});
+  for (const analysis::FunctionRow& row : profile.functions) {
+    if (table.rows() == top) break;
+    table.add({report::call_name(row.call), text::count_text(row.totals.calls),
+               text::time_text(row.totals.time_ns),
+               text::percent_text(row.totals.time_ns, profile.run_ns),
+               text::bytes_text(row.totals.bytes)});
+  }
+  return table.text();
+}
+
+// Those that have made the fewest calls first: who is behind.
+std::string ranks_table(const JobNow& job, size_t top) {
+  std::vector<const RankNow*> order;
+  uint64_t most = 0;
+  for (const RankNow& r : job.ranks) {
+    order.push_back(&r);
+    most = std::max(most, r.calls);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const RankNow* a, const RankNow* b) { return a->calls < b->calls; });
+  text::Table table({"rank", "calls", "<", "<state", "<call", "since"});
+  for (const RankNow* r : order) {
+    if (table.rows() == top) break;
+    table.add({std::to_string(r->rank), text::count_text(r->calls),
+               text::bar_text(static_cast<double>(r->calls), static_cast<double>(most)),
+               to_string(r->state),
+               r->state == RankState::kComputing && !r->call.empty() ? "after " + r->call : r->call,
+               text::duration_text(r->since_ns)});
+  }
+  std::string out = table.text();
+  if (order.size() > top)
+    out += fmt::format("  {}: those that have made most calls\n",
+                       text::others_text(order.size() - top));
+  return out;
+}
+
+}  // namespace
+
+std::string summary_text(const JobNow& job) {
+  std::string out = fmt::format("{}: {}, {}", text::printable(job.name), to_string(job.state),
+                                text::counted_text(job.world_size, "rank"));
+  if (!job.ranks.empty() && job.ranks.size() < job.world_size)
+    out += fmt::format(" ({} seen)", job.ranks.size());
+  out += ", " + text::counted_text(job.calls, "call");
+  if (job.state == JobState::kRunning)
+    out += fmt::format(", {} a second",
+                       text::count_text(static_cast<uint64_t>(job.calls_per_s + 0.5)));
+  if (job.running_ns > 0) out += ", " + text::duration_text(job.running_ns);
+  return out;
+}
+
+std::string state_text(const JobNow& job, size_t top) {
+  std::string out = text::heading(summary_text(job)) + "\n" + trouble_text(job);
+  if (job.trace) out += functions_text(*job.trace, top);
+  if (!job.ranks.empty()) out += ranks_table(job, top);
+  if (job.state == JobState::kFinished)
+    out += "Its trace is written: `refrain profile` and the other verbs say more.\n";
+  return out;
+}
+
+}  // namespace refrain::online

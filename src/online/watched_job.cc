@@ -1,0 +1,236 @@
+#include "online/watched_job.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "format/spool/job_files.h"
+#include "format/spool/post_mortem.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_table.h"
+#include "reader/internal.h"
+
+namespace refrain::online {
+
+namespace {
+
+namespace spool = format::spool;
+
+uint64_t realtime_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_REALTIME, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+std::string name_of(uint32_t call) {
+  if (call == 0) return {};
+  const mpi::CallInfo* info = mpi::find_call(static_cast<mpi::CallId>(call));
+  return info == nullptr ? "call " + std::to_string(call) : std::string(info->name);
+}
+
+// "run.rfn" of "/tmp/run.rfn.spool/".
+std::string trace_of_folder(std::string folder) {
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  constexpr std::string_view kEnding = ".spool";
+  if (folder.ends_with(kEnding)) folder.resize(folder.size() - kEnding.size());
+  return folder;
+}
+
+// The state of a process, from its file and from what is known of its threads.
+RankState state_of(const spool::Header& header, const RankNow& now, bool in_call,
+                   const WatchOptions& options) {
+  if (header.state == spool::State::kDone) return RankState::kDone;
+  // A process of another host is believed to live: nothing here can tell.
+  if (spool::is_of_this_host(header) && !spool::is_alive(header)) return RankState::kDead;
+  if (header.state == spool::State::kFinishing) return RankState::kFinishing;
+  if (!in_call) return RankState::kComputing;
+  return now.since_ns >= options.stuck_after_ns ? RankState::kStuck : RankState::kInMpi;
+}
+
+void add_stuck(JobNow& job) {
+  std::map<std::string, Stuck> by_call;
+  size_t living = 0, stuck = 0;
+  for (const RankNow& r : job.ranks) {
+    if (r.state == RankState::kDone || r.state == RankState::kDead) continue;
+    ++living;
+    if (r.state != RankState::kStuck) continue;
+    ++stuck;
+    Stuck& s = by_call[r.call];
+    s.call = r.call;
+    s.ranks.push_back(r.rank);
+    s.since_ns = std::max(s.since_ns, r.since_ns);
+  }
+  for (auto& [call, s] : by_call) job.stuck.push_back(std::move(s));
+  std::stable_sort(job.stuck.begin(), job.stuck.end(),
+                   [](const Stuck& a, const Stuck& b) { return a.since_ns > b.since_ns; });
+  job.nobody_moves = living > 0 && stuck == living;
+}
+
+JobState state_of(const JobNow& job) {
+  const auto all = [&job](auto is_so) {
+    return std::all_of(job.ranks.begin(), job.ranks.end(), is_so);
+  };
+  const auto is_over = [](const RankNow& r) {
+    return r.state == RankState::kDone || r.state == RankState::kDead;
+  };
+  if (all([](const RankNow& r) { return r.state == RankState::kDone; })) return JobState::kFinished;
+  if (all(is_over)) return JobState::kDied;
+  return all([&](const RankNow& r) { return is_over(r) || r.state == RankState::kFinishing; })
+             ? JobState::kFinishing
+             : JobState::kRunning;
+}
+
+// What only makes sense of a job that is over.
+bool is_of_the_dead(const format::LossRecord& loss) {
+  for (const char* reason : {"unfinished", "died_first", "call_open"})
+    if (loss.reason == reason) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string to_string(RankState state) {
+  switch (state) {
+    case RankState::kComputing: return "computing";
+    case RankState::kInMpi: return "in MPI";
+    case RankState::kStuck: return "stuck";
+    case RankState::kFinishing: return "finishing";
+    case RankState::kDone: return "done";
+    case RankState::kDead: return "dead";
+  }
+  return {};
+}
+
+std::string to_string(JobState state) {
+  switch (state) {
+    case JobState::kRunning: return "running";
+    case JobState::kFinishing: return "finishing";
+    case JobState::kFinished: return "finished";
+    case JobState::kDied: return "died";
+  }
+  return {};
+}
+
+WatchedJob::WatchedJob(std::string folder, WatchOptions options)
+    : folder_(std::move(folder)), options_(options) {}
+
+// Ranks open their files one after the other in MPI_Init: those that are new are added.
+base::Status WatchedJob::find_ranks() {
+  const auto found = spool::look_for_files({folder_});
+  if (!found.ok()) return found.error();
+  for (const spool::JobFile& file : spool::newest_run(*found)) {
+    if (ranks_.empty()) run_ = file.header.run;
+    const auto rank = static_cast<uint64_t>(file.header.rank);
+    if (file.header.run != run_ || ranks_.contains(rank)) continue;
+    auto opened = spool::LivingSpool::open(file.path);
+    if (!opened.ok()) continue;  // it was removed meanwhile
+    RankNow now;
+    now.rank = rank;
+    now.pid = file.header.pid;
+    now.host = file.header.host;
+    ranks_.emplace(rank, Rank{std::move(*opened), file.header, now});
+  }
+  return base::Done{};
+}
+
+// No spool any more, or never: what the trace says, if there is one.
+base::Result<JobNow> WatchedJob::finished() const {
+  const std::string path = trace_of_folder(folder_);
+  std::error_code ignored;
+  if (path == folder_ || !std::filesystem::exists(path, ignored))
+    return base::fail(
+        "no job has left a spool here: is this the folder run.rfn.spool of a program "
+        "that `refrain record` has started?",
+        folder_);
+  auto trace = Trace::open(path);
+  if (!trace.ok()) return trace.error();
+  JobNow job;
+  job.name = std::filesystem::path(path).filename().string();
+  job.spool = folder_;
+  job.state = JobState::kFinished;
+  job.world_size = trace->rank_count();
+  job.calls = trace->call_count();
+  job.losses = reader::data_of(*trace).losses;
+  job.trace = std::move(*trace);
+  return job;
+}
+
+void WatchedJob::update(Rank& rank, const spool::RankSpool& read, JobNow& job) {
+  RankNow& now = rank.now;
+  rank.header = read.header;
+  const uint64_t time = realtime_ns();
+  uint64_t calls = 0, last_ns = 0;
+  bool in_call = false;
+  for (const spool::Progress& p : read.threads) {
+    calls += p.calls;
+    // What the rank does is what the thread does that was active last.
+    if (p.last_time_ns < last_ns) continue;
+    last_ns = p.last_time_ns;
+    in_call = p.open_call != 0;
+    now.call = name_of(in_call ? p.open_call : p.last_call);
+    now.since_ns = time > last_ns ? time - last_ns : 0;
+  }
+  now.calls = std::max(now.calls, calls);
+  now.state = state_of(rank.header, now, in_call, options_);
+  const uint64_t begin = rank.header.opened_realtime_ns;
+  job.running_ns = std::max(job.running_ns, time > begin ? time - begin : 0);
+}
+
+// The ranks as a trace, as far as they could be read.
+void WatchedJob::put_together(spool::PostMortem& all, JobNow& job) const {
+  auto data = all.finish();
+  if (!data.ok()) return;
+  if (job.state == JobState::kDied) job.story = all.story();
+  if (job.state != JobState::kDied) std::erase_if(data->losses, is_of_the_dead);
+  job.losses = data->losses;
+  data->meta.text["timing"] = "stats";
+  auto trace = reader::trace_of(std::move(*data), job.name, job.spool_bytes);
+  if (trace.ok()) job.trace = std::move(*trace);
+}
+
+base::Result<JobNow> WatchedJob::look() {
+  const uint64_t begin = realtime_ns();
+  // A folder that is gone means that the job has finished.
+  (void)find_ranks();
+  if (ranks_.empty()) return finished();
+  JobNow job;
+  job.spool = folder_;
+  job.name = std::filesystem::path(trace_of_folder(folder_)).filename().string();
+  spool::PostMortem all;
+  for (auto& [number, rank] : ranks_) {
+    auto read = rank.spool.snapshot();
+    rank.now.is_current = read.ok() && read->damage.empty();
+    job.read_bytes += rank.spool.read_bytes();
+    job.spool_bytes += rank.spool.stored_bytes();
+    job.world_size = rank.header.world_size;
+    if (read.ok()) {
+      update(rank, *read, job);
+      // A rank whose record contradicts itself is missing there, and says so.
+      (void)all.add(std::move(*read));
+    }
+    job.ranks.push_back(rank.now);
+    job.calls += rank.now.calls;
+  }
+  job.state = state_of(job);
+  if (job.state == JobState::kFinished)
+    if (auto whole = finished(); whole.ok()) return whole;
+  put_together(all, job);
+  add_stuck(job);
+  add_speed(job);
+  job.look_ns = realtime_ns() - begin;
+  return job;
+}
+
+void WatchedJob::add_speed(JobNow& job) {
+  const uint64_t time = realtime_ns();
+  const uint64_t over = last_time_ns_ == 0 ? job.running_ns : time - last_time_ns_;
+  if (over > 0 && job.calls >= last_calls_)
+    job.calls_per_s =
+        static_cast<double>(job.calls - last_calls_) * 1e9 / static_cast<double>(over);
+  last_calls_ = job.calls;
+  last_time_ns_ = time;
+}
+
+}  // namespace refrain::online

@@ -1,0 +1,53 @@
+// A job that is watched from outside, by the spool files of its ranks. The job does not know of it:
+// nothing is sent, locked or signalled, and a job that was started before the watcher is as good.
+// The idea of an analysis that goes on beside the program is that of the online-coupling paper
+// (§II); there, the program sends its events, here they are where the recorder keeps them anyway.
+//
+// Costs the reader: per look, the bytes of the spools but for times of single calls, and a merge of
+// the ranks' records as in MPI_Finalize. Ownership: holds the files of all ranks open. Not thread
+// safe; several objects may watch one job.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "format/spool/living.h"
+#include "format/spool/post_mortem.h"
+#include "online/job_now.h"
+
+namespace refrain::online {
+
+struct WatchOptions {
+  uint64_t stuck_after_ns = 10'000'000'000;
+};
+
+class WatchedJob {
+ public:
+  // `folder`: run.rfn.spool.
+  WatchedJob(std::string folder, WatchOptions options);
+
+  // The job as it is. Fails where there is no job: no folder, or nothing of a recorder in it.
+  base::Result<JobNow> look();
+
+ private:
+  struct Rank {
+    format::spool::LivingSpool spool;
+    format::spool::Header header;
+    RankNow now;
+  };
+  base::Status find_ranks();
+  base::Result<JobNow> finished() const;
+  void update(Rank& rank, const format::spool::RankSpool& read, JobNow& job);
+  void put_together(format::spool::PostMortem& all, JobNow& job) const;
+  void add_speed(JobNow& job);
+
+  std::string folder_;
+  WatchOptions options_;
+  uint64_t run_ = 0;
+  std::map<uint64_t, Rank> ranks_;
+  uint64_t last_calls_ = 0, last_time_ns_ = 0;
+};
+
+}  // namespace refrain::online

@@ -1,0 +1,163 @@
+// Which call of the trace the program makes now.
+//
+// A call that calls back functions of the program stands behind the calls that those make: the
+// trace has calls in the order of their ends. So where the next recorded call is another one, and
+// the program has given MPI functions to call, the call is looked for further on.
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "mpi/call_ids.h"
+#include "replay/solo/player.h"
+
+namespace refrain::replay::solo {
+namespace {
+
+constexpr size_t kMostInside = 4096;  // calls that the callbacks of one call may make
+
+// The Player::Thread of this thread. When it ends, another one may go on with its calls: a recorder
+// uses the numbers of ended threads again.
+struct Mine {
+  ~Mine() {
+    if (thread != nullptr) *has_ended = true;
+  }
+  void* thread = nullptr;
+  std::atomic<bool>* has_ended = nullptr;
+};
+thread_local Mine g_mine;
+
+}  // namespace
+
+Player::Thread* Player::known_thread() { return static_cast<Thread*>(g_mine.thread); }
+
+// Whether a recorded call is this one, with these inputs.
+bool Player::fits(const Record& record, Entry& entry, uint64_t* words, uintptr_t site) {
+  if (!is_call(record, entry.call, site)) return false;
+  Thread nobody;
+  Frame frame{*entry.info, mpi::meaning_of(entry.call), Given(entry, words), nobody, site};
+  frame.signature = record.signature;
+  is_trying_ = true;
+  guard(frame);
+  is_trying_ = false;
+  return !std::exchange(has_difference_, false);
+}
+
+// Whether a thread of the trace begins with this call.
+bool Player::begins_with(uint32_t location, Entry& entry, uint64_t* words, uintptr_t site) {
+  auto cursor = reader_->cursor(location);
+  const Call* const first = cursor.ok() ? cursor->next() : nullptr;
+  return first != nullptr && fits({first->signature, 0}, entry, words, site);
+}
+
+// Threads of the trace have the numbers of their first calls; a thread of the process is the first
+// of those left that begin with its call, and the next one where none does.
+Player::Thread& Player::thread_of(Entry& entry, uint64_t* words, uintptr_t site) {
+  if (Thread* const known = known_thread()) return *known;
+  for (const auto& thread : threads_)
+    if (thread->has_ended && fill(*thread, 1) && fits(thread->ahead.front(), entry, words, site)) {
+      thread->has_ended = false;
+      g_mine.thread = thread.get();
+      g_mine.has_ended = &thread->has_ended;
+      return *thread;
+    }
+  const auto locations = static_cast<uint32_t>(trace_->locations(options_.rank).size());
+  uint32_t chosen = UINT32_MAX;
+  for (uint32_t i = 0; i < locations; ++i) {
+    const bool is_taken = std::any_of(threads_.begin(), threads_.end(),
+                                      [&](const auto& thread) { return thread->location == i; });
+    if (is_taken) continue;
+    const bool begins = begins_with(i, entry, words, site);
+    if (begins || chosen == UINT32_MAX) chosen = i;
+    if (begins) break;
+  }
+  if (chosen == UINT32_MAX) chosen = locations + static_cast<uint32_t>(threads_.size());
+  auto thread = std::make_unique<Thread>();
+  thread->location = chosen;
+  if (auto cursor = reader_->cursor(chosen); cursor.ok())
+    thread->cursor.emplace(std::move(*cursor));
+  thread->units.begin(options_.units, chosen);
+  g_mine.thread = thread.get();
+  g_mine.has_ended = &thread->has_ended;
+  threads_.push_back(std::move(thread));
+  if (threads_.size() > 1) measure_on_the_wall();
+  return *threads_.back();
+}
+
+// Marks of the program are no calls of MPI: nobody asks for them.
+bool Player::fill(Thread& thread, size_t count) {
+  while (thread.ahead.size() < count) {
+    const Call* const call = thread.cursor ? thread.cursor->next() : nullptr;
+    if (call == nullptr) return false;
+    const mpi::CallInfo* const info = mpi::find_call(call->signature->call);
+    if (info != nullptr && info->group == mpi::CallGroup::kMark) continue;
+    thread.ahead.push_back({call->signature, call->seq});
+  }
+  return true;
+}
+
+// A recorder leaves out some calls that pass no place for a handle: they fail.
+bool Player::is_left_out(Frame& frame) {
+  bool lacks_place = false;
+  for (size_t i = 0; i < frame.info.params.size() && i < frame.given.size(); ++i) {
+    const mpi::ParamInfo& param = frame.info.params[i];
+    lacks_place = lacks_place || (is_handle(param.kind) && !param.is_array &&
+                                  frame.given.is_pointer(i) && frame.given.word(i) == 0);
+  }
+  if (!lacks_place) return false;
+  if (fill(frame.thread, 1) && is_call(frame.thread.ahead.front(), frame.info.id, frame.site))
+    return false;
+  frame.result = MPI_ERR_ARG;
+  return true;
+}
+
+bool Player::is_call(const Record& record, mpi::CallId call, uintptr_t site) {
+  if (record.signature->call != call) return false;
+  const uintptr_t recorded = sites_->address_of(record.signature->site);
+  return recorded == 0 || site == 0 || recorded == site;
+}
+
+// Fills in the recorded call. Returns how many calls in front of it its callbacks are to make.
+size_t Player::take(Frame& frame) {
+  Thread& thread = frame.thread;
+  if (!fill(thread, 1)) return 0;
+  const mpi::CallId call = frame.info.id;
+  size_t at = 0;
+  if (!is_call(thread.ahead.front(), call, frame.site) && (callbacks_ > 0 || operators_ > 0)) {
+    for (size_t i = 1; i < kMostInside && fill(thread, i + 1); ++i)
+      if (is_call(thread.ahead[i], call, frame.site)) {
+        at = i;
+        break;
+      }
+  }
+  const Record record = thread.ahead[at];
+  frame.seq = record.seq;
+  if (at == 0 && record.seq > thread.answered) thread.units.skip(record.seq - thread.answered);
+  if (record.signature->call != call)
+    differ(frame, "the program calls " + std::string(frame.info.name) + ", the trace has " +
+                      std::string(record.signature->name));
+  frame.signature = record.signature;
+  thread.ahead.erase(thread.ahead.begin() + static_cast<std::ptrdiff_t>(at));
+  thread.answered = std::max(thread.answered, record.seq + 1);
+  ++thread.taken;
+  return at;
+}
+
+// Calls of reduction operators are left over: the operators are not called.
+void Player::end_inner(Frame& frame, size_t inner, uint64_t taken_before) {
+  const uint64_t made = frame.thread.taken - taken_before;
+  if (made >= inner) return;
+  if (operators_ == 0)
+    differ(frame, "the program's function that this call calls made " + std::to_string(made) +
+                      " calls, in the trace " + std::to_string(inner));
+  for (uint64_t i = made; i < inner && !frame.thread.ahead.empty(); ++i) {
+    frame.thread.ahead.pop_front();
+    ++counts_.skipped;
+    frame.thread.units.skip(1);
+  }
+}
+
+}  // namespace refrain::replay::solo

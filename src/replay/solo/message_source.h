@@ -1,0 +1,60 @@
+// MessageSource: the message log of the rank, as its calls ask for it.
+//
+// Records come in the order of the calls. A call takes the records that belong to it, and the bytes
+// of a record go where the program's buffer is, without a copy in between. Memory: that of a
+// LogReader. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "format/messages/decode/log_reader.h"
+
+namespace refrain::replay::solo {
+
+class MessageSource {
+ public:
+  using Record = format::messages::Record;
+  using Kind = format::messages::Kind;
+
+  base::Status open(const std::string& path);
+  bool is_open() const { return reader_.has_value(); }
+  const format::messages::Header& header() const { return reader_->header(); }
+
+  // The next record of call `number` of `thread`; null: it has no further one. Records of calls
+  // before it, which nobody took, are left out.
+  const Record* next_of(uint32_t thread, uint64_t number);
+  // The next value of MPI_Wtime, which the thread has asked for after `number` calls.
+  std::optional<double> wtime(uint32_t thread, uint64_t number);
+  // Bytes of the record that next_of() has given. False: there are not as many.
+  bool take(std::span<std::byte> out);
+  uint64_t left() const { return reader_ ? reader_->left() : 0; }
+
+  // Whether `thread` may make its next call: the calls of several threads stand in their order.
+  // `made`: how many calls a thread has made.
+  bool is_turn_of(uint32_t thread, const std::function<uint64_t(uint32_t)>& made);
+
+  // Why nothing can be read any more; empty: nothing is wrong. An error of the file.
+  const std::optional<base::Error>& error() const { return error_; }
+  // Logging had ended before the rank did: why, as the end of a sentence; empty: no.
+  std::string ended_early();
+  uint64_t offset() const { return reader_ ? reader_->block_offset() : 0; }
+
+ private:
+  // The record in front, read when it is first asked for; null at the end.
+  const Record* front();
+  void pop() { has_front_ = false; }
+
+  std::optional<format::messages::LogReader> reader_;
+  Record record_;
+  bool has_front_ = false, is_at_end_ = false;
+  uint32_t turn_ = 0;
+  std::optional<base::Error> error_;
+  std::optional<Record> end_;
+};
+
+}  // namespace refrain::replay::solo

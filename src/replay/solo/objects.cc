@@ -1,0 +1,178 @@
+#include "replay/solo/objects.h"
+
+#include <mpi.h>
+
+#include <cstring>
+#include <utility>
+
+#include "replay/solo/entry.h"
+#include "replay/solo/fortran_handles.h"
+
+namespace refrain::replay::solo {
+namespace {
+
+using mpi::ParamKind;
+
+// Where handles are ints (MPICH and its kin), the upper bits tell the kind of the object, and that
+// it is no predefined one.
+uint32_t int_handle(ParamKind kind, uint32_t number) {
+  uint32_t kind_bits = 0;
+  switch (kind) {
+    case ParamKind::kComm: kind_bits = 1; break;
+    case ParamKind::kGroup: kind_bits = 2; break;
+    case ParamKind::kDatatype: kind_bits = 3; break;
+    case ParamKind::kErrhandler: kind_bits = 5; break;
+    case ParamKind::kOp: kind_bits = 6; break;
+    case ParamKind::kInfo: kind_bits = 7; break;
+    case ParamKind::kWin: kind_bits = 8; break;
+    case ParamKind::kKeyval: kind_bits = 9; break;
+    case ParamKind::kRequest: kind_bits = 11; break;
+    default: kind_bits = 12; break;
+  }
+  return uint32_t{2} << 30 | kind_bits << 26 | number;
+}
+
+constexpr size_t kBodyBytes = 1024;  // more than any object of an MPI that its Fortran layer reads
+
+}  // namespace
+
+bool is_handle(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kComm:
+    case ParamKind::kDatatype:
+    case ParamKind::kGroup:
+    case ParamKind::kWin:
+    case ParamKind::kFile:
+    case ParamKind::kOp:
+    case ParamKind::kErrhandler:
+    case ParamKind::kInfo:
+    case ParamKind::kMessage:
+    case ParamKind::kSession:
+    case ParamKind::kKeyval:
+    case ParamKind::kToolHandle:
+    case ParamKind::kStream:
+    case ParamKind::kRequest: return true;
+    default: return false;
+  }
+}
+
+size_t handle_bytes(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kComm: return sizeof(MPI_Comm);
+    case ParamKind::kKeyval: return sizeof(int);
+    case ParamKind::kFile: return sizeof(MPI_File);
+    case ParamKind::kToolHandle: return sizeof(void*);
+    default: return sizeof(MPI_Datatype);
+  }
+}
+
+uint64_t null_handle(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kComm: return key_of(MPI_COMM_NULL);
+    case ParamKind::kDatatype: return key_of(MPI_DATATYPE_NULL);
+    case ParamKind::kGroup: return key_of(MPI_GROUP_NULL);
+    case ParamKind::kWin: return key_of(MPI_WIN_NULL);
+    case ParamKind::kFile: return key_of(MPI_FILE_NULL);
+    case ParamKind::kOp: return key_of(MPI_OP_NULL);
+    case ParamKind::kErrhandler: return key_of(MPI_ERRHANDLER_NULL);
+    case ParamKind::kInfo: return key_of(MPI_INFO_NULL);
+    case ParamKind::kMessage: return key_of(MPI_MESSAGE_NULL);
+    case ParamKind::kRequest: return key_of(MPI_REQUEST_NULL);
+    case ParamKind::kKeyval: return key_of(MPI_KEYVAL_INVALID);
+#ifdef MPI_SESSION_NULL
+    case ParamKind::kSession: return key_of(MPI_SESSION_NULL);
+#endif
+    default: return 0;
+  }
+}
+
+Objects::Objects() {
+  for (const FortranHandle& row : fortran_handles()) {
+    const ParamKind kind = row.kind;
+    by_fortran_[{kind, static_cast<uint64_t>(row.number)}] = row.key;
+    predefined_fortran_.try_emplace({kind, row.key}, row.number);
+  }
+}
+
+Object* Objects::find(ParamKind kind, uint64_t key) {
+  const auto known = by_key_.find({kind, key});
+  return known == by_key_.end() ? nullptr : known->second.get();
+}
+
+Object* Objects::find_number(ParamKind kind, int64_t number) {
+  const auto known = by_number_.find({kind, static_cast<uint64_t>(number)});
+  return known == by_number_.end() ? nullptr : known->second;
+}
+
+Object& Objects::at(ParamKind kind, uint64_t key) {
+  std::unique_ptr<Object>& object = by_key_[{kind, key}];
+  if (object == nullptr) {
+    object = std::make_unique<Object>();
+    object->kind = kind;
+    object->key = key;
+    object->is_predefined = true;
+  }
+  return *object;
+}
+
+Object& Objects::make(ParamKind kind, int64_t number) {
+  uint32_t own = next_;
+  if (free_numbers_.empty()) {
+    ++next_;
+  } else {
+    own = free_numbers_.back();
+    free_numbers_.pop_back();
+  }
+  auto object = std::make_unique<Object>();
+  object->kind = kind;
+  object->number = number;
+  object->fortran = own;
+  if (kind == ParamKind::kKeyval) {
+    object->key = own;
+  } else if (handle_bytes(kind) == sizeof(int)) {
+    object->key = int_handle(kind, own);
+    object->fortran = static_cast<int32_t>(object->key);
+  } else {
+    object->body = std::make_unique<std::byte[]>(kBodyBytes);
+    for (size_t i = 0; i < kBodyBytes; i += sizeof(own))
+      std::memcpy(object->body.get() + i, &own, sizeof(own));
+    object->key = reinterpret_cast<uint64_t>(object->body.get());
+  }
+  Object& made = *object;
+  by_fortran_[{kind, static_cast<uint64_t>(made.fortran)}] = made.key;
+  by_number_[{kind, static_cast<uint64_t>(number)}] = &made;
+  by_key_[{kind, made.key}] = std::move(object);
+  return made;
+}
+
+void Objects::erase(ParamKind kind, uint64_t key) {
+  const auto known = by_key_.find({kind, key});
+  if (known == by_key_.end()) return;
+  const Object& object = *known->second;
+  if (!object.is_predefined) {
+    const auto numbered = by_number_.find({kind, static_cast<uint64_t>(object.number)});
+    if (numbered != by_number_.end() && numbered->second == &object) by_number_.erase(numbered);
+    by_fortran_.erase({kind, static_cast<uint64_t>(object.fortran)});
+    free_numbers_.push_back(object.body != nullptr || kind == ParamKind::kKeyval
+                                ? static_cast<uint32_t>(object.fortran)
+                                : static_cast<uint32_t>(object.key) & ((uint32_t{1} << 26) - 1));
+  }
+  by_key_.erase(known);
+}
+
+int64_t Objects::to_fortran(ParamKind kind, uint64_t key) {
+  if (key == 0 && kind == ParamKind::kFile) return 0;  // a null pointer
+  if (handle_bytes(kind) == sizeof(int)) return static_cast<int32_t>(key);
+  if (const auto known = predefined_fortran_.find({kind, key}); known != predefined_fortran_.end())
+    return known->second;
+  if (Object* const object = find(kind, key)) return object->fortran;
+  return -1;
+}
+
+uint64_t Objects::from_fortran(ParamKind kind, int64_t number) {
+  if (handle_bytes(kind) == sizeof(int)) return static_cast<uint32_t>(number);
+  const auto known = by_fortran_.find({kind, static_cast<uint64_t>(number)});
+  return known == by_fortran_.end() ? null_handle(kind) : known->second;
+}
+
+}  // namespace refrain::replay::solo

@@ -1,0 +1,121 @@
+// The objects that the program has handles of: communicators, datatypes, requests and the rest.
+//
+// The handles are ours. Where they are pointers, each points to memory of its own, whose 32-bit
+// words are all the number that the object has in Fortran: the Fortran layer of Open MPI reads that
+// number out of an object at a place that depends on its version. Predefined objects keep the
+// MPI's own handles and have no Object until something is kept for them (attributes, an error
+// handler).
+//
+// An object is found by its handle, and by what the trace calls it: its kind and its symbolic
+// number, or for a request the signature that made it. One thread at a time (Player's lock).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "mpi/call_table.h"
+#include "mpi/typemap.h"
+#include "refrain/ids.h"
+
+namespace refrain::replay::solo {
+
+// Where packed bytes go: `count` elements at `at`; count 0: as many as there are bytes for.
+struct Place {
+  std::byte* at = nullptr;
+  mpi::TypeMap type;
+  uint64_t count = 0;
+};
+
+// A function of the program with what it wants to be given.
+struct Callback {
+  void* function = nullptr;
+  bool is_fortran = false;
+};
+
+struct Attribute {
+  void* value = nullptr;
+  uint64_t keyval = 0;
+};
+
+struct Object {
+  mpi::ParamKind kind{};
+  int64_t number = 0;  // in the trace; of a request: the signature that made it
+  uint64_t key = 0;    // the handle
+  int64_t fortran = 0;
+  DefinitionId definition = kNoDefinition;
+  bool is_predefined = false;
+
+  mpi::TypeMap type;  // of a datatype
+  bool has_type = false;
+
+  std::map<uint64_t, Attribute> attributes;  // by keyval
+  uint64_t errhandler = 0;                   // the handle that was set; 0: the default
+  Callback handler;                          // of an error handler
+  Callback copy, remove;                     // of a keyval
+  void* extra = nullptr;                     // of a keyval or generalised request
+  bool has_small_values = false;             // keyvals of MPI-1's Fortran: an INTEGER
+
+  // of a request
+  CallId made_by = 0;
+  bool is_persistent = false, is_general = false, is_partitioned = false;
+  Callback query, free, cancel;
+  uint64_t subject = 0;  // the communicator, window or file of the call that made it
+  mpi::ParamKind subject_kind = mpi::ParamKind::kComm;
+  std::vector<Place> places;
+
+  // of a window, or memory attached
+  void* base = nullptr;
+  int64_t bytes = 0, unit = 1, flavor = 0, model = 0;
+  bool owns_memory = false;
+  std::vector<std::byte*> regions;  // attached to a dynamic one, in order
+
+  std::unique_ptr<std::byte[]> body;  // what a handle points to
+};
+
+class Objects {
+ public:
+  Objects();
+  // Null: none of ours, or predefined without anything kept for it.
+  Object* find(mpi::ParamKind kind, uint64_t key);
+  Object* find_number(mpi::ParamKind kind, int64_t number);
+  // That of a predefined handle too, made when it is first asked for.
+  Object& at(mpi::ParamKind kind, uint64_t key);
+  // A new one with a handle of its own. One of the same kind and number is not found by it any
+  // more.
+  Object& make(mpi::ParamKind kind, int64_t number);
+  void erase(mpi::ParamKind kind, uint64_t key);
+
+  // The numbers of Fortran; the C handle where both are one.
+  int64_t to_fortran(mpi::ParamKind kind, uint64_t key);
+  uint64_t from_fortran(mpi::ParamKind kind, int64_t number);
+
+ private:
+  struct Hash {
+    size_t operator()(const std::pair<mpi::ParamKind, uint64_t>& p) const {
+      return std::hash<uint64_t>()(p.second * 31 + static_cast<uint64_t>(p.first));
+    }
+  };
+  using Key = std::pair<mpi::ParamKind, uint64_t>;
+  std::unordered_map<Key, std::unique_ptr<Object>, Hash> by_key_;
+  std::unordered_map<Key, Object*, Hash> by_number_;
+  std::unordered_map<Key, uint64_t, Hash> by_fortran_;  // predefined ones, too
+  std::unordered_map<Key, int64_t, Hash> predefined_fortran_;
+  std::vector<uint32_t> free_numbers_;
+  uint32_t next_ = kFirst;
+  static constexpr uint32_t kFirst = 4096;  // above the numbers of predefined objects
+};
+
+// Bytes of a handle of that kind in the MPI at hand.
+size_t handle_bytes(mpi::ParamKind kind);
+// The null handle of a kind.
+uint64_t null_handle(mpi::ParamKind kind);
+bool is_handle(mpi::ParamKind kind);
+
+}  // namespace refrain::replay::solo

@@ -1,0 +1,209 @@
+#include "replay/solo/player.h"
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "mpi/call_ids.h"
+#include "mpi_runtime/fortran_site.h"
+#include "options/environment.h"
+#include "replay/reissue.h"
+#include "replay/solo/files.h"
+
+namespace refrain::replay::solo {
+namespace {
+
+Options options_of_environment() {
+  using options::text_of;
+  using options::Variable;
+  Options out;
+  out.trace = text_of(Variable::kSoloTrace);
+  out.rank = std::strtoll(text_of(Variable::kSoloRank), nullptr, 10);
+  out.units = text_of(Variable::kSoloUnits);
+  return out;
+}
+
+// The id of a function without large counts: MPI_Send_c has the id of MPI_Send plus 1000.
+uint64_t base_call(uint64_t id) {
+  constexpr uint64_t kLarge = 1000;
+  return id >= kLarge && id < 2 * kLarge ? id - kLarge : id;
+}
+
+}  // namespace
+
+Player& Player::get() {
+  // Never destroyed: threads and handlers of the program's exit may still call MPI.
+  static Player* const player = [] {
+    auto* const made = new Player(options_of_environment());
+    std::atexit([] { Player::get().finish(); });
+    return made;
+  }();
+  return *player;
+}
+
+Player::Player(const Options& options) : options_(options), pid_(getpid()) {
+  const OwnFiles own;
+  auto trace = Trace::open(options_.trace);
+  if (!trace.ok()) end(static_cast<int>(trace.error().code), trace.error().to_string());
+  trace_.emplace(std::move(*trace));
+  reader_.emplace(*trace_, options_.rank);
+  sites_.emplace(*trace_);
+  constants_.resize(mpi::constant_count() + 1);
+  for (uint32_t id = 1; id < constants_.size(); ++id) constants_[id] = value_of_constant(id);
+  note_types();
+  refuse_unknown();
+  if (access(messages_path().c_str(), F_OK) == 0)
+    if (const auto good = messages_.open(messages_path()); !good.ok())
+      end(static_cast<int>(good.error().code), good.error().to_string());
+}
+
+// Traces whose calls cannot all be answered.
+void Player::refuse_unknown() const {
+  for (const Loss& loss : trace_->info().losses)
+    if (loss.reason == "left_by_jump")
+      end(5, options_.trace +
+                 ": a callback of the program has left an MPI call by a jump, so the "
+                 "trace lacks calls: no rank of it can run alone");
+}
+
+std::string Player::messages_path() const {
+  return options_.trace + ".messages/rank-" + std::to_string(options_.rank) + ".rfm";
+}
+
+void Player::end(int status, const std::string& line) const {
+  std::fflush(nullptr);
+  std::fprintf(stderr, "refrain: %s\n", line.c_str());
+  _exit(status);
+}
+
+void refuse_call(const char* name) {
+  std::fflush(nullptr);
+  std::fprintf(stderr,
+               "refrain: the program calls %s, which nothing is known of: it cannot run alone\n",
+               name);
+  _exit(5);
+}
+
+void Player::finish() {
+  if (getpid() != pid_) return;  // a child of the program
+  const std::scoped_lock lock(mutex_);
+  const OwnFiles own;
+  for (const auto& thread : threads_) thread->units.finish();
+  if (has_finished_) return;
+  has_finished_ = true;
+  print_summary();
+  for (const auto& thread : threads_)
+    if (fill(*thread, 1))
+      end(1, "rank " + std::to_string(options_.rank) + ", thread " +
+                 std::to_string(thread->location) + ", call " +
+                 std::to_string(thread->ahead.front().seq) + ": the program ends, the trace has " +
+                 std::string(thread->ahead.front().signature->name));
+}
+
+// One line on stderr, as a recorder prints one.
+void Player::print_summary() const {
+  const auto n = [](uint64_t v) { return std::to_string(v); };
+  std::string line = "rank " + std::to_string(options_.rank) + " ran alone: " + n(counts_.calls) +
+                     " calls answered, " + n(counts_.filled) + " buffers of " +
+                     n(counts_.filled_bytes) + " bytes filled";
+  if (counts_.missing > 0) line += ", " + n(counts_.missing) + " not in the log";
+  if (counts_.skipped > 0) line += ", " + n(counts_.skipped) + " calls of operators left out";
+  if (counts_.file_writes > 0) line += ", " + n(counts_.file_writes) + " writes to files dropped";
+  if (files_written() > 0)
+    line += ", " + n(files_written()) + " files written in " + files_folder();
+  std::fprintf(stderr, "refrain: %s\n", line.c_str());
+}
+
+void Player::answer_from_trace(Frame& frame) {
+  const uint64_t before = frame.thread.taken;
+  const size_t inner = take(frame);
+  if (frame.signature == nullptr) {
+    if (!answer_beside(frame)) differ(frame, "the trace has no further call");
+    return;
+  }
+  ++counts_.calls;
+  guard(frame);
+  put_outputs(frame);
+  do_by_hand(frame);
+  keep_places(frame);
+  keep_pending(frame);
+  fill_buffers(frame);
+  handle_error(frame);
+  complete(frame);
+  release_freed(frame);
+  if (inner > 0) end_inner(frame, inner, before + 1);
+}
+
+// Threads call in the recorded order.
+void Player::wait_for_turn(std::unique_lock<std::recursive_mutex>& lock, const Thread& thread) {
+  if (!messages_.is_open() || thread.depth > 1) return;
+  const auto made = [&](uint32_t location) -> uint64_t {
+    for (const auto& other : threads_)
+      if (other->location == location) return other->answered;
+    return 0;
+  };
+  turn_.wait(lock, [&] { return messages_.is_turn_of(thread.location, made); });
+}
+
+// `is_inner`: the MPI's own Fortran layer asks.
+uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool is_inner,
+                           size_t value_bytes) {
+  if (entry.info == nullptr) entry.info = mpi::find_call(entry.call);
+  std::unique_lock lock(mutex_);
+  Thread& thread = thread_of(entry, words, site);
+  if (!is_inner && !is_over_) thread.units.call_begins();
+  ++thread.depth;
+  Frame frame{*entry.info, mpi::meaning_of(entry.call), Given(entry, words), thread, site};
+  frame.fortran_value_bytes = value_bytes;
+  if (is_inner || is_over_) {
+    if (!answer_beside(frame))
+      differ(frame, is_inner ? "the MPI's Fortran layer asks what cannot be answered"
+                             : "the trace has no further call");
+  } else if (!is_left_out(frame)) {
+    wait_for_turn(lock, thread);
+    answer_from_trace(frame);
+  }
+  --thread.depth;
+  if (thread.depth == 0) turn_.notify_all();
+  if (!is_inner && !is_over_) thread.units.call_ended();
+  return frame.result;
+}
+
+uint64_t Player::answer(Entry& entry, uint64_t* words, void* return_address) {
+  auto site = reinterpret_cast<uintptr_t>(return_address);
+  mpi_runtime::FortranSite& fortran = refrain_fortran_site;
+  bool is_inner = false;
+#if defined(__x86_64__)
+  if (fortran.address != nullptr) {
+    // The trampoline of a Fortran entry point has noted its call: its frame is further up the
+    // stack.
+    const bool is_below = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) <
+                          reinterpret_cast<uintptr_t>(fortran.sp);
+    const std::scoped_lock lock(mutex_);
+    if (is_below && sites_->is_mpi(site)) {
+      is_inner = base_call(fortran.call) != base_call(entry.call);
+      if (!is_inner) {
+        site = reinterpret_cast<uintptr_t>(fortran.address);
+        fortran.call = UINT64_MAX;  // answered
+      }
+    } else {
+      fortran.address = nullptr;
+    }
+  }
+#endif
+  return answer_at(entry, words, site, is_inner, 0);
+}
+
+uint64_t Player::answer_fortran(Entry& entry, uint64_t* words, uintptr_t site, size_t value_bytes) {
+  return answer_at(entry, words, site, false, value_bytes);
+}
+
+uint64_t answer(Entry& entry, uint64_t* words, void* return_address) {
+  return Player::get().answer(entry, words, return_address);
+}
+
+}  // namespace refrain::replay::solo

@@ -1,0 +1,220 @@
+// Player: answers the MPI calls of one rank that runs alone, from its trace and its message log.
+//
+// One per process, made at the first call. A call goes through it in this order: which recorded
+// call is it (calls.cc); are function, call site and inputs the recorded ones (guard.cc); write the
+// recorded outputs (outputs.cc); what the process really has of its own: datatypes (types.cc),
+// attributes and error handlers (callbacks.cc), memory (local.cc); complete requests and fill
+// buffers from the log (requests.cc).
+//
+// The first difference between program and trace ends the process with a line on stderr and exit
+// status 1. Threads: any; one lock, held also while functions of the program are called.
+//
+// After "PHANTOM" (2010), section 4.2: a rank is replayed alone, from logged messages.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "mpi/call_meaning.h"
+#include "refrain/calls.h"
+#include "replay/solo/entry.h"
+#include "replay/solo/given.h"
+#include "replay/solo/message_source.h"
+#include "replay/solo/objects.h"
+#include "replay/solo/sites.h"
+#include "replay/solo/units.h"
+
+namespace refrain::replay::solo {
+
+struct Options {
+  std::string trace;
+  Rank rank = 0;
+  std::string units;  // file for the times between calls; empty: none
+};
+
+struct Counts {
+  uint64_t calls = 0, beside = 0;  // from the trace; answered without it
+  uint64_t filled = 0, filled_bytes = 0, missing = 0;
+  uint64_t file_writes = 0, skipped = 0;  // skipped: calls inside of reduction operators
+};
+
+class Player {
+ public:
+  // The one of this process. Ends the process where the trace cannot be read.
+  static Player& get();
+
+  uint64_t answer(Entry& entry, uint64_t* words, void* return_address);
+  // The same for an entry point of Fortran that reaches no C function: `value_bytes` of attributes.
+  uint64_t answer_fortran(Entry& entry, uint64_t* words, uintptr_t site, size_t value_bytes);
+  double wtime();
+  Objects& objects() { return objects_; }
+  // A generalised request whose functions are Fortran's.
+  void mark_fortran(uint64_t request);
+  // At the end of the process.
+  void finish();
+
+ private:
+  struct Record {
+    const Signature* signature = nullptr;
+    uint64_t seq = 0;
+  };
+  struct Thread {
+    uint32_t location = 0;
+    std::optional<Cursor> cursor;
+    std::deque<Record> ahead;  // taken from the cursor, not answered yet
+    uint64_t answered = 0;     // calls of the trace, until the last one that was taken
+    uint64_t taken = 0;
+    uint32_t depth = 0;
+    std::atomic<bool> has_ended{false};
+    Units units;
+  };
+  struct Frame {
+    const mpi::CallInfo& info;
+    const mpi::CallMeaning& meaning;
+    Given given;
+    Thread& thread;
+    uintptr_t site = 0;
+    const Signature* signature = nullptr;  // null: not in the trace
+    uint64_t seq = 0;
+    uint64_t result = 0;
+    size_t fortran_value_bytes = 0;
+
+    bool ok() const { return signature == nullptr || !signature->failed(); }
+    const Value& value(size_t i) const;
+  };
+
+  explicit Player(const Options& options);
+  void refuse_unknown() const;
+  void print_summary() const;
+  [[noreturn]] void end(int status, const std::string& line) const;
+  uint64_t answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool is_inner,
+                     size_t value_bytes);
+
+  // ---- calls.cc ----
+  Thread& thread_of(Entry& entry, uint64_t* words, uintptr_t site);
+  bool fits(const Record& record, Entry& entry, uint64_t* words, uintptr_t site);
+  bool begins_with(uint32_t location, Entry& entry, uint64_t* words, uintptr_t site);
+  bool is_left_out(Frame& frame);
+  static Thread* known_thread();  // of this thread; null: it has called nothing yet
+  bool fill(Thread& thread, size_t count);
+  bool is_call(const Record& record, mpi::CallId call, uintptr_t site);
+  size_t take(Frame& frame);
+  void answer_from_trace(Frame& frame);
+  void wait_for_turn(std::unique_lock<std::recursive_mutex>& lock, const Thread& thread);
+  void end_inner(Frame& frame, size_t inner, uint64_t taken_before);
+
+  // ---- guard.cc ----
+  void guard(const Frame& frame);
+  // Ends the process; while is_trying_, only remembers that there is a difference.
+  void differ(const Frame& frame, const std::string& what);
+  void differ(const Frame& frame, const std::string& parameter, const std::string& here,
+              const std::string& recorded);
+  void guard_one(const Frame& frame, size_t i);
+  void guard_array(const Frame& frame, size_t i, const Value& value);
+  bool same_number(const Value& value, int64_t given, bool may_be_address) const;
+  bool same_handle(const Frame& frame, mpi::ParamKind kind, const Value& value, uint64_t given);
+  std::string text_of(const Value& value) const;
+  std::string text_of(mpi::ParamKind kind, uint64_t key);
+
+  // ---- outputs.cc ----
+  std::optional<uint64_t> constant(uint32_t id) const;
+  std::optional<uint64_t> predefined(DefinitionId definition);
+  std::optional<int64_t> number_of(const Value& value) const;
+  int64_t object_number(mpi::ParamKind kind, const Value& value);
+  uint64_t handle_of(const Frame& frame, mpi::ParamKind kind, const Value& value);
+  void put_outputs(Frame& frame);
+  void put_one(Frame& frame, size_t i);
+  void put_status(void* status, const Value& value) const;
+  void put_result(Frame& frame);
+  void release_freed(Frame& frame);
+
+  // ---- requests.cc ----
+  std::vector<Place> places_of(const Frame& frame);
+  void add_places(const Frame& frame, const mpi::BufferInfo& buffer, std::vector<Place>& out);
+  void keep_places(Frame& frame);
+  void complete(Frame& frame);
+  std::vector<size_t> finished(const Frame& frame, size_t param) const;
+  void end_request(Frame& frame, size_t param, size_t k, bool takes);
+  void fill_buffers(Frame& frame);
+  void fill_places(const std::vector<Place>& places, uint64_t skip);
+  size_t status_index(const Frame& frame, size_t param, uint64_t request) const;
+  void put_logged_status(const Frame& frame, const MessageSource::Record& record);
+  void put_window(const MessageSource::Record& record);
+  bool fills(const Frame& frame) const;
+  const Object* split_file(const Frame& frame);
+  void keep_pending(Frame& frame);
+  [[noreturn]] void end_at_damage();
+  std::string messages_path() const;
+  Object* request_at(const Frame& frame, size_t param, size_t k);
+
+  // ---- types.cc ----
+  const mpi::TypeMap* type_of(uint64_t key);
+  void note_types();
+  void make_type(Frame& frame);
+  bool make_type_beside(Frame& frame);
+  void pack(Frame& frame);
+  void unpack(Frame& frame);
+
+  // ---- callbacks.cc ----
+  bool has_callbacks() const { return callbacks_ > 0; }
+  void attributes(Frame& frame);
+  void get_attribute(Frame& frame);
+  void set_attribute(Frame& frame);
+  void delete_attribute(Frame& frame);
+  void copy_attributes(Frame& frame);
+  void delete_attributes(mpi::ParamKind kind, uint64_t key);
+  void make_keyval(Frame& frame);
+  int call_copy(const Object& keyval, uint64_t key, void* in, void** out, int* flag);
+  void call_delete(mpi::ParamKind kind, uint64_t keyval_key, uint64_t key, void* value);
+  void handlers(Frame& frame);
+  void handle_error(Frame& frame);
+  void general_request(Frame& frame);
+  enum class General { kQuery, kFree, kCancel };
+  void call_general(Object& request, const Callback& callback, General which);
+
+  // ---- local.cc ----
+  void do_by_hand(Frame& frame);
+  bool answer_beside(Frame& frame);
+  void memory(Frame& frame);
+  void windows(Frame& frame);
+  bool statuses(Frame& frame);
+  bool conversions(Frame& frame);
+
+  Options options_;
+  pid_t pid_;
+  std::recursive_mutex mutex_;
+  std::optional<Trace> trace_;
+  std::optional<RankReader> reader_;
+  std::optional<Sites> sites_;
+  Objects objects_;
+  MessageSource messages_;
+  Counts counts_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<std::optional<uint64_t>> constants_;
+  std::unordered_map<DefinitionId, std::optional<uint64_t>> predefined_;
+  std::unordered_map<uint64_t, mpi::TypeMap> predefined_types_;
+  std::vector<std::pair<void*, int64_t>> attached_;
+  std::map<std::pair<uint64_t, uint64_t>, std::unique_ptr<int64_t>> attribute_places_;
+  std::map<std::pair<uint64_t, int64_t>, std::unique_ptr<std::byte[]>> others_memory_;
+  std::map<std::pair<uint32_t, uint64_t>, std::vector<Place>> fetching_;  // by thread and call
+  uint64_t callbacks_ = 0, operators_ = 0;
+  std::condition_variable_any turn_;
+  bool is_over_ = false, has_finished_ = false;
+  bool is_trying_ = false, has_difference_ = false;
+};
+
+}  // namespace refrain::replay::solo

@@ -1,0 +1,81 @@
+// What ranks do, as the engine of the simulation takes it: small actions without MPI and traces.
+//
+// An agent is a thread of a rank, or a nonblocking collective that goes on beside its threads. Its
+// actions come in batches from an ActionSource, in order; the engine gives back when they happen.
+//
+//   a call that receives:  kEnter, kReceive {channel, request}, kWait {request}, kLeave
+//
+// Requests are slots of a rank, named by small numbers that the source gives out. A slot counts:
+// several actions may add a part to it, and it is complete when all parts are. A wait for it
+// empties it. The n-th kSend of a channel and its n-th kReceive are one message.
+//
+// Units: ns, bytes. Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace refrain::sim {
+
+using Time = int64_t;  // ns since the ranks began
+using AgentId = uint32_t;
+
+enum class ActionKind : uint8_t {
+  kCompute,   // for `amount` ns at speed 1
+  kEnter,     // a call of MPI begins; `tag` names it for the observer
+  kLeave,     // ... ends
+  kSend,      // begins a message of `amount` bytes on `channel` to rank `peer`; part of `request`
+  kReceive,   // posts a receive on `channel`; part of `request`
+  kWait,      // until `request` is complete
+  kWaitAll,   // until all of `count` requests, from `first` on, are
+  kWaitSome,  // until `amount` of them are; the first `amount` of the list count as those
+  kPut,       // writes `amount` bytes to rank `peer`; part of `request`
+  kGet,       // reads them
+  kMeet,      // with `count` agents in all that name `tag`; it takes `amount` ns from the last on
+  kLock,      // `tag`, kept at rank `peer`; part of `request`
+  kUnlock,    // the same lock
+  kAccess,    // `amount` bytes of a file on server `peer`; part of `request`
+  kSpend,     // `amount` ns in MPI
+  kBegin,     // begins agent `peer`; part of `request`
+  kMeasure,   // the rank's time counts from here on
+  kMeasured,  // ... until here
+};
+
+inline constexpr uint32_t kNoRequest = UINT32_MAX;
+
+struct Action {
+  ActionKind kind = ActionKind::kCompute;
+  bool is_synchronous = false;  // kSend: completes after its receive was posted
+  bool is_exclusive = false;    // kLock
+  uint32_t request = kNoRequest;
+  uint32_t channel = 0;
+  uint32_t peer = 0;
+  uint64_t amount = 0;
+  uint64_t tag = 0;
+  uint32_t first = 0, count = 0;  // in Batch::requests
+};
+
+// Of one agent.
+struct Batch {
+  std::vector<Action> actions;
+  std::vector<uint32_t> requests;
+  void clear() { actions.clear(), requests.clear(); }
+};
+
+class ActionSource {
+ public:
+  virtual ~ActionSource() = default;
+  // Replaces what is in the batch by the next actions of an agent; leaves it empty after the last.
+  virtual void fill(AgentId agent, Batch& batch) = 0;
+  // An agent that kBegin began has come to its end: its number may be used again.
+  virtual void ended(AgentId) {}
+};
+
+// Told what happens. The calls of one agent come in their order.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void call(AgentId agent, uint64_t tag, Time begin, Time end) = 0;
+};
+
+}  // namespace refrain::sim

@@ -1,0 +1,275 @@
+#include "sim/engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "sim/engine/testing/script.h"
+
+namespace refrain::sim {
+namespace {
+
+using testing::plain_machine;
+using testing::Script;
+using testing::ScriptCall;
+using testing::ScriptEnd;
+using testing::ScriptTimes;
+using testing::simulate;
+
+constexpr uint32_t kSlot = 0, kOther = 1;
+
+ScriptCall send(uint32_t channel, uint32_t to, uint64_t bytes, uint64_t computes = 0) {
+  return {computes, {{true, channel, to, kSlot, bytes}}, {kSlot}};
+}
+ScriptCall receive(uint32_t channel, uint64_t computes = 0) {
+  return {computes, {{false, channel, 0, kSlot, 0}}, {kSlot}};
+}
+ScriptCall post(bool sends, uint32_t channel, uint32_t to, uint64_t bytes, uint32_t request) {
+  return {0, {{sends, channel, to, request, bytes}}, {}};
+}
+ScriptCall wait(uint32_t request, uint64_t computes) { return {computes, {}, {request}}; }
+
+// plain_machine()
+constexpr Time kL = 1000, kSend = 100, kReceive = 200, kGap = 50;
+Time stream(uint64_t bytes) { return static_cast<Time>(bytes) / 2; }
+Time copied(uint64_t bytes) { return static_cast<Time>(bytes) / 10; }
+
+TEST(Engine, PingPong) {
+  const Machine machine = plain_machine();
+  for (const uint64_t bytes : {uint64_t{0}, uint64_t{100}, uint64_t{1000}}) {
+    Script script;
+    script.ranks = {{send(0, 1, bytes), receive(1)}, {receive(0), send(1, 0, bytes)}};
+    const Time one = kSend + copied(bytes) + kL + stream(bytes) + kReceive + copied(bytes);
+    EXPECT_EQ(simulate(machine, script).calls[0][1].end, 2 * one) << bytes;
+  }
+}
+
+TEST(Engine, RendezvousPingPong) {
+  const Machine machine = plain_machine();
+  constexpr uint64_t kBytes = 10000;
+  Script script;
+  script.ranks = {{send(0, 1, kBytes), receive(1)}, {receive(0), send(1, 0, kBytes)}};
+  // Request, answer, data.
+  const Time one = std::max(kSend + 2 * kL, kSend + copied(kBytes)) + kL + stream(kBytes) +
+                   kReceive + copied(kBytes);
+  const ScriptTimes times = simulate(machine, script);
+  EXPECT_EQ(times.calls[0][0].end, kSend + 2 * kL + stream(kBytes));
+  EXPECT_EQ(times.calls[0][1].end, 2 * one);
+}
+
+TEST(Engine, SynchronousSendWaitsForItsReceive) {
+  const Machine machine = plain_machine();
+  Script script;
+  script.ranks = {{{0, {{true, 0, 1, kSlot, 10, true}}, {kSlot}}}, {receive(0, 50000)}};
+  EngineResult result;
+  const ScriptTimes times = simulate(machine, script, &result);
+  EXPECT_EQ(times.calls[0][0].end, 50000 + kL + stream(10));
+  EXPECT_EQ(times.calls[1][0].end, 50000 + 2 * kL + stream(10) + kReceive + copied(10));
+  // The receiver was not there until 50000.
+  EXPECT_EQ(result.ranks[0].waited, 50000 - kSend - copied(10));
+  EXPECT_EQ(result.ranks[0].communicated, kSend + copied(10) + kL + stream(10));
+  EXPECT_EQ(result.ranks[1].computed, 50000);
+  EXPECT_EQ(result.ranks[1].waited, 0);
+}
+
+TEST(Engine, LateReceiverCopies) {
+  const Machine machine = plain_machine();
+  Script script;
+  script.ranks = {{send(0, 1, 100)}, {receive(0, 5000)}};
+  EXPECT_EQ(simulate(machine, script).calls[1][0].end, 5000 + kReceive + copied(100) + 30 + 20);
+}
+
+TEST(Engine, LateSenderIsWaitedFor) {
+  const Machine machine = plain_machine();
+  Script script;
+  script.ranks = {{send(0, 1, 100, 5000)}, {receive(0, 1000)}};
+  EngineResult result;
+  simulate(machine, script, &result);
+  EXPECT_EQ(result.ranks[1].computed, 1000);
+  EXPECT_EQ(result.ranks[1].waited, 4000);
+  EXPECT_EQ(result.ranks[1].communicated,
+            kSend + copied(100) + kL + stream(100) + kReceive + copied(100));
+}
+
+TEST(Engine, Ring) {
+  const Machine machine = plain_machine();
+  constexpr uint32_t kRanks = 7;
+  Script script;
+  for (uint32_t r = 0; r < kRanks; ++r) {
+    const uint32_t next = (r + 1) % kRanks, before = (r + kRanks - 1) % kRanks;
+    if (r == 0)
+      script.ranks.push_back({send(r, next, 8), receive(before)});
+    else
+      script.ranks.push_back({receive(before), send(r, next, 8)});
+  }
+  const Time one = kSend + 1 + kL + stream(8) + kReceive + 1;
+  EXPECT_EQ(simulate(machine, script).calls[0][1].end, kRanks * one);
+}
+
+TEST(Engine, FanInIsOneAtATime) {
+  const Machine machine = plain_machine();
+  constexpr uint32_t kRanks = 9;
+  Script script;
+  ScriptCall all;
+  for (uint32_t r = 1; r < kRanks; ++r) {
+    all.posts.push_back({false, r, 0, r, 0});
+    all.waits.push_back(r);
+  }
+  script.ranks.push_back({all});
+  for (uint32_t r = 1; r < kRanks; ++r) script.ranks.push_back({send(r, 0, 1000)});
+  // The interface takes 500 ns for each, the processor 300.
+  const Time first = kSend + copied(1000) + kL;
+  EXPECT_EQ(simulate(machine, script).calls[0][0].end,
+            first + (kRanks - 1) * stream(1000) + kReceive + copied(1000));
+  for (ScriptEnd& end : script.ranks[0][0].posts) end.bytes = 0;
+  for (uint32_t r = 1; r < kRanks; ++r) script.ranks[r][0].posts[0].bytes = 0;
+  // The processor takes 200, the gap is 50.
+  EXPECT_EQ(simulate(machine, script).calls[0][0].end, kSend + kL + (kRanks - 1) * kReceive);
+}
+
+TEST(Engine, GapBetweenSends) {
+  const Machine machine = plain_machine();
+  Script script;
+  ScriptCall sends;
+  testing::ScriptRank receives;
+  for (uint32_t i = 0; i < 5; ++i) {
+    sends.posts.push_back({true, 0, 1, i, 800});
+    sends.waits.push_back(i);
+    receives.push_back(receive(0));
+  }
+  script.ranks = {{sends}, receives};
+  const ScriptTimes times = simulate(machine, script);
+  EXPECT_EQ(times.calls[0][0].end, 5 * (kSend + 80));
+  EXPECT_EQ(times.calls[1][4].end, kSend + 80 + kL + 5 * stream(800) + kReceive + 80);
+}
+
+// A receive that is posted, then the program computes: the answer waits for the next call.
+TEST(Engine, OverlapIsAShareOfTheBytes) {
+  constexpr uint64_t kBytes = 100000;
+  const auto run = [&](const char* overlap, uint64_t computes) {
+    const Machine machine = plain_machine(overlap);
+    Script script;
+    script.ranks = {{send(0, 1, kBytes)}, {post(false, 0, 0, 0, kOther), wait(kOther, computes)}};
+    return simulate(machine, script).calls[1][1].end;
+  };
+  const Time asked = kSend + kL, cost = kReceive + copied(kBytes);
+  const Time begins = std::max(asked + kL, kSend + copied(kBytes));
+  EXPECT_EQ(run("", 500000), 500000 + 2 * kL + stream(kBytes) + cost);
+  EXPECT_EQ(run("overlap = 1", 500000), 500000 + cost);
+  EXPECT_EQ(run("overlap = 1", 20000), begins + kL + stream(kBytes) + cost);
+  EXPECT_EQ(run("overlap = 0.25", 500000), 500000 + stream(kBytes) * 3 / 4 + cost);
+  EXPECT_EQ(run("overlap = 0.25", 12000), std::max<Time>(12000, begins + kL + stream(kBytes) / 4) +
+                                              stream(kBytes) * 3 / 4 + cost);
+}
+
+TEST(Engine, MessagesOfAChannelKeepTheirOrder) {
+  const Machine machine = plain_machine();
+  Script script;
+  // A large one, which waits for its receive, then a small one.
+  script.ranks = {{post(true, 0, 1, 5000, 2), send(0, 1, 0), wait(2, 0)},
+                  {receive(0, 9000), receive(0)}};
+  const ScriptTimes times = simulate(machine, script);
+  ASSERT_FALSE(times.is_stuck);
+  EXPECT_EQ(times.calls[1][0].end, 9000 + 2 * kL + stream(5000) + kReceive + copied(5000));
+  EXPECT_EQ(times.calls[1][1].end, times.calls[1][0].end + kReceive + 30);
+}
+
+TEST(Engine, ADeadlockEndsAndIsNamed) {
+  const Machine machine = plain_machine();
+  Script script;
+  script.ranks = {{receive(0), send(1, 1, 8)}, {receive(1, 77), send(0, 0, 8)}, {}};
+  EngineResult result;
+  EXPECT_TRUE(simulate(machine, script, &result).is_stuck);
+  ASSERT_EQ(result.stuck.size(), 2U);
+  EXPECT_EQ(result.stuck[1].rank, 1U);
+  EXPECT_EQ(result.stuck[1].tag, 0U);
+  EXPECT_EQ(result.stuck[1].since, 77);
+}
+
+TEST(Engine, NodesHaveSpeeds) {
+  Machine machine = plain_machine();
+  machine.node_kinds = {{1, 1, 4.0}};
+  Script script;
+  script.ranks = {{send(0, 1, 0, 1000)}, {receive(0, 1000)}};
+  EXPECT_EQ(simulate(machine, script).calls[1][0].begin, 250);
+}
+
+// Random programs without circles: each call's ends belong to messages in one order for all ranks.
+class RandomScript {
+ public:
+  RandomScript(uint32_t seed, uint32_t ranks) : random_(seed) {
+    script.ranks.resize(ranks);
+    open_.resize(ranks);
+    for (int step = 0; step < 30; ++step) one_message(ranks);
+    for (uint32_t r = 0; r < ranks; ++r)
+      while (!open_[r].empty()) finish(r);
+  }
+  Script script;
+
+ private:
+  uint32_t pick(uint32_t below) { return random_() % below; }
+  uint64_t pause() { return pick(3) == 0 ? 0 : 17 + pick(4000); }
+  void finish(uint32_t rank) {
+    ScriptCall call;
+    call.computes = pause();
+    const size_t count = 1 + pick(static_cast<uint32_t>(open_[rank].size()));
+    for (size_t i = 0; i < count; ++i) {
+      call.waits.push_back(open_[rank].back());
+      open_[rank].pop_back();
+    }
+    script.ranks[rank].push_back(call);
+  }
+  // Nonblocking on at least one side; the blocking ends of a message come in one order for all.
+  void one_message(uint32_t ranks) {
+    const uint32_t from = pick(ranks), to = (from + 1 + pick(ranks - 1)) % ranks;
+    const uint64_t sizes[] = {0, 64, 1000, 1001, 20000};
+    const uint32_t channel = from * ranks + to;
+    const bool is_synchronous = pick(5) == 0;
+    const uint64_t bytes = sizes[pick(5)];
+    for (const bool sends : {false, true}) {
+      const uint32_t me = sends ? from : to;
+      const uint32_t request = next_++;
+      ScriptCall call;
+      call.computes = pause();
+      call.posts = {{sends, channel, to, request, bytes, sends && is_synchronous}};
+      // Nobody waits before both ends are posted.
+      open_[me].push_back(request);
+      script.ranks[me].push_back(call);
+    }
+    if (pick(2) == 0) finish(from);
+    if (pick(2) == 0) finish(to);
+  }
+
+  std::mt19937 random_;
+  uint32_t next_ = 0;
+  std::vector<std::vector<uint32_t>> open_;
+};
+
+TEST(Engine, RandomProgramsAreAsInTheReference) {
+  const Machine machines[] = {plain_machine(), plain_machine("overlap = 0.375"),
+                              plain_machine("overlap = 1")};
+  int compared = 0;
+  for (uint32_t seed = 0; seed < 600; ++seed) {
+    const Machine& machine = machines[seed % 3];
+    const RandomScript random(seed, 2 + seed % 5);
+    bool has_tie = false;
+    const ScriptTimes wanted = reference(machine, random.script, has_tie);
+    ASSERT_FALSE(wanted.is_stuck) << seed;
+    if (has_tie) continue;
+    ++compared;
+    const ScriptTimes got = simulate(machine, random.script);
+    ASSERT_FALSE(got.is_stuck) << seed;
+    for (size_t r = 0; r < got.calls.size(); ++r)
+      for (size_t c = 0; c < got.calls[r].size(); ++c) {
+        ASSERT_EQ(got.calls[r][c].begin, wanted.calls[r][c].begin)
+            << "seed " << seed << " rank " << r << " call " << c;
+        ASSERT_EQ(got.calls[r][c].end, wanted.calls[r][c].end)
+            << "seed " << seed << " rank " << r << " call " << c;
+      }
+  }
+  EXPECT_GT(compared, 200);
+}
+
+}  // namespace
+}  // namespace refrain::sim

@@ -1,0 +1,51 @@
+// Scripted ranks for tests of the engine: a rank is a list of calls, a call posts sends and
+// receives and then waits for some requests of the rank.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/engine/engine.h"
+
+namespace refrain::sim::testing {
+
+struct ScriptEnd {
+  bool sends = false;
+  uint32_t channel = 0, peer = 0, request = 0;
+  uint64_t bytes = 0;
+  bool is_synchronous = false;
+};
+struct ScriptCall {
+  uint64_t computes = 0;  // ns before it
+  std::vector<ScriptEnd> posts;
+  std::vector<uint32_t> waits;
+};
+using ScriptRank = std::vector<ScriptCall>;
+
+struct Script {
+  std::vector<ScriptRank> ranks;
+};
+
+// Begin and end of each call of each rank.
+struct ScriptTimes {
+  struct Call {
+    Time begin = 0, end = 0;
+    bool operator==(const Call&) const = default;
+  };
+  std::vector<std::vector<Call>> calls;
+  bool is_stuck = false;
+};
+
+// By the engine.
+ScriptTimes simulate(const Machine& machine, const Script& script, EngineResult* result = nullptr,
+                     bool has_contention = false);
+// By a slow and plain program that shares the formulas of costs with it and nothing else.
+// `has_tie`: two events of one time may come in any order.
+ScriptTimes reference(const Machine& machine, const Script& script, bool& has_tie);
+
+// A machine of these parameters for all distances: L 1000, o_send 100, o_recv 200, g 50, G 0.5,
+// cpu_per_byte 0.1, eager_limit 1000, unexpected copy 30 + 0.2 a byte.
+Machine plain_machine(const std::string& more = "");
+
+}  // namespace refrain::sim::testing

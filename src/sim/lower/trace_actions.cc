@@ -1,0 +1,285 @@
+#include "sim/lower/trace_actions.h"
+
+#include <algorithm>
+
+#include "events/payload.h"
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
+#include "sim/lower/trace_state.h"
+
+namespace refrain::sim {
+
+using events::Op;
+
+using events::StepKind;
+using OpAction = events::Action;
+
+TraceActions::TraceActions(const Trace& trace, const Machine& machine, events::Scope& scope)
+    : trace_(trace),
+      machine_(machine),
+      scope_(scope),
+      world_(std::make_unique<events::World>(trace)) {
+  has_times_ = trace.has_times();
+  has_gaps_ = !has_times_ && trace.has_gaps();
+}
+
+TraceActions::~TraceActions() = default;
+
+void TraceActions::begin(Engine& engine) {
+  engine_ = &engine;
+  for (Rank rank = 0; rank < trace_.rank_count(); ++rank) {
+    auto state = std::make_unique<RankState>();
+    state->rank = rank;
+    state->events = std::make_unique<events::RankEvents>(scope_, *world_, rank);
+    const auto group = trace_.group_of(rank);
+    bool has_init = false;
+    if (group)
+      for (const Trace::Occurrence& seen : trace_.occurrences(*group)) {
+        const CallId call = trace_.call_of(seen.signature);
+        has_init = has_init || call == mpi::kMPI_Init || call == mpi::kMPI_Init_thread;
+      }
+    state->has_begun = !has_init;
+    for (const Location& location : trace_.locations(rank)) {
+      auto agent = std::make_unique<AgentState>();
+      agent->rank = state.get();
+      agent->thread = location.thread;
+      state->ahead[location.thread];
+      state->own_work[location.thread] = reader::OwnWorkAfter(trace_, rank, location.thread);
+      agents_.push_back(std::move(agent));
+      engine.add(static_cast<uint32_t>(rank));
+    }
+    ranks_.push_back(std::move(state));
+  }
+}
+
+TraceActions::Place TraceActions::place(AgentId agent) const {
+  return {agents_[agent]->rank->rank, agents_[agent]->thread};
+}
+
+std::string TraceActions::compute_from() const {
+  if (!has_times_) return has_gaps_ ? "gaps" : "statistics";
+  const auto timing = trace_.timing();
+  if (!timing.ok()) return "exact";
+  switch (timing->kind) {
+    case TimingKind::kBounded: return "bins";
+    case TimingKind::kSegments: return "segments";
+    default: return "exact";
+  }
+}
+
+std::map<std::string, uint64_t> TraceActions::not_lowered() const {
+  std::map<std::string, uint64_t> out = not_lowered_;
+  for (const auto& rank : ranks_) rank->events->report();
+  for (const auto& [what, count] : scope_.tally.not_held)
+    if (what.find("built") == std::string::npos && what.find("cut") == std::string::npos)
+      out[what] += count;
+  return out;
+}
+
+Action& TraceActions::add(Batch& batch, ActionKind kind) {
+  batch.actions.emplace_back();
+  batch.actions.back().kind = kind;
+  return batch.actions.back();
+}
+
+uint32_t TraceActions::channel(const events::ChannelKey& key) {
+  if (const uint32_t* const known = channels_.find(key); known != nullptr) return *known;
+  return channels_[key] = next_channel_++;
+}
+
+uint32_t TraceActions::new_slot(AgentState& agent) {
+  if (agent.free.empty()) return agent.rank->slots++;
+  const uint32_t slot = agent.free.back();
+  agent.free.pop_back();
+  return slot;
+}
+
+// The next call of the agent's thread after the end of MPI_Init. Others' calls wait.
+const events::Event* TraceActions::next_event(AgentState& agent) {
+  RankState& rank = *agent.rank;
+  std::deque<events::Event>& mine = rank.ahead[agent.thread];
+  if (agent.is_first || !mine.empty()) {
+    if (!agent.is_first) mine.pop_front();
+    agent.is_first = false;
+    if (!mine.empty()) return &mine.front();
+  }
+  while (const events::Event* event = rank.events->next()) {
+    if (!rank.has_begun) {
+      const Op& op = *event->op;
+      if (op.action != OpAction::kCollective || op.collective != events::CollectiveKind::kInit)
+        continue;
+      rank.has_begun = true;
+      rank.begin_ns = event->end_ns + rank.own_work[event->thread](event->seq);
+      continue;
+    }
+    if (event->thread == agent.thread && rank.ahead.size() == 1) return event;
+    rank.ahead[event->thread].push_back(*event);
+    if (event->thread == agent.thread) return &mine.front();
+  }
+  return nullptr;
+}
+
+void TraceActions::fill(AgentId id, Batch& batch) {
+  AgentState& agent = *agents_[id];
+  while (batch.actions.size() < kBatch) {
+    if (agent.running.what != nullptr) {
+      run_collective(agent, batch);
+      continue;
+    }
+    if (agent.is_background || agent.has_ended) return;
+    const events::Event* const event = next_event(agent);
+    if (event == nullptr) return;
+    lower(agent, *event, batch);
+  }
+}
+
+void TraceActions::ended(AgentId id) { agents_[id]->rank->idle.push_back(id); }
+
+// What the thread did since its last call.
+void TraceActions::compute(AgentState& agent, const events::Event& event, Batch& batch) {
+  RankState& rank = *agent.rank;
+  const uint64_t from = std::max(agent.busy_until_ns, rank.begin_ns);
+  uint64_t ns = event.begin_ns > from ? event.begin_ns - from : 0;
+  const bool is_first = agent.busy_until_ns == 0;
+  if (has_gaps_) {
+    const Durations gaps = trace_.gaps(event.call->id);
+    ns = gaps.count == 0 || is_first
+             ? 0
+             : static_cast<uint64_t>(gaps.sum_ns / static_cast<double>(gaps.count) + 0.5);
+  }
+  const bool polls = event.op->is_poll;
+  const bool is_wait = agent.is_polling && ns <= kLongestPollPause;
+  agent.is_polling = polls;
+  uint64_t own = has_times_ ? rank.own_work[event.thread](event.seq) : 0;
+  agent.busy_until_ns = std::max({agent.busy_until_ns, from, event.end_ns + own});
+  if (ns > 0 && !is_wait) add(batch, ActionKind::kCompute).amount = ns;
+}
+
+void TraceActions::lower(AgentState& agent, const events::Event& event, Batch& batch) {
+  const Op& op = *event.op;
+  ++calls_;
+  compute(agent, event, batch);
+  if (op.action == OpAction::kCollective && op.collective == events::CollectiveKind::kFinalize) {
+    add(batch, ActionKind::kEnter).tag = event.seq;
+    add(batch, ActionKind::kLeave);
+    add(batch, ActionKind::kMeasured);
+    agent.has_ended = true;
+    return;
+  }
+  add(batch, ActionKind::kEnter).tag = event.seq;
+  if (!lower_steps(agent, event, batch)) return;  // a collective, which leaves in the end
+  add(batch, ActionKind::kLeave);
+}
+
+// The slot of a request, from where it begins to where it is complete.
+uint32_t TraceActions::slot_of(AgentState& agent, const events::Step& step) {
+  RankState& rank = *agent.rank;
+  if (const uint32_t* const known = rank.open.find(step.request); known != nullptr) return *known;
+  const uint32_t slot = new_slot(agent);
+  rank.open[step.request] = slot;
+  rank.by_maker[static_cast<uint32_t>(step.made_by->id)] = slot;
+  return slot;
+}
+
+void TraceActions::transfer(AgentState& agent, const events::Step& step, uint32_t slot,
+                            Batch& batch) {
+  if (!step.has_message) return;
+  const bool sends = step.begins_send();
+  Action action;
+  action.kind = sends ? ActionKind::kSend : ActionKind::kReceive;
+  action.channel = channel(step.channel);
+  action.request = slot;
+  if (sends) {
+    action.peer = static_cast<uint32_t>(step.channel.dest);
+    action.amount = step.bytes;
+    action.is_synchronous = step.op->send.is_synchronous;
+    if (step.op->send.is_buffered) action.request = kNoRequest;
+    if (step.op->is_partitioned && step.kind == StepKind::kPostSend) {
+      agent.rank->partitioned[step.made_by->id] = {action, step.op->partitions};
+      return;
+    }
+  }
+  batch.actions.push_back(action);
+}
+
+void TraceActions::wait_for(AgentState& agent, uint32_t slot, Batch& batch, bool is_free_then) {
+  add(batch, ActionKind::kWait).request = slot;
+  if (is_free_then) agent.free.push_back(slot);
+}
+
+// False: a collective follows.
+bool TraceActions::lower_steps(AgentState& agent, const events::Event& event, Batch& batch) {
+  const Op& op = *event.op;
+  RankState& rank = *agent.rank;
+  std::vector<uint32_t> waits;
+  for (const events::Step& step : event.steps) {
+    switch (step.kind) {
+      case StepKind::kSend:
+      case StepKind::kReceive: {
+        if (!step.has_message) break;
+        const uint32_t slot = new_slot(agent);
+        transfer(agent, step, slot, batch);
+        waits.push_back(slot);
+        break;
+      }
+      case StepKind::kPostSend:
+      case StepKind::kPostReceive: transfer(agent, step, slot_of(agent, step), batch); break;
+      case StepKind::kPostCollective: begin_background(agent, step, batch); break;
+      case StepKind::kSendDone:
+      case StepKind::kReceiveDone:
+      case StepKind::kCollectiveDone:
+      case StepKind::kCancelled:
+        if (const uint32_t* const slot = rank.open.find(step.request); slot != nullptr) {
+          waits.push_back(*slot);
+          rank.open.erase(step.request);
+        }
+        break;
+      case StepKind::kFreed: rank.open.erase(step.request); break;  // its slot is used up
+      case StepKind::kTested: break;
+    }
+  }
+  if (op.action == OpAction::kReady)
+    for (const events::RequestUse& use : op.requests) {
+      const auto known = rank.partitioned.find(use.request);
+      if (known == rank.partitioned.end()) continue;
+      known->second.left -= std::min(known->second.left, op.partitions);
+      if (known->second.left > 0) continue;
+      batch.actions.push_back(known->second.send);
+      rank.partitioned.erase(known);
+    }
+  lower_waits(agent, event, batch, waits);
+  if (op.action == OpAction::kCollective && !op.makes_request)
+    return begin_collective(agent, event, batch);
+  if (op.action == OpAction::kWindowEpoch) return lower_window(agent, event, batch);
+  if (lower_file(agent, event, batch) || lower_other(agent, event, batch)) return true;
+  // A call that waits for nobody takes what it took.
+  if (op.action == OpAction::kNothing && !op.is_poll && event.end_ns > event.begin_ns && !has_gaps_)
+    add(batch, ActionKind::kCompute).amount = event.end_ns - event.begin_ns;
+  return true;
+}
+
+void TraceActions::lower_waits(AgentState& agent, const events::Event& event, Batch& batch,
+                               std::vector<uint32_t>& waits) {
+  if (waits.empty()) return;
+  const Op& op = *event.op;
+  const CallId plain = mpi::plain_call(op.call);
+  const bool is_some = plain == mpi::kMPI_Waitany || plain == mpi::kMPI_Waitsome;
+  const size_t wanted = waits.size();
+  if (is_some) {
+    events::argument(*event.call, "array_of_requests").for_each([&](const Value& request) {
+      if (request.kind != ValueKind::kRequest) return;
+      const uint32_t* const slot = agent.rank->by_maker.find(static_cast<uint32_t>(request.id));
+      if (slot != nullptr && std::find(waits.begin(), waits.end(), *slot) == waits.end())
+        waits.push_back(*slot);
+    });
+  }
+  if (waits.size() == 1) return wait_for(agent, waits[0], batch, true);
+  Action& action = add(batch, is_some ? ActionKind::kWaitSome : ActionKind::kWaitAll);
+  action.amount = wanted;
+  action.first = static_cast<uint32_t>(batch.requests.size());
+  action.count = static_cast<uint32_t>(waits.size());
+  batch.requests.insert(batch.requests.end(), waits.begin(), waits.end());
+  agent.free.insert(agent.free.end(), waits.begin(), waits.begin() + static_cast<int64_t>(wanted));
+}
+
+}  // namespace refrain::sim

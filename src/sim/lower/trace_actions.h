@@ -1,0 +1,119 @@
+// TraceActions: the calls of a trace as actions for the engine.
+//
+// Every rank is read by cursors, some calls ahead of what the engine does; memory is linear in
+// ranks, and in what is open on them. docs/simulate.md, "From calls to actions", has the rules.
+// What has no rule is counted by function in not_lowered().
+//
+// Units: ns, bytes. Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "events/by_rank/rank_events.h"
+#include "events/channel.h"
+#include "events/flat_map.h"
+#include "refrain/trace.h"
+#include "sim/engine/engine.h"
+#include "sim/lower/collective_call.h"
+
+namespace refrain::sim {
+
+class TraceActions : public ActionSource {
+ public:
+  // A pause between polls that is computation, not waiting.
+  static constexpr uint64_t kLongestPollPause = 10'000;
+
+  // All outlive it. The scope has all ranks of the trace.
+  TraceActions(const Trace& trace, const Machine& machine, events::Scope& scope);
+  ~TraceActions() override;
+
+  // An agent for each thread; before the engine runs. The engine outlives the use of this.
+  void begin(Engine& engine);
+  void fill(AgentId agent, Batch& batch) override;
+  void ended(AgentId agent) override;
+
+  struct Place {
+    Rank rank = 0;
+    uint32_t thread = 0;
+  };
+  // Of an agent that begin() made.
+  Place place(AgentId agent) const;
+
+  // By function, or by what it is; also what the reading of the trace could not tell.
+  std::map<std::string, uint64_t> not_lowered() const;
+  uint64_t calls() const { return calls_; }
+  // Where the times between calls are from: exact, bins, segments, gaps or statistics.
+  std::string compute_from() const;
+
+ private:
+  // Actions at a time: a rank's tables are far from those of the next one.
+  static constexpr size_t kBatch = 192;
+
+  struct RankState;
+  struct Running {  // a collective
+    const PreparedCollective* what = nullptr;
+    const events::Op* op = nullptr;
+    int64_t tag = 0;
+    uint32_t step = 0;
+  };
+  struct AgentState {
+    RankState* rank = nullptr;
+    uint32_t thread = 0;
+    bool is_background = false, has_ended = false, is_polling = false, is_first = true;
+    uint64_t busy_until_ns = 0;
+    Running running;
+    std::vector<uint32_t> free;  // slots
+  };
+
+  // trace_actions.cc
+  const events::Event* next_event(AgentState& agent);
+  void compute(AgentState& agent, const events::Event& event, Batch& batch);
+  void lower(AgentState& agent, const events::Event& event, Batch& batch);
+  bool lower_steps(AgentState& agent, const events::Event& event, Batch& batch);
+  void lower_waits(AgentState& agent, const events::Event& event, Batch& batch,
+                   std::vector<uint32_t>& waits);
+  uint32_t channel(const events::ChannelKey& key);
+  uint32_t new_slot(AgentState& agent);
+  uint32_t slot_of(AgentState& agent, const events::Step& step);
+  void transfer(AgentState& agent, const events::Step& step, uint32_t slot, Batch& batch);
+  void wait_for(AgentState& agent, uint32_t slot, Batch& batch, bool is_free_then);
+  static Action& add(Batch& batch, ActionKind kind);
+  // trace_collectives.cc
+  const PreparedCollective& prepared(RankState& rank, const events::Op& op, const Signature& call);
+  bool begin_collective(AgentState& agent, const events::Event& event, Batch& batch);
+  AgentId background(RankState& rank);
+  void begin_background(AgentState& agent, const events::Step& step, Batch& batch);
+  void begin_duplication(AgentState& agent, const events::Event& event, Batch& batch);
+  void run_collective(AgentState& agent, Batch& batch);
+  void meet(RankState& rank, const events::Op& op, uint64_t ns, Batch& batch);
+  // trace_others.cc
+  bool lower_window(AgentState& agent, const events::Event& event, Batch& batch);
+  void lower_access(AgentState& agent, const events::Event& event, Batch& batch);
+  void lower_lock(AgentState& agent, const events::Event& event, Batch& batch);
+  void lower_epoch(AgentState& agent, const events::Event& event, Batch& batch);
+  bool lower_file(AgentState& agent, const events::Event& event, Batch& batch);
+  bool lower_other(AgentState& agent, const events::Event& event, Batch& batch);
+  uint32_t window_slot(AgentState& agent, int64_t window);
+  void count(const Signature& call) { ++not_lowered_[std::string(call.name)]; }
+
+  const Trace& trace_;
+  const Machine& machine_;
+  events::Scope& scope_;
+  Engine* engine_ = nullptr;
+  std::unique_ptr<events::World> world_;
+  std::vector<std::unique_ptr<RankState>> ranks_;
+  std::vector<std::unique_ptr<AgentState>> agents_;
+  events::FlatMap<events::ChannelKey, uint32_t, events::ChannelHash> channels_;
+  uint32_t next_channel_ = 0;
+  std::map<std::string, uint64_t> not_lowered_;
+  uint64_t calls_ = 0;
+  bool has_times_ = false, has_gaps_ = false;
+};
+
+}  // namespace refrain::sim

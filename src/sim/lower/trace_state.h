@@ -1,0 +1,39 @@
+// What TraceActions keeps of a rank while its calls are read.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "reader/own_work.h"
+#include "sim/lower/trace_actions.h"
+
+namespace refrain::sim {
+
+struct TraceActions::RankState {
+  Rank rank = 0;
+  std::unique_ptr<events::RankEvents> events;
+  std::map<uint32_t, std::deque<events::Event>> ahead;  // by thread
+  std::map<uint32_t, reader::OwnWorkAfter> own_work;
+  bool has_begun = false;                        // MPI_Init has returned
+  uint64_t begin_ns = 0;                         // ... then
+  uint32_t slots = 0;                            // that were given out
+  events::FlatMap<uint64_t, uint32_t> open;      // slots, by the number of the request
+  events::FlatMap<uint32_t, uint32_t> by_maker;  // ..., by the signature that made the request
+  std::unordered_map<const events::Op*, PreparedCollective> prepared;
+  std::map<int64_t, uint32_t> windows;                   // slots of what is open on each
+  std::map<int64_t, std::vector<Rank>> started, posted;  // groups of epochs, by window
+  std::map<uint64_t, uint64_t> meetings;             // that this rank came to, by what they are of
+  std::map<events::CommKey, uint64_t> duplications;  // nonblocking ones
+  struct Partitioned {
+    Action send;
+    uint64_t left = 0;
+  };
+  std::map<SignatureId, Partitioned> partitioned;  // that wait for MPI_Pready
+  std::vector<AgentId> idle;                       // background agents
+};
+
+}  // namespace refrain::sim

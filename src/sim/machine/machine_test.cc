@@ -1,0 +1,146 @@
+#include "sim/machine/machine.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace refrain::sim {
+namespace {
+
+constexpr const char* kPlain = R"(version = 1
+[distance.switch]
+eager_limit = 1000
+[[distance.switch.range]]
+L = 1000
+o_send = 100
+o_recv = 200
+g = 50
+G = 0.5
+)";
+
+std::string error_of(const std::string& text) {
+  const auto machine = parse_machine(text, "m.toml");
+  if (machine.ok()) return "";
+  EXPECT_EQ(machine.error().code, base::ErrorCode::kUsage);
+  return machine.error().to_string();
+}
+
+TEST(Machine, PlainOneIsForAllDistancesAndRanks) {
+  const auto machine = parse_machine(kPlain, "m.toml");
+  ASSERT_TRUE(machine.ok()) << machine.error().to_string();
+  for (const Protocol& protocol : machine->distances) {
+    EXPECT_EQ(protocol.eager_limit, 1000U);
+    ASSERT_EQ(protocol.ranges.size(), 1U);
+    EXPECT_EQ(protocol.range_of(1U << 30).latency.value, 1000);
+    EXPECT_EQ(protocol.range_of(0).gap_per_byte.value, 0.5);
+  }
+  const auto places = machine->places_for(100);
+  ASSERT_TRUE(places.ok());
+  EXPECT_EQ((*places)[99], 99U);
+}
+
+TEST(Machine, IntervalsRangesAndDistances) {
+  const auto machine = parse_machine(R"(version = 1
+[distance.core]
+eager_limit = 10
+[[distance.core.range]]
+up_to = 100
+L = {value = 5, low = 4, high = 7}
+o_send = 1
+o_recv = 1
+g = 1
+G = 1
+[[distance.core.range]]
+L = 9
+o_send = 1
+o_recv = 1
+g = 1
+G = 1
+[distance.switch]
+eager_limit = 20
+overlap = 0.25
+[[distance.switch.range]]
+L = 6
+o_send = 1
+o_recv = 1
+g = 1
+G = 1
+[topology]
+kind = "torus"
+dimensions = [2, 3]
+cores = 2
+link_bandwidth = 1e9
+[mapping]
+order = "round_robin"
+[[node_kind]]
+first = 1
+count = 2
+speed = 2.0
+[collectives]
+preset = "openmpi"
+[[collectives.rule]]
+call = "MPI_Bcast"
+algorithm = "chain"
+up_to = 4096
+segment = 512
+[files]
+open = 1000
+bandwidth = 1e9
+)",
+                                     "m.toml");
+  ASSERT_TRUE(machine.ok()) << machine.error().to_string();
+  const Protocol& core = machine->distances[0];
+  EXPECT_EQ(core.range_of(100).latency.high, 7);
+  EXPECT_EQ(core.range_of(101).latency.value, 9);
+  EXPECT_EQ(machine->distances[1].eager_limit, 20U);
+  EXPECT_EQ(machine->distances[2].overlap.value, 0.25);
+  EXPECT_EQ(machine->places(), 12U);
+  const auto places = machine->places_for(12);
+  ASSERT_TRUE(places.ok());
+  EXPECT_EQ((*places)[7], 1U);
+  EXPECT_EQ(machine->speed_of(0), 1);
+  EXPECT_EQ(machine->speed_of(2), 2);
+  EXPECT_EQ(machine->speed_of(3), 1);
+  EXPECT_EQ(machine->collectives.rules[0].segment, 512U);
+  EXPECT_EQ(
+      machine->places_for(13).error().to_string(),
+      "m.toml:31:1: the machine has places for 12 ranks, and the run has 13: more nodes, cores "
+      "or entries of the mapping are needed");
+}
+
+TEST(Machine, ErrorsSayLineAndColumn) {
+  const std::string plain = kPlain;
+  EXPECT_EQ(
+      error_of(plain + "[topolgy]\nkind = 1\n"),
+      "m.toml:10:2: unknown key 'topolgy'; docs/simulate.md lists the keys of a machine file");
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = plain;
+    text.replace(text.find(from), from.size(), to);
+    return error_of(text);
+  };
+  EXPECT_EQ(with("L = 1000", "L = nan"),
+            "m.toml:5:5: 'L' has to be a number from 0 and not above 1e+12");
+  EXPECT_EQ(with("G = 0.5", "G = -0.5"),
+            "m.toml:9:5: 'G' has to be a number from 0 and not above 1e+06");
+  EXPECT_EQ(with("g = 50\n", ""), "m.toml:4:1: 'g' is missing here");
+  EXPECT_EQ(with("eager_limit = 1000\n", ""), "m.toml:2:1: 'eager_limit' is missing here");
+  EXPECT_EQ(with("L = 1000", "up_to = 5\nL = 1000"),
+            "m.toml:2:1: the last range of a distance has no up_to: it is for all larger messages");
+  EXPECT_EQ(with("L = 1000", "L = {value = 2, low = 3}"),
+            "m.toml:5:5: 'L' has to be an interval with low <= value <= high");
+  EXPECT_NE(with("version = 1", "version = 2").find("m.toml:1:11: 'version'"), std::string::npos);
+  EXPECT_NE(with("version = 1", "version = ").find("m.toml:1:"), std::string::npos);
+  const auto rule = [&](const std::string& call, const std::string& algorithm) {
+    return error_of(plain + "[[collectives.rule]]\ncall = \"" + call + "\"\nalgorithm = \"" +
+                    algorithm + "\"\n");
+  };
+  EXPECT_EQ(rule("MPI_Alltoall", "pairwise"), "");
+  EXPECT_EQ(rule("MPI_Alltoall", "ring"),
+            "m.toml:12:13: the algorithms of MPI_Alltoall are bruck, pairwise, linear, analytic");
+  EXPECT_EQ(rule("MPI_Send", "ring"),
+            "m.toml:11:8: 'call' has to be one of the blocking collectives of docs/simulate.md");
+  EXPECT_EQ(error_of("version = 1\n"), "m.toml:1:1: 'distance' is missing here");
+}
+
+}  // namespace
+}  // namespace refrain::sim

@@ -1,0 +1,385 @@
+// The machine file. tomlplusplus reads TOML; what its keys mean is checked here.
+#define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <limits>
+#include <optional>
+
+#include "sim/collectives/collective.h"
+#include "sim/machine/machine.h"
+
+namespace refrain::sim {
+namespace {
+
+constexpr uint64_t kMostRows = 4096;  // of any array of tables
+constexpr uint64_t kMostNodes = 1 << 24;
+
+// Reads tables; keeps the first error.
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  const std::optional<base::Error>& error() const { return error_; }
+
+  void fail(const toml::node& at, const std::string& what) {
+    if (error_) return;
+    error_ = base::usage(what, place(at.source().begin));
+  }
+  std::string place(const toml::source_position& at) const {
+    return file_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  }
+
+  void only(const toml::table& table, std::initializer_list<std::string_view> keys) {
+    for (const auto& [key, value] : table) {
+      bool is_known = false;
+      for (const std::string_view one : keys) is_known = is_known || one == key.str();
+      if (is_known || error_) continue;
+      error_ = base::usage("unknown key '" + std::string(key.str()) +
+                               "'; docs/simulate.md lists the "
+                               "keys of a machine file",
+                           place(key.source().begin));
+    }
+  }
+
+  const toml::table* table(const toml::table& of, std::string_view key, bool needed = false) {
+    return get<toml::table>(of, key, "a table", needed);
+  }
+  const toml::array* array(const toml::table& of, std::string_view key, bool needed = false) {
+    const auto* found = get<toml::array>(of, key, "an array", needed);
+    if (found != nullptr && found->size() > kMostNodes) fail(*found, "too many entries");
+    return found;
+  }
+  // Of tables.
+  template <class Visit>
+  void rows(const toml::table& of, std::string_view key, bool needed, const Visit& visit) {
+    const toml::array* const all = array(of, key, needed);
+    if (all == nullptr) return;
+    if (all->empty() || all->size() > kMostRows) fail(*all, bad(key, "1 to 4096 tables"));
+    for (const toml::node& row : *all) {
+      if (error_) return;
+      if (const toml::table* const table = row.as_table())
+        visit(*table);
+      else
+        fail(row, bad(key, "an array of tables"));
+    }
+  }
+
+  double number(const toml::table& of, std::string_view key, double otherwise, double most,
+                bool needed = false, bool above_0 = false) {
+    const toml::node* const node = find(of, key, needed);
+    return node == nullptr ? otherwise : number(*node, key, most, above_0);
+  }
+  uint64_t whole(const toml::table& of, std::string_view key, uint64_t otherwise, uint64_t least,
+                 uint64_t most, bool needed = false) {
+    const toml::node* const node = find(of, key, needed);
+    return node == nullptr ? otherwise : whole(*node, key, least, most);
+  }
+  uint64_t whole(const toml::node& node, std::string_view key, uint64_t least, uint64_t most) {
+    const auto value = node.is_integer() ? node.value<int64_t>() : std::nullopt;
+    if (value && *value >= 0 && static_cast<uint64_t>(*value) >= least &&
+        static_cast<uint64_t>(*value) <= most)
+      return static_cast<uint64_t>(*value);
+    fail(node, bad(key, "a whole number from " + std::to_string(least) + " to " +
+                            std::to_string(std::min<uint64_t>(most, INT64_MAX))));
+    return least;
+  }
+  std::vector<uint64_t> wholes(const toml::table& of, std::string_view key, size_t least_count,
+                               size_t most_count, bool needed) {
+    std::vector<uint64_t> out;
+    const toml::array* const all = array(of, key, needed);
+    if (all == nullptr) return out;
+    if (all->size() < least_count || all->size() > most_count)
+      fail(*all, bad(key, "an array of " + std::to_string(least_count) + " to " +
+                              std::to_string(most_count) + " numbers"));
+    for (const toml::node& one : *all) out.push_back(whole(one, key, 1, kMostNodes));
+    return out;
+  }
+  std::string text(const toml::table& of, std::string_view key, std::string otherwise,
+                   bool needed = false) {
+    const toml::node* const node = find(of, key, needed);
+    if (node == nullptr) return otherwise;
+    if (const auto value = node->value_exact<std::string>()) return *value;
+    fail(*node, bad(key, "a text"));
+    return otherwise;
+  }
+  size_t word(const toml::table& of, std::string_view key,
+              std::initializer_list<std::string_view> words, bool needed = false) {
+    const toml::node* const node = find(of, key, needed);
+    if (node == nullptr) return 0;
+    const auto value = node->value_exact<std::string>();
+    std::string list;
+    size_t i = 0;
+    for (const std::string_view one : words) {
+      if (value && *value == one) return i;
+      list += (i++ == 0 ? "" : ", ") + std::string(one);
+    }
+    fail(*node, bad(key, "one of " + list));
+    return 0;
+  }
+  // A number, or { value, low, high }.
+  Parameter parameter(const toml::table& of, std::string_view key, double most, bool needed,
+                      double otherwise = 0) {
+    const toml::node* const node = find(of, key, needed);
+    if (node == nullptr) return {otherwise, otherwise, otherwise};
+    const toml::table* const three = node->as_table();
+    if (three == nullptr) {
+      const double value = number(*node, key, most, false);
+      return {value, value, value};
+    }
+    only(*three, {"value", "low", "high"});
+    Parameter out;
+    out.value = number(*three, "value", 0, most, true);
+    out.low = number(*three, "low", out.value, most);
+    out.high = number(*three, "high", out.value, most);
+    if (!(out.low <= out.value && out.value <= out.high))
+      fail(*node, bad(key, "an interval with low <= value <= high"));
+    return out;
+  }
+  static std::string bad(std::string_view key, const std::string& wanted) {
+    return "'" + std::string(key) + "' has to be " + wanted;
+  }
+  const toml::node* find(const toml::table& of, std::string_view key, bool needed) {
+    const toml::node* const node = of.get(key);
+    if (node == nullptr && needed) fail(of, "'" + std::string(key) + "' is missing here");
+    return node;
+  }
+
+ private:
+  double number(const toml::node& node, std::string_view key, double most, bool above_0) {
+    const auto value = node.is_number() ? node.value<double>() : std::nullopt;
+    if (value && std::isfinite(*value) && *value >= 0 && *value <= most && (!above_0 || *value > 0))
+      return *value;
+    char limit[32];
+    std::snprintf(limit, sizeof limit, "%g", most);
+    fail(node, bad(key, std::string("a number ") + (above_0 ? "above 0, and" : "from 0 and") +
+                            " not above " + limit));
+    return 0;
+  }
+  template <class Node>
+  const Node* get(const toml::table& of, std::string_view key, const std::string& what,
+                  bool needed) {
+    const toml::node* const node = find(of, key, needed);
+    if (node == nullptr) return nullptr;
+    if (const Node* const right = node->as<Node>()) return right;
+    fail(*node, bad(key, what));
+    return nullptr;
+  }
+
+  std::string file_;
+  std::optional<base::Error> error_;
+};
+
+constexpr double kMostNs = 1e12;      // a thousand seconds
+constexpr double kMostPerByte = 1e6;  // 1 kB/s
+constexpr double kMostBandwidth = 1e18;
+
+void read_range(Reader& in, const toml::table& row, std::vector<SizeRange>& out) {
+  in.only(row, {"up_to", "L", "o_send", "o_recv", "g", "G", "cpu_per_byte"});
+  SizeRange range;
+  range.up_to = in.whole(row, "up_to", UINT64_MAX, 0, INT64_MAX);
+  range.latency = in.parameter(row, "L", kMostNs, true);
+  range.send = in.parameter(row, "o_send", kMostNs, true);
+  range.receive = in.parameter(row, "o_recv", kMostNs, true);
+  range.gap = in.parameter(row, "g", kMostNs, true);
+  range.gap_per_byte = in.parameter(row, "G", kMostPerByte, true);
+  range.cpu_per_byte = in.parameter(row, "cpu_per_byte", kMostPerByte, false);
+  if (!out.empty() && out.back().up_to >= range.up_to)
+    in.fail(row, "the ranges of a distance ascend by up_to, and the last one has none");
+  out.push_back(range);
+}
+
+Protocol read_distance(Reader& in, const toml::table& table) {
+  in.only(table,
+          {"eager_limit", "overlap", "unexpected_copy", "unexpected_copy_per_byte", "range"});
+  Protocol out;
+  out.eager_limit = in.whole(table, "eager_limit", 0, 0, INT64_MAX, true);
+  out.overlap = in.parameter(table, "overlap", 1, false);
+  out.unexpected_copy = in.parameter(table, "unexpected_copy", kMostNs, false);
+  out.unexpected_copy_per_byte =
+      in.parameter(table, "unexpected_copy_per_byte", kMostPerByte, false);
+  in.rows(table, "range", true, [&](const toml::table& row) { read_range(in, row, out.ranges); });
+  if (!out.ranges.empty() && out.ranges.back().up_to != UINT64_MAX)
+    in.fail(table, "the last range of a distance has no up_to: it is for all larger messages");
+  return out;
+}
+
+// A distance that is left out has the parameters of the next one that is there.
+void read_distances(Reader& in, const toml::table& root, Machine& out) {
+  const toml::table* const all = in.table(root, "distance", true);
+  if (all == nullptr) return;
+  in.only(*all, {"core", "node", "switch"});
+  std::array<const toml::table*, kDistances> tables{};
+  for (size_t i = 0; i < kDistances; ++i)
+    tables[i] = in.table(*all, name_of(static_cast<Distance>(i)));
+  const toml::table* last = nullptr;
+  for (const toml::table* one : tables) last = one != nullptr ? one : last;
+  if (last == nullptr) return in.fail(*all, "one of core, node and switch is needed here");
+  for (size_t i = kDistances; i-- > 0;) {
+    if (tables[i] != nullptr) last = tables[i];
+    out.distances[i] = read_distance(in, *last);
+  }
+}
+
+void read_links(Reader& in, const toml::table& table, Topology& out) {
+  const auto bandwidth = [&](std::string_view key) {
+    return in.number(table, key, 0, kMostBandwidth, false, true);
+  };
+  out.link_bandwidth = bandwidth("link_bandwidth");
+  out.node_bandwidth = bandwidth("node_bandwidth");
+  out.global_bandwidth = bandwidth("global_bandwidth");
+  out.core_bandwidth = bandwidth("core_bandwidth");
+  out.hop_latency_ns = in.number(table, "hop_latency", 0, kMostNs);
+  const bool has_other = out.node_bandwidth + out.global_bandwidth + out.core_bandwidth > 0;
+  if (has_other && out.link_bandwidth == 0)
+    in.fail(table, "'link_bandwidth' is missing here: other bandwidths need it");
+}
+
+void read_topology(Reader& in, const toml::table& root, Topology& out) {
+  const toml::table* const table = in.table(root, "topology");
+  if (table == nullptr) return;
+  in.only(*table, {"kind", "nodes", "cores", "down", "up", "parallel", "dimensions", "groups",
+                   "routers", "nodes_per_router", "link_bandwidth", "node_bandwidth",
+                   "global_bandwidth", "core_bandwidth", "hop_latency"});
+  out.kind = static_cast<Topology::Kind>(
+      in.word(*table, "kind", {"crossbar", "fat_tree", "torus", "dragonfly"}, true));
+  out.cores = in.whole(*table, "cores", 1, 1, kMostNodes);
+  switch (out.kind) {
+    case Topology::Kind::kCrossbar: out.nodes = in.whole(*table, "nodes", 0, 1, kMostNodes); break;
+    case Topology::Kind::kFatTree:
+      out.down = in.wholes(*table, "down", 1, 8, true);
+      out.up = in.wholes(*table, "up", 1, 8, true);
+      out.parallel = in.wholes(*table, "parallel", 1, 8, false);
+      if (out.parallel.empty()) out.parallel.assign(out.down.size(), 1);
+      if (out.up.size() != out.down.size() || out.parallel.size() != out.down.size())
+        in.fail(*table, "'down', 'up' and 'parallel' have one number for each level");
+      break;
+    case Topology::Kind::kTorus: out.down = in.wholes(*table, "dimensions", 1, 8, true); break;
+    case Topology::Kind::kDragonfly:
+      out.down = {in.whole(*table, "groups", 1, 1, 1 << 16, true),
+                  in.whole(*table, "routers", 1, 1, 1 << 16, true),
+                  in.whole(*table, "nodes_per_router", 1, 1, 1 << 16, true)};
+  }
+  read_links(in, *table, out);
+  if (!in.error() && out.kind != Topology::Kind::kCrossbar && nodes_of(out) > kMostNodes)
+    in.fail(*table, "the topology has more than 16777216 nodes");
+}
+
+void read_mapping(Reader& in, const toml::table& root, Machine& out) {
+  out.mapping.line = out.mapping.column = 1;
+  const toml::node* const at =
+      root.contains("mapping") ? root.get("mapping") : root.get("topology");
+  if (at != nullptr) {
+    out.mapping.line = static_cast<int>(at->source().begin.line);
+    out.mapping.column = static_cast<int>(at->source().begin.column);
+  }
+  const toml::table* const table = in.table(root, "mapping");
+  if (table == nullptr) return;
+  in.only(*table, {"order", "nodes"});
+  out.mapping.kind =
+      static_cast<Mapping::Kind>(in.word(*table, "order", {"block", "round_robin", "list"}, true));
+  if (out.mapping.kind != Mapping::Kind::kList) return;
+  const toml::array* const nodes = in.array(*table, "nodes", true);
+  if (nodes == nullptr) return;
+  const uint64_t count = std::min(nodes_of(out.topology), kMostNodes);
+  for (const toml::node& node : *nodes)
+    out.mapping.nodes.push_back(in.whole(node, "nodes", 0, count - 1));
+}
+
+void check_rule(Reader& in, const toml::table& row, const CollectiveRule& rule) {
+  if (in.error()) return;
+  bool is_known = false;
+  for (unsigned what = 0; what <= static_cast<unsigned>(Collective::kScan); ++what) {
+    if (name_of(static_cast<Collective>(what)) != rule.call) continue;
+    is_known = true;
+    if (find_algorithm(rule.algorithm, static_cast<Collective>(what)) != nullptr) continue;
+    std::string names;
+    for (const Algorithm& one : algorithms())
+      if (one.is_for(static_cast<Collective>(what)))
+        names += (names.empty() ? "" : ", ") + std::string(one.name);
+    in.fail(*row.get("algorithm"), "the algorithms of " + rule.call + " are " + names);
+  }
+  if (!is_known)
+    in.fail(*row.get("call"),
+            "'call' has to be one of the blocking collectives of docs/simulate.md");
+}
+
+void read_collectives(Reader& in, const toml::table& root, CollectiveTable& out) {
+  const toml::table* const table = in.table(root, "collectives");
+  if (table == nullptr) return;
+  in.only(*table, {"preset", "reduce_per_byte", "rule"});
+  constexpr std::string_view kPresets[] = {"mpich", "openmpi"};
+  out.preset = kPresets[in.word(*table, "preset", {"mpich", "openmpi"})];
+  out.reduce_per_byte = in.number(*table, "reduce_per_byte", 0, kMostPerByte);
+  in.rows(*table, "rule", false, [&](const toml::table& row) {
+    in.only(row, {"call", "algorithm", "up_to", "least_ranks", "most_ranks", "segment"});
+    CollectiveRule rule;
+    rule.call = in.text(row, "call", "", true);
+    rule.algorithm = in.text(row, "algorithm", "", true);
+    rule.up_to = in.whole(row, "up_to", UINT64_MAX, 0, INT64_MAX);
+    rule.least_ranks = in.whole(row, "least_ranks", 0, 0, INT64_MAX);
+    rule.most_ranks = in.whole(row, "most_ranks", UINT64_MAX, 0, INT64_MAX);
+    rule.segment = in.whole(row, "segment", 0, 1, INT64_MAX);
+    check_rule(in, row, rule);
+    out.rules.push_back(std::move(rule));
+  });
+}
+
+void read_rest(Reader& in, const toml::table& root, Machine& out) {
+  in.rows(root, "node_kind", false, [&](const toml::table& row) {
+    in.only(row, {"first", "count", "speed"});
+    NodeKind kind;
+    kind.first = in.whole(row, "first", 0, 0, kMostNodes, true);
+    kind.count = in.whole(row, "count", 1, 1, kMostNodes, true);
+    kind.speed = in.number(row, "speed", 1, 1e6, true, true);
+    out.node_kinds.push_back(kind);
+  });
+  const toml::table* const files = in.table(root, "files");
+  if (files == nullptr) return;
+  in.only(*files, {"open", "latency", "bandwidth", "servers"});
+  out.files.open_ns = in.number(*files, "open", 0, kMostNs);
+  out.files.latency_ns = in.number(*files, "latency", 0, kMostNs);
+  out.files.bandwidth = in.number(*files, "bandwidth", 0, kMostBandwidth, true, true);
+  out.files.servers = in.whole(*files, "servers", 1, 1, kMostNodes);
+}
+
+}  // namespace
+
+base::Result<Machine> parse_machine(std::string_view text, std::string name) {
+  const toml::parse_result parsed = toml::parse(text, name);
+  Reader in(name);
+  if (!parsed)
+    return base::usage("not TOML: " + std::string(parsed.error().description()),
+                       in.place(parsed.error().source().begin));
+  const toml::table& root = parsed.table();
+  Machine out;
+  out.file = name;
+  in.only(root, {"version", "name", "distance", "topology", "mapping", "node_kind", "collectives",
+                 "files"});
+  (void)in.whole(root, "version", 1, 1, 1, true);
+  out.name = in.text(root, "name", "");
+  read_distances(in, root, out);
+  read_topology(in, root, out.topology);
+  if (!in.error()) read_mapping(in, root, out);
+  read_collectives(in, root, out.collectives);
+  read_rest(in, root, out);
+  if (in.error()) return *in.error();
+  return out;
+}
+
+base::Result<Machine> read_machine(const std::string& path) {
+  constexpr size_t kMostBytes = size_t{64} << 20;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return base::fail("cannot read the machine file", path);
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (in.bad()) return base::fail("cannot read the machine file", path);
+  if (text.size() > kMostBytes) return base::usage("a machine file has at most 64 MiB", path);
+  return parse_machine(text, path);
+}
+
+}  // namespace refrain::sim

@@ -1,0 +1,174 @@
+#include "sim/network/fair_network.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace refrain::sim {
+
+uint32_t FairNetwork::add_link(double bandwidth) {
+  links_.emplace_back();
+  links_.back().capacity = bandwidth * 1e-9;
+  return static_cast<uint32_t>(links_.size() - 1);
+}
+
+void FairNetwork::note_change(uint32_t link) {
+  if (links_[link].is_changed) return;
+  links_[link].is_changed = true;
+  changed_.push_back(link);
+}
+
+void FairNetwork::start(int64_t now, uint32_t name, uint64_t bytes, double most,
+                        const std::vector<uint32_t>& route) {
+  if (now > now_) settle(), now_ = now;
+  uint32_t id = 0;
+  if (free_.empty()) {
+    id = static_cast<uint32_t>(flows_.size());
+    flows_.emplace_back();
+    new_rate_.push_back(0);
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
+  Flow& flow = flows_[id];
+  flow.name = name;
+  flow.bytes = bytes;
+  flow.left = static_cast<double>(bytes);
+  flow.rate = -1;
+  flow.most = most;
+  flow.since = static_cast<double>(now_);
+  flow.is_free = false;
+  flow.route = route;
+  for (const uint32_t link : route) {
+    if (links_[link].flows.empty()) links_[link].busy_since = now_;
+    links_[link].flows.push_back(id);
+    note_change(link);
+  }
+  if (route.empty() || bytes == 0) set_rate(id, most > 0 ? most : INFINITY);
+}
+
+// Links and flows that are connected with a link, in a fixed order.
+void FairNetwork::collect(uint32_t from, std::vector<uint32_t>& links,
+                          std::vector<uint32_t>& flows) {
+  links.assign(1, from);
+  flows.clear();
+  links_[from].mark = mark_;
+  for (size_t i = 0; i < links.size(); ++i)
+    for (const uint32_t id : links_[links[i]].flows) {
+      if (flows_[id].mark == mark_) continue;
+      flows_[id].mark = mark_;
+      flows.push_back(id);
+      for (const uint32_t link : flows_[id].route)
+        if (links_[link].mark != mark_) links_[link].mark = mark_, links.push_back(link);
+    }
+}
+
+void FairNetwork::fix(uint32_t id, double rate) {
+  Flow& flow = flows_[id];
+  flow.is_open = false;
+  new_rate_[id] = rate;
+  for (const uint32_t link : flow.route) {
+    links_[link].left = std::max(0.0, links_[link].left - rate);
+    --links_[link].open;
+  }
+}
+
+// Progressive filling.
+void FairNetwork::fill(const std::vector<uint32_t>& links, const std::vector<uint32_t>& flows) {
+  for (const uint32_t link : links) {
+    links_[link].left = links_[link].capacity;
+    links_[link].open = static_cast<uint32_t>(links_[link].flows.size());
+  }
+  std::vector<uint32_t> limited;
+  for (const uint32_t id : flows) {
+    flows_[id].is_open = true;
+    if (flows_[id].most > 0) limited.push_back(id);
+  }
+  std::sort(limited.begin(), limited.end(), [&](uint32_t a, uint32_t b) {
+    return flows_[a].most != flows_[b].most ? flows_[a].most < flows_[b].most : a < b;
+  });
+  size_t open = flows.size(), next_limit = 0;
+  while (open > 0) {
+    double least = INFINITY;
+    uint32_t narrowest = UINT32_MAX;
+    for (const uint32_t link : links) {
+      if (links_[link].open == 0) continue;
+      const double share = links_[link].left / links_[link].open;
+      if (share < least) least = share, narrowest = link;
+    }
+    bool has_limit = false;
+    while (next_limit < limited.size() && flows_[limited[next_limit]].most <= least) {
+      const uint32_t id = limited[next_limit++];
+      if (!flows_[id].is_open) continue;
+      fix(id, flows_[id].most);
+      --open;
+      has_limit = true;
+      break;  // the shares of its links have grown
+    }
+    if (has_limit) continue;
+    if (narrowest == UINT32_MAX) break;
+    for (const uint32_t id : links_[narrowest].flows) {
+      if (!flows_[id].is_open) continue;
+      fix(id, least);
+      --open;
+    }
+  }
+  for (const uint32_t id : flows) set_rate(id, new_rate_[id]);
+}
+
+void FairNetwork::set_rate(uint32_t id, double rate) {
+  Flow& flow = flows_[id];
+  if (flow.rate == rate) return;
+  const auto now = static_cast<double>(now_);
+  if (flow.rate > 0 && std::isfinite(flow.rate))
+    flow.left = std::max(0.0, flow.left - flow.rate * (now - flow.since));
+  flow.since = now;
+  flow.rate = rate;
+  // An error of rounding must not make a flow one ns longer.
+  const double lasts = flow.left / rate;
+  const double end = std::ceil(now + lasts - 1e-6 * std::max(1.0, lasts * 1e-6));
+  ends_.push(
+      {std::max(now_, static_cast<int64_t>(std::min(end, 9e18))), ++order_, id, ++flow.version});
+}
+
+void FairNetwork::settle() {
+  if (changed_.empty()) return;
+  ++mark_;
+  std::vector<uint32_t> links, flows;
+  for (const uint32_t link : changed_) {
+    links_[link].is_changed = false;
+    if (links_[link].mark == mark_) continue;
+    collect(link, links, flows);
+    fill(links, flows);
+  }
+  changed_.clear();
+}
+
+int64_t FairNetwork::next() {
+  settle();
+  while (!ends_.empty()) {
+    const End& end = ends_.top();
+    if (!flows_[end.flow].is_free && flows_[end.flow].version == end.version) return end.time;
+    ends_.pop();
+  }
+  return kNever;
+}
+
+uint32_t FairNetwork::end() {
+  const End end = ends_.top();
+  ends_.pop();
+  now_ = std::max(now_, end.time);
+  Flow& flow = flows_[end.flow];
+  for (const uint32_t link : flow.route) {
+    Link& of = links_[link];
+    of.flows.erase(std::find(of.flows.begin(), of.flows.end(), end.flow));
+    of.use.bytes += static_cast<double>(flow.bytes);
+    if (of.flows.empty()) of.use.busy_ns += static_cast<double>(now_ - of.busy_since);
+    note_change(link);
+  }
+  flow.is_free = true;
+  ++flow.version;
+  free_.push_back(end.flow);
+  return flow.name;
+}
+
+}  // namespace refrain::sim

@@ -1,0 +1,89 @@
+// FairNetwork: flows of bytes on routes of links, which they share max-min fair.
+//
+// Rates are those of progressive filling (D. Bertsekas, R. Gallager, "Data Networks", section
+// 6.5.2): all flows grow alike until a link is full or a flow has its limit; its flows stay there,
+// and the others grow on. A flow that begins or ends changes only the rates of flows that are
+// connected with it by links, so only those are computed again.
+//
+// Times in ns, as fractions; a flow ends at the next whole ns. Threads: one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <queue>
+#include <vector>
+
+namespace refrain::sim {
+
+class FairNetwork {
+ public:
+  static constexpr int64_t kNever = INT64_MAX;
+
+  // Bytes per second; returns the link's number.
+  uint32_t add_link(double bandwidth);
+  size_t links() const { return links_.size(); }
+
+  // A flow from `now` on. `most`: bytes per ns that it takes at most, 0: no limit. The same links
+  // may not be twice in a route. `name` is given back at its end. A flow without bytes ends at
+  // once.
+  void start(int64_t now, uint32_t name, uint64_t bytes, double most,
+             const std::vector<uint32_t>& route);
+  // When the next flow ends; kNever: there is none.
+  int64_t next();
+  // Takes that flow out; its name.
+  uint32_t end();
+
+  struct Use {
+    double bytes = 0;    // that have gone through
+    double busy_ns = 0;  // how long any flow was on it
+  };
+  Use use(uint32_t link) const { return links_[link].use; }
+
+ private:
+  struct Link {
+    double capacity = 0;  // bytes per ns
+    std::vector<uint32_t> flows;
+    Use use;
+    int64_t busy_since = 0;
+    uint32_t mark = 0;
+    double left = 0;    // while rates are computed
+    uint32_t open = 0;  // flows without a rate yet
+    bool is_changed = false;
+  };
+  struct Flow {
+    uint32_t name = 0;
+    double left = 0, rate = 0, most = 0;
+    double since = 0;  // `left` is of then
+    uint64_t bytes = 0;
+    uint32_t version = 0;
+    uint32_t mark = 0;
+    bool is_open = false, is_free = true;
+    std::vector<uint32_t> route;
+  };
+  struct End {
+    int64_t time = 0;
+    uint64_t order = 0;
+    uint32_t flow = 0, version = 0;
+    bool operator<(const End& o) const {  // the first on top
+      return time != o.time ? time > o.time : order > o.order;
+    }
+  };
+
+  void note_change(uint32_t link);
+  void settle();
+  void collect(uint32_t from, std::vector<uint32_t>& links, std::vector<uint32_t>& flows);
+  void fill(const std::vector<uint32_t>& links, const std::vector<uint32_t>& flows);
+  void set_rate(uint32_t flow, double rate);
+  void fix(uint32_t flow, double rate);
+
+  std::vector<Link> links_;
+  std::vector<Flow> flows_;
+  std::vector<uint32_t> free_, changed_;
+  std::vector<double> new_rate_;
+  std::priority_queue<End> ends_;
+  int64_t now_ = 0;
+  uint64_t order_ = 0;
+  uint32_t mark_ = 0;
+};
+
+}  // namespace refrain::sim

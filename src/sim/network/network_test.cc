@@ -1,0 +1,237 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "sim/engine/testing/script.h"
+#include "sim/network/fair_network.h"
+#include "sim/network/routes.h"
+
+namespace refrain::sim {
+namespace {
+
+TEST(FairNetwork, FlowsOfALinkShareIt) {
+  FairNetwork network;
+  const uint32_t link = network.add_link(1e9);  // 1 byte a ns
+  network.start(0, 1, 1000, 0, {link});
+  EXPECT_EQ(network.next(), 1000);
+  network.start(500, 2, 1000, 0, {link});  // the first has 500 left: both have half
+  EXPECT_EQ(network.next(), 1500);
+  EXPECT_EQ(network.end(), 1U);
+  EXPECT_EQ(network.next(), 2000);  // the second had 500 left
+  EXPECT_EQ(network.end(), 2U);
+  EXPECT_EQ(network.next(), FairNetwork::kNever);
+  EXPECT_EQ(network.use(link).bytes, 2000);
+  EXPECT_EQ(network.use(link).busy_ns, 2000);
+}
+
+TEST(FairNetwork, WhatALimitedFlowLeavesGoesToTheOthers) {
+  FairNetwork network;
+  const uint32_t wide = network.add_link(1e9), narrow = network.add_link(0.25e9);
+  network.start(0, 1, 1000, 0, {wide, narrow});  // 0.25
+  network.start(0, 2, 1000, 0.125, {wide});      // 0.125
+  network.start(0, 3, 1000, 0, {wide});          // 0.625
+  EXPECT_EQ(network.next(), 1600);
+  EXPECT_EQ(network.end(), 3U);
+  EXPECT_EQ(network.next(), 4000);
+}
+
+TEST(FairNetwork, WithoutALinkAFlowHasItsLimit) {
+  FairNetwork network;
+  network.start(7, 1, 1000, 0.5, {});
+  EXPECT_EQ(network.next(), 2007);
+  EXPECT_EQ(network.end(), 1U);
+  network.start(3000, 2, 1000, 0, {});
+  EXPECT_EQ(network.next(), 3000);
+}
+
+struct RandomFlow {
+  double left = 0, most = 0;
+  std::vector<uint32_t> route;
+  double rate = 0;
+};
+
+// What flows of `open` take of a link.
+double used(const std::vector<RandomFlow>& flows, const std::set<uint32_t>& open, uint32_t link) {
+  double sum = 0;
+  for (const uint32_t i : open)
+    if (std::count(flows[i].route.begin(), flows[i].route.end(), link) > 0) sum += flows[i].rate;
+  return sum;
+}
+
+// All rates grow by small steps until something is full.
+void grow(std::vector<RandomFlow>& flows, const std::set<uint32_t>& open,
+          const std::vector<double>& capacity) {
+  for (RandomFlow& flow : flows) flow.rate = 0;
+  std::set<uint32_t> growing = open;
+  while (!growing.empty()) {
+    double step = 1e9;
+    for (uint32_t link = 0; link < capacity.size(); ++link) {
+      const auto count = std::count_if(growing.begin(), growing.end(), [&](uint32_t i) {
+        return std::count(flows[i].route.begin(), flows[i].route.end(), link) > 0;
+      });
+      if (count > 0)
+        step =
+            std::min(step, (capacity[link] - used(flows, open, link)) / static_cast<double>(count));
+    }
+    for (const uint32_t i : growing)
+      if (flows[i].most > 0) step = std::min(step, flows[i].most - flows[i].rate);
+    for (const uint32_t i : growing) flows[i].rate += step;
+    std::set<uint32_t> still;
+    for (const uint32_t i : growing) {
+      bool is_full = flows[i].most > 0 && flows[i].rate >= flows[i].most - 1e-9;
+      for (const uint32_t link : flows[i].route)
+        is_full = is_full || used(flows, open, link) >= capacity[link] - 1e-9;
+      if (!is_full) still.insert(i);
+    }
+    growing = still;
+  }
+}
+
+TEST(FairNetwork, RandomFlowsEndWhenMaxMinFairRatesSay) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 60; ++round) {
+    FairNetwork network;
+    std::vector<double> capacity;
+    for (int i = 0; i < 6; ++i) {
+      capacity.push_back(1 + static_cast<double>(random() % 8));
+      network.add_link(capacity.back() * 1e9);
+    }
+    std::vector<RandomFlow> flows;
+    std::set<uint32_t> open;
+    for (uint32_t i = 0; i < 12; ++i) {
+      std::set<uint32_t> route;
+      for (uint32_t k = 0; k <= random() % 3; ++k) route.insert(random() % 6);
+      const double bytes = 1000 + static_cast<double>(random() % 100000);
+      const double most = random() % 3 == 0 ? 0.7 : 0;
+      flows.push_back({bytes, most, {route.begin(), route.end()}, 0});
+      network.start(0, i, static_cast<uint64_t>(bytes), most, flows.back().route);
+      open.insert(i);
+    }
+    double now = 0;
+    while (!open.empty()) {
+      grow(flows, open, capacity);
+      double next = 1e18;
+      for (const uint32_t i : open) next = std::min(next, now + flows[i].left / flows[i].rate);
+      const int64_t got = network.next();
+      ASSERT_NEAR(static_cast<double>(got), next, 2 + 1e-9 * next) << round;
+      // From here on with the time of the network, which is whole.
+      for (const uint32_t i : open)
+        flows[i].left -= flows[i].rate * (static_cast<double>(got) - now);
+      now = static_cast<double>(got);
+      const uint32_t name = network.end();
+      ASSERT_EQ(open.count(name), 1U);
+      ASSERT_LT(flows[name].left, 20);
+      open.erase(name);
+    }
+  }
+}
+
+Topology fat_tree() {
+  Topology out;
+  out.kind = Topology::Kind::kFatTree;
+  out.down = {4, 3};
+  out.up = {1, 2};
+  out.parallel = {1, 1};
+  out.link_bandwidth = 1e9;
+  return out;
+}
+
+TEST(Routes, FatTreeGoesUpAndDown) {
+  FairNetwork network;
+  const Routes routes(fat_tree(), 0, network);
+  EXPECT_EQ(network.links(), 2 * (12 + 3 * 2));
+  EXPECT_EQ(routes.hops(0, 3), 2U);
+  EXPECT_EQ(routes.hops(0, 4), 4U);
+  std::vector<uint32_t> route;
+  routes.route(1, 9, route);
+  ASSERT_EQ(route.size(), 4U);
+  EXPECT_EQ(routes.link_name(route[0]), "node 1 up 0");
+  EXPECT_EQ(routes.link_name(route[1]), "level 1 switch 0 up 1");
+  EXPECT_EQ(routes.link_name(route[2]), "level 1 switch 2 down 1");
+  EXPECT_EQ(routes.link_name(route[3]), "node 9 down 0");
+}
+
+TEST(Routes, TorusTakesTheShorterWay) {
+  Topology torus;
+  torus.kind = Topology::Kind::kTorus;
+  torus.down = {5, 4};
+  torus.link_bandwidth = 1e9;
+  FairNetwork network;
+  const Routes routes(torus, 0, network);
+  for (uint32_t a = 0; a < 20; ++a)
+    for (uint32_t b = 0; b < 20; ++b) {
+      const auto way = [](uint32_t x, uint32_t y, uint32_t n) {
+        const uint32_t up = (y + n - x) % n;
+        return std::min(up, n - up);
+      };
+      EXPECT_EQ(routes.hops(a, b), way(a % 5, b % 5, 5) + way(a / 5, b / 5, 4));
+    }
+}
+
+TEST(Routes, DragonflyHasAtMostOneGlobalLink) {
+  Topology dragonfly;
+  dragonfly.kind = Topology::Kind::kDragonfly;
+  dragonfly.down = {5, 4, 2};
+  dragonfly.link_bandwidth = 1e9;
+  FairNetwork network;
+  const Routes routes(dragonfly, 0, network);
+  for (uint32_t a = 0; a < 40; ++a)
+    for (uint32_t b = 0; b < 40; ++b) {
+      std::vector<uint32_t> route;
+      routes.route(a, b, route);
+      const std::set<uint32_t> different(route.begin(), route.end());
+      EXPECT_EQ(different.size(), route.size());
+      const size_t global =
+          static_cast<size_t>(std::count_if(route.begin(), route.end(), [&](uint32_t link) {
+            return routes.link_name(link).rfind("group", 0) == 0;
+          }));
+      EXPECT_EQ(global, a / 8 == b / 8 ? 0U : 1U);
+      EXPECT_LE(route.size(), 5U);
+    }
+  std::vector<uint32_t> route;
+  routes.route(0, 39, route);  // group 0 to 4: router 3 of group 0, router 0 of group 4
+  ASSERT_EQ(route.size(), 5U);
+  EXPECT_EQ(routes.link_name(route[1]), "router 0 to 3");
+  EXPECT_EQ(routes.link_name(route[3]), "router 16 to 19");
+}
+
+// Two ranks of a node send over its one link at the same time: half as fast.
+TEST(Contention, MessagesShareLinks) {
+  Machine machine = testing::plain_machine();
+  machine.topology.kind = Topology::Kind::kCrossbar;
+  machine.topology.cores = 2;
+  machine.topology.link_bandwidth = 2e9;
+  const uint64_t bytes = 100000;
+  const auto run = [&](bool has_contention) {
+    testing::Script script;
+    for (uint32_t r = 0; r < 4; ++r) {
+      const bool sends = r < 2;
+      script.ranks.push_back({{0, {{sends, r % 2, r + 2, 0, bytes}}, {0}}});
+    }
+    return testing::simulate(machine, script, nullptr, has_contention);
+  };
+  const Time begins = 100 + 10000, ends = 1000 + 200 + 10000;
+  EXPECT_EQ(run(false).calls[2][0].end, begins + 50000 + ends);
+  const testing::ScriptTimes shared = run(true);
+  EXPECT_EQ(shared.calls[2][0].end, begins + 100000 + ends);
+  EXPECT_EQ(shared.calls[3][0].end, begins + 100000 + ends);
+}
+
+// One message is as long with contention as without it.
+TEST(Contention, OneMessageAlone) {
+  Machine machine = testing::plain_machine();
+  machine.topology.link_bandwidth = 1e12;
+  for (const uint64_t bytes : {uint64_t{0}, uint64_t{77}, uint64_t{1000}, uint64_t{30000}}) {
+    testing::Script script;
+    script.ranks = {{{0, {{true, 0, 1, 0, bytes}}, {0}}}, {{0, {{false, 0, 0, 0, 0}}, {0}}}};
+    EXPECT_EQ(testing::simulate(machine, script, nullptr, true).calls,
+              testing::simulate(machine, script, nullptr, false).calls)
+        << bytes;
+  }
+}
+
+}  // namespace
+}  // namespace refrain::sim

@@ -1,0 +1,82 @@
+#include "sim/run/simulate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "refrain/calls.h"
+#include "sim/lower/trace_actions.h"
+
+namespace refrain::sim {
+namespace {
+
+// Hands calls on by rank and thread.
+class CallObserver : public Observer {
+ public:
+  CallObserver(const TraceActions& actions, const SimulateOptions& options)
+      : actions_(actions), options_(options) {}
+  void call(AgentId agent, uint64_t tag, Time begin, Time end) override {
+    const TraceActions::Place place = actions_.place(agent);
+    options_.on_call(place.rank, place.thread, tag, begin, end);
+  }
+
+ private:
+  const TraceActions& actions_;
+  const SimulateOptions& options_;
+};
+
+std::string name_of_call(const Trace& trace, Rank rank, uint32_t thread, uint64_t seq) {
+  RankReader reader(trace, rank);
+  auto cursor = reader.cursor(thread);
+  if (!cursor.ok()) return "";
+  cursor->seek(seq);
+  const Call* const call = cursor->next();
+  return call == nullptr ? "" : std::string(call->signature->name);
+}
+
+}  // namespace
+
+Result<Simulation> simulate(const Trace& trace, const Machine& machine,
+                            const SimulateOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto places = machine.places_for(static_cast<uint64_t>(trace.rank_count()));
+  if (!places.ok()) return places.error();
+  if (trace.call_count() > options.most_calls)
+    return base::unsupported("the run has " + std::to_string(trace.call_count()) +
+                                 " calls; --max-calls allows " + std::to_string(options.most_calls),
+                             trace.name());
+  events::Tally tally;
+  const events::Progress nobody;
+  events::Scope scope(trace, {{}, 0, UINT64_MAX, size_t{256} << 20, options.folder}, nobody, tally);
+  const Costs costs(machine, *places);
+  TraceActions actions(trace, machine, scope);
+  EngineOptions how;
+  how.has_contention = options.contention == Contention::kFair && machine.topology.has_links();
+  Engine engine(costs, actions, how);
+  actions.begin(engine);
+  CallObserver observer(actions, options);
+  if (options.on_call) engine.observe(&observer);
+  if (options.progress)
+    engine.on_progress([&](uint64_t) { options.progress(actions.calls(), trace.call_count()); });
+  EngineResult result = engine.run();
+  Simulation out;
+  for (const RankTimes& rank : result.ranks)
+    out.predicted_ns = std::max(out.predicted_ns, rank.end - rank.begin);
+  out.ranks = std::move(result.ranks);
+  out.calls = actions.calls();
+  out.events = result.events;
+  out.messages = result.messages;
+  out.not_lowered = actions.not_lowered();
+  out.links = std::move(result.links);
+  out.compute_from = actions.compute_from();
+  out.has_contention = how.has_contention;
+  for (const Stuck& one : result.stuck) {
+    const TraceActions::Place place = actions.place(one.agent);
+    out.deadlock.push_back({place.rank, place.thread, one.tag,
+                            name_of_call(trace, place.rank, place.thread, one.tag), one.since});
+  }
+  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return out;
+}
+
+}  // namespace refrain::sim

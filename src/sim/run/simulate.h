@@ -1,0 +1,56 @@
+// simulate(): how long a recorded run takes on a machine.
+//
+// Errors: those of the machine (usage), a deadlock (failed), more calls than allowed (unsupported).
+// Threads: the trace may be used by others meanwhile; the simulation itself is one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "refrain/trace.h"
+#include "sim/engine/engine.h"
+#include "sim/machine/machine.h"
+
+namespace refrain::sim {
+
+enum class Contention : uint8_t { kNone, kFair };
+
+struct SimulateOptions {
+  Contention contention = Contention::kFair;  // kFair: where the topology has links
+  uint64_t most_calls = 10'000'000'000;
+  std::string folder;  // for temporary files; empty: the current one
+  std::function<void(uint64_t done, uint64_t all)> progress;
+  // When each call begins and ends on this machine: rank, thread, number of the call; ns since the
+  // end of MPI_Init. Calls of a thread come in order.
+  std::function<void(Rank, uint32_t thread, uint64_t seq, Time begin, Time end)> on_call;
+};
+
+// Someone who waits for ever.
+struct WaitingRank {
+  Rank rank = 0;
+  uint32_t thread = 0;
+  uint64_t seq = 0;  // of its call
+  std::string call;  // "MPI_Recv"
+  Time since_ns = 0;
+};
+
+struct Simulation {
+  Time predicted_ns = 0;  // the longest rank, from the end of MPI_Init to the begin of MPI_Finalize
+  std::vector<RankTimes> ranks;
+  uint64_t calls = 0, events = 0, messages = 0;
+  double seconds = 0;  // that the simulation took
+  std::map<std::string, uint64_t> not_lowered;
+  std::vector<EngineResult::Link> links;
+  std::string compute_from;
+  bool has_contention = false;
+  std::vector<WaitingRank> deadlock;  // empty: there was none
+};
+
+Result<Simulation> simulate(const Trace& trace, const Machine& machine,
+                            const SimulateOptions& options);
+
+}  // namespace refrain::sim

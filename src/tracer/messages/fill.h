@@ -1,0 +1,76 @@
+// Fill: memory that an operation fills, as it was described when the operation began. The program
+// may free its datatypes and arrays while it is under way.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "mpi/typemap.h"
+
+namespace refrain::tracer {
+
+struct FillBlock {
+  const std::byte* memory = nullptr;  // what MPI was given
+  uint64_t count = 0;                 // elements
+  mpi::TypeMap type;
+  uint64_t bytes() const {
+    uint64_t n = 0;
+    const bool is_absurd = __builtin_mul_overflow(count, static_cast<uint64_t>(type.size()), &n);
+    return is_absurd ? 0 : n;
+  }
+};
+
+// Blocks in their order, which is that of their ranks.
+class Fill {
+ public:
+  Fill() = default;
+  Fill(const void* memory, uint64_t count, mpi::TypeMap type)
+      : first_{static_cast<const std::byte*>(memory), count, std::move(type)} {}
+
+  void add(const void* memory, uint64_t count, mpi::TypeMap type) {
+    if (count > 0) more_.push_back({static_cast<const std::byte*>(memory), count, std::move(type)});
+  }
+  uint64_t bytes() const {
+    uint64_t sum = first_.bytes();
+    for (const FillBlock& b : more_) sum += b.bytes();
+    return sum;
+  }
+  // Hands put(std::span<const std::byte>) the bytes from `skip` on, `limit` of them at most.
+  template <class Put>
+  void pack(uint64_t skip, uint64_t limit, Put&& put) const {
+    pack_block(first_, skip, limit, put);
+    for (const FillBlock& b : more_) pack_block(b, skip, limit, put);
+  }
+
+  bool known = true;  // false: a layout is not, and what is here is void
+
+ private:
+  template <class Put>
+  static void pack_block(const FillBlock& b, uint64_t& skip, uint64_t& limit, Put& put) {
+    if (limit == 0 || b.count == 0) return;
+    if (const uint64_t all = b.bytes(); skip >= all) {
+      skip -= all;
+      return;
+    }
+    b.type.for_each_piece(b.count, [&](const mpi::TypeMap::Piece& piece) {
+      if (skip >= piece.bytes) {
+        skip -= piece.bytes;
+        return true;
+      }
+      const uint64_t n = std::min(piece.bytes - skip, limit);
+      put(std::span(b.memory + piece.offset + skip, static_cast<size_t>(n)));
+      skip = 0;
+      limit -= n;
+      return limit > 0;
+    });
+  }
+
+  FillBlock first_;
+  std::vector<FillBlock> more_;
+};
+
+}  // namespace refrain::tracer

@@ -1,0 +1,74 @@
+// PostedTable: operations under way that fill memory, by their requests; and those without request
+// by their windows.
+//
+// Handles are MPI's: it may give the same one to several requests, which the variable that each was
+// made in tells apart. Threads: the caller holds a lock, and the entries that it was given stay
+// where they are until it removes them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tracer/messages/fill.h"
+
+namespace refrain::tracer {
+
+struct CommInfo;
+
+// Whose data fills the memory.
+struct Origin {
+  const CommInfo* comm = nullptr;  // of a message: a status says from which rank of it
+  bool is_inside = false;          // of anything else: of ranks of our own group only
+  bool is_local = false;           // of this process: MPI_Unpack and the like
+  bool is_file = false;            // then a status says how much came, and nothing else
+};
+
+struct Posted {
+  Fill fill;
+  Origin origin;
+  const void* variable = nullptr;  // where the program was given the handle
+  bool persistent = false;
+  bool by_status = false;  // the status says how much came: a receive, a file
+  bool active = true;
+  bool is_kept = false;  // MPI_Request_get_status has found it complete, and it is in the log
+  bool is_inside_part = false;
+  uint64_t partitions = 0;    // of a partitioned receive
+  std::vector<bool> arrived;  // these are in the log
+};
+
+class PostedTable {
+ public:
+  Posted& add(uint64_t request, std::unique_ptr<Posted> posted);
+  // Null: none that fills memory.
+  Posted* find(uint64_t request, const void* variable);
+  void remove(uint64_t request, const Posted* posted);
+  bool empty() const { return by_request_.empty(); }
+
+ private:
+  // Nearly always one.
+  std::unordered_map<uint64_t, std::vector<std::unique_ptr<Posted>>> by_request_;
+};
+
+// What MPI_Get and the like bring once a synchronisation has completed them.
+struct Fetch {
+  Fill fill;
+  Origin origin;
+  int target = 0;
+  uint32_t thread = 0;  // the call that asked for it
+  uint64_t number = 0;
+};
+
+class FetchTable {
+ public:
+  void add(uint64_t window, Fetch fetch) { by_window_[window].push_back(std::move(fetch)); }
+  // Takes those out, in their order, that go to `target`; all for a negative one.
+  std::vector<Fetch> take(uint64_t window, int target);
+
+ private:
+  std::unordered_map<uint64_t, std::vector<Fetch>> by_window_;
+};
+
+}  // namespace refrain::tracer

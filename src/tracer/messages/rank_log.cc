@@ -1,0 +1,339 @@
+#include "tracer/messages/rank_log.h"
+
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "base/byte_size.h"
+#include "format/limits.h"
+#include "format/messages/selection.h"
+#include "mpi_runtime/built_with.h"
+#include "options/environment.h"
+#include "tracer/state/comm_info.h"
+#include "tracer/state/complain.h"
+#include "tracer/state/current.h"
+#include "tracer/state/keep_errno.h"
+#include "tracer/state/location.h"
+#include "tracer/state/process.h"
+#include "tracer/state/slow_path_reasons.h"
+
+namespace refrain::tracer {
+
+using format::messages::EndReason;
+using format::messages::Kind;
+using options::RecordOption, options::text_of;
+
+namespace {
+
+// Bytes are not longer than this in memory alone, as long as something comes after them.
+constexpr uint64_t kFlushNs = 1'000'000'000;
+
+RankLog* g_log = nullptr;
+
+// "2a2b" -> 2 bytes.
+std::string from_hex(const std::string& text) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; };
+  std::string out;
+  for (size_t i = 0; i + 1 < text.size(); i += 2)
+    out += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
+  return out;
+}
+
+std::string own_build_id(Process& p) {
+  const Segment* const segment = p.code.segment_at(getauxval(AT_ENTRY));
+  return segment == nullptr ? std::string() : from_hex(segment->module->build_id);
+}
+
+// "mpich 4.0.2"
+std::string own_mpi() {
+  const std::string version = mpi_runtime::library_version();
+  std::string text = std::string(mpi_runtime::own_word()) + " " +
+                     version.substr(0, version.find_first_of(",\n\t"));
+  text.resize(std::min<size_t>(text.size(), format::kMaxLogNameBytes));
+  return text;
+}
+
+std::vector<format::messages::RankRun> own_group(const Process& p) {
+  const auto rank = static_cast<uint64_t>(p.rank), size = static_cast<uint64_t>(p.size);
+  const uint64_t node_size = base::parse_bytes(text_of(RecordOption::kNodeSize)).value_or(0);
+  if (node_size > 0) return format::messages::node_of(rank, size, node_size);
+  const std::string map = text_of(RecordOption::kMap);
+  if (map.empty()) return {};
+  const auto nodes = format::messages::read_map(map);
+  return nodes.ok() ? format::messages::node_of(rank, *nodes)
+                    : std::vector<format::messages::RankRun>();
+}
+
+// N of `win#N`.
+std::optional<uint64_t> id_of_window(Process& p, uint64_t key) {
+  const Process::Guard guard(p);
+  const uint32_t def = p.handles.find(format::DefinitionKind::kWin, key);
+  if (def == mpi_runtime::HandleMap::kMissing) return std::nullopt;
+  base::ByteReader payload(p.definition(def).payload);
+  return static_cast<uint64_t>(payload.zigzag());
+}
+
+}  // namespace
+
+// ---- the file ----
+
+bool RankLog::FileSink::create(const std::string& folder, const std::string& name) {
+  if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return error_ = errno, false;
+  path_ = folder + "/" + name;
+  const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return error_ = errno, false;
+  close(fd);
+  return true;
+}
+
+// No descriptor stays open: the program gets the same numbers as without the recorder.
+int RankLog::FileSink::write(std::span<const std::byte> bytes, size_t reserve) {
+  rlimit limit{};
+  // Beyond a limit on file sizes the system would send SIGXFSZ.
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      end_ + bytes.size() + reserve > limit.rlim_cur && bytes.size() > reserved_)
+    return EFBIG;
+  const int fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  // What was set apart before is there, whatever comes behind it.
+  const int full = fallocate(fd, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(end_),
+                             static_cast<off_t>(bytes.size() + reserve));
+  int error = full != 0 && errno == ENOSPC && bytes.size() > reserved_ ? ENOSPC : 0;
+  reserved_ = full == 0 ? reserve : 0;
+  for (size_t done = 0; error == 0 && done < bytes.size();) {
+    const ssize_t n =
+        pwrite(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(end_ + done));
+    if (n > 0) done += static_cast<size_t>(n);
+    if (n < 0 && errno != EINTR) error = errno;
+    if (n == 0) error = EIO;
+  }
+  if (error == 0)
+    end_ += bytes.size();
+  else if (ftruncate(fd, static_cast<off_t>(end_)) != 0)
+    reserved_ = 0;
+  close(fd);
+  return error;
+}
+
+// ---- begin and end ----
+
+RankLog* RankLog::open(Process& p) {
+  const auto chosen = format::messages::parse_selection(text_of(RecordOption::kMessages));
+  if (!chosen.ok() || !chosen->has(static_cast<uint64_t>(p.rank))) return nullptr;
+  const KeepErrno keep;
+  const uint64_t limit = base::parse_bytes(text_of(RecordOption::kMessageLimit)).value_or(0);
+  auto* const log = new RankLog(limit);
+  format::messages::Header header;
+  header.run = p.run;
+  header.rank = static_cast<uint32_t>(p.rank);
+  header.ranks = static_cast<uint32_t>(p.size);
+  header.build_id = own_build_id(p);
+  header.mpi = own_mpi();
+  header.group = log->group_ = own_group(p);
+  const std::string folder = p.options.output + ".messages";
+  const std::string name = "rank-" + std::to_string(p.rank) + ".rfm";
+  if (log->sink_.create(folder, name) && log->writer_.start(header)) return log;
+  const int error = log->sink_.error() != 0 ? log->sink_.error() : log->writer_.error_number();
+  complain(p, ("cannot write " + folder + "/" + name + " (" + strerror(error) +
+               "): its messages are not logged")
+                  .c_str());
+  p.lose("messages_missing", strerror(error));
+  delete log;
+  return nullptr;
+}
+
+void RankLog::end(Process& p) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (over_) return;
+  over_ = true;
+  const KeepErrno keep;
+  const uint64_t file_bytes = writer_.file_bytes();
+  writer_.flush();  // it may stop here
+  settle_sums(file_bytes, sums_);
+  const bool stopped = writer_.stopped();
+  const EndReason why = stopped ? writer_.stop_reason() : EndReason::kFinished;
+  const int error = writer_.error_number();
+  writer_.end(EndReason::kFinished, sums_);
+  if (!stopped) return;
+  const char* const reason = why == EndReason::kLimit ? "--message-limit"
+                             : error != 0             ? strerror(error)
+                                                      : "no memory";
+  complain(p, ("its message log ends early (" + std::string(reason) +
+               "): " + std::to_string(sums_.unlogged) + " receives are not in it")
+                  .c_str());
+  p.lose("messages_missing", reason);
+}
+
+RankLog* rank_log() { return g_log; }
+
+RankLog* begin_rank_log(Process& p) {
+  if (text_of(RecordOption::kMessages)[0] == '\0') return nullptr;
+  g_log = RankLog::open(p);
+  if (g_log != nullptr) set_slow_path_reason(slow_path_reasons::kLogsMessages, true);
+  return g_log;
+}
+
+void end_rank_log() {
+  if (g_log == nullptr) return;
+  set_slow_path_reason(slow_path_reasons::kLogsMessages, false);
+  g_log->end(process());
+}
+
+// ---- groups ----
+
+bool RankLog::is_inside(int64_t world_rank) const {
+  return has_groups() && world_rank >= 0 &&
+         format::messages::is_among(group_, static_cast<uint64_t>(world_rank));
+}
+
+bool RankLog::is_inside(const CommInfo& comm) const {
+  if (!has_groups()) return false;
+  for (const base::RunList* list : {&comm.local, &comm.remote})
+    for (uint64_t i = 0; i < list->size(); ++i)
+      if (!is_inside(list->at(i))) return false;
+  return true;
+}
+
+// ---- records ----
+
+void RankLog::go_to(uint32_t thread) {
+  if (thread >= calls_.size()) calls_.resize(thread + 1);
+  if (thread == thread_) return;
+  writer_.turn(calls_[thread_], thread);
+  thread_ = thread;
+}
+
+void RankLog::count(const WaitingRecord& r) {
+  if (r.is_local) return;
+  ++(writer_.stopped() ? sums_.unlogged : sums_.receives);
+  if (writer_.stopped()) return;
+  sums_.received_bytes += r.bytes;
+  if (r.is_inside) return;
+  sums_.crossing_bytes += r.bytes;
+  if (r.kind != Kind::kMissing) sums_.kept_bytes += r.bytes;
+}
+
+// `file_bytes` and `before`: of the file and the sums before something was written. What was not in
+// the file when logging ended counts as not logged.
+void RankLog::settle_sums(uint64_t file_bytes, const format::messages::Sums& before) {
+  if (!writer_.stopped()) {
+    if (writer_.file_bytes() != file_bytes) safe_ = before;
+    return;
+  }
+  if (is_settled_) return;
+  is_settled_ = true;
+  const uint64_t lost = sums_.receives - safe_.receives, unlogged = sums_.unlogged;
+  sums_ = safe_;
+  sums_.unlogged = unlogged + lost;
+}
+
+void RankLog::write_contents(uint32_t thread, uint64_t number, const WaitingRecord& r) {
+  switch (r.kind) {
+    case Kind::kPart:
+      writer_.part(thread, number, r.where, r.partition, r.partitions, r.bytes);
+      break;
+    case Kind::kFetched:
+      writer_.fetched(thread, number, r.post_thread, r.post_number, r.bytes);
+      break;
+    default: writer_.contents(thread, number, r.where, r.bytes);
+  }
+  r.fill.pack(r.skip, r.bytes, [&](std::span<const std::byte> piece) { writer_.put(piece); });
+}
+
+void RankLog::write(uint32_t thread, uint64_t number, const WaitingRecord& r) {
+  switch (r.kind) {
+    case Kind::kStatus: return writer_.status(thread, number, r.where, r.status);
+    case Kind::kMissing:
+      count(r);
+      return writer_.missing(thread, number, r.where, r.missing, r.bytes);
+    default: break;
+  }
+  if (r.bytes == 0) return;
+  count(r);
+  if (r.is_inside && r.kind == Kind::kContents)
+    return writer_.inside(thread, number, r.where, r.bytes);
+  if (!r.is_inside) write_contents(thread, number, r);
+}
+
+// The changes of window memory that the call has brought, or that came before it.
+void RankLog::look_at_windows(Location& l, uint64_t number) {
+  Process& p = *l.process;
+  for (WatchedWindow& w : windows) {
+    if (w.is_fenced && !w.is_due) continue;
+    w.is_due = false;
+    const auto id = id_of_window(p, w.key);
+    if (!id) continue;
+    w.look([&](uint64_t offset, std::span<const std::byte> bytes) {
+      writer_.window(l.thread, number, *id, 0, offset, bytes.size());
+      writer_.put(bytes);
+    });
+  }
+}
+
+void RankLog::call_over(Location& l, LogThread& t) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (over_) return t.waiting.clear();
+  const KeepErrno keep;
+  const uint64_t calls = calls_of(l);
+  go_to(l.thread);
+  calls_[l.thread] = calls;
+  // A call that could not be recorded has no number.
+  if (t.has_call && calls > t.number)
+    for (const WaitingRecord& r : t.waiting) {
+      const format::messages::Sums before = sums_;
+      const uint64_t file_bytes = writer_.file_bytes();
+      write(l.thread, t.number, r);
+      settle_sums(file_bytes, before);
+    }
+  if (t.has_call && calls > t.number && !windows.empty()) look_at_windows(l, t.number);
+  t.waiting.clear();
+  t.has_call = false;
+  if (writer_.waiting_bytes() == 0) {
+    block_begin_ns_ = 0;
+    return;
+  }
+  const uint64_t now = l.process->clock.to_ns(l.last_end_ticks);
+  if (block_begin_ns_ == 0) block_begin_ns_ = now;
+  if (now < block_begin_ns_ + kFlushNs) return;
+  const uint64_t file_bytes = writer_.file_bytes();
+  writer_.flush();
+  settle_sums(file_bytes, sums_);
+  block_begin_ns_ = 0;
+}
+
+void RankLog::wtime(Location& l, double seconds) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (over_) return;
+  const KeepErrno keep;
+  go_to(l.thread);
+  calls_[l.thread] = calls_of(l);
+  writer_.wtime(l.thread, calls_[l.thread], seconds);
+}
+
+void RankLog::noted(Location& l, format::messages::Noted what, uint64_t n) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (over_) return;
+  go_to(l.thread);
+  calls_[l.thread] = calls_of(l);
+  writer_.noted(l.thread, calls_[l.thread], what, n);
+}
+
+void log_call_over(Location& l) {
+  if (g_log == nullptr) return;
+  if (l.log == nullptr) l.log = new LogThread;
+  const bool was_in_recorder = l.in_recorder;
+  l.in_recorder = true;
+  g_log->call_over(l, *l.log);
+  l.note_own_work(l.process->clock.ticks());
+  l.in_recorder = was_in_recorder;
+}
+
+}  // namespace refrain::tracer

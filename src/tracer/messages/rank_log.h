@@ -1,0 +1,123 @@
+// RankLog: the message log of this rank (docs/format.md, "Message logs"), and what it needs to know
+// of operations under way.
+//
+//   wrapper -> logged_MPI_Recv (wrap/logged_*) -> MPI_Recv
+//                |  the call returns: notes what is to be written in LogThread::waiting
+//                v
+//   the wrapper records the call; CallScope ends: RankLog::call_over() packs and writes
+//
+// So the number of the call is known when its records are written, and its time has none of the
+// writing in it.
+//
+// Laws: nothing here makes the program fail: at a full disk, at a limit or without memory logging
+// ends, and what is not logged is counted. Nothing of this exists without --messages.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/messages/encode/log_writer.h"
+#include "tracer/messages/fill.h"
+#include "tracer/messages/posted.h"
+#include "tracer/messages/type_maps.h"
+#include "tracer/messages/windows.h"
+
+namespace refrain::tracer {
+
+struct CommInfo;
+struct Location;
+class Process;
+
+// A record that is written when its call is over.
+struct WaitingRecord {
+  format::messages::Kind kind{};
+  uint64_t where = 0;
+  Fill fill;
+  uint64_t skip = 0, bytes = 0;  // of the fill
+  bool is_inside = false, is_local = false;
+  uint64_t partition = 0, partitions = 0;
+  uint32_t post_thread = 0;
+  uint64_t post_number = 0;
+  format::messages::StatusFields status;
+  format::messages::Missing missing{};
+};
+
+// Of a location.
+struct LogThread {
+  std::vector<WaitingRecord> waiting;
+  uint64_t number = 0;    // calls of the thread before that call
+  bool has_call = false;  // a call under way is to be logged
+};
+
+class RankLog {
+ public:
+  // Null: this rank is not logged, or its file cannot be made, which is said. After MPI_Init, when
+  // rank and size are known.
+  static RankLog* open(Process& process);
+
+  void call_over(Location& location, LogThread& thread);
+  void wtime(Location& location, double seconds);
+  void noted(Location& location, format::messages::Noted what, uint64_t count);
+  // No more is written.
+  void end(Process& process);
+
+  // Whether ranks are told apart by their groups.
+  bool has_groups() const { return !group_.empty(); }
+  bool is_inside(int64_t world_rank) const;
+  // All members of both sides.
+  bool is_inside(const CommInfo& comm) const;
+
+  TypeMaps types;
+  std::mutex mutex;  // of the tables, and of the file
+  PostedTable posted;
+  FetchTable fetches;
+  WatchedWindows windows;
+  FetchTable splits;  // by files: of split collectives
+
+ private:
+  class FileSink : public format::messages::LogSink {
+   public:
+    bool create(const std::string& folder, const std::string& name);
+    int write(std::span<const std::byte> bytes, size_t reserve) override;
+    int error() const { return error_; }
+
+   private:
+    std::string path_;
+    uint64_t end_ = 0, reserved_ = 0;
+    int error_ = 0;
+  };
+
+  explicit RankLog(uint64_t limit_bytes) : writer_(sink_, limit_bytes) {}
+  void write(uint32_t thread, uint64_t number, const WaitingRecord& record);
+  void write_contents(uint32_t thread, uint64_t number, const WaitingRecord& record);
+  void count(const WaitingRecord& record);
+  void settle_sums(uint64_t file_bytes, const format::messages::Sums& before);
+  void go_to(uint32_t thread);
+  void look_at_windows(Location& location, uint64_t number);
+
+  FileSink sink_;
+  format::messages::LogWriter writer_;
+  std::vector<format::messages::RankRun> group_;
+  format::messages::Sums sums_;
+  format::messages::Sums safe_;  // of what is in the file, and not in memory alone
+  bool is_settled_ = false;      // the sums have nothing that was lost when logging ended
+  std::vector<uint64_t> calls_;  // of each thread so far
+  uint32_t thread_ = 0;
+  uint64_t block_begin_ns_ = 0;  // when the first of the bytes in memory came
+  bool over_ = false;
+};
+
+// Of the calling process; null: none.
+RankLog* rank_log();
+// Opens it where --messages says so.
+RankLog* begin_rank_log(Process& process);
+// At the end of recording. Does nothing a second time.
+void end_rank_log();
+// Behind a call, under the reason kLogsMessages.
+void log_call_over(Location& location);
+
+}  // namespace refrain::tracer

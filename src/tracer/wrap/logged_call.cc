@@ -1,0 +1,308 @@
+#include "tracer/wrap/logged_call.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+
+#include "logged_hand.h"
+#include "mpi_runtime/world_group.h"
+#include "tracer/state/comm_info.h"
+#include "tracer/state/peers.h"
+#include "tracer/state/process.h"
+
+namespace refrain::tracer {
+
+using format::messages::Kind;
+using format::messages::Missing;
+
+RealFunctions g_behind;
+
+void* find_behind(const char* name) { return dlsym(RTLD_NEXT, name); }
+
+void begin_logging(Process& process) {
+  if (begin_rank_log(process) == nullptr) return;
+  install_logged_0();
+  install_logged_1();
+}
+
+LoggedCall::LoggedCall(mpi::CallId call) {
+  if (!has_slow_path_reason(slow_path_reasons::kLogsMessages)) return;
+  RecordedThread* const l = as_recorded(current_location());
+  // A call of the library inside of one of the program's: see CallScope::enter().
+  if (l == nullptr || l->in_recorder || l->open_call != call ||
+      (l->depth != 1 && l->recorded_depth != l->depth))
+    return;
+  if (l->log == nullptr) l->log = new LogThread;
+  location_ = l;
+  thread_ = l->log;
+}
+
+void LoggedCall::returned() {
+  thread_->number = calls_of(*location_);
+  thread_->has_call = true;
+  thread_->waiting.clear();
+  location_->in_recorder = true;
+  is_back_ = true;
+}
+
+// ---- communicators ----
+
+int64_t LoggedCall::local_size(MPI_Comm comm) { return mpi_runtime::local_size(comm); }
+
+int LoggedCall::rank(MPI_Comm comm) {
+  const CommInfo* const info = location_->encoder.comm_info(comm);
+  return info == nullptr ? -1 : info->rank;
+}
+
+bool LoggedCall::gets_from_root(MPI_Comm comm, int root) {
+  const CommInfo* const info = location_->encoder.comm_info(comm);
+  if (info == nullptr) return false;
+  return info->inter ? root >= 0 : root != info->rank;
+}
+
+bool LoggedCall::may_get_from_root(MPI_Comm comm, int root) {
+  const CommInfo* const info = location_->encoder.comm_info(comm);
+  return info != nullptr && (!info->inter || root >= 0);
+}
+
+// ---- memory ----
+
+Fill LoggedCall::fill(const void* memory, int64_t count, MPI_Datatype type) {
+  if (count <= 0) return {};
+  const auto map = log().types.find(handle_key(type));
+  if (map) return {memory, static_cast<uint64_t>(count), *map};
+  Fill unknown;
+  unknown.known = false;
+  return unknown;
+}
+
+// ---- where it comes from ----
+
+Origin LoggedCall::of_message(MPI_Comm comm) {
+  return {.comm = log().has_groups() ? location_->encoder.comm_info(comm) : nullptr};
+}
+
+Origin LoggedCall::of_members(MPI_Comm comm) {
+  if (!log().has_groups()) return {};
+  const CommInfo* const info = location_->encoder.comm_info(comm);
+  return {.is_inside = info != nullptr && log().is_inside(*info)};
+}
+
+Origin LoggedCall::of_window(MPI_Win win, int target) {
+  if (!log().has_groups()) return {};
+  return {.is_inside =
+              log().is_inside(mpi_runtime::world_rank_of_target(win, target, world_group().group))};
+}
+
+bool LoggedCall::is_inside(const Origin& origin, const MPI_Status* status) {
+  if (origin.comm == nullptr || status == nullptr) return origin.is_inside;
+  const base::RunList& others = origin.comm->inter ? origin.comm->remote : origin.comm->local;
+  const int source = status->MPI_SOURCE;
+  return source >= 0 && static_cast<uint64_t>(source) < others.size() &&
+         log().is_inside(others.at(static_cast<uint64_t>(source)));
+}
+
+// ---- records ----
+
+void LoggedCall::add_contents(uint64_t where, Fill&& fill, uint64_t bytes, bool inside,
+                              bool local) {
+  WaitingRecord& r = thread_->waiting.emplace_back();
+  r.kind = Kind::kContents;
+  r.where = where;
+  r.bytes = bytes;
+  r.is_inside = inside;
+  r.is_local = local;
+  r.fill = std::move(fill);
+}
+
+void LoggedCall::add_missing(uint64_t where, uint64_t bytes, const Origin& origin) {
+  WaitingRecord& r = thread_->waiting.emplace_back();
+  r.kind = Kind::kMissing;
+  r.where = where;
+  r.bytes = bytes;
+  r.missing = Missing::kLayout;
+  r.is_local = origin.is_local;
+}
+
+void LoggedCall::filled(Fill&& fill, const Origin& origin) {
+  if (!fill.known) return add_missing(0, 0, origin);
+  const uint64_t bytes = fill.bytes();
+  add_contents(0, std::move(fill), bytes, origin.is_inside, origin.is_local);
+}
+
+// Open MPI 4.1 leaves what a file has no use for as it was.
+void LoggedCall::status_of(uint64_t where, const MPI_Status* status, bool of_file) {
+  if (status == MPI_STATUS_IGNORE) return;
+  WaitingRecord r;
+  r.kind = Kind::kStatus;
+  r.where = where;
+  const auto bytes = mpi_runtime::received_bytes(*status);
+  r.status.has_count = bytes.has_value();
+  r.status.bytes = bytes.value_or(0);
+  r.status.error = status->MPI_ERROR;
+  r.status.cancelled = !of_file && mpi_runtime::is_cancelled(*status);
+  // What an empty status says needs no record.
+  if (r.status == format::messages::StatusFields()) return;
+  thread_->waiting.push_back(std::move(r));
+}
+
+void LoggedCall::received_some(uint64_t where, const MPI_Status& status, int rc, Fill&& fill,
+                               const Origin& origin) {
+  const bool is_cut = rc != MPI_SUCCESS;  // as much as there is room for
+  const bool is_message = !is_cut && !origin.is_file;
+  const bool cancelled = is_message && mpi_runtime::is_cancelled(status);
+  const auto came = mpi_runtime::received_bytes(status);
+  const bool from_nowhere = is_message && status.MPI_SOURCE == MPI_PROC_NULL;
+  if (!cancelled && !from_nowhere) {
+    const uint64_t room = fill.known ? fill.bytes() : came.value_or(0);
+    const uint64_t bytes = is_cut || !came ? room : std::min(room, *came);
+    if (!fill.known && bytes > 0)
+      add_missing(where, bytes, origin);
+    else if (bytes > 0)
+      add_contents(where, std::move(fill), bytes, is_inside(origin, &status), origin.is_local);
+  }
+  status_of(where, &status, origin.is_file);
+}
+
+// ---- operations under way ----
+
+void LoggedCall::post(MPI_Request* request, Fill&& fill, const Origin& origin, const PostHow& how) {
+  if (*request == MPI_REQUEST_NULL) return;
+  auto posted = std::make_unique<Posted>();
+  posted->fill = std::move(fill);
+  posted->origin = origin;
+  posted->variable = request;
+  posted->persistent = how.persistent;
+  posted->active = !how.persistent;
+  posted->by_status = how.by_status;
+  posted->partitions = how.partitions;
+  posted->arrived.resize(how.partitions);
+  const std::lock_guard<std::mutex> lock(log().mutex);
+  log().posted.add(handle_key(*request), std::move(posted));
+}
+
+void LoggedCall::completed(uint64_t where, Posted& p, const MPI_Status& status, int code) {
+  const bool is_cut = code != MPI_SUCCESS && mpi_runtime::error_class(code) == MPI_ERR_TRUNCATE;
+  if (p.is_kept || (code != MPI_SUCCESS && !is_cut)) return status_of(where, &status);
+  if (p.partitions > 0) {
+    add_parts(where, p);
+    return status_of(where, &status);
+  }
+  if (p.by_status) return received_some(where, status, code, Fill(p.fill), p.origin);
+  if (!p.fill.known)
+    add_missing(where, 0, p.origin);
+  else
+    add_contents(where, Fill(p.fill), p.fill.bytes(), p.origin.is_inside, p.origin.is_local);
+  status_of(where, &status);
+}
+
+void LoggedCall::add_part(uint64_t where, const Posted& p, uint64_t first, uint64_t partitions) {
+  WaitingRecord& r = thread_->waiting.emplace_back();
+  const uint64_t each = p.fill.bytes() / p.partitions;
+  r.kind = Kind::kPart;
+  r.where = where;
+  r.partition = first;
+  r.partitions = partitions;
+  r.skip = first * each;
+  r.bytes = partitions * each;
+  r.fill = p.fill;
+}
+
+void LoggedCall::arrived(Posted& p, uint64_t partition) {
+  if (partition >= p.partitions || p.arrived[partition]) return;
+  p.arrived[partition] = true;
+  if (p.fill.known)
+    add_part(0, p, partition, 1);
+  else
+    add_missing(0, 0, p.origin);
+}
+
+void LoggedCall::add_parts(uint64_t where, Posted& p) {
+  if (!p.fill.known) return add_missing(where, 0, p.origin);
+  for (uint64_t first = 0; first < p.partitions;) {
+    uint64_t end = first;
+    while (end < p.partitions && !p.arrived[end]) ++end;
+    if (end > first) add_part(where, p, first, end - first);
+    first = end + 1;
+  }
+  p.arrived.assign(p.partitions, true);
+}
+
+void LoggedCall::fetch(MPI_Win win, int target, Fill&& fill, const Origin& origin) {
+  if (target == MPI_PROC_NULL) return;
+  Fetch f{std::move(fill), origin, target, location_->thread, thread_->number};
+  const std::lock_guard<std::mutex> lock(log().mutex);
+  log().fetches.add(handle_key(win), std::move(f));
+}
+
+void LoggedCall::synchronised(MPI_Win win, int target) {
+  const std::lock_guard<std::mutex> lock(log().mutex);
+  for (Fetch& f : log().fetches.take(handle_key(win), target)) {
+    WaitingRecord& r = thread_->waiting.emplace_back();
+    r.kind = f.fill.known ? Kind::kFetched : Kind::kMissing;
+    r.missing = Missing::kLayout;
+    r.bytes = f.fill.bytes();
+    r.is_inside = f.origin.is_inside;
+    r.post_thread = f.thread;
+    r.post_number = f.number;
+    r.fill = std::move(f.fill);
+  }
+}
+
+void LoggedCall::watch(MPI_Win win, const void* memory, int64_t bytes, MPI_Comm comm,
+                       bool is_shared) {
+  bool is_watched = bytes <= 0;
+  if (!is_watched) {
+    const std::lock_guard<std::mutex> lock(log().mutex);
+    is_watched = log().windows.add(handle_key(win), memory, static_cast<uint64_t>(bytes));
+  }
+  if (!is_watched) noted(format::messages::Noted::kUnknownWindow);
+  const CommInfo* const info = location_->encoder.comm_info(comm);
+  if (is_shared && info != nullptr && info->size > 1 && !log().is_inside(*info))
+    noted(format::messages::Noted::kSharedWindow);
+}
+
+void LoggedCall::watch_not(MPI_Win) { noted(format::messages::Noted::kUnknownWindow); }
+
+void LoggedCall::unwatch(uint64_t key) {
+  const std::lock_guard<std::mutex> lock(log().mutex);
+  log().windows.remove(key);
+}
+
+void LoggedCall::epoch(MPI_Win win, bool is_fenced) {
+  const std::lock_guard<std::mutex> lock(log().mutex);
+  WatchedWindow* const w = log().windows.find(handle_key(win));
+  if (w == nullptr) return;
+  w->is_fenced = is_fenced;
+  w->is_due = true;
+}
+
+// A file has one such operation under way at most.
+void LoggedCall::begin_split(MPI_File file, Fill&& fill) {
+  const std::lock_guard<std::mutex> lock(log().mutex);
+  log().splits.take(handle_key(file), -1);
+  log().splits.add(handle_key(file), {std::move(fill), of_file(), 0, 0, 0});
+}
+
+void LoggedCall::end_split(MPI_File file, const MPI_Status* used, int rc) {
+  std::vector<Fetch> ended;
+  {
+    const std::lock_guard<std::mutex> lock(log().mutex);
+    ended = log().splits.take(handle_key(file), -1);
+  }
+  if (rc != MPI_SUCCESS || ended.empty()) return;
+  received_some(0, *used, rc, std::move(ended[0].fill), of_file());
+}
+
+}  // namespace refrain::tracer
+
+// Called by librefrain-wtime.so. Inside of a call only what a callback of the program asks counts.
+extern "C" __attribute__((visibility("default"))) void refrain_log_wtime(double seconds,
+                                                                         const void* caller) {
+  using namespace refrain::tracer;
+  if (!has_slow_path_reason(slow_path_reasons::kLogsMessages)) return;
+  Location* const l = current_location();
+  if (l == nullptr || l->in_recorder || rank_log() == nullptr) return;
+  if (l->depth > 0 && l->process->code.is_mpi(reinterpret_cast<uintptr_t>(caller))) return;
+  rank_log()->wtime(*l, seconds);
+}

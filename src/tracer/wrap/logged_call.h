@@ -1,0 +1,166 @@
+// LoggedCall: one call of the program while a message log is written. The generated functions
+// (tools/gen/logged.py) and those of logged_completion.cc stand between the wrappers and MPI then:
+//
+//   wrapper -> logged function -> MPI
+//                  | LoggedCall: what has been filled, and what will be
+//                  v
+//              LogThread::waiting, written by RankLog when the call is recorded
+//
+// Laws: never changes an argument, but asks for a status where the program ignores it. A call that
+// is not the program's passes through. Queries to MPI are made between returned() and the end of
+// the LoggedCall only.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "mpi/call_table.h"
+#include "mpi_runtime/queries.h"
+#include "tracer/messages/rank_log.h"
+#include "tracer/wrap/recorded_thread.h"
+
+namespace refrain::tracer {
+
+// How an operation under way fills memory.
+struct PostHow {
+  bool persistent = false, by_status = false;
+  uint64_t partitions = 0;
+};
+
+class LoggedCall {
+ public:
+  explicit LoggedCall(mpi::CallId call);
+  ~LoggedCall() {
+    if (is_back_) location_->in_recorder = false;
+  }
+  LoggedCall(const LoggedCall&) = delete;
+  LoggedCall& operator=(const LoggedCall&) = delete;
+  // Whether the call is to be logged.
+  explicit operator bool() const { return thread_ != nullptr; }
+
+  // ---- before it ----
+  // The status that MPI is to fill.
+  MPI_Status* status(MPI_Status* given) {
+    return thread_ != nullptr && given == MPI_STATUS_IGNORE ? &own_ : given;
+  }
+  RankLog& log() { return *rank_log(); }
+
+  // ---- after it ----
+  void returned();
+
+  // Facts about a communicator, as the recorder has them.
+  int64_t size(MPI_Comm comm) { return location_->encoder.comm_size(comm); }
+  int64_t local_size(MPI_Comm comm);
+  int64_t indegree(MPI_Comm comm) { return location_->encoder.indegree(comm); }
+  int rank(MPI_Comm comm);
+  bool is_root(MPI_Comm comm, int root) { return location_->encoder.is_root(comm, root); }
+  // What the root gives to all others of its group, or to all of the other group.
+  bool gets_from_root(MPI_Comm comm, int root);
+  bool may_get_from_root(MPI_Comm comm, int root);
+
+  // Memory.
+  Fill fill(const void* memory, int64_t count, MPI_Datatype type);
+  Fill bytes_at(const void* memory, int64_t bytes) { return fill(memory, bytes, MPI_BYTE); }
+  template <class Count, class Displacement>
+  Fill blocks(const void* memory, const Count* counts, const Displacement* at, int64_t n,
+              MPI_Datatype type);
+  template <class Count, class Displacement>
+  Fill blocks(const void* memory, const Count* counts, const Displacement* at, int64_t n,
+              const MPI_Datatype* types);
+
+  Origin of_message(MPI_Comm comm);
+  Origin of_members(MPI_Comm comm);
+  Origin of_window(MPI_Win win, int target);
+  static Origin of_file() { return {.is_file = true}; }
+  static Origin of_this_process() { return {.is_local = true}; }
+
+  // The call has filled it.
+  void filled(Fill&& fill, const Origin& origin);
+  // The call has filled as much of it as the status says. `make` gives the Fill.
+  template <class Make>
+  void received(const MPI_Status* used, int rc, Make&& make, const Origin& origin) {
+    if (rc == MPI_SUCCESS || mpi_runtime::error_class(rc) == MPI_ERR_TRUNCATE)
+      received_some(0, *used, rc, make(), origin);
+  }
+  void received_some(uint64_t where, const MPI_Status& status, int rc, Fill&& fill,
+                     const Origin& origin);
+  // Something will fill it.
+  void post(MPI_Request* request, Fill&& fill, const Origin& origin, const PostHow& how);
+  void fetch(MPI_Win win, int target, Fill&& fill, const Origin& origin);
+  void synchronised(MPI_Win win, int target);
+  // A window is there, with memory of this rank.
+  void watch(MPI_Win win, const void* memory, int64_t bytes, MPI_Comm comm, bool is_shared);
+  void watch_not(MPI_Win win);  // a dynamic one
+  void unwatch(uint64_t key);
+  // An epoch of the window begins or ends.
+  void epoch(MPI_Win win, bool is_fenced);
+  void begin_split(MPI_File file, Fill&& fill);
+  void end_split(MPI_File file, const MPI_Status* used, int rc);
+  void status_of(uint64_t where, const MPI_Status* status, bool of_file = false);
+  void forget_type(uint64_t key) { log().types.forget(key); }
+
+  // A request that is complete. `code`: what is said of errors.
+  void completed(uint64_t where, Posted& posted, const MPI_Status& status, int code);
+  // Partition of a request that has arrived.
+  void arrived(Posted& posted, uint64_t partition);
+  void noted(format::messages::Noted what) { log().noted(*location_, what, 1); }
+
+ private:
+  bool is_inside(const Origin& origin, const MPI_Status* status);
+  void add_contents(uint64_t where, Fill&& fill, uint64_t bytes, bool is_inside, bool is_local);
+  void add_missing(uint64_t where, uint64_t bytes, const Origin& origin);
+  void add_parts(uint64_t where, Posted& posted);
+  void add_part(uint64_t where, const Posted& posted, uint64_t first, uint64_t partitions);
+
+  RecordedThread* location_ = nullptr;
+  LogThread* thread_ = nullptr;
+  bool is_back_ = false;
+  MPI_Status own_;
+};
+
+template <class Count, class Displacement>
+Fill LoggedCall::blocks(const void* memory, const Count* counts, const Displacement* at, int64_t n,
+                        MPI_Datatype type) {
+  const auto map = log().types.find(handle_key(type));
+  Fill all;
+  all.known = map.has_value();
+  for (int64_t i = 0; i < n && all.known; ++i)
+    all.add(static_cast<const char*>(memory) + static_cast<int64_t>(at[i]) * map->extent(),
+            static_cast<uint64_t>(counts[i]), *map);
+  return all;
+}
+
+template <class Count, class Displacement>
+Fill LoggedCall::blocks(const void* memory, const Count* counts, const Displacement* at, int64_t n,
+                        const MPI_Datatype* types) {
+  Fill all;
+  for (int64_t i = 0; i < n && all.known; ++i) {
+    if (counts[i] == 0) continue;  // its type may be none
+    const auto map = log().types.find(handle_key(types[i]));
+    all.known = map.has_value();
+    if (map)
+      all.add(static_cast<const char*>(memory) + static_cast<int64_t>(at[i]),
+              static_cast<uint64_t>(counts[i]), *map);
+  }
+  return all;
+}
+
+// Puts `logged` where the wrappers find MPI's function, and that one into *behind. A function that
+// the library lacks stays as it is.
+void* find_behind(const char* name);
+template <class F>
+void stand_between(F* slot, F* behind, F logged, const char* name) {
+  F real = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+  if (real == nullptr) real = reinterpret_cast<F>(find_behind(name));
+  if (real == nullptr) return;
+  *behind = real;
+  __atomic_store_n(slot, logged, __ATOMIC_RELEASE);
+}
+
+// At the end of MPI_Init: opens the log where --messages says so.
+void begin_logging(Process& process);
+
+}  // namespace refrain::tracer

@@ -1,0 +1,122 @@
+// Writes a trace of calls that no MPI at hand makes by itself: what the tests of replays begin
+// with.
+//
+//   made_trace reordered|long_tags|waits|buffers|files OUT.rfn [PATH]
+//
+// reordered: MPI_Cart_create with reorder has turned the order of 4 ranks around.
+// long_tags: messages with the largest int as their tag, and some below it.
+// waits:     two ranks receive first, and nobody sends.
+// buffers:   a ring of sends before its receives.
+// files:     two ranks read 100 bytes at 4000 of PATH, which the program found, and delete it.
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "format/encode/encode.h"
+#include "reader/test_trace.h"
+#include "replay/plan/test_calls.h"
+
+namespace refrain::replay::plan {
+namespace {
+
+using reader::ShapeWriter;
+
+void begin(TestCalls& calls, Rank rank) {
+  ShapeWriter s("MPI_Init");
+  calls.add(rank, s.none().none().none());
+}
+
+void put(ShapeWriter& s, const std::vector<int64_t>& values) {
+  s.array(values.size());
+  for (const int64_t v : values) s.repeat(1).integer(v);
+}
+
+void reordered(TestCalls& calls) {
+  const std::vector<int64_t> order = {3, 2, 1, 0};
+  const uint32_t grid = calls.builder().comm(1, order);
+  for (Rank rank = 0; rank < 4; ++rank) {
+    begin(calls, rank);
+    ShapeWriter make("MPI_Cart_create");
+    make.none().object(calls.world()).integer(1);
+    put(make, {4});
+    put(make, {1});
+    calls.add(rank, make.integer(1).object(grid));
+    const int64_t me = 3 - rank;
+    ShapeWriter ask("MPI_Comm_rank");
+    calls.add(rank, ask.none().object(grid).integer(me));
+    ShapeWriter shift("MPI_Cart_shift");
+    shift.none().object(grid).integer(0).integer(1).integer((me + 3) % 4).integer((me + 1) % 4);
+    calls.add(rank, shift);
+    ShapeWriter exchange("MPI_Sendrecv");
+    exchange.none().none().integer(8).object(calls.type()).integer((me + 1) % 4).integer(7);
+    exchange.none().integer(8).object(calls.type()).integer((me + 3) % 4).integer(7).object(grid);
+    calls.add(rank, exchange.constant("MPI_STATUS_IGNORE"));
+  }
+}
+
+void long_tags(TestCalls& calls) {
+  for (Rank rank = 0; rank < 2; ++rank) begin(calls, rank);
+  for (const int64_t tag : {int64_t{INT32_MAX}, int64_t{INT32_MAX} - 1, int64_t{3}}) {
+    calls.message(0, "MPI_Send", 8, 1, tag);
+    calls.message(1, "MPI_Recv", 8, 0, tag);
+  }
+}
+
+void waits(TestCalls& calls) {
+  for (Rank rank = 0; rank < 2; ++rank) {
+    begin(calls, rank);
+    calls.message(rank, "MPI_Recv", 8, 1 - rank, 5);
+    calls.message(rank, "MPI_Send", 8, 1 - rank, 5);
+  }
+}
+
+void buffers(TestCalls& calls) {
+  for (Rank rank = 0; rank < 4; ++rank) {
+    begin(calls, rank);
+    for (int i = 0; i < 10; ++i) {
+      calls.message(rank, "MPI_Send", 16, (rank + 1) % 4, 5);
+      calls.message(rank, "MPI_Recv", 16, (rank + 3) % 4, 5);
+    }
+  }
+}
+
+void files(TestCalls& calls, const std::string& path) {
+  base::ByteWriter id;
+  id.put_zigzag(0);
+  const uint32_t file =
+      calls.builder().define(format::DefinitionKind::kFile, id.take(), {calls.world()});
+  for (Rank rank = 0; rank < 2; ++rank) {
+    begin(calls, rank);
+    ShapeWriter open("MPI_File_open"), close("MPI_File_close"), remove("MPI_File_delete");
+    open.none().object(calls.world()).string(format::FieldTag::kString, path);
+    calls.add(rank, open.constant("MPI_MODE_RDWR").none().object(file));
+    for (const char* name : {"MPI_File_read_at", "MPI_File_write_at"}) {
+      ShapeWriter move(name);
+      move.none().object(file).integer(4000).none().integer(100).object(calls.type());
+      calls.add(rank, move.constant("MPI_STATUS_IGNORE"));
+    }
+    calls.add(rank, close.none().object(file));
+    if (rank != 0) continue;
+    calls.add(rank, remove.none().string(format::FieldTag::kString, path).none());
+  }
+}
+
+}  // namespace
+}  // namespace refrain::replay::plan
+
+int main(int argc, char** argv) {
+  using namespace refrain;
+  using namespace refrain::replay::plan;
+  if (argc < 3) return 2;
+  const std::string what = argv[1];
+  TestCalls calls(what == "reordered" || what == "buffers" ? 4 : 2);
+  if (what == "reordered") reordered(calls);
+  if (what == "long_tags") long_tags(calls);
+  if (what == "waits") waits(calls);
+  if (what == "buffers") buffers(calls);
+  if (what == "files") files(calls, argc > 3 ? argv[3] : "data");
+  const auto bytes = format::encode(calls.finish().data());
+  if (!bytes.ok()) return std::fprintf(stderr, "%s\n", bytes.error().to_string().c_str()), 1;
+  return format::write_file_atomically(argv[2], *bytes).ok() ? 0 : 1;
+}

@@ -1,0 +1,44 @@
+// A ring whose numbers all come from the rank before: what a rank prints shows what it received.
+// In a run that is told so (RING_CHANGE) one call is another one than it was.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { kRounds = 20, kNumbers = 30000 };
+static int numbers[kNumbers], taken[kNumbers];
+
+static int is_changed(const char* what) {
+  const char* change = getenv("RING_CHANGE");
+  return change != NULL && strcmp(change, what) == 0;
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  unsigned sum = (unsigned)rank + 1;
+  const double begin = MPI_Wtime();
+  for (int round = 0; round < kRounds; ++round) {
+    const int is_late = round == kRounds - 1;
+    for (int i = 0; i < kNumbers; ++i) numbers[i] = (int)(sum = sum * 1664525u + 1013904223u);
+    const int count = is_late && is_changed("count") ? kNumbers - 1 : kNumbers;
+    const int tag = is_late && is_changed("tag") ? 8 : 7;
+    if (is_late && is_changed("skip")) continue;
+    const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+    MPI_Sendrecv(numbers, count, MPI_INT, to, tag, taken, kNumbers, MPI_INT, from, 7,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < kNumbers; ++i) sum += (unsigned)taken[i];
+    if (is_late && is_changed("more")) MPI_Barrier(MPI_COMM_WORLD);
+  }
+  printf("rank %d: %u, %.9f s\n", rank, sum, MPI_Wtime() - begin);
+  char name[32];
+  snprintf(name, sizeof name, "out.%d", rank);
+  FILE* out = fopen(name, "a");
+  if (out == NULL) return 1;
+  fprintf(out, "%u\n", sum);
+  fclose(out);
+  MPI_Finalize();
+  return 0;
+}

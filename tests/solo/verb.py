@@ -1,0 +1,155 @@
+#!/usr/bin/python3
+"""What `refrain solo` does and refuses: one rank of a ring, with and without changes.
+
+    verb.py --refrain build/refrain --mpi mpich --program ring --other-program ring-of-another-mpi
+
+Exit status: 0 all good, 1 something is wrong, 77 no launcher.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import mpirun  # noqa: E402
+
+SKIPPED = 77
+RANKS = 2
+options = None
+wrong = []
+
+
+def expect(holds, what):
+    if not holds:
+        wrong.append(what)
+        print("not so:", what, flush=True)
+
+
+def run(words, folder, **env):
+    return subprocess.run([options.refrain] + words, capture_output=True, text=True, cwd=folder, timeout=100,
+                          env=dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries, **env), check=False)
+
+
+def record(folder, name):
+    wrapper = [options.refrain, "record", "-o", name, "--messages", "all", "--"]
+    outcome = mpirun.run_job(options.mpi, RANKS, [options.program], 60, cwd=folder, wrapper=wrapper,
+                             env={"REFRAIN_LIBRARY_PATH": options.libraries})
+    expect(outcome.status == 0, "the ring is recorded: %s" % outcome.stderr.decode(errors="replace")[-300:])
+    return sorted(outcome.stdout.decode().splitlines())
+
+
+def solo(folder, rank, *words, program=None, **env):
+    return run(["solo", "run.rfn", "--rank", str(rank), *words, "--", program or options.program], folder, **env)
+
+
+def alone(folder, printed):
+    for rank in range(RANKS):
+        before = open(os.path.join(folder, "out.%d" % rank), encoding="utf-8").read()
+        done = solo(folder, rank, "--scratch", folder + "/scratch")
+        expect(done.returncode == 0, "rank %d runs alone: %s" % (rank, done.stderr))
+        # The time between two calls of MPI_Wtime, too.
+        expect(done.stdout.strip() == printed[rank], "it prints %r: %r" % (printed[rank], done.stdout))
+        expect(open(os.path.join(folder, "out.%d" % rank), encoding="utf-8").read() == before, "its file stays")
+        files = os.listdir(folder + "/scratch")
+        expect(any(n.endswith("out.%d" % rank) for n in files), "and is in the scratch folder")
+    solo(folder, 0, "--write-files")
+    expect(len(open(os.path.join(folder, "out.0"), encoding="utf-8").readlines()) == 2, "--write-files writes it")
+
+
+def guard(folder):
+    at = r"refrain: rank 1, thread 0, call \d+, MPI_\w+ at ring.*: "
+    for change, what in (("count", r"sendcount is 29999, in the trace 30000"), ("tag", r"sendtag is 8, in the trace 7"),
+                         ("skip", r"the program calls MPI_Finalize, the trace has MPI_Sendrecv"),
+                         ("more", r"the program calls MPI_Barrier, the trace has MPI_Finalize")):
+        done = solo(folder, 1, "--scratch", folder + "/scratch", RING_CHANGE=change)
+        expect(done.returncode == 1 and re.search(at + what, done.stderr),
+               "a changed %s is found: %d, %s" % (change, done.returncode, done.stderr))
+
+
+def times(folder):
+    for rank in range(RANKS):
+        done = solo(folder, rank, "--repeat", "2", "--times", "run.rfv", "--scratch", folder + "/scratch")
+        expect(done.returncode == 0, "times of rank %d: %s" % (rank, done.stderr))
+        expect(done.stdout.count("rank") == 1, "only the first run prints")
+    done = run(["check", "run.rfv"], folder)
+    expect(done.returncode == 0, "the times follow the format: " + done.stdout + done.stderr)
+    done = run(["similarity", "run.rfn", "--times", "run.rfv", "--format", "json"], folder)
+    expect(done.returncode == 0 and '"ranks": 2' in done.stdout, "similarity reads them: " + done.stdout + done.stderr)
+    with open(os.path.join(folder, "run.rfv"), "r+b") as out:
+        out.seek(60)
+        byte = out.read(1)
+        out.seek(60)
+        out.write(bytes([byte[0] ^ 0x20]))
+    expect(run(["check", "run.rfv"], folder).returncode == 1, "a changed byte is found")
+
+
+def bad_input(folder):
+    logs = os.path.join(folder, "run.rfn.messages")
+    done = solo(folder, RANKS)
+    expect(done.returncode == 2 and "0 to 1" in done.stderr, "a rank that is not there: " + done.stderr)
+    if options.other_program:
+        done = solo(folder, 0, program=options.other_program)
+        expect(done.returncode == 5 and "was recorded with" in done.stderr, "another MPI: " + done.stderr)
+    record(folder, "other.rfn")
+    shutil.copy(os.path.join(folder, "other.rfn.messages", "rank-0.rfm"), os.path.join(logs, "rank-0.rfm"))
+    done = solo(folder, 0)
+    expect(done.returncode == 1 and "another run" in done.stderr, "a log of another run: " + done.stderr)
+    path = os.path.join(logs, "rank-1.rfm")
+    size = os.path.getsize(path)
+    expect(size > 2 << 20, "the log has several blocks")
+    with open(path, "r+b") as log:
+        log.seek(size * 3 // 4)
+        byte = log.read(1)
+        log.seek(size * 3 // 4)
+        log.write(bytes([byte[0] ^ 1]))
+    done = solo(folder, 1, "--scratch", folder + "/scratch")
+    expect(done.returncode == 4 and re.search(r"rank-1\.rfm.*offset \d+", done.stderr),
+           "a damaged block: %d, %s" % (done.returncode, done.stderr))
+    os.remove(os.path.join(logs, "rank-0.rfm"))
+    done = solo(folder, 0)
+    expect(done.returncode == 1 and "those that have: 1" in done.stderr, "a rank without a log: " + done.stderr)
+
+
+def no_network(folder):
+    if shutil.which("strace") is None:
+        return
+    trace = os.path.join(folder, "strace.txt")
+    words = ["strace", "-f", "-o", trace, "-e", "trace=network", options.refrain, "solo", "run.rfn", "--rank", "0",
+             "--scratch", folder + "/scratch", "--", options.program]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=folder, timeout=100, check=False,
+                          env=dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries))
+    if done.returncode != 0 and "ptrace" in done.stderr:
+        return
+    calls = [line for line in open(trace, encoding="utf-8") if re.search(r"\b\w+\(", line)]
+    expect(done.returncode == 0 and not calls, "no call of the network: %s" % calls[:3])
+
+
+def main():
+    global options
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("--refrain", "--mpi", "--program", "--libraries"):
+        parser.add_argument(name, required=True)
+    parser.add_argument("--other-program")
+    options = parser.parse_args()
+    if mpirun.launcher(options.mpi) is None:
+        return SKIPPED
+    folder = tempfile.mkdtemp(prefix="refrain-solo-test-")
+    try:
+        os.makedirs(folder + "/scratch")
+        printed = record(folder, "run.rfn")
+        if not wrong:
+            for part in (lambda: alone(folder, printed), lambda: guard(folder), lambda: times(folder),
+                         lambda: no_network(folder), lambda: bad_input(folder)):
+                part()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print("%d wrong" % len(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
