@@ -1,14 +1,13 @@
 # How a folder of src/ becomes a target: one folder, one library, one namespace.
 include_guard()
 
-# For targets in whose code GCC 12 warns of "text" + std::string() (its bug 105651, gone in 13).
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  set(REFRAIN_NO_FALSE_RESTRICT $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
-endif()
-
 add_library(refrain_flags INTERFACE)
 target_include_directories(refrain_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_compile_options(refrain_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers)
+# GCC 12 warns of "text" + std::string() (its bug 105651, gone in 13).
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(refrain_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+endif()
 if(REFRAIN_WERROR)
   target_compile_options(refrain_flags INTERFACE -Werror)
 endif()
