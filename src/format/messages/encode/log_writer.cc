@@ -119,43 +119,37 @@ void LogWriter::turn(uint64_t left_number, uint32_t thread) {
   thread_ = thread;
 }
 
-void LogWriter::head(Kind kind, uint32_t thread, uint64_t number) {
+bool LogWriter::head(Kind kind, uint32_t thread, uint64_t number) {
+  if (stopped_) return false;
   turn(place(thread_).number, thread);
   make_room();
   if (!stopped_) write_head(kind, number);
+  return !stopped_;
 }
 
 void LogWriter::contents(uint32_t thread, uint64_t number, uint64_t where, uint64_t bytes) {
-  if (stopped_) return;
-  head(Kind::kContents, thread, number);
-  if (stopped_) return;
+  if (!head(Kind::kContents, thread, number)) return;
   fields({where, bytes});
   owed_ = bytes;
 }
 
 void LogWriter::part(uint32_t thread, uint64_t number, uint64_t where, uint64_t first,
                      uint64_t partitions, uint64_t bytes) {
-  if (stopped_) return;
-  head(Kind::kPart, thread, number);
-  if (stopped_) return;
+  if (!head(Kind::kPart, thread, number)) return;
   fields({where, first, partitions, bytes});
   owed_ = bytes;
 }
 
 void LogWriter::fetched(uint32_t thread, uint64_t number, uint32_t post_thread,
                         uint64_t post_number, uint64_t bytes) {
-  if (stopped_) return;
-  head(Kind::kFetched, thread, number);
-  if (stopped_) return;
+  if (!head(Kind::kFetched, thread, number)) return;
   fields({post_thread, base::zigzag(static_cast<int64_t>(number - post_number)), bytes});
   owed_ = bytes;
 }
 
 void LogWriter::window(uint32_t thread, uint64_t number, uint64_t window, uint64_t region,
                        uint64_t offset, uint64_t bytes) {
-  if (stopped_) return;
-  head(Kind::kWindow, thread, number);
-  if (stopped_) return;
+  if (!head(Kind::kWindow, thread, number)) return;
   fields({window, region, offset, bytes});
   owed_ = bytes;
 }
@@ -173,15 +167,11 @@ void LogWriter::put(std::span<const std::byte> bytes) {
 }
 
 void LogWriter::inside(uint32_t thread, uint64_t number, uint64_t where, uint64_t bytes) {
-  if (stopped_) return;
-  head(Kind::kInside, thread, number);
-  if (!stopped_) fields({where, bytes});
+  if (head(Kind::kInside, thread, number)) fields({where, bytes});
 }
 
 void LogWriter::status(uint32_t thread, uint64_t number, uint64_t where, const StatusFields& s) {
-  if (stopped_) return;
-  head(Kind::kStatus, thread, number);
-  if (stopped_) return;
+  if (!head(Kind::kStatus, thread, number)) return;
   const uint64_t flags = (s.cancelled ? kStatusCancelled : 0u) |
                          (s.error != 0 ? kStatusError : 0u) | (s.has_count ? 0u : kStatusNoCount);
   fields({where, flags});
@@ -190,9 +180,7 @@ void LogWriter::status(uint32_t thread, uint64_t number, uint64_t where, const S
 }
 
 void LogWriter::wtime(uint32_t thread, uint64_t number, double seconds) {
-  if (stopped_) return;
-  head(Kind::kWtime, thread, number);
-  if (stopped_) return;
+  if (!head(Kind::kWtime, thread, number)) return;
   uint64_t& last = place(thread).wtime_bits;
   const auto bits = std::bit_cast<uint64_t>(seconds);
   fields({base::zigzag(static_cast<int64_t>(bits - last))});
@@ -201,15 +189,11 @@ void LogWriter::wtime(uint32_t thread, uint64_t number, double seconds) {
 
 void LogWriter::missing(uint32_t thread, uint64_t number, uint64_t where, Missing why,
                         uint64_t bytes) {
-  if (stopped_) return;
-  head(Kind::kMissing, thread, number);
-  if (!stopped_) fields({where, static_cast<uint64_t>(why), bytes});
+  if (head(Kind::kMissing, thread, number)) fields({where, static_cast<uint64_t>(why), bytes});
 }
 
 void LogWriter::noted(uint32_t thread, uint64_t number, Noted what, uint64_t count) {
-  if (stopped_) return;
-  head(Kind::kNoted, thread, number);
-  if (!stopped_) fields({static_cast<uint64_t>(what), count});
+  if (head(Kind::kNoted, thread, number)) fields({static_cast<uint64_t>(what), count});
 }
 
 void LogWriter::flush() {

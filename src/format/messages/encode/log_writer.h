@@ -75,8 +75,9 @@ class LogWriter {
     uint64_t wtime_bits = 0;
   };
   Place& place(uint32_t thread);
-  // Begins a record: switches to the thread, makes room for its fields, writes its head.
-  void head(Kind kind, uint32_t thread, uint64_t number);
+  // Begins a record: switches to the thread, makes room for its fields, writes its head. False:
+  // the log has stopped.
+  bool head(Kind kind, uint32_t thread, uint64_t number);
   void write_head(Kind kind, uint64_t number);
   void fields(std::initializer_list<uint64_t> varints);
   void make_room();
