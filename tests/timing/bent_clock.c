@@ -2,7 +2,7 @@
 // higher the rank. After two seconds it is where it was.
 #include "other_clock.h"
 
-enum { kBendNs = 1000000000, kMillionths = 2000 };
+enum { kBendNs = 1000000000, kMillionths = 8000 };
 
 int64_t other_clock(int64_t ns, long rank) {
   const int64_t phase = ns % (2 * kBendNs);

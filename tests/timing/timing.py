@@ -25,8 +25,9 @@ SKIPPED, INCOMPLETE = 77, 4
 options = argparse.Namespace()
 # A rank's clock is frozen at a rate that is known to about a millionth, and set right by two points.
 OWN_NS, OWN_SHARE = 3_000, 2e-5
-# How far ranks may be apart that find out by messages, on cores that they share; one clock: OWN_NS.
-APART_NS = 400_000
+# How far ranks may be apart that find out by messages that wait for a core, on cores that they share; one clock:
+# OWN_NS.
+APART_NS = 3_000_000
 
 
 class Failure(Exception):
