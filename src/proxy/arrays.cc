@@ -1,5 +1,6 @@
 // Arrays of numbers as parameters.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

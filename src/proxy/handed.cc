@@ -1,6 +1,7 @@
 // Requests that one thread makes and another one starts, completes or frees: each waits until the
 // request is that far.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

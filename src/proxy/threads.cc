@@ -1,6 +1,7 @@
 #include "proxy/threads.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

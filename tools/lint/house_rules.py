@@ -141,6 +141,14 @@ def rule_standard_includes(tree):
                 yield f"{name}: uses a name of <{header}> and does not include it"
 
 
+def rule_fmt_join(tree):
+    """The header that has it changed from one release of fmt to the next; <fmt/ranges.h> is right with all."""
+    for name in tree.code("src", "include", "bench", "tests"):
+        text = tree.text(name)
+        if "fmt::join" in text and "<fmt/ranges.h>" not in text:
+            yield f"{name}: uses fmt::join and does not include <fmt/ranges.h>"
+
+
 def rule_no_tabs(tree):
     for name in tree.ours():
         if name.name == "Makefile":

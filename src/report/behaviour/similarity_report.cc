@@ -1,6 +1,7 @@
 #include "report/behaviour/similarity_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
