@@ -319,6 +319,7 @@ FAILING = {
     "rule_header_comment": [{"src/base/a.h": "#pragma once\n"},
                             {"src/cli/a.cc": '#include "base/b.h"\n'}],
     "rule_pragma_once": [{"src/base/a.h": "// A.\n"}],
+    "rule_fmt_join": [{"src/base/a.cc": "#include <fmt/format.h>\nauto text = fmt::join(all, \" \");\n"}],
     "rule_standard_includes": [{"src/base/a.h": kGoodHeader + "uint64_t x;\n"},
                                {"include/refrain/a.h": "// std::map\n#include <set>\nstd::vector<int> x;\n"}],
     "rule_no_tabs": [{"src/base/a.h": "// A.\n#pragma once\n\tint x;\n"}],
