@@ -91,6 +91,15 @@ bool is_in_reserve(const void* p) {
   return at >= begin && at < begin + kReserve;
 }
 
+void release(void* p) {
+  if (p == nullptr || is_in_reserve(p)) return;
+  held.fetch_sub(size_of(p), std::memory_order_relaxed);
+  if (auto* const head = large_head(p); head != nullptr)
+    munmap(head, head->bytes);
+  else
+    std::free(p);
+}
+
 }  // namespace
 
 size_t held_memory() { return held.load(std::memory_order_relaxed); }
@@ -123,9 +132,10 @@ void* refrain::base::raw_regrow(void* old, size_t old_bytes, size_t bytes) noexc
   using namespace refrain::tracer;
   LargeHead* const head = old != nullptr ? large_head(old) : nullptr;
   if (head == nullptr && (old == nullptr || is_in_reserve(old) || is_large(bytes))) {
-    void* const p = operator new(bytes, std::nothrow);
+    // Not by operator new and delete: GCC knows those as a pair that realloc() below is no part of.
+    void* const p = count(allocate(bytes));
     if (p != nullptr && old_bytes > 0) std::memcpy(p, old, old_bytes);
-    if (p != nullptr) operator delete(old);
+    if (p != nullptr) release(old);
     return p;
   }
   const size_t before = size_of(old), all = mapping_for(bytes);
@@ -138,14 +148,7 @@ void* refrain::base::raw_zeroed(size_t bytes) noexcept {
   using namespace refrain::tracer;
   return refrain::tracer::count(is_large(bytes) ? allocate(bytes) : std::calloc(1, bytes));
 }
-void operator delete(void* p) noexcept {
-  if (p == nullptr || refrain::tracer::is_in_reserve(p)) return;
-  refrain::tracer::held.fetch_sub(refrain::tracer::size_of(p), std::memory_order_relaxed);
-  if (auto* const head = refrain::tracer::large_head(p); head != nullptr)
-    munmap(head, head->bytes);
-  else
-    std::free(p);
-}
+void operator delete(void* p) noexcept { refrain::tracer::release(p); }
 void operator delete[](void* p) noexcept { operator delete(p); }
 void operator delete(void* p, size_t) noexcept { operator delete(p); }
 void operator delete[](void* p, size_t) noexcept { operator delete(p); }
