@@ -18,8 +18,11 @@ void* operator new(size_t n) {
   if (g_heap > g_heap_peak) g_heap_peak = g_heap;
   return p;
 }
-void operator delete(void* p) noexcept {
+// The operators do not call each other: GCC 16 would look through the one and take the other for a
+// mismatch with malloc().
+static void give_back(void* p) {
   g_heap -= malloc_usable_size(p);
   std::free(p);
 }
-void operator delete(void* p, size_t) noexcept { operator delete(p); }
+void operator delete(void* p) noexcept { give_back(p); }
+void operator delete(void* p, size_t) noexcept { give_back(p); }
