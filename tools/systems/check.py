@@ -26,8 +26,8 @@ import summary
 
 RELEASES = ('bookworm', 'trixie', 'sid')
 SCRIPTS = {'demo': './dev demo', 'test': './dev test', 'clang': './dev check clang'}
-# ccache is what makes a second run quick.
-PREPARE = ('apt-get -q update && apt-get -q install -y ccache && ccache --max-size 10G && '
+# ccache is what makes a second run quick. A run that was interrupted may have left packages half installed.
+PREPARE = ('dpkg --configure -a && apt-get -q update && apt-get -q install -y ccache && ccache --max-size 10G && '
            'ccache --set-config base_dir=/srv && ccache --set-config hash_dir=false')
 
 
