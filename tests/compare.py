@@ -118,7 +118,8 @@ def check_run(case):
         raise Failure("without Refrain it exits with %d instead of %d: %s" % (
             plain.status, expected, plain.stderr.decode(errors="replace").strip()[-400:]))
     recorded = case.run(True)
-    # Launchers lose at times what a rank that ends with an error has printed last.
+    # What a rank that ends with an error has printed last is lost at times.
+    may_be_cut = expected != 0 and mpirun.may_lose_output(case.mpi)
     for _ in range(2 if expected != 0 else 0):
         if sorted_lines(plain.stdout) != sorted_lines(recorded.stdout):
             plain, recorded = case.run(False), case.run(True)
@@ -136,7 +137,8 @@ def check_run(case):
         raise Failure("exit status %d with Refrain, %d without; stderr: %s" % (
             recorded.status, plain.status, recorded.stderr.decode(errors="replace").strip()[-600:]))
     # What an aborted job still prints is a matter of who was quicker.
-    if case.entry.get("trace") != "any" and sorted_lines(plain.stdout) != sorted_lines(recorded.stdout):
+    is_cut = may_be_cut and plain.stdout.startswith(recorded.stdout)
+    if case.entry.get("trace") != "any" and not is_cut and sorted_lines(plain.stdout) != sorted_lines(recorded.stdout):
         raise Failure("output with Refrain: %r, without: %r" % (
             recorded.stdout[-300:], plain.stdout[-300:]))
     said = case.entry.get("said")

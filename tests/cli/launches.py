@@ -226,7 +226,7 @@ class End(Job):
     """What `record` says at its end."""
 
     def run_it(self, *words, env=None):
-        return self.run_parts([(2, self.record("-o", self.path("run.rfn"), *words), self.program("exit_status"))],
+        return self.run_parts([(2, self.record("-o", self.path("run.rfn"), *words), self.program("environment"))],
                               env=env)
 
     def test_written_and_replaced(self):

@@ -94,6 +94,11 @@ def openmpi_major():
     return int(found.group(1)) if found else 4
 
 
+def may_lose_output(mpi):
+    """Whether the launcher may lose what a rank that ends with an error has printed last: Open MPI's since 5."""
+    return behind(mpi) == "openmpi" and openmpi_major() >= 5
+
+
 @functools.lru_cache(maxsize=None)
 def starts_several(mpi):
     """Whether the launcher starts several programs as one job (-n 1 a : -n 1 b): that of Open MPI 5.0.7 dies."""
