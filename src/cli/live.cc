@@ -67,7 +67,7 @@ bool is_over(const online::JobNow& job) {
 // All jobs, look by look.
 class Watch {
  public:
-  Watch(const LiveOptions& options, const std::vector<std::string>& spools) : options_(options) {
+  Watch(const LiveOptions& options, const std::vector<std::string>& spools) {
     online::WatchOptions how;
     how.stuck_after_ns = static_cast<uint64_t>(options.stuck_after_s * 1e9);
     for (const std::string& spool : spools) jobs_.push_back({online::WatchedJob(spool, how), {}});
@@ -107,7 +107,6 @@ class Watch {
     online::WatchedJob watched;
     std::optional<online::JobNow> now;
   };
-  const LiveOptions& options_;
   std::vector<Job> jobs_;
   uint64_t looks_ = 0;
 };

@@ -45,7 +45,7 @@ def record(name, ranks, words, memory=None, by_environment=False, spool=None, ki
     if spool:
         command += ["--spool", spool]
     if kill:
-        env["REFRAIN_TEST_KILL"] = "1"
+        env["REFRAIN_TEST_KILL"] = trace + ".rank-0-is-there"
     if memory and by_environment:
         env["REFRAIN_MEMORY"] = memory
     elif memory:

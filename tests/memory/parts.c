@@ -5,8 +5,10 @@
 //   parts ROUNDS [threads]
 //
 // For two ranks. "threads": two more threads of each rank do the same on communicators of their
-// own. With REFRAIN_TEST_KILL rank 1 is killed behind the rounds, right after MPI_Query_thread, and
-// rank 0 waits for it. Every run makes the same calls until then.
+// own. With REFRAIN_TEST_KILL=FILE both ranks stop behind the rounds, right after MPI_Query_thread:
+// rank 0 makes the file and waits, rank 1 is killed once the file is there. Every run makes the
+// same calls until then.
+#include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -110,7 +112,10 @@ int main(int argc, char** argv) {
   work(&workers[0]);
   for (int i = 1; i < threads; ++i) pthread_join(workers[i].thread, NULL);
   MPI_Query_thread(&provided);
-  if (getenv("REFRAIN_TEST_KILL") != NULL) {
+  const char* const file = getenv("REFRAIN_TEST_KILL");
+  if (file != NULL) {
+    if (rank == 0) close(creat(file, 0600));
+    while (access(file, F_OK) != 0) usleep(1000);
     if (rank == 1) raise(SIGKILL);
     pause();
   }

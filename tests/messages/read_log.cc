@@ -1,9 +1,11 @@
 // Prints a message log, a line for each record: thread, number, kind, where, bytes, and the hash of
-// what follows it (FNV-1a), or the values of its fields.
+// what follows it (FNV-1a), or the values of its fields; of window memory the bytes themselves,
+// too.
 //
 //   read_log FILE...
 #include <cstdio>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "format/messages/decode/log_reader.h"
@@ -22,14 +24,26 @@ uint64_t with(uint64_t hash, const void* data, size_t bytes) {
   return hash;
 }
 
+std::string digits_of(std::span<const std::byte> bytes) {
+  std::string out;
+  char two[3];
+  for (const std::byte byte : bytes) {
+    std::snprintf(two, sizeof two, "%02x", static_cast<unsigned>(byte));
+    out += two;
+  }
+  return out;
+}
+
 bool print(LogReader& log, const Record& r) {
   uint64_t hash = kStart;
+  std::string digits;
   std::byte piece[65536];
   while (log.left() > 0) {
     const auto n = log.take(piece);
     if (!n.ok()) return false;
     if (log.is_cut()) return true;  // void: logging ended there
     hash = with(hash, piece, *n);
+    if (r.kind == Kind::kWindow) digits += digits_of(std::span(piece).first(*n));
   }
   std::printf("%u %llu %s %llu %llu ", r.thread, static_cast<unsigned long long>(r.number),
               kNames[static_cast<int>(r.kind)],
@@ -54,7 +68,8 @@ bool print(LogReader& log, const Record& r) {
       return true;
     default: break;
   }
-  std::printf("%016llx\n", static_cast<unsigned long long>(hash));
+  std::printf("%016llx%s%s\n", static_cast<unsigned long long>(hash), digits.empty() ? "" : " ",
+              digits.c_str());
   return true;
 }
 
