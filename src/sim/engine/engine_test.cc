@@ -31,7 +31,7 @@ ScriptCall post(bool sends, uint32_t channel, uint32_t to, uint64_t bytes, uint3
 ScriptCall wait(uint32_t request, uint64_t computes) { return {computes, {}, {request}}; }
 
 // plain_machine()
-constexpr Time kL = 1000, kSend = 100, kReceive = 200, kGap = 50;
+constexpr Time kL = 1000, kSend = 100, kReceive = 200;
 Time stream(uint64_t bytes) { return static_cast<Time>(bytes) / 2; }
 Time copied(uint64_t bytes) { return static_cast<Time>(bytes) / 10; }
 

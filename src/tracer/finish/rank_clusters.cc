@@ -78,7 +78,7 @@ bool read_branch(std::string_view bytes, RankBranch& out) {
 class Node {
  public:
   explicit Node(Process& p)
-      : p_(p), request_(p.options.clusters), rank_(peers().mine), count_(peers().count) {}
+      : request_(p.options.clusters), rank_(peers().mine), count_(peers().count) {}
 
   // What the file will say of the rank's times, which is less exact than what the rank knows.
   RankTimes hear_totals(const format::TraceData* trace) {
@@ -328,7 +328,6 @@ class Node {
     return is_good;
   }
 
-  Process& p_;
   const format::ClusterRequest& request_;
   const int rank_, count_;
   ClusterMember own_;
