@@ -284,7 +284,7 @@ void Sweep::end(uint32_t location) {
   received_.clear();
   sent_.clear();
   ideal_ = 0;
-  has_completion_ = in_vain_ = false;
+  has_completion_ = is_unsuccessful_ = false;
   const Op& op = *l.current.op;
   l.calls->prefetch();
   bool ready = true;

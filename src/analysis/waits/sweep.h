@@ -195,7 +195,7 @@ class Sweep {
   void begin_ready(uint32_t location);
   void begin_cancel(uint32_t location);
   bool collect_requests(uint32_t location);
-  void collect_in_vain(LocationState& l);
+  void collect_unsuccessful(LocationState& l);
   void finish_request(LocationState& l, RequestUse& use);
 
   // sweep_observer.cc
@@ -276,8 +276,8 @@ class Sweep {
   bool has_completion_ = false;
   uint64_t first_left_ = 0;
   Pattern completion_ = Pattern::kAll;
-  bool in_vain_ = false;
-  Pattern in_vain_pattern_ = Pattern::kAll;
+  bool is_unsuccessful_ = false;
+  Pattern unsuccessful_pattern_ = Pattern::kAll;
 
   // `small`: the recorder's work that is no piece, by rank.
   void cut_own_work(const std::vector<uint64_t>& gaps, const std::vector<uint64_t>& small,

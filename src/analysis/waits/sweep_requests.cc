@@ -102,13 +102,13 @@ bool Sweep::collect_requests(uint32_t location) {
     collect_send(l, request->send);
     collect_receive(request->receive);
   }
-  collect_in_vain(l);
+  collect_unsuccessful(l);
   return true;
 }
 
 // Whether what a test asks for in vain was not sent yet at its end.
-void Sweep::collect_in_vain(LocationState& l) {
-  for (RequestUse& use : l.current.op->in_vain) {
+void Sweep::collect_unsuccessful(LocationState& l) {
+  for (RequestUse& use : l.current.op->unsuccessful) {
     const Request* const request = request_of(rank_of(l), use);
     if (request == nullptr || !request->is_active) continue;
     const Op& op = *use.maker;
@@ -116,8 +116,8 @@ void Sweep::collect_in_vain(LocationState& l) {
       const Instance* instance = instances_.find(request->instance);
       LastEntry needed;
       if (instance == nullptr || find_needed(*instance, op, needed)) continue;
-      in_vain_ = true;
-      in_vain_pattern_ = pattern_of(op.collective);
+      is_unsuccessful_ = true;
+      unsuccessful_pattern_ = pattern_of(op.collective);
       continue;
     }
     // Of a wildcard the trace tells the message only where a call has completed it. One that is
@@ -126,7 +126,7 @@ void Sweep::collect_in_vain(LocationState& l) {
                              ? !messages_.at(request->receive).is_sent
                              : op.action == Action::kReceive && op.receive.peer != kNobody &&
                                    !op.receive.is_known();  // and never completed
-    if (is_open) in_vain_ = true, in_vain_pattern_ = Pattern::kLateSender;
+    if (is_open) is_unsuccessful_ = true, unsuccessful_pattern_ = Pattern::kLateSender;
   }
 }
 

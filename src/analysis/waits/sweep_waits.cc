@@ -173,8 +173,8 @@ bool Sweep::ends_poll(LocationState& l) const {
 // it waited for is known when it is found.
 void Sweep::note_poll(LocationState& l) {
   Poll& poll = l.poll;
-  const bool is_probe = l.current.op->in_vain.empty();
-  if (!in_vain_ && !is_probe) return;
+  const bool is_probe = l.current.op->unsuccessful.empty();
+  if (!is_unsuccessful_ && !is_probe) return;
   // The number tells requests of this poll from those of an earlier one, which may still be open.
   if (!poll.is_open) {
     poll.is_open = true;
@@ -185,14 +185,14 @@ void Sweep::note_poll(LocationState& l) {
     poll.ns = 0;
   }
   poll.is_probe = poll.is_probe || is_probe;
-  for (RequestUse& use : l.current.op->in_vain)
+  for (RequestUse& use : l.current.op->unsuccessful)
     if (Request* const request = request_of(rank_of(l), use)) request->poll = poll.serial;
-  if (!in_vain_ || l.end <= l.begin) return;
+  if (!is_unsuccessful_ || l.end <= l.begin) return;
   const uint64_t ns = options_.window.part(l.begin, l.end);
   poll.ns += ns;
   counts_.unassigned_ns += ns;
   rank_times_[static_cast<size_t>(l.rank)].waiting_ns += ns;
-  add_severity(l, in_vain_pattern_, l.begin, l.end);
+  add_severity(l, unsuccessful_pattern_, l.begin, l.end);
   tell_wait(l, l.begin, l.end);
 }
 
