@@ -5,10 +5,10 @@
 
 #include "events/untimed_calls.h"
 #include "mpi/call_ids.h"
-#include "replay/gap_means.h"
+#include "replay/pace/gap_means.h"
+#include "replay/pace/run_time.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
-#include "replay/run_time.h"
 
 namespace refrain::replay {
 namespace {

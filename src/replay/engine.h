@@ -34,7 +34,7 @@
 #include "replay/arguments.h"
 #include "replay/memory.h"
 #include "replay/original_places.h"
-#include "replay/pace.h"
+#include "replay/pace/pace.h"
 #include "replay/plan/left_ends.h"
 #include "replay/plan/tags.h"
 #include "replay/prefix/prefix.h"

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "mpi/call_meaning.h"
-#include "replay/gap_means.h"
+#include "replay/pace/gap_means.h"
+#include "replay/pace/run_time.h"
 #include "replay/plan/look.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
-#include "replay/run_time.h"
 #include "replay/scratch.h"
 #include "replay/stall.h"
 

@@ -7,8 +7,8 @@
 #include "mpi_runtime/handle_map.h"
 #include "refrain/mark.h"
 #include "replay/engine.h"
+#include "replay/pace/run_time.h"
 #include "replay/quiet.h"
-#include "replay/run_time.h"
 
 namespace refrain::replay {
 

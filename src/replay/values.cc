@@ -5,6 +5,7 @@
 
 #include "events/payload.h"
 #include "mpi/call_ids.h"
+#include "mpi/handle_kinds.h"
 #include "replay/engine.h"
 #include "replay/reissue.h"
 #include "replay/stand_ins.h"
@@ -15,26 +16,6 @@ namespace {
 
 using mpi::Direction;
 using mpi::ParamKind;
-
-bool is_handle(ParamKind kind) {
-  switch (kind) {
-    case ParamKind::kComm:
-    case ParamKind::kDatatype:
-    case ParamKind::kGroup:
-    case ParamKind::kWin:
-    case ParamKind::kFile:
-    case ParamKind::kOp:
-    case ParamKind::kErrhandler:
-    case ParamKind::kInfo:
-    case ParamKind::kMessage:
-    case ParamKind::kSession:
-    case ParamKind::kKeyval:
-    case ParamKind::kToolHandle:
-    case ParamKind::kStream:
-    case ParamKind::kRequest: return true;
-    default: return false;
-  }
-}
 
 constexpr size_t kMostRoom = size_t{1} << 20;
 

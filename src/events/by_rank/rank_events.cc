@@ -348,7 +348,7 @@ void RankEvents::complete(const StagedCall& staged) {
                                   : StepKind::kReceiveDone);
     if (!request.op->is_persistent || frees) requests_.erase(known);
   }
-  for (const RequestUse& use : op.in_vain) {
+  for (const RequestUse& use : op.unsuccessful) {
     const auto known = requests_.find(use.request);
     if (known == requests_.end() || !known->second.is_active) continue;
     Step step;

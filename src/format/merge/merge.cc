@@ -13,48 +13,12 @@
 #include "format/merge/group.h"
 #include "format/merge/infer_rank_expr.h"
 #include "format/merge/intern.h"
+#include "format/merge/renumber.h"
 #include "grammar/skeleton.h"
 
 namespace refrain::format {
 
 namespace {
-
-base::NestedRuns renumber(const base::NestedRuns& list, const std::vector<uint32_t>& map) {
-  base::NestedRuns out;
-  list.for_each_run([&](int64_t start, int64_t step, uint64_t count) {
-    const auto first = static_cast<uint64_t>(start);
-    if (step == 0) return out.append_run(first < map.size() ? map[first] : -1, 0, count);
-    for (uint64_t i = 0; i < count; ++i) {
-      const uint64_t v = first + static_cast<uint64_t>(step) * i;
-      out.append(v < map.size() ? map[v] : -1);
-    }
-  });
-  return out;
-}
-
-// What the list says in the numbers of the trace that it is merged into.
-void renumber_list(SignatureList& all, const ShapeTable& shapes,
-                   const std::vector<uint32_t>& shape_map, const std::vector<uint32_t>& definitions,
-                   bool same_definitions) {
-  const auto to = [&](int64_t v) {
-    return static_cast<uint64_t>(v) < definitions.size() ? definitions[static_cast<size_t>(v)] : v;
-  };
-  for (size_t t = 0; t < all.size(); ++t) {
-    const uint32_t shape = shape_map[all.shape(t)];
-    all.set_shape(t, shape);
-    if (same_definitions) continue;
-    for (const uint32_t k : shapes.structure(shape).definition_slots) {
-      if (!all.has_states() || all.is_all_settled()) {
-        all.set_value(t, k, to(all.value(t, k)));
-      } else if (SlotState s = all.state(t, k); s.alive != 0) {
-        s.first = to(s.first);
-        all.set_state(t, k, s);
-      } else {
-        all.values(t, k) = renumber(all.values(t, k), definitions);
-      }
-    }
-  }
-}
 
 // The definition of the call site, or -1.
 uint32_t site_of(const SignatureList& all, size_t t, const ShapeStructure& structure) {
@@ -93,6 +57,7 @@ bool same_calls(const PartialGroup& a, const PartialGroup& b, const ShapeTable& 
       return false;
   }
   const SignatureList &x = a.signatures, &y = b.signatures;
+  // Shapes are numbers of one table now (merge_groups): equal numbers are equal shapes.
   if (x.shapes().equal_until(y.shapes()) < x.size()) return false;
   // Equal numbers are equal places.
   for (size_t t = x.is_simple() && y.is_simple() ? x.has_numbers_of(y) : 0; t < x.size(); ++t) {
@@ -130,6 +95,8 @@ class Combiner {
     // found through definitions, which stand where they stood.
     SignatureList& a = a_.signatures;
     was_plain_ = !a.has_states();
+    // The longest prefix in which ranks do the same is settled without a look at single slots: that
+    // is most of most programs, and this runs on every rank within MPI_Finalize.
     const size_t settled = settled_at_once();
     if (settled == a.size()) {
       a.settle_all();
@@ -142,6 +109,7 @@ class Combiner {
     if (!a.gaps().empty() || !b.gaps().empty()) add_all(a.gaps(), b.gaps());
     for (size_t l = 0; l < a_.locations.size(); ++l)
       a_.locations[l].grammars.append_all(b_.locations[l].grammars);
+    // Last, as the views on both groups count by their own ranks until here.
     a_.ranks.append_all(b_.ranks);
   }
 
@@ -168,6 +136,8 @@ class Combiner {
       structure_ = &shapes_.structure(a.shape(t));
       has_places_ = false;
       if (!may_settle(static_cast<uint32_t>(t))) return t;
+      // The answer depends on the communicator alone, so it holds for all that follow on the same
+      // objects.
       t = like_settled_until(t, same) - 1;
     }
     return same;
@@ -208,6 +178,8 @@ class Combiner {
     if (!(was_plain_ || a.is_settled(t)) || !(!b.has_states() || b.is_settled(t)) ||
         !a.has_numbers_of(b, t))
       return false;
+    // Values were seen once on either side. Whether two equal ones are a constant, or two points of
+    // mod or xor as well, depends on the places.
     if (is_plain && !may_settle(t)) return false;
     if (!is_plain) settled_ = UINT32_MAX;
     a.settle(t);
@@ -233,6 +205,8 @@ class Combiner {
     // Definitions are never computed with, so the place does not matter.
     if ((was_plain_ || !b.has_states()) && is_int) find_places(t);
     SlotState x = a.state(t, k);
+    // States are made in memory as "all alive"; what the first value rules out is seen only with
+    // its place.
     if (was_plain_) x = first_sample(structure_->slots[k], x.first, first_a_);
     const SlotState y = state_of(b, *structure_, t, k, first_b_);
     const bool both_alive = x.alive != 0 && y.alive != 0;
@@ -270,6 +244,7 @@ class Combiner {
     DurationList::Reader b(std::exchange(from, {}));
     FlatDuration sum, more;
     for (size_t t = 0; t < n; ++t) {
+      // Durations of a few calls are added as they are coded.
       if (to.add_few(a, b)) continue;
       a.next(sum);
       b.next(more);
@@ -335,6 +310,7 @@ void merge_groups(PartialTrace& a, PartialTrace& b, const std::vector<uint32_t>&
     });
     if (same != end) {
       Combiner(a.groups[same->second], g, a.shapes, places).run();
+      // Freed at once: the peak of memory in MPI_Finalize is here.
       g = PartialGroup();
     } else {
       a.groups.push_back(std::move(g));
@@ -363,9 +339,12 @@ base::Result<PartialTrace> merge(PartialTrace a, PartialTrace b) {
   if (a.world_size != b.world_size) return base::fail("cannot merge records of different worlds");
   if (b.ranks.empty()) return a;
   if (a.ranks.empty()) return b;
+  // The tree pairs neighbours, so that lists of ranks can be appended and runs go on.
   if (a.ranks.last() >= b.ranks.first())
     return base::fail("cannot merge records: ranks out of order");
 
+  // Definitions first, since everything else names them; equal ones of both sides get one index, by
+  // their bytes and renumbered references.
   const std::vector<uint32_t> definitions =
       unite(a.definitions, b.definitions, [](Definition& d, const std::vector<uint32_t>& map) {
         for (uint32_t& r : d.refs) {

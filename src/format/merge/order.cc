@@ -22,6 +22,7 @@ std::vector<uint32_t> inverse(const std::vector<uint32_t>& order) {
 // Where they lie: a second list of them would be most of what a merge needs at its end.
 template <class List>
 void permute(List& all, const std::vector<uint32_t>& order) {
+  // Along the cycles of the permutation.
   std::vector<bool> is_done(all.size(), false);
   for (uint32_t first = 0; first < all.size(); ++first) {
     if (is_done[first] || order[first] == first) continue;
@@ -42,6 +43,7 @@ base::RunList renumbered(const base::RunList& list, const std::vector<uint32_t>&
   for (const auto& run : list.runs()) {
     for (uint64_t i = 0; i < run.count; ++i) {
       const auto v = static_cast<uint64_t>(run.start) + static_cast<uint64_t>(run.step) * i;
+      // Neighbours need not stay neighbours, so runs are made anew.
       out.append(v < map.size() ? map[static_cast<size_t>(v)] : -1);
     }
   }
@@ -58,6 +60,7 @@ void renumber_slots(TraceData& trace, const std::vector<uint32_t>& map) {
       if (k >= all.codes(i).size()) break;
       const ExprCode code = all.codes(i)[k];
       const auto a = static_cast<size_t>(all.operand(i, k));
+      // No other code has a definition: definitions are not computed with.
       if (code == ExprCode::kConst) {
         if (a < map.size() && map[a] != a) all.set_operand(i, k, 0, map[a]);
       } else if (code == ExprCode::kTable && a < copy_of.size()) {
@@ -89,11 +92,14 @@ void drop_unused_tables(TraceData& trace) {
       all.set_operand(i, k, 0, map[a]);
     }
   }
+  // In the order of their first use, which is that of the file.
   trace.tables = std::move(used);
 }
 
 void order_definitions(TraceData& trace) {
   std::vector<uint64_t> keys;
+  // Families are what the file writes as columns; it needs their members next to each other.
+  // References go to earlier definitions only, and the order keeps that (family_order).
   for (const Definition& d : trace.definitions) keys.push_back(file_definition(d).key());
   const std::vector<uint32_t> order = family_order(
       keys, [&](uint32_t i) { return std::span<const uint32_t>(trace.definitions[i].refs); });
@@ -130,6 +136,7 @@ std::vector<uint64_t> family_keys(const SignatureTable& all) {
 void order_signatures(TraceData& trace) {
   const SignatureTable& all = trace.signatures;
   const std::vector<uint64_t> keys = family_keys(all);
+  // A request is named by the call that made it, which must come first in the file.
   if (all.shapes().has_requests())
     return apply_order(trace, family_order(keys, [&](uint32_t i) { return all.requests(i); }));
   const bool is_one =
@@ -152,6 +159,8 @@ void apply_order(TraceData& trace, const std::vector<uint32_t>& order) {
 
 void order_families(TraceData& trace) {
   order_definitions(trace);
+  // Behind the definitions, because keys of signatures do not depend on them but slots have their
+  // numbers.
   order_signatures(trace);
   drop_unused_tables(trace);
 }

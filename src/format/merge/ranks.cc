@@ -23,6 +23,7 @@ void take_places(const PartialTrace& from, TraceData& to) {
   std::vector<int64_t> index;
   for (const std::string& bytes : from.places) {
     base::ByteReader in(bytes);
+    // Equal places were united while they were bytes. They are read here, once each.
     index.push_back(bytes.empty() ? -1 : static_cast<int64_t>(to.places.size()));
     if (!bytes.empty()) to.places.push_back(read_place(in));
   }
@@ -75,6 +76,8 @@ void take_rest(PartialTrace& from, TraceData& to) {
   to.meta.hosts = std::move(from.hosts);
   to.meta.ranks = from.world_size;
   to.meta.duration_ns = from.duration_ns;
+  // The lists of a trace are by rank of the world, those of a record by rank that is there: only
+  // with all ranks are they the same.
   const uint64_t missing = from.world_size - from.ranks.size();
   take_places(from, to);
   if (missing == 0) {
@@ -98,6 +101,7 @@ void take_rest(PartialTrace& from, TraceData& to) {
   take_own_work(from, to);
   to.meta.host_of_rank.append_run(-1, 0, from.world_size - next);
   to.meta.complete = false;
+  // MPI_Finalize may have told already which ranks are not recorded, and why.
   if (!from.missing_is_told)
     to.losses.push_back(LossRecord{"rank_missing", 0, -1, std::to_string(missing) + " ranks"});
 }

@@ -35,6 +35,7 @@ class Parser {
   // shapes.
   bool run(PartialTrace& p) {
     p.world_size = in_.varint();
+    // First, because it bounds everything that is by rank.
     if (p.world_size == 0 || p.world_size > kMaxRanks) return false;
     return definitions(p) && shapes(p) && grammars(p) && groups(p) && rest(p) && in_.ok() &&
            in_.at_end();
@@ -46,6 +47,7 @@ class Parser {
     const uint64_t n = in_.count(kMaxDefinitions);
     for (uint64_t i = 0; i < n && in_.ok(); ++i) {
       Definition d;
+      // An unknown kind is carried along: nothing here depends on it.
       d.kind = static_cast<DefinitionKind>(in_.u8());
       d.payload = in_.string(kMaxDefinitionBytes);
       const uint64_t refs = in_.count(kMaxDefinitionRefs);
@@ -73,6 +75,8 @@ class Parser {
   bool grammars(PartialTrace& p) {
     const uint64_t n = in_.count(kMaxGrammars);
     for (uint64_t i = 0; i < n && in_.ok(); ++i) {
+      // A grammar of a few rules may stand for very many calls; what it may cost is bound by the
+      // length of the message.
       auto g = grammar::read(in_, grammar::Limits{bytes_});
       if (!g.ok()) return false;
       uint64_t terminals = 0;
@@ -122,10 +126,12 @@ class Parser {
   bool signature(const PartialTrace& p, PartialGroup& g, uint64_t terminal) {
     const uint64_t head = in_.varint(), shape = head >> 1;
     if (!in_.ok() || shape >= p.shapes.size()) return false;
+    // By an earlier call, or following them would not end (GroupView::place).
     for (const uint32_t request : p.shapes.requests(shape)) {
       if (request >= terminal) return false;
     }
     const bool is_plain = g.ranks.size() == 1, is_short = (head & 1) != 0;
+    // A single rank has nothing that would need a state.
     if (is_plain && !is_short) return false;
     g.signatures.begin(static_cast<uint32_t>(shape));
     for (const SlotNature nature : p.shapes.structure(shape).slots) {
@@ -146,6 +152,7 @@ class Parser {
         continue;
       }
       slot.first = in_.zigzag();
+      // Before a second sample there is no slope.
       if ((slot.alive & SlotState::kSlopeFixed) != 0) slot.slope = in_.zigzag();
       if (!in_.ok() || !is_good(p, is_int, slot)) return false;
       g.signatures.push_state(slot);
@@ -217,6 +224,7 @@ class Parser {
       t.in_mpi = in_.u16(), t.outside = in_.u16();
       t.memory = in_.u16(), t.time = in_.u16();
       t.own = in_.u16(), t.switches = in_.u8();
+      // 0 of the memory says that nothing is known (leaf.cc, codes_of).
       if (t.memory == 0 && t.time != 0) return false;
       p.totals.push_back(t);
     }
@@ -249,6 +257,7 @@ class Parser {
   bool places(PartialTrace& p) {
     const uint64_t n = in_.count(kMaxPlaces);
     for (uint64_t i = 0; i < n && in_.ok(); ++i) {
+      // As bytes: equal places are found by comparing them, and are read when the file is made.
       p.places.emplace_back(in_.string(kMaxTextBytes));
       ByteReader place(p.places.back());
       if (p.places.back().empty()) continue;
@@ -281,6 +290,8 @@ class Parser {
 
 }  // namespace
 
+// In the order in which Parser reads. No version: both ends are one build, and a record lives as
+// long as MPI_Finalize.
 std::string serialise(const PartialTrace& p) {
   ByteWriter out;
   out.put_varint(p.world_size);

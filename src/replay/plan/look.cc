@@ -8,6 +8,7 @@
 #include "events/pairing/pair_anew.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
+#include "mpi/call_name.h"
 #include "refrain/calls.h"
 #include "replay/prefix/prefix.h"
 #include "text/escape.h"
@@ -29,11 +30,6 @@ std::string why_not(CallId call, const LookOptions& options) {
 }
 
 }  // namespace
-
-std::string name_of(CallId call) {
-  const mpi::CallInfo* const info = mpi::find_call(call);
-  return info == nullptr ? "call#" + std::to_string(call) : std::string(info->name);
-}
 
 std::string place_of(const Trace& trace, DefinitionId site) {
   const auto found = trace.site(site);
@@ -75,7 +71,7 @@ Refusals look(const Trace& trace, const LookOptions& options) {
 std::string refusal_lines(const Trace& trace, const Refusals& refusals) {
   std::string out;
   for (const Refusal& refusal : refusals) {
-    const std::string name = name_of(refusal.call);
+    const std::string name = mpi::call_name(refusal.call);
     out += "refrain: " + trace.name() + ": cannot replay " + name + " (rank " +
            std::to_string(refusal.rank) + ", " + std::to_string(refusal.calls) +
            (refusal.calls == 1 ? " call" : " calls") + place_of(trace, refusal.site) +

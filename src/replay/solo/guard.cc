@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "mpi/call_ids.h"
+#include "mpi/handle_kinds.h"
 #include "replay/reissue.h"
 #include "replay/solo/player.h"
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "mpi/call_ids.h"
+#include "mpi/handle_kinds.h"
 #include "replay/solo/player.h"
 #include "replay/solo/status_fields.h"
 

@@ -36,26 +36,6 @@ constexpr size_t kBodyBytes = 1024;  // more than any object of an MPI that its 
 
 }  // namespace
 
-bool is_handle(ParamKind kind) {
-  switch (kind) {
-    case ParamKind::kComm:
-    case ParamKind::kDatatype:
-    case ParamKind::kGroup:
-    case ParamKind::kWin:
-    case ParamKind::kFile:
-    case ParamKind::kOp:
-    case ParamKind::kErrhandler:
-    case ParamKind::kInfo:
-    case ParamKind::kMessage:
-    case ParamKind::kSession:
-    case ParamKind::kKeyval:
-    case ParamKind::kToolHandle:
-    case ParamKind::kStream:
-    case ParamKind::kRequest: return true;
-    default: return false;
-  }
-}
-
 size_t handle_bytes(ParamKind kind) {
   switch (kind) {
     case ParamKind::kComm: return sizeof(MPI_Comm);

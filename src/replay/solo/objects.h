@@ -116,6 +116,5 @@ class Objects {
 size_t handle_bytes(mpi::ParamKind kind);
 // The null handle of a kind.
 uint64_t null_handle(mpi::ParamKind kind);
-bool is_handle(mpi::ParamKind kind);
 
 }  // namespace refrain::replay::solo

@@ -7,6 +7,7 @@
 
 #include "mpi/call_ids.h"
 #include "mpi/constant_ids.h"
+#include "mpi/handle_kinds.h"
 #include "replay/reissue.h"
 #include "replay/solo/player.h"
 #include "replay/solo/status_fields.h"

@@ -1,4 +1,4 @@
-#include "replay/pace.h"
+#include "replay/pace/pace.h"
 
 #include <time.h>
 

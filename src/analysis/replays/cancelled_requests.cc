@@ -1,4 +1,4 @@
-#include "analysis/cancelled_requests.h"
+#include "analysis/replays/cancelled_requests.h"
 
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"

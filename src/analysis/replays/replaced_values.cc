@@ -1,4 +1,4 @@
-#include "analysis/replaced_values.h"
+#include "analysis/replays/replaced_values.h"
 
 namespace refrain::analysis {
 

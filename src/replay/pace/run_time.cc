@@ -1,4 +1,4 @@
-#include "replay/run_time.h"
+#include "replay/pace/run_time.h"
 
 #include <sched.h>
 

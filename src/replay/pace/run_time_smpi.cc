@@ -1,5 +1,5 @@
 // SMPI's ranks are actors of a simulation, in simulated time.
-#include "replay/run_time.h"
+#include "replay/pace/run_time.h"
 
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>

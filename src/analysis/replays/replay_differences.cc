@@ -1,4 +1,4 @@
-#include "analysis/replays.h"
+#include "analysis/replays/replays.h"
 
 namespace refrain::analysis {
 

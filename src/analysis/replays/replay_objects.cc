@@ -1,4 +1,4 @@
-#include "analysis/replay_objects.h"
+#include "analysis/replays/replay_objects.h"
 
 namespace refrain::analysis {
 namespace {

@@ -1,4 +1,4 @@
-#include "analysis/replay_places.h"
+#include "analysis/replays/replay_places.h"
 
 #include <vector>
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "refrain/trace.h"
-#include "replay/pace.h"
+#include "replay/pace/pace.h"
 
 namespace refrain::replay {
 

@@ -1,4 +1,4 @@
-#include "replay/gap_means.h"
+#include "replay/pace/gap_means.h"
 
 #include <cmath>
 #include <numeric>

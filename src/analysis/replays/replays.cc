@@ -1,4 +1,4 @@
-#include "analysis/replays.h"
+#include "analysis/replays/replays.h"
 
 #include <algorithm>
 #include <string>
@@ -6,10 +6,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "analysis/cancelled_requests.h"
-#include "analysis/replaced_values.h"
-#include "analysis/replay_objects.h"
-#include "analysis/replay_places.h"
+#include "analysis/replays/cancelled_requests.h"
+#include "analysis/replays/replaced_values.h"
+#include "analysis/replays/replay_objects.h"
+#include "analysis/replays/replay_places.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 
