@@ -129,6 +129,7 @@ base::Status Engine::make(Frame& frame) {
   if (frame.info.group == mpi::CallGroup::kCompletion &&
       (frame.meaning.does_any(mpi::kDoesComplete) || frame.meaning.how == mpi::How::kPolls))
     return complete(frame);
+  if (frame.meaning.does_any(mpi::kDoesAccess)) move_target(frame);
   if (auto good = force(frame); !good.ok()) return good;
   if (auto good = give_buffers(frame); !good.ok()) return good;
   if (frame.staged.op->action == events::Action::kStart) return start_requests(frame);

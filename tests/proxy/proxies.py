@@ -262,7 +262,7 @@ def all_cases(options):
             continue
         if mpirun.word(options.mpi) not in entry.get("mpi", [mpirun.word(options.mpi)]) or "python" in entry:
             continue
-        if entry.get("exit", 0) != 0 or options.mpi in entry.get("broken", {}):
+        if entry.get("exit", 0) != 0 or options.mpi in entry.get("broken", {}) or entry.get("proxy") is False:
             continue
         program = os.path.join(options.programs, entry["name"])
         if not os.path.exists(program):

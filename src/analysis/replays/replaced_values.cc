@@ -1,5 +1,7 @@
 #include "analysis/replays/replaced_values.h"
 
+#include "events/attached.h"
+
 namespace refrain::analysis {
 
 bool ReplacedValues::is_tag(const Value& a, const Value& b) {
@@ -8,6 +10,11 @@ bool ReplacedValues::is_tag(const Value& a, const Value& b) {
   const auto there = tags_.try_emplace(a.number, b.number).first;
   const auto back = tags_back_.try_emplace(b.number, a.number).first;
   return there->second == b.number && back->second == a.number;
+}
+
+bool ReplacedValues::is_address(std::string_view parameter, const Value& a, const Value& b) {
+  return parameter == "target_disp" && a.is_integer() && b.is_integer() &&
+         b.number == events::replayed_address(a.number);
 }
 
 bool ReplacedValues::is_type(const Value& a, const Value& b) const {

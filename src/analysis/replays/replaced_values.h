@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -18,6 +19,8 @@ class ReplacedValues {
   // An MPI need not have tags above 32767 (MPI 4.1, section 9.1.2). Equal ones stay equal, and
   // different ones different.
   bool is_tag(const Value& a, const Value& b);
+  // Of a place in a dynamic window, where a replay has attached what the access is about.
+  static bool is_address(std::string_view parameter, const Value& a, const Value& b);
   // Predefined ones of one size; in a replay under another MPI.
   bool is_type(const Value& a, const Value& b) const;
 

@@ -174,6 +174,9 @@ class LocationComparison {
       case ParamKind::kString:
         if (meaning.reissue == mpi::Reissue::kStandIn) return Allowed::kNames;
         break;
+      case ParamKind::kDisplacement:
+        if (replaced_.is_address(param.name, one, other)) return Allowed::kBuffers;
+        break;
       case ParamKind::kRequest: return masked_request(s, one, other);
       case ParamKind::kStatus:
         if (differs_for_nobody(one.at_exit(), other.at_exit())) return Allowed::kAnswers;

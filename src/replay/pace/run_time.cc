@@ -17,4 +17,10 @@ void leave_job(int) {}
 
 bool can_watch() { return true; }
 
+bool ranks_are_one_process() { return false; }
+
+const void* shared_by_ranks() { return nullptr; }
+
+void share_by_ranks(const void*) {}
+
 }  // namespace refrain::replay

@@ -27,4 +27,10 @@ void leave_job(int status);
 // on.
 bool can_watch();
 
+// Where the ranks are one process: what one of them shares with those that come later, until the
+// process ends. nullptr: there is nothing yet.
+bool ranks_are_one_process();
+const void* shared_by_ranks();
+void share_by_ranks(const void* place);
+
 }  // namespace refrain::replay

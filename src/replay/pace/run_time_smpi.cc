@@ -13,6 +13,7 @@ namespace refrain::replay {
 namespace {
 
 constexpr double kNsPerSecond = 1e9;
+constexpr const char* kShared = "refrain_replay_trace";
 
 class SimulatedClock : public PaceClock {
  public:
@@ -55,5 +56,23 @@ void leave_job(int status) {
 }
 
 bool can_watch() { return false; }
+
+bool ranks_are_one_process() { return true; }
+
+// Variables of the program are each rank's own; those of the environment are the process's.
+const void* shared_by_ranks() {
+  const char* const text = std::getenv(kShared);
+  long pid = 0;
+  void* place = nullptr;
+  if (text == nullptr || std::sscanf(text, "%ld %p", &pid, &place) != 2 || pid != getpid())
+    return nullptr;
+  return place;
+}
+
+void share_by_ranks(const void* place) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%ld %p", static_cast<long>(getpid()), place);
+  setenv(kShared, text, 1);
+}
 
 }  // namespace refrain::replay
