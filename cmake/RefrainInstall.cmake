@@ -3,6 +3,7 @@
 #   tool             bin/refrain, LIBDIR/refrain/refrain-verbs, librefrain-heap.so, librefrain-cluster.so, man pages, completion,
 #                    documents, examples
 #   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, librefrain-solo-<mpi>.so and refrain-replay-<mpi>, for each MPI found
+#                    LIBDIR/librefrain-coupling-<mpi>.so, for programs that link it
 #   reader           LIBDIR/librefrain-reader.so.0.1
 #   dev              include/refrain, RefrainConfig.cmake, refrain.pc
 #   python           REFRAIN_PYTHON_DIR/refrain, the Python package, if it is built (REFRAIN_WITH_PYTHON)
@@ -84,6 +85,11 @@ foreach(mpi ${REFRAIN_KNOWN_MPIS})
       install(TARGETS refrain-solo-${mpi}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
       list(APPEND installable refrain-solo-${mpi})
+    endif()
+    if(TARGET refrain-coupling-${mpi})
+      # Programs link it by name, so it is where linkers look.
+      install(TARGETS refrain-coupling-${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT recorder-${mpi})
+      list(APPEND installable refrain-coupling-${mpi})
     endif()
     list(APPEND REFRAIN_INSTALLED_MPIS ${mpi})
     list(APPEND installable refrain-${mpi})
