@@ -31,6 +31,7 @@ ALLOWED = {
     "public": {"result"},  # include/refrain: what is installed includes nothing of src/
     "mark": set(),  # include/refrain/mark.h: for programs, in C
     "coupling": set(),  # include/refrain/coupling.h: the same
+    "blackboard_h": set(),  # include/refrain/blackboard.h: the same
     "result": set(),  # include/refrain/result.h: how everything fails
     "options": set(),  # those of `record`, which the command line and the recorder share
     "base": {"result"},
@@ -39,6 +40,7 @@ ALLOWED = {
     "similarity": {"result", "base", "mpi", "grammar"},
     "format": _BELOW_FORMAT,
     "stream": {"result", "base", "coupling"},
+    "blackboard": {"result", "base", "blackboard_h"},
     "mpi_runtime": {"result", "base", "mpi", "format", "options"},
     "tracer": _BELOW_READER | {"mark", "mpi_runtime", "options"},  # never meets the reader: they talk through bytes
     "reader": _BELOW_READER | {"public"},
@@ -59,7 +61,7 @@ GENERATED = {"base/known_mpis.inc", "mpi/call_ids.h", "mpi/call_rows.inc", "mpi/
              "mpi/constant_ids.h",
              "mpi/constant_names.inc", "online/page_text.inc", "proxy/runtime_text.inc"}
 # Headers of include/refrain that are layers of their own: their users need no other one.
-OWN_HEADERS = ("mark", "result", "coupling")
+OWN_HEADERS = {"mark": "mark", "result": "result", "coupling": "coupling", "blackboard": "blackboard_h"}
 # Layers whose folders, of any depth, do not include each other in a circle.
 ROOMED_LAYERS = {"analysis", "convert", "events", "report", "sim", "text"}
 MPI_FOLDERS = {"mpi_runtime", "tracer/wrap", "tracer/finish", "replay", "stream/mpi"}
@@ -109,7 +111,7 @@ def includes_of(path):
 def folder_of(relative):
     """Layer of a file, by its path below the root: src/base/x.h -> base."""
     if relative.parts[0] == "include":
-        return relative.stem if relative.stem in OWN_HEADERS else "public"
+        return OWN_HEADERS.get(relative.stem, "public")
     return relative.parts[1] if len(relative.parts) > 2 else ""
 
 
