@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "refrain/ids.h"
-#include "replay/pace.h"
+#include "replay/pace_clock.h"
 
 namespace refrain::replay {
 
