@@ -2,7 +2,7 @@
 #
 #   tool             bin/refrain, LIBDIR/refrain/refrain-verbs, librefrain-heap.so, librefrain-cluster.so, man pages, completion,
 #                    documents, examples
-#   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, librefrain-solo-<mpi>.so and refrain-replay-<mpi>, for each MPI found
+#   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, librefrain-solo-<mpi>.so, refrain-replay-<mpi> and refrain-calibrate-<mpi>, for each MPI found
 #                    LIBDIR/librefrain-coupling-<mpi>.so, for programs that link it
 #   reader           LIBDIR/librefrain-reader.so.0.1, LIBDIR/librefrain-blackboard.so
 #   dev              include/refrain, RefrainConfig.cmake, refrain.pc
@@ -78,12 +78,14 @@ foreach(mpi ${REFRAIN_KNOWN_MPIS})
   if(TARGET refrain-${mpi})
     install(TARGETS refrain-${mpi}
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
-    if(TARGET refrain-replay-${mpi})
-      install(TARGETS refrain-replay-${mpi}
-        RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi}
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
-      list(APPEND installable refrain-replay-${mpi})
-    endif()
+    foreach(program replay calibrate)
+      if(TARGET refrain-${program}-${mpi})
+        install(TARGETS refrain-${program}-${mpi}
+          RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
+        list(APPEND installable refrain-${program}-${mpi})
+      endif()
+    endforeach()
     if(TARGET refrain-solo-${mpi})
       install(TARGETS refrain-solo-${mpi}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})

@@ -11,21 +11,12 @@
 
 #include "events/look_ahead.h"
 #include "reader/own_work.h"
+#include "replay/pace/pace_clock.h"
 
 namespace refrain::replay {
 
-enum class Compute : uint8_t { kSleep, kSpin, kNone };
 // What of a trace with statistics of gaps only.
 enum class Gaps : uint8_t { kMean, kHistogram };
-
-// The clock by which time passes: the system's, unless ranks live in simulated time.
-class PaceClock {
- public:
-  virtual ~PaceClock() = default;
-  virtual uint64_t now_ns();
-  // Returns at that time of now_ns(), or a little later; `how` is not kNone.
-  virtual void pass_until(uint64_t ns, Compute how);
-};
 
 // Time outside of MPI before each call of a location, in order.
 class GapSource {

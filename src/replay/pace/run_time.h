@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "refrain/ids.h"
-#include "replay/pace/pace.h"
+#include "replay/pace/pace_clock.h"
 
 namespace refrain::replay {
 

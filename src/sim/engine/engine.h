@@ -197,6 +197,8 @@ class Engine {
   void one_sided(Agent& agent, const Action& action);
   uint64_t first_share(const Message& message) const;
   Time latency(uint32_t from, uint32_t to, const MessageCosts& costs) const;
+  Time notice(uint32_t from, uint32_t to, const MessageCosts& costs) const;
+  Time hops(uint32_t from, uint32_t to) const;
   // waits.cc
   Request& slot(uint32_t rank, uint32_t request);
   void add_part(uint32_t rank, uint32_t request, uint32_t message, bool is_receive);
