@@ -12,7 +12,7 @@
 
 namespace refrain::tracer {
 
-using format::messages::Kind;
+using RecordKind = format::messages::Kind;
 using format::messages::Missing;
 
 RealFunctions g_behind;
@@ -107,7 +107,7 @@ bool LoggedCall::is_inside(const Origin& origin, const MPI_Status* status) {
 void LoggedCall::add_contents(uint64_t where, Fill&& fill, uint64_t bytes, bool inside,
                               bool local) {
   WaitingRecord& r = thread_->waiting.emplace_back();
-  r.kind = Kind::kContents;
+  r.kind = RecordKind::kContents;
   r.where = where;
   r.bytes = bytes;
   r.is_inside = inside;
@@ -117,7 +117,7 @@ void LoggedCall::add_contents(uint64_t where, Fill&& fill, uint64_t bytes, bool 
 
 void LoggedCall::add_missing(uint64_t where, uint64_t bytes, const Origin& origin) {
   WaitingRecord& r = thread_->waiting.emplace_back();
-  r.kind = Kind::kMissing;
+  r.kind = RecordKind::kMissing;
   r.where = where;
   r.bytes = bytes;
   r.missing = Missing::kLayout;
@@ -134,7 +134,7 @@ void LoggedCall::filled(Fill&& fill, const Origin& origin) {
 void LoggedCall::status_of(uint64_t where, const MPI_Status* status, bool of_file) {
   if (status == MPI_STATUS_IGNORE) return;
   WaitingRecord r;
-  r.kind = Kind::kStatus;
+  r.kind = RecordKind::kStatus;
   r.where = where;
   const auto bytes = mpi_runtime::received_bytes(*status);
   r.status.has_count = bytes.has_value();
@@ -199,7 +199,7 @@ void LoggedCall::completed(uint64_t where, Posted& p, const MPI_Status& status, 
 void LoggedCall::add_part(uint64_t where, const Posted& p, uint64_t first, uint64_t partitions) {
   WaitingRecord& r = thread_->waiting.emplace_back();
   const uint64_t each = p.fill.bytes() / p.partitions;
-  r.kind = Kind::kPart;
+  r.kind = RecordKind::kPart;
   r.where = where;
   r.partition = first;
   r.partitions = partitions;
@@ -239,7 +239,7 @@ void LoggedCall::synchronised(MPI_Win win, int target) {
   const std::lock_guard<std::mutex> lock(log().mutex);
   for (Fetch& f : log().fetches.take(handle_key(win), target)) {
     WaitingRecord& r = thread_->waiting.emplace_back();
-    r.kind = f.fill.known ? Kind::kFetched : Kind::kMissing;
+    r.kind = f.fill.known ? RecordKind::kFetched : RecordKind::kMissing;
     r.missing = Missing::kLayout;
     r.bytes = f.fill.bytes();
     r.is_inside = f.origin.is_inside;
