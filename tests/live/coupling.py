@@ -136,9 +136,14 @@ def check_recorded(folder):
     expect(outcome.status == 0 and lines == ["reader 1: 4 blocks of rank 0"],
            "recorded: %d %s %s" % (outcome.status, lines, outcome.stderr.decode()[-300:]))
     done = subprocess.run([options.refrain, "profile", trace, "--format", "json"], stdout=subprocess.PIPE, timeout=60)
-    counts = {f["function"]: f["count"] for f in json.loads(done.stdout or "{}").get("functions", [])}
+    check = subprocess.run([options.refrain, "check", trace], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    expect(check.returncode == 0, "its trace is good: %d %s" % (check.returncode, check.stderr.decode()))
+    counts = {f["call"]: f["count"] for f in json.loads(done.stdout or "{}").get("functions", [])}
     # Four blocks, the end, and a greeting of each end.
-    expect(counts.get("MPI_Issend", counts.get("PMPI_Issend")) == 7, "its trace has the messages: %s" % counts)
+    expect(counts.get("MPI_Issend") == 7, "its trace has the calls: %s" % counts)
+    done = subprocess.run([options.refrain, "matrix", trace, "--format", "json"], stdout=subprocess.PIPE, timeout=60)
+    pairs = [(p["source"], p["dest"], p["messages"]) for p in json.loads(done.stdout or "{}").get("pairs", [])]
+    expect(sorted(pairs) == [(0, 1, 6), (1, 0, 1)], "and the messages: %s" % pairs)
 
 
 def main():
