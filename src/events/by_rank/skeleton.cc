@@ -94,6 +94,7 @@ void Skeleton::take(const Event& event) {
   if (!event.in_window) return;
   ++scope_.tally.calls;
   // What is before the first call of the window is nobody's computation.
+  // A thread that begins later computes until then: those of a simulator all begin at once.
   if (state_.empty()) begin_ns_ = event.begin_ns;
   const uint32_t thread = threads_ == Threads::kApart ? event.thread : 0;
   now_ = &state_.try_emplace(thread, Thread{begin_ns_}).first->second;
@@ -104,6 +105,7 @@ void Skeleton::take(const Event& event) {
   // Gaps add up until something is done that others can see: one line of output for all calls in
   // between that do not communicate.
   if (event.begin_ns > now_->last_ns) now_->computed_ns += event.begin_ns - now_->last_ns;
+  // Calls inside of others end earlier than those.
   now_->last_ns = std::max(now_->last_ns, event.end_ns);
   if (is_last) return flush();
   std::vector<SkeletonEnd> together;

@@ -35,6 +35,7 @@ Status Survey::run_outside(MessageEnds::Wanted wanted) {
 
 bool Survey::walk() {
   for (const Rank rank : scope_.ranks) {
+    // Rank by rank: what is open on one of them is forgotten before the next one is read.
     RankEvents events(scope_, world_, rank);
     std::unordered_map<CommKey, Range> collectives;
     while (const Event* event = events.next()) {
@@ -70,6 +71,7 @@ bool Survey::fits(const RankEvents& events) const {
 
 void Survey::add(const Step& step, bool in_window) {
   if (!step.has_message) return;
+  // Ends count where they begin, as it is then that they get their numbers.
   const bool sends = step.begins_send();
   const bool receives = step.begins_receive();
   if (!sends && !receives) return;

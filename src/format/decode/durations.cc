@@ -101,6 +101,7 @@ void fill_plain(const DurationCodes& codes, DurationStats& d) {
 void fill_all_plain(const Decoding& decoding, TraceData& trace) {
   size_t at = 0;
   for (const DecodedFamily& f : decoding.families) {
+    // Shared statistics stand once for the whole family.
     for (uint32_t i = 0; i < f.members && at < decoding.durations.size(); ++i) {
       fill_plain(decoding.durations[at], trace.durations[f.first + i]);
       if (!f.shares_durations) ++at;
@@ -111,6 +112,7 @@ void fill_all_plain(const Decoding& decoding, TraceData& trace) {
 
 // Calls of a bucket that is several octaves wide, evenly in those that some call can be in.
 void add_evenly(const CodedStats& s, size_t bucket, unsigned octaves, Histogram& histogram) {
+  // Between shortest and longest: no call lies outside of these.
   const size_t first = std::max<size_t>(bucket * octaves, Histogram::bucket_of(time_of(s.min)));
   const size_t last =
       std::min<size_t>(bucket * octaves + octaves - 1, Histogram::bucket_of(time_of(s.max)));
@@ -199,6 +201,7 @@ class CodedReader {
   };
 
   template <class Model>
+  // Signatures that were never called have nothing in the stream.
   std::string read_all(Model& model) {
     for (const Item& i : items_) {
       if (i.item.calls > 0 && !read(model, i))

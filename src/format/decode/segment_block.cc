@@ -35,6 +35,8 @@ class RepresentativeReader {
         model_.number(coder_, RepresentativeModel::of_context(context_), 0) & UINT32_MAX);
     // The contexts are read as indices below.
     if (!model_.ok() || r.context >= info_.contexts.size()) return false;
+    // Representatives of one context follow each other, so the context before predicts the next
+    // one.
     context_ = r.context;
     const uint64_t calls = model_.number(coder_, RepresentativeModel::of_calls(context_), 0);
     const uint64_t elastic = model_.number(coder_, RepresentativeModel::of_elastic(context_), 0);
@@ -144,6 +146,8 @@ base::Status SegmentDecoder::decode(const TimeBlock& block, std::string_view byt
   if (!sequence_) return base::fail("a block of times has nothing to refer to");
   RangeDecoder coder(bytes);
   sequence_->begin(coder, calls.size(), 0);
+  // Segments follow each other without gaps, and their lengths are multiples of the step: so starts
+  // need not be stored.
   uint64_t start = block.begin_ns;
   for (size_t done = 0; done < calls.size();) {
     uint32_t id = 0;

@@ -33,6 +33,8 @@ class NumberReader {
     return static_cast<int64_t>(base + model_.rest(coder_, top, bits, 0));
   }
   int64_t bounded(const Grid& grid) {
+    // The upper bits are modelled, as calls of one kind take about as long; the lower ones are
+    // nearly noise.
     const unsigned top_bits = std::min(grid.index_bits(), TimeModel::kTopBits);
     const unsigned rest_bits = grid.index_bits() - top_bits;
     const uint32_t top = model_.top(coder_, top_bits, 0);
@@ -71,6 +73,7 @@ class NumberReader {
 
 // Beyond the block's end nothing fits, and no sum can overflow.
 bool fits(int64_t begin, int64_t duration, int64_t end_before, int64_t last) {
+  // In this order: each comparison keeps the next one from overflowing.
   return begin >= 0 && begin <= last && duration >= 0 && duration <= last - begin &&
          begin + duration >= end_before;
 }

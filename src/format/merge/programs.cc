@@ -29,6 +29,8 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+// The way back. A backslash before any other letter stands for that letter, so that later escapes
+// do no harm.
 std::string plain(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -136,6 +138,7 @@ void Programs::take(uint64_t rank, std::map<std::string, std::string>& text) {
 }
 
 void Programs::merge(Programs later) {
+  // Programs are few (MPMD jobs have two or three), so they are compared one by one.
   for (RankProgram& theirs : later.programs_) {
     const auto same = std::find_if(programs_.begin(), programs_.end(), [&](const RankProgram& p) {
       return p.program == theirs.program && p.command == theirs.command;

@@ -27,6 +27,7 @@ void take_places(const PartialTrace& from, TraceData& to) {
     index.push_back(bytes.empty() ? -1 : static_cast<int64_t>(to.places.size()));
     if (!bytes.empty()) to.places.push_back(read_place(in));
   }
+  // No rank knows its place: then the file has no list either.
   if (to.places.empty()) return;
   int64_t next = 0;
   const auto fill_up_to = [&](int64_t rank) {
@@ -87,6 +88,7 @@ void take_rest(PartialTrace& from, TraceData& to) {
     take_own_work(from, to);
     return;
   }
+  // Ranks that are missing have zeros, which say that nothing is known.
   to.totals.resize(from.world_size);
   uint64_t next = 0;
   const base::RunList ranks = from.ranks.runs(), host_of_rank = from.host_of_rank.runs();

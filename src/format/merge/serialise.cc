@@ -18,6 +18,7 @@ using base::ByteReader;
 using base::ByteWriter;
 
 void put(ByteWriter& out, const PartialGroup& g) {
+  // As nested runs, so that a mesh of any size takes the same bytes.
   g.ranks.write(out);
   out.put_varint(g.locations.size());
   for (const PartialLocation& l : g.locations) {
@@ -50,6 +51,8 @@ class Parser {
       // An unknown kind is carried along: nothing here depends on it.
       d.kind = static_cast<DefinitionKind>(in_.u8());
       d.payload = in_.string(kMaxDefinitionBytes);
+      // count() also compares with the bytes that are left, so a wrong length cannot make memory be
+      // taken.
       const uint64_t refs = in_.count(kMaxDefinitionRefs);
       for (uint64_t k = 0; k < refs && in_.ok(); ++k) {
         const uint64_t r = in_.varint();
@@ -217,6 +220,7 @@ class Parser {
   bool rest(PartialTrace& p) {
     if (!ranks(p.ranks, p.world_size)) return false;
     const uint64_t totals = in_.count(p.world_size);
+    // Lists by rank have one entry for each rank that is in the record, and for no other.
     if (totals != p.ranks.size() || totals > in_.remaining()) return false;
     p.totals.reserve(totals);
     for (uint64_t i = 0; i < totals; ++i) {

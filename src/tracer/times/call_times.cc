@@ -51,6 +51,7 @@ void CallTimes::begin_clock(Process& p, const RankComm& all) {
 
 void CallTimes::end_clock(Process& p) {
   add(p, sync_.measure(p.clock));
+  // Messages of a round that not all ranks came to would be taken for those of something else.
   if (rounds_.is_on()) ClockRounds::drain(sync_);
   sync_.stop();
 }
@@ -69,6 +70,7 @@ void CallTimes::call_ended(Location& l, uint32_t terminal) {
       return p.lose("clocks_not_compared", "--clock-interval: not all ranks came to a round");
     case ClockRounds::Outcome::kMeasured: break;
   }
+  // Into the spool as well, so that the times of a job that dies can be put on one clock.
   if (add(p, reading) && p.sink != nullptr) p.sink->clock_point(points_.back());
   thin_out(p.size);
   const uint64_t end = p.clock.ticks();

@@ -18,6 +18,7 @@ std::string name_of_function(const std::vector<format::Definition>& all, uint64_
   base::ByteReader in(site.payload);
   const int64_t offset = in.zigzag();
   if (!in.ok() || offset < 0) return {};
+  // The module is not known where the code was made at run time.
   if (site.refs.empty()) return format::function_name({}, offset);
   base::ByteReader module(all[site.refs[0]].payload);
   return format::function_name(module.string(), offset);

@@ -70,6 +70,7 @@ bool PlainLog::put(const Call& call, std::string_view signature) {
     return true;
   }
   // Larger than a whole buffer.
+  // It goes out by itself, behind what was in the buffer.
   std::string record(reinterpret_cast<const char*>(&head), sizeof head);
   record += signature;
   return flush_timed(record.data(), record.size());
@@ -122,6 +123,8 @@ bool PlainLog::create() {
   char name[400];
   std::snprintf(name, sizeof name, "/%06d-%s-%d.%u", process_.rank, host,
                 static_cast<int>(getpid()), thread_);
+  // Another rank may remove the folder between mkdir and open (ENOENT), or a file of that name may
+  // be left of an earlier run (EEXIST).
   constexpr int kMaxTries = 1000;
   int number = 0;
   for (int i = 0; i < kMaxTries; ++i) {
@@ -172,6 +175,7 @@ bool PlainLog::write_out(const char* bytes, uint64_t count) {
 
 bool PlainLog::each(const Visit& visit) {
   if (written_ == 0) return true;
+  // With --no-write nothing can be read again.
   if (path_.empty()) return false;
   const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -192,6 +196,7 @@ bool PlainLog::each(const Visit& visit) {
 }
 
 void PlainLog::remove() {
+  // Its calls are blocks by now: two copies of all times would stay otherwise.
   if (!path_.empty()) unlink(path_.c_str());
   path_.clear();
   rmdir(spec_.folder.c_str());  // fails while there are others
@@ -206,6 +211,7 @@ std::string plain_text(Process& p) {
   }
   constexpr int kWords = 3;
   const uint64_t words[kWords] = {mine.bytes, mine.flushes, mine.write_ns};
+  // On one rank only: with many thousand ranks the list is long.
   std::vector<uint64_t> all(peers().mine == 0 ? static_cast<size_t>(peers().count) * kWords : 0);
   // All ranks come here, as it is a collective; the lowest one alone has the sums.
   if (!gather_words(recorders(), words, kWords, all.data()) || peers().mine != 0) return {};

@@ -31,6 +31,7 @@ constexpr uint64_t kBytesPerSegment = 96, kTables = uint64_t{8} << 20;
 format::Mark mark_at(const format::PartialTrace& leaf, size_t terminal) {
   const format::SignatureList& all = leaf.groups[0].signatures;
   std::vector<int64_t> values;
+  // A leaf has one rank, whose values are plain numbers.
   for (size_t k = 0; k < all.slots(terminal); ++k) values.push_back(all.value(terminal, k));
   const auto call = format::parse_fields(leaf.shapes[all.shape(terminal)], values);
   return call ? mark_of(*call, leaf.definitions) : format::Mark();
@@ -66,6 +67,8 @@ format::RunProfile SegmentTimes::match(Process& p, const SegmentPlan& plan) {
     none.problem += "no memory to match its segments";
     return none;
   }
+  // Threads of a rank are united like ranks: a segment that several threads have is one
+  // representative.
   format::Uniter threads(how_.method, how_.across);
   for (const format::ThreadGrammar& location : locations_) {
     auto profile = match(p, plan, location);
@@ -204,6 +207,8 @@ bool SegmentTimes::encode(size_t location, const std::vector<uint32_t>& numbers,
     if (place >= numbers.size()) return false;
     place = numbers[place];
   }
+  // Where groups were compared, the tree has handed back the whole sequence instead of a
+  // translation.
   const std::vector<uint32_t>& sequence = own.places.empty() ? numbers : own.places;
   if (sequence.size() != own.lengths_ns.size()) return false;
   if (sequence.empty()) return true;
