@@ -102,7 +102,8 @@ std::string take_signatures(RankRecord& record, ShapeTable& shapes, SignatureLis
   };
   for (size_t t = 0; t < record.signatures.size(); ++t) {
     const std::string_view bytes = record.signatures[t];
-    if (!splitter.split_onto(bytes, definitions, all.numbers())) {
+    if (!splitter.split_onto(bytes, record.signatures.bytes_behind(t), definitions,
+                             all.numbers())) {
       const char* const p = splitter.split(bytes) ? problem(shapes, splitter.shape(),
                                                             splitter.values(), t, definitions)
                                                   : "bytes that are not a call";
