@@ -117,7 +117,7 @@ class Finisher {
     depth_.resize(p_.groups.size());
     for (size_t g = 0; g < p_.groups.size(); ++g) {
       PartialGroup& group = p_.groups[g];
-      views_.emplace_back(group, p_.shapes, places_);
+      views_.emplace_back(group, group.signatures, p_.shapes, places_);
       find_depths(group.signatures, depth_[g]);
       Group final_group;
       final_group.ranks = group.ranks.runs();
@@ -313,7 +313,7 @@ class Finisher {
     if (context == -1 || places_.is_world(context))
       return mes_[{g, context}] = p_.groups[g].ranks.runs();
     base::RunList mes;
-    GroupView view(p_.groups[g], p_.shapes, places_);
+    GroupView view(p_.groups[g], p_.groups[g].signatures, p_.shapes, places_);
     for (uint64_t i = 0; i < p_.groups[g].ranks.size(); ++i) mes.append(view.place(t, i).me);
     return mes_[{g, context}] = std::move(mes);
   }

@@ -14,7 +14,7 @@ const base::RunList& GroupView::ranks() {
 }
 
 int64_t GroupView::definition(uint32_t terminal, uint32_t slot, uint64_t position) {
-  const SignatureList& all = group_.signatures;
+  const SignatureList& all = signatures_;
   if (slot >= all.slots(terminal)) return -1;
   if (!all.has_states()) return all.value(terminal, slot);
   const SlotState s = all.state(terminal, slot);
@@ -34,7 +34,7 @@ CommPlace GroupView::place(uint32_t terminal, uint64_t position) {
   if (position == 0) return first_place(terminal);
   const auto rank = static_cast<uint64_t>(ranks().at(position));
   for (;;) {  // ends: a request was created by a call with a smaller terminal
-    const uint32_t shape = group_.signatures.shape(terminal);
+    const uint32_t shape = signatures_.shape(terminal);
     for (const uint32_t slot : shapes_.structure(shape).object_slots) {
       // The first object that leads to a communicator decides: that is what the reader does, which
       // computes the expressions (format.md, "me" and "size").
@@ -50,7 +50,7 @@ CommPlace GroupView::place(uint32_t terminal, uint64_t position) {
 CommPlace GroupView::first_place(uint32_t terminal) {
   const auto rank = static_cast<uint64_t>(group_.ranks.first());
   for (;;) {
-    const uint32_t shape = group_.signatures.shape(terminal);
+    const uint32_t shape = signatures_.shape(terminal);
     for (const uint32_t slot : shapes_.structure(shape).object_slots) {
       const auto index = static_cast<uint64_t>(definition(terminal, slot, 0));
       if (index >= kMaxDefinitions) continue;
@@ -67,7 +67,7 @@ CommPlace GroupView::first_place(uint32_t terminal) {
 }
 
 bool GroupView::is_world(uint32_t terminal) {
-  const SignatureList& all = group_.signatures;
+  const SignatureList& all = signatures_;
   const auto rank = static_cast<uint64_t>(group_.ranks.first());
   for (;;) {  // as in place()
     const uint32_t shape = all.shape(terminal);

@@ -106,9 +106,8 @@ std::string take_signatures(RankRecord& record, ShapeTable& shapes, SignatureLis
   };
   for (size_t t = 0; t < record.signatures.size(); ++t) {
     const std::string_view bytes = record.signatures[t];
-    // The quick way writes and checks at once; the slow one is for new shapes, requests, and what
-    // is wrong.
-    if (!splitter.split_onto(bytes, definitions, all.numbers())) {
+    if (!splitter.split_onto(bytes, record.signatures.bytes_behind(t), definitions,
+                             all.numbers())) {
       const char* const p = splitter.split(bytes) ? problem(shapes, splitter.shape(),
                                                             splitter.values(), t, definitions)
                                                   : "bytes that are not a call";

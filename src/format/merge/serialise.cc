@@ -28,9 +28,16 @@ void put(ByteWriter& out, const PartialGroup& g) {
   put(out, g.signatures);
 }
 
+void put(ByteWriter& out, const std::vector<grammar::Grammar>& grammars) {
+  out.put_varint(grammars.size());
+  for (const grammar::Grammar& g : grammars) grammar::write(g, out);
+}
+
 class Parser {
  public:
-  explicit Parser(std::string_view bytes) : in_(bytes), bytes_(bytes.size()) {}
+  // `beside`: the trace that the result goes into, or null.
+  explicit Parser(std::string_view bytes, const PartialTrace* beside = nullptr)
+      : in_(bytes), bytes_(bytes.size()), beside_(beside) {}
 
   // Later parts are checked against earlier ones: shapes name definitions, groups name grammars and
   // shapes.
@@ -76,27 +83,54 @@ class Parser {
   }
   // How many signatures a grammar needs is noted, as the groups that use it come later.
   bool grammars(PartialTrace& p) {
+    if (beside_ != nullptr && are_grammars_beside()) return p.shares_grammars = true;
     const uint64_t n = in_.count(kMaxGrammars);
     for (uint64_t i = 0; i < n && in_.ok(); ++i) {
       // A grammar of a few rules may stand for very many calls; what it may cost is bound by the
       // length of the message.
       auto g = grammar::read(in_, grammar::Limits{bytes_});
       if (!g.ok()) return false;
-      uint64_t terminals = 0;
-      for (const grammar::Symbol& s : g->symbols)
-        if (!s.is_rule) terminals = std::max(terminals, uint64_t{s.id} + 1);
-      terminals_.push_back(terminals);
+      terminals_.push_back(terminals_of(*g));
       p.grammars.push_back(std::move(*g));
     }
     return in_.ok();
   }
+  // What their bytes say. They are not made where those beside are the same: a grammar is as long
+  // as the program where no two calls are alike.
+  bool are_grammars_beside() {
+    ByteWriter out;
+    put(out, beside_->grammars);
+    if (!in_.rest().starts_with(out.view())) return false;
+    in_.bytes(out.size());
+    for (const grammar::Grammar& g : beside_->grammars) terminals_.push_back(terminals_of(g));
+    return true;
+  }
+  static uint64_t terminals_of(const grammar::Grammar& g) {
+    uint64_t terminals = 0;
+    for (const grammar::Symbol& s : g.symbols)
+      if (!s.is_rule) terminals = std::max(terminals, uint64_t{s.id} + 1);
+    return terminals;
+  }
   bool groups(PartialTrace& p) {
     const uint64_t n = in_.count(p.world_size);
+    like_ = n == 1 ? group_beside(p) : nullptr;
     for (uint64_t i = 0; i < n && in_.ok(); ++i) {
       p.groups.emplace_back();
       if (!group(p, p.groups.back())) return false;
     }
     return in_.ok();
+  }
+  // The one that the only group of the message may be like, if numbers of definitions and shapes
+  // mean the same beside.
+  const PartialGroup* group_beside(const PartialTrace& p) const {
+    if (beside_ == nullptr || beside_->groups.size() != 1 ||
+        p.definitions.size() > beside_->definitions.size() ||
+        p.shapes.size() > beside_->shapes.size() ||
+        !std::equal(p.definitions.begin(), p.definitions.end(), beside_->definitions.begin()))
+      return nullptr;
+    for (uint32_t i = 0; i < p.shapes.size(); ++i)
+      if (p.shapes[i] != beside_->shapes[i]) return nullptr;
+    return &beside_->groups[0];
   }
   // Ranks that did the same. For each thread, which rank has which grammar; then the signatures, in
   // one of three forms: plain values of a single rank, values that all ranks share (kSettled), or
@@ -108,7 +142,7 @@ class Parser {
       PartialLocation& l = g.locations.emplace_back();
       l.thread = static_cast<uint32_t>(in_.varint());
       l.grammars = base::NestedRuns::read(in_, g.ranks.size());
-      if (l.grammars.size() != g.ranks.size() || !within(l.grammars, p.grammars.size()))
+      if (l.grammars.size() != g.ranks.size() || !within(l.grammars, terminals_.size()))
         return false;
     }
     const uint64_t n = in_.count(kMaxSignatures);
@@ -117,13 +151,17 @@ class Parser {
       for (uint64_t t = 0; t < n && in_.ok(); ++t) {
         if (!signature(p, g, t)) return false;
       }
-    } else if (!in_.ok() || form != (g.ranks.size() == 1 ? ListForm::kPlain : ListForm::kSettled) ||
-               !ListReader(in_, p.shapes, p.definitions.size()).read(form, n, g.signatures)) {
+    } else if (!in_.ok() || form != (g.ranks.size() == 1 ? ListForm::kPlain : ListForm::kSettled)) {
+      return false;
+    } else if (like_ != nullptr && ListMatcher(in_, like_->signatures).matches(n)) {
+      g.is_like = true;
+      if (form == ListForm::kSettled) g.signatures.settle_all();
+    } else if (!ListReader(in_, p.shapes, p.definitions.size()).read(form, n, g.signatures)) {
       return false;
     }
     if (in_.ok()) g.signatures.durations().take(in_, n);
     if (in_.u8() != 0 && in_.ok()) g.signatures.gaps().take(in_, n);
-    return in_.ok() && has_signatures(g);
+    return in_.ok() && has_signatures(g, n);
   }
   // One group, one form: plain values where it has one rank.
   bool signature(const PartialTrace& p, PartialGroup& g, uint64_t terminal) {
@@ -175,13 +213,13 @@ class Parser {
   }
   // Every terminal of the group's grammars has one. A run of grammars is expanded: it is at most as
   // long as there are ranks.
-  bool has_signatures(const PartialGroup& g) const {
+  bool has_signatures(const PartialGroup& g, uint64_t signatures) const {
     bool good = true;
     for (const PartialLocation& l : g.locations) {
       l.grammars.for_each_run([&](int64_t start, int64_t step, uint64_t count) {
         for (uint64_t i = 0; i < (step == 0 ? 1 : count) && good; ++i)
-          good = terminals_[static_cast<size_t>(start + step * static_cast<int64_t>(i))] <=
-                 g.signatures.size();
+          good =
+              terminals_[static_cast<size_t>(start + step * static_cast<int64_t>(i))] <= signatures;
       });
     }
     return good;
@@ -290,6 +328,8 @@ class Parser {
   ByteReader in_;
   const size_t bytes_;               // every terminal takes one at least
   std::vector<uint64_t> terminals_;  // by grammar: how many it may have
+  const PartialTrace* const beside_;
+  const PartialGroup* like_ = nullptr;  // what the only group may be like
 };
 
 }  // namespace
@@ -308,8 +348,7 @@ std::string serialise(const PartialTrace& p) {
   }
   out.put_varint(p.shapes.size());
   for (size_t i = 0; i < p.shapes.size(); ++i) out.put_string(p.shapes[i]);
-  out.put_varint(p.grammars.size());
-  for (const grammar::Grammar& g : p.grammars) grammar::write(g, out);
+  put(out, p.grammars);
   out.put_varint(p.groups.size());
   for (const PartialGroup& g : p.groups) put(out, g);
   p.ranks.write(out);
@@ -356,7 +395,18 @@ std::string serialise(const PartialTrace& p) {
 base::Result<PartialTrace> parse(std::string_view bytes) {
   PartialTrace p;
   if (!Parser(bytes).run(p)) return base::fail("damaged record of a rank in the merge");
+  for (PartialGroup& g : p.groups) g.signatures.own_durations();
   return p;
+}
+
+base::Result<PartialTrace> merge_bytes(PartialTrace a, std::string_view bytes) {
+  PartialTrace b;
+  const bool is_alone = a.ranks.empty();  // there is nothing to merge it with
+  if (!Parser(bytes, is_alone ? nullptr : &a).run(b))
+    return base::fail("damaged record of a rank in the merge");
+  if (is_alone || b.ranks.empty())
+    for (PartialGroup& g : b.groups) g.signatures.own_durations();
+  return merge(std::move(a), std::move(b));
 }
 
 }  // namespace refrain::format

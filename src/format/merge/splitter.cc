@@ -130,16 +130,13 @@ std::vector<Splitter::Step> Splitter::steps_of(const Pattern& pattern) {
 
 // matches() for what most signatures are: no requests, little text between holes, and numbers of at
 // most four bytes. False says only that it was not done here.
-bool Splitter::take_words(const Pattern& pattern, std::string_view bytes, uint32_t definitions,
-                          uint32_t* to) {
-  constexpr size_t kMost = 120, kLoad = sizeof(uint64_t);
-  if (pattern.steps.empty() || bytes.size() > kMost) return false;
-  // Every load finds its bytes; what stands behind the end is seen by where it leads to.
-  char padded[kMost + kLoad];
-  std::memcpy(padded, bytes.data(), bytes.size());
-  std::memset(padded + bytes.size(), 0, kLoad);
-  const char* at = padded;
-  const char* const end = padded + bytes.size();
+//
+// 2 * kLoad bytes behind the end may be loaded, so that every load finds its bytes; what stands
+// there is seen by where it leads to.
+inline bool Splitter::take_words(const Pattern& pattern, std::string_view bytes,
+                                 uint32_t definitions, uint32_t* to) {
+  const char* at = bytes.data();
+  const char* const end = at + bytes.size();
   for (const Step& step : pattern.steps) {
     if (at >= end) return false;
     uint64_t w;
@@ -163,13 +160,27 @@ bool Splitter::take_words(const Pattern& pattern, std::string_view bytes, uint32
          (rest == 0 || std::memcmp(at, pattern.text.data() + done, rest) == 0);
 }
 
-bool Splitter::split_onto(std::string_view bytes, uint32_t definitions, NumberArray& to) {
+// The same of bytes at the end of what there is.
+bool Splitter::take_padded(const Pattern& pattern, std::string_view bytes, uint32_t definitions,
+                           uint32_t* to) {
+  constexpr size_t kMost = 120;
+  if (bytes.size() > kMost) return false;
+  char padded[kMost + 2 * kLoad] = {};
+  std::memcpy(padded, bytes.data(), bytes.size());
+  return take_words(pattern, {padded, bytes.size()}, definitions, to);
+}
+
+bool Splitter::split_onto(std::string_view bytes, size_t behind, uint32_t definitions,
+                          NumberArray& to) {
   if (bytes.size() > kMaxSignatureBytes) return false;
+  // The last text before a number and the number may be behind the end, and what is loaded there.
+  const bool is_inside = behind >= 2 * kLoad;
   for (Pattern& pattern : patterns_) {
-    if (pattern.has_requests) continue;
-    // Written where they will stay; added() makes them valid only when all of them fit.
+    if (pattern.steps.empty()) continue;
     uint32_t* const room = to.words().room_for(pattern.slots);
-    if (room == nullptr || !take_words(pattern, bytes, definitions, room)) continue;
+    if (room == nullptr || !(is_inside ? take_words(pattern, bytes, definitions, room)
+                                       : take_padded(pattern, bytes, definitions, room)))
+      continue;
     to.words().added(pattern.slots);
     shape_ = pattern.shape;
     pattern.used = ++clock_;
