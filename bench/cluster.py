@@ -2,7 +2,7 @@
 """How well a few ranks stand for all: clusters, and how many parameters of all calls are what they were.
 
 usage: cluster.py [--out DIR] [--quick] [--ranks 64,256] [--program NAME ...] [--k 9,27,81,243] [--long]
-       cluster.py --replay [--ranks 64,256] [--program NAME ...] [--noise 0.01] [--k 9,27,...]
+       cluster.py --replay [--ranks 64,256] [--program NAME ...] [--noise 0.01] [--steps 5] [--k 9,27,...]
        cluster.py --replay --real [--runs 5] [--ranks 4] [--program NAME ...] [--compute sleep|spin]
 
 Programs of bench/programs run under SimGrid's SMPI. Beside exact endpoints stands the paper's way (`--paper`). With
@@ -62,7 +62,6 @@ REPLAYED = [
     ("lead", ("--k", "kinds", "--endpoints", "lead"), ("--cluster", "kinds", "--endpoints", "lead")),
 ]
 kReplayedTimes = 20  # as many steps as under SMPI
-kSimulatedTimes = 5  # ranks leave MPI_Init some microseconds apart, which is much of few steps
 # The same in simulated time; K mixes no structures here, as such traces cannot be replayed.
 SIMULATED = [("kinds", ("--k", "kinds")), ("nine", ("--k", "9")), ("lead", ("--k", "9", "--endpoints", "lead"))]
 # The largest relative error of a rank's time per call that `auto:0.02` may leave, and that nine clusters of mg pass.
@@ -213,7 +212,7 @@ def measure_simulated(arguments, folder):
         elif program == "mg":
             ways.append(("auto:0.02", ("--k", "auto:0.02")))
         for ranks in rank_counts(arguments):
-            rows += cluster_simulated.rows(program, kSimulatedTimes * argument, ranks, settings, arguments.noise,
+            rows += cluster_simulated.rows(program, arguments.steps * argument, ranks, settings, arguments.noise,
                                            [(way, words) for way, words in ways if not is_above(words, ranks)],
                                            recorders(), folder)
     return rows
@@ -240,6 +239,8 @@ def main():
     parser.add_argument("--k", help="numbers of clusters with commas between, instead of the ways: 9,27,81,243")
     parser.add_argument("--replay", action="store_true", help="times of replays, simulated")
     parser.add_argument("--noise", type=float, default=0.01, help="of work between messages, with --replay (0.01)")
+    # Ranks leave MPI_Init some microseconds apart, which is much of few steps.
+    parser.add_argument("--steps", type=int, default=5, help="with --replay: so many times those of PROGRAMS (5)")
     parser.add_argument("--real", action="store_true", help="with --replay: on a real MPI")
     parser.add_argument("--runs", type=int, default=5, help="of each replay on a real MPI (5)")
     parser.add_argument("--compute", choices=("sleep", "spin"), default="sleep", help="between their calls")

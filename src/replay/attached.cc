@@ -1,8 +1,6 @@
 // Dynamic windows: memory is attached at addresses that follow from the recorded ones, so that the
 // ranks that access it know them without being told (events/attached.h).
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdint>
 
@@ -12,39 +10,6 @@
 #include "replay/engine.h"
 
 namespace refrain::replay {
-namespace {
-
-constexpr uintptr_t kPage = 65536;  // no system has larger ones
-
-}  // namespace
-
-// Maps what is not mapped yet. False: the system has no room there.
-bool RankState::map_pages(uintptr_t begin, uintptr_t end, uint64_t limit_bytes) {
-  begin = begin / kPage * kPage;
-  end = (end + kPage - 1) / kPage * kPage;
-  while (begin < end) {
-    const auto next = mapped.upper_bound(begin);
-    if (next != mapped.begin() && std::prev(next)->second > begin) {
-      begin = std::prev(next)->second;
-      continue;
-    }
-    const uintptr_t to = next == mapped.end() ? end : std::min(end, next->first);
-    mapped_bytes += to - begin;
-    if (mapped_bytes > limit_bytes) return false;
-    void* const wanted = reinterpret_cast<void*>(begin);  // NOLINT: a place of address space
-    void* const got =
-        mmap(wanted, to - begin, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (got == MAP_FAILED) return false;
-    if (got != wanted) {  // a system that does not know the last flag
-      munmap(got, to - begin);
-      return false;
-    }
-    mapped[begin] = to;
-    begin = to;
-  }
-  return true;
-}
 
 // Of MPI_Win_attach: what `value` stood for.
 base::Status Engine::attach_memory(Frame& frame, Slot& slot, const Value& value) {
@@ -60,7 +25,7 @@ base::Status Engine::attach_memory(Frame& frame, Slot& slot, const Value& value)
   const auto begin = static_cast<uintptr_t>(events::replayed_address(known->second));
   const uintptr_t end = begin + static_cast<uint64_t>(bytes);
   if (static_cast<uint64_t>(bytes) > options_.limit_bytes ||
-      !state_.map_pages(begin, end, options_.limit_bytes))
+      !state_.pages->map(begin, end, options_.limit_bytes))
     return wrong(frame, "no room for " + std::to_string(bytes) + " bytes at their address");
   slot.address = reinterpret_cast<void*>(begin);  // NOLINT: as above
   state_.attached_blocks.push_back(

@@ -28,8 +28,8 @@ Engine::Engine(const Trace& trace, Rank rank, EngineOptions options, Progress& p
       rank_(rank),
       options_(std::move(options)),
       progress_(progress),
-      own_state_(std::make_unique<RankState>(options_.limit_bytes,
-                                             options_.seed + static_cast<uint64_t>(rank))),
+      own_state_(std::make_unique<RankState>(
+          options_.limit_bytes, options_.seed + static_cast<uint64_t>(rank), options_.pages)),
       state_(*own_state_),
       reader_(trace, rank, Times::kRead),
       comms_(trace),

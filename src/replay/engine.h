@@ -49,6 +49,8 @@ struct EngineOptions {
   std::string scratch;               // folder of files; empty: no file can be opened
   std::vector<mpi::CallId> skipped;  // functions whose calls are left out
   uint64_t limit_bytes = 0;          // of memory
+  // Of the process, which may be that of other ranks, too.
+  std::shared_ptr<FixedPages> pages = std::make_shared<FixedPages>();
   // Of a trace that ends early (prefix.h): so many calls, then these messages, which nobody
   // receives.
   uint64_t most_calls = UINT64_MAX;

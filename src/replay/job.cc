@@ -207,14 +207,20 @@ int run_job(const JobOptions& options) {
 
 namespace {
 
+// What a process has once.
+struct OfProcess {
+  Trace trace;
+  std::shared_ptr<FixedPages> pages = std::make_shared<FixedPages>();
+};
+
 // The trace, once it is known that it can be replayed here: 0, or the exit status. Where the ranks
 // are one process, the first one opens it for all.
-int open_for_all(const JobOptions& options, std::optional<Trace>& out) {
+int open_for_all(const JobOptions& options, std::optional<OfProcess>& out) {
   const auto refuse = [&](const base::Error& error) {
     return options.rank == 0 ? report(error) : static_cast<int>(error.code);
   };
   if (const void* const shared = shared_by_ranks(); shared != nullptr) {
-    out = *static_cast<const Trace*>(shared);
+    out = *static_cast<const OfProcess*>(shared);
     return 0;
   }
   auto trace = Trace::open(options.trace);
@@ -240,16 +246,18 @@ int open_for_all(const JobOptions& options, std::optional<Trace>& out) {
       std::fputs(plan::refusal_lines(*trace, refused).c_str(), stderr);
     return static_cast<int>(base::ErrorCode::kUnsupported);
   }
-  out = std::move(*trace);
-  if (ranks_are_one_process()) share_by_ranks(new Trace(*out));  // for as long as the process lives
+  out = OfProcess{std::move(*trace)};
+  if (ranks_are_one_process()) share_by_ranks(new OfProcess(*out));  // until the process ends
   return 0;
 }
 
 int run(const JobOptions& options) {
-  std::optional<Trace> trace;
-  if (const int status = open_for_all(options, trace); status != 0) return status;
+  std::optional<OfProcess> of_process;
+  if (const int status = open_for_all(options, of_process); status != 0) return status;
+  const Trace* const trace = &of_process->trace;
   EngineOptions engine_options = options.engine;
   engine_options.limit_bytes = memory_for_one();
+  engine_options.pages = of_process->pages;
   // The other ranks do not know it, and wait in MPI_Init.
   if (options.ending != 0) {
     REFRAIN_QUIET(MPI_Init)(nullptr, nullptr);

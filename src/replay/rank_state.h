@@ -35,7 +35,8 @@ struct Counts {
 };
 
 struct RankState {
-  RankState(uint64_t limit_bytes, uint64_t seed) : arena(limit_bytes, seed) {}
+  RankState(uint64_t limit_bytes, uint64_t seed, std::shared_ptr<FixedPages> of_process)
+      : arena(limit_bytes, seed), pages(std::move(of_process)) {}
 
   using ObjectKey = std::pair<mpi::ParamKind, int64_t>;
   // A persistent receive from anybody, and what receives in its place (persistent.cc).
@@ -76,8 +77,6 @@ struct RankState {
     int64_t number = 0, offset = 0;
     void* address = nullptr;
   };
-  bool map_pages(uintptr_t begin, uintptr_t end, uint64_t limit_bytes);  // attached.cc
-
   Arena arena;
   Counts counts;
   std::map<uint32_t, std::unique_ptr<Made>> made;  // by thread
@@ -91,8 +90,7 @@ struct RankState {
   uint64_t held_session = 0, empty_info = 0;
   std::set<ObjectKey> dynamic_windows;
   std::vector<AttachedBlock> attached_blocks;  // in the order of attaching
-  std::map<uintptr_t, uintptr_t> mapped;       // pages at fixed addresses: begin and end
-  uint64_t mapped_bytes = 0;
+  std::shared_ptr<FixedPages> pages;           // of the process
 
   // ---- threads ----
   bool has_threads = false;

@@ -33,6 +33,7 @@ OTHER_RANKS = {"halo2d": 9, "ring": 5, "sweep2d": 6}
 REFUSED = {
     "grequest": "MPI_Grequest_start",
     "rma": "MPI_Win_create_dynamic",
+    "rma_dynamic": "MPI_Win_create_dynamic",
     "files_attributes": "MPI_Register_datarep",
     "handles_f": "f2c",
     "sizes_x": "MPI_Status_set_elements_x",
