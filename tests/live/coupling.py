@@ -136,7 +136,7 @@ def check_recorded(folder):
     expect(outcome.status == 0 and lines == ["reader 1: 4 blocks of rank 0"],
            "recorded: %d %s %s" % (outcome.status, lines, outcome.stderr.decode()[-300:]))
     done = subprocess.run([options.refrain, "profile", trace, "--format", "json"], stdout=subprocess.PIPE, timeout=60)
-    check = subprocess.run([options.refrain, "check", trace], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    check = subprocess.run([options.refrain, "check", trace], capture_output=True, timeout=60)
     expect(check.returncode == 0, "its trace is good: %d %s" % (check.returncode, check.stderr.decode()))
     counts = {f["call"]: f["count"] for f in json.loads(done.stdout or "{}").get("functions", [])}
     # Four blocks, the end, and a greeting of each end.
