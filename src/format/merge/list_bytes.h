@@ -15,6 +15,7 @@
 #include "format/limits.h"
 #include "format/merge/signature_list.h"
 #include "format/signatures/shape_table.h"
+#include "grammar/grammar.h"
 
 namespace refrain::format {
 
@@ -93,6 +94,11 @@ inline void put(base::ByteWriter& out, const SignatureList& all) {
   all.durations().write(out);
   out.put_u8(all.gaps().empty() ? 0 : 1);
   all.gaps().write(out);
+}
+
+inline void put(base::ByteWriter& out, const std::vector<grammar::Grammar>& grammars) {
+  out.put_varint(grammars.size());
+  for (const grammar::Grammar& g : grammars) grammar::write(g, out);
 }
 
 // Reads what put_all() wrote. Total: a damaged message must not take the traced program down.

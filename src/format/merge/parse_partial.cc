@@ -15,6 +15,7 @@ namespace refrain::format {
 namespace {
 
 using base::ByteReader;
+using base::ByteWriter;
 
 class Parser {
  public:

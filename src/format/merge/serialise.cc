@@ -2,7 +2,6 @@
 #include "base/bytes.h"
 #include "format/merge/list_bytes.h"
 #include "format/merge/merge.h"
-#include "grammar/grammar.h"
 
 namespace refrain::format {
 
@@ -19,11 +18,6 @@ void put(ByteWriter& out, const PartialGroup& g) {
     l.grammars.write(out);
   }
   put(out, g.signatures);
-}
-
-void put(ByteWriter& out, const std::vector<grammar::Grammar>& grammars) {
-  out.put_varint(grammars.size());
-  for (const grammar::Grammar& g : grammars) grammar::write(g, out);
 }
 
 }  // namespace
