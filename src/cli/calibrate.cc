@@ -37,7 +37,7 @@ struct CalibrateArguments {
   bool force = false;
 };
 
-constexpr const char* kExamples =
+constexpr const char* kCalibrateExamples =
     "Examples:\n"
     "  mpiexec -n 2 refrain calibrate -o m.toml --plot m.svg     measure, and write a machine "
     "file\n"
@@ -178,7 +178,7 @@ void add_calibrate(CLI::App& app, int& exit_status) {
       ->check(one_of({"text", "json"}))
       ->capture_default_str();
   verb->add_flag("--force", options->force, "Overwrite files");
-  verb->footer(kExamples);
+  verb->footer(kCalibrateExamples);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

@@ -9,6 +9,7 @@ namespace refrain::sim {
 
 uint32_t Engine::new_message() {
   result_.most_messages = std::max(result_.most_messages, ++open_messages_);
+  result_.is_full = result_.is_full || open_messages_ > options_.most_messages;
   if (free_messages_ == kNone) {
     messages_.emplace_back();
     return static_cast<uint32_t>(messages_.size() - 1);
