@@ -215,7 +215,7 @@ TEST(Irregular, TheRootOfFourRanksTakesFewBytes) {
   };
   constexpr uint64_t kCalls = 16384;
   const int64_t one = peak(kCalls);
-  EXPECT_LT(static_cast<double>(peak(2 * kCalls) - one) / kCalls, 240);
+  EXPECT_LT(static_cast<double>(peak(2 * kCalls) - one) / kCalls, 180);
 }
 
 // Loops are not looked for where samples of a long column have none, and found where they have.
