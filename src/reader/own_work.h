@@ -26,15 +26,6 @@ class OwnWorkAfter {
     return next_ < pieces_->size() && (*pieces_)[next_].call == seq ? (*pieces_)[next_].ns : 0;
   }
 
-  // All of it that was before call number `seq`, ns.
-  uint64_t sum_before(uint64_t seq) const {
-    uint64_t sum = 0;
-    if (pieces_ == nullptr) return sum;
-    for (const format::OwnPiece& piece : *pieces_)
-      if (piece.call < seq) sum += piece.ns;
-    return sum;
-  }
-
  private:
   const std::vector<format::OwnPiece>* pieces_ = nullptr;
   size_t next_ = 0;

@@ -5,7 +5,6 @@
 #include "events/payload.h"
 #include "mpi/call_ids.h"
 #include "mpi_runtime/handle_map.h"
-#include "reader/own_work.h"
 #include "refrain/mark.h"
 #include "replay/engine.h"
 #include "replay/quiet.h"
@@ -69,10 +68,8 @@ void Engine::note_seconds() {
 base::Status Engine::finalize(Frame& frame) {
   if (auto good = end_threads(); !good.ok()) return good;
   note_seconds();
-  // The recorder's own work is not the program's: its gaps are replayed without it, too.
-  const uint64_t own = reader::OwnWorkAfter(trace_, rank_, thread_).sum_before(frame.staged.seq);
-  if (frame.staged.begin_ns > recorded_begin_ns_ + own)
-    recorded_s_ = static_cast<double>(frame.staged.begin_ns - recorded_begin_ns_ - own) / 1e9;
+  if (frame.staged.begin_ns > recorded_begin_ns_)
+    recorded_s_ = static_cast<double>(frame.staged.begin_ns - recorded_begin_ns_) / 1e9;
   if (!is_last_) {
     REFRAIN_QUIET(MPI_Barrier)(MPI_COMM_WORLD);
     return base::Done{};
