@@ -5,8 +5,9 @@ machine that simulates. Programs are compiled with work between their messages (
 longer or shorter by up to `noise` from piece to piece.
 
 ACC = 1 - |t - t'| / t of replays of the full trace (t) and of the clustered one (t'). `program_s` is the program
-between MPI_Init and MPI_Finalize, of the slowest rank, and `replay_error` = t / program_s - 1. `ti_error` is the same
-of `smpirun -replay` of `refrain convert --to ti`, which drops calls of some functions (`ti_dropped`).
+without a recorder, whose ranks would exchange what their traces refer to, and `replay_error` = t / program_s - 1.
+`ti_error` is the same of `smpirun -replay` of `refrain convert --to ti`, which drops calls of some functions
+(`ti_dropped`).
 """
 
 import json
@@ -36,7 +37,17 @@ class Simulation:
         binary = folder / f"{program}-worked"
         common.run(["smpicc", "-std=c11", "-O2", "-g", f"-DWORK_NS={kWorkNs}", f"-DWORK_NOISE={noise}", "-o", binary,
                     common.ROOT / f"bench/programs/{program}.c", "-lm"])
+        self.program_s = self.simulated([binary, argument])[0]
         self.run([binary, argument], ["record", "--quiet", "--timing", "exact", "-o", self.full])
+
+    def simulated(self, command, extra=()):
+        """Simulated seconds, and the seconds that this took."""
+        text, seconds = self.run(command, extra=[*extra, "--cfg=smpi/display-timing:yes", "--log=root.thresh:warning",
+                                                 "--log=smpi_utils.thresh:info"])
+        found = re.search(r"Simulated time: ([0-9.e+-]+)", text)
+        if found is None:
+            common.fail(f"smpirun does not tell the simulated time: {text[-400:]}")
+        return float(found.group(1)), seconds
 
     def run(self, command, verb=(), extra=()):
         """Its output, and the seconds that the simulation took."""
@@ -60,12 +71,8 @@ class Simulation:
         out = self.folder / "replayed.ti"
         said = json.loads(common.run([common.REFRAIN, "convert", self.full, "--to", "ti", "-o", out, "--force",
                                       "--format", "json"]))
-        text, seconds = self.run([], extra=["-replay", str(out / "trace.txt"), "--cfg=smpi/display-timing:yes",
-                                            "--log=root.thresh:warning", "--log=smpi_utils.thresh:info"])
-        simulated = re.search(r"Simulated time: ([0-9.e+-]+)", text)
-        if simulated is None:
-            common.fail(f"smpirun -replay of {out}: {text[-400:]}")
-        return float(simulated.group(1)), seconds, sum(row["count"] for row in said["not_held"])
+        seconds, wall = self.simulated([], ["-replay", str(out / "trace.txt")])
+        return seconds, wall, sum(row["count"] for row in said["not_held"])
 
     def cluster(self, words):
         """The clustered trace and how many clusters it has; None where it is refused or cannot be replayed."""
@@ -86,7 +93,7 @@ def rows(program, argument, ranks, settings, noise, ways, libraries, folder):
     began = time.monotonic()
     simulation = Simulation(program, argument, ranks, settings, noise, libraries, folder)
     full, wall = simulation.replay(simulation.full)
-    program_s, replay_s = full["app_s"], full["replay_s"]
+    program_s, replay_s = simulation.program_s, full["replay_s"]
     common.progress(f"{program}, {ranks} ranks: ti")
     ti_s, ti_wall, dropped = simulation.replay_ti()
     for way, words in ways:

@@ -20,7 +20,7 @@ namespace refrain::replay {
 namespace {
 
 // Of MPI_Recv_init.
-enum Place : size_t { kBuf, kCount, kType, kSource, kTag, kComm };
+enum InitPlace : size_t { kBufAt, kCountAt, kTypeAt, kSourceAt, kTagAt, kCommAt };
 
 // The recorder's name for it goes from one handle to the other.
 void tell_handle(uint64_t before, uint64_t now) {
@@ -40,18 +40,18 @@ void Engine::note_anybody(const Frame& frame, Request& request) {
     return;
   const Arguments& a = *frame.arguments;
   auto anybody = std::make_unique<RankState::Anybody>();
-  anybody->buffer = a.slot(kBuf).address;
-  anybody->count = a.slot(kCount).number;
-  anybody->source = static_cast<int>(a.slot(kSource).number);
-  anybody->tag = static_cast<int>(a.slot(kTag).number);
-  anybody->comm = static_cast<uint64_t>(a.slot(kComm).number);
-  const Value& comm = events::argument(frame.signature, static_cast<int>(kComm));
+  anybody->buffer = a.slot(kBufAt).address;
+  anybody->count = a.slot(kCountAt).number;
+  anybody->source = static_cast<int>(a.slot(kSourceAt).number);
+  anybody->tag = static_cast<int>(a.slot(kTagAt).number);
+  anybody->comm = static_cast<uint64_t>(a.slot(kCommAt).number);
+  const Value& comm = events::argument(frame.signature, static_cast<int>(kCommAt));
   if (comm.is_object() && predefined(comm.definition()) == 0)
     anybody->comm_name = object_key(mpi::ParamKind::kComm, comm);
   // The program may free its datatype now.
   MPI_Datatype type = MPI_DATATYPE_NULL;
   REFRAIN_QUIET(MPI_Type_dup)
-  (mpi_runtime::handle_of<MPI_Datatype>(static_cast<uint64_t>(a.slot(kType).number)), &type);
+  (mpi_runtime::handle_of<MPI_Datatype>(static_cast<uint64_t>(a.slot(kTypeAt).number)), &type);
   anybody->type = mpi_runtime::handle_key(type);
   anybody->current = {anybody->source, anybody->tag};
   anybody->made[anybody->current] = request.key;
