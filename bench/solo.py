@@ -26,7 +26,8 @@ import common
 
 SHORT, LONG = 8, 1 << 18
 COUNTS = {SHORT: (2000, 10000), LONG: (10, 50)}
-MOST_A_CALL, MOST_A_BYTE = 900, 1.8  # 250 ns, and 0.5 ns: a long memcpy counts as an instruction for each byte
+# 250 ns and 0.5 ns; a long memcpy counts as an instruction for each byte.
+MOST_A_CALL, MOST_A_BYTE = 900, 1.8
 RANKS, ROUNDS, POINTS = 2, 300, 20000
 # Program: calls of an iteration.
 CALLS = {"pingpong": 2, "receives": 3}
