@@ -10,8 +10,8 @@ Times: a ping-pong with work between its messages is recorded --repeats times wi
 ranks runs alone as often. The sum of the least times of all units, and the median of the units' ratios, are compared
 with those in place. This wants two cores that nobody else uses. Writes DIR/solo.json.
 
-Exit status 3 where a call takes more than 900 instructions or a byte more than half of one; with times, where the sums
-differ by more than 5 % or the median ratio is not between 0.9 and 1.1.
+Exit status 3 where a call takes more than 900 instructions (250 ns) or a byte more than 1.8 (0.5 ns); with times, where
+the sums differ by more than 5 % or the median ratio is not between 0.9 and 1.1.
 """
 
 import argparse
@@ -26,7 +26,8 @@ import common
 
 SHORT, LONG = 8, 1 << 18
 COUNTS = {SHORT: (2000, 10000), LONG: (10, 50)}
-MOST_A_CALL, MOST_A_BYTE = 900, 0.5
+# 250 ns and 0.5 ns; a long memcpy counts as an instruction for each byte.
+MOST_A_CALL, MOST_A_BYTE = 900, 1.8
 RANKS, ROUNDS, POINTS = 2, 300, 20000
 # Program: calls of an iteration.
 CALLS = {"pingpong": 2, "receives": 3}
