@@ -99,7 +99,7 @@ def check_files(name, path, seen):
         if mode[0] == "l":
             continue
         # SMPI loads what it runs as a library.
-        library = re.search(r"\.so(\.|$)|/refrain-replay-smpi$", file)
+        library = re.search(r"\.so(\.|$)|/refrain-(replay|calibrate)-smpi$", file)
         executable = file.startswith("usr/bin/") or "/refrain/refrain-" in file
         expect(mode == ("-rwxr-xr-x" if executable else "-rw-r--r--") or library and mode[1:4] in ("rw-", "rwx"),
                "%s: %s is %s", name, file, mode)
