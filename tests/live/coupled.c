@@ -81,10 +81,10 @@ static void maps(void) {
   refrain_map_free(map);
 }
 
-/* Each end writes 200 blocks and reads until the others have closed; numbers of each partner come
+/* Each end writes 100 blocks and reads until the others have closed; numbers of each partner come
  * in order. */
 static void both(void) {
-  enum { kBlocks = 200, kBytes = 40000 };
+  enum { kBlocks = 100, kBytes = 40000 };
   refrain_map* map = refrain_map_new();
   refrain_map_partition(map, other_side()->id, REFRAIN_MAP_FIXED, 0);
   refrain_stream* stream = refrain_stream_new(kBytes, REFRAIN_BALANCE_ROUND_ROBIN);
