@@ -24,7 +24,8 @@ options = None
 SKIPPED = 77
 # Paths that a package of ours may use. Libraries: below lib, or Debian's folder of the architecture in it.
 LIB = r"lib(/[\w-]+-linux-gnu\w*)?"
-PLACES = re.compile(r"^usr/(bin/refrain|LIB/refrain/refrain-(verbs|replay-\w+)|LIB/refrain/librefrain-[\w-]+\.so"
+PLACES = re.compile(r"^usr/(bin/refrain|LIB/refrain/refrain-(verbs|(replay|calibrate)-\w+)"
+                    r"|LIB/refrain/librefrain-[\w-]+\.so"
                     r"|LIB/librefrain-(reader|blackboard|coupling-\w+)\.so(\.\d+)*"
                     r"|LIB/cmake/Refrain/\w[\w-]*\.cmake|LIB/pkgconfig/refrain\.pc|include/refrain/[\w/]+\.h"
                     r"|share/man/man1/refrain[\w-]*\.1\.gz|share/bash-completion/completions/refrain"

@@ -36,6 +36,11 @@ def refrain(*words):
                           stderr=subprocess.PIPE, timeout=120, text=True)
 
 
+def text_of(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 class Calibrate(unittest.TestCase):
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory(prefix="refrain-calibrate-")
@@ -73,11 +78,11 @@ class Calibrate(unittest.TestCase):
         # Nobody asks in SMPI: what waits begins when both ends are there. And all goes on beside computations.
         self.assertLess(found["ranges"][-1]["handshake"]["value"], 0.02 * latency)
         self.assertGreater(found["overlap"]["value"], 0.95)
-        self.assertIn("<svg", open(self.path("m.svg"), encoding="utf-8").read()[:100])
+        self.assertIn("<svg", text_of(self.path("m.svg"))[:100])
         # The samples that were kept give the same file.
         again = refrain("calibrate", self.path("raw.jsonl"), "-o", self.path("again.toml"))
         self.assertEqual((again.returncode, again.stderr), (GOOD, ""))
-        self.assertEqual(open(machine, encoding="utf-8").read(), open(self.path("again.toml"), encoding="utf-8").read())
+        self.assertEqual(text_of(machine), text_of(self.path("again.toml")))
         # And simulate takes it.
         heat = os.path.join(HERE, "..", "corpus", "heat-1.5-exact.rfn")
         said = refrain("simulate", heat, "--machine", machine)
