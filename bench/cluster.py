@@ -2,7 +2,8 @@
 """How well a few ranks stand for all: clusters, and how many parameters of all calls are what they were.
 
 usage: cluster.py [--out DIR] [--quick] [--ranks 64,256] [--program NAME ...] [--k 9,27,81,243] [--long]
-       cluster.py --replay [--runs 5] [--ranks 4] [--program NAME ...] [--compute sleep|spin]
+       cluster.py --replay [--ranks 64,256] [--program NAME ...] [--noise 0.01] [--steps 5] [--k 9,27,...]
+       cluster.py --replay --real [--runs 5] [--ranks 4] [--program NAME ...] [--compute sleep|spin]
 
 Programs of bench/programs run under SimGrid's SMPI. Beside exact endpoints stands the paper's way (`--paper`). With
 --k, numbers of clusters, structures mixed (ACURDION, table III), and the error of time per call that they make.
@@ -11,8 +12,10 @@ Programs of bench/programs run under SimGrid's SMPI. Beside exact endpoints stan
 destination, is not what it was with exact endpoints, or if mg, with its 46 kinds, keeps an error of 2 % with nine
 clusters or does not with `auto:0.02`.
 
---long: 1024 and 4096 ranks as well. --replay: times of replays instead, on a real MPI (cluster_replay.py).
-Writes DIR/cluster.csv, or DIR/cluster_replay.csv.
+--long: 1024 and 4096 ranks as well. --replay: times of replays instead, in simulated time (cluster_simulated.py), or
+with --real on a real MPI (cluster_replay.py). Exit status 3 if the replay of a simulated trace is off by 1 % from its
+program, or ACC with exact endpoints is below 98 %.
+Writes DIR/cluster.csv, DIR/cluster_replay.csv or DIR/cluster_real.csv.
 """
 
 import argparse
@@ -25,6 +28,7 @@ import sys
 import time
 
 import cluster_replay
+import cluster_simulated
 import common
 
 sys.path.insert(0, str(common.ROOT / "tests/support"))
@@ -58,6 +62,8 @@ REPLAYED = [
     ("lead", ("--k", "kinds", "--endpoints", "lead"), ("--cluster", "kinds", "--endpoints", "lead")),
 ]
 kReplayedTimes = 20  # as many steps as under SMPI
+# The same in simulated time; K mixes no structures here, as such traces cannot be replayed.
+SIMULATED = [("kinds", ("--k", "kinds")), ("nine", ("--k", "9")), ("lead", ("--k", "9", "--endpoints", "lead"))]
 # The largest relative error of a rank's time per call that `auto:0.02` may leave, and that nine clusters of mg pass.
 kError = 0.02
 
@@ -163,9 +169,7 @@ def ways_of(arguments, program, ranks):
 
 def measure(arguments, folder):
     """Rows, and what is not as it must be."""
-    counts = [64] if arguments.quick else [int(word) for word in arguments.ranks.split(",")]
-    if arguments.long:
-        counts += [n for n in (1024, 4096) if n not in counts]
+    counts = rank_counts(arguments)
     rows, wrong = [], []
     for program, argument, settings in PROGRAMS:
         if arguments.program and program not in arguments.program:
@@ -197,30 +201,65 @@ def measure_replays(arguments, folder):
     return rows
 
 
+def measure_simulated(arguments, folder):
+    rows = []
+    for program, argument, settings in PROGRAMS:
+        if arguments.program and program not in arguments.program:
+            continue
+        ways = list(SIMULATED)
+        if arguments.k:
+            ways = [(f"K {k}", ("--k", k)) for k in arguments.k.split(",")]
+        elif program == "mg":
+            ways.append(("auto:0.02", ("--k", "auto:0.02")))
+        for ranks in rank_counts(arguments):
+            rows += cluster_simulated.rows(program, arguments.steps * argument, ranks, settings, arguments.noise,
+                                           [(way, words) for way, words in ways if not is_above(words, ranks)],
+                                           recorders(), folder)
+    return rows
+
+
+def is_above(words, ranks):
+    return words[:1] == ("--k",) and words[1].isdigit() and int(words[1]) > ranks
+
+
+def rank_counts(arguments):
+    counts = [64] if arguments.quick else [int(word) for word in arguments.ranks.split(",")]
+    if arguments.long:
+        counts += [n for n in (1024, 4096) if n not in counts]
+    return counts
+
+
 def main():
     parser = argparse.ArgumentParser(description="Clusters of ranks, what they keep, and what they cost.")
     parser.add_argument("--out", default="build/bench")
     parser.add_argument("--quick", action="store_true", help="64 ranks only")
-    parser.add_argument("--ranks", help="with commas between (64,256; with --replay 4)")
+    parser.add_argument("--ranks", help="with commas between (64,256; with --real 4)")
     parser.add_argument("--long", action="store_true", help="1024 and 4096 ranks as well")
     parser.add_argument("--program", action="append", help="only this one; again and again")
     parser.add_argument("--k", help="numbers of clusters with commas between, instead of the ways: 9,27,81,243")
-    parser.add_argument("--replay", action="store_true", help="times of replays on a real MPI")
-    parser.add_argument("--runs", type=int, default=5, help="of each replay (5)")
-    parser.add_argument("--compute", choices=("sleep", "spin"), default="sleep", help="between calls of a replay")
+    parser.add_argument("--replay", action="store_true", help="times of replays, simulated")
+    parser.add_argument("--noise", type=float, default=0.01, help="of work between messages, with --replay (0.01)")
+    # Ranks leave MPI_Init some microseconds apart, which is much of few steps.
+    parser.add_argument("--steps", type=int, default=5, help="with --replay: so many times those of PROGRAMS (5)")
+    parser.add_argument("--real", action="store_true", help="with --replay: on a real MPI")
+    parser.add_argument("--runs", type=int, default=5, help="of each replay on a real MPI (5)")
+    parser.add_argument("--compute", choices=("sleep", "spin"), default="sleep", help="between their calls")
     parser.add_argument("--refrain", help="the program (./refrain)")
     arguments = parser.parse_args()
-    arguments.ranks = arguments.ranks or ("4" if arguments.replay else "64,256")
+    arguments.ranks = arguments.ranks or ("4" if arguments.real else "64,256")
     folder = common.prepare(arguments.out, arguments.refrain) / "cluster"
     folder.mkdir(exist_ok=True)
-    if arguments.replay:
-        rows, wrong = measure_replays(arguments, folder), []
+    if arguments.replay and arguments.real:
+        rows, wrong, header, name = measure_replays(arguments, folder), [], cluster_replay.kHeader, "cluster_real.csv"
+    elif arguments.replay:
+        rows, header, name = measure_simulated(arguments, folder), cluster_simulated.kHeader, "cluster_replay.csv"
+        wrong = list(cluster_simulated.complaints(rows))
     else:
         rows, wrong = measure(arguments, folder)
-    header = cluster_replay.kHeader if arguments.replay else kHeader
+        header, name = kHeader, "cluster.csv"
     common.progress("")
     common.print_table(header, rows)
-    path = pathlib.Path(arguments.out) / ("cluster_replay.csv" if arguments.replay else "cluster.csv")
+    path = pathlib.Path(arguments.out) / name
     with open(path, "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([header, *rows])
     print(f"written: {path}")

@@ -1,4 +1,4 @@
-"""How long replays of full and of clustered traces take, beside the program: for `cluster.py --replay`.
+"""How long replays of full and of clustered traces take, beside the program: for `cluster.py --replay --real`.
 
 Few ranks on a real MPI (MPICH), as many as there are cores for where times are to mean something. Each row is the
 mean of `runs` runs with its deviation. ACC = 1 - |t - t'| / t of replays of the full trace (t) and of the clustered

@@ -5,7 +5,10 @@ usage: messages.py [--out DIR]
 
 A program receives messages from itself, with and without --messages; callgrind counts the instructions of its loop.
 What the log adds to an iteration (a send, a receive, a wait) of short messages is the cost of a receive; what a byte
-costs follows from long ones. The bytes do not compress. Writes DIR/messages.csv.
+costs follows from long ones. The bytes do not compress. Then Table 4 of PHANTOM (2010): what programs received, what
+of it came from other nodes (of two ranks), and what their logs take. Writes DIR/messages.csv and DIR/messages.json.
+
+Exit status 1 where a receive takes more than 16 bytes beyond what was received.
 """
 
 import argparse
@@ -19,6 +22,9 @@ SHORT, LONG = 8, 1 << 20
 COUNTS = {SHORT: (2000, 6000), LONG: (4, 12)}
 TARGET_RECEIVE_NS, TARGET_BYTE_NS = 150, 1.0
 MOST_BEYOND = 16  # bytes stored for each receive beyond what was received
+# Programs of Table 4, their arguments, and ranks.
+TABLE = {"cg": (["2", "1000"], 4), "mg": (["2", "8"], 4), "bt": (["4", "6"], 4), "lu": (["4", "12"], 4),
+         "sweep3d": (["weak", "1"], 4)}
 
 
 def instructions(program, count, size, folder, logs):
@@ -47,6 +53,13 @@ def stored(program, count, size, folder):
     return json.loads(common.run([common.REFRAIN, "messages", trace, "--format", "json"]))["all"]
 
 
+def table_row(name, words, ranks, folder):
+    program, trace = common.compile_program(name, folder), folder / "messages.rfn"
+    common.mpiexec(ranks, [common.REFRAIN, "record", "-o", trace, "--messages", "all", "--node-size", 2, "--", program,
+                           *words])
+    return json.loads(common.run([common.REFRAIN, "messages", trace, "--format", "json"]))["all"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", default="build/bench")
@@ -71,10 +84,18 @@ def main():
         rows.append([f"{count} receives of {size} bytes: stored", found["received_bytes"], found["stored_bytes"],
                      f"{(found['stored_bytes'] - found['received_bytes']) / found['receives']:+.1f}",
                      f"+{MOST_BEYOND}"])
+    table = {}
+    for name, (words, ranks) in TABLE.items():
+        table[name] = found = table_row(name, words, ranks, folder)
+        rows.append([f"{name}, {ranks} ranks, nodes of 2: received, crossing, stored", found["received_bytes"],
+                     found["crossing_bytes"], found["stored_bytes"], "-"])
     header = ["", "without", "with a log", "added", "target"]
     common.print_table(header, rows)
     with open(folder / "messages.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([header, *rows])
+    with open(folder / "messages.json", "w", encoding="utf-8") as file:
+        json.dump({"instructions_a_receive": added[SHORT], "instructions_a_byte": byte, "programs": table}, file,
+                  indent=1)
     return 0 if good else 1
 
 

@@ -2,8 +2,9 @@
 #
 #   tool             bin/refrain, LIBDIR/refrain/refrain-verbs, librefrain-heap.so, librefrain-cluster.so, man pages, completion,
 #                    documents, examples
-#   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, librefrain-solo-<mpi>.so and refrain-replay-<mpi>, for each MPI found
-#   reader           LIBDIR/librefrain-reader.so.0.1
+#   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, librefrain-solo-<mpi>.so, refrain-replay-<mpi> and refrain-calibrate-<mpi>, for each MPI found
+#                    LIBDIR/librefrain-coupling-<mpi>.so, for programs that link it
+#   reader           LIBDIR/librefrain-reader.so.0.1, LIBDIR/librefrain-blackboard.so
 #   dev              include/refrain, RefrainConfig.cmake, refrain.pc
 #   python           REFRAIN_PYTHON_DIR/refrain, the Python package, if it is built (REFRAIN_WITH_PYTHON)
 #
@@ -33,6 +34,9 @@ set_target_properties(refrain_reader_library PROPERTIES
   OUTPUT_NAME refrain-reader EXPORT_NAME reader VERSION ${PROJECT_VERSION} SOVERSION ${abi}
   LINK_DEPENDS ${symbols})
 
+# The blackboard, for programs and plug-ins in C: found by its name, so without CMake's package.
+install(TARGETS refrain_blackboard_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT reader)
+
 install(TARGETS refrain_reader_library EXPORT RefrainTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT reader NAMELINK_COMPONENT dev)
 file(GLOB headers ${CMAKE_SOURCE_DIR}/include/refrain/*.h)
@@ -57,7 +61,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/refrain.pc
 
 install(TARGETS refrain RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
 install(TARGETS refrain-verbs RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT tool)
-set(installable refrain refrain_reader_library)
+set(installable refrain refrain_reader_library refrain_blackboard_library)
 if(TARGET refrain-heap)
   # Loaded by name into other programs, never linked: it has no version, and `record` knows where it is.
   install(TARGETS refrain-heap refrain-wtime
@@ -74,16 +78,23 @@ foreach(mpi ${REFRAIN_KNOWN_MPIS})
   if(TARGET refrain-${mpi})
     install(TARGETS refrain-${mpi}
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
-    if(TARGET refrain-replay-${mpi})
-      install(TARGETS refrain-replay-${mpi}
-        RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi}
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
-      list(APPEND installable refrain-replay-${mpi})
-    endif()
+    foreach(program replay calibrate)
+      if(TARGET refrain-${program}-${mpi})
+        install(TARGETS refrain-${program}-${mpi}
+          RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
+        list(APPEND installable refrain-${program}-${mpi})
+      endif()
+    endforeach()
     if(TARGET refrain-solo-${mpi})
       install(TARGETS refrain-solo-${mpi}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
       list(APPEND installable refrain-solo-${mpi})
+    endif()
+    if(TARGET refrain-coupling-${mpi})
+      # Programs link it by name, so it is where linkers look.
+      install(TARGETS refrain-coupling-${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT recorder-${mpi})
+      list(APPEND installable refrain-coupling-${mpi})
     endif()
     list(APPEND REFRAIN_INSTALLED_MPIS ${mpi})
     list(APPEND installable refrain-${mpi})

@@ -6,6 +6,9 @@
  * block in each slice along each axis, and all of them work in every stage of a sweep. Each step
  * exchanges faces (Irecv, Isend, Waitall with the six neighbours), then along x, y and z eliminates
  * from slice to slice and substitutes back (Irecv, Wait, Isend, Wait).
+ *
+ * Compiled with -DSCALAR_LINES it is the program SP: a cell's variables are solved one by one, and
+ * what goes to the next slice is under way while the next block is worked on.
  */
 #ifndef _POSIX_C_SOURCE /* SMPI may have put a header before the program */
 #define _POSIX_C_SOURCE 200809L
@@ -16,7 +19,13 @@
 #include <string.h>
 
 #include "timing.h"
+#include "point_work.h"
 
+#ifdef SCALAR_LINES
+enum { kWorkOfLine = 1 };
+#else
+enum { kWorkOfLine = 5 }; /* a block of 5 * 5 for each cell */
+#endif
 enum { kAxes = 3, kVariables = 5, kForward = 10, kBackward = 20 };
 
 static int q, n, mine[2];        /* blocks and cells along a side; i and j */
@@ -72,9 +81,11 @@ static void copy_faces(void) {
 static void compute_right_side(void) {
   const size_t cells = (size_t)q * (size_t)n * (size_t)n * (size_t)n * kVariables;
   for (size_t k = 0; k < cells; ++k) right[k] = 0.9 * u[k];
+  work_on((double)cells);
   if (q > 1) copy_faces();
 }
 
+#ifndef SCALAR_LINES
 static void receive_edge(int from, int tag, int count) {
   MPI_Request request;
   MPI_Irecv(edge[0], count, MPI_DOUBLE, from, tag, grid, &request);
@@ -85,6 +96,7 @@ static void send_edge(int to, int tag, int count) {
   MPI_Isend(edge[1], count, MPI_DOUBLE, to, tag, grid, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
+#endif
 
 /* Along all lines of block c, from its first cells to its last, or back. */
 static void solve_block(int axis, int c, int is_forward) {
@@ -98,8 +110,25 @@ static void solve_block(int axis, int c, int is_forward) {
       }
       edge[1][k * kVariables + v] = before;
     }
+  work_on((double)n * n * n * kVariables * kWorkOfLine);
 }
 
+#ifdef SCALAR_LINES
+static void sweep(int axis, int is_forward) {
+  const int count = n * n * kVariables, tag = (is_forward ? kForward : kBackward) + axis;
+  const int from = neighbours[axis][is_forward ? 0 : 1], to = neighbours[axis][is_forward ? 1 : 0];
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  for (int stage = 0; stage < q; ++stage) {
+    memset(edge[0], 0, (size_t)count * sizeof(double));
+    if (stage > 0) {
+      MPI_Irecv(edge[0], count, MPI_DOUBLE, from, tag, grid, &requests[0]);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    solve_block(axis, block_in(axis, is_forward ? stage : q - 1 - stage), is_forward);
+    if (stage + 1 < q) MPI_Isend(edge[1], count, MPI_DOUBLE, to, tag, grid, &requests[1]);
+  }
+}
+#else
 static void sweep(int axis, int is_forward) {
   const int count = n * n * kVariables, tag = (is_forward ? kForward : kBackward) + axis;
   const int from = neighbours[axis][is_forward ? 0 : 1], to = neighbours[axis][is_forward ? 1 : 0];
@@ -110,6 +139,7 @@ static void sweep(int axis, int is_forward) {
     if (stage + 1 < q) send_edge(to, tag, count);
   }
 }
+#endif
 
 static void x_solve(void) { sweep(0, 1), sweep(0, 0); }
 static void y_solve(void) { sweep(1, 1), sweep(1, 0); }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "timing.h"
+#include "work.h"
 
 enum { kCells = 64, kSides = 6, kReduceEvery = 10 };
 
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
     begin_iteration();
     exchange(field, neighbours, grid);
     field[0][1][0] += 1.0;
+    work(rank, kCells * kCells);
     if (i % kReduceEvery == 0) MPI_Allreduce(&field[0][1][0], &sum, 1, MPI_DOUBLE, MPI_SUM, grid);
     end_iteration();
   }

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 
 #include "timing.h"
+#include "point_work.h"
+#include "work.h"
 
 enum { kAxes = 3, kMaxLevels = 12, kMaxSide = 64, kLeast = 4, kSweeps = 2, kTagDown = 6, kTagUp };
 
@@ -28,7 +30,7 @@ typedef struct {
 
 static Level levels[kMaxLevels];
 static int level_count, last_level; /* of all; the last one that this rank takes part in */
-static int dims[kAxes], at[kAxes];
+static int dims[kAxes], at[kAxes], my_rank;
 static MPI_Comm grid;
 static double halo[2 * kAxes][2][kMaxSide * kMaxSide], handed[kMaxSide * kMaxSide * kMaxSide];
 
@@ -92,6 +94,7 @@ static void smooth(const Level* l, const int next[2 * kAxes]) {
   const size_t row = (size_t)n + 2, plane = row * row;
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     exchange_faces(l, next);
+    work(my_rank, (double)n * n * n);
     for (int z = 0; z < n; ++z)
       for (int y = 0; y < n; ++y)
         for (int x = 0; x < n; ++x) {
@@ -100,6 +103,7 @@ static void smooth(const Level* l, const int next[2 * kAxes]) {
           const double around = u[-1] + u[1] + *(u - row) + u[row] + *(u - plane) + u[plane];
           l->u[c] = 0.25 * l->u[c] + 0.75 * (around + l->f[c]) / 6.0;
         }
+    work_on((double)n * n * n);
   }
 }
 
@@ -114,6 +118,7 @@ static void restrict_to(const Level* fine, const Level* coarse) {
         coarse->f[place(coarse->n, x, y, z)] = sum / 8.0;
         coarse->u[place(coarse->n, x, y, z)] = 0.0;
       }
+  work_on((double)coarse->n * coarse->n * coarse->n * 2);
 }
 static void prolong_from(const Level* fine, const Level* coarse) {
   for (int z = 0; z < fine->n; ++z)
@@ -220,6 +225,7 @@ int main(int argc, char** argv) {
   MPI_Dims_create(size, kAxes, dims);
   MPI_Cart_create(MPI_COMM_WORLD, kAxes, dims, periods, 0, &grid);
   MPI_Comm_rank(grid, &rank);
+  my_rank = rank;
   MPI_Cart_coords(grid, rank, kAxes, at);
   for (int n = cells; n >= kLeast; n /= 2) add_level(n, -1);
   for (int axis = 0; axis < kAxes; ++axis)

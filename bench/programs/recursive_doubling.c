@@ -3,11 +3,16 @@
  *
  *   recursive_doubling [times]      default 100; the number of ranks must be a power of two
  */
+#ifndef _POSIX_C_SOURCE /* SMPI may have put a header before the program */
+#define _POSIX_C_SOURCE 200809L
+#endif
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { kTag = 7 };
+#include "work.h"
+
+enum { kTag = 7, kCells = 4096 };
 
 int main(int argc, char** argv) {
   double sum = 0.0, theirs = 0.0;
@@ -19,6 +24,7 @@ int main(int argc, char** argv) {
   if ((size & (size - 1)) != 0) MPI_Abort(MPI_COMM_WORLD, 2);
   for (int i = 0; i < times; ++i) {
     sum = rank;
+    work(rank, kCells);
     for (int bit = 1; bit < size; bit *= 2) {
       MPI_Sendrecv(&sum, 1, MPI_DOUBLE, rank ^ bit, kTag, &theirs, 1, MPI_DOUBLE, rank ^ bit, kTag,
                    MPI_COMM_WORLD, MPI_STATUS_IGNORE);

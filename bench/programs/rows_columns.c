@@ -3,9 +3,14 @@
  *
  *   rows_columns [times]      default 100; any number of ranks
  */
+#ifndef _POSIX_C_SOURCE /* SMPI may have put a header before the program */
+#define _POSIX_C_SOURCE 200809L
+#endif
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "work.h"
 
 enum { kCells = 64 };
 
@@ -21,6 +26,7 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, rank / dims[1], rank % dims[1], &row);
   MPI_Comm_split(MPI_COMM_WORLD, rank % dims[1], rank / dims[1], &column);
   for (int i = 0; i < times; ++i) {
+    work(rank, kCells * kCells);
     MPI_Bcast(block, kCells, MPI_DOUBLE, 0, row);
     MPI_Allreduce(block, sums, kCells, MPI_DOUBLE, MPI_SUM, column);
   }

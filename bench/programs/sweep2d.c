@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "timing.h"
+#include "work.h"
 
 enum { kCells = 64, kNorthSouth = 0, kWestEast = 1 };
 
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
     MPI_Recv(edges[0], kCells, MPI_DOUBLE, north, kNorthSouth, grid, MPI_STATUS_IGNORE);
     MPI_Recv(edges[1], kCells, MPI_DOUBLE, west, kWestEast, grid, MPI_STATUS_IGNORE);
     edges[0][0] += edges[1][0] + 1.0;
+    work(rank, kCells * kCells);
     MPI_Send(edges[0], kCells, MPI_DOUBLE, south, kNorthSouth, grid);
     MPI_Send(edges[1], kCells, MPI_DOUBLE, east, kWestEast, grid);
     end_iteration();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/message_logs.h"
-#include "analysis/replays.h"
+#include "analysis/replays/replays.h"
 #include "cli/options/diff_options.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"

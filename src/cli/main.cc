@@ -43,7 +43,8 @@ void set_up(CLI::App& app) {
 std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) words.emplace_back(argv[i]);
-  if (!words.empty() && words[0] == "replay") return refrain::cli::replay_words(words);
+  if (!words.empty() && (words[0] == "replay" || words[0] == "calibrate"))
+    return refrain::cli::replay_words(words);
   if (words.empty() || words[0] != "help") return words;
   words.erase(words.begin());
   words.resize(std::min<size_t>(words.size(), 1));

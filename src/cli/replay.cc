@@ -1,19 +1,14 @@
 // refrain replay: checks its options, looks at the trace, and becomes the engine of the launcher's
 // MPI (src/replay).
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/launch/companion.h"
 #include "cli/launch/find_mpi.h"
-#include "cli/launch/own_files.h"
-#include "cli/launch/smpi_line.h"
 #include "cli/options/usage_error.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
@@ -99,36 +94,6 @@ std::vector<std::string> engine_words(const ReplayArguments& options, int rank) 
   return words;
 }
 
-void execute(const std::string& program, std::vector<std::string> words) {
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  execv(program.c_str(), argv.data());
-}
-
-// Returns only when there is no engine.
-base::Error become_engine(const ReplayArguments& options, const std::string& mpi, int rank) {
-  const std::string file = "refrain-replay-" + mpi;
-  const std::vector<std::string> given = engine_words(options, rank);
-  std::string looked;
-  for (const std::string& folder : own_folders()) {
-    const std::string engine = folder + "/" + file;
-    if (mpi != "smpi") {
-      std::vector<std::string> words = {file};
-      words.insert(words.end(), given.begin(), given.end());
-      execute(engine, words);
-    } else if (access(engine.c_str(), R_OK) == 0) {
-      execute(options.smpi_line[0], smpi_engine_line(options.smpi_line, engine, given));
-      return base::fail(std::string("cannot run: ") + std::strerror(errno), options.smpi_line[0]);
-    }
-    if (errno != ENOENT && errno != ENOTDIR)
-      return base::fail(std::string("cannot run: ") + std::strerror(errno), engine);
-    looked += (looked.empty() ? "" : ", ") + folder;
-  }
-  return base::unsupported("no " + file + " in " + looked +
-                           ": build Refrain where that MPI is installed");
-}
-
 int run(const ReplayArguments& options) {
   const Launcher launcher = find_launcher(getenv_of);
   // Every rank comes here; one line is enough.
@@ -153,7 +118,11 @@ int run(const ReplayArguments& options) {
     engine.ending = look_before(*trace, *look);
   }
   if (!options.smpi_line.empty() && engine.ending != 0) return engine.ending;  // none has begun
-  if (!options.smpi_line.empty()) return refuse(become_engine(options, "smpi", 0));
+  const auto become = [&](const std::string& mpi) {
+    return refuse(become_companion("refrain-replay", mpi, options.smpi_line,
+                                   engine_words(engine, launcher.rank)));
+  };
+  if (!options.smpi_line.empty()) return become("smpi");
   const std::string mpi = options.mpi.empty() ? mpi_word(launcher.mpi) : options.mpi;
   if (mpi.empty() || launcher.mpi == Mpi::kNone)
     if (options.mpi.empty())
@@ -161,7 +130,7 @@ int run(const ReplayArguments& options) {
           base::usage("no launcher of an MPI has started this: write mpiexec -n P "
                       "refrain replay " +
                       options.trace + ", or use --dry-run"));
-  return refuse(become_engine(engine, mpi, launcher.rank));
+  return become(mpi);
 }
 
 }  // namespace

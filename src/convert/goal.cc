@@ -58,7 +58,7 @@ class GoalRank : public events::SkeletonSink {
     Front& front = request ? branch : *front_;
     for (const sim::Phase& phase : phases) {
       std::vector<events::SkeletonEnd> all;
-      for (const sim::SchedulePart& part : phase)
+      for (const sim::Part& part : phase)
         all.push_back({part.sends, job_.position(op.comm.comm.member(part.peer)), tag,
                        std::max<uint64_t>(1, part.bytes)});
       exchange(all, front);

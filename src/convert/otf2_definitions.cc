@@ -5,6 +5,7 @@
 #include "events/by_rank/comm_ranks.h"
 #include "format/trace_data.h"
 #include "mpi/call_meaning.h"
+#include "mpi/call_name.h"
 #include "reader/internal.h"
 #include "text/escape.h"
 
@@ -163,8 +164,7 @@ bool OtfDefinitions::write_regions() {
       continue;
     }
     const mpi::CallInfo* info = mpi::find_call(static_cast<CallId>(what));
-    const std::string name =
-        info == nullptr ? "call#" + std::to_string(what) : std::string(info->name);
+    const std::string name = mpi::call_name(static_cast<CallId>(what));
     OTF2_RegionRole role = OTF2_REGION_ROLE_FUNCTION;
     if (info != nullptr) role = role_of(*info);
     ok = ok && region(id, name, role, OTF2_PARADIGM_MPI);

@@ -82,7 +82,7 @@ class TiRank : public events::SkeletonSink {
     const uint32_t tag = shared_.tags.of_collective(op.comm.key, number);
     for (const sim::Phase& phase : sim::schedule(job_.trace, op, call)) {
       std::vector<events::SkeletonEnd> all;
-      for (const sim::SchedulePart& part : phase)
+      for (const sim::Part& part : phase)
         all.push_back({part.sends, job_.position(op.comm.comm.member(part.peer)), tag,
                        std::max<uint64_t>(1, part.bytes)});
       exchange(all);

@@ -215,9 +215,9 @@ void Decoder::decode_completion(const Signature& s, const mpi::CallMeaning& mean
   }
   if (!meaning.does_any(mpi::kDoesComplete)) return;
   op.action = Action::kComplete;
-  const auto all_in_vain = [&] {
+  const auto all_unsuccessful = [&] {
     const auto note = [&](const Value& request) {
-      if (request.kind == ValueKind::kRequest) op.in_vain.push_back({.request = request.id});
+      if (request.kind == ValueKind::kRequest) op.unsuccessful.push_back({.request = request.id});
     };
     if (many.is_array())
       many.for_each(note);
@@ -226,7 +226,7 @@ void Decoder::decode_completion(const Signature& s, const mpi::CallMeaning& mean
     op.is_poll = true;
   };
   const bool has_flag = s.find("flag") != nullptr;
-  if (has_flag && !is_true(result(s, "flag"))) return all_in_vain();
+  if (has_flag && !is_true(result(s, "flag"))) return all_unsuccessful();
   if (meaning.plain == mpi::kMPI_Wait) return add(one, result(s, "status"), s.matched);
   if (meaning.plain == mpi::kMPI_Waitall) {
     uint64_t i = 0;
@@ -244,7 +244,7 @@ void Decoder::decode_completion(const Signature& s, const mpi::CallMeaning& mean
     return;
   }
   const Value& indices = result(s, "array_of_indices");
-  if (indices.size() == 0) return all_in_vain();
+  if (indices.size() == 0) return all_unsuccessful();
   uint64_t i = 0;
   indices.for_each([&](const Value& index) {
     if (index.is_integer() && index.number >= 0)

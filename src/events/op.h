@@ -112,8 +112,8 @@ struct alignas(64) Op {
   const Signature* signature = nullptr;
   std::vector<RequestUse> requests;  // started, completed or freed
   uint64_t partitions = 1;
-  int64_t message_object = -1;      // of matched probes and receives
-  std::vector<RequestUse> in_vain;  // still open after a test
+  int64_t message_object = -1;           // of matched probes and receives
+  std::vector<RequestUse> unsuccessful;  // still open after a test
   // collectives
   CommView comm;
   int64_t file = -1;                       // the N of file#N; of MPI_File_open: at its end

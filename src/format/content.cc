@@ -124,21 +124,18 @@ class Checker {
   void signatures() {
     const SignatureTable& all = t_.signatures;
     const uint64_t definitions = t_.definitions.size();
-    // Of most signatures shape and form are those of the one before: only numbers differ.
-    uint32_t shape = ShapeTable::kNone, form = 0;
-    std::span<const uint32_t> slots;
     const auto is_good = [=](uint32_t w) { return (w & 1) == 0 && w >> 1 < definitions; };
-    for (size_t i = 0; i < all.size(); ++i) {
-      const uint32_t* const words =
-          all.shape(i) == shape && all.form(i) == form ? all.words(i) : nullptr;
-      if (words != nullptr &&
-          std::ranges::all_of(slots, is_good, [=](uint32_t k) { return words[k]; }))
-        continue;
-      shape = ShapeTable::kNone;
-      if (!signature(i) || !all.is_constant(i) || !all.requests(i).empty()) continue;
-      shape = all.shape(i);
-      form = all.form(i);
-      slots = all.structure(i).definition_slots;
+    for (size_t i = 0, end = 0; i < all.size();) {
+      end = all.alike_until(i);
+      const bool is_plain = signature(i) && all.is_constant(i) && all.requests(i).empty();
+      const std::span<const uint32_t> slots = all.structure(i).definition_slots;
+      // Of the others only numbers differ.
+      for (++i; i < end; ++i) {
+        const uint32_t* const words = is_plain ? all.words(i) : nullptr;
+        if (words == nullptr ||
+            !std::ranges::all_of(slots, is_good, [=](uint32_t k) { return words[k]; }))
+          signature(i);
+      }
     }
   }
 
@@ -184,9 +181,12 @@ class Checker {
 
   void statistics(SectionType at, Rule rule, const std::deque<DurationStats>& all) {
     if (all.size() != t_.signatures.size()) add(at, rule, "not as many as signatures");
-    for (size_t i = 0; i < all.size(); ++i)
-      if (all[i].min_ns > all[i].max_ns || !(all[i].sum_ns >= 0))
+    size_t i = 0;
+    for (const DurationStats& d : all) {
+      if (d.min_ns > d.max_ns || !(d.sum_ns >= 0))
         add(at, rule, numbered(to_string(at), i, " contradict themselves"));
+      ++i;
+    }
   }
 
   void grammars() {

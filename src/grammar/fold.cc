@@ -26,13 +26,15 @@ Lengths lengths(const Grammar& grammar) {
 bool checked_length(const Grammar& grammar, uint64_t* length) {
   std::vector<uint64_t> rule(grammar.rule_count(), 0);
   for (size_t r = grammar.rule_count(); r-- > 0;) {
+    uint64_t sum = 0;
     for (uint32_t i = grammar.rule_begin(r); i < grammar.rule_end[r]; ++i) {
       const Symbol& s = grammar.symbols[i];
-      uint64_t product = 0;
-      if (__builtin_mul_overflow(s.is_rule ? rule[s.id] : 1, s.count, &product) ||
-          __builtin_add_overflow(rule[r], product, &rule[r]))
+      uint64_t product = s.count;
+      if ((s.is_rule && __builtin_mul_overflow(rule[s.id], s.count, &product)) ||
+          __builtin_add_overflow(sum, product, &sum))
         return false;
     }
+    rule[r] = sum;
   }
   *length = rule[0];
   return true;

@@ -105,13 +105,12 @@ class Writer {
 
   // How many symbols from i on go on from the terminal before, one by one.
   uint32_t ascent(uint32_t i, uint32_t end) const {
-    uint32_t n = 0;
-    while (i + n < end && c_.ascents + n < ascents_allowed_) {
-      const Symbol& s = g_.symbols[i + n];
-      if (s.is_rule || s.count != 1 || int64_t{s.id} != c_.previous + 1 + n) break;
-      ++n;
-    }
-    return n;
+    const uint64_t most = std::min<uint64_t>(end - i, ascents_allowed_ - c_.ascents);
+    const Symbol* const first = g_.symbols.data() + i;
+    const Symbol* s = first;
+    for (int64_t next = c_.previous + 1; s != first + most; ++s, ++next)
+      if (s->is_rule || s->count != 1 || int64_t{s->id} != next) break;
+    return static_cast<uint32_t>(s - first);
   }
 
   void write_symbol(const Symbol& s) {

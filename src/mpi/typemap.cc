@@ -114,6 +114,11 @@ bool walk_node(const Node& node, int64_t base, Joiner& out) {
 
 }  // namespace
 
+bool TypeMap::is_flat() const {
+  return node_ == nullptr ||
+         (node_->is_one_piece() && node_->first == 0 && shape_.extent == shape_.size);
+}
+
 base::Result<TypeMap::Piece> TypeMap::span_of(uint64_t count) const {
   if (node_ == nullptr || count == 0) return Piece{};
   typemap::NodePtr all;

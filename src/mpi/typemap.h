@@ -56,6 +56,8 @@ class TypeMap {
   int64_t size() const { return shape_.size; }
   int64_t lower_bound() const { return shape_.lower_bound; }
   int64_t extent() const { return shape_.extent; }
+  // Whether elements are size() bytes each, without gaps, from the address that a call is given.
+  bool is_flat() const;
   // The memory that `count` elements touch lies within; {0, 0} when there is none. Fails beyond
   // 2^62 bytes.
   base::Result<Piece> span_of(uint64_t count) const;

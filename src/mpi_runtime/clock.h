@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
+#include "mpi_runtime/namespace.h"
+
 #if defined(__x86_64__)
 #include <x86intrin.h>
-
-#include "mpi_runtime/namespace.h"
 #define REFRAIN_COUNTER 1
 #elif defined(__aarch64__)
 #define REFRAIN_COUNTER 1

@@ -102,6 +102,24 @@ constexpr uint64_t kPiece = uint64_t{1} << 30;
 // What may be there without asking.
 constexpr uint64_t kSmall = 64 * 1024;
 
+// `room_for`: where so many bytes go.
+template <class RoomFor>
+bool receive_all(const RankComm& comm, int from, int tag, bool (*is_there)(size_t),
+                 RoomFor room_for) {
+  uint64_t n = 0;
+  if (!receive_patiently(comm, &n, sizeof n, from, tag)) return false;
+  const bool room = is_there(8 * n + kSmall);
+  char* const bytes = room ? room_for(n) : nullptr;
+  for (uint64_t at = 0; at < n; at += kPiece) {
+    const auto piece = static_cast<int>(n - at < kPiece ? n - at : kPiece);
+    char nowhere = 0;
+    const bool came =
+        receive_patiently(comm, room ? bytes + at : &nowhere, room ? piece : 1, from, tag);
+    if (room && !came) return false;
+  }
+  return room;
+}
+
 }  // namespace
 
 bool send_bytes(const RankComm& comm, std::string_view bytes, int to, int tag) {
@@ -116,18 +134,19 @@ bool send_bytes(const RankComm& comm, std::string_view bytes, int to, int tag) {
 
 bool receive_bytes(const RankComm& comm, std::string& bytes, int from, int tag,
                    bool (*is_there)(size_t)) {
-  uint64_t n = 0;
-  if (!receive_patiently(comm, &n, sizeof n, from, tag)) return false;
-  const bool room = is_there(8 * n + kSmall);
-  if (room) bytes.resize(n);
-  for (uint64_t at = 0; at < n; at += kPiece) {
-    const auto piece = static_cast<int>(n - at < kPiece ? n - at : kPiece);
-    char nowhere = 0;
-    const bool came =
-        receive_patiently(comm, room ? bytes.data() + at : &nowhere, room ? piece : 1, from, tag);
-    if (room && !came) return false;
-  }
-  return room;
+  return receive_all(comm, from, tag, is_there, [&](uint64_t n) {
+    bytes.resize(n);
+    return bytes.data();
+  });
+}
+
+bool receive_message(const RankComm& comm, Message& message, int from, int tag,
+                     bool (*is_there)(size_t)) {
+  return receive_all(comm, from, tag, is_there, [&](uint64_t n) {
+    message.bytes.reset(new char[n]);
+    message.size = n;
+    return message.bytes.get();
+  });
 }
 
 }  // namespace refrain::mpi_runtime

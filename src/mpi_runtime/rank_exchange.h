@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -41,5 +42,13 @@ bool send_bytes(const RankComm& comm, std::string_view bytes, int to, int tag);
 // same, and gives false. `is_there`: whether there is memory for so many bytes.
 bool receive_bytes(const RankComm& comm, std::string& bytes, int from, int tag,
                    bool (*is_there)(size_t));
+// The same in memory that nobody fills with zeros first: for what may be very long.
+struct Message {
+  std::unique_ptr<char[]> bytes;
+  size_t size = 0;
+  std::string_view view() const { return {bytes.get(), size}; }
+};
+bool receive_message(const RankComm& comm, Message& message, int from, int tag,
+                     bool (*is_there)(size_t));
 
 }  // namespace refrain::mpi_runtime

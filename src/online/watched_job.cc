@@ -9,7 +9,7 @@
 #include "format/spool/job_files.h"
 #include "format/spool/post_mortem.h"
 #include "mpi/call_ids.h"
-#include "mpi/call_table.h"
+#include "mpi/call_name.h"
 #include "reader/internal.h"
 
 namespace refrain::online {
@@ -24,10 +24,9 @@ uint64_t realtime_ns() {
   return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
+// Nothing for a rank that is in no call.
 std::string name_of(uint32_t call) {
-  if (call == 0) return {};
-  const mpi::CallInfo* info = mpi::find_call(static_cast<mpi::CallId>(call));
-  return info == nullptr ? "call " + std::to_string(call) : std::string(info->name);
+  return call == 0 ? std::string() : mpi::call_name(static_cast<mpi::CallId>(call));
 }
 
 // "run.rfn" of "/tmp/run.rfn.spool/".

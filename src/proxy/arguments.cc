@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpi/call_ids.h"
+#include "mpi/handle_kinds.h"
 #include "proxy/literals.h"
 #include "reader/internal.h"
 
@@ -39,22 +40,6 @@ std::string_view pool_of(DefinitionKind kind) {
 bool has_place(const std::string& handle) {
   return handle.starts_with("comms[") || handle.starts_with("windows[") ||
          handle.starts_with("files[");
-}
-bool is_handle(ParamKind kind) {
-  switch (kind) {
-    case ParamKind::kComm:
-    case ParamKind::kDatatype:
-    case ParamKind::kGroup:
-    case ParamKind::kWin:
-    case ParamKind::kFile:
-    case ParamKind::kOp:
-    case ParamKind::kErrhandler:
-    case ParamKind::kInfo:
-    case ParamKind::kMessage:
-    case ParamKind::kSession:
-    case ParamKind::kKeyval: return true;
-    default: return false;
-  }
 }
 std::string_view handle_type(ParamKind kind) {
   switch (kind) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "convert/output_files.h"
+#include "events/refusals.h"
+#include "mpi/call_name.h"
 #include "proxy/program.h"
 #include "proxy/proxy.h"
 #include "proxy/refused.h"
@@ -42,22 +44,13 @@ Status write_file(const std::string& path, std::string_view text) {
 }  // namespace
 
 Result<std::vector<Refusal>> refusals(const Trace& trace, const Options& options) {
-  std::map<std::string, Refusal> found;
-  for (GroupId g = 0; g < trace.group_count(); ++g)
-    for (const Trace::Occurrence& seen : trace.occurrences(g)) {
-      const CallId call = trace.call_of(seen.signature);
-      const std::string why = refused(call);
-      if (why.empty()) continue;
-      const mpi::CallInfo* info = mpi::find_call(call);
-      const std::string name =
-          info == nullptr ? fmt::format("call#{}", call) : std::string(info->name);
-      if (options.skip.contains(name)) continue;
-      Refusal& one = found[name];
-      one.function = name, one.why = why;
-      one.calls += seen.calls * trace.group_size(g);
-    }
   std::vector<Refusal> out;
-  for (auto& [name, one] : found) out.push_back(std::move(one));
+  for (events::Refusal& one : events::refusals(trace, [&](CallId call) {
+         return options.skip.contains(mpi::call_name(call)) ? std::string() : refused(call);
+       }))
+    out.push_back({mpi::call_name(one.call), std::move(one.why), one.calls});
+  std::sort(out.begin(), out.end(),
+            [](const Refusal& a, const Refusal& b) { return a.function < b.function; });
   return out;
 }
 
@@ -73,9 +66,7 @@ Result<Outcome> generate(const Trace& trace, const Options& options) {
   if (!trace.info().complete)
     return base::unsupported(
         "the trace is not complete, and ranks would wait for each other for ever", trace.name());
-  if (const auto clusters = trace.clustering(); clusters && !clusters->is_replayable)
-    return base::unsupported("its calls cannot be made again: " + std::string(clusters->why_not),
-                             trace.name());
+  if (const Status alike = events::check_clusters(trace); !alike.ok()) return alike.error();
   Program program(trace, options);
   auto out = program.write();
   if (!out.ok() || options.output.empty()) return out;

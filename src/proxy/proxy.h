@@ -35,7 +35,7 @@ struct Options {
 
 // Why calls of a function cannot be made again.
 struct Refusal {
-  std::string function, why, where;  // where: the first call's site
+  std::string function, why;
   uint64_t calls = 0;
 };
 

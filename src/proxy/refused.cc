@@ -44,8 +44,7 @@ constexpr Few kFew[] = {{501, 503}, {526, 537}, {543, 552}, {567, 572}, {596, 63
 
 bool is_mark(CallId call) {
   const mpi::CallInfo* info = mpi::find_call(call);
-  return info != nullptr &&
-         (info->group == mpi::CallGroup::kMark || info->name.substr(0, 8) == "refrain_");
+  return info != nullptr && info->group == mpi::CallGroup::kMark;
 }
 
 std::string refused(CallId call) {

@@ -10,6 +10,7 @@
 
 #include "format/signatures/walk.h"
 #include "format/trace_data.h"
+#include "mpi/call_name.h"
 #include "mpi/call_table.h"
 #include "reader/internal.h"
 #include "refrain/definitions.h"
@@ -70,8 +71,7 @@ class Verifier {
     if (!full()) findings_.push_back(std::move(text));
   }
   static std::string call_name(uint32_t call_id) {
-    const mpi::CallInfo* info = mpi::find_call(static_cast<CallId>(call_id));
-    return info == nullptr ? "call " + std::to_string(call_id) : std::string(info->name);
+    return mpi::call_name(static_cast<CallId>(call_id));
   }
 
   void check_signature(SignatureId id) {

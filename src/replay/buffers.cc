@@ -198,6 +198,8 @@ base::Status Engine::give_buffer(Frame& frame, const BufferInfo& buffer, bool in
   const auto at = static_cast<size_t>(buffer.param);
   Slot& slot = frame.arguments->slot(at);
   const Value& value = frame.signature.args[at].value.at_entry();
+  if (frame.info.id == mpi::kMPI_Win_attach) return attach_memory(frame, slot, value);
+  if (frame.info.id == mpi::kMPI_Win_detach) return detach_memory(frame, slot, value);
   if (value.kind == ValueKind::kConstant && value.name() != "MPI_BOTTOM") {
     slot.address = reinterpret_cast<void*>(value_of_constant(value.constant_id()).value_or(0));
     return base::Done{};

@@ -1,4 +1,4 @@
-// Requests: what completes them, asks for them and starts them.
+// Requests: what completes them and asks for them.
 //
 // A test that failed is made with requests that never end in the place of those that are open, and
 // one that succeeded waits first. Of several requests the recorded ones are completed: again the
@@ -169,14 +169,6 @@ base::Status Engine::complete(Frame& frame) {
   if (asks_only) return base::Done{};
   for (const size_t i : done)
     if (!is_pending(frame.signature, i)) release(waited[i]);
-  return base::Done{};
-}
-
-base::Status Engine::start_requests(Frame& frame) {
-  const std::vector<Waited> waited = waited_for(frame);
-  if (auto good = call(frame); !good.ok()) return good;
-  for (const Waited& one : waited)
-    if (one.request != nullptr) one.request->is_active = true;
   return base::Done{};
 }
 

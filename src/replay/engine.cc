@@ -5,10 +5,10 @@
 
 #include "events/untimed_calls.h"
 #include "mpi/call_ids.h"
-#include "replay/gap_means.h"
+#include "replay/pace/gap_means.h"
+#include "replay/pace/run_time.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
-#include "replay/run_time.h"
 
 namespace refrain::replay {
 namespace {
@@ -28,8 +28,8 @@ Engine::Engine(const Trace& trace, Rank rank, EngineOptions options, Progress& p
       rank_(rank),
       options_(std::move(options)),
       progress_(progress),
-      own_state_(std::make_unique<RankState>(options_.limit_bytes,
-                                             options_.seed + static_cast<uint64_t>(rank))),
+      own_state_(std::make_unique<RankState>(
+          options_.limit_bytes, options_.seed + static_cast<uint64_t>(rank), options_.pages)),
       state_(*own_state_),
       reader_(trace, rank, Times::kRead),
       comms_(trace),
@@ -129,6 +129,7 @@ base::Status Engine::make(Frame& frame) {
   if (frame.info.group == mpi::CallGroup::kCompletion &&
       (frame.meaning.does_any(mpi::kDoesComplete) || frame.meaning.how == mpi::How::kPolls))
     return complete(frame);
+  if (frame.meaning.does_any(mpi::kDoesAccess)) move_target(frame);
   if (auto good = force(frame); !good.ok()) return good;
   if (auto good = give_buffers(frame); !good.ok()) return good;
   if (frame.staged.op->action == events::Action::kStart) return start_requests(frame);

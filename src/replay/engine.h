@@ -34,7 +34,7 @@
 #include "replay/arguments.h"
 #include "replay/memory.h"
 #include "replay/original_places.h"
-#include "replay/pace.h"
+#include "replay/pace/pace.h"
 #include "replay/plan/left_ends.h"
 #include "replay/plan/tags.h"
 #include "replay/prefix/prefix.h"
@@ -49,6 +49,8 @@ struct EngineOptions {
   std::string scratch;               // folder of files; empty: no file can be opened
   std::vector<mpi::CallId> skipped;  // functions whose calls are left out
   uint64_t limit_bytes = 0;          // of memory
+  // Of the process, which may be that of other ranks, too.
+  std::shared_ptr<FixedPages> pages = std::make_shared<FixedPages>();
   // Of a trace that ends early (prefix.h): so many calls, then these messages, which nobody
   // receives.
   uint64_t most_calls = UINT64_MAX;
@@ -76,6 +78,8 @@ class Engine {
   uint64_t spent_ns() const { return pace_.spent_ns() + state_.spent_ns; }
   // From the end of MPI_Init to the begin of MPI_Finalize, of each repeat.
   const std::vector<double>& seconds() const { return seconds_; }
+  // The same as recorded; 0 where the trace has no times of single calls.
+  double recorded_seconds() const { return recorded_s_; }
 
  private:
   using ObjectKey = RankState::ObjectKey;
@@ -188,9 +192,15 @@ class Engine {
   base::Status give_block(Frame& frame, Slot& slot, const Span& span, bool fresh);
   bool give_heap(const Value& value, Slot& slot, const Span& span, bool fresh);
 
+  // ---- attached.cc ----
+  base::Status attach_memory(Frame& frame, Slot& slot, const Value& value);
+  base::Status detach_memory(Frame& frame, Slot& slot, const Value& value);
+  void move_target(Frame& frame);
+  void note_window(const Frame& frame, const ObjectKey& window, bool is_freed);
+
   // ---- forced.cc ----
   base::Status force(Frame& frame);
-  bool taken_by_another(Frame& frame, int64_t& source, int64_t& tag);
+  bool taken_by_another(const Frame& frame, SignatureId request, int64_t& source, int64_t& tag);
   void force_receive(Frame& frame, std::string_view source, std::string_view tag);
   base::Status force_probe(Frame& frame);
   void force_amount(Frame& frame);
@@ -204,7 +214,6 @@ class Engine {
     bool is_unknown = false;
   };
   base::Status complete(Frame& frame);
-  base::Status start_requests(Frame& frame);
   std::vector<Waited> waited_for(const Frame& frame);
   base::Status wait_quietly(uint64_t key);
   uint64_t endless(size_t i);
@@ -215,6 +224,13 @@ class Engine {
   uint64_t endless_partitioned(int64_t parts);
   void end_partitioned();
   MPI_Comm own_comm();
+
+  // ---- persistent.cc ----
+  void note_anybody(const Frame& frame, Request& request);
+  uint64_t receive_from(RankState::Anybody& all, int source, int tag);
+  void ask_for_recorded(const Frame& frame, const Waited& started);
+  void let_others_go(Request& request);
+  base::Status start_requests(Frame& frame);
 
   Trace trace_;
   Rank rank_;
@@ -248,6 +264,7 @@ class Engine {
   std::vector<uint64_t> endless_;
   std::vector<std::pair<uint64_t, uint64_t>> endless_parts_;  // receive and send
   std::vector<int> parts_of_endless_;
+  std::unique_ptr<std::map<uint64_t, int64_t>> addresses_;  // of memory to attach, by call
   uint64_t quiet_self_ = 0;
   int64_t unused_tag_ = -1;
   plan::LeftEnds left_ends_{trace_, options_.skipped, comms_};
@@ -260,6 +277,8 @@ class Engine {
   std::mt19937_64 random_{options_.seed * 1000003 + static_cast<uint64_t>(rank_) * 1009 + thread_};
   uint64_t began_ns_ = 0;  // of run_clock()
   std::vector<double> seconds_;
+  uint64_t recorded_begin_ns_ = 0;  // the end of MPI_Init in the trace
+  double recorded_s_ = 0;
 };
 
 }  // namespace refrain::replay

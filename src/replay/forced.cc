@@ -38,7 +38,8 @@ int64_t Engine::unused_tag() {
 }
 
 // What a receive took that another thread completes.
-bool Engine::taken_by_another(Frame& frame, int64_t& source, int64_t& tag) {
+bool Engine::taken_by_another(const Frame& frame, SignatureId request, int64_t& source,
+                              int64_t& tag) {
   if (!state_.has_threads) return false;
   const std::vector<ThreadOrder::End>& ends = state_.order.ended_by_others[thread_];
   const auto end =
@@ -47,7 +48,7 @@ bool Engine::taken_by_another(Frame& frame, int64_t& source, int64_t& tag) {
   if (end == ends.end() || end->seq != frame.staged.seq) return false;
   const events::Op& op = decoder_->op(reader_.signature(SignatureId(end->name)));
   for (const events::RequestUse& use : op.requests) {
-    if (use.request != frame.signature.id || !use.has_message) continue;
+    if (use.request != request || !use.has_message) continue;
     source = use.source;
     tag = use.tag;
     return true;
@@ -64,14 +65,14 @@ void Engine::force_receive(Frame& frame, std::string_view source, std::string_vi
   Slot& from = frame.arguments->slot(static_cast<size_t>(source_at));
   Slot& which = frame.arguments->slot(static_cast<size_t>(tag_at));
   const bool makes_request = frame.staged.op->makes_request;
-  if (makes_request && frame.info.persistent) return;  // each start takes another message
+  if (makes_request && frame.info.persistent) return;  // each start takes another: persistent.cc
   const Value* status = s.find("status");
   const Value* taken = status == nullptr ? nullptr : &status->at_exit();
   if (taken == nullptr || taken->kind != ValueKind::kStatus) taken = &s.matched;
   if (makes_request && !frame.staged.taken.empty()) {
     from.number = frame.staged.taken[0].source;
     which.number = tag_of(frame.staged.taken[0].tag);
-  } else if (makes_request && taken_by_another(frame, from.number, which.number)) {
+  } else if (makes_request && taken_by_another(frame, s.id, from.number, which.number)) {
     // as found
   } else if (!makes_request && taken->source().is_integer() && taken->tag().is_integer()) {
     from.number = taken->source().number;

@@ -8,17 +8,18 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "mpi/call_meaning.h"
-#include "replay/gap_means.h"
+#include "replay/pace/gap_means.h"
+#include "replay/pace/run_time.h"
 #include "replay/plan/look.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
-#include "replay/run_time.h"
 #include "replay/scratch.h"
 #include "replay/stall.h"
 
@@ -66,7 +67,9 @@ T over_ranks(T mine, MPI_Datatype type, MPI_Op op) {
 // Collective over all ranks.
 Summary summary_of(const Engine& engine, double app_s) {
   Summary out;
-  out.app_s = app_s;
+  // What is replayed, where the trace tells it; else all of the run.
+  const double recorded = over_ranks(engine.recorded_seconds(), MPI_DOUBLE, MPI_MAX);
+  out.app_s = recorded > 0 ? recorded : app_s;
   out.repeats = engine.seconds().size();
   std::vector<double> seconds;
   for (const double mine : engine.seconds())
@@ -204,30 +207,38 @@ int run_job(const JobOptions& options) {
 
 namespace {
 
-int run(const JobOptions& options) {
-  auto trace = Trace::open(options.trace);
-  if (!trace.ok())
-    return options.rank == 0 ? report(trace.error()) : static_cast<int>(trace.error().code);
-  if (const int64_t size = ranks_of_job(options.rank); wrong_size(*trace, size)) {
-    const base::Error error = base::usage(
-        "the trace has " + std::to_string(trace->rank_count()) + " ranks, the job has " +
-            std::to_string(size < 0 ? -size : size) + ": start it with as many as the trace has",
-        options.trace);
+// What a process has once.
+struct OfProcess {
+  Trace trace;
+  std::shared_ptr<FixedPages> pages = std::make_shared<FixedPages>();
+};
+
+// The trace, once it is known that it can be replayed here: 0, or the exit status. Where the ranks
+// are one process, the first one opens it for all.
+int open_for_all(const JobOptions& options, std::optional<OfProcess>& out) {
+  const auto refuse = [&](const base::Error& error) {
     return options.rank == 0 ? report(error) : static_cast<int>(error.code);
+  };
+  if (const void* const shared = shared_by_ranks(); shared != nullptr) {
+    out = *static_cast<const OfProcess*>(shared);
+    return 0;
   }
-  if (const auto ends = plan::check_ends(*trace); !ends.ok())
-    return options.rank == 0 ? report(ends.error()) : static_cast<int>(ends.error().code);
+  auto trace = Trace::open(options.trace);
+  if (!trace.ok()) return refuse(trace.error());
+  if (const int64_t size = ranks_of_job(options.rank); wrong_size(*trace, size))
+    return refuse(base::usage("the trace has " + std::to_string(trace->rank_count()) +
+                                  " ranks, the job has " + std::to_string(size < 0 ? -size : size) +
+                                  ": start it with as many as the trace has",
+                              options.trace));
+  if (const auto ends = plan::check_ends(*trace); !ends.ok()) return refuse(ends.error());
   const base::Status words = check_words(*trace, options.engine.pace.compute != Compute::kNone,
                                          options.engine.scratch, options.engine.skipped);
-  if (!words.ok())
-    return options.rank == 0 ? report(words.error()) : static_cast<int>(words.error().code);
+  if (!words.ok()) return refuse(words.error());
   if (const auto paired = plan::pair_messages(*trace, options.rank == 0 ? stderr : nullptr);
       !paired.ok())
-    return options.rank == 0 ? report(paired.error()) : static_cast<int>(paired.error().code);
-  EngineOptions engine_options = options.engine;
-  engine_options.limit_bytes = memory_for_one();
+    return refuse(paired.error());
   plan::LookOptions look;
-  look.skipped = engine_options.skipped;
+  look.skipped = options.engine.skipped;
   look.is_there = [](CallId call) { return served(call) != Served::kNot; };
   const plan::Refusals refused = plan::look(*trace, look);
   if (!refused.empty()) {
@@ -235,6 +246,18 @@ int run(const JobOptions& options) {
       std::fputs(plan::refusal_lines(*trace, refused).c_str(), stderr);
     return static_cast<int>(base::ErrorCode::kUnsupported);
   }
+  out = OfProcess{std::move(*trace)};
+  if (ranks_are_one_process()) share_by_ranks(new OfProcess(*out));  // until the process ends
+  return 0;
+}
+
+int run(const JobOptions& options) {
+  std::optional<OfProcess> of_process;
+  if (const int status = open_for_all(options, of_process); status != 0) return status;
+  const Trace* const trace = &of_process->trace;
+  EngineOptions engine_options = options.engine;
+  engine_options.limit_bytes = memory_for_one();
+  engine_options.pages = of_process->pages;
   // The other ranks do not know it, and wait in MPI_Init.
   if (options.ending != 0) {
     REFRAIN_QUIET(MPI_Init)(nullptr, nullptr);

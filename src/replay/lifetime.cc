@@ -7,13 +7,14 @@
 #include "mpi_runtime/handle_map.h"
 #include "refrain/mark.h"
 #include "replay/engine.h"
+#include "replay/pace/run_time.h"
 #include "replay/quiet.h"
-#include "replay/run_time.h"
 
 namespace refrain::replay {
 
 base::Status Engine::start_mpi(Frame& frame) {
   began_ns_ = run_clock().now_ns();
+  recorded_begin_ns_ = frame.staged.end_ns;
   if (has_started_) {  // a repeat
     begin_threads();
     return base::Done{};
@@ -67,6 +68,8 @@ void Engine::note_seconds() {
 base::Status Engine::finalize(Frame& frame) {
   if (auto good = end_threads(); !good.ok()) return good;
   note_seconds();
+  if (frame.staged.begin_ns > recorded_begin_ns_)
+    recorded_s_ = static_cast<double>(frame.staged.begin_ns - recorded_begin_ns_) / 1e9;
   if (!is_last_) {
     REFRAIN_QUIET(MPI_Barrier)(MPI_COMM_WORLD);
     return base::Done{};

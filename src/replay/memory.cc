@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace refrain::replay {
@@ -78,6 +79,35 @@ Arena::Block Arena::take(uint64_t bytes, bool fresh) {
   block.arena_ = this;
   block.size_class_ = size_class;
   return block;
+}
+
+bool FixedPages::map(uintptr_t begin, uintptr_t end, uint64_t limit_bytes) {
+  constexpr uintptr_t kPage = 65536;  // no system has larger ones
+  if (begin > end || end > UINTPTR_MAX - kPage) return false;
+  begin = begin / kPage * kPage;
+  end = (end + kPage - 1) / kPage * kPage;
+  while (begin < end) {
+    const auto next = mapped_.upper_bound(begin);
+    if (next != mapped_.begin() && std::prev(next)->second > begin) {
+      begin = std::prev(next)->second;
+      continue;
+    }
+    const uintptr_t to = next == mapped_.end() ? end : std::min(end, next->first);
+    if (bytes_ + (to - begin) > limit_bytes) return false;
+    void* const wanted = reinterpret_cast<void*>(begin);  // NOLINT: a place of address space
+    void* const got =
+        mmap(wanted, to - begin, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == MAP_FAILED) return false;
+    if (got != wanted) {  // a system that does not know the last flag
+      munmap(got, to - begin);
+      return false;
+    }
+    bytes_ += to - begin;
+    mapped_[begin] = to;
+    begin = to;
+  }
+  return true;
 }
 
 }  // namespace refrain::replay

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -57,6 +58,18 @@ class Arena {
   uint64_t limit_bytes_, seed_, taken_bytes_ = 0;
   std::vector<std::byte*> free_[kClasses];
   std::vector<std::unique_ptr<std::byte, Free>> owned_;
+};
+
+// Pages at addresses that the caller chooses. One for a process; they stay until it ends.
+class FixedPages {
+ public:
+  // Memory that can be read and written from `begin` to `end`: what is not there yet is zeroes.
+  // False: it would be more than `limit_bytes` in all, or something else is there.
+  bool map(uintptr_t begin, uintptr_t end, uint64_t limit_bytes);
+
+ private:
+  std::map<uintptr_t, uintptr_t> mapped_;  // begin and end
+  uint64_t bytes_ = 0;
 };
 
 }  // namespace refrain::replay

@@ -67,5 +67,24 @@ TEST(Arena, SparseBlocksTakeAddressesAlone) {
   EXPECT_EQ(arena.taken_bytes(), 0u);
 }
 
+TEST(FixedPages, AreThereOnceAndTouchNothingElse) {
+  constexpr uintptr_t kPlace = (uintptr_t{1} << 45) + 1000, kLimit = 1 << 20;
+  FixedPages pages;
+  ASSERT_TRUE(pages.map(kPlace, kPlace + 100000, kLimit));
+  auto* const bytes = reinterpret_cast<char*>(kPlace);
+  bytes[0] = 'a';
+  bytes[99999] = 'b';
+  // Of what is asked for again, and of what overlaps, the contents stay.
+  ASSERT_TRUE(pages.map(kPlace, kPlace + 10, kLimit));
+  ASSERT_TRUE(pages.map(kPlace + 90000, kPlace + 300000, kLimit));
+  EXPECT_EQ(bytes[0], 'a');
+  EXPECT_EQ(bytes[99999], 'b');
+  EXPECT_EQ(bytes[299999], 0);
+  EXPECT_FALSE(pages.map(kPlace, kPlace + 10 * kLimit, kLimit));
+  EXPECT_FALSE(pages.map(UINTPTR_MAX - 10, UINTPTR_MAX, kLimit));
+  FixedPages others;  // of another owner, who has them
+  EXPECT_FALSE(others.map(kPlace, kPlace + 10, kLimit));
+}
+
 }  // namespace
 }  // namespace refrain::replay

@@ -14,7 +14,7 @@ namespace refrain::replay {
 #if MPI_VERSION >= 4
 
 namespace {
-constexpr int kTag = 1;
+constexpr int kOwnTag = 1;
 constexpr int64_t kMostParts = 1 << 20;
 }  // namespace
 
@@ -23,9 +23,9 @@ uint64_t Engine::endless_partitioned(int64_t parts) {
   const int count = static_cast<int>(std::clamp<int64_t>(parts, 1, kMostParts));
   MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;
   REFRAIN_QUIET(MPI_Precv_init)
-  (nullptr, count, 0, MPI_BYTE, 0, kTag, own_comm(), MPI_INFO_NULL, &receive);
+  (nullptr, count, 0, MPI_BYTE, 0, kOwnTag, own_comm(), MPI_INFO_NULL, &receive);
   REFRAIN_QUIET(MPI_Psend_init)
-  (nullptr, count, 0, MPI_BYTE, 0, kTag, own_comm(), MPI_INFO_NULL, &send);
+  (nullptr, count, 0, MPI_BYTE, 0, kOwnTag, own_comm(), MPI_INFO_NULL, &send);
   REFRAIN_QUIET(MPI_Start)(&receive);
   REFRAIN_QUIET(MPI_Start)(&send);
   endless_parts_.push_back({mpi_runtime::handle_key(receive), mpi_runtime::handle_key(send)});

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -34,14 +35,26 @@ struct Counts {
 };
 
 struct RankState {
-  RankState(uint64_t limit_bytes, uint64_t seed) : arena(limit_bytes, seed) {}
+  RankState(uint64_t limit_bytes, uint64_t seed, std::shared_ptr<FixedPages> of_process)
+      : arena(limit_bytes, seed), pages(std::move(of_process)) {}
 
   using ObjectKey = std::pair<mpi::ParamKind, int64_t>;
+  // A persistent receive from anybody, and what receives in its place (persistent.cc).
+  struct Anybody {
+    void* buffer = nullptr;
+    int64_t count = 0;
+    uint64_t type = 0, comm = 0;                   // handles; the type is a copy
+    std::optional<ObjectKey> comm_name;            // of one that the program has made
+    int source = 0, tag = 0;                       // as posted
+    std::map<std::pair<int, int>, uint64_t> made;  // handles by source and tag
+    std::pair<int, int> current;                   // of them, the request's
+  };
   struct Request {
     uint64_t key = 0;
     bool is_persistent = false, is_active = true;
     std::vector<Arena::Block> blocks;
     std::unique_ptr<Arguments> arguments;  // arrays that the library may still look at
+    std::unique_ptr<Anybody> anybody;      // of a persistent receive from anybody
   };
 
   // What a thread has made. Names are unique among what is alive at one time in the program, but
@@ -57,6 +70,13 @@ struct RankState {
     return *place;
   }
 
+  // Memory that is attached to a dynamic window, as the trace names it.
+  struct AttachedBlock {
+    ObjectKey window;
+    uint32_t place = 0;
+    int64_t number = 0, offset = 0;
+    void* address = nullptr;
+  };
   Arena arena;
   Counts counts;
   std::map<uint32_t, std::unique_ptr<Made>> made;  // by thread
@@ -68,6 +88,9 @@ struct RankState {
   std::map<std::pair<int, int>, MPI_Status> statuses;  // by source and tag: the last ones
   MPI_Status made_status{};  // by the program's own hand, for a request of its own
   uint64_t held_session = 0, empty_info = 0;
+  std::set<ObjectKey> dynamic_windows;
+  std::vector<AttachedBlock> attached_blocks;  // in the order of attaching
+  std::shared_ptr<FixedPages> pages;           // of the process
 
   // ---- threads ----
   bool has_threads = false;

@@ -5,6 +5,7 @@
 
 #include "events/payload.h"
 #include "mpi/call_ids.h"
+#include "mpi/handle_kinds.h"
 #include "replay/engine.h"
 #include "replay/reissue.h"
 #include "replay/stand_ins.h"
@@ -15,26 +16,6 @@ namespace {
 
 using mpi::Direction;
 using mpi::ParamKind;
-
-bool is_handle(ParamKind kind) {
-  switch (kind) {
-    case ParamKind::kComm:
-    case ParamKind::kDatatype:
-    case ParamKind::kGroup:
-    case ParamKind::kWin:
-    case ParamKind::kFile:
-    case ParamKind::kOp:
-    case ParamKind::kErrhandler:
-    case ParamKind::kInfo:
-    case ParamKind::kMessage:
-    case ParamKind::kSession:
-    case ParamKind::kKeyval:
-    case ParamKind::kToolHandle:
-    case ParamKind::kStream:
-    case ParamKind::kRequest: return true;
-    default: return false;
-  }
-}
 
 constexpr size_t kMostRoom = size_t{1} << 20;
 
@@ -257,6 +238,7 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
     request.key = key;
     request.is_persistent = frame.info.persistent;
     request.is_active = !request.is_persistent;
+    note_anybody(frame, request);
     request.blocks = std::move(owner.blocks);
     request.arguments = std::move(owner.arguments);
     owner.arguments = std::make_unique<Arguments>();
@@ -268,6 +250,7 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
     RankState::Made& made = made_with(object_key(kind, entry));
     made.objects.erase(object_key(kind, entry));
     made.kept.erase(object_key(kind, entry));
+    if (kind == ParamKind::kWin) note_window(frame, object_key(kind, entry), true);
   }
   if (freed || !exit.is_object()) return;
   if (predefined(exit.definition()) != 0) return;
@@ -280,7 +263,9 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
   const ObjectKey name = object_key(kind, exit);
   RankState::Made& made = entry.is_object() ? made_with(name) : own_;
   made.objects[name] = key;
-  if (kind == ParamKind::kWin) made.kept[name] = std::move(owner.blocks);
+  if (kind != ParamKind::kWin) return;
+  made.kept[name] = std::move(owner.blocks);
+  if (!entry.is_object()) note_window(frame, name, false);
 }
 
 void Engine::bind_outputs(Frame& frame) {
@@ -297,8 +282,13 @@ void Engine::bind_outputs(Frame& frame) {
     if (i >= frame.arguments->size()) return;  // a request took them
     const Slot& slot = frame.arguments->slot(i);
     const bool is_request = param.kind == ParamKind::kRequest;
-    if (frame.info.id == mpi::kMPI_Request_free && is_request)
-      made_with(request_thing(entry.request_signature())).requests.erase(entry.request_signature());
+    if (frame.info.id == mpi::kMPI_Request_free && is_request) {
+      auto& requests = made_with(request_thing(entry.request_signature())).requests;
+      if (const auto freed = requests.find(entry.request_signature()); freed != requests.end()) {
+        let_others_go(freed->second);
+        requests.erase(freed);
+      }
+    }
     if (!exit.is_array()) {
       const uint64_t key = slot.is_address && slot.address != nullptr
                                ? *static_cast<const uint64_t*>(slot.address)

@@ -30,6 +30,8 @@ _BELOW_REPORT = _BELOW_ANALYSIS | {"analysis", "events", "text"}
 ALLOWED = {
     "public": {"result"},  # include/refrain: what is installed includes nothing of src/
     "mark": set(),  # include/refrain/mark.h: for programs, in C
+    "coupling": set(),  # include/refrain/coupling.h: the same
+    "blackboard_h": set(),  # include/refrain/blackboard.h: the same
     "result": set(),  # include/refrain/result.h: how everything fails
     "options": set(),  # those of `record`, which the command line and the recorder share
     "base": {"result"},
@@ -37,6 +39,8 @@ ALLOWED = {
     "grammar": {"result", "base"},
     "similarity": {"result", "base", "mpi", "grammar"},
     "format": _BELOW_FORMAT,
+    "stream": {"result", "base", "coupling"},
+    "blackboard": {"result", "base", "blackboard_h"},
     "mpi_runtime": {"result", "base", "mpi", "format", "options"},
     "tracer": _BELOW_READER | {"mark", "mpi_runtime", "options"},  # never meets the reader: they talk through bytes
     "reader": _BELOW_READER | {"public"},
@@ -56,9 +60,11 @@ ALLOWED = {
 GENERATED = {"base/known_mpis.inc", "mpi/call_ids.h", "mpi/call_rows.inc", "mpi/call_meanings.inc",
              "mpi/constant_ids.h",
              "mpi/constant_names.inc", "online/page_text.inc", "proxy/runtime_text.inc"}
+# Headers of include/refrain that are layers of their own: their users need no other one.
+OWN_HEADERS = {"mark": "mark", "result": "result", "coupling": "coupling", "blackboard": "blackboard_h"}
 # Layers whose folders, of any depth, do not include each other in a circle.
 ROOMED_LAYERS = {"analysis", "convert", "events", "report", "sim", "text"}
-MPI_FOLDERS = {"mpi_runtime", "tracer/wrap", "tracer/finish", "replay", "online"}
+MPI_FOLDERS = {"mpi_runtime", "tracer/wrap", "tracer/finish", "replay", "stream/mpi"}
 NO_MPI_ROOMS = {("replay", "plan")}  # of these folders
 # Made from the mpi.h at hand.
 MPI_HEADERS = {"mpi.h", "real_functions.h", "hand.h"}
@@ -105,13 +111,13 @@ def includes_of(path):
 def folder_of(relative):
     """Layer of a file, by its path below the root: src/base/x.h -> base."""
     if relative.parts[0] == "include":
-        return relative.stem if relative.stem in ("mark", "result") else "public"
+        return OWN_HEADERS.get(relative.stem, "public")
     return relative.parts[1] if len(relative.parts) > 2 else ""
 
 
 def room_of(relative):
-    """Room of a file of src/tracer: src/tracer/wrap/x.h -> wrap; "" of other files."""
-    return relative.parts[2] if relative.parts[:2] == ("src", "tracer") and len(relative.parts) > 3 else ""
+    """Room of a file of src/tracer or src/stream: src/tracer/wrap/x.h -> wrap; "" of other files."""
+    return relative.parts[2] if relative.parts[1:2] in (("tracer",), ("stream",)) and len(relative.parts) > 3 else ""
 
 
 def sources(root):

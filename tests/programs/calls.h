@@ -54,6 +54,11 @@
     log_ending('D', &freed_, sizeof freed_);     \
     DO(MPI_Type_free(t), "datatype:D-", freed_); \
   } while (0)
+#define L_Win_free(w)                      \
+  do {                                     \
+    const MPI_Win freed_ = *(w);           \
+    DO(MPI_Win_free(w), "win:W-", freed_); \
+  } while (0)
 #define L_Group_free(g)                        \
   do {                                         \
     const MPI_Group freed_ = *(g);             \

@@ -33,6 +33,7 @@ OTHER_RANKS = {"halo2d": 9, "ring": 5, "sweep2d": 6}
 REFUSED = {
     "grequest": "MPI_Grequest_start",
     "rma": "MPI_Win_create_dynamic",
+    "rma_dynamic": "MPI_Win_create_dynamic",
     "files_attributes": "MPI_Register_datarep",
     "handles_f": "f2c",
     "sizes_x": "MPI_Status_set_elements_x",
@@ -262,7 +263,7 @@ def all_cases(options):
             continue
         if mpirun.word(options.mpi) not in entry.get("mpi", [mpirun.word(options.mpi)]) or "python" in entry:
             continue
-        if entry.get("exit", 0) != 0 or options.mpi in entry.get("broken", {}):
+        if entry.get("exit", 0) != 0 or options.mpi in entry.get("broken", {}) or entry.get("proxy") is False:
             continue
         program = os.path.join(options.programs, entry["name"])
         if not os.path.exists(program):

@@ -27,8 +27,8 @@ SKIPPED = 77
 INCOMPLETE = 4  # traces of which filters have left out calls
 UNSUPPORTED = 5
 # One of each kind, for every run of the tests.
-SAMPLE = ("p2p_nonblocking", "p2p_wildcard", "p2p_probe", "p2p_persistent", "coll_blocking", "coll_vectors",
-          "comm_basic", "datatypes", "files", "win_attributes", "user_op", "threads_hand_over")
+SAMPLE = ("p2p_nonblocking", "p2p_wildcard", "p2p_probe", "p2p_persistent_any", "coll_blocking", "coll_vectors",
+          "comm_basic", "datatypes", "files", "rma_dynamic", "win_attributes", "user_op", "threads_hand_over")
 options = None
 
 

@@ -1,6 +1,8 @@
 // A ring whose numbers all come from the rank before: what a rank prints shows what it received.
-// In a run that is told so (RING_CHANGE) one call is another one than it was.
+// In a run that is told so (RING_CHANGE) one call is another one than it was. Threads that make no
+// calls ask for the time.
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +15,14 @@ static int is_changed(const char* what) {
   return change != NULL && strcmp(change, what) == 0;
 }
 
+static void* ask_for_time(void* latest) {
+  for (int i = 0; i < 3; ++i) *(double*)latest = MPI_Wtime();
+  return NULL;
+}
+
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank, size;
+  int rank, size, provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   unsigned sum = (unsigned)rank + 1;
@@ -26,6 +33,9 @@ int main(int argc, char** argv) {
     const int count = is_late && is_changed("count") ? kNumbers - 1 : kNumbers;
     const int tag = is_late && is_changed("tag") ? 8 : 7;
     if (is_late && is_changed("skip")) continue;
+    pthread_t thread;
+    double latest = 0.0;
+    if (pthread_create(&thread, NULL, ask_for_time, &latest) == 0) pthread_join(thread, NULL);
     const int to = (rank + 1) % size, from = (rank + size - 1) % size;
     MPI_Sendrecv(numbers, count, MPI_INT, to, tag, taken, kNumbers, MPI_INT, from, 7,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);

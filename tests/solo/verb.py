@@ -87,6 +87,25 @@ def times(folder):
     expect(run(["check", "run.rfv"], folder).returncode == 1, "a changed byte is found")
 
 
+def built_anew(folder):
+    """The same program with another build id: a warning, and the guard without call sites."""
+    with open(options.program, "rb") as program:
+        data = bytearray(program.read())
+    note = data.find(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0")
+    if note < 0:
+        return  # the linker gives none
+    data[note + 16] ^= 0xff
+    path = os.path.join(folder, "anew", os.path.basename(options.program))
+    os.makedirs(os.path.dirname(path))
+    with open(path, "wb") as program:
+        program.write(data)
+    os.chmod(path, 0o755)
+    for change, status, what in (("", 0, "ran alone"), ("tag", 1, "sendtag is 8, in the trace 7")):
+        done = solo(folder, 0, "--scratch", folder + "/scratch", program=path, RING_CHANGE=change)
+        expect(done.returncode == status and done.stderr.count("has another build id") == 1 and what in done.stderr,
+               "built anew, change %r: %d, %s" % (change, done.returncode, done.stderr))
+
+
 def bad_input(folder):
     logs = os.path.join(folder, "run.rfn.messages")
     done = solo(folder, RANKS)
@@ -142,8 +161,8 @@ def main():
         os.makedirs(folder + "/scratch")
         printed = record(folder, "run.rfn")
         if not wrong:
-            for part in (lambda: alone(folder, printed), lambda: guard(folder), lambda: times(folder),
-                         lambda: no_network(folder), lambda: bad_input(folder)):
+            for part in (lambda: alone(folder, printed), lambda: guard(folder), lambda: built_anew(folder),
+                         lambda: times(folder), lambda: no_network(folder), lambda: bad_input(folder)):
                 part()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

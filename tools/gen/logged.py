@@ -179,6 +179,9 @@ def after(call):
         return [f'if ({good})', f'  call.post({request.name}, {made}, {origin(call)}, {{{", ".join(how)}}});']
     if call.group == 'rma':
         return [f'if ({good})', f'  call.fetch(win, target_rank, {made}, {origin(call)});']
+    if status and made.startswith('call.fill('):
+        elements = made[len('call.fill('):-1]
+        return [f'call.received_elements(used, rc, {{{elements}}}, {origin(call)});']
     if status:
         return [f'call.received(used, rc, [&] {{ return {made}; }}, {origin(call)});']
     return [f'if ({good}) call.filled({made}, {origin(call)});']

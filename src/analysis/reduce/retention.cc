@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "events/call_source.h"
-#include "mpi/call_table.h"
+#include "mpi/call_name.h"
 
 namespace refrain::analysis::reduce {
 
@@ -169,10 +169,8 @@ std::string why_lost(const Trend& t) {
 
 std::string trend_name(const Trend& trend) {
   if (trend.measure == Measure::kWait) return std::string(name_of(trend.pattern));
-  const mpi::CallInfo* const call = mpi::find_call(trend.call);
-  const std::string name =
-      call == nullptr ? "call#" + std::to_string(trend.call) : std::string(call->name);
-  return (trend.measure == Measure::kMpi ? "time in " : "computation before ") + name;
+  return (trend.measure == Measure::kMpi ? "time in " : "computation before ") +
+         mpi::call_name(trend.call);
 }
 
 Result<Diagnosis> diagnosis_of(const Trace& trace) {

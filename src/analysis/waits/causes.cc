@@ -20,6 +20,7 @@
 namespace refrain::analysis::waits {
 namespace {
 
+// Far enough that memory has answered by then, near enough that it is still in the cache.
 constexpr WaitId kAhead = 4;
 // How many parts of paths are looked at: for all waits together, each by its length, and at least
 // and at most for one. So the time that it takes is that of the waits, however long paths are.
@@ -68,6 +69,8 @@ class Causes {
       fetch(id);
       distribute(id);
     }
+    // Before the sums are sorted into results: what the recorder made others wait is in none of
+    // them.
     take_off_waits_for_recorder();
     costs_.for_each([&](const CostKey& key, const Cost& cost) { sorted_.emplace_back(key, cost); });
     std::sort(sorted_.begin(), sorted_.end(),
@@ -98,6 +101,7 @@ class Causes {
     for (Severity& s : out_.severities) {
       const auto at = off.find({s.pattern, s.path, s.call, s.rank});
       if (at == off.end()) continue;
+      // Shares are floating numbers: rounding must not make a severity negative.
       const uint64_t ns = std::min(s.ns, static_cast<uint64_t>(at->second + 0.5));
       s.ns -= ns;
       uint64_t& waiting_ns = out_.ranks[static_cast<size_t>(s.rank)].waiting_ns;
@@ -180,13 +184,18 @@ class Causes {
     const Node waiter = log_.nodes.get(wait.waiter);
     place_ = waiter.place;
     waiter_ = rank_of(waiter);
+    // Nobody is known to pay: it is counted as unassigned, so that the sums still add up to all
+    // waiting.
     if (wait.causer == kNoNode) return pay(wait, {}, ns);
     if (!there_.begins_at(wait.causer, wait.end)) there_.start(wait.causer, wait.end);
     here_.start(wait.waiter, wait.begin);
     const double budget = kLeastBudget + kBudget * ns / std::max(waited_ns_, 1.0);
     const std::vector<Share>& shares =
         difference_.shares(there_, here_, static_cast<int>(std::min(budget, kMostBudget)));
+    // Only a part of the wait may be in the window; all that caused it is charged for that part, in
+    // proportion.
     const double of_ns = ns / static_cast<double>(wait.end - wait.begin);
+    // The paths do not differ in anything that was looked at.
     if (shares.empty()) pay(wait, {}, ns);
     for (const Share& share : shares) pay(wait, share.part, share.ns * of_ns);
     if (const auto chosen = chosen_.find(id); chosen != chosen_.end())
@@ -207,8 +216,11 @@ class Causes {
     }
     const Stretch stretch = part.node == kNoNode ? Stretch() : part.stretch;
     Cost& cost = costs_[{wait.pattern, rank_of(part), stretch, place_}];
+    // Short-term: by the rank that was waited for; long-term: by one further back along the path
+    // (Boehme et al.).
     (part.is_direct ? cost.short_term : cost.long_term) += ns;
     if (part.node == kNoNode) return;
+    // For find_culprits(), which reads the log once more and wants the cost of each passage.
     Node& node = log_.nodes.change(part.node);
     (part.stretch.is_call ? node.cost_in : node.cost_before) += static_cast<float>(ns);
   }

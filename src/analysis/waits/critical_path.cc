@@ -15,6 +15,7 @@ void find_critical_path(Sweep& sweep, WaitStates& out) {
   WaitLog& log = sweep.log();
   NodeId at = kNoNode;
   uint64_t time = 0;
+  // The run ends with the call that ends last, on whichever location.
   for (const NodeId last : sweep.last_nodes()) {
     if (last == kNoNode) continue;
     const uint64_t end = log.nodes.get(last).end;
@@ -31,16 +32,19 @@ void find_critical_path(Sweep& sweep, WaitStates& out) {
       const Window& window = sweep.window();
       const uint64_t start = sweep.start_ns();
       out.recorder.critical_ns += window.part(step.low, step.high);
+      // The efficiencies begin behind MPI_Init, and so does what is taken off their runtime.
       if (step.high > start)
         out.recorder.runtime_ns += window.part(std::max(step.low, start), step.high);
       continue;
     }
     const Rank rank = sweep.location_names()[step.location].rank;
     const uint64_t ns = sweep.window().part(step.low, step.high);
+    // Without a window parts of no length stay, since the path is listed as a whole.
     if (ns == 0 && !sweep.window().is_all()) continue;
     parts[{rank, step.stretch}] += ns;
     out.critical_ns += ns;
   }
+  // Sorted by rank and stretch first, so that equal parts have the same order in each run.
   for (const auto& [key, ns] : parts) {
     const auto& [rank, stretch] = key;
     CriticalPart part;

@@ -8,6 +8,7 @@
 namespace refrain::analysis::waits {
 namespace {
 
+// Limits for what is worth a sentence in the report; everything else is in the tables.
 constexpr double kLeastShare = 0.1;      // of all waiting, for a stretch on all ranks
 constexpr double kLeastOfGroup = 0.1;    // of what it costs on its worst rank
 constexpr double kLeastOfTypical = 0.1;  // of what an iteration costs, to be counted
@@ -39,10 +40,12 @@ std::vector<Group> groups_of(const std::vector<StretchCost>& costs, double all_n
       group.cost_ns += costs[i].ns();
       group.culprits.push_back({costs[i], {}});
     }
+    // Costs are sorted by stretch, so a group is complete here, and at most nine of them pass.
     if (group.cost_ns <= kLeastShare * all_ns) continue;
     std::stable_sort(
         group.culprits.begin(), group.culprits.end(),
         [](const Measured& a, const Measured& b) { return a.cost.ns() > b.cost.ns(); });
+    // Ranks with small costs are the others that the culprits are compared with.
     const double least = kLeastOfGroup * group.culprits[0].cost.ns();
     while (group.culprits.back().cost.ns() < least) group.culprits.pop_back();
     group.is_much.resize(ranks);
@@ -51,6 +54,7 @@ std::vector<Group> groups_of(const std::vector<StretchCost>& costs, double all_n
       group.is_much[static_cast<size_t>(m.cost.rank)] = 1;
     }
     group.much_ranks = group.culprits.size();
+    // After the sums: `much` is about all of them, also those that are not shown.
     if (group.culprits.size() > kMostCulprits) group.culprits.resize(kMostCulprits);
     group.culprit_of.assign(ranks, kMostCulprits);
     for (size_t c = 0; c < group.culprits.size(); ++c)
@@ -80,6 +84,8 @@ class Measure {
     const WaitLog& log = sweep_.log();
     SpillLog<Node>& nodes = sweep_.log().nodes;
     const size_t locations = sweep_.location_names().size();
+    // In the order of the log, which is that of time: one pass over what may be on the disk, and of
+    // each location only the last call has to be remembered.
     struct Last {
       PlaceId place = kEdge;
       uint64_t end = 0;  // of the call, and of what the recorder did behind it
@@ -103,9 +109,11 @@ class Measure {
   void look(Group& group, const Node& node, PlaceId from, uint64_t since) {
     const bool is_call = group.stretch.is_call;
     if (!sweep_.window().has(node.begin)) return;
+    // A gap is named by both of its ends, a call by its place.
     if (!is_call && group.stretch.from != from) return;
     uint64_t ns = 0;
     if (is_call)
+      // Work of the call itself: what it waited is somebody else's doing.
       ns = node.end - node.begin - waited(node);
     else if (from != kEdge && node.begin > since)
       ns = node.begin - since;
@@ -136,6 +144,7 @@ class Measure {
 uint64_t iterations_of(const std::vector<float>& costs) {
   double sum = 0, squares = 0;
   for (const float cost : costs) sum += cost, squares += double{cost} * double{cost};
+  // The mean weighted by cost, so that thousands of small costs do not pull the typical one down.
   const double least = sum > 0 ? kLeastOfTypical * squares / sum : 0;
   return static_cast<uint64_t>(
       std::count_if(costs.begin(), costs.end(), [&](float cost) { return cost >= least; }));
@@ -152,6 +161,7 @@ void find_culprits(Sweep& sweep, const std::vector<StretchCost>& costs, WaitStat
     double others_ns = 0;
     uint64_t others_passes = 0, others = 0;
     for (size_t r = 0; r < group.ns.size(); ++r) {
+      // Compared with ranks that do the same work and cost little.
       if (group.passes[r] == 0 || group.is_much[r] != 0) continue;
       others_ns += group.ns[r];
       others_passes += group.passes[r];

@@ -6,17 +6,22 @@ namespace refrain::analysis::waits {
 
 MessageId MessageTable::end(const ChannelKey& key, bool sends) {
   events::ChannelQueues::Queue& queue = queues_.of(key);
+  // The n-th send of a channel is matched with its n-th receive. After an end was dropped the rest
+  // would be matched with wrong ends, so the channel is given up as a whole.
   if (queue.is_broken) {
     ++dropped_;
     return kNoMessage;
   }
   if (queue.has(!sends)) return queues_.take(key, queue, link());  // its use becomes the caller's
+  // The bound keeps a trace in which nothing is received (damaged, or of a program that cancels)
+  // from filling the memory.
   if (live_ >= most_) {
     queue.is_broken = true;
     ++dropped_;
     return kNoMessage;
   }
   auto id = static_cast<MessageId>(all_.size());
+  // Numbers are used again: the memory is that of the messages that are open at a time, not of all.
   if (free_.empty()) {
     all_.emplace_back();
   } else {
@@ -26,6 +31,7 @@ MessageId MessageTable::end(const ChannelKey& key, bool sends) {
   }
   most_live_ = std::max(most_live_, ++live_);
   events::ChannelQueues::append(queue, sends, id, link());
+  // The end that made it, and the queue, whose use goes to the other end.
   all_[id].users = 2;
   return id;
 }
@@ -55,6 +61,7 @@ void MessageTable::drop(MessageId id) {
   --live_;
 }
 
+// Of a cancelled receive: both its own use and the queue's, as no send will ever take it.
 void MessageTable::forget(const ChannelKey& key, MessageId id) {
   if (!queues_.remove(key, id, link())) return;
   drop(id);  // the queue's

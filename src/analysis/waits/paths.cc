@@ -8,6 +8,8 @@
 namespace refrain::analysis::waits {
 
 void Path::start(NodeId node, uint64_t time) {
+  // Parts are kept, because the next wait often begins at the same call, and because two paths are
+  // compared part by part.
   first_ = node;
   first_time_ = time;
   parts_.clear();
@@ -19,6 +21,8 @@ void Path::start(NodeId node, uint64_t time) {
 }
 
 bool Path::part(size_t i, PathPart& out) {
+  // Steps of no length follow each other where times are equal. Their number is bounded, because in
+  // a damaged trace such steps could lead round in a circle.
   for (int empty = 0; parts_.size() <= i && !has_ended_ && empty < kMostEmpty; ++empty) {
     const size_t before = parts_.size();
     step();
@@ -44,6 +48,8 @@ void Path::enter(NodeId node) {
   if (previous != kNoNode) __builtin_prefetch(log_.nodes.in_memory(previous));
 }
 
+// From here on the path is on another rank than the wait was for at first: its parts are long-term
+// causes.
 void Path::jump(NodeId causer, uint64_t time) {
   time_ = time;
   is_direct_ = false;
@@ -51,6 +57,7 @@ void Path::jump(NodeId causer, uint64_t time) {
 }
 
 void Path::add(uint64_t low, Stretch stretch, NodeId of) {
+  // Times only go back: whatever claims otherwise is repaired time, and has no length.
   if (low >= time_) return;
   PathPart part;
   part.low = low;
@@ -90,7 +97,10 @@ void Path::step_inside() {
   for (WaitId w = node_.waits; w != kNoWait;) {
     const Wait wait = log_.waits.get(w);
     w = wait.earlier;
+    // The wait had not ended at this time, so that what ended it cannot have caused what is looked
+    // for.
     if (wait.end > time_) continue;
+    // Waiting, but for nobody known: it is passed over as a part without a node.
     if (wait.causer == kNoNode) {
       add(std::max(wait.end, node_.begin), call, at_);
       add(std::max(wait.begin, node_.begin), call, kNoNode);
@@ -117,6 +127,7 @@ void Path::step_before() {
     add(next_time_, gap, at_);
     return jump(std::exchange(next_, kNoNode), std::min(next_time_, time_));
   }
+  // Before its first call a location has the time since 0, which is the end of every path.
   if (previous == kNoNode) {
     add(0, gap, at_);
     if (!parts_.empty() && parts_.back().low == 0) parts_.back().is_edge = true;
@@ -162,11 +173,14 @@ void Difference::compare(Path& later, Path& earlier, int budget) {
   for (Side& side : sides) side.taken.clear(), side.fetch();
   bool have_met = false;
   while (!have_met && budget-- > 0) {
+    // Always the side that is later goes back: so both come to the point where they meet, and
+    // neither goes past it.
     const bool is_earlier =
         sides[1].time > sides[0].time || (sides[1].time == sides[0].time && sides[0].part.is_edge);
     Side& side = sides[is_earlier ? 1 : 0];
     const Side& other = sides[is_earlier ? 0 : 1];
     uint64_t low = side.part.low;
+    // They meet where both are on one location at one time: behind it they are the same path.
     const bool can_meet =
         side.part.location == other.part.location || (side.part.is_edge && other.part.is_edge);
     if (can_meet && low <= other.time) have_met = true;
@@ -175,6 +189,7 @@ void Difference::compare(Path& later, Path& earlier, int budget) {
     side.time = low;
     if (low == side.part.low) side.fetch();
   }
+  // The budget has ended: only the time that both sides have seen can be compared.
   if (have_met) return;
   const uint64_t until = std::max(sides[0].time, sides[1].time);
   cut(there_, until);
@@ -184,6 +199,8 @@ void Difference::compare(Path& later, Path& earlier, int budget) {
 // Of each stretch what there is more of it; of its parts those that stand out.
 void Difference::keep_excess() {
   const auto ns = [](const PathPart& part) { return static_cast<double>(part.high - part.low); };
+  // Groups are numbered by a table that is emptied entry by entry afterwards: clearing it whole
+  // would cost as much as its largest size, for each wait.
   groups_.clear();
   group_of_part_.clear();
   for (const PathPart& part : there_) {
@@ -207,6 +224,8 @@ void Difference::keep_excess() {
     count += std::exchange(group.count, 0);
   }
   shares_.resize(count);
+  // Second pass: the sizes are known now, so the shares of a group lie side by side and
+  // keep_peaks() can work on them in place.
   for (size_t i = 0; i < there_.size(); ++i) {
     Group& group = groups_[group_of_part_[i]];
     if (group.there > group.here) shares_[group.first + group.count++] = {there_[i], ns(there_[i])};
@@ -221,6 +240,8 @@ void Difference::keep_excess() {
 const std::vector<Share>& Difference::shares(Path& later, Path& earlier, int budget) {
   compare(later, earlier, budget);
   keep_excess();
+  // All excess together may not exceed the wait: one side's surplus in one stretch can be made up
+  // for in another.
   const auto late = static_cast<double>(later.first_time() - earlier.first_time());
   keep_peaks(shares_.data(), shares_.data() + shares_.size(), late);
   double sum = 0;

@@ -12,6 +12,8 @@ struct PatternRow {
   Pattern parent;
 };
 
+// In the order of the enumeration, as its values are indices. Names are what scripts ask for and
+// what JSON has: they stay. Titles are for people, and two patterns may share one.
 constexpr std::array<PatternRow, kPatterns> kRows = {{
     {"all", "All waiting", Pattern::kAll},
     {"point_to_point", "Messages", Pattern::kAll},
@@ -67,6 +69,8 @@ std::optional<Pattern> pattern_named(std::string_view name) {
 }
 
 std::vector<Pattern> patterns_called(std::string_view words) {
+  // A name is unambiguous. A title need not be: "Messages in wrong order" is of senders and of
+  // receivers, so all that it may mean are returned.
   if (const auto exact = pattern_named(words)) return {*exact};
   const std::string wanted = simplified(words);
   std::vector<Pattern> out;
@@ -83,6 +87,7 @@ int depth_of(Pattern pattern) {
 }
 
 bool contains(Pattern outer, Pattern inner) {
+  // kAll is its own parent, which ends the loop and makes it contain everything.
   for (; inner != Pattern::kAll; inner = parent_of(inner))
     if (inner == outer) return true;
   return outer == Pattern::kAll;

@@ -218,7 +218,7 @@ class Reference {
       add(release->pattern, r, call, to - from);
       from = to;
     }
-    for (const size_t id : call.in_vain) {
+    for (const size_t id : call.unsuccessful) {
       const TrueMessage& m = p_.messages[id];
       if (m.send_call == kNever || sent(m) > call.end)
         add(Pattern::kLateSender, r, call, call.end - call.begin);

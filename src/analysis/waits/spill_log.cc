@@ -14,7 +14,9 @@ ChunkFile::~ChunkFile() {
 }
 
 bool ChunkFile::write(uint64_t chunk, const void* bytes, size_t size) {
+  // A full disk does not get better: one failure is the last try, and the log grows in memory.
   if (failed_) return false;
+  // Made with the first chunk that does not fit: small runs leave no file at all.
   if (fd_ < 0) {
     const char* folder = getenv("TMPDIR");
     std::string path = folder == nullptr || *folder == '\0' ? "/tmp" : folder;
@@ -36,11 +38,13 @@ bool ChunkFile::write(uint64_t chunk, const void* bytes, size_t size) {
     left -= static_cast<size_t>(n);
   }
   failed_ = fd_ < 0;
+  // How far the file goes: behind that, read() has nothing.
   if (!failed_ && static_cast<uint64_t>(at) > bytes_) bytes_ = static_cast<uint64_t>(at);
   return !failed_;
 }
 
 bool ChunkFile::read(uint64_t chunk, void* bytes, size_t size) const {
+  // A chunk that was never written has nothing to read: it is about to be filled.
   if (fd_ < 0 || (chunk + 1) * size > bytes_) return false;
   char* to = static_cast<char*>(bytes);
   auto at = static_cast<off_t>(chunk * size);

@@ -86,8 +86,13 @@ void Sweep::finish() {
 // never come.
 void Sweep::go_on(std::optional<uint64_t> until_ns) {
   limit_ns_ = until_ns.value_or(UINT64_MAX);
+  // Those that had no more calls when the source ended last time. next_call() lowers the limit
+  // again for those that still have none: nothing that is later than the first unknown call may be
+  // decided.
   for (const uint32_t location : std::exchange(waiting_, {})) next_call(location);
   while (!events_.empty() || !timeouts_.empty()) {
+    // Patience is measured in the time of the trace. Wall time would make the result depend on the
+    // machine that analyses.
     const bool gives_up =
         events_.empty() || (!timeouts_.empty() && timeouts_[0].time < events_.top().time);
     if (until_ns && (gives_up ? timeouts_[0].time : events_.top().time) >= limit_ns_) return;
@@ -129,10 +134,13 @@ void Sweep::next_call(uint32_t location) {
     }
     RankState& rank = rank_of(l);
     --rank.live_threads;
+    // For join(): the thread of this rank that ended last.
     if (l.end_of_last >= rank.joined_ns) rank.joined = l.last_node, rank.joined_ns = l.end_of_last;
     return;
   }
   StagedCall& call = l.current;
+  // Damaged traces have such calls, and clocks that jump make them: the sweep must never see time
+  // run backwards within a location.
   if (call.end_ns < call.begin_ns) {
     ++counts_.negative_durations;
     call.end_ns = call.begin_ns;
@@ -216,6 +224,7 @@ void Sweep::begin(uint32_t location) {
   LocationState& l = locations_[location];
   measure_begin(location);
   const Op& op = *l.current.op;
+  // First, because what begins refers to the node: others may end their waits with it.
   append_node(location);
   switch (op.action) {
     case Action::kSend:
@@ -256,6 +265,8 @@ void Sweep::append_node(uint32_t location) {
   node.location = location;
   node.place = op.place;
   const NodeId id = log_.nodes.size();
+  // Nodes are linked backwards by distance, in 4 bytes of the record of which there is one for each
+  // call. A link that is too long is left out: paths end there.
   if (before != kNoNode && id - before <= UINT32_MAX)
     node.back = static_cast<uint32_t>(id - before);
   l.node = l.last_node = rank.last_node = log_.nodes.append(node);
@@ -273,7 +284,7 @@ void Sweep::end(uint32_t location) {
   received_.clear();
   sent_.clear();
   ideal_ = 0;
-  has_completion_ = in_vain_ = false;
+  has_completion_ = is_unsuccessful_ = false;
   const Op& op = *l.current.op;
   l.calls->prefetch();
   bool ready = true;
@@ -300,6 +311,7 @@ void Sweep::end(uint32_t location) {
 // heap.
 void Sweep::hold(uint32_t location) {
   LocationState& l = locations_[location];
+  // Its timeout is running already: one that asks again does not get more patience.
   if (l.is_held) return;
   l.is_held = true;
   // Most are held for a moment: their timeouts are swept out before they are many.
@@ -362,6 +374,8 @@ void Sweep::finish_call(uint32_t location) {
     measure_ideal(l, l.begin, l.end, before);
   }
   Op& op = *l.current.op;
+  // The node has its end before anybody is told of the call, and messages are dropped after that,
+  // because the observer reads them.
   end_node(l);
   if (options_.observer != nullptr) tell_completed(l);
   drop_messages(l);
@@ -370,6 +384,7 @@ void Sweep::finish_call(uint32_t location) {
   if (l.in_instance) leave(l, l.instance, op, true);
   l.in_instance = false;
   if (op.action == Action::kWindowEpoch) end_window(location);
+  // For this call only: the next one is held again with full patience.
   l.gave_up = false;
   measure_end(l);
   next_call(location);

@@ -179,21 +179,23 @@ class Sweep {
   void now_sent(uint32_t location, Message& message, const ChannelKey& key);
   void now_posted(uint32_t location, Message& message);
   void begin_message(uint32_t location);
-  void begin_start(uint32_t location);
-  void post_request(uint32_t location, const Op& op);
-  void begin_ready(uint32_t location);
-  void begin_cancel(uint32_t location);
   bool needs_message(uint32_t location, MessageId id);
   bool needs_receive(uint32_t location, MessageId id);
   bool collect_messages(uint32_t location);
-  bool collect_requests(uint32_t location);
-  void collect_in_vain(LocationState& l);
   void collect_send(LocationState& l, MessageId id);
   void collect_receive(MessageId id);
   void mark_received(LocationState& l);
   void drop_messages(LocationState& l);
   void note_eager(const Message& message);
   bool was_eager(const Message& message) const;
+
+  // sweep_requests.cc
+  void post_request(uint32_t location, const Op& op);
+  void begin_start(uint32_t location);
+  void begin_ready(uint32_t location);
+  void begin_cancel(uint32_t location);
+  bool collect_requests(uint32_t location);
+  void collect_unsuccessful(LocationState& l);
   void finish_request(LocationState& l, RequestUse& use);
 
   // sweep_observer.cc
@@ -226,6 +228,7 @@ class Sweep {
   void begin_window(uint32_t location);
   void collect_window(uint32_t location);
   void end_window(uint32_t location);
+  void begin_lock(const LocationState& l, uint64_t window);
   void collect_lock(uint32_t location);
 
   // The request that `use` is about; nullptr where nothing made it, or it is gone.
@@ -273,8 +276,8 @@ class Sweep {
   bool has_completion_ = false;
   uint64_t first_left_ = 0;
   Pattern completion_ = Pattern::kAll;
-  bool in_vain_ = false;
-  Pattern in_vain_pattern_ = Pattern::kAll;
+  bool is_unsuccessful_ = false;
+  Pattern unsuccessful_pattern_ = Pattern::kAll;
 
   // `small`: the recorder's work that is no piece, by rank.
   void cut_own_work(const std::vector<uint64_t>& gaps, const std::vector<uint64_t>& small,

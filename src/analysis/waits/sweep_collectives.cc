@@ -7,6 +7,8 @@
 namespace refrain::analysis::waits {
 namespace {
 
+// Kinds that nobody leaves before everybody has entered. Files are not among them: whether one of
+// their operations synchronises is seen from its times (collect_file).
 bool is_for_all(CollectiveKind kind) {
   return kind == CollectiveKind::kNxN || kind == CollectiveKind::kBarrier ||
          kind == CollectiveKind::kInit || kind == CollectiveKind::kFinalize ||
@@ -27,6 +29,7 @@ Pattern Sweep::pattern_of(CollectiveKind kind) {
     case CollectiveKind::kFence: return Pattern::kWaitAtFence;
     case CollectiveKind::kNeighbours: return Pattern::kLateNeighbour;
     case CollectiveKind::kFile: return Pattern::kWaitAtCollectiveIo;
+    // Those that make communicators are of this kind, too.
     case CollectiveKind::kNxN: break;
   }
   return Pattern::kWaitAtNxN;
@@ -35,6 +38,8 @@ Pattern Sweep::pattern_of(CollectiveKind kind) {
 // Which collective this is: calls of a communicator happen in the same order on all its members.
 InstanceKey Sweep::next_instance(RankState& rank, const Op& op, uint64_t window) {
   if (op.collective == CollectiveKind::kFence)
+    // MPI orders fences among the calls for one window only. Ranks may mix them with collectives of
+    // the communicator in different ways, so each window has a stream of its own.
     return {op.comm.key, kWindowStreams + window, rank.fences[window]++};
   return {op.comm.key, 0, rank.collectives[op.comm.key]++};
 }
@@ -50,10 +55,13 @@ void Sweep::begin_collective(uint32_t location) {
     if (known == rank.windows.end()) return;  // made before recording began
     window = known->second;
   }
+  // It is entered when it is started, and only then has an instance.
   if (op.is_persistent) return take_part(location, {});
   const InstanceKey key = next_instance(rank, op, window);
   take_part(location, key);
   const Instance* instance = instances_.find(key);
+  // Ids of windows are each rank's own. The number of the collective that made a window is the same
+  // on all ranks, so it says which window a call is about.
   if (op.collective == CollectiveKind::kWindow && win != nullptr && instance != nullptr &&
       win->at_exit().is_object())
     rank.windows[win->at_exit().number] = instance->number;
@@ -67,10 +75,14 @@ void Sweep::take_part(uint32_t location, const InstanceKey& key) {
     Request& made = rank_of(l).states.of(op).made;
     made = Request();
     made.exists = made.is_collective = true;
+    // Making it is collective as well, so the n-th that is made of a communicator is the same one
+    // on all its members (MPI-4.0, section 6.13).
     made.persistent_stream = 1 + rank_of(l).persistent_made[op.comm.key]++;
     return;
   }
   enter(location, key, op);
+  // The members enter one after the other, and each says which edges it has: the topology is whole
+  // when the last one is there.
   if (op.topology != nullptr) {
     const Instance* instance = instances_.find(key);
     topologies_.note(*op.topology,
@@ -94,10 +106,14 @@ void Sweep::enter(uint32_t location, const InstanceKey& key, const Op& op) {
   Instance* instance = instances_.enter(key, is_world ? ranks_here_ : op.comm.all_ranks);
   if (instance == nullptr) return;
   ++counts_.collectives;
+  // Only sums and the last entry are kept, not the members: an instance of a million ranks is as
+  // small as one of two. Where a rank needs some of the others only, these are kept by themselves.
   const auto add = [&](LastEntry& entry) { entry.add(l.begin, l.node, l.ideal); };
   add(instance->all);
   if (op.role == Role::kRoot) {
     add(instance->root);
+    // Of an inter-communicator the group without the root are the leaves; the rest of the root's
+    // group has no part (MPI_PROC_NULL as its root).
     instance->leaves_expected =
         op.comm.comm.is_inter ? op.comm.comm.remote_size() : instance->expected - 1;
   }
@@ -112,6 +128,8 @@ void Sweep::enter(uint32_t location, const InstanceKey& key, const Op& op) {
     LastEntry entry;
     add(entry);
     instances_.add_neighbour(*instance, op.comm.comm.me, entry);
+    // Its creation was before recording began: whom it hears from is not known, so no waiting is
+    // found.
     counts_.unknown_topologies += topologies_.knows(op.comm.key) ? 0 : 1;
   }
   // Whom this entry does not help stays asleep: n ranks that wait would look n times each.
@@ -132,6 +150,8 @@ bool Sweep::find_needed(const Instance& instance, const Op& op, LastEntry& neede
     needed = instance.all;
     return needed.count >= instance.expected;
   }
+  // In the rooted kinds one side alone waits: a leaf of a reduction may leave when it has sent, and
+  // so may the root of a broadcast.
   if (op.collective == CollectiveKind::kToRoot && op.role == Role::kRoot) {
     needed = instance.leaves;
     return needed.count >= instance.leaves_expected;
@@ -141,6 +161,7 @@ bool Sweep::find_needed(const Instance& instance, const Op& op, LastEntry& neede
     return needed.count > 0;
   }
   if (op.collective == CollectiveKind::kScan) {
+    // Position p needs the p members below it, and no other.
     needed = instance.members.below(op.comm.comm.me);
     return needed.count >= static_cast<uint64_t>(std::max<int64_t>(op.comm.comm.me, 0));
   }
@@ -166,6 +187,8 @@ bool Sweep::collect_collective(uint32_t location, const InstanceKey& key, const 
   }
   if (needed.count == 0) return true;
   release(l, needed, pattern_of(op.collective));
+  // How long after the last entry a rank still was inside. Requests have none: they may have been
+  // complete long before the program asked.
   const bool has_completion =
       op.collective == CollectiveKind::kNxN || op.collective == CollectiveKind::kBarrier;
   if (blocking && has_completion && instance->has_left) {
@@ -180,6 +203,8 @@ bool Sweep::collect_collective(uint32_t location, const InstanceKey& key, const 
 void Sweep::release(const LocationState& l, const LastEntry& needed, Pattern pattern) {
   if (needed.count == 0) return;
   // Its own entry last: nobody to wait for.
+  // A wait needs somebody else as its cause. In the ideal run, too, nobody goes on before the last
+  // one is there, also that last one itself.
   if (needed.node != l.node)
     releases_.push_back({needed.begin, pattern, needed.node, needed.ideal});
   else
@@ -193,6 +218,7 @@ void Sweep::leave(LocationState& l, const InstanceKey& key, const Op& op, bool b
     instance->has_left = true;
     instance->first_end = l.end;
   }
+  // The call that ends it leaves it.
   if (op.other == OtherCall::kSplitBegin || op.other == OtherCall::kOrderedBegin) return;
   instances_.leave(key);
 }

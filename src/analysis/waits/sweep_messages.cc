@@ -17,6 +17,7 @@ namespace refrain::analysis::waits {
 MessageId Sweep::begin_send(uint32_t location, const MessageEnd& end, uint64_t parts) {
   LocationState& l = locations_[location];
   if (end.peer == kNobody) return kNoMessage;
+  // A spawned process, or a rank without a record: its end of the message never comes.
   if (!is_here(end.peer)) {
     ++counts_.other_world;
     return kNoMessage;
@@ -32,6 +33,7 @@ MessageId Sweep::begin_send(uint32_t location, const MessageEnd& end, uint64_t p
   message.parts_left = parts;
   message.is_synchronous = end.is_synchronous;
   message.is_buffered = end.is_buffered;
+  // Partitioned ones are not standard: when their data leaves depends on the parts.
   message.is_standard = !end.is_synchronous && !end.is_buffered && parts == 0;
   message.bytes = end.bytes;
   message.comm = end.comm;
@@ -95,24 +97,17 @@ void Sweep::now_posted(uint32_t location, Message& message) {
   message.posted_ns = l.begin;
   message.receive_node = l.node;
   message.ideal_posted = l.ideal;
+  // A synchronous send waits at its end for this.
   if (message.held_sender != kNoLocation) {
     const uint32_t held = message.held_sender;
     message.held_sender = kNoLocation;
     wake(held);
   }
   if (!message.is_sent) return;
+  // The receiver has waited for a message that was sent after this one: had it received this one
+  // first, its sender had not been blocked (docs/waits.md, wrong order).
   message.is_late_out_of_order = rank.newest_waited > message.sent_ns;
   if (message.is_standard && message.send_ended_ns < l.begin) note_eager(message);
-}
-
-void Sweep::post_request(uint32_t location, const Op& op) {
-  LocationState& l = locations_[location];
-  Request& request = rank_of(l).states.of(op).made;
-  request.is_active = true;
-  if (op.sends())
-    request.send = begin_send(location, op.send, op.is_partitioned ? op.partitions : 0);
-  if (op.receives())
-    request.receive = begin_receive(location, posted_receive(op, l.current, comms_, l.rank), true);
 }
 
 // What a call that names its message itself does at its begin, so that whoever ends later finds it.
@@ -124,6 +119,7 @@ void Sweep::begin_message(uint32_t location) {
     Request& made = rank.states.of(op).made;
     made = Request();
     made.exists = true;
+    // A persistent request is no message until it is started.
     if (!op.is_persistent) post_request(location, op);
     return;
   }
@@ -137,6 +133,8 @@ void Sweep::begin_message(uint32_t location) {
     case Action::kMatchedProbe: {
       const MessageId taken = begin_receive(location, op.receive, false);
       if (taken == kNoMessage) break;
+      // MPI_Mrecv names it by its handle; the message has left the channel, so nothing else can
+      // take it in between.
       rank.matched[op.message_object] = taken;
       break;
     }
@@ -156,56 +154,6 @@ void Sweep::begin_message(uint32_t location) {
       break;
     }
     default: break;
-  }
-}
-
-void Sweep::begin_start(uint32_t location) {
-  LocationState& l = locations_[location];
-  RankState& rank = rank_of(l);
-  for (RequestUse& use : l.current.op->requests) {
-    Request* const request = request_of(rank, use);
-    if (request == nullptr) {
-      ++counts_.unknown_requests;
-      continue;
-    }
-    if (!request->is_collective) {
-      post_request(location, *use.maker);
-      continue;
-    }
-    request->is_active = true;
-    request->instance = {use.maker->comm.key, request->persistent_stream, request->starts++};
-    enter(location, request->instance, *use.maker);
-  }
-}
-
-// A partitioned message is there when its last part is.
-void Sweep::begin_ready(uint32_t location) {
-  LocationState& l = locations_[location];
-  RankState& rank = rank_of(l);
-  for (RequestUse& use : l.current.op->requests) {
-    const Request* const request = request_of(rank, use);
-    if (request == nullptr || request->send == kNoMessage) continue;
-    Message& message = messages_.at(request->send);
-    const uint64_t parts = std::min(message.parts_left, l.current.op->partitions);
-    message.parts_left -= parts;
-    if (message.parts_left > 0 || message.is_sent) continue;
-    const MessageEnd& end = use.maker->send;
-    now_sent(location, message, channel_of_send(end, l.rank));
-  }
-}
-
-// A receive whose message was not sent when it was cancelled never gets it. One whose message was
-// sent by then did not hear of the cancellation.
-void Sweep::begin_cancel(uint32_t location) {
-  RankState& rank = rank_of(locations_[location]);
-  for (RequestUse& use : locations_[location].current.op->requests) {
-    Request* const request = request_of(rank, use);
-    if (request == nullptr || request->receive == kNoMessage) continue;
-    const MessageId id = request->receive;
-    const Message message = messages_.at(id);
-    if (message.send_node != kNoNode) continue;
-    request->receive = kNoMessage;
-    messages_.forget({message.comm, message.sender, message.receiver, message.tag}, id);
   }
 }
 
@@ -240,6 +188,8 @@ bool Sweep::collect_messages(uint32_t location) {
   if (op.action == Action::kProbe) {
     if (!op.receive.is_known() || op.receive.peer == kNobody || !is_here(op.receive.peer))
       return true;
+    // A probe takes nothing: it looks at the channel, and is woken by the channel, not by a
+    // message.
     const ChannelKey key = channel_of_receive(op.receive, l.rank);
     const MessageId next = messages_.peek(key);
     const bool is_there = next != kNoMessage && messages_.at(next).is_sent;
@@ -259,63 +209,6 @@ bool Sweep::collect_messages(uint32_t location) {
   return true;
 }
 
-// All requests are asked, also after one that is not ready, so that each of them can wake the
-// location. The completed ones only: which they were, MPI_Waitany and the like have told.
-bool Sweep::collect_requests(uint32_t location) {
-  LocationState& l = locations_[location];
-  RankState& rank = rank_of(l);
-  Op& op = *l.current.op;
-  bool ready = true;
-  for (RequestUse& use : op.requests) {
-    const Request* const request = request_of(rank, use);
-    if (request == nullptr || !request->is_active) continue;
-    if (request->is_collective)
-      ready = collect_collective(location, request->instance, *use.maker, false) && ready;
-    else
-      ready = needs_message(location, request->receive) && needs_receive(location, request->send) &&
-              ready;
-  }
-  if (!ready && !l.gave_up) return false;
-  for (RequestUse& use : op.requests) {
-    const Request* const request = request_of(rank, use);
-    if (request == nullptr) {
-      // Requests of other kinds (MPI_Rput, MPI_Comm_idup, of files) wait for nobody that is known.
-      const Action made_by = use.maker == nullptr ? Action::kNothing : use.maker->action;
-      const bool is_ours = made_by == Action::kSend || made_by == Action::kReceive ||
-                           made_by == Action::kSendReceive || made_by == Action::kCollective;
-      counts_.unknown_requests += is_ours ? 1 : 0;
-      continue;
-    }
-    if (!request->is_active || request->is_collective) continue;
-    collect_send(l, request->send);
-    collect_receive(request->receive);
-  }
-  collect_in_vain(l);
-  return true;
-}
-
-// Whether what a test asks for in vain was not sent yet at its end.
-void Sweep::collect_in_vain(LocationState& l) {
-  for (RequestUse& use : l.current.op->in_vain) {
-    const Request* const request = request_of(rank_of(l), use);
-    if (request == nullptr || !request->is_active) continue;
-    const Op& op = *use.maker;
-    if (request->is_collective) {
-      const Instance* instance = instances_.find(request->instance);
-      LastEntry needed;
-      if (instance == nullptr || find_needed(*instance, op, needed)) continue;
-      in_vain_ = true;
-      in_vain_pattern_ = pattern_of(op.collective);
-      continue;
-    }
-    const bool is_open = request->receive != kNoMessage
-                             ? !messages_.at(request->receive).is_sent
-                             : op.action == Action::kReceive && op.receive.peer != kNobody &&
-                                   !op.receive.is_known();  // and never completed
-    if (is_open) in_vain_ = true, in_vain_pattern_ = Pattern::kLateSender;
-  }
-}
-
 // The call could not end before the message was sent: that is one of the releases, of which emit()
 // takes the latest.
 void Sweep::collect_receive(MessageId id) {
@@ -331,6 +224,9 @@ void Sweep::collect_receive(MessageId id) {
 void Sweep::collect_send(LocationState& l, MessageId id) {
   if (id == kNoMessage) return;
   const Message& message = messages_.at(id);
+  // The conditions, in turn: both ends are there; the receive came while the send was inside of its
+  // call, or kept it in any case; it came after the message was ready; and the library had no
+  // buffer for it from the program.
   const bool is_late = message.is_sent && message.is_posted && message.posted_ns > l.begin &&
                        (message.posted_ns <= l.end || message.is_synchronous) &&
                        message.posted_ns > message.sent_ns && !message.is_buffered;
@@ -351,12 +247,15 @@ void Sweep::mark_received(LocationState& l) {
   const Action action = l.current.op->action;
   if (action != Action::kProbe && action != Action::kMatchedProbe)
     for (const MessageId id : received_) messages_.at(id).is_received = true;
+  // The list is in the order of sends; what has been received at its front is given back, so that
+  // the front is the oldest message left lying.
   while (rank.first_incoming != kNoMessage) {
     const MessageId front = rank.first_incoming;
     if (!messages_.at(front).is_received) break;
     rank.first_incoming = messages_.at(front).next_incoming;
     messages_.drop(front);
   }
+  // MPI_Waitall and the like take whatever comes: no other order would have helped.
   if (!l.current.op->has_order) return;
   for (Release& release : releases_) {
     if (release.pattern != Pattern::kLateSender) continue;
@@ -369,32 +268,12 @@ void Sweep::mark_received(LocationState& l) {
 }
 
 void Sweep::drop_messages(LocationState& l) {
+  // For note_eager(): a later receive compares.
   if (l.send != kNoMessage) messages_.at(l.send).send_ended_ns = l.end;
   for (MessageId* id : {&l.send, &l.receive}) {
     if (*id != kNoMessage) messages_.drop(*id);
     *id = kNoMessage;
   }
-}
-
-void Sweep::finish_request(LocationState& l, RequestUse& use) {
-  Request* const request = request_of(rank_of(l), use);
-  if (request == nullptr) return;
-  const bool freed = l.current.op->action == Action::kFree;
-  if (request->is_active) {
-    // What is freed while it is under way ends unseen; its message may still be received.
-    if (request->is_collective) leave(l, request->instance, *use.maker, false);
-    if (freed && request->receive != kNoMessage) {
-      messages_.at(request->receive).is_received = true;
-      if (options_.observer != nullptr) messages_.use(request->receive);  // told at the end
-    }
-    if (request->send != kNoMessage && !freed) messages_.at(request->send).send_ended_ns = l.end;
-    for (MessageId* id : {&request->send, &request->receive}) {
-      if (*id != kNoMessage) messages_.drop(*id);
-      *id = kNoMessage;
-    }
-    request->is_active = false;
-  }
-  if (!use.maker->is_persistent || freed) request->exists = false;
 }
 
 }  // namespace refrain::analysis::waits

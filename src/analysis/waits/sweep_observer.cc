@@ -13,10 +13,12 @@ SeenCall Sweep::seen(NodeId id) {
 }
 
 void Sweep::tell(const Message& message, bool again) {
+  // A message of which one end is missing is counted as unmatched, and is no message to tell of.
   if (message.send_node == kNoNode || message.receive_node == kNoNode) return;
   const SeenMessage told = {message.comm, message.sender,    message.receiver,
                             message.tag,  message.waited_ns, again};
   if (!options_.observer->wants(told)) return;
+  // Only of what is wanted: to look up three nodes may take three reads of the file.
   const SeenCall sent = seen(message.send_node), posted = seen(message.receive_node);
   options_.observer->ends(told, sent, posted,
                           message.done_node == kNoNode ? posted : seen(message.done_node));
@@ -32,11 +34,14 @@ void Sweep::tell_completed(const LocationState& l) {
   };
   for (const MessageId id : received_) {
     Message& message = messages_.at(id);
+    // Patience has ended, or another thread has completed it already.
     if (!message.is_sent || message.done_node != kNoNode) continue;
     waited(message, message.sent_ns);
     message.done_node = l.node;
     tell(message, false);
   }
+  // A send may end after its message was received and told: then it is told again, with what the
+  // sender waited.
   for (const MessageId id : sent_) {
     Message& message = messages_.at(id);
     waited(message, message.posted_ns);

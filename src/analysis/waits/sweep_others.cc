@@ -18,6 +18,8 @@ void Sweep::begin_other(uint32_t location) {
       if (op.is_persistent) return take_part(location, {});
       return take_part(location, next_instance(rank, op, 0));
     case OtherCall::kOfMade:
+      // Only the members of the new communicator take part, and they need not be all of the old
+      // one: so they are counted along the new one, in a stream apart from its own collectives.
       return take_part(location, {op.comm.key, kMakerStream, rank.made[op.comm.key]++});
     case OtherCall::kNone: return;
     default: return begin_file(location);
@@ -33,6 +35,8 @@ void Sweep::begin_file(uint32_t location) {
     take_part(location, key);
     const Instance* instance = instances_.find(key);
     if (instance == nullptr || op.file < 0) return;
+    // As with windows: ids of files are each rank's own, the number of the collective open is
+    // common. An id that is used again names another file, which begins to count anew.
     rank.files[op.file] = File();
     rank.files[op.file].number = instance->number;
     return;
@@ -40,6 +44,8 @@ void Sweep::begin_file(uint32_t location) {
   const auto known = rank.files.find(op.file);
   if (known == rank.files.end()) return;  // opened before recording began
   File& file = known->second;
+  // The two halves of a split call are one collective: the second half enters nothing, and may wait
+  // for what the first half entered.
   if (op.other == OtherCall::kSplitEnd) {
     if (!file.is_split) return;
     file.is_split = false;
@@ -58,9 +64,12 @@ void Sweep::begin_file(uint32_t location) {
 // Nobody left before the last one was there: then it is what the others waited for.
 bool Sweep::collect_file(uint32_t location, Instance& instance, const Op& op, bool blocking) {
   const LocationState& l = locations_[location];
+  // The first and the second half are judged apart: a library may synchronise in one of them only.
   const bool completes = !blocking || op.other == OtherCall::kSplitEnd;
   bool& is_loose = completes ? instance.is_completed_loosely : instance.is_loose;
   if (instance.all.count < instance.expected) {
+    // Held for a short while: entries of others may be recorded a little late (hold()). A request
+    // is not held, since its operation may be complete although nobody else has entered.
     if (blocking && !l.gave_up) {
       instance.held.push_back(location);
       return false;
@@ -68,8 +77,9 @@ bool Sweep::collect_file(uint32_t location, Instance& instance, const Op& op, bo
     is_loose = true;
   }
   const bool in_order = op.other == OtherCall::kOrdered || op.other == OtherCall::kOrderedBegin;
-  if (!is_loose)
-    release(l, instance.all, Pattern::kWaitAtCollectiveIo);
+  if (!is_loose) release(l, instance.all, Pattern::kWaitAtCollectiveIo);
+  // Ordered access passes a token from rank to rank, so the ranks below are needed even where the
+  // library does not synchronise all.
   else if (in_order)
     release(l, instance.members.below(op.comm.comm.me), Pattern::kWaitAtCollectiveIo);
   return true;
@@ -80,6 +90,7 @@ void Sweep::sources_of(const Op& op) {
   sources_.clear();
   const int64_t me = op.comm.comm.me;
   if (!topologies_.sources(op.comm.key, me, sources_)) return;
+  // Neither itself, nor MPI_PROC_NULL at the border of a grid, nor ranks that were not recorded.
   const auto is_nobody = [&](int64_t source) {
     return source == me || source < 0 || !is_here(op.comm.comm.member(source));
   };

@@ -12,6 +12,9 @@
 
 namespace refrain::analysis::waits {
 
+// The recorder notes pieces of work of its own that took long (growing tables, writing blocks)
+// behind the call after which they were done. They lie between the calls, where the program's work
+// is, and must not be taken for it.
 void Sweep::find_own_work(LocationState& l, uint32_t thread) {
   const format::OwnWork* const work = reader::own_work_of(trace_, l.rank, thread);
   if (work == nullptr) return;
@@ -22,6 +25,7 @@ void Sweep::find_own_work(LocationState& l, uint32_t thread) {
 // Of the `gap` before the call that begins.
 uint64_t Sweep::own_work_before(uint32_t location, uint64_t gap) {
   LocationState& l = locations_[location];
+  // No more than the gap: repaired times may have shortened it.
   const uint64_t own = std::min(std::exchange(l.own_ns, 0), gap);
   if (own == 0) return 0;
   log_.own_work[location].push_back({l.end_of_last, l.end_of_last + own});
@@ -56,6 +60,8 @@ void Sweep::cut_own_work(const std::vector<uint64_t>& gaps, const std::vector<ui
 std::vector<Severity> Sweep::severities() const {
   std::map<std::tuple<Pattern, PlaceId, Rank>, Total> totals;
   for (size_t r = 0; r < ranks_.size(); ++r) {
+    // Totals are with the ops, since a call adds to them each time that it waits: a map would be
+    // asked for each wait. Here they are put together once.
     if (ranks_[r].decoder == nullptr) continue;
     for (const auto& op : ranks_[r].decoder->ops()) {
       const OpState* const state = ranks_[r].states.find(*op);
@@ -84,6 +90,8 @@ void Sweep::fill(WaitStates& out) const {
   out.ranks = rank_times_;
   Efficiency& e = out.efficiency;
   uint64_t start = UINT64_MAX, finish = 0, useful_max = 0;
+  // The efficiencies are those of the POP Centre of Excellence (docs/waits.md): their ideal runtime
+  // is that of the rank that is last in a run on a network that takes no time.
   uint64_t ideal_from = 0, ideal_to = 0;
   std::vector<uint64_t> gaps(ranks_.size());  // useful time, the recorder's small work included
   for (const LocationState& l : locations_) gaps[static_cast<size_t>(l.rank)] += l.gaps;
@@ -100,6 +108,7 @@ void Sweep::fill(WaitStates& out) const {
     start = std::min(start, l.start_ns);
     finish = std::max(finish, l.finish_ns);
     ideal_from = std::max(ideal_from, l.ideal_from);
+    // Behind MPI_Finalize nothing counts, also where the window goes on.
     ideal_to = std::max(ideal_to, std::min(l.ideal_to, l.ideal_finish));
     useful_max = std::max(useful_max, useful);
     e.useful_mean_ns += static_cast<double>(useful) / static_cast<double>(locations_.size());
@@ -109,6 +118,8 @@ void Sweep::fill(WaitStates& out) const {
   e.useful_max_ns = static_cast<double>(useful_max);
   e.ideal_ns = ideal_to > ideal_from ? ideal_to - ideal_from : 0;
   e.runtime_ns = finish > start && start != UINT64_MAX ? options_.window.part(start, finish) : 0;
+  // Of the whole run the recorder has counted its work itself, the small pieces included; of a
+  // window it has to be cut out of what is known of each piece.
   const auto& totals = reader::data_of(trace_).totals;
   for (size_t r = 0; r < std::min(totals.size(), out.ranks.size()); ++r)
     out.ranks[r].recorder_ns = totals[r].own_ns;
@@ -122,6 +133,7 @@ void Sweep::fill(WaitStates& out) const {
   out.counts.open_messages_most = messages_.most_live();
 }
 
+// Apart from fill(), because the critical path says how much of the runtime was the recorder's.
 void set_efficiencies(WaitStates& out) {
   Efficiency& e = out.efficiency;
   e.runtime_ns -= std::min(e.runtime_ns, out.recorder.runtime_ns);

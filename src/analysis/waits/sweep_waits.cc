@@ -10,8 +10,11 @@ namespace refrain::analysis::waits {
 
 // Its send ended before its receive was there: the library sends so much without waiting for that.
 void Sweep::note_eager(const Message& message) {
+  // Epochs of windows are sent through the same table, and say nothing of the library's limit.
   if (message.comm == kNoComm) return;
   if (message.comm >= eager_.size()) eager_.resize(size_t{message.comm} + 1);
+  // One more than the bytes, so that 0 means "not known" and a message of no bytes can be a proof,
+  // too.
   eager_[message.comm] = std::max(eager_[message.comm], events::add(message.bytes, 1));
 }
 
@@ -31,8 +34,11 @@ const Sweep::Release* Sweep::choose(const LocationState& l) {
     const Release*& last = release.is_possible ? possible : certain;
     if (last == nullptr || release.time > last->time) last = &release;
   }
+  // What is certain and later has kept the call in any case.
   if (possible == nullptr || (certain != nullptr && possible->time <= certain->time))
     return certain;
+  // Unless both were still open when the call began, only the send can explain that it took so
+  // long.
   const bool both_fit = certain != nullptr && certain->time > l.begin;
   if (!both_fit) return possible;
   if (possible->is_small) return certain;
@@ -43,11 +49,15 @@ void Sweep::emit(LocationState& l) {
   const Release* chosen = choose(l);
   const bool blocks = chosen != nullptr && chosen->is_possible;
   for (const Release& release : releases_)
+    // In the ideal run the same things are waited for as here: a send that was not blocked here is
+    // not there.
     if (!release.is_possible || blocks) ideal_ = std::max(ideal_, release.ideal);
   if (!blocks)  // what was not waited for is not told
     sent_.erase(std::remove_if(sent_.begin(), sent_.end(),
                                [&](MessageId id) { return !messages_.at(id).is_synchronous; }),
                 sent_.end());
+  // From here on nothing has explained the time in the call yet; log_hidden() and the completion of
+  // a collective take from the rest.
   uint64_t from = l.begin;
   const bool is_polled = ends_poll(l);
   if (chosen != nullptr) {
@@ -66,6 +76,9 @@ void Sweep::emit(LocationState& l) {
       if (wait.causer == kNoNode) counts_.unassigned_ns += wait.ns;
       from = to;
     }
+    // The tests before this call were counted as waiting when they ended. Now their cause is known:
+    // one entry of the log stands for all of the time since the first of them, and only its causes
+    // are new, not its severity.
     if (is_polled && to > l.poll.begin && l.poll.begin < l.begin) {
       wait.waiter = l.poll.node;
       wait.begin = l.poll.begin;
@@ -90,6 +103,7 @@ void Sweep::end_node(LocationState& l) {
     return;
   }
   l.polled_ns += l.end - l.begin;
+  // A poll is one node over many calls: which share of it was between them is all that paths need.
   const uint64_t whole = node.end - node.begin;
   node.between =
       whole > l.polled_ns
@@ -118,6 +132,8 @@ void Sweep::log_hidden(LocationState& l, uint64_t from) {
   const Instance* instance = instances_.find(l.instance);
   if (instance == nullptr || instance->all.node == l.node) return;
   const uint64_t last = instance->all.begin;
+  // Half of the call is the limit: if more of it passed after the last one came than before, the
+  // call was slow for another reason.
   if (last <= from || last >= l.end || l.end - last > last - l.begin) return;
   Wait wait;
   wait.waiter = l.node;
@@ -144,6 +160,7 @@ void Sweep::join(LocationState& l) {
 bool Sweep::ends_poll(LocationState& l) const {
   const Op& op = *l.current.op;
   const OpStates& states = ranks_[static_cast<size_t>(l.rank)].states;
+  // A test that finds nothing goes on with the poll, and one that finds it is no poll any more.
   if (!l.poll.is_open || op.is_poll) return false;
   if (op.action != Action::kComplete) return l.poll.is_probe && !received_.empty();
   return std::any_of(op.requests.begin(), op.requests.end(), [&](const RequestUse& use) {
@@ -156,8 +173,9 @@ bool Sweep::ends_poll(LocationState& l) const {
 // it waited for is known when it is found.
 void Sweep::note_poll(LocationState& l) {
   Poll& poll = l.poll;
-  const bool is_probe = l.current.op->in_vain.empty();
-  if (!in_vain_ && !is_probe) return;
+  const bool is_probe = l.current.op->unsuccessful.empty();
+  if (!is_unsuccessful_ && !is_probe) return;
+  // The number tells requests of this poll from those of an earlier one, which may still be open.
   if (!poll.is_open) {
     poll.is_open = true;
     poll.is_probe = false;
@@ -167,22 +185,25 @@ void Sweep::note_poll(LocationState& l) {
     poll.ns = 0;
   }
   poll.is_probe = poll.is_probe || is_probe;
-  for (RequestUse& use : l.current.op->in_vain)
+  for (RequestUse& use : l.current.op->unsuccessful)
     if (Request* const request = request_of(rank_of(l), use)) request->poll = poll.serial;
-  if (!in_vain_ || l.end <= l.begin) return;
+  if (!is_unsuccessful_ || l.end <= l.begin) return;
   const uint64_t ns = options_.window.part(l.begin, l.end);
   poll.ns += ns;
   counts_.unassigned_ns += ns;
   rank_times_[static_cast<size_t>(l.rank)].waiting_ns += ns;
-  add_severity(l, in_vain_pattern_, l.begin, l.end);
+  add_severity(l, unsuccessful_pattern_, l.begin, l.end);
   tell_wait(l, l.begin, l.end);
 }
 
 void Sweep::add_severity(const LocationState& l, Pattern pattern, uint64_t since, uint64_t until) {
   const uint64_t ns = options_.window.part(since, until);
   const bool counts = options_.window.has(l.begin);
+  // Also a wait of which nothing is in the window counts, if its call began there: the windows that
+  // divide a run must add up to it.
   if (ns == 0 && !counts) return;
   std::vector<Total>& totals = rank_of(l).states.of(*l.current.op).totals;
+  // A list and no map: an op has one pattern, seldom two.
   auto total = std::find_if(totals.begin(), totals.end(),
                             [&](const Total& t) { return t.pattern == pattern; });
   if (total == totals.end()) total = totals.insert(total, {pattern, 0, 0});

@@ -22,6 +22,8 @@ Result<WaitStates> wait_states(const Trace& trace, CallSource& source, const Opt
   Sweep sweep(trace, source, options);
   sweep.run();
   sweep.fill(out);
+  // The order matters: causes take from the severities what the recorder itself has caused, and the
+  // efficiencies need what the critical path has of the recorder's work.
   find_causes(sweep, options, out);
   find_critical_path(sweep, out);
   set_efficiencies(out);
@@ -31,6 +33,8 @@ Result<WaitStates> wait_states(const Trace& trace, CallSource& source, const Opt
   return out;
 }
 
+// For callers that want what the observer is told and nothing else: without the backward sweeps,
+// which find causes.
 Counts observe(const Trace& trace, CallSource& source, const Options& options) {
   WaitStates out;
   Sweep sweep(trace, source, options);

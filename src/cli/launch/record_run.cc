@@ -113,7 +113,7 @@ base::Result<std::string> find_library(const std::string& file) {
   for (const std::string& directory : directories)
     looked += (looked.empty() ? "" : ", ") + directory;
   return base::unsupported("no " + file + " in " + looked +
-                           ": build Refrain where that MPI is installed, or set "
+                           ": ./dev build makes one for each MPI that is installed; or set "
                            "REFRAIN_LIBRARY_PATH to the folder that has it");
 }
 

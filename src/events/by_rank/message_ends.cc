@@ -6,6 +6,9 @@
 namespace refrain::events {
 
 // The ends of one channel: its sends, then its receives, each in the order of the calls.
+// MPI does not let messages of one communicator, source, destination and tag overtake each other.
+// So the n-th send of a channel is received by its n-th receive, and a number is all that ties two
+// ends together.
 class MessageEnds::Channel {
  public:
   Channel(uint64_t id, const Post& first) : id_(id), first_(first) {}
@@ -21,6 +24,8 @@ class MessageEnds::Channel {
       if (post.in_window) sent_.add(sends_);
       return Numbered{id_, sends_++, post.seq, post.value, 1, post.is_sized};
     }
+    // A receive counts as received where its call is in the window, or the call that completes it
+    // (kUse).
     if (post.kind == Kind::kReceive) {
       last_ = receives_++;
       if (post.in_window) received_.add(last_);
@@ -30,6 +35,8 @@ class MessageEnds::Channel {
     return std::nullopt;
   }
 
+  // What both ends have in the window is whole. It goes in front of the channel's ends, so that
+  // answer() knows it before it meets them.
   Numbered front() const {
     return {id_,  std::max(sent_.first, received_.first), std::min(sent_.end, received_.end), 0, 0,
             false};
@@ -53,10 +60,13 @@ MessageEnds::MessageEnds(std::string folder, size_t sort_bytes, Wanted wanted)
       wanted_(wanted),
       posts_(std::make_unique<ExternalSort<Post>>(folder_, sort_bytes)) {}
 
+// After a first error nothing more is sorted; next() and status() give it to the caller.
 void MessageEnds::add(const Post& post) {
   if (status_.ok()) status_ = posts_->add(post);
 }
 
+// The number of the question is given back: answers come in the order in which questions were
+// asked.
 uint64_t MessageEnds::post(const ChannelKey& channel, Post post) {
   post.tag = channel.tag;
   post.source = channel.source;
@@ -91,6 +101,8 @@ void MessageEnds::use(const ChannelKey& channel, uint64_t receive) {
   post(channel, out);
 }
 
+// First sorting: by channel. Ends of a channel lie behind each other then, and one channel at a
+// time is in memory, however many there are.
 base::Status MessageEnds::give_numbers(ExternalSort<Numbered>& numbered) {
   std::optional<Channel> channel;
   uint64_t channels = 0;
@@ -116,6 +128,8 @@ base::Status MessageEnds::give_numbers(ExternalSort<Numbered>& numbered) {
 }
 
 // A size goes on until another one is said.
+// Second sorting: by channel and number, where a send comes right before its receive and hands its
+// size on. A third one brings the answers into the order of the questions.
 base::Status MessageEnds::answer(ExternalSort<Numbered>& numbered) {
   if (const base::Status done = numbered.finish(); !done.ok()) return done;
   Numbered front;
@@ -141,6 +155,7 @@ base::Status MessageEnds::join() {
   answers_ = std::make_unique<ExternalSort<Answer>>(folder_, sort_bytes_);
   ExternalSort<Numbered> numbered(folder_, sort_bytes_);
   if (status_.ok()) status_ = give_numbers(numbered);
+  // Its files are not needed any more; two sortings at a time are on the disk at most.
   posts_.reset();
   if (status_.ok()) status_ = answer(numbered);
   if (status_.ok()) status_ = answers_->finish();
@@ -151,6 +166,7 @@ EndAnswer MessageEnds::next() {
   const Answer* one = status_.ok() ? answers_->next() : nullptr;
   if (one == nullptr) {
     if (status_.ok() && answers_->status().ok())
+      // More is asked than was announced: both walks over a trace must see the same calls.
       status_ = base::fail("the calls of the trace changed while it was read");
     return {};
   }

@@ -50,6 +50,7 @@ bool cancels(const Trace& trace, Rank rank) {
 }  // namespace
 
 std::optional<uint64_t> sent_bytes(const Trace& trace, const Signature& call) {
+  // MPI_Sendrecv and its kin have a count for either direction.
   const bool has_two = call.find("sendcount") != nullptr;
   return times_parts(bytes_of(trace, argument(call, has_two ? "sendcount" : "count"),
                               argument(call, has_two ? "sendtype" : "datatype")),
@@ -94,6 +95,7 @@ void RankEvents::open() {
     thread.number = location.thread;
     thread.calls = std::make_unique<LookAhead>(
         std::make_unique<CallOrder>(scope_.trace, std::move(*cursor), pace, counts_), decoder_);
+    // One call of each thread is kept ready, so that the earliest can be chosen.
     thread.has_call = thread.calls->next(thread.staged);
     threads_.push_back(std::move(thread));
   }
@@ -172,6 +174,7 @@ Step RankEvents::send_step(const MessageEnd& end, const Signature& call) {
   step.channel = channel_of_send(end, event_.rank);
   step.has_message = true;
   number(step, true, Use::kNow);
+  // Counted where a message is sent: its receive would count it twice.
   unsized_ += step.is_sized ? 0 : 1;
   return step;
 }
@@ -194,6 +197,7 @@ Step RankEvents::receive_step(MessageEnd end, const Signature& call, Use use) {
   }
   step.channel = channel_of_receive(end, event_.rank);
   step.is_cancelled = use == Use::kCancelled;
+  // No number: the next receive of the channel gets the message.
   if (step.is_cancelled) return step;
   step.has_message = true;
   number(step, false, use);
@@ -231,6 +235,7 @@ void RankEvents::post(const StagedCall& staged, Request& request) {
   };
   if (op.sends()) request.send = add(send_step(op.send, *request.made_by), StepKind::kPostSend);
   if (op.receives()) {
+    // Counts receives whether cancelled or not, so that the scout and this walk agree.
     request.receive_post = receive_posts_++;
     const Use use = cancelled_.count(request.receive_post) > 0 ? Use::kCancelled : Use::kNow;
     request.receive = add(
@@ -328,6 +333,7 @@ void RankEvents::finish(Request& request, StepKind receive_kind) {
     add(step, freed ? StepKind::kFreed : StepKind::kCollectiveDone);
   }
   request.is_active = false;
+  // A persistent request gets new ones with its next start.
   request.send.reset();
   request.receive.reset();
 }
@@ -348,7 +354,7 @@ void RankEvents::complete(const StagedCall& staged) {
                                   : StepKind::kReceiveDone);
     if (!request.op->is_persistent || frees) requests_.erase(known);
   }
-  for (const RequestUse& use : op.in_vain) {
+  for (const RequestUse& use : op.unsuccessful) {
     const auto known = requests_.find(use.request);
     if (known == requests_.end() || !known->second.is_active) continue;
     Step step;

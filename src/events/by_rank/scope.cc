@@ -10,6 +10,7 @@ namespace refrain::events {
 
 Scope::Scope(const Trace& t, Choice choice, const Progress& progress, Tally& met)
     : trace(t), tally(met), choice_(std::move(choice)), progress_(progress) {
+  // Ranks get new numbers from 0 on where only some were chosen: simulators have no gaps.
   positions_.assign(static_cast<size_t>(trace.rank_count()), -1);
   const auto take = [&](Rank rank) {
     if (!trace.group_of(rank)) return;  // an incomplete trace lacks it
@@ -32,6 +33,8 @@ int64_t Scope::position(Rank rank) const {
 
 void give_back_memory() {
 #ifdef __GLIBC__
+  // glibc keeps freed memory of many small pieces for later; the bound on memory is about what the
+  // system sees.
   malloc_trim(0);
 #endif
 }

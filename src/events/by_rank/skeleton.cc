@@ -10,6 +10,7 @@ std::optional<SkeletonEnd> Skeleton::transfer(const Step& step) {
   SkeletonEnd out;
   out.sends = sends;
   out.peer = scope_.position(sends ? step.channel.dest : step.channel.source);
+  // A simulator would wait for ever for the other end.
   if (!survey_.is_whole(step) || out.peer < 0) {
     scope_.not_held("ends of messages whose other end is not there");
     return std::nullopt;
@@ -26,8 +27,11 @@ bool Skeleton::is_whole(const Op& op, uint64_t number) {
 }
 
 void Skeleton::add_step(const Step& step, std::vector<SkeletonEnd>& together) {
+  // MPI_Isendrecv is two ends with one request: an even number for the send, an odd one for the
+  // receive.
   const uint64_t request = step.request * 2;
   const auto wait = [&](uint64_t id) {
+    // A request whose begin was left out is not waited for.
     if (open_.erase(id) > 0) flush(), sink_.wait(id);
   };
   switch (step.kind) {
@@ -64,6 +68,8 @@ void Skeleton::add_step(const Step& step, std::vector<SkeletonEnd>& together) {
 void Skeleton::add(const Event& event) {
   if (!turns_)
     turns_ = threads_ == Threads::kAsOne && scope_.trace.locations(event.rank).size() > 1;
+  // A rank of the skeleton is one thread. The calls of several threads take turns there in the
+  // order in which they end, because what a call gives to others is there at its end.
   if (!*turns_) return take(event);
   while (!held_.empty() && held_.front().end_ns <= event.begin_ns) take_first();
   held_.push_back(event);
@@ -79,6 +85,7 @@ void Skeleton::take_first() {
 
 void Skeleton::take(const Event& event) {
   const Op& op = *event.op;
+  // Said once for each call, and the call then is what it is to the simulator: time that passes.
   if (op.action == Action::kWindowEpoch && event.in_window)
     scope_.not_held("one-sided communication: its time is computation");
   const bool communicates =
@@ -87,6 +94,7 @@ void Skeleton::take(const Event& event) {
   if (!event.in_window) return;
   ++scope_.tally.calls;
   // What is before the first call of the window is nobody's computation.
+  // A thread that begins later computes until then: those of a simulator all begin at once.
   if (state_.empty()) begin_ns_ = event.begin_ns;
   const uint32_t thread = threads_ == Threads::kApart ? event.thread : 0;
   now_ = &state_.try_emplace(thread, Thread{begin_ns_}).first->second;
@@ -94,11 +102,16 @@ void Skeleton::take(const Event& event) {
   const bool is_last =
       op.action == Action::kCollective && op.collective == CollectiveKind::kFinalize;
   if (!communicates && !is_last) return;
+  // Gaps add up until something is done that others can see: one line of output for all calls in
+  // between that do not communicate.
   if (event.begin_ns > now_->last_ns) now_->computed_ns += event.begin_ns - now_->last_ns;
+  // Calls inside of others end earlier than those.
   now_->last_ns = std::max(now_->last_ns, event.end_ns);
   if (is_last) return flush();
   std::vector<SkeletonEnd> together;
   for (const Step& step : event.steps) add_step(step, together);
+  // Ends of one call are under way together (MPI_Sendrecv), or two ranks that exchange would wait
+  // for each other.
   if (!together.empty()) flush(), sink_.exchange(together);
   if (op.action != Action::kCollective || op.makes_request ||
       op.collective == CollectiveKind::kInit)
@@ -125,6 +138,8 @@ void Skeleton::finish() {
     sink_.thread(number);
     flush();
   }
+  // Requests that the program never completed, or outside of the window. In order, as a set of
+  // hashes would make the output differ from run to run.
   std::vector<uint64_t> rest(open_.begin(), open_.end());
   std::sort(rest.begin(), rest.end());
   for (const uint64_t request : rest) sink_.wait(request);
@@ -136,6 +151,7 @@ Status with_tags(Scope& scope, Survey& survey, Tags& tags,
   Status done = base::Done{};
   if (!tags.have_room(survey.tags())) {
     scope.expect_passes(2);
+    // The first walk only notes tags: what it counts is counted again.
     const Tally before = scope.tally;
     tags.begin_notes();
     done = walk(false);

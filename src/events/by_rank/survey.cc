@@ -4,6 +4,7 @@
 
 namespace refrain::events {
 
+// Conversions may be of some ranks. A collective is whole if all of its members are among them.
 uint64_t chosen_members(const Scope& scope, const Communicator& comm) {
   uint64_t count = 0;
   for (uint64_t i = 0; i < comm.size(); ++i)
@@ -14,6 +15,8 @@ uint64_t chosen_members(const Scope& scope, const Communicator& comm) {
 }
 
 Status Survey::run() {
+  // In memory where it fits, which is most traces; from the beginning on the disk where it does
+  // not. The size of the trace does not tell in advance: it is compressed.
   if (walk()) return base::Done{};
   return run_outside(MessageEnds::Wanted::kAll);
 }
@@ -22,6 +25,7 @@ Status Survey::run_outside(MessageEnds::Wanted wanted) {
   channels_ = {};
   tags_ = {};
   collectives_.clear();
+  // What the first try held would count against the bound, as the allocator keeps it.
   give_back_memory();
   scope_.begin_again();
   ends_ = std::make_unique<MessageEnds>(scope_.folder(), scope_.sort_bytes(), wanted);
@@ -31,11 +35,13 @@ Status Survey::run_outside(MessageEnds::Wanted wanted) {
 
 bool Survey::walk() {
   for (const Rank rank : scope_.ranks) {
+    // Rank by rank: what is open on one of them is forgotten before the next one is read.
     RankEvents events(scope_, world_, rank);
     std::unordered_map<CommKey, Range> collectives;
     while (const Event* event = events.next()) {
       if (!ends_)
         for (const Step& step : event->steps) add(step, event->in_window);
+      // With every event, as a single rank may have millions of channels.
       if (ends_ ? !ends_->status().ok() : !fits(events)) return false;
       if (event->collective.is_there && event->in_window)
         for (const Step& step : event->steps)
@@ -45,6 +51,8 @@ bool Survey::walk() {
           event->op->action == Action::kCollective && !event->op->makes_request)
         collectives[event->op->comm.key].add(event->collective.number);
     }
+    // Whole are the numbers that all members have in the window: the range from the latest first to
+    // the earliest last.
     for (const auto& [comm, range] : collectives) {
       Collectives& all = collectives_[comm];
       all.first = std::max(all.first, range.first);
@@ -63,6 +71,7 @@ bool Survey::fits(const RankEvents& events) const {
 
 void Survey::add(const Step& step, bool in_window) {
   if (!step.has_message) return;
+  // Ends count where they begin, as it is then that they get their numbers.
   const bool sends = step.begins_send();
   const bool receives = step.begins_receive();
   if (!sends && !receives) return;
@@ -71,6 +80,7 @@ void Survey::add(const Step& step, bool in_window) {
   Channel& channel = known->second;
   if (in_window) (sends ? channel.sent : channel.received).add(step.number);
   if (!sends || !step.is_sized) return;
+  // Only changes: most channels have messages of one size.
   if (!channel.sizes.empty() && channel.sizes.back().bytes == step.bytes) return;
   ++sizes_;
   channel.sizes.push_back({step.number, step.bytes});
@@ -80,6 +90,7 @@ bool Survey::is_whole(const Step& step) const {
   if (!step.has_message) return false;
   if (ends_) return step.answer.is_whole;
   const auto known = channels_.find(step.channel);
+  // Ranges do: what lies in the window of a rank is consecutive.
   return known != channels_.end() && known->second.sent.has(step.number) &&
          known->second.received.has(step.number);
 }
@@ -90,6 +101,7 @@ std::optional<uint64_t> Survey::bytes(const Step& step) const {
   const auto known = channels_.find(step.channel);
   if (known == channels_.end()) return std::nullopt;
   const std::vector<Size>& sizes = known->second.sizes;
+  // The last change at or before the message.
   auto after = std::upper_bound(sizes.begin(), sizes.end(), step.number,
                                 [](uint64_t n, const Size& size) { return n < size.first; });
   if (after == sizes.begin()) return std::nullopt;
@@ -100,6 +112,8 @@ bool Survey::is_whole(const Op& op, uint64_t number) {
   const auto known = collectives_.find(op.comm.key);
   if (known == collectives_.end()) return false;
   const Collectives& all = known->second;
+  // A member that never calls a collective there in the window has no range at all, so members are
+  // counted as well.
   return number >= all.first && number < all.end && all.ranks == members(op);
 }
 

@@ -6,6 +6,9 @@ namespace refrain::events {
 
 uint32_t Tags::of(CommKey comm, int64_t tag, uint64_t number) {
   const Pair pair{comm, tag};
+  // Simulators match by tag alone, and have no communicators: each pair of both gets a number of
+  // its own. So many messages of a pair as can be under way at a time differ in their tags, too
+  // (kAtATime).
   const auto known = ids_.find(pair);
   uint32_t id = 0;
   if (known != ids_.end())
@@ -19,6 +22,7 @@ uint32_t Tags::of(CommKey comm, int64_t tag, uint64_t number) {
 
 uint32_t Tags::outside(const Pair& pair) {
   if (!status_.ok()) return 0;
+  // First walk: the use is noted, and the value does not matter.
   if (notes_ != nullptr) {
     status_ = notes_->add({pair.second, uses_++, pair.first});
     return 0;
@@ -50,6 +54,8 @@ base::Status Tags::number(ExternalSort<Numbered>& numbered) {
   }
   if (!notes_->status().ok()) return notes_->status();
   notes_.reset();
+  // Pairs get their numbers in the order of their first uses, as they do in memory: the output must
+  // not depend on how much of it there was.
   if (const base::Status done = numbered.finish(); !done.ok()) return done;
   uint64_t pairs = ids_.size(), last = UINT64_MAX;
   while (const Numbered* one = numbered.next()) {

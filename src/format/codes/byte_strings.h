@@ -25,6 +25,8 @@ class ByteStrings {
     const size_t begin = i == 0 ? 0 : ends_[i - 1];
     return {bytes_.data() + begin, ends_[i] - begin};
   }
+  // How many bytes of others stand behind the end of number i, which may be loaded with it.
+  size_t bytes_behind(size_t i) const { return bytes_.size() - ends_[i]; }
   size_t total_bytes() const { return bytes_.size(); }
 
   void push_back(std::string_view s) {

@@ -75,6 +75,8 @@ class PagedArray {
   const T* in_a_row(size_t i, size_t n) const {
     return i % kPage + n <= kPage && n > 0 ? &pages_[i / kPage][i % kPage] : nullptr;
   }
+  // How many elements may be in a row from `i` on.
+  static constexpr size_t row_from(size_t i) { return kPage - i % kPage; }
   void fill(size_t i, size_t n, const T& v) {
     for (; n > 0;) {
       const size_t piece = std::min(n, kPage - i % kPage);
@@ -174,9 +176,11 @@ class NumberArray {
     }
     return true;
   }
-  // How many from the first on are those of `o`; fewer where some are not small.
+  // How many from the first on are those of `o`; fewer where some are not small, and these differ.
   size_t equal_until(const NumberArray& o) const {
-    return wide_.empty() && o.wide_.empty() ? small_.equal_until(o.small_) : 0;
+    const size_t n = wide_.size();
+    return n == o.wide_.size() && wide_.equal_until(o.wide_) == n ? small_.equal_until(o.small_)
+                                                                  : 0;
   }
 
   // ---- words, as they stand: for whoever takes many at once ----

@@ -18,6 +18,8 @@ base::RunList read_list(FieldReader& in, const char* label, int64_t index, uint6
                         uint64_t& budget) {
   const size_t begin = in.position();
   base::ByteReader structure(in.bytes().string()), numbers(in.bytes().string());
+  // A list is two strings, its structure and its numbers (run_codec.h). Both must be used up: what
+  // is left over would be a second reading of the same bytes.
   if (!in.ok() || !in.bytes().ok()) {
     in.fail(kRuleFields, begin, std::string(label) + " are cut short");
     return {};
@@ -62,6 +64,8 @@ void read_clusters(FieldReader& in, Decoding& out) {
   c.choice = one_of<ClusterChoice>(in, "choice of the number of clusters", kClusterChoices);
   c.k = in.varint("clusters asked for");
   read_flags(in, c);
+  // Texts and numbers are checked for what they mean together by cluster_rules.h, after all
+  // sections are there.
   c.why_not = std::string(in.string("why not to be replayed", kMaxTextBytes));
   c.features = static_cast<uint32_t>(
       in.varint("features that differ", -1, (1u << similarity::kRankFeatures) - 1));
@@ -79,9 +83,12 @@ void read_clusters(FieldReader& in, Decoding& out) {
   for (uint64_t i = 0; i < count && in.ok(); ++i) {
     const auto n = static_cast<int64_t>(i);
     Cluster one;
+    // Leads ascend, so differences are stored; a sum beyond the ranks is found by the rules.
     lead += in.varint("lead of cluster", n, kMaxRanks);
     one.lead = lead;
     one.members = read_list(in, "members of cluster", n, left, budget);
+    // The lists of a damaged file could have each rank in every cluster: with what is left as their
+    // limit, all of them take no more memory than the ranks do.
     left -= one.members.size();
     one.others =
         read_list(in, "members of other structure in cluster", n, one.members.size(), budget);

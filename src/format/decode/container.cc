@@ -76,6 +76,8 @@ void read_table(FieldReader& in, FileHeader& h) {
     e.type = static_cast<SectionType>(in.varint("type of section", i, kMaxSectionType));
     const size_t codec_at = in.position();
     e.codec = static_cast<Codec>(in.u8("codec of section", i));
+    // Positions are noted before each field, so that the message names the byte where the wrong
+    // value begins.
     if (in.ok() && e.codec != Codec::kRaw && e.codec != Codec::kZstd)
       return in.fail(kRuleTableEntry, codec_at, "unknown codec");
     const size_t stored_at = in.position();
@@ -84,6 +86,7 @@ void read_table(FieldReader& in, FileHeader& h) {
     e.raw_bytes = in.u32("raw bytes of section", i);
     e.checksum = in.u32("checksum of section", i);
     if (!in.ok()) return;
+    // Subtracted and not added, so that lengths near 2^32 cannot wrap round.
     if (e.stored_bytes > h.file_bytes - offset)
       return in.fail(kRuleSectionsFill, stored_at, "section reaches past the end of the file");
     if (e.codec == Codec::kRaw && e.raw_bytes != e.stored_bytes)
@@ -112,10 +115,14 @@ bool decompress(std::string_view stored, uint64_t raw_bytes, std::string& raw) {
 // bundle, in which `dump --bytes` shows them.
 void unpack_bundle(RawSection bundle, std::vector<RawSection>& out, std::vector<Finding>& findings,
                    std::vector<ByteLine>* lines) {
+  // A bundle (docs/format.md, "Sections") is small sections that are compressed together, since
+  // each of them alone compresses badly.
   FieldReader in(bundle.raw, "bundle", bundle.base, bundle.in_raw, lines);
   while (in.ok() && in.remaining() > 0) {
     const size_t type_at = in.position();
     RawSection s;
+    // Its place in the table is that of the bundle: a message about it names bytes that are in the
+    // file.
     s.entry = bundle.entry;
     s.entry.type = static_cast<SectionType>(in.varint("type", -1, kMaxSectionType));
     if (in.ok() && s.entry.type == SectionType::kBundle) {
@@ -135,6 +142,7 @@ void unpack_bundle(RawSection bundle, std::vector<RawSection>& out, std::vector<
   }
   if (in.finding()) {
     findings.push_back(*in.finding());
+    // Whatever the field was, to the user the bundle is damaged.
     findings.back().rule = kRuleBundle;
   }
 }
@@ -148,6 +156,7 @@ std::vector<RawSection> sort_out(std::vector<RawSection> all, std::vector<Findin
   for (RawSection& s : all) {
     const auto type = static_cast<uint32_t>(s.entry.type);
     const std::string name(to_string(s.entry.type));
+    // Times are read block by block from the file, which needs them uncompressed and at its end.
     if (s.entry.type == SectionType::kTime) {
       add(findings, kRuleTimesLast, name, s.entry.entry_offset, "times in a bundle");
     } else if (!seen.insert(s.entry.type).second) {
@@ -186,6 +195,7 @@ FileHeader open_header(std::string_view bytes, uint64_t file_bytes, std::vector<
   h.complete = (state & kStateComplete) != 0;
   h.has_losses = (state & kStateLosses) != 0;
 
+  // Before the checksum: a newer version may compute even that in another way.
   if ((h.must_understand & ~kKnownMustUnderstand) != 0) {
     add(findings, kRuleFeatures, "header", 10,
         "a newer format: the file uses a feature that this build does not know; use a newer "
@@ -209,6 +219,7 @@ FileHeader open_header(std::string_view bytes, uint64_t file_bytes, std::vector<
         "wrong checksum of header and section table: the file is damaged");
     return h;
   }
+  // Noted, but no reason to stop: everything else in the header has been found good.
   if (reserved != 0 || (state & ~(kStateComplete | kStateLosses)) != 0)
     add(findings, kRuleReserved, "header", 14, "a reserved bit is set");
   FieldReader table(bytes.substr(kHeaderBytes, h.table_bytes), "table", kHeaderBytes, false, lines);
@@ -237,6 +248,8 @@ Container open_container(std::string_view bytes, uint64_t file_bytes,
     // Times may be most of a large file: the caller has left them on the disk, and their blocks are
     // checked when they are read.
     if (e.type == SectionType::kTime && bytes.size() < file_bytes) break;
+    // The table fits the length that the file had when it was opened; it may have been cut since
+    // then.
     if (e.offset > bytes.size() || e.stored_bytes > bytes.size() - e.offset) {
       add(findings, kRuleFileLength, name, e.offset, "the file was cut short meanwhile");
       break;
@@ -250,6 +263,7 @@ Container open_container(std::string_view bytes, uint64_t file_bytes,
     RawSection s;
     s.entry = e;
     s.in_raw = e.codec == Codec::kZstd;
+    // Messages count bytes in the file where they can, and else in what was decompressed.
     s.base = s.in_raw ? 0 : e.offset;
     if (e.codec == Codec::kRaw) {
       s.raw = stored;

@@ -19,6 +19,7 @@ namespace refrain::format {
 namespace {
 
 base::Error error_of(const Finding& f, const std::string& name) {
+  // An exit status of its own: the file is good, and a newer Refrain can read it.
   const bool unsupported =
       f.rule == kRuleMajor || f.rule == kRuleFeatures || f.rule == kRuleSectionKnown;
   std::string place = name;
@@ -43,6 +44,9 @@ SectionType needed_by(SectionType type) {
   }
 }
 
+// Numbers of these sections stand in a section of their own, one list for all (docs/format.md,
+// "numbers"): similar numbers side by side compress better. So a reader that stops early leaves the
+// list at an unknown place.
 bool takes_numbers(SectionType type) {
   return type != SectionType::kDurations && type != SectionType::kTotals &&
          type != SectionType::kLosses && type != SectionType::kRanks &&
@@ -56,10 +60,13 @@ Decoding decode_all(std::string_view bytes, uint64_t file_bytes, std::vector<Fin
   Decoding out;
   const Container c = open_container(bytes, file_bytes, findings, lines);
   if (!c.header_ok) return out;
+  // A section that is damaged is missing below. That is a consequence, and is not reported as well.
   const bool container_is_sound = findings.empty();
   out.shares_totals = (c.header.must_understand & kFeatureSharedTotals) != 0;
   out.is_compact = (c.header.must_understand & kFeatureCompact) != 0;
   std::vector<SectionType> read;
+  // The memory that families may ask for grows with the file, so a few bytes cannot make gigabytes
+  // (Decoding::spend).
   out.family_bytes = kFreeFamilyBytes;
   for (const RawSection& s : c.sections) out.family_bytes += s.raw.size() * kMaxFamilyBytesPerByte;
   const auto numbers_at =
@@ -72,6 +79,8 @@ Decoding decode_all(std::string_view bytes, uint64_t file_bytes, std::vector<Fin
   FieldReader numbers(has_numbers ? numbers_at->raw : std::string_view(), "numbers",
                       has_numbers ? numbers_at->base : 0, has_numbers && numbers_at->in_raw, lines);
   bool broken = false;  // then it is not known which numbers belong to what
+  // In the order of the table of readers, not of the file: sections may stand in any order, and
+  // some need others.
   for (const SectionReader& reader : kSectionReaders) {
     if (broken && takes_numbers(reader.type)) continue;
     const auto it = std::find_if(c.sections.begin(), c.sections.end(),
@@ -87,6 +96,7 @@ Decoding decode_all(std::string_view bytes, uint64_t file_bytes, std::vector<Fin
       continue;
     FieldReader in(it->raw, name, it->base, it->in_raw, lines, &numbers);
     reader.read(in, out);
+    // Bytes behind the last field are damage, too: a writer leaves none.
     in.finish();
     if (in.finding()) {
       // Where numbers ran out, that is what is wrong.
@@ -102,6 +112,8 @@ Decoding decode_all(std::string_view bytes, uint64_t file_bytes, std::vector<Fin
   }
   TraceData& trace = out.trace;
   trace.meta.complete = c.header.complete;
+  // The header says whether the trace can be trusted without a section being read.
+  // It must not say anything else than the section.
   if (findings.empty() && c.header.has_losses != !trace.losses.empty())
     findings.push_back(
         Finding{kRuleState, "header", 14, false, "losses do not match the header's state"});
@@ -120,6 +132,8 @@ base::Result<TraceData> decode(std::string_view bytes, const std::string& name,
                                uint64_t file_bytes) {
   std::vector<Finding> findings;
   Decoding out = decode_all(bytes, std::max<uint64_t>(file_bytes, bytes.size()), findings, nullptr);
+  // Statistics are decoded last, because their coding depends on how often each signature is
+  // called, which only good grammars tell.
   if (findings.empty()) findings = check_content(out.trace, 1);
   if (findings.empty()) finish_durations(out, findings);
   if (!findings.empty()) return error_of(findings[0], name);

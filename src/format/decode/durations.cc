@@ -25,6 +25,7 @@ void read_plain(FieldReader& in, Decoding& out) {
     return;
   }
   all.resize(n);
+  // Field by field of all signatures, as columns compress better than rows.
   const auto each = [&](bool only_full, auto&& read) {
     for (size_t i = 0; i < n && in.ok(); ++i) {
       if (!only_full || all[i].kind != 0) read(all[i], static_cast<int64_t>(i));
@@ -36,6 +37,7 @@ void read_plain(FieldReader& in, Decoding& out) {
     if (d.kind > 1) in.fail(kRuleFields, begin, "unknown kind of durations");
   });
   each(false, [&](DurationCodes& d, int64_t i) {
+    // Kind 0 has one duration alone: all of its calls took about as long.
     d.mean = d.min = d.max = in.u16("mean of durations", i);
   });
   each(true, [&](DurationCodes& d, int64_t i) {
@@ -78,6 +80,8 @@ void read_coded(FieldReader& in, CodedDurations& out) {
   const std::string_view zeros = in.bytes("padding", padding);
   if (zeros.find_first_not_of('\0') != std::string_view::npos)
     in.fail(kRuleFields, zeros_at, "padding that is not zero");
+  // Padding counts: it is what lets a section with next to no information have so many signatures
+  // (CodedReader::run).
   out.section_bytes = in.position();
 }
 
@@ -97,6 +101,7 @@ void fill_plain(const DurationCodes& codes, DurationStats& d) {
 void fill_all_plain(const Decoding& decoding, TraceData& trace) {
   size_t at = 0;
   for (const DecodedFamily& f : decoding.families) {
+    // Shared statistics stand once for the whole family.
     for (uint32_t i = 0; i < f.members && at < decoding.durations.size(); ++i) {
       fill_plain(decoding.durations[at], trace.durations[f.first + i]);
       if (!f.shares_durations) ++at;
@@ -107,10 +112,12 @@ void fill_all_plain(const Decoding& decoding, TraceData& trace) {
 
 // Calls of a bucket that is several octaves wide, evenly in those that some call can be in.
 void add_evenly(const CodedStats& s, size_t bucket, unsigned octaves, Histogram& histogram) {
+  // Between shortest and longest: no call lies outside of these.
   const size_t first = std::max<size_t>(bucket * octaves, Histogram::bucket_of(time_of(s.min)));
   const size_t last =
       std::min<size_t>(bucket * octaves + octaves - 1, Histogram::bucket_of(time_of(s.max)));
   uint64_t left = s.inner[bucket];
+  // The rest of each division goes on to the next bucket, so none of the calls is lost.
   for (size_t b = first; b <= last; ++b) {
     const uint64_t part = left / (last + 1 - b);
     histogram.add(b, part);
@@ -123,6 +130,7 @@ void fill(const CodedStats& s, unsigned octaves, DurationStats& d) {
   d.max_ns = time_of(s.max);
   d.sum_ns = static_cast<double>(time_of(s.mean)) * static_cast<double>(d.count);
   d.histogram.add(Histogram::bucket_of(d.min_ns), 1);
+  // Shortest and longest are stored by themselves, and `inner` has all others.
   if (d.count > 1) d.histogram.add(Histogram::bucket_of(d.max_ns), 1);
   if (d.count < 3) return;
   for (size_t b = Histogram::bucket_of(d.min_ns) / octaves;
@@ -141,6 +149,7 @@ void share_out(const DurationStats& all, DurationStats& d, uint64_t& calls_befor
   d.min_ns = all.min_ns;
   d.max_ns = all.max_ns;
   d.sum_ns = all.sum_ns * (static_cast<double>(d.count) / static_cast<double>(all.count));
+  // By running sums: the parts of the members add up to the whole, however they are rounded.
   const uint64_t until = std::min(all.count, calls_before + std::min(d.count, all.count));
   for (size_t b = all.histogram.first(); b < all.histogram.first() + all.histogram.used(); ++b) {
     const uint64_t whole = all.histogram[b];
@@ -167,9 +176,13 @@ class CodedReader {
     const auto called = static_cast<uint64_t>(std::count_if(
         items_.begin(), items_.end(), [](const Item& i) { return i.item.calls > 0; }));
     if (called == 0) return in_.bytes.empty() ? "" : "statistics of nothing";
+    // Statistics take some bits each at least. More than fit into the bytes would be made up by the
+    // decoder, and would take memory and time.
     if (called > kFewItems && called / kMaxStatisticsPerByte > in_.section_bytes)
       return "too short for the statistics of " + std::to_string(called) + " signatures";
     if (in_.precision.is_quick) {
+      // The quick model needs to have seen all items before it reads the first; the other one
+      // learns as it goes.
       QuickStatModel model(in_.precision);
       for (const Item& i : items_)
         if (i.item.calls > 0) model.see(i.item);
@@ -188,6 +201,7 @@ class CodedReader {
   };
 
   template <class Model>
+  // Signatures that were never called have nothing in the stream.
   std::string read_all(Model& model) {
     for (const Item& i : items_) {
       if (i.item.calls > 0 && !read(model, i))
@@ -199,6 +213,7 @@ class CodedReader {
   template <class Model>
   bool read(Model& model, const Item& i) {
     CodedStats s;
+    // Before each item, so that a short section costs the time of what it has.
     if (coder_.is_beyond() || !model.code(coder_, i.item, s)) return false;
     const unsigned octaves = octaves_for(i.item.calls, in_.precision.grain);
     if (i.members == 1) {
@@ -246,6 +261,7 @@ void finish_durations(Decoding& decoding, std::vector<Finding>& findings) {
     if (!problem.empty())
       findings.push_back(Finding{rule, std::string(to_string(type)), -1, false, problem});
   };
+  // Both start from the counts, which are in no section: they follow from the grammars.
   trace.durations = counted();
   if (decoding.is_compact)
     read(decoding.coded, trace.durations, trace.durations_precision, kRuleDurations,

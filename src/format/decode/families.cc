@@ -38,6 +38,7 @@ std::vector<DefinitionFamily> read_definition_families(FieldReader& in, Decoding
     const size_t begin = in.position();
     f.members = in.scaled("members of definition family", kMaxDefinitions, index);
     f.refs = in.count("reference count of definition family", kMaxDefinitionRefs, index);
+    // A site has its offset and nothing else: it needs no structure.
     f.numbers = 1;
     if (f.kind != DefinitionKind::kSite) {
       f.structure = in.string("structure of definition family", kMaxDefinitionBytes, index);
@@ -46,6 +47,8 @@ std::vector<DefinitionFamily> read_definition_families(FieldReader& in, Decoding
     // Each column has a byte yet to come.
     if (in.ok() && (f.members == 0 || f.refs + f.numbers > in.remaining()))
       return in.fail(kRuleFields, begin, "a family without members or bytes"), families;
+    // Counts first, then memory: no vector grows before both are known to be in proportion to the
+    // file.
     total += f.members;
     const uint64_t each = definition_cost(f.structure.size(), f.refs, f.numbers);
     if (in.ok() && (total > kMaxDefinitions || !out.spend(f.members, each)))
@@ -63,10 +66,13 @@ void read_family(FieldReader& in, Decoding& out, const DefinitionFamily& f, int6
   const size_t first = all.size();
   const size_t begin = in.position();
   all.resize(first + f.members);
+  // Set at once, so that a family that fails in the middle leaves whole definitions.
   for (size_t i = 0; i < f.members; ++i) all[first + i].kind = f.kind;
   for (uint64_t k = 0; k < f.refs && in.ok(); ++k) {
     const auto refs = column.index("reference of definition family", index, f.members);
     for (size_t i = 0; i < refs.size(); ++i) {
+      // Whether there is such a definition, and of which kind, is a rule over all of them
+      // (content.cc).
       if (refs[i] < 0 || refs[i] > UINT32_MAX)
         return in.fail(kRuleDefinitionRefs, begin, "a reference to no definition");
       all[first + i].refs.push_back(static_cast<uint32_t>(refs[i]));
@@ -87,9 +93,12 @@ void read_family(FieldReader& in, Decoding& out, const DefinitionFamily& f, int6
       all[first + i].payload = offset.take();
       continue;
     }
+    // A structure is a payload with gaps for its numbers (file_forms.h): the numbers of a family
+    // differ, the rest does not.
     auto restored = restore_payload(payload);
     if (!restored)
       return in.fail(kRuleDefinitionPayload, begin, "a malformed structure of a definition");
+    // Again, because a number may say how long a list is: the size is known only now.
     if (!out.spend(restored->size(), kCostPerPayloadByte))
       return in.fail(kRuleLimits, begin, "lists of definitions with too many runs");
     all[first + i].payload = std::move(*restored);
@@ -115,6 +124,8 @@ std::vector<SignatureFamily> read_signature_families(FieldReader& in) {
     SignatureFamily f;
     const auto index = static_cast<int64_t>(i);
     const size_t begin = in.position();
+    // Families have their members one after the other: the number of the first is the sum of those
+    // before.
     f.at.first = static_cast<uint32_t>(total);
     f.at.members =
         static_cast<uint32_t>(in.scaled("members of signature family", kMaxSignatures, index));
@@ -148,6 +159,8 @@ void read_shapes(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t ind
   for (uint64_t k = 0; k < f.requests && in.ok(); ++k) {
     requests.push_back(column.index("request of shape", index, f.at.members,
                                     out.is_compact ? &next_request : nullptr));
+    // Requests mostly get numbers in turn, so the next one is expected to be one higher. Wrapping,
+    // as a damaged file may have any number.
     next_request = wrapping_add(next_request, 1);
     f.regularity.see(column.mode());
   }
@@ -161,6 +174,8 @@ void read_shapes(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t ind
     SignatureTable& all = out.trace.signatures;
     const uint32_t shape_index = restored ? all.add_shape(*restored) : 0;
     const ShapeStructure* const s = restored ? &all.shapes().structure(shape_index) : nullptr;
+    // Members of a family have equal slots by definition: what the file says otherwise cannot be a
+    // family.
     if (s == nullptr || !s->is_good || (i > 0 && s->slots != f.slots))
       return in.fail(kRuleShape, begin, "shape " + std::to_string(index) + " is not a signature");
     if (i == 0) f.slots = s->slots, f.call_id = s->call_id;
@@ -176,9 +191,11 @@ void read_slots(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t inde
   SignatureTable& all = out.trace.signatures;
   ColumnReader column(in);
   for (size_t k = 0; k < f.slots.size() && in.ok(); ++k) {
+    // All members have the codes of the first one (read_signatures).
     const ExprCode code = all.codes(f.at.first)[k];
     const bool is_table = code == ExprCode::kTable;
     const bool is_definition = f.slots[k] == SlotNature::kDefinition;
+    // The first slot is the call site, by the layout of a signature.
     const bool is_site = k == 0 && is_definition && !is_table;
     const bool compares = is_definition || code == ExprCode::kConst;
     for (size_t o = 0; o < operand_count(code) && in.ok(); ++o) {
@@ -186,6 +203,8 @@ void read_slots(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t inde
       if (is_site) {
         compared = &last_site;
       } else if (compares) {
+        // For the same parameter of the same function the value is often the one of the family
+        // before.
         compared = &before[operand_key(f.call_id, f.slots.size(), k, is_definition)];
       }
       const auto values = is_table || is_definition
@@ -220,6 +239,7 @@ void read_signatures(FieldReader& in, Decoding& out) {
     const SignatureFamily& f = families[i];
     const size_t begin = in.position();
     slots += f.slots.size() * f.at.members;
+    // What read_shapes() could not count yet: slots alone.
     const uint64_t each = signature_cost(0, 0, f.slots.size()) - signature_cost(0, 0, 0);
     if (f.slots.size() > in.remaining() || slots > kMaxTotalSlots || !out.spend(f.at.members, each))
       return in.fail(kRuleShape, begin, "shape " + std::to_string(i) + " has too many slots");
@@ -238,6 +258,7 @@ void read_signatures(FieldReader& in, Decoding& out) {
   for (size_t i = 0; i < families.size() && in.ok(); ++i) {
     SignatureFamily& f = families[i];
     read_slots(in, out, f, static_cast<int64_t>(i), before, last_site);
+    // Not stored: writer and reader see the same modes of columns, and come to the same answer.
     f.at.shares_durations = f.at.members >= kSharingFamily && f.regularity.shares_durations();
     out.families.push_back(f.at);
   }

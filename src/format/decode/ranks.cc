@@ -25,6 +25,7 @@ void read_place_of_rank(FieldReader& in, TraceData& trace) {
   const size_t form_at = in.position();
   const auto form = static_cast<PlaceForm>(in.u8("form of places of ranks"));
   if (!in.ok()) return;
+  // All ranks have the one place: a list of a million equal numbers is not written.
   if (form == PlaceForm::kOne) {
     trace.place_of_rank.append_run(0, 0, trace.meta.ranks);
     return;
@@ -47,6 +48,7 @@ void read_places(FieldReader& in, TraceData& trace) {
     const size_t begin = in.position();
     RankPlace place = read_place(in.bytes());
     if (!in.bytes().ok()) return in.fail(kRuleFields, begin, "a place is malformed");
+    // The text is for `dump --bytes` alone.
     in.done(begin, "place", static_cast<int64_t>(i), in.tracing() ? text_of(place) : "");
     trace.places.push_back(std::move(place));
   }
@@ -63,13 +65,17 @@ void read_own_work(FieldReader& in, TraceData& trace) {
     work.rank = rank;
     work.thread = static_cast<uint32_t>(in.varint("thread", -1, UINT32_MAX));
     const uint64_t pieces = in.count("pieces of work", UINT64_MAX);
+    // Before anything is added to a rank that is not there.
     if (rank >= trace.meta.ranks)
       return in.fail(kRuleOwnWork, begin, "work of the recorder on a rank beyond the world");
     uint64_t call = 0;
     for (uint64_t k = 0; k < pieces && in.ok(); ++k) {
+      // Calls ascend; differences take one byte where numbers take three.
       call += in.varint("call");
       const uint64_t ns = in.varint("time after it");
       work.pieces.push_back({call, ns});
+      // On top of the small work, which the totals have from the recorder as one sum: together they
+      // are all its work.
       if (rank < trace.totals.size()) trace.totals[rank].own_ns += ns;
     }
     trace.own_work.push_back(std::move(work));
@@ -82,6 +88,8 @@ void read_ranks(FieldReader& in, Decoding& out) {
   TraceData& trace = out.trace;
   if (in.remaining() == 0) return;  // the same as no section
   read_places(in, trace);
+  // Files before 1.4 have these as columns here; since then they are coded with the totals
+  // (totals.cc).
   if (!out.is_compact) {
     for (size_t r = 0; r < trace.totals.size() && in.ok(); ++r)
       trace.totals[r].own_ns =

@@ -52,6 +52,7 @@ void read_meta(FieldReader& in, Decoding& out) {
     std::string key;
     if (number == 0) {
       key = in.string("key name", kMaxTextBytes, index);
+      // Keys that every trace has are numbers, which take a byte.
     } else if (number <= kTextKeys.size()) {
       key = kTextKeys[static_cast<size_t>(number - 1)];
     } else {
@@ -63,6 +64,8 @@ void read_meta(FieldReader& in, Decoding& out) {
   read_hosts(in, out);
   const size_t begin = in.position();
   const uint8_t form = in.u8("form of hosts of ranks");
+  // Ranks are mostly dealt out to hosts in equal blocks: then the list is one number, at any size
+  // of the job.
   if (form == static_cast<uint8_t>(HostForm::kList)) {
     m.host_of_rank = in.runs("host of rank", kMaxRanks);
     return;
@@ -206,12 +209,15 @@ void read_grammar_family(FieldReader& in, Decoding& out, int64_t index,
   family.assign(members, pattern);
   ColumnReader column(in);
   for (size_t i = 0; i < symbols && in.ok(); ++i) {
+    // Only repeated symbols have a column. A member that repeats where the pattern does not is of
+    // another family.
     if (pattern.symbols[i].count == 1) continue;
     auto before = static_cast<int64_t>(pattern.symbols[i].count);
     const auto counts = column.number("count in grammar family", index, members, &before);
     for (size_t m = 0; m < counts.size(); ++m)
       family[m].symbols[i].count = static_cast<uint64_t>(counts[m]);
   }
+  // Again for each member, as counts of a damaged file may be 0, or too large together.
   for (const grammar::Grammar& g : family) {
     if (!in.ok()) return;
     const auto good = grammar::validate(g, grammar::Limits{out.trace.signatures.size()});
@@ -273,6 +279,7 @@ void read_locations(FieldReader& in, const Decoding& out, int64_t index, FileGro
     loc.thread = static_cast<uint32_t>(in.varint("thread of group", index, UINT32_MAX));
     const size_t begin = in.position();
     const auto grammar = static_cast<uint32_t>(in.varint("grammar of group", index, kMaxGrammars));
+    // From 1.4 on 0 says that a list follows, and numbers are one higher.
     if (!out.is_compact || grammar > 0) {
       loc.grammar = out.is_compact ? grammar - 1 : grammar;
       continue;

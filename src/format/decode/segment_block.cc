@@ -22,6 +22,8 @@ class RepresentativeReader {
   RepresentativeReader(const SegmentInfo& info, std::string_view bytes)
       : info_(info),
         coder_(bytes),
+        // Stamps that equal those of a similar segment take next to no bits, so a few bytes could
+        // mean any number of calls. Memory stays in proportion to the file.
         calls_left_(kFreeRepresentativeCalls + kRepresentativeCallsPerByte * bytes.size()) {
     model_.reset(kModelCalls);
   }
@@ -31,15 +33,21 @@ class RepresentativeReader {
     Representative r;
     r.context = static_cast<uint32_t>(
         model_.number(coder_, RepresentativeModel::of_context(context_), 0) & UINT32_MAX);
+    // The contexts are read as indices below.
     if (!model_.ok() || r.context >= info_.contexts.size()) return false;
+    // Representatives of one context follow each other, so the context before predicts the next
+    // one.
     context_ = r.context;
     const uint64_t calls = model_.number(coder_, RepresentativeModel::of_calls(context_), 0);
     const uint64_t elastic = model_.number(coder_, RepresentativeModel::of_elastic(context_), 0);
     if (!model_.ok() || calls == 0 || calls > kMaxCallsPerBlock || calls > calls_left_ ||
+        // Begin and end of each call are a stamp, and 0 means that none is elastic.
         elastic > 2 * calls)
       return false;
     calls_left_ -= calls;
     if (elastic > 0) r.elastic = static_cast<uint32_t>(elastic - 1);
+    // Segments of the same context and length are repetitions of one loop: the last one of them
+    // predicts the next.
     Like& like = likes_[{context_, calls}];
     r.stamps.reserve(2 * calls);
     if (!read_stamps(r, calls, like.count == 0 ? nullptr : &all[like.last], like.count))
@@ -68,6 +76,8 @@ class RepresentativeReader {
                                     : static_cast<int64_t>(model_.number(coder_, contexts, 0));
       if (!model_.ok() || step <= -2 * kMaxSegmentNs || step >= 2 * kMaxSegmentNs) return false;
       before += step;
+      // A call may begin before the one before has ended (callbacks), but never end before it has
+      // begun.
       if (before <= -kMaxSegmentNs || before >= kMaxSegmentNs || (!is_begin && before < end))
         return false;
       if (!is_begin) end = before;
@@ -108,7 +118,10 @@ void rebuild_segment(const Representative& r, uint64_t start_ns, uint64_t length
     const size_t k = 2 * i;
     const int64_t begin_there = r.stamps[k];
     int64_t begin = begin_there + (k >= r.elastic ? shift : 0);
+    // Calls that did not overlap in the representative must not do so here, although its rest was
+    // shortened. Nested ones may.
     if (begin_there >= end_there) begin = std::max(begin, end);
+    // Nothing before time 0 of the run, and nothing behind the segment.
     begin = std::clamp(begin, -start, length);
     end_there = r.stamps[k + 1];
     end = std::clamp(end_there + (k + 1 >= r.elastic ? shift : 0), std::max(begin, end), length);
@@ -119,6 +132,7 @@ void rebuild_segment(const Representative& r, uint64_t start_ns, uint64_t length
 
 SegmentDecoder::SegmentDecoder(std::span<const Representative> representatives, uint32_t step_ns)
     : representatives_(representatives), step_ns_(step_ns) {
+  // A run of no segments has none, and then no block either.
   if (!representatives.empty()) sequence_.emplace(representatives.size(), step_ns);
 }
 
@@ -132,11 +146,14 @@ base::Status SegmentDecoder::decode(const TimeBlock& block, std::string_view byt
   if (!sequence_) return base::fail("a block of times has nothing to refer to");
   RangeDecoder coder(bytes);
   sequence_->begin(coder, calls.size(), 0);
+  // Segments follow each other without gaps, and their lengths are multiples of the step: so starts
+  // need not be stored.
   uint64_t start = block.begin_ns;
   for (size_t done = 0; done < calls.size();) {
     uint32_t id = 0;
     int64_t steps = 0;
     if (!sequence_->next(coder, representatives_, &id, &steps) || steps < 0 ||
+        // Divided, because the product of two numbers of the file could overflow.
         static_cast<uint64_t>(steps) > (block.end_ns - start) / step_ns_)
       return base::fail("a segment of a block of times is out of order");
     const Representative& r = representatives_[id];

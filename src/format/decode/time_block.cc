@@ -24,6 +24,8 @@ class NumberReader {
   bool ok() const { return ok_; }
   int64_t exact() {
     const uint32_t top = model_.top(coder_, TimeModel::kExactTopBits, 0);
+    // 0 is taken for what the ranges of the model do not have: a step back in time, which nested
+    // calls make.
     if (top == 0) return back();
     if (top > TimeModel::kMostExactTop) return fail();
     unsigned bits = 0;
@@ -31,6 +33,8 @@ class NumberReader {
     return static_cast<int64_t>(base + model_.rest(coder_, top, bits, 0));
   }
   int64_t bounded(const Grid& grid) {
+    // The upper bits are modelled, as calls of one kind take about as long; the lower ones are
+    // nearly noise.
     const unsigned top_bits = std::min(grid.index_bits(), TimeModel::kTopBits);
     const unsigned rest_bits = grid.index_bits() - top_bits;
     const uint32_t top = model_.top(coder_, top_bits, 0);
@@ -38,6 +42,8 @@ class NumberReader {
     if (index == 0) return back();
     if (index > grid.size()) return fail();
     const auto k = static_cast<size_t>(index - 1);
+    // A point of the grid may be too coarse where the next call would begin too late; then the
+    // writer halves the distance to a neighbour, up to some times.
     uint64_t ns = grid.at(k);
     uint64_t below = k > 0 ? grid.at(k - 1) : ns, above = grid.at(std::min(k + 1, grid.size() - 1));
     for (unsigned n = 0; n < TimeModel::kMostRefinements; ++n) {
@@ -50,6 +56,7 @@ class NumberReader {
 
  private:
   int64_t back() {
+    // Rare, so without a model: a width, and so many bits.
     const auto width = static_cast<unsigned>(coder_.raw(6));
     if (width == 0 || width > 62) return fail();
     return -static_cast<int64_t>(coder_.raw(width));
@@ -66,6 +73,7 @@ class NumberReader {
 
 // Beyond the block's end nothing fits, and no sum can overflow.
 bool fits(int64_t begin, int64_t duration, int64_t end_before, int64_t last) {
+  // In this order: each comparison keeps the next one from overflowing.
   return begin >= 0 && begin <= last && duration >= 0 && duration <= last - begin &&
          begin + duration >= end_before;
 }
@@ -77,12 +85,15 @@ base::Error out_of_order(size_t call) {
 }  // namespace
 
 const Grid& BlockDecoder::grid_of(uint32_t step) {
+  // A damaged file may name a new grid in each block; making one takes long enough to be worth
+  // keeping, and no more memory than this.
   if (known_.size() >= kMaxKnownGrids) known_.clear();
   return known_.try_emplace(step, step).first->second;
 }
 
 bool BlockDecoder::read_grids(std::string_view& bytes) {
   grids_.clear();
+  // Exact times need no grid.
   if (spec_.mode != TimeMode::kBins) return true;
   base::ByteReader in(bytes);
   std::vector<uint32_t> steps;
@@ -91,6 +102,8 @@ bool BlockDecoder::read_grids(std::string_view& bytes) {
     if (!in.ok() || step < Grid::kMinStep || step > Grid::kMaxStep) return false;
     steps.push_back(static_cast<uint32_t>(step));
   }
+  // Before the first of them is taken: grids_ points into the table, which must not be emptied in
+  // between.
   if (known_.size() + steps.size() > kMaxKnownGrids) known_.clear();
   for (const uint32_t step : steps) grids_.push_back(&grid_of(step));
   bytes.remove_prefix(in.position());
@@ -102,6 +115,8 @@ base::Status BlockDecoder::decode_plainly(const TimeBlock& block, std::string_vi
   if (spec_.mode == TimeMode::kBins)
     return base::fail("a block of times with a bound is coded plainly");
   base::ByteReader in(bytes);
+  // Blocks that were not coded yet: the recorder writes them so into the spool, and codes them in
+  // MPI_Finalize.
   auto end = static_cast<int64_t>(before_ns);
   const auto last = static_cast<int64_t>(block.end_ns);
   for (size_t i = 0; i < calls.size(); ++i) {

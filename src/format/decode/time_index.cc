@@ -27,6 +27,7 @@ base::Error bad(const std::string& what) { return base::fail("the index of times
 
 bool read_spec(base::ByteReader& in, TimeSpec& spec) {
   const uint8_t mode = in.u8();
+  // kStats is no mode here: without times there is no such section.
   if (mode != static_cast<uint8_t>(TimeMode::kBins) &&
       mode != static_cast<uint8_t>(TimeMode::kExact) &&
       mode != static_cast<uint8_t>(TimeMode::kSegments))
@@ -81,6 +82,7 @@ bool read_clocks(base::ByteReader& in, std::vector<std::vector<ClockPoint>>& clo
   for (uint64_t r = 0; r < ranks && in.ok(); ++r) {
     const uint64_t points = in.count(kMaxClockPoints);
     all += points;
+    // Each rank within its limit could still be gigabytes for all.
     if (all > kMaxClockPointsOfAll) return false;
     std::vector<ClockPoint>& list = clocks.emplace_back();
     uint64_t local = 0, offset = 0;
@@ -113,9 +115,12 @@ bool read_chunks(base::ByteReader& in, std::vector<TimeChunk>& chunks) {
       for (; calls == 0 && block.coding < kLastBlockCoding && in.ok(); calls = in.varint())
         block.coding = static_cast<BlockCoding>(static_cast<uint8_t>(block.coding) + 1);
       const uint64_t bytes = in.varint();
+      // Here already, since the numbers are narrowed below.
       if (calls > kMaxCallsPerBlock || bytes > kMaxBlockBytes) return false;
       block.calls = static_cast<uint32_t>(calls);
       block.bytes = static_cast<uint32_t>(bytes);
+      // A call within another one begins before that has ended, so a block may begin before the end
+      // of the one before.
       block.begin_ns = end + static_cast<uint64_t>(in.zigzag());
       block.end_ns = end = block.begin_ns + in.varint();
       block.checksum = in.u32();
@@ -128,6 +133,7 @@ bool read_chunks(base::ByteReader& in, std::vector<TimeChunk>& chunks) {
 base::Status check_clock(const std::vector<ClockPoint>& points) {
   for (size_t i = 0; i < points.size(); ++i) {
     const ClockPoint& p = points[i];
+    // With this much room differences, and sums of two, need no check where they are used.
     if (p.local_ns <= -kMaxClockNs || p.local_ns >= kMaxClockNs || p.common_ns <= -kMaxClockNs ||
         p.common_ns >= kMaxClockNs)
       return bad("a clock shows more than can be");
@@ -141,6 +147,7 @@ base::Status check_segments(const SegmentInfo& info) {
   const auto is_good = [](double x) { return std::isfinite(x) && x >= 0; };
   if (!is_good(info.threshold) || !is_good(info.relative_error))
     return bad("what it says of segments makes no sense");
+  // Counts of what was tried: more hits than tries cannot be.
   if (info.matches > info.possible_matches || info.contexts.size() > kMaxSegmentContexts)
     return bad("what it says of segments makes no sense");
   if (info.step_ns == 0 || info.step_ns > kMaxStepNs) return bad("a step is beyond the limits");
@@ -174,6 +181,7 @@ base::Status check_spec(const TimeSpec& spec) {
 base::Result<uint64_t> time_index_bytes(std::string_view tail, uint64_t section_bytes) {
   base::ByteReader in(tail);
   const uint64_t bytes = in.u32();
+  // The caller allocates as much as this says.
   if (!in.ok() || bytes > kMaxTimeIndexBytes || bytes + kTimeTailBytes > section_bytes)
     return bad("it is longer than the section");
   return bytes + kTimeTailBytes;
@@ -186,6 +194,7 @@ base::Result<TimeIndex> read_time_index(std::string_view bytes, uint64_t section
   base::ByteReader tail(bytes.substr(size));
   const uint32_t length = tail.u32(), checksum = tail.u32();
   if (length != size || section_bytes < bytes.size()) return bad("its length is wrong");
+  // Before the first field is looked at: of a damaged index every message would be a guess.
   if (checksum32(bytes.substr(0, size)) != checksum) return bad("wrong checksum: it is damaged");
   base::ByteReader in(bytes.substr(0, size));
   TimeIndex index;
@@ -216,12 +225,15 @@ base::Status check_time_index(const TimeIndex& index, uint64_t block_bytes, uint
     for (const TimeBlock& block : chunk.blocks) {
       if (block.calls == 0 || block.calls > kMaxCallsPerBlock || block.bytes > kMaxBlockBytes)
         return bad("a block is beyond the limits");
+      // A block may begin inside of the one before (nested calls), but not end there: ends ascend.
       if (block.begin_ns > block.end_ns || block.end_ns >= kMaxTimeNs || block.end_ns < end)
         return bad("a block ends before it begins, or before the one before it");
       end = block.end_ns;
       bytes += block.bytes;
     }
   }
+  // Blocks lie one behind the other without gaps, and their offsets are sums over the index. So the
+  // sum must be the section, or all blocks behind the error would be read from wrong places.
   if (bytes != block_bytes) return bad("the blocks do not fill the section");
   return base::Done{};
 }

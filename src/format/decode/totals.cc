@@ -30,15 +30,19 @@ struct CostScale {
   }
   // A good scale is told by its bits; the ends come from the file.
   bool set(unsigned bits) {
+    // A scale with its ends the wrong way round would compute values out of nothing.
     if (range.least > range.greatest) return false;
     scale = CodeScale(range.least, range.greatest, bits);
     return true;
   }
   uint64_t value(uint32_t place) {
+    // Place 0 means that the rank has none.
     has_least = has_least || place == 1;
     has_greatest = has_greatest || place == scale.last_place();
     return time_of(static_cast<uint16_t>(scale.at(place)));
   }
+  // The writer takes the ends from the ranks, so some rank is at each: ends that nobody has are
+  // damage that no checksum of a made-up file finds.
   bool is_whole() const { return has_least && has_greatest; }
 };
 
@@ -51,6 +55,7 @@ class SharedTotals {
     const size_t n = all_.size();
     for (size_t r = 0; r < n; ++r)
       all_[r].in_mpi_ns = time_of(in_.u16("time in MPI of rank", static_cast<int64_t>(r)));
+    // Column by column: bytes of one meaning stand together and compress.
     std::vector<uint16_t> words(n);
     for (size_t r = 0; r < n; ++r)
       words[r] = in_.u16("places on the scales of rank", static_cast<int64_t>(r));
@@ -80,6 +85,7 @@ class SharedTotals {
   RecorderCost cost() const {
     RecorderCost cost = cost_of(all_);
     const auto ranks = static_cast<double>(cost.ranks);
+    // Places are rounded; the mean is not, so the sum is made of it.
     cost.memory_bytes.sum = ranks * static_cast<double>(time_of(memory_.mean));
     cost.time_ns.sum = ranks * static_cast<double>(time_of(time_.mean));
     return cost;
@@ -92,10 +98,13 @@ class SharedTotals {
       word >>= bits;
       return v;
     };
+    // The time takes the bits that are left (ScaleBits::time).
     const uint32_t span = take(bits_.span), memory = take(bits_.memory), time = word;
     if (span > span_.last_place() || memory > memory_.scale.last_place() ||
         time > time_.scale.last_place() || (memory == 0) != (time == 0))
       return false;
+    // Span and time in MPI are rounded apart from each other, so the difference may come out below
+    // 0.
     const uint64_t span_ns = span == 0 ? 0 : span_of(span_.at(span));
     t.outside_ns = span_ns - std::min(span_ns, t.in_mpi_ns);
     if (memory != 0) t.cost = {memory_.value(memory), time_.value(time)};
@@ -149,6 +158,7 @@ class CodedTotals {
     for (size_t q = 0; q < kQuantities && in_.ok(); ++q) read_scale(q);
     if (!in_.ok()) return;
     if (form == TotalsForm::kSpreads) read_spreads(in_, trace_.cost);
+    // Two quantities of one measurement are there together or not at all.
     if (scale(Quantity::kSpan).is_there != scale(Quantity::kInMpi).is_there ||
         scale(Quantity::kMemory).is_there != scale(Quantity::kTime).is_there ||
         (form == TotalsForm::kSpreads && scale(Quantity::kMemory).is_there))
@@ -199,6 +209,7 @@ class CodedTotals {
     if (!s.is_there) return 0;
     const uint32_t place = model.code(coder, q, s.scale.last_place(), 0);
     is_good_ = is_good_ && place <= s.scale.last_place();
+    // Place 0: not known of this rank.
     if (place == 0 || !is_good_) return is_known_ = false, 0;
     is_known_ = true;
     return s.scale.at(place);
@@ -218,7 +229,10 @@ class CodedTotals {
   }
 
   void read_rank(PlaceModel& model, RangeDecoder& coder, RankTotals& t) {
+    // A range decoder goes on for ever with zeros behind its end: it has to be asked.
     is_good_ = is_good_ && !coder.is_beyond();
+    // The order of the quantities is that of the encoder: the coder has one stream of bits, and the
+    // model learns from each value.
     const uint32_t span = read(model, coder, Quantity::kSpan);
     if (span != 0) {
       t.in_mpi_ns = time_of(static_cast<uint16_t>(must(read(model, coder, Quantity::kInMpi))));
@@ -242,6 +256,8 @@ class CodedTotals {
   }
 
   void set_cost(size_t begin) {
+    // Least and greatest follow from the ranks, their mean does not: it was computed before
+    // rounding.
     RecorderCost cost = cost_of(trace_.totals);
     if (cost.ranks == 0)
       return in_.fail(kRuleTotals, begin, "a scale of the totals that no rank is on");
@@ -263,6 +279,7 @@ void read_totals(FieldReader& in, Decoding& out) {
   const uint64_t ranks = out.trace.meta.ranks;
   if (out.is_compact) return CodedTotals(in, out.trace).read();
   const uint64_t bytes = in.remaining();
+  // Files before 1.4 are told apart by their length, which is exact.
   const bool has_spreads = !out.shares_totals && bytes == ranks * 4 + kSpreadsBytes;
   const bool is_good =
       out.shares_totals ? bytes == ranks * 4 + kSharedTailBytes : bytes == ranks * 4 || has_spreads;

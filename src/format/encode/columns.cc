@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 #include "base/nested_runs.h"
 #include "base/wide.h"
@@ -98,30 +99,30 @@ ColumnMode ColumnWriter::distinct(const std::vector<int64_t>& values) {
   return ColumnMode::kWide;
 }
 
+ColumnMode ColumnWriter::constant(int64_t value, size_t members, bool is_index, int64_t* previous) {
+  if (is_plain_) return put(std::vector<int64_t>(members, value), is_index, previous);
+  const bool is_as_before = previous != nullptr && *previous == value;
+  const int64_t before = previous != nullptr ? std::exchange(*previous, value) : 0;
+  if (is_as_before) return mode(ColumnMode::kAsBefore);
+  mode(ColumnMode::kConstant);
+  if (is_index) {
+    fields_.put_zigzag(sub(value, before));
+  } else {
+    base::put_wide_zigzag(numbers_, value);
+  }
+  return ColumnMode::kConstant;
+}
+
 ColumnMode ColumnWriter::put(const std::vector<int64_t>& values, bool is_index, int64_t* previous) {
-  const int64_t before = previous != nullptr ? *previous : 0;
-  if (previous != nullptr) *previous = values.back();
   const bool is_constant =
       std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; });
-  const auto mode = [&](ColumnMode m) {
-    fields_.put_u8(static_cast<uint8_t>(m));
-    return m;
-  };
+  if (is_constant && !is_plain_) return constant(values[0], values.size(), is_index, previous);
+  const int64_t before = previous != nullptr ? std::exchange(*previous, values.back()) : 0;
   if (is_plain_) {
     mode(ColumnMode::kPlain);
     ZigzagWriter out(fields_);
     for (const int64_t v : values) out.put(v);
     return ColumnMode::kPlain;
-  }
-  if (is_constant && previous != nullptr && values[0] == before) return mode(ColumnMode::kAsBefore);
-  if (is_constant) {
-    mode(ColumnMode::kConstant);
-    if (is_index) {
-      fields_.put_zigzag(sub(values[0], before));
-    } else {
-      base::put_wide_zigzag(numbers_, values[0]);
-    }
-    return ColumnMode::kConstant;
   }
   if (values.size() >= kLongFamily && may_be_list(values)) {
     base::NestedRuns list;

@@ -2,6 +2,7 @@
 // fewest bytes among those in which a regular column does not grow with its length.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,8 @@ class ColumnWriter {
   ColumnMode number(const std::vector<int64_t>& values, int64_t* previous = nullptr) {
     return put(values, false, previous);
   }
+  // As either of them, of a column in which `members` have this value, without a list of them.
+  ColumnMode constant(int64_t value, size_t members, bool is_index, int64_t* previous);
   // Where members are equal by chance only (the sides of a mesh), and that must not save bytes.
   ColumnMode distinct(const std::vector<int64_t>& values);
   // From now on every member takes a byte at least: for families that are larger than a reader
@@ -32,6 +35,10 @@ class ColumnWriter {
 
  private:
   ColumnMode put(const std::vector<int64_t>& values, bool is_index, int64_t* previous);
+  ColumnMode mode(ColumnMode m) {
+    fields_.put_u8(static_cast<uint8_t>(m));
+    return m;
+  }
 
   base::ByteWriter& fields_;
   base::ByteWriter& numbers_;

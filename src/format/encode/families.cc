@@ -26,18 +26,15 @@ std::vector<int64_t> column_of(const Family& f, Value value) {
 // The families of consecutive signatures, and the forms of the first of each.
 std::vector<FileSignature> find_families(const SignatureTable& all, std::vector<Family>& families) {
   std::vector<FileSignature> first;
-  for (uint32_t i = 0; i < all.size(); ++i) {
-    // Equal forms are not looked at: where every call is a new one, nearly all are.
-    if (i > 0 && all.form(i) == all.form(i - 1) && all.shape(i) == all.shape(i - 1)) {
-      ++families.back().members;
-      continue;
-    }
+  // Where every call is a new one, nearly all are alike.
+  for (uint32_t i = 0, end = 0; i < all.size(); i = end) {
+    end = static_cast<uint32_t>(all.alike_until(i));
     FileSignature form = file_signature(all, i);
     if (i > 0 && form.like(first.back())) {
-      ++families.back().members;
+      families.back().members += end - i;
       continue;
     }
-    families.push_back(Family{i, 1, false});
+    families.push_back(Family{i, end - i, false});
     first.push_back(std::move(form));
   }
   return first;
@@ -66,15 +63,16 @@ class SlotWriter {
     const ShapeStructure& structure = all.structure(f.first);
     const std::vector<bool> is_constant = all.constant_columns(f.first, f.members);
     for (size_t k = 0; k < form.codes.size(); ++k) {
-      const auto operand = [&](size_t o) {
-        return is_constant[all.operand_at(f.first, k) + o]
-                   ? all.constant_column(f.first, f.members, k, o)
-                   : all.column(f.first, f.members, k, o);
+      const auto operand = [&](size_t o) { return all.column(f.first, f.members, k, o); };
+      const auto write = [&](size_t o, bool is_index, int64_t* before) {
+        if (is_constant[all.operand_at(f.first, k) + o])
+          return column_.constant(all.operand(f.first, k, o), f.members, is_index, before);
+        return is_index ? column_.index(operand(o), before) : column_.number(operand(o), before);
       };
       const bool is_table = form.codes[k] == ExprCode::kTable;
       const bool is_definition = structure.slots[k] == SlotNature::kDefinition;
       if (k == 0 && is_definition && !is_table) {
-        r.see_site(column_.index(operand(0), &last_site_));
+        r.see_site(write(0, true, &last_site_));
         continue;
       }
       const size_t n = operand_count(form.codes[k]);
@@ -82,9 +80,9 @@ class SlotWriter {
         int64_t& before =
             before_[operand_key(structure.call_id, form.codes.size(), k, is_definition)];
         if (is_table || is_definition) {
-          r.see(column_.index(operand(o), is_definition ? &before : nullptr));
+          r.see(write(o, true, is_definition ? &before : nullptr));
         } else if (form.codes[k] == ExprCode::kConst) {
-          r.see(column_.number(operand(o), &before));
+          r.see(write(o, false, &before));
         } else {
           r.see(column_.distinct(operand(o)));
         }

@@ -53,7 +53,8 @@ size_t compressed_bytes(std::string_view raw) {
 void write_one(Encoding& in, const grammar::Grammar& g, ByteWriter& out) {
   ByteWriter rules, numbers;
   grammar::write(g, rules, &numbers);
-  const uint64_t length = grammar::lengths(g).total();
+  uint64_t length = 0;
+  if (!grammar::checked_length(g, &length)) length = UINT64_MAX;
   const size_t bytes = rules.size() + numbers.size();
   // A terminal takes most of a byte at best, so a grammar that is a few times shorter has won.
   const bool doubtful = bytes >= kSmallGrammar && length <= kMaxSequence && length <= 4 * bytes;

@@ -35,49 +35,62 @@ class DurationList {
     char* const begin = last_.bytes.get() + last_.used;
     last_.used += static_cast<size_t>(write_one(begin, ns, sum_ns) - begin);
   }
-  // The next `n` of the reader, which fails when there are fewer.
+  // The next `n` of the reader, which fails when there are fewer. They stay where they are, until
+  // own() or until they were read.
   void take(base::ByteReader& in, uint64_t n) {
     end_page();
     const std::string_view all = in.rest();
     const char* const end = all.data() + all.size();
-    const char* begin = all.data();
-    for (const char* at = begin; n > 0 || begin != at;) {
-      if (n == 0 || static_cast<size_t>(at - begin) >= kPage) {
-        pages_.emplace_back(begin, static_cast<size_t>(at - begin));
-        begin = at;
-        continue;
-      }
+    const char* at = all.data();
+    for (; n > 0; --n) {
       at = FlatDurationReader::skip(at, end);
       if (at == nullptr) return in.fail();
-      --n;
     }
-    in.bytes(static_cast<size_t>(begin - all.data()));
+    const auto used = static_cast<size_t>(at - all.data());
+    if (used > 0) pages_.push_back(Page::of_others(all.data(), used));
+    in.bytes(used);
+  }
+  // From here on, nothing of it is in the bytes that take() read.
+  void own() {
+    for (Page& page : pages_)
+      if (page.bytes == nullptr) page = Page(page.begin, page.used);
   }
   void write(base::ByteWriter& out) const {
-    for (const Page& page : pages_) out.put_bytes(page.bytes.get(), page.used);
-    out.put_bytes(last_.bytes.get(), last_.used);
+    for (const Page& page : pages_) out.put_bytes(page.begin, page.used);
+    out.put_bytes(last_.begin, last_.used);
   }
 
  private:
   struct Page {
     Page() = default;
-    explicit Page(size_t bytes_of_room) : bytes(new char[bytes_of_room]), room(bytes_of_room) {}
+    explicit Page(size_t bytes_of_room)
+        : bytes(new char[bytes_of_room]), begin(bytes.get()), room(bytes_of_room) {}
     Page(const char* from, size_t n) : Page(n) {
       std::memcpy(bytes.get(), from, n);
       used = n;
     }
-    Page(const Page& o) : Page(o.bytes.get(), o.used) {}
+    // A copy has bytes of its own.
+    Page(const Page& o) : Page(o.begin, o.used) {}
     Page(Page&& o) noexcept
         : bytes(std::move(o.bytes)),
+          begin(std::exchange(o.begin, nullptr)),
           used(std::exchange(o.used, 0)),
           room(std::exchange(o.room, 0)) {}
     Page& operator=(Page o) noexcept {
       bytes.swap(o.bytes);
+      begin = o.begin;
       used = o.used;
       room = o.room;
       return *this;
     }
-    std::unique_ptr<char[]> bytes;
+    static Page of_others(const char* at, size_t n) {
+      Page page;
+      page.begin = at;
+      page.used = n;
+      return page;
+    }
+    std::unique_ptr<char[]> bytes;  // null: those at `begin` belong to somebody else
+    const char* begin = nullptr;
     size_t used = 0, room = 0;
   };
 
@@ -96,7 +109,7 @@ class DurationList {
       if (few.read(at_, end_) && few.used <= sizeof(uint64_t)) {
         at_ = few.end;
         return {few.count, few.min_ns, few.max_ns, few.sum_ns,
-                Histogram::of_few(few.first, few.used, few.word())};
+                Histogram::of_few(few.first, few.used, few.word)};
       }
       next(flat_);
       return stats_of(flat_);
@@ -119,7 +132,7 @@ class DurationList {
     void open() {
       at_ = end_ = nullptr;
       if (page_ >= pages_.size()) return;
-      at_ = pages_[page_].bytes.get();
+      at_ = pages_[page_].begin;
       end_ = at_ + pages_[page_].used;
     }
 

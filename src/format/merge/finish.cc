@@ -80,6 +80,7 @@ class Finisher {
 
   base::Result<TraceData> run() {
     if (is_too_thin(p_)) return base::fail("the records of nearly all ranks are missing");
+    // The file must not depend on the order in which ranks were merged.
     std::sort(p_.groups.begin(), p_.groups.end(), [](const PartialGroup& a, const PartialGroup& b) {
       return a.ranks.first() < b.ranks.first();
     });
@@ -116,7 +117,7 @@ class Finisher {
     depth_.resize(p_.groups.size());
     for (size_t g = 0; g < p_.groups.size(); ++g) {
       PartialGroup& group = p_.groups[g];
-      views_.emplace_back(group, p_.shapes, places_);
+      views_.emplace_back(group, group.signatures, p_.shapes, places_);
       find_depths(group.signatures, depth_[g]);
       Group final_group;
       final_group.ranks = group.ranks.runs();
@@ -128,6 +129,8 @@ class Finisher {
 
   // How many calls made one another's requests. Empty where there are no requests.
   void find_depths(const SignatureList& all, std::vector<uint32_t>& depths) {
+    // A shape names the requests that it uses by the signatures that made them. So those must have
+    // their final numbers first: signatures are placed depth by depth.
     if (!p_.shapes.has_requests()) return;
     depths.reserve(all.size());
     for (size_t t = 0; t < all.size(); ++t) {
@@ -148,6 +151,7 @@ class Finisher {
     if (all.has_states() && !all.is_constant()) {
       take_states(all);
     } else {
+      // Ranks that all do the same leave nothing to choose: the arrays are handed over.
       auto [shape_of, values] = all.take_plain();
       out_.signatures.take_constants(std::move(p_.shapes), shape_of, std::move(values));
     }
@@ -227,11 +231,13 @@ class Finisher {
     mine.first = views_[g].first_place(t);
     resolve_tables(g, t, mine);
     SameShape& same = shared_[*shape];
+    // Entries that the group itself makes are behind `foreign`, and are not looked at.
     if (same.group != g) {
       same.group = g;
       same.foreign = same.entries.size();
       same.cursor = 0;
     }
+    // A table is by position in its own group: it means nothing in another one.
     const size_t tries = mine.has_table ? 0 : std::min(same.foreign, kMaxShareTries);
     for (size_t i = 0; i < tries; ++i) {
       const size_t at = (same.cursor + i) % same.foreign;
@@ -307,7 +313,7 @@ class Finisher {
     if (context == -1 || places_.is_world(context))
       return mes_[{g, context}] = p_.groups[g].ranks.runs();
     base::RunList mes;
-    GroupView view(p_.groups[g], p_.shapes, places_);
+    GroupView view(p_.groups[g], p_.groups[g].signatures, p_.shapes, places_);
     for (uint64_t i = 0; i < p_.groups[g].ranks.size(); ++i) mes.append(view.place(t, i).me);
     return mes_[{g, context}] = std::move(mes);
   }
@@ -332,6 +338,7 @@ class Finisher {
       if (from.slots[i].alive == 0) return false;
       const bool fixed = ((slots[i].alive | from.slots[i].alive) & SlotState::kSlopeFixed) != 0;
       intersect(slots[i], to.first, from.slots[i], from.first);
+      // Two points always lie on some line: only a simple one can be expected to hold for a third.
       if (slots[i].alive == 0 || (!fixed && !is_simple(slots[i]))) return false;
     }
     to.slots = std::move(slots);

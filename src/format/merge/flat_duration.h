@@ -133,14 +133,9 @@ struct FewCalls {
   uint32_t min_ns = 0, max_ns = 0, count = 0, first = 0, used = 0;
   double sum_ns = 0;
   const char* counts = nullptr;
+  uint64_t word = 0;  // the counts, a byte each; of more than eight buckets nothing
   const char* end = nullptr;
 
-  // The counts of eight buckets at most, a byte each.
-  uint64_t word() const {
-    uint64_t w = 0;
-    for (uint32_t i = 0; i < used; ++i) w |= uint64_t{static_cast<uint8_t>(counts[i])} << 8 * i;
-    return w;
-  }
   // False: there is none of these forms.
   bool read(const char* at, const char* until) {
     const auto left = static_cast<size_t>(until - at);
@@ -151,6 +146,7 @@ struct FewCalls {
       first = static_cast<uint32_t>(Histogram::bucket_of(min_ns));
       count = used = 1;
       counts = &kOnce;
+      word = 1;
       return true;
     }
     if (left < kFewBytes || static_cast<DurationForm>(*at) != DurationForm::kFew) return false;
@@ -159,7 +155,23 @@ struct FewCalls {
     first = static_cast<uint8_t>(*counts++);
     used = static_cast<uint8_t>(*counts++);
     end = counts + used;
-    return left - kFewBytes >= used && count > 0 && used > 0 && first + used <= Histogram::kBuckets;
+    if (left - kFewBytes < used || count == 0 || used == 0 || first + used > Histogram::kBuckets)
+      return false;
+    word = word_at(left - kFewBytes);
+    return true;
+  }
+
+ private:
+  // `left`: bytes from `counts` on that may be read.
+  uint64_t word_at(size_t left) const {
+    uint64_t w = 0;
+    if (used > sizeof w) return w;
+    if (left >= sizeof w) {
+      std::memcpy(&w, counts, sizeof w);
+      return w & UINT64_MAX >> 8 * (sizeof w - used);
+    }
+    for (uint32_t i = 0; i < used; ++i) w |= uint64_t{static_cast<uint8_t>(counts[i])} << 8 * i;
+    return w;
   }
 };
 
@@ -174,7 +186,7 @@ inline char* write_sum(char* at, const FewCalls& a, const FewCalls& b) {
   *at++ = static_cast<char>(first);
   *at++ = static_cast<char>(used);
   if (used <= sizeof(uint64_t)) {  // no count carries into the next byte
-    put_value(at, (a.word() << 8 * (a.first - first)) + (b.word() << 8 * (b.first - first)));
+    put_value(at, (a.word << 8 * (a.first - first)) + (b.word << 8 * (b.first - first)));
     return at + used;
   }
   for (uint32_t i = 0; i < used; ++i) {
@@ -226,12 +238,17 @@ class FlatDurationReader {
       return first + used > Histogram::kBuckets || left < kFewBytes + used ? nullptr
                                                                            : at + kFewBytes + used;
     }
+    return skip_other(at, end);
+  }
+
+ private:
+  // Apart, so that the forms above need no room for a whole histogram.
+  [[gnu::noinline]] static const char* skip_other(const char* at, const char* end) {
     FlatDuration d;
     FlatDurationReader in(at, end);
     return in.read(d) ? in.at_ : nullptr;
   }
 
- private:
   FlatDurationReader(const char* at, const char* end) : at_(at), end_(end) {}
 
   bool read(FlatDuration& d) {

@@ -14,11 +14,13 @@
 
 namespace refrain::format {
 
-// Reads a group's slot values. Keeps references to its arguments.
+// Reads a group's slot values. Keeps references to its arguments. `signatures`: those of the group,
+// which may stand in another one that has the same.
 class GroupView {
  public:
-  GroupView(const PartialGroup& group, const ShapeTable& shapes, CommPlaces& places)
-      : group_(group), shapes_(shapes), places_(places) {}
+  GroupView(const PartialGroup& group, const SignatureList& signatures, const ShapeTable& shapes,
+            CommPlaces& places)
+      : group_(group), signatures_(signatures), shapes_(shapes), places_(places) {}
 
   // Where rank number `position` of the group stands in the communicator that the signature works
   // on.
@@ -34,6 +36,7 @@ class GroupView {
   int64_t definition(uint32_t terminal, uint32_t slot, uint64_t position);
 
   const PartialGroup& group_;
+  const SignatureList& signatures_;
   const ShapeTable& shapes_;
   CommPlaces& places_;
   // For access by position; made when a position beside the first is asked for.

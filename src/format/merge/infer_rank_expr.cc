@@ -15,6 +15,8 @@ namespace refrain::format {
 
 namespace {
 
+// Wrapping. Values of slots are any 64 bits of the program (addresses, counts), and the reader
+// computes in the same way; what does not fit is then no explanation, and no undefined behaviour.
 int64_t sub(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
@@ -42,6 +44,7 @@ uint8_t intersect_lines(SlotState& a, CommPlace pa, const SlotState& b, CommPlac
   if ((a.alive & b.alive & SlotState::kAffineAlive) == 0) return 0;
   const bool a_fixed = (a.alive & SlotState::kSlopeFixed) != 0;
   const bool b_fixed = (b.alive & SlotState::kSlopeFixed) != 0;
+  // Two known lines are one if they have one slope and one common point.
   if (a_fixed && b_fixed)
     return a.slope == b.slope && line_at(a, pa, pb.me) == b.first ? kFixed : 0;
   if (a_fixed) return line_at(a, pa, pb.me) == b.first ? kFixed : 0;
@@ -50,6 +53,7 @@ uint8_t intersect_lines(SlotState& a, CommPlace pa, const SlotState& b, CommPlac
     return line_at(a, pa, pb.me) == b.first ? kFixed : 0;
   }
   const int64_t run = sub(pb.me, pa.me), rise = sub(b.first, a.first);
+  // The same place in two communicators of equal form: it says nothing of a slope.
   if (run == 0) return rise == 0 ? SlotState::kAffineAlive : 0;
   // -1 apart: the one divisor for which the quotient may not fit.
   a.slope = run == -1 ? sub(0, rise) : rise / run;
@@ -61,12 +65,14 @@ uint8_t intersect_lines(SlotState& a, CommPlace pa, const SlotState& b, CommPlac
 SlotState first_sample(SlotNature nature, int64_t value, CommPlace place) {
   SlotState s;
   s.first = value;
+  // Numbers of definitions mean nothing as numbers: they are equal or they are not.
   if (nature == SlotNature::kDefinition) {
     s.alive = SlotState::kAffineAlive | SlotState::kSlopeFixed;
     return s;
   }
   s.alive = SlotState::kAffineAlive;
   const bool in_group = place.me >= 0 && place.me < place.size;
+  // mod and xor give ranks: what cannot be one is explained by a line or not at all.
   if (in_group && value >= 0 && value < place.size)
     s.alive |= SlotState::kModAlive | SlotState::kModBelowAlive;
   if (place.me >= 0 && value >= 0) s.alive |= SlotState::kXorAlive;
@@ -75,6 +81,8 @@ SlotState first_sample(SlotNature nature, int64_t value, CommPlace place) {
 
 void intersect(SlotState& a, CommPlace pa, const SlotState& b, CommPlace pb) {
   uint8_t alive = intersect_lines(a, pa, b, pb);
+  // A form is alive as long as one function of it goes through all points. That function is fixed
+  // by the first point alone, so it is computed again instead of being stored.
   const uint8_t both = a.alive & b.alive;
   if ((both & (SlotState::kModAlive | SlotState::kModBelowAlive)) != 0) {
     const int64_t sa = mod_shift(a, pa), sb = mod_shift(b, pb);
@@ -90,12 +98,16 @@ void intersect(SlotState& a, CommPlace pa, const SlotState& b, CommPlace pb) {
 RankExpr choose(const SlotState& s, CommPlace first) {
   const bool line = (s.alive & SlotState::kAffineAlive) != 0;
   const bool fixed = (s.alive & SlotState::kSlopeFixed) != 0;
+  // The simplest first. A constant is the most likely to hold on ranks that were not seen, then me
+  // + c; a line of any slope is the last, as two points always have one.
   if (line && (!fixed || s.slope == 0)) return {RankExpr::Kind::kConst, s.first, 0, 0};
   if (line && s.slope == 1) return {RankExpr::Kind::kAffine, 1, sub(s.first, first.me), 0};
   const bool above = (s.alive & SlotState::kModAlive) != 0;
   const bool below = (s.alive & SlotState::kModBelowAlive) != 0;
   if (above || below) {
     const int64_t shift = mod_shift(s, first);
+    // Both fit: the shorter way round is what the program wrote, left neighbour -1 and not size -
+    // 1.
     const bool use_below = below && (!above || first.size - shift < shift);
     return {RankExpr::Kind::kMod, use_below ? shift - first.size : shift, 0, 0};
   }
@@ -172,6 +184,8 @@ std::optional<bool> holds_throughout(const RankExpr& e, const Piece& p) {
   if (e.a <= 0 || e.a > kLarge || e.b <= 0 || e.b > kLarge || p.me < 0 || p.me > kLarge ||
       p.me_step < 0 || p.me_step > kLarge || p.count > uint64_t{1} << 24)
     return std::nullopt;
+  // The coordinate along the piece is c, c + c_step, ...: as long as that never reaches the extent,
+  // the whole piece is one line, and its first value and step tell all.
   const auto more = static_cast<int64_t>(p.count - 1);
   const int64_t first = p.me / e.a, c = first % e.b;
   int64_t c_step = 0;
@@ -202,6 +216,8 @@ std::vector<int64_t> divisors(int64_t n) {
 
 // Factor and summand, from the first two ranks with different digits.
 bool fit_digit(RankExpr& e, const base::RunList& values, const base::RunList& mes) {
+  // Two unknowns, so the first two ranks whose digits differ fix them; explains() then looks at
+  // all.
   RunCursor value(values), me(mes);
   const int64_t v0 = value.next(), q0 = digit(me.next(), e.a, e.b);
   for (uint64_t i = 1; i < values.size(); ++i) {
@@ -224,6 +240,7 @@ bool explains(const RankExpr& expr, const base::RunList& values, const base::Run
   PieceReader pieces(values, mes);
   while (!pieces.at_end()) {
     const Piece piece = pieces.next();
+    // Millions of ranks are a few pieces.
     if (const auto known = holds_throughout(expr, piece)) {
       if (!*known) return false;
       continue;

@@ -31,6 +31,7 @@ std::string problem(const RankRecord& r, uint64_t world_size) {
       if (ref >= i) return "definition " + std::to_string(i) + " refers to a later one";
     }
   }
+  // They come in one of two forms: a list that was built while the program ran, or one record each.
   if (r.listed_durations.empty() && r.durations.size() != r.signatures.size())
     return "durations do not match signatures";
   if (!r.gaps.empty() && r.gaps.size() != r.signatures.size())
@@ -50,6 +51,7 @@ const char* problem(const ShapeTable& shapes, uint32_t shape, const std::vector<
     if (request >= terminal) return "a request of a later call";
   }
   for (const uint32_t k : shapes.structure(shape).definition_slots) {
+    // Negative ones, too, as unsigned.
     if (static_cast<uint64_t>(values[k]) >= definitions) return "an unknown definition";
   }
   return nullptr;
@@ -69,6 +71,7 @@ TotalCodes codes_of(const RankRecord& r) {
   TotalCodes codes;
   codes.in_mpi = time_code(r.totals.in_mpi_ns);
   codes.outside = time_code(r.totals.outside_ns);
+  // Pieces go their own way; here is the rest.
   codes.own = time_code(r.totals.own_ns - std::min(r.totals.own_ns, pieces_ns(r.own_work)));
   codes.switches = count_code(r.totals.switches);
   if (!r.knows_cost) return codes;
@@ -96,13 +99,15 @@ std::string take_signatures(RankRecord& record, ShapeTable& shapes, SignatureLis
   const auto definitions = static_cast<uint32_t>(record.definitions.size());
   size_t begin = 0;  // of those of one shape
   uint32_t shape = ShapeTable::kNone;
+  // Consecutive signatures often have one shape; they are entered as a run.
   const auto end_run = [&](size_t end) {
     if (end > begin) all.push_shapes(end - begin, shape, shapes.structure(shape).slots.size());
     begin = end;
   };
   for (size_t t = 0; t < record.signatures.size(); ++t) {
     const std::string_view bytes = record.signatures[t];
-    if (!splitter.split_onto(bytes, definitions, all.numbers())) {
+    if (!splitter.split_onto(bytes, record.signatures.bytes_behind(t), definitions,
+                             all.numbers())) {
       const char* const p = splitter.split(bytes) ? problem(shapes, splitter.shape(),
                                                             splitter.values(), t, definitions)
                                                   : "bytes that are not a call";
@@ -148,6 +153,7 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
   out.hosts.push_back(std::move(record.host));
   out.host_of_rank.append(0);
   base::ByteWriter place;
+  // A place that makes no sense is left out: it is no reason to lose the rank.
   if (problem_of(record.place).empty()) put(place, record.place);
   out.places.push_back(place.take());
   out.place_of_rank.append(0);

@@ -15,6 +15,7 @@
 #include "format/limits.h"
 #include "format/merge/signature_list.h"
 #include "format/signatures/shape_table.h"
+#include "grammar/grammar.h"
 
 namespace refrain::format {
 
@@ -93,6 +94,11 @@ inline void put(base::ByteWriter& out, const SignatureList& all) {
   all.durations().write(out);
   out.put_u8(all.gaps().empty() ? 0 : 1);
   all.gaps().write(out);
+}
+
+inline void put(base::ByteWriter& out, const std::vector<grammar::Grammar>& grammars) {
+  out.put_varint(grammars.size());
+  for (const grammar::Grammar& g : grammars) grammar::write(g, out);
 }
 
 // Reads what put_all() wrote. Total: a damaged message must not take the traced program down.
@@ -179,6 +185,81 @@ class ListReader {
   const uint64_t definitions_;
   uint64_t slots_ = 0;           // of all runs so far
   std::vector<Column> columns_;  // of the run that is being read
+};
+
+// Compares what put_all() wrote with a list that is there, without making another one.
+class ListMatcher {
+ public:
+  ListMatcher(base::ByteReader& in, const SignatureList& all) : in_(in), all_(all) {}
+
+  // Reads `n` signatures that are all of the list. False, and nothing was read: they are not.
+  bool matches(uint64_t n) {
+    if (n != all_.size() || !all_.is_simple()) return false;
+    at_ = in_;
+    while (next_ < n)
+      if (!run(n - next_)) return false;
+    if (!wide()) return false;
+    in_ = at_;
+    return true;
+  }
+
+ private:
+  bool run(uint64_t most) {
+    const uint64_t shape = at_.varint(), count = at_.varint();
+    if (!at_.ok() || count == 0 || count > most || !has_shapes(shape, count)) return false;
+    const size_t slots = all_.slots(next_), first = all_.first_number(next_);
+    for (size_t k = 0; k < slots; ++k)
+      if (!column(first + k, slots, count)) return false;
+    next_ += count;
+    return true;
+  }
+  bool has_shapes(uint64_t shape, uint64_t count) const {
+    uint64_t differ = 0;
+    for (size_t t = next_, end = t + count; t < end;) {
+      const size_t n = std::min(end - t, PagedArray<uint32_t>::row_from(t));
+      const uint32_t* const row = all_.shapes().in_a_row(t, n);
+      for (size_t i = 0; i < n; ++i) differ |= row[i] ^ shape;
+      t += n;
+    }
+    return differ == 0;
+  }
+  // The words at `at`, at + slots and so on.
+  bool column(size_t at, size_t slots, uint64_t count) {
+    const size_t step = at_.u8() != 0 ? sizeof(uint32_t) : 0;
+    const uint64_t n = step != 0 ? count : 1;
+    if (n > at_.remaining() / sizeof(uint32_t)) return false;
+    const char* word = at_.bytes(n * sizeof(uint32_t)).data();
+    uint32_t differ = 0, v = 0;
+    std::memcpy(&v, word, sizeof v);
+    while (count > 0) {
+      const size_t room = PagedArray<uint32_t>::row_from(at);
+      const uint64_t rows = std::min<uint64_t>(count, (room + slots - 1) / slots);
+      const uint32_t* mine = all_.numbers().words().in_a_row(at, 1);
+      for (uint64_t i = 0; i < rows; ++i, mine += slots) {
+        if (step != 0) std::memcpy(&v, word + i * sizeof v, sizeof v);
+        differ |= *mine ^ v;
+      }
+      word += rows * step;
+      at += rows * slots;
+      count -= rows;
+    }
+    return differ == 0;
+  }
+  bool wide() {
+    const PagedArray<int64_t>& mine = all_.numbers().wide();
+    if (at_.count(UINT32_MAX) != mine.size() || mine.size() > at_.remaining() / sizeof(int64_t))
+      return false;
+    bool good = at_.ok();
+    mine.for_each_page([&](const int64_t* page, size_t n) {
+      good = good && std::memcmp(at_.bytes(n * sizeof *page).data(), page, n * sizeof *page) == 0;
+    });
+    return good;
+  }
+
+  base::ByteReader& in_;
+  base::ByteReader at_;
+  const SignatureList& all_;
+  uint64_t next_ = 0;
 };
 
 }  // namespace refrain::format

@@ -26,6 +26,9 @@ bool is_uniform(const base::NestedRuns& list) {
 void split(const Group& group, const std::vector<PartialLocation>& locations,
            std::vector<Group>& out) {
   std::vector<base::RunList> grammars;
+  // While groups are merged, grammars that differ in counts only are alike. A group of the file has
+  // one grammar for each thread, so it is split again here; signatures stay shared, which is where
+  // the bytes are.
   for (const PartialLocation& l : locations) grammars.push_back(l.grammars.runs());
   std::map<std::vector<uint32_t>, size_t> known;
   const size_t begin = out.size();
@@ -36,11 +39,13 @@ void split(const Group& group, const std::vector<PartialLocation>& locations,
     if (is_new) {
       Group& made = out.emplace_back();
       made.signatures = group.signatures;
+      // The file then repeats nothing of the group but its ranks and grammars.
       made.is_like_before = out.size() > begin + 1;
       for (size_t l = 0; l < locations.size(); ++l)
         made.locations.push_back({locations[l].thread, it->first[l]});
     }
     out[it->second].ranks.append(group.ranks.at(i));
+    // Tables are by position in the merged group, which each part has to remember.
     out[it->second].places.append(static_cast<int64_t>(i));
   }
 }
@@ -69,6 +74,8 @@ void order_grammars(TraceData& trace) {
   std::unordered_map<std::string, uint32_t> first;
   std::vector<uint32_t> skeleton;  // by grammar: the first one with the same
   for (uint32_t i = 0; i < trace.grammars.size(); ++i)
+    // Grammars of one skeleton stand side by side, where the file writes only the counts of the
+    // later ones.
     skeleton.push_back(first.try_emplace(skeleton_key(trace.grammars[i]), i).first->second);
   std::vector<uint32_t> order(trace.grammars.size());
   std::iota(order.begin(), order.end(), 0u);

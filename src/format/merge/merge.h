@@ -44,6 +44,9 @@ struct PartialGroup {
   base::NestedRuns ranks;  // world ranks, ascending
   std::vector<PartialLocation> locations;
   SignatureList signatures;  // by terminal
+  // Only on its way into merge(): the signatures are those of the only group of the trace that it
+  // is merged into, and here are the statistics alone.
+  bool is_like = false;
 };
 
 // The merged record of some ranks. Move-only in spirit: copies are as large as the data.
@@ -65,6 +68,7 @@ struct PartialTrace {
   Programs programs;  // of all ranks
   uint64_t duration_ns = 0;
   bool lacks_gaps = false;       // of some rank
+  bool shares_grammars = false;  // on its way into merge(): they are those of the other trace
   bool missing_is_told = false;  // there is a loss for the ranks that are in no group; not sent on
 };
 
@@ -79,6 +83,9 @@ base::Result<PartialTrace> merge(PartialTrace a, PartialTrace b);
 // The bytes that travel between ranks; only for the same build. parse() is total.
 std::string serialise(const PartialTrace& partial);
 base::Result<PartialTrace> parse(std::string_view bytes);
+// As merge(a, parse(bytes)), without a second copy of what both have: where ranks did the same, the
+// signatures and grammars of `bytes` are compared where they stand.
+base::Result<PartialTrace> merge_bytes(PartialTrace a, std::string_view bytes);
 
 // Chooses expressions, shares signatures between groups and numbers everything as the file wants
 // it. Ranks of the world that are in no group make the trace incomplete and leave a loss

@@ -10,8 +10,10 @@ namespace refrain::format {
 
 namespace {
 
+// A job of many programs, or one that spawns in a loop, must not fill the trace with texts.
 constexpr size_t kMostPrograms = 256, kMostSpawned = 256;
 
+// Tabs and ends of lines part the fields (docs/format.md, "Meta"), so a command must have none.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -27,6 +29,8 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+// The way back. A backslash before any other letter stands for that letter, so that later escapes
+// do no harm.
 std::string plain(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -83,6 +87,8 @@ bool parse_ranks(std::string_view text, base::RunList& out) {
     if (!number(run.substr(0, dash), first)) return false;
     last = first;
     if (dash != std::string_view::npos && !number(run.substr(dash + 1), last)) return false;
+    // Ascending and whole, as the writer makes them: a rank that is named twice, or a run that does
+    // not end where it says, is damage.
     if (first <= before || last < first || (last - first) % step != 0) return false;
     out.append_run(first, last == first ? 0 : step,
                    static_cast<uint64_t>((last - first) / step) + 1);
@@ -120,6 +126,8 @@ void Programs::take(uint64_t rank, std::map<std::string, std::string>& text) {
   if (const auto it = text.find("program"); it != text.end()) own.program = it->second;
   if (const auto it = text.find("command"); it != text.end()) own.command = it->second;
   own.ranks.append(static_cast<int64_t>(rank));
+  // The recorder hands jobs over as texts with numbered keys. They leave the texts here, as those
+  // of two ranks would have the same keys.
   for (auto it = text.lower_bound(std::string(kSpawnedPrefix));
        it != text.end() && it->first.rfind(kSpawnedPrefix, 0) == 0; it = text.erase(it)) {
     if (spawned_.size() < kMostSpawned)
@@ -130,10 +138,12 @@ void Programs::take(uint64_t rank, std::map<std::string, std::string>& text) {
 }
 
 void Programs::merge(Programs later) {
+  // Programs are few (MPMD jobs have two or three), so they are compared one by one.
   for (RankProgram& theirs : later.programs_) {
     const auto same = std::find_if(programs_.begin(), programs_.end(), [&](const RankProgram& p) {
       return p.program == theirs.program && p.command == theirs.command;
     });
+    // Records are merged in the order of ranks, so what is appended keeps the lists ascending.
     if (same != programs_.end())
       same->ranks.append_all(theirs.ranks);
     else if (programs_.size() < kMostPrograms)
@@ -173,6 +183,7 @@ uint64_t Programs::put(std::map<std::string, std::string>& text) const {
   uint64_t left_out = more_;
   for (const SpawnedJob& job : spawned_)
     if (!add_line(spawned, spawned_text(job))) ++left_out;
+  // One program is in the texts `program` and `command` already.
   if (programs_.size() > 1) text[kProgramsText] = std::move(programs);
   if (!spawned_.empty()) text[kSpawnedText] = std::move(spawned);
   return left_out;
@@ -211,6 +222,7 @@ std::vector<RankProgram> parse_programs(std::string_view text) {
   for (const std::string_view line : split(text, '\n')) {
     const auto fields = split(line, '\t');
     RankProgram p;
+    // The texts of a trace are anybody's: lines that are not so are left out, as the format says.
     if (fields.size() != 3 || !parse_ranks(fields[0], p.ranks)) continue;
     p.program = plain(fields[1]);
     p.command = plain(fields[2]);

@@ -23,9 +23,11 @@ void take_places(const PartialTrace& from, TraceData& to) {
   std::vector<int64_t> index;
   for (const std::string& bytes : from.places) {
     base::ByteReader in(bytes);
+    // Equal places were united while they were bytes. They are read here, once each.
     index.push_back(bytes.empty() ? -1 : static_cast<int64_t>(to.places.size()));
     if (!bytes.empty()) to.places.push_back(read_place(in));
   }
+  // No rank knows its place: then the file has no list either.
   if (to.places.empty()) return;
   int64_t next = 0;
   const auto fill_up_to = [&](int64_t rank) {
@@ -75,6 +77,8 @@ void take_rest(PartialTrace& from, TraceData& to) {
   to.meta.hosts = std::move(from.hosts);
   to.meta.ranks = from.world_size;
   to.meta.duration_ns = from.duration_ns;
+  // The lists of a trace are by rank of the world, those of a record by rank that is there: only
+  // with all ranks are they the same.
   const uint64_t missing = from.world_size - from.ranks.size();
   take_places(from, to);
   if (missing == 0) {
@@ -84,6 +88,7 @@ void take_rest(PartialTrace& from, TraceData& to) {
     take_own_work(from, to);
     return;
   }
+  // Ranks that are missing have zeros, which say that nothing is known.
   to.totals.resize(from.world_size);
   uint64_t next = 0;
   const base::RunList ranks = from.ranks.runs(), host_of_rank = from.host_of_rank.runs();
@@ -98,6 +103,7 @@ void take_rest(PartialTrace& from, TraceData& to) {
   take_own_work(from, to);
   to.meta.host_of_rank.append_run(-1, 0, from.world_size - next);
   to.meta.complete = false;
+  // MPI_Finalize may have told already which ranks are not recorded, and why.
   if (!from.missing_is_told)
     to.losses.push_back(LossRecord{"rank_missing", 0, -1, std::to_string(missing) + " ranks"});
 }

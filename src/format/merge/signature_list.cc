@@ -9,6 +9,8 @@ void SignatureList::push_state(const SlotState& s) {
     numbers_.push_back(s.first);
     return;
   }
+  // Few slots have a slope. Those have their two numbers elsewhere, and its index here, so that all
+  // others take one number and one byte.
   alive_.push_back(s.alive | kHasSlope);
   numbers_.push_back(static_cast<int64_t>(lines_.size()));
   lines_.push_back(Line{s.first, s.slope});
@@ -24,6 +26,7 @@ void SignatureList::push_values(base::NestedRuns values) {
 void SignatureList::make_states(size_t settled) {
   if (form_ == Form::kStates) return;
   const size_t slots = numbers_.size();
+  // Those that the merge has settled already, and behind them those that still are plain values.
   const size_t until = form_ == Form::kSettled || settled >= size() ? slots : begin_[settled];
   form_ = Form::kStates;
   alive_.append(until, SlotState::kSettled);
@@ -33,6 +36,8 @@ void SignatureList::make_states(size_t settled) {
 size_t SignatureList::has_numbers_of(const SignatureList& o) const {
   const size_t slots = numbers_.equal_until(o.numbers_);
   if (slots == numbers_.size()) return size();
+  // Lists differ in numbers, but are asked for signatures: the last one whose numbers all lie
+  // before the difference.
   size_t low = 0, high = size();  // the last one that begins no later
   while (high - low > 1) {
     const size_t middle = low + (high - low) / 2;
@@ -60,6 +65,7 @@ void SignatureList::set_state(size_t terminal, size_t k, const SlotState& s) {
 
 void SignatureList::set_values(size_t terminal, size_t k, base::NestedRuns values) {
   const size_t at = begin_[terminal] + k;
+  // It has a list already, which is replaced; a second one would never be freed.
   if (alive_[at] == 0) {
     lists_[static_cast<size_t>(numbers_[at])] = std::move(values);
     return;

@@ -144,6 +144,18 @@ class SignatureList {
   // Before the calls; empty: not known.
   DurationList& gaps() { return gaps_; }
   const DurationList& gaps() const { return gaps_; }
+  // The shapes and numbers of another list, whose slots have one number each, as all of this have.
+  void copy_numbers(const SignatureList& o) {
+    shape_ = o.shape_;
+    begin_ = o.begin_;
+    numbers_ = o.numbers_;
+    last_slots_ = o.last_slots_;
+  }
+  // What was taken from bytes of somebody else (DurationList::take()) is copied.
+  void own_durations() {
+    durations_.own();
+    gaps_.own();
+  }
   // Whether every slot has one value, as that of one rank has.
   bool is_constant() const {
     bool good = true;

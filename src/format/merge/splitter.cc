@@ -60,6 +60,7 @@ class Splitter::Finder : public Visitor {
 // What a walk of these bytes would say: it looks at what is between the holes, and never at what is
 // in them beside their limits.
 bool Splitter::matches(const Pattern& pattern, std::string_view bytes) {
+  // Every hole has one byte at least.
   if (bytes.size() < pattern.text.size() + pattern.holes.size()) return false;
   const char* text = pattern.text.data();
   const char* at = bytes.data();
@@ -72,6 +73,7 @@ bool Splitter::matches(const Pattern& pattern, std::string_view bytes) {
   for (size_t i = 0; i < pattern.holes.size(); ++i) {
     const uint32_t until = pattern.ends[i];
     const char* const part = at;
+    // The text before the hole, and one byte of it.
     if (static_cast<size_t>(end - at) <= until - done) return false;
     for (; done < until; ++done) {
       if (*at++ != text[done]) return false;
@@ -89,6 +91,8 @@ bool Splitter::matches(const Pattern& pattern, std::string_view bytes) {
       if (v >= kMaxSignatures) return false;
       requests_.push_back(static_cast<uint32_t>(v));
     }
+    // Requests belong to the shape and not to its values, so with them the shape has to be put
+    // together.
     if (!pattern.has_requests) continue;
     shape_bytes_.append(part, static_cast<size_t>((hole == Hole::kRequest ? at : number) - part));
   }
@@ -112,6 +116,7 @@ std::vector<Splitter::Step> Splitter::steps_of(const Pattern& pattern) {
   for (size_t i = 0; i < pattern.holes.size(); ++i) {
     Step step;
     step.length = pattern.ends[i] - done;
+    // Longer text does not fit into the word that is compared at once.
     if (step.length > kStepText || pattern.holes[i] == Hole::kRequest) return {};
     const uint64_t ones = UINT64_MAX;
     std::memcpy(&step.text, pattern.text.data() + done, step.length);
@@ -125,16 +130,13 @@ std::vector<Splitter::Step> Splitter::steps_of(const Pattern& pattern) {
 
 // matches() for what most signatures are: no requests, little text between holes, and numbers of at
 // most four bytes. False says only that it was not done here.
-bool Splitter::take_words(const Pattern& pattern, std::string_view bytes, uint32_t definitions,
-                          uint32_t* to) {
-  constexpr size_t kMost = 120, kLoad = sizeof(uint64_t);
-  if (pattern.steps.empty() || bytes.size() > kMost) return false;
-  // Every load finds its bytes; what stands behind the end is seen by where it leads to.
-  char padded[kMost + kLoad];
-  std::memcpy(padded, bytes.data(), bytes.size());
-  std::memset(padded + bytes.size(), 0, kLoad);
-  const char* at = padded;
-  const char* const end = padded + bytes.size();
+//
+// 2 * kLoad bytes behind the end may be loaded, so that every load finds its bytes; what stands
+// there is seen by where it leads to.
+inline bool Splitter::take_words(const Pattern& pattern, std::string_view bytes,
+                                 uint32_t definitions, uint32_t* to) {
+  const char* at = bytes.data();
+  const char* const end = at + bytes.size();
   for (const Step& step : pattern.steps) {
     if (at >= end) return false;
     uint64_t w;
@@ -148,6 +150,7 @@ bool Splitter::take_words(const Pattern& pattern, std::string_view bytes, uint32
     }
     if (step.is_definition) {
       if (v >= definitions) return false;
+      // Numbers of the array are zigzags; an index is never negative.
       v <<= 1;
     }
     *to++ = v;
@@ -157,12 +160,27 @@ bool Splitter::take_words(const Pattern& pattern, std::string_view bytes, uint32
          (rest == 0 || std::memcmp(at, pattern.text.data() + done, rest) == 0);
 }
 
-bool Splitter::split_onto(std::string_view bytes, uint32_t definitions, NumberArray& to) {
+// The same of bytes at the end of what there is.
+bool Splitter::take_padded(const Pattern& pattern, std::string_view bytes, uint32_t definitions,
+                           uint32_t* to) {
+  constexpr size_t kMost = 120;
+  if (bytes.size() > kMost) return false;
+  char padded[kMost + 2 * kLoad] = {};
+  std::memcpy(padded, bytes.data(), bytes.size());
+  return take_words(pattern, {padded, bytes.size()}, definitions, to);
+}
+
+bool Splitter::split_onto(std::string_view bytes, size_t behind, uint32_t definitions,
+                          NumberArray& to) {
   if (bytes.size() > kMaxSignatureBytes) return false;
+  // The last text before a number and the number may be behind the end, and what is loaded there.
+  const bool is_inside = behind >= 2 * kLoad;
   for (Pattern& pattern : patterns_) {
-    if (pattern.has_requests) continue;
+    if (pattern.steps.empty()) continue;
     uint32_t* const room = to.words().room_for(pattern.slots);
-    if (room == nullptr || !take_words(pattern, bytes, definitions, room)) continue;
+    if (room == nullptr || !(is_inside ? take_words(pattern, bytes, definitions, room)
+                                       : take_padded(pattern, bytes, definitions, room)))
+      continue;
     to.words().added(pattern.slots);
     shape_ = pattern.shape;
     pattern.used = ++clock_;
@@ -189,6 +207,8 @@ bool Splitter::split(std::string_view bytes) {
 // that a pattern could match, as patterns are compared with the bytes as they are.
 bool Splitter::walk(std::string_view bytes) {
   const std::string folded = fold_arrays(std::string(bytes));
+  // Arrays of numbers become runs, without which two ranks' equal patterns of arrays would not be
+  // alike.
   auto whole = split_signature(folded);
   if (!whole) return false;
   shape_ = shapes_.add(whole->shape);

@@ -22,8 +22,9 @@ class Splitter {
   // False: the bytes are no signature. Arrays are folded (format/signatures/arrays.h).
   bool split(std::string_view inline_form);
   // The same, with the values behind those of `to`. False: nothing was added, and split() may say
-  // more; definitions are below `definitions`.
-  bool split_onto(std::string_view inline_form, uint32_t definitions, NumberArray& to);
+  // more; definitions are below `definitions`. `behind`: so many bytes more may be loaded.
+  bool split_onto(std::string_view inline_form, size_t behind, uint32_t definitions,
+                  NumberArray& to);
   // Of the last one, good until the next.
   uint32_t shape() const { return shape_; }
   const std::vector<int64_t>& values() const { return values_; }
@@ -53,11 +54,14 @@ class Splitter {
   static std::vector<Step> steps_of(const Pattern& pattern);
   static bool take_words(const Pattern& pattern, std::string_view bytes, uint32_t definitions,
                          uint32_t* to);
+  static bool take_padded(const Pattern& pattern, std::string_view bytes, uint32_t definitions,
+                          uint32_t* to);
   bool walk(std::string_view bytes);
   void learn(std::string_view bytes);
 
   static constexpr size_t kPatterns = 16;
   static constexpr size_t kStepText = sizeof(uint64_t);
+  static constexpr size_t kLoad = sizeof(uint64_t);
   ShapeTable& shapes_;
   std::vector<Pattern> patterns_;
   uint32_t shape_ = 0, clock_ = 0;

@@ -11,10 +11,14 @@ namespace refrain::format {
 bool UniqueSignatures::add(std::string_view signature) {
   std::optional<std::string> renumbered;
   if (!is_identity_) {
+    // A request is named by the number of the signature that made it. As soon as one signature was
+    // met twice, numbers are no longer positions.
     renumbered = renumber_requests(signature, numbers_, Form::kInline);
     if (!renumbered) return false;
     signature = *renumbered;
   }
+  // At most half full, so that a search ends soon; slots hold 1 + index, 0 is free. Not
+  // std::unordered_map: a program whose calls never repeat has millions, at tens of bytes each.
   if (2 * signatures_.size() >= slots_.size()) grow();
   uint32_t& slot = slot_of(signature);
   if (slot == 0) {
@@ -28,6 +32,7 @@ bool UniqueSignatures::add(std::string_view signature) {
 }
 
 ByteStrings UniqueSignatures::take() {
+  // The memory is given back now: what follows needs it.
   std::vector<uint32_t>().swap(slots_);
   return std::exchange(signatures_, ByteStrings());
 }

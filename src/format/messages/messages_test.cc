@@ -51,6 +51,62 @@ TEST(MessageLog, RoundTrip) {
   }
 }
 
+// put_flat() makes the bytes of contents() and put(), and next_short() gives what next() gives.
+TEST(MessageLog, ShortWays) {
+  std::mt19937 random(7);
+  StringSink long_sink, short_sink;
+  LogWriter long_log(long_sink), short_log(short_sink);
+  ASSERT_TRUE(long_log.start(header()));
+  ASSERT_TRUE(short_log.start(header()));
+  std::string bytes(40000, 'a');
+  for (char& c : bytes) c = static_cast<char>(random());
+  uint64_t number = 0;
+  size_t flat = 0;
+  constexpr size_t kRecords = 3000;
+  for (size_t i = 0; i < kRecords; ++i) {
+    number += random() % 3 == 0 ? random() % 40 : random() % 2;
+    const uint64_t where = random() % 4 == 0 ? random() % 300 : 0;
+    const size_t n = random() % 5 == 0 ? random() % bytes.size() : random() % 200;
+    const auto piece = std::as_bytes(std::span(bytes)).first(n);
+    long_log.contents(0, number, where, n);
+    long_log.put(piece);
+    if (short_log.put_flat(0, number, where, piece)) {
+      ++flat;
+      continue;
+    }
+    short_log.contents(0, number, where, n);
+    short_log.put(piece);
+  }
+  long_log.end(EndReason::kFinished, {});
+  short_log.end(EndReason::kFinished, {});
+  EXPECT_GT(flat, kRecords / 2);
+  EXPECT_EQ(long_sink.bytes, short_sink.bytes);
+
+  auto by_next = LogReader::open(memory_source(long_sink.bytes), "log");
+  auto by_short = LogReader::open(memory_source(long_sink.bytes), "log");
+  ASSERT_TRUE(by_next.ok() && by_short.ok());
+  size_t quick = 0;
+  for (size_t i = 0; i <= kRecords; ++i) {
+    Record a, b;
+    const auto more = by_next->next(a);
+    ASSERT_TRUE(more.ok() && *more);
+    if (by_short->next_short(b)) {
+      ++quick;
+    } else {
+      ASSERT_TRUE(by_short->next(b).ok());
+    }
+    ASSERT_EQ(a.kind, b.kind);
+    ASSERT_EQ(a.number, b.number);
+    ASSERT_EQ(a.where, b.where);
+    ASSERT_EQ(a.bytes, b.bytes);
+    std::vector<std::byte> x(a.bytes), y(a.bytes);
+    ASSERT_EQ(*by_next->take(x), x.size());
+    ASSERT_EQ(*by_short->take(y), y.size());
+    ASSERT_EQ(x, y);
+  }
+  EXPECT_GT(quick, kRecords / 2);
+}
+
 // Bytes that nobody takes are skipped, and a part of them can be taken.
 TEST(MessageLog, SkipsWhatIsNotTaken) {
   StringSink sink;

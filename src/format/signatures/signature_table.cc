@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "format/codes/order_run.h"
+
 namespace refrain::format {
 
 namespace {
@@ -35,6 +37,18 @@ RankExpr SignatureTable::expr(size_t i, size_t k) const {
       return {RankExpr::Kind::kDigit, first, operand(i, k, 1), operand(i, k, 3), operand(i, k, 2)};
   }
   return {};
+}
+
+size_t SignatureTable::alike_until(size_t i) const {
+  const Entry first = entries_[i++];
+  while (i < size()) {
+    const size_t n = std::min(size() - i, PagedArray<Entry>::row_from(i));
+    const Entry* const row = entries_.in_a_row(i, n);
+    for (size_t k = 0; k < n; ++k)
+      if (row[k].shape != first.shape || row[k].form != first.form) return i + k;
+    i += n;
+  }
+  return i;
 }
 
 std::vector<int64_t> SignatureTable::column(size_t first, size_t members, size_t k,
@@ -128,16 +142,19 @@ void SignatureTable::set(size_t i, const StoredSignature& s) {
 }
 
 void SignatureTable::permute(const std::vector<uint32_t>& order) {
-  std::vector<uint32_t> map(order.size());
-  bool is_same = true;
-  for (uint32_t i = 0; i < order.size(); ++i) {
-    map[order[i]] = i;
-    is_same = is_same && order[i] == i;
+  size_t same = 0;
+  while (same < order.size() && order[same] == same) ++same;
+  if (same == order.size()) return;
+  if (const OrderRun run = longest_run(order); run.is_most_of(order)) {
+    permute_around(run, order, entries_);
+  } else {
+    PagedArray<Entry> entries;
+    for (const uint32_t i : order) entries.push_back(entries_[i]);
+    entries_ = std::move(entries);
   }
-  if (is_same) return;
-  PagedArray<Entry> entries;
-  for (const uint32_t i : order) entries.push_back(entries_[i]);
-  entries_ = std::move(entries);
+  if (!shapes_.has_requests()) return;
+  std::vector<uint32_t> map(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) map[order[i]] = i;
   shapes_.renumber_requests(map);
 }
 

@@ -71,6 +71,8 @@ class SignatureTable {
   // Signatures of one form have expressions of the same codes.
   uint32_t form(size_t i) const { return entries_[i].form; }
   const std::vector<ExprCode>& codes(size_t i) const { return forms_[entries_[i].form].codes; }
+  // Until which one all from `i` on have the shape and the form of that one.
+  size_t alike_until(size_t i) const;
   bool has_table(size_t i) const { return forms_[entries_[i].form].has_table; }
   // Whether all its expressions are constants.
   bool is_constant(size_t i) const { return forms_[entries_[i].form].is_constant; }
@@ -86,10 +88,6 @@ class SignatureTable {
   // Whether column() has one number only, for each number of the first of them: those that have no
   // byte for it may have as well.
   std::vector<bool> constant_columns(size_t first, size_t members) const;
-  // As column(), of one that is constant.
-  std::vector<int64_t> constant_column(size_t first, size_t members, size_t k, size_t o) const {
-    return std::vector<int64_t>(members, operand(first, k, o));
-  }
   // Where the first operand of a slot is among those of its signature.
   size_t operand_at(size_t i, size_t k) const { return forms_[entries_[i].form].at[k]; }
   // All numbers of a signature as words (format/codes/paged_array.h), or null.

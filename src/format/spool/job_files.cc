@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
+#include "base/process_stat.h"
 #include "format/spool/read.h"
 
 namespace refrain::format::spool {
@@ -113,11 +113,8 @@ bool is_of_this_host(const Header& h) {
 
 bool is_alive(const Header& h) {
   if (!is_of_this_host(h) || (kill(h.pid, 0) != 0 && errno != EPERM)) return false;
-  std::ifstream stat("/proc/" + std::to_string(h.pid) + "/stat");
-  std::string line;
-  std::getline(stat, line);
-  const size_t name_end = line.rfind(')');
-  return name_end == std::string::npos || line.compare(name_end, 3, ") Z") != 0;
+  base::ProcessStat stat;
+  return !base::read_process_stat(h.pid, &stat) || stat.state != 'Z';
 }
 
 int64_t rank_in_name(const std::string& path) {

@@ -9,7 +9,7 @@
 #include "format/layout.h"
 #include "format/limits.h"
 #include "mpi/call_ids.h"
-#include "mpi/call_table.h"
+#include "mpi/call_name.h"
 
 namespace refrain::format::spool {
 
@@ -18,10 +18,7 @@ namespace {
 // Together with what one more rank may add (read.cc): no overflow.
 constexpr uint64_t kMaxAllCalls = uint64_t{1} << 62;
 
-std::string name_of(uint32_t call) {
-  const mpi::CallInfo* info = mpi::find_call(static_cast<mpi::CallId>(call));
-  return info == nullptr ? "call " + std::to_string(call) : std::string(info->name);
-}
+std::string name_of(uint32_t call) { return mpi::call_name(static_cast<mpi::CallId>(call)); }
 
 // "0-3, 7", at most about 200 characters.
 std::string list_of(const std::vector<uint64_t>& ranks) {

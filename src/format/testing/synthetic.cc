@@ -285,12 +285,15 @@ TraceData merge_all(const std::vector<RankRecord>& ranks, uint64_t seed) {
   size_t at = 0;
   while (parts.size() > 1) {
     if (seed != 0) at = random() % (parts.size() - 1);
-    auto right = parse(serialise(parts[at + 1]));
+    const std::string message = serialise(parts[at + 1]);
+    auto right = parse(message);
     EXPECT_TRUE(right.ok());
     if (!right.ok()) return {};
+    const auto at_once = merge_bytes(parts[at], message);
     auto both = merge(std::move(parts[at]), std::move(*right));
-    EXPECT_TRUE(both.ok());
-    if (!both.ok()) return {};
+    EXPECT_TRUE(both.ok() && at_once.ok());
+    if (!both.ok() || !at_once.ok()) return {};
+    EXPECT_EQ(serialise(*at_once), serialise(*both));
     parts[at] = std::move(*both);
     parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(at) + 1);
     if (++at + 1 >= parts.size()) at = 0;

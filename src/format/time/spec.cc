@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "mpi/call_name.h"
 #include "mpi/call_table.h"
 #include "similarity/method.h"
 
@@ -116,9 +117,8 @@ std::string TimeSpec::to_string() const {
   if (mode == TimeMode::kSegments) return "segments:" + method;
   std::string text = "bins:" + bound_text(bound);
   for (const Override& o : overrides) {
-    const mpi::CallInfo* call = mpi::find_call(static_cast<mpi::CallId>(o.call));
     text += ',';
-    text += call == nullptr ? "call#" + std::to_string(o.call) : std::string(call->name);
+    text += mpi::call_name(static_cast<mpi::CallId>(o.call));
     text += '=';
     text += bound_text(o.bound);
   }

@@ -138,6 +138,7 @@ bool send_patiently(const RankComm&, const void*, int, int, int) { return false;
 bool receive_patiently(const RankComm&, void*, int, int, int) { return false; }
 bool send_bytes(const RankComm&, std::string_view, int, int) { return false; }
 bool receive_bytes(const RankComm&, std::string&, int, int, bool (*)(size_t)) { return false; }
+bool receive_message(const RankComm&, Message&, int, int, bool (*)(size_t)) { return false; }
 bool make_comm_of_all(RankComm*, uint64_t*, int) { return true; }
 bool make_comm_of(const std::vector<int>&, RankComm*, uint64_t*, int) { return true; }
 void set_null(RankComm*) {}

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "mpi/call_ids.h"
+#include "mpi/call_name.h"
 #include "mpi/call_table.h"
 #include "replay/prefix/prefix.h"
 #include "text/numbers.h"
@@ -16,7 +17,7 @@ using base::counted_text;
 
 // "MPI_Send of rank 0, call 12, at app+0x12"
 std::string call_text(const Trace& trace, const CallPlace& place) {
-  return name_of(place.call) + " of rank " + std::to_string(place.rank) + ", call " +
+  return mpi::call_name(place.call) + " of rank " + std::to_string(place.rank) + ", call " +
          std::to_string(place.seq) + place_of(trace, place.site);
 }
 
@@ -53,7 +54,7 @@ void warn_of_counts(const Trace& trace, const MessageCounts& messages,
     out.push_back("from rank " + std::to_string(one.source) + " to rank " +
                   std::to_string(one.dest) + " with tag " + std::to_string(one.tag) + ": " +
                   counted_text(one.sent, "send") + ", " + counted_text(one.received, "receive") +
-                  " (" + name_of(one.call) + place_of(trace, one.site) + ")");
+                  " (" + mpi::call_name(one.call) + place_of(trace, one.site) + ")");
 }
 
 bool has_threads(const Trace& trace) {
@@ -103,8 +104,8 @@ std::string refused_lines(const Trace& trace, const DryRun& run) {
   std::string out = refusal_lines(trace, run.refused);
   if (!run.never_ends()) return out;
   for (const CallPlace& place : run.order.waiting)
-    out += "refrain: " + trace.name() + ": cannot replay " + name_of(place.call) + " (rank " +
-           std::to_string(place.rank) + ", call " + std::to_string(place.seq) +
+    out += "refrain: " + trace.name() + ": cannot replay " + mpi::call_name(place.call) +
+           " (rank " + std::to_string(place.rank) + ", call " + std::to_string(place.seq) +
            place_of(trace, place.site) +
            "): it waits for ever for calls that are not in the trace\n";
   if (run.order.waiting_ranks > run.order.waiting.size())

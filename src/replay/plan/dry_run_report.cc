@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "mpi/call_meaning.h"
+#include "mpi/call_name.h"
 #include "mpi/call_table.h"
 #include "replay/plan/dry_run.h"
 #include "text/escape.h"
@@ -15,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json place_json(const Trace& trace, const CallPlace& place) {
-  return {{"function", name_of(place.call)},
+  return {{"function", mpi::call_name(place.call)},
           {"rank", place.rank},
           {"seq", place.seq},
           {"site", trace.object_name(place.site)}};
@@ -54,7 +55,7 @@ Json messages_json(const Trace& trace, const MessageCounts& messages) {
                              {"tag", one.tag},
                              {"sends", one.sent},
                              {"receives", one.received},
-                             {"function", name_of(one.call)},
+                             {"function", mpi::call_name(one.call)},
                              {"site", trace.object_name(one.site)}});
   return out;
 }
@@ -62,14 +63,14 @@ Json messages_json(const Trace& trace, const MessageCounts& messages) {
 Json refused_json(const Trace& trace, const DryRun& run) {
   Json out = Json::array();
   for (const Refusal& refusal : run.refused)
-    out.push_back({{"function", name_of(refusal.call)},
+    out.push_back({{"function", mpi::call_name(refusal.call)},
                    {"rank", refusal.rank},
                    {"calls", refusal.calls},
                    {"site", trace.object_name(refusal.site)},
                    {"why", refusal.why}});
   if (!run.never_ends()) return out;
   for (const CallPlace& place : run.order.waiting)
-    out.push_back({{"function", name_of(place.call)},
+    out.push_back({{"function", mpi::call_name(place.call)},
                    {"rank", place.rank},
                    {"calls", 1},
                    {"site", trace.object_name(place.site)},
@@ -99,7 +100,7 @@ std::string dry_run_json(const Trace& trace, const DryRun& run) {
   out["functions"] = Json::array();
   for (const FunctionNeed& one : run.functions)
     out["functions"].push_back(
-        {{"function", name_of(one.call)},
+        {{"function", mpi::call_name(one.call)},
          {"calls", one.calls},
          {"reissue", std::string(to_string(mpi::meaning_of(one.call).reissue))}});
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "base/result.h"
+#include "events/attached.h"
 #include "events/pairing/pair_anew.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
+#include "mpi/call_name.h"
 #include "refrain/calls.h"
 #include "replay/prefix/prefix.h"
 #include "text/escape.h"
@@ -28,12 +30,30 @@ std::string why_not(CallId call, const LookOptions& options) {
   return "this MPI has no such function";
 }
 
-}  // namespace
-
-std::string name_of(CallId call) {
-  const mpi::CallInfo* const info = mpi::find_call(call);
-  return info == nullptr ? "call#" + std::to_string(call) : std::string(info->name);
+// Memory of dynamic windows whose place in the recorded run is not in the trace.
+void add_untold(const Trace& trace, Refusals& refusals) {
+  Refusal untold;
+  for (GroupId group = 0; group < trace.group_count(); ++group)
+    for (const Trace::Occurrence& seen : trace.occurrences(group)) {
+      if (trace.call_of(seen.signature) != mpi::kMPI_Win_attach ||
+          events::has_address(trace, group, seen.signature))
+        continue;
+      const Rank rank = trace.group_rank(group, 0);
+      if (untold.calls == 0 || rank < untold.rank) {
+        untold.rank = rank;
+        untold.site = RankReader(trace, rank).signature(seen.signature).site;
+      }
+      untold.calls += seen.calls * trace.group_size(group);
+    }
+  if (untold.calls == 0) return;
+  untold.call = mpi::kMPI_Win_attach;
+  untold.why = "no call of MPI_Get_address tells where this memory was";
+  const auto behind = std::find_if(refusals.begin(), refusals.end(),
+                                   [&](const Refusal& other) { return other.call >= untold.call; });
+  refusals.insert(behind, std::move(untold));
 }
+
+}  // namespace
 
 std::string place_of(const Trace& trace, DefinitionId site) {
   const auto found = trace.site(site);
@@ -67,15 +87,19 @@ Status pair_messages(Trace& trace, std::FILE* said) {
 Refusals look(const Trace& trace, const LookOptions& options) {
   const bool is_early = ends_early(trace);
   // A trace that ends early is replayed up to there, which is before any call that ends the job.
-  return events::refusals(trace, [&](CallId call) {
+  Refusals out = events::refusals(trace, [&](CallId call) {
     return call == mpi::kMPI_Abort && is_early ? std::string() : why_not(call, options);
   });
+  if (std::find(options.skipped.begin(), options.skipped.end(), mpi::kMPI_Win_attach) ==
+      options.skipped.end())
+    add_untold(trace, out);
+  return out;
 }
 
 std::string refusal_lines(const Trace& trace, const Refusals& refusals) {
   std::string out;
   for (const Refusal& refusal : refusals) {
-    const std::string name = name_of(refusal.call);
+    const std::string name = mpi::call_name(refusal.call);
     out += "refrain: " + trace.name() + ": cannot replay " + name + " (rank " +
            std::to_string(refusal.rank) + ", " + std::to_string(refusal.calls) +
            (refusal.calls == 1 ? " call" : " calls") + place_of(trace, refusal.site) +

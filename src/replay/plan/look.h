@@ -30,9 +30,6 @@ Refusals look(const Trace& trace, const LookOptions& options);
 // (ErrorCode::kUnsupported).
 Status check_ends(const Trace& trace);
 
-// Of a function; "call#4000" where nobody knows it.
-std::string name_of(CallId call);
-
 // ", at app+0x12"; empty where the trace does not tell.
 std::string place_of(const Trace& trace, DefinitionId site);
 // Of a trace in which members have the calls of their leads, messages whose other end is somewhere

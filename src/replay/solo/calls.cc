@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <string>
 #include <utility>
 
 #include "mpi/call_ids.h"
+#include "mpi/handle_kinds.h"
 #include "replay/solo/player.h"
 
 namespace refrain::replay::solo {
@@ -23,16 +25,15 @@ constexpr size_t kMostInside = 4096;  // calls that the callbacks of one call ma
 // uses the numbers of ended threads again.
 struct Mine {
   ~Mine() {
-    if (thread != nullptr) *has_ended = true;
+    if (has_ended != nullptr) *has_ended = true;
   }
-  void* thread = nullptr;
   std::atomic<bool>* has_ended = nullptr;
 };
 thread_local Mine g_mine;
 
 }  // namespace
 
-Player::Thread* Player::known_thread() { return static_cast<Thread*>(g_mine.thread); }
+thread_local constinit Player::Thread* Player::g_thread = nullptr;
 
 // Whether a recorded call is this one, with these inputs.
 bool Player::fits(const Record& record, Entry& entry, uint64_t* words, uintptr_t site) {
@@ -40,6 +41,7 @@ bool Player::fits(const Record& record, Entry& entry, uint64_t* words, uintptr_t
   Thread nobody;
   Frame frame{*entry.info, mpi::meaning_of(entry.call), Given(entry, words), nobody, site};
   frame.signature = record.signature;
+  frame.plan = record.plan;
   is_trying_ = true;
   guard(frame);
   is_trying_ = false;
@@ -50,7 +52,8 @@ bool Player::fits(const Record& record, Entry& entry, uint64_t* words, uintptr_t
 bool Player::begins_with(uint32_t location, Entry& entry, uint64_t* words, uintptr_t site) {
   auto cursor = reader_->cursor(location);
   const Call* const first = cursor.ok() ? cursor->next() : nullptr;
-  return first != nullptr && fits({first->signature, 0}, entry, words, site);
+  return first != nullptr &&
+         fits({first->signature, &plan_of(*first->signature), 0}, entry, words, site);
 }
 
 // Threads of the trace have the numbers of their first calls; a thread of the process is the first
@@ -60,7 +63,7 @@ Player::Thread& Player::thread_of(Entry& entry, uint64_t* words, uintptr_t site)
   for (const auto& thread : threads_)
     if (thread->has_ended && fill(*thread, 1) && fits(thread->ahead.front(), entry, words, site)) {
       thread->has_ended = false;
-      g_mine.thread = thread.get();
+      g_thread = thread.get();
       g_mine.has_ended = &thread->has_ended;
       return *thread;
     }
@@ -80,33 +83,39 @@ Player::Thread& Player::thread_of(Entry& entry, uint64_t* words, uintptr_t site)
   if (auto cursor = reader_->cursor(chosen); cursor.ok())
     thread->cursor.emplace(std::move(*cursor));
   thread->units.begin(options_.units, chosen);
-  g_mine.thread = thread.get();
+  g_thread = thread.get();
   g_mine.has_ended = &thread->has_ended;
   threads_.push_back(std::move(thread));
   if (threads_.size() > 1) measure_on_the_wall();
   return *threads_.back();
 }
 
-// Marks of the program are no calls of MPI: nobody asks for them.
+// The next call of the trace. Marks of the program are no calls of MPI: nobody asks for them.
+bool Player::read(Thread& thread, Record& record) {
+  while (const Call* const call = thread.cursor ? thread.cursor->next() : nullptr) {
+    Plan& plan = plan_of(*call->signature);
+    if (plan.info != nullptr && plan.info->group == mpi::CallGroup::kMark) continue;
+    record = {call->signature, &plan, call->seq};
+    return true;
+  }
+  return false;
+}
+
 bool Player::fill(Thread& thread, size_t count) {
   while (thread.ahead.size() < count) {
-    const Call* const call = thread.cursor ? thread.cursor->next() : nullptr;
-    if (call == nullptr) return false;
-    const mpi::CallInfo* const info = mpi::find_call(call->signature->call);
-    if (info != nullptr && info->group == mpi::CallGroup::kMark) continue;
-    thread.ahead.push_back({call->signature, call->seq});
+    Record record;
+    if (!read(thread, record)) return false;
+    thread.ahead.push_back(record);
   }
   return true;
 }
 
 // A recorder leaves out some calls that pass no place for a handle: they fail.
-bool Player::is_left_out(Frame& frame) {
+bool Player::is_left_out(const Entry& entry, Frame& frame) {
   bool lacks_place = false;
-  for (size_t i = 0; i < frame.info.params.size() && i < frame.given.size(); ++i) {
-    const mpi::ParamInfo& param = frame.info.params[i];
-    lacks_place = lacks_place || (is_handle(param.kind) && !param.is_array &&
-                                  frame.given.is_pointer(i) && frame.given.word(i) == 0);
-  }
+  for (uint64_t places = entry.handle_places; places != 0; places &= places - 1)
+    lacks_place =
+        lacks_place || frame.given.word(static_cast<size_t>(std::countr_zero(places))) == 0;
   if (!lacks_place) return false;
   if (fill(frame.thread, 1) && is_call(frame.thread.ahead.front(), frame.info.id, frame.site))
     return false;
@@ -116,31 +125,40 @@ bool Player::is_left_out(Frame& frame) {
 
 bool Player::is_call(const Record& record, mpi::CallId call, uintptr_t site) {
   if (record.signature->call != call) return false;
-  const uintptr_t recorded = sites_->address_of(record.signature->site);
-  return recorded == 0 || site == 0 || recorded == site;
+  return record.plan->site == 0 || site == 0 || record.plan->site == site;
+}
+
+// Which of the calls that come is this one, if functions of the program may stand in front of it.
+size_t Player::find_ahead(Frame& frame) {
+  std::deque<Record>& ahead = frame.thread.ahead;
+  if (is_call(ahead.front(), frame.info.id, frame.site)) return 0;
+  if (callbacks_ == 0 && operators_ == 0) return 0;
+  for (size_t i = 1; i < kMostInside && fill(frame.thread, i + 1); ++i)
+    if (is_call(ahead[i], frame.info.id, frame.site)) return i;
+  return 0;
 }
 
 // Fills in the recorded call. Returns how many calls in front of it its callbacks are to make.
 size_t Player::take(Frame& frame) {
   Thread& thread = frame.thread;
-  if (!fill(thread, 1)) return 0;
-  const mpi::CallId call = frame.info.id;
+  Record record;
   size_t at = 0;
-  if (!is_call(thread.ahead.front(), call, frame.site) && (callbacks_ > 0 || operators_ > 0)) {
-    for (size_t i = 1; i < kMostInside && fill(thread, i + 1); ++i)
-      if (is_call(thread.ahead[i], call, frame.site)) {
-        at = i;
-        break;
-      }
+  // Nearly always it is the next one, and none was looked at before.
+  const bool is_next = thread.ahead.empty() && read(thread, record);
+  if (!is_next || !is_call(record, frame.info.id, frame.site)) {
+    if (is_next) thread.ahead.push_back(record);
+    if (!fill(thread, 1)) return 0;
+    at = find_ahead(frame);
+    record = thread.ahead[at];
+    thread.ahead.erase(thread.ahead.begin() + static_cast<std::ptrdiff_t>(at));
   }
-  const Record record = thread.ahead[at];
   frame.seq = record.seq;
   if (at == 0 && record.seq > thread.answered) thread.units.skip(record.seq - thread.answered);
-  if (record.signature->call != call)
+  if (record.signature->call != frame.info.id)
     differ(frame, "the program calls " + std::string(frame.info.name) + ", the trace has " +
                       std::string(record.signature->name));
   frame.signature = record.signature;
-  thread.ahead.erase(thread.ahead.begin() + static_cast<std::ptrdiff_t>(at));
+  frame.plan = record.plan;
   thread.answered = std::max(thread.answered, record.seq + 1);
   ++thread.taken;
   return at;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "mpi/call_meaning.h"
 #include "mpi/call_table.h"
 
 namespace refrain::replay::solo {
@@ -20,7 +21,9 @@ struct Entry {
   uint8_t params;
   const uint8_t* widths;      // bytes of an element behind a pointer; 0: the word is the value, or
                               // an address whose contents the call table does not describe
-  const mpi::CallInfo* info;  // filled when it is first needed
+  const mpi::CallInfo* info;  // filled when it is first needed, as is what follows
+  const mpi::CallMeaning* meaning = nullptr;
+  uint64_t handle_places = 0;  // bits of the parameters that are places for single handles
 };
 
 // What the function returns: an error code, or a value as word_of() and key_of() make them.

@@ -18,6 +18,7 @@ class Given {
   Given(const Entry& entry, uint64_t* words) : entry_(entry), words_(words) {}
 
   size_t size() const { return entry_.params; }
+  const uint8_t* widths() const { return entry_.widths; }
   bool is_pointer(size_t i) const { return entry_.widths[i] != 0; }
   size_t width(size_t i) const { return entry_.widths[i]; }
   uint64_t word(size_t i) const { return words_[i]; }

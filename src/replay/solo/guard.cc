@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "mpi/call_ids.h"
+#include "mpi/handle_kinds.h"
 #include "replay/reissue.h"
 #include "replay/solo/player.h"
 
@@ -19,6 +20,21 @@ using mpi::ParamKind;
 
 // Numbers below it are distances; addresses of data are above.
 constexpr int64_t kFirstAddress = int64_t{1} << 22;
+
+bool may_be_address(ParamKind kind, size_t width) {
+  return (kind == ParamKind::kAddress || kind == ParamKind::kDisplacement) && width != sizeof(int);
+}
+
+uint64_t narrowed(uint64_t value, size_t bytes) {
+  return bytes >= sizeof(value) ? value : value & ((uint64_t{1} << (8 * bytes)) - 1);
+}
+
+std::string_view without_blanks(std::string_view text) {
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
 
 bool is_number(ParamKind kind) {
   switch (kind) {
@@ -37,21 +53,6 @@ bool is_number(ParamKind kind) {
     default: return false;
   }
 }
-
-bool may_be_address(ParamKind kind, size_t width) {
-  return (kind == ParamKind::kAddress || kind == ParamKind::kDisplacement) && width != sizeof(int);
-}
-
-uint64_t narrowed(uint64_t value, size_t bytes) {
-  return bytes >= sizeof(value) ? value : value & ((uint64_t{1} << (8 * bytes)) - 1);
-}
-
-std::string_view without_blanks(std::string_view text) {
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
-}  // namespace
 
 bool Player::same_number(const Value& value, int64_t given, bool address) const {
   const auto number = number_of(value);
@@ -165,14 +166,15 @@ void Player::guard_one(const Frame& frame, size_t i) {
 }
 
 void Player::guard(const Frame& frame) {
-  const uintptr_t recorded = sites_->address_of(frame.signature->site);
+  const uintptr_t recorded = frame.plan->site;
   if (recorded != 0 && frame.site != 0 && recorded != frame.site)
     differ(frame, "call site", sites_->text_of(frame.site), sites_->text_of(recorded));
-  for (const std::string& module : sites_->changed())
-    std::fprintf(stderr, "refrain: warning: %s has another build id than when it was recorded\n",
-                 module.c_str());
-  const size_t count = std::min(frame.info.params.size(), frame.signature->args.size());
-  for (size_t i = 0; i < count && i < frame.given.size(); ++i) guard_one(frame, i);
+  if (frame.plan->widths != frame.given.widths()) plan_words(frame.given, *frame.plan);
+  for (const WordCheck& check : frame.plan->word_checks)
+    if (((frame.given.word(check.param) ^ static_cast<uint64_t>(check.expected)) & check.mask) != 0)
+      guard_one(frame, check.param);
+  for (const Check& check : frame.plan->other_checks)
+    if (!is_as_planned(frame, check)) guard_one(frame, check.param);
 }
 
 void Player::differ(const Frame& frame, const std::string& what) {

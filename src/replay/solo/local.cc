@@ -12,8 +12,9 @@
 #include <utility>
 
 #include "mpi/call_ids.h"
+#include "mpi/handle_kinds.h"
+#include "mpi_runtime/status_fields.h"
 #include "replay/solo/player.h"
-#include "replay/solo/status_fields.h"
 
 namespace refrain::replay::solo {
 namespace {
@@ -74,8 +75,8 @@ bool Player::statuses(Frame& frame) {
       const mpi::TypeMap* const type = type_of(frame.given.key(1));
       const auto count = static_cast<uint64_t>(frame.given.number(2));
       if (type != nullptr)
-        put_status_bytes(*frame.given.address<MPI_Status>(0),
-                         count * static_cast<uint64_t>(type->size()), false);
+        mpi_runtime::put_status_bytes(*frame.given.address<MPI_Status>(0),
+                                      count * static_cast<uint64_t>(type->size()), false);
       return true;
     }
     default: return false;

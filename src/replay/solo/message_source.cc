@@ -14,8 +14,7 @@ base::Status MessageSource::open(const std::string& path) {
   return base::Done{};
 }
 
-const MessageSource::Record* MessageSource::front() {
-  if (has_front_) return &record_;
+const MessageSource::Record* MessageSource::read_front() {
   if (!reader_ || is_at_end_) return nullptr;
   const auto more = reader_->next(record_);
   if (!more.ok()) error_ = more.error();
@@ -39,7 +38,23 @@ const MessageSource::Record* MessageSource::next_of(uint32_t thread, uint64_t nu
   return nullptr;
 }
 
+// Values of the clock are not ordered with the calls of other threads: they need not wait for the
+// thread that asked for them, which may be one that makes no calls.
+void MessageSource::put_aside(const Record& r) {
+  constexpr size_t kMost = 65536;
+  if (r.thread >= aside_.size()) aside_.resize(r.thread + 1);
+  auto& values = aside_[r.thread];
+  if (values.size() >= kMost) values.pop_front();
+  values.push_back({r.number, r.wtime});
+}
+
 std::optional<double> MessageSource::wtime(uint32_t thread, uint64_t number) {
+  if (thread < aside_.size())
+    for (auto& values = aside_[thread]; !values.empty();) {
+      const auto [calls, seconds] = values.front();
+      values.pop_front();
+      if (calls >= number) return seconds;
+    }
   const Record* const r = front();
   if (r == nullptr || r->kind != Kind::kWtime || r->thread != thread || r->number < number)
     return std::nullopt;
@@ -54,10 +69,14 @@ bool MessageSource::take(std::span<std::byte> out) {
 }
 
 bool MessageSource::is_turn_of(uint32_t thread, const std::function<uint64_t(uint32_t)>& made) {
-  // The thread before it has calls to make until then.
-  for (const Record* r = front(); r != nullptr && r->kind == Kind::kTurn; r = front()) {
-    if (made(r->left_thread) < r->number) break;
-    turn_ = r->thread;
+  for (const Record* r = front(); r != nullptr; r = front()) {
+    if (r->kind == Kind::kWtime && r->thread != thread) {
+      put_aside(*r);
+    } else {
+      // The thread before it has calls to make until then.
+      if (r->kind != Kind::kTurn || made(r->left_thread) < r->number) break;
+      turn_ = r->thread;
+    }
     pop();
   }
   return !reader_ || is_at_end_ || thread == turn_;

@@ -36,26 +36,6 @@ constexpr size_t kBodyBytes = 1024;  // more than any object of an MPI that its 
 
 }  // namespace
 
-bool is_handle(ParamKind kind) {
-  switch (kind) {
-    case ParamKind::kComm:
-    case ParamKind::kDatatype:
-    case ParamKind::kGroup:
-    case ParamKind::kWin:
-    case ParamKind::kFile:
-    case ParamKind::kOp:
-    case ParamKind::kErrhandler:
-    case ParamKind::kInfo:
-    case ParamKind::kMessage:
-    case ParamKind::kSession:
-    case ParamKind::kKeyval:
-    case ParamKind::kToolHandle:
-    case ParamKind::kStream:
-    case ParamKind::kRequest: return true;
-    default: return false;
-  }
-}
-
 size_t handle_bytes(ParamKind kind) {
   switch (kind) {
     case ParamKind::kComm: return sizeof(MPI_Comm);
@@ -94,70 +74,88 @@ Objects::Objects() {
   }
 }
 
-Object* Objects::find(ParamKind kind, uint64_t key) {
-  const auto known = by_key_.find({kind, key});
-  return known == by_key_.end() ? nullptr : known->second.get();
+void Object::reset() {
+  definition = kNoDefinition;
+  type = {};
+  has_type = false;
+  attributes.clear();
+  errhandler = 0;
+  handler = copy = remove = query = free = cancel = {};
+  extra = nullptr;
+  has_small_values = is_persistent = is_general = is_partitioned = false;
+  made_by = 0;
+  subject = 0;
+  subject_kind = ParamKind::kComm;
+  places.clear();
+  base = nullptr;
+  bytes = flavor = model = 0;
+  unit = 1;
+  owns_memory = false;
+  regions.clear();
 }
 
+Object* Objects::find(ParamKind kind, uint64_t key) { return by_key_.find(mixed(kind, key)); }
+
 Object* Objects::find_number(ParamKind kind, int64_t number) {
-  const auto known = by_number_.find({kind, static_cast<uint64_t>(number)});
-  return known == by_number_.end() ? nullptr : known->second;
+  return by_number_.find(mixed(kind, static_cast<uint64_t>(number)));
 }
 
 Object& Objects::at(ParamKind kind, uint64_t key) {
-  std::unique_ptr<Object>& object = by_key_[{kind, key}];
-  if (object == nullptr) {
-    object = std::make_unique<Object>();
-    object->kind = kind;
-    object->key = key;
-    object->is_predefined = true;
+  if (Object* const known = find(kind, key)) return *known;
+  Object& object = *predefined_.emplace_back(std::make_unique<Object>());
+  object.kind = kind;
+  object.key = key;
+  object.is_predefined = true;
+  by_key_.put(mixed(kind, key), &object);
+  return object;
+}
+
+// The same number gives the same body.
+void Objects::give_handle(Object& object, uint32_t own) {
+  object.own = own;
+  object.fortran = own;
+  if (object.kind == ParamKind::kKeyval) {
+    object.key = own;
+  } else if (handle_bytes(object.kind) == sizeof(int)) {
+    object.key = int_handle(object.kind, own);
+    object.fortran = static_cast<int32_t>(object.key);
+  } else {
+    if (object.body == nullptr) {
+      object.body = std::make_unique<std::byte[]>(kBodyBytes);
+      for (size_t i = 0; i < kBodyBytes; i += sizeof(own))
+        std::memcpy(object.body.get() + i, &own, sizeof(own));
+    }
+    object.key = reinterpret_cast<uint64_t>(object.body.get());
   }
-  return *object;
 }
 
 Object& Objects::make(ParamKind kind, int64_t number) {
-  uint32_t own = next_;
+  uint32_t own = kFirst + static_cast<uint32_t>(made_.size());
   if (free_numbers_.empty()) {
-    ++next_;
+    made_.push_back(std::make_unique<Object>());
   } else {
     own = free_numbers_.back();
     free_numbers_.pop_back();
   }
-  auto object = std::make_unique<Object>();
-  object->kind = kind;
-  object->number = number;
-  object->fortran = own;
-  if (kind == ParamKind::kKeyval) {
-    object->key = own;
-  } else if (handle_bytes(kind) == sizeof(int)) {
-    object->key = int_handle(kind, own);
-    object->fortran = static_cast<int32_t>(object->key);
-  } else {
-    object->body = std::make_unique<std::byte[]>(kBodyBytes);
-    for (size_t i = 0; i < kBodyBytes; i += sizeof(own))
-      std::memcpy(object->body.get() + i, &own, sizeof(own));
-    object->key = reinterpret_cast<uint64_t>(object->body.get());
-  }
-  Object& made = *object;
-  by_fortran_[{kind, static_cast<uint64_t>(made.fortran)}] = made.key;
-  by_number_[{kind, static_cast<uint64_t>(number)}] = &made;
-  by_key_[{kind, made.key}] = std::move(object);
+  Object& made = *made_[own - kFirst];
+  made.kind = kind;
+  made.number = number;
+  give_handle(made, own);
+  by_number_.put(mixed(kind, static_cast<uint64_t>(number)), &made);
+  by_key_.put(mixed(kind, made.key), &made);
   return made;
 }
 
 void Objects::erase(ParamKind kind, uint64_t key) {
-  const auto known = by_key_.find({kind, key});
-  if (known == by_key_.end()) return;
-  const Object& object = *known->second;
-  if (!object.is_predefined) {
-    const auto numbered = by_number_.find({kind, static_cast<uint64_t>(object.number)});
-    if (numbered != by_number_.end() && numbered->second == &object) by_number_.erase(numbered);
-    by_fortran_.erase({kind, static_cast<uint64_t>(object.fortran)});
-    free_numbers_.push_back(object.body != nullptr || kind == ParamKind::kKeyval
-                                ? static_cast<uint32_t>(object.fortran)
-                                : static_cast<uint32_t>(object.key) & ((uint32_t{1} << 26) - 1));
+  Object* const object = find(kind, key);
+  if (object == nullptr) return;
+  by_key_.erase(mixed(kind, key));
+  if (!object->is_predefined) {
+    if (find_number(kind, object->number) == object)
+      by_number_.erase(mixed(kind, static_cast<uint64_t>(object->number)));
+    free_numbers_.push_back(object->own);
   }
-  by_key_.erase(known);
+  object->reset();
 }
 
 int64_t Objects::to_fortran(ParamKind kind, uint64_t key) {
@@ -171,7 +169,12 @@ int64_t Objects::to_fortran(ParamKind kind, uint64_t key) {
 
 uint64_t Objects::from_fortran(ParamKind kind, int64_t number) {
   if (handle_bytes(kind) == sizeof(int)) return static_cast<uint32_t>(number);
-  const auto known = by_fortran_.find({kind, static_cast<uint64_t>(number)});
+  const auto own = static_cast<uint64_t>(number);
+  if (own >= kFirst && own - kFirst < made_.size()) {
+    const Object& object = *made_[own - kFirst];
+    return find(kind, object.key) == &object ? object.key : null_handle(kind);
+  }
+  const auto known = by_fortran_.find({kind, own});
   return known == by_fortran_.end() ? null_handle(kind) : known->second;
 }
 

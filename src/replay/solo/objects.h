@@ -8,11 +8,13 @@
 //
 // An object is found by its handle, and by what the trace calls it: its kind and its symbolic
 // number, or for a request the signature that made it. One thread at a time (Player's lock).
+//
+// Laws: programs make and end a request with every other call, so making and erasing allocate
+// nothing once as many objects have been there before: those that ended are used again.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,6 +25,7 @@
 #include "mpi/call_table.h"
 #include "mpi/typemap.h"
 #include "refrain/ids.h"
+#include "replay/solo/key_map.h"
 
 namespace refrain::replay::solo {
 
@@ -49,6 +52,7 @@ struct Object {
   int64_t number = 0;  // in the trace; of a request: the signature that made it
   uint64_t key = 0;    // the handle
   int64_t fortran = 0;
+  uint32_t own = 0;  // our number of it
   DefinitionId definition = kNoDefinition;
   bool is_predefined = false;
 
@@ -77,6 +81,9 @@ struct Object {
   std::vector<std::byte*> regions;  // attached to a dynamic one, in order
 
   std::unique_ptr<std::byte[]> body;  // what a handle points to
+
+  // As new, but for what does not depend on the kind of the object.
+  void reset();
 };
 
 class Objects {
@@ -97,18 +104,19 @@ class Objects {
   uint64_t from_fortran(mpi::ParamKind kind, int64_t number);
 
  private:
-  struct Hash {
-    size_t operator()(const std::pair<mpi::ParamKind, uint64_t>& p) const {
-      return std::hash<uint64_t>()(p.second * 31 + static_cast<uint64_t>(p.first));
-    }
-  };
+  // Kind and number, or handle: those of two kinds may be the same.
+  static uint64_t mixed(mpi::ParamKind kind, uint64_t key) {
+    return key ^ (static_cast<uint64_t>(kind) << 57);
+  }
+  void give_handle(Object& object, uint32_t own);
+
+  KeyMap<Object> by_key_, by_number_;
+  std::vector<std::unique_ptr<Object>> made_;  // of number kFirst + i, also when it has ended
+  std::vector<std::unique_ptr<Object>> predefined_;
   using Key = std::pair<mpi::ParamKind, uint64_t>;
-  std::unordered_map<Key, std::unique_ptr<Object>, Hash> by_key_;
-  std::unordered_map<Key, Object*, Hash> by_number_;
-  std::unordered_map<Key, uint64_t, Hash> by_fortran_;  // predefined ones, too
-  std::unordered_map<Key, int64_t, Hash> predefined_fortran_;
+  std::map<Key, uint64_t> by_fortran_;  // of predefined handles
+  std::map<Key, int64_t> predefined_fortran_;
   std::vector<uint32_t> free_numbers_;
-  uint32_t next_ = kFirst;
   static constexpr uint32_t kFirst = 4096;  // above the numbers of predefined objects
 };
 
@@ -116,6 +124,5 @@ class Objects {
 size_t handle_bytes(mpi::ParamKind kind);
 // The null handle of a kind.
 uint64_t null_handle(mpi::ParamKind kind);
-bool is_handle(mpi::ParamKind kind);
 
 }  // namespace refrain::replay::solo

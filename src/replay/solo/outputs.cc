@@ -7,9 +7,10 @@
 
 #include "mpi/call_ids.h"
 #include "mpi/constant_ids.h"
+#include "mpi/handle_kinds.h"
+#include "mpi_runtime/status_fields.h"
 #include "replay/reissue.h"
 #include "replay/solo/player.h"
-#include "replay/solo/status_fields.h"
 
 namespace refrain::replay::solo {
 namespace {
@@ -93,7 +94,7 @@ void Player::put_status(void* status, const Value& value) const {
   if (const auto tag = number_of(value.tag())) out->MPI_TAG = static_cast<int>(*tag);
   if (value.items.size() > 2)
     if (const auto error = number_of(value.items[2])) out->MPI_ERROR = static_cast<int>(*error);
-  put_status_bytes(*out, 0, false);
+  mpi_runtime::put_status_bytes(*out, 0, false);
 }
 
 void Player::put_one(Frame& frame, size_t i) {
@@ -139,10 +140,12 @@ void Player::put_one(Frame& frame, size_t i) {
 }
 
 void Player::put_outputs(Frame& frame) {
-  const size_t count = std::min(frame.info.params.size(), frame.signature->args.size());
-  for (size_t i = 0; i < count && i < frame.given.size(); ++i)
-    if (frame.info.params[i].direction != Direction::kIn) put_one(frame, i);
-  put_result(frame);
+  for (const Put& put : frame.plan->puts)
+    if (put.param < frame.given.size()) put_as_planned(frame, put);
+  if (frame.plan->has_result)
+    frame.result = frame.plan->result;
+  else
+    put_result(frame);
 }
 
 void Player::put_result(Frame& frame) {

@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -54,6 +55,7 @@ Player::Player(const Options& options) : options_(options), pid_(getpid()) {
   sites_.emplace(*trace_);
   constants_.resize(mpi::constant_count() + 1);
   for (uint32_t id = 1; id < constants_.size(); ++id) constants_[id] = value_of_constant(id);
+  plans_.resize(trace_->signature_count());
   note_types();
   refuse_unknown();
   if (access(messages_path().c_str(), F_OK) == 0)
@@ -126,21 +128,31 @@ void Player::answer_from_trace(Frame& frame) {
     return;
   }
   ++counts_.calls;
+  tell_changed();
   guard(frame);
   put_outputs(frame);
-  do_by_hand(frame);
+  const Plan& plan = *frame.plan;
+  if (plan.is_by_hand) do_by_hand(frame);
   keep_places(frame);
-  keep_pending(frame);
+  if (plan.has_pending) keep_pending(frame);
   fill_buffers(frame);
   handle_error(frame);
-  complete(frame);
-  release_freed(frame);
+  if (plan.request_param >= 0) complete(frame);
+  if (plan.may_release) release_freed(frame);
   if (inner > 0) end_inner(frame, inner, before + 1);
+}
+
+// Modules of the program that were built anew. Their call sites are not compared.
+void Player::tell_changed() {
+  if (!sites_->has_changed()) return;
+  for (const std::string& module : sites_->changed())
+    std::fprintf(stderr, "refrain: warning: %s has another build id than when it was recorded\n",
+                 module.c_str());
 }
 
 // Threads call in the recorded order.
 void Player::wait_for_turn(std::unique_lock<std::recursive_mutex>& lock, const Thread& thread) {
-  if (!messages_.is_open() || thread.depth > 1) return;
+  if (thread.depth > 1) return;
   const auto made = [&](uint32_t location) -> uint64_t {
     for (const auto& other : threads_)
       if (other->location == location) return other->answered;
@@ -149,26 +161,39 @@ void Player::wait_for_turn(std::unique_lock<std::recursive_mutex>& lock, const T
   turn_.wait(lock, [&] { return messages_.is_turn_of(thread.location, made); });
 }
 
+// What an entry point is looked up for, once.
+void Player::first_look(Entry& entry) const {
+  entry.meaning = &mpi::meaning_of(entry.call);
+  const mpi::CallInfo* const info = mpi::find_call(entry.call);
+  for (size_t i = 0; i < std::min<size_t>({info->params.size(), entry.params, 64}); ++i) {
+    const mpi::ParamInfo& param = info->params[i];
+    if (is_handle(param.kind) && !param.is_array && entry.widths[i] != 0)
+      entry.handle_places |= uint64_t{1} << i;
+  }
+  entry.info = info;
+}
+
 // `is_inner`: the MPI's own Fortran layer asks.
 uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool is_inner,
                            size_t value_bytes) {
-  if (entry.info == nullptr) entry.info = mpi::find_call(entry.call);
   std::unique_lock lock(mutex_);
+  if (entry.info == nullptr) first_look(entry);
   Thread& thread = thread_of(entry, words, site);
   if (!is_inner && !is_over_) thread.units.call_begins();
   ++thread.depth;
-  Frame frame{*entry.info, mpi::meaning_of(entry.call), Given(entry, words), thread, site};
+  Frame frame{*entry.info, *entry.meaning, Given(entry, words), thread, site};
   frame.fortran_value_bytes = value_bytes;
   if (is_inner || is_over_) {
     if (!answer_beside(frame))
       differ(frame, is_inner ? "the MPI's Fortran layer asks what cannot be answered"
                              : "the trace has no further call");
-  } else if (!is_left_out(frame)) {
-    wait_for_turn(lock, thread);
+  } else if (!is_left_out(entry, frame)) {
+    if (messages_.is_open() && !messages_.is_still_turn_of(thread.location))
+      wait_for_turn(lock, thread);
     answer_from_trace(frame);
   }
   --thread.depth;
-  if (thread.depth == 0) turn_.notify_all();
+  if (thread.depth == 0 && threads_.size() > 1) turn_.notify_all();
   if (!is_inner && !is_over_) thread.units.call_ended();
   return frame.result;
 }

@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "mpi/call_ids.h"
+#include "mpi_runtime/status_fields.h"
 #include "replay/solo/player.h"
-#include "replay/solo/status_fields.h"
 
 namespace refrain::replay::solo {
 namespace {
@@ -21,12 +21,6 @@ using mpi::Direction;
 using mpi::Extent;
 using mpi::ParamKind;
 
-int position(const mpi::CallInfo& info, ParamKind kind) {
-  for (size_t i = 0; i < info.params.size(); ++i)
-    if (info.params[i].kind == kind) return static_cast<int>(i);
-  return -1;
-}
-
 bool is_one(const Value* value) {
   return value != nullptr && value->at_exit().is_integer() && value->at_exit().number != 0;
 }
@@ -35,7 +29,6 @@ bool is_one(const Value* value) {
 
 void Player::add_places(const Frame& frame, const BufferInfo& buffer, std::vector<Place>& out) {
   auto* const at = frame.given.address<std::byte>(static_cast<size_t>(buffer.param));
-  if (frame.value(static_cast<size_t>(buffer.param)).at_entry().name() == "MPI_IN_PLACE") return;
   static const mpi::TypeMap kBytes = *mpi::TypeMap::predefined("MPI_BYTE", {1, 0, 1});
   const auto type = [&](size_t k) -> const mpi::TypeMap* {
     const auto i = static_cast<size_t>(buffer.type_param);
@@ -62,26 +55,22 @@ void Player::add_places(const Frame& frame, const BufferInfo& buffer, std::vecto
   }
 }
 
-std::vector<Place> Player::places_of(const Frame& frame) {
-  std::vector<Place> out;
-  for (const BufferInfo& buffer : frame.meaning.buffers)
-    if (buffer.param >= 0 && (buffer.is_written || buffer.is_read_at_root))
-      add_places(frame, buffer, out);
-  return out;
+void Player::places_of(const Frame& frame, std::vector<Place>& out) {
+  out.clear();
+  for (const BufferInfo* const buffer : frame.plan->buffers) add_places(frame, *buffer, out);
 }
 
 // Of a call that made a request.
 void Player::keep_places(Frame& frame) {
-  const int at = position(frame.info, ParamKind::kRequest);
-  if (at < 0 || frame.info.params[static_cast<size_t>(at)].direction != Direction::kOut) return;
-  Object* const request = request_at(frame, static_cast<size_t>(at), 0);
+  const Plan& plan = *frame.plan;
+  if (!plan.makes_request) return;
+  Object* const request = request_at(frame, static_cast<size_t>(plan.request_param), 0);
   if (request == nullptr) return;
-  request->places = places_of(frame);
-  for (const ParamKind kind : {ParamKind::kFile, ParamKind::kWin, ParamKind::kComm})
-    if (const int subject = position(frame.info, kind); subject >= 0) {
-      request->subject = frame.given.key(static_cast<size_t>(subject));
-      request->subject_kind = kind;
-    }
+  places_of(frame, request->places);
+  if (plan.subject_param < 0) return;
+  const auto subject = static_cast<size_t>(plan.subject_param);
+  request->subject = frame.given.key(subject);
+  request->subject_kind = frame.info.params[subject].kind;
 }
 
 Object* Player::request_at(const Frame& frame, size_t param, size_t k) {
@@ -91,11 +80,10 @@ Object* Player::request_at(const Frame& frame, size_t param, size_t k) {
 }
 
 // Which of the requests of a completing call are done.
-std::vector<size_t> Player::finished(const Frame& frame, size_t param) const {
+std::vector<size_t> Player::finished(const Signature& s, const mpi::CallInfo& info, size_t param) {
   std::vector<size_t> out;
-  const Signature& s = *frame.signature;
   if (const Value* const flag = s.find("flag"); flag != nullptr && !is_one(flag)) return out;
-  const bool is_array = frame.info.params[param].is_array;
+  const bool is_array = info.params[param].is_array;
   if (const Value* const indices = s.find("array_of_indices"); indices != nullptr) {
     indices->at_exit().for_each([&](const Value& v) {
       if (v.is_integer()) out.push_back(static_cast<size_t>(v.number));
@@ -106,7 +94,9 @@ std::vector<size_t> Player::finished(const Frame& frame, size_t param) const {
     if (index->at_exit().is_integer()) out.push_back(static_cast<size_t>(index->at_exit().number));
     return out;
   }
-  const size_t count = is_array ? frame.value(param).at_entry().size() : 1;
+  const size_t count = !is_array               ? 1
+                       : param < s.args.size() ? s.args[param].value.at_entry().size()
+                                               : 0;
   const Value* const statuses = s.find("array_of_statuses");
   for (size_t k = 0; k < count; ++k) {
     if (s.failed() && is_array && statuses != nullptr) {
@@ -130,24 +120,22 @@ void Player::end_request(Frame& frame, size_t param, size_t k, bool takes) {
   frame.given.put(param, k, null_handle(ParamKind::kRequest));
 }
 
-void Player::complete(Frame& frame) {
-  const int at = position(frame.info, ParamKind::kRequest);
-  if (at < 0) return;
-  const auto param = static_cast<size_t>(at);
-  const mpi::CallId plain = frame.meaning.plain;
-  if (plain == mpi::kMPI_Request_free) {
-    if (frame.ok()) {
-      if (Object* const request = request_at(frame, param, 0); request != nullptr) {
-        if (request->is_general) call_general(*request, request->free, General::kFree);
-        objects_.erase(ParamKind::kRequest, request->key);
-      }
-      frame.given.put(param, 0, null_handle(ParamKind::kRequest));
-    }
-    return;
+void Player::free_request(Frame& frame, size_t param) {
+  if (Object* const request = request_at(frame, param, 0); request != nullptr) {
+    if (request->is_general) call_general(*request, request->free, General::kFree);
+    objects_.erase(ParamKind::kRequest, request->key);
   }
-  if (!frame.meaning.does_any(mpi::kDoesComplete)) return;
-  if (frame.info.params[param].direction == Direction::kOut) return;
-  for (const size_t k : finished(frame, param)) end_request(frame, param, k, true);
+  frame.given.put(param, 0, null_handle(ParamKind::kRequest));
+}
+
+void Player::complete(Frame& frame) {
+  const auto param = static_cast<size_t>(frame.plan->request_param);
+  if (frame.plan->frees_request) free_request(frame, param);
+  for (const size_t k : frame.plan->finished) end_request(frame, param, k, true);
+}
+
+void Player::take(std::byte* at, uint64_t bytes) {
+  if (!messages_.take({at, static_cast<size_t>(bytes)})) end_at_damage();
 }
 
 // The bytes of a record, to where they belong in this process.
@@ -156,6 +144,14 @@ void Player::fill_places(const std::vector<Place>& places, uint64_t skip) {
   ++counts_.filled;
   counts_.filled_bytes += left;
   for (const Place& place : places) {
+    if (skip == 0 && place.type.is_flat()) {
+      const auto all = place.count * static_cast<uint64_t>(place.type.size());
+      const uint64_t bytes = place.count == 0 ? left : std::min(all, left);
+      take(place.at, bytes);
+      left -= bytes;
+      if (left == 0) return;
+      continue;
+    }
     const auto size = static_cast<uint64_t>(std::max<int64_t>(place.type.size(), 1));
     const uint64_t elements = place.count == 0 ? (skip + left + size - 1) / size : place.count;
     place.type.for_each_piece(elements, [&](const mpi::TypeMap::Piece& piece) {
@@ -164,14 +160,21 @@ void Player::fill_places(const std::vector<Place>& places, uint64_t skip) {
         return true;
       }
       const uint64_t bytes = std::min<uint64_t>(piece.bytes - skip, left);
-      if (!messages_.take({place.at + piece.offset + skip, static_cast<size_t>(bytes)}))
-        end_at_damage();
+      take(place.at + piece.offset + skip, bytes);
       skip = 0;
       left -= bytes;
       return left > 0;
     });
     if (left == 0) return;
   }
+}
+
+// The same of the one buffer of a call whose elements lie in a row.
+void Player::fill_flat(const Frame& frame) {
+  const uint64_t bytes = messages_.left();
+  ++counts_.filled;
+  counts_.filled_bytes += bytes;
+  take(frame.given.address<std::byte>(static_cast<size_t>(frame.plan->flat_param)), bytes);
 }
 
 // Where the status of a request is: in the order of the requests, or in that of the indices of
@@ -194,7 +197,7 @@ void Player::put_logged_status(const Frame& frame, const MessageSource::Record& 
     if (frame.info.params[i].direction == Direction::kIn) continue;
     if (frame.value(i).at_exit().is_constant()) return;  // ignored
     auto& status = frame.given.address<MPI_Status>(i)[status_index(frame, i, record.where)];
-    put_status_bytes(status, record.status.bytes, record.status.cancelled);
+    mpi_runtime::put_status_bytes(status, record.status.bytes, record.status.cancelled);
     status.MPI_ERROR = static_cast<int>(record.status.error);
     return;
   }
@@ -217,48 +220,55 @@ void Player::put_window(const MessageSource::Record& record) {
   if (!messages_.take({base + record.offset, static_cast<size_t>(record.bytes)})) end_at_damage();
 }
 
+const std::vector<Place>& Player::places_of_record(const Frame& frame,
+                                                   const MessageSource::Record& record) {
+  const Plan& plan = *frame.plan;
+  if (plan.request_param >= 0 && !plan.makes_request)
+    if (const Object* const request =
+            request_at(frame, static_cast<size_t>(plan.request_param), record.where))
+      return request->places;
+  if (const Object* const file = split_file(frame)) return file->places;
+  places_of(frame, places_);
+  return places_;
+}
+
+void Player::fill_buffer(Frame& frame, const MessageSource::Record& record) {
+  switch (record.kind) {
+    case MessageSource::Kind::kContents:
+      if (frame.plan->flat_param >= 0) return fill_flat(frame);
+      if (frame.meaning.plain == mpi::kMPI_Pack || frame.meaning.plain == mpi::kMPI_Pack_external)
+        return;  // really packed
+      return fill_places(places_of_record(frame, record), 0);
+    case MessageSource::Kind::kPart: {
+      const uint64_t part = record.partitions == 0 ? 0 : record.bytes / record.partitions;
+      return fill_places(places_of_record(frame, record), part * record.partition);
+    }
+    case MessageSource::Kind::kFetched: {
+      const auto known = fetching_.find({record.post_thread, record.post_number});
+      if (known == fetching_.end()) {
+        ++counts_.missing;
+        return;
+      }
+      fill_places(known->second, 0);
+      fetching_.erase(known);
+      return;
+    }
+    case MessageSource::Kind::kStatus: return put_logged_status(frame, record);
+    case MessageSource::Kind::kWindow: return put_window(record);
+    case MessageSource::Kind::kInside:
+    case MessageSource::Kind::kMissing: ++counts_.missing; return;
+    default: return;
+  }
+}
+
 // What the log has of this call.
 void Player::fill_buffers(Frame& frame) {
   if (!messages_.is_open()) return;
   const uint32_t thread = frame.thread.location;
-  const int at = position(frame.info, ParamKind::kRequest);
-  while (const MessageSource::Record* const record = messages_.next_of(thread, frame.seq)) {
-    const auto contents_places = [&]() -> std::vector<Place> {
-      const Object* request = nullptr;
-      if (at >= 0 && frame.info.params[static_cast<size_t>(at)].direction != Direction::kOut)
-        request = request_at(frame, static_cast<size_t>(at), record->where);
-      if (request != nullptr) return request->places;
-      if (const Object* const file = split_file(frame)) return file->places;
-      return places_of(frame);
-    };
-    switch (record->kind) {
-      case MessageSource::Kind::kContents:
-        if (frame.meaning.plain == mpi::kMPI_Pack || frame.meaning.plain == mpi::kMPI_Pack_external)
-          break;  // really packed
-        fill_places(contents_places(), 0);
-        break;
-      case MessageSource::Kind::kPart: {
-        const uint64_t part = record->partitions == 0 ? 0 : record->bytes / record->partitions;
-        fill_places(contents_places(), part * record->partition);
-        break;
-      }
-      case MessageSource::Kind::kFetched: {
-        const auto known = fetching_.find({record->post_thread, record->post_number});
-        if (known == fetching_.end()) {
-          ++counts_.missing;
-          break;
-        }
-        fill_places(known->second, 0);
-        fetching_.erase(known);
-        break;
-      }
-      case MessageSource::Kind::kStatus: put_logged_status(frame, *record); break;
-      case MessageSource::Kind::kWindow: put_window(*record); break;
-      case MessageSource::Kind::kInside:
-      case MessageSource::Kind::kMissing: ++counts_.missing; break;
-      default: break;
-    }
-  }
+  if (messages_.may_have(thread, frame.seq))
+    while (const auto* const record = messages_.next_of(thread, frame.seq))
+      fill_buffer(frame, *record);
+  if (!messages_.is_at_end()) return;
   if (messages_.error()) end_at_damage();
   // Logging had ended, and this call would have filled a buffer.
   if (const std::string why = messages_.ended_early(); !why.empty() && frame.ok() && fills(frame))
@@ -289,14 +299,14 @@ const Object* Player::split_file(const Frame& frame) {
 // Accesses that a synchronisation completes, and split collectives of files.
 void Player::keep_pending(Frame& frame) {
   if (frame.info.group == mpi::CallGroup::kIo && frame.meaning.how == mpi::How::kNonblocking &&
-      position(frame.info, ParamKind::kRequest) < 0) {
-    objects_.at(ParamKind::kFile, frame.given.key(0)).places = places_of(frame);
+      frame.plan->request_param < 0) {
+    places_of(frame, objects_.at(ParamKind::kFile, frame.given.key(0)).places);
     return;
   }
-  if (!frame.meaning.does_any(mpi::kDoesAccess) || position(frame.info, ParamKind::kRequest) >= 0)
-    return;
+  if (!frame.meaning.does_any(mpi::kDoesAccess) || frame.plan->request_param >= 0) return;
   constexpr size_t kMostPending = 100000;  // accesses that bring nothing are never asked for
-  std::vector<Place> places = places_of(frame);
+  std::vector<Place> places;
+  places_of(frame, places);
   if (places.empty()) return;
   if (fetching_.size() >= kMostPending) fetching_.erase(fetching_.begin());
   fetching_[{frame.thread.location, frame.seq}] = std::move(places);

@@ -23,6 +23,7 @@ class Sites {
   std::string text_of(uintptr_t address);
   // Whether the code at an address is the MPI library's, or that of its Fortran layer.
   bool is_mpi(uintptr_t address);
+  bool has_changed() const { return !changed_.empty(); }
   // Modules of the trace that are others here, since it was last asked.
   std::vector<std::string> changed();
 

@@ -69,7 +69,7 @@ void GroupDetails::add(RankReader& reader, events::Decoder& ops) {
     detail.starts = op.action == Action::kStart;
     detail.persistent = op.is_persistent;
     detail.makes_request = op.makes_request;
-    detail.in_vain = !op.in_vain.empty();
+    detail.unsuccessful = !op.unsuccessful.empty();
     if (op.action == Action::kStart || op.action == Action::kComplete)
       for (size_t k = 0; k < op.requests.size() && k < kMostRequests; ++k)
         detail.completes.push_back(op.requests[k].request);
@@ -96,7 +96,7 @@ Json GroupDetails::to_json() const {
     if (!d.completes.empty()) item[d.starts ? "starts" : "completes"] = d.completes;
     if (d.persistent) item["persistent"] = true;
     if (d.makes_request) item["request"] = true;
-    if (d.in_vain) item["in_vain"] = true;
+    if (d.unsuccessful) item["in_vain"] = true;
     out.push_back(std::move(item));
   }
   return out;

@@ -39,7 +39,7 @@ class GroupDetails {
     TextTemplate text;
     End send, receive;
     std::vector<uint32_t> completes;  // or starts; as on the first rank
-    bool starts = false, in_vain = false, persistent = false, makes_request = false;
+    bool starts = false, unsuccessful = false, persistent = false, makes_request = false;
   };
 
   const Trace& trace_;

@@ -5,10 +5,6 @@
 #include "mpi/call_table.h"
 
 namespace refrain::report {
-std::string call_name(CallId id) {
-  const mpi::CallInfo* info = mpi::find_call(id);
-  return info == nullptr ? "call#" + std::to_string(id) : std::string(info->name);
-}
 
 void add_totals(analysis::CallTotals& into, const analysis::CallTotals& from) {
   if (from.calls > 0 || from.parts > 0) {

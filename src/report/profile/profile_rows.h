@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "mpi/call_name.h"
 #include "report/profile/profile_report.h"
 
 namespace refrain::report {
@@ -21,8 +22,7 @@ struct ProfileRow {
   analysis::CallTotals totals;
 };
 
-// "MPI_Send".
-std::string call_name(CallId id);
+using mpi::call_name;
 // Adds the totals of other calls.
 void add_totals(analysis::CallTotals& into, const analysis::CallTotals& from);
 // Fills in what is known of a call site: site, function, file, module, offset.

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/replays.h"
+#include "analysis/replays/replays.h"
 #include "refrain/trace.h"
 
 namespace refrain::report {

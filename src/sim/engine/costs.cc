@@ -29,6 +29,7 @@ MessageCosts Costs::of(uint32_t from, uint32_t to, uint64_t bytes) const {
   out.post = rounded(range.send.value);
   out.receive = rounded(range.receive.value + copied);
   out.latency = rounded(range.latency.value);
+  out.notice = rounded(range.handshake.value);
   out.per_byte = range.gap_per_byte.value;
   out.stream = out.stream_of(bytes);
   out.gap = rounded(range.gap.value);

@@ -16,6 +16,7 @@ struct MessageCosts {
   Time post = 0;     // o_send alone
   Time receive = 0;  // of the receiver's processor: o_recv + s O
   Time latency = 0;  // L
+  Time notice = 0;   // of a request of rendezvous, and of its answer, each
   Time gap = 0;      // of a network interface: g
   Time stream = 0;   // from the first to behind the last byte: s G
   double per_byte = 0;

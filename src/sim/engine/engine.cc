@@ -43,7 +43,7 @@ AgentId Engine::add_background(uint32_t rank) {
 EngineResult Engine::run() {
   for (AgentId id = 0; id < agents_.size(); ++id)
     if (agents_[id].wait == Wait::kNot) heap_.add(0, kResume, id);
-  while (!result_.was_stopped) {
+  while (!result_.was_stopped && !result_.is_full) {
     if (!runnable_.empty()) {
       const AgentId id = runnable_.back();
       runnable_.pop_back();
@@ -128,7 +128,7 @@ void Engine::go(AgentId id) {
       result_.was_stopped = true;
       return;
     }
-    if (!step(id, action)) return;
+    if (!step(id, action) || result_.is_full) return;
     ++agents_[id].at;
   }
 }

@@ -34,6 +34,7 @@ namespace refrain::sim {
 struct EngineOptions {
   bool has_contention = false;  // messages share links; needs Topology::has_links()
   uint64_t most_actions = UINT64_MAX;
+  uint64_t most_messages = UINT64_MAX;  // on their way, or waited for, at a time
 };
 
 // Of the time of a rank: its first thread's. They add up to `end - begin`.
@@ -56,6 +57,7 @@ struct EngineResult {
   std::vector<Stuck> stuck;  // by agent; empty: all came to their ends
   uint64_t events = 0, actions = 0, messages = 0, most_messages = 0;
   bool was_stopped = false;  // at EngineOptions::most_actions
+  bool is_full = false;      // stopped at EngineOptions::most_messages
   struct Link {
     std::string name;
     double bytes = 0, busy_ns = 0;
@@ -197,6 +199,8 @@ class Engine {
   void one_sided(Agent& agent, const Action& action);
   uint64_t first_share(const Message& message) const;
   Time latency(uint32_t from, uint32_t to, const MessageCosts& costs) const;
+  Time notice(uint32_t from, uint32_t to, const MessageCosts& costs) const;
+  Time hops(uint32_t from, uint32_t to) const;
   // waits.cc
   Request& slot(uint32_t rank, uint32_t request);
   void add_part(uint32_t rank, uint32_t request, uint32_t message, bool is_receive);

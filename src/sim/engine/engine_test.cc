@@ -58,6 +58,20 @@ TEST(Engine, RendezvousPingPong) {
   EXPECT_EQ(times.calls[0][1].end, 2 * one);
 }
 
+TEST(Engine, AHandshakeOfItsOwnTime) {
+  Machine machine = plain_machine();
+  constexpr Time kHandshake = 300;
+  for (Protocol& protocol : machine.distances)
+    for (SizeRange& range : protocol.ranges) range.handshake.value = kHandshake;
+  constexpr uint64_t kBytes = 10000;
+  Script script;
+  script.ranks = {{send(0, 1, kBytes)}, {receive(0, 50000)}};
+  const ScriptTimes times = simulate(machine, script);
+  EXPECT_EQ(times.calls[0][0].end, 50000 + kHandshake + stream(kBytes));
+  EXPECT_EQ(times.calls[1][0].end,
+            50000 + kHandshake + kL + stream(kBytes) + kReceive + copied(kBytes));
+}
+
 TEST(Engine, SynchronousSendWaitsForItsReceive) {
   const Machine machine = plain_machine();
   Script script;
@@ -269,6 +283,38 @@ TEST(Engine, RandomProgramsAreAsInTheReference) {
       }
   }
   EXPECT_GT(compared, 200);
+}
+
+// Rank 0 sends for ever, and nobody receives.
+class EndlessSends : public ActionSource {
+ public:
+  void fill(AgentId agent, Batch& batch) override {
+    if (agent != 0) return;
+    Action send;
+    send.kind = ActionKind::kSend;
+    send.peer = 1;
+    send.amount = 8;
+    batch.actions.assign(50, send);
+  }
+};
+
+TEST(Engine, MessagesThatNobodyReceivesAreBounded) {
+  for (const bool is_free : {false, true}) {
+    Machine machine = plain_machine();
+    for (Protocol& protocol : machine.distances)
+      for (SizeRange& range : protocol.ranges)
+        if (is_free) range = SizeRange();  // time stands still
+    const Costs costs(machine, *machine.places_for(2));
+    EndlessSends source;
+    EngineOptions options;
+    options.most_messages = 1000;
+    Engine engine(costs, source, options);
+    engine.add(0);
+    engine.add(1);
+    const EngineResult result = engine.run();
+    EXPECT_TRUE(result.is_full);
+    EXPECT_EQ(result.most_messages, 1001U);
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ namespace refrain::sim {
 
 uint32_t Engine::new_message() {
   result_.most_messages = std::max(result_.most_messages, ++open_messages_);
+  result_.is_full = result_.is_full || open_messages_ > options_.most_messages;
   if (free_messages_ == kNone) {
     messages_.emplace_back();
     return static_cast<uint32_t>(messages_.size() - 1);
@@ -46,11 +47,21 @@ uint32_t Engine::match(uint32_t channel, bool sends) {
   return id;
 }
 
-Time Engine::latency(uint32_t from, uint32_t to, const MessageCosts& costs) const {
+// What the links of a route after the first two add.
+Time Engine::hops(uint32_t from, uint32_t to) const {
   const double each = costs_.machine().topology.hop_latency_ns;
-  if (each == 0 || !routes_) return costs.latency;
+  if (each == 0 || !routes_) return 0;
   const uint32_t hops = routes_->hops(costs_.node(from), costs_.node(to));
-  return costs.latency + (hops > 2 ? rounded(each * (hops - 2)) : 0);
+  return hops > 2 ? rounded(each * (hops - 2)) : 0;
+}
+
+Time Engine::latency(uint32_t from, uint32_t to, const MessageCosts& costs) const {
+  return costs.latency + hops(from, to);
+}
+
+// Of a request or an answer of a rendezvous. A handshake that takes no time has no route.
+Time Engine::notice(uint32_t from, uint32_t to, const MessageCosts& costs) const {
+  return costs.notice == 0 ? 0 : costs.notice + hops(from, to);
 }
 
 void Engine::send(Agent& agent, const Action& action) {
@@ -70,7 +81,7 @@ void Engine::send(Agent& agent, const Action& action) {
     begin_transfer(id, message.sent, action.amount);
   } else {
     message.send_request = action.request;
-    heap_.add(agent.now + costs.post + latency(agent.rank, action.peer, costs), kRequested, id);
+    heap_.add(agent.now + costs.post + notice(agent.rank, action.peer, costs), kRequested, id);
   }
   spend(agent, costs.send);
 }
@@ -103,7 +114,7 @@ void Engine::answer(uint32_t id, Time at, bool is_outside) {
   message.answered = at;
   message.is_shared = is_outside && costs_.protocol(message.from, message.to).overlap.value < 1;
   const MessageCosts costs = costs_.of(message.from, message.to, message.bytes);
-  heap_.add(at + latency(message.to, message.from, costs), kAnswered, id);
+  heap_.add(at + notice(message.to, message.from, costs), kAnswered, id);
 }
 
 uint64_t Engine::first_share(const Message& message) const {

@@ -1,5 +1,8 @@
 #include "sim/lower/schedule.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "events/payload.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
@@ -23,22 +26,23 @@ class Scheduler {
     const auto is = [&](auto... calls) { return ((plain == calls) || ...); };
     if (n_ < 2 || me_ < 0 || me_ >= n_ || root_ < 0 || root_ >= n_) return {};
     if (is(mpi::kMPI_Bcast))
-      from_root(bytes("count", "datatype"));
+      by(binomial, Collective::kBcast, bytes("count", "datatype"));
     else if (is(mpi::kMPI_Reduce))
-      to_root(bytes("count", "datatype"));
+      by(binomial, Collective::kReduce, bytes("count", "datatype"));
     else if (is(mpi::kMPI_Allreduce))
-      root_ = 0, to_root(bytes("count", "datatype")), from_root(bytes("count", "datatype"));
+      by(binomial, Collective::kAllreduce, bytes("count", "datatype"));
     else if (is(mpi::kMPI_Allgather))
-      bruck(bytes("recvcount", "recvtype"));
+      by(bruck, Collective::kAllgather, bytes("recvcount", "recvtype"));
     else if (is(mpi::kMPI_Scan, mpi::kMPI_Exscan))
-      chain(bytes("count", "datatype"));
+      by(chain, Collective::kScan, bytes("count", "datatype"));
     else if (is(mpi::kMPI_Gather, mpi::kMPI_Gatherv, mpi::kMPI_Scatter, mpi::kMPI_Scatterv))
       linear(is(mpi::kMPI_Gather, mpi::kMPI_Gatherv), is(mpi::kMPI_Gatherv, mpi::kMPI_Scatterv));
     else if (is(mpi::kMPI_Alltoall, mpi::kMPI_Alltoallv, mpi::kMPI_Alltoallw, mpi::kMPI_Allgatherv,
                 mpi::kMPI_Reduce_scatter, mpi::kMPI_Reduce_scatter_block))
       pairwise(plain);
     else
-      disseminate();  // barriers, and what makes communicators and windows
+      by(dissemination, Collective::kBarrier,
+         0);  // barriers, and what makes communicators and windows
     return std::move(phases_);
   }
 
@@ -58,36 +62,22 @@ class Scheduler {
   void phase(Phase parts) { phases_.push_back(std::move(parts)); }
   int64_t turned(int64_t by) const { return ((me_ + by) % n_ + n_) % n_; }
 
-  void disseminate() {
-    for (int64_t step = 1; step < n_; step *= 2)
-      phase({{true, turned(step), 0}, {false, turned(-step), 0}});
-  }
-  // Binomial tree over ranks relative to the root.
-  void from_root(uint64_t size) {
-    const int64_t mine = ((me_ - root_) % n_ + n_) % n_;
-    int64_t step = 1;
-    while (step < n_ && (mine & step) == 0) step *= 2;
-    if (mine != 0) phase({{false, (mine - step + root_) % n_, size}});
-    for (step /= 2; step > 0; step /= 2)
-      if (mine + step < n_) phase({{true, (mine + step + root_) % n_, size}});
-  }
-  void to_root(uint64_t size) {
-    const int64_t mine = ((me_ - root_) % n_ + n_) % n_;
-    for (int64_t step = 1; step < n_; step *= 2) {
-      if ((mine & step) != 0) return phase({{true, (mine - step + root_) % n_, size}});
-      if (mine + step < n_) phase({{false, (mine + step + root_) % n_, size}});
+  // By the steps of an algorithm, whose messages consist of blocks of `size` bytes. The algorithm
+  // is asked for blocks of one byte, so that it counts blocks, and products that a damaged trace
+  // makes too large stay as multiply() cuts them. A receive has as many blocks as what is sent in
+  // the same step: in Bruck's algorithm all ranks send the same number, and the others never send
+  // and receive in one step. Sends come first, which is the order of lines in the files.
+  void by(StepFunction algorithm, Collective what, uint64_t size) {
+    CollectiveCall call;
+    call.what = what, call.ranks = n_, call.me = me_, call.root = root_, call.bytes = 1;
+    Step step;
+    for (uint32_t i = 0; step.clear(), algorithm(call, i, step); ++i) {
+      std::stable_partition(step.parts.begin(), step.parts.end(),
+                            [](const Part& p) { return p.sends; });
+      const uint64_t blocks = step.parts.front().sends ? step.parts.front().bytes : 1;
+      for (Part& part : step.parts) part.bytes = events::multiply(size, blocks);
+      phase(std::move(step.parts));
     }
-  }
-  void bruck(uint64_t block) {
-    for (int64_t step = 1; step < n_; step *= 2) {
-      const auto blocks = static_cast<uint64_t>(std::min(step, n_ - step));
-      const uint64_t size = events::multiply(block, blocks);
-      phase({{true, turned(-step), size}, {false, turned(step), size}});
-    }
-  }
-  void chain(uint64_t size) {
-    if (me_ > 0) phase({{false, me_ - 1, size}});
-    if (me_ + 1 < n_) phase({{true, me_ + 1, size}});
   }
   void linear(bool to_root, bool is_vector) {
     if (me_ != root_) {

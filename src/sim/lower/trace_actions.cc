@@ -57,6 +57,7 @@ TraceActions::Place TraceActions::place(AgentId agent) const {
 }
 
 std::string TraceActions::compute_from() const {
+  if (times_ != nullptr) return times_->name();
   if (!has_times_) return has_gaps_ ? "gaps" : "statistics";
   const auto timing = trace_.timing();
   if (!timing.ok()) return "exact";
@@ -147,6 +148,11 @@ void TraceActions::compute(AgentState& agent, const events::Event& event, Batch&
              ? 0
              : static_cast<uint64_t>(gaps.sum_ns / static_cast<double>(gaps.count) + 0.5);
   }
+  if (times_ != nullptr && event.seq > 0)
+    ns = times_->before(rank.rank, event.thread, event.seq, ns);
+  if (factors_ != nullptr && !factors_->empty())
+    ns = static_cast<uint64_t>(
+        rounded(static_cast<double>(ns) * (*factors_)[static_cast<size_t>(rank.rank)]));
   const bool polls = event.op->is_poll;
   const bool is_wait = agent.is_polling && ns <= kLongestPollPause;
   agent.is_polling = polls;

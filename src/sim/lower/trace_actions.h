@@ -21,6 +21,7 @@
 #include "refrain/trace.h"
 #include "sim/engine/engine.h"
 #include "sim/lower/collective_call.h"
+#include "sim/lower/compute_times.h"
 
 namespace refrain::sim {
 
@@ -33,6 +34,12 @@ class TraceActions : public ActionSource {
   TraceActions(const Trace& trace, const Machine& machine, events::Scope& scope);
   ~TraceActions() override;
 
+  // Computation is what `times` says, if that is not null, times the factor of the rank, if there
+  // are any. Before begin(); both outlive the engine.
+  void compute_by(const ComputeTimes* times, const std::vector<double>& factors) {
+    times_ = times;
+    factors_ = &factors;
+  }
   // An agent for each thread; before the engine runs. The engine outlives the use of this.
   void begin(Engine& engine);
   void fill(AgentId agent, Batch& batch) override;
@@ -105,6 +112,8 @@ class TraceActions : public ActionSource {
   const Trace& trace_;
   const Machine& machine_;
   events::Scope& scope_;
+  const ComputeTimes* times_ = nullptr;
+  const std::vector<double>* factors_ = nullptr;
   Engine* engine_ = nullptr;
   std::unique_ptr<events::World> world_;
   std::vector<std::unique_ptr<RankState>> ranks_;

@@ -38,6 +38,7 @@ struct SizeRange {
   Parameter gap;                // g: between two messages of a network interface
   Parameter gap_per_byte;       // G
   Parameter cpu_per_byte;       // O: of the processor, on both sides
+  Parameter handshake;          // of the request of a message that waits, and of its answer, each
 };
 
 // How far two ranks are from each other.

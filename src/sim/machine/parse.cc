@@ -180,7 +180,7 @@ constexpr double kMostPerByte = 1e6;  // 1 kB/s
 constexpr double kMostBandwidth = 1e18;
 
 void read_range(Reader& in, const toml::table& row, std::vector<SizeRange>& out) {
-  in.only(row, {"up_to", "L", "o_send", "o_recv", "g", "G", "cpu_per_byte"});
+  in.only(row, {"up_to", "L", "o_send", "o_recv", "g", "G", "cpu_per_byte", "handshake"});
   SizeRange range;
   range.up_to = in.whole(row, "up_to", UINT64_MAX, 0, INT64_MAX);
   range.latency = in.parameter(row, "L", kMostNs, true);
@@ -189,6 +189,8 @@ void read_range(Reader& in, const toml::table& row, std::vector<SizeRange>& out)
   range.gap = in.parameter(row, "g", kMostNs, true);
   range.gap_per_byte = in.parameter(row, "G", kMostPerByte, true);
   range.cpu_per_byte = in.parameter(row, "cpu_per_byte", kMostPerByte, false);
+  range.handshake =
+      row.contains("handshake") ? in.parameter(row, "handshake", kMostNs, false) : range.latency;
   if (!out.empty() && out.back().up_to >= range.up_to)
     in.fail(row, "the ranges of a distance ascend by up_to, and the last one has none");
   out.push_back(range);

@@ -10,6 +10,9 @@
 namespace refrain::sim {
 namespace {
 
+// Messages on their way at a time: beside a number for any run, an exchange of all with all.
+constexpr uint64_t kMostMessages = 1 << 22, kMostPartners = 4096;
+
 // Hands calls on by rank and thread.
 class CallObserver : public Observer {
  public:
@@ -50,8 +53,11 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   events::Scope scope(trace, {{}, 0, UINT64_MAX, size_t{256} << 20, options.folder}, nobody, tally);
   const Costs costs(machine, *places);
   TraceActions actions(trace, machine, scope);
+  actions.compute_by(options.times, options.factors);
   EngineOptions how;
   how.has_contention = options.contention == Contention::kFair && machine.topology.has_links();
+  const auto ranks = static_cast<uint64_t>(trace.rank_count());
+  how.most_messages = kMostMessages + 2 * ranks * std::min(ranks, kMostPartners);
   Engine engine(costs, actions, how);
   actions.begin(engine);
   CallObserver observer(actions, options);
@@ -59,6 +65,11 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   if (options.progress)
     engine.on_progress([&](uint64_t) { options.progress(actions.calls(), trace.call_count()); });
   EngineResult result = engine.run();
+  if (result.is_full)
+    return base::unsupported("more than " + std::to_string(how.most_messages) +
+                                 " messages are on their way at once: a rank sends and nobody "
+                                 "receives",
+                             trace.name());
   Simulation out;
   for (const RankTimes& rank : result.ranks)
     out.predicted_ns = std::max(out.predicted_ns, rank.end - rank.begin);

@@ -1,6 +1,7 @@
 // simulate(): how long a recorded run takes on a machine.
 //
-// Errors: those of the machine (usage), a deadlock (failed), more calls than allowed (unsupported).
+// Errors: those of the machine (usage), more calls than allowed or more messages on their way at
+// once than memory is given for (unsupported). A deadlock is a result.
 // Threads: the trace may be used by others meanwhile; the simulation itself is one thread.
 #pragma once
 
@@ -13,6 +14,7 @@
 #include "base/result.h"
 #include "refrain/trace.h"
 #include "sim/engine/engine.h"
+#include "sim/lower/compute_times.h"
 #include "sim/machine/machine.h"
 
 namespace refrain::sim {
@@ -22,7 +24,9 @@ enum class Contention : uint8_t { kNone, kFair };
 struct SimulateOptions {
   Contention contention = Contention::kFair;  // kFair: where the topology has links
   uint64_t most_calls = 10'000'000'000;
-  std::string folder;  // for temporary files; empty: the current one
+  const ComputeTimes* times = nullptr;  // nullptr: those of the trace
+  std::vector<double> factors;          // of the computation of each rank; empty: 1
+  std::string folder;                   // for temporary files; empty: the current one
   std::function<void(uint64_t done, uint64_t all)> progress;
   // When each call begins and ends on this machine: rank, thread, number of the call; ns since the
   // end of MPI_Init. Calls of a thread come in order.

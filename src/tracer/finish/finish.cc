@@ -73,18 +73,16 @@ void merge_over_ranks(Process& p, format::PartialTrace& mine) {
       return;
     }
     if (peers().mine + step >= peers().count) continue;
-    std::string bytes;
-    if (!receive_bytes(recorders(), bytes, peers().mine + step, kTag, memory_for)) {
+    mpi_runtime::Message message;
+    if (!receive_message(recorders(), message, peers().mine + step, kTag, memory_for)) {
       complain(p, "cannot receive another rank's record; its calls are lost");
       continue;
     }
-    auto theirs = format::parse(bytes);
-    std::string().swap(bytes);  // there may be much of it
-    if (theirs.ok()) theirs = format::merge(std::move(mine), std::move(theirs.value()));
-    if (theirs.ok()) {
-      mine = std::move(theirs.value());
+    auto both = format::merge_bytes(std::move(mine), message.view());
+    if (both.ok()) {
+      mine = std::move(both.value());
     } else {
-      complain(p, theirs.error().to_string().c_str());
+      complain(p, both.error().to_string().c_str());
       mine = nothing(static_cast<uint64_t>(p.size));
     }
   }
@@ -99,9 +97,15 @@ void close_spool(Process& p, bool whole) {
   if (done != 0 && p.spool != nullptr) p.spool->remove();
 }
 
+// Merging and writing take memory, too.
+void rest_spool(Process& p) {
+  if (p.spool != nullptr) p.spool->let_pages_go();
+}
+
 #else
 
 void close_spool(Process&, bool) {}  // SMPI has none
+void rest_spool(Process&) {}
 
 #endif
 
@@ -132,6 +136,7 @@ void finish_world(Location& location) {
   p.clock.refine();
   if (p.times != nullptr) p.times->end_clock(p);
   format::PartialTrace mine = own_part(p);
+  rest_spool(p);
   const std::string record = record_to_cluster(p, mine);
   merge_over_ranks(p, mine);
   if (p.times != nullptr && p.times->plain().on)

@@ -24,26 +24,34 @@ struct FillBlock {
   }
 };
 
-// Blocks in their order, which is that of their ranks.
+// Blocks in their order, which is that of their ranks. Bytes in a row, which most calls fill, need
+// no block and no type: such a Fill allocates nothing.
 class Fill {
  public:
   Fill() = default;
-  Fill(const void* memory, uint64_t count, mpi::TypeMap type)
-      : first_{static_cast<const std::byte*>(memory), count, std::move(type)} {}
+  Fill(const void* memory, uint64_t bytes)
+      : memory_(static_cast<const std::byte*>(memory)), flat_bytes_(bytes) {}
+  Fill(const void* memory, uint64_t count, mpi::TypeMap type) {
+    add(memory, count, std::move(type));
+  }
 
   void add(const void* memory, uint64_t count, mpi::TypeMap type) {
-    if (count > 0) more_.push_back({static_cast<const std::byte*>(memory), count, std::move(type)});
+    if (count == 0) return;
+    blocks_.push_back({static_cast<const std::byte*>(memory), count, std::move(type)});
   }
   uint64_t bytes() const {
-    uint64_t sum = first_.bytes();
-    for (const FillBlock& b : more_) sum += b.bytes();
+    uint64_t sum = flat_bytes_;
+    for (const FillBlock& b : blocks_) sum += b.bytes();
     return sum;
   }
   // Hands put(std::span<const std::byte>) the bytes from `skip` on, `limit` of them at most.
   template <class Put>
   void pack(uint64_t skip, uint64_t limit, Put&& put) const {
-    pack_block(first_, skip, limit, put);
-    for (const FillBlock& b : more_) pack_block(b, skip, limit, put);
+    if (skip < flat_bytes_) {
+      const uint64_t n = std::min(flat_bytes_ - skip, limit);
+      put(std::span(memory_ + skip, static_cast<size_t>(n)));
+    }
+    for (const FillBlock& b : blocks_) pack_block(b, skip, limit, put);
   }
 
   bool known = true;  // false: a layout is not, and what is here is void
@@ -69,8 +77,9 @@ class Fill {
     });
   }
 
-  FillBlock first_;
-  std::vector<FillBlock> more_;
+  const std::byte* memory_ = nullptr;  // where there are no blocks
+  uint64_t flat_bytes_ = 0;
+  std::vector<FillBlock> blocks_;
 };
 
 }  // namespace refrain::tracer

@@ -6,25 +6,54 @@
 
 namespace refrain::tracer {
 
-Posted& PostedTable::add(uint64_t request, std::unique_ptr<Posted> posted) {
-  auto& list = by_request_[request];
-  list.push_back(std::move(posted));
-  return *list.back();
+Posted& PostedTable::add(uint64_t request) {
+  uint32_t index = made_;
+  if (free_.empty()) {
+    if (made_ % kBlock == 0) blocks_.push_back(std::make_unique<Posted[]>(kBlock));
+    ++made_;
+  } else {
+    index = free_.back();
+    free_.pop_back();
+  }
+  Posted& posted = at(index);
+  posted.index = index;
+  ++count_;
+  const uint32_t head = heads_.find_or_insert(request, index);
+  if (head == KeyIndex::kMissing) return posted;
+  Posted* last = &at(head);
+  while (last->next != KeyIndex::kMissing) last = &at(last->next);
+  last->next = index;
+  return posted;
 }
 
 Posted* PostedTable::find(uint64_t request, const void* variable) {
-  const auto found = by_request_.find(request);
-  if (found == by_request_.end()) return nullptr;
-  for (const auto& posted : found->second)
-    if (posted->variable == variable) return posted.get();
-  return found->second.front().get();
+  const uint32_t head = heads_.find(request);
+  if (head == KeyIndex::kMissing) return nullptr;
+  for (uint32_t i = head; i != KeyIndex::kMissing; i = at(i).next)
+    if (at(i).variable == variable) return &at(i);
+  return &at(head);
 }
 
-void PostedTable::remove(uint64_t request, const Posted* posted) {
-  const auto found = by_request_.find(request);
-  if (found == by_request_.end()) return;
-  std::erase_if(found->second, [&](const auto& p) { return p.get() == posted; });
-  if (found->second.empty()) by_request_.erase(found);
+void PostedTable::remove(uint64_t request, Posted* posted) {
+  const uint32_t head = heads_.find(request);
+  if (head == KeyIndex::kMissing) return;
+  if (head == posted->index) {
+    if (posted->next == KeyIndex::kMissing)
+      heads_.erase(request);
+    else
+      heads_.put(request, posted->next);
+  } else {
+    Posted* before = &at(head);
+    while (before->next != posted->index) {
+      if (before->next == KeyIndex::kMissing) return;
+      before = &at(before->next);
+    }
+    before->next = posted->next;
+  }
+  const uint32_t index = posted->index;
+  *posted = Posted();
+  free_.push_back(index);
+  --count_;
 }
 
 std::vector<Fetch> FetchTable::take(uint64_t window, int target) {

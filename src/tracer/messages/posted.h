@@ -2,8 +2,10 @@
 // by their windows.
 //
 // Handles are MPI's: it may give the same one to several requests, which the variable that each was
-// made in tells apart. Threads: the caller holds a lock, and the entries that it was given stay
-// where they are until it removes them.
+// made in tells apart. Threads: the caller holds a lock where calls of several may overlap, and the
+// entries that it was given stay where they are until it removes them.
+//
+// Laws: entries are used again; a request that fills bytes in a row allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "tracer/messages/fill.h"
+#include "tracer/tables/key_index.h"
 
 namespace refrain::tracer {
 
@@ -35,21 +38,30 @@ struct Posted {
   bool active = true;
   bool is_kept = false;  // MPI_Request_get_status has found it complete, and it is in the log
   bool is_inside_part = false;
-  uint64_t partitions = 0;    // of a partitioned receive
-  std::vector<bool> arrived;  // these are in the log
+  uint64_t partitions = 0;     // of a partitioned receive
+  std::vector<bool> arrived;   // these are in the log
+  uint32_t index = 0;          // of this entry
+  uint32_t next = UINT32_MAX;  // the next one with the same handle; none
 };
 
 class PostedTable {
  public:
-  Posted& add(uint64_t request, std::unique_ptr<Posted> posted);
+  // A new entry, which is to be filled in.
+  Posted& add(uint64_t request);
   // Null: none that fills memory.
   Posted* find(uint64_t request, const void* variable);
-  void remove(uint64_t request, const Posted* posted);
-  bool empty() const { return by_request_.empty(); }
+  void remove(uint64_t request, Posted* posted);
+  bool empty() const { return count_ == 0; }
 
  private:
-  // Nearly always one.
-  std::unordered_map<uint64_t, std::vector<std::unique_ptr<Posted>>> by_request_;
+  static constexpr uint32_t kBlock = 64;  // entries of a block
+  Posted& at(uint32_t index) { return blocks_[index / kBlock][index % kBlock]; }
+
+  KeyIndex heads_;  // request -> the oldest entry; nearly always the only one
+  std::vector<std::unique_ptr<Posted[]>> blocks_;
+  std::vector<uint32_t> free_;
+  uint32_t made_ = 0;  // entries of the blocks that were ever used
+  size_t count_ = 0;
 };
 
 // What MPI_Get and the like bring once a synchronisation has completed them.

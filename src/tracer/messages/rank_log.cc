@@ -96,6 +96,7 @@ bool RankLog::FileSink::create(const std::string& folder, const std::string& nam
 
 // No descriptor stays open: the program gets the same numbers as without the recorder.
 int RankLog::FileSink::write(std::span<const std::byte> bytes, size_t reserve) {
+  const KeepErrno keep;
   rlimit limit{};
   // Beyond a limit on file sizes the system would send SIGXFSZ.
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -130,7 +131,7 @@ RankLog* RankLog::open(Process& p) {
   if (!chosen.ok() || !chosen->has(static_cast<uint64_t>(p.rank))) return nullptr;
   const KeepErrno keep;
   const uint64_t limit = base::parse_bytes(text_of(RecordOption::kMessageLimit)).value_or(0);
-  auto* const log = new RankLog(limit);
+  auto* const log = new RankLog(limit, p.threaded);
   format::messages::Header header;
   header.run = p.run;
   header.rank = static_cast<uint32_t>(p.rank);
@@ -204,11 +205,19 @@ bool RankLog::is_inside(const CommInfo& comm) const {
 
 // ---- records ----
 
-void RankLog::go_to(uint32_t thread) {
-  if (thread >= calls_.size()) calls_.resize(thread + 1);
-  if (thread == thread_) return;
-  writer_.turn(calls_[thread_], thread);
-  thread_ = thread;
+// Calls of several threads may overlap: then the order counts in which they came here, and each of
+// them does. Otherwise a call that has nothing to write does not come.
+void RankLog::go_to(const Location& l) {
+  const uint32_t last = thread_.load(std::memory_order_relaxed);
+  if (l.thread >= calls_.size()) [[unlikely]]
+    calls_.resize(l.thread + 1);
+  if (l.thread != last) [[unlikely]] {
+    if (at_ != nullptr && !has_threads_) calls_[last] = std::max(calls_[last], calls_of(*at_));
+    writer_.turn(calls_[last], l.thread);
+    thread_.store(l.thread, std::memory_order_relaxed);
+  }
+  at_ = &l;
+  calls_[l.thread] = calls_of(l);
 }
 
 void RankLog::count(const WaitingRecord& r) {
@@ -245,10 +254,20 @@ void RankLog::write_contents(uint32_t thread, uint64_t number, const WaitingReco
       break;
     default: writer_.contents(thread, number, r.where, r.bytes);
   }
+  if (r.memory != nullptr) return writer_.put({r.memory, static_cast<size_t>(r.bytes)});
   r.fill.pack(r.skip, r.bytes, [&](std::span<const std::byte> piece) { writer_.put(piece); });
 }
 
+// Where the record fits into the block, the file stays as it is, and so do the sums that are safe.
 void RankLog::write(uint32_t thread, uint64_t number, const WaitingRecord& r) {
+  if (writer_.has_room(r.bytes)) return write_record(thread, number, r);
+  const format::messages::Sums before = sums_;
+  const uint64_t file_bytes = writer_.file_bytes();
+  write_record(thread, number, r);
+  settle_sums(file_bytes, before);
+}
+
+void RankLog::write_record(uint32_t thread, uint64_t number, const WaitingRecord& r) {
   switch (r.kind) {
     case Kind::kStatus: return writer_.status(thread, number, r.where, r.status);
     case Kind::kMissing:
@@ -280,55 +299,70 @@ void RankLog::look_at_windows(Location& l, uint64_t number) {
 
 void RankLog::call_over(Location& l, LogThread& t) {
   const std::lock_guard<std::mutex> lock(mutex);
-  if (over_) return t.waiting.clear();
-  const KeepErrno keep;
-  const uint64_t calls = calls_of(l);
-  go_to(l.thread);
-  calls_[l.thread] = calls;
-  // A call that could not be recorded has no number.
-  if (t.has_call && calls > t.number)
-    for (const WaitingRecord& r : t.waiting) {
-      const format::messages::Sums before = sums_;
-      const uint64_t file_bytes = writer_.file_bytes();
-      write(l.thread, t.number, r);
-      settle_sums(file_bytes, before);
-    }
-  if (t.has_call && calls > t.number && !windows.empty()) look_at_windows(l, t.number);
-  t.waiting.clear();
+  if (!over_) {
+    go_to(l);
+    // A call that could not be recorded has no number.
+    const bool is_recorded = t.has_call && calls_[l.thread] > t.number;
+    if (is_recorded) write_all(l.thread, t);
+    if (is_recorded && !windows.empty()) look_at_windows(l, t.number);
+    flush_in_time(l);
+  }
+  t.waiting_count = 0;
   t.has_call = false;
-  if (writer_.waiting_bytes() == 0) {
-    block_begin_ns_ = 0;
+}
+
+void RankLog::write_all(uint32_t thread, LogThread& t) {
+  for (size_t i = 0; i < t.waiting_count; ++i) {
+    WaitingRecord& r = t.waiting[i];
+    const bool is_flat = r.memory != nullptr && r.kind == Kind::kContents;
+    if (is_flat && r.bytes > 0 && !r.is_inside &&
+        writer_.put_flat(thread, t.number, r.where, {r.memory, static_cast<size_t>(r.bytes)})) {
+      count(r);
+      continue;
+    }
+    write(thread, t.number, r);
+    if (r.memory == nullptr) r.fill = Fill();
+  }
+}
+
+void RankLog::flush_in_time(const Location& l) {
+  const uint64_t due = flush_ticks_.load(std::memory_order_relaxed);
+  if (writer_.waiting_bytes() > 0 && l.last_end_ticks < due) {
+    if (due == UINT64_MAX)
+      flush_ticks_.store(l.last_end_ticks + l.process->clock.to_ticks(kFlushNs),
+                         std::memory_order_relaxed);
     return;
   }
-  const uint64_t now = l.process->clock.to_ns(l.last_end_ticks);
-  if (block_begin_ns_ == 0) block_begin_ns_ = now;
-  if (now < block_begin_ns_ + kFlushNs) return;
+  flush_ticks_.store(UINT64_MAX, std::memory_order_relaxed);
+  if (writer_.waiting_bytes() == 0) return;
   const uint64_t file_bytes = writer_.file_bytes();
   writer_.flush();
   settle_sums(file_bytes, sums_);
-  block_begin_ns_ = 0;
 }
 
 void RankLog::wtime(Location& l, double seconds) {
   const std::lock_guard<std::mutex> lock(mutex);
   if (over_) return;
-  const KeepErrno keep;
-  go_to(l.thread);
-  calls_[l.thread] = calls_of(l);
+  go_to(l);
   writer_.wtime(l.thread, calls_[l.thread], seconds);
 }
 
 void RankLog::noted(Location& l, format::messages::Noted what, uint64_t n) {
   const std::lock_guard<std::mutex> lock(mutex);
   if (over_) return;
-  go_to(l.thread);
-  calls_[l.thread] = calls_of(l);
+  go_to(l);
   writer_.noted(l.thread, calls_[l.thread], what, n);
+}
+
+bool is_only_logged(const Location& l) {
+  return !has_slow_path_reason(slow_path_reasons::kAnything & ~slow_path_reasons::kLogsMessages) &&
+         l.depth == 0 && l.log != nullptr && !l.in_recorder && !g_log->is_due(l, *l.log);
 }
 
 void log_call_over(Location& l) {
   if (g_log == nullptr) return;
   if (l.log == nullptr) l.log = new LogThread;
+  if (!g_log->is_due(l, *l.log)) return;
   const bool was_in_recorder = l.in_recorder;
   l.in_recorder = true;
   g_log->call_over(l, *l.log);

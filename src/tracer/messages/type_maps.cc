@@ -23,9 +23,16 @@ void append_all(const base::RunList& from, std::vector<int64_t>& to) {
 
 }  // namespace
 
-std::optional<mpi::TypeMap> TypeMaps::find(uint64_t key) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+std::optional<mpi::TypeMap> TypeMaps::find(uint64_t key, bool is_shared) {
+  const SharedLock lock(mutex_, is_shared);
   return find_locked(key);
+}
+
+int64_t TypeMaps::find_flat(uint64_t key) {
+  const auto map = find_locked(key);
+  const int64_t bytes = map && map->is_flat() ? map->size() : kNotFlat;
+  flat_[place(key)] = {key, bytes, true};
+  return bytes;
 }
 
 std::optional<mpi::TypeMap> TypeMaps::find_locked(uint64_t key) {
@@ -65,9 +72,10 @@ std::optional<mpi::TypeMap> TypeMaps::make(uint64_t key) {
   return map.ok() ? std::optional(*map) : std::nullopt;
 }
 
-void TypeMaps::forget(uint64_t key) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+void TypeMaps::forget(uint64_t key, bool is_shared) {
+  const SharedLock lock(mutex_, is_shared);
   known_.erase(key);
+  flat_[place(key)] = {};
 }
 
 }  // namespace refrain::tracer

@@ -98,6 +98,17 @@ void RequestTable::unlink(RequestEntry& e) {
   e.next = e.previous = kNone;
 }
 
+void RequestTable::rename(RequestEntry& e, uint64_t key) {
+  if (e.is(RequestEntry::kIndexed)) {
+    const uint64_t indexed = variable_key(e.key, e.variable);
+    if (by_variable_.find(indexed) == e.index) by_variable_.erase(indexed);
+    e.state &= static_cast<uint8_t>(~RequestEntry::kIndexed);
+  }
+  if (e.is(RequestEntry::kLinked)) unlink(e);
+  e.key = key;
+  link_last(e);
+}
+
 uint32_t RequestTable::find_in_chain(uint32_t head, uint64_t key, const void* variable) const {
   const uint32_t exact = by_variable_.find(variable_key(key, variable));
   if (exact != KeyIndex::kMissing) {

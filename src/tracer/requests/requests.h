@@ -152,6 +152,8 @@ class RequestTable {
     e.state &= static_cast<uint8_t>(~RequestEntry::kClaimed);
     if (!e.is(RequestEntry::kLinked)) link_first(e);
   }
+  // A request that nobody claims has another handle from now on.
+  void rename(RequestEntry& e, uint64_t key);
   // By pool: whether some request has a position in it, or a memo's place would.
   std::vector<bool> pools_in_use() const;
   // Claims whose calls were left by a jump.

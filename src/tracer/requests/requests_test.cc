@@ -62,6 +62,13 @@ TEST(RequestTable, FindsWhatALinearSearchFinds) {
         reference.entries.push_back({e.key, e.variable, table.add(e), false});
         continue;
       }
+      if (random() % 8 == 0 && !reference.entries.empty()) {  // another handle
+        Reference::Entry renamed = reference.entries.front();
+        renamed.key = random() % 4;
+        table.rename(table.at(renamed.index), renamed.key);
+        reference.remove(renamed.index);
+        reference.entries.push_back(renamed);
+      }
       std::vector<uint32_t> claimed;
       for (int i = 0; i < 8; ++i) {
         const uint64_t key = random() % 4;

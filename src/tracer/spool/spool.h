@@ -101,6 +101,8 @@ class Spool final : public RecordSink {
   uint64_t most_mapped() const { return file_.most_mapped(); }
 
   const std::string& folder() const { return file_.folder(); }
+  // Nothing more is recorded, and little is read back: the file need not be in our memory.
+  void let_pages_go() { file_.let_pages_go(); }
   // The trace is written: this process' file, and the folder when it is the last.
   void remove();
   // The same for the files of all ranks, where they cannot agree that it is written.

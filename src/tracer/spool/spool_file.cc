@@ -157,6 +157,10 @@ void SpoolFile::release(Chunk* c) {
   chunks_.erase(std::find(chunks_.begin(), chunks_.end(), c));
 }
 
+void SpoolFile::let_pages_go() {
+  for (Chunk* c : chunks_) madvise(c, c->bytes, MADV_DONTNEED);
+}
+
 bool SpoolFile::read_back(uint64_t offset, uint64_t bytes, std::string& to) {
   const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;

@@ -31,6 +31,9 @@ class SpoolFile {
 
   // The chunk stays in the file and leaves our memory.
   void release(format::spool::Chunk* chunk);
+  // What is mapped stays mapped, and its pages leave our memory until they are used again; the file
+  // keeps what was written.
+  void let_pages_go();
   bool read_back(uint64_t offset, uint64_t bytes, std::string& to);
   // Whether the file still is, with so many bytes.
   bool is_there(uint64_t bytes) const;

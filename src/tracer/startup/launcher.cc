@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/process_stat.h"
+
 namespace refrain::tracer {
 
 namespace {
@@ -60,35 +62,6 @@ bool read_all(const std::string& path, std::string* bytes) {
   return got == 0;
 }
 
-struct Stat {
-  std::string name;
-  int parent = 0;
-  unsigned long born = 0;
-};
-
-// "PID (NAME) STATE PARENT ..."; the name may hold any letter.
-bool read_stat(int pid, Stat* stat) {
-  std::string text;
-  if (!read_all(of_process(pid, "stat"), &text)) return false;
-  const size_t open = text.find('('), close = text.rfind(')');
-  if (open == std::string::npos || close == std::string::npos) return false;
-  stat->name = text.substr(open + 1, close - open - 1);
-  // The state is the third field.
-  constexpr int kParent = 4, kBorn = 22;
-  const char* at = text.c_str() + close + 1;
-  unsigned long parent = 0;
-  for (int field = 3; field <= kBorn; ++field) {
-    at = std::strchr(at, ' ');
-    if (at == nullptr) return false;
-    ++at;
-    const char* number = at;
-    if (field == kParent && !take_number(&number, &parent)) return false;
-    if (field == kBorn && !take_number(&number, &stat->born)) return false;
-  }
-  stat->parent = static_cast<int>(parent);
-  return true;
-}
-
 std::string link_of(int pid, const char* what) {
   char text[64];
   const ssize_t n = readlink(of_process(pid, what).c_str(), text, sizeof text);
@@ -115,9 +88,9 @@ bool find_process(const Words& words, Launcher* launcher) {
   const std::string rank = told(words.rank), job = told("PMIX_NAMESPACE");
   int pid = static_cast<int>(getppid());
   for (int steps = 0; steps < kMostSteps && pid > 1; ++steps) {
-    Stat stat;
+    base::ProcessStat stat;
     std::string environment("\0", 1);
-    if (!read_stat(pid, &stat)) return false;
+    if (!base::read_process_stat(pid, &stat)) return false;
     if (!is_launcher(stat.name)) {
       if (!read_all(of_process(pid, "environ"), &environment)) return false;
       if (environment.find(rank) != std::string::npos &&
@@ -179,8 +152,8 @@ bool find_launcher(const char* mpi, Launcher* launcher) {
 }
 
 unsigned long birth_of(int pid) {
-  Stat stat;
-  return read_stat(pid, &stat) ? stat.born : 0;
+  base::ProcessStat stat;
+  return base::read_process_stat(pid, &stat) ? stat.born : 0;
 }
 
 unsigned long process_space() {

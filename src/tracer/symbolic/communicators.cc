@@ -22,6 +22,7 @@ void ask_of(uint64_t comm, CommInfo& info) {
   static_cast<CommFacts&>(info) = facts_of(comm, world_group());
 }
 
+// Ranks of another world, by -1 in their list.
 bool has_strangers(const base::RunList& list) { return list.find(-1) >= 0; }
 
 // The members of a communicator that are recorded and of this world, on both of its sides.
@@ -67,9 +68,15 @@ int agree_on_family(Process& p, const MembersAgreement& agreement) {
       comm_ids().used_families(mask);
     }
     const int spread = attempt < 8 ? attempt : 8;
+    // One member chooses for all, by its clock: any number does that the competitor is unlikely to
+    // have.
     salt = agreement->leads() ? (p.clock.ticks() >> 4) % (uint64_t{1} << spread) : 0;
     agreement->reduce(mask, CommIds::kMaskWords + 1, Agreement::By::kOr);
+    // The lowest, since small numbers are one byte in each signature, and equal programs get equal
+    // numbers in each run.
     int family = CommIds::lowest_free(mask, CommIds::kFirst + static_cast<int>(salt));
+    // More communicators than the mask has bits: then above all that anybody uses, which takes a
+    // second reduction.
     if (family == CommIds::kMaskFamilies) {
       uint64_t above = 0;
       {
@@ -84,6 +91,7 @@ int agree_on_family(Process& p, const MembersAgreement& agreement) {
       Process::Guard guard(p);
       reserved = comm_ids().start_family(family) ? 1 : 0;
     }
+    // No other thread could have taken it in between.
     if (!p.threads_anywhere) return family;
     uint64_t by_all = reserved;
     agreement->reduce(&by_all, 1, Agreement::By::kAnd);
@@ -103,6 +111,8 @@ uint32_t store(Process& p, uint64_t key, CommInfo info, uint32_t constant) {
     if (info.inter) info.remote.write(payload);
   }
   const uint32_t def = p.define(Kind::kComm, payload.view());
+  // Other threads read the table without a lock: entries are filled before they are shown
+  // (release), and are not moved.
   while (def >= p.comms.size()) p.comms.push_back(nullptr);
   CommInfo* const known = p.comms[def];
   CommInfo* const place = known != nullptr ? known : new CommInfo;
@@ -121,6 +131,7 @@ void define_world(Process& p) {
     CommInfo info;
     ask_of(comm, info);
     info.family = family;
+    // The same numbers on every rank without any agreement.
     comm_ids().start_family(family);
     store(p, comm, std::move(info),
           family == 0 ? mpi::kConst_MPI_COMM_WORLD : mpi::kConst_MPI_COMM_SELF);
@@ -129,6 +140,7 @@ void define_world(Process& p) {
 
 void Encoder::define_comm(uint64_t parent, uint64_t key, bool same_group_known) {
   const Captured known = lookup_new(Kind::kComm, key);
+  // MPI may return a handle that is known, as MPI_Comm_get_parent does.
   if (known.what != Captured::What::kNone) return captured(known);
   Process& p = *location_.process;
   const CommInfo* from = is_null_comm(parent) ? nullptr : known_comm(parent);
@@ -141,6 +153,8 @@ void Encoder::define_comm(uint64_t parent, uint64_t key, bool same_group_known) 
   } else {
     ask_of(key, info);
   }
+  // Copies are counted within the family of their original. All members make them in the same
+  // order, as MPI requires of collective calls, so counting needs no message.
   const bool same_group = from != nullptr && from->inter == info.inter &&
                           from->local == info.local && from->remote == info.remote;
   // Threads that duplicate communicators of their own do so in another order on every rank, so
@@ -159,6 +173,7 @@ void Encoder::define_threadcomm(uint64_t parent, int threads, uint64_t key) {
   const CommInfo* from = known_comm(parent);
   if (from == nullptr || from->inter || from->of_threads) return none();
   if (peers().is_partial()) return none();  // who is not recorded says nothing
+  // How many threads each process will start is its own affair.
   const std::vector<int> of_each = gather_from_all(parent, threads, from->size);
   CommInfo info;
   info.of_threads = true;
@@ -179,10 +194,14 @@ void release_comm(Process& p, uint32_t def) {
   const CommInfo& info = *p.comms[def];
   // With threads the ranks may free them in another order: numbers that are counted stay taken.
   if (p.threads_anywhere && info.member > 0) return;
+  // Ids are used again, so that a loop which makes and frees a communicator has the same signatures
+  // each time round.
   comm_ids().give_back(info.family, info.member);
 }
 
 CommInfo* Encoder::known_comm(uint64_t comm) {
+  // The array may be longer than what is filled: an id that was defined while this thread looks has
+  // no entry yet.
   const Captured known = lookup(Kind::kComm, comm);
   if (known.what != Captured::What::kDefinition) return nullptr;
   StableArray<CommInfo*>& comms = location_.process->comms;

@@ -40,6 +40,7 @@ uint32_t inner_type(Process& p, uint64_t key) {
 uint32_t define_predefined_datatype(Process& p, uint64_t key, uint32_t constant) {
   if (!p.initialized) return HandleMap::kMissing;  // nothing may be asked of MPI yet
   base::ByteWriter payload;
+  // No id: a predefined type is its constant, on every rank.
   payload.put_zigzag(-1);
   payload.put_varint(constant);
   put_shape(payload, shape_of(key));
@@ -51,12 +52,18 @@ uint32_t define_predefined_datatype(Process& p, uint64_t key, uint32_t constant)
 
 uint32_t define_datatype(Process& p, uint64_t key) {
   TypeContents contents;
+  // MPI itself tells how the type was made, also for types that came from a library which was not
+  // recorded. Asked once for each type, when it is made or first met.
   const bool known = contents_of(key, contents);
   std::vector<uint32_t> refs;
   for (const uint64_t type : contents.types) {
     refs.push_back(inner_type(p, type));
+    // MPI hands out references to inner types, which the caller has to free; predefined ones must
+    // not be.
     give_back(type);
   }
+  // Before the lock: functions of MPI are never called with it (another thread may wait for it
+  // within MPI).
   const TypeShape shape = shape_of(key);
   Process::Guard guard(p);
   base::ByteWriter payload;

@@ -23,6 +23,8 @@ void Encoder::captured(const Captured& c) {
 }
 
 Captured Encoder::lookup(Kind kind, uint64_t key) {
+  // A program uses few handles over and over: this table of the thread answers without a lock. Any
+  // change of any handle makes all of its answers void, which is rare.
   KnownHandle& known = known_[(key >> 3 ^ key ^ static_cast<uint64_t>(kind)) % kKnownHandles];
   const uint64_t changes = location_.process->handle_changes.load(std::memory_order_relaxed);
   if (known.key == key && known.kind == kind && known.changes == changes) return known.captured;
@@ -34,6 +36,8 @@ Captured Encoder::lookup(Kind kind, uint64_t key) {
 [[gnu::noinline]] Captured Encoder::look_up(Kind kind, uint64_t key) {
   const uint32_t known = location_.process->definition_of(kind, key);
   if (known != HandleMap::kMissing) return {Captured::What::kDefinition, known, key};
+  // In this order: a communicator that has a definition may be MPI_COMM_WORLD, whose definition
+  // says more than its name.
   const uint32_t constant = handle_constant(kind, key);
   if (constant == 0) return {Captured::What::kNone, 0, key};
   // Predefined communicators and datatypes have definitions too: a reader needs sizes and members.
@@ -60,6 +64,8 @@ void Encoder::set_ending(Kind kind, const Captured& c, bool ending) {
   Process& p = *location_.process;
   if (!p.threaded || c.what != Captured::What::kDefinition) return;
   Process::Guard guard(p);
+  // From here until release() the MPI library may give the same value to another thread, for a new
+  // object.
   if (ending) return p.ending.push_back({kind, c.key, c.index});
   for (auto& e : p.ending)
     if (e.kind == kind && e.key == c.key && e.def == c.index) {
@@ -71,6 +77,7 @@ void Encoder::set_ending(Kind kind, const Captured& c, bool ending) {
 Captured Encoder::lookup_new(Kind kind, uint64_t key) {
   const Captured known = lookup(kind, key);
   Process& p = *location_.process;
+  // With one thread nothing can be made while it frees something.
   if (!p.threaded || known.what != Captured::What::kDefinition) return known;
   Process::Guard guard(p);
   for (const auto& e : p.ending)
@@ -91,7 +98,9 @@ void Encoder::release(Kind kind, const Captured& c) {
   // Not before: who is given the value in between would take our object for its own.
   set_ending(kind, c, false);
   Process::Guard guard(p);
+  // Filters by window and file know it by its handle, too (filter/control.h).
   forget_object(kind, c.key);
+  // Ids of communicators are agreed on; all others are this rank's own.
   if (kind == Kind::kComm) return release_comm(p, c.index);
   base::ByteReader payload(p.definition(c.index).payload);
   const int64_t id = payload.zigzag();
@@ -100,6 +109,8 @@ void Encoder::release(Kind kind, const Captured& c) {
 
 // A window or file.
 void Encoder::define_new(Kind kind, uint64_t comm, uint64_t object) {
+  // Calls on an object whose creation a filter leaves out are left out as well: there would be
+  // nothing for them to refer to.
   if (is_filtered(left_out_)) leave_object_out(kind, object);
   const Captured known = lookup_new(kind, object);
   if (known.what != Captured::What::kNone) return captured(known);
@@ -118,6 +129,8 @@ void Encoder::request_by_key(uint64_t key, const void* variable) {
     const uint32_t entry = own->find(key, variable);
     if (entry != RequestTable::kNone) {
       terminal = own->at(entry).terminal;
+      // The same handle may be several requests (an MPI may use one for all that are complete at
+      // once): then the variable in which the program has it decides.
       sure = own->at(entry).variable == variable || !lane.all.is_shared_handle(key);
     }
   }
@@ -131,6 +144,8 @@ void Encoder::request_by_key(uint64_t key, const void* variable) {
 
 void Encoder::prepare_request(uint64_t key, const void* variable, const RequestTraits& traits) {
   const mpi::CallId call = call_;
+  // It becomes an entry of the table when the call has its terminal: the entry names the call that
+  // made it.
   pending_ = RequestEntry{};
   pending_.key = key;
   pending_.variable = variable;
@@ -151,6 +166,9 @@ void Encoder::make_request(uint64_t key, const void* variable, const RequestTrai
   {
     // Nobody forgets the pool between these two.
     const Process::Guard guard(*location_.process, location_.process->is_bounded());
+    // A request has the lowest free number among those of its pool, that is of calls with the same
+    // signature so far. So the requests of a loop have the same numbers each time round, and its
+    // calls the same signatures.
     pending_.pool = request_pool();
     OwnLane own(lane);
     pending_.position = own->take_position(pending_.pool);
@@ -163,6 +181,8 @@ void Encoder::make_request(uint64_t key, const void* variable, const RequestTrai
 void Encoder::memorise_request(CallMemo& memo) {
   if (!made_request_) return;
   OwnLane own(*location_.requests);
+  // So that a repeated call can make its request without being encoded
+  // (CallScope::repeats_request).
   if (memo.request == nullptr)
     memo.request = own->keep(pending_);
   else if (!own->keep_again(*memo.request, pending_))
@@ -175,6 +195,7 @@ uint32_t Encoder::request_pool() {
   const uint64_t guess = location_.grammar.expected();
   if (guess < location_.pool_of_terminal.size()) {
     const uint32_t pool = location_.pool_of_terminal[guess];
+    // A guess, so it is compared.
     if (p.request_pools.is(pool, bytes())) return pool;
   }
   if (p.is_bounded()) return p.request_pools.find_or_make(bytes());

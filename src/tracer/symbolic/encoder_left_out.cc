@@ -9,6 +9,9 @@ namespace refrain::tracer {
 
 void Encoder::leave_out(bool filtered) { left_out_ = kLeftOut | (filtered ? kFilteredOut : 0); }
 
+// A call that is left out may make a request, which a recorded call completes. Its signature is
+// kept apart, and gets a number in the trace only if that happens: else filters would leave traces
+// of what they filter.
 void Encoder::call_is_left_out() {
   made_request_ = false;
   if (!has_pending_) return;
@@ -22,6 +25,8 @@ const RequestEntry* Encoder::call_is_held(uint32_t signature) {
   made_request_ = false;
   if (!has_pending_) return nullptr;
   has_pending_ = false;
+  // It waits among the held calls and may be recorded yet; until then its request is as one of a
+  // call that was left out.
   pending_.terminal = kLeftOut | signature;
   return &add_request(*location_.requests, pending_);
 }
@@ -33,6 +38,7 @@ bool Encoder::is_filtered_key(uint64_t key) {
     if (const uint32_t entry = own->find(key, nullptr); entry != RequestTable::kNone)
       return is_filtered(own->at(entry).terminal);
   }
+  // Another thread may have made the request. Its lane has a lock, which the own one does not need.
   if (!lane.has_neighbours) return false;
   AllLanes all(lane);
   const RequestEntry* const r = all.find(key, nullptr);
@@ -41,6 +47,8 @@ bool Encoder::is_filtered_key(uint64_t key) {
 
 void Encoder::request_of(uint32_t terminal) {
   tag_byte(Tag::kRequest);
+  // Now a recorded call refers to it: here the signature of the call that was left out enters the
+  // trace, as a definition of the request.
   if ((terminal & kLeftOut) != 0 && left_out_ == 0) {
     Process& p = *location_.process;
     const std::string_view signature = p.left_out.at(terminal & kLeftOutIndex);
@@ -52,6 +60,8 @@ void Encoder::request_of(uint32_t terminal) {
       const Process::Guard writing(p, !bounded);
       terminal = p.make_terminal(signature, hash);
     }
+    // With --memory tables are emptied now and then; numbers go on behind those of the tables
+    // before.
     terminal += p.first_terminal;
   }
   varint(terminal);

@@ -22,6 +22,8 @@ uint64_t CallTimes::clock_interval_from_environment() {
   return seconds > 0 && seconds <= kMaxSeconds ? static_cast<uint64_t>(seconds * kNsPerSecond) : 0;
 }
 
+// Ranks compare it in MPI_Init: with different options their times could not become one section.
+// Never 0, which says that a rank keeps none.
 uint64_t CallTimes::hash() const {
   return std::max<uint64_t>(
       format::checksum32(spec_.to_string() + copy_ + source_ + across_ + plain_.to_string() +
@@ -30,11 +32,14 @@ uint64_t CallTimes::hash() const {
 }
 
 double CallTimes::ns_per_tick(const Process& p) {
+  // Kept: the clock's rate gets better known while the program runs, and encoded times must not
+  // jump.
   if (ns_per_tick_ == 0) ns_per_tick_ = p.clock.use_counter ? p.clock.ns_per_tick : 1.0;
   return ns_per_tick_;
 }
 
 uint64_t CallTimes::to_ns(const Process& p, uint64_t ticks) {
+  // Times count from the begin of MPI_Init, on every rank.
   if (!p.initialized || ticks <= p.init_ticks) return 0;
   return static_cast<uint64_t>(static_cast<double>(ticks - p.init_ticks) * ns_per_tick(p));
 }
@@ -46,22 +51,26 @@ void CallTimes::begin_clock(Process& p, const RankComm& all) {
 
 void CallTimes::end_clock(Process& p) {
   add(p, sync_.measure(p.clock));
+  // Messages of a round that not all ranks came to would be taken for those of something else.
   if (rounds_.is_on()) ClockRounds::drain(sync_);
   sync_.stop();
 }
 
 void CallTimes::call_ended(Location& l, uint32_t terminal) {
   Process& p = *l.process;
+  // A round is the recorder's own work between two calls of the program, and is noted as such.
   const uint64_t begin = p.clock.ticks();
   ClockReading reading;
   if (!p.initialized || !has_peers() || rounds_.is_over() || !round_calls_.counts(l, terminal))
     return;
   switch (rounds_.call_counted(p.clock, sync_, &reading)) {
     case ClockRounds::Outcome::kNothing: return;
+    // A rank that has ended, or waits elsewhere for another one: comparing goes on at the end only.
     case ClockRounds::Outcome::kNotAllCame:
       return p.lose("clocks_not_compared", "--clock-interval: not all ranks came to a round");
     case ClockRounds::Outcome::kMeasured: break;
   }
+  // Into the spool as well, so that the times of a job that dies can be put on one clock.
   if (add(p, reading) && p.sink != nullptr) p.sink->clock_point(points_.back());
   thin_out(p.size);
   const uint64_t end = p.clock.ticks();

@@ -14,9 +14,11 @@ std::string name_of_function(const std::vector<format::Definition>& all, uint64_
   if (id >= all.size()) return {};
   const format::Definition& site = all[id];
   if (site.kind != format::DefinitionKind::kSite) return {};
+  // As docs/format.md has the payload of a call site: the offset in its module.
   base::ByteReader in(site.payload);
   const int64_t offset = in.zigzag();
   if (!in.ok() || offset < 0) return {};
+  // The module is not known where the code was made at run time.
   if (site.refs.empty()) return format::function_name({}, offset);
   base::ByteReader module(all[site.refs[0]].payload);
   return format::function_name(module.string(), offset);
@@ -24,6 +26,7 @@ std::string name_of_function(const std::vector<format::Definition>& all, uint64_
 
 }  // namespace
 
+// Asked for each call, so it looks at nothing but the function.
 bool may_be_mark(mpi::CallId call) {
   switch (call) {
     case mpi::krefrain_region_begin:
@@ -41,6 +44,7 @@ format::Mark mark_of(const format::CallFields& call,
   using MarkKind = format::Mark::Kind;
   if (call.parameters.empty()) return {};
   const format::Field& first = call.parameters[0];
+  // A name that was not recorded as a text (a null pointer) is a mark without a name.
   const std::string text(first.tag == format::FieldTag::kString ? first.text : "");
   switch (call.call_id) {
     case mpi::krefrain_region_begin: return {MarkKind::kBegin, text};

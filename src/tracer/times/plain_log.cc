@@ -48,6 +48,7 @@ PlainLog::PlainLog(const Process& process, uint32_t thread)
 
 bool PlainLog::put(const Call& call, std::string_view signature) {
   if (has_ended_) return false;
+  // With the first call: threads that make none need no buffer.
   if (buffer_ == nullptr) {
     if (memory_for(spec_.buffer_bytes)) buffer_.reset(new char[spec_.buffer_bytes]);
     if (buffer_ == nullptr) {
@@ -59,6 +60,7 @@ bool PlainLog::put(const Call& call, std::string_view signature) {
   head.call = call;
   head.bytes = static_cast<uint32_t>(signature.size());
   const uint64_t need = sizeof head + signature.size();
+  // A record is never in two buffers, so that what is written ends between records.
   if (spec_.buffer_bytes - used_ < need && !flush()) return false;
   counts_.bytes += need;
   ++calls_;
@@ -68,6 +70,7 @@ bool PlainLog::put(const Call& call, std::string_view signature) {
     return true;
   }
   // Larger than a whole buffer.
+  // It goes out by itself, behind what was in the buffer.
   std::string record(reinterpret_cast<const char*>(&head), sizeof head);
   record += signature;
   return flush_timed(record.data(), record.size());
@@ -87,12 +90,16 @@ bool PlainLog::flush() {
 }
 
 bool PlainLog::flush_timed(const void* bytes, uint64_t count) {
+  // The program may look at errno behind an MPI call.
   const KeepErrno keep;
+  // What this mode is for: it shows what writing calls as they are costs, beside the compressed
+  // trace.
   const uint64_t begin = Clock::monotonic_ns();
   const bool good = !spec_.write || write_out(static_cast<const char*>(bytes), count);
   counts_.write_ns += Clock::monotonic_ns() - begin;
   ++counts_.flushes;
   if (good) {
+    // Only whole buffers count: each() reads so many records and believes nothing behind them.
     written_ += calls_;
     calls_ = 0;
     return true;
@@ -107,6 +114,8 @@ bool PlainLog::flush_timed(const void* bytes, uint64_t count) {
 
 // A rank that is done removes the folder when it is empty, which it may be until our file is in it.
 bool PlainLog::create() {
+  // The folder may be on a file system that all hosts share, and process ids are unique on one host
+  // only.
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   for (char* c = host; *c != '\0'; ++c)
@@ -114,6 +123,8 @@ bool PlainLog::create() {
   char name[400];
   std::snprintf(name, sizeof name, "/%06d-%s-%d.%u", process_.rank, host,
                 static_cast<int>(getpid()), thread_);
+  // Another rank may remove the folder between mkdir and open (ENOENT), or a file of that name may
+  // be left of an earlier run (EEXIST).
   constexpr int kMaxTries = 1000;
   int number = 0;
   for (int i = 0; i < kMaxTries; ++i) {
@@ -135,6 +146,8 @@ bool PlainLog::create() {
 // Beyond a limit on file sizes the system would send SIGXFSZ, so it is not asked.
 bool PlainLog::write_out(const char* bytes, uint64_t count) {
   if (path_.empty() && !create()) return false;
+  // Opened for each buffer: the program may close descriptors that it has not opened, or count on
+  // their numbers.
   const int fd = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return false;
   rlimit limit{};
@@ -145,6 +158,7 @@ bool PlainLog::write_out(const char* bytes, uint64_t count) {
     errno = EFBIG;
     good = false;
   }
+  // A signal of the program may interrupt it anywhere.
   while (good && count > 0) {
     const ssize_t n = write(fd, bytes, count);
     if (n < 0 && errno == EINTR) continue;
@@ -161,6 +175,7 @@ bool PlainLog::write_out(const char* bytes, uint64_t count) {
 
 bool PlainLog::each(const Visit& visit) {
   if (written_ == 0) return true;
+  // With --no-write nothing can be read again.
   if (path_.empty()) return false;
   const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -170,6 +185,7 @@ bool PlainLog::each(const Visit& visit) {
   std::string signature;
   uint64_t n = 0;
   for (Head head; n < written_ && std::fread(&head, sizeof head, 1, file) == 1; ++n) {
+    // The file was in reach of others meanwhile.
     if (head.bytes > format::kMaxSignatureBytes || !memory_for(head.bytes)) break;
     signature.resize(head.bytes);
     if (head.bytes > 0 && std::fread(signature.data(), head.bytes, 1, file) != 1) break;
@@ -180,6 +196,7 @@ bool PlainLog::each(const Visit& visit) {
 }
 
 void PlainLog::remove() {
+  // Its calls are blocks by now: two copies of all times would stay otherwise.
   if (!path_.empty()) unlink(path_.c_str());
   path_.clear();
   rmdir(spec_.folder.c_str());  // fails while there are others
@@ -194,7 +211,9 @@ std::string plain_text(Process& p) {
   }
   constexpr int kWords = 3;
   const uint64_t words[kWords] = {mine.bytes, mine.flushes, mine.write_ns};
+  // On one rank only: with many thousand ranks the list is long.
   std::vector<uint64_t> all(peers().mine == 0 ? static_cast<size_t>(peers().count) * kWords : 0);
+  // All ranks come here, as it is a collective; the lowest one alone has the sums.
   if (!gather_words(recorders(), words, kWords, all.data()) || peers().mine != 0) return {};
   uint64_t sum[kWords] = {};
   std::string ranks;

@@ -19,6 +19,9 @@ bool spans_world(const Process& p, const CommInfo& c) {
 }
 }  // namespace
 
+// Collectives after which every rank knows that all others have come: these have the same number on
+// every rank, so ranks agree on a round by counting, without a message. A broadcast or a reduction
+// lets some go on before others have come.
 bool RoundCalls::may_count(mpi::CallId call) {
   switch (call) {
     case mpi::kMPI_Barrier:
@@ -35,6 +38,7 @@ bool RoundCalls::counts(const Process& p, uint32_t terminal, std::string_view si
   if (by_terminal_.size() <= terminal) by_terminal_.resize(terminal + 1, Counts::kUnknown);
   Counts& known = by_terminal_[terminal];
   if (known != Counts::kUnknown) return known == Counts::kYes;
+  // Whatever is found below, it stays: a signature is judged once.
   known = Counts::kNo;
   const auto split = format::split_signature(signature);
   if (!split) return false;
@@ -46,6 +50,8 @@ bool RoundCalls::counts(const Process& p, uint32_t terminal, std::string_view si
     if (f.tag != format::FieldTag::kObject || f.number >= p.definitions.size()) continue;
     const auto def = static_cast<uint32_t>(f.number);
     if (p.definitions[def].kind != format::DefinitionKind::kComm || def >= p.comms.size()) continue;
+    // With threads two communicators may be used in different orders on two ranks. Then only the
+    // world counts.
     if (p.threads_anywhere &&
         def != p.handles.find(format::DefinitionKind::kComm, comm_world_key()))
       return false;
@@ -58,8 +64,10 @@ bool RoundCalls::counts(const Process& p, uint32_t terminal, std::string_view si
 bool RoundCalls::counts(const Location& l, uint32_t terminal) {
   Process& p = *l.process;
   const Process::Guard guard(p);
+  // Several threads of a rank may make such calls, and share the table.
   const std::lock_guard<std::mutex> lock(mutex_);
   if (l.first_terminal != p.first_terminal || terminal >= p.signatures.size()) return false;
+  // New tables give the same terminals to other signatures.
   if (first_terminal_ != p.first_terminal) by_terminal_.clear();
   first_terminal_ = p.first_terminal;
   return counts(p, terminal, p.signatures.at(terminal));

@@ -34,6 +34,8 @@ SegmentMatcher::SegmentMatcher(const Location& l)
               [this](const similarity::SegmentView& s, uint64_t) { take_segment(s); }) {}
 
 void SegmentMatcher::take_segment(const similarity::SegmentView& s) {
+  // The writer follows the store: a segment is either one of those that are known, or becomes a
+  // representative.
   const auto match = matcher_.segment(s);
   const bool is_new = match.outcome == Outcome::kAdded || match.outcome == Outcome::kSpilled;
   writer_.segment(match.id, is_new, s);
@@ -41,6 +43,8 @@ void SegmentMatcher::take_segment(const similarity::SegmentView& s) {
 
 void SegmentMatcher::note(const Location& l, uint32_t terminal) {
   Process& p = *l.process;
+  // Terminals begin at 0 again with each set of tables (--memory); with the first one of the set
+  // they are unique.
   const uint32_t key = l.first_terminal + terminal;
   if (const auto known = mark_of_.find(key); known != mark_of_.end())
     return noted_.push_back(known->second);
@@ -65,6 +69,7 @@ void SegmentMatcher::note(const Location& l, uint32_t terminal) {
 void SegmentMatcher::call(uint64_t key, mpi::CallId call, uint64_t begin_ns, uint64_t end_ns) {
   const format::Mark* mark = nullptr;
   if (may_be_mark(call) && !noted_.empty()) {
+    // note() had the signature when the call was recorded. Its time comes later, in the same order.
     mark = noted_.front();
     noted_.pop_front();
   }
@@ -101,6 +106,7 @@ std::vector<First> first_of(const similarity::SegmentProfile& profile) {
     const uint32_t id = group.sequence[i];
     if (!is_known[id]) first[id] = {calls, member.starts_ns[i]};
     is_known[id] = true;
+    // A call has two stamps.
     calls += profile.segments[id].stamps.size() / 2;
   }
   return first;
@@ -130,6 +136,8 @@ int64_t common(const format::ClockMap& clock, int64_t local_ns) {
 // otherwise.
 bool set_clock(similarity::GroupMember& member, const format::ClockMap& clock) {
   bool is_shift = true;
+  // By the first start: if all others move by as much, nothing has changed but where 0 is, and
+  // bounds stay exact.
   const int64_t shift =
       member.starts_ns.empty() ? 0 : common(clock, member.starts_ns[0]) - member.starts_ns[0];
   for (size_t i = 0; i < member.starts_ns.size(); ++i) {
@@ -170,6 +178,7 @@ void set_clock(ProfileSegment& s, const First& first, const format::ClockMap& cl
 // What is known of the segments that it stands for: bounds, as these may have been longer or
 // shorter by another rate, and each stamp is a whole number again.
 void set_bounds(ProfileSegment& s, const Rates& rates) {
+  // Bounds may be too wide but never too narrow: what the report says of errors must hold.
   for (double& value : s.cluster) value *= rates.most;
   s.shortest_ns = std::max(0.0, std::floor(s.shortest_ns * rates.least) - 1);
   const double more = s.stamps.back() * (rates.most - rates.least) + 2;
@@ -184,6 +193,7 @@ base::Result<format::RunProfile> SegmentMatcher::finish(
     uint64_t rank, uint32_t thread, const std::vector<format::ClockPoint>& points, int64_t base_ns,
     const grammar::Grammar& grammar, const TerminalNames& names) {
   auto profile = matcher_.finish(rank, thread, names_, counts_);
+  // A thread without any segment.
   if (!profile.ok() || profile->profile.groups.empty()) return profile;
   const std::vector<First> first = first_of(profile->profile);
   const format::ClockMap clock(points, base_ns);
@@ -192,6 +202,8 @@ base::Result<format::RunProfile> SegmentMatcher::finish(
   grammar::TerminalCursor calls(grammar);
   for (size_t i = 0; i < first.size(); ++i) {
     ProfileSegment& s = profile->profile.segments[i];
+    // While the program ran, structures were named by this rank's terminals. Ranks compare them by
+    // signatures of the merged trace, which are known only now.
     calls.seek(first[i].call);
     if (!name_anew(s, calls, names)) return base::fail("there are more times than calls");
     set_clock(s, first[i], clock);

@@ -31,6 +31,7 @@ constexpr uint64_t kBytesPerSegment = 96, kTables = uint64_t{8} << 20;
 format::Mark mark_at(const format::PartialTrace& leaf, size_t terminal) {
   const format::SignatureList& all = leaf.groups[0].signatures;
   std::vector<int64_t> values;
+  // A leaf has one rank, whose values are plain numbers.
   for (size_t k = 0; k < all.slots(terminal); ++k) values.push_back(all.value(terminal, k));
   const auto call = format::parse_fields(leaf.shapes[all.shape(terminal)], values);
   return call ? mark_of(*call, leaf.definitions) : format::Mark();
@@ -44,6 +45,7 @@ void SegmentTimes::learn(const format::PartialTrace& leaf) {
   uint64_t bytes = kTables + 64 * leaf.groups[0].signatures.size();
   for (const grammar::Grammar& g : leaf.grammars)
     bytes += g.symbols.size() * sizeof g.symbols[0] + g.rule_end.size() * sizeof g.rule_end[0];
+  // Without it match() finds that its lists are too short, and says so.
   if (!memory_for(bytes)) return;
   grammars_ = leaf.grammars;
   for (const format::PartialLocation& l : leaf.groups[0].locations)
@@ -51,6 +53,7 @@ void SegmentTimes::learn(const format::PartialTrace& leaf) {
   const format::SignatureList& signatures = leaf.groups[0].signatures;
   for (size_t t = 0; t < signatures.size(); ++t) {
     call_of_.push_back(static_cast<uint16_t>(leaf.shapes.structure(signatures.shape(t)).call_id));
+    // Marks are read out of signatures while these are here: the merge renumbers them.
     if (how_.source == format::SegmentSource::kMarks) marks_.push_back(mark_at(leaf, t));
   }
 }
@@ -64,10 +67,14 @@ format::RunProfile SegmentTimes::match(Process& p, const SegmentPlan& plan) {
     none.problem += "no memory to match its segments";
     return none;
   }
+  // Threads of a rank are united like ranks: a segment that several threads have is one
+  // representative.
   format::Uniter threads(how_.method, how_.across);
   for (const format::ThreadGrammar& location : locations_) {
     auto profile = match(p, plan, location);
     if (!profile.ok()) {
+      // One thread without segments makes the whole rank have none: a location with times and one
+      // without cannot be told apart in the file.
       none.problem += profile.error().message;
       own_.clear();
       return none;
@@ -92,6 +99,8 @@ base::Result<format::RunProfile> SegmentTimes::take(const Process& p, const Segm
 base::Result<format::RunProfile> SegmentTimes::match(Process& p, const SegmentPlan& plan,
                                                      const format::ThreadGrammar& location) {
   for (const Location* l : p.locations)
+    // Segments from marks were matched while the program ran; loops are known at the end only, from
+    // the grammar.
     if (l->thread == location.thread && l->times != nullptr && l->times->matcher() != nullptr)
       return take(p, plan, location, *l->times->matcher());
   const grammar::Grammar& grammar = grammars_[location.grammar];
@@ -101,6 +110,7 @@ base::Result<format::RunProfile> SegmentTimes::match(Process& p, const SegmentPl
   if (by_loops)
     loops = format::plan_loops(grammar, calls, plan.signatures,
                                [&plan](size_t t) { return plan.paths[t]; });
+  // As many as loops have iterations; by marks one call may be one.
   const uint64_t segments =
       by_loops ? format::count_segments(loops.own ? *loops.own : grammar) : calls;
   if (!memory_for(kTables + kBytesPerSegment * segments))
@@ -150,6 +160,7 @@ base::Status SegmentTimes::feed(const SegmentPlan& plan, const Location& l,
                    static_cast<int64_t>(clock.to_common(c.end_ns)), 0});
     return decoded;
   };
+  // Blocks are in runs of bytes of the spool file, which is mapped piece by piece.
   const bool whole = l.times->for_each_run(
       l, TimeLog::Which::kKept,
       [&](const std::vector<format::TimeBlock>& blocks, std::string_view bytes) {
@@ -170,6 +181,7 @@ void SegmentTimes::take_starts(format::RunProfile& profile) {
   similarity::GroupMember& member = group.members[0];
   if (!member.starts_ns.empty()) own.start_ns = member.starts_ns[0];
   own.lengths_ns = std::move(member.lengths_ns);
+  // What goes into the tree is as long as the loops, and not as the run.
   member = {member.rank, {}, {}};
   if (how_.across != format::AcrossRanks::kGroups) {
     constexpr uint32_t kNew = UINT32_MAX;
@@ -195,11 +207,14 @@ bool SegmentTimes::encode(size_t location, const std::vector<uint32_t>& numbers,
     if (place >= numbers.size()) return false;
     place = numbers[place];
   }
+  // Where groups were compared, the tree has handed back the whole sequence instead of a
+  // translation.
   const std::vector<uint32_t>& sequence = own.places.empty() ? numbers : own.places;
   if (sequence.size() != own.lengths_ns.size()) return false;
   if (sequence.empty()) return true;
   format::encode_location(representatives, step_ns, static_cast<uint64_t>(own.start_ns), sequence,
                           own.lengths_ns, own.chunk, own.bytes);
+  // Freed location by location: the blocks that were made of them take memory by now.
   own.places = {};
   own.lengths_ns = {};
   return true;

@@ -102,12 +102,14 @@ void TimeLog::move_row(spool::Chunk* chunk, uint32_t first_terminal) {
   auto* const row =
       reinterpret_cast<TimedCall*>(reinterpret_cast<char*>(chunk + 1) + sizeof(spool::TimeRowHead));
   set_row(row, row_calls(), static_cast<size_t>(next_ - row_));
+  // The calls so far are in the spool now, where they outlive the process.
   std::vector<TimedCall>().swap(own_row_);
 }
 
 // What is written into the row from here on belongs to no call.
 void TimeLog::stop() {
   stopped_ = true;
+  // No reader takes such a position for true: it then leaves the row out, whatever it holds.
   if (chunk_ != nullptr) chunk_->position = UINT64_MAX;
   in_order();
   next_ = row_;
@@ -147,6 +149,8 @@ void TimeLog::flush(Location& l) {
   if (plain_ != nullptr) return end_plain(l);
   if (stopped_) return clear_row();
   if (next_ == row_) return;
+  // A thread begins with a few calls in the location itself: most threads of some programs make no
+  // more, and need no row.
   if (row_ == first_row_ && next_ == end_) return memory_for(kMemory) ? make_row() : stop();
   if (matcher_ != nullptr && may_match()) return match(l);
   if (!memory_for(kMemory + kept_.bytes.capacity() + copy_.bytes.capacity())) return stop();
@@ -202,6 +206,7 @@ void TimeLog::match(Location& l) {
     if (!memory_for(kMemory + 3 * matcher_->memory_bytes() + copy_.bytes.capacity())) return stop();
     ask_memory_at_ = encoded_ + format::kCallsPerBlock;
   }
+  // Else somebody wants all that is there: the end of the run, or new tables.
   const bool is_step = next_ == end_;
   for (const TimedCall* c = row_ + open_; c != next_; ++c) {
     const uint64_t begin_ns = p.times->to_ns(p, c->begin_ticks);
@@ -234,6 +239,8 @@ void TimeLog::keep_matched(Location& l) {
   kept_.bytes.clear();
   encoded_ += ended;
   open_ -= ended;
+  // The calls of the open segment move to the front, and behind them zeros, which no reader takes
+  // for calls.
   std::memmove(static_cast<void*>(row_), row_ + ended, open_ * sizeof *row_);
   std::memset(static_cast<void*>(row_ + open_), 0, ended * sizeof *row_);
   next_ = row_ + open_;
@@ -255,6 +262,7 @@ void TimeLog::put_plainly(Location& l, const TimedCall& call) {
   const Clock& clock = l.process->clock;
   const uint64_t flushes = plain_->counts().flushes, begin = clock.ticks();
   plain_->put(call, l.process->signatures.at(call.terminal - 1));
+  // To copy a record into the buffer is a part of the call; to write the buffer out is not.
   if (plain_->counts().flushes == flushes) return;
   const uint64_t end = clock.ticks();
   l.own_time.add_inside(end - begin);
@@ -273,6 +281,7 @@ void TimeLog::end_plain(Location& l) {
   const InternTable& signatures = l.process->signatures;
   const bool whole = plain->each([&](const TimedCall& call, std::string_view signature) {
     const uint32_t terminal = call.terminal - 1;
+    // The file is compared with what is known: where it differs it is not ours any more.
     if (terminal >= signatures.size() || signatures.at(terminal) != signature) return false;
     *next_++ = call;
     if (next_ != end_) return true;

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "mpi/call_ids.h"
+#include "mpi_runtime/fortran_site.h"
 #include "mpi_runtime/queries.h"
 #include "tracer/calls/append_call.h"
 #include "tracer/code/unwind.h"
@@ -16,7 +17,6 @@
 #include "tracer/state/process.h"
 #include "tracer/times/call_times.h"
 #include "tracer/times/time_log.h"
-#include "mpi_runtime/fortran_site.h"
 
 namespace refrain::tracer {
 
@@ -97,12 +97,17 @@ bool CallScope::was_left() const {
 void CallScope::enter() {
   RecordedThread* const l = location_ = as_recorded(current_location());
   if (l == nullptr) return;
+  if (refrain_fortran_site.address == nullptr && is_only_logged(*l)) {
+    l->log->scope = this;
+    return open();
+  }
   if (was_left()) close_left();
   const bool nested = l->depth > 0;
   if (nested)
     ++l->depth;
   else
     open();
+  if (!nested && l->log != nullptr) l->log->begin_call();
   state_ = State::kPassed;
   fortran_.address = nullptr;
   outer_call_ = nested ? l->open_call : 0;

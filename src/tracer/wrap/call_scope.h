@@ -18,9 +18,9 @@
 #include <utility>
 
 #include "mpi/call_table.h"
+#include "mpi_runtime/fortran_site.h"
 #include "tracer/filter/control.h"
 #include "tracer/state/process.h"
-#include "mpi_runtime/fortran_site.h"
 #include "tracer/wrap/recorded_thread.h"
 
 namespace refrain::tracer {
@@ -64,6 +64,14 @@ class CallScope {
   bool is_plain() const { return state_ == State::kOutermost; }
   RecordedThread& location() const { return *location_; }
   Process& process() const { return *location_->process; }
+
+  // A message log has something to write when the call is over.
+  void will_log() {
+    if (state_ != State::kOutermost) return;
+    state_ = State::kOther;
+    fortran_.address = nullptr;
+    outer_call_ = 0;
+  }
 
   // The call is handled, so that its objects are known, but stays out of the record.
   void leave_out(bool filtered) { mark(left_out(filtered)); }

@@ -5,14 +5,16 @@
 #include <algorithm>
 
 #include "logged_hand.h"
+#include "mpi_runtime/status_fields.h"
 #include "mpi_runtime/world_group.h"
 #include "tracer/state/comm_info.h"
 #include "tracer/state/peers.h"
 #include "tracer/state/process.h"
+#include "tracer/wrap/call_scope.h"
 
 namespace refrain::tracer {
 
-using format::messages::Kind;
+using RecordKind = format::messages::Kind;
 using format::messages::Missing;
 
 RealFunctions g_behind;
@@ -35,14 +37,13 @@ LoggedCall::LoggedCall(mpi::CallId call) {
   if (l->log == nullptr) l->log = new LogThread;
   location_ = l;
   thread_ = l->log;
+  log_ = rank_log();
 }
 
-void LoggedCall::returned() {
+void LoggedCall::will_write() {
   thread_->number = calls_of(*location_);
   thread_->has_call = true;
-  thread_->waiting.clear();
-  location_->in_recorder = true;
-  is_back_ = true;
+  if (thread_->scope != nullptr && location_->depth == 1) thread_->scope->will_log();
 }
 
 // ---- communicators ----
@@ -69,7 +70,12 @@ bool LoggedCall::may_get_from_root(MPI_Comm comm, int root) {
 
 Fill LoggedCall::fill(const void* memory, int64_t count, MPI_Datatype type) {
   if (count <= 0) return {};
-  const auto map = log().types.find(handle_key(type));
+  if (const int64_t each = log().types.flat_bytes(handle_key(type), has_threads()); each >= 0) {
+    uint64_t bytes = 0;
+    const bool is_absurd = __builtin_mul_overflow(count, each, &bytes);
+    return {memory, is_absurd ? 0 : bytes};
+  }
+  const auto map = map_of(type);
   if (map) return {memory, static_cast<uint64_t>(count), *map};
   Fill unknown;
   unknown.known = false;
@@ -94,7 +100,7 @@ Origin LoggedCall::of_window(MPI_Win win, int target) {
               log().is_inside(mpi_runtime::world_rank_of_target(win, target, world_group().group))};
 }
 
-bool LoggedCall::is_inside(const Origin& origin, const MPI_Status* status) {
+bool LoggedCall::is_inside_group(const Origin& origin, const MPI_Status* status) {
   if (origin.comm == nullptr || status == nullptr) return origin.is_inside;
   const base::RunList& others = origin.comm->inter ? origin.comm->remote : origin.comm->local;
   const int source = status->MPI_SOURCE;
@@ -106,9 +112,7 @@ bool LoggedCall::is_inside(const Origin& origin, const MPI_Status* status) {
 
 void LoggedCall::add_contents(uint64_t where, Fill&& fill, uint64_t bytes, bool inside,
                               bool local) {
-  WaitingRecord& r = thread_->waiting.emplace_back();
-  r.kind = Kind::kContents;
-  r.where = where;
+  WaitingRecord& r = add(RecordKind::kContents, where);
   r.bytes = bytes;
   r.is_inside = inside;
   r.is_local = local;
@@ -116,9 +120,7 @@ void LoggedCall::add_contents(uint64_t where, Fill&& fill, uint64_t bytes, bool 
 }
 
 void LoggedCall::add_missing(uint64_t where, uint64_t bytes, const Origin& origin) {
-  WaitingRecord& r = thread_->waiting.emplace_back();
-  r.kind = Kind::kMissing;
-  r.where = where;
+  WaitingRecord& r = add(RecordKind::kMissing, where);
   r.bytes = bytes;
   r.missing = Missing::kLayout;
   r.is_local = origin.is_local;
@@ -130,55 +132,85 @@ void LoggedCall::filled(Fill&& fill, const Origin& origin) {
   add_contents(0, std::move(fill), bytes, origin.is_inside, origin.is_local);
 }
 
-// Open MPI 4.1 leaves what a file has no use for as it was.
-void LoggedCall::status_of(uint64_t where, const MPI_Status* status, bool of_file) {
-  if (status == MPI_STATUS_IGNORE) return;
-  WaitingRecord r;
-  r.kind = Kind::kStatus;
-  r.where = where;
-  const auto bytes = mpi_runtime::received_bytes(*status);
-  r.status.has_count = bytes.has_value();
-  r.status.bytes = bytes.value_or(0);
-  r.status.error = status->MPI_ERROR;
-  r.status.cancelled = !of_file && mpi_runtime::is_cancelled(*status);
+LoggedCall::Came LoggedCall::came(const MPI_Status& status) {
+  if (const auto bytes = mpi_runtime::bytes_if_plain(status)) return {bytes, false};
+  return {mpi_runtime::received_bytes(status), mpi_runtime::is_cancelled(status)};
+}
+
+// Nobody can read a status that the program ignores. Open MPI 4.1 leaves what a file has no use for
+// as it was.
+void LoggedCall::add_status(uint64_t where, const MPI_Status& status, const Came& came,
+                            bool of_file) {
+  if (ignores_statuses_ || &status == &own_) return;
+  format::messages::StatusFields fields;
+  fields.has_count = came.bytes.has_value();
+  fields.bytes = came.bytes.value_or(0);
+  fields.error = status.MPI_ERROR;
+  fields.cancelled = !of_file && came.is_cancelled;
   // What an empty status says needs no record.
-  if (r.status == format::messages::StatusFields()) return;
-  thread_->waiting.push_back(std::move(r));
+  if (fields == format::messages::StatusFields()) return;
+  add(RecordKind::kStatus, where).status = fields;
+}
+
+void LoggedCall::status_of(uint64_t where, const MPI_Status* status, bool of_file) {
+  if (status == MPI_STATUS_IGNORE || ignores_statuses_ || status == &own_) return;
+  add_status(where, *status, came(*status), of_file);
+}
+
+// What most receives are: of bytes in a row, all of which came. False: see received_some().
+bool LoggedCall::received_flat(const MPI_Status& status, const Elements& elements,
+                               const Origin& origin) {
+  const int64_t each = log_->types.flat_bytes(handle_key(elements.type), has_threads());
+  const auto came = mpi_runtime::bytes_if_plain(status);
+  uint64_t room = 0;
+  if (each < 0 || !came || elements.count < 0 || origin.is_file ||
+      __builtin_mul_overflow(elements.count, each, &room))
+    return false;
+  const uint64_t bytes = std::min(room, *came);
+  if (bytes > 0 && status.MPI_SOURCE != MPI_PROC_NULL) {
+    WaitingRecord& r = add(RecordKind::kContents, 0);
+    r.memory = static_cast<const std::byte*>(elements.memory);
+    r.bytes = bytes;
+    r.is_inside = is_inside(origin, &status);
+    r.is_local = origin.is_local;
+    if (r.memory == nullptr) r.fill = Fill(nullptr, bytes);  // MPI_BOTTOM, as an address
+  }
+  if (&status != &own_) add_status(0, status, {came, false}, false);
+  return true;
 }
 
 void LoggedCall::received_some(uint64_t where, const MPI_Status& status, int rc, Fill&& fill,
                                const Origin& origin) {
   const bool is_cut = rc != MPI_SUCCESS;  // as much as there is room for
   const bool is_message = !is_cut && !origin.is_file;
-  const bool cancelled = is_message && mpi_runtime::is_cancelled(status);
-  const auto came = mpi_runtime::received_bytes(status);
+  const Came came = LoggedCall::came(status);
+  const bool cancelled = is_message && came.is_cancelled;
   const bool from_nowhere = is_message && status.MPI_SOURCE == MPI_PROC_NULL;
   if (!cancelled && !from_nowhere) {
-    const uint64_t room = fill.known ? fill.bytes() : came.value_or(0);
-    const uint64_t bytes = is_cut || !came ? room : std::min(room, *came);
+    const uint64_t room = fill.known ? fill.bytes() : came.bytes.value_or(0);
+    const uint64_t bytes = is_cut || !came.bytes ? room : std::min(room, *came.bytes);
     if (!fill.known && bytes > 0)
       add_missing(where, bytes, origin);
     else if (bytes > 0)
       add_contents(where, std::move(fill), bytes, is_inside(origin, &status), origin.is_local);
   }
-  status_of(where, &status, origin.is_file);
+  add_status(where, status, came, origin.is_file);
 }
 
 // ---- operations under way ----
 
 void LoggedCall::post(MPI_Request* request, Fill&& fill, const Origin& origin, const PostHow& how) {
   if (*request == MPI_REQUEST_NULL) return;
-  auto posted = std::make_unique<Posted>();
-  posted->fill = std::move(fill);
-  posted->origin = origin;
-  posted->variable = request;
-  posted->persistent = how.persistent;
-  posted->active = !how.persistent;
-  posted->by_status = how.by_status;
-  posted->partitions = how.partitions;
-  posted->arrived.resize(how.partitions);
-  const std::lock_guard<std::mutex> lock(log().mutex);
-  log().posted.add(handle_key(*request), std::move(posted));
+  const SharedLock lock(log().mutex, has_threads());
+  Posted& posted = log().posted.add(handle_key(*request));
+  posted.fill = std::move(fill);
+  posted.origin = origin;
+  posted.variable = request;
+  posted.persistent = how.persistent;
+  posted.active = !how.persistent;
+  posted.by_status = how.by_status;
+  posted.partitions = how.partitions;
+  if (how.partitions > 0) posted.arrived.resize(how.partitions);
 }
 
 void LoggedCall::completed(uint64_t where, Posted& p, const MPI_Status& status, int code) {
@@ -197,10 +229,8 @@ void LoggedCall::completed(uint64_t where, Posted& p, const MPI_Status& status, 
 }
 
 void LoggedCall::add_part(uint64_t where, const Posted& p, uint64_t first, uint64_t partitions) {
-  WaitingRecord& r = thread_->waiting.emplace_back();
+  WaitingRecord& r = add(RecordKind::kPart, where);
   const uint64_t each = p.fill.bytes() / p.partitions;
-  r.kind = Kind::kPart;
-  r.where = where;
   r.partition = first;
   r.partitions = partitions;
   r.skip = first * each;
@@ -230,16 +260,15 @@ void LoggedCall::add_parts(uint64_t where, Posted& p) {
 
 void LoggedCall::fetch(MPI_Win win, int target, Fill&& fill, const Origin& origin) {
   if (target == MPI_PROC_NULL) return;
-  Fetch f{std::move(fill), origin, target, location_->thread, thread_->number};
-  const std::lock_guard<std::mutex> lock(log().mutex);
+  Fetch f{std::move(fill), origin, target, location_->thread, calls_of(*location_)};
+  const SharedLock lock(log().mutex, has_threads());
   log().fetches.add(handle_key(win), std::move(f));
 }
 
 void LoggedCall::synchronised(MPI_Win win, int target) {
-  const std::lock_guard<std::mutex> lock(log().mutex);
+  const SharedLock lock(log().mutex, has_threads());
   for (Fetch& f : log().fetches.take(handle_key(win), target)) {
-    WaitingRecord& r = thread_->waiting.emplace_back();
-    r.kind = f.fill.known ? Kind::kFetched : Kind::kMissing;
+    WaitingRecord& r = add(f.fill.known ? RecordKind::kFetched : RecordKind::kMissing, 0);
     r.missing = Missing::kLayout;
     r.bytes = f.fill.bytes();
     r.is_inside = f.origin.is_inside;
@@ -253,7 +282,7 @@ void LoggedCall::watch(MPI_Win win, const void* memory, int64_t bytes, MPI_Comm 
                        bool is_shared) {
   bool is_watched = bytes <= 0;
   if (!is_watched) {
-    const std::lock_guard<std::mutex> lock(log().mutex);
+    const SharedLock lock(log().mutex, has_threads());
     is_watched = log().windows.add(handle_key(win), memory, static_cast<uint64_t>(bytes));
   }
   if (!is_watched) noted(format::messages::Noted::kUnknownWindow);
@@ -265,12 +294,12 @@ void LoggedCall::watch(MPI_Win win, const void* memory, int64_t bytes, MPI_Comm 
 void LoggedCall::watch_not(MPI_Win) { noted(format::messages::Noted::kUnknownWindow); }
 
 void LoggedCall::unwatch(uint64_t key) {
-  const std::lock_guard<std::mutex> lock(log().mutex);
+  const SharedLock lock(log().mutex, has_threads());
   log().windows.remove(key);
 }
 
 void LoggedCall::epoch(MPI_Win win, bool is_fenced) {
-  const std::lock_guard<std::mutex> lock(log().mutex);
+  const SharedLock lock(log().mutex, has_threads());
   WatchedWindow* const w = log().windows.find(handle_key(win));
   if (w == nullptr) return;
   w->is_fenced = is_fenced;
@@ -279,7 +308,7 @@ void LoggedCall::epoch(MPI_Win win, bool is_fenced) {
 
 // A file has one such operation under way at most.
 void LoggedCall::begin_split(MPI_File file, Fill&& fill) {
-  const std::lock_guard<std::mutex> lock(log().mutex);
+  const SharedLock lock(log().mutex, has_threads());
   log().splits.take(handle_key(file), -1);
   log().splits.add(handle_key(file), {std::move(fill), of_file(), 0, 0, 0});
 }
@@ -287,7 +316,7 @@ void LoggedCall::begin_split(MPI_File file, Fill&& fill) {
 void LoggedCall::end_split(MPI_File file, const MPI_Status* used, int rc) {
   std::vector<Fetch> ended;
   {
-    const std::lock_guard<std::mutex> lock(log().mutex);
+    const SharedLock lock(log().mutex, has_threads());
     ended = log().splits.take(handle_key(file), -1);
   }
   if (rc != MPI_SUCCESS || ended.empty()) return;

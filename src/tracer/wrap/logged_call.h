@@ -14,12 +14,13 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <utility>
 
 #include "mpi/call_table.h"
 #include "mpi_runtime/queries.h"
 #include "tracer/messages/rank_log.h"
+#include "tracer/state/process.h"
 #include "tracer/wrap/recorded_thread.h"
 
 namespace refrain::tracer {
@@ -28,6 +29,13 @@ namespace refrain::tracer {
 struct PostHow {
   bool persistent = false, by_status = false;
   uint64_t partitions = 0;
+};
+
+// A buffer as calls have it.
+struct Elements {
+  const void* memory;
+  int64_t count;
+  MPI_Datatype type;
 };
 
 class LoggedCall {
@@ -46,10 +54,25 @@ class LoggedCall {
   MPI_Status* status(MPI_Status* given) {
     return thread_ != nullptr && given == MPI_STATUS_IGNORE ? &own_ : given;
   }
-  RankLog& log() { return *rank_log(); }
+  // The program ignores its statuses, and what MPI fills is ours.
+  void ignores_statuses() { ignores_statuses_ = true; }
+  RankLog& log() { return *log_; }
+  // Whether calls of several threads may overlap.
+  bool has_threads() const { return location_->process->threaded; }
+
+  // Whether a call that completes a request, if it is one, has nothing to be logged: no operation
+  // under way fills memory, and nobody reads the status.
+  bool has_nothing(const MPI_Status* given) const {
+    return given == MPI_STATUS_IGNORE && log_->windows.empty() && log_->posted.empty();
+  }
 
   // ---- after it ----
-  void returned();
+  void returned() {
+    location_->in_recorder = true;
+    is_back_ = true;
+    if (!log_->windows.empty()) [[unlikely]]
+      will_write();
+  }
 
   // Facts about a communicator, as the recorder has them.
   int64_t size(MPI_Comm comm) { return location_->encoder.comm_size(comm); }
@@ -85,6 +108,13 @@ class LoggedCall {
     if (rc == MPI_SUCCESS || mpi_runtime::error_class(rc) == MPI_ERR_TRUNCATE)
       received_some(0, *used, rc, make(), origin);
   }
+  // The same of elements of one type: the short way for those without gaps.
+  void received_elements(const MPI_Status* used, int rc, const Elements& elements,
+                         const Origin& origin) {
+    if (rc != MPI_SUCCESS || !received_flat(*used, elements, origin)) [[unlikely]]
+      received(
+          used, rc, [&] { return fill(elements.memory, elements.count, elements.type); }, origin);
+  }
   void received_some(uint64_t where, const MPI_Status& status, int rc, Fill&& fill,
                      const Origin& origin);
   // Something will fill it.
@@ -100,7 +130,7 @@ class LoggedCall {
   void begin_split(MPI_File file, Fill&& fill);
   void end_split(MPI_File file, const MPI_Status* used, int rc);
   void status_of(uint64_t where, const MPI_Status* status, bool of_file = false);
-  void forget_type(uint64_t key) { log().types.forget(key); }
+  void forget_type(uint64_t key) { log().types.forget(key, has_threads()); }
 
   // A request that is complete. `code`: what is said of errors.
   void completed(uint64_t where, Posted& posted, const MPI_Status& status, int code);
@@ -109,7 +139,27 @@ class LoggedCall {
   void noted(format::messages::Noted what) { log().noted(*location_, what, 1); }
 
  private:
-  bool is_inside(const Origin& origin, const MPI_Status* status);
+  std::optional<mpi::TypeMap> map_of(MPI_Datatype type) {
+    return log().types.find(handle_key(type), has_threads());
+  }
+  // The log has something to do behind the call.
+  void will_write();
+  WaitingRecord& add(format::messages::Kind kind, uint64_t where) {
+    if (!thread_->has_call) will_write();
+    return thread_->add(kind, where);
+  }
+  bool received_flat(const MPI_Status& status, const Elements& elements, const Origin& origin);
+  bool is_inside(const Origin& origin, const MPI_Status* status) {
+    return log_->has_groups() && is_inside_group(origin, status);
+  }
+  bool is_inside_group(const Origin& origin, const MPI_Status* status);
+  // What a status says of what came.
+  struct Came {
+    std::optional<uint64_t> bytes;
+    bool is_cancelled = false;
+  };
+  static Came came(const MPI_Status& status);
+  void add_status(uint64_t where, const MPI_Status& status, const Came& came, bool of_file);
   void add_contents(uint64_t where, Fill&& fill, uint64_t bytes, bool is_inside, bool is_local);
   void add_missing(uint64_t where, uint64_t bytes, const Origin& origin);
   void add_parts(uint64_t where, Posted& posted);
@@ -117,14 +167,15 @@ class LoggedCall {
 
   RecordedThread* location_ = nullptr;
   LogThread* thread_ = nullptr;
-  bool is_back_ = false;
+  RankLog* log_ = nullptr;
+  bool is_back_ = false, ignores_statuses_ = false;
   MPI_Status own_;
 };
 
 template <class Count, class Displacement>
 Fill LoggedCall::blocks(const void* memory, const Count* counts, const Displacement* at, int64_t n,
                         MPI_Datatype type) {
-  const auto map = log().types.find(handle_key(type));
+  const auto map = map_of(type);
   Fill all;
   all.known = map.has_value();
   for (int64_t i = 0; i < n && all.known; ++i)
@@ -139,7 +190,7 @@ Fill LoggedCall::blocks(const void* memory, const Count* counts, const Displacem
   Fill all;
   for (int64_t i = 0; i < n && all.known; ++i) {
     if (counts[i] == 0) continue;  // its type may be none
-    const auto map = log().types.find(handle_key(types[i]));
+    const auto map = map_of(types[i]);
     all.known = map.has_value();
     if (map)
       all.add(static_cast<const char*>(memory) + static_cast<int64_t>(at[i]),

@@ -15,28 +15,56 @@ namespace refrain::tracer::logged_by_hand {
 
 namespace {
 
+// Some of something: without an allocation where they are few.
+template <class T>
+class Few {
+ public:
+  void add(const T& one) {
+    if (size_ == kFew) more_.assign(few_, few_ + kFew);
+    if (size_ < kFew)
+      few_[size_] = one;
+    else
+      more_.push_back(one);
+    ++size_;
+  }
+  // Place for `n`, which are not initialised.
+  T* make(size_t n) {
+    if (n > kFew) more_.resize(n);
+    size_ = n;
+    return n > kFew ? more_.data() : few_;
+  }
+  const T* data() const { return size_ > kFew ? more_.data() : few_; }
+  size_t size() const { return size_; }
+
+ private:
+  static constexpr size_t kFew = 16;
+  T few_[kFew];
+  size_t size_ = 0;
+  std::vector<T> more_;
+};
+
 // The operations of a call's requests that fill memory.
 class PostedOnes {
  public:
   PostedOnes(LoggedCall& call, const MPI_Request* requests, int count) : call_(call) {
     if (!call || requests == nullptr || count <= 0) return;
     RankLog& log = call.log();
-    const std::lock_guard<std::mutex> lock(log.mutex);
+    const SharedLock lock(log.mutex, call.has_threads());
     if (log.posted.empty()) return;
     for (int i = 0; i < count; ++i) {
       if (requests[i] == MPI_REQUEST_NULL) continue;
       const uint64_t key = handle_key(requests[i]);
       if (Posted* const p = log.posted.find(key, &requests[i]); p != nullptr && p->active)
-        found_.push_back({i, key, p});
+        found_.add({i, key, p});
     }
   }
-  bool empty() const { return found_.empty(); }
 
   // Request i is complete. `code`: what is said of errors; `now`: the handle behind the call.
   void complete(int i, const MPI_Status& status, int code, const MPI_Request& now) {
-    const auto at =
-        std::find_if(found_.begin(), found_.end(), [i](const Found& f) { return f.index == i; });
-    if (at == found_.end()) return call_.status_of(static_cast<uint64_t>(i), &status);
+    const Found* const end = found_.data() + found_.size();
+    const Found* const at = std::lower_bound(
+        found_.data(), end, i, [](const Found& f, int index) { return f.index < index; });
+    if (at == end || at->index != i) return call_.status_of(static_cast<uint64_t>(i), &status);
     call_.completed(static_cast<uint64_t>(i), *at->posted, status, code);
     settle(*at, now);
   }
@@ -51,12 +79,12 @@ class PostedOnes {
     f.posted->active = !f.posted->persistent;
     f.posted->is_kept = false;
     if (f.posted->persistent || now != MPI_REQUEST_NULL) return;
-    const std::lock_guard<std::mutex> lock(call_.log().mutex);
+    const SharedLock lock(call_.log().mutex, call_.has_threads());
     call_.log().posted.remove(f.key, f.posted);
   }
 
   LoggedCall& call_;
-  std::vector<Found> found_;
+  Few<Found> found_;  // by index
 };
 
 // The statuses that MPI is to fill: the program's, or ours where it ignores them.
@@ -64,8 +92,8 @@ class Statuses {
  public:
   Statuses(LoggedCall& call, MPI_Status* given, int count) : used_(given) {
     if (!call || given != MPI_STATUSES_IGNORE || count <= 0) return;
-    own_.resize(static_cast<size_t>(count));
-    used_ = own_.data();
+    used_ = own_.make(static_cast<size_t>(count));
+    call.ignores_statuses();
   }
   MPI_Status* used() { return used_; }
   const MPI_Status& operator[](int k) const { return used_[k]; }
@@ -74,7 +102,7 @@ class Statuses {
 
  private:
   MPI_Status* used_;
-  std::vector<MPI_Status> own_;
+  Few<MPI_Status> own_;
 };
 
 // A call that completed the requests `index(k)`, k below n.
@@ -99,10 +127,10 @@ bool is_over_one(int rc) {
 
 int MPI_Wait(decltype(RealFunctions::MPI_Wait) real, MPI_Request* request, MPI_Status* status) {
   LoggedCall call(mpi::kMPI_Wait);
+  if (!call || call.has_nothing(status)) return real(request, status);
   PostedOnes posted(call, request, 1);
   MPI_Status* const used = call.status(status);
   const int rc = real(request, used);
-  if (!call) return rc;
   call.returned();
   if (is_over_one(rc)) posted.complete(0, *used, rc, *request);
   return rc;
@@ -111,10 +139,10 @@ int MPI_Wait(decltype(RealFunctions::MPI_Wait) real, MPI_Request* request, MPI_S
 int MPI_Test(decltype(RealFunctions::MPI_Test) real, MPI_Request* request, int* flag,
              MPI_Status* status) {
   LoggedCall call(mpi::kMPI_Test);
+  if (!call || call.has_nothing(status)) return real(request, flag, status);
   PostedOnes posted(call, request, 1);
   MPI_Status* const used = call.status(status);
   const int rc = real(request, flag, used);
-  if (!call) return rc;
   call.returned();
   if (rc == MPI_SUCCESS ? *flag != 0 : is_over_one(rc)) posted.complete(0, *used, rc, *request);
   return rc;
@@ -123,10 +151,10 @@ int MPI_Test(decltype(RealFunctions::MPI_Test) real, MPI_Request* request, int* 
 int MPI_Waitall(decltype(RealFunctions::MPI_Waitall) real, int count, MPI_Request array[],
                 MPI_Status* statuses) {
   LoggedCall call(mpi::kMPI_Waitall);
+  if (!call || call.has_nothing(statuses)) return real(count, array, statuses);
   PostedOnes posted(call, array, count);
   Statuses all(call, statuses, count);
   const int rc = real(count, array, all.used());
-  if (!call) return rc;
   call.returned();
   if (is_over(rc)) complete_all(posted, all, rc, count, array, same);
   return rc;
@@ -212,7 +240,7 @@ int MPI_Request_get_status(decltype(RealFunctions::MPI_Request_get_status) real,
   if (rc != MPI_SUCCESS || *flag == 0) return rc;
   Posted* posted = nullptr;
   {
-    const std::lock_guard<std::mutex> lock(call.log().mutex);
+    const SharedLock lock(call.log().mutex, call.has_threads());
     posted = call.log().posted.find(handle_key(request), nullptr);
   }
   if (posted == nullptr || !posted->active) return call.status_of(0, used), rc;
@@ -225,7 +253,7 @@ namespace {
 
 void start(LoggedCall& call, const MPI_Request* requests, int count) {
   RankLog& log = call.log();
-  const std::lock_guard<std::mutex> lock(log.mutex);
+  const SharedLock lock(log.mutex, call.has_threads());
   for (int i = 0; i < count; ++i) {
     Posted* const p = log.posted.find(handle_key(requests[i]), &requests[i]);
     if (p == nullptr) continue;
@@ -265,7 +293,7 @@ int MPI_Request_free(decltype(RealFunctions::MPI_Request_free) real, MPI_Request
   if (rc != MPI_SUCCESS || before == MPI_REQUEST_NULL) return rc;
   bool was_active = false;
   {
-    const std::lock_guard<std::mutex> lock(call.log().mutex);
+    const SharedLock lock(call.log().mutex, call.has_threads());
     PostedTable& table = call.log().posted;
     Posted* const p = table.find(handle_key(before), request);
     if (p == nullptr) return rc;
@@ -286,7 +314,7 @@ int MPI_Parrived(decltype(RealFunctions::MPI_Parrived) real, MPI_Request request
   if (rc != MPI_SUCCESS || *flag == 0 || partition < 0) return rc;
   Posted* posted = nullptr;
   {
-    const std::lock_guard<std::mutex> lock(call.log().mutex);
+    const SharedLock lock(call.log().mutex, call.has_threads());
     posted = call.log().posted.find(handle_key(request), nullptr);
   }
   if (posted != nullptr && posted->active) call.arrived(*posted, static_cast<uint64_t>(partition));

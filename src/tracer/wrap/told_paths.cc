@@ -1,8 +1,9 @@
-// Call paths that a replay tells (mpi_runtime/told_paths.h).
+// Call paths, and other handles of requests, that a replay tells (mpi_runtime/told_paths.h).
 #include "mpi_runtime/told_paths.h"
 
-#include "tracer/state/process.h"
 #include "mpi_runtime/fortran_site.h"
+#include "tracer/requests/request_lanes.h"
+#include "tracer/state/process.h"
 #include "tracer/wrap/recorded_thread.h"
 
 namespace refrain::tracer {
@@ -31,4 +32,14 @@ extern "C" __attribute__((visibility("default"))) void refrain_tell_path(int64_t
   refrain_fortran_site.address = path < 0 ? nullptr : &refrain_fortran_site;
   refrain_fortran_site.sp = reinterpret_cast<void*>(path + 1);
   refrain_fortran_site.call = refrain::mpi_runtime::kToldCall;
+}
+
+extern "C" __attribute__((visibility("default"))) void refrain_tell_handle(uint64_t before,
+                                                                           uint64_t now) {
+  using namespace refrain::tracer;
+  Location* const location = current_location();
+  if (location == nullptr) return;
+  AllLanes all(*location->requests);
+  if (RequestEntry* const entry = all.find(before, nullptr); entry != nullptr)
+    all.table_of(*entry).rename(*entry, now);
 }

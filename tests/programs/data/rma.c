@@ -4,11 +4,6 @@
 static int rank, size;
 #define W MPI_COMM_WORLD  // no constant in every MPI
 
-#define L_Win_free(w)                      \
-  do {                                     \
-    const MPI_Win freed_ = *(w);           \
-    DO(MPI_Win_free(w), "win:W-", freed_); \
-  } while (0)
 #define kAccess \
   "origin_count:i origin_datatype:D target_rank:r target_disp:i target_count:i target_datatype:D"
 

@@ -61,7 +61,7 @@ struct TrueCall {
   CallId call = 0;
   Place site = 0;
   std::vector<size_t> sends, receives;  // messages whose ends it completes
-  std::vector<size_t> in_vain;          // ... that it waits for in vain
+  std::vector<size_t> unsuccessful;     // ... that it waits for in vain
   size_t probed = kNever;
   std::vector<size_t> collectives;  // that it completes
 };

@@ -116,7 +116,7 @@ void RandomProgram::complete_step() {
     ShapeWriter s = begin_shape("MPI_Test");
     s.request(q.id).integer(0).none();
     TrueCall& test = call(r, s, next_begin(r), 0);
-    if (q.receive != kNever) test.in_vain = {q.receive};
+    if (q.receive != kNever) test.unsuccessful = {q.receive};
     return;
   }
   const int form = static_cast<int>(pick(5));

@@ -71,6 +71,30 @@ class LogReader {
   const Header& header() const { return header_; }
   // The next record, or false at the end of the log.
   base::Result<bool> next(Record& record);
+  // The short way of next(), for contents whose fields take one or two bytes each: most records
+  // are such. False: ask next(), nothing has changed. Of `record`, only the fields of its kind are
+  // set.
+  bool next_short(Record& record) {
+    if (left_ != 0 || complete_ || in_.remaining() < kMaxFieldBytes || thread_ >= places_.size())
+      return false;
+    const auto* const p = reinterpret_cast<const uint8_t*>(in_.rest().data());
+    const unsigned head = p[0], advance = head >> 4;
+    if ((head & 15) != static_cast<unsigned>(Kind::kContents) || advance == kLongAdvance ||
+        p[1] >= 128 || (p[2] >= 128 && p[3] >= 128))
+      return false;
+    const bool is_long = p[2] >= 128;
+    uint64_t& number = places_[thread_].number;
+    if (number + advance < number) return false;
+    number += advance;
+    record.kind = Kind::kContents;
+    record.thread = thread_;
+    record.number = number;
+    record.where = p[1];
+    record.bytes = left_ = is_long ? (p[2] & 127u) | static_cast<unsigned>(p[3]) << 7 : p[2];
+    in_.bytes(is_long ? 4 : 3);
+    cut_ = false;
+    return true;
+  }
   // The next bytes of the record, at most out.size(): fewer only when none are left of it, or when
   // the log ends before (then is_cut() is true).
   base::Result<size_t> take(std::span<std::byte> out);

@@ -8,10 +8,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "base/bytes.h"
 #include "format/messages/layout.h"
 
 namespace refrain::format::messages {
@@ -50,6 +52,24 @@ class LogWriter {
   void window(uint32_t thread, uint64_t number, uint64_t window, uint64_t region, uint64_t offset,
               uint64_t bytes);
   void put(std::span<const std::byte> bytes);
+  // contents() and put() in one, where all of it goes into the block that is in memory and the
+  // thread is that of the record before. False: nothing was done.
+  bool put_flat(uint32_t thread, uint64_t number, uint64_t where,
+                std::span<const std::byte> bytes) {
+    if (thread != thread_ || thread >= places_.size() || !has_room(bytes.size())) return false;
+    uint64_t& last = places_[thread].number;
+    const uint64_t advance = number - last;
+    last = number;
+    auto* p = reinterpret_cast<uint8_t*>(block_ + used_);
+    const uint64_t high = advance < kLongAdvance ? advance : kLongAdvance;
+    *p++ = static_cast<uint8_t>(static_cast<uint64_t>(Kind::kContents) | high << 4);
+    if (advance >= kLongAdvance) p = base::write_varint(p, advance - kLongAdvance);
+    p = base::write_varint(p, where);
+    p = base::write_varint(p, bytes.size());
+    std::memcpy(p, bytes.data(), bytes.size());
+    used_ = static_cast<size_t>(reinterpret_cast<std::byte*>(p) - block_) + bytes.size();
+    return true;
+  }
 
   void inside(uint32_t thread, uint64_t number, uint64_t where, uint64_t bytes);
   void status(uint32_t thread, uint64_t number, uint64_t where, const StatusFields& status);
@@ -67,6 +87,11 @@ class LogWriter {
   int error_number() const { return error_; }  // of the sink
   uint64_t file_bytes() const { return written_; }
   size_t waiting_bytes() const { return used_; }  // in memory only
+  // Whether a record with `bytes` behind its fields, and one of another thread's turn in front of
+  // it, go into the block that is in memory: then nothing is written to the file.
+  bool has_room(uint64_t bytes) const {
+    return !stopped_ && bytes < capacity_ && used_ + bytes + 2 * kMaxFieldBytes < capacity_;
+  }
 
  private:
   // How far the log is in a thread.

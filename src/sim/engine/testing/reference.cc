@@ -79,7 +79,7 @@ class Reference {
       if (t.is_eager)
         t.sender_done = t.sent, t.begins = rank.now;
       else
-        t.requested = rank.now + costs.post + costs.latency;
+        t.requested = rank.now + costs.post + costs.notice;
       rank.now += costs.send;
     }
     rank.is_posted = true;
@@ -142,7 +142,7 @@ class Reference {
     if (t.is_eager) return t.first_byte ? t.first_byte : t.begins;
     if (t.shared_end) return inside(t.to, *t.shared_end);
     if (t.first_byte) return t.first_byte;
-    if (t.agreed) return *t.agreed + costs_.of(t.to, t.from, t.bytes).latency;
+    if (t.agreed) return *t.agreed + costs_.of(t.to, t.from, t.bytes).notice;
     if (!t.requested || !t.posted) return t.asked ? std::nullopt : t.requested;
     const Time at = std::max(*t.requested, *t.posted);
     const double overlap = costs_.protocol(t.from, t.to).overlap.value;

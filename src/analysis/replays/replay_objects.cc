@@ -1,0 +1,40 @@
+#include "analysis/replays/replay_objects.h"
+
+namespace refrain::analysis {
+namespace {
+
+bool same_members(const Communicator& a, const Communicator& b) {
+  for (uint64_t i = 0; i < a.size(); ++i)
+    if (a.member(static_cast<int64_t>(i)) != b.member(static_cast<int64_t>(i))) return false;
+  for (uint64_t i = 0; i < a.remote_size(); ++i)
+    if (a.remote_member(static_cast<int64_t>(i)) != b.remote_member(static_cast<int64_t>(i)))
+      return false;
+  return true;
+}
+
+}  // namespace
+
+bool same_object(const Trace& original, const Trace& again, Rank rank, const Value& a,
+                 const Value& b) {
+  const auto one = original.communicator(a.definition(), rank);
+  const auto other = again.communicator(b.definition(), rank);
+  if (one.has_value() != other.has_value()) return false;
+  if (one)
+    return one->me == other->me && one->size() == other->size() &&
+           one->remote_size() == other->remote_size() && same_members(*one, *other);
+  const auto type = original.datatype(a.definition());
+  const auto type_again = again.datatype(b.definition());
+  if (type.has_value() != type_again.has_value()) return false;
+  return !type ||
+         (type->size_bytes == type_again->size_bytes &&
+          type->extent_bytes == type_again->extent_bytes && type->combiner == type_again->combiner);
+}
+
+bool asks_environment(const mpi::CallInfo& info) {
+  using Group = mpi::CallGroup;
+  return info.group == Group::kEnv || info.group == Group::kTool || info.group == Group::kInfo ||
+         info.group == Group::kError || info.group == Group::kAttr ||
+         info.group == Group::kSession || info.group == Group::kMisc;
+}
+
+}  // namespace refrain::analysis

@@ -1,0 +1,351 @@
+// The blackboard against a reference that does everything at once, in order, with plain containers.
+#include "refrain/blackboard.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace refrain::blackboard {
+namespace {
+
+using Payloads = std::vector<int>;
+using Operation = std::function<void(refrain_blackboard*, refrain_entry* const*, const Payloads&)>;
+
+// A board for tests: entries are numbers, operations are lambdas.
+class Board {
+ public:
+  explicit Board(int workers, size_t most_bytes = 0)
+      : board_(refrain_blackboard_new(workers, most_bytes)) {}
+  ~Board() { refrain_blackboard_free(board_); }
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+
+  refrain_source add(const std::vector<refrain_type>& types, Operation operation) {
+    const int count = static_cast<int>(types.size());
+    return refrain_source_add_owning(board_, "a source", types.data(), count, call,
+                                     new Operation(std::move(operation)), forget);
+  }
+  static void call(refrain_blackboard* board, refrain_entry* const* entries, int count,
+                   void* context) {
+    Payloads payloads;
+    for (int i = 0; i < count; ++i) payloads.push_back(number_of(entries[i]));
+    (*static_cast<Operation*>(context))(board, entries, payloads);
+  }
+  static void forget(void* context) { delete static_cast<Operation*>(context); }
+  static int number_of(const refrain_entry* entry) {
+    int number = 0;
+    std::memcpy(&number, refrain_entry_data(entry), sizeof number);
+    return number;
+  }
+  static int submit(refrain_blackboard* board, refrain_type type, int number) {
+    return refrain_blackboard_submit_copy(board, type, &number, sizeof number);
+  }
+  int submit(refrain_type type, int number) { return submit(board_, type, number); }
+  void wait() { EXPECT_EQ(refrain_blackboard_wait(board_), 0); }
+  refrain_blackboard_counts counts() {
+    refrain_blackboard_counts counts;
+    refrain_blackboard_count(board_, &counts);
+    return counts;
+  }
+  refrain_blackboard* get() { return board_; }
+
+ private:
+  refrain_blackboard* board_;
+};
+
+// Types 1, 2, 3, ... are as good as names.
+
+TEST(Blackboard, TypesAreLevelAndName) {
+  EXPECT_EQ(refrain_type_of("a", "b"), refrain_type_of("a", "b"));
+  const std::set<refrain_type> all{refrain_type_of("a", "b"),  refrain_type_of("b", "a"),
+                                   refrain_type_of("ab", ""),  refrain_type_of("", "ab"),
+                                   refrain_type_of("a", "bb"), refrain_type_of("", "")};
+  EXPECT_EQ(all.size(), 6u);
+  EXPECT_EQ(refrain_blackboard_version(), REFRAIN_BLACKBOARD_VERSION);
+}
+
+TEST(Blackboard, EntriesAreWritableAtOneReference) {
+  refrain_entry* const entry = refrain_entry_new(7, 4);
+  ASSERT_NE(entry, nullptr);
+  EXPECT_EQ(refrain_entry_type(entry), 7u);
+  EXPECT_EQ(refrain_entry_bytes(entry), 4u);
+  EXPECT_EQ(refrain_entry_write(entry), refrain_entry_data(entry));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(refrain_entry_data(entry)) % alignof(std::max_align_t), 0u);
+  EXPECT_EQ(refrain_entry_keep(entry), entry);
+  EXPECT_EQ(refrain_entry_write(entry), nullptr);
+  refrain_entry_release(entry);
+  EXPECT_NE(refrain_entry_write(entry), nullptr);
+  const EntryRef first(entry);
+  const EntryRef second = first;
+  EXPECT_EQ(refrain_entry_write(entry), nullptr);
+  EXPECT_EQ(refrain_entry_new(1, SIZE_MAX - 8), nullptr);
+}
+
+TEST(Blackboard, TheOnlySourceOfAnEntryMayWriteToIt) {
+  for (const int sources : {1, 2}) {
+    Board board(0);
+    int written = 0;
+    const Operation operation = [&](refrain_blackboard*, refrain_entry* const* e, const Payloads&) {
+      written += refrain_entry_write(e[0]) != nullptr ? 1 : 0;
+    };
+    for (int i = 0; i < sources; ++i) board.add({1}, operation);
+    board.submit(1, 5);
+    board.wait();
+    // Of two, the second to run has it for itself.
+    EXPECT_EQ(written, 1);
+    EXPECT_EQ(board.counts().bytes, 0u);
+    EXPECT_EQ(board.counts().most_bytes, sizeof(int));
+  }
+}
+
+// -- against the reference --
+
+// Which numbers came together, for each source, and what was left.
+struct Found {
+  std::map<int, std::multiset<Payloads>> jobs;
+  uint64_t unwanted = 0;
+  bool operator==(const Found&) const = default;
+};
+
+struct Plan {
+  std::vector<std::vector<refrain_type>> sources;
+  std::vector<std::pair<refrain_type, int>> entries;  // and the source to remove before, or -1
+};
+
+Plan random_plan(std::mt19937& random, bool removes) {
+  Plan plan;
+  const size_t types = 1 + random() % 4;
+  for (size_t s = 0, count = 1 + random() % 6; s < count; ++s) {
+    std::vector<refrain_type> types_of(1 + random() % 4);
+    for (refrain_type& type : types_of) type = 1 + random() % types;
+    plan.sources.push_back(types_of);
+  }
+  for (size_t i = 0, count = random() % 200; i < count; ++i) {
+    const bool is_removal = removes && random() % 50 == 0;
+    // One type more than anybody wants.
+    plan.entries.emplace_back(1 + random() % (types + 1),
+                              is_removal ? static_cast<int>(random() % plan.sources.size()) : -1);
+  }
+  return plan;
+}
+
+// Slow and obvious: all entries that wait are searched for each one that comes.
+Found reference(const Plan& plan) {
+  Found found;
+  std::vector<std::vector<std::deque<int>>> slots;
+  for (const auto& types : plan.sources) slots.emplace_back(types.size());
+  std::set<int> removed;
+  for (size_t number = 0; number < plan.entries.size(); ++number) {
+    const auto& [type, removal] = plan.entries[number];
+    removed.insert(removal);
+    bool is_wanted = false;
+    for (size_t s = 0; s < slots.size(); ++s) {
+      if (removed.contains(static_cast<int>(s))) continue;
+      int best = -1;
+      for (size_t i = 0; i < slots[s].size(); ++i)
+        if (plan.sources[s][i] == type &&
+            (best < 0 || slots[s][i].size() < slots[s][static_cast<size_t>(best)].size()))
+          best = static_cast<int>(i);
+      if (best < 0) continue;
+      is_wanted = true;
+      slots[s][static_cast<size_t>(best)].push_back(static_cast<int>(number));
+      if (std::any_of(slots[s].begin(), slots[s].end(), [](const auto& q) { return q.empty(); }))
+        continue;
+      Payloads job;
+      for (std::deque<int>& queue : slots[s]) {
+        job.push_back(queue.front());
+        queue.pop_front();
+      }
+      found.jobs[static_cast<int>(s)].insert(job);
+    }
+    found.unwanted += is_wanted ? 0 : 1;
+  }
+  return found;
+}
+
+Found run(const Plan& plan, int workers) {
+  Found found;
+  std::mutex lock;
+  Board board(workers);
+  std::vector<refrain_source> numbers;
+  for (size_t s = 0; s < plan.sources.size(); ++s)
+    numbers.push_back(board.add(
+        plan.sources[s], [&, s](refrain_blackboard*, refrain_entry* const*, const Payloads& job) {
+          const std::lock_guard guard(lock);
+          found.jobs[static_cast<int>(s)].insert(job);
+        }));
+  for (size_t i = 0; i < plan.entries.size(); ++i) {
+    const auto& [type, removal] = plan.entries[i];
+    if (removal >= 0) refrain_source_remove(board.get(), numbers[static_cast<size_t>(removal)]);
+    EXPECT_EQ(board.submit(type, static_cast<int>(i)), 0);
+  }
+  board.wait();
+  found.unwanted = board.counts().unwanted;
+  EXPECT_EQ(board.counts().entries, plan.entries.size());
+  return found;
+}
+
+TEST(Blackboard, JobsAreThoseOfTheReference) {
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    const Plan plan = random_plan(random, seed % 2 == 1);
+    const Found expected = reference(plan);
+    for (const int workers : {0, 1, 3})
+      ASSERT_EQ(run(plan, workers), expected) << "seed " << seed << ", " << workers << " workers";
+  }
+}
+
+// A data flow: an entry of type t makes some of higher types; sums at the end do not depend on the
+// order.
+TEST(Blackboard, OperationsSubmit) {
+  constexpr refrain_type kTypes = 6;
+  // What one entry of a type comes to.
+  const std::function<int64_t(refrain_type, int)> sum_of = [&](refrain_type type, int number) {
+    int64_t sum = number;
+    for (refrain_type next = type + 1; next <= kTypes; ++next) sum += sum_of(next, number % 10 + 1);
+    return sum;
+  };
+  for (const int workers : {0, 1, 4}) {
+    Board board(workers, 64);
+    std::atomic<int64_t> sum{0};
+    for (refrain_type type = 1; type <= kTypes; ++type)
+      board.add({type},
+                [&, type](refrain_blackboard* b, refrain_entry* const*, const Payloads& numbers) {
+                  sum += numbers[0];
+                  for (refrain_type next = type + 1; next <= kTypes; ++next)
+                    EXPECT_EQ(Board::submit(b, next, numbers[0] % 10 + 1), 0);
+                  EXPECT_EQ(refrain_blackboard_wait(b), REFRAIN_BOARD_EINVALID);
+                });
+    int64_t expected = 0;
+    for (int i = 0; i < 50; ++i) {
+      EXPECT_EQ(board.submit(1, i), 0);
+      expected += sum_of(1, i);
+    }
+    board.wait();
+    EXPECT_EQ(sum, expected);
+    EXPECT_EQ(board.counts().bytes, 0u);
+  }
+}
+
+// Opportunistic reasoning: a source removes itself and registers another one.
+TEST(Blackboard, OperationsAddAndRemoveSources) {
+  for (const int workers : {0, 3}) {
+    Board board(workers);
+    std::atomic<int> first{0}, second{0};
+    std::atomic<refrain_source> own{0};
+    own = board.add({1}, [&](refrain_blackboard* b, refrain_entry* const*, const Payloads&) {
+      ++first;
+      EXPECT_EQ(refrain_source_remove(b, own), 0);
+      EXPECT_EQ(refrain_source_remove(b, own), REFRAIN_BOARD_EINVALID);
+      board.add({1, 1},
+                [&](refrain_blackboard*, refrain_entry* const*, const Payloads&) { ++second; });
+    });
+    board.submit(1, 0);
+    board.wait();
+    for (int i = 0; i < 7; ++i) board.submit(1, i);
+    board.wait();
+    EXPECT_EQ(first, 1);
+    EXPECT_EQ(second, 3);
+    EXPECT_EQ(board.counts().bytes, sizeof(int));  // the seventh waits for an eighth
+  }
+}
+
+TEST(Blackboard, ManyThreadsSubmitAddAndRemove) {
+  constexpr int kThreads = 4, kEach = 500;
+  Board board(3, 4096);
+  std::atomic<int64_t> sum{0};
+  std::atomic<int> others{0};
+  board.add({1},
+            [&](refrain_blackboard*, refrain_entry* const*, const Payloads& n) { sum += n[0]; });
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kEach; ++i) {
+        EXPECT_EQ(board.submit(1, i), 0);
+        if (i % 50 != t) continue;
+        const refrain_source mine = board.add(
+            {1, 1}, [&](refrain_blackboard*, refrain_entry* const*, const Payloads&) { ++others; });
+        EXPECT_GT(mine, 0);
+        if (i % 100 == t) refrain_source_remove(board.get(), mine);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  board.wait();
+  EXPECT_EQ(sum, int64_t{kThreads} * kEach * (kEach - 1) / 2);
+  EXPECT_GT(others, 0);
+}
+
+TEST(Blackboard, IsFullUntilJobsEnd) {
+  Board board(2, 10 * sizeof(int));
+  std::atomic<int> done{0};
+  board.add({1}, [&](refrain_blackboard*, refrain_entry* const*, const Payloads&) {
+    std::this_thread::yield();
+    ++done;
+  });
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(board.submit(1, i), 0);
+  board.wait();
+  EXPECT_EQ(done, 1000);
+  EXPECT_LE(board.counts().most_bytes, 10 * sizeof(int));
+}
+
+TEST(Blackboard, IsFullForGoodWhenEntriesWaitForOthers) {
+  for (const int workers : {0, 2}) {
+    Board board(workers, 10 * sizeof(int));
+    board.add({1, 2}, [](refrain_blackboard*, refrain_entry* const*, const Payloads&) {});
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(board.submit(1, i), 0);
+    EXPECT_EQ(board.submit(1, 10), REFRAIN_BOARD_EFULL);
+    EXPECT_EQ(board.counts().entries, 10u);
+  }
+}
+
+TEST(Blackboard, ASourceThatThrowsIsNamedAndGetsNoMore) {
+  for (const int workers : {0, 2}) {
+    Board board(workers);
+    std::atomic<int> good{0};
+    board.add({1}, [](refrain_blackboard*, refrain_entry* const*, const Payloads&) {
+      throw std::runtime_error("no such function");
+    });
+    board.add({1}, [&](refrain_blackboard*, refrain_entry* const*, const Payloads&) { ++good; });
+    for (int i = 0; i < 5; ++i) {
+      board.submit(1, i);
+      board.wait();
+    }
+    EXPECT_EQ(good, 5);
+    EXPECT_EQ(board.counts().failed_jobs, 1u);
+    char text[100];
+    const size_t bytes = refrain_blackboard_failures(board.get(), text, sizeof text);
+    EXPECT_STREQ(text, "a source: no such function\n");
+    EXPECT_EQ(bytes, std::strlen(text));
+    EXPECT_EQ(refrain_blackboard_failures(board.get(), text, 4), bytes);
+    EXPECT_STREQ(text, "a s");
+  }
+}
+
+TEST(Blackboard, RefusesWhatMakesNoSense) {
+  Board board(0);
+  const refrain_type type = 1;
+  const refrain_operation none = [](refrain_blackboard*, refrain_entry* const*, int, void*) {};
+  EXPECT_EQ(refrain_source_add(board.get(), "x", &type, 0, none, nullptr), REFRAIN_BOARD_EINVALID);
+  EXPECT_EQ(refrain_source_add(board.get(), "x", &type, 65, none, nullptr), REFRAIN_BOARD_EINVALID);
+  EXPECT_EQ(refrain_source_add(board.get(), nullptr, &type, 1, none, nullptr),
+            REFRAIN_BOARD_EINVALID);
+  EXPECT_EQ(refrain_source_add(board.get(), "x", &type, 1, nullptr, nullptr),
+            REFRAIN_BOARD_EINVALID);
+  EXPECT_EQ(refrain_source_remove(board.get(), 1), REFRAIN_BOARD_EINVALID);
+  EXPECT_EQ(refrain_blackboard_submit(board.get(), nullptr), REFRAIN_BOARD_EINVALID);
+}
+
+}  // namespace
+}  // namespace refrain::blackboard

@@ -1,0 +1,71 @@
+#include "blackboard/entry.h"
+
+#include <cstdlib>
+#include <new>
+#include <string_view>
+
+namespace refrain::blackboard {
+
+void Account::add(uint64_t more) {
+  const uint64_t now = bytes.fetch_add(more) + more;
+  uint64_t most = most_bytes.load(std::memory_order_relaxed);
+  while (most < now && !most_bytes.compare_exchange_weak(most, now)) {
+  }
+}
+
+void Account::give_back(uint64_t less) {
+  bytes.fetch_sub(less);
+  if (waiting.load() == 0) return;
+  room.fetch_add(1);
+  room.notify_all();
+}
+
+void Account::release() {
+  if (references.fetch_sub(1) == 1) delete this;
+}
+
+}  // namespace refrain::blackboard
+
+// FNV-1a.
+refrain_type refrain_type_of(const char* level, const char* name) {
+  uint64_t h = 0xcbf29ce484222325u;
+  const auto mix = [&h](std::string_view text) {
+    for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    h = (h ^ 0x100u) * 0x100000001b3u;  // no byte: ends a text
+  };
+  mix(level);
+  mix(name);
+  return h == 0 ? 1 : h;
+}
+
+refrain_entry* refrain_entry_new(refrain_type type, size_t bytes) {
+  if (bytes > SIZE_MAX / 2) return nullptr;
+  void* const memory = std::malloc(sizeof(refrain_entry) + bytes);
+  return memory == nullptr ? nullptr : new (memory) refrain_entry{type, bytes, 1, nullptr};
+}
+
+refrain_type refrain_entry_type(const refrain_entry* entry) { return entry->type; }
+
+size_t refrain_entry_bytes(const refrain_entry* entry) { return entry->bytes; }
+
+const void* refrain_entry_data(const refrain_entry* entry) { return entry + 1; }
+
+void* refrain_entry_write(refrain_entry* entry) {
+  return entry->references.load(std::memory_order_acquire) == 1 ? entry + 1 : nullptr;
+}
+
+refrain_entry* refrain_entry_keep(refrain_entry* entry) {
+  entry->references.fetch_add(1, std::memory_order_relaxed);
+  return entry;
+}
+
+void refrain_entry_release(refrain_entry* entry) {
+  if (entry->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  refrain::blackboard::Account* const account = entry->account.load(std::memory_order_relaxed);
+  const size_t bytes = entry->bytes;
+  entry->~refrain_entry();
+  std::free(entry);
+  if (account == nullptr) return;
+  account->give_back(bytes);
+  account->release();
+}

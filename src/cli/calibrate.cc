@@ -1,0 +1,185 @@
+// refrain calibrate: parameters of a network for `refrain simulate`. Under a launcher, its
+// processes become refrain-calibrate-<mpi> (src/replay/calibrate), which measures; rank 0 waits for
+// its own, and fits. With files of samples it only fits.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/temporaries.h"
+#include "cli/launch/companion.h"
+#include "cli/launch/find_mpi.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
+#include "cli/verbs.h"
+#include "format/encode/encode.h"
+#include "report/behaviour/calibrate_report.h"
+#include "sim/calibrate/fit.h"
+#include "sim/machine/machine_text.h"
+
+namespace refrain::cli {
+namespace {
+
+struct CalibrateArguments {
+  std::vector<std::string> samples, smpi_line;
+  std::string output, plot, raw, name, distance = "auto", format = "text", mpi;
+  std::string most_bytes = "4194304";
+  uint64_t repeats = 40;
+  bool force = false;
+};
+
+constexpr const char* kCalibrateExamples =
+    "Examples:\n"
+    "  mpiexec -n 2 refrain calibrate -o m.toml --plot m.svg     measure, and write a machine "
+    "file\n"
+    "  mpiexec -n 2 refrain calibrate -o m.toml --raw core.jsonl keep what was measured\n"
+    "  refrain calibrate core.jsonl switch.jsonl -o m.toml       a file of both distances\n"
+    "  refrain simulate run.rfn --machine m.toml";
+
+base::Status check_free(const CalibrateArguments& options) {
+  for (const std::string& path : {options.output, options.plot, options.raw}) {
+    std::error_code ignored;
+    if (!path.empty() && !options.force && std::filesystem::exists(path, ignored))
+      return base::usage("is there already; name another, or say --force", path);
+  }
+  return base::Done{};
+}
+
+// Fits the samples of each file, and writes the machine file.
+int fit(const CalibrateArguments& options, const std::vector<std::string>& files) {
+  sim::Machine machine;
+  std::vector<report::CalibratedDistance> found;
+  std::vector<sim::Distance> distances;
+  std::string measured_on;
+  for (const std::string& file : files) {
+    const auto samples = sim::read_samples(file);
+    if (!samples.ok()) return report(samples.error());
+    for (const sim::Distance known : distances)
+      if (known == samples->distance)
+        return report(base::usage("distance " + std::string(sim::name_of(known)) +
+                                      " is in another file already: one file for each distance",
+                                  file));
+    auto fitted = sim::fit_protocol(*samples, {});
+    if (!fitted.ok()) return report(base::Error{fitted.error().code, fitted.error().message, file});
+    machine.distances[static_cast<size_t>(samples->distance)] = fitted->protocol;
+    distances.push_back(samples->distance);
+    found.push_back({samples->distance, std::move(*fitted)});
+    if (measured_on.empty() && !samples->hosts.empty())
+      measured_on = samples->hosts[0] + ", " + samples->mpi;
+  }
+  machine.name = options.name.empty() ? measured_on : options.name;
+  const std::string origin = "Measured by refrain calibrate on " +
+                             (measured_on.empty() ? std::string("a machine") : measured_on) + ".";
+  const auto write = [](const std::string& path, const std::string& text, const char* what) {
+    return path.empty() ? base::Status(base::Done{})
+                        : format::write_file_atomically(path, text, what);
+  };
+  if (const auto done =
+          write(options.output, sim::machine_text(machine, distances, origin), "the machine file");
+      !done.ok())
+    return report(done.error());
+  if (const auto done = write(options.plot, report::calibrate_svg(found), "the picture");
+      !done.ok())
+    return report(done.error());
+  return print(options.format == "json" ? report::calibrate_json(found)
+                                        : report::calibrate_text(found));
+}
+
+// Rank 0: its own process measures, this one waits for it and fits.
+int measure_and_fit(const CalibrateArguments& options, const std::string& mpi,
+                    const std::string& raw, const Words& words) {
+  std::unique_ptr<base::Temporary> guard;
+  if (options.raw.empty()) guard = std::make_unique<base::Temporary>(raw);
+  const pid_t child = fork();
+  if (child < 0)
+    return report(base::fail(std::string("cannot start another process: ") + std::strerror(errno)));
+  if (child == 0)
+    _exit(report(become_companion("refrain-calibrate", mpi, options.smpi_line, words)));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  int out = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  if (!WIFEXITED(status))
+    report(base::fail("the measuring process was ended by signal " +
+                      std::to_string(WTERMSIG(status))));
+  if (out == 0) out = fit(options, {raw});
+  if (options.raw.empty()) unlink(raw.c_str());
+  return out;
+}
+
+int run(const CalibrateArguments& options) {
+  const Launcher launcher =
+      find_launcher([](const char* name) -> const char* { return std::getenv(name); });
+  const auto refuse = [&](const base::Error& error) {
+    return launcher.rank == 0 ? report(error) : static_cast<int>(error.code);
+  };
+  const bool is_smpi = !options.smpi_line.empty();
+  if (launcher.rank == 0)
+    if (const auto status = check_free(options); !status.ok()) return report(status.error());
+  if (!is_smpi && !options.samples.empty()) {
+    if (!options.raw.empty())
+      return refuse(base::usage("--raw keeps what is measured; with samples nothing is"));
+    return launcher.rank == 0 ? fit(options, options.samples) : 0;
+  }
+  std::string mpi = is_smpi ? "smpi" : options.mpi;
+  if (mpi.empty() && launcher.mpi != Mpi::kNone) mpi = mpi_word(launcher.mpi);
+  if (mpi.empty())
+    return refuse(
+        base::usage("no launcher of an MPI has started this: write mpiexec -n 2 refrain calibrate "
+                    "-o m.toml, or name a file of samples"));
+  const std::string raw = options.raw.empty()
+                              ? options.output + "." + std::to_string(getpid()) + ".samples"
+                              : options.raw;
+  const Words words = {raw, options.most_bytes, std::to_string(options.repeats), options.distance};
+  if (launcher.rank == 0) return measure_and_fit(options, mpi, raw, words);
+  return refuse(become_companion("refrain-calibrate", mpi, options.smpi_line, words));
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<CalibrateArguments>();
+  CLI::App* verb = app.add_subcommand(
+      "calibrate",
+      "Measure a network for refrain simulate: mpiexec -n 2 refrain calibrate -o m.toml");
+  verb->add_option(
+      "samples", options->samples,
+      "Files of samples (--raw), one for each distance: fit them, and measure nothing");
+  verb->add_option("-o,--output", options->output, "Write this machine file (TOML)")->required();
+  verb->add_option("--plot", options->plot,
+                   "Write a picture of what was measured and fitted (SVG)");
+  verb->add_option("--raw", options->raw, "Write all samples to this file (JSON lines)");
+  verb->add_option("--name", options->name, "Name of the machine [host and MPI]");
+  verb->add_option("--distance", options->distance,
+                   "How far the two ranks are from each other: core (of one node), node (of one "
+                   "switch), switch; auto: core on one host, else switch")
+      ->check(one_of({"auto", "core", "node", "switch"}))
+      ->capture_default_str();
+  verb->add_option("--max-bytes", options->most_bytes, "Size of the largest messages")
+      ->transform(bytes_with_unit(1024, 1 << 30))
+      ->type_name("BYTES")
+      ->capture_default_str();
+  verb->add_option("--repeats", options->repeats, "How often small messages are measured")
+      ->check(whole_number(2, 100000))
+      ->capture_default_str();
+  verb->add_option("--mpi", options->mpi, "The MPI to use [the launcher's]")
+      ->check(one_of({"mpich", "openmpi"}));
+  verb->add_option("--smpi-line", options->smpi_line)->group("");
+  verb->add_option("--format", options->format, "text or json")
+      ->check(one_of({"text", "json"}))
+      ->capture_default_str();
+  verb->add_flag("--force", options->force, "Overwrite files");
+  verb->footer(kCalibrateExamples);
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,80 @@
+#include "cli/options/simulate_options.h"
+
+#include <utility>
+
+#include "cli/options/values.h"
+#include "cli/output/activity.h"
+#include "cli/output/common.h"
+
+namespace refrain::cli {
+
+void SimulateChoices::add_to(CLI::App& verb) {
+  verb.add_option("trace", trace, "Trace file (.rfn)")->required();
+  verb.add_option("--machine", machine,
+                  "Machine file (TOML): parameters of the network, topology, mapping")
+      ->required();
+  CLI::Option* const of_times =
+      verb.add_option("--times", times,
+                      "Computation from ranks that ran alone (refrain solo --times), instead of "
+                      "the trace's");
+  verb.add_option("--plan", plan,
+                  "Ranks that stand for others (refrain similarity --plan): their times are those "
+                  "of all ranks of their groups")
+      ->needs(of_times);
+  verb.add_option("--contention", contention,
+                  "fair: messages share the links of the machine's topology; none: they do not")
+      ->check(one_of({"fair", "none"}))
+      ->capture_default_str();
+  verb.add_option("--max-calls", most_calls, "Runs with more calls are refused")
+      ->check(whole_number(1))
+      ->type_name("COUNT")
+      ->capture_default_str();
+  verb.add_option("--format", format, "text or json")
+      ->check(one_of({"text", "json"}))
+      ->capture_default_str();
+}
+
+sim::SimulateOptions SimulateChoices::options() const {
+  sim::SimulateOptions out;
+  out.contention = contention == "fair" ? sim::Contention::kFair : sim::Contention::kNone;
+  out.most_calls = most_calls;
+  out.progress = Activity::share;
+  return out;
+}
+
+base::Result<Trace> SimulateChoices::open() const {
+  auto out = Trace::open(trace);
+  if (out.ok() && !out->info().complete)
+    return base::Error{base::ErrorCode::kIncomplete,
+                       "the trace is incomplete: ranks would wait for what it lacks", out->name()};
+  return out;
+}
+
+base::Result<std::optional<sim::UnitTimes>> SimulateChoices::unit_times(const Trace& of) const {
+  using Out = std::optional<sim::UnitTimes>;
+  if (times.empty()) return Out();
+  auto file = format::vectors::read_file(times);
+  if (!file.ok()) return file.error();
+  sim::Plan who = sim::plan_of_all(of.rank_count());
+  if (!plan.empty()) {
+    auto read = sim::read_plan(plan, of.rank_count());
+    if (!read.ok()) return read.error();
+    who = std::move(*read);
+  }
+  auto out = sim::UnitTimes::make(of, std::move(*file), times, who);
+  if (!out.ok()) return out.error();
+  return Out(std::move(*out));
+}
+
+int status_of(const Trace& trace, const sim::Simulation& simulation) {
+  if (simulation.not_lowered.empty()) return status_of(trace);
+  uint64_t sum = 0;
+  for (const auto& [what, count] : simulation.not_lowered) sum += count;
+  return report(base::Error{base::ErrorCode::kIncomplete,
+                            std::to_string(sum) + " parts of the run were not simulated (" +
+                                simulation.not_lowered.begin()->first +
+                                "): the prediction lacks their time",
+                            trace.name()});
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,107 @@
+// refrain predict: a simulation with its uncertainty, and what a faster network or processor gives.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/options/simulate_options.h"
+#include "cli/options/values.h"
+#include "cli/output/common.h"
+#include "cli/verbs.h"
+#include "format/encode/encode.h"
+#include "report/behaviour/predict_report.h"
+#include "report/behaviour/simulate_report.h"
+#include "sim/predict/predict.h"
+
+namespace refrain::cli {
+namespace {
+
+struct PredictArguments {
+  SimulateChoices choices;
+  std::string sweep, svg;
+  bool has_sweep = false, force = false;
+  double measured_s = 0;
+  uint64_t draws = sim::kDraws, seed = 1, threads = 0;
+};
+
+constexpr const char* kPredictExamples =
+    "Examples:\n"
+    "  refrain predict run.rfn --machine m.toml\n"
+    "  refrain predict run.rfn --machine m.toml --times run.rfv --plan plan.json\n"
+    "  refrain predict run.rfn --machine m.toml --sweep bandwidth=1..4,latency=0.5..2 --svg t.svg";
+
+int run(const PredictArguments& arguments) {
+  const SimulateChoices& choices = arguments.choices;
+  std::error_code ignored;
+  if (!arguments.svg.empty() && !arguments.force && std::filesystem::exists(arguments.svg, ignored))
+    return report(base::usage("is there already; name another, or say --force", arguments.svg));
+  sim::PredictOptions options;
+  if (arguments.has_sweep) {
+    auto sweeps = sim::parse_sweeps(arguments.sweep);
+    if (!sweeps.ok()) return report(sweeps.error());
+    options.sweeps = std::move(*sweeps);
+  } else if (!arguments.svg.empty()) {
+    return report(base::usage("--svg draws a sweep: --sweep bandwidth=0.5..2,latency=0.5..2"));
+  }
+  const auto machine = sim::read_machine(choices.machine);
+  if (!machine.ok()) return report(machine.error());
+  const auto trace = choices.open();
+  if (!trace.ok()) return report(trace.error());
+  const auto times = choices.unit_times(*trace);
+  if (!times.ok()) return report(times.error());
+  options.simulate = choices.options();
+  if (times->has_value()) options.times = &**times;
+  options.draws = static_cast<uint32_t>(arguments.draws);
+  options.seed = arguments.seed;
+  options.threads = static_cast<uint32_t>(arguments.threads);
+  const auto prediction = sim::predict(*trace, *machine, options);
+  if (!prediction.ok()) return report(prediction.error());
+  if (!prediction->simulation.deadlock.empty())
+    return report(base::fail(report::deadlock_text(prediction->simulation), trace->name()));
+  if (!arguments.svg.empty())
+    if (const auto done = format::write_file_atomically(
+            arguments.svg, report::tornado_svg(*prediction), "the picture");
+        !done.ok())
+      return report(done.error());
+  const int status = print(choices.format == "json"
+                               ? report::predict_json(*prediction, *machine, arguments.measured_s)
+                               : report::predict_text(*prediction, *machine, arguments.measured_s));
+  return status != 0 ? status : status_of(*trace, prediction->simulation);
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, int& exit_status) {
+  auto arguments = std::make_shared<PredictArguments>();
+  CLI::App* verb = app.add_subcommand(
+      "predict", "How long a run takes on another machine, how sure that is, and what would help");
+  arguments->choices.add_to(*verb);
+  CLI::Option* const sweep =
+      verb->add_option("--sweep", arguments->sweep,
+                       "Parts of the machine by factors: bandwidth, latency, overhead, compute; "
+                       "bandwidth=1..4 in 5 steps, latency=0.5..2:9 in 9")
+          ->type_name("PART=FROM..TO,...");
+  verb->add_option("--svg", arguments->svg, "Write the sweeps as a tornado chart (SVG)");
+  verb->add_option("--measured", arguments->measured_s,
+                   "Seconds that the run takes there: shows the error of the prediction")
+      ->check(positive_number());
+  verb->add_option("--draws", arguments->draws,
+                   "Simulations with drawn parameters, for the interval; 0: none")
+      ->check(whole_number(0, 10000))
+      ->capture_default_str();
+  verb->add_option("--seed", arguments->seed, "Of what is drawn")
+      ->check(whole_number())
+      ->capture_default_str();
+  verb->add_option("--threads", arguments->threads, "Simulations side by side [all cores]")
+      ->check(whole_number(1, 4096));
+  verb->add_flag("--force", arguments->force, "Overwrite the picture");
+  verb->footer(kPredictExamples);
+  verb->callback([arguments, sweep, &exit_status] {
+    arguments->has_sweep = sweep->count() > 0;
+    exit_status = run(*arguments);
+  });
+}
+
+}  // namespace refrain::cli

@@ -1,0 +1,296 @@
+#include "replay/calibrate/measure.h"
+
+#include <algorithm>
+
+namespace refrain::replay {
+namespace {
+
+constexpr int kTag = 1, kTokenTag = 2, kBack = 3, kTimes = 4;
+constexpr uint64_t kLeastRepeats = 5;
+constexpr uint64_t kFullRepeats = 8192;  // bytes up to which nothing is left out
+constexpr uint64_t kShortBurst = 4, kLongBurst = 24;
+constexpr int kProbes = 3;  // of a size, by majority
+
+}  // namespace
+
+Measure::Measure(const MeasureOptions& options, int me, std::FILE* out)
+    : options_(options),
+      me_(me),
+      other_(1 - me),
+      out_(out),
+      buffer_(options.most_bytes, 'x'),
+      second_(buffer_) {}
+
+uint64_t Measure::repeats_of(uint64_t bytes) const {
+  if (bytes <= kFullRepeats) return options_.repeats;
+  const uint64_t fewer = options_.repeats * kFullRepeats / bytes;
+  return std::min(options_.repeats, std::max(kLeastRepeats, fewer));
+}
+
+uint64_t Measure::long_ns(uint64_t bytes) const {
+  constexpr uint64_t kLeast = 20'000;
+  const double trip =
+      static_cast<double>(empty_trip_ns_) + trip_ns_per_byte_ * static_cast<double>(bytes);
+  return kLeast + static_cast<uint64_t>(4 * trip);
+}
+
+void Measure::token(int from) {
+  char none = 0;
+  if (me_ == from)
+    MPI_Send(&none, 0, MPI_BYTE, other_, kTokenTag, MPI_COMM_WORLD);
+  else
+    MPI_Recv(&none, 0, MPI_BYTE, other_, kTokenTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+// As programs do it: small messages by MPI_Send, those that wait by MPI_Isend, whose processor
+// time can be seen.
+void Measure::send_one(uint64_t bytes) {
+  if (is_eager(bytes)) {
+    MPI_Send(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, other_, kTag, MPI_COMM_WORLD);
+    return;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, other_, kTag, MPI_COMM_WORLD,
+            &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+void Measure::receive_one(uint64_t bytes) {
+  MPI_Recv(second_.data(), static_cast<int>(bytes), MPI_BYTE, other_, kTag, MPI_COMM_WORLD,
+           MPI_STATUS_IGNORE);
+}
+
+// The times that rank `owner` has measured become a line of rank 0.
+void Measure::write(const char* test, uint64_t bytes, const std::string& more,
+                    std::vector<uint64_t>& ns, int owner) {
+  if (owner == 1) {
+    if (me_ == 1)
+      MPI_Send(ns.data(), static_cast<int>(ns.size()), MPI_UINT64_T, 0, kTimes, MPI_COMM_WORLD);
+    else
+      MPI_Recv(ns.data(), static_cast<int>(ns.size()), MPI_UINT64_T, 1, kTimes, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  }
+  if (out_ == nullptr) return;
+  std::string line = "{\"test\":\"" + std::string(test) + "\",\"bytes\":" + std::to_string(bytes) +
+                     more + ",\"ns\":[";
+  for (size_t i = 0; i < ns.size(); ++i) line += (i > 0 ? "," : "") + std::to_string(ns[i]);
+  std::fputs((line + "]}\n").c_str(), out_);
+}
+
+void Measure::ping_pong(uint64_t bytes) {
+  const uint64_t repeats = repeats_of(bytes);
+  constexpr uint64_t kWarm = 3;
+  std::vector<uint64_t> ns(repeats);
+  for (uint64_t i = 0; i < repeats + kWarm; ++i) {
+    const uint64_t begin = now();
+    if (me_ == 0) {
+      send_one(bytes);
+      receive_one(bytes);
+      if (i >= kWarm) ns[i - kWarm] = now() - begin;
+    } else {
+      receive_one(bytes);
+      send_one(bytes);
+    }
+  }
+  std::vector<uint64_t> sorted = ns;
+  std::sort(sorted.begin(), sorted.end());
+  uint64_t middle = sorted[repeats / 2];
+  MPI_Bcast(&middle, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  if (empty_trip_ns_ == 0) empty_trip_ns_ = std::max<uint64_t>(1, middle);
+  if (bytes > 0 && middle > empty_trip_ns_)
+    trip_ns_per_byte_ = std::max(trip_ns_per_byte_, static_cast<double>(middle - empty_trip_ns_) /
+                                                        static_cast<double>(bytes));
+  write("pingpong", bytes, "", ns, 0);
+}
+
+// The call that begins a send, where the receive is there.
+void Measure::send(uint64_t bytes) {
+  std::vector<uint64_t> ns(repeats_of(bytes));
+  for (uint64_t& one : ns) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (me_ == 1)
+      MPI_Irecv(second_.data(), static_cast<int>(bytes), MPI_BYTE, 0, kTag, MPI_COMM_WORLD,
+                &request);
+    token(1);
+    if (me_ == 0) {
+      pass(long_ns(0));
+      const uint64_t begin = now();
+      if (is_eager(bytes))
+        MPI_Send(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1, kTag, MPI_COMM_WORLD);
+      else
+        MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1, kTag, MPI_COMM_WORLD,
+                  &request);
+      one = now() - begin;
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  write("send", bytes, "", ns, 0);
+}
+
+// The wait for a posted receive whose message has come.
+void Measure::receive(uint64_t bytes) {
+  std::vector<uint64_t> ns(repeats_of(bytes));
+  for (uint64_t& one : ns) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (me_ == 1)
+      MPI_Irecv(second_.data(), static_cast<int>(bytes), MPI_BYTE, 0, kTag, MPI_COMM_WORLD,
+                &request);
+    token(1);
+    if (me_ == 0) {
+      send_one(bytes);
+    } else {
+      pass(long_ns(bytes));
+      const uint64_t begin = now();
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      one = now() - begin;
+    }
+  }
+  write("receive", bytes, "", ns, 1);
+}
+
+// A receive that is posted after its message, or its request, has come.
+void Measure::late(uint64_t bytes) {
+  std::vector<uint64_t> ns(repeats_of(bytes));
+  for (uint64_t& one : ns) {
+    token(1);
+    if (me_ == 0) {
+      send_one(bytes);
+    } else {
+      pass(long_ns(bytes));
+      const uint64_t begin = now();
+      receive_one(bytes);
+      one = now() - begin;
+    }
+  }
+  write("late", bytes, "", ns, 1);
+}
+
+// Messages one after another, until the answer to all is there.
+void Measure::burst(uint64_t bytes, uint64_t count) {
+  std::vector<uint64_t> ns(repeats_of(bytes));
+  std::vector<MPI_Request> requests(count, MPI_REQUEST_NULL);
+  char none = 0;
+  for (uint64_t& one : ns) {
+    if (me_ == 1)
+      for (MPI_Request& request : requests)
+        MPI_Irecv(second_.data(), static_cast<int>(bytes), MPI_BYTE, 0, kTag, MPI_COMM_WORLD,
+                  &request);
+    token(1);
+    if (me_ == 0) {
+      const uint64_t begin = now();
+      for (uint64_t i = 0; i < count; ++i) send_one(bytes);
+      MPI_Recv(&none, 0, MPI_BYTE, 1, kBack, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      one = now() - begin;
+    } else {
+      MPI_Waitall(static_cast<int>(count), requests.data(), MPI_STATUSES_IGNORE);
+      MPI_Send(&none, 0, MPI_BYTE, 0, kBack, MPI_COMM_WORLD);
+    }
+  }
+  write("burst", bytes, ",\"count\":" + std::to_string(count), ns, 0);
+}
+
+// Both compute while a message is on its way; what the receiver still has to wait then.
+void Measure::overlap(uint64_t bytes) {
+  std::vector<uint64_t> ns(repeats_of(bytes));
+  for (uint64_t& one : ns) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (me_ == 1)
+      MPI_Irecv(second_.data(), static_cast<int>(bytes), MPI_BYTE, 0, kTag, MPI_COMM_WORLD,
+                &request);
+    token(1);
+    if (me_ == 0)
+      MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1, kTag, MPI_COMM_WORLD,
+                &request);
+    pass(long_ns(bytes));
+    const uint64_t begin = now();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    one = now() - begin;
+  }
+  write("overlap", bytes, "", ns, 1);
+}
+
+// Whether a blocking send of this size returns before its receive is posted.
+bool Measure::waits_for_receive(uint64_t bytes) {
+  std::vector<uint64_t> ns(kProbes);
+  const uint64_t delay = 100'000 + 4 * long_ns(bytes);
+  for (uint64_t& one : ns) {
+    token(1);
+    if (me_ == 0) {
+      const uint64_t begin = now();
+      MPI_Send(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1, kTag, MPI_COMM_WORLD);
+      one = now() - begin;
+    } else {
+      pass(delay);
+      receive_one(bytes);
+    }
+  }
+  std::vector<uint64_t> sorted = ns;
+  std::sort(sorted.begin(), sorted.end());
+  int waits = sorted[kProbes / 2] > delay / 2 ? 1 : 0;
+  MPI_Bcast(&waits, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  write("delayed", bytes, ",\"delay_ns\":" + std::to_string(delay), ns, 0);
+  return waits == 1;
+}
+
+// The eager limit, to the byte: powers of two, then halves of what is between two of them.
+void Measure::find_limit() {
+  uint64_t good = 0, bad = 0;
+  for (uint64_t bytes = 1; bytes <= options_.most_bytes; bytes *= 2) {
+    if (waits_for_receive(bytes)) {
+      bad = bytes;
+      break;
+    }
+    good = bytes;
+  }
+  if (bad == 0 && good < options_.most_bytes && waits_for_receive(options_.most_bytes))
+    bad = options_.most_bytes;
+  if (bad == 0) return;
+  while (bad - good > 1) {
+    const uint64_t middle = good + (bad - good) / 2;
+    (waits_for_receive(middle) ? bad : good) = middle;
+  }
+  limit_ = good;
+}
+
+// Powers of two and one size between each two, and both sides of the limit.
+std::vector<uint64_t> Measure::sizes() const {
+  std::vector<uint64_t> out;
+  for (uint64_t bytes = 1; bytes <= options_.most_bytes; bytes *= 2) {
+    out.push_back(bytes);
+    if (bytes >= 8 && bytes + bytes / 2 <= options_.most_bytes) out.push_back(bytes + bytes / 2);
+  }
+  out.push_back(options_.most_bytes);
+  if (limit_ < options_.most_bytes) {
+    if (limit_ > 0) out.push_back(limit_);
+    out.push_back(limit_ + 1);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+void Measure::of_size(uint64_t bytes) {
+  ping_pong(bytes);
+  send(bytes);
+  late(bytes);
+  if (!is_eager(bytes)) return overlap(bytes);
+  receive(bytes);
+  burst(bytes, kShortBurst);
+  burst(bytes, kLongBurst);
+}
+
+void Measure::all() {
+  std::FILE* const nobody = nullptr;
+  const MeasureOptions few{options_.most_bytes, kLeastRepeats};
+  // How long messages take, so that delays are long enough; nobody keeps these.
+  Measure first(few, me_, nobody);
+  first.limit_ = 0;
+  first.ping_pong(0);
+  first.ping_pong(options_.most_bytes);
+  empty_trip_ns_ = first.empty_trip_ns_;
+  trip_ns_per_byte_ = first.trip_ns_per_byte_;
+  find_limit();
+  for (const uint64_t bytes : sizes()) of_size(bytes);
+}
+
+}  // namespace refrain::replay

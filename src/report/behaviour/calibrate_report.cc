@@ -1,0 +1,187 @@
+#include "report/behaviour/calibrate_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "text/escape.h"
+#include "text/numbers.h"
+
+namespace refrain::report {
+namespace {
+
+using sim::Parameter;
+using sim::Protocol;
+using sim::SizeRange;
+
+struct Column {
+  const char* name;
+  Parameter SizeRange::*member;
+};
+constexpr Column kColumns[] = {
+    {"L", &SizeRange::latency},          {"o_send", &SizeRange::send},
+    {"o_recv", &SizeRange::receive},     {"g", &SizeRange::gap},
+    {"G", &SizeRange::gap_per_byte},     {"cpu_per_byte", &SizeRange::cpu_per_byte},
+    {"handshake", &SizeRange::handshake}};
+
+std::string cell(const Parameter& p) {
+  return fmt::format("{:.4g} [{:.4g}, {:.4g}]", p.value, p.low, p.high);
+}
+
+std::string size_text(uint64_t bytes) {
+  return bytes >= static_cast<uint64_t>(INT64_MAX) ? "no limit" : std::to_string(bytes);
+}
+
+nlohmann::ordered_json json_of(const Parameter& p) {
+  return {{"value", p.value}, {"low", p.low}, {"high", p.high}};
+}
+
+constexpr double kWidth = 900, kHeight = 420, kLeft = 80, kRight = 20, kTop = 40, kBottom = 60;
+
+// Both axes are logarithmic.
+class Axes {
+ public:
+  Axes(const sim::FittedProtocol& of, double top) : top_(top) {
+    for (const sim::Curve* curve : {&of.half_trips, &of.sends, &of.receives})
+      for (const sim::Point& p : *curve) {
+        most_x_ = std::max(most_x_, p.x);
+        most_y_ = std::max(most_y_, p.y);
+        if (p.y > 0) least_y_ = std::min(least_y_, p.y);
+      }
+    least_y_ = std::pow(10, std::floor(std::log10(std::max(least_y_, 1.0))));
+    most_y_ = std::pow(10, std::ceil(std::log10(std::max(most_y_, 10 * least_y_))));
+  }
+  double x(double bytes) const {
+    const double share = std::log(std::max(bytes, 1.0)) / std::log(std::max(most_x_, 2.0));
+    return kLeft + (kWidth - kLeft - kRight) * share;
+  }
+  double y(double ns) const {
+    const double share = std::log(std::max(ns, least_y_) / least_y_) / std::log(most_y_ / least_y_);
+    return top_ + kHeight - (kHeight - kTop) * share;
+  }
+  std::string frame() const {
+    std::string out;
+    for (double ns = least_y_; ns <= most_y_ * 1.001; ns *= 10)
+      out += fmt::format(
+          "<line x1='{0:.1f}' y1='{2:.1f}' x2='{1:.1f}' y2='{2:.1f}' stroke='#ddd'/>\n"
+          "<text x='{3:.1f}' y='{4:.1f}' text-anchor='end'>{5}</text>\n",
+          kLeft, kWidth - kRight, y(ns), kLeft - 6, y(ns) + 4, text::time_text(ns));
+    for (double bytes = 1; bytes <= most_x_; bytes *= 32)
+      out += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='middle'>{}</text>\n", x(bytes),
+                         top_ + kHeight + 18, text::bytes_text(static_cast<uint64_t>(bytes)));
+    return out;
+  }
+
+ private:
+  double top_, most_x_ = 2, most_y_ = 10, least_y_ = 1e18;
+};
+
+double fitted_trip(const Protocol& p, double s) {
+  const SizeRange& r = p.range_of(static_cast<uint64_t>(s));
+  const double copied = s * r.cpu_per_byte.value;
+  const bool waits = static_cast<uint64_t>(s) > p.eager_limit;
+  const double begun = r.send.value + (waits ? std::max(2 * r.handshake.value, copied) : copied);
+  return begun + r.latency.value + s * r.gap_per_byte.value + r.receive.value + copied;
+}
+
+std::string panel(const CalibratedDistance& one, double top) {
+  const Axes axes(one.fitted, top);
+  const Protocol& p = one.fitted.protocol;
+  std::string out = fmt::format(
+      "<text x='{}' y='{}'>distance {}: one way of a message, and what "
+      "processors do for it; points are measured, lines fitted</text>\n",
+      kLeft, top + 18, sim::name_of(one.distance));
+  out += axes.frame();
+  const auto draw = [&](const sim::Curve& curve, const char* colour, const char* name, int row,
+                        const auto& fitted) {
+    std::string points;
+    for (const sim::Point& at : curve) {
+      out += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='2.5' fill='{}'/>\n", axes.x(at.x),
+                         axes.y(at.y), colour);
+      points += fmt::format("{:.1f},{:.1f} ", axes.x(at.x), axes.y(fitted(at.x)));
+    }
+    out += fmt::format("<polyline points='{}' fill='none' stroke='{}'/>\n", points, colour);
+    out += fmt::format("<text x='{}' y='{}' fill='{}'>{}</text>\n", kLeft + 10,
+                       top + kTop + 14 * row, colour, name);
+  };
+  const auto range = [&](double s) -> const SizeRange& {
+    return p.range_of(static_cast<uint64_t>(s));
+  };
+  draw(one.fitted.half_trips, "#0072b2", "half a round trip", 1,
+       [&](double s) { return fitted_trip(p, s); });
+  draw(one.fitted.sends, "#d55e00", "sending", 2,
+       [&](double s) { return range(s).send.value + s * range(s).cpu_per_byte.value; });
+  draw(one.fitted.receives, "#009e73", "receiving", 3,
+       [&](double s) { return range(s).receive.value + s * range(s).cpu_per_byte.value; });
+  return out;
+}
+
+}  // namespace
+
+std::string calibrate_text(const std::vector<CalibratedDistance>& found) {
+  std::string out;
+  for (const CalibratedDistance& one : found) {
+    const Protocol& p = one.fitted.protocol;
+    out += fmt::format("distance {}: {} samples, {} of them outliers\n", sim::name_of(one.distance),
+                       text::count_text(one.fitted.samples), text::count_text(one.fitted.outliers));
+    const auto line = [&](std::string_view name, const std::string& value) {
+      out += fmt::format("  {:<24} {}\n", name, value);
+    };
+    line("eager limit", size_text(p.eager_limit));
+    line("overlap", cell(p.overlap));
+    line("unexpected_copy", cell(p.unexpected_copy));
+    line("unexpected_copy_per_byte", cell(p.unexpected_copy_per_byte));
+    for (const SizeRange& r : p.ranges) {
+      out += fmt::format("  up to {}:\n", size_text(r.up_to));
+      for (const Column& column : kColumns)
+        out += fmt::format("    {:<22} {}\n", column.name, cell(r.*column.member));
+    }
+  }
+  return out;
+}
+
+std::string calibrate_json(const std::vector<CalibratedDistance>& found) {
+  nlohmann::ordered_json out;
+  out["distances"] = nlohmann::json::array();
+  for (const CalibratedDistance& one : found) {
+    const Protocol& p = one.fitted.protocol;
+    nlohmann::ordered_json to;
+    to["distance"] = sim::name_of(one.distance);
+    to["samples"] = one.fitted.samples;
+    to["outliers"] = one.fitted.outliers;
+    to["eager_limit"] = nullptr;
+    if (p.eager_limit < static_cast<uint64_t>(INT64_MAX)) to["eager_limit"] = p.eager_limit;
+    to["overlap"] = json_of(p.overlap);
+    to["unexpected_copy"] = json_of(p.unexpected_copy);
+    to["unexpected_copy_per_byte"] = json_of(p.unexpected_copy_per_byte);
+    to["ranges"] = nlohmann::json::array();
+    for (const SizeRange& r : p.ranges) {
+      nlohmann::ordered_json row;
+      row["up_to"] = nullptr;
+      if (r.up_to != UINT64_MAX) row["up_to"] = r.up_to;
+      for (const Column& column : kColumns) row[column.name] = json_of(r.*column.member);
+      to["ranges"].push_back(std::move(row));
+    }
+    out["distances"].push_back(std::move(to));
+  }
+  return out.dump(2) + "\n";
+}
+
+std::string calibrate_svg(const std::vector<CalibratedDistance>& found) {
+  std::string body;
+  double top = 0;
+  for (const CalibratedDistance& one : found) {
+    body += panel(one, top);
+    top += kHeight + kBottom;
+  }
+  return fmt::format(
+             "<svg xmlns='http://www.w3.org/2000/svg' width='{}' height='{}' "
+             "font-family='sans-serif' font-size='12'>\n<rect width='100%' height='100%' "
+             "fill='white'/>\n",
+             kWidth, top) +
+         body + "</svg>\n";
+}
+
+}  // namespace refrain::report

@@ -1,0 +1,21 @@
+// What `refrain calibrate` found, as text, JSON and a picture.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/calibrate/fit.h"
+
+namespace refrain::report {
+
+struct CalibratedDistance {
+  sim::Distance distance = sim::Distance::kCore;
+  sim::FittedProtocol fitted;
+};
+
+std::string calibrate_text(const std::vector<CalibratedDistance>& found);
+std::string calibrate_json(const std::vector<CalibratedDistance>& found);
+// Half round trips, sends and receives by size, measured and fitted, on logarithmic axes (SVG).
+std::string calibrate_svg(const std::vector<CalibratedDistance>& found);
+
+}  // namespace refrain::report

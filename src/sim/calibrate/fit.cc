@@ -1,0 +1,233 @@
+#include "sim/calibrate/fit.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <random>
+#include <utility>
+
+#include "sim/calibrate/solve.h"
+
+namespace refrain::sim {
+namespace {
+
+constexpr double kVisible = 1.03;  // a gap shows where messages come that much slower than without
+constexpr double kLow = 0.025, kHigh = 0.975;
+
+double median_of(std::vector<double> v) {
+  std::sort(v.begin(), v.end());
+  return v[v.size() / 2];
+}
+
+class Fitter {
+ public:
+  Fitter(const Samples& samples, const FitOptions& options)
+      : samples_(samples), options_(options) {}
+
+  base::Result<FittedProtocol> run() {
+    limit_ = fit_eager_limit(samples_);
+    take_cells();
+    for (const auto& [curve, name] :
+         {std::pair(&curves_.trips, "pingpong"), std::pair(&curves_.sends, "send")})
+      if (curve->size() < 2)
+        return base::usage(std::string("samples of the test '") + name +
+                           "' are needed, of two sizes at least");
+    cut();
+    for (Curve* const curve : curves_.all())
+      if (curve != &curves_.intervals && curve != &curves_.overlaps)
+        grow_errors(*curve, pieces_.sizes);
+    decide();
+    const Solution best = solve(curves_, pieces_);
+    draw();
+    write(best);
+    out_.half_trips = curves_.trips;
+    out_.sends = curves_.sends;
+    out_.receives = curves_.receives;
+    return std::move(out_);
+  }
+
+ private:
+  Estimate estimate(const SampleCell& cell) {
+    const Estimate out = robust_mean(cell.ns);
+    out_.samples += cell.ns.size();
+    out_.outliers += cell.ns.size() - out.used;
+    return out;
+  }
+
+  void take_cells() {
+    struct Burst {
+      double count;
+      Estimate time;
+    };
+    std::map<double, std::vector<Burst>> bursts;
+    for (const SampleCell& cell : samples_.cells) {
+      if (cell.test == SampleTest::kDelayed) continue;
+      const Estimate e = estimate(cell);
+      const auto x = static_cast<double>(cell.bytes);
+      switch (cell.test) {
+        case SampleTest::kPingPong: curves_.trips.push_back({x, e.mean / 2, e.error / 2}); break;
+        case SampleTest::kSend: curves_.sends.push_back({x, e.mean, e.error}); break;
+        case SampleTest::kReceive: curves_.receives.push_back({x, e.mean, e.error}); break;
+        case SampleTest::kLate: curves_.lates.push_back({x, e.mean, e.error}); break;
+        case SampleTest::kOverlap: curves_.overlaps.push_back({x, e.mean, e.error}); break;
+        case SampleTest::kBurst: bursts[x].push_back({static_cast<double>(cell.count), e}); break;
+        case SampleTest::kDelayed: break;
+      }
+    }
+    for (const auto& [x, all] : bursts)
+      for (size_t i = 1; i < all.size(); ++i) {
+        const double more = all[i].count - all[0].count;
+        if (more <= 0) continue;
+        curves_.intervals.push_back({x, (all[i].time.mean - all[0].time.mean) / more,
+                                     std::hypot(all[i].time.error, all[0].time.error) / more});
+      }
+    for (Curve* const curve : curves_.all())
+      std::stable_sort(curve->begin(), curve->end(),
+                       [](const Point& a, const Point& b) { return a.x < b.x; });
+  }
+
+  void cut() {
+    const auto limit = static_cast<double>(limit_);
+    for (const bool is_eager : {true, false}) {
+      std::vector<double> sizes;
+      for (const Point& p : curves_.trips)
+        if ((p.x <= limit) == is_eager && (sizes.empty() || sizes.back() < p.x))
+          sizes.push_back(p.x);
+      if (sizes.empty()) continue;
+      const double low = sizes.front(), high = sizes.back();
+      std::vector<Curve> shapes = {part_of(curves_.trips, low, high),
+                                   part_of(curves_.sends, low, high),
+                                   part_of(is_eager ? curves_.receives : curves_.lates, low, high)};
+      for (const auto& [first, last] : cut_in_pieces(sizes, shapes, options_.pieces)) {
+        pieces_.sizes.push_back({sizes[first], sizes[last - 1]});
+        pieces_.eager += is_eager ? 1 : 0;
+      }
+    }
+    for (size_t i = 0; i < pieces_.sizes.size(); ++i) pieces_.up_to.push_back(end_of(i));
+  }
+
+  // Up to where a piece reaches: where its line of round trips meets that of the next one, if that
+  // is between them.
+  uint64_t end_of(size_t piece) const {
+    if (piece + 1 == pieces_.sizes.size()) return UINT64_MAX;
+    if (piece + 1 == pieces_.eager) return limit_;
+    const auto [low, high] = pieces_.sizes[piece];
+    const auto [next_low, next_high] = pieces_.sizes[piece + 1];
+    const Line one = fit_line(part_of(curves_.trips, low, high));
+    const Line other = fit_line(part_of(curves_.trips, next_low, next_high));
+    double at = high;
+    if (one.slope != other.slope) {
+      const double meet = (other.at_0 - one.at_0) / (one.slope - other.slope);
+      if (meet > high && meet < next_low) at = meet;
+    }
+    return static_cast<uint64_t>(at);
+  }
+
+  // What is the same in all draws.
+  void decide() {
+    for (const auto& [low, high] : pieces_.sizes) {
+      pieces_.waits_for_processor.push_back(processor_is_later(curves_, low, high));
+      pieces_.goes_beside.push_back(goes_on_beside(part_of(curves_.overlaps, low, high),
+                                                   fit_line(part_of(curves_.trips, low, high))));
+    }
+    pieces_.shows_gap.assign(pieces_.sizes.size(), {});
+    const Solution plain = solve(curves_, pieces_);
+    for (size_t i = 0; i < pieces_.eager; ++i) {
+      const Range& range = plain.ranges[i];
+      for (const Point& p :
+           part_of(curves_.intervals, pieces_.sizes[i].first, pieces_.sizes[i].second)) {
+        const double stream = p.x * range.gap_per_byte;
+        const double copied = p.x * range.cpu_per_byte;
+        const double without = std::max({range.send + copied, range.receive + copied, stream});
+        pieces_.shows_gap[i].push_back(p.y > kVisible * without + 3 * p.error && stream < p.y / 2);
+      }
+    }
+  }
+
+  void draw() {
+    std::mt19937_64 random(options_.seed);
+    std::normal_distribution<double> normal;
+    for (uint32_t i = 0; i < options_.draws; ++i) {
+      Curves drawn = curves_;
+      for (Curve* const curve : drawn.all())
+        for (Point& p : *curve) p.y = std::max(0.0, p.y + p.error * normal(random));
+      draws_.push_back(solve(drawn, pieces_));
+    }
+  }
+
+  Parameter parameter(double value, const std::function<double(const Solution&)>& of) const {
+    std::vector<double> all;
+    for (const Solution& one : draws_) all.push_back(of(one));
+    std::sort(all.begin(), all.end());
+    Parameter out{value, value, value};
+    if (all.empty()) return out;
+    const auto last = static_cast<double>(all.size() - 1);
+    out.low = std::min(value, all[static_cast<size_t>(std::floor(kLow * last))]);
+    out.high = std::max(value, all[static_cast<size_t>(std::ceil(kHigh * last))]);
+    return out;
+  }
+
+  void write(const Solution& best) {
+    Protocol& out = out_.protocol;
+    out.eager_limit = limit_;
+    for (size_t i = 0; i < best.ranges.size(); ++i) {
+      const Range& range = best.ranges[i];
+      const auto take = [&](double Range::*member) {
+        return parameter(range.*member, [&](const Solution& s) { return s.ranges[i].*member; });
+      };
+      SizeRange to;
+      to.up_to = pieces_.up_to[i];
+      to.latency = take(&Range::latency);
+      to.send = take(&Range::send);
+      to.receive = take(&Range::receive);
+      to.gap = range.gap_high >= 0 ? Parameter{0, 0, range.gap_high} : take(&Range::gap);
+      to.gap_per_byte = take(&Range::gap_per_byte);
+      to.cpu_per_byte = take(&Range::cpu_per_byte);
+      to.handshake = i < pieces_.eager ? to.latency : take(&Range::handshake);
+      out.ranges.push_back(to);
+    }
+    out.unexpected_copy = parameter(best.copy, [](const Solution& s) { return s.copy; });
+    out.unexpected_copy_per_byte =
+        parameter(best.copy_per_byte, [](const Solution& s) { return s.copy_per_byte; });
+    out.overlap = parameter(best.overlap, [](const Solution& s) { return s.overlap; });
+    if (out.overlap.low == 0) out.overlap.value = 0;  // none that can be told from none
+  }
+
+  const Samples& samples_;
+  const FitOptions& options_;
+  uint64_t limit_ = UINT64_MAX;
+  Curves curves_;
+  Pieces pieces_;
+  std::vector<Solution> draws_;
+  FittedProtocol out_;
+};
+
+}  // namespace
+
+uint64_t fit_eager_limit(const Samples& samples) {
+  std::vector<std::pair<uint64_t, bool>> waited;  // by size: did the send wait for its receive
+  for (const SampleCell& cell : samples.cells)
+    if (cell.test == SampleTest::kDelayed)
+      waited.push_back({cell.bytes, median_of(cell.ns) > static_cast<double>(cell.delay_ns) / 2});
+  std::sort(waited.begin(), waited.end());
+  // The limit that contradicts the fewest sizes; 0: all wait.
+  size_t wrong = 0;
+  for (const auto& [bytes, waits] : waited) wrong += waits ? 0 : 1;
+  size_t least = wrong;
+  uint64_t limit = 0;
+  for (const auto& [bytes, waits] : waited) {
+    wrong = waits ? wrong + 1 : wrong - 1;
+    if (wrong > least) continue;
+    least = wrong;
+    limit = bytes;
+  }
+  return waited.empty() || limit == waited.back().first ? UINT64_MAX : limit;
+}
+
+base::Result<FittedProtocol> fit_protocol(const Samples& samples, const FitOptions& options) {
+  return Fitter(samples, options).run();
+}
+
+}  // namespace refrain::sim

@@ -1,0 +1,43 @@
+// fit_protocol(): the parameters of LogGOPS from samples of messages between two ranks.
+//
+// docs/calibrate.md has the formulas. Each parameter has an interval of 95 %: the estimates of the
+// samples are drawn anew from their errors, 400 times, and everything is fitted again. Where a
+// curve is not straight, its errors grow by as much as it is off. Same samples, same result.
+//
+// LogGP from round trips, bursts and delayed receives goes back to D. Culler et al., "Assessing
+// Fast Network Interfaces", IEEE Micro 1996; the parameters are those of LogGOPS (T. Hoefler et
+// al., HPDC 2010).
+//
+// Threads: any. Errors: samples that lack a test that is needed are a usage error.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/calibrate/pieces.h"
+#include "sim/calibrate/samples.h"
+#include "sim/machine/machine.h"
+
+namespace refrain::sim {
+
+struct FitOptions {
+  PieceOptions pieces;
+  uint32_t draws = 400;
+  uint64_t seed = 1;
+};
+
+struct FittedProtocol {
+  Protocol protocol;
+  // By size; times in ns: half a round trip, the call that sends, the wait that receives.
+  Curve half_trips, sends, receives;
+  uint64_t samples = 0, outliers = 0;
+};
+
+base::Result<FittedProtocol> fit_protocol(const Samples& samples, const FitOptions& options);
+
+// The largest message that does not wait for its receive, from the tests kDelayed; UINT64_MAX where
+// all of them were such.
+uint64_t fit_eager_limit(const Samples& samples);
+
+}  // namespace refrain::sim

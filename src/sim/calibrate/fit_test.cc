@@ -1,0 +1,264 @@
+// Samples that are made from known parameters, with noise and outliers: these parameters lie in
+// the intervals.
+#include "sim/calibrate/fit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "sim/machine/machine_text.h"
+
+namespace refrain::sim {
+namespace {
+
+struct Truth {
+  struct Range {
+    double up_to, latency, send, receive, gap, per_byte, copied;
+  };
+  std::vector<Range> ranges;
+  double limit = 65536, handshake = 900, copy = 150, copy_per_byte = 0.08, overlap = 0.4;
+  const Range& of(double s) const {
+    size_t i = 0;
+    while (s > ranges[i].up_to) ++i;
+    return ranges[i];
+  }
+};
+
+Truth two_ranges() {
+  return {{{8192, 1500, 300, 350, 900, 0.12, 0.05}, {1e18, 2400, 420, 380, 900, 0.10, 0.02}}};
+}
+
+// What the tests measure on such a machine, by hand. docs/calibrate.md has the same formulas.
+double measured(const Truth& t, SampleTest test, double s, double count) {
+  const Truth::Range& r = t.of(s);
+  const double send = r.send + s * r.copied, receive = r.receive + s * r.copied;
+  const double data = r.latency + s * r.per_byte;
+  const bool waits = s > t.limit;
+  const double begun = waits ? std::max(r.send + 2 * t.handshake, send) : send;
+  switch (test) {
+    case SampleTest::kPingPong: return 2 * (begun + data + receive);
+    case SampleTest::kSend: return send;
+    case SampleTest::kReceive: return receive;
+    case SampleTest::kLate:
+      return waits ? t.handshake + data + receive : receive + t.copy + s * t.copy_per_byte;
+    case SampleTest::kBurst: return 5000 + count * std::max({send, receive, r.gap, s * r.per_byte});
+    case SampleTest::kOverlap: return (1 - t.overlap) * s * r.per_byte + receive;
+    case SampleTest::kDelayed: return waits ? 1e6 : send;
+  }
+  return 0;
+}
+
+class Maker {
+ public:
+  Maker(uint64_t seed, double noise, double outliers)
+      : random_(seed), noise_(noise), outliers_(outliers) {}
+
+  Samples make(const Truth& truth) {
+    Samples out;
+    std::vector<uint64_t> sizes;
+    for (uint64_t s = 1; s <= 4 << 20; s *= 2) {
+      sizes.push_back(s);
+      if (s >= 8 && s < 4 << 20) sizes.push_back(s + s / 2);
+    }
+    for (const uint64_t s : sizes) {
+      const bool waits = static_cast<double>(s) > truth.limit;
+      add(truth, SampleTest::kPingPong, s, 0, out);
+      add(truth, SampleTest::kSend, s, 0, out);
+      add(truth, SampleTest::kLate, s, 0, out);
+      if (waits) {
+        add(truth, SampleTest::kOverlap, s, 0, out);
+        continue;
+      }
+      add(truth, SampleTest::kReceive, s, 0, out);
+      add(truth, SampleTest::kBurst, s, 4, out);
+      add(truth, SampleTest::kBurst, s, 24, out);
+    }
+    for (const uint64_t s : {1, 1000, 60000, 65535, 65536, 65537, 70000, 1 << 20})
+      add(truth, SampleTest::kDelayed, s, 0, out);
+    return out;
+  }
+
+ private:
+  void add(const Truth& truth, SampleTest test, uint64_t bytes, uint64_t count, Samples& out) {
+    SampleCell cell;
+    cell.test = test;
+    cell.bytes = bytes;
+    cell.count = count;
+    cell.delay_ns = 1000000;
+    const double value =
+        measured(truth, test, static_cast<double>(bytes), static_cast<double>(count));
+    std::normal_distribution<double> noise(1, noise_);
+    std::uniform_real_distribution<double> share(0, 1), factor(1.5, 40);
+    for (int i = 0; i < 40; ++i) {
+      double ns = value * std::max(0.1, noise(random_));
+      if (share(random_) < outliers_) ns *= factor(random_);
+      cell.ns.push_back(std::floor(ns + 0.5));
+    }
+    out.cells.push_back(std::move(cell));
+  }
+
+  std::mt19937_64 random_;
+  double noise_, outliers_;
+};
+
+// What is true of messages of `s` bytes, and what was found for them.
+struct Found {
+  double truth;
+  Parameter found;
+};
+std::vector<Found> compare(const Truth& truth, const Protocol& protocol) {
+  std::vector<Found> out;
+  for (const double s : {512.0, 16384.0}) {
+    const Truth::Range& t = truth.of(s);
+    const SizeRange& r = protocol.range_of(static_cast<uint64_t>(s));
+    for (const auto& [value, parameter] : {std::pair(t.latency, r.latency),
+                                           {t.send, r.send},
+                                           {t.receive, r.receive},
+                                           {t.per_byte, r.gap_per_byte},
+                                           {t.copied, r.cpu_per_byte}})
+      out.push_back({value, parameter});
+    if (s < 8192) out.push_back({t.gap, r.gap});  // behind the bytes of larger messages
+  }
+  const SizeRange& large = protocol.range_of(1 << 20);
+  out.push_back({truth.handshake, large.handshake});
+  out.push_back({truth.of(1 << 20).latency, large.latency});
+  out.push_back({truth.of(1 << 20).per_byte, large.gap_per_byte});
+  out.push_back({truth.copy, protocol.unexpected_copy});
+  out.push_back({truth.copy_per_byte, protocol.unexpected_copy_per_byte});
+  out.push_back({truth.overlap, protocol.overlap});
+  return out;
+}
+
+TEST(Fit, KnownParametersLieInTheirIntervals) {
+  size_t inside = 0, all = 0, ranges = 0;
+  double widest = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const Truth truth = two_ranges();
+    const auto found = fit_protocol(Maker(seed, 0.03, 0.05).make(truth), {});
+    ASSERT_TRUE(found.ok()) << found.error().message;
+    EXPECT_EQ(found->protocol.eager_limit, 65536U);
+    EXPECT_GT(found->outliers, found->samples / 40);
+    ranges += found->protocol.ranges.size();
+    for (const Found& one : compare(truth, found->protocol)) {
+      ++all;
+      inside += one.found.low <= one.truth && one.truth <= one.found.high ? 1 : 0;
+      EXPECT_LE(one.found.low, one.found.value);
+      EXPECT_LE(one.found.value, one.found.high);
+      // No interval is so wide that everything lies in it.
+      widest = std::max(widest, (one.found.high - one.found.low) / one.truth);
+    }
+  }
+  // Intervals of 95 %: of 360, four standard deviations below 342 are 325.
+  EXPECT_GE(inside, all * 90 / 100) << inside << " of " << all;
+  EXPECT_LT(widest, 0.6);
+  EXPECT_LE(ranges, 20U * 4);
+}
+
+TEST(Fit, WithoutNoiseParametersAreExactAndPiecesAreThoseOfTheMachine) {
+  const Truth truth = two_ranges();
+  const auto found = fit_protocol(Maker(1, 0, 0).make(truth), {});
+  ASSERT_TRUE(found.ok());
+  ASSERT_EQ(found->protocol.ranges.size(), 3U);  // the limit cuts the second one
+  EXPECT_GE(found->protocol.ranges[0].up_to, 8192U);
+  EXPECT_LT(found->protocol.ranges[0].up_to, 12288U);
+  EXPECT_EQ(found->protocol.ranges[1].up_to, 65536U);
+  for (const Found& one : compare(truth, found->protocol))
+    EXPECT_NEAR(one.found.value, one.truth, one.truth * 0.02 + 0.001);
+}
+
+TEST(Fit, AGapBehindTheProcessorsIsSaidToBeHidden) {
+  Truth truth = two_ranges();
+  truth.ranges[0].gap = truth.ranges[1].gap = 100;  // less than any processor needs
+  const auto found = fit_protocol(Maker(3, 0.02, 0.02).make(truth), {});
+  ASSERT_TRUE(found.ok());
+  const Parameter gap = found->protocol.ranges[0].gap;
+  EXPECT_EQ(gap.value, 0);
+  EXPECT_LE(gap.low, 100);
+  EXPECT_GE(gap.high, 100);
+}
+
+TEST(Fit, AllMessagesMayBeEager) {
+  Truth truth = two_ranges();
+  truth.limit = 1e18;
+  const auto found = fit_protocol(Maker(4, 0.02, 0.02).make(truth), {});
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->protocol.eager_limit, UINT64_MAX);
+  EXPECT_EQ(found->protocol.overlap.value, 0);
+}
+
+TEST(Fit, NoOverlapIsNone) {
+  Truth truth = two_ranges();
+  truth.overlap = 0;
+  const auto found = fit_protocol(Maker(5, 0.02, 0.02).make(truth), {});
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->protocol.overlap.value, 0);
+}
+
+TEST(Fit, TheLimitIsFoundThroughContradictions) {
+  Samples samples;
+  const auto add = [&](uint64_t bytes, double ns) {
+    samples.cells.push_back({SampleTest::kDelayed, bytes, 0, 1000, {ns, ns, 5000}});
+  };
+  for (const uint64_t bytes : {1, 100, 1000, 1001, 4000, 5000}) add(bytes, bytes > 1000 ? 990 : 10);
+  add(50, 990);  // an interrupted one
+  EXPECT_EQ(fit_eager_limit(samples), 1000U);
+}
+
+TEST(Fit, MissingTestsAreNamed) {
+  Samples samples = Maker(6, 0.02, 0).make(two_ranges());
+  std::erase_if(samples.cells, [](const SampleCell& c) { return c.test == SampleTest::kSend; });
+  const auto found = fit_protocol(samples, {});
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code, base::ErrorCode::kUsage);
+  EXPECT_NE(found.error().message.find("'send'"), std::string::npos);
+}
+
+TEST(Fit, TheMachineFileHasWhatWasFound) {
+  const auto found = fit_protocol(Maker(7, 0.02, 0.03).make(two_ranges()), {});
+  ASSERT_TRUE(found.ok());
+  Machine machine;
+  machine.name = "a \"quoted\" name";
+  machine.distances[0] = machine.distances[1] = machine.distances[2] = found->protocol;
+  const auto read = parse_machine(machine_text(machine, {Distance::kCore}, "made up"), "m.toml");
+  ASSERT_TRUE(read.ok()) << read.error().to_string();
+  EXPECT_EQ(read->name, machine.name);
+  EXPECT_EQ(read->places(), UINT64_MAX);
+  const Protocol& out = read->distances[2];
+  EXPECT_EQ(out.eager_limit, found->protocol.eager_limit);
+  ASSERT_EQ(out.ranges.size(), found->protocol.ranges.size());
+  for (size_t i = 0; i < out.ranges.size(); ++i) {
+    EXPECT_EQ(out.ranges[i].up_to, found->protocol.ranges[i].up_to);
+    EXPECT_NEAR(out.ranges[i].latency.value, found->protocol.ranges[i].latency.value, 0.1);
+    EXPECT_NEAR(out.ranges[i].handshake.high, found->protocol.ranges[i].handshake.high, 0.1);
+    EXPECT_NEAR(out.ranges[i].gap_per_byte.low, found->protocol.ranges[i].gap_per_byte.low, 1e-6);
+  }
+}
+
+TEST(Samples, AFileThatIsNoneIsRefusedWithItsLine) {
+  const auto refused = [](const char* text, const char* part) {
+    const auto out = parse_samples(text, "raw.jsonl");
+    ASSERT_FALSE(out.ok());
+    EXPECT_EQ(out.error().code, base::ErrorCode::kUsage);
+    EXPECT_NE(out.error().to_string().find(part), std::string::npos) << out.error().to_string();
+  };
+  const std::string head = "{\"refrain_samples\":1,\"distance\":\"node\"}\n";
+  refused("", "no samples");
+  refused("x", "raw.jsonl:1");
+  refused("{\"refrain_samples\":2}", "first line");
+  refused("{\"refrain_samples\":1,\"distance\":\"moon\"}", "core, node or switch");
+  refused((head + "{\"test\":\"x\"}").c_str(), "raw.jsonl:2: no such test");
+  refused((head + "{\"test\":\"send\",\"bytes\":-1,\"ns\":[1]}").c_str(), "'bytes'");
+  refused((head + "{\"test\":\"send\",\"bytes\":1,\"ns\":[-1]}").c_str(), "'ns'");
+  refused((head + "{\"test\":\"send\",\"bytes\":1,\"ns\":[]}").c_str(), "'ns'");
+  refused((head + "{\"test\":\"send\",\"bytes\":1,\"ns\":[\"1\"]}").c_str(), "'ns'");
+  refused((head + "{\"test\":7,\"bytes\":1,\"ns\":[1]}").c_str(), "raw.jsonl:2");
+  refused((head + "{\"test\":\"burst\",\"bytes\":1,\"ns\":[1]}").c_str(), "'count'");
+  const auto good = parse_samples(head + "{\"test\":\"send\",\"bytes\":1,\"ns\":[1,2]}\n", "x");
+  ASSERT_TRUE(good.ok());
+  EXPECT_EQ(good->distance, Distance::kNode);
+  EXPECT_EQ(good->cells[0].ns.size(), 2U);
+}
+
+}  // namespace
+}  // namespace refrain::sim

@@ -1,0 +1,122 @@
+#include "sim/calibrate/samples.h"
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace refrain::sim {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kMostCells = 1 << 16, kMostSamples = 1 << 22;
+constexpr double kMostNs = 1e15;
+constexpr std::string_view kNames[] = {"pingpong", "send",    "receive", "late",
+                                       "burst",    "delayed", "overlap"};
+
+// Fails with the text of what is wrong, without a place.
+base::Result<uint64_t> whole(const Json& line, const char* key, bool needed) {
+  const auto found = line.find(key);
+  if (found == line.end()) {
+    if (!needed) return uint64_t{0};
+    return base::usage(std::string("'") + key + "' is missing");
+  }
+  if (!found->is_number_unsigned())
+    return base::usage(std::string("'") + key + "' has to be a whole number");
+  return found->get<uint64_t>();
+}
+
+// The text under a key; empty where there is none.
+std::string text(const Json& line, const char* key) {
+  const auto found = line.find(key);
+  return found != line.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+base::Status read_header(const Json& line, Samples& out) {
+  const auto version = whole(line, "refrain_samples", true);
+  if (!version.ok() || *version != 1)
+    return base::usage("no samples of refrain calibrate: the first line has \"refrain_samples\":1");
+  const std::string distance = text(line, "distance");
+  bool is_known = false;
+  for (size_t i = 0; i < kDistances; ++i) {
+    if (distance != name_of(static_cast<Distance>(i))) continue;
+    out.distance = static_cast<Distance>(i);
+    is_known = true;
+  }
+  if (!is_known) return base::usage("'distance' has to be core, node or switch");
+  out.mpi = text(line, "mpi");
+  if (const auto hosts = line.find("hosts"); hosts != line.end() && hosts->is_array())
+    for (const Json& host : *hosts)
+      if (host.is_string()) out.hosts.push_back(host.get<std::string>());
+  return base::Done{};
+}
+
+base::Status read_cell(const Json& line, size_t& samples, Samples& out) {
+  SampleCell cell;
+  const std::string test = text(line, "test");
+  size_t i = 0;
+  while (i < kSampleTests && kNames[i] != test) ++i;
+  if (i == kSampleTests) return base::usage("no such test: '" + test + "'");
+  cell.test = static_cast<SampleTest>(i);
+  const auto bytes = whole(line, "bytes", true);
+  const auto count = whole(line, "count", cell.test == SampleTest::kBurst);
+  const auto delay = whole(line, "delay_ns", cell.test == SampleTest::kDelayed);
+  if (!bytes.ok()) return bytes.error();
+  if (!count.ok()) return count.error();
+  if (!delay.ok()) return delay.error();
+  cell.bytes = *bytes;
+  cell.count = *count;
+  cell.delay_ns = *delay;
+  const auto ns = line.find("ns");
+  if (ns == line.end() || !ns->is_array() || ns->empty())
+    return base::usage("'ns' has to be an array of times");
+  samples += ns->size();
+  if (samples > kMostSamples || out.cells.size() >= kMostCells)
+    return base::usage("too many samples");
+  for (const Json& one : *ns) {
+    if (!one.is_number()) return base::usage("'ns' has to be an array of times");
+    const auto value = one.get<double>();
+    if (!std::isfinite(value) || value < 0 || value > kMostNs)
+      return base::usage("a time in 'ns' is not one");
+    cell.ns.push_back(value);
+  }
+  out.cells.push_back(std::move(cell));
+  return base::Done{};
+}
+
+}  // namespace
+
+std::string_view name_of(SampleTest test) { return kNames[static_cast<size_t>(test)]; }
+
+base::Result<Samples> parse_samples(std::string_view text, const std::string& name) {
+  Samples out;
+  size_t samples = 0, number = 0;
+  while (!text.empty()) {
+    const std::string_view row = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), row.size() + 1));
+    ++number;
+    const std::string at = name + ":" + std::to_string(number);
+    if (row.empty()) continue;
+    const Json line = Json::parse(row, nullptr, false);
+    if (!line.is_object()) return base::usage("a line that is no JSON object", at);
+    const base::Status status =
+        number == 1 ? read_header(line, out) : read_cell(line, samples, out);
+    if (!status.ok()) return base::usage(status.error().message, at);
+  }
+  if (out.cells.empty()) return base::usage("no samples of refrain calibrate in it", name);
+  return out;
+}
+
+base::Result<Samples> read_samples(const std::string& path) {
+  constexpr size_t kMostBytes = size_t{256} << 20;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return base::fail("cannot read the samples", path);
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (in.bad()) return base::fail("cannot read the samples", path);
+  if (text.size() > kMostBytes) return base::usage("a file of samples has at most 256 MiB", path);
+  return parse_samples(text, path);
+}
+
+}  // namespace refrain::sim

@@ -1,0 +1,63 @@
+#include "sim/machine/machine_text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+
+namespace refrain::sim {
+namespace {
+
+std::string number(double value) {
+  char out[40];
+  std::snprintf(out, sizeof out, "%.9g", value);
+  return out;
+}
+
+std::string parameter(const Parameter& p) {
+  // Numbers are rounded: the interval still has to hold its value.
+  return "{ value = " + number(p.value) + ", low = " + number(std::min(p.low, p.value)) +
+         ", high = " + number(std::max(p.high, p.value)) + " }";
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+std::string machine_text(const Machine& machine, const std::vector<Distance>& distances,
+                         const std::string& origin) {
+  std::string comment = origin;
+  std::replace_if(
+      comment.begin(), comment.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; },
+      ' ');
+  std::string out =
+      "# " + comment + "\n# Intervals of 95 %. docs/simulate.md describes each key.\n";
+  out += "version = 1\nname = " + quoted(machine.name) + "\n";
+  for (const Distance distance : distances) {
+    const Protocol& p = machine.distances[static_cast<size_t>(distance)];
+    const std::string table = "distance." + std::string(name_of(distance));
+    out += "\n[" + table +
+           "]\neager_limit = " + std::to_string(std::min<uint64_t>(p.eager_limit, INT64_MAX)) +
+           "\noverlap = " + parameter(p.overlap) +
+           "\nunexpected_copy = " + parameter(p.unexpected_copy) +
+           "\nunexpected_copy_per_byte = " + parameter(p.unexpected_copy_per_byte) + "\n";
+    for (const SizeRange& r : p.ranges) {
+      out += "[[" + table + ".range]]\n";
+      if (r.up_to != UINT64_MAX) out += "up_to = " + std::to_string(r.up_to) + "\n";
+      out += "L = " + parameter(r.latency) + "\no_send = " + parameter(r.send) +
+             "\no_recv = " + parameter(r.receive) + "\ng = " + parameter(r.gap) +
+             "\nG = " + parameter(r.gap_per_byte) +
+             "\ncpu_per_byte = " + parameter(r.cpu_per_byte) +
+             "\nhandshake = " + parameter(r.handshake) + "\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace refrain::sim

@@ -1,0 +1,143 @@
+// Plans, vectors, sweeps and drawn machines. Predictions of whole traces: tests/cli/predict.py.
+#include "sim/predict/predict.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace refrain::sim {
+namespace {
+
+Machine machine() {
+  const auto out = parse_machine(R"(version = 1
+[distance.switch]
+eager_limit = 100
+unexpected_copy = 7
+[[distance.switch.range]]
+up_to = 50
+L = { value = 1000, low = 900, high = 1200 }
+o_send = 100
+o_recv = 110
+g = 10
+G = { value = 0.5, low = 0.4, high = 0.6 }
+cpu_per_byte = 0.25
+[[distance.switch.range]]
+L = 2000
+o_send = 100
+o_recv = 110
+g = 10
+G = 0.25
+handshake = 400
+[topology]
+kind = "torus"
+dimensions = [4]
+link_bandwidth = 1e9
+hop_latency = 50
+[[node_kind]]
+first = 0
+count = 1
+speed = 2.0
+)",
+                                 "m.toml");
+  EXPECT_TRUE(out.ok());
+  return *out;
+}
+
+TEST(Sweeps, AreReadAndRefused) {
+  const auto two = parse_sweeps("bandwidth=1..4,latency=0.5..2:3");
+  ASSERT_TRUE(two.ok());
+  ASSERT_EQ(two->size(), 2U);
+  ASSERT_EQ((*two)[0].factors.size(), 5U);
+  EXPECT_EQ((*two)[0].part, SweptPart::kBandwidth);
+  EXPECT_EQ((*two)[0].factors.front(), 1);
+  EXPECT_DOUBLE_EQ((*two)[0].factors[2], 2);
+  EXPECT_EQ((*two)[0].factors.back(), 4);
+  EXPECT_EQ((*two)[1].factors.size(), 3U);
+  EXPECT_DOUBLE_EQ((*two)[1].factors[1], 1);
+  const auto one = parse_sweeps("compute=2");
+  ASSERT_TRUE(one.ok());
+  EXPECT_EQ((*one)[0].factors, std::vector<double>{2});
+  for (const char* bad : {"", "bandwidth", "bandwidth=", "bandwidth=0..1", "bandwidth=-1", "moon=2",
+                          "latency=1..", "latency=1..2:1", "latency=1..2:x", "latency=1..2,",
+                          "latency=nan", "latency=1..2:2.5", "latency=1x"}) {
+    const auto none = parse_sweeps(bad);
+    ASSERT_FALSE(none.ok()) << bad;
+    EXPECT_EQ(none.error().code, base::ErrorCode::kUsage);
+  }
+}
+
+TEST(Sweeps, ScaleWhatTheyName) {
+  const Machine base = machine();
+  const SizeRange& range = base.distances[2].ranges[1];
+  const auto of = [](const Machine& m) -> const SizeRange& { return m.distances[2].ranges[1]; };
+  const Machine bandwidth = scaled(base, SweptPart::kBandwidth, 2);
+  EXPECT_EQ(of(bandwidth).gap_per_byte.value, range.gap_per_byte.value / 2);
+  EXPECT_EQ(of(bandwidth).latency.value, range.latency.value);
+  EXPECT_EQ(bandwidth.topology.link_bandwidth, 2e9);
+  const Machine latency = scaled(base, SweptPart::kLatency, 0.5);
+  EXPECT_EQ(of(latency).latency.value, 1000);
+  EXPECT_EQ(of(latency).handshake.value, 200);
+  EXPECT_EQ(latency.topology.hop_latency_ns, 25);
+  EXPECT_EQ(of(latency).gap_per_byte.value, range.gap_per_byte.value);
+  const Machine overhead = scaled(base, SweptPart::kOverhead, 3);
+  EXPECT_EQ(of(overhead).send.value, 300);
+  EXPECT_EQ(overhead.distances[2].ranges[0].cpu_per_byte.value, 0.75);
+  EXPECT_EQ(overhead.distances[2].unexpected_copy.value, 21);
+  const Machine compute = scaled(base, SweptPart::kCompute, 3);
+  EXPECT_EQ(compute.speed_of(0), 6);
+  EXPECT_EQ(compute.speed_of(3), 3);
+}
+
+TEST(Drawn, ParametersKeepToTheirIntervals) {
+  const Machine base = machine();
+  size_t below = 0, inside = 0;
+  constexpr int kMachines = 1000;
+  for (uint64_t seed = 0; seed < kMachines; ++seed) {
+    const Machine one = drawn(base, seed);
+    const SizeRange& first = one.distances[2].ranges[0];
+    below += first.latency.value < 1000 ? 1 : 0;
+    inside += first.latency.value >= 900 && first.latency.value <= 1200 ? 1 : 0;
+    EXPECT_EQ(first.send.value, 100);  // a plain number is one
+    EXPECT_EQ(first.handshake.value, first.latency.value);
+    EXPECT_EQ(one.distances[2].ranges[1].handshake.value, 400);
+    EXPECT_EQ(one.distances[2].ranges[1].gap_per_byte.value, 0.25);
+  }
+  EXPECT_NEAR(static_cast<double>(below), 500, 70);
+  EXPECT_NEAR(static_cast<double>(inside), 950, 30);
+  EXPECT_EQ(drawn(base, 5).distances[2].ranges[0].latency.value,
+            drawn(base, 5).distances[2].ranges[0].latency.value);
+}
+
+TEST(Plans, AreReadAndRefused) {
+  const auto good = parse_plan(
+      R"({"plan": 1, "ranks": 3, "groups": [{"representative": 2, "ranks": [0, 2], "radius_ns": 40},
+          {"representative": 1, "ranks": [1], "radius_ns": 0}]})",
+      "p", 3);
+  ASSERT_TRUE(good.ok()) << good.error().message;
+  EXPECT_EQ(good->representative, (std::vector<Rank>{2, 1, 2}));
+  EXPECT_EQ(good->radius_ns, (std::vector<double>{40, 0, 40}));
+  const auto refused = [](const char* text, const char* part) {
+    const auto out = parse_plan(text, "p", 2);
+    ASSERT_FALSE(out.ok()) << text;
+    EXPECT_EQ(out.error().code, base::ErrorCode::kUsage);
+    EXPECT_NE(out.error().message.find(part), std::string::npos) << out.error().message;
+  };
+  refused("", "no plan");
+  refused("[]", "no plan");
+  refused(R"({"plan": 1, "ranks": 3, "groups": []})", "another number of ranks");
+  refused(R"({"plan": 1, "ranks": 2, "groups": []})", "in no group");
+  refused(R"({"plan": 1, "ranks": 2, "groups": [{"representative": 0}]})", "lacks");
+  refused(R"({"plan": 1, "ranks": 2, "groups": [{"representative": 0, "ranks": [0, 2]}]})", "none");
+  refused(R"({"plan": 1, "ranks": 2, "groups": [{"representative": 0, "ranks": [0, 0]}]})", "two");
+  refused(R"({"plan": 1, "ranks": 2, "groups": [{"representative": 2, "ranks": [0]}]})", "lacks");
+  EXPECT_EQ(plan_of_all(2).representative, (std::vector<Rank>{0, 1}));
+}
+
+TEST(UnitTimes, TheExpectedRangeGrowsWithTheSamples) {
+  EXPECT_EQ(expected_range(1), 0);
+  EXPECT_NEAR(expected_range(2), 2 / std::sqrt(M_PI), 1e-3);
+  for (uint32_t n = 2; n < 100; ++n) EXPECT_LT(expected_range(n - 1), expected_range(n)) << n;
+}
+
+}  // namespace
+}  // namespace refrain::sim

@@ -1,0 +1,45 @@
+// UnitTimes: computation from the vectors of ranks that ran alone (`refrain solo --times`), where
+// representatives stand for the members of their groups (PHANTOM, sections 5 and 7).
+//
+// Errors: vectors that are not of this run are a failure. Threads: any, once made.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "format/vectors/vector_file.h"
+#include "refrain/trace.h"
+#include "sim/lower/compute_times.h"
+#include "sim/predict/plan.h"
+
+namespace refrain::sim {
+
+class UnitTimes : public ComputeTimes {
+ public:
+  // `name`: of the file, for messages. Every rank needs a vector of each thread, its own or its
+  // representative's, of its number of calls.
+  static base::Result<UnitTimes> make(const Trace& trace, format::vectors::VectorFile file,
+                                      const std::string& name, const Plan& plan);
+
+  // The median of the runs.
+  uint64_t before(Rank rank, uint32_t thread, uint64_t seq, uint64_t recorded_ns) const override;
+  std::string name() const override { return "vectors"; }
+
+  // How uncertain the sum of a rank's units is, as a share of it: one standard deviation. From the
+  // spread of each unit over the runs, and from the distance to the representative.
+  const std::vector<double>& deviations() const { return deviations_; }
+
+ private:
+  format::vectors::VectorFile file_;
+  std::map<std::pair<Rank, uint32_t>, size_t> vectors_;  // of each thread of each rank
+  std::vector<double> deviations_;
+};
+
+// The expected range of n samples of a normal distribution, in standard deviations.
+double expected_range(uint32_t samples);
+
+}  // namespace refrain::sim
