@@ -5,6 +5,7 @@
 //   any differs from the definition, or from an MPI that obeys it
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

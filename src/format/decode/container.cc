@@ -7,6 +7,7 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 

@@ -1,5 +1,6 @@
 #include "format/merge/ranks.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 

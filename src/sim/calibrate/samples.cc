@@ -1,5 +1,6 @@
 #include "sim/calibrate/samples.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
