@@ -61,6 +61,14 @@ void Measure::receive_one(uint64_t bytes) {
            MPI_STATUS_IGNORE);
 }
 
+MPI_Request Measure::posted(uint64_t bytes) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (me_ == 1)
+    MPI_Irecv(second_.data(), static_cast<int>(bytes), MPI_BYTE, 0, kTag, MPI_COMM_WORLD, &request);
+  token(1);
+  return request;
+}
+
 // The times that rank `owner` has measured become a line of rank 0.
 void Measure::write(const char* test, uint64_t bytes, const std::string& more,
                     std::vector<uint64_t>& ns, int owner) {
@@ -112,11 +120,7 @@ void Measure::ping_pong(uint64_t bytes) {
 void Measure::send(uint64_t bytes) {
   std::vector<uint64_t> ns(repeats_of(bytes));
   for (uint64_t& one : ns) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (me_ == 1)
-      MPI_Irecv(second_.data(), static_cast<int>(bytes), MPI_BYTE, 0, kTag, MPI_COMM_WORLD,
-                &request);
-    token(1);
+    MPI_Request request = posted(bytes);
     if (me_ == 0) {
       pass(long_ns(0));
       const uint64_t begin = now();
@@ -136,11 +140,7 @@ void Measure::send(uint64_t bytes) {
 void Measure::receive(uint64_t bytes) {
   std::vector<uint64_t> ns(repeats_of(bytes));
   for (uint64_t& one : ns) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (me_ == 1)
-      MPI_Irecv(second_.data(), static_cast<int>(bytes), MPI_BYTE, 0, kTag, MPI_COMM_WORLD,
-                &request);
-    token(1);
+    MPI_Request request = posted(bytes);
     if (me_ == 0) {
       send_one(bytes);
     } else {
@@ -198,11 +198,7 @@ void Measure::burst(uint64_t bytes, uint64_t count) {
 void Measure::overlap(uint64_t bytes) {
   std::vector<uint64_t> ns(repeats_of(bytes));
   for (uint64_t& one : ns) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (me_ == 1)
-      MPI_Irecv(second_.data(), static_cast<int>(bytes), MPI_BYTE, 0, kTag, MPI_COMM_WORLD,
-                &request);
-    token(1);
+    MPI_Request request = posted(bytes);
     if (me_ == 0)
       MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1, kTag, MPI_COMM_WORLD,
                 &request);

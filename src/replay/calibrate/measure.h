@@ -46,6 +46,8 @@ class Measure {
   uint64_t now() const { return run_clock().now_ns(); }
   void pass(uint64_t ns) const { run_clock().pass_until(now() + ns, Compute::kSpin); }
   void token(int from);  // an empty message
+  // Rank 1 posts a receive, and rank 0 knows of it; the request is MPI_REQUEST_NULL on rank 0.
+  MPI_Request posted(uint64_t bytes);
   void send_one(uint64_t bytes);
   void receive_one(uint64_t bytes);
   void write(const char* test, uint64_t bytes, const std::string& more, std::vector<uint64_t>& ns,
