@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mpi/call_ids.h"
+#include "mpi/handle_kinds.h"
 #include "mpi_runtime/status_fields.h"
 #include "replay/reissue.h"
 #include "replay/solo/player.h"

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mpi/call_ids.h"
+#include "mpi/handle_kinds.h"
 #include "mpi_runtime/fortran_site.h"
 #include "options/environment.h"
 #include "replay/reissue.h"
