@@ -29,11 +29,13 @@ Options options_of_environment() {
   return out;
 }
 
+#if defined(__x86_64__)
 // The id of a function without large counts: MPI_Send_c has the id of MPI_Send plus 1000.
 uint64_t base_call(uint64_t id) {
   constexpr uint64_t kLarge = 1000;
   return id >= kLarge && id < 2 * kLarge ? id - kLarge : id;
 }
+#endif
 
 }  // namespace
 
@@ -201,9 +203,10 @@ uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool i
 
 uint64_t Player::answer(Entry& entry, uint64_t* words, void* return_address) {
   auto site = reinterpret_cast<uintptr_t>(return_address);
-  mpi_runtime::FortranSite& fortran = refrain_fortran_site;
   bool is_inner = false;
 #if defined(__x86_64__)
+  // Only there Fortran entry points have trampolines that note their call.
+  mpi_runtime::FortranSite& fortran = refrain_fortran_site;
   if (fortran.address != nullptr) {
     // The trampoline of a Fortran entry point has noted its call: its frame is further up the
     // stack.
