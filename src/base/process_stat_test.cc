@@ -8,17 +8,31 @@
 namespace refrain::base {
 namespace {
 
+// The process is a child: an emulator answers with a name of its own when a process asks for
+// itself.
 TEST(ProcessStat, IsThatOfTheProcess) {
-  char name[17] = "";
-  prctl(PR_GET_NAME, name);
-  prctl(PR_SET_NAME, "a ) Z 1 (b");
-  ProcessStat own;
-  ASSERT_TRUE(read_process_stat(getpid(), &own));
-  prctl(PR_SET_NAME, name);
-  EXPECT_EQ(own.name, "a ) Z 1 (b");
-  EXPECT_EQ(own.state, 'R');
-  EXPECT_EQ(own.parent, getppid());
-  EXPECT_GT(own.born, 0u);
+  int named[2];
+  int done[2];
+  ASSERT_EQ(pipe(named), 0);
+  ASSERT_EQ(pipe(done), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_NAME, "a ) Z 1 (b");
+    char byte = 0;
+    close(done[1]);
+    if (write(named[1], &byte, 1) == 1) (void)!read(done[0], &byte, 1);
+    _exit(0);
+  }
+  char byte = 0;
+  ASSERT_EQ(read(named[0], &byte, 1), 1);
+  ProcessStat stat;
+  ASSERT_TRUE(read_process_stat(child, &stat));
+  for (const int end : {named[0], named[1], done[0], done[1]}) close(end);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(stat.name, "a ) Z 1 (b");
+  EXPECT_TRUE(stat.state == 'R' || stat.state == 'S') << stat.state;
+  EXPECT_EQ(stat.parent, getpid());
+  EXPECT_GT(stat.born, 0u);
 }
 
 TEST(ProcessStat, OfAProcessThatEnded) {

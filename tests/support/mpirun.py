@@ -242,6 +242,13 @@ def run_command(argv, timeout, environment=None, cwd=None, stacks_to=None):
         return Outcome(status, out.read(), err.read(), time.monotonic() - started)
 
 
+def never_began(outcome):
+    """Whether Open MPI 5's launcher gave up before the program began.
+
+    It names its folder by its process number; one of an earlier launcher with that number is in the way."""
+    return outcome.status != 0 and b"prte_session_dir failed" in outcome.stderr + outcome.stdout
+
+
 def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, stacks_to=None,
             job_env=None, wrapper=()):
     """Run `command` on `ranks` ranks; preload defaults to the yield shim for MPICH.
@@ -253,7 +260,12 @@ def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, s
     environment = job_environment(mpi)
     environment.setdefault("REFRAIN_QUIET", "1")  # tests of what the recorder says at the end ask for it
     environment.update(job_env or {})
-    return run_command(argv, timeout, environment, cwd, stacks_to)
+    outcome = run_command(argv, timeout, environment, cwd, stacks_to)
+    for _ in range(3):
+        if not never_began(outcome):
+            break
+        outcome = run_command(argv, timeout, environment, cwd, stacks_to)
+    return outcome
 
 
 def main():
