@@ -146,9 +146,9 @@ int run(const CalibrateArguments& options) {
 
 }  // namespace
 
-void add_calibrate(CLI::App& app, int& exit_status) {
+void add_calibrate(Command& app, int& exit_status) {
   auto options = std::make_shared<CalibrateArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "calibrate",
       "Measure a network for refrain simulate: mpiexec -n 2 refrain calibrate -o m.toml");
   verb->add_option(
@@ -174,9 +174,7 @@ void add_calibrate(CLI::App& app, int& exit_status) {
   verb->add_option("--mpi", options->mpi, "The MPI to use [the launcher's]")
       ->check(one_of({"mpich", "openmpi"}));
   verb->add_option("--smpi-line", options->smpi_line)->group("");
-  verb->add_option("--format", options->format, "text or json")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  verb->add_format(options->format, {"text", "json"});
   verb->add_flag("--force", options->force, "Overwrite files");
   verb->footer(kCalibrateExamples);
   verb->callback([options, &exit_status] { exit_status = run(*options); });

@@ -9,7 +9,6 @@
 
 #include "cli/launch/companion.h"
 #include "cli/launch/find_mpi.h"
-#include "cli/options/usage_error.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
@@ -135,11 +134,11 @@ int run(const ReplayArguments& options) {
 
 }  // namespace
 
-void add_replay(CLI::App& app, int& exit_status) {
+void add_replay(Command& app, int& exit_status) {
   auto options = std::make_shared<ReplayArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "replay", "Make the calls of a trace again: mpiexec -n 4 refrain replay run.rfn");
-  verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
+  verb->add_trace(options->trace);
   verb->add_flag("--dry-run", options->dry_run,
                  "Only say what cannot be replayed, what must be buffered, and what is needed of "
                  "memory and files; needs no MPI");
@@ -181,9 +180,7 @@ void add_replay(CLI::App& app, int& exit_status) {
   verb->add_option("--mpi", options->mpi, "The MPI to use [the launcher's]")
       ->check(one_of({"mpich", "openmpi"}));
   verb->add_option("--smpi-line", options->smpi_line)->group("");
-  verb->add_option("--format", options->format, "text or json")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  verb->add_format(options->format, {"text", "json"});
   verb->footer(kExamples);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
