@@ -20,12 +20,12 @@ namespace refrain::cli {
 namespace {
 
 struct ReplayArguments {
-  std::string trace, compute = "sleep", gaps = "mean", format = "text", scratch, mpi;
+  std::string trace, compute = "sleep", gaps = "mean", format = "text", scratch;
+  MpiChoice mpi;
   double scale = 1, stall_s = 60;
   uint64_t seed = 1, repeats = 1;
   std::string jitter_ns = "0";
   std::vector<std::string> skipped;
-  std::vector<std::string> smpi_line;  // of smpimain, under SMPI
   bool dry_run = false;
   int ending = 0;  // the status with which rank 0 ends the job before it has begun
 };
@@ -116,20 +116,15 @@ int run(const ReplayArguments& options) {
     if (!good.ok()) return refuse(good.error());
     engine.ending = look_before(*trace, *look);
   }
-  if (!options.smpi_line.empty() && engine.ending != 0) return engine.ending;  // none has begun
-  const auto become = [&](const std::string& mpi) {
-    return refuse(become_companion("refrain-replay", mpi, options.smpi_line,
-                                   engine_words(engine, launcher.rank)));
-  };
-  if (!options.smpi_line.empty()) return become("smpi");
-  const std::string mpi = options.mpi.empty() ? mpi_word(launcher.mpi) : options.mpi;
-  if (mpi.empty() || launcher.mpi == Mpi::kNone)
-    if (options.mpi.empty())
-      return refuse(
-          base::usage("no launcher of an MPI has started this: write mpiexec -n P "
-                      "refrain replay " +
-                      options.trace + ", or use --dry-run"));
-  return become(mpi);
+  if (options.mpi.is_simulated() && engine.ending != 0) return engine.ending;  // none has begun
+  const std::string mpi = options.mpi.name(launcher);
+  if (mpi.empty())
+    return refuse(
+        base::usage("no launcher of an MPI has started this: write mpiexec -n P "
+                    "refrain replay " +
+                    options.trace + ", or use --dry-run"));
+  return refuse(
+      become_companion("refrain-replay", mpi, options.mpi, engine_words(engine, launcher.rank)));
 }
 
 }  // namespace
@@ -177,9 +172,7 @@ void add_replay(Command& app, int& exit_status) {
                    "than recorded")
       ->transform(time_with_unit(0, 10000000000))
       ->type_name("TIME");
-  verb->add_option("--mpi", options->mpi, "The MPI to use [the launcher's]")
-      ->check(one_of({"mpich", "openmpi"}));
-  verb->add_option("--smpi-line", options->smpi_line)->group("");
+  options->mpi.add_to(*verb);
   verb->add_format(options->format, {"text", "json"});
   verb->footer(kExamples);
   verb->callback([options, &exit_status] { exit_status = run(*options); });

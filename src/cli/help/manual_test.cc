@@ -80,7 +80,8 @@ TEST(Roff, KeepsTextAsItIs) {
 
 TEST_F(Manual, CompletionKnowsVerbsAndValues) {
   const std::string bash = bash_completion(describe(app, "1.2"));
-  EXPECT_NE(bash.find("_tool_verbs=\"run show help -h --help --version\""), std::string::npos) << bash;
+  EXPECT_NE(bash.find("_tool_verbs=\"run show help -h --help --version\""), std::string::npos)
+      << bash;
   EXPECT_NE(bash.find("--format) choices=\"text json\""), std::string::npos);
   EXPECT_NE(bash.find("${#COMPREPLY[@]}"), std::string::npos);
   EXPECT_EQ(bash.find("secret"), std::string::npos);
