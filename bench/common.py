@@ -6,6 +6,7 @@ Everything is run from the root of the checkout, with ./refrain built (./dev bui
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -28,6 +29,16 @@ def run(command, environment=None):
     if done.returncode != 0:
         fail(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stderr}")
     return done.stdout
+
+
+def has_smpi(otherwise):
+    """Whether SimGrid's SMPI is here; if not, says what is left out. Takes REFRAIN_SPOOL out of the environment, because
+    there is no spool under SMPI."""
+    os.environ.pop("REFRAIN_SPOOL", None)
+    if shutil.which("smpicc") is not None and shutil.which("smpirun") is not None:
+        return True
+    print(f"SimGrid (libsimgrid-dev) is not installed: {otherwise}")
+    return False
 
 
 def compile_program(name, folder, flags=()):

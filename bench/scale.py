@@ -8,8 +8,6 @@ writes DIR/programs.csv; exit status 3 where a file grows with the ranks, but fo
 import argparse
 import csv
 import json
-import os
-import shutil
 import sys
 
 import common
@@ -58,10 +56,8 @@ def main():
     parser.add_argument("--only")
     arguments = parser.parse_args()
     folder = common.prepare(arguments.out)
-    if shutil.which("smpicc") is None or shutil.which("smpirun") is None:
-        print("SimGrid (libsimgrid-dev) is not installed: real programs at many ranks are left out")
+    if not common.has_smpi("real programs at many ranks are left out"):
         return 0
-    os.environ.pop("REFRAIN_SPOOL", None)  # there is none under SMPI
     results, left_out = [], []
     for program in regular.PROGRAMS:
         if arguments.only and program.name != arguments.only:

@@ -24,7 +24,6 @@ import csv
 import functools
 import json
 import os
-import shutil
 import sys
 
 import common
@@ -211,10 +210,8 @@ def main():
     parser.add_argument("--thresholds", action="store_true", help="the threshold study as well")
     arguments = parser.parse_args()
     folder = common.prepare(arguments.out, arguments.refrain)
-    if shutil.which("smpicc") is None or shutil.which("smpirun") is None:
-        print("SimGrid (libsimgrid-dev) is not installed: trends are left out")
+    if not common.has_smpi("trends are left out"):
         return 0
-    os.environ.pop("REFRAIN_SPOOL", None)  # there is none under SMPI
     chosen = [case for case in cases.CASES if arguments.only in (None, case.name)]
     binaries = {name: compile_program(name, folder) for name in sorted({case.program for case in chosen})}
     results, table, study = {}, [], trends_thresholds.Study() if arguments.thresholds else None

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "timing.h"
-#include "point_work.h"
+#include "work.h"
 
 #ifdef SCALAR_LINES
 enum { kWorkOfLine = 1 };
@@ -28,7 +28,7 @@ enum { kWorkOfLine = 5 }; /* a block of 5 * 5 for each cell */
 #endif
 enum { kAxes = 3, kVariables = 5, kForward = 10, kBackward = 20 };
 
-static int q, n, mine[2];        /* blocks and cells along a side; i and j */
+static int rank, q, n, mine[2];  /* blocks and cells along a side; i and j */
 static int neighbours[kAxes][2]; /* before and after along each axis */
 static double *u, *right, *faces[2 * kAxes][2], *edge[2];
 static MPI_Comm grid;
@@ -81,7 +81,7 @@ static void copy_faces(void) {
 static void compute_right_side(void) {
   const size_t cells = (size_t)q * (size_t)n * (size_t)n * (size_t)n * kVariables;
   for (size_t k = 0; k < cells; ++k) right[k] = 0.9 * u[k];
-  work_on((double)cells);
+  work(rank, (double)cells);
   if (q > 1) copy_faces();
 }
 
@@ -110,7 +110,7 @@ static void solve_block(int axis, int c, int is_forward) {
       }
       edge[1][k * kVariables + v] = before;
     }
-  work_on((double)n * n * n * kVariables * kWorkOfLine);
+  work(rank, (double)n * n * n * kVariables * kWorkOfLine);
 }
 
 #ifdef SCALAR_LINES
@@ -162,7 +162,7 @@ static double* room(size_t count) {
 
 int main(int argc, char** argv) {
   const int periods[2] = {1, 1};
-  int size, rank;
+  int size;
   timed_init(&argc, &argv);
   const int steps = argc > 1 ? atoi(argv[1]) : 40;
   n = argc > 2 ? atoi(argv[2]) : 12;

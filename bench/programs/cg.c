@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "timing.h"
-#include "point_work.h"
+#include "work.h"
 
 static const double kSmallest = 1e-200; /* of a square: the solution is exact */
 enum { kIterations = 25, kInRow = 12, kMaxSteps = 16 };
@@ -53,9 +53,9 @@ static void multiply(const double* by, double* out) {
     for (int k = 0; k < kInRow; ++k) sum += value[i * kInRow + k] * by[where[i * kInRow + k]];
     w[i] = sum;
   }
-  work_on((double)n * kInRow);
+  work(rank, (double)n * kInRow);
   sum_vector_along_row(w);
-#ifdef WITH_WORK /* as in the NAS Parallel Benchmarks: so all ranks make the same calls */
+#ifdef WORK_NS /* as in the NAS Parallel Benchmarks: so all ranks make the same calls */
   exchange(w, out, n, transposed, 3);
   return;
 #endif
@@ -68,7 +68,7 @@ static void multiply(const double* by, double* out) {
 static double dot(const double* a, const double* b) {
   double sum = 0.0;
   for (int i = 0; i < n; ++i) sum += a[i] * b[i];
-  work_on(n);
+  work(rank, n);
   return sum_along_row(sum);
 }
 

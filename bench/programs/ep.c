@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "timing.h"
-#include "point_work.h"
+#include "work.h"
 
 enum { kPairs = 4096, kRings = 10 };
 
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
       sums[0] += xy[0] * scale;
       sums[1] += xy[1] * scale;
     }
-    work_on(kPairs);
+    work(rank, kPairs);
   }
   MPI_Allreduce(sums, totals, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(mine, all, kRings, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

@@ -16,12 +16,12 @@
 #include <stdlib.h>
 
 #include "timing.h"
-#include "point_work.h"
+#include "work.h"
 
 enum { kVariables = 5, kPlanes = 8, kSides = 4, kMaxCells = 64 };
 enum { kNorth, kSouth, kWest, kEast };
 
-static int cells, neighbour[kSides];
+static int rank, cells, neighbour[kSides];
 static MPI_Comm mesh;
 static double plane[kMaxCells * kMaxCells], edge[kSides][kVariables * kMaxCells];
 static double face[2][kSides][kVariables * kMaxCells * kPlanes];
@@ -44,7 +44,7 @@ static void sweep(int from_a, int from_b, int to_a, int to_b, int tag) {
     receive(from_b, tag);
     for (int i = 0; i < cells * cells; ++i)
       plane[i] = 0.9 * plane[i] + 0.05 * (edge[from_a][i % cells] + edge[from_b][i % cells]) + 0.1;
-    work_on(kVariables * cells * cells);
+    work(rank, kVariables * cells * cells);
     for (int i = 0; i < kVariables * cells; ++i)
       edge[to_a][i] = edge[to_b][i] = plane[i % (cells * cells)];
     send(to_a, tag);
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
   cells = argc > 2 ? atoi(argv[2]) : 12;
   if (cells < 1 || cells > kMaxCells) cells = 12;
   const int periods[2] = {0, 0};
-  int size, rank, dims[2] = {0, 0};
+  int size, dims[2] = {0, 0};
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Dims_create(size, 2, dims);
   MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &mesh);
@@ -81,11 +81,11 @@ int main(int argc, char** argv) {
   for (int step = 0; step < steps; ++step) {
     sweep(kNorth, kWest, kSouth, kEast, 1);
     sweep(kSouth, kEast, kNorth, kWest, 2);
-    work_on(kVariables * cells * cells * kPlanes / 2);
+    work(rank, kVariables * cells * cells * kPlanes / 2);
     exchange_faces();
     double mine = 0.0;
     for (int i = 0; i < cells * cells; ++i) mine += plane[i] * plane[i];
-    work_on(cells * cells);
+    work(rank, cells * cells);
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, mesh);
   }
   timed_finalize(rank);

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 
 #include "timing.h"
-#include "point_work.h"
 #include "work.h"
 
 enum { kAxes = 3, kMaxLevels = 12, kMaxSide = 64, kLeast = 4, kSweeps = 2, kTagDown = 6, kTagUp };
@@ -103,7 +102,6 @@ static void smooth(const Level* l, const int next[2 * kAxes]) {
           const double around = u[-1] + u[1] + *(u - row) + u[row] + *(u - plane) + u[plane];
           l->u[c] = 0.25 * l->u[c] + 0.75 * (around + l->f[c]) / 6.0;
         }
-    work_on((double)n * n * n);
   }
 }
 
@@ -118,7 +116,7 @@ static void restrict_to(const Level* fine, const Level* coarse) {
         coarse->f[place(coarse->n, x, y, z)] = sum / 8.0;
         coarse->u[place(coarse->n, x, y, z)] = 0.0;
       }
-  work_on((double)coarse->n * coarse->n * coarse->n * 2);
+  work(my_rank, (double)coarse->n * coarse->n * coarse->n * 2);
 }
 static void prolong_from(const Level* fine, const Level* coarse) {
   for (int z = 0; z < fine->n; ++z)

@@ -16,10 +16,11 @@
 #include <string.h>
 
 #include "timing.h"
-#include "point_work.h"
+#include "work.h"
 
 enum { kOctants = 8, kBlocks = 4, kPlanes = 10, kAngles = 3, kAll = 96, kEach = 12 };
 
+static int rank;
 static double in_x[kAll * kPlanes * kAngles], in_y[kAll * kPlanes * kAngles], flux[kAll * kAll];
 
 static void sweep(MPI_Comm mesh, const int columns[2], const int x[2], const int y[2]) {
@@ -29,7 +30,7 @@ static void sweep(MPI_Comm mesh, const int columns[2], const int x[2], const int
     if (y[0] != MPI_PROC_NULL) MPI_Recv(in_y, nx, MPI_DOUBLE, y[0], 2, mesh, MPI_STATUS_IGNORE);
     for (int i = 0; i < columns[0] * columns[1]; ++i)
       flux[i] = 0.9 * flux[i] + 0.05 * (in_x[i % ny] + in_y[i % nx]) + 0.1;
-    work_on((double)columns[0] * columns[1] * kPlanes * kAngles);
+    work(rank, (double)columns[0] * columns[1] * kPlanes * kAngles);
     for (int i = 0; i < ny; ++i) in_x[i] = flux[i % (columns[0] * columns[1])];
     for (int i = 0; i < nx; ++i) in_y[i] = flux[i % (columns[0] * columns[1])];
     if (x[1] != MPI_PROC_NULL) MPI_Send(in_x, ny, MPI_DOUBLE, x[1], 1, mesh);
@@ -42,7 +43,7 @@ int main(int argc, char** argv) {
   const int is_strong = argc > 1 && strcmp(argv[1], "strong") == 0;
   const int iterations = argc > 2 ? atoi(argv[2]) : 3;
   const int periods[2] = {0, 0};
-  int size, rank, dims[2] = {0, 0}, x[2], y[2];
+  int size, dims[2] = {0, 0}, x[2], y[2];
   MPI_Comm mesh;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Dims_create(size, 2, dims);

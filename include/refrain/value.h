@@ -123,6 +123,13 @@ struct Value {
   const Value& source() const;
   const Value& tag() const;
 
+  // Of an item of an array: element i of its run, i < repeat, and the number of that element.
+  Value element(uint64_t i) const;
+  int64_t number_of_element(uint64_t i) const {
+    // Unsigned arithmetic, because a damaged trace may have any numbers.
+    return static_cast<int64_t>(static_cast<uint64_t>(number) + i * static_cast<uint64_t>(step));
+  }
+
   // For asking, not for walking: each at() begins at the first run.
   // Arrays: number of elements; 0 for other kinds. O(runs).
   uint64_t size() const;
@@ -164,8 +171,7 @@ void Value::for_each_run(Visit&& visit) const {
     element.repeat = 1;
     element.step = 0;
     for (uint64_t i = 0; i < run.repeat; ++i) {
-      element.number = static_cast<int64_t>(static_cast<uint64_t>(run.number) +
-                                            i * static_cast<uint64_t>(run.step));
+      element.number = run.number_of_element(i);
       visit(static_cast<const Value&>(element), uint64_t{1});
     }
   }

@@ -30,8 +30,9 @@ namespace refrain::cli {
 namespace {
 
 struct CalibrateArguments {
-  std::vector<std::string> samples, smpi_line;
-  std::string output, plot, raw, name, distance = "auto", format = "text", mpi;
+  std::vector<std::string> samples;
+  MpiChoice mpi;
+  std::string output, plot, raw, name, distance = "auto", format = "text";
   std::string most_bytes = "4194304";
   uint64_t repeats = 40;
   bool force = false;
@@ -102,8 +103,7 @@ int measure_and_fit(const CalibrateArguments& options, const std::string& mpi,
   const pid_t child = fork();
   if (child < 0)
     return report(base::fail(std::string("cannot start another process: ") + std::strerror(errno)));
-  if (child == 0)
-    _exit(report(become_companion("refrain-calibrate", mpi, options.smpi_line, words)));
+  if (child == 0) _exit(report(become_companion("refrain-calibrate", mpi, options.mpi, words)));
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -122,16 +122,14 @@ int run(const CalibrateArguments& options) {
   const auto refuse = [&](const base::Error& error) {
     return launcher.rank == 0 ? report(error) : static_cast<int>(error.code);
   };
-  const bool is_smpi = !options.smpi_line.empty();
   if (launcher.rank == 0)
     if (const auto status = check_free(options); !status.ok()) return report(status.error());
-  if (!is_smpi && !options.samples.empty()) {
+  if (!options.mpi.is_simulated() && !options.samples.empty()) {
     if (!options.raw.empty())
       return refuse(base::usage("--raw keeps what is measured; with samples nothing is"));
     return launcher.rank == 0 ? fit(options, options.samples) : 0;
   }
-  std::string mpi = is_smpi ? "smpi" : options.mpi;
-  if (mpi.empty() && launcher.mpi != Mpi::kNone) mpi = mpi_word(launcher.mpi);
+  const std::string mpi = options.mpi.name(launcher);
   if (mpi.empty())
     return refuse(
         base::usage("no launcher of an MPI has started this: write mpiexec -n 2 refrain calibrate "
@@ -141,14 +139,14 @@ int run(const CalibrateArguments& options) {
                               : options.raw;
   const Words words = {raw, options.most_bytes, std::to_string(options.repeats), options.distance};
   if (launcher.rank == 0) return measure_and_fit(options, mpi, raw, words);
-  return refuse(become_companion("refrain-calibrate", mpi, options.smpi_line, words));
+  return refuse(become_companion("refrain-calibrate", mpi, options.mpi, words));
 }
 
 }  // namespace
 
-void add_calibrate(CLI::App& app, int& exit_status) {
+void add_calibrate(Command& app, int& exit_status) {
   auto options = std::make_shared<CalibrateArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "calibrate",
       "Measure a network for refrain simulate: mpiexec -n 2 refrain calibrate -o m.toml");
   verb->add_option(
@@ -171,12 +169,8 @@ void add_calibrate(CLI::App& app, int& exit_status) {
   verb->add_option("--repeats", options->repeats, "How often small messages are measured")
       ->check(whole_number(2, 100000))
       ->capture_default_str();
-  verb->add_option("--mpi", options->mpi, "The MPI to use [the launcher's]")
-      ->check(one_of({"mpich", "openmpi"}));
-  verb->add_option("--smpi-line", options->smpi_line)->group("");
-  verb->add_option("--format", options->format, "text or json")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  options->mpi.add_to(*verb);
+  verb->add_format(options->format, {"text", "json"});
   verb->add_flag("--force", options->force, "Overwrite files");
   verb->footer(kCalibrateExamples);
   verb->callback([options, &exit_status] { exit_status = run(*options); });

@@ -181,11 +181,11 @@ int run(const CheckArguments& options) {
 
 }  // namespace
 
-void add_check(CLI::App& app, int& exit_status) {
+void add_check(Command& app, int& exit_status) {
   auto options = std::make_shared<CheckArguments>();
-  CLI::App* verb =
+  Command* verb =
       app.add_subcommand("check", "Check whether the file follows every rule of the format");
-  verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
+  verb->add_trace(options->path);
   verb->add_option("--against", options->against,
                    "A trace of the same run with exact times: whether the bound is kept");
   verb->add_option("--replays", options->replays,
@@ -196,10 +196,9 @@ void add_check(CLI::App& app, int& exit_status) {
                    "anything that does not depend on time or as --fail-if says. Given several "
                    "times, more good runs: their spread is the noise of times; take five")
       ->allow_extra_args(false);
-  verb->add_option("--format", options->format,
-                   "text or json; with --baseline also junit and html, and json is as that of diff")
-      ->check(one_of({"text", "json", "junit", "html"}))
-      ->capture_default_str();
+  verb->add_format(
+      options->format, {"text", "json", "junit", "html"},
+      "text or json; with --baseline also junit and html, and json is as that of diff");
   define_diff_options(*verb, options->diff);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }

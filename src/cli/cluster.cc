@@ -75,11 +75,11 @@ int run(const ClusterArguments& options) {
 
 }  // namespace
 
-void add_cluster(CLI::App& app, int& exit_status) {
+void add_cluster(Command& app, int& exit_status) {
   auto options = std::make_shared<ClusterArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "cluster", "Finds ranks that are alike, and lets one of each stand for them");
-  verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
+  verb->add_trace(options->trace);
   verb->add_option("-o,--output", options->output, "Trace file to write")->required();
   verb->add_option(
       "--k", options->words.k,
@@ -115,9 +115,7 @@ void add_cluster(CLI::App& app, int& exit_status) {
   verb->add_option("--seed", options->words.seed, "Which ranks --k auto looks at")
       ->check(whole_number())
       ->capture_default_str();
-  verb->add_option("--format", options->format, "text or json")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  verb->add_format(options->format, {"text", "json"});
   verb->add_flag("--force", options->force, "Overwrite the output");
   verb->footer(
       "The new trace opens like any other: every verb works on it, and says what it does not know "

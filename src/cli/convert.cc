@@ -143,9 +143,9 @@ int run(ConvertArguments& options) {
 
 }  // namespace
 
-void add_convert(CLI::App& app, int& exit_status) {
+void add_convert(Command& app, int& exit_status) {
   auto options = std::make_shared<ConvertArguments>();
-  CLI::App* verb = app.add_subcommand("convert", "Convert a trace to the formats of other tools");
+  Command* verb = app.add_subcommand("convert", "Convert a trace to the formats of other tools");
   std::string what;
   std::vector<std::string> names;
   for (const convert::Target& target : convert::targets()) {
@@ -153,11 +153,11 @@ void add_convert(CLI::App& app, int& exit_status) {
     what += fmt::format("{}{}: {}", what.empty() ? "" : "; ", target.name, target.what);
     if (!target.missing.empty()) what += fmt::format(" (needs {})", target.missing);
   }
-  verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
+  verb->add_trace(options->trace);
   verb->add_option("--to", options->how.target, what)->required()->check(one_of(names));
   verb->add_option("-o,--output", options->how.output, "File or folder to write")->required();
-  CLI::Option* rank = verb->add_option("--rank", options->rank, "Only this rank of MPI_COMM_WORLD")
-                          ->check(rank_number());
+  Option* rank = verb->add_option("--rank", options->rank, "Only this rank of MPI_COMM_WORLD")
+                     ->check(rank_number());
   verb->add_option("--ranks", options->ranks, "Only these ranks, such as 0-3,8")->excludes(rank);
   verb->add_option("--from-ns", options->from_ns,
                    "Only calls that end at this time or later: ns, or as in 20ms")
@@ -168,9 +168,7 @@ void add_convert(CLI::App& app, int& exit_status) {
       ->type_name("TIME");
   verb->add_flag("--no-resolve", options->no_resolve,
                  "Call sites as module and offset, without debug information");
-  verb->add_option("--format", options->format, "Format of the summary: text or json")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  verb->add_format(options->format, {"text", "json"}, "Format of the summary: text or json");
   verb->add_option("--flops", options->how.flops,
                    "ti: write computation as flops, so many a second of its time; without it as "
                    "the time itself")

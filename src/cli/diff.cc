@@ -29,14 +29,12 @@ int run(const DiffArguments& options) {
 
 }  // namespace
 
-void add_diff(CLI::App& app, int& exit_status) {
+void add_diff(Command& app, int& exit_status) {
   auto options = std::make_shared<DiffArguments>();
-  CLI::App* verb = app.add_subcommand("diff", "Changes in the communication between two runs");
+  Command* verb = app.add_subcommand("diff", "Changes in the communication between two runs");
   verb->add_option("before", options->before, "Trace file (.rfn)")->required();
   verb->add_option("after", options->after, "Trace file of the run after the change")->required();
-  verb->add_option("--format", options->diff.format, "text, json, junit or html")
-      ->check(one_of({"text", "json", "junit", "html"}))
-      ->capture_default_str();
+  verb->add_format(options->diff.format, {"text", "json", "junit", "html"});
   define_diff_options(*verb, options->diff);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }

@@ -183,11 +183,11 @@ int run(const DumpArguments& options) {
 
 }  // namespace
 
-void add_dump(CLI::App& app, int& exit_status) {
+void add_dump(Command& app, int& exit_status) {
   auto options = std::make_shared<DumpArguments>();
-  CLI::App* verb = app.add_subcommand("dump", "Every call in order, with every parameter");
-  verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
-  const std::vector<CLI::Option*> about_calls = {
+  Command* verb = app.add_subcommand("dump", "Every call in order, with every parameter");
+  verb->add_trace(options->path);
+  const std::vector<Option*> about_calls = {
       verb->add_option("--rank", options->rank, "Only this rank of MPI_COMM_WORLD")
           ->check(rank_number()),
       verb->add_option("--thread", options->thread, "Only this thread of each rank")
@@ -217,9 +217,9 @@ void add_dump(CLI::App& app, int& exit_status) {
       verb->add_flag("--no-resolve", options->no_resolve,
                      "Call sites as module and offset, without debug information")};
   add_display(*verb, options->display);
-  CLI::Option* bytes = verb->add_flag("--bytes", options->bytes,
-                                      "Print the bytes of the file instead, annotated, as text");
-  for (CLI::Option* option : about_calls) bytes->excludes(option);
+  Option* bytes = verb->add_flag("--bytes", options->bytes,
+                                 "Print the bytes of the file instead, annotated, as text");
+  for (Option* option : about_calls) bytes->excludes(option);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

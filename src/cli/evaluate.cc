@@ -91,9 +91,9 @@ int run(const EvaluateArguments& options) {
 
 }  // namespace
 
-void add_evaluate(CLI::App& app, int& exit_status) {
+void add_evaluate(Command& app, int& exit_status) {
   auto options = std::make_shared<EvaluateArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "evaluate",
       "Measure what reducing the times of a trace loses: size, matching, error, trends");
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with exact times")
@@ -120,9 +120,7 @@ void add_evaluate(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   verb->add_flag("--by-rank", options->by_rank,
                  "With JSON: each trend rank by rank, in the full and in the rebuilt trace");
-  verb->add_option("--format", options->format, "text, json or csv")
-      ->check(one_of({"text", "json", "csv"}))
-      ->capture_default_str();
+  verb->add_format(options->format, {"text", "json", "csv"});
   add_display(*verb, options->display, false);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }

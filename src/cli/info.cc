@@ -27,13 +27,11 @@ int run(const InfoArguments& options) {
 
 }  // namespace
 
-void add_info(CLI::App& app, int& exit_status) {
+void add_info(Command& app, int& exit_status) {
   auto options = std::make_shared<InfoArguments>();
-  CLI::App* verb = app.add_subcommand("info", "Program, MPI, ranks, calls, sizes, losses");
-  verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
-  verb->add_option("--format", options->format, "text or json")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  Command* verb = app.add_subcommand("info", "Program, MPI, ranks, calls, sizes, losses");
+  verb->add_trace(options->path);
+  verb->add_format(options->format, {"text", "json"});
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

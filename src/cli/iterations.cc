@@ -59,14 +59,12 @@ int iterations(const IterationsOptions& options) {
 
 }  // namespace
 
-void add_iterations(CLI::App& app, int& exit_status) {
+void add_iterations(Command& app, int& exit_status) {
   auto options = std::make_shared<IterationsOptions>();
-  CLI::App* verb =
+  Command* verb =
       app.add_subcommand("iterations", "Each iteration of the outermost loops: time, MPI, waiting");
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with times")->required();
-  verb->add_option("--format", options->format, "text, json or csv")
-      ->check(one_of({"text", "json", "csv"}))
-      ->capture_default_str();
+  verb->add_format(options->format, {"text", "json", "csv"});
   verb->add_option(
           "--segments", options->segments,
           "What an iteration is: a region or instance that the program marked (marks), a "

@@ -167,18 +167,16 @@ int watch(const LiveOptions& options) {
 
 }  // namespace
 
-void add_live(CLI::App& app, int& exit_status) {
+void add_live(Command& app, int& exit_status) {
   auto options = std::make_shared<LiveOptions>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "live", "Jobs while they run: calls, time in MPI, who is stuck; on a terminal or as a page");
   verb->add_option("what", options->what, "watch: look at jobs of this machine from outside")
       ->check(one_of({"watch"}))
       ->required();
   verb->add_option("spool", options->spools,
                    "Spools of jobs that `record` started: run.rfn.spool [all that are here]");
-  verb->add_option("--format", options->format, "text, or json: a line for each look")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  verb->add_format(options->format, {"text", "json"}, "text, or json: a line for each look");
   verb->add_option("--interval", options->interval_s, "Seconds between two looks")
       ->transform(seconds_with_unit(0.1, 3600))
       ->type_name("TIME")

@@ -32,9 +32,9 @@ base::Status write_all(const CommandDoc& command, const std::string& folder) {
 
 }  // namespace
 
-void add_manual(CLI::App& app, int& exit_status) {
+void add_manual(Command& app, int& exit_status) {
   auto folder = std::make_shared<std::string>();
-  CLI::App* verb = app.add_subcommand("manual", "Write the man pages and completion for bash");
+  Command* verb = app.add_subcommand("manual", "Write the man pages and completion for bash");
   verb->group("");
   verb->add_option("-o,--output", *folder, "Folder for refrain.1, refrain-VERB.1, refrain.bash")
       ->required();

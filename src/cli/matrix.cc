@@ -46,13 +46,11 @@ int matrix(const MatrixOptions& options) {
 
 }  // namespace
 
-void add_matrix(CLI::App& app, int& exit_status) {
+void add_matrix(Command& app, int& exit_status) {
   auto options = std::make_shared<MatrixOptions>();
-  CLI::App* verb = app.add_subcommand("matrix", "Messages and bytes per pair of ranks");
-  verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
-  verb->add_option("--format", options->format, "text, csv or json")
-      ->check(one_of({"text", "csv", "json"}))
-      ->capture_default_str();
+  Command* verb = app.add_subcommand("matrix", "Messages and bytes per pair of ranks");
+  verb->add_trace(options->trace);
+  verb->add_format(options->format, {"text", "csv", "json"});
   verb->add_option("--kind", options->kind, "p2p (messages), rma (one-sided) or all")
       ->check(one_of({"p2p", "rma", "all"}))
       ->capture_default_str();

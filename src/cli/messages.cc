@@ -35,15 +35,13 @@ int run(const MessagesOptions& options) {
 
 }  // namespace
 
-void add_messages(CLI::App& app, int& exit_status) {
+void add_messages(Command& app, int& exit_status) {
   auto options = std::make_shared<MessagesOptions>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "messages", "What `record --messages` has kept: bytes received, crossing groups, stored");
   verb->add_option("trace", options->trace, "Trace file (.rfn), with its folder .rfn.messages")
       ->required();
-  verb->add_option("--format", options->format, "text or json")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  verb->add_format(options->format, {"text", "json"});
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

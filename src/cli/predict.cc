@@ -73,12 +73,12 @@ int run(const PredictArguments& arguments) {
 
 }  // namespace
 
-void add_predict(CLI::App& app, int& exit_status) {
+void add_predict(Command& app, int& exit_status) {
   auto arguments = std::make_shared<PredictArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "predict", "How long a run takes on another machine, how sure that is, and what would help");
   arguments->choices.add_to(*verb);
-  CLI::Option* const sweep =
+  Option* const sweep =
       verb->add_option("--sweep", arguments->sweep,
                        "Parts of the machine by factors: bandwidth, latency, overhead, compute; "
                        "bandwidth=1..4 in 5 steps, latency=0.5..2:9 in 9")

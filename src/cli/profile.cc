@@ -56,14 +56,12 @@ int profile(const ProfileOptions& options) {
 
 }  // namespace
 
-void add_profile(CLI::App& app, int& exit_status) {
+void add_profile(Command& app, int& exit_status) {
   auto options = std::make_shared<ProfileOptions>();
-  CLI::App* verb =
+  Command* verb =
       app.add_subcommand("profile", "Calls, time and bytes: per function, call site and rank");
-  verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
-  verb->add_option("--format", options->format, "text, json or csv")
-      ->check(one_of({"text", "json", "csv"}))
-      ->capture_default_str();
+  verb->add_trace(options->trace);
+  verb->add_format(options->format, {"text", "json", "csv"});
   verb->add_option("--by", options->by,
                    "Print one table only: function, site, callpath (a tree), group (kind of "
                    "function) or rank")

@@ -122,10 +122,10 @@ int run(ProxyArguments& options) {
 
 }  // namespace
 
-void add_proxy(CLI::App& app, int& exit_status) {
+void add_proxy(Command& app, int& exit_status) {
   auto options = std::make_shared<ProxyArguments>();
-  CLI::App* verb = app.add_subcommand("proxy", "A program that makes the recorded calls again");
-  verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
+  Command* verb = app.add_subcommand("proxy", "A program that makes the recorded calls again");
+  verb->add_trace(options->trace);
   verb->add_option("-o,--output", options->how.output, "Folder to write")->required();
   verb->add_option("--skip", options->skip,
                    "Leave out the calls of this function; may be given several times")
@@ -133,9 +133,7 @@ void add_proxy(CLI::App& app, int& exit_status) {
       ->allow_extra_args(false);
   verb->add_flag("--no-resolve", options->no_resolve,
                  "Without names of the program's functions and lines");
-  verb->add_option("--format", options->format, "What was written, as text or json")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  verb->add_format(options->format, {"text", "json"}, "What was written, as text or json");
   verb->add_flag("--force", options->how.force, "Replace the output");
   verb->footer(
       "The folder has main.cc, refrain_proxy.h and a CMakeLists.txt. The program takes "

@@ -1,5 +1,5 @@
-// refrain record: gives its options (options/record.h) to CLI11; record_run.cc does the work. Plain
-// command lines never come here: see plain_line.h.
+// refrain record: gives its options (options/record.h) to the parser; record_run.cc does the work.
+// Plain command lines never come here: see plain_line.h.
 
 #include "cli/record.h"
 
@@ -8,7 +8,6 @@
 #include <string>
 
 #include "cli/launch/find_mpi.h"
-#include "cli/options/usage_error.h"
 #include "cli/options/values.h"
 #include "cli/verbs.h"
 
@@ -27,7 +26,7 @@ constexpr const char* kExamples =
     "          -wrapper \"refrain record\" ./app               SimGrid: simulated ranks and "
     "time";
 
-// Where CLI11 puts what it reads.
+// Where the parser puts what it reads.
 struct Parsed {
   std::array<std::string, options::kRecordOptionCount> values;
   std::array<bool, options::kRecordOptionCount> flags{};
@@ -39,14 +38,14 @@ std::string help_of(const options::OptionRow& row) {
   return text;
 }
 
-void add_row(CLI::App& verb, const options::OptionRow& row, Parsed& parsed) {
+void add_row(Command& verb, const options::OptionRow& row, Parsed& parsed) {
   const auto i = static_cast<size_t>(row.option);
   if (row.kind == options::OptionKind::kFlag) {
     verb.add_flag(row.words, parsed.flags[i], help_of(row))->envname(row.variable);
     return;
   }
   parsed.values[i] = row.otherwise;
-  CLI::Option* const option =
+  Option* const option =
       verb.add_option(row.words, parsed.values[i], help_of(row))->envname(row.variable);
   if (row.option == RecordOption::kClockInterval)
     option->transform(seconds_with_unit(0.001, 1e9))->type_name("SECONDS");
@@ -54,7 +53,7 @@ void add_row(CLI::App& verb, const options::OptionRow& row, Parsed& parsed) {
   if (*row.otherwise != '\0') option->capture_default_str();
 }
 
-RecordOptions options_of(const CLI::App& verb, const Parsed& parsed) {
+RecordOptions options_of(const Command& verb, const Parsed& parsed) {
   RecordOptions options;
   for (const options::OptionRow& row : options::kRecordRows) {
     const auto i = static_cast<size_t>(row.option);
@@ -68,21 +67,16 @@ RecordOptions options_of(const CLI::App& verb, const Parsed& parsed) {
 
 }  // namespace
 
-void add_record(CLI::App& app, int& exit_status) {
+void add_record(Command& app, int& exit_status) {
   auto parsed = std::make_shared<Parsed>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "record", "Run a program and record its MPI calls: mpiexec -n 4 refrain record ./app");
-  verb->prefix_command();
   for (const options::OptionRow& row : options::kRecordRows) add_row(*verb, row, *parsed);
-  // Shown in the help, never matched: the program and all behind it stay as they are (CLI11 would
-  // take options out of them, and gives "--" back to the parent when no positional is open).
-  verb->add_option("PROGRAM", "The program and its own arguments")
-      ->check(CLI::Validator([](std::string&) { return std::string("never"); }, ""));
-  verb->validate_positionals();
+  verb->take_program("The program and its own arguments");
   verb->footer(kExamples);
   verb->callback([verb, parsed, &exit_status] {
     exit_status = record(options_of(*verb, *parsed), verb->remaining(),
-                         [verb](const std::string& word) { return unknown_option(*verb, word); });
+                         [verb](const std::string& word) { return verb->unknown_option(word); });
   });
 }
 

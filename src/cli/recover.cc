@@ -231,9 +231,9 @@ int run(const RecoverArguments& options) {
 
 }  // namespace
 
-void add_recover(CLI::App& app, int& exit_status) {
+void add_recover(Command& app, int& exit_status) {
   auto options = std::make_shared<RecoverArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "recover", "Make a trace of a job that died: every call that each rank made until then");
   verb->add_option("spool", options->folders,
                    "Spool of the job: run.rfn.spool; several if each node has its own")

@@ -85,9 +85,9 @@ int run(const ReduceArguments& options) {
 
 }  // namespace
 
-void add_reduce(CLI::App& app, int& exit_status) {
+void add_reduce(Command& app, int& exit_status) {
   auto options = std::make_shared<ReduceArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "reduce", "Keep representatives of segments instead of the times of all calls");
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with times")->required();
   verb->add_option("-o,--output", options->output, "Trace file to write")->required();
@@ -99,9 +99,7 @@ void add_reduce(CLI::App& app, int& exit_status) {
                    "0.003 with which waits, computation and time in calls stay as they are]");
   add_segment_options(*verb, options->segments, options->across, options->memory_mib,
                       options->step_ns);
-  verb->add_option("--format", options->format, "text or json")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  verb->add_format(options->format, {"text", "json"});
   verb->add_flag("--force", options->force, "Overwrite the output");
   verb->footer(
       "Every verb works on the new trace. `refrain evaluate` shows how much of the diagnosis it "

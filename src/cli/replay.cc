@@ -9,7 +9,6 @@
 
 #include "cli/launch/companion.h"
 #include "cli/launch/find_mpi.h"
-#include "cli/options/usage_error.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
@@ -21,12 +20,12 @@ namespace refrain::cli {
 namespace {
 
 struct ReplayArguments {
-  std::string trace, compute = "sleep", gaps = "mean", format = "text", scratch, mpi;
+  std::string trace, compute = "sleep", gaps = "mean", format = "text", scratch;
+  MpiChoice mpi;
   double scale = 1, stall_s = 60;
   uint64_t seed = 1, repeats = 1;
   std::string jitter_ns = "0";
   std::vector<std::string> skipped;
-  std::vector<std::string> smpi_line;  // of smpimain, under SMPI
   bool dry_run = false;
   int ending = 0;  // the status with which rank 0 ends the job before it has begun
 };
@@ -117,29 +116,24 @@ int run(const ReplayArguments& options) {
     if (!good.ok()) return refuse(good.error());
     engine.ending = look_before(*trace, *look);
   }
-  if (!options.smpi_line.empty() && engine.ending != 0) return engine.ending;  // none has begun
-  const auto become = [&](const std::string& mpi) {
-    return refuse(become_companion("refrain-replay", mpi, options.smpi_line,
-                                   engine_words(engine, launcher.rank)));
-  };
-  if (!options.smpi_line.empty()) return become("smpi");
-  const std::string mpi = options.mpi.empty() ? mpi_word(launcher.mpi) : options.mpi;
-  if (mpi.empty() || launcher.mpi == Mpi::kNone)
-    if (options.mpi.empty())
-      return refuse(
-          base::usage("no launcher of an MPI has started this: write mpiexec -n P "
-                      "refrain replay " +
-                      options.trace + ", or use --dry-run"));
-  return become(mpi);
+  if (options.mpi.is_simulated() && engine.ending != 0) return engine.ending;  // none has begun
+  const std::string mpi = options.mpi.name(launcher);
+  if (mpi.empty())
+    return refuse(
+        base::usage("no launcher of an MPI has started this: write mpiexec -n P "
+                    "refrain replay " +
+                    options.trace + ", or use --dry-run"));
+  return refuse(
+      become_companion("refrain-replay", mpi, options.mpi, engine_words(engine, launcher.rank)));
 }
 
 }  // namespace
 
-void add_replay(CLI::App& app, int& exit_status) {
+void add_replay(Command& app, int& exit_status) {
   auto options = std::make_shared<ReplayArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "replay", "Make the calls of a trace again: mpiexec -n 4 refrain replay run.rfn");
-  verb->add_option("trace", options->trace, "Trace file (.rfn)")->required();
+  verb->add_trace(options->trace);
   verb->add_flag("--dry-run", options->dry_run,
                  "Only say what cannot be replayed, what must be buffered, and what is needed of "
                  "memory and files; needs no MPI");
@@ -178,12 +172,8 @@ void add_replay(CLI::App& app, int& exit_status) {
                    "than recorded")
       ->transform(time_with_unit(0, 10000000000))
       ->type_name("TIME");
-  verb->add_option("--mpi", options->mpi, "The MPI to use [the launcher's]")
-      ->check(one_of({"mpich", "openmpi"}));
-  verb->add_option("--smpi-line", options->smpi_line)->group("");
-  verb->add_option("--format", options->format, "text or json")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  options->mpi.add_to(*verb);
+  verb->add_format(options->format, {"text", "json"});
   verb->footer(kExamples);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }

@@ -180,19 +180,17 @@ int run(const ReportOptions& options) {
 
 }  // namespace
 
-void add_report(CLI::App& app, int& exit_status) {
+void add_report(Command& app, int& exit_status) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* verb = app.add_subcommand("report", "Write a page for the browser that shows a run");
+  Command* verb = app.add_subcommand("report", "Write a page for the browser that shows a run");
   verb->add_option("trace", options->traces, "Trace file (.rfn); several make a folder")
       ->required();
   verb->add_option("-o,--output", options->output,
                    "Page to write [report.html], or document [report.tex]; of pages of several "
                    "traces the folder [report]");
-  verb->add_option("--format", options->format,
+  verb->add_format(options->format, {"html", "latex", "json"},
                    "html; latex: a document for latexmk, of all traces; or json: the data of the "
-                   "page, to stdout without -o")
-      ->check(one_of({"html", "latex", "json"}))
-      ->capture_default_str();
+                   "page, to stdout without -o");
   verb->add_option(
           "--names", options->display.names,
           "Names of functions: C++ template arguments folded to <...>, and in the page the "

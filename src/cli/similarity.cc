@@ -98,24 +98,24 @@ int run(const SimilarityOptions& options) {
 
 }  // namespace
 
-void add_similarity(CLI::App& app, int& exit_status) {
+void add_similarity(Command& app, int& exit_status) {
   auto options = std::make_shared<SimilarityOptions>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "similarity", "Ranks that compute alike, and a representative for each group");
   verb->add_option("traces", options->traces,
                    "Trace files (.rfn), recorded with times; of several runs of one program the "
                    "least times count")
       ->required();
-  CLI::Option* percent =
+  Option* percent =
       verb->add_option("-k,--percent", options->percent,
                        "Ranks are one group up to this distance, in percent of the mean time that "
                        "a rank computes")
           ->check(real_number(0, 1000))
           ->capture_default_str();
-  CLI::Option* clusters = verb->add_option("--clusters", options->clusters,
-                                           "So many groups of each sequence instead, by k-means")
-                              ->check(whole_number(1, UINT32_MAX))
-                              ->type_name("K");
+  Option* clusters = verb->add_option("--clusters", options->clusters,
+                                      "So many groups of each sequence instead, by k-means")
+                         ->check(whole_number(1, UINT32_MAX))
+                         ->type_name("K");
   verb->add_option("--by", options->by,
                    "linkage, or sequence: ranks with the same calls are a group")
       ->check(one_of({"linkage", "sequence"}))
@@ -129,9 +129,7 @@ void add_similarity(CLI::App& app, int& exit_status) {
                    "Times of ranks that ran alone (refrain solo --times), instead of the traces'");
   verb->add_option("--plan", options->plan, "Write representatives and groups to this file (JSON)");
   verb->add_option("--svg", options->svg, "Write dendrograms and vectors to this file (SVG)");
-  verb->add_option("--format", options->format, "text or json")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  verb->add_format(options->format, {"text", "json"});
   verb->add_flag("--force", options->force, "Overwrite files of --plan and --svg");
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }

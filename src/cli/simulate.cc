@@ -57,9 +57,9 @@ int run(const SimulateArguments& arguments) {
 
 }  // namespace
 
-void add_simulate(CLI::App& app, int& exit_status) {
+void add_simulate(Command& app, int& exit_status) {
   auto arguments = std::make_shared<SimulateArguments>();
-  CLI::App* verb =
+  Command* verb =
       app.add_subcommand("simulate", "How long a recorded run takes on another machine");
   arguments->choices.add_to(*verb);
   verb->add_option("-o,--output", arguments->output,

@@ -14,7 +14,6 @@
 #include "cli/launch/find_mpi.h"
 #include "cli/launch/launch_line.h"
 #include "cli/launch/solo_runs.h"
-#include "cli/options/usage_error.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
@@ -151,9 +150,9 @@ int run(SoloArguments& options) {
 
 }  // namespace
 
-void add_solo(CLI::App& app, int& exit_status) {
+void add_solo(Command& app, int& exit_status) {
   auto options = std::make_shared<SoloArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "solo", "Run one rank of a program alone: refrain solo run.rfn --rank 2 -- ./app");
   verb->add_option("trace", options->trace, "Trace file (.rfn), with message logs beside it")
       ->required();

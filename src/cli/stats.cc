@@ -37,13 +37,11 @@ int run(const StatsArguments& options) {
 
 }  // namespace
 
-void add_stats(CLI::App& app, int& exit_status) {
+void add_stats(Command& app, int& exit_status) {
   auto options = std::make_shared<StatsArguments>();
-  CLI::App* verb = app.add_subcommand("stats", "What the bytes of the file are used for");
-  verb->add_option("trace", options->path, "Trace file (.rfn)")->required();
-  verb->add_option("--format", options->format, "text or json")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  Command* verb = app.add_subcommand("stats", "What the bytes of the file are used for");
+  verb->add_trace(options->path);
+  verb->add_format(options->format, {"text", "json"});
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

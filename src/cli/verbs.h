@@ -1,6 +1,6 @@
 // How a verb becomes part of the command line.
 //
-// One verb, one file: src/cli/profile.cc defines `void add_profile(CLI::App& app, int&
+// One verb, one file: src/cli/profile.cc defines `void add_profile(Command& app, int&
 // exit_status)`, and its name stands in the list in src/cli/CMakeLists.txt (the order there is the
 // order in --help). add_profile() adds the subcommand "profile" with its options to `app`; the
 // subcommand's callback does the work and stores the exit status (0 good, else a base::ErrorCode).
@@ -8,11 +8,17 @@
 // holds.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "cli/options/command.h"
 
 namespace refrain::cli {
 
-#define REFRAIN_DECLARE_VERB(verb) void add_##verb(CLI::App& app, int& exit_status);
+// For verbs that use CLI11's names of the classes in command.h.
+namespace CLI {
+using App = Command;
+using Option = cli::Option;
+}  // namespace CLI
+
+#define REFRAIN_DECLARE_VERB(verb) void add_##verb(Command& app, int& exit_status);
 #define V(verb) REFRAIN_DECLARE_VERB(verb)
 REFRAIN_VERBS
 #undef V

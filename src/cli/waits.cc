@@ -137,14 +137,12 @@ int run_waits(const WaitsOptions& options) {
 
 }  // namespace
 
-void add_waits(CLI::App& app, int& exit_status) {
+void add_waits(Command& app, int& exit_status) {
   auto options = std::make_shared<WaitsOptions>();
-  CLI::App* verb = app.add_subcommand(
+  Command* verb = app.add_subcommand(
       "waits", "Which rank waited for which: wait states, causes, critical path");
   verb->add_option("trace", options->trace, "Trace file (.rfn), recorded with times")->required();
-  verb->add_option("--format", options->format, "text, json or csv")
-      ->check(one_of({"text", "json", "csv"}))
-      ->capture_default_str();
+  verb->add_format(options->format, {"text", "json", "csv"});
   verb->add_option("--pattern", options->pattern,
                    "Only this pattern and those that it contains: late_sender, collective,\n"
                    "... or as it is printed: 'Late sender'");

@@ -37,18 +37,18 @@ uint64_t Value::size() const {
   return n;
 }
 
+Value Value::element(uint64_t i) const {
+  Value one = *this;
+  one.repeat = 1;
+  one.step = 0;
+  one.number = number_of_element(i);
+  return one;
+}
+
 Value Value::at(uint64_t i) const {
   if (!is_array()) return {};
   for (const Value& run : items) {
-    if (i < run.repeat) {
-      // Unsigned arithmetic, because a damaged trace may have any numbers.
-      Value element = run;
-      element.repeat = 1;
-      element.step = 0;
-      element.number = static_cast<int64_t>(static_cast<uint64_t>(run.number) +
-                                            i * static_cast<uint64_t>(run.step));
-      return element;
-    }
+    if (i < run.repeat) return run.element(i);
     i -= run.repeat;
   }
   return {};

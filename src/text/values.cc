@@ -105,8 +105,7 @@ class Writer {
         if (!first) out_ += comma;
         first = false;
         if (run.is_integer()) {
-          integer(static_cast<int64_t>(static_cast<uint64_t>(run.number) +
-                                       i * static_cast<uint64_t>(run.step)));
+          integer(run.number_of_element(i));
         } else if (!value(run)) {
           return false;
         }

@@ -15,16 +15,10 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import expectations  # noqa: E402
 import mpirun  # noqa: E402
 import trace_log  # noqa: E402
-
-failures = 0
-
-
-def expect(condition, what):
-    global failures
-    print("%s  %s" % ("pass" if condition else "FAIL", what), flush=True)
-    failures += 0 if condition else 1
+from expectations import expect  # noqa: E402
 
 
 class Runner:
@@ -207,8 +201,8 @@ def main():
             check_inside(run)
             check_sizes(run)
             check_killed(run)
-    print("%d failed" % failures)
-    return 1 if failures else 0
+    print("%d failed" % expectations.failures)
+    return 1 if expectations.failures else 0
 
 
 if __name__ == "__main__":

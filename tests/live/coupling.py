@@ -16,17 +16,12 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import expectations  # noqa: E402
 import mpirun  # noqa: E402
+from expectations import expect  # noqa: E402
 
 LIMIT_S = 60
 options = None
-failures = 0
-
-
-def expect(condition, what):
-    global failures
-    print("%s  %s" % ("pass" if condition else "FAIL", what), flush=True)
-    failures += 0 if condition else 1
 
 
 def job(*programs, launcher_options=(), wrapper=(), env=None, then=""):
@@ -166,7 +161,7 @@ def main():
     check_death()
     with tempfile.TemporaryDirectory(prefix="refrain-coupling-") as folder:
         check_recorded(folder)
-    return 1 if failures else 0
+    return 1 if expectations.failures else 0
 
 
 if __name__ == "__main__":

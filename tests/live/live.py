@@ -18,20 +18,15 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import expectations  # noqa: E402
 import mpirun  # noqa: E402
+from expectations import expect  # noqa: E402
 
 RANKS, STEPS, BYTES = 3, 100, 8000
 # MPI_Init, MPI_Comm_rank, MPI_Comm_size and the ring.
 CALLS = 3 + STEPS
 LIMIT_S = 120
 options = None
-failures = 0
-
-
-def expect(condition, what):
-    global failures
-    print("%s  %s" % ("pass" if condition else "FAIL", what), flush=True)
-    failures += 0 if condition else 1
 
 
 class Job:
@@ -337,7 +332,7 @@ def main():
         if now:
             check_death(hung)
         check_bad_input(folder)
-    return 1 if failures else 0
+    return 1 if expectations.failures else 0
 
 
 if __name__ == "__main__":

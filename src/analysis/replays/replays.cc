@@ -335,22 +335,13 @@ class LocationComparison {
       const Value &one = a.items[i], &other = b.items[k];
       const bool is_plain = one.step == 0 && other.step == 0;
       const uint64_t count = is_plain ? std::min(one.repeat - in_a, other.repeat - in_b) : 1;
-      if (!same(element(one, in_a), element(other, in_b))) return false;
+      if (!same(one.element(in_a), other.element(in_b))) return false;
       in_a += count;
       in_b += count;
       if (in_a >= one.repeat) ++i, in_a = 0;
       if (in_b >= other.repeat) ++k, in_b = 0;
     }
     return true;
-  }
-
-  static Value element(const Value& run, uint64_t i) {
-    Value out = run;
-    out.repeat = 1;
-    out.step = 0;
-    out.number = static_cast<int64_t>(static_cast<uint64_t>(run.number) +
-                                      i * static_cast<uint64_t>(run.step));
-    return out;
   }
 
   bool has_same_number(const Value& a, const Value& b) const {

@@ -1,5 +1,6 @@
 #include "cli/help/command_tree.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "cli/options/usage_error.h"
@@ -60,7 +61,8 @@ void add_options(const CLI::App& app, Doc& out, Positionals&& positional) {
 
 }  // namespace
 
-CommandDoc describe(const CLI::App& app, const std::string& version) {
+CommandDoc describe(const Command& command, const std::string& version) {
+  const CLI::App& app = command.parser();
   CommandDoc out;
   out.name = app.get_name();
   out.version = version;

@@ -1,11 +1,11 @@
-// The command line as plain data, read off the CLI::App that parses it: man pages and completion
+// The command line as plain data, read off the Command that parses it: man pages and completion
 // are made from this, so they cannot say anything else than `--help` does.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "cli/options/command.h"
 
 namespace refrain::cli {
 
@@ -36,6 +36,6 @@ struct CommandDoc {
   std::vector<VerbDoc> verbs;  // those that help shows, in its order
 };
 
-CommandDoc describe(const CLI::App& app, const std::string& version);
+CommandDoc describe(const Command& command, const std::string& version);
 
 }  // namespace refrain::cli

@@ -12,15 +12,15 @@ namespace {
 
 class Manual : public testing::Test {
  protected:
-  Manual() : app("Does something.", "tool") {
-    CLI::App* run = app.add_subcommand("run", "Runs a program");
-    run->prefix_command();
+  Manual() : app("Does something.", "tool", "tool 1.2") {
+    Command* run = app.add_subcommand("run", "Runs a program");
+    run->take_program("The program");
     run->add_option("-d,--depth", depth, "How\ndeep")
         ->check(whole_number(0, 32))
         ->envname("TOOL_DEPTH")
         ->capture_default_str();
     run->footer("Examples:\n  tool run ./a -x\n.hidden\\n");
-    CLI::App* show = app.add_subcommand("show", "Shows");
+    Command* show = app.add_subcommand("show", "Shows");
     show->add_option("trace", text, "A file")->required();
     show->add_option("--format", format, "How")->check(one_of({"text", "json"}));
     show->add_option("--also", many, "More");
@@ -30,7 +30,7 @@ class Manual : public testing::Test {
 
   const VerbDoc& verb(const CommandDoc& command, size_t i) { return command.verbs.at(i); }
 
-  CLI::App app;
+  Command app;
   int depth = 8;
   bool quiet = false;
   std::string text, format;
@@ -80,7 +80,8 @@ TEST(Roff, KeepsTextAsItIs) {
 
 TEST_F(Manual, CompletionKnowsVerbsAndValues) {
   const std::string bash = bash_completion(describe(app, "1.2"));
-  EXPECT_NE(bash.find("_tool_verbs=\"run show help -h --help\""), std::string::npos) << bash;
+  EXPECT_NE(bash.find("_tool_verbs=\"run show help -h --help --version\""), std::string::npos)
+      << bash;
   EXPECT_NE(bash.find("--format) choices=\"text json\""), std::string::npos);
   EXPECT_NE(bash.find("${#COMPREPLY[@]}"), std::string::npos);
   EXPECT_EQ(bash.find("secret"), std::string::npos);

@@ -66,7 +66,7 @@ int say_crossed(const std::vector<Verdict>& verdicts, const Trace& after) {
 
 }  // namespace
 
-void define_diff_options(CLI::App& verb, DiffOptions& options) {
+void define_diff_options(Command& verb, DiffOptions& options) {
   verb.add_option(
           "--fail-if", options.fail_if,
           "METRIC[@WHERE]>NUMBER, with > < or <>: exit status 3 when the change is past it: "

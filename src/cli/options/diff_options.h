@@ -1,10 +1,10 @@
 // What `refrain diff` and `refrain check --baseline` have in common.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/options/command.h"
 #include "cli/options/display_options.h"
 #include "refrain/trace.h"
 #include "report/diff/diff_report.h"
@@ -24,7 +24,7 @@ struct DiffOptions {
 };
 
 // --fail-if, -o, --force, --top, --no-waits, --names and --color.
-void define_diff_options(CLI::App& verb, DiffOptions& options);
+void define_diff_options(Command& verb, DiffOptions& options);
 
 // The thresholds asked for; none: `otherwise`.
 Result<std::vector<analysis::diff::Threshold>> thresholds_of(

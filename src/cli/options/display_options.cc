@@ -45,7 +45,7 @@ size_t terminal_columns(int fd) {
   return is_known ? size.ws_col : kUsualColumns;
 }
 
-void add_display(CLI::App& verb, DisplayOptions& options, bool names) {
+void add_display(Command& verb, DisplayOptions& options, bool names) {
   if (names)
     verb.add_option("--names", options.names,
                     "Names of functions in text and pages: C++ template arguments folded to <...> "

@@ -1,10 +1,11 @@
 // --names and --color: how the verbs that print tables and call paths show them.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <memory>
 #include <string>
+
+#include "cli/options/command.h"
 
 namespace refrain::cli {
 
@@ -14,7 +15,7 @@ struct DisplayOptions {
 };
 
 // Adds the options; `names`: also --names, for verbs that print names of functions.
-void add_display(CLI::App& verb, DisplayOptions& options, bool names = true);
+void add_display(Command& verb, DisplayOptions& options, bool names = true);
 
 // Columns of the terminal that `fd` is; 80 where it does not say, 0 where it is none.
 size_t terminal_columns(int fd);

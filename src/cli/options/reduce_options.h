@@ -1,17 +1,17 @@
 // Options that `refrain reduce` and `refrain evaluate` have in common.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 
+#include "cli/options/command.h"
 #include "cli/options/values.h"
 #include "format/segments/reduced.h"
 #include "format/time/segments.h"
 
 namespace refrain::cli {
 
-inline void add_segment_options(CLI::App& verb, std::string& segments, std::string& across,
+inline void add_segment_options(Command& verb, std::string& segments, std::string& across,
                                 uint64_t& memory_mib, uint32_t& step_ns) {
   verb.add_option(
           "--start-step", step_ns,

@@ -8,12 +8,12 @@
 
 namespace refrain::cli {
 
-void SimulateChoices::add_to(CLI::App& verb) {
-  verb.add_option("trace", trace, "Trace file (.rfn)")->required();
+void SimulateChoices::add_to(Command& verb) {
+  verb.add_trace(trace);
   verb.add_option("--machine", machine,
                   "Machine file (TOML): parameters of the network, topology, mapping")
       ->required();
-  CLI::Option* const of_times =
+  Option* const of_times =
       verb.add_option("--times", times,
                       "Computation from ranks that ran alone (refrain solo --times), instead of "
                       "the trace's");
@@ -29,9 +29,7 @@ void SimulateChoices::add_to(CLI::App& verb) {
       ->check(whole_number(1))
       ->type_name("COUNT")
       ->capture_default_str();
-  verb.add_option("--format", format, "text or json")
-      ->check(one_of({"text", "json"}))
-      ->capture_default_str();
+  verb.add_format(format, {"text", "json"});
 }
 
 sim::SimulateOptions SimulateChoices::options() const {

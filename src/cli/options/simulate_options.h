@@ -2,12 +2,12 @@
 // alone, limits.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "cli/options/command.h"
 #include "refrain/trace.h"
 #include "sim/predict/unit_times.h"
 #include "sim/run/simulate.h"
@@ -18,7 +18,7 @@ struct SimulateChoices {
   std::string trace, machine, times, plan, contention = "fair", format = "text";
   uint64_t most_calls = sim::SimulateOptions().most_calls;
 
-  void add_to(CLI::App& verb);
+  void add_to(Command& verb);
   sim::SimulateOptions options() const;
   // Fails where the trace is incomplete.
   base::Result<Trace> open() const;

@@ -1,12 +1,16 @@
 // Errors of CLI11 as messages of one line: what is wrong, where, and what to do.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
 
 namespace refrain::cli {
 

@@ -14,7 +14,7 @@
 namespace refrain::cli {
 namespace {
 
-using Check = std::function<std::string(std::string&)>;
+using Check = decltype(ValueCheck::check);
 
 std::string in_quotes(const std::string& text) { return "'" + text + "'"; }
 
@@ -73,55 +73,55 @@ std::string range_text(uint64_t least, uint64_t most) {
 
 }  // namespace
 
-CLI::Validator one_of(std::vector<std::string> words) {
+ValueCheck one_of(std::vector<std::string> words) {
   std::string choices;
   for (const std::string& word : words) choices += (choices.empty() ? "" : ",") + word;
   const Check check = [words](std::string& text) -> std::string {
     if (std::find(words.begin(), words.end(), text) != words.end()) return {};
     return none_of(text, words);
   };
-  return CLI::Validator(check, "{" + choices + "}");
+  return {check, "{" + choices + "}"};
 }
 
-CLI::Validator whole_number(uint64_t least, uint64_t most) {
+ValueCheck whole_number(uint64_t least, uint64_t most) {
   const Check check = [least, most](std::string& text) -> std::string {
     uint64_t value = 0;
     if (parse_whole(text, value) && value >= least && value <= most) return {};
     return in_quotes(text) + " is not a whole number " + between(least, most);
   };
-  return CLI::Validator(check, range_text(least, most));
+  return {check, range_text(least, most)};
 }
 
-CLI::Validator rank_number() {
+ValueCheck rank_number() {
   const Check check = [](std::string& text) -> std::string {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && end == text.data() + text.size()) return {};
     return in_quotes(text) + " is not the number of a rank, such as 0";
   };
-  return CLI::Validator(check, "");
+  return {check, ""};
 }
 
-CLI::Validator real_number(double least, double most) {
+ValueCheck real_number(double least, double most) {
   const std::string low = number_text(least), high = number_text(most);
   const Check check = [=](std::string& text) -> std::string {
     double value = 0;
     if (parse_real(text, value) && value >= least && value <= most) return {};
     return in_quotes(text) + " is not a number " + between(low, high);
   };
-  return CLI::Validator(check, "in [" + low + " - " + high + "]");
+  return {check, "in [" + low + " - " + high + "]"};
 }
 
-CLI::Validator positive_number() {
+ValueCheck positive_number() {
   const Check check = [](std::string& text) -> std::string {
     double value = 0;
     if (parse_real(text, value) && value > 0) return {};
     return in_quotes(text) + " is not a number above 0";
   };
-  return CLI::Validator(check, "");
+  return {check, ""};
 }
 
-CLI::Validator time_with_unit(uint64_t least_ns, uint64_t most_ns) {
+ValueCheck time_with_unit(uint64_t least_ns, uint64_t most_ns) {
   const Check check = [=](std::string& text) -> std::string {
     const auto ns = base::parse_duration(text);
     if (!ns || *ns < least_ns || *ns > most_ns) {
@@ -132,10 +132,10 @@ CLI::Validator time_with_unit(uint64_t least_ns, uint64_t most_ns) {
     text = std::to_string(*ns);
     return {};
   };
-  return CLI::Validator(check, "");
+  return {check, ""};
 }
 
-CLI::Validator seconds_with_unit(double least, double most) {
+ValueCheck seconds_with_unit(double least, double most) {
   const Check check = [=](std::string& text) -> std::string {
     constexpr double kNs = 1e9;
     const auto ns = base::parse_duration(text, static_cast<uint64_t>(kNs));
@@ -146,10 +146,10 @@ CLI::Validator seconds_with_unit(double least, double most) {
     text = number_text(seconds);
     return {};
   };
-  return CLI::Validator(check, "");
+  return {check, ""};
 }
 
-CLI::Validator mebibytes_with_unit(uint64_t least, uint64_t most) {
+ValueCheck mebibytes_with_unit(uint64_t least, uint64_t most) {
   const Check check = [=](std::string& text) -> std::string {
     constexpr int kMebi = 20;
     uint64_t mib = 0;
@@ -164,10 +164,10 @@ CLI::Validator mebibytes_with_unit(uint64_t least, uint64_t most) {
     text = std::to_string(mib);
     return {};
   };
-  return CLI::Validator(check, "");
+  return {check, ""};
 }
 
-CLI::Validator bytes_with_unit(uint64_t least, uint64_t most) {
+ValueCheck bytes_with_unit(uint64_t least, uint64_t most) {
   const Check check = [=](std::string& text) -> std::string {
     const auto bytes = base::parse_bytes(text);
     if (!bytes || *bytes < least || *bytes > most)
@@ -176,7 +176,7 @@ CLI::Validator bytes_with_unit(uint64_t least, uint64_t most) {
     text = std::to_string(*bytes);
     return {};
   };
-  return CLI::Validator(check, "");
+  return {check, ""};
 }
 
 }  // namespace refrain::cli

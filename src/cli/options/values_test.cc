@@ -8,11 +8,11 @@ namespace refrain::cli {
 namespace {
 
 // What the check says of `text`; empty: nothing is wrong with it.
-std::string said(const CLI::Validator& check, std::string text) { return check(text); }
+std::string said(const ValueCheck& check, std::string text) { return check.check(text); }
 
 // What `text` becomes.
-std::string taken(const CLI::Validator& check, std::string text) {
-  const std::string wrong = check(text);
+std::string taken(const ValueCheck& check, std::string text) {
+  const std::string wrong = check.check(text);
   return wrong.empty() ? text : "wrong: " + wrong;
 }
 
@@ -21,7 +21,7 @@ TEST(Values, Words) {
   EXPECT_EQ(said(check, "json"), "");
   EXPECT_EQ(said(check, "yaml"), "'yaml' is none of text, json, csv");
   EXPECT_EQ(said(check, "jsno"), "'jsno' is none of text, json, csv; did you mean 'json'?");
-  EXPECT_EQ(check.get_description(), "{text,json,csv}");
+  EXPECT_EQ(check.range, "{text,json,csv}");
 }
 
 TEST(Values, WholeNumbers) {
@@ -32,8 +32,8 @@ TEST(Values, WholeNumbers) {
     EXPECT_EQ(said(whole_number(), text),
               "'" + std::string(text) + "' is not a whole number from 0 up");
   EXPECT_EQ(said(whole_number(0, 32), "33"), "'33' is not a whole number from 0 to 32");
-  EXPECT_EQ(whole_number(0, 32).get_description(), "in [0 - 32]");
-  EXPECT_EQ(whole_number().get_description(), "");
+  EXPECT_EQ(whole_number(0, 32).range, "in [0 - 32]");
+  EXPECT_EQ(whole_number().range, "");
 }
 
 TEST(Values, Ranks) {

@@ -4,7 +4,7 @@
 
 namespace refrain::cli {
 
-void add_window(CLI::App& verb, analysis::Window& window) {
+void add_window(Command& verb, analysis::Window& window) {
   verb.add_option("--from-ns", window.from_ns,
                   "Only what happens from this time on, in ns as `dump` shows it, or as in 20ms. A "
                   "call that lies "
