@@ -146,7 +146,8 @@ class Checker {
     constexpr auto kAt = SectionType::kSignatures;
     const SignatureTable& all = t_.signatures;
     const ShapeStructure& structure = all.structure(i);
-    const size_t n = all.codes(i).size();
+    const std::vector<ExprCode>& codes = all.codes(i);
+    const size_t n = codes.size();
     if (!structure.is_good || structure.slots.size() != n) {
       add(kAt, kRuleShape, numbered("signature", i, " is malformed"));
       return false;
@@ -155,7 +156,7 @@ class Checker {
       add(kAt, kRuleRequestOrder, numbered("signature", i, " has a request of a later one"));
     // Any number is a good constant.
     for (size_t k = 0; k < n; ++k)
-      if (!all.is_constant(i) || structure.slots[k] == SlotNature::kDefinition)
+      if (codes[k] != ExprCode::kConst || structure.slots[k] == SlotNature::kDefinition)
         expr(i, structure.slots[k], all.expr(i, k));
     return true;
   }
