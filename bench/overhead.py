@@ -11,8 +11,9 @@ status does not depend on them.
 
 What a call costs is said twice: in the loop alone, and over the whole process, which begins with
 the program's first instruction and ends behind MPI_Finalize; where every call is a new signature, also on
-several ranks, of which the one with the most work counts. What a program costs is said twice as
-well: from the launcher's start to its end, and from MPI_Init to the end of MPI_Finalize.
+several ranks, of which the one with the most work counts, and with the bytes of memory that one more
+signature takes: the most that was resident of a process, of the rank with the most. What a program costs
+is said twice as well: from the launcher's start to its end, and from MPI_Init to the end of MPI_Finalize.
 Writes DIR/overhead_<part>.csv.
 """
 
@@ -47,11 +48,12 @@ PROGRAMS = [
 ]
 EMPTY = ("empty", [], 16, 20)  # ..., milliseconds that recording may add
 FINALIZE = ("halo2d", [100], 64, 100)  # ..., milliseconds that recording may add
-# Ranks, and instructions that a new signature may take in all, on the rank with the most work.
-SIGNATURES = [(1, 4000), (4, 4000)]
+# Ranks, and instructions and bytes of memory that a new signature may take in all, on the rank with the most.
+SIGNATURES = [(1, 4000, 150), (4, 4000, 150)]
 PARTS = ("ns", "instructions", "signatures", "programs", "finalize")
 kCallgrindIterations = (2000, 6000)
 kSignatureCalls = (10_000, 50_000)
+kMemoryCalls = (100_000, 300_000)  # so many that pages and tables that double count for little
 kThreads = "multiple"  # the program asks for MPI_THREAD_MULTIPLE
 
 
@@ -183,14 +185,33 @@ def cost_in_instructions(tools, _, folder):
           rows + whole_rows)
 
 
+def most_resident(text):
+    """Bytes: what bench/programs/new_signature.c prints on each rank."""
+    return 1024 * max(int(line.split()[3]) for line in text.splitlines() if "resident" in line)
+
+
+def memory_of_signatures(tools, binary, shim, folder):
+    rows = []
+    for ranks, _, target in SIGNATURES:
+        slopes = []
+        for tool in tools:
+            common.progress(f"memory of new signatures on {ranks} ranks: {tool.name}")
+            few, many = (most_resident(tool.run(ranks, [binary, str(n)], folder, shim)) for n in kMemoryCalls)
+            slopes.append((many - few) / (kMemoryCalls[1] - kMemoryCalls[0]))
+        rows.append([f"one more, {ranks} ranks", *added(slopes, target)])
+    table("bytes of memory a new signature, MPI_Finalize included, on the rank with the most", folder,
+          "signature_bytes", ["what", *[tool.name for tool in tools], "target"], rows)
+
+
 def cost_of_signatures(tools, _, folder):
     """Of a program in which no two calls are alike, MPI_Init and MPI_Finalize included."""
-    if shutil.which("valgrind") is None:
-        return
     binary = common.compile_program("new_signature", folder)
     shim = common.compile_yield_shim(folder)
+    memory_of_signatures(tools, binary, shim, folder)
+    if shutil.which("valgrind") is None:
+        return
     rows = []
-    for ranks, target in SIGNATURES:
+    for ranks, target, _ in SIGNATURES:
         few, many = [], []
         for tool in tools:
             common.progress(f"new signatures on {ranks} ranks: {tool.name}")

@@ -182,7 +182,16 @@ void NestedRuns::fold() {
 inline bool NestedRuns::may_fold(size_t period) const {
   const Item* x = &items_.back();
   const Item* y = x - period;
-  if (y->is_loop() && (y->body.size() == period || (period == 1 && x->is_loop()))) return true;
+  if (y->is_loop()) {
+    // Once more the body: its last item would stand here.
+    if (y->body.size() == period) {
+      const Item& last = y->body.back();
+      if (last.count == x->count && last.step == x->step &&
+          sub(x->start, last.start) == static_cast<int64_t>(times(y->step, y->count)))
+        return true;
+    }
+    if (period == 1 && x->is_loop() && y->step == x->step) return true;
+  }
   if (y->count != x->count || y->step != x->step || items_.size() < 2 * period) return false;
   const int64_t distance = sub(x->start, y->start);
   for (size_t i = 1; i < period; ++i) {

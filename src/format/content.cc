@@ -125,17 +125,19 @@ class Checker {
     const SignatureTable& all = t_.signatures;
     const uint64_t definitions = t_.definitions.size();
     const auto is_good = [=](uint32_t w) { return (w & 1) == 0 && w >> 1 < definitions; };
+    std::vector<uint32_t> slots;
     for (size_t i = 0, end = 0; i < all.size();) {
       end = all.alike_until(i);
       const bool is_plain = signature(i) && all.is_constant(i) && all.requests(i).empty();
-      const std::span<const uint32_t> slots = all.structure(i).definition_slots;
-      // Of the others only numbers differ.
-      for (++i; i < end; ++i) {
+      // Of the others only numbers differ, and only definitions among these have limits.
+      if (is_plain) slots = all.definitions_that_differ(i, end - i);
+      for (++i; i < end && !(is_plain && slots.empty()); ++i) {
         const uint32_t* const words = is_plain ? all.words(i) : nullptr;
         if (words == nullptr ||
             !std::ranges::all_of(slots, is_good, [=](uint32_t k) { return words[k]; }))
           signature(i);
       }
+      i = end;
     }
   }
 
@@ -144,7 +146,8 @@ class Checker {
     constexpr auto kAt = SectionType::kSignatures;
     const SignatureTable& all = t_.signatures;
     const ShapeStructure& structure = all.structure(i);
-    const size_t n = all.codes(i).size();
+    const std::vector<ExprCode>& codes = all.codes(i);
+    const size_t n = codes.size();
     if (!structure.is_good || structure.slots.size() != n) {
       add(kAt, kRuleShape, numbered("signature", i, " is malformed"));
       return false;
@@ -153,7 +156,7 @@ class Checker {
       add(kAt, kRuleRequestOrder, numbered("signature", i, " has a request of a later one"));
     // Any number is a good constant.
     for (size_t k = 0; k < n; ++k)
-      if (!all.is_constant(i) || structure.slots[k] == SlotNature::kDefinition)
+      if (codes[k] != ExprCode::kConst || structure.slots[k] == SlotNature::kDefinition)
         expr(i, structure.slots[k], all.expr(i, k));
     return true;
   }

@@ -68,6 +68,7 @@ struct ScaleBits {
 
 struct CodeRange {
   uint32_t least = 0, greatest = 0;
+  bool operator==(const CodeRange&) const = default;
 };
 
 // What there is to know of a rank, in the order of the file. The span is the time in MPI and

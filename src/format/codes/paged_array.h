@@ -150,10 +150,7 @@ class PagedArray {
 class NumberArray {
  public:
   size_t size() const { return small_.size(); }
-  int64_t operator[](size_t i) const {
-    const uint32_t v = small_[i];
-    return (v & kWide) != 0 ? wide_[v ^ kWide] : number_of(v);
-  }
+  int64_t operator[](size_t i) const { return of_word(small_[i]); }
   void push_back(int64_t v) { small_.push_back(fits(v) ? short_of(v) : wide_of(v)); }
   void set(size_t i, int64_t v) {
     uint32_t& at = small_[i];
@@ -189,6 +186,8 @@ class NumberArray {
   static constexpr int64_t number_of(uint32_t word) {
     return static_cast<int64_t>(word >> 1) ^ -static_cast<int64_t>(word & 1);
   }
+  // What a word of this array says.
+  int64_t of_word(uint32_t v) const { return (v & kWide) != 0 ? wide_[v ^ kWide] : number_of(v); }
   bool all_short() const { return wide_.empty(); }
   const PagedArray<uint32_t>& words() const { return small_; }
   PagedArray<uint32_t>& words() { return small_; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "format/codes/quantise.h"
@@ -25,6 +26,12 @@ struct Column {
   CodeRange range;
   bool is_empty = true;
   uint32_t places = kMinScalePlaces, least_places = kMinScalePlaces;
+  // What fine_places() said last, and of which codes: it is asked again and again of the same.
+  struct {
+    std::vector<uint32_t> codes;
+    CodeRange range;
+    uint32_t places = kMinScalePlaces;
+  } fine;
 
   void set(size_t rank, uint32_t code) {
     codes[rank] = code;
@@ -80,19 +87,26 @@ double bits_of_place(const Column& c, uint32_t places) {
 }
 
 // As few as nothing is lost with, or the most. So what was read from a file is written as it was.
-uint32_t fine_places(const Column& c) {
+uint32_t fine_places(Column& c) {
   std::vector<uint32_t> codes;
   for (size_t r = 0; r < c.codes.size(); ++r)
     if (c.is_known[r]) codes.push_back(c.codes[r]);
   std::sort(codes.begin(), codes.end());
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
+  if (c.range == c.fine.range && codes == c.fine.codes) return c.fine.places;
+  // A code that one scale loses most of the others lose.
+  size_t lost = 0;
   const auto is_exact = [&](uint32_t places) {
     const CodeScale scale = c.scale(places);
-    return std::all_of(codes.begin(), codes.end(),
-                       [&](uint32_t code) { return scale.at(scale.place(code)) == code; });
+    const auto is_lost = [&](size_t i) { return scale.at(scale.place(codes[i])) != codes[i]; };
+    if (lost < codes.size() && is_lost(lost)) return false;
+    for (size_t i = 0; i < codes.size(); ++i)
+      if (is_lost(i)) return lost = i, false;
+    return true;
   };
   uint32_t places = kMinScalePlaces;
   while (places < kMaxScalePlaces && !is_exact(places)) ++places;
+  c.fine = {std::move(codes), c.range, places};
   return places;
 }
 uint32_t places_for(const Column& c, uint32_t most_error) {

@@ -54,7 +54,8 @@ class Combiner {
     structure_ = &shapes_.structure(a_.signatures.shape(t));
     has_places_ = false;
     if (settles(t)) return;
-    for (size_t k = 0; k < structure_->slots.size(); ++k) slot(t, k);
+    for (size_t k = 0; k < structure_->slots.size(); ++k)
+      if (!settles(t, k)) slot(t, k);
   }
 
   // How many signatures from the first on settles() is true for, where that can be said of many at
@@ -112,6 +113,21 @@ class Combiner {
     if (is_plain && !may_settle(t)) return false;
     if (!is_plain) settled_ = UINT32_MAX;
     a.settle(t);
+    return true;
+  }
+
+  // The same for one slot: ranks that talk to their neighbours have one value in most of them.
+  bool settles(uint32_t t, size_t k) {
+    SignatureList& a = a_.signatures;
+    const SignatureList& b = b_.signatures;
+    if (!(was_plain_ || a.is_settled(t, k)) || !(!b.has_states() || b.is_settled(t, k)) ||
+        !a.has_number_of(b, t, k))
+      return false;
+    if (was_plain_ && !b.has_states() && structure_->slots[k] == SlotNature::kInt) {
+      find_places(t);
+      if (first_a_.me == first_b_.me || first_a_.size != first_b_.size) return false;
+    }
+    a.settle(t, k);
     return true;
   }
 

@@ -148,10 +148,11 @@ class DurationList {
   bool add_few(Reader& a, Reader& b) {
     a.turn_page();
     b.turn_page();
+    if (last_.room - last_.used < kMostDurationBytes) make_room();
+    if (add_words(a, b)) return true;
     FewCalls x, y;
     if (!x.read(a.at_, a.end_) || !y.read(b.at_, b.end_) || x.count + y.count > UINT8_MAX)
       return false;
-    if (last_.room - last_.used < kMostDurationBytes) make_room();
     char* const begin = last_.bytes.get() + last_.used;
     last_.used += static_cast<size_t>(write_sum(begin, x, y) - begin);
     a.at_ = x.end;
@@ -173,6 +174,19 @@ class DurationList {
 
  private:
   static constexpr size_t kPage = 65536, kFirstPage = 2048;
+
+  // As add_few(), with room for an entry; false says only that it was not done here.
+  bool add_words(Reader& a, Reader& b) {
+    FewWords x, y;
+    if (!x.read(a.at_, a.end_) || !y.read(b.at_, b.end_)) return false;
+    char* const begin = last_.bytes.get() + last_.used;
+    const char* const end = FewWords::write_sum(begin, x, y);
+    if (end == nullptr) return false;
+    last_.used += static_cast<size_t>(end - begin);
+    a.at_ = x.end;
+    b.at_ = y.end;
+    return true;
+  }
 
   // For the longest entry, which every page has until it ends.
   void make_room() {

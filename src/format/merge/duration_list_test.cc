@@ -79,6 +79,57 @@ TEST(DurationList, GivesBackWhatItTookAndAddsAsStatisticsDo) {
   ASSERT_EQ(both.next().count, 0u);
 }
 
+// Of one call or a few, in one bucket or some, at limits and beyond.
+DurationStats few_calls(std::mt19937_64& random) {
+  DurationStats d;
+  const uint64_t kinds[] = {1, 1, 2, 100, 254, 255, 300};
+  const uint64_t calls = kinds[random() % 7];
+  const uint64_t spread = random() % 12;
+  const size_t lowest = random() % (random() % 4 == 0 ? 52 : 20);
+  for (uint64_t i = 0; i < calls; ++i) {
+    const uint64_t ns = uint64_t{1} << (lowest + random() % (spread + 1));
+    d.min_ns = i == 0 ? ns : std::min(d.min_ns, ns);
+    d.max_ns = std::max(d.max_ns, ns);
+    d.histogram.add(Histogram::bucket_of(ns), 1);
+    d.sum_ns += static_cast<double>(ns) + 0.25;
+  }
+  d.count = calls;
+  return d;
+}
+
+TEST(DurationList, FewCallsAreAddedInPlaceAsStatisticsAre) {
+  std::mt19937_64 random(3);
+  // Short lists end where words would be loaded from behind them.
+  for (const size_t n : {1, 2, 3, 20'000}) {
+    for (int round = 0; round < (n < 10 ? 300 : 1); ++round) {
+      std::deque<DurationStats> a(n), b(n);
+      DurationList first, second, sums;
+      for (size_t i = 0; i < n; ++i) {
+        first.push_back(a[i] = few_calls(random));
+        second.push_back(b[i] = few_calls(random));
+      }
+      size_t in_place = 0;
+      DurationList::Reader x(std::move(first)), y(std::move(second));
+      for (size_t i = 0; i < n; ++i) {
+        if (sums.add_few(x, y)) {
+          ++in_place;
+        } else {
+          FlatDuration sum, more;
+          x.next(sum);
+          y.next(more);
+          add_flat(sum, more);
+          sums.push_back(sum);
+        }
+        add_durations(a[i], b[i]);
+      }
+      DurationList::Reader all(std::move(sums));
+      for (size_t i = 0; i < n; ++i)
+        ASSERT_NO_FATAL_FAILURE(expect_equal(all.next(), a[i])) << n << ' ' << i;
+      EXPECT_GE(in_place, n / 8);
+    }
+  }
+}
+
 TEST(DurationList, RefusesBytesThatAreNone) {
   std::mt19937_64 random(2);
   DurationList list;

@@ -3,7 +3,6 @@
 // parts for merging is put into the order of the file.
 
 #include <algorithm>
-#include <climits>
 #include <deque>
 #include <map>
 #include <numeric>
@@ -48,23 +47,6 @@ struct SameShape {
 // Greedy sharing looks at this many signatures of one shape, so that a program with very many of
 // them cannot make Finalize quadratic.
 constexpr size_t kMaxShareTries = 64;
-
-int depth_of(const std::vector<base::NestedRuns::Item>& items) {
-  int depth = 0;
-  for (const auto& item : items) {
-    const int own = item.is_loop() ? 1 + depth_of(item.body) : item.count > 1 ? 1 : 0;
-    depth = std::max(depth, own);
-  }
-  return depth;
-}
-
-// How large a set of ranks is, in a measure that does not depend on the lengths of a mesh's sides:
-// the inside is before its faces, those before edges and corners. Sets without order go by number.
-std::pair<int, uint64_t> extent_of(const base::NestedRuns& ranks) {
-  constexpr uint64_t kOrderly = 16;
-  if (ranks.item_count() > kOrderly) return {INT_MAX, ranks.size()};
-  return {depth_of(ranks.items()), 0};
-}
 
 // A world of millions of which next to nothing is there: whoever says so is damaged, and would have
 // us keep a place for each of them.
@@ -172,14 +154,7 @@ class Finisher {
       shape_of.push_back(out_.signatures.add_shape(p_.shapes[i]));
     Shared mine;
     for (uint32_t t = 0; t < all.size(); ++t) {
-      exprs_.clear();
-      bool is_settled = true;
-      for (size_t k = 0; k < all.slots(t) && is_settled; ++k) {
-        const SlotState s = all.state(t, k);
-        is_settled = s.is_constant();
-        exprs_.push_back({RankExpr::Kind::kConst, s.first});
-      }
-      if (is_settled) {
+      if (choose_all(all, t)) {
         out_.signatures.append(shape_of[all.shape(t)], exprs_);
         continue;
       }
@@ -189,6 +164,20 @@ class Finisher {
       resolve_tables(0, t, mine);
       set_exprs(mine);
     }
+  }
+
+  // False: not all of its slots are explained by a function of the rank.
+  bool choose_all(const SignatureList& all, uint32_t t) {
+    exprs_.clear();
+    std::optional<CommPlace> first;
+    for (size_t k = 0; k < all.slots(t); ++k) {
+      const SlotState s = all.state(t, k);
+      if (s.alive == 0) return false;
+      if (!s.is_constant() && !first) first = views_[0].first_place(t);
+      exprs_.push_back(s.is_constant() ? RankExpr{RankExpr::Kind::kConst, s.first}
+                                       : choose(s, *first));
+    }
+    return true;
   }
 
   bool place_groups() {

@@ -199,6 +199,62 @@ inline char* write_sum(char* at, const FewCalls& a, const FewCalls& b) {
   return at + used;
 }
 
+// What stands there of one or a few calls in eight buckets at most, as whole words: a few loads
+// and stores for each, where there are very many.
+struct FewWords {
+  uint32_t min_ns, max_ns, count, first, used;
+  double sum_ns;
+  uint64_t word;  // the counts, a byte each
+  const char* end;
+
+  // So many bytes may be read; behind the last entries of a page there are less.
+  static constexpr std::ptrdiff_t kLoaded = kFewBytes + sizeof(uint64_t);
+
+  // False: there is none of these forms, or too little behind it.
+  bool read(const char* at, const char* until) {
+    if (until - at < kLoaded) return false;
+    get_value(at + 1, min_ns);
+    if (static_cast<DurationForm>(*at) == DurationForm::kOne) {
+      end = get_value(at + 1 + sizeof min_ns, sum_ns);
+      max_ns = min_ns;
+      first = static_cast<uint32_t>(Histogram::bucket_of(min_ns));
+      count = used = 1;
+      word = 1;
+      return true;
+    }
+    if (static_cast<DurationForm>(*at) != DurationForm::kFew) return false;
+    uint32_t three = 0;  // and a byte of the counts
+    const char* const counts =
+        get_value(get_value(at + 1 + sizeof min_ns, max_ns), sum_ns) + kFewHead;
+    get_value(counts - kFewHead, three);
+    get_value(counts, word);
+    count = three & UINT8_MAX;
+    first = three >> 8 & UINT8_MAX;
+    used = three >> 16 & UINT8_MAX;
+    end = counts + used;
+    if (count == 0 || used - 1 >= sizeof word || first + used > Histogram::kBuckets) return false;
+    word &= UINT64_MAX >> 8 * (sizeof word - used);
+    return true;
+  }
+  // Both as one, as write() has it; room for kLoaded bytes needed. Null, and nothing was written:
+  // they have more than 255 calls or more than eight buckets.
+  static char* write_sum(char* at, const FewWords& a, const FewWords& b) {
+    const uint32_t count = a.count + b.count, first = std::min(a.first, b.first);
+    const uint32_t used = std::max(a.first + a.used, b.first + b.used) - first;
+    if (count > UINT8_MAX || used > sizeof a.word) return nullptr;
+    *at++ = static_cast<char>(DurationForm::kFew);
+    at = put_value(put_value(at, std::min(a.min_ns, b.min_ns)), std::max(a.max_ns, b.max_ns));
+    at = put_value(at, a.sum_ns + b.sum_ns);
+    put_value(at, count | first << 8 | used << 16);
+    // No count carries into the next byte.
+    put_value(at + kFewHead, (a.word << 8 * (a.first - first)) + (b.word << 8 * (b.first - first)));
+    return at + kFewHead + used;
+  }
+
+ private:
+  static constexpr std::ptrdiff_t kFewHead = 3;  // count, first, used
+};
+
 // Reads one at `at`. Null: what is there, before `end`, is none.
 class FlatDurationReader {
  public:

@@ -1,12 +1,32 @@
 #include "format/merge/group.h"
 
 #include <algorithm>
+#include <climits>
 
 #include "format/limits.h"
 #include "format/merge/infer_rank_expr.h"
 #include "format/signatures/slot_evaluator.h"
 
 namespace refrain::format {
+
+namespace {
+
+int depth_of(const std::vector<base::NestedRuns::Item>& items) {
+  int depth = 0;
+  for (const auto& item : items) {
+    const int own = item.is_loop() ? 1 + depth_of(item.body) : item.count > 1 ? 1 : 0;
+    depth = std::max(depth, own);
+  }
+  return depth;
+}
+
+}  // namespace
+
+std::pair<int, uint64_t> extent_of(const base::NestedRuns& ranks) {
+  constexpr uint64_t kOrderly = 16;
+  if (ranks.item_count() > kOrderly) return {INT_MAX, ranks.size()};
+  return {depth_of(ranks.items()), 0};
+}
 
 const base::RunList& GroupView::ranks() {
   if (!ranks_) ranks_ = group_.ranks.runs();

@@ -58,4 +58,8 @@ SlotState state_of(const SignatureList& signatures, const ShapeStructure& struct
 base::NestedRuns materialise(const SlotState& state, CommPlace first, GroupView& view,
                              uint32_t terminal, uint64_t count);
 
+// How large a set of ranks is, in a measure that does not depend on the lengths of a mesh's sides:
+// the inside is before its faces, those before edges and corners. Sets without order go by number.
+std::pair<int, uint64_t> extent_of(const base::NestedRuns& ranks);
+
 }  // namespace refrain::format

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "format/codes/row_differences.h"
 #include "format/limits.h"
 #include "format/merge/signature_list.h"
 #include "format/signatures/shape_table.h"
@@ -26,17 +27,13 @@ constexpr size_t kManySignatures = 256;
 inline void put_run(base::ByteWriter& out, const SignatureList& all, size_t first, size_t n,
                     size_t slots) {
   const PagedArray<uint32_t>& words = all.numbers().words();
-  std::vector<uint32_t> differ(slots, 0), column;
-  for (size_t t = 0, at = first; t < n; ++t, at += slots) {
-    const uint32_t* const row = words.in_a_row(at, slots);
-    for (size_t k = 0; k < slots; ++k)
-      differ[k] |= (row != nullptr ? row[k] : words[at + k]) ^ words[first + k];
-  }
+  const RowDifferences differences = differences_of(words, first, n, slots);
+  std::vector<uint32_t> column;
   for (size_t k = 0; k < slots; ++k) {
-    out.put_u8(differ[k] != 0 ? 1 : 0);
-    column.clear();
-    for (size_t t = 0; t < (differ[k] != 0 ? n : 1); ++t)
-      column.push_back(words[first + t * slots + k]);
+    const bool differs = differences.differs(k);
+    out.put_u8(differs ? 1 : 0);
+    column.resize(differs ? n : 1);
+    for (size_t t = 0; t < column.size(); ++t) column[t] = words[first + t * slots + k];
     out.put_bytes(column.data(), column.size() * sizeof column[0]);
   }
 }
@@ -208,8 +205,9 @@ class ListMatcher {
     const uint64_t shape = at_.varint(), count = at_.varint();
     if (!at_.ok() || count == 0 || count > most || !has_shapes(shape, count)) return false;
     const size_t slots = all_.slots(next_), first = all_.first_number(next_);
+    const RowDifferences mine = differences_of(all_.numbers().words(), first, count, slots);
     for (size_t k = 0; k < slots; ++k)
-      if (!column(first + k, slots, count)) return false;
+      if (!column(first + k, slots, count, mine.differs(k))) return false;
     next_ += count;
     return true;
   }
@@ -223,23 +221,22 @@ class ListMatcher {
     }
     return differ == 0;
   }
-  // The words at `at`, at + slots and so on.
-  bool column(size_t at, size_t slots, uint64_t count) {
-    const size_t step = at_.u8() != 0 ? sizeof(uint32_t) : 0;
-    const uint64_t n = step != 0 ? count : 1;
-    if (n > at_.remaining() / sizeof(uint32_t)) return false;
-    const char* word = at_.bytes(n * sizeof(uint32_t)).data();
+  // The words at `at`, at + slots and so on, which are not all equal if one `differs`.
+  bool column(size_t at, size_t slots, uint64_t count, bool differs) {
+    if ((at_.u8() != 0) != differs) return false;
+    if (!differs) count = 1;
+    if (count > at_.remaining() / sizeof(uint32_t)) return false;
+    const char* word = at_.bytes(count * sizeof(uint32_t)).data();
     uint32_t differ = 0, v = 0;
-    std::memcpy(&v, word, sizeof v);
     while (count > 0) {
       const size_t room = PagedArray<uint32_t>::row_from(at);
       const uint64_t rows = std::min<uint64_t>(count, (room + slots - 1) / slots);
       const uint32_t* mine = all_.numbers().words().in_a_row(at, 1);
       for (uint64_t i = 0; i < rows; ++i, mine += slots) {
-        if (step != 0) std::memcpy(&v, word + i * sizeof v, sizeof v);
+        std::memcpy(&v, word + i * sizeof v, sizeof v);
         differ |= *mine ^ v;
       }
-      word += rows * step;
+      word += rows * sizeof v;
       at += rows * slots;
       count -= rows;
     }

@@ -77,6 +77,13 @@ class SignatureList {
       if (alive_[at] != SlotState::kSettled) return false;
     return true;
   }
+  bool is_settled(size_t terminal, size_t k) const {
+    return is_all_settled() || alive_[begin_[terminal] + k] == SlotState::kSettled;
+  }
+  // Whether the slot has the number that it has in `o`.
+  bool has_number_of(const SignatureList& o, size_t terminal, size_t k) const {
+    return numbers_[begin_[terminal] + k] == o.numbers_[o.begin_[terminal] + k];
+  }
   // Whether each slot has the number that it has in `o`, where terminals have as many slots.
   bool has_numbers_of(const SignatureList& o, size_t terminal) const {
     const size_t begin = begin_[terminal], n = slots(terminal), other = o.begin_[terminal];
@@ -93,6 +100,9 @@ class SignatureList {
   size_t has_numbers_of(const SignatureList& o) const;
   void settle(size_t terminal) {
     if (!is_all_settled()) alive_.fill(begin_[terminal], slots(terminal), SlotState::kSettled);
+  }
+  void settle(size_t terminal, size_t k) {
+    if (!is_all_settled()) alive_[begin_[terminal] + k] = SlotState::kSettled;
   }
   // By position in the group, of a slot that nothing explains.
   const base::NestedRuns& values(size_t terminal, size_t k) const {

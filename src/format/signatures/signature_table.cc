@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "format/codes/order_run.h"
+#include "format/codes/row_differences.h"
 
 namespace refrain::format {
 
@@ -51,11 +52,41 @@ size_t SignatureTable::alike_until(size_t i) const {
   return i;
 }
 
+// visit(their words, how many have theirs behind each other) of signatures of one form, piece by
+// piece. Null: of one signature, whose words do not stand in a row.
+template <class Visit>
+void SignatureTable::each_piece(size_t first, size_t members, Visit visit) const {
+  const size_t n = forms_[entries_[first].form].operands;
+  for (size_t end = first + members; first < end && n > 0;) {
+    const uint32_t begin = entries_[first].begin;
+    const uint32_t* const words = numbers_.words().in_a_row(begin, n);
+    const size_t most = std::min({end - first, PagedArray<uint32_t>::row_from(begin) / n,
+                                  PagedArray<Entry>::row_from(first)});
+    const Entry* const row = &entries_[first];
+    size_t rows = 1;
+    for (uint32_t next = begin + static_cast<uint32_t>(n); rows < most && row[rows].begin == next;
+         ++rows)
+      next += static_cast<uint32_t>(n);
+    visit(words, rows);
+    first += rows;
+  }
+}
+
 std::vector<int64_t> SignatureTable::column(size_t first, size_t members, size_t k,
                                             size_t o) const {
   std::vector<int64_t> column(members);
-  const size_t at = forms_[entries_[first].form].at[k] + o;
-  for (size_t i = 0; i < members; ++i) column[i] = numbers_[entries_[first + i].begin + at];
+  const Form& form = forms_[entries_[first].form];
+  const size_t at = form.at[k] + o, n = form.operands;
+  size_t i = 0;
+  each_piece(first, members, [&](const uint32_t* rows, size_t count) {
+    if (rows == nullptr) {
+      column[i] = numbers_[entries_[first + i].begin + at];
+      ++i;
+      return;
+    }
+    for (const uint32_t* word = rows + at; count > 0; --count, word += n)
+      column[i++] = numbers_.of_word(*word);
+  });
   return column;
 }
 
@@ -64,17 +95,25 @@ std::vector<bool> SignatureTable::constant_columns(size_t first, size_t members)
   std::vector<bool> all(n, false);
   const uint32_t* const words_of_first = words(first);
   if (words_of_first == nullptr) return all;
-  std::vector<uint32_t> differ(n, 0);
-  for (size_t i = 0; i < members; ++i) {
-    const uint32_t begin = entries_[first + i].begin;
-    if (const uint32_t* const row = numbers_.words().in_a_row(begin, n); row != nullptr) {
-      for (size_t k = 0; k < n; ++k) differ[k] |= row[k] ^ words_of_first[k];
-    } else {
-      for (size_t k = 0; k < n; ++k) differ[k] |= numbers_.words()[begin + k] ^ words_of_first[k];
-    }
-  }
-  for (size_t k = 0; k < n; ++k) all[k] = differ[k] == 0;
+  RowDifferences differences(words_of_first, n);
+  std::vector<uint32_t> gathered(n);
+  size_t i = first;
+  each_piece(first, members, [&](const uint32_t* rows, size_t count) {
+    const uint32_t begin = entries_[i].begin;
+    for (size_t k = 0; rows == nullptr && k < n; ++k) gathered[k] = numbers_.words()[begin + k];
+    differences.add(rows != nullptr ? rows : gathered.data(), count);
+    i += count;
+  });
+  for (size_t k = 0; k < n; ++k) all[k] = !differences.differs(k);
   return all;
+}
+
+std::vector<uint32_t> SignatureTable::definitions_that_differ(size_t first, size_t members) const {
+  std::vector<uint32_t> slots;
+  const std::vector<bool> is_constant = constant_columns(first, members);
+  for (const uint32_t k : structure(first).definition_slots)
+    if (!is_constant[k]) slots.push_back(k);
+  return slots;
 }
 
 StoredSignature SignatureTable::get(size_t i) const {

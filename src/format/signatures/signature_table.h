@@ -88,6 +88,8 @@ class SignatureTable {
   // Whether column() has one number only, for each number of the first of them: those that have no
   // byte for it may have as well.
   std::vector<bool> constant_columns(size_t first, size_t members) const;
+  // The slots of definitions that are not such a column; all expressions are constants.
+  std::vector<uint32_t> definitions_that_differ(size_t first, size_t members) const;
   // Where the first operand of a slot is among those of its signature.
   size_t operand_at(size_t i, size_t k) const { return forms_[entries_[i].form].at[k]; }
   // All numbers of a signature as words (format/codes/paged_array.h), or null.
@@ -125,6 +127,8 @@ class SignatureTable {
     uint32_t shape, form, begin;  // begin: its first number
   };
   uint32_t form_of(std::span<const ExprCode> codes);
+  template <class Visit>
+  void each_piece(size_t first, size_t members, Visit visit) const;
 
   ShapeTable shapes_;
   std::vector<Form> forms_;

@@ -20,11 +20,22 @@ using base::write_varint;
 constexpr size_t kMaxVarint = 10;
 }  // namespace
 
-// Doubles, so that a long array costs few copies. The buffer stays for the next call.
-void Encoder::grow(size_t n) { buffer_.resize((used_ + n) * 2 + 256); }
+// Doubles, so that a long array costs few copies. The buffer stays for the next call. Apart, or
+// each method that writes a byte would save the registers that this needs.
+[[gnu::noinline]] void Encoder::grow(size_t n) { buffer_.resize((used_ + n) * 2 + 256); }
 
 void Encoder::long_varint(uint64_t v) {
   auto* p = reinterpret_cast<uint8_t*>(room(kMaxVarint));
+  // Lengths and tags mostly take two or three bytes.
+  constexpr uint64_t kTwoBytes = uint64_t{1} << 14, kThreeBytes = uint64_t{1} << 21;
+  if (v >= 0x80 && v < kThreeBytes) {
+    const bool is_longer = v >= kTwoBytes;
+    p[0] = static_cast<uint8_t>(v | 0x80);
+    p[1] = static_cast<uint8_t>((v >> 7 & 0x7f) | (is_longer ? 0x80 : 0));
+    p[2] = static_cast<uint8_t>(v >> 14);
+    used_ += is_longer ? 3 : 2;
+    return;
+  }
   used_ += static_cast<size_t>(write_varint(p, v) - p);
 }
 
