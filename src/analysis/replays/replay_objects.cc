@@ -30,6 +30,21 @@ bool same_object(const Trace& original, const Trace& again, Rank rank, const Val
           type->extent_bytes == type_again->extent_bytes && type->combiner == type_again->combiner);
 }
 
+bool lacks_calls(const Trace& trace) {
+  for (const Loss& loss : trace.info().losses)
+    if (loss.reason == "left_out") return true;
+  return false;
+}
+
+void OtherNames::note(const Value& a, const Value& b) {
+  names_[original_.object_name(a.definition())] = again_.object_name(b.definition());
+}
+
+bool OtherNames::has(const Value& a, const Value& b) const {
+  const auto known = names_.find(original_.object_name(a.definition()));
+  return known != names_.end() && known->second == again_.object_name(b.definition());
+}
+
 bool asks_environment(const mpi::CallInfo& info) {
   using Group = mpi::CallGroup;
   return info.group == Group::kEnv || info.group == Group::kTool || info.group == Group::kInfo ||
