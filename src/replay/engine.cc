@@ -123,6 +123,7 @@ base::Status Engine::make(Frame& frame) {
   if (id == mpi::kMPI_Init || id == mpi::kMPI_Init_thread) return start_mpi(frame);
   if (auto good = prepare(frame); !good.ok()) return good;
   if (id == mpi::kMPI_Finalize) return finalize(frame);
+  if (id == mpi::kMPI_Comm_spawn || id == mpi::kMPI_Comm_spawn_multiple) return spawn(frame);
   if (id == mpi::kMPI_Session_init) hold_session();
   if (id == mpi::kMPI_Win_test) return test_window(frame);
   if (id == mpi::kMPI_Parrived) return ask_for_part(frame);
