@@ -104,12 +104,6 @@ class LocationComparison {
     return b == nullptr || b->signature->call == mpi::kMPI_Finalize;
   }
 
-  static bool may_be_left_out(const Signature& s) {
-    const mpi::CallMeaning& meaning = mpi::meaning_of(s.call);
-    return meaning.reissue == mpi::Reissue::kLocal || s.call == mpi::krefrain_function_enter ||
-           s.call == mpi::krefrain_function_leave;
-  }
-
   // It can neither be made to fail nor be tried before.
   static bool is_failed_window_test(const Signature& s) {
     return s.call == mpi::kMPI_Win_test && !has_flag(s);
