@@ -22,6 +22,8 @@ constexpr Own kOwn[] = {
     {mpi::kMPI_Request_get_status_all, "a proxy does not look at several requests"},
     {mpi::kMPI_Request_get_status_any, "a proxy does not look at several requests"},
     {mpi::kMPI_Request_get_status_some, "a proxy does not look at several requests"},
+    {mpi::kMPI_Comm_spawn, "what the started processes did is in traces of their own"},
+    {mpi::kMPI_Comm_spawn_multiple, "what the started processes did is in traces of their own"},
     {mpi::kMPI_Comm_accept, "the other side of its port is another job"},
     {mpi::kMPI_Comm_connect, "the other side of its port is another job"},
     {mpi::kMPI_Open_port, "the other side of its port is another job"},

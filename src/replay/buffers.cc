@@ -8,6 +8,7 @@
 #include "mpi/call_ids.h"
 #include "mpi_runtime/handle_map.h"
 #include "replay/engine.h"
+#include "replay/plan/needs.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
 
@@ -194,6 +195,21 @@ bool Engine::give_heap(const Value& value, Slot& slot, const Span& span, bool fr
   return true;
 }
 
+// Open MPI 4.1 copies all of a message that is too long for its buffer where it takes it from the
+// memory of the sender. Programs whose buffers are parts of larger ones survive that, and so must a
+// replay of theirs.
+int64_t Engine::room_behind() {
+  if (room_behind_ >= 0) return room_behind_;
+  room_behind_ = 0;
+  const auto group = trace_.group_of(rank_);
+  if (!group) return 0;
+  for (const Trace::Occurrence& seen : trace_.occurrences(*group))
+    if (reader_.signature(seen.signature).error_class.name() == "MPI_ERR_TRUNCATE")
+      return room_behind_ = static_cast<int64_t>(
+                 std::min<uint64_t>(plan::memory_need(trace_).most_bytes, 1 << 26));
+  return 0;
+}
+
 base::Status Engine::give_buffer(Frame& frame, const BufferInfo& buffer, bool in_place) {
   const auto at = static_cast<size_t>(buffer.param);
   Slot& slot = frame.arguments->slot(at);
@@ -206,7 +222,9 @@ base::Status Engine::give_buffer(Frame& frame, const BufferInfo& buffer, bool in
   }
   // What is reduced in place again and again would leave the numbers that there are.
   const bool fresh = buffer.is_read && (buffer.is_written || in_place);
-  const Span span = span_of(frame, buffer);
+  Span span = span_of(frame, buffer);
+  if (buffer.is_written && frame.meaning.does_any(mpi::kDoesReceive))
+    span.high = plus(span.high, room_behind());
   if (give_heap(value, slot, span, fresh)) return base::Done{};
   return give_block(frame, slot, span, fresh);
 }

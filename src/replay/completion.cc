@@ -167,8 +167,12 @@ base::Status Engine::complete(Frame& frame) {
   if (auto good = call(frame); !good.ok()) return good;
   note_statuses(frame);
   if (asks_only) return base::Done{};
-  for (const size_t i : done)
-    if (!is_pending(frame.signature, i)) release(waited[i]);
+  for (const size_t i : done) {
+    if (!is_pending(frame.signature, i))
+      release(waited[i]);
+    else if (waited[i].request != nullptr && !slot.is_address)  // another MPI may have ended it
+      waited[i].request->key = slot.read_key(i);
+  }
   return base::Done{};
 }
 

@@ -21,6 +21,17 @@ std::string error_text(int rc) {
   return out.substr(0, out.find('\n'));
 }
 
+bool is_of_another_mpi(const Trace& trace) {
+#if defined(REFRAIN_SMPI)
+  constexpr std::string_view kOwn = "smpi";
+#elif defined(OPEN_MPI)
+  constexpr std::string_view kOwn = "openmpi";
+#else
+  constexpr std::string_view kOwn = "mpich";
+#endif
+  return trace.info().text_of("mpi") != kOwn;
+}
+
 }  // namespace
 
 Engine::Engine(const Trace& trace, Rank rank, EngineOptions options, Progress& progress)
@@ -121,8 +132,13 @@ base::Status Engine::step(const events::StagedCall& staged) {
 base::Status Engine::make(Frame& frame) {
   const CallId id = frame.info.id;
   if (id == mpi::kMPI_Init || id == mpi::kMPI_Init_thread) return start_mpi(frame);
+  if (frame.info.group == mpi::CallGroup::kTool && is_of_another_mpi(trace_)) {
+    ++counts_.left_out;  // its variables have other numbers, or are not there
+    return base::Done{};
+  }
   if (auto good = prepare(frame); !good.ok()) return good;
   if (id == mpi::kMPI_Finalize) return finalize(frame);
+  if (id == mpi::kMPI_Comm_spawn || id == mpi::kMPI_Comm_spawn_multiple) return spawn(frame);
   if (id == mpi::kMPI_Session_init) hold_session();
   if (id == mpi::kMPI_Win_test) return test_window(frame);
   if (id == mpi::kMPI_Parrived) return ask_for_part(frame);

@@ -55,7 +55,11 @@ struct EngineOptions {
   // receives.
   uint64_t most_calls = UINT64_MAX;
   std::vector<Prefix::Message> in_transit;
-  uint64_t repeats = 1;  // of all between MPI_Init and MPI_Finalize
+  // What this process is given when it is started for the trace of a job that the program started;
+  // "--trace" and the trace follow.
+  std::vector<std::string> words_of_started;
+  std::string trace_path;  // absolute
+  uint64_t repeats = 1;    // of all between MPI_Init and MPI_Finalize
   uint64_t seed = 1;
   uint64_t jitter_ns = 0;                     // a random time up to this passes before each call
   std::function<void(const Engine&)> at_end;  // before MPI_Finalize, while ranks can still talk
@@ -122,6 +126,9 @@ class Engine {
   base::Status test_window(Frame& frame);
   void keep_memory(Frame& frame);
   base::Status judge(const Frame& frame, int rc) const;
+
+  // ---- spawn.cc ----
+  base::Status spawn(Frame& frame);
 
   // ---- early_end.cc ----
   void receive_in_transit();
@@ -190,6 +197,7 @@ class Engine {
   };
   Span span_of(const Frame& frame, const mpi::BufferInfo& buffer) const;
   base::Status give_block(Frame& frame, Slot& slot, const Span& span, bool fresh);
+  int64_t room_behind();
   bool give_heap(const Value& value, Slot& slot, const Span& span, bool fresh);
 
   // ---- attached.cc ----
@@ -266,7 +274,7 @@ class Engine {
   std::vector<int> parts_of_endless_;
   std::unique_ptr<std::map<uint64_t, int64_t>> addresses_;  // of memory to attach, by call
   uint64_t quiet_self_ = 0;
-  int64_t unused_tag_ = -1;
+  int64_t unused_tag_ = -1, room_behind_ = -1;
   plan::LeftEnds left_ends_{trace_, options_.skipped, comms_};
   std::unique_ptr<plan::TagMap> tags_;  // made at the first long one
   std::map<DefinitionId, uint64_t> equal_types_;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "replay/pace/gap_means.h"
 #include "replay/pace/run_time.h"
 #include "replay/plan/look.h"
+#include "replay/plan/started.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
 #include "replay/scratch.h"
@@ -51,6 +53,24 @@ int64_t ranks_of_job(Rank rank) {
     if (const char* const text = std::getenv(name); text != nullptr)
       return std::strtoll(text, nullptr, 10);
   return -(rank + 1);
+}
+
+Rank rank_of_environment() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const char* const text = std::getenv(name); text != nullptr)
+      return std::strtoll(text, nullptr, 10);
+  return 0;
+}
+
+// What a job that this one starts is told as well; its rank it finds out by itself.
+void keep_for_started(std::string_view name, const std::string& value, JobOptions& options) {
+  if (name == "--trace") options.engine.trace_path = std::filesystem::absolute(value).string();
+  for (const std::string_view own : {"--trace", "--rank", "--repeats", "--end", "--format"})
+    if (name == own) return;
+  if (value.empty()) return;
+  options.engine.words_of_started.insert(
+      options.engine.words_of_started.end(),
+      {std::string(name), name == "--scratch" ? std::filesystem::absolute(value).string() : value});
 }
 
 bool wrong_size(const Trace& trace, int64_t size) {
@@ -175,8 +195,10 @@ bool read_words(int argc, char** argv, JobOptions& options) {
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view name = argv[i];
     const std::string value = argv[i + 1];
+    keep_for_started(name, value, options);
     if (name == "--trace") options.trace = value;
     if (name == "--rank") options.rank = std::strtoll(value.c_str(), nullptr, 10);
+    if (name == "--started") options.is_started = true;
     if (name == "--format") options.json = value == "json";
     if (name == "--end") options.ending = static_cast<int>(std::strtol(value.c_str(), nullptr, 10));
     if (name == "--stall") options.stall_s = std::strtod(value.c_str(), nullptr);
@@ -195,7 +217,11 @@ bool read_words(int argc, char** argv, JobOptions& options) {
       if (const mpi::CallInfo* const info = mpi::find_call(value))
         options.engine.skipped.push_back(info->id);
   }
+  if (!options.is_started)
+    options.engine.words_of_started.insert(options.engine.words_of_started.end(),
+                                           {"--started", "1"});
   if (const Rank rank = rank_in_job(); rank >= 0) options.rank = rank;
+  if (options.rank < 0) options.rank = rank_of_environment();
   return !options.trace.empty();
 }
 
@@ -239,7 +265,9 @@ int open_for_all(const JobOptions& options, std::optional<OfProcess>& out) {
     return refuse(paired.error());
   plan::LookOptions look;
   look.skipped = options.engine.skipped;
-  look.is_there = [](CallId call) { return served(call) != Served::kNot; };
+  look.is_there = [](CallId call) {
+    return served(call) != Served::kNot || (plan::starts_job(call) && !ranks_are_one_process());
+  };
   const plan::Refusals refused = plan::look(*trace, look);
   if (!refused.empty()) {
     if (options.rank == 0 && options.ending == 0)
@@ -286,7 +314,7 @@ int run(const JobOptions& options) {
   }
   remove_scratch(*trace, options.engine.scratch);
   summary.compute_from = compute_from(*trace, engine_options.pace);
-  if (options.rank == 0) print_summary(summary, options.json);
+  if (options.rank == 0 && !options.is_started) print_summary(summary, options.json);
   return trace->info().complete ? 0 : static_cast<int>(base::ErrorCode::kIncomplete);
 }
 

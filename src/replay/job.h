@@ -11,8 +11,10 @@ namespace refrain::replay {
 struct JobOptions {
   std::string trace;
   EngineOptions engine;
-  Rank rank = 0;
-  bool json = false, is_quiet = false;
+  Rank rank = -1;  // not told: the launcher's environment says it
+  bool json = false;
+  bool is_started =
+      false;            // by a replay, for a job that the program started: its result is not told
   double stall_s = 60;  // 0: wait for ever
   int ending = 0;       // not 0: a dry run has said why; end the job with this status
 };

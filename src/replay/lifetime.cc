@@ -16,6 +16,7 @@ base::Status Engine::start_mpi(Frame& frame) {
   began_ns_ = run_clock().now_ns();
   recorded_begin_ns_ = frame.staged.end_ns;
   if (has_started_) {  // a repeat
+    state_.started_jobs = 0;
     begin_threads();
     return base::Done{};
   }

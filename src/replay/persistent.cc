@@ -136,7 +136,22 @@ base::Status Engine::start_requests(Frame& frame) {
     else if (i < slot.numbers.size())
       slot.numbers[i] = key;
   }
+  // Those that a filter left out are not there, and MPI starts no null handle: others that end at
+  // once stand for them.
+  std::vector<MPI_Request> idle;
+  for (size_t i = 0; i < waited.size() && requests != frame.info.params.end(); ++i) {
+    Slot& slot = frame.arguments->slot(static_cast<size_t>(requests - frame.info.params.begin()));
+    if (waited[i].request != nullptr || i >= slot.numbers.size()) continue;
+    MPI_Request request = MPI_REQUEST_NULL;
+    REFRAIN_QUIET(MPI_Send_init)(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, own_comm(), &request);
+    slot.numbers[i] = static_cast<int64_t>(mpi_runtime::handle_key(request));
+    idle.push_back(request);
+  }
   if (auto good = call(frame); !good.ok()) return good;
+  for (MPI_Request& request : idle) {
+    REFRAIN_QUIET(MPI_Wait)(&request, MPI_STATUS_IGNORE);
+    REFRAIN_QUIET(MPI_Request_free)(&request);
+  }
   for (const Waited& one : waited)
     if (one.request != nullptr) one.request->is_active = true;
   return base::Done{};

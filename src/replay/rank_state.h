@@ -88,6 +88,7 @@ struct RankState {
   std::map<std::pair<int, int>, MPI_Status> statuses;  // by source and tag: the last ones
   MPI_Status made_status{};  // by the program's own hand, for a request of its own
   uint64_t held_session = 0, empty_info = 0;
+  uint64_t started_jobs = 0;  // of which this rank was the root
   std::set<ObjectKey> dynamic_windows;
   std::vector<AttachedBlock> attached_blocks;  // in the order of attaching
   std::shared_ptr<FixedPages> pages;           // of the process

@@ -19,7 +19,7 @@ Served served(mpi::CallId id);
 
 // What the function returned, an error code; MPI_SUCCESS where it returns something else. Nothing:
 // it could not be called, as this MPI has none, or its numbers do not fit into the one in its
-// place. MPI_Init and its relatives are not among them.
+// place. MPI_Init, MPI_Comm_spawn and their relatives are not among them.
 std::optional<int> reissue(mpi::CallId id, Arguments& arguments);
 
 // A handle, a number or an address, as Slot::number. Nothing where this MPI has no such constant.

@@ -11,6 +11,7 @@
 
 #include "mpi/call_ids.h"
 #include "replay/plan/needs.h"
+#include "replay/plan/started.h"
 
 namespace refrain::replay {
 namespace {
@@ -59,8 +60,10 @@ void remove_scratch(const Trace& trace, const std::string& folder) {
   for (const std::string& port : plan::ports_of(trace)) unlink(port_path(folder, port).c_str());
 }
 
-base::Status check_words(const Trace& trace, bool has_compute, const std::string& folder,
-                         const std::vector<CallId>& skipped) {
+namespace {
+
+base::Status check_one(const Trace& trace, bool has_compute, const std::string& folder,
+                       const std::vector<CallId>& skipped) {
   if (has_compute && !trace.has_times() && !trace.has_gaps())
     return base::unsupported(
         "the trace does not tell what lay between calls: replay with --compute none, or record "
@@ -82,6 +85,20 @@ base::Status check_words(const Trace& trace, bool has_compute, const std::string
   return base::usage(
       "the program opened files, and they are replayed in a folder of their own: say --scratch DIR",
       trace.name());
+}
+
+}  // namespace
+
+base::Status check_words(const Trace& trace, bool has_compute, const std::string& folder,
+                         const std::vector<CallId>& skipped) {
+  if (auto good = check_one(trace, has_compute, folder, skipped); !good.ok()) return good;
+  for (const plan::StartedJob& job : plan::started_jobs(trace)) {
+    if (job.trace.empty()) continue;
+    const auto started = Trace::open(job.trace);
+    if (!started.ok()) continue;  // plan::look() says so where it matters
+    if (auto good = check_words(*started, has_compute, folder, skipped); !good.ok()) return good;
+  }
+  return base::Done{};
 }
 
 FailureMark::FailureMark(const std::string& folder) : path_(folder + "/refrain-replay-failed") {

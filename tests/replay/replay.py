@@ -7,10 +7,12 @@
 Each program of the manifest is recorded under --mpi and replayed under --target (the same one where it is left
 out), while a recorder records the replay. `refrain check --replays` must find the same calls with the same
 parameters. What cannot be replayed is on the committed list refused.json, with the functions that say so; a
-refusal that is not there, or one there that does not come, is a failure. Exit status: 0 all good, 1 something
-is wrong, 77 nothing could run.
+refusal that is not there, or one there that does not come, is a failure. A function that mpi.h of --target does
+not declare may be refused as well. Exit status: 0 all good, 1 something is wrong, 77 nothing could run.
 """
 import argparse
+import functools
+import glob
 import json
 import os
 import re
@@ -37,9 +39,10 @@ class Failure(Exception):
 
 
 def run(mpi, ranks, entry, command, wrapper, folder):
-    return mpirun.run_job(mpi, ranks, command, options.timeout, env={"REFRAIN_LIBRARY_PATH": options.libraries,
-                                                                     "REFRAIN_TEST_LOG": os.path.join(folder, "log")},
-                          cwd=folder, job_env=entry.get("job_env"), wrapper=wrapper)
+    environment = {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_TEST_DIR": folder,
+                   "REFRAIN_TEST_LOG": os.path.join(folder, "log")}
+    return mpirun.run_job(mpi, ranks, command, options.timeout, env=environment, cwd=folder,
+                          job_env=entry.get("job_env"), wrapper=wrapper)
 
 
 def said(outcome):
@@ -57,6 +60,14 @@ def record(entry, ranks, folder):
     return trace if os.path.exists(trace) else None
 
 
+def compare(again, trace):
+    done = subprocess.run([options.refrain, "check", again, "--replays", trace], capture_output=True, text=True)
+    if done.returncode not in (0, INCOMPLETE):
+        raise Failure((done.stdout + done.stderr).strip()[:600])
+    if "places that may differ" in done.stdout:
+        raise Failure("calls of the replay are not at the program's places: " + done.stdout.strip()[:300])
+
+
 def replay(entry, ranks, trace, folder, number=1):
     """Replays it under a recorder; the refused functions, in order."""
     again, scratch = os.path.join(folder, "again.rfn"), os.path.join(folder, "scratch")
@@ -67,15 +78,21 @@ def replay(entry, ranks, trace, folder, number=1):
     wrapper = [options.refrain, "record", "-o", again, "--"]
     outcome = run(options.target, ranks, entry, command, wrapper, folder)
     if outcome.status == UNSUPPORTED:
-        return sorted(set(re.findall(r"cannot replay (\w+)", said(outcome))))
+        return sorted(set(re.findall(r"cannot replay (\w+)", outcome.stderr.decode(errors="replace"))))
     if outcome.status not in (0, INCOMPLETE):
         raise Failure("the replay exits with %d: %s" % (outcome.status, said(outcome)))
-    done = subprocess.run([options.refrain, "check", again, "--replays", trace], capture_output=True, text=True)
-    if done.returncode not in (0, INCOMPLETE):
-        raise Failure((done.stdout + done.stderr).strip()[:600])
-    if "places that may differ" in done.stdout:
-        raise Failure("calls of the replay are not at the program's places: " + done.stdout.strip()[:300])
+    compare(again, trace)
+    for started in sorted(glob.glob(trace[:-len(".rfn")] + ".spawn*.rfn")):
+        compare(again[:-len(".rfn")] + started[len(trace) - len(".rfn"):], started)
     return []
+
+
+@functools.lru_cache(maxsize=None)
+def functions_of(mpi):
+    """Those that its mpi.h declares."""
+    done = subprocess.run(["mpicc." + mpirun.behind(mpi), "-E", "-x", "c", "-"], input="#include <mpi.h>\n",
+                          capture_output=True, text=True, check=True)
+    return set(re.findall(r"\b(MPIX?_\w+)\s*\(", done.stdout))
 
 
 def check(entry, ranks, refused):
@@ -92,11 +109,12 @@ def check(entry, ranks, refused):
         again = os.path.join(folder, str(number))
         os.makedirs(again)
         replay(entry, ranks, trace, again, number)
-    expected = refused.get(entry["name"], {})
+    expected = refused.get(" ".join([entry["name"]] + entry.get("args", [])), {})
     allowed = expected.get("functions", [])
-    if sorted(allowed) != found:
+    unknown = [f for f in found if f not in functions_of(options.target)]
+    if sorted(set(allowed) | set(unknown)) != found:
         raise Failure("refused are %s, in refused.json %s" % (found, sorted(allowed)))
-    return "refused, as it should be" if found else None
+    return "%s has no %s" % (options.target, unknown[0]) if unknown else "refused" if found else None
 
 
 def cases(entries):

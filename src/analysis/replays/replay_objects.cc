@@ -1,5 +1,8 @@
 #include "analysis/replays/replay_objects.h"
 
+#include "mpi/call_ids.h"
+#include "mpi/call_meaning.h"
+
 namespace refrain::analysis {
 namespace {
 
@@ -30,11 +33,33 @@ bool same_object(const Trace& original, const Trace& again, Rank rank, const Val
           type->extent_bytes == type_again->extent_bytes && type->combiner == type_again->combiner);
 }
 
+bool lacks_calls(const Trace& trace) {
+  for (const Loss& loss : trace.info().losses)
+    if (loss.reason == "left_out") return true;
+  return false;
+}
+
+void OtherNames::note(const Value& a, const Value& b) {
+  names_[original_.object_name(a.definition())] = again_.object_name(b.definition());
+}
+
+bool OtherNames::has(const Value& a, const Value& b) const {
+  const auto known = names_.find(original_.object_name(a.definition()));
+  return known != names_.end() && known->second == again_.object_name(b.definition());
+}
+
 bool asks_environment(const mpi::CallInfo& info) {
   using Group = mpi::CallGroup;
   return info.group == Group::kEnv || info.group == Group::kTool || info.group == Group::kInfo ||
          info.group == Group::kError || info.group == Group::kAttr ||
          info.group == Group::kSession || info.group == Group::kMisc;
+}
+
+bool may_be_left_out(const Signature& call) {
+  const mpi::CallInfo* const info = mpi::find_call(call.call);
+  if (info != nullptr && info->group == mpi::CallGroup::kTool) return true;
+  return mpi::meaning_of(call.call).reissue == mpi::Reissue::kLocal ||
+         call.call == mpi::krefrain_function_enter || call.call == mpi::krefrain_function_leave;
 }
 
 }  // namespace refrain::analysis

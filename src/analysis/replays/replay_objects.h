@@ -2,6 +2,9 @@
 // with the same size, extent and constructor. Their names are not looked at.
 #pragma once
 
+#include <string>
+#include <unordered_map>
+
 #include "mpi/call_table.h"
 #include "refrain/calls.h"
 #include "refrain/trace.h"
@@ -12,7 +15,26 @@ namespace refrain::analysis {
 bool same_object(const Trace& original, const Trace& again, Rank rank, const Value& a,
                  const Value& b);
 
+// Whether filters have left calls out of the trace, which may have made objects.
+bool lacks_calls(const Trace& trace);
+
+// Objects that have another number in the replay, as `rank` sees them.
+class OtherNames {
+ public:
+  OtherNames(const Trace& original, const Trace& again) : original_(original), again_(again) {}
+  void note(const Value& a, const Value& b);
+  bool has(const Value& a, const Value& b) const;
+
+ private:
+  const Trace& original_;
+  const Trace& again_;
+  std::unordered_map<std::string, std::string> names_;  // "win#1": "win#0"
+};
+
 // A function that says what the MPI, the machine or a clock is like.
 bool asks_environment(const mpi::CallInfo& info);
+
+// A call that another MPI may lack or answer otherwise, so that a replay may do without it.
+bool may_be_left_out(const Signature& call);
 
 }  // namespace refrain::analysis

@@ -37,10 +37,12 @@ class LocationComparison {
         rank_(rank),
         thread_(thread),
         has_threads_(original.locations(rank).size() > 1),
+        is_filtered_(lacks_calls(original)),
         a_(a),
         b_(b),
         places_(original, again),
         out_(out),
+        names_(original, again),
         replaced_(original, again) {}
 
   // False: there was a difference.
@@ -102,12 +104,6 @@ class LocationComparison {
     return b == nullptr || b->signature->call == mpi::kMPI_Finalize;
   }
 
-  static bool may_be_left_out(const Signature& s) {
-    const mpi::CallMeaning& meaning = mpi::meaning_of(s.call);
-    return meaning.reissue == mpi::Reissue::kLocal || s.call == mpi::krefrain_function_enter ||
-           s.call == mpi::krefrain_function_leave;
-  }
-
   // It can neither be made to fail nor be tried before.
   static bool is_failed_window_test(const Signature& s) {
     return s.call == mpi::kMPI_Win_test && !has_flag(s);
@@ -162,6 +158,7 @@ class LocationComparison {
     if (info == nullptr || i >= info->params.size()) return std::nullopt;
     const mpi::ParamInfo& param = info->params[i];
     const mpi::CallMeaning& meaning = mpi::meaning_of(s.call);
+    if (is_named_anew(param, one, other)) return Allowed::kUnseen;
     // What such an object answers is unknown as well.
     if (is_unseen(one, other) || (has_unseen_ && param.direction != Direction::kIn))
       return Allowed::kUnseen;
@@ -199,12 +196,6 @@ class LocationComparison {
         // MPI made another one, which the replay has replaced by one with the recorded ranks.
         if (param.direction == Direction::kOut && meaning.reissue == mpi::Reissue::kForced)
           return Allowed::kUnseen;
-        // Numbers behind such a one are others.
-        if (param.direction == Direction::kOut && one.is_object() && other.is_object() &&
-            same_object(original_, again_, rank_, one, other)) {
-          numbers_[one.number] = other.number;
-          return Allowed::kUnseen;
-        }
         break;
       default: break;
     }
@@ -216,6 +207,17 @@ class LocationComparison {
       return Allowed::kAnswers;
     if (is_output && param.kind == ParamKind::kString) return Allowed::kAnswers;
     return std::nullopt;
+  }
+
+  // Numbers of objects are others behind one that the replay has made otherwise, or that the
+  // original lacks.
+  bool is_named_anew(const mpi::ParamInfo& param, const Value& one, const Value& other) {
+    const bool may_be = param.kind == ParamKind::kComm || has_unseen_ || is_filtered_;
+    if (param.direction != Direction::kOut || !may_be || !one.is_object() || !other.is_object())
+      return false;
+    const bool is_same = same_object(original_, again_, rank_, one, other);
+    if (is_same) names_.note(one, other);
+    return is_same;
   }
 
   // What was made by a call that the original lacks, which filters have left out.
@@ -310,7 +312,7 @@ class LocationComparison {
     if (a.kind != b.kind) return false;
     switch (a.kind) {
       case ValueKind::kObject:
-        if (!has_same_number(a, b) && !has_threads_) return false;
+        if (a.number != b.number && !has_threads_ && !names_.has(a, b)) return false;
         has_numbers_ = has_numbers_ || a.number != b.number;
         return same_object(original_, again_, rank_, a, b);
       case ValueKind::kFunction: return false;
@@ -344,18 +346,11 @@ class LocationComparison {
     return true;
   }
 
-  bool has_same_number(const Value& a, const Value& b) const {
-    if (a.number == b.number) return true;
-    const auto known = numbers_.find(a.number);
-    return known != numbers_.end() && known->second == b.number &&
-           original_.communicator(a.definition(), rank_).has_value();
-  }
-
   const Trace& original_;
   const Trace& again_;
   Rank rank_;
   uint32_t thread_;
-  bool has_threads_;  // of the rank
+  bool has_threads_, is_filtered_;  // the rank; the original
   RankReader& a_;
   RankReader& b_;
   PlaceComparison places_;
@@ -365,7 +360,7 @@ class LocationComparison {
   std::vector<Allowed> used_;
   CancelledRequests cancelled_;
   std::unordered_map<SignatureId, SignatureId> made_;
-  std::unordered_map<int64_t, int64_t> numbers_;  // of communicators that have other ones
+  OtherNames names_;
   ReplacedValues replaced_;
   std::unordered_map<uint64_t, std::vector<Allowed>> equal_;
 };

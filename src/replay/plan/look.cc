@@ -11,16 +11,20 @@
 #include "mpi/call_meaning.h"
 #include "mpi/call_name.h"
 #include "refrain/calls.h"
+#include "replay/plan/started.h"
 #include "replay/prefix/prefix.h"
 #include "text/escape.h"
 
 namespace refrain::replay::plan {
 namespace {
 
+bool contains(const std::vector<CallId>& calls, CallId call) {
+  return std::find(calls.begin(), calls.end(), call) != calls.end();
+}
+
 // Why not; empty: it can be.
 std::string why_not(CallId call, const LookOptions& options) {
-  if (std::find(options.skipped.begin(), options.skipped.end(), call) != options.skipped.end())
-    return "";
+  if (contains(options.skipped, call)) return "";
   const mpi::CallInfo* const info = mpi::find_call(call);
   if (std::string why = events::why_never_made(call); !why.empty() || info == nullptr) return why;
   if (info->group == mpi::CallGroup::kMark || !options.is_there) return "";
@@ -88,11 +92,12 @@ Refusals look(const Trace& trace, const LookOptions& options) {
   const bool is_early = ends_early(trace);
   // A trace that ends early is replayed up to there, which is before any call that ends the job.
   Refusals out = events::refusals(trace, [&](CallId call) {
-    return call == mpi::kMPI_Abort && is_early ? std::string() : why_not(call, options);
+    if (call == mpi::kMPI_Abort && is_early) return std::string();
+    std::string why = why_not(call, options);
+    const bool is_made = why.empty() && !contains(options.skipped, call);
+    return is_made && starts_job(call) ? why_not_started(trace, options) : why;
   });
-  if (std::find(options.skipped.begin(), options.skipped.end(), mpi::kMPI_Win_attach) ==
-      options.skipped.end())
-    add_untold(trace, out);
+  if (!contains(options.skipped, mpi::kMPI_Win_attach)) add_untold(trace, out);
   return out;
 }
 

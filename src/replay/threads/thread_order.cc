@@ -16,7 +16,7 @@ constexpr uint64_t kNever = UINT64_MAX;
 struct Policy {
   bool by_time = false;
   bool each_once = false;  // else a thread goes on for as long as it can
-  size_t first = 0;
+  size_t first = 0;        // then the next one is looked for from this one on
 };
 
 // What a thread will do with a thing, in order: equal effects in a row are one.
@@ -38,10 +38,13 @@ struct Future {
   void pass() {
     if (at < runs.size() && ++in_run >= runs[at].count) ++at, in_run = 0;
   }
+  // Whether it uses the one that is there, and leaves it to others to free it. One that the thread
+  // frees itself is another one, which is made once this one is gone.
   bool needs_it() const {
-    return at < runs.size() &&
-           (runs[at].effect == Effect::kUse || runs[at].effect == Effect::kFree ||
-            runs[at].effect == Effect::kTurn);
+    size_t i = at;
+    while (i < runs.size() && (runs[i].effect == Effect::kUse || runs[i].effect == Effect::kTurn))
+      ++i;
+    return i > at && (i == runs.size() || runs[i].effect != Effect::kFree);
   }
 };
 
@@ -171,8 +174,11 @@ class Ordering {
   size_t pick(const Policy& policy, size_t turn) {
     const size_t count = threads_.size();
     std::vector<size_t> order;
+    const size_t from = policy.each_once ? turn : policy.first;
+    if (!fronts_[turn].has_ended) order.push_back(turn);
     for (size_t i = 0; i < count; ++i)
-      if (!fronts_[(turn + i) % count].has_ended) order.push_back((turn + i) % count);
+      if (const size_t t = (from + i) % count; t != turn && !fronts_[t].has_ended)
+        order.push_back(t);
     if (order.empty()) return count;
     if (policy.by_time)
       std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {

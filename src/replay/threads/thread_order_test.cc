@@ -80,6 +80,16 @@ TEST(ThreadOrder, AChannelHasAnOrderWhereSomebodyLooksIntoIt) {
   EXPECT_EQ(order_of({{{{look}}, {{take}}}, {{{take}}}}).of_thread[1], (Waits{{0, 0, 1}}));
 }
 
+// Threads that come and go: each second one ends what the one before it has begun.
+TEST(ThreadOrder, WhatAThreadEndsIsWhatALowerOneHasMade) {
+  const Steps begins = {{{turn(0)}}, {{make(3)}}}, ends = {{{end(3)}}};
+  const ThreadOrder order = order_of({begins, ends, begins, ends});
+  EXPECT_EQ(order.forced, 0u);
+  EXPECT_EQ(order.of_thread[1], (Waits{{0, 0, 1}}));
+  EXPECT_EQ(order.of_thread[2], (Waits{{0, 0, 0}}));
+  EXPECT_EQ(order.of_thread[3], (Waits{{0, 2, 1}}));
+}
+
 TEST(ThreadOrder, TimesDecideWhoIsFirst) {
   const std::vector<Steps> threads = {{{{turn(0)}, 50}, {{turn(0)}, 60}},
                                       {{{turn(0)}, 10}, {{turn(0)}, 70}}};

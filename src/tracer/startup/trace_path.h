@@ -3,11 +3,12 @@
 
 #include <string>
 
+#include "base/marked_path.h"
+
 namespace refrain::tracer {
 
 bool is_there(const std::string& path);
 
-// run.rfn and ".1" -> run.1.rfn
-std::string marked_path(const std::string& path, const std::string& mark);
+using base::marked_path;
 
 }  // namespace refrain::tracer
