@@ -94,7 +94,7 @@ def wrong_heights(trace, found):
         if len(ours) != len(theirs):
             return float("inf")
         worst = max([worst] + [abs(a - b) / max(b, 1.0) for a, b in zip(ours, theirs)])
-    return worst
+    return float(worst)
 
 
 def ranks_of(text):

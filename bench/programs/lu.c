@@ -53,8 +53,8 @@ static void sweep(int from_a, int from_b, int to_a, int to_b, int tag) {
   }
 }
 
-/* Towards `to`, and then back: whoever has a neighbour on the one side alone calls another order than
- * whoever has one on the other. */
+/* Towards `to`, and then back: whoever has a neighbour on the one side alone calls another order
+ * than whoever has one on the other. */
 static void exchange_between(int from, int to) {
   const int n = kVariables * cells * kPlanes;
   const int sides[2][2] = {{from, to}, {to, from}};
