@@ -5,8 +5,9 @@
  *   lu [steps [cells]]      default 10 and 12 (cells along a side of a column); any number of ranks
  *
  * A step: for each plane receive from north and west, relax, send south and east; the same from the
- * other corner; then exchange faces with all neighbours and sum the residual. So what a rank calls
- * follows from the borders of the mesh that it has: 9 kinds from 3 * 3 ranks on.
+ * other corner; then exchange faces, first between north and south, then between west and east, and
+ * sum the residual. So what a rank calls follows from the borders of the mesh that it has: 9 kinds
+ * from 3 * 3 ranks on.
  */
 #ifndef _POSIX_C_SOURCE /* SMPI may have put a header before the program */
 #define _POSIX_C_SOURCE 200809L
@@ -52,16 +53,25 @@ static void sweep(int from_a, int from_b, int to_a, int to_b, int tag) {
   }
 }
 
-static void exchange_faces(void) {
-  MPI_Request requests[2 * kSides];
-  int count = 0;
-  for (int side = 0; side < kSides; ++side) {
-    if (neighbour[side] == MPI_PROC_NULL) continue;
-    const int n = kVariables * cells * kPlanes;
-    MPI_Irecv(face[1][side], n, MPI_DOUBLE, neighbour[side], 3, mesh, &requests[count++]);
-    MPI_Isend(face[0][side], n, MPI_DOUBLE, neighbour[side], 3, mesh, &requests[count++]);
+/* Towards `to`, and then back: whoever has a neighbour on the one side alone calls another order
+ * than whoever has one on the other. */
+static void exchange_between(int from, int to) {
+  const int n = kVariables * cells * kPlanes;
+  const int sides[2][2] = {{from, to}, {to, from}};
+  for (int way = 0; way < 2; ++way) {
+    const int in = sides[way][0], out = sides[way][1];
+    MPI_Request request;
+    if (neighbour[in] != MPI_PROC_NULL)
+      MPI_Irecv(face[1][in], n, MPI_DOUBLE, neighbour[in], 3, mesh, &request);
+    if (neighbour[out] != MPI_PROC_NULL)
+      MPI_Send(face[0][out], n, MPI_DOUBLE, neighbour[out], 3, mesh);
+    if (neighbour[in] != MPI_PROC_NULL) MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
-  MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+}
+
+static void exchange_faces(void) {
+  exchange_between(kNorth, kSouth);
+  exchange_between(kWest, kEast);
 }
 
 int main(int argc, char** argv) {

@@ -27,6 +27,7 @@ constexpr const char* kExamples =
     "  mpiexec -n 4 refrain record --messages all ./app input    records, with message logs\n"
     "  refrain solo run.rfn --rank 2 -- ./app input              rank 2 alone, without a launcher\n"
     "  refrain solo run.rfn --rank 2 --repeat 7 --times run.rfv -- ./app input\n"
+    "  mpiexec -n 4 refrain solo run.rfn --group 16-19 -- ./app input   ranks 16 to 19 together\n"
     "  refrain similarity run.rfn --times run.rfv";
 
 std::string messages_folder(const std::string& trace) { return trace + ".messages"; }
@@ -75,6 +76,46 @@ base::Status check_log(const Trace& trace, const SoloArguments& options, Rank ra
     return base::fail("the log is of another run: rank " + std::to_string(header.rank) + " of " +
                           std::to_string(header.ranks) + ", run " + own,
                       path);
+  // What its own group sent it may be left out: then the group is to be there.
+  if (options.last >= 0)
+    for (const format::messages::RankRun& run_of_ranks : header.group)
+      if (run_of_ranks.first < options.first ||
+          Rank{run_of_ranks.first} + run_of_ranks.count - 1 > options.last)
+        return base::usage("the log leaves out what rank " + std::to_string(run_of_ranks.first) +
+                               " sent: --group has to have the ranks of its node",
+                           path);
+  return base::Done{};
+}
+
+// The number that a launcher has given this process; -1: there is none.
+Rank number_of_process() {
+  for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"})
+    if (const char* const text = std::getenv(name); text != nullptr)
+      return std::strtoll(text, nullptr, 10);
+  return -1;
+}
+
+// --group: which of its ranks this process is.
+base::Status choose_rank(const Trace& trace, SoloArguments& options) {
+  if (options.group.empty()) {
+    if (options.rank < 0) return base::usage("which rank? Write --rank R, or --group R0-R1");
+    return check_rank(trace, options.rank);
+  }
+  char dash = 0, more = 0;
+  long long first = -1, last = -1;
+  if (std::sscanf(options.group.c_str(), "%lld%c%lld%c", &first, &dash, &last, &more) != 3 ||
+      dash != '-' || first < 0 || last < first)
+    return base::usage("--group takes two ranks, as in 16-19", options.group);
+  if (options.rank >= 0 || options.repeats > 1 || !options.times.empty() || options.concurrent)
+    return base::usage("--group goes with none of --rank, --repeat, --times and --concurrent");
+  if (auto good = check_rank(trace, last); !good.ok()) return good;
+  const Rank number = number_of_process();
+  if (number < 0 || number > last - first)
+    return base::usage("--group " + options.group + " needs a launcher: write mpiexec -n " +
+                       std::to_string(last - first + 1) + " refrain solo ...");
+  options.first = first;
+  options.last = last;
+  options.rank = first + number;
   return base::Done{};
 }
 
@@ -110,6 +151,7 @@ base::Result<std::string> find_program_file(const std::string& word) {
   return found;
 }
 
+// Nothing where the program does not say it: it loads its MPI while it runs, for instance.
 base::Result<std::string> mpi_of_program(const SoloArguments& options, const std::string& file) {
   if (!options.mpi.empty()) return options.mpi;
   const char* const folders = std::getenv("LD_LIBRARY_PATH");
@@ -120,7 +162,7 @@ base::Result<std::string> mpi_of_program(const SoloArguments& options, const std
   const Environment environment = [](const char* name) -> const char* { return std::getenv(name); };
   const ProgramMpi python = find_mpi4py(file, environment, search);
   if (python.mpi != Mpi::kNone) return mpi_word(python.mpi);
-  return base::unsupported("the program's MPI is not known: say it with --mpi", file);
+  return std::string();
 }
 
 int run(SoloArguments& options) {
@@ -129,15 +171,16 @@ int run(SoloArguments& options) {
                               " --rank R -- ./app arguments"));
   const auto trace = Trace::open(options.trace);
   if (!trace.ok()) return report(trace.error());
-  if (const auto good = check_rank(*trace, options.rank); !good.ok()) return report(good.error());
+  if (const auto good = choose_rank(*trace, options); !good.ok()) return report(good.error());
   if (!trace->info().text_of("filter").empty())
     return report(base::unsupported(
         "calls were left out when it was recorded: one rank alone needs all of them",
         options.trace));
   const auto file = find_program_file(options.program.front());
   if (!file.ok()) return report(file.error());
-  const auto mpi = mpi_of_program(options, *file);
+  auto mpi = mpi_of_program(options, *file);
   if (!mpi.ok()) return report(mpi.error());
+  if (mpi->empty()) *mpi = recorded_mpi(*trace);
   if (const auto good = check_mpi(*trace, options, *mpi); !good.ok()) return report(good.error());
   std::vector<Rank> ranks = {options.rank};
   if (options.concurrent) ranks = ranks_of_node(*trace, options.rank);
@@ -156,7 +199,9 @@ void add_solo(Command& app, int& exit_status) {
       "solo", "Run one rank of a program alone: refrain solo run.rfn --rank 2 -- ./app");
   verb->add_option("trace", options->trace, "Trace file (.rfn), with message logs beside it")
       ->required();
-  verb->add_option("--rank", options->rank, "The rank that runs")->required();
+  verb->add_option("--rank", options->rank, "The rank that runs");
+  verb->add_option("--group", options->group,
+                   "Ranks R0-R1 that run together, a process each, with messages among them");
   verb->add_option("--repeat", options->repeats,
                    "How often it runs, for minimum, median and spread of the times")
       ->check(whole_number(1, 10000))

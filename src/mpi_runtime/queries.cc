@@ -20,15 +20,6 @@ int error_class(int rc) {
   return REFRAIN_REAL(PMPI_Error_class)(rc, &c) == MPI_SUCCESS ? c : rc;
 }
 
-int world_rank_of_target(MPI_Win win, int target, MPI_Group world) {
-  MPI_Group group = MPI_GROUP_NULL;
-  if (target < 0 || REFRAIN_REAL(PMPI_Win_get_group)(win, &group) != MPI_SUCCESS) return -1;
-  int rank = MPI_UNDEFINED;
-  REFRAIN_REAL(PMPI_Group_translate_ranks)(group, 1, &target, world, &rank);
-  REFRAIN_REAL(PMPI_Group_free)(&group);
-  return rank == MPI_UNDEFINED ? -1 : rank;
-}
-
 int64_t local_size(MPI_Comm comm) {
   int size = 0;
   return REFRAIN_REAL(PMPI_Comm_size)(comm, &size) == MPI_SUCCESS ? size : 0;

@@ -25,10 +25,6 @@ int64_t graph_nodes(MPI_Comm comm);
 int64_t graph_edges(MPI_Comm comm);
 int64_t graph_degree(MPI_Comm comm, int rank);
 
-// ---- windows ----
-// The rank in the world of a rank of the window's group; -1: none, or not known.
-int world_rank_of_target(MPI_Win win, int target, MPI_Group world);
-
 // ---- datatypes ----
 // Whether the library that runs tells how a datatype was made in large counts.
 bool has_large_contents();

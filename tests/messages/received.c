@@ -369,6 +369,77 @@ static void memory_of_windows(void) {
   MPI_Win_free(&win);
 }
 
+/* Results of accumulates, at what completes them; and what they left in the memory of others. */
+static void accumulates(void) {
+  int* memory;
+  MPI_Win win;
+  MPI_Request r;
+  const int zero = 0, one = 1;
+  int before = -1;
+  MPI_Win_allocate(2000, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  memset(memory, 0, 2000);
+  make(out, 20);
+  MPI_Win_fence(0, win);
+  MPI_Accumulate(out, 6, MPI_INT, right(), 100, 6, MPI_INT, MPI_SUM, win);
+  MPI_Accumulate(out + 6, 6, MPI_INT, right(), 100, 6, MPI_INT, MPI_BXOR, win);
+  MPI_Win_fence(0, win);
+  got("window", 400, memory + 100, 24);
+  MPI_Win_lock_all(0, win);
+  MPI_Get_accumulate(out, 6, MPI_INT, in, 6, MPI_INT, right(), 100, 6, MPI_INT, MPI_SUM, win);
+  MPI_Win_flush(right(), win);
+  got("MPI_Win_flush", 0, in, 24);
+  MPI_Rget_accumulate(out, 2, MPI_INT, in + 8, 2, MPI_INT, right(), 101, 2, MPI_INT, MPI_REPLACE,
+                      win, &r);
+  MPI_Wait(&r, MPI_STATUS_IGNORE);
+  got("MPI_Wait", 0, in + 8, 8);
+  MPI_Fetch_and_op(NULL, &before, MPI_INT, right(), 102, MPI_NO_OP, win);
+  MPI_Win_flush_local(right(), win);
+  got("MPI_Win_flush_local", 0, &before, 4);
+  MPI_Compare_and_swap(&one, &zero, &before, MPI_INT, right(), 120, win); /* swaps */
+  MPI_Win_flush_local_all(win);
+  got("MPI_Win_flush_local_all", 0, &before, 4);
+  MPI_Win_unlock_all(win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win);
+  MPI_Win_sync(win);
+  MPI_Win_unlock(me, win);
+  got("window", 400, memory + 100, 84);
+  MPI_Win_free(&win);
+}
+
+/* Memory that is attached to a window, and parts of others in a shared one: regions. */
+static void regions(void) {
+  static int first[10], block[300];
+  int *mine, *theirs, unit;
+  MPI_Aint address, target, bytes;
+  MPI_Win win;
+  memset(out, 0x31 + me, 400);
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_attach(win, first, sizeof first);
+  MPI_Win_attach(win, block, sizeof block);
+  MPI_Get_address(block + 250, &address);
+  MPI_Sendrecv(&address, 1, MPI_AINT, left(), 9, &target, 1, MPI_AINT, right(), 9, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  got("MPI_Sendrecv", 0, &target, sizeof target);
+  MPI_Win_fence(0, win);
+  MPI_Put(out, 5, MPI_INT, right(), target, 5, MPI_INT, win);
+  MPI_Win_fence(0, win);
+  got("window", 1000, block + 250, 20);
+  MPI_Accumulate(out, 2, MPI_INT, right(), target, 2, MPI_INT, MPI_SUM, win);
+  MPI_Win_fence(0, win);
+  got("window", 1000, block + 250, 20);
+  MPI_Win_detach(win, block);
+  MPI_Win_detach(win, first);
+  MPI_Win_free(&win);
+  MPI_Win_allocate_shared(2000, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+  MPI_Win_shared_query(win, right(), &bytes, &unit, &theirs);
+  memset(mine + 320 + 4 * me, 0x41 + me, 16);
+  MPI_Win_fence(0, win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  got("window", 1280 + 16 * right(), theirs + 320 + 4 * right(), 16);
+  MPI_Win_free(&win);
+}
+
 static void files(const char* folder) {
   char path[4000];
   MPI_File f;
@@ -431,6 +502,8 @@ int main(int argc, char** argv) {
   collectives();
   windows();
   memory_of_windows();
+  accumulates();
+  regions();
   files(argv[1]);
   local();
   fclose(own);

@@ -5,9 +5,11 @@
             [--sample] [--keep DIR]
 
 Each program of the manifest is recorded under --mpi with --messages all. Then each of its ranks runs by itself with
-`refrain solo`: its exit status, what it prints and its own log must be those of the recorded run, line by line, and
-the guard must find no difference between program and trace. What cannot run alone is on the committed list
-refused.json, each with a reason; a refusal that is not there, or one there that does not come, is a failure.
+`refrain solo`: its exit status, what all ranks print and each one's own log must be those of the recorded run, and the
+guard must find no difference between program and trace. Logs are compared line by line, those of several threads
+thread by thread: which of two threads writes its line first is not decided by MPI. What cannot run alone is on the
+committed list refused.json, by name or by name and arguments, each with a reason; a refusal that is not there, or one
+there that does not come, is a failure. What nobody can refuse as nobody sees it is there as "not run".
 Exit status: 0 all good, 1 something is wrong, 77 nothing could run.
 """
 import argparse
@@ -31,6 +33,8 @@ FILTERS = ("--only", "--without", "--comm", "--min-bytes", "--max-bytes", "--sta
 # Their own logs have lines of what the recorder asks the program for, and nothing asks for it here.
 ASKED_BY_RECORDER = ("functions",)
 ADDRESS = re.compile(r"\b\d{14,15}\b")  # addresses differ from run to run
+THREAD = re.compile(r'"thread":"([^"]*)"')
+REQUEST = re.compile(r'"@R\d+"')  # requests, in the order of the lines of all threads
 options = None
 
 
@@ -39,21 +43,26 @@ class Failure(Exception):
 
 
 def environment(entry, folder, log):
-    env = {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_TEST_LOG": os.path.join(folder, log)}
+    env = {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_TEST_LOG": os.path.join(folder, log),
+           "REFRAIN_TEST_DIR": folder,
+           "REFRAIN_OUTPUT": os.path.join(folder, "run.rfn")}  # late_mpi asks whether it is recorded
     env.update(entry.get("job_env", {}))
     return env
 
 
 def command_of(entry):
     programs = os.path.join(options.programs, options.mpi)
-    return [os.path.join(programs, entry["name"])] + [
-        a.replace("{programs}", programs) for a in entry.get("args", [])]
+    words = [a.replace("{programs}", programs) for a in entry.get("args", [])]
+    if "python" in entry:
+        return ["/usr/bin/python3", os.path.join(HERE, "..", "programs", entry["python"])] + words
+    return [os.path.join(programs, entry["name"])] + words
 
 
 def record(entry, ranks, folder):
     """The trace; None where this MPI cannot run the program."""
     trace = os.path.join(folder, "run.rfn")
-    wrapper = [options.refrain, "record", "-o", trace, "--messages", "all"] + entry.get("record", []) + ["--"]
+    more = [word.replace("{mpi}", options.mpi) for word in entry.get("record", [])]
+    wrapper = [options.refrain, "record", "-o", trace, "--messages", "all"] + more + ["--"]
     outcome = mpirun.run_job(options.mpi, ranks, command_of(entry), options.timeout,
                              env=environment(entry, folder, "log"), cwd=folder, job_env=entry.get("job_env"),
                              wrapper=wrapper)
@@ -87,25 +96,58 @@ def compare(what, before, now):
         raise Failure("%s has %d lines, %d when it was recorded" % (what, len(now), len(before)))
 
 
-def alone(entry, rank, trace, folder):
-    """Runs one rank; the reason where it is refused."""
+def by_thread(lines):
+    """The lines of each thread, its requests numbered in its own lines; as they are where there is one thread."""
+    threads, numbers = {}, {}
+    for line in lines:
+        found = THREAD.search(line)
+        threads.setdefault(found[1] if found else "", []).append(line)
+    if len(threads) < 3:  # one that calls MPI, and those that begin and end it
+        return {"": lines}
+    for thread, own in threads.items():
+        known = numbers.setdefault(thread, {})
+        threads[thread] = [REQUEST.sub(lambda m: '"@R%d"' % known.setdefault(m[0], len(known)), line)  # noqa: B023
+                           for line in own]
+    return threads
+
+
+def compare_logs(what, before, now):
+    before, now = by_thread(before), by_thread(now)
+    for thread in sorted(set(before) | set(now)):
+        compare("%s%s" % (what, ", thread " + thread if thread else ""), before.get(thread, []), now.get(thread, []))
+
+
+def alone(entry, rank, trace, folder, printed):
+    """Runs one rank, whose output is added to `printed`; the reason where it is refused."""
     env = dict(os.environ, **environment(entry, folder, "alone"))
     done = subprocess.run([options.refrain, "solo", trace, "--rank", str(rank), "--write-files", "--"] +
                           command_of(entry), capture_output=True, env=env, cwd=folder, timeout=options.timeout,
                           check=False)
     said = [line for line in done.stderr.decode(errors="replace").splitlines() if line.startswith("refrain")]
-    if done.returncode == 5 or any("no rank has a message log" in line for line in said):
+    is_refused = done.returncode == 5 and not entry.get("exit") == 5
+    if is_refused or any("no rank has a message log" in line for line in said):
         return said[-1] if said else "refused"
-    if done.returncode != 0:
+    if done.returncode != entry.get("exit", 0):
         raise Failure("rank %d exits with %d: %s" % (rank, done.returncode, " | ".join(said)[:500]))
     if any("not in the log" in line for line in said):
         raise Failure("rank %d: %s" % (rank, said[-1]))
+    printed.append(done.stdout)
     if entry["name"] in ASKED_BY_RECORDER:
         return None
     before, now = (lines_of(os.path.join(folder, "%s.%d" % (log, rank))) for log in ("log", "alone"))
     inside = re.search(r", (\d+) calls of operators left out", said[-1]) if said else None
-    compare("rank %d: its log" % rank, without_operators(before, now, int(inside[1])) if inside else before, now)
+    compare_logs("rank %d: its log" % rank, without_operators(before, now, int(inside[1])) if inside else before, now)
     return None
+
+
+def printed_lines(outputs):
+    """In the order of their text: a launcher mixes the lines of ranks."""
+    text = b"\n".join(outputs).decode(errors="replace")
+    return sorted(ADDRESS.sub("ADDRESS", line) for line in text.splitlines() if line)
+
+
+def reason_of(entry, refused):
+    return refused.get(" ".join([entry["name"]] + entry.get("args", []))) or refused.get(entry["name"])
 
 
 def check(entry, ranks, refused):
@@ -115,13 +157,16 @@ def check(entry, ranks, refused):
         trace, outcome = record(entry, ranks, folder)
         if trace is None:
             return "not recorded (exit status %d)" % outcome.status
-        reasons = [alone(entry, rank, trace, folder) for rank in range(ranks)]
+        printed, listed = [], reason_of(entry, refused)
+        reasons = [alone(entry, rank, trace, folder, printed) for rank in range(ranks)]
         found = next((r for r in reasons if r), None)
-        if found and entry["name"] not in refused:
+        if found and not listed:
             raise Failure("is refused: " + found)
-        if not found and entry["name"] in refused:
+        if not found and listed:
             raise Failure("is on the list of refused programs, and runs")
-        return found and "refused: " + refused[entry["name"]]
+        if not found and not mpirun.may_lose_output(options.mpi):
+            compare("what the ranks print", printed_lines([outcome.stdout]), printed_lines(printed))
+        return found and "refused: " + listed
     finally:
         if options.keep is None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -131,7 +176,7 @@ def chosen(entry, refused_here):
     if options.only:
         return entry["name"] == options.only
     if options.sample:
-        return entry["name"] in SAMPLE and entry["name"] not in refused_here
+        return entry["name"] in SAMPLE and not reason_of(entry, refused_here)
     return options.group in (None, entry["group"])
 
 
@@ -157,13 +202,13 @@ def main():
     good, bad, left_out = 0, 0, 0
     for entry in manifest:
         program = os.path.join(options.programs, options.mpi, entry["name"])
-        if not chosen(entry, refused_here) or not os.path.exists(program):
+        if not chosen(entry, refused_here) or not (os.path.exists(program) or "python" in entry):
             continue
         if options.mpi not in entry.get("mpi", [options.mpi]) or set(entry.get("record", [])) & set(FILTERS):
             continue
         for ranks in entry["ranks"][:1]:
             try:
-                why = check(entry, ranks, refused_here)
+                why = reason_of(entry, refused["not run"]) or check(entry, ranks, refused_here)
             except Failure as failure:
                 bad += 1
                 print("%s, %d ranks: %s" % (entry["name"], ranks, failure), flush=True)

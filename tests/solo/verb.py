@@ -113,6 +113,15 @@ def bad_input(folder):
     if options.other_program:
         done = solo(folder, 0, program=options.other_program)
         expect(done.returncode == 5 and "was recorded with" in done.stderr, "another MPI: " + done.stderr)
+    beside = os.path.dirname(options.program)
+    done = solo(folder, 0, program=os.path.join(beside, "static_alone"))
+    expect(done.returncode == 5 and "statically" in done.stderr, "an MPI in the program: " + done.stderr)
+    simulated = os.path.join(beside, "..", "smpi", "p2p_blocking")
+    if options.mpi == "mpich" and mpirun.launcher("smpi") and os.path.exists(simulated):
+        mpirun.run_job("smpi", RANKS, [simulated], 60, cwd=folder, env={"REFRAIN_LIBRARY_PATH": options.libraries},
+                       wrapper=[options.refrain, "record", "-o", "simulated.rfn", "--"])
+        done = run(["solo", "simulated.rfn", "--rank", "0", "--", options.program], folder)
+        expect(done.returncode == 5 and "SMPI" in done.stderr, "a trace of SMPI: " + done.stderr)
     record(folder, "other.rfn")
     shutil.copy(os.path.join(folder, "other.rfn.messages", "rank-0.rfm"), os.path.join(logs, "rank-0.rfm"))
     done = solo(folder, 0)

@@ -25,7 +25,7 @@ EPOCHS = {'MPI_Win_fence': 'true', 'MPI_Win_post': 'true', 'MPI_Win_wait': 'true
           'MPI_Win_flush_all': 'false'}
 WINDOWS = {'MPI_Win_create': 'base', 'MPI_Win_allocate': 'pointer_at(baseptr)',
            'MPI_Win_allocate_shared': 'pointer_at(baseptr)'}
-OTHERS = ('MPI_Type_free', 'MPI_Win_free', 'MPI_Win_create_dynamic', 'MPI_Barrier')
+OTHERS = ('MPI_Type_free', 'MPI_Win_free', 'MPI_Win_attach', 'MPI_Win_detach', 'MPI_Win_shared_query', 'MPI_Barrier')
 # Buffers that the program lends to MPI, and memory that nobody can see.
 NO_FILL = ('MPI_Buffer_attach', 'MPI_Comm_attach_buffer', 'MPI_Session_attach_buffer', 'MPI_Win_attach',
            'MPI_Win_create', 'MPI_Abi_get_fortran_booleans', 'MPIX_Type_iov')
@@ -125,7 +125,7 @@ def origin(call):
     if call.group == 'io':
         return 'call.of_file()'
     if call.param('win'):
-        return 'call.of_window(win, target_rank)'
+        return 'call.of_window()'
     return 'call.of_members(comm)'
 
 
@@ -139,8 +139,12 @@ def after(call):
         return []  # windows are looked at behind it
     if name == 'MPI_Win_free':
         return ['if (rc == MPI_SUCCESS) call.unwatch(before);']
-    if name == 'MPI_Win_create_dynamic':
-        return ['if (rc == MPI_SUCCESS) call.watch_not(*win);']
+    if name == 'MPI_Win_attach':
+        return ['if (rc == MPI_SUCCESS) call.watch_attached(win, base, size);']
+    if name == 'MPI_Win_detach':
+        return ['if (rc == MPI_SUCCESS) call.unwatch_attached(win, base);']
+    if name == 'MPI_Win_shared_query':
+        return ['if (rc == MPI_SUCCESS) call.watch_part(win, rank, pointer_at(baseptr), static_cast<int64_t>(*size));']
     if name in WINDOWS:
         shared = 'true' if 'shared' in name else 'false'
         return [f'if (rc == MPI_SUCCESS) call.watch(*win, {WINDOWS[name]}, size, comm, {shared});']

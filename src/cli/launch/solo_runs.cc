@@ -46,14 +46,19 @@ void set(const char* name, const std::string& value) { setenv(name, value.c_str(
 void set_environment(const Trace& trace, const SoloArguments& options, Rank rank,
                      const std::string& library, const std::string& units) {
   set(options::variable_of(Variable::kSoloTrace), absolute(options.trace));
-  set(options::variable_of(Variable::kSoloRank), std::to_string(rank));
+  std::string place = std::to_string(rank);
+  if (options.last >= 0)
+    place += "," + std::to_string(options.first) + "," + std::to_string(options.last);
+  set(options::variable_of(Variable::kSoloRank), place);
   set(options::variable_of(Variable::kSoloFiles), options.write_files ? "1" : "0");
   if (!options.scratch.empty())
     set(options::variable_of(Variable::kSoloScratch), absolute(options.scratch));
   if (!units.empty()) set(options::variable_of(Variable::kSoloUnits), units);
-  const std::string r = std::to_string(rank), n = std::to_string(trace.rank_count());
-  for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) set(name, r);
-  for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"}) set(name, n);
+  if (options.last < 0) {  // a group's real MPI needs what its launcher says
+    const std::string r = std::to_string(rank), n = std::to_string(trace.rank_count());
+    for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) set(name, r);
+    for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"}) set(name, n);
+  }
   const char* const before = std::getenv("LD_PRELOAD");
   set("LD_PRELOAD", before == nullptr || *before == '\0' ? library : library + ":" + before);
 }

@@ -13,7 +13,9 @@ namespace refrain::cli {
 
 struct SoloArguments {
   std::string trace, times, scratch, mpi;
-  Rank rank = 0;
+  Rank rank = -1;
+  std::string group;           // "16-19"; empty: none
+  Rank first = -1, last = -1;  // of the group
   uint64_t repeats = 1;
   bool write_files = false, concurrent = false;
   std::vector<std::string> program;  // and its arguments

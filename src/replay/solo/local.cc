@@ -48,7 +48,11 @@ bool Player::conversions(Frame& frame) {
   if (frame.info.params.size() != 1) return false;
   const ParamKind from = frame.info.params[0].kind, to = kind_of_result(frame.info.return_kind);
   if (is_handle(from) && frame.info.return_kind == "int") {
-    frame.result = static_cast<uint64_t>(objects_.to_fortran(from, frame.given.key(0)));
+    const uint64_t key = frame.given.key(0);
+    int64_t number = objects_.to_fortran(from, key);
+    if (frame.signature != nullptr && frame.signature->result.is_integer())
+      number = objects_.also_in_fortran(from, key, frame.signature->result.number);
+    frame.result = static_cast<uint64_t>(number);
     return true;
   }
   if (is_handle(to)) {
@@ -133,6 +137,10 @@ void Player::windows(Frame& frame) {
         w->base = zeroed(w->bytes);
         w->unit = frame.given.number(1);
         *frame.given.address<void*>(4) = w->base;
+        if (frame.meaning.plain == mpi::kMPI_Win_allocate_shared)
+          if (const auto comm =
+                  trace_->communicator(trace_->communicator_of(w->definition), options_.rank))
+            w->own_part = comm->me;
       }
       return;
     case mpi::kMPI_Win_attach:
@@ -141,13 +149,14 @@ void Player::windows(Frame& frame) {
     case mpi::kMPI_Win_shared_query:
       if (Object* const w = window()) {
         const int64_t bytes = frame.given.number(2), rank = frame.given.number(1);
-        const auto comm =
-            trace_->communicator(trace_->communicator_of(w->definition), options_.rank);
-        const bool is_own = rank < 0 || (comm && comm->me == rank);
+        if (rank < 0 || rank == w->own_part) {
+          *frame.given.address<void*>(4) = w->base;
+          return;
+        }
         auto& others = others_memory_[{w->key, rank}];
-        if (!is_own && others == nullptr)
+        if (others == nullptr)
           others = std::make_unique<std::byte[]>(static_cast<size_t>(bytes) + 1);
-        *frame.given.address<void*>(4) = is_own ? w->base : others.get();
+        *frame.given.address<void*>(4) = others.get();
       }
       return;
     default: return;

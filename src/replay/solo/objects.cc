@@ -87,11 +87,13 @@ void Object::reset() {
   subject = 0;
   subject_kind = ParamKind::kComm;
   places.clear();
+  inside.reset();
   base = nullptr;
   bytes = flavor = model = 0;
   unit = 1;
   owns_memory = false;
   regions.clear();
+  own_part = -1;
 }
 
 Object* Objects::find(ParamKind kind, uint64_t key) { return by_key_.find(mixed(kind, key)); }
@@ -167,9 +169,22 @@ int64_t Objects::to_fortran(ParamKind kind, uint64_t key) {
   return -1;
 }
 
+// Numbers from kFirst on are our own.
+int64_t Objects::also_in_fortran(ParamKind kind, uint64_t key, int64_t recorded) {
+  const int64_t own = to_fortran(kind, key);
+  const Object* const object = find(kind, key);
+  if (handle_bytes(kind) == sizeof(int) || object == nullptr || object->is_predefined ||
+      recorded < 0 || recorded >= kFirst)
+    return own;
+  recorded_fortran_[{kind, static_cast<uint64_t>(recorded)}] = key;
+  return recorded;
+}
+
 uint64_t Objects::from_fortran(ParamKind kind, int64_t number) {
   if (handle_bytes(kind) == sizeof(int)) return static_cast<uint32_t>(number);
   const auto own = static_cast<uint64_t>(number);
+  if (const auto also = recorded_fortran_.find({kind, own}); also != recorded_fortran_.end())
+    if (find(kind, also->second) != nullptr) return also->second;
   if (own >= kFirst && own - kFirst < made_.size()) {
     const Object& object = *made_[own - kFirst];
     return find(kind, object.key) == &object ? object.key : null_handle(kind);

@@ -47,6 +47,8 @@ struct Attribute {
   uint64_t keyval = 0;
 };
 
+struct RealRequest;  // inside.h
+
 struct Object {
   mpi::ParamKind kind{};
   int64_t number = 0;  // in the trace; of a request: the signature that made it
@@ -73,12 +75,14 @@ struct Object {
   uint64_t subject = 0;  // the communicator, window or file of the call that made it
   mpi::ParamKind subject_kind = mpi::ParamKind::kComm;
   std::vector<Place> places;
+  std::shared_ptr<RealRequest> inside;  // of the group that the rank runs in
 
   // of a window, or memory attached
   void* base = nullptr;
   int64_t bytes = 0, unit = 1, flavor = 0, model = 0;
   bool owns_memory = false;
   std::vector<std::byte*> regions;  // attached to a dynamic one, in order
+  int64_t own_part = -1;            // of a shared one: this rank in its group
 
   std::unique_ptr<std::byte[]> body;  // what a handle points to
 
@@ -102,6 +106,9 @@ class Objects {
   // The numbers of Fortran; the C handle where both are one.
   int64_t to_fortran(mpi::ParamKind kind, uint64_t key);
   uint64_t from_fortran(mpi::ParamKind kind, int64_t number);
+  // The number that the program is to see for a handle, where C and Fortran have different ones:
+  // `recorded`, which then names the object beside its own number, or its own.
+  int64_t also_in_fortran(mpi::ParamKind kind, uint64_t key, int64_t recorded);
 
  private:
   // Kind and number, or handle: those of two kinds may be the same.
@@ -116,6 +123,7 @@ class Objects {
   using Key = std::pair<mpi::ParamKind, uint64_t>;
   std::map<Key, uint64_t> by_fortran_;  // of predefined handles
   std::map<Key, int64_t> predefined_fortran_;
+  std::map<Key, uint64_t> recorded_fortran_;  // by kind and recorded number
   std::vector<uint32_t> free_numbers_;
   static constexpr uint32_t kFirst = 4096;  // above the numbers of predefined objects
 };

@@ -104,7 +104,13 @@ void Player::put_one(Frame& frame, size_t i) {
   if (param.direction == Direction::kInOut && whole.kind != ValueKind::kChanged &&
       param.kind != ParamKind::kStatus)
     return;
-  if (value.is_null() || frame.given.word(i) == 0) return;
+  if (frame.given.word(i) == 0) return;
+  if (value.is_null()) {
+    // A file that could not be opened: both MPIs say so in the handle, too.
+    if (param.kind == ParamKind::kFile && param.direction == Direction::kOut && !frame.ok())
+      frame.given.put(i, 0, null_handle(param.kind));
+    return;
+  }
   const bool is_array = value.is_array();
   switch (param.kind) {
     case ParamKind::kString:

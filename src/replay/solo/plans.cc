@@ -243,7 +243,12 @@ void Player::plan_puts(const Signature& signature, Plan& plan) {
     const mpi::ParamInfo& param = params[i];
     const Value& whole = signature.args[i].value;
     const Value& value = whole.at_exit();
-    if (param.direction == Direction::kIn || value.is_null()) continue;
+    if (param.direction == Direction::kIn) continue;
+    if (value.is_null()) {
+      if (param.kind == ParamKind::kFile && signature.failed())
+        plan.puts.push_back(Put{.param = static_cast<uint8_t>(i)});
+      continue;
+    }
     if (param.direction == Direction::kInOut && whole.kind != ValueKind::kChanged &&
         param.kind != ParamKind::kStatus)
       continue;

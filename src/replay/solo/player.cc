@@ -24,9 +24,20 @@ Options options_of_environment() {
   using options::Variable;
   Options out;
   out.trace = text_of(Variable::kSoloTrace);
-  out.rank = std::strtoll(text_of(Variable::kSoloRank), nullptr, 10);
+  // The rank, and the first and the last one of its group: "17" or "17,16,19".
+  char* at = nullptr;
+  out.rank = std::strtoll(text_of(Variable::kSoloRank), &at, 10);
+  if (*at == ',') out.first = std::strtoll(at + 1, &at, 10);
+  if (*at == ',') out.last = std::strtoll(at + 1, &at, 10);
   out.units = text_of(Variable::kSoloUnits);
   return out;
+}
+
+Player* g_made = nullptr;
+
+// Behind the exit handlers and the destructors of the program, which may call MPI.
+__attribute__((destructor)) void at_end() {
+  if (g_made != nullptr) g_made->finish();
 }
 
 #if defined(__x86_64__)
@@ -43,7 +54,7 @@ Player& Player::get() {
   // Never destroyed: threads and handlers of the program's exit may still call MPI.
   static Player* const player = [] {
     auto* const made = new Player(options_of_environment());
-    std::atexit([] { Player::get().finish(); });
+    g_made = made;
     return made;
   }();
   return *player;
@@ -61,18 +72,29 @@ Player::Player(const Options& options) : options_(options), pid_(getpid()) {
   plans_.resize(trace_->signature_count());
   note_types();
   refuse_unknown();
+  if (options_.last >= 0) open_group(options_.first, options_.last);
   if (access(messages_path().c_str(), F_OK) == 0)
     if (const auto good = messages_.open(messages_path()); !good.ok())
       end(static_cast<int>(good.error().code), good.error().to_string());
 }
 
 // Traces whose calls cannot all be answered.
-void Player::refuse_unknown() const {
+void Player::refuse_unknown() {
   for (const Loss& loss : trace_->info().losses)
     if (loss.reason == "left_by_jump")
       end(5, options_.trace +
                  ": a callback of the program has left an MPI call by a jump, so the "
                  "trace lacks calls: no rank of it can run alone");
+  auto cursor = reader_->cursor(0);
+  const Call* call = nullptr;
+  while (cursor.ok() && (call = cursor->next()) != nullptr) {
+    const CallId id = call->signature->call;
+    if (id == mpi::kMPI_Init || id == mpi::kMPI_Init_thread) return;
+    if (id == mpi::kMPI_Session_init)
+      end(5, options_.trace +
+                 ": the program has a session before MPI_Init, where no message log has begun: no "
+                 "rank of it can run alone");
+  }
 }
 
 std::string Player::messages_path() const {
@@ -112,8 +134,9 @@ void Player::finish() {
 // One line on stderr, as a recorder prints one.
 void Player::print_summary() const {
   const auto n = [](uint64_t v) { return std::to_string(v); };
-  std::string line = "rank " + std::to_string(options_.rank) + " ran alone: " + n(counts_.calls) +
-                     " calls answered, " + n(counts_.filled) + " buffers of " +
+  std::string line = "rank " + std::to_string(options_.rank) +
+                     (inside_ == nullptr ? " ran alone: " : " ran in its group: ") +
+                     n(counts_.calls) + " calls answered, " + n(counts_.filled) + " buffers of " +
                      n(counts_.filled_bytes) + " bytes filled";
   if (counts_.missing > 0) line += ", " + n(counts_.missing) + " not in the log";
   if (counts_.skipped > 0) line += ", " + n(counts_.skipped) + " calls of operators left out";
@@ -138,6 +161,7 @@ void Player::answer_from_trace(Frame& frame) {
   if (plan.is_by_hand) do_by_hand(frame);
   keep_places(frame);
   if (plan.has_pending) keep_pending(frame);
+  if (inside_ != nullptr) call_inside(frame);
   fill_buffers(frame);
   handle_error(frame);
   if (plan.request_param >= 0) complete(frame);
@@ -223,8 +247,14 @@ uint64_t Player::answer(Entry& entry, uint64_t* words, void* return_address) {
       fortran.address = nullptr;
     }
   }
-#endif
+  // Functions of the program that the call calls leave the notes of their own calls there.
+  const mpi_runtime::FortranSite noted = fortran;
+  const uint64_t result = answer_at(entry, words, site, is_inner, 0);
+  if (noted.address != nullptr) fortran = noted;
+  return result;
+#else
   return answer_at(entry, words, site, is_inner, 0);
+#endif
 }
 
 uint64_t Player::answer_fortran(Entry& entry, uint64_t* words, uintptr_t site, size_t value_bytes) {

@@ -44,11 +44,22 @@
 #include "replay/solo/sites.h"
 #include "replay/solo/units.h"
 
+namespace refrain::events {
+struct MessageEnd;
+struct Op;
+}  // namespace refrain::events
+
 namespace refrain::replay::solo {
+
+struct Inside;
+struct RealEnd;
+struct Shadow;
 
 struct Options {
   std::string trace;
   Rank rank = 0;
+  // The group that runs together; as many ranks as there are processes. -1: the rank is alone.
+  Rank first = -1, last = -1;
   std::string units;  // file for the times between calls; empty: none
 };
 
@@ -100,13 +111,14 @@ class Player {
     uint64_t seq = 0;
     uint64_t result = 0;
     size_t fortran_value_bytes = 0;
+    bool is_inside = false;  // its data come from a rank of the group
 
     bool ok() const { return signature == nullptr || !signature->failed(); }
     const Value& value(size_t i) const;
   };
 
   explicit Player(const Options& options);
-  void refuse_unknown() const;
+  void refuse_unknown();
   void print_summary() const;
   [[noreturn]] void end(int status, const std::string& line) const;
   uint64_t answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool is_inner,
@@ -197,6 +209,26 @@ class Player {
   std::string messages_path() const;
   Object* request_at(const Frame& frame, size_t param, size_t k);
 
+  // ---- inside.cc: with the other ranks of a group ----
+  void open_group(Rank first, Rank last);
+  void start_group();
+  void end_group();
+  void call_inside(Frame& frame);
+  std::optional<RealEnd> end_at(const Frame& frame, bool sends);
+  const Shadow* shadow_of(const Frame& frame) const;
+  std::optional<std::pair<int64_t, int64_t>> taken_later(const Frame& frame, SignatureId request);
+  static void post(RealRequest& request);
+  static void wait_for(RealRequest& request);
+  std::shared_ptr<RealRequest> real_message(const Frame& frame, const Shadow* shadow,
+                                            const events::MessageEnd& with, bool sends);
+  void force(Frame& frame, const Shadow* shadow, SignatureId request, events::MessageEnd& with);
+  void begin(Frame& frame, const std::shared_ptr<RealRequest>& real, bool makes_request);
+  void start_again(const Frame& frame, const events::Op& op);
+  void exchange(Frame& frame, const events::Op& op, const Shadow* shadow);
+  void complete_inside(const Frame& frame);
+  void collective_inside(Frame& frame, const Shadow& shadow);  // inside_collectives.cc
+  void not_kept(const Frame& frame, const MessageSource::Record& record);
+
   // ---- types.cc ----
   const mpi::TypeMap* type_of(uint64_t key);
   void note_types();
@@ -254,6 +286,7 @@ class Player {
   std::condition_variable_any turn_;
   bool is_over_ = false, has_finished_ = false;
   bool is_trying_ = false, has_difference_ = false;
+  Inside* inside_ = nullptr;  // never destroyed, as the Player; null: the rank is alone
 };
 
 }  // namespace refrain::replay::solo

@@ -207,11 +207,13 @@ void Player::put_logged_status(const Frame& frame, const MessageSource::Record& 
 void Player::put_window(const MessageSource::Record& record) {
   Object* const window = objects_.find_number(ParamKind::kWin, static_cast<int64_t>(record.window));
   std::byte* base = window == nullptr ? nullptr : static_cast<std::byte*>(window->base);
-  if (window != nullptr && !window->regions.empty() && record.region < window->regions.size())
+  if (window != nullptr && record.region < window->regions.size())
     base = window->regions[record.region];
-  if (window != nullptr) {
+  if (window != nullptr && window->own_part >= 0 &&
+      static_cast<int64_t>(record.region) != window->own_part) {
+    base = nullptr;
     const auto others = others_memory_.find({window->key, static_cast<int64_t>(record.region)});
-    if (others != others_memory_.end() && others->second != nullptr) base = others->second.get();
+    if (others != others_memory_.end()) base = others->second.get();
   }
   if (base == nullptr) {
     ++counts_.missing;
@@ -255,10 +257,27 @@ void Player::fill_buffer(Frame& frame, const MessageSource::Record& record) {
     }
     case MessageSource::Kind::kStatus: return put_logged_status(frame, record);
     case MessageSource::Kind::kWindow: return put_window(record);
-    case MessageSource::Kind::kInside:
+    case MessageSource::Kind::kInside: return not_kept(frame, record);
     case MessageSource::Kind::kMissing: ++counts_.missing; return;
     default: return;
   }
+}
+
+// Of a message within the rank's group, whose contents the log does not have.
+void Player::not_kept(const Frame& frame, const MessageSource::Record& record) {
+  bool is_there = frame.is_inside;
+  const Plan& plan = *frame.plan;
+  if (plan.request_param >= 0 && !plan.makes_request)
+    if (const Object* const request =
+            request_at(frame, static_cast<size_t>(plan.request_param), record.where))
+      is_there = request->inside != nullptr;
+  if (is_there) return;
+  ++counts_.missing;
+  if (inside_ != nullptr)
+    end(5, "rank " + std::to_string(options_.rank) + ", call " + std::to_string(frame.seq) + ", " +
+               std::string(frame.info.name) +
+               ": the log does not have what it received from its group, and it is not made again: "
+               "record without --node-size and --map");
 }
 
 // What the log has of this call.

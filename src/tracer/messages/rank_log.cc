@@ -291,7 +291,7 @@ void RankLog::look_at_windows(Location& l, uint64_t number) {
     const auto id = id_of_window(p, w.key);
     if (!id) continue;
     w.look([&](uint64_t offset, std::span<const std::byte> bytes) {
-      writer_.window(l.thread, number, *id, 0, offset, bytes.size());
+      writer_.window(l.thread, number, *id, w.region, offset, bytes.size());
       writer_.put(bytes);
     });
   }

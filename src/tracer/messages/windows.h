@@ -3,6 +3,9 @@
 // A change is found against the copy of the last look. It is of other ranks or, where the program
 // has stored there itself meanwhile, of its own; a program that runs alone makes its own again.
 //
+// A window may have several pieces of memory, its regions: those that are attached to one of
+// MPI_Win_create_dynamic, and the parts of other ranks that this one has asked a shared window for.
+//
 //   windows in a fence or post epoch   a look behind MPI_Win_fence, MPI_Win_wait, MPI_Win_test:
 //                                      before these nothing of it is the program's to read
 //   others (locks)                     a look behind every call that may have waited
@@ -15,12 +18,14 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace refrain::tracer {
 
 struct WatchedWindow {
-  uint64_t key = 0;  // of the handle
+  uint64_t key = 0;     // of the handle
+  uint64_t region = 0;  // as in a log (docs/format.md, "Message logs")
   const std::byte* memory = nullptr;
   uint64_t bytes = 0;
   std::unique_ptr<std::byte[]> copy;
@@ -35,16 +40,26 @@ struct WatchedWindow {
 
 class WatchedWindows {
  public:
+  // What the first look compares with: the memory as it is, or zeroes, which is what a rank that
+  // runs alone has in the place of another rank's memory.
+  enum class From : uint8_t { kNow, kZeroes };
+
   // False: no memory for a copy.
-  bool add(uint64_t key, const void* memory, uint64_t bytes);
+  bool add(uint64_t key, uint64_t region, const void* memory, uint64_t bytes, From from);
+  bool has(uint64_t key, uint64_t region) const;
   void remove(uint64_t key);
-  WatchedWindow* find(uint64_t key);
+  void remove_at(uint64_t key, const void* memory);
+  // How many regions were attached to the window before.
+  uint64_t next_attached(uint64_t key) { return attached_[key]++; }
+  // An epoch of the window begins or ends.
+  void mark(uint64_t key, bool is_fenced);
   bool empty() const { return windows_.empty(); }
   auto begin() { return windows_.begin(); }
   auto end() { return windows_.end(); }
 
  private:
   std::vector<WatchedWindow> windows_;
+  std::unordered_map<uint64_t, uint64_t> attached_;  // by key
 };
 
 template <class Visit>

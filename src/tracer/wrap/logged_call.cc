@@ -6,7 +6,6 @@
 
 #include "logged_hand.h"
 #include "mpi_runtime/status_fields.h"
-#include "mpi_runtime/world_group.h"
 #include "tracer/state/comm_info.h"
 #include "tracer/state/peers.h"
 #include "tracer/state/process.h"
@@ -92,12 +91,6 @@ Origin LoggedCall::of_members(MPI_Comm comm) {
   if (!log().has_groups()) return {};
   const CommInfo* const info = location_->encoder.comm_info(comm);
   return {.is_inside = info != nullptr && log().is_inside(*info)};
-}
-
-Origin LoggedCall::of_window(MPI_Win win, int target) {
-  if (!log().has_groups()) return {};
-  return {.is_inside =
-              log().is_inside(mpi_runtime::world_rank_of_target(win, target, world_group().group))};
 }
 
 bool LoggedCall::is_inside_group(const Origin& origin, const MPI_Status* status) {
@@ -278,20 +271,46 @@ void LoggedCall::synchronised(MPI_Win win, int target) {
   }
 }
 
-void LoggedCall::watch(MPI_Win win, const void* memory, int64_t bytes, MPI_Comm comm,
-                       bool is_shared) {
+void LoggedCall::watch_region(MPI_Win win, uint64_t region, const void* memory, int64_t bytes,
+                              WatchedWindows::From from) {
   bool is_watched = bytes <= 0;
   if (!is_watched) {
     const SharedLock lock(log().mutex, has_threads());
-    is_watched = log().windows.add(handle_key(win), memory, static_cast<uint64_t>(bytes));
+    is_watched =
+        log().windows.has(handle_key(win), region) ||
+        log().windows.add(handle_key(win), region, memory, static_cast<uint64_t>(bytes), from);
   }
   if (!is_watched) noted(format::messages::Noted::kUnknownWindow);
+}
+
+void LoggedCall::watch(MPI_Win win, const void* memory, int64_t bytes, MPI_Comm comm,
+                       bool is_shared) {
   const CommInfo* const info = location_->encoder.comm_info(comm);
+  const bool has_parts = is_shared && info != nullptr && info->rank >= 0;
+  watch_region(win, has_parts ? static_cast<uint64_t>(info->rank) : 0, memory, bytes,
+               WatchedWindows::From::kNow);
   if (is_shared && info != nullptr && info->size > 1 && !log().is_inside(*info))
     noted(format::messages::Noted::kSharedWindow);
 }
 
-void LoggedCall::watch_not(MPI_Win) { noted(format::messages::Noted::kUnknownWindow); }
+void LoggedCall::watch_attached(MPI_Win win, const void* memory, int64_t bytes) {
+  const uint64_t region = [&] {
+    const SharedLock lock(log().mutex, has_threads());
+    return log().windows.next_attached(handle_key(win));
+  }();
+  watch_region(win, region, memory, bytes, WatchedWindows::From::kNow);
+}
+
+void LoggedCall::unwatch_attached(MPI_Win win, const void* memory) {
+  const SharedLock lock(log().mutex, has_threads());
+  log().windows.remove_at(handle_key(win), memory);
+}
+
+// Which rank's part MPI_PROC_NULL stands for is not said: it is not watched.
+void LoggedCall::watch_part(MPI_Win win, int rank, const void* memory, int64_t bytes) {
+  if (rank < 0) return noted(format::messages::Noted::kUnknownWindow);
+  watch_region(win, static_cast<uint64_t>(rank), memory, bytes, WatchedWindows::From::kZeroes);
+}
 
 void LoggedCall::unwatch(uint64_t key) {
   const SharedLock lock(log().mutex, has_threads());
@@ -300,10 +319,7 @@ void LoggedCall::unwatch(uint64_t key) {
 
 void LoggedCall::epoch(MPI_Win win, bool is_fenced) {
   const SharedLock lock(log().mutex, has_threads());
-  WatchedWindow* const w = log().windows.find(handle_key(win));
-  if (w == nullptr) return;
-  w->is_fenced = is_fenced;
-  w->is_due = true;
+  log().windows.mark(handle_key(win), is_fenced);
 }
 
 // A file has one such operation under way at most.

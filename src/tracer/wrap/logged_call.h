@@ -96,7 +96,8 @@ class LoggedCall {
 
   Origin of_message(MPI_Comm comm);
   Origin of_members(MPI_Comm comm);
-  Origin of_window(MPI_Win win, int target);
+  // Of whatever rank: what accesses to windows bring is always kept.
+  static Origin of_window() { return {}; }
   static Origin of_file() { return {.is_file = true}; }
   static Origin of_this_process() { return {.is_local = true}; }
 
@@ -123,7 +124,10 @@ class LoggedCall {
   void synchronised(MPI_Win win, int target);
   // A window is there, with memory of this rank.
   void watch(MPI_Win win, const void* memory, int64_t bytes, MPI_Comm comm, bool is_shared);
-  void watch_not(MPI_Win win);  // a dynamic one
+  void watch_attached(MPI_Win win, const void* memory, int64_t bytes);
+  void unwatch_attached(MPI_Win win, const void* memory);
+  // The program has been told where another rank's part of a shared window is.
+  void watch_part(MPI_Win win, int rank, const void* memory, int64_t bytes);
   void unwatch(uint64_t key);
   // An epoch of the window begins or ends.
   void epoch(MPI_Win win, bool is_fenced);
@@ -144,6 +148,8 @@ class LoggedCall {
   }
   // The log has something to do behind the call.
   void will_write();
+  void watch_region(MPI_Win win, uint64_t region, const void* memory, int64_t bytes,
+                    WatchedWindows::From from);
   WaitingRecord& add(format::messages::Kind kind, uint64_t where) {
     if (!thread_->has_call) will_write();
     return thread_->add(kind, where);

@@ -1,0 +1,72 @@
+#!/usr/bin/python3
+"""Ranks that run alone print what they printed in their job: programs in Fortran's three bindings, with the clock and
+with sections of arrays, and one with OpenMP threads that call MPI.
+
+    languages.py --refrain build/refrain --mpi mpich --programs build/tests/programs/mpich --libraries build/src/tracer
+
+What the programs print depends on everything that they received. Exit status: 0 all good, 1 something is wrong,
+77 nothing could run.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import mpirun  # noqa: E402
+
+SKIPPED = 77
+RANKS = 3
+PROGRAMS = ("fortran_MPIF_alone", "fortran_MPI_alone", "fortran_F08_alone", "openmp_alone")
+
+
+def lines(text):
+    return sorted(text.decode(errors="replace").splitlines())
+
+
+def check(options, program, folder):
+    """What is wrong; None: nothing."""
+    wrapper = [options.refrain, "record", "-o", "run.rfn", "--messages", "all", "--"]
+    job = mpirun.run_job(options.mpi, RANKS, [program], 100, cwd=folder, wrapper=wrapper,
+                         env={"REFRAIN_LIBRARY_PATH": options.libraries})
+    if job.status != 0:
+        return "exits with %d when it is recorded: %s" % (job.status, job.stderr.decode(errors="replace")[-300:])
+    printed = []
+    for rank in range(RANKS):
+        done = subprocess.run([options.refrain, "solo", "run.rfn", "--rank", str(rank), "--", program], cwd=folder,
+                              capture_output=True, timeout=100, check=False,
+                              env=dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries))
+        said = done.stderr.decode(errors="replace")
+        if done.returncode != 0 or "not in the log" in said:
+            return "rank %d alone exits with %d: %s" % (rank, done.returncode, said[-400:])
+        printed += lines(done.stdout)
+    if sorted(printed) != lines(job.stdout):
+        return "ranks alone print other lines: %s" % sorted(set(printed) ^ set(lines(job.stdout)))[:4]
+    return None if len(printed) >= RANKS else "prints nothing"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("--refrain", "--mpi", "--programs", "--libraries"):
+        parser.add_argument(name, required=True)
+    options = parser.parse_args()
+    programs = [path for path in (os.path.join(options.programs, name) for name in PROGRAMS) if os.path.exists(path)]
+    if mpirun.launcher(options.mpi) is None or not programs:
+        return SKIPPED
+    wrong = 0
+    for program in programs:
+        folder = tempfile.mkdtemp(prefix="refrain-solo-languages-")
+        try:
+            found = check(options, program, folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        wrong += found is not None
+        print("%s: %s" % (os.path.basename(program), found or "the same"), flush=True)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
