@@ -59,7 +59,7 @@ int run(const PredictArguments& arguments) {
   const auto prediction = sim::predict(*trace, *machine, options);
   if (!prediction.ok()) return report(prediction.error());
   if (!prediction->simulation.deadlock.empty())
-    return report(base::fail(report::deadlock_text(prediction->simulation), trace->name()));
+    return report(deadlock_of(*trace, prediction->simulation));
   if (!arguments.svg.empty())
     if (const auto done = format::write_file_atomically(
             arguments.svg, report::tornado_svg(*prediction), "the picture");

@@ -46,7 +46,7 @@ int run(const SimulateArguments& arguments) {
   const auto simulation = sim::simulate(*trace, *machine, options);
   if (!simulation.ok()) return report(simulation.error());
   if (!simulation->deadlock.empty())
-    return report(base::fail(report::deadlock_text(*simulation), trace->name()));
+    return report(deadlock_of(*trace, *simulation));
   if (predicted)
     if (const auto done = predicted->write(arguments.output); !done.ok())
       return report(done.error());

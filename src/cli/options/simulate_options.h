@@ -15,7 +15,8 @@
 namespace refrain::cli {
 
 struct SimulateChoices {
-  std::string trace, machine, times, plan, contention = "fair", format = "text";
+  std::string trace, machine, times, plan, contention = "fair", matching = "recorded",
+                                            format = "text";
   uint64_t most_calls = sim::SimulateOptions().most_calls;
 
   void add_to(CLI::App& verb);
@@ -26,6 +27,9 @@ struct SimulateChoices {
   base::Result<std::optional<sim::UnitTimes>> unit_times(const Trace& trace) const;
 };
 
+// A simulation that ended in a deadlock: a failure, or, where recording left calls out, an
+// incomplete trace, as the ranks may wait for these.
+base::Error deadlock_of(const Trace& trace, const sim::Simulation& simulation);
 // 0, or 4 with a line on stderr when parts of the run were not simulated.
 int status_of(const Trace& trace, const sim::Simulation& simulation);
 

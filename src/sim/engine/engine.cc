@@ -87,11 +87,13 @@ void Engine::handle(const Event& event) {
 }
 
 // What others can see of an agent happens in the order of time.
-bool Engine::has_to_yield(AgentId id, Agent& agent, ActionKind kind) {
+bool Engine::has_to_yield(AgentId id, Agent& agent, const Action& action) {
+  const ActionKind kind = action.kind;
   if (agent.now <= now_) return false;
   const bool is_seen = agent.is_background || kind == ActionKind::kEnter ||
                        kind == ActionKind::kSend || kind == ActionKind::kAccess ||
-                       kind == ActionKind::kPut || kind == ActionKind::kGet;
+                       kind == ActionKind::kPut || kind == ActionKind::kGet ||
+                       action.is_matched_here;
   if (!is_seen) return false;
   if (runnable_.empty() && (heap_.empty() || heap_.top().time > agent.now) &&
       network_.next() == FairNetwork::kNever) {
@@ -116,7 +118,7 @@ void Engine::go(AgentId id) {
       continue;
     }
     const Action action = agent.batch.actions[agent.at];
-    if (has_to_yield(id, agent, action.kind)) return;
+    if (has_to_yield(id, agent, action)) return;
     if (agent.is_background && !is_inside(agent.rank, agent.now) &&
         costs_.machine().distances[kDistances - 1].overlap.value == 0) {
       agent.wait = Wait::kHeld;

@@ -56,6 +56,7 @@ struct EngineResult {
   std::vector<RankTimes> ranks;
   std::vector<Stuck> stuck;  // by agent; empty: all came to their ends
   uint64_t events = 0, actions = 0, messages = 0, most_messages = 0;
+  uint64_t changed = 0;  // receives that took another message than that of their channel
   bool was_stopped = false;  // at EngineOptions::most_actions
   bool is_full = false;      // stopped at EngineOptions::most_messages
   struct Link {
@@ -110,6 +111,7 @@ class Engine {
     uint32_t next = kNone;  // of its channel, or of those that are free
     bool is_eager = true, is_get = false, is_put = false;
     bool is_shared = false;  // a share of it goes on outside of MPI
+    bool is_unmatched = false;  // it looks for its receive by its envelope
   };
   struct Channel {
     uint32_t first = kNone, last = kNone;
@@ -169,7 +171,7 @@ class Engine {
 
   // engine.cc
   void go(AgentId id);
-  bool has_to_yield(AgentId id, Agent& agent, ActionKind kind);
+  bool has_to_yield(AgentId id, Agent& agent, const Action& action);
   bool step(AgentId id, const Action& action);  // false: the agent waits
   void enter(Agent& agent);
   void leave(AgentId id, Agent& agent);
@@ -196,11 +198,17 @@ class Engine {
   void is_available(uint32_t id, Time at);
   void rest_comes(uint32_t id, Time at);
   void finish_message(uint32_t id, Time at);
+  void request_is_there(uint32_t id, Time at);
   void one_sided(Agent& agent, const Action& action);
   uint64_t first_share(const Message& message) const;
   Time latency(uint32_t from, uint32_t to, const MessageCosts& costs) const;
   Time notice(uint32_t from, uint32_t to, const MessageCosts& costs) const;
   Time hops(uint32_t from, uint32_t to) const;
+  // envelopes.cc
+  uint32_t send_envelope(uint32_t rank, const Action& action);
+  uint32_t match_envelope(Agent& agent, const Action& action);
+  void envelope_comes(uint32_t id);
+  void admit(uint32_t id);
   // waits.cc
   Request& slot(uint32_t rank, uint32_t request);
   void add_part(uint32_t rank, uint32_t request, uint32_t message, bool is_receive);
@@ -240,6 +248,25 @@ class Engine {
   uint32_t free_messages_ = kNone;
   uint64_t open_messages_ = 0;
   std::vector<Channel> channels_;
+  // Of messages that are matched by their envelopes, and of receives that wait for such; by number
+  // of the message.
+  struct Envelope {
+    uint32_t queue = 0, channel = kNoChannel, from = kAnySender;
+    bool takes_any_tag = false;
+    int64_t tag = 0;
+    uint64_t number = 0;  // of those of its sender in the queue
+  };
+  struct EnvelopeQueue {
+    std::vector<uint32_t> posted, unexpected;  // messages; in order of posting, of coming
+    struct Sender {
+      uint64_t sent = 0, come = 0;
+      std::vector<uint32_t> early;  // that came before one that was sent before
+    };
+    std::unordered_map<uint32_t, Sender> senders;
+  };
+  static bool accepts(const Envelope& receive, const Envelope& message);
+  std::vector<Envelope> envelopes_;
+  std::vector<EnvelopeQueue> envelope_queues_;
   std::unordered_map<uint64_t, Meeting> meetings_;
   std::unordered_map<uint64_t, uint32_t> lock_numbers_;
   std::vector<Lock> locks_;

@@ -48,6 +48,7 @@ void TraceActions::begin(Engine& engine) {
       agents_.push_back(std::move(agent));
       engine.add(static_cast<uint32_t>(rank));
     }
+    if (matches_here_) find_wildcards(*state);
     ranks_.push_back(std::move(state));
   }
 }
@@ -74,6 +75,15 @@ std::map<std::string, uint64_t> TraceActions::not_lowered() const {
   for (const auto& [what, count] : scope_.tally.not_held)
     if (what.find("built") == std::string::npos && what.find("cut") == std::string::npos)
       out[what] += count;
+  // Readers of events did not know these, and the simulation did.
+  const auto less = [&](const char* what, uint64_t lowered) {
+    const auto known = out.find(what);
+    if (known == out.end()) return;
+    known->second -= std::min(known->second, lowered);
+    if (known->second == 0) out.erase(known);
+  };
+  less("receives whose message the trace does not tell", unknown_lowered_);
+  less("starts of requests that the trace does not tell", starts_lowered_);
   return out;
 }
 
@@ -189,12 +199,14 @@ uint32_t TraceActions::slot_of(AgentState& agent, const events::Step& step) {
 
 void TraceActions::transfer(AgentState& agent, const events::Step& step, uint32_t slot,
                             Batch& batch) {
-  if (!step.has_message) return;
+  const bool is_unknown = receives_unknown(*agent.rank, step);
+  if (!step.has_message && !is_unknown) return;
   const bool sends = step.begins_send();
   Action action;
   action.kind = sends ? ActionKind::kSend : ActionKind::kReceive;
-  action.channel = channel(step.channel);
+  action.channel = is_unknown ? kNoChannel : channel(step.channel);
   action.request = slot;
+  if (!queues_.empty()) by_envelope(*agent.rank, step, action);
   if (sends) {
     action.peer = static_cast<uint32_t>(step.channel.dest);
     action.amount = step.bytes;
@@ -222,7 +234,7 @@ bool TraceActions::lower_steps(AgentState& agent, const events::Event& event, Ba
     switch (step.kind) {
       case StepKind::kSend:
       case StepKind::kReceive: {
-        if (!step.has_message) break;
+        if (!step.has_message && !receives_unknown(rank, step)) break;
         const uint32_t slot = new_slot(agent);
         transfer(agent, step, slot, batch);
         waits.push_back(slot);
@@ -253,7 +265,11 @@ bool TraceActions::lower_steps(AgentState& agent, const events::Event& event, Ba
       batch.actions.push_back(known->second.send);
       rank.partitioned.erase(known);
     }
+  lower_exchanges(agent, op, batch, waits);
   lower_waits(agent, event, batch, waits);
+  if (op.action == OpAction::kOtherCollective &&
+      op.collective == events::CollectiveKind::kNeighbours)
+    return lower_neighbours(agent, event, batch);
   if (op.action == OpAction::kCollective && !op.makes_request)
     return begin_collective(agent, event, batch);
   if (op.action == OpAction::kWindowEpoch) return lower_window(agent, event, batch);

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "events/by_rank/rank_events.h"
@@ -40,6 +41,9 @@ class TraceActions : public ActionSource {
     times_ = times;
     factors_ = &factors;
   }
+  // Receives from any source, or of any tag, take what comes first, instead of what they took when
+  // the run was recorded. Before begin().
+  void match_by_envelopes() { matches_here_ = true; }
   // An agent for each thread; before the engine runs. The engine outlives the use of this.
   void begin(Engine& engine);
   void fill(AgentId agent, Batch& batch) override;
@@ -90,12 +94,29 @@ class TraceActions : public ActionSource {
   uint32_t slot_of(AgentState& agent, const events::Step& step);
   void transfer(AgentState& agent, const events::Step& step, uint32_t slot, Batch& batch);
   void wait_for(AgentState& agent, uint32_t slot, Batch& batch, bool is_free_then);
+  // trace_matching.cc
+  struct Wildcards {
+    bool source = false, tag = false;
+  };
+  void find_wildcards(RankState& rank);
+  Wildcards wildcards_of(const Signature& call);
+  const uint32_t* queue_of(events::CommKey comm, Rank dest) const;
+  bool receives_unknown(const RankState& rank, const events::Step& step);
+  void by_envelope(const RankState& rank, const events::Step& step, Action& action);
   static Action& add(Batch& batch, ActionKind kind);
   // trace_collectives.cc
   const PreparedCollective& prepared(RankState& rank, const events::Op& op, const Signature& call);
   bool begin_collective(AgentState& agent, const events::Event& event, Batch& batch);
   AgentId background(RankState& rank);
   void begin_background(AgentState& agent, const events::Step& step, Batch& batch);
+  void begin_beside(RankState& rank, const Running& what, uint32_t slot, Batch& batch);
+  const PreparedCollective* prepared_neighbours(RankState& rank, const events::Op& op,
+                                                const Signature& call);
+  static Running next_exchange(RankState& rank, const PreparedCollective& what,
+                               const events::Op& op);
+  bool lower_neighbours(AgentState& agent, const events::Event& event, Batch& batch);
+  void lower_exchanges(AgentState& agent, const events::Op& op, Batch& batch,
+                       std::vector<uint32_t>& waits);
   void begin_duplication(AgentState& agent, const events::Event& event, Batch& batch);
   void run_collective(AgentState& agent, Batch& batch);
   void meet(RankState& rank, const events::Op& op, uint64_t ns, Batch& batch);
@@ -120,6 +141,12 @@ class TraceActions : public ActionSource {
   std::vector<std::unique_ptr<AgentState>> agents_;
   events::FlatMap<events::ChannelKey, uint32_t, events::ChannelHash> channels_;
   uint32_t next_channel_ = 0;
+  bool matches_here_ = false;
+  std::map<std::pair<events::CommKey, Rank>, uint32_t> queues_;  // where receives have wildcards
+  std::unordered_map<SignatureId, Wildcards> wildcards_;
+  std::unique_ptr<Neighbours> neighbours_;  // once they are needed
+  uint64_t starts_lowered_ = 0;             // of requests that only this follows
+  uint64_t unknown_lowered_ = 0;  // receives whose message only the simulation tells
   std::map<std::string, uint64_t> not_lowered_;
   uint64_t calls_ = 0;
   bool has_times_ = false, has_gaps_ = false;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "reader/own_work.h"
@@ -28,6 +29,11 @@ struct TraceActions::RankState {
   std::map<int64_t, std::vector<Rank>> started, posted;  // groups of epochs, by window
   std::map<uint64_t, uint64_t> meetings;             // that this rank came to, by what they are of
   std::map<events::CommKey, uint64_t> duplications;  // nonblocking ones
+  std::map<events::CommKey, uint64_t> exchanges;     // with neighbours
+  // Requests of these, by what made them.
+  std::map<SignatureId, uint32_t> open_exchanges;  // slots
+  std::map<SignatureId, std::pair<const PreparedCollective*, const events::Op*>>
+      persistent_exchanges;
   struct Partitioned {
     Action send;
     uint64_t left = 0;

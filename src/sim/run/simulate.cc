@@ -12,6 +12,7 @@ namespace {
 
 // Messages on their way at a time: beside a number for any run, an exchange of all with all.
 constexpr uint64_t kMostMessages = 1 << 22, kMostPartners = 4096;
+constexpr size_t kNamedCalls = 64;  // of a deadlock; each is looked up in the trace
 
 // Hands calls on by rank and thread.
 class CallObserver : public Observer {
@@ -28,13 +29,15 @@ class CallObserver : public Observer {
   const SimulateOptions& options_;
 };
 
-std::string name_of_call(const Trace& trace, Rank rank, uint32_t thread, uint64_t seq) {
-  RankReader reader(trace, rank);
-  auto cursor = reader.cursor(thread);
-  if (!cursor.ok()) return "";
-  cursor->seek(seq);
+void name_call(const Trace& trace, WaitingRank& waiting) {
+  RankReader reader(trace, waiting.rank);
+  auto cursor = reader.cursor(waiting.thread);
+  if (!cursor.ok()) return;
+  cursor->seek(waiting.seq);
   const Call* const call = cursor->next();
-  return call == nullptr ? "" : std::string(call->signature->name);
+  if (call == nullptr) return;
+  waiting.call = std::string(call->signature->name);
+  waiting.site = trace.call_site(call->signature->site);
 }
 
 }  // namespace
@@ -54,6 +57,7 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   const Costs costs(machine, *places);
   TraceActions actions(trace, machine, scope);
   actions.compute_by(options.times, options.factors);
+  if (options.matching == Matching::kSimulated) actions.match_by_envelopes();
   EngineOptions how;
   how.has_contention = options.contention == Contention::kFair && machine.topology.has_links();
   const auto ranks = static_cast<uint64_t>(trace.rank_count());
@@ -81,10 +85,12 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   out.links = std::move(result.links);
   out.compute_from = actions.compute_from();
   out.has_contention = how.has_contention;
+  out.matching = options.matching;
+  out.matching_changed = result.changed;
   for (const Stuck& one : result.stuck) {
     const TraceActions::Place place = actions.place(one.agent);
-    out.deadlock.push_back({place.rank, place.thread, one.tag,
-                            name_of_call(trace, place.rank, place.thread, one.tag), one.since});
+    out.deadlock.push_back({place.rank, place.thread, one.tag, "", kNoDefinition, one.since});
+    if (out.deadlock.size() <= kNamedCalls) name_call(trace, out.deadlock.back());
   }
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return out;

@@ -20,9 +20,12 @@
 namespace refrain::sim {
 
 enum class Contention : uint8_t { kNone, kFair };
+// Of receives from any source and of any tag.
+enum class Matching : uint8_t { kRecorded, kSimulated };
 
 struct SimulateOptions {
   Contention contention = Contention::kFair;  // kFair: where the topology has links
+  Matching matching = Matching::kRecorded;
   uint64_t most_calls = 10'000'000'000;
   const ComputeTimes* times = nullptr;  // nullptr: those of the trace
   std::vector<double> factors;          // of the computation of each rank; empty: 1
@@ -39,6 +42,7 @@ struct WaitingRank {
   uint32_t thread = 0;
   uint64_t seq = 0;  // of its call
   std::string call;  // "MPI_Recv"
+  DefinitionId site = kNoDefinition;
   Time since_ns = 0;
 };
 
@@ -51,6 +55,8 @@ struct Simulation {
   std::vector<EngineResult::Link> links;
   std::string compute_from;
   bool has_contention = false;
+  Matching matching = Matching::kRecorded;
+  uint64_t matching_changed = 0;  // receives that took another message than in the recorded run
   std::vector<WaitingRank> deadlock;  // empty: there was none
 };
 
