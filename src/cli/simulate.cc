@@ -27,6 +27,8 @@ int run(const SimulateArguments& arguments) {
   if (!arguments.output.empty() && !arguments.force &&
       std::filesystem::exists(arguments.output, ignored))
     return report(base::usage("is there already; name another, or say --force", arguments.output));
+  if (choices.skip_percent > 0 && !arguments.output.empty())
+    return report(base::usage("--skip leaves calls without times: a trace (-o) needs all"));
   const auto machine = sim::read_machine(choices.machine);
   if (!machine.ok()) return report(machine.error());
   const auto trace = choices.open();

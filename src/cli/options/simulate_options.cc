@@ -12,11 +12,15 @@
 
 namespace refrain::cli {
 
-void SimulateChoices::add_to(CLI::App& verb) {
-  verb.add_option("trace", trace, "Trace file (.rfn)")->required();
+void SimulateChoices::add_to(CLI::App& verb, Runs runs) {
+  if (runs == Runs::kOne)
+    verb.add_option("trace", trace, "Trace file (.rfn)")->required();
+  else
+    verb.add_option("trace", traces, "Trace file (.rfn); several of them with --regression")
+        ->required();
   verb.add_option("--machine", machine,
                   "Machine file (TOML): parameters of the network, topology, mapping")
-      ->required();
+      ->required(runs == Runs::kOne);
   CLI::Option* const of_times =
       verb.add_option("--times", times,
                       "Computation from ranks that ran alone (refrain solo --times), instead of "
@@ -34,6 +38,11 @@ void SimulateChoices::add_to(CLI::App& verb) {
                   "first on this machine")
       ->check(one_of({"recorded", "simulated"}))
       ->capture_default_str();
+  verb.add_option("--skip", skip_percent,
+                  "Leave out iterations that repeat, if the error is at most PERCENT of the "
+                  "computation: 0.5%")
+      ->transform(percent_with_sign())
+      ->type_name("PERCENT");
   verb.add_option("--max-calls", most_calls, "Runs with more calls are refused")
       ->check(whole_number(1))
       ->type_name("COUNT")
@@ -48,6 +57,7 @@ sim::SimulateOptions SimulateChoices::options() const {
   out.contention = contention == "fair" ? sim::Contention::kFair : sim::Contention::kNone;
   out.matching =
       matching == "simulated" ? sim::Matching::kSimulated : sim::Matching::kRecorded;
+  out.skip_share = skip_percent / 100;
   out.most_calls = most_calls;
   out.progress = Activity::share;
   return out;

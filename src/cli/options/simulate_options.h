@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "refrain/trace.h"
@@ -17,9 +18,13 @@ namespace refrain::cli {
 struct SimulateChoices {
   std::string trace, machine, times, plan, contention = "fair", matching = "recorded",
                                             format = "text";
+  std::vector<std::string> traces;
+  double skip_percent = 0;  // 0: nothing is skipped
   uint64_t most_calls = sim::SimulateOptions().most_calls;
 
-  void add_to(CLI::App& verb);
+  // With kMany, traces go to `traces`, and no machine has to be there.
+  enum class Runs : uint8_t { kOne, kMany };
+  void add_to(CLI::App& verb, Runs runs = Runs::kOne);
   sim::SimulateOptions options() const;
   // Fails where the trace is incomplete.
   base::Result<Trace> open() const;

@@ -112,6 +112,19 @@ CLI::Validator real_number(double least, double most) {
   return CLI::Validator(check, "in [" + low + " - " + high + "]");
 }
 
+CLI::Validator percent_with_sign() {
+  const Check check = [](std::string& text) -> std::string {
+    double value = 0;
+    std::string number = text;
+    if (!number.empty() && number.back() == '%') number.pop_back();
+    if (!parse_real(number, value) || value <= 0 || value > 100)
+      return in_quotes(text) + " is not a percentage, such as 0.5%";
+    text = number;
+    return {};
+  };
+  return CLI::Validator(check, "");
+}
+
 CLI::Validator positive_number() {
   const Check check = [](std::string& text) -> std::string {
     double value = 0;

@@ -79,6 +79,11 @@ std::string simulate_text(const sim::Simulation& simulation, const sim::Machine&
   line("simulated",
        fmt::format("{} calls, {} messages in {:.2f} s", text::count_text(simulation.calls),
                    text::count_text(simulation.messages), simulation.seconds));
+  if (simulation.skipped_calls > 0)
+    line("skipped", fmt::format("{} of these calls; error at most {}",
+                                text::count_text(simulation.skipped_calls),
+                                text::duration_text(positive(simulation.skip_error_ns))));
+  if (!simulation.not_skipped.empty()) line("not skipped", simulation.not_skipped);
   for (const auto& [what, count] : simulation.not_lowered)
     line("not lowered", fmt::format("{} {}", text::count_text(count), what));
   add_ranks(simulation, out);
@@ -116,6 +121,10 @@ std::string simulate_json(const sim::Simulation& simulation, const sim::Machine&
                             {"busy_ns", whole(link.busy_ns)},
                             {"busy", share_of(link.busy_ns, simulation.predicted_ns)},
                             {"bytes", whole(link.bytes)}});
+  out["skipped_calls"] = simulation.skipped_calls;
+  out["skip_error_ns"] = simulation.skip_error_ns;
+  out["not_skipped"] = nullptr;
+  if (!simulation.not_skipped.empty()) out["not_skipped"] = simulation.not_skipped;
   out["matching"] = {
       {"mode", simulation.matching == sim::Matching::kSimulated ? "simulated" : "recorded"},
       {"changed", simulation.matching_changed}};

@@ -55,6 +55,7 @@ struct Action {
   bool is_synchronous : 1 = false;   // kSend: completes after its receive was posted
   bool is_exclusive : 1 = false;     // kLock
   bool is_matched_here : 1 = false;  // kSend, kReceive: by envelopes, in queue `first`, with `tag`
+  bool is_marked : 1 = false;        // kEnter: Engine::on_mark is told
   bool takes_any_tag : 1 = false;    // ... kReceive; of messages of rank `peer` or kAnySender
   uint32_t request = kNoRequest;
   uint32_t channel = 0;

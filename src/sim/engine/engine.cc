@@ -137,6 +137,7 @@ void Engine::go(AgentId id) {
 
 bool Engine::step(AgentId id, const Action& action) {
   Agent& agent = agents_[id];
+  ++agent.steps;
   switch (action.kind) {
     case ActionKind::kCompute: {
       const Time ns = costs_.computation(agent.rank, action.amount);
@@ -144,7 +145,13 @@ bool Engine::step(AgentId id, const Action& action) {
       if (agent.counts) ranks_[agent.rank].times.computed += ns;
       break;
     }
-    case ActionKind::kEnter: agent.tag = action.tag, enter(agent); break;
+    case ActionKind::kEnter:
+      agent.tag = action.tag;
+      agent.steps = 0;
+      ++agent.entered_calls;
+      enter(agent);
+      if (action.is_marked && mark_) mark_(agent.now);
+      break;
     case ActionKind::kLeave: leave(id, agent); break;
     case ActionKind::kSend: send(agent, action); break;
     case ActionKind::kReceive: receive(agent, action); break;
@@ -206,6 +213,7 @@ void Engine::begin(Agent& agent, const Action& action) {
   other.there = agent.there;
   other.request = action.request;
   other.wait = Wait::kHeld;  // resume() lets it go on
+  other.steps = 0;
   other.at = 0;
   other.batch.clear();
   add_part(agent.rank, action.request, kNone, false);
@@ -236,7 +244,7 @@ EngineResult Engine::finish() {
     const bool is_server = link >= first_server_;
     result_.links.push_back({is_server ? "file server " + std::to_string(link - first_server_)
                                        : routes_->link_name(link),
-                             use.bytes, use.busy_ns});
+                             use.bytes, use.busy_ns, link});
   }
   return std::move(result_);
 }

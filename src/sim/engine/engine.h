@@ -62,6 +62,7 @@ struct EngineResult {
   struct Link {
     std::string name;
     double bytes = 0, busy_ns = 0;
+    uint32_t number = 0;  // Engine::link_use
   };
   std::vector<Link> links;  // that were used
 };
@@ -79,6 +80,15 @@ class Engine {
   void observe(Observer* observer) { observer_ = observer; }
   // Called now and then with the actions that were done.
   void on_progress(std::function<void(uint64_t)> report) { progress_ = std::move(report); }
+
+  // Called at each kEnter that is marked, when all that was before it has happened.
+  void on_mark(std::function<void(Time)> mark) { mark_ = std::move(mark); }
+  // For on_mark: two states of the same number go on in the same way if the actions that follow are
+  // the same, but for when. Of each rank, `behind` calls that it has entered do not count.
+  uint64_t fingerprint(const std::vector<uint64_t>& behind) const;
+  const RankTimes& times(uint32_t rank) const { return ranks_[rank].times; }
+  size_t links() const { return network_.links(); }
+  FairNetwork::Use link_use(uint32_t link) const { return network_.use(link); }
 
   EngineResult run();
 
@@ -146,6 +156,8 @@ class Engine {
     Time now = 0, entered = 0, there = 0;
     uint32_t rank = 0, at = 0;
     uint32_t missing = 0;  // requests
+    uint32_t steps = 0;    // actions since it entered its call, or was begun
+    uint64_t entered_calls = 0;
     Wait wait = Wait::kNot;
     bool is_background = false, is_in_call = false, counts = false;
     uint64_t tag = 0;
@@ -169,6 +181,12 @@ class Engine {
     uint64_t tag = 0;
   };
 
+  // fingerprint.cc
+  uint64_t since(Time at) const;
+  uint64_t print_of(const Message& message) const;
+  uint64_t print_of(const Agent& agent, uint64_t behind) const;
+  uint64_t print_of(const RankState& rank) const;
+  uint64_t print_of(const Event& event) const;
   // engine.cc
   void go(AgentId id);
   bool has_to_yield(AgentId id, Agent& agent, const Action& action);
@@ -238,6 +256,7 @@ class Engine {
   const EngineOptions options_;
   Observer* observer_ = nullptr;
   std::function<void(uint64_t)> progress_;
+  std::function<void(Time)> mark_;
   EventHeap heap_;
   std::vector<AgentId> runnable_;  // go on before the next event
   std::vector<std::pair<Time, uint32_t>> order_;

@@ -89,7 +89,7 @@ void Engine::admit(uint32_t id) {
   }
   free_message(waiting);
   if (message.available != kNever)
-    finish_message(id, message.available);
+    finish_message(id, std::max(message.available, now_));  // it may have come before another one
   else
     request_is_there(id, std::max(now_, message.posted));
 }

@@ -1,7 +1,5 @@
 #include "sim/lower/neighbours.h"
 
-#include <algorithm>
-
 #include "events/payload.h"
 #include "mpi/call_meaning.h"
 
@@ -10,11 +8,6 @@ namespace {
 
 using events::TopologyCall;
 using Kind = TopologyCall::Kind;
-
-bool is_same(const TopologyCall& a, const TopologyCall& b) {
-  return a.kind == b.kind && a.old == b.old && a.dims == b.dims && a.flags == b.flags &&
-         a.sources == b.sources && a.targets == b.targets;
-}
 
 }  // namespace
 
@@ -26,7 +19,7 @@ Neighbours::Neighbours(const Trace& trace, events::CommTable& comms) {
   while (has_grown) {
     has_grown = false;
     for (const auto& [comm, made] : made_) {
-      if (made.is_unclear || topologies.knows(comm)) continue;
+      if (topologies.knows(comm)) continue;
       const Kind kind = made.calls.front().kind;
       const bool is_copy = kind == Kind::kCopy || kind == Kind::kCartSub;
       if (is_copy && !topologies.knows(made.calls.front().old)) continue;
@@ -39,31 +32,45 @@ Neighbours::Neighbours(const Trace& trace, events::CommTable& comms) {
     if (topologies.knows(comm)) find_lists(comm, made, topologies);
 }
 
+bool Neighbours::are_needed(const Trace& trace) {
+  for (SignatureId id = 0; id < trace.signature_count(); ++id)
+    if (mpi::meaning_of(trace.call_of(id)).flow == mpi::Flow::kNeighbours) return true;
+  return false;
+}
+
+events::CommKey Neighbours::key(events::CommKey comm, uint32_t number) {
+  return keys_.try_emplace({comm, number}, static_cast<events::CommKey>(keys_.size()))
+      .first->second;
+}
+
 void Neighbours::read(const Trace& trace, events::CommTable& comms, Rank rank) {
   const auto group = trace.group_of(rank);
   if (!group) return;
   RankReader reader(trace, rank);
+  std::map<events::CommKey, uint32_t> numbers;  // topologies of each name so far
   for (const Trace::Occurrence& seen : trace.occurrences(*group)) {
     if (!mpi::meaning_of(trace.call_of(seen.signature)).does_any(mpi::kDoesMake)) continue;
     const Signature& signature = reader.signature(seen.signature);
     const auto call = events::topology_of(signature, comms, rank);
     if (call == nullptr || call->made == events::kNoComm) continue;
+    const auto old = numbers.find(call->old);
+    call->old = old == numbers.end() ? events::kNoComm : key(call->old, old->second - 1);
+    call->made = key(call->made, numbers[call->made]++);
+    made_by_[{rank, seen.signature}] = call->made;
     for (const char* const name : {"newcomm", "comm_cart", "comm_graph", "comm_dist_graph"})
       if (const Value* const made = signature.find(name); made != nullptr)
         add(*call, signature, comms.view(made->at_exit().id, rank).comm.size());
   }
 }
 
+events::CommKey Neighbours::made_by(Rank rank, SignatureId call) const {
+  const auto known = made_by_.find({rank, call});
+  return known == made_by_.end() ? events::kNoComm : known->second;
+}
+
 void Neighbours::add(const TopologyCall& call, const Signature& signature, uint64_t members) {
   Made& made = made_[call.made];
   made.members = members;
-  for (const TopologyCall& other : made.calls)
-    if (other.me_in_old == call.me_in_old && !is_same(other, call)) made.is_unclear = true;
-  const bool is_known =
-      std::any_of(made.calls.begin(), made.calls.end(), [&](const TopologyCall& other) {
-        return other.me_in_old == call.me_in_old;
-      });
-  if (is_known) return;
   made.calls.push_back(call);
   if (call.kind != Kind::kAdjacent) return;
   std::vector<int64_t>& targets = made.targets[call.me_in_old];
@@ -103,8 +110,8 @@ void Neighbours::find_lists(events::CommKey comm, const Made& made,
       if (source >= 0) lists_[{comm, source}].targets.push_back(me);
 }
 
-const Neighbours::Lists* Neighbours::of(events::CommKey comm, int64_t me) const {
-  const auto known = lists_.find({comm, me});
+const Neighbours::Lists* Neighbours::of(events::CommKey made, int64_t me) const {
+  const auto known = lists_.find({made, me});
   return known == lists_.end() ? nullptr : &known->second;
 }
 

@@ -27,6 +27,8 @@ TraceActions::~TraceActions() = default;
 
 void TraceActions::begin(Engine& engine) {
   engine_ = &engine;
+  if (Neighbours::are_needed(trace_))
+    neighbours_ = std::make_unique<Neighbours>(trace_, world_->comms);
   for (Rank rank = 0; rank < trace_.rank_count(); ++rank) {
     auto state = std::make_unique<RankState>();
     state->rank = rank;
@@ -114,7 +116,10 @@ const events::Event* TraceActions::next_event(AgentState& agent) {
     agent.is_first = false;
     if (!mine.empty()) return &mine.front();
   }
-  while (const events::Event* event = rank.events->next()) {
+  while (true) {
+    if (rank.skip_calls > 0) skip_here(rank);
+    const events::Event* const event = rank.events->next();
+    if (event == nullptr) return nullptr;
     if (!rank.has_begun) {
       const Op& op = *event->op;
       if (op.action != OpAction::kCollective || op.collective != events::CollectiveKind::kInit)
@@ -127,7 +132,6 @@ const events::Event* TraceActions::next_event(AgentState& agent) {
     rank.ahead[event->thread].push_back(*event);
     if (event->thread == agent.thread) return &mine.front();
   }
-  return nullptr;
 }
 
 void TraceActions::fill(AgentId id, Batch& batch) {
@@ -163,6 +167,7 @@ void TraceActions::compute(AgentState& agent, const events::Event& event, Batch&
   if (factors_ != nullptr && !factors_->empty())
     ns = static_cast<uint64_t>(
         rounded(static_cast<double>(ns) * (*factors_)[static_cast<size_t>(rank.rank)]));
+  if (follows_) ns = loop_gap(rank, event, ns);
   const bool polls = event.op->is_poll;
   const bool is_wait = agent.is_polling && ns <= kLongestPollPause;
   agent.is_polling = polls;
@@ -174,6 +179,9 @@ void TraceActions::compute(AgentState& agent, const events::Event& event, Batch&
 void TraceActions::lower(AgentState& agent, const events::Event& event, Batch& batch) {
   const Op& op = *event.op;
   ++calls_;
+  if (neighbours_ != nullptr && op.topology != nullptr)
+    agent.rank->topologies[op.topology->made] =
+        neighbours_->made_by(agent.rank->rank, event.call->id);
   compute(agent, event, batch);
   if (op.action == OpAction::kCollective && op.collective == events::CollectiveKind::kFinalize) {
     add(batch, ActionKind::kEnter).tag = event.seq;
@@ -182,7 +190,9 @@ void TraceActions::lower(AgentState& agent, const events::Event& event, Batch& b
     agent.has_ended = true;
     return;
   }
-  add(batch, ActionKind::kEnter).tag = event.seq;
+  Action& enter = add(batch, ActionKind::kEnter);
+  enter.tag = event.seq;
+  enter.is_marked = follows_ && agent.rank->rank == 0 && agent.rank->loop.begins(event.seq);
   if (!lower_steps(agent, event, batch)) return;  // a collective, which leaves in the end
   add(batch, ActionKind::kLeave);
 }
@@ -275,8 +285,11 @@ bool TraceActions::lower_steps(AgentState& agent, const events::Event& event, Ba
   if (op.action == OpAction::kWindowEpoch) return lower_window(agent, event, batch);
   if (lower_file(agent, event, batch) || lower_other(agent, event, batch)) return true;
   // A call that waits for nobody takes what it took.
-  if (op.action == OpAction::kNothing && !op.is_poll && event.end_ns > event.begin_ns && !has_gaps_)
-    add(batch, ActionKind::kCompute).amount = event.end_ns - event.begin_ns;
+  if (op.action == OpAction::kNothing && !op.is_poll && !has_gaps_) {
+    uint64_t ns = event.end_ns - std::min(event.begin_ns, event.end_ns);
+    if (follows_) ns = loop_own(rank, event, ns);
+    if (ns > 0) add(batch, ActionKind::kCompute).amount = ns;
+  }
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -48,6 +49,20 @@ class TraceActions : public ActionSource {
   void begin(Engine& engine);
   void fill(AgentId agent, Batch& batch) override;
   void ended(AgentId agent) override;
+
+  // For simulations that leave out iterations (run/skip.h); trace_loops.cc. After begin().
+  std::string follow_loops();
+  struct LoopDifference {
+    double by_rank_ns = 0, computed_ns = 0;
+  };
+  std::optional<LoopDifference> equal_units();
+  void forget_loops();
+  uint64_t iterations_left() const;
+  uint64_t loop_calls(uint32_t rank) const;  // of an iteration
+  // Each rank leaves out so many iterations when it comes to its next one.
+  void skip(uint64_t iterations);
+  bool is_skipping() const { return skipping_ > 0; }  // some ranks have not yet
+  uint64_t skipped_calls() const { return skipped_calls_; }
 
   struct Place {
     Rank rank = 0;
@@ -94,6 +109,10 @@ class TraceActions : public ActionSource {
   uint32_t slot_of(AgentState& agent, const events::Step& step);
   void transfer(AgentState& agent, const events::Step& step, uint32_t slot, Batch& batch);
   void wait_for(AgentState& agent, uint32_t slot, Batch& batch, bool is_free_then);
+  // trace_loops.cc
+  void skip_here(RankState& rank);
+  uint64_t loop_gap(const RankState& rank, const events::Event& event, uint64_t ns) const;
+  uint64_t loop_own(const RankState& rank, const events::Event& event, uint64_t ns) const;
   // trace_matching.cc
   struct Wildcards {
     bool source = false, tag = false;
@@ -142,9 +161,12 @@ class TraceActions : public ActionSource {
   events::FlatMap<events::ChannelKey, uint32_t, events::ChannelHash> channels_;
   uint32_t next_channel_ = 0;
   bool matches_here_ = false;
+  bool follows_ = false;  // iterations may be left out
+  size_t skipping_ = 0;   // ranks that will
+  uint64_t skipped_calls_ = 0;
   std::map<std::pair<events::CommKey, Rank>, uint32_t> queues_;  // where receives have wildcards
   std::unordered_map<SignatureId, Wildcards> wildcards_;
-  std::unique_ptr<Neighbours> neighbours_;  // once they are needed
+  std::unique_ptr<Neighbours> neighbours_;  // nullptr: there is no such call
   uint64_t starts_lowered_ = 0;             // of requests that only this follows
   uint64_t unknown_lowered_ = 0;  // receives whose message only the simulation tells
   std::map<std::string, uint64_t> not_lowered_;

@@ -96,17 +96,20 @@ void TraceActions::begin_duplication(AgentState& agent, const events::Event& eve
 // nullptr: the topology is not known, which is counted.
 const PreparedCollective* TraceActions::prepared_neighbours(RankState& rank, const Op& op,
                                                             const Signature& call) {
-  const auto known = rank.prepared.find(&op);
-  if (known != rank.prepared.end()) return &known->second;
-  if (neighbours_ == nullptr) neighbours_ = std::make_unique<Neighbours>(trace_, world_->comms);
-  const Neighbours::Lists* const lists = neighbours_->of(op.comm.key, op.comm.comm.me);
+  const auto topology = rank.topologies.find(op.comm.key);
+  const Neighbours::Lists* const lists =
+      topology == rank.topologies.end() ? nullptr
+                                        : neighbours_->of(topology->second, op.comm.comm.me);
   if (lists == nullptr) {
     count(call);
     return nullptr;
   }
-  PreparedCollective& out = rank.prepared[&op] = sim::prepare_neighbours(trace_, op, call, *lists);
-  out.call.blocks = out.blocks.get();
-  return &out;
+  const auto [known, is_new] = rank.exchange_forms.try_emplace({&op, lists});
+  if (is_new) {
+    known->second = prepare_neighbours(trace_, op, call, *lists);
+    known->second.call.blocks = known->second.blocks.get();
+  }
+  return &known->second;
 }
 
 TraceActions::Running TraceActions::next_exchange(RankState& rank, const PreparedCollective& what,

@@ -6,6 +6,7 @@
 
 #include "refrain/calls.h"
 #include "sim/lower/trace_actions.h"
+#include "sim/run/skip.h"
 
 namespace refrain::sim {
 namespace {
@@ -47,7 +48,7 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   const auto begin = std::chrono::steady_clock::now();
   const auto places = machine.places_for(static_cast<uint64_t>(trace.rank_count()));
   if (!places.ok()) return places.error();
-  if (trace.call_count() > options.most_calls)
+  if (trace.call_count() > options.most_calls && options.skip_share <= 0)
     return base::unsupported("the run has " + std::to_string(trace.call_count()) +
                                  " calls; --max-calls allows " + std::to_string(options.most_calls),
                              trace.name());
@@ -68,7 +69,18 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   if (options.on_call) engine.observe(&observer);
   if (options.progress)
     engine.on_progress([&](uint64_t) { options.progress(actions.calls(), trace.call_count()); });
+  Skipper skipper(actions, engine, static_cast<uint32_t>(ranks), how.has_contention);
+  std::string not_skipped;
+  if (options.skip_share > 0) {
+    not_skipped = skipper.prepare(options.skip_share);
+    if (!not_skipped.empty() && trace.call_count() > options.most_calls)
+      return base::unsupported("the run has " + std::to_string(trace.call_count()) +
+                                   " calls, and none can be skipped (" + not_skipped +
+                                   "); --max-calls allows " + std::to_string(options.most_calls),
+                               trace.name());
+  }
   EngineResult result = engine.run();
+  skipper.add_to(result);
   if (result.is_full)
     return base::unsupported("more than " + std::to_string(how.most_messages) +
                                  " messages are on their way at once: a rank sends and nobody "
@@ -78,7 +90,10 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   for (const RankTimes& rank : result.ranks)
     out.predicted_ns = std::max(out.predicted_ns, rank.end - rank.begin);
   out.ranks = std::move(result.ranks);
-  out.calls = actions.calls();
+  out.calls = actions.calls() + actions.skipped_calls();
+  out.skipped_calls = actions.skipped_calls();
+  out.skip_error_ns = skipper.error_ns();
+  out.not_skipped = std::move(not_skipped);
   out.events = result.events;
   out.messages = result.messages;
   out.not_lowered = actions.not_lowered();
