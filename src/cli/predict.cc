@@ -14,6 +14,7 @@
 #include "report/behaviour/predict_report.h"
 #include "report/behaviour/simulate_report.h"
 #include "sim/predict/predict.h"
+#include "sim/predict/regression.h"
 
 namespace refrain::cli {
 namespace {
@@ -23,6 +24,9 @@ struct PredictArguments {
   std::string sweep, svg;
   bool has_sweep = false, force = false;
   double measured_s = 0;
+  bool is_regression = false;
+  std::vector<std::string> inputs;
+  uint64_t ranks = 0;
   uint64_t draws = sim::kDraws, seed = 1, threads = 0;
 };
 
@@ -30,9 +34,45 @@ constexpr const char* kPredictExamples =
     "Examples:\n"
     "  refrain predict run.rfn --machine m.toml\n"
     "  refrain predict run.rfn --machine m.toml --times run.rfv --plan plan.json\n"
-    "  refrain predict run.rfn --machine m.toml --sweep bandwidth=1..4,latency=0.5..2 --svg t.svg";
+    "  refrain predict run.rfn --machine m.toml --sweep bandwidth=1..4,latency=0.5..2 --svg t.svg\n"
+    "  refrain predict --regression q4.rfn q8.rfn q16.rfn --ranks 64";
 
-int run(const PredictArguments& arguments) {
+// From how long runs on fewer ranks took.
+int run_regression(const PredictArguments& arguments) {
+  if (arguments.ranks == 0)
+    return report(base::usage("--regression predicts a run on other ranks: say --ranks COUNT"));
+  std::vector<sim::RegressionRun> runs;
+  std::vector<std::string> commands;
+  for (const std::string& name : arguments.choices.traces) {
+    const auto trace = Trace::open(name);
+    if (!trace.ok()) return report(trace.error());
+    const RunInfo& info = trace->info();
+    if (!info.complete || info.duration_ns == 0)
+      return report(base::Error{base::ErrorCode::kIncomplete,
+                                "does not say how long the run took", trace->name()});
+    runs.push_back({info.rank_count, static_cast<double>(info.duration_ns) * 1e-9, {}});
+    commands.emplace_back(info.text_of("command"));
+  }
+  sim::RegressionRun target{arguments.ranks, 0, {}};
+  for (const std::string& text : arguments.inputs) {
+    const auto input = sim::parse_input(text, commands);
+    if (!input.ok()) return report(input.error());
+    target.inputs.push_back(input->of_target);
+    for (size_t i = 0; i < runs.size(); ++i) runs[i].inputs.push_back(input->of_runs[i]);
+  }
+  const auto regression = sim::regress(runs, target);
+  if (!regression.ok()) return report(regression.error());
+  return print(arguments.choices.format == "json"
+                   ? report::regression_json(*regression, target, arguments.measured_s)
+                   : report::regression_text(*regression, target, arguments.measured_s));
+}
+
+int run(PredictArguments arguments) {
+  if (arguments.is_regression) return run_regression(arguments);
+  if (arguments.choices.traces.size() != 1 || arguments.ranks > 0 || !arguments.inputs.empty())
+    return report(base::usage("several runs, --ranks and --input go with --regression"));
+  if (arguments.choices.machine.empty()) return report(base::usage("--machine is missing"));
+  arguments.choices.trace = arguments.choices.traces[0];
   const SimulateChoices& choices = arguments.choices;
   std::error_code ignored;
   if (!arguments.svg.empty() && !arguments.force && std::filesystem::exists(arguments.svg, ignored))
@@ -59,7 +99,7 @@ int run(const PredictArguments& arguments) {
   const auto prediction = sim::predict(*trace, *machine, options);
   if (!prediction.ok()) return report(prediction.error());
   if (!prediction->simulation.deadlock.empty())
-    return report(base::fail(report::deadlock_text(prediction->simulation), trace->name()));
+    return report(deadlock_of(*trace, prediction->simulation));
   if (!arguments.svg.empty())
     if (const auto done = format::write_file_atomically(
             arguments.svg, report::tornado_svg(*prediction), "the picture");
@@ -77,7 +117,17 @@ void add_predict(Command& app, int& exit_status) {
   auto arguments = std::make_shared<PredictArguments>();
   Command* verb = app.add_subcommand(
       "predict", "How long a run takes on another machine, how sure that is, and what would help");
-  arguments->choices.add_to(*verb);
+  arguments->choices.add_to(*verb, SimulateChoices::Runs::kMany);
+  verb->add_flag("--regression", arguments->is_regression,
+                 "From how long runs on fewer ranks took, without a simulation");
+  verb->add_option("--ranks", arguments->ranks, "With --regression: of the run that is predicted")
+      ->check(whole_number(1, 1U << 24))
+      ->type_name("COUNT");
+  verb->add_option("--input", arguments->inputs,
+                   "With --regression: an input variable of the program, which the commands of the "
+                   "runs have (n=400), or with their values (n=100,200,200:400)")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
   Option* const sweep =
       verb->add_option("--sweep", arguments->sweep,
                        "Parts of the machine by factors: bandwidth, latency, overhead, compute; "

@@ -27,6 +27,8 @@ int run(const SimulateArguments& arguments) {
   if (!arguments.output.empty() && !arguments.force &&
       std::filesystem::exists(arguments.output, ignored))
     return report(base::usage("is there already; name another, or say --force", arguments.output));
+  if (choices.skip_percent > 0 && !arguments.output.empty())
+    return report(base::usage("--skip leaves calls without times: a trace (-o) needs all"));
   const auto machine = sim::read_machine(choices.machine);
   if (!machine.ok()) return report(machine.error());
   const auto trace = choices.open();
@@ -46,7 +48,7 @@ int run(const SimulateArguments& arguments) {
   const auto simulation = sim::simulate(*trace, *machine, options);
   if (!simulation.ok()) return report(simulation.error());
   if (!simulation->deadlock.empty())
-    return report(base::fail(report::deadlock_text(*simulation), trace->name()));
+    return report(deadlock_of(*trace, *simulation));
   if (predicted)
     if (const auto done = predicted->write(arguments.output); !done.ok())
       return report(done.error());

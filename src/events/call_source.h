@@ -27,6 +27,8 @@ class CallStream {
   virtual bool next(ClockedCall& call) = 0;
   // After that: whether it was the last one. Else next() is asked again once the source has grown.
   virtual bool has_ended() const { return true; }
+  // Makes call number `seq`, which is further on, the next one. False: it cannot.
+  virtual bool skip_to(uint64_t) { return false; }
 };
 
 class CallSource {

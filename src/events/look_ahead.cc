@@ -37,6 +37,14 @@ bool LookAhead::next(StagedCall& out) {
   return true;
 }
 
+bool LookAhead::skip_to(uint64_t seq) {
+  if (!staged_.empty() || !expected_.empty() || calls_ == nullptr || !calls_->skip_to(seq))
+    return false;
+  fetched_at_ = fetched_count_ = 0;
+  first_ = seq;
+  return true;
+}
+
 void LookAhead::take(const Fetched& fetched, StagedCall& out) {
   out.seq = fetched.seq;
   out.begin_ns = fetched.begin_ns;

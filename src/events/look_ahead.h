@@ -37,6 +37,9 @@ class LookAhead {
 
   // False after the last call, or the last of which enough has come.
   bool next(StagedCall& out);
+  // Makes call number `seq`, which is further on, the next one. False, and nothing has changed: a
+  // receive waits to be told its message, or the source cannot.
+  bool skip_to(uint64_t seq);
   // After that: whether it was the last one.
   bool has_ended() const { return calls_ == nullptr; }
   // When the call begins that is here and waits for what it takes; the largest number: none does.

@@ -127,6 +127,29 @@ void Topologies::note(const TopologyCall& call, bool is_last) {
   all_[call.made] = std::make_shared<const Topology>(std::move(made));
 }
 
+bool Topologies::grid_neighbours(CommKey comm, int64_t me, std::vector<int64_t>& out) const {
+  const auto known = all_.find(comm);
+  if (known == all_.end() || known->second->kind != Kind::kCart || me < 0) return false;
+  const std::vector<int64_t>& dims = known->second->dims;
+  std::vector<int64_t> reversed;
+  for (size_t d = dims.size(); d-- > 0;) {
+    // Of this dimension alone: those below it are one long row.
+    int64_t stride = 1;
+    for (size_t i = d + 1; i < dims.size(); ++i) stride *= dims[i];
+    const bool wraps = d < known->second->flags.size() && known->second->flags[d] != 0;
+    const int64_t at = me / stride % dims[d];
+    for (const int64_t step : {1, -1}) {
+      const int64_t other = at + step;
+      const bool is_inside = other >= 0 && other < dims[d];
+      reversed.push_back(is_inside || wraps
+                             ? me + ((other + dims[d]) % dims[d] - at) * stride
+                             : -1);
+    }
+  }
+  out.insert(out.end(), reversed.rbegin(), reversed.rend());
+  return true;
+}
+
 bool Topologies::sources(CommKey comm, int64_t me, std::vector<int64_t>& out) const {
   const auto known = all_.find(comm);
   if (known == all_.end() || me < 0) return false;

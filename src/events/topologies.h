@@ -38,6 +38,9 @@ class Topologies {
   bool knows(CommKey comm) const { return all_.count(comm) > 0; }
   // Appends the ranks that `me` hears from, as numbers in the communicator. False: not known.
   bool sources(CommKey comm, int64_t me, std::vector<int64_t>& out) const;
+  // Of a grid: the neighbours in the order of a neighbourhood collective's blocks, two for each
+  // dimension, -1 behind an edge. False: not a grid, or not known.
+  bool grid_neighbours(CommKey comm, int64_t me, std::vector<int64_t>& out) const;
 
  private:
   struct Topology {

@@ -33,7 +33,7 @@ std::string listed(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Option* Option::required() { return parsed_.required(), this; }
+Option* Option::required(bool is_required) { return parsed_.required(is_required), this; }
 Option* Option::check(const ValueCheck& check) { return parsed_.check(validator_of(check)), this; }
 Option* Option::transform(const ValueCheck& check) {
   return parsed_.transform(validator_of(check)), this;

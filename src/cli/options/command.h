@@ -28,7 +28,7 @@ class Option {
  public:
   explicit Option(::CLI::Option& parsed) : parsed_(parsed) {}
 
-  Option* required();
+  Option* required(bool is_required = true);
   // Refuses values; help shows the range of the check.
   Option* check(const ValueCheck& check);
   // As check(), and the check may change the text before it becomes a value.

@@ -1,18 +1,26 @@
 #include "cli/options/simulate_options.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "cli/options/values.h"
 #include "cli/output/activity.h"
 #include "cli/output/common.h"
+#include "report/behaviour/simulate_report.h"
+#include "text/escape.h"
 
 namespace refrain::cli {
 
-void SimulateChoices::add_to(Command& verb) {
-  verb.add_trace(trace);
+void SimulateChoices::add_to(Command& verb, Runs runs) {
+  if (runs == Runs::kOne)
+    verb.add_trace(trace);
+  else
+    verb.add_option("trace", traces, "Trace file (.rfn); several of them with --regression")
+        ->required();
   verb.add_option("--machine", machine,
                   "Machine file (TOML): parameters of the network, topology, mapping")
-      ->required();
+      ->required(runs == Runs::kOne);
   Option* const of_times =
       verb.add_option("--times", times,
                       "Computation from ranks that ran alone (refrain solo --times), instead of "
@@ -25,6 +33,16 @@ void SimulateChoices::add_to(Command& verb) {
                   "fair: messages share the links of the machine's topology; none: they do not")
       ->check(one_of({"fair", "none"}))
       ->capture_default_str();
+  verb.add_option("--matching", matching,
+                  "recorded: receives from any source take what they took; simulated: what comes "
+                  "first on this machine")
+      ->check(one_of({"recorded", "simulated"}))
+      ->capture_default_str();
+  verb.add_option("--skip", skip_percent,
+                  "Leave out iterations that repeat, if the error is at most PERCENT of the "
+                  "computation: 0.5%")
+      ->transform(percent_with_sign())
+      ->type_name("PERCENT");
   verb.add_option("--max-calls", most_calls, "Runs with more calls are refused")
       ->check(whole_number(1))
       ->type_name("COUNT")
@@ -35,6 +53,9 @@ void SimulateChoices::add_to(Command& verb) {
 sim::SimulateOptions SimulateChoices::options() const {
   sim::SimulateOptions out;
   out.contention = contention == "fair" ? sim::Contention::kFair : sim::Contention::kNone;
+  out.matching =
+      matching == "simulated" ? sim::Matching::kSimulated : sim::Matching::kRecorded;
+  out.skip_share = skip_percent / 100;
   out.most_calls = most_calls;
   out.progress = Activity::share;
   return out;
@@ -62,6 +83,23 @@ base::Result<std::optional<sim::UnitTimes>> SimulateChoices::unit_times(const Tr
   auto out = sim::UnitTimes::make(of, std::move(*file), times, who);
   if (!out.ok()) return out.error();
   return Out(std::move(*out));
+}
+
+base::Error deadlock_of(const Trace& trace, const sim::Simulation& simulation) {
+  const std::string waits = report::deadlock_text(simulation, trace);
+  const RunInfo& info = trace.info();
+  const bool is_filtered =
+      !info.text_of("filter").empty() ||
+      std::any_of(info.losses.begin(), info.losses.end(),
+                  [](const Loss& loss) { return loss.reason == "left_out"; });
+  if (!is_filtered) return base::fail("deadlock: " + waits, trace.name());
+  const std::string filter(info.text_of("filter"));
+  return {base::ErrorCode::kIncomplete,
+          "the recording left calls out (" +
+              (filter.empty() ? "it was paused" : "filter: " + text::printable(filter)) +
+              "), and ranks wait for what the trace lacks: " + waits +
+              "; record without leaving calls out",
+          trace.name()};
 }
 
 int status_of(const Trace& trace, const sim::Simulation& simulation) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/options/command.h"
@@ -15,10 +16,15 @@
 namespace refrain::cli {
 
 struct SimulateChoices {
-  std::string trace, machine, times, plan, contention = "fair", format = "text";
+  std::string trace, machine, times, plan, contention = "fair", matching = "recorded",
+                                            format = "text";
+  std::vector<std::string> traces;
+  double skip_percent = 0;  // 0: nothing is skipped
   uint64_t most_calls = sim::SimulateOptions().most_calls;
 
-  void add_to(Command& verb);
+  // With kMany, traces go to `traces`, and no machine has to be there.
+  enum class Runs : uint8_t { kOne, kMany };
+  void add_to(Command& verb, Runs runs = Runs::kOne);
   sim::SimulateOptions options() const;
   // Fails where the trace is incomplete.
   base::Result<Trace> open() const;
@@ -26,6 +32,9 @@ struct SimulateChoices {
   base::Result<std::optional<sim::UnitTimes>> unit_times(const Trace& trace) const;
 };
 
+// A simulation that ended in a deadlock: a failure, or, where recording left calls out, an
+// incomplete trace, as the ranks may wait for these.
+base::Error deadlock_of(const Trace& trace, const sim::Simulation& simulation);
 // 0, or 4 with a line on stderr when parts of the run were not simulated.
 int status_of(const Trace& trace, const sim::Simulation& simulation);
 

@@ -112,6 +112,19 @@ ValueCheck real_number(double least, double most) {
   return {check, "in [" + low + " - " + high + "]"};
 }
 
+ValueCheck percent_with_sign() {
+  const Check check = [](std::string& text) -> std::string {
+    double value = 0;
+    std::string number = text;
+    if (!number.empty() && number.back() == '%') number.pop_back();
+    if (!parse_real(number, value) || value <= 0 || value > 100)
+      return in_quotes(text) + " is not a percentage, such as 0.5%";
+    text = number;
+    return {};
+  };
+  return {check, ""};
+}
+
 ValueCheck positive_number() {
   const Check check = [](std::string& text) -> std::string {
     double value = 0;

@@ -33,6 +33,9 @@ ValueCheck real_number(double least, double most);
 // A decimal number above 0.
 ValueCheck positive_number();
 
+// "0.5%" or "0.5": above 0, at most 100.
+ValueCheck percent_with_sign();
+
 // "1s", "20ms", "1200000" (nanoseconds) becomes nanoseconds.
 ValueCheck time_with_unit(uint64_t least_ns = 0, uint64_t most_ns = UINT64_MAX);
 // "60", "60s" or "1min" becomes seconds; 0, or what lies between the bounds.

@@ -89,6 +89,12 @@ void CallOrder::place(ClockedCall call) {
   for (size_t i = at + 1; i < held_.size(); ++i) held_[i].reach_ns = end;
 }
 
+bool CallOrder::skip_to(uint64_t seq) {
+  held_.clear();
+  cursor_.seek(seq);
+  return true;
+}
+
 bool CallOrder::next(ClockedCall& out) {
   // A call that contains others is recorded behind them: so many calls ahead it is still found in
   // time.

@@ -128,6 +128,20 @@ const Event* RankEvents::next() {
   return &event_;
 }
 
+uint64_t RankEvents::next_seq() {
+  if (!is_open_) open();
+  return threads_.size() == 1 && threads_[0].has_call ? threads_[0].staged.seq : UINT64_MAX;
+}
+
+bool RankEvents::skip(uint64_t calls) {
+  const uint64_t seq = next_seq();
+  if (seq == UINT64_MAX) return false;
+  Thread& thread = threads_[0];
+  if (!thread.calls->skip_to(seq + calls)) return false;
+  thread.has_call = thread.calls->next(thread.staged);
+  return true;
+}
+
 // The bytes depend on the signature alone. To compute them takes longer than the rest of a call.
 const RankEvents::Sizes& RankEvents::sizes_of(const Signature& call) {
   const auto [known, is_new] = sizes_.try_emplace(call.id);
@@ -191,12 +205,12 @@ Step RankEvents::receive_step(MessageEnd end, const Signature& call, Use use) {
     note_partner(call, "source");
     return step;
   }
+  step.is_cancelled = use == Use::kCancelled;
   if (!end.is_known()) {
     ++unknown_;
     return step;
   }
   step.channel = channel_of_receive(end, event_.rank);
-  step.is_cancelled = use == Use::kCancelled;
   // No number: the next receive of the channel gets the message.
   if (step.is_cancelled) return step;
   step.has_message = true;

@@ -105,6 +105,14 @@ class RankEvents {
   // The next call, by begin; nullptr after the last one. Valid until the next use.
   const Event* next();
 
+  // For ranks of one thread, where a program repeats itself. The number of the next call; the
+  // largest number: there is none.
+  uint64_t next_seq();
+  // Leaves out `calls` calls, after which all is as now: the program is at the same place of a
+  // loop. False: it cannot, and nothing has changed. Numbers of messages, requests and collectives
+  // go on as if there were no calls between.
+  bool skip(uint64_t calls);
+
   RankReader& reader() { return reader_; }
   Decoder& decoder() { return decoder_; }
   const CallOrder::Counts& counts() const { return counts_; }

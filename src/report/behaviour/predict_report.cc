@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -15,9 +16,15 @@ namespace {
 uint64_t ns_of(sim::Time ns) { return ns < 0 ? 0 : static_cast<uint64_t>(ns); }
 
 // PHANTOM, section 8: (measured - predicted) / measured, in percent, with its sign.
+double error_percent(double predicted_s, double measured_s) {
+  return 100 * (measured_s - predicted_s) / measured_s;
+}
 double error_percent(const sim::Prediction& prediction, double measured_s) {
-  return 100 * (measured_s - static_cast<double>(prediction.simulation.predicted_ns) * 1e-9) /
-         measured_s;
+  return error_percent(static_cast<double>(prediction.simulation.predicted_ns) * 1e-9, measured_s);
+}
+
+std::string p0_text(uint64_t most_ranks) {
+  return most_ranks == UINT64_MAX ? "all" : std::to_string(most_ranks);
 }
 
 struct Bar {
@@ -77,6 +84,48 @@ std::string predict_json(const sim::Prediction& prediction, const sim::Machine& 
     out["sweep"].push_back({{"part", sim::name_of(point.part)},
                             {"factor", point.factor},
                             {"predicted_ns", point.predicted_ns}});
+  return out.dump(2) + "\n";
+}
+
+std::string regression_text(const sim::Regression& regression, const sim::RegressionRun& target,
+                            double measured_s) {
+  const sim::RegressionModel& best = regression.models.front();
+  std::string out = fmt::format("predicted: {} on {} ranks, by regression\n",
+                                text::time_text(best.seconds * 1e9), target.ranks);
+  out += fmt::format("\n  {:>4}  {:<20} {:>5}  {:>10}  {:>12}{}\n", "p0", "g(q)", "runs", "time",
+                     "left out", measured_s > 0 ? "     error" : "");
+  for (const sim::RegressionModel& model : regression.models) {
+    out += fmt::format(
+        "  {:>4}  {:<20} {:>5}  {:>10}  {:>12}", p0_text(model.most_ranks), model.form, model.runs,
+        text::time_text(model.seconds * 1e9),
+        model.error < 0 ? "-" : fmt::format("{:.2f} %", 100 * (std::exp2(model.error) - 1)));
+    if (measured_s > 0) out += fmt::format("  {:>+7.2f}%", error_percent(model.seconds, measured_s));
+    out += "\n";
+  }
+  return out + "\n  left out: how far runs are off, each predicted from the others\n";
+}
+
+std::string regression_json(const sim::Regression& regression, const sim::RegressionRun& target,
+                            double measured_s) {
+  const auto ns = [](double seconds) { return text::rounded(seconds * 1e9); };
+  nlohmann::ordered_json out;
+  out["ranks"] = target.ranks;
+  out["predicted_ns"] = ns(regression.models.front().seconds);
+  if (measured_s > 0)
+    out["error_percent"] = error_percent(regression.models.front().seconds, measured_s);
+  out["models"] = nlohmann::ordered_json::array();
+  for (const sim::RegressionModel& model : regression.models) {
+    nlohmann::ordered_json row = {{"p0", nullptr},
+                                  {"g", model.form},
+                                  {"runs", model.runs},
+                                  {"predicted_ns", ns(model.seconds)},
+                                  {"coefficients", model.coefficients},
+                                  {"left_out_percent", nullptr}};
+    if (model.most_ranks != UINT64_MAX) row["p0"] = model.most_ranks;
+    if (model.error >= 0) row["left_out_percent"] = 100 * (std::exp2(model.error) - 1);
+    if (measured_s > 0) row["error_percent"] = error_percent(model.seconds, measured_s);
+    out["models"].push_back(std::move(row));
+  }
   return out.dump(2) + "\n";
 }
 

@@ -8,6 +8,7 @@
 
 #include "text/escape.h"
 #include "text/numbers.h"
+#include "text/site_names.h"
 
 namespace refrain::report {
 namespace {
@@ -16,6 +17,9 @@ constexpr size_t kShownRanks = 16, kShownLinks = 8, kShownWaiting = 4;
 
 uint64_t positive(sim::Time ns) { return ns < 0 ? 0 : static_cast<uint64_t>(ns); }
 uint64_t whole(double v) { return text::rounded(v); }
+double share_of(double part, sim::Time all) {
+  return all > 0 ? part / static_cast<double>(all) : 0;
+}
 
 // The busiest first.
 std::vector<sim::EngineResult::Link> by_use(std::vector<sim::EngineResult::Link> links) {
@@ -41,13 +45,16 @@ void add_ranks(const sim::Simulation& simulation, std::string& out) {
 
 }  // namespace
 
-std::string deadlock_text(const sim::Simulation& simulation) {
-  std::string out = "deadlock: ";
+std::string deadlock_text(const sim::Simulation& simulation, const Trace& trace) {
+  std::string out;
+  text::SiteNames sites(trace, true);
   size_t shown = 0;
   for (const sim::WaitingRank& one : simulation.deadlock) {
     if (shown == kShownWaiting) break;
-    out += fmt::format("{}rank {} waits in {} (call {}) from {} on", shown++ > 0 ? ", " : "",
-                       one.rank, one.call.empty() ? "a call" : one.call, one.seq,
+    const std::string& site = sites.name(one.site);
+    out += fmt::format("{}rank {} waits in {}{} (call {}) from {} on", shown++ > 0 ? ", " : "",
+                       one.rank, one.call.empty() ? "a call" : one.call,
+                       site.empty() ? "" : " at " + text::printable(site), one.seq,
                        text::duration_text(positive(one.since_ns)));
   }
   if (shown < simulation.deadlock.size())
@@ -66,9 +73,17 @@ std::string simulate_text(const sim::Simulation& simulation, const sim::Machine&
                           ? "statistics: means of ranks, as the trace has no times of calls"
                           : simulation.compute_from);
   line("contention", simulation.has_contention ? "fair shares of links" : "none");
+  if (simulation.matching == sim::Matching::kSimulated)
+    line("matching", fmt::format("simulated: {} receives took another message than recorded",
+                                 text::count_text(simulation.matching_changed)));
   line("simulated",
        fmt::format("{} calls, {} messages in {:.2f} s", text::count_text(simulation.calls),
                    text::count_text(simulation.messages), simulation.seconds));
+  if (simulation.skipped_calls > 0)
+    line("skipped", fmt::format("{} of these calls; error at most {}",
+                                text::count_text(simulation.skipped_calls),
+                                text::duration_text(positive(simulation.skip_error_ns))));
+  if (!simulation.not_skipped.empty()) line("not skipped", simulation.not_skipped);
   for (const auto& [what, count] : simulation.not_lowered)
     line("not lowered", fmt::format("{} {}", text::count_text(count), what));
   add_ranks(simulation, out);
@@ -84,6 +99,7 @@ std::string simulate_json(const sim::Simulation& simulation, const sim::Machine&
   nlohmann::ordered_json out;
   out["machine"] = text::printable(machine.name);
   out["predicted_ns"] = simulation.predicted_ns;
+  out["interval_ns"] = nullptr;
   out["ranks"] = nlohmann::json::array();
   for (const sim::RankTimes& rank : simulation.ranks)
     out["ranks"].push_back({{"comp_ns", rank.computed},
@@ -101,8 +117,17 @@ std::string simulate_json(const sim::Simulation& simulation, const sim::Machine&
     out["not_lowered"].push_back({{"what", what}, {"count", count}});
   out["links"] = nlohmann::json::array();
   for (const auto& link : by_use(simulation.links))
-    out["links"].push_back(
-        {{"name", link.name}, {"busy_ns", whole(link.busy_ns)}, {"bytes", whole(link.bytes)}});
+    out["links"].push_back({{"name", link.name},
+                            {"busy_ns", whole(link.busy_ns)},
+                            {"busy", share_of(link.busy_ns, simulation.predicted_ns)},
+                            {"bytes", whole(link.bytes)}});
+  out["skipped_calls"] = simulation.skipped_calls;
+  out["skip_error_ns"] = simulation.skip_error_ns;
+  out["not_skipped"] = nullptr;
+  if (!simulation.not_skipped.empty()) out["not_skipped"] = simulation.not_skipped;
+  out["matching"] = {
+      {"mode", simulation.matching == sim::Matching::kSimulated ? "simulated" : "recorded"},
+      {"changed", simulation.matching_changed}};
   out["compute_from"] = simulation.compute_from;
   out["contention"] = simulation.has_contention ? "fair" : "none";
   return out.dump(2) + "\n";

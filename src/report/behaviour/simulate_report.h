@@ -11,7 +11,7 @@ namespace refrain::report {
 std::string simulate_text(const sim::Simulation& simulation, const sim::Machine& machine);
 // {"machine", "predicted_ns", "ranks": [...], ...}; times in ns.
 std::string simulate_json(const sim::Simulation& simulation, const sim::Machine& machine);
-// "rank 3 in MPI_Recv (call 17) since 1.2 ms, ..." of the first few.
-std::string deadlock_text(const sim::Simulation& simulation);
+// "rank 3 waits in MPI_Recv at ring.c:41 (call 17) from 1.2 ms on, ..." of the first few.
+std::string deadlock_text(const sim::Simulation& simulation, const Trace& trace);
 
 }  // namespace refrain::report

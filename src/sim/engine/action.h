@@ -9,6 +9,11 @@
 // several actions may add a part to it, and it is complete when all parts are. A wait for it
 // empties it. The n-th kSend of a channel and its n-th kReceive are one message.
 //
+// Messages meet in one of two ways. On a channel, as above. Or by their envelopes, where a receive
+// may take messages of several channels (`is_matched_here`): it takes the first one to come that it
+// accepts, as MPI does. `channel` is the one of the send, and what the receive took elsewhere:
+// where these differ, the engine counts a change.
+//
 // Units: ns, bytes. Threads: one.
 #pragma once
 
@@ -42,11 +47,16 @@ enum class ActionKind : uint8_t {
 };
 
 inline constexpr uint32_t kNoRequest = UINT32_MAX;
+inline constexpr uint32_t kNoChannel = UINT32_MAX;
+inline constexpr uint32_t kAnySender = UINT32_MAX;
 
 struct Action {
   ActionKind kind = ActionKind::kCompute;
-  bool is_synchronous = false;  // kSend: completes after its receive was posted
-  bool is_exclusive = false;    // kLock
+  bool is_synchronous : 1 = false;   // kSend: completes after its receive was posted
+  bool is_exclusive : 1 = false;     // kLock
+  bool is_matched_here : 1 = false;  // kSend, kReceive: by envelopes, in queue `first`, with `tag`
+  bool is_marked : 1 = false;        // kEnter: Engine::on_mark is told
+  bool takes_any_tag : 1 = false;    // ... kReceive; of messages of rank `peer` or kAnySender
   uint32_t request = kNoRequest;
   uint32_t channel = 0;
   uint32_t peer = 0;
@@ -54,6 +64,7 @@ struct Action {
   uint64_t tag = 0;
   uint32_t first = 0, count = 0;  // in Batch::requests
 };
+static_assert(sizeof(Action) == 40);
 
 // Of one agent.
 struct Batch {

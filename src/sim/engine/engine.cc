@@ -87,11 +87,13 @@ void Engine::handle(const Event& event) {
 }
 
 // What others can see of an agent happens in the order of time.
-bool Engine::has_to_yield(AgentId id, Agent& agent, ActionKind kind) {
+bool Engine::has_to_yield(AgentId id, Agent& agent, const Action& action) {
+  const ActionKind kind = action.kind;
   if (agent.now <= now_) return false;
   const bool is_seen = agent.is_background || kind == ActionKind::kEnter ||
                        kind == ActionKind::kSend || kind == ActionKind::kAccess ||
-                       kind == ActionKind::kPut || kind == ActionKind::kGet;
+                       kind == ActionKind::kPut || kind == ActionKind::kGet ||
+                       action.is_matched_here;
   if (!is_seen) return false;
   if (runnable_.empty() && (heap_.empty() || heap_.top().time > agent.now) &&
       network_.next() == FairNetwork::kNever) {
@@ -116,7 +118,7 @@ void Engine::go(AgentId id) {
       continue;
     }
     const Action action = agent.batch.actions[agent.at];
-    if (has_to_yield(id, agent, action.kind)) return;
+    if (has_to_yield(id, agent, action)) return;
     if (agent.is_background && !is_inside(agent.rank, agent.now) &&
         costs_.machine().distances[kDistances - 1].overlap.value == 0) {
       agent.wait = Wait::kHeld;
@@ -135,6 +137,7 @@ void Engine::go(AgentId id) {
 
 bool Engine::step(AgentId id, const Action& action) {
   Agent& agent = agents_[id];
+  ++agent.steps;
   switch (action.kind) {
     case ActionKind::kCompute: {
       const Time ns = costs_.computation(agent.rank, action.amount);
@@ -142,7 +145,13 @@ bool Engine::step(AgentId id, const Action& action) {
       if (agent.counts) ranks_[agent.rank].times.computed += ns;
       break;
     }
-    case ActionKind::kEnter: agent.tag = action.tag, enter(agent); break;
+    case ActionKind::kEnter:
+      agent.tag = action.tag;
+      agent.steps = 0;
+      ++agent.entered_calls;
+      enter(agent);
+      if (action.is_marked && mark_) mark_(agent.now);
+      break;
     case ActionKind::kLeave: leave(id, agent); break;
     case ActionKind::kSend: send(agent, action); break;
     case ActionKind::kReceive: receive(agent, action); break;
@@ -204,6 +213,7 @@ void Engine::begin(Agent& agent, const Action& action) {
   other.there = agent.there;
   other.request = action.request;
   other.wait = Wait::kHeld;  // resume() lets it go on
+  other.steps = 0;
   other.at = 0;
   other.batch.clear();
   add_part(agent.rank, action.request, kNone, false);
@@ -234,7 +244,7 @@ EngineResult Engine::finish() {
     const bool is_server = link >= first_server_;
     result_.links.push_back({is_server ? "file server " + std::to_string(link - first_server_)
                                        : routes_->link_name(link),
-                             use.bytes, use.busy_ns});
+                             use.bytes, use.busy_ns, link});
   }
   return std::move(result_);
 }

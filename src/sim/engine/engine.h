@@ -56,11 +56,13 @@ struct EngineResult {
   std::vector<RankTimes> ranks;
   std::vector<Stuck> stuck;  // by agent; empty: all came to their ends
   uint64_t events = 0, actions = 0, messages = 0, most_messages = 0;
+  uint64_t changed = 0;  // receives that took another message than that of their channel
   bool was_stopped = false;  // at EngineOptions::most_actions
   bool is_full = false;      // stopped at EngineOptions::most_messages
   struct Link {
     std::string name;
     double bytes = 0, busy_ns = 0;
+    uint32_t number = 0;  // Engine::link_use
   };
   std::vector<Link> links;  // that were used
 };
@@ -78,6 +80,15 @@ class Engine {
   void observe(Observer* observer) { observer_ = observer; }
   // Called now and then with the actions that were done.
   void on_progress(std::function<void(uint64_t)> report) { progress_ = std::move(report); }
+
+  // Called at each kEnter that is marked, when all that was before it has happened.
+  void on_mark(std::function<void(Time)> mark) { mark_ = std::move(mark); }
+  // For on_mark: two states of the same number go on in the same way if the actions that follow are
+  // the same, but for when. Of each rank, `behind` calls that it has entered do not count.
+  uint64_t fingerprint(const std::vector<uint64_t>& behind) const;
+  const RankTimes& times(uint32_t rank) const { return ranks_[rank].times; }
+  size_t links() const { return network_.links(); }
+  FairNetwork::Use link_use(uint32_t link) const { return network_.use(link); }
 
   EngineResult run();
 
@@ -110,6 +121,7 @@ class Engine {
     uint32_t next = kNone;  // of its channel, or of those that are free
     bool is_eager = true, is_get = false, is_put = false;
     bool is_shared = false;  // a share of it goes on outside of MPI
+    bool is_unmatched = false;  // it looks for its receive by its envelope
   };
   struct Channel {
     uint32_t first = kNone, last = kNone;
@@ -144,6 +156,8 @@ class Engine {
     Time now = 0, entered = 0, there = 0;
     uint32_t rank = 0, at = 0;
     uint32_t missing = 0;  // requests
+    uint32_t steps = 0;    // actions since it entered its call, or was begun
+    uint64_t entered_calls = 0;
     Wait wait = Wait::kNot;
     bool is_background = false, is_in_call = false, counts = false;
     uint64_t tag = 0;
@@ -167,9 +181,15 @@ class Engine {
     uint64_t tag = 0;
   };
 
+  // fingerprint.cc
+  uint64_t since(Time at) const;
+  uint64_t print_of(const Message& message) const;
+  uint64_t print_of(const Agent& agent, uint64_t behind) const;
+  uint64_t print_of(const RankState& rank) const;
+  uint64_t print_of(const Event& event) const;
   // engine.cc
   void go(AgentId id);
-  bool has_to_yield(AgentId id, Agent& agent, ActionKind kind);
+  bool has_to_yield(AgentId id, Agent& agent, const Action& action);
   bool step(AgentId id, const Action& action);  // false: the agent waits
   void enter(Agent& agent);
   void leave(AgentId id, Agent& agent);
@@ -196,11 +216,17 @@ class Engine {
   void is_available(uint32_t id, Time at);
   void rest_comes(uint32_t id, Time at);
   void finish_message(uint32_t id, Time at);
+  void request_is_there(uint32_t id, Time at);
   void one_sided(Agent& agent, const Action& action);
   uint64_t first_share(const Message& message) const;
   Time latency(uint32_t from, uint32_t to, const MessageCosts& costs) const;
   Time notice(uint32_t from, uint32_t to, const MessageCosts& costs) const;
   Time hops(uint32_t from, uint32_t to) const;
+  // envelopes.cc
+  uint32_t send_envelope(uint32_t rank, const Action& action);
+  uint32_t match_envelope(Agent& agent, const Action& action);
+  void envelope_comes(uint32_t id);
+  void admit(uint32_t id);
   // waits.cc
   Request& slot(uint32_t rank, uint32_t request);
   void add_part(uint32_t rank, uint32_t request, uint32_t message, bool is_receive);
@@ -230,6 +256,7 @@ class Engine {
   const EngineOptions options_;
   Observer* observer_ = nullptr;
   std::function<void(uint64_t)> progress_;
+  std::function<void(Time)> mark_;
   EventHeap heap_;
   std::vector<AgentId> runnable_;  // go on before the next event
   std::vector<std::pair<Time, uint32_t>> order_;
@@ -240,6 +267,25 @@ class Engine {
   uint32_t free_messages_ = kNone;
   uint64_t open_messages_ = 0;
   std::vector<Channel> channels_;
+  // Of messages that are matched by their envelopes, and of receives that wait for such; by number
+  // of the message.
+  struct Envelope {
+    uint32_t queue = 0, channel = kNoChannel, from = kAnySender;
+    bool takes_any_tag = false;
+    int64_t tag = 0;
+    uint64_t number = 0;  // of those of its sender in the queue
+  };
+  struct EnvelopeQueue {
+    std::vector<uint32_t> posted, unexpected;  // messages; in order of posting, of coming
+    struct Sender {
+      uint64_t sent = 0, come = 0;
+      std::vector<uint32_t> early;  // that came before one that was sent before
+    };
+    std::unordered_map<uint32_t, Sender> senders;
+  };
+  static bool accepts(const Envelope& receive, const Envelope& message);
+  std::vector<Envelope> envelopes_;
+  std::vector<EnvelopeQueue> envelope_queues_;
   std::unordered_map<uint64_t, Meeting> meetings_;
   std::unordered_map<uint64_t, uint32_t> lock_numbers_;
   std::vector<Lock> locks_;

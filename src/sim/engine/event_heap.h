@@ -23,6 +23,7 @@ class EventHeap {
   bool empty() const { return all_.empty(); }
   size_t size() const { return all_.size(); }
   const Event& top() const { return all_.front(); }
+  const std::vector<Event>& all() const { return all_; }  // the first is top()
 
   void add(int64_t time, uint8_t kind, uint32_t subject) {
     const Event event{time, ++order_ << 4 | kind, subject};

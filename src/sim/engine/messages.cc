@@ -65,7 +65,8 @@ Time Engine::notice(uint32_t from, uint32_t to, const MessageCosts& costs) const
 }
 
 void Engine::send(Agent& agent, const Action& action) {
-  const uint32_t id = match(action.channel, true);
+  const uint32_t id = action.is_matched_here ? send_envelope(agent.rank, action)
+                                              : match(action.channel, true);
   Message& message = messages_[id];
   message.from = agent.rank;
   message.to = action.peer;
@@ -87,7 +88,8 @@ void Engine::send(Agent& agent, const Action& action) {
 }
 
 void Engine::receive(Agent& agent, const Action& action) {
-  const uint32_t id = match(action.channel, false);
+  const uint32_t id = action.is_matched_here ? match_envelope(agent, action)
+                                              : match(action.channel, false);
   Message& message = messages_[id];
   message.to = agent.rank;
   message.posted = agent.now;
@@ -102,8 +104,13 @@ void Engine::receive(Agent& agent, const Action& action) {
 void Engine::request_comes(uint32_t id) {
   Message& message = messages_[id];
   message.asked = now_;
-  if (message.posted == kNever) return;
-  const Time at = std::max(now_, message.posted);
+  if (message.is_unmatched) return envelope_comes(id);
+  if (message.posted != kNever) request_is_there(id, std::max(now_, message.posted));
+}
+
+// The receive is posted, too.
+void Engine::request_is_there(uint32_t id, Time at) {
+  Message& message = messages_[id];
   if (is_inside(message.to, at)) return answer(id, at, false);
   if (costs_.protocol(message.from, message.to).overlap.value > 0) return answer(id, at, true);
   ranks_[message.to].held.push_back({Pending::kAnswer, id});
@@ -180,6 +187,7 @@ void Engine::is_available(uint32_t id, Time at) {
   }
   if (message.is_shared) return heap_.add(at, kPartial, id);
   message.available = at;
+  if (message.is_unmatched) return envelope_comes(id);
   if (message.posted != kNever) finish_message(id, at);
 }
 

@@ -138,6 +138,34 @@ void choose(const Machine& machine, bool is_inter, PreparedCollective& out) {
 
 }  // namespace
 
+bool PreparedCollective::step(uint32_t number, Step& out) const {
+  if (neighbours == nullptr) return algorithm->step(call, number, out);
+  if (number > 0) return false;
+  for (const int64_t source : neighbours->sources)
+    if (source >= 0) out.receive(source);
+  for (size_t i = 0; i < neighbours->targets.size(); ++i)
+    if (neighbours->targets[i] >= 0)
+      out.send(neighbours->targets[i], call.block(static_cast<int64_t>(i)));
+  return true;
+}
+
+PreparedCollective prepare_neighbours(const Trace& trace, const events::Op& op,
+                                      const Signature& call, const Neighbours::Lists& lists) {
+  PreparedCollective out;
+  out.neighbours = &lists;
+  out.call.ranks = static_cast<int64_t>(op.comm.comm.size());
+  out.call.me = std::max<int64_t>(0, op.comm.comm.me);
+  const CallId plain = mpi::plain_call(call.call);
+  if (plain == mpi::kMPI_Neighbor_alltoallv)
+    out.blocks = std::make_unique<ListedBlocks>(trace, call, "sendcounts", "sendtype");
+  else if (plain == mpi::kMPI_Neighbor_alltoallw)
+    out.blocks = std::make_unique<ListedBlocks>(trace, call, "sendcounts", "sendtypes");
+  else
+    out.call.bytes = product(trace, call, "sendcount", "sendtype");
+  out.call.blocks = out.blocks.get();
+  return out;
+}
+
 Hockney hockney_costs(const Machine& machine, uint64_t bytes) {
   const SizeRange& range = machine.distances[kDistances - 1].range_of(bytes);
   return {range.latency.value + range.send.value + range.receive.value, range.gap_per_byte.value,

@@ -27,6 +27,8 @@ TraceActions::~TraceActions() = default;
 
 void TraceActions::begin(Engine& engine) {
   engine_ = &engine;
+  if (Neighbours::are_needed(trace_))
+    neighbours_ = std::make_unique<Neighbours>(trace_, world_->comms);
   for (Rank rank = 0; rank < trace_.rank_count(); ++rank) {
     auto state = std::make_unique<RankState>();
     state->rank = rank;
@@ -48,6 +50,7 @@ void TraceActions::begin(Engine& engine) {
       agents_.push_back(std::move(agent));
       engine.add(static_cast<uint32_t>(rank));
     }
+    if (matches_here_) find_wildcards(*state);
     ranks_.push_back(std::move(state));
   }
 }
@@ -74,6 +77,15 @@ std::map<std::string, uint64_t> TraceActions::not_lowered() const {
   for (const auto& [what, count] : scope_.tally.not_held)
     if (what.find("built") == std::string::npos && what.find("cut") == std::string::npos)
       out[what] += count;
+  // Readers of events did not know these, and the simulation did.
+  const auto less = [&](const char* what, uint64_t lowered) {
+    const auto known = out.find(what);
+    if (known == out.end()) return;
+    known->second -= std::min(known->second, lowered);
+    if (known->second == 0) out.erase(known);
+  };
+  less("receives whose message the trace does not tell", unknown_lowered_);
+  less("starts of requests that the trace does not tell", starts_lowered_);
   return out;
 }
 
@@ -104,7 +116,10 @@ const events::Event* TraceActions::next_event(AgentState& agent) {
     agent.is_first = false;
     if (!mine.empty()) return &mine.front();
   }
-  while (const events::Event* event = rank.events->next()) {
+  while (true) {
+    if (rank.skip_calls > 0) skip_here(rank);
+    const events::Event* const event = rank.events->next();
+    if (event == nullptr) return nullptr;
     if (!rank.has_begun) {
       const Op& op = *event->op;
       if (op.action != OpAction::kCollective || op.collective != events::CollectiveKind::kInit)
@@ -117,7 +132,6 @@ const events::Event* TraceActions::next_event(AgentState& agent) {
     rank.ahead[event->thread].push_back(*event);
     if (event->thread == agent.thread) return &mine.front();
   }
-  return nullptr;
 }
 
 void TraceActions::fill(AgentId id, Batch& batch) {
@@ -153,6 +167,7 @@ void TraceActions::compute(AgentState& agent, const events::Event& event, Batch&
   if (factors_ != nullptr && !factors_->empty())
     ns = static_cast<uint64_t>(
         rounded(static_cast<double>(ns) * (*factors_)[static_cast<size_t>(rank.rank)]));
+  if (follows_) ns = loop_gap(rank, event, ns);
   const bool polls = event.op->is_poll;
   const bool is_wait = agent.is_polling && ns <= kLongestPollPause;
   agent.is_polling = polls;
@@ -164,6 +179,9 @@ void TraceActions::compute(AgentState& agent, const events::Event& event, Batch&
 void TraceActions::lower(AgentState& agent, const events::Event& event, Batch& batch) {
   const Op& op = *event.op;
   ++calls_;
+  if (neighbours_ != nullptr && op.topology != nullptr)
+    agent.rank->topologies[op.topology->made] =
+        neighbours_->made_by(agent.rank->rank, event.call->id);
   compute(agent, event, batch);
   if (op.action == OpAction::kCollective && op.collective == events::CollectiveKind::kFinalize) {
     add(batch, ActionKind::kEnter).tag = event.seq;
@@ -172,7 +190,9 @@ void TraceActions::lower(AgentState& agent, const events::Event& event, Batch& b
     agent.has_ended = true;
     return;
   }
-  add(batch, ActionKind::kEnter).tag = event.seq;
+  Action& enter = add(batch, ActionKind::kEnter);
+  enter.tag = event.seq;
+  enter.is_marked = follows_ && agent.rank->rank == 0 && agent.rank->loop.begins(event.seq);
   if (!lower_steps(agent, event, batch)) return;  // a collective, which leaves in the end
   add(batch, ActionKind::kLeave);
 }
@@ -189,12 +209,14 @@ uint32_t TraceActions::slot_of(AgentState& agent, const events::Step& step) {
 
 void TraceActions::transfer(AgentState& agent, const events::Step& step, uint32_t slot,
                             Batch& batch) {
-  if (!step.has_message) return;
+  const bool is_unknown = receives_unknown(*agent.rank, step);
+  if (!step.has_message && !is_unknown) return;
   const bool sends = step.begins_send();
   Action action;
   action.kind = sends ? ActionKind::kSend : ActionKind::kReceive;
-  action.channel = channel(step.channel);
+  action.channel = is_unknown ? kNoChannel : channel(step.channel);
   action.request = slot;
+  if (!queues_.empty()) by_envelope(*agent.rank, step, action);
   if (sends) {
     action.peer = static_cast<uint32_t>(step.channel.dest);
     action.amount = step.bytes;
@@ -222,7 +244,7 @@ bool TraceActions::lower_steps(AgentState& agent, const events::Event& event, Ba
     switch (step.kind) {
       case StepKind::kSend:
       case StepKind::kReceive: {
-        if (!step.has_message) break;
+        if (!step.has_message && !receives_unknown(rank, step)) break;
         const uint32_t slot = new_slot(agent);
         transfer(agent, step, slot, batch);
         waits.push_back(slot);
@@ -253,14 +275,21 @@ bool TraceActions::lower_steps(AgentState& agent, const events::Event& event, Ba
       batch.actions.push_back(known->second.send);
       rank.partitioned.erase(known);
     }
+  lower_exchanges(agent, op, batch, waits);
   lower_waits(agent, event, batch, waits);
+  if (op.action == OpAction::kOtherCollective &&
+      op.collective == events::CollectiveKind::kNeighbours)
+    return lower_neighbours(agent, event, batch);
   if (op.action == OpAction::kCollective && !op.makes_request)
     return begin_collective(agent, event, batch);
   if (op.action == OpAction::kWindowEpoch) return lower_window(agent, event, batch);
   if (lower_file(agent, event, batch) || lower_other(agent, event, batch)) return true;
   // A call that waits for nobody takes what it took.
-  if (op.action == OpAction::kNothing && !op.is_poll && event.end_ns > event.begin_ns && !has_gaps_)
-    add(batch, ActionKind::kCompute).amount = event.end_ns - event.begin_ns;
+  if (op.action == OpAction::kNothing && !op.is_poll && !has_gaps_) {
+    uint64_t ns = event.end_ns - std::min(event.begin_ns, event.end_ns);
+    if (follows_) ns = loop_own(rank, event, ns);
+    if (ns > 0) add(batch, ActionKind::kCompute).amount = ns;
+  }
   return true;
 }
 

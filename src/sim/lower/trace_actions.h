@@ -11,8 +11,10 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "events/by_rank/rank_events.h"
@@ -40,10 +42,27 @@ class TraceActions : public ActionSource {
     times_ = times;
     factors_ = &factors;
   }
+  // Receives from any source, or of any tag, take what comes first, instead of what they took when
+  // the run was recorded. Before begin().
+  void match_by_envelopes() { matches_here_ = true; }
   // An agent for each thread; before the engine runs. The engine outlives the use of this.
   void begin(Engine& engine);
   void fill(AgentId agent, Batch& batch) override;
   void ended(AgentId agent) override;
+
+  // For simulations that leave out iterations (run/skip.h); trace_loops.cc. After begin().
+  std::string follow_loops();
+  struct LoopDifference {
+    double by_rank_ns = 0, computed_ns = 0;
+  };
+  std::optional<LoopDifference> equal_units();
+  void forget_loops();
+  uint64_t iterations_left() const;
+  uint64_t loop_calls(uint32_t rank) const;  // of an iteration
+  // Each rank leaves out so many iterations when it comes to its next one.
+  void skip(uint64_t iterations);
+  bool is_skipping() const { return skipping_ > 0; }  // some ranks have not yet
+  uint64_t skipped_calls() const { return skipped_calls_; }
 
   struct Place {
     Rank rank = 0;
@@ -90,12 +109,33 @@ class TraceActions : public ActionSource {
   uint32_t slot_of(AgentState& agent, const events::Step& step);
   void transfer(AgentState& agent, const events::Step& step, uint32_t slot, Batch& batch);
   void wait_for(AgentState& agent, uint32_t slot, Batch& batch, bool is_free_then);
+  // trace_loops.cc
+  void skip_here(RankState& rank);
+  uint64_t loop_gap(const RankState& rank, const events::Event& event, uint64_t ns) const;
+  uint64_t loop_own(const RankState& rank, const events::Event& event, uint64_t ns) const;
+  // trace_matching.cc
+  struct Wildcards {
+    bool source = false, tag = false;
+  };
+  void find_wildcards(RankState& rank);
+  Wildcards wildcards_of(const Signature& call);
+  const uint32_t* queue_of(events::CommKey comm, Rank dest) const;
+  bool receives_unknown(const RankState& rank, const events::Step& step);
+  void by_envelope(const RankState& rank, const events::Step& step, Action& action);
   static Action& add(Batch& batch, ActionKind kind);
   // trace_collectives.cc
   const PreparedCollective& prepared(RankState& rank, const events::Op& op, const Signature& call);
   bool begin_collective(AgentState& agent, const events::Event& event, Batch& batch);
   AgentId background(RankState& rank);
   void begin_background(AgentState& agent, const events::Step& step, Batch& batch);
+  void begin_beside(RankState& rank, const Running& what, uint32_t slot, Batch& batch);
+  const PreparedCollective* prepared_neighbours(RankState& rank, const events::Op& op,
+                                                const Signature& call);
+  static Running next_exchange(RankState& rank, const PreparedCollective& what,
+                               const events::Op& op);
+  bool lower_neighbours(AgentState& agent, const events::Event& event, Batch& batch);
+  void lower_exchanges(AgentState& agent, const events::Op& op, Batch& batch,
+                       std::vector<uint32_t>& waits);
   void begin_duplication(AgentState& agent, const events::Event& event, Batch& batch);
   void run_collective(AgentState& agent, Batch& batch);
   void meet(RankState& rank, const events::Op& op, uint64_t ns, Batch& batch);
@@ -120,6 +160,15 @@ class TraceActions : public ActionSource {
   std::vector<std::unique_ptr<AgentState>> agents_;
   events::FlatMap<events::ChannelKey, uint32_t, events::ChannelHash> channels_;
   uint32_t next_channel_ = 0;
+  bool matches_here_ = false;
+  bool follows_ = false;  // iterations may be left out
+  size_t skipping_ = 0;   // ranks that will
+  uint64_t skipped_calls_ = 0;
+  std::map<std::pair<events::CommKey, Rank>, uint32_t> queues_;  // where receives have wildcards
+  std::unordered_map<SignatureId, Wildcards> wildcards_;
+  std::unique_ptr<Neighbours> neighbours_;  // nullptr: there is no such call
+  uint64_t starts_lowered_ = 0;             // of requests that only this follows
+  uint64_t unknown_lowered_ = 0;  // receives whose message only the simulation tells
   std::map<std::string, uint64_t> not_lowered_;
   uint64_t calls_ = 0;
   bool has_times_ = false, has_gaps_ = false;

@@ -7,6 +7,7 @@
 namespace refrain::sim {
 
 using events::Op;
+using OpAction = events::Action;
 
 namespace {
 
@@ -14,6 +15,7 @@ namespace {
 constexpr int64_t kBlockingTag = -1;
 constexpr int64_t kFirstTag = -2;
 constexpr int64_t kFirstDuplication = -1000;
+constexpr int64_t kFirstNeighbours = -2000;
 constexpr uint64_t kTags = 64;  // nonblocking collectives of a communicator at a time
 
 }  // namespace
@@ -66,27 +68,99 @@ AgentId TraceActions::background(RankState& rank) {
   return engine_->add_background(static_cast<uint32_t>(rank.rank));
 }
 
-void TraceActions::begin_background(AgentState& agent, const events::Step& step, Batch& batch) {
-  RankState& rank = *agent.rank;
-  const uint32_t slot = slot_of(agent, step);
+void TraceActions::begin_beside(RankState& rank, const Running& what, uint32_t slot,
+                                Batch& batch) {
   const AgentId id = background(rank);
-  const int64_t tag = kFirstTag - static_cast<int64_t>(step.collective % kTags);
-  agents_[id]->running = {&prepared(rank, *step.op, *step.made_by), step.op, tag, 0};
+  agents_[id]->running = what;
   Action& action = add(batch, ActionKind::kBegin);
   action.peer = id;
   action.request = slot;
 }
 
+void TraceActions::begin_background(AgentState& agent, const events::Step& step, Batch& batch) {
+  RankState& rank = *agent.rank;
+  const uint32_t slot = slot_of(agent, step);
+  const int64_t tag = kFirstTag - static_cast<int64_t>(step.collective % kTags);
+  begin_beside(rank, {&prepared(rank, *step.op, *step.made_by), step.op, tag, 0}, slot, batch);
+}
+
 // Nobody is told which call completes it: no call waits for it.
 void TraceActions::begin_duplication(AgentState& agent, const events::Event& event, Batch& batch) {
   RankState& rank = *agent.rank;
-  const AgentId id = background(rank);
   const uint64_t number = ++rank.duplications[event.op->comm.key];
   const int64_t tag = kFirstDuplication - static_cast<int64_t>(number % kTags);
-  agents_[id]->running = {&prepared(rank, *event.op, *event.call), event.op, tag, 0};
-  Action& action = add(batch, ActionKind::kBegin);
-  action.peer = id;
-  action.request = rank.slots++;
+  begin_beside(rank, {&prepared(rank, *event.op, *event.call), event.op, tag, 0}, rank.slots++,
+               batch);
+}
+
+// nullptr: the topology is not known, which is counted.
+const PreparedCollective* TraceActions::prepared_neighbours(RankState& rank, const Op& op,
+                                                            const Signature& call) {
+  const auto topology = rank.topologies.find(op.comm.key);
+  const Neighbours::Lists* const lists =
+      topology == rank.topologies.end() ? nullptr
+                                        : neighbours_->of(topology->second, op.comm.comm.me);
+  if (lists == nullptr) {
+    count(call);
+    return nullptr;
+  }
+  const auto [known, is_new] = rank.exchange_forms.try_emplace({&op, lists});
+  if (is_new) {
+    known->second = prepare_neighbours(trace_, op, call, *lists);
+    known->second.call.blocks = known->second.blocks.get();
+  }
+  return &known->second;
+}
+
+TraceActions::Running TraceActions::next_exchange(RankState& rank, const PreparedCollective& what,
+                                                  const Op& op) {
+  const uint64_t number = ++rank.exchanges[op.comm.key];
+  return {&what, &op, kFirstNeighbours - static_cast<int64_t>(number % kTags), 0};
+}
+
+// False: steps follow.
+bool TraceActions::lower_neighbours(AgentState& agent, const events::Event& event, Batch& batch) {
+  RankState& rank = *agent.rank;
+  const Op& op = *event.op;
+  const PreparedCollective* const what = prepared_neighbours(rank, op, *event.call);
+  if (what == nullptr) return true;
+  if (op.is_persistent) {
+    rank.persistent_exchanges[event.call->id] = {what, &op};
+  } else if (op.makes_request) {
+    const uint32_t slot = new_slot(agent);
+    begin_beside(rank, next_exchange(rank, *what, op), slot, batch);
+    rank.open_exchanges[event.call->id] = slot;
+  } else {
+    agent.running = next_exchange(rank, *what, op);
+    return false;
+  }
+  return true;
+}
+
+// Requests of such collectives, which others do not follow: starts and ends.
+void TraceActions::lower_exchanges(AgentState& agent, const Op& op, Batch& batch,
+                                   std::vector<uint32_t>& waits) {
+  RankState& rank = *agent.rank;
+  if (rank.open_exchanges.empty() && rank.persistent_exchanges.empty()) return;
+  for (const events::RequestUse& use : op.requests) {
+    const auto persistent = rank.persistent_exchanges.find(use.request);
+    if (op.action == OpAction::kStart && persistent != rank.persistent_exchanges.end()) {
+      const auto [what, made_by] = persistent->second;
+      const uint32_t slot = new_slot(agent);
+      begin_beside(rank, next_exchange(rank, *what, *made_by), slot, batch);
+      rank.open_exchanges[use.request] = slot;
+      ++starts_lowered_;
+    }
+    const auto open = rank.open_exchanges.find(use.request);
+    if (op.action == OpAction::kComplete && open != rank.open_exchanges.end()) {
+      waits.push_back(open->second);
+      rank.open_exchanges.erase(open);
+    }
+    if (op.action == OpAction::kFree) {
+      rank.open_exchanges.erase(use.request);
+      rank.persistent_exchanges.erase(use.request);
+    }
+  }
 }
 
 // The next step of the agent's collective; at its end, the call ends.
@@ -99,7 +173,7 @@ void TraceActions::run_collective(AgentState& agent, Batch& batch) {
     return;
   }
   Step step;
-  if (!what.algorithm->step(what.call, running.step++, step)) {
+  if (!what.step(running.step++, step)) {
     running = {};
     if (!agent.is_background) add(batch, ActionKind::kLeave);
     return;

@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "reader/own_work.h"
+#include "sim/lower/loops.h"
 #include "sim/lower/trace_actions.h"
 
 namespace refrain::sim {
@@ -20,6 +22,12 @@ struct TraceActions::RankState {
   std::map<uint32_t, reader::OwnWorkAfter> own_work;
   bool has_begun = false;                        // MPI_Init has returned
   uint64_t begin_ns = 0;                         // ... then
+  // Where iterations may be left out.
+  MainLoop loop;
+  LoopUnits units;  // with times
+  uint64_t loop_gap_ns = 0;
+  double loop_factor = 1;
+  uint64_t skip_calls = 0;  // that it leaves out at the next iteration
   uint32_t slots = 0;                            // that were given out
   events::FlatMap<uint64_t, uint32_t> open;      // slots, by the number of the request
   events::FlatMap<uint32_t, uint32_t> by_maker;  // ..., by the signature that made the request
@@ -28,6 +36,14 @@ struct TraceActions::RankState {
   std::map<int64_t, std::vector<Rank>> started, posted;  // groups of epochs, by window
   std::map<uint64_t, uint64_t> meetings;             // that this rank came to, by what they are of
   std::map<events::CommKey, uint64_t> duplications;  // nonblocking ones
+  std::map<events::CommKey, uint64_t> exchanges;     // with neighbours
+  std::map<events::CommKey, events::CommKey> topologies;  // Neighbours::made_by, by communicator
+  std::map<std::pair<const events::Op*, const Neighbours::Lists*>, PreparedCollective>
+      exchange_forms;
+  // Requests of these, by what made them.
+  std::map<SignatureId, uint32_t> open_exchanges;  // slots
+  std::map<SignatureId, std::pair<const PreparedCollective*, const events::Op*>>
+      persistent_exchanges;
   struct Partitioned {
     Action send;
     uint64_t left = 0;

@@ -38,6 +38,13 @@ class FairNetwork {
     double busy_ns = 0;  // how long any flow was on it
   };
   Use use(uint32_t link) const { return links_[link].use; }
+  // Calls visit(name, bytes that are left, bytes per ns) of each flow.
+  template <class Visit>
+  void for_each_flow(int64_t now, Visit visit) const {
+    for (const Flow& flow : flows_)
+      if (!flow.is_free)
+        visit(flow.name, flow.left - flow.rate * (static_cast<double>(now) - flow.since), flow.rate);
+  }
 
  private:
   struct Link {

@@ -6,12 +6,14 @@
 
 #include "refrain/calls.h"
 #include "sim/lower/trace_actions.h"
+#include "sim/run/skip.h"
 
 namespace refrain::sim {
 namespace {
 
 // Messages on their way at a time: beside a number for any run, an exchange of all with all.
 constexpr uint64_t kMostMessages = 1 << 22, kMostPartners = 4096;
+constexpr size_t kNamedCalls = 64;  // of a deadlock; each is looked up in the trace
 
 // Hands calls on by rank and thread.
 class CallObserver : public Observer {
@@ -28,13 +30,15 @@ class CallObserver : public Observer {
   const SimulateOptions& options_;
 };
 
-std::string name_of_call(const Trace& trace, Rank rank, uint32_t thread, uint64_t seq) {
-  RankReader reader(trace, rank);
-  auto cursor = reader.cursor(thread);
-  if (!cursor.ok()) return "";
-  cursor->seek(seq);
+void name_call(const Trace& trace, WaitingRank& waiting) {
+  RankReader reader(trace, waiting.rank);
+  auto cursor = reader.cursor(waiting.thread);
+  if (!cursor.ok()) return;
+  cursor->seek(waiting.seq);
   const Call* const call = cursor->next();
-  return call == nullptr ? "" : std::string(call->signature->name);
+  if (call == nullptr) return;
+  waiting.call = std::string(call->signature->name);
+  waiting.site = trace.call_site(call->signature->site);
 }
 
 }  // namespace
@@ -44,7 +48,7 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   const auto begin = std::chrono::steady_clock::now();
   const auto places = machine.places_for(static_cast<uint64_t>(trace.rank_count()));
   if (!places.ok()) return places.error();
-  if (trace.call_count() > options.most_calls)
+  if (trace.call_count() > options.most_calls && options.skip_share <= 0)
     return base::unsupported("the run has " + std::to_string(trace.call_count()) +
                                  " calls; --max-calls allows " + std::to_string(options.most_calls),
                              trace.name());
@@ -54,6 +58,7 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   const Costs costs(machine, *places);
   TraceActions actions(trace, machine, scope);
   actions.compute_by(options.times, options.factors);
+  if (options.matching == Matching::kSimulated) actions.match_by_envelopes();
   EngineOptions how;
   how.has_contention = options.contention == Contention::kFair && machine.topology.has_links();
   const auto ranks = static_cast<uint64_t>(trace.rank_count());
@@ -64,7 +69,18 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   if (options.on_call) engine.observe(&observer);
   if (options.progress)
     engine.on_progress([&](uint64_t) { options.progress(actions.calls(), trace.call_count()); });
+  Skipper skipper(actions, engine, static_cast<uint32_t>(ranks), how.has_contention);
+  std::string not_skipped;
+  if (options.skip_share > 0) {
+    not_skipped = skipper.prepare(options.skip_share);
+    if (!not_skipped.empty() && trace.call_count() > options.most_calls)
+      return base::unsupported("the run has " + std::to_string(trace.call_count()) +
+                                   " calls, and none can be skipped (" + not_skipped +
+                                   "); --max-calls allows " + std::to_string(options.most_calls),
+                               trace.name());
+  }
   EngineResult result = engine.run();
+  skipper.add_to(result);
   if (result.is_full)
     return base::unsupported("more than " + std::to_string(how.most_messages) +
                                  " messages are on their way at once: a rank sends and nobody "
@@ -74,17 +90,22 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   for (const RankTimes& rank : result.ranks)
     out.predicted_ns = std::max(out.predicted_ns, rank.end - rank.begin);
   out.ranks = std::move(result.ranks);
-  out.calls = actions.calls();
+  out.calls = actions.calls() + actions.skipped_calls();
+  out.skipped_calls = actions.skipped_calls();
+  out.skip_error_ns = skipper.error_ns();
+  out.not_skipped = std::move(not_skipped);
   out.events = result.events;
   out.messages = result.messages;
   out.not_lowered = actions.not_lowered();
   out.links = std::move(result.links);
   out.compute_from = actions.compute_from();
   out.has_contention = how.has_contention;
+  out.matching = options.matching;
+  out.matching_changed = result.changed;
   for (const Stuck& one : result.stuck) {
     const TraceActions::Place place = actions.place(one.agent);
-    out.deadlock.push_back({place.rank, place.thread, one.tag,
-                            name_of_call(trace, place.rank, place.thread, one.tag), one.since});
+    out.deadlock.push_back({place.rank, place.thread, one.tag, "", kNoDefinition, one.since});
+    if (out.deadlock.size() <= kNamedCalls) name_call(trace, out.deadlock.back());
   }
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return out;

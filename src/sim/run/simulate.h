@@ -1,7 +1,7 @@
 // simulate(): how long a recorded run takes on a machine.
 //
-// Errors: those of the machine (usage), more calls than allowed or more messages on their way at
-// once than memory is given for (unsupported). A deadlock is a result.
+// Errors: those of the machine (usage), more calls than allowed that are not left out, or more
+// messages on their way at once than memory is given for (unsupported). A deadlock is a result.
 // Threads: the trace may be used by others meanwhile; the simulation itself is one thread.
 #pragma once
 
@@ -20,9 +20,15 @@
 namespace refrain::sim {
 
 enum class Contention : uint8_t { kNone, kFair };
+// Of receives from any source and of any tag.
+enum class Matching : uint8_t { kRecorded, kSimulated };
 
 struct SimulateOptions {
   Contention contention = Contention::kFair;  // kFair: where the topology has links
+  Matching matching = Matching::kRecorded;
+  // Above 0: iterations of the main loop may be left out (skip.h), with an error of at most this
+  // share of what the rank computes that computes most.
+  double skip_share = 0;
   uint64_t most_calls = 10'000'000'000;
   const ComputeTimes* times = nullptr;  // nullptr: those of the trace
   std::vector<double> factors;          // of the computation of each rank; empty: 1
@@ -39,6 +45,7 @@ struct WaitingRank {
   uint32_t thread = 0;
   uint64_t seq = 0;  // of its call
   std::string call;  // "MPI_Recv"
+  DefinitionId site = kNoDefinition;
   Time since_ns = 0;
 };
 
@@ -51,6 +58,11 @@ struct Simulation {
   std::vector<EngineResult::Link> links;
   std::string compute_from;
   bool has_contention = false;
+  Matching matching = Matching::kRecorded;
+  uint64_t skipped_calls = 0;  // among `calls`
+  Time skip_error_ns = 0;      // at most, with SimulateOptions::skip_share
+  std::string not_skipped;     // why nothing could be left out, where that was asked for
+  uint64_t matching_changed = 0;  // receives that took another message than in the recorded run
   std::vector<WaitingRank> deadlock;  // empty: there was none
 };
 

@@ -31,7 +31,8 @@ namespace {
 
 class ScriptSource : public ActionSource, public Observer {
  public:
-  ScriptSource(const Script& script, ScriptTimes& times) : script_(script), times_(times) {
+  ScriptSource(const Script& script, ScriptTimes& times, bool by_envelopes)
+      : script_(script), times_(times), by_envelopes_(by_envelopes) {
     at_.resize(script.ranks.size());
     times.calls.resize(script.ranks.size());
   }
@@ -54,6 +55,11 @@ class ScriptSource : public ActionSource, public Observer {
       action.request = end.request;
       action.amount = end.bytes;
       action.is_synchronous = end.is_synchronous;
+      if (!by_envelopes_) continue;
+      action.is_matched_here = true;
+      action.first = end.sends ? end.peer : agent;  // the receiver
+      action.tag = end.channel;
+      if (!end.sends) action.peer = kAnySender;
     }
     if (!call.waits.empty())
       add(ActionKind::kWaitAll).count = static_cast<uint32_t>(call.waits.size());
@@ -67,16 +73,17 @@ class ScriptSource : public ActionSource, public Observer {
  private:
   const Script& script_;
   ScriptTimes& times_;
+  const bool by_envelopes_;
   std::vector<size_t> at_;
 };
 
 }  // namespace
 
 ScriptTimes simulate(const Machine& machine, const Script& script, EngineResult* result,
-                     bool has_contention) {
+                     bool has_contention, bool by_envelopes) {
   ScriptTimes times;
   const Costs costs(machine, *machine.places_for(script.ranks.size()));
-  ScriptSource source(script, times);
+  ScriptSource source(script, times, by_envelopes);
   EngineOptions options;
   options.has_contention = has_contention;
   Engine engine(costs, source, options);

@@ -37,9 +37,9 @@ struct ScriptTimes {
   bool is_stuck = false;
 };
 
-// By the engine.
+// By the engine. `by_envelopes`: messages meet by their channel as a tag, from any sender.
 ScriptTimes simulate(const Machine& machine, const Script& script, EngineResult* result = nullptr,
-                     bool has_contention = false);
+                     bool has_contention = false, bool by_envelopes = false);
 // By a slow and plain program that shares the formulas of costs with it and nothing else.
 // `has_tie`: two events of one time may come in any order.
 ScriptTimes reference(const Machine& machine, const Script& script, bool& has_tie);

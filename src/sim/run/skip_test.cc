@@ -1,0 +1,158 @@
+// Simulations that leave out iterations, against the same ones that leave out nothing.
+#include "sim/run/skip.h"
+
+#include <gtest/gtest.h>
+
+#include "format/encode/encode.h"
+#include "format/testing/patterns.h"
+#include "refrain/trace.h"
+#include "sim/lower/loops.h"
+#include "sim/run/simulate.h"
+
+namespace refrain::sim {
+namespace {
+
+constexpr const char* kMachine = R"(version = 1
+[distance.core]
+eager_limit = 65536
+[[distance.core.range]]
+L = 400
+o_send = 90
+o_recv = 110
+g = 20
+G = 0.07
+[distance.switch]
+eager_limit = %LIMIT%
+[[distance.switch.range]]
+L = 1501
+o_send = 303
+o_recv = 307
+g = 51
+G = 0.11
+[topology]
+kind = "torus"
+dimensions = [4, 4]
+cores = 2
+%LINKS%
+)";
+
+Machine machine(const std::string& limit, const std::string& links) {
+  std::string text = kMachine;
+  text.replace(text.find("%LIMIT%"), 7, limit);
+  text.replace(text.find("%LINKS%"), 7, links);
+  const auto out = parse_machine(text, "m.toml");
+  EXPECT_TRUE(out.ok());
+  return *out;
+}
+
+Trace trace_of(uint64_t ranks, const std::function<format::RankRecord(uint64_t)>& rank) {
+  const auto data = format::finish(format::testing::merge_tree(0, ranks, ranks, rank));
+  EXPECT_TRUE(data.ok());
+  const auto bytes = format::encode(*data);
+  EXPECT_TRUE(bytes.ok());
+  return *Trace::from_bytes(*bytes, "made");
+}
+
+Simulation simulated(const Trace& trace, const Machine& machine, double skip) {
+  SimulateOptions options;
+  options.skip_share = skip;
+  const auto out = simulate(trace, machine, options);
+  EXPECT_TRUE(out.ok());
+  EXPECT_TRUE(out->deadlock.empty());
+  return *out;
+}
+
+void expect_same(const Simulation& got, const Simulation& wanted, const std::string& what) {
+  EXPECT_EQ(got.predicted_ns, wanted.predicted_ns) << what;
+  EXPECT_EQ(got.calls, wanted.calls) << what;
+  ASSERT_EQ(got.ranks.size(), wanted.ranks.size());
+  for (size_t r = 0; r < got.ranks.size(); ++r) {
+    EXPECT_EQ(got.ranks[r].computed, wanted.ranks[r].computed) << what << " rank " << r;
+    EXPECT_EQ(got.ranks[r].waited, wanted.ranks[r].waited) << what << " rank " << r;
+    EXPECT_EQ(got.ranks[r].communicated, wanted.ranks[r].communicated) << what << " rank " << r;
+    EXPECT_EQ(got.ranks[r].end, wanted.ranks[r].end) << what << " rank " << r;
+    EXPECT_EQ(got.ranks[r].calls, wanted.ranks[r].calls) << what << " rank " << r;
+  }
+}
+
+// What repeats exactly is the same to the ns, and most of it is left out.
+TEST(Skip, RegularProgramsAreTheSame) {
+  struct Case {
+    const char* name;
+    std::vector<int64_t> dims;
+  };
+  const Case cases[] = {{"halo 2D", {4, 3}},         {"halo 2D periodic", {4, 4}},
+                        {"halo 3D", {2, 3, 2}},      {"halo 2D without calls at borders", {3, 3}},
+                        {"recursive doubling", {8}}, {"ring", {7}},
+                        {"pairwise exchange", {6}},  {"all-to-all-v", {5}},
+                        {"rows and columns", {3, 4}}};
+  uint64_t all = 0, skipped = 0;
+  for (const char* limit : {"65536", "100"})
+    for (const Case& one : cases) {
+      const auto& program = format::testing::pattern(one.name).program;
+      const Trace trace = trace_of(format::testing::rank_count(one.dims), [&](uint64_t rank) {
+        return program(rank, one.dims, 300);
+      });
+      const Machine on = machine(limit, "");
+      const Simulation whole = simulated(trace, on, 0), part = simulated(trace, on, 0.005);
+      expect_same(part, whole, std::string(one.name) + " limit " + limit);
+      EXPECT_EQ(whole.skipped_calls, 0U);
+      all += part.calls, skipped += part.skipped_calls;
+      EXPECT_LE(part.events, whole.events);
+    }
+  EXPECT_GT(skipped, all / 2);
+}
+
+TEST(Skip, WavesThereAndBackAreTheSame) {
+  const std::vector<int64_t> dims = {4, 4};
+  const Trace trace =
+      trace_of(16, [&](uint64_t rank) { return format::testing::lu(rank, dims, 100, 10); });
+  const Machine on = machine("65536", "");
+  const Simulation whole = simulated(trace, on, 0), part = simulated(trace, on, 0.005);
+  expect_same(part, whole, "lu");
+  EXPECT_GT(part.skipped_calls, 9 * part.calls / 10);
+  EXPECT_EQ(part.skip_error_ns, 0);
+}
+
+// A rank that sends and never waits runs ahead of the others: no state comes again until it ends.
+TEST(Skip, AStateThatGrowsIsNotSkipped) {
+  const std::vector<int64_t> dims = {4, 4};
+  const auto& program = format::testing::pattern("sweep 2D").program;
+  const Trace trace = trace_of(16, [&](uint64_t rank) { return program(rank, dims, 500); });
+  const Machine on = machine("65536", "");
+  const Simulation whole = simulated(trace, on, 0), part = simulated(trace, on, 0.005);
+  expect_same(part, whole, "sweep 2D");
+}
+
+TEST(Skip, WithContentionTheErrorIsSaid) {
+  const std::vector<int64_t> dims = {4, 4};
+  const auto& program = format::testing::pattern("halo 2D periodic").program;
+  const Trace trace = trace_of(16, [&](uint64_t rank) { return program(rank, dims, 600); });
+  const Machine on = machine("65536", "link_bandwidth = 2e8");
+  const Simulation whole = simulated(trace, on, 0), part = simulated(trace, on, 0.005);
+  ASSERT_TRUE(whole.has_contention);
+  const auto off = static_cast<double>(std::abs(part.predicted_ns - whole.predicted_ns));
+  EXPECT_LE(off, 0.005 * static_cast<double>(whole.predicted_ns));
+  EXPECT_EQ(part.calls, whole.calls);
+  // One iteration in 64 is simulated, at least.
+  EXPECT_LE(part.skipped_calls, 64 * part.calls / 65);
+}
+
+TEST(Skip, TheMainLoopHasMostCalls) {
+  using grammar::Symbol;
+  grammar::Grammar g;
+  // start: 1 A^10 B 4;  A: 5 6 7;  B: 8 C^20;  C: 9 9
+  g.symbols = {{1, false, 1}, {1, true, 10}, {2, true, 1}, {4, false, 1}, {5, false, 1},
+               {6, false, 1}, {7, false, 1}, {8, false, 1}, {3, true, 20}, {9, false, 2}};
+  g.rule_end = {4, 7, 9, 10};
+  const MainLoop loop = main_loop(g);
+  EXPECT_EQ(loop.first, 1U + 30 + 1);
+  EXPECT_EQ(loop.calls, 2U);
+  EXPECT_EQ(loop.count, 20U);
+  EXPECT_TRUE(loop.begins(34));
+  EXPECT_FALSE(loop.begins(35));
+  EXPECT_FALSE(loop.has(72));
+}
+
+}  // namespace
+}  // namespace refrain::sim
