@@ -64,7 +64,7 @@ json job_json(const JobNow& job, size_t top) {
           {"calls", job.calls},
           {"calls_per_s", job.calls_per_s},
           {"event_bytes_per_s", job.calls_per_s * kBytesOfCall},
-          {"stream_bytes", job.read_bytes},
+          {"stream_bytes", job.stream_bytes},
           {"spool_bytes", job.spool_bytes},
           {"lag_s", seconds(job.look_ns)},
           {"blocked_s", 0},
