@@ -99,6 +99,18 @@ std::string state_json(const std::vector<JobNow>& jobs, uint64_t look, uint64_t 
   return text_of({{"look", look}, {"time_ns", time_ns}, {"jobs", all}});
 }
 
+std::string summary_json(const std::vector<JobNow>& jobs) {
+  json all = json::array();
+  for (const JobNow& job : jobs) {
+    json whole = job_json(job, 0), some;
+    for (const char* key : {"name", "state", "ranks", "calls", "calls_per_s", "event_bytes_per_s",
+                            "stream_bytes", "lag_s", "blocked_s", "losses", "stuck"})
+      some[key] = std::move(whole[key]);
+    all.push_back(std::move(some));
+  }
+  return text_of({{"jobs", all}});
+}
+
 std::string metrics_text(const std::vector<JobNow>& jobs) {
   struct Metric {
     const char *name, *type, *help;
