@@ -90,6 +90,9 @@ def check_page(service):
 def same_dump(first, second):
     """Both traces have the same calls, with the same parameters and times."""
     dumps = [refrain("dump", path, "--format", "jsonl") for path in (first, second)]
+    if None not in dumps and dumps[0] != dumps[1]:
+        lines = [d.decode().splitlines() for d in dumps]
+        print(len(lines[0]), len(lines[1]), next((p for p in zip(*lines) if p[0] != p[1]), None))
     return dumps[0] is not None and dumps[0] == dumps[1] and len(dumps[0].splitlines()) > RANKS * CALLS
 
 
