@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "format/codes/checksum.h"
 #include "format/spool/live_job.h"
 #include "options/environment.h"
 #include "tracer/state/complain.h"
@@ -18,8 +19,10 @@ void register_job(const Process& p, uint64_t run, const std::string& folder) {
   if (where.empty()) return;
   format::spool::LiveJob job{folder, p.options.output, run, static_cast<uint64_t>(p.size)};
   const std::string text = format::spool::write_live_job(job);
+  // Ranks that could not agree on a number for their run have their spool in common all the same.
+  const uint64_t name = run != 0 ? run : format::hash64(folder.data(), folder.size());
   const std::string path =
-      where + "/" + format::spool::run_text(run) + format::spool::kLiveJobEnding;
+      where + "/" + format::spool::run_text(name) + format::spool::kLiveJobEnding;
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0 && errno == EEXIST) return;
   const bool is_written = fd >= 0 && !text.empty() &&
