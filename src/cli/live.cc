@@ -1,4 +1,5 @@
-// refrain live watch: jobs that run now, by their spools.
+// refrain live: jobs that run now. watch: by their spools; serve: those that come and go
+// (live_serve.cc).
 
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/live_serve.h"
 #include "cli/options/display_options.h"
 #include "cli/options/values.h"
 #include "cli/output/activity.h"
@@ -27,6 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr uint32_t kViewers = 32;
+
 struct LiveOptions {
   std::string what;
   std::vector<std::string> spools;
@@ -35,7 +39,8 @@ struct LiveOptions {
   uint32_t top = 8;
   bool once = false;
   std::optional<uint16_t> port;
-  uint32_t viewers = 32;
+  std::optional<uint32_t> viewers;
+  ServeOptions serve;
   DisplayOptions display;
 };
 
@@ -125,16 +130,13 @@ int show(const LiveOptions& options, const std::vector<online::JobNow>& jobs,
 Result<std::unique_ptr<online::Service>> serve(const LiveOptions& options) {
   online::ServiceOptions how;
   how.port = *options.port;
-  how.viewers = options.viewers;
+  how.viewers = options.viewers.value_or(kViewers);
   auto service = online::Service::start(how);
   if (service.ok()) std::fprintf(stderr, "refrain: %s\n", (*service)->address().c_str());
   return service;
 }
 
 int watch(const LiveOptions& options) {
-  if (options.interval_s <= 0 || options.stuck_after_s <= 0)
-    return report(base::usage("a time of 0 is no interval: at least 100ms",
-                              options.interval_s <= 0 ? "--interval" : "--stuck-after"));
   std::vector<std::string> spools = options.spools;
   if (spools.empty()) {
     auto here = spools_here();
@@ -165,14 +167,42 @@ int watch(const LiveOptions& options) {
   return all.any_died() ? static_cast<int>(base::ErrorCode::kIncomplete) : 0;
 }
 
+int serve_jobs(const LiveOptions& options) {
+  if (!options.spools.empty())
+    return report(
+        base::usage("serve takes no spool: name the folder with --dir", options.spools.front()));
+  if (options.serve.folder.empty())
+    return report(base::usage("serve needs --dir: the folder of `record --live-dir`"));
+  ServeOptions how = options.serve;
+  how.interval_s = options.interval_s;
+  how.stuck_after_s = options.stuck_after_s;
+  how.top = options.top;
+  how.viewers = options.viewers.value_or(kViewers);
+  return live_serve(how);
+}
+
+int run(const LiveOptions& options) {
+  if (options.interval_s <= 0 || options.stuck_after_s <= 0)
+    return report(base::usage("a time of 0 is no interval: at least 100ms",
+                              options.interval_s <= 0 ? "--interval" : "--stuck-after"));
+  if (options.what == "serve") return serve_jobs(options);
+  if (!options.serve.folder.empty() || options.serve.port)
+    return report(base::usage("--dir and --port are of serve; watch takes spools and --serve"));
+  if (options.viewers && !options.port)
+    return report(base::usage("--viewers are those of a page: --serve PORT makes one"));
+  return watch(options);
+}
+
 }  // namespace
 
 void add_live(Command& app, int& exit_status) {
   auto options = std::make_shared<LiveOptions>();
   Command* verb = app.add_subcommand(
       "live", "Jobs while they run: calls, time in MPI, who is stuck; on a terminal or as a page");
-  verb->add_option("what", options->what, "watch: look at jobs of this machine from outside")
-      ->check(one_of({"watch"}))
+  verb->add_option("what", options->what,
+                   "watch: look at jobs of this machine from outside\n"
+                   "serve: a page of jobs that come and go, and what they leave when they end")
+      ->check(one_of({"watch", "serve"}))
       ->required();
   verb->add_option("spool", options->spools,
                    "Spools of jobs that `record` started: run.rfn.spool [all that are here]");
@@ -196,16 +226,28 @@ void add_live(Command& app, int& exit_status) {
                    "address on stderr")
       ->check(whole_number(0, 65535))
       ->type_name("PORT");
-  verb->add_option("--viewers", options->viewers, "Browsers that the page is sent to at a time")
+  verb->add_option("--viewers", options->viewers,
+                   "Browsers that the page is sent to at a time [32]")
       ->check(whole_number(1, 1000))
-      ->type_name("COUNT")
-      ->capture_default_str()
-      ->needs("--serve");
+      ->type_name("COUNT");
+  verb->add_option("--dir", options->serve.folder,
+                   "With serve: the folder in which `record --live-dir` tells of jobs")
+      ->type_name("FOLDER");
+  verb->add_option("-o,--output", options->serve.output,
+                   "With serve: the folder for traces, answers and reports of jobs that have ended")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+  verb->add_option("--port", options->serve.port,
+                   "With serve: the port of the page; 0: any [the one of last time, or any]")
+      ->check(whole_number(0, 65535))
+      ->type_name("PORT");
   add_display(*verb, options->display);
   verb->footer(
-      "The jobs do not know that they are watched. Ends when all of them have: 0, or 4 when one "
-      "died.\nFor a job that died, `refrain recover` makes the trace.");
-  verb->callback([options, &exit_status] { exit_status = watch(*options); });
+      "The jobs do not know that they are watched. `watch` ends when all of them have: 0, or 4 "
+      "when "
+      "one\ndied. For a job that died, `refrain recover` makes the trace.\n"
+      "`serve` goes on until it is told to stop (SIGINT, SIGTERM), and goes on where it was.");
+  verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 
 }  // namespace refrain::cli

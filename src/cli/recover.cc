@@ -3,26 +3,18 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "analysis/reduce/reduce.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
-#include "format/encode/encode.h"
-#include "format/encode/trace_file_writer.h"
-#include "format/segments/reduced.h"
 #include "format/spool/job_files.h"
 #include "format/spool/post_mortem.h"
 #include "format/spool/read.h"
-#include "format/time/clocks.h"
-#include "reader/internal.h"
-#include "reader/trace_file.h"
+#include "online/recovered_trace.h"
 #include "text/escape.h"
 
 namespace refrain::cli {
@@ -84,100 +76,6 @@ void clean_up(const std::vector<spool::JobFile>& files, const spool::JobFiles& f
   for (const std::string& folder : options.folders) rmdir(folder.c_str());
 }
 
-using Clocks = std::vector<std::vector<format::ClockPoint>>;
-
-// Which files have times of calls: a rank's are read when their turn has come to be written.
-class TimedSpools {
- public:
-  void add(const spool::JobFile& file, const format::TimeSpec& timing,
-           const std::vector<format::ClockPoint>& clock) {
-    const auto rank = static_cast<uint64_t>(file.header.rank);
-    spec = timing;
-    clocks.resize(file.header.world_size);
-    clocks[rank] = clock;
-    paths.emplace_back(rank, file.path);
-  }
-
-  format::TimeSpec spec;
-  Clocks clocks;
-  std::vector<std::pair<uint64_t, std::string>> paths;
-  bool matched = false;  // some times are those of what stands for segments
-};
-
-base::Status write_times(const std::string& output, const format::TraceData& trace,
-                         const format::TimeSpec& spec, const TimedSpools& timed) {
-  auto writer =
-      format::TraceFileWriter::create(output, trace, spec, format::from_zero(timed.clocks));
-  if (!writer.ok()) return writer.error();
-  for (const auto& [number, path] : timed.paths) {
-    const auto bytes = spool::read_file(path, UINT64_MAX);
-    auto rank = bytes.ok() ? spool::read(*bytes) : Result<spool::RankSpool>(bytes.error());
-    if (!rank.ok()) return rank.error();
-    for (const spool::ThreadTimes& t : rank->times) {
-      base::Status added = base::Done{};
-      const auto append = [&, world_rank = number](std::vector<format::TimeBlock> blocks,
-                                                   std::string_view coded) {
-        added = writer->append({world_rank, t.thread, std::move(blocks)}, coded);
-        return added.ok();
-      };
-      if (!spool::for_each_run(t, append)) return added;
-    }
-  }
-  return writer->finish();
-}
-
-// What MPI_Finalize would have made of the exact times that are in the spool, or of what stands for
-// them where segments were matched already.
-base::Status reduce_to(const std::string& output, const std::string& exact,
-                       const std::string& method) {
-  const auto trace = Trace::open(exact);
-  if (!trace.ok()) return trace.error();
-  const auto word = [&trace](const char* key) {
-    const auto& text = reader::data_of(*trace).meta.text;
-    const auto it = text.find(key);
-    return it == text.end() ? std::string() : it->second;
-  };
-  analysis::reduce::ReduceOptions how;
-  const auto spec = similarity::parse_method(method);
-  if (!spec.ok()) return spec.error();
-  how.method = *spec;
-  how.source = format::source_of(word("segments")).value_or(how.source);
-  how.across = format::across_of(word("across_ranks")).value_or(how.across);
-  const auto reduction = analysis::reduce::reduce(*trace, how);
-  if (!reduction.ok()) return reduction.error();
-  const auto bytes = encode(*trace, *reduction);
-  return bytes.ok() ? format::write_file_atomically(output, *bytes) : bytes.error();
-}
-
-base::Status write(const std::string& output, format::TraceData& trace, const TimedSpools& timed) {
-  if (timed.paths.empty()) {
-    const auto bytes = format::encode(trace);
-    return bytes.ok() ? format::write_file_atomically(output, *bytes) : bytes.error();
-  }
-  if (timed.spec.mode != format::TimeMode::kSegments)
-    return write_times(output, trace, timed.spec, timed);
-  format::TimeSpec exact;
-  exact.mode = format::TimeMode::kExact;
-  trace.meta.text["timing"] = exact.to_string();
-  const std::string path = output + ".exact." + std::to_string(getpid());
-  if (const auto written = write_times(path, trace, exact, timed); !written.ok()) return written;
-  const auto reduced = reduce_to(output, path, timed.spec.method);
-  if (reduced.ok()) {
-    unlink(path.c_str());
-    return reduced;
-  }
-  if (timed.matched) {
-    unlink(path.c_str());
-    report({reduced.error().code, "no times of calls: " + reduced.error().message, output});
-    trace.meta.text["timing"] = "stats";
-    return write(output, trace, {});
-  }
-  report({reduced.error().code,
-          "no segments, but the times of all calls: " + reduced.error().message, output});
-  if (rename(path.c_str(), output.c_str()) == 0) return base::Done{};
-  return base::fail(std::strerror(errno), output);
-}
-
 int run(const RecoverArguments& options) {
   const std::string output =
       options.output.empty() ? default_output(options.folders[0]) : options.output;
@@ -196,7 +94,18 @@ int run(const RecoverArguments& options) {
                  found->runs.size());
 
   spool::PostMortem dead;
-  TimedSpools timed;
+  online::RecoveredTimes timed;
+  // A rank's times are read when their turn has come to be written.
+  timed.of_rank = [&files](uint64_t number) -> Result<std::vector<spool::ThreadTimes>> {
+    for (const spool::JobFile& f : files) {
+      if (static_cast<uint64_t>(f.header.rank) != number) continue;
+      const auto bytes = spool::read_file(f.path, UINT64_MAX);
+      auto rank = bytes.ok() ? spool::read(*bytes) : Result<spool::RankSpool>(bytes.error());
+      if (!rank.ok()) return rank.error();
+      return std::move(rank->times);
+    }
+    return base::fail("no such rank");
+  };
   bool removable = true;
   for (const auto& [path, error] : found->unreadable)
     if (const int64_t rank = spool::rank_in_name(path); rank >= 0)
@@ -210,12 +119,9 @@ int run(const RecoverArguments& options) {
       added = rank.error();
     } else {
       removable = removable && rank->damage.empty();
-      const format::TimeSpec timing = rank->timing;
-      const auto clock = rank->clock;
-      for (const spool::ThreadTimes& t : rank->times)
-        timed.matched = timed.matched || spool::has_matched(t);
+      online::RecoveredTimes::OfRank times = online::RecoveredTimes::of(*rank);
       added = dead.add(std::move(*rank));
-      if (added.ok() && timing.has_times()) timed.add(f, timing, clock);
+      if (added.ok()) timed.add(std::move(times));
     }
     if (added.ok()) continue;
     removable = false;
@@ -223,7 +129,8 @@ int run(const RecoverArguments& options) {
   }
   auto trace = dead.finish();
   if (!trace.ok()) return report(trace.error());
-  if (const auto written = write(output, *trace, timed); !written.ok())
+  const auto complain = [](const base::Error& error) { report(error); };
+  if (const auto written = online::write_recovered(output, *trace, timed, complain); !written.ok())
     return report(written.error());
   if (!options.keep && removable) clean_up(files, *found, options);
   return summary(output, dead, files.front().header.world_size);

@@ -57,7 +57,7 @@ struct JobNow {
   uint64_t calls = 0;
   double calls_per_s = 0;     // since the look before; of the first look: since the job began
   uint64_t spool_bytes = 0;   // on disk
-  uint64_t read_bytes = 0;    // by this look
+  uint64_t stream_bytes = 0;  // of the streams of its ranks so far
   uint64_t running_ns = 0;    // since the first rank was in MPI_Init
   uint64_t look_ns = 0;       // that this look took: how old its numbers are at most
   std::vector<Stuck> stuck;   // longest first

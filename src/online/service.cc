@@ -71,7 +71,7 @@ std::string cookie_of(const httplib::Request& request) {
 struct Published {
   uint64_t number = 0;
   std::vector<JobNow> jobs;
-  std::string json = "{\"look\":0,\"time_ns\":0,\"jobs\":[]}";
+  std::string json = "{\"look\":0,\"time_ns\":0,\"jobs\":[]}", summary = "{\"jobs\":[]}";
 };
 
 class HttpService final : public Service {
@@ -121,6 +121,7 @@ class HttpService final : public Service {
     auto next = std::make_shared<Published>();
     next->jobs = std::move(jobs);
     next->json = std::move(json);
+    next->summary = summary_json(next->jobs);
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       next->number = now_->number + 1;
@@ -171,7 +172,7 @@ class HttpService final : public Service {
       return Response::Handled;
     }
     if (!has_token(request))
-      return refuse(response, 401, "open the address that `refrain live watch` printed");
+      return refuse(response, 401, "open the address that `refrain live` printed");
     return Response::Unhandled;
   }
 
@@ -198,6 +199,9 @@ class HttpService final : public Service {
       response.status = 204;
     });
     server_.Get("/state.json", [this](const httplib::Request&, httplib::Response& response) {
+      response.set_content(now()->summary, "application/json");
+    });
+    server_.Get("/look.json", [this](const httplib::Request&, httplib::Response& response) {
       response.set_content(now()->json, "application/json");
     });
     server_.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
@@ -218,7 +222,7 @@ class HttpService final : public Service {
     if (streams_.fetch_add(1) >= viewers_) {
       --streams_;
       response.set_header("Retry-After", "5");
-      refuse(response, 503, "too many viewers: ask for /state.json");
+      refuse(response, 503, "too many viewers: ask for /look.json");
       return;
     }
     uint64_t seen = 0;

@@ -3,14 +3,15 @@
 //   /?token=T      sets a cookie that scripts cannot read, and leads to /
 //   /              the page
 //   /events        server-sent events: an object of state_json.h for each look
-//   /state.json    the same, the newest one
+//   /look.json     the same, the newest one
+//   /state.json    of it what programs can rely on
 //   /metrics       for Prometheus (Authorization: Bearer T)
 //   /job/N/profile.json, /job/N/matrix.json, /job/N/run.rfn    of job N as it was at the last look:
 //                  what `refrain profile` and `matrix` say, and a trace
 //
 // A request without the token gets 401, one whose Host is not this server 403 (a page of another
 // site cannot reach it by a name of its own that leads here). An open stream of events holds a
-// thread: beyond `viewers` of them 503, and the page asks for /state.json instead.
+// thread: beyond `viewers` of them 503, and the page asks for /look.json instead.
 //
 // Threads: publish() by one thread; requests are served by threads of the service.
 #pragma once

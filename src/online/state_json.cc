@@ -64,7 +64,7 @@ json job_json(const JobNow& job, size_t top) {
           {"calls", job.calls},
           {"calls_per_s", job.calls_per_s},
           {"event_bytes_per_s", job.calls_per_s * kBytesOfCall},
-          {"stream_bytes", job.read_bytes},
+          {"stream_bytes", job.stream_bytes},
           {"spool_bytes", job.spool_bytes},
           {"lag_s", seconds(job.look_ns)},
           {"blocked_s", 0},
@@ -97,6 +97,18 @@ std::string state_json(const std::vector<JobNow>& jobs, uint64_t look, uint64_t 
   json all = json::array();
   for (const JobNow& job : jobs) all.push_back(job_json(job, top));
   return text_of({{"look", look}, {"time_ns", time_ns}, {"jobs", all}});
+}
+
+std::string summary_json(const std::vector<JobNow>& jobs) {
+  json all = json::array();
+  for (const JobNow& job : jobs) {
+    json whole = job_json(job, 0), some;
+    for (const char* key : {"name", "state", "ranks", "calls", "calls_per_s", "event_bytes_per_s",
+                            "stream_bytes", "lag_s", "blocked_s", "losses", "stuck"})
+      some[key] = std::move(whole[key]);
+    all.push_back(std::move(some));
+  }
+  return text_of({{"jobs", all}});
 }
 
 std::string metrics_text(const std::vector<JobNow>& jobs) {

@@ -27,6 +27,11 @@ namespace refrain::online {
 std::string state_json(const std::vector<JobNow>& jobs, uint64_t look, uint64_t time_ns,
                        size_t top);
 
+// {"jobs": [...]}, each job with `name`, `state`, `ranks`, `calls`, `calls_per_s`,
+// `event_bytes_per_s`, `stream_bytes`, `lag_s`, `blocked_s`, `losses`, `stuck` of the above: what
+// programs can rely on. One line, without its newline.
+std::string summary_json(const std::vector<JobNow>& jobs);
+
 // The text format of Prometheus: a sample of each number for each job.
 std::string metrics_text(const std::vector<JobNow>& jobs);
 

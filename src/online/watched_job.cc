@@ -10,12 +10,14 @@
 #include "format/spool/post_mortem.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_name.h"
+#include "online/recovered_trace.h"
 #include "reader/internal.h"
 
 namespace refrain::online {
 
 namespace {
 
+namespace fs = std::filesystem;
 namespace spool = format::spool;
 
 uint64_t realtime_ns() {
@@ -38,9 +40,12 @@ std::string trace_of_folder(std::string folder) {
 }
 
 // The state of a process, from its file and from what is known of its threads.
-RankState state_of(const spool::Header& header, const RankNow& now, bool in_call,
+RankState state_of(const spool::Header& header, bool is_removed, const RankNow& now, bool in_call,
                    const WatchOptions& options) {
-  if (header.state == spool::State::kDone) return RankState::kDone;
+  // A rank may remove the files of others, when the trace is written.
+  if (header.state == spool::State::kDone ||
+      (is_removed && header.state == spool::State::kFinishing))
+    return RankState::kDone;
   // A process of another host is believed to live: nothing here can tell.
   if (spool::is_of_this_host(header) && !spool::is_alive(header)) return RankState::kDead;
   if (header.state == spool::State::kFinishing) return RankState::kFinishing;
@@ -113,17 +118,26 @@ std::string to_string(JobState state) {
 }
 
 WatchedJob::WatchedJob(std::string folder, WatchOptions options)
-    : folder_(std::move(folder)), options_(options) {}
+    : folder_(std::move(folder)), trace_(trace_of_folder(folder_)), options_(options) {}
+
+WatchedJob::WatchedJob(std::string folder, uint64_t run, std::string trace, WatchOptions options)
+    : folder_(std::move(folder)), trace_(std::move(trace)), options_(options), run_(run) {}
 
 // Ranks open their files one after the other in MPI_Init: those that are new are added.
 base::Status WatchedJob::find_ranks() {
   const auto found = spool::look_for_files({folder_});
   if (!found.ok()) return found.error();
-  for (const spool::JobFile& file : spool::newest_run(*found)) {
+  const auto mine = found->runs.find(run_);
+  std::vector<spool::JobFile> files;
+  if (run_ == 0)
+    files = spool::newest_run(*found);
+  else if (mine != found->runs.end())
+    files = mine->second;
+  for (const spool::JobFile& file : files) {
     if (ranks_.empty()) run_ = file.header.run;
     const auto rank = static_cast<uint64_t>(file.header.rank);
     if (file.header.run != run_ || ranks_.contains(rank)) continue;
-    auto opened = spool::LivingSpool::open(file.path);
+    auto opened = RankFeed::open(file.path, fs::path(trace_).filename().string());
     if (!opened.ok()) continue;  // it was removed meanwhile
     RankNow now;
     now.rank = rank;
@@ -136,17 +150,16 @@ base::Status WatchedJob::find_ranks() {
 
 // No spool any more, or never: what the trace says, if there is one.
 base::Result<JobNow> WatchedJob::finished() const {
-  const std::string path = trace_of_folder(folder_);
   std::error_code ignored;
-  if (path == folder_ || !std::filesystem::exists(path, ignored))
+  if (trace_ == folder_ || !fs::exists(trace_, ignored))
     return base::fail(
         "no job has left a spool here: is this the folder run.rfn.spool of a program "
         "that `refrain record` has started?",
         folder_);
-  auto trace = Trace::open(path);
+  auto trace = Trace::open(trace_);
   if (!trace.ok()) return trace.error();
   JobNow job;
-  job.name = std::filesystem::path(path).filename().string();
+  job.name = fs::path(trace_).filename().string();
   job.spool = folder_;
   job.state = JobState::kFinished;
   job.world_size = trace->rank_count();
@@ -172,7 +185,7 @@ void WatchedJob::update(Rank& rank, const spool::RankSpool& read, JobNow& job) {
     now.since_ns = time > last_ns ? time - last_ns : 0;
   }
   now.calls = std::max(now.calls, calls);
-  now.state = state_of(rank.header, now, in_call, options_);
+  now.state = state_of(rank.header, rank.feed.cursor().file().is_removed(), now, in_call, options_);
   const uint64_t begin = rank.header.opened_realtime_ns;
   job.running_ns = std::max(job.running_ns, time > begin ? time - begin : 0);
 }
@@ -196,13 +209,13 @@ base::Result<JobNow> WatchedJob::look() {
   if (ranks_.empty()) return finished();
   JobNow job;
   job.spool = folder_;
-  job.name = std::filesystem::path(trace_of_folder(folder_)).filename().string();
+  job.name = fs::path(trace_).filename().string();
   spool::PostMortem all;
   for (auto& [number, rank] : ranks_) {
-    auto read = rank.spool.snapshot();
+    auto read = rank.feed.look();
     rank.now.is_current = read.ok() && read->damage.empty();
-    job.read_bytes += rank.spool.read_bytes();
-    job.spool_bytes += rank.spool.stored_bytes();
+    job.stream_bytes += rank.feed.stream_bytes();
+    job.spool_bytes += rank.feed.cursor().file().stored_bytes();
     job.world_size = rank.header.world_size;
     if (read.ok()) {
       update(rank, *read, job);
@@ -220,6 +233,41 @@ base::Result<JobNow> WatchedJob::look() {
   add_speed(job);
   job.look_ns = realtime_ns() - begin;
   return job;
+}
+
+// What MPI_Finalize does with the records of the ranks.
+base::Status WatchedJob::write(const std::string& output) {
+  spool::PostMortem all;
+  RecoveredTimes times;
+  std::map<uint64_t, std::vector<spool::ThreadTimes>> of_rank;
+  bool is_whole = true;
+  for (auto& [number, rank] : ranks_) {
+    const bool is_done = rank.now.state == RankState::kDone;
+    auto record = rank.feed.finish(is_done ? format::live::EndReason::kFinished
+                                           : format::live::EndReason::kDied);
+    is_whole = is_whole && is_done && record.ok() && record->damage.empty();
+    if (!record.ok()) continue;  // a rank that is missing: all.finish() says so
+    RecoveredTimes::OfRank of = RecoveredTimes::of(*record);
+    of_rank[number] = std::move(record->times);
+    record->times.clear();
+    if (all.add(std::move(*record)).ok()) times.add(std::move(of));
+  }
+  is_whole = is_whole && !ranks_.empty() && all.whole() &&
+             all.ranks_found() == ranks_.begin()->second.header.world_size;
+  std::error_code error;
+  if (!is_whole && fs::exists(trace_, error)) {
+    fs::copy_file(trace_, output, fs::copy_options::overwrite_existing, error);
+    if (error) return base::fail(error.message(), output);
+    return base::Done{};
+  }
+  auto data = all.finish();
+  if (!data.ok()) return data.error();
+  if (is_whole) {
+    data->meta.complete = true;
+    std::erase_if(data->losses, is_of_the_dead);
+  }
+  times.of_rank = [&of_rank](uint64_t rank) { return base::Result(std::move(of_rank[rank])); };
+  return write_recovered(output, *data, times, [](const base::Error&) {});
 }
 
 void WatchedJob::add_speed(JobNow& job) {

@@ -3,9 +3,9 @@
 // The idea of an analysis that goes on beside the program is that of the online-coupling paper
 // (§II); there, the program sends its events, here they are where the recorder keeps them anyway.
 //
-// Costs the reader: per look, the bytes of the spools but for times of single calls, and a merge of
-// the ranks' records as in MPI_Finalize. Ownership: holds the files of all ranks open. Not thread
-// safe; several objects may watch one job.
+// Costs the reader: per look, what is new in the spools, and a merge of the ranks' records as in
+// MPI_Finalize. Ownership: holds the files of all ranks open, and what they have recorded so far.
+// Not thread safe; several objects may watch one job.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "format/spool/living.h"
 #include "format/spool/post_mortem.h"
 #include "online/job_now.h"
+#include "online/rank_feed.h"
 
 namespace refrain::online {
 
@@ -27,13 +27,19 @@ class WatchedJob {
  public:
   // `folder`: run.rfn.spool.
   WatchedJob(std::string folder, WatchOptions options);
+  // One run of those that may have left files there, and its trace. 0: the newest.
+  WatchedJob(std::string folder, uint64_t run, std::string trace, WatchOptions options);
 
   // The job as it is. Fails where there is no job: no folder, or nothing of a recorder in it.
   base::Result<JobNow> look();
 
+  // Of a job that is over: its trace as it was received, with times of single calls, once. Where a
+  // rank ended before anybody looked at it, the job's own trace is copied.
+  base::Status write(const std::string& output);
+
  private:
   struct Rank {
-    format::spool::LivingSpool spool;
+    RankFeed feed;
     format::spool::Header header;
     RankNow now;
   };
@@ -43,7 +49,7 @@ class WatchedJob {
   void put_together(format::spool::PostMortem& all, JobNow& job) const;
   void add_speed(JobNow& job);
 
-  std::string folder_;
+  std::string folder_, trace_;
   WatchOptions options_;
   uint64_t run_ = 0;
   std::map<uint64_t, Rank> ranks_;

@@ -43,6 +43,7 @@ enum class RecordOption : uint8_t {
   kPythonFrames,
   kStartPaused,
   kSpool,
+  kLiveDir,
   kMemory,
   kMessages,
   kNodeSize,
@@ -161,6 +162,9 @@ inline constexpr OptionRow kRecordRows[] = {
     {RecordOption::kSpool, OptionKind::kText, "--spool", "REFRAIN_SPOOL", "",
      "Folder for the spool, which `refrain recover` needs if the job dies: for example "
      "/dev/shm, or off [OUTPUT.spool]"},
+    {RecordOption::kLiveDir, OptionKind::kText, "--live-dir", "REFRAIN_LIVE_DIR", "",
+     "Tell `refrain live serve --dir FOLDER`, which may run already or start later, of this\n"
+     "job: a file in the folder names its spool"},
     {RecordOption::kMemory, OptionKind::kText, "--memory", "REFRAIN_MEMORY", "",
      "Limit of the memory for recording in a rank, for example 64M; beyond it, parts of "
      "the record go to the spool. MPI_Finalize joins them, which takes memory for the "

@@ -8,14 +8,18 @@
 #include "format/encode/encode.h"
 #include "format/encode/section_writers.h"
 #include "format/encode/time_index.h"
+#include "format/live/decode/block_reader.h"
+#include "format/live/encode/stream_writer.h"
 #include "format/merge/merge.h"
 #include "format/messages/encode/log_writer.h"
 #include "format/spool/layout.h"
 #include "format/spool/matched.h"
 #include "format/testing/patterns.h"
+#include "format/testing/table_records.h"
 #include "format/time/block_encoder.h"
 #include "format/time/segment_encoder.h"
 #include "grammar/builder.h"
+#include "grammar/terminal_cursor.h"
 #include "support.h"
 
 namespace refrain::fuzz {
@@ -170,6 +174,44 @@ void spools() {
     out += chunk(static_cast<uint32_t>(ChunkType::kBase), 0, 1, 100, base.view());
     put("spool", pattern.name + ".base",
         out + chunk(static_cast<uint32_t>(ChunkType::kLog), 0, 0, 100, words));
+  }
+}
+
+// Streams of ranks; and the same without blocks, whose checksums hide what is in them.
+void streams() {
+  for (const format::testing::Pattern& pattern : format::testing::patterns()) {
+    std::vector<int64_t> dims(pattern.dimensions, 2);
+    const RankRecord record = pattern.program(0, dims, 3);
+    format::live::StreamWriter out(1);
+    format::live::Hello hello;
+    hello.header.world_size = 4;
+    out.hello(hello);
+    for (const std::string& r : format::testing::table_records(record)) out.table(r);
+    std::vector<uint32_t> calls;
+    for (grammar::TerminalCursor c(record.threads[0].grammar); !c.at_end();)
+      calls.push_back(c.next());
+    const size_t half = calls.size() / 2;
+    out.calls(0, std::span(calls).first(half));
+    out.statistics(format::live::Statistic::kDurations, record.durations);
+    std::string bytes = out.take();
+    out.part(0);
+    out.calls(0, std::span(calls).subspan(half));
+    out.snapshot(0, calls.size(), record.threads[0].grammar);
+    format::live::State state;
+    state.threads.push_back({0, calls.size(), 0, 12, 13, 1000});
+    out.state(state);
+    out.end(format::live::EndReason::kFinished);
+    bytes += out.take();
+    put("live", pattern.name + ".stream", bytes);
+    std::string records(2, '\0');
+    const auto add = [&records](uint8_t kind, std::string_view b) {
+      // The hello stands before them already.
+      if (kind != static_cast<uint8_t>(format::live::StreamRecord::kHello))
+        records += static_cast<char>(kind) + as_section(0, b).substr(1);
+      return base::Status(base::Done{});
+    };
+    format::live::BlockReader blocks;
+    if (blocks.feed(bytes, add).ok()) put("live", pattern.name + ".records", records);
   }
 }
 
@@ -370,6 +412,7 @@ int main(int argc, char** argv) {
   g_folder = argv[1];
   traces();
   spools();
+  streams();
   grammars();
   programs();
   message_logs();

@@ -1,10 +1,11 @@
 // The page of running jobs in a headless browser: the words that it shows after some looks, errors of its scripts,
 // and what it does when the watcher ends.
 //
-//   page.cjs ADDRESS [WORDS...]        exit status 0: all WORDS are there
+//   page.cjs ADDRESS [WORDS...]        exit status 0: all WORDS are there; @NAME chooses this job first
 const { chromium } = require('playwright-core');
 
-const [address, ...words] = process.argv.slice(2);
+const [address, ...all] = process.argv.slice(2);
+const words = all.filter((w) => !w.startsWith('@')), chosen = all.filter((w) => w.startsWith('@')).map((w) => w.slice(1));
 const kLimitMs = 60000;
 
 (async () => {
@@ -15,6 +16,8 @@ const kLimitMs = 60000;
   page.on('pageerror', (e) => errors.push(String(e)));
   page.on('console', (m) => { if (m.type() === 'error') errors.push(m.text()); });
   await page.goto(address);
+  for (const name of chosen)
+    await page.click(`#jobs button:has-text("${name}")`, { timeout: kLimitMs }).catch((e) => errors.push(String(e)));
   const missing = (all) => all.filter((w) => !document.body.innerText.includes(w)).join(', ');
   await page.waitForFunction((all) => all.every((w) => document.body.innerText.includes(w)), words,
     { timeout: kLimitMs }).catch(async () => { errors.push(`not shown: ${await page.evaluate(missing, words)}`); });

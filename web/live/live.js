@@ -1,5 +1,5 @@
 // The page of running jobs: draws what /events sends, an object of src/online/state_json.h for each
-// look. Where the server has no room for another stream, it asks for /state.json each second.
+// look. Where the server has no room for another stream, it asks for /look.json each second.
 "use strict";
 
 const kStates = ["computing", "in MPI", "stuck", "finishing", "done", "dead"];
@@ -174,7 +174,7 @@ function take(state) {
 }
 
 async function poll() {
-  const answer = await fetch("/state.json").catch(() => null);
+  const answer = await fetch("/look.json").catch(() => null);
   at("link").textContent = answer && answer.ok ? "asks each second" : "the watcher has ended";
   if (answer && answer.ok) take(await answer.json());
   setTimeout(poll, 1000);

@@ -1,5 +1,8 @@
 #include "cli/launch/record_options.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -146,6 +149,20 @@ base::Status check_plain(const RecordOptions& options) {
   return base::Done{};
 }
 
+base::Status check_live(const RecordOptions& options) {
+  const std::string& folder = options[RecordOption::kLiveDir];
+  if (folder.empty()) return base::Done{};
+  if (options[RecordOption::kSpool] == "off")
+    return base::usage("--live-dir needs the spool: leave out --spool off");
+  struct stat info {};
+  if (stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
+    return base::usage("--live-dir: no such folder; `mkdir -m 700 " + folder + "` makes it",
+                       folder);
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    return base::usage("--live-dir: files cannot be made there", folder);
+  return base::Done{};
+}
+
 }  // namespace
 
 base::Result<std::string> logged_ranks(const RecordOptions& options) {
@@ -191,6 +208,7 @@ base::Status check_words(const RecordOptions& options) {
     return clusters.error();
   if (const auto good = check_plain(options); !good.ok()) return good.error();
   if (const auto good = check_messages(options); !good.ok()) return good.error();
+  if (const auto good = check_live(options); !good.ok()) return good.error();
   constexpr double kMinInterval = 0.001, kMaxInterval = 1e9;
   const double interval = std::strtod(options[RecordOption::kClockInterval].c_str(), nullptr);
   if (interval != 0 && !(interval >= kMinInterval && interval <= kMaxInterval))

@@ -185,6 +185,9 @@ base::Status check_smpi(const RecordOptions& options, const Words& words) {
     return base::unsupported(
         "there is no spool under SMPI, whose ranks die together: leave out "
         "--spool");
+  if (!options[RecordOption::kLiveDir].empty())
+    return base::unsupported(
+        "there is no spool under SMPI, so nobody can look on: leave out --live-dir");
   return check_smpi_line(words);
 }
 
@@ -206,6 +209,8 @@ void hand_over(const RecordOptions& options, const std::string& output, const Ch
     set_option(RecordOption::kSpool, "off");
   else if (!spool.empty() && spool != "off")
     set_option(RecordOption::kSpool, absolute(spool));
+  if (const std::string& folder = options[RecordOption::kLiveDir]; !folder.empty())
+    set_option(RecordOption::kLiveDir, absolute(folder));
   if (!options[RecordOption::kMessages].empty()) {
     const auto ranks = logged_ranks(options);  // it has been asked
     set_option(RecordOption::kMessages, ranks.ok() ? *ranks : options[RecordOption::kMessages]);

@@ -76,14 +76,17 @@ class LogWords {
       call.index = low - 1;
       call.ticks = high | word >> 32;
       at_ += sizeof(uint64_t);
+      end_ = at_;
       return true;
     }
     return false;
   }
+  // Bytes before the end of the last call.
+  uint64_t position() const { return end_; }
 
  private:
   std::string_view words_;
-  uint64_t at_ = 0;
+  uint64_t at_ = 0, end_ = 0;
 };
 
 // What a base or stats chunk holds; empty when it is not valid.

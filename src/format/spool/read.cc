@@ -1,33 +1,24 @@
 #include "format/spool/read.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "format/limits.h"
-#include "format/merge/duration_bytes.h"
 #include "format/merge/group.h"
-#include "format/merge/unique.h"
-#include "format/spool/own_pieces.h"
+#include "format/spool/parts.h"
 #include "format/spool/pieces.h"
 #include "format/spool/read_times.h"
+#include "format/spool/tables.h"
 #include "grammar/builder.h"
 #include "grammar/concatenate.h"
-#include "grammar/fold.h"
-#include "grammar/rename.h"
 #include "grammar/terminal_cursor.h"
 
 namespace refrain::format::spool {
 
 namespace {
-
-// Calls of a thread: weeks of nothing else, and the sum over kMaxLocations threads fits.
-constexpr uint64_t kMaxCalls = uint64_t{1} << 47;
 
 class Reader {
  public:
@@ -45,24 +36,25 @@ class Reader {
     r.rank = static_cast<uint64_t>(out_.header.rank);
     r.host = out_.header.host;
     for (const Piece& p : pieces_)
-      if (p.chunk.type == ChunkType::kTables && !tables(p)) {
+      if (p.chunk.type == ChunkType::kTables && !read_tables(p)) {
         out_.damage.emplace_back("a table is damaged");
         break;
       }
-    r.signatures = unique_.take();
+    out_.clock = std::move(tables_.clock);
+    r.signatures = tables_.unique.take();
     stats();
     for (const Piece& p : pieces_)
       if (p.chunk.type == ChunkType::kLocation) location(p);
-    if (reads_times_) read_times(pieces_, unique_.numbers(), out_);
-    trim();
-    own_pieces_.put(r);
+    if (reads_times_) read_times(pieces_, tables_.unique.numbers(), out_);
+    trim(r);
+    tables_.own_pieces.put(r);
     return std::move(out_);
   }
 
  private:
   // -- tables --
 
-  bool tables(const Piece& p) {
+  bool read_tables(const Piece& p) {
     const uint64_t used = p.chunk.used;
     if (used > p.data.size()) return false;
     for (uint64_t at = 0; at + sizeof(Record) <= used;) {
@@ -70,67 +62,11 @@ class Reader {
       at += sizeof(Record);
       if (r.bytes == 0 || r.bytes > used - at) return false;
       const std::string_view bytes = p.data.substr(at, r.bytes);
-      if (checksum32(bytes) != r.check || !record(bytes)) return false;
+      if (checksum32(bytes) != r.check || !tables_.read(bytes, out_.header.rank, out_.record))
+        return false;
       at += padded(r.bytes);
     }
     return true;
-  }
-
-  bool record(std::string_view bytes) {
-    RankRecord& r = out_.record;
-    base::ByteReader in(bytes.substr(1));
-    switch (static_cast<RecordKind>(bytes[0])) {
-      case RecordKind::kDefinition: {
-        Definition d;
-        d.kind = static_cast<DefinitionKind>(in.u8());
-        const uint64_t n = in.count(kMaxDefinitionRefs);
-        for (uint64_t i = 0; i < n && in.ok(); ++i) {
-          const uint64_t ref = in.varint();
-          if (ref >= r.definitions.size()) return false;
-          d.refs.push_back(static_cast<uint32_t>(ref));
-        }
-        d.payload = in.bytes(in.remaining());
-        if (!in.ok() || r.definitions.size() >= kMaxDefinitions) return false;
-        r.definitions.push_back(std::move(d));
-        return true;
-      }
-      case RecordKind::kSignature:
-        return unique_.signatures().size() < kMaxSignatures && unique_.add(bytes.substr(1));
-      case RecordKind::kText: {
-        std::string key(in.string(kMaxTextBytes));
-        if (!in.ok() || r.text.size() >= kMaxTexts) return false;
-        r.text[std::move(key)] = in.string(kMaxTextBytes);
-        return in.ok();
-      }
-      case RecordKind::kLoss: {
-        LossRecord l;
-        l.reason = in.string(kMaxTextBytes);
-        l.calls = in.varint();
-        l.detail = in.string(kMaxTextBytes);
-        l.rank = out_.header.rank;
-        if (!in.ok()) return false;
-        add_loss(std::move(l));
-        return true;
-      }
-      case RecordKind::kClock: {
-        const int64_t local_ns = in.zigzag(), common_ns = in.zigzag();
-        if (!in.ok() || out_.clock.size() >= kMaxTexts) return false;
-        out_.clock.push_back({local_ns, common_ns});
-        return true;
-      }
-      case RecordKind::kOwnPiece: return own_pieces_.read(in);
-      case RecordKind::kPlace: return (r.place = read_place(in)).cores > 0 && in.ok();
-    }
-    return false;
-  }
-
-  void add_loss(LossRecord loss) {
-    for (LossRecord& l : out_.record.losses) {
-      if (l.reason != loss.reason || l.detail != loss.detail) continue;
-      l.calls += loss.calls;
-      return;
-    }
-    if (out_.record.losses.size() < kMaxTexts) out_.record.losses.push_back(std::move(loss));
   }
 
   // -- statistics --
@@ -175,30 +111,17 @@ class Reader {
 
   // With `seen`: not those from a terminal that is there already.
   bool durations(base::ByteReader& in, std::set<uint64_t>* seen, std::deque<DurationStats>& to) {
-    const uint64_t first = in.varint(), n = in.count(kMaxSignatures);
-    const bool is_new = seen == nullptr || n == 0 || seen->insert(first).second;
-    for (uint64_t i = 0; i < n && in.ok(); ++i) {
-      const DurationStats d = get_duration(in);
-      if (d.min_ns > d.max_ns || !(d.sum_ns >= 0) || !std::isfinite(d.sum_ns)) return false;
-      const uint64_t terminal = first + i;
-      if (in.ok() && is_new && terminal < unique_.terminals() && !to.empty())
-        add_durations(to[unique_.numbers()[terminal]], d);
-    }
-    return in.ok();
+    StatList list;
+    const bool is_good = read_list(in, list);
+    if (seen != nullptr && !list.all.empty() && !seen->insert(list.first).second) return is_good;
+    const std::vector<uint32_t>& number_of = tables_.unique.numbers();
+    for (uint64_t i = 0; i < list.all.size(); ++i)
+      if (list.first + i < number_of.size() && !to.empty())
+        add_durations(to[number_of[list.first + i]], list.all[i]);
+    return is_good;
   }
 
-  uint64_t to_ns(uint64_t ticks) const {
-    const double ns = static_cast<double>(ticks) * out_.header.ns_per_tick;
-    return ns >= 0 && ns < 0x1p62 ? static_cast<uint64_t>(ns) : 0;
-  }
-
-  static void add_duration(DurationStats& d, uint64_t ns) {
-    d.min_ns = d.count == 0 ? ns : std::min(d.min_ns, ns);
-    d.max_ns = std::max(d.max_ns, ns);
-    ++d.count;
-    d.sum_ns += static_cast<double>(ns);
-    d.histogram.add(static_cast<size_t>(std::bit_width(ns | 1) - 1), 1);
-  }
+  uint64_t to_ns(uint64_t ticks) const { return spool::to_ns(out_.header, ticks); }
 
   // -- threads --
 
@@ -211,51 +134,6 @@ class Reader {
     bool whole = true;
   };
 
-  // A base whose head is sound: the calls [first, end) of the thread.
-  struct Base {
-    const Piece* piece = nullptr;
-    uint64_t first = 0, end = 0;
-  };
-
-  // Its grammar over the record's signatures.
-  std::optional<grammar::Grammar> grammar_of(const Base& b) const {
-    base::ByteReader in(sealed(*b.piece));
-    in.varint();
-    const uint64_t first = in.varint(), all = unique_.terminals();
-    auto g = grammar::read(in, grammar::Limits{first < all ? all - first : 0, kMaxCalls});
-    uint64_t n = 0;
-    if (!g.ok() || !grammar::checked_length(*g, &n) || n != b.end - b.first) return std::nullopt;
-    return grammar::rename(std::move(*g),
-                           [&](uint32_t id) { return unique_.numbers()[first + id]; });
-  }
-
-  // Finished parts one behind the other, and the newest of the two that began behind them.
-  uint64_t add_bases(uint32_t owner, grammar::Concatenation& all) {
-    std::vector<Base> bases;
-    bool seen = false;
-    for (const Piece& p : pieces_) {
-      if (p.chunk.type != ChunkType::kBase || p.chunk.owner != owner) continue;
-      seen = seen || p.chunk.generation > 0;
-      base::ByteReader in(sealed(p));
-      const Base b{&p, in.varint(), p.chunk.position};
-      if (in.ok() && b.first < b.end && b.end <= kMaxCalls) bases.push_back(b);
-    }
-    std::sort(bases.begin(), bases.end(), [](const Base& x, const Base& y) {
-      return std::pair(x.first, y.end) < std::pair(y.first, x.end);
-    });
-    uint64_t length = 0;
-    for (const Base& b : bases) {
-      if (b.first != length) continue;
-      const auto g = grammar_of(b);
-      if (!g) continue;
-      all.add(*g);
-      length = b.end;
-    }
-    if (seen && length == 0)
-      out_.damage.push_back(of_thread(owner) + ": no part of its grammar is sound");
-    return length;
-  }
-
   static std::string of_thread(uint32_t thread) { return "thread " + std::to_string(thread); }
 
   // Appends what the log has behind the calls that are there. False: the rest makes no sense.
@@ -264,8 +142,8 @@ class Reader {
     LoggedCall call;
     for (LogWords log(p.data); log.next(call);) {
       const uint64_t written = uint64_t{p.chunk.first_terminal} + call.index;
-      if (written >= unique_.terminals()) return false;
-      const uint32_t terminal = unique_.numbers()[written];
+      if (written >= tables_.unique.terminals()) return false;
+      const uint32_t terminal = tables_.unique.numbers()[written];
       const uint64_t now = r.base + r.builder.length();
       if (at++ < now) continue;
       if (at - 1 > now || !r.builder.append(terminal)) return false;
@@ -286,7 +164,10 @@ class Reader {
     if (out_.threads.size() >= kMaxLocations || !owners_.emplace(owner, true).second) return;
     Replay r;
     grammar::Concatenation calls;
-    r.base = add_bases(owner, calls);
+    bool seen = false;
+    r.base = add_bases(bases_of(pieces_, owner, &seen), tables_.unique.numbers(), calls);
+    if (seen && r.base == 0)
+      out_.damage.push_back(of_thread(owner) + ": no part of its grammar is sound");
     std::vector<const Piece*> logs;
     for (const Piece& log : pieces_)
       if (log.chunk.type == ChunkType::kLog && log.chunk.owner == owner) logs.push_back(&log);
@@ -351,25 +232,10 @@ class Reader {
     return p;
   }
 
-  // A signature that was written and whose call was not is none.
-  void trim() {
-    RankRecord& r = out_.record;
-    uint64_t used = 0;
-    for (const RankRecord::Thread& t : r.threads)
-      for (const grammar::Symbol& s : t.grammar.symbols)
-        if (!s.is_rule) used = std::max<uint64_t>(used, uint64_t{s.id} + 1);
-    r.signatures.shrink_to(used);
-    r.durations.resize(used);
-    if (!r.gaps.empty()) r.gaps.resize(used);
-    std::sort(r.threads.begin(), r.threads.end(),
-              [](const auto& a, const auto& b) { return a.thread < b.thread; });
-  }
-
   RankSpool out_;
   std::vector<Piece> pieces_;
   bool reads_times_;
-  UniqueSignatures unique_;
-  OwnPieces own_pieces_;
+  Tables tables_;
   std::set<uint64_t> first_calls_;  // terminals from which those are there
   std::map<uint32_t, Covered> covered_;
   std::map<uint32_t, bool> owners_;

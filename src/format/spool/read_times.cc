@@ -27,32 +27,6 @@ struct TimePieces {
   std::string_view row;
 };
 
-// What the process would have encoded next.
-void encode_row(const RankSpool& rank, const std::vector<uint32_t>& number_of, const TimeRow& row,
-                uint64_t room, ThreadTimes& to) {
-  BlockEncoder encoder(rank.timing);
-  encoder.begin_at(to.blocks.empty() ? 0 : to.blocks.back().end_ns);
-  const bool by_function = row.first_terminal != 0;
-  // Of what becomes segments; and the row of a matcher has calls from before tables began anew.
-  const bool plainly = rank.timing.mode == TimeMode::kSegments;
-  std::vector<format::TimedCall> calls;
-  for (const TimeRowCall& c : row.calls) {
-    const uint64_t terminal = uint64_t{row.first_terminal} + c.terminal - 1;
-    if (calls.size() >= std::min(room, kMaxCallsPerBlock) || c.call > UINT16_MAX) break;
-    if (!plainly && terminal >= number_of.size()) break;
-    const uint32_t kind_of_call = plainly ? 0 : by_function ? c.call : number_of[terminal];
-    if (!plainly) encoder.set_call(kind_of_call, static_cast<uint16_t>(c.call));
-    calls.push_back({kind_of_call, to_ns(rank.header, c.begin_ticks, row.ns_per_tick),
-                     to_ns(rank.header, c.end_ticks, row.ns_per_tick)});
-  }
-  if (calls.empty()) return;
-  to.blocks.push_back(encoder.encode(calls, to.bytes,
-                                     plainly       ? BlockCoding::kPlain
-                                     : by_function ? BlockCoding::kByFunction
-                                                   : BlockCoding::kBySignature));
-  to.calls += calls.size();
-}
-
 // Of the first calls of a thread, of which `calls` are known.
 ThreadTimes read_thread(const RankSpool& rank, const std::vector<uint32_t>& number_of,
                         const TimePieces& pieces, uint64_t calls, bool* damaged) {
@@ -79,11 +53,37 @@ ThreadTimes read_thread(const RankSpool& rank, const std::vector<uint32_t>& numb
   }
   const TimeRow row = read_time_row(pieces.row);
   if (!*damaged && row.position == all.calls)
-    encode_row(rank, number_of, row, calls - all.calls, all);
+    encode_row(rank.header, rank.timing, number_of, row, calls - all.calls, all);
   return all;
 }
 
 }  // namespace
+
+void encode_row(const Header& header, const TimeSpec& timing,
+                const std::vector<uint32_t>& number_of, const TimeRow& row, uint64_t room,
+                ThreadTimes& to) {
+  BlockEncoder encoder(timing);
+  encoder.begin_at(to.blocks.empty() ? 0 : to.blocks.back().end_ns);
+  const bool by_function = row.first_terminal != 0;
+  // Of what becomes segments; and the row of a matcher has calls from before tables began anew.
+  const bool plainly = timing.mode == TimeMode::kSegments;
+  std::vector<format::TimedCall> calls;
+  for (const TimeRowCall& c : row.calls) {
+    const uint64_t terminal = uint64_t{row.first_terminal} + c.terminal - 1;
+    if (calls.size() >= std::min(room, kMaxCallsPerBlock) || c.call > UINT16_MAX) break;
+    if (!plainly && terminal >= number_of.size()) break;
+    const uint32_t kind_of_call = plainly ? 0 : by_function ? c.call : number_of[terminal];
+    if (!plainly) encoder.set_call(kind_of_call, static_cast<uint16_t>(c.call));
+    calls.push_back({kind_of_call, to_ns(header, c.begin_ticks, row.ns_per_tick),
+                     to_ns(header, c.end_ticks, row.ns_per_tick)});
+  }
+  if (calls.empty()) return;
+  to.blocks.push_back(encoder.encode(calls, to.bytes,
+                                     plainly       ? BlockCoding::kPlain
+                                     : by_function ? BlockCoding::kByFunction
+                                                   : BlockCoding::kBySignature));
+  to.calls += calls.size();
+}
 
 bool has_matched(const ThreadTimes& times) {
   return std::any_of(times.blocks.begin(), times.blocks.end(), is_matched);

@@ -15,4 +15,11 @@ namespace refrain::format::spool {
 void read_times(const std::vector<Piece>& pieces, const std::vector<uint32_t>& number_of,
                 RankSpool& rank);
 
+// Appends to `to`, which has the blocks before, what the process would have encoded next: calls of
+// a row, `room` at most.
+struct TimeRow;
+void encode_row(const Header& header, const TimeSpec& timing,
+                const std::vector<uint32_t>& number_of, const TimeRow& row, uint64_t room,
+                ThreadTimes& to);
+
 }  // namespace refrain::format::spool

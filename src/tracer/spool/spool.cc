@@ -11,8 +11,10 @@
 #include <cstring>
 
 #include "format/merge/duration_bytes.h"
+#include "format/spool/live_job.h"
 #include "grammar/fold.h"
 #include "options/environment.h"
+#include "tracer/spool/live_job.h"
 #include "tracer/state/complain.h"
 #include "tracer/state/in_order.h"
 #include "tracer/state/keep_errno.h"
@@ -61,12 +63,6 @@ std::string folder_of(const Process& p) {
   return std::string(where) + "/" + p.options.output.substr(slash + 1) + ".spool";
 }
 
-std::string run_name(uint64_t run) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(run));
-  return text;
-}
-
 uint64_t* words_of(Chunk* log) { return reinterpret_cast<uint64_t*>(log + 1); }
 uint64_t word_count(const Chunk* log) { return room_of(log) / sizeof(uint64_t); }
 
@@ -85,7 +81,10 @@ void Spool::open(Process& p, uint64_t run, const Text& text) {
   {
     const std::lock_guard<std::mutex> lock(s->mutex_);
     p.sink = p.spool = g_spool = s;
-    if (!s->create(run) || !s->write_all(text)) s->stop();
+    if (!s->create(run) || !s->write_all(text))
+      s->stop();
+    else
+      register_job(p, run, s->file_.folder());
   }
   if (p.place.cores > 0) s->place(p.place);
 }
@@ -104,11 +103,11 @@ bool Spool::create(uint64_t run) {
   h.ns_per_tick = p.clock.use_counter ? p.clock.ns_per_tick : 1.0;
   h.check = spool::check_of(h);
   char name[400];
-  std::snprintf(name, sizeof name, "%s-%06d-%s-%d.rank", run_name(run).c_str(), p.rank, h.host,
-                h.pid);
+  std::snprintf(name, sizeof name, "%s-%06d-%s-%d.rank", spool::run_text(run).c_str(), p.rank,
+                h.host, h.pid);
   for (char* c = name; *c != '\0'; ++c)
     if (*c == '/') *c = '_';
-  run_ = run_name(run);
+  run_ = spool::run_text(run);
   mark_ = run_ + ".stopped";
   return file_.create(folder_of(p), name, h, kFirstTables + 3 * spool::kPageBytes);
 }

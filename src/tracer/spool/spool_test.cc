@@ -10,12 +10,14 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/bytes.h"
-#include "format/spool/living.h"
+#include "format/spool/cursor.h"
 #include "format/spool/read.h"
 #include "grammar/fold.h"
 #include "grammar/terminal_cursor.h"
@@ -111,39 +113,64 @@ bool is_prefix(const std::vector<std::string>& calls) {
   return true;
 }
 
+// What looks have told: the calls of the only thread, as bytes of their signatures.
+class Told final : public format::spool::CursorSink {
+ public:
+  void table(std::string_view record) override {
+    if (record[0] == static_cast<char>(format::spool::RecordKind::kSignature))
+      signatures_.emplace_back(record.substr(1));
+  }
+  void calls(uint32_t, std::span<const uint32_t> terminals) override {
+    for (const uint32_t t : terminals) all.push_back(signatures_.at(t));
+  }
+  bool snapshot(uint32_t, uint64_t, const grammar::Grammar&) override { return false; }
+  void times(uint32_t, const format::TimeBlock&, std::string_view) override {}
+
+  std::vector<std::string> all;
+
+ private:
+  std::vector<std::string> signatures_;
+};
+
 TEST(Spool, IsReadWhileItIsWritten) {
   const Folder folder;
   TestRank rank;
   rank->options.output = folder.output();
   Spool::open(*rank, 1, {});
-  auto living = format::spool::LivingSpool::open(folder.file());
-  ASSERT_TRUE(living.ok()) << living.error().to_string();
+  auto cursor = format::spool::Cursor::open(folder.file());
+  ASSERT_TRUE(cursor.ok()) << cursor.error().to_string();
   std::atomic<bool> is_over = false;
-  uint64_t snapshots = 0, good = 0, last = 0;
+  Told told;
+  uint64_t good = 0;
   std::thread reader([&] {
     for (bool is_last = false; !is_last;) {
       is_last = is_over;
-      const auto read = living->snapshot();
-      ASSERT_TRUE(read.ok()) << read.error().to_string();
-      ++snapshots;
-      if (!read->damage.empty()) continue;  // said so: checkpoints came in between, each time
+      const size_t before = told.all.size();
+      const auto look = cursor->look(told);
+      ASSERT_TRUE(look.ok()) << look.error().to_string();
+      if (!*look) {  // said so: checkpoints came in between, each time
+        ASSERT_EQ(told.all.size(), before);
+        continue;
+      }
       ++good;
-      const std::vector<std::string> calls = calls_in(*read);
-      ASSERT_TRUE(is_prefix(calls)) << "snapshot " << snapshots << ", " << calls.size() << " calls";
-      ASSERT_GE(calls.size(), last) << "calls that were there are gone";
-      last = calls.size();
+      ASSERT_TRUE(cursor->damage().empty()) << *cursor->damage().begin();
+      uint64_t counted = 0;
+      for (const format::DurationStats& d : cursor->durations()) counted += d.count;
+      ASSERT_EQ(counted, told.all.size()) << "statistics of other calls";
     }
   });
   constexpr uint64_t kCalls = 200'000;  // tens of checkpoints, several chunks of tables
   for (uint64_t i = 0; i < kCalls; ++i) call(rank.location(), signature(which_of(i)));
   is_over = true;
   reader.join();
-  EXPECT_EQ(last, kCalls) << "the last state is whole";
+  EXPECT_EQ(told.all.size(), kCalls) << "the last state is whole";
+  EXPECT_TRUE(is_prefix(told.all));
   EXPECT_GT(good, 0u);
   rank->spool->remove();
-  const auto removed = living->snapshot();  // the file is open, and has its last state
-  ASSERT_TRUE(removed.ok());
-  EXPECT_EQ(removed->header.state, format::spool::State::kDone);
+  const auto removed = cursor->look(told);  // the file is open, and has its last state
+  ASSERT_TRUE(removed.ok() && *removed);
+  EXPECT_TRUE(cursor->file().is_removed());
+  EXPECT_EQ(cursor->header().state, format::spool::State::kDone);
 }
 
 TEST(Spool, KeepsPartsThatMemoryHasNoRoomFor) {

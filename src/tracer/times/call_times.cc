@@ -50,7 +50,8 @@ void CallTimes::begin_clock(Process& p, const RankComm& all) {
 }
 
 void CallTimes::end_clock(Process& p) {
-  add(p, sync_.measure(p.clock));
+  // Into the spool as well: whoever receives the job while it runs has the same common clock.
+  if (add(p, sync_.measure(p.clock)) && p.sink != nullptr) p.sink->clock_point(points_.back());
   // Messages of a round that not all ranks came to would be taken for those of something else.
   if (rounds_.is_on()) ClockRounds::drain(sync_);
   sync_.stop();

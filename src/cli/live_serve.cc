@@ -1,0 +1,120 @@
+#include "cli/live_serve.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "cli/output/common.h"
+#include "format/spool/job_files.h"
+#include "online/job_folder.h"
+#include "online/service.h"
+#include "online/state_json.h"
+#include "online/state_text.h"
+
+namespace refrain::cli {
+namespace {
+
+volatile std::sig_atomic_t g_is_told_to_stop = 0;
+
+// The wait for news in the folder ends then.
+void stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { g_is_told_to_stop = 1; };
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+uint64_t realtime_ns() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::system_clock::now().time_since_epoch())
+                                   .count());
+}
+
+// The port of last time, so that pages that are open find us again. 0: there was none.
+uint16_t last_port(const std::string& address_file) {
+  const auto text = format::spool::read_file(address_file, 256);
+  constexpr std::string_view kBegin = "http://127.0.0.1:";
+  uint16_t port = 0;
+  if (text.ok() && text->starts_with(kBegin))
+    std::from_chars(text->data() + kBegin.size(), text->data() + text->size(), port);
+  return port;
+}
+
+Result<std::unique_ptr<online::Service>> start(const ServeOptions& options,
+                                               const online::JobFolder& jobs) {
+  online::ServiceOptions how;
+  how.token = jobs.token();
+  how.viewers = options.viewers;
+  how.port = options.port.value_or(last_port(jobs.address_file()));
+  auto service = online::Service::start(how);
+  if (service.ok() || options.port || how.port == 0) return service;
+  how.port = 0;  // somebody else has it now
+  return online::Service::start(how);
+}
+
+// For this user alone: the address has the token.
+Status write_address(const std::string& path, const std::string& address) {
+  unlink(path.c_str());
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const std::string line = address + "\n";
+  const bool is_good =
+      fd >= 0 && write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  if (fd >= 0) close(fd);
+  if (is_good) return base::Done{};
+  return base::fail("the address cannot be written", path);
+}
+
+// A line when a job comes, and when its state changes.
+class Log {
+ public:
+  void tell(const std::vector<online::JobNow>& jobs) {
+    for (const online::JobNow& job : jobs) {
+      const std::string state = online::to_string(job.state);
+      std::string& told = told_[job.name];
+      if (told == state) continue;
+      told = state;
+      print(online::summary_text(job) + (job.story.empty() ? "" : ": " + job.story) + "\n");
+      std::fflush(stdout);
+    }
+  }
+
+ private:
+  std::map<std::string, std::string> told_;  // state, by job
+};
+
+}  // namespace
+
+int live_serve(const ServeOptions& options) {
+  online::WatchOptions how;
+  how.stuck_after_ns = static_cast<uint64_t>(options.stuck_after_s * 1e9);
+  auto jobs = online::JobFolder::open(options.folder, options.output, how);
+  if (!jobs.ok()) return report(jobs.error());
+  auto service = start(options, **jobs);
+  if (!service.ok()) return report(service.error());
+  const std::string address = (*service)->address();
+  if (const Status good = write_address((*jobs)->address_file(), address); !good.ok())
+    return report(good.error());
+  std::fprintf(stderr, "refrain: %s\n", address.c_str());
+  stop_on_signals();
+  // The jobs need the cores more than who looks at them.
+  (void)!nice(10);
+  Log log;
+  for (uint64_t look = 1; g_is_told_to_stop == 0; ++look) {
+    for (const base::Error& error : (*jobs)->look()) report(error);
+    const std::vector<online::JobNow> now = (*jobs)->now();
+    log.tell(now);
+    (*service)->publish(now, online::state_json(now, look, realtime_ns(), options.top));
+    (*jobs)->wait(static_cast<uint64_t>(options.interval_s * 1e9));
+  }
+  return 0;
+}
+
+}  // namespace refrain::cli

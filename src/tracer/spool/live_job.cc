@@ -1,0 +1,41 @@
+#include "tracer/spool/live_job.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "format/codes/checksum.h"
+#include "format/spool/live_job.h"
+#include "options/environment.h"
+#include "tracer/state/complain.h"
+#include "tracer/state/process.h"
+
+namespace refrain::tracer {
+
+void register_job(const Process& p, uint64_t run, const std::string& folder) {
+  const std::string where = options::text_of(options::RecordOption::kLiveDir);
+  if (where.empty()) return;
+  format::spool::LiveJob job{folder, p.options.output, run, static_cast<uint64_t>(p.size)};
+  const std::string text = format::spool::write_live_job(job);
+  // Ranks that could not agree on a number for their run have their spool in common all the same.
+  const uint64_t name = run != 0 ? run : format::hash64(folder.data(), folder.size());
+  const std::string path =
+      where + "/" + format::spool::run_text(name) + format::spool::kLiveJobEnding;
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0 && errno == EEXIST) return;
+  const bool is_written = fd >= 0 && !text.empty() &&
+                          write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  if (is_written) return;
+  if (fd >= 0) unlink(path.c_str());
+  if (p.rank != 0) return;
+  const std::string what = "cannot tell of the job in " + where + " (" +
+                           (text.empty() ? "a path with a newline" : std::strerror(error)) +
+                           "): `refrain live serve` will not show it";
+  complain(p, what.c_str());
+}
+
+}  // namespace refrain::tracer
