@@ -60,24 +60,20 @@ def record(binary, words, ranks, folder):
 
 
 def similarity(trace, percent):
-    return json.loads(common.run([common.REFRAIN, "similarity", trace, "-k", percent, "--format", "json"]))
+    return json.loads(common.run([common.REFRAIN, "similarity", trace, "-k", percent, "--format", "json",
+                                  "--vectors", f"{trace}.csv", "--force"]))
 
 
-def computation_vector(trace, rank):
-    """The times between the calls of the rank's first thread."""
-    text = common.run([common.REFRAIN, "dump", trace, "--rank", rank, "--format", "jsonl"])
-    vector, end = [], None
-    for line in text.splitlines():
-        call = json.loads(line)
-        if call.get("thread") != 0:
-            continue
-        if end is not None:
-            vector.append(max(call["begin_ns"] - end, 0))
-        end = call["end_ns"]
-    return vector
+def vectors_of(path):
+    """By rank: the times between its calls, as `refrain similarity` compares them."""
+    vectors = {}
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            vectors.setdefault(int(row["rank"]), []).append(int(row["ns"]))
+    return vectors
 
 
-def wrong_heights(trace, found):
+def wrong_heights(vectors, found):
     """The largest difference from scipy's heights, in relation; None: no scipy."""
     try:
         from scipy.cluster.hierarchy import linkage
@@ -87,8 +83,7 @@ def wrong_heights(trace, found):
     for sequence in found["sequences"]:
         if len(sequence["ranks"]) < 2:
             continue
-        vectors = [computation_vector(trace, rank) for rank in sequence["ranks"]]
-        theirs = sorted(linkage(vectors, "complete", "cityblock")[:, 2])
+        theirs = sorted(linkage([vectors[rank] for rank in sequence["ranks"]], "complete", "cityblock")[:, 2])
         ours = sorted(merge["height_ns"] for merge in sequence["merges"])
         if len(ours) != len(theirs):
             return float("inf")
@@ -112,10 +107,11 @@ def measure(name, ranks, binary, folder, percent, checks_heights):
               "expected": wanted if wanted is not None else f"< {ranks}",
               "as_expected": groups == wanted if wanted is not None else groups < ranks}
     if checks_heights:
-        worst = wrong_heights(trace, found)
+        worst = wrong_heights(vectors_of(f"{trace}.csv"), found)
         result["height_difference"] = worst
         result["as_expected"] = result["as_expected"] and (worst is None or worst <= SAME)
     os.unlink(trace)
+    os.unlink(f"{trace}.csv")
     return result
 
 

@@ -15,6 +15,7 @@ the sums differ by more than 5 % or the median ratio is not between 0.9 and 1.1.
 """
 
 import argparse
+import csv
 import json
 import shutil
 import statistics
@@ -126,24 +127,24 @@ def least_times(path):
     return result
 
 
-def times_in_place(trace, rank):
-    vector, end = [], None
-    for line in common.run([common.REFRAIN, "dump", trace, "--rank", rank, "--format", "jsonl"]).splitlines():
-        call = json.loads(line)
-        if end is not None:
-            vector.append(max(call["begin_ns"] - end, 0))
-        end = call["end_ns"]
-    return vector
+def times_in_place(traces, folder):
+    """By rank: the least time of each unit in all of the traces, without the recorder's own work."""
+    path, result = folder / "in_place.csv", {}
+    common.run([common.REFRAIN, "similarity", *traces, "--vectors", path, "--force"])
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            result.setdefault(int(row["rank"]), []).append(int(row["ns"]))
+    return result
 
 
 def compare_times(repeats, folder):
     program = common.compile_program("pingpong", folder)
     words = [ROUNDS, SHORT, POINTS]
-    in_place = {rank: [] for rank in range(RANKS)}
-    for _ in range(repeats):
-        trace = recorded(program, RANKS, words, folder, ("--timing", "exact"))
-        for rank in range(RANKS):
-            in_place[rank].append(times_in_place(trace, rank))
+    traces = []
+    for i in range(repeats):
+        traces.append(recorded(program, RANKS, words, folder, ("--timing", "exact"))
+                      .rename(folder / f"in_place.{i}.rfn"))
+    in_place = times_in_place(traces, folder)
     trace, vectors = recorded(program, RANKS, words, folder), folder / "solo.rfv"
     vectors.unlink(missing_ok=True)
     for rank in range(RANKS):
@@ -152,7 +153,7 @@ def compare_times(repeats, folder):
     alone = least_times(vectors)
     result = []
     for rank in range(RANKS):
-        least = [min(units) for units in zip(*in_place[rank])]
+        least = in_place[rank]
         # Units without work are as short as the clock is coarse.
         ratios = [a / b for a, b in zip(alone[rank], least) if b > 1000]
         result.append({"rank": rank, "units": len(least), "in_place_ns": sum(least), "alone_ns": sum(alone[rank]),

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ using analysis::computation::HowToGroup;
 
 struct SimilarityOptions {
   std::vector<std::string> traces;
-  std::string by = "linkage", format = "text", plan, svg, times;
+  std::string by = "linkage", format = "text", plan, svg, times, vectors;
   double percent = 10;
   uint32_t clusters = 0;
   uint64_t seed = 1;
@@ -42,13 +43,29 @@ HowToGroup how_of(const SimilarityOptions& options) {
 }
 
 base::Status check_free(const SimilarityOptions& options) {
-  for (const std::string& path : {options.plan, options.svg}) {
+  for (const std::string& path : {options.plan, options.svg, options.vectors}) {
     std::error_code ignored;
     if (!path.empty() && !options.force && std::filesystem::exists(path, ignored))
       return base::usage("is there already; name another, or say --force", path);
   }
   return base::Done{};
 }
+
+// A line of CSV for each rank and unit; whole in memory, as it is nothing or complete on the disk.
+class VectorLines {
+ public:
+  void add(const analysis::computation::Sequence& sequence, uint64_t first, uint64_t count,
+           std::span<const uint64_t> units_ns) {
+    for (uint64_t v = 0; v < sequence.ranks.size(); ++v)
+      for (uint64_t i = 0; i < count; ++i)
+        text_ += std::to_string(sequence.ranks.at(v)) + "," + std::to_string(first + i) + "," +
+                 std::to_string(units_ns[v * count + i]) + "\n";
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_ = "rank,unit,ns\n";
+};
 
 base::Result<std::vector<Trace>> open_all(const std::vector<std::string>& paths) {
   std::vector<Trace> out;
@@ -72,6 +89,12 @@ int run(const SimilarityOptions& options) {
   analysis::computation::GroupProgress progress;
   progress.read = [calls](uint64_t read) { Activity::share(std::min(read, calls), calls); };
   progress.compare = [](double part) { Activity::share(static_cast<uint64_t>(part * 1000), 1000); };
+  VectorLines lines;
+  if (!options.vectors.empty())
+    progress.vectors = [&lines](const auto& sequence, uint64_t first, uint64_t count,
+                                std::span<const uint64_t> units_ns) {
+      lines.add(sequence, first, count, units_ns);
+    };
   analysis::computation::SoloTimes times;
   if (!options.times.empty()) {
     auto file = format::vectors::read_file(options.times);
@@ -89,6 +112,11 @@ int run(const SimilarityOptions& options) {
   if (!options.svg.empty())
     if (const auto status = format::write_file_atomically(
             options.svg, report::similarity_svg(*groups), "the picture");
+        !status.ok())
+      return report(status.error());
+  if (!options.vectors.empty())
+    if (const auto status =
+            format::write_file_atomically(options.vectors, lines.text(), "the vectors");
         !status.ok())
       return report(status.error());
   const int status = print(options.format == "json" ? report::similarity_json(*groups, how)
@@ -130,7 +158,9 @@ void add_similarity(Command& app, int& exit_status) {
   verb->add_option("--plan", options->plan, "Write representatives and groups to this file (JSON)");
   verb->add_option("--svg", options->svg, "Write dendrograms and vectors to this file (SVG)");
   verb->add_format(options->format, {"text", "json"});
-  verb->add_flag("--force", options->force, "Overwrite files of --plan and --svg");
+  verb->add_option("--vectors", options->vectors,
+                   "Write the vectors that are compared to this file (CSV: rank, unit, ns)");
+  verb->add_flag("--force", options->force, "Overwrite files of --plan, --svg and --vectors");
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

@@ -85,6 +85,14 @@ base::Status add_sequence(const std::vector<Trace>& traces, const Sequence& sequ
                           const SoloTimes* times, RankGroups& all) {
   auto vectors = vectors_of(traces, sequence, progress, times);
   if (!vectors.ok()) return vectors.error();
+  if (progress.vectors) {
+    std::vector<uint64_t> room(similarity::units_per_tile(*vectors) * vectors->vectors());
+    const auto shown = similarity::for_each_tile(
+        *vectors, room, [&](uint64_t first, uint64_t count, std::span<const uint64_t> tile) {
+          progress.vectors(sequence, first, count, tile);
+        });
+    if (!shown.ok()) return shown.error();
+  }
   SequenceGroups out;
   out.sequence = sequence;
   for (uint32_t v = 0; v < vectors->vectors(); ++v)

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,15 @@ struct SoloTimes {
   std::string name;
 };
 
-// What goes on, for who waits: calls read of all, then the part of the distances that is done.
+// What goes on, for who waits: calls read of all, then the part of the distances that is done. And
+// the vectors that are compared, for who wants them: of each sequence in turn, units first to
+// first + count of all its ranks, vector after vector.
 struct GroupProgress {
   std::function<void(uint64_t calls)> read;
   std::function<void(double part)> compare;
+  std::function<void(const Sequence& sequence, uint64_t first, uint64_t count,
+                     std::span<const uint64_t> units_ns)>
+      vectors;
 };
 
 // Times in ns.

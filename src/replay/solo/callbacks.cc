@@ -65,7 +65,8 @@ void Player::make_keyval(Frame& frame) {
   ++callbacks_;
 }
 
-int Player::call_copy(const Object& keyval, uint64_t key, void* in, void** out, int* flag) {
+int Player::call_copy(ParamKind kind, const Object& keyval, uint64_t key, void* in, void** out,
+                      int* flag) {
   *flag = 0;
   void* const function = keyval.copy.function;
   if (function == nullptr) return MPI_SUCCESS;
@@ -74,7 +75,7 @@ int Player::call_copy(const Object& keyval, uint64_t key, void* in, void** out, 
     return copy(handle_as<MPI_Comm>(key), static_cast<int>(keyval.key), keyval.extra, in, out,
                 flag);
   }
-  auto object = static_cast<MPI_Fint>(objects_.to_fortran(ParamKind::kComm, key));
+  auto object = static_cast<MPI_Fint>(objects_.to_fortran(kind, key));
   auto number = static_cast<MPI_Fint>(keyval.key);
   MPI_Fint is_copied = 0, error = MPI_SUCCESS;
   if (keyval.has_small_values) {
@@ -191,7 +192,7 @@ void Player::copy_attributes(Frame& frame) {
     if (keyval == nullptr) continue;
     void* copy = nullptr;
     int flag = 0;
-    const int error = call_copy(*keyval, frame.given.key(0), attribute.value, &copy, &flag);
+    const int error = call_copy(kind, *keyval, frame.given.key(0), attribute.value, &copy, &flag);
     if (error == MPI_SUCCESS && flag != 0) copies[keyval_key] = {copy, keyval_key};
   }
   if (frame.ok() && frame.given.word(out) != 0)

@@ -246,7 +246,8 @@ class Player {
   void copy_attributes(Frame& frame);
   void delete_attributes(mpi::ParamKind kind, uint64_t key);
   void make_keyval(Frame& frame);
-  int call_copy(const Object& keyval, uint64_t key, void* in, void** out, int* flag);
+  int call_copy(mpi::ParamKind kind, const Object& keyval, uint64_t key, void* in, void** out,
+                int* flag);
   void call_delete(mpi::ParamKind kind, uint64_t keyval_key, uint64_t key, void* value);
   void handlers(Frame& frame);
   void handle_error(Frame& frame);
