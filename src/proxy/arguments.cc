@@ -125,12 +125,32 @@ Argument Arguments::object(const Site& site, const Field& field) {
   const size_t at = first.find('[');
   for (const std::string& name : names)
     if (at == std::string::npos || name.compare(0, at + 1, first, 0, at + 1) != 0)
-      fail("objects of some ranks are predefined, and of others not");
+      return one_of(site, slot, names);
   out.is_number = out.is_object = true;
   out.before = first.substr(0, at == std::string::npos ? 0 : at) + "[";
   out.behind = "]";
   out.signature = site.signature, out.slot = slot, out.expression = e;
   return out;
+}
+
+// Objects of some ranks are predefined, and of others not.
+Argument Arguments::one_of(const Site& site, uint32_t slot, const std::set<std::string>& names) {
+  std::vector<int64_t> which(static_cast<size_t>(symbolic_.trace().rank_count()));
+  DefinitionKind kind{};
+  site.kind->for_each_rank([&](Rank rank) {
+    const int64_t definition = symbolic_.value(site.signature, slot, site.kind->position(rank));
+    const auto found = names.find(object_name(definition));
+    which[static_cast<size_t>(rank)] = std::distance(names.begin(), found);
+    kind = reader::data_of(symbolic_.trace()).definitions[static_cast<size_t>(definition)].kind;
+  });
+  const std::string_view type = kind == DefinitionKind::kComm       ? "MPI_Comm"
+                                : kind == DefinitionKind::kDatatype ? "MPI_Datatype"
+                                : kind == DefinitionKind::kGroup    ? "MPI_Group"
+                                : kind == DefinitionKind::kOp       ? "MPI_Op"
+                                                                    : "";
+  if (type.empty()) fail("objects of some ranks are predefined, and of others not");
+  return Argument(fmt::format("one_of<{}>({{{}}}, {}[rank])", type, fmt::join(names, ", "),
+                              tables_.add(which, "an object by rank")));
 }
 
 std::string Arguments::me_text(const Site& site) {
@@ -143,6 +163,7 @@ std::string Arguments::me_text(const Site& site) {
                                                site.kind->position(site.kind->first_rank()));
     if (definition != context.definition) continue;
     const std::string name = text(site, object(site, f));
+    if (name.starts_with("one_of")) return "At{" + name + "}";
     return name == "MPI_COMM_WORLD" ? "" : name == "MPI_COMM_SELF" ? "alone" : name;
   }
   const std::string name = object_name(context.definition);

@@ -58,6 +58,7 @@ class Arguments {
 
  private:
   Argument object(const Site& site, const format::Field& field);
+  Argument one_of(const Site& site, uint32_t slot, const std::set<std::string>& names);
   std::string object_name(int64_t definition);
   Argument output(const Site& site, const mpi::ParamInfo& info, const format::Field& field);
   Argument array(const Site& site, size_t parameter, const mpi::ParamInfo& info,

@@ -42,6 +42,7 @@ constexpr std::string_view kTaken[] = {
     "StandIn", "attached_memory", "compute_how", "compute_scale", "find_quiet", "give_up",
     "group_of_session", "held_session", "holds_session", "own_comm", "release_session", "room",
     "wanted_iterations", "work_owed_ns", "work_share", "grid", "Grid", "KindAt", "Along",
+    "one_of", "At",
     // macros
     "assert", "errno", "stdin", "stdout", "stderr", "linux", "unix", "major", "minor", "makedev",
     "offsetof", "setjmp", "signbit", "isnan", "isinf", "isfinite", "va_start", "va_end", "va_arg",

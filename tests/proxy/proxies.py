@@ -52,6 +52,8 @@ MASKED = {"MPI_Waitany", "MPI_Waitsome", "MPI_Testany", "MPI_Testsome"}
 OBJECT = re.compile(r"^(comm|group|win|file|datatype|op|info|errhandler|message|keyval)#\d+$")
 BUFFER = re.compile(r"^(stack|data|heap|device|managed|pinned|unknown)(#\d+)?([+-]\d+)?$")
 REQUEST = re.compile(r"^request#\d+$")
+# Open MPI may give out one handle for several sends that are complete: which of them a call names is the recorder's guess.
+SENDS = {"MPI_Isend", "MPI_Ibsend", "MPI_Irsend", "MPI_Issend", "MPI_Isend_c"}
 
 
 class Failure(Exception):
@@ -72,6 +74,7 @@ class Comparison:
 
     def __init__(self, rank, has_threads=False):
         self.rank, self.requests, self.has_threads, self.objects = rank, {}, has_threads, {}
+        self.made_by, self.made_again_by = {}, {}  # request -> call
 
     def value(self, call, name, was, now):
         if name in CLOSED or name.endswith(CLOSED_ENDS) or was is None:  # None: it meant nothing there
@@ -80,7 +83,10 @@ class Comparison:
             if REQUEST.match(was) and REQUEST.match(now):
                 if call not in COMPLETIONS:
                     self.requests[was] = now
-                return self.requests.get(was, now) == now
+                    self.made_by[was] = self.made_again_by[now] = call
+                    return True
+                are_sends = self.made_by.get(was) in SENDS and self.made_again_by.get(now) in SENDS
+                return self.requests.get(was, now) == now or are_sends
             if self.has_threads and OBJECT.match(was) and OBJECT.match(now):
                 if name.startswith("new"):
                     self.objects[was] = now
