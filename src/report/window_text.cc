@@ -14,9 +14,9 @@ std::string window_text(const analysis::Window& window) {
 }
 
 nlohmann::ordered_json window_json(const analysis::Window& window) {
-  using Json = nlohmann::ordered_json;
   return {{"from_ns", window.from_ns},
-          {"to_ns", window.to_ns == UINT64_MAX ? Json() : Json(window.to_ns)}};
+          {"to_ns", window.to_ns == UINT64_MAX ? nlohmann::ordered_json()
+                                               : nlohmann::ordered_json(window.to_ns)}};
 }
 
 }  // namespace refrain::report

@@ -100,4 +100,9 @@ std::string bar_text(double part, double whole) {
 
 std::string others_text(size_t count) { return fmt::format("others ({})", count); }
 
+std::string more_text(size_t more, const char* what) {
+  if (more == 0) return "";
+  return fmt::format("  ... and {} more{} (--top 0 shows all)\n", more, what);
+}
+
 }  // namespace refrain::text

@@ -30,5 +30,8 @@ class Table {
 std::string bar_text(double part, double whole);
 // "others (12)": the name of the line that sums the rows without one of their own.
 std::string others_text(size_t count);
+// "  ... and 12 more paths (--top 0 shows all)\n" for the `what` " paths"; empty when there are
+// none.
+std::string more_text(size_t more, const char* what = "");
 
 }  // namespace refrain::text

@@ -38,7 +38,8 @@ nlohmann::ordered_json json_of(const Parameter& p) {
   return {{"value", p.value}, {"low", p.low}, {"high", p.high}};
 }
 
-constexpr double kWidth = 900, kHeight = 420, kLeft = 80, kRight = 20, kTop = 40, kBottom = 60;
+constexpr double kPlotWidth = 900, kPlotHeight = 420, kPlotLeft = 80, kPlotRight = 20,
+                 kPlotTop = 40, kPlotBottom = 60;
 
 // Both axes are logarithmic.
 class Axes {
@@ -55,11 +56,11 @@ class Axes {
   }
   double x(double bytes) const {
     const double share = std::log(std::max(bytes, 1.0)) / std::log(std::max(most_x_, 2.0));
-    return kLeft + (kWidth - kLeft - kRight) * share;
+    return kPlotLeft + (kPlotWidth - kPlotLeft - kPlotRight) * share;
   }
   double y(double ns) const {
     const double share = std::log(std::max(ns, least_y_) / least_y_) / std::log(most_y_ / least_y_);
-    return top_ + kHeight - (kHeight - kTop) * share;
+    return top_ + kPlotHeight - (kPlotHeight - kPlotTop) * share;
   }
   std::string frame() const {
     std::string out;
@@ -67,10 +68,10 @@ class Axes {
       out += fmt::format(
           "<line x1='{0:.1f}' y1='{2:.1f}' x2='{1:.1f}' y2='{2:.1f}' stroke='#ddd'/>\n"
           "<text x='{3:.1f}' y='{4:.1f}' text-anchor='end'>{5}</text>\n",
-          kLeft, kWidth - kRight, y(ns), kLeft - 6, y(ns) + 4, text::time_text(ns));
+          kPlotLeft, kPlotWidth - kPlotRight, y(ns), kPlotLeft - 6, y(ns) + 4, text::time_text(ns));
     for (double bytes = 1; bytes <= most_x_; bytes *= 32)
       out += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='middle'>{}</text>\n", x(bytes),
-                         top_ + kHeight + 18, text::bytes_text(static_cast<uint64_t>(bytes)));
+                         top_ + kPlotHeight + 18, text::bytes_text(static_cast<uint64_t>(bytes)));
     return out;
   }
 
@@ -92,7 +93,7 @@ std::string panel(const CalibratedDistance& one, double top) {
   std::string out = fmt::format(
       "<text x='{}' y='{}'>distance {}: one way of a message, and what "
       "processors do for it; points are measured, lines fitted</text>\n",
-      kLeft, top + 18, sim::name_of(one.distance));
+      kPlotLeft, top + 18, sim::name_of(one.distance));
   out += axes.frame();
   const auto draw = [&](const sim::Curve& curve, const char* colour, const char* name, int row,
                         const auto& fitted) {
@@ -103,8 +104,8 @@ std::string panel(const CalibratedDistance& one, double top) {
       points += fmt::format("{:.1f},{:.1f} ", axes.x(at.x), axes.y(fitted(at.x)));
     }
     out += fmt::format("<polyline points='{}' fill='none' stroke='{}'/>\n", points, colour);
-    out += fmt::format("<text x='{}' y='{}' fill='{}'>{}</text>\n", kLeft + 10,
-                       top + kTop + 14 * row, colour, name);
+    out += fmt::format("<text x='{}' y='{}' fill='{}'>{}</text>\n", kPlotLeft + 10,
+                       top + kPlotTop + 14 * row, colour, name);
   };
   const auto range = [&](double s) -> const SizeRange& {
     return p.range_of(static_cast<uint64_t>(s));
@@ -174,13 +175,13 @@ std::string calibrate_svg(const std::vector<CalibratedDistance>& found) {
   double top = 0;
   for (const CalibratedDistance& one : found) {
     body += panel(one, top);
-    top += kHeight + kBottom;
+    top += kPlotHeight + kPlotBottom;
   }
   return fmt::format(
              "<svg xmlns='http://www.w3.org/2000/svg' width='{}' height='{}' "
              "font-family='sans-serif' font-size='12'>\n<rect width='100%' height='100%' "
              "fill='white'/>\n",
-             kWidth, top) +
+             kPlotWidth, top) +
          body + "</svg>\n";
 }
 

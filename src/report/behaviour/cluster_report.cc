@@ -7,6 +7,7 @@
 
 #include "analysis/clusters/mesh_names.h"
 #include "base/nested_runs.h"
+#include "report/labelled_line.h"
 #include "similarity/ranks/rank_lists.h"
 #include "text/escape.h"
 #include "text/numbers.h"
@@ -20,10 +21,6 @@ using Json = nlohmann::ordered_json;
 using analysis::clusters::Compared;
 using analysis::clusters::kCompared;
 using similarity::RankFeature;
-
-void add_line(std::string& out, std::string_view key, const std::string& value) {
-  out += fmt::format("  {:<10} {}\n", key, text::printable(value));
-}
 
 std::vector<similarity::RankList> lists_of(const base::RunList& ranks) {
   return similarity::rank_lists(base::NestedRuns(ranks));

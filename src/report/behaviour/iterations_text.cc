@@ -118,11 +118,8 @@ std::string rows_text(const IterationsView& view, const IterationLoop& loop) {
     others.bytes += row.bytes;
   }
   const size_t more = order.size() - shown;
-  if (more > 0) add(fmt::format("others ({})", more), "", others_ns, "", others, "");
-  std::string out = table.text();
-  if (more > 0)
-    out += fmt::format("  ... and {} more, which are shorter (--top 0 shows all)\n", more);
-  return out;
+  if (more > 0) add(text::others_text(more), "", others_ns, "", others, "");
+  return table.text() + text::more_text(more, ", which are shorter");
 }
 
 std::string behaviours_table(const IterationsView& view) {
@@ -154,13 +151,11 @@ std::string behaviours_table(const IterationsView& view) {
   }
   const size_t more = b.rows.size() - shown;
   if (more > 0)
-    table.add({fmt::format("others ({})", more), "", text::count_text(others.segments), "",
+    table.add({text::others_text(more), "", text::count_text(others.segments), "",
                text::time_text(others.sum_ns), text::percent_text(others.sum_ns, all), "", "", "",
                "", text::percent_text(others.mpi_ns, others.sum_ns), ""});
-  std::string out =
-      "\n" + text::heading("Behaviours (" + b.method + "), by time") + "\n" + table.text();
-  if (more > 0) out += fmt::format("  ... and {} more (--top 0 shows all)\n", more);
-  return out;
+  return "\n" + text::heading("Behaviours (" + b.method + "), by time") + "\n" + table.text() +
+         text::more_text(more);
 }
 
 // What the ranks do at the same time (the thesis' figure 17).

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/labelled_line.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 
@@ -13,10 +14,6 @@ namespace refrain::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-void add_line(std::string& out, std::string_view key, const std::string& value) {
-  out += fmt::format("  {:<10} {}\n", key, text::printable(value));
-}
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/diff/diff_rows.h"
+#include "report/nullable.h"
 #include "report/profile/profile_rows.h"
 #include "report/stood_for.h"
 
@@ -43,8 +44,6 @@ Json side(const Trace& trace, const Side& s) {
   add_stood_for(out, trace, MadeOf::kSums);
   return out;
 }
-
-Json nullable(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json call(DiffRows& rows, const CallChange& c, bool has_waits) {
   Json out;

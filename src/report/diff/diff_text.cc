@@ -43,9 +43,7 @@ std::string section(const std::string& title, const std::vector<DiffFinding>& fi
   const size_t shown = top == 0 ? findings.size() : std::min(top, findings.size());
   for (size_t i = 0; i < shown; ++i) add(findings[i]);
   if (shown < findings.size()) add(other_findings(findings, shown));
-  if (shown < findings.size())
-    out += fmt::format("  ... and {} more (--top 0 shows all)\n", findings.size() - shown);
-  return out;
+  return out + text::more_text(findings.size() - shown);
 }
 
 std::string verdicts_text(const DiffView& view) {

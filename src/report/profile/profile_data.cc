@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/nullable.h"
 #include "report/profile/profile_paths.h"
 #include "report/profile/programs_text.h"
 #include "report/stood_for.h"
@@ -30,8 +31,6 @@ void put_totals(Json& out, const analysis::CallTotals& t, const analysis::Profil
   out["mpi_share"] = p.all.time_ns > 0 ? t.time_ns / p.all.time_ns : 0;
   out["run_share"] = p.run_ns > 0 ? t.time_ns / p.run_ns : 0;
 }
-
-Json nullable(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json rows_json(const ProfileView& view, ProfileBy by) {
   Json out = Json::array();

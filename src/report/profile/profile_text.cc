@@ -80,9 +80,8 @@ text::Table rank_table(const analysis::Profile& p, size_t top) {
   return table;
 }
 
-std::string more_text(size_t rows, size_t top) {
-  if (top == 0 || rows <= top) return "";
-  return fmt::format("  ... and {} more (--top 0 shows all)\n", rows - top);
+std::string left_out_text(size_t rows, size_t top) {
+  return text::more_text(top == 0 || rows <= top ? 0 : rows - top);
 }
 
 std::string ranks_text(const ProfileView& view) {
@@ -167,7 +166,7 @@ std::string tree_text(const ProfileView& view, size_t top) {
   std::string out =
       text::heading("Call paths, by time; a line includes what is indented below it") + "\n" +
       table.text();
-  if (left_out > 0) out += fmt::format("  ... and {} more paths (--top 0 shows all)\n", left_out);
+  out += text::more_text(left_out, " paths");
   if (module_changed) out += "  module+0x...: the module changed since the run\n";
   return out;
 }
@@ -193,7 +192,7 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
   if (by == ProfileBy::kRank) {
     const text::Table table = rank_table(view.profile, top);
     return text::heading(title_of(by)) + "\n" + table.text() +
-           more_text(view.profile.ranks.size(), top);
+           left_out_text(view.profile.ranks.size(), top);
   }
   std::vector<std::string> titles = by == ProfileBy::kGroup ? std::vector<std::string>{"<kind"}
                                                             : std::vector<std::string>{"<function"};
@@ -225,7 +224,7 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
     add(std::move(cells), others);
   }
   std::string out = text::heading(std::string(title_of(by)) + ", by time") + "\n" + table.text();
-  out += more_text(rows.size(), top);
+  out += left_out_text(rows.size(), top);
   if (module_changed) out += "  module+0x...: the module changed since the run\n";
   return out;
 }

@@ -12,6 +12,7 @@
 #include "reader/time_store.h"
 #include "report/behaviour/reduce_report.h"
 #include "report/cores_text.h"
+#include "report/labelled_line.h"
 #include "report/profile/programs_text.h"
 #include "report/stood_for.h"
 #include "report/trace/gaps_text.h"
@@ -110,8 +111,9 @@ ordered_json groups_json(const Trace& trace) {
   return groups;
 }
 
-void add_line(std::string& out, std::string_view key, std::string_view value) {
-  if (!value.empty()) out += fmt::format("  {:<12} {}\n", key, text::printable(value));
+void add_known(std::string& out, std::string_view label, std::string_view value) {
+  constexpr int kWidth = 12;
+  if (!value.empty()) add_line(out, label, value, kWidth);
 }
 
 std::string timing_text(const Trace& trace) {
@@ -164,9 +166,9 @@ void add_cores(std::string& out, const Trace& trace) {
   const analysis::CoreUse use = analysis::core_use(trace);
   if (use.kinds.empty()) return;
   out += fmt::format("  {:<12} {}\n", "cores", cores_text(trace, use, "\n               "));
-  add_line(out, "switches",
-           text::count_text(use.involuntary_switches) +
-               " times a core was taken from a rank that could have gone on");
+  add_known(out, "switches",
+            text::count_text(use.involuntary_switches) +
+                " times a core was taken from a rank that could have gone on");
 }
 
 std::string losses_text(const RunInfo& info) {
@@ -256,54 +258,55 @@ std::string info_text(const Trace& trace) {
   const Times times = times_of(trace);
   std::string out = trace.name() + "\n";
   out += programs_lines(trace);
-  add_line(out, "started", info.text_of("started"));
-  add_line(out, "directory", info.text_of("working_directory"));
+  add_known(out, "started", info.text_of("started"));
+  add_known(out, "directory", info.text_of("working_directory"));
   const std::string_view version = info.text_of("mpi_version");
-  add_line(out, "mpi",
-           fmt::format("{}{}{}", info.text_of("mpi"), version.empty() ? "" : " ", version));
-  add_line(out, "built with", info.text_of("built_with"));
-  add_line(out, "ranks",
-           fmt::format("{} on {} ({})", text::count_text(info.rank_count),
-                       text::counted_text(info.hosts.size(), "host"), hosts_text(info.hosts)));
+  add_known(out, "mpi",
+            fmt::format("{}{}{}", info.text_of("mpi"), version.empty() ? "" : " ", version));
+  add_known(out, "built with", info.text_of("built_with"));
+  add_known(out, "ranks",
+            fmt::format("{} on {} ({})", text::count_text(info.rank_count),
+                        text::counted_text(info.hosts.size(), "host"), hosts_text(info.hosts)));
   add_cores(out, trace);
-  add_line(out, "calls", text::count_text(trace.call_count()));
+  add_known(out, "calls", text::count_text(trace.call_count()));
   std::string duration = text::duration_text(info.duration_ns);
   if (times.all_ns() > 0)
     duration += fmt::format(", {:.1f} % of it in MPI",
                             100.0 * static_cast<double>(times.in_mpi_ns) / times.all_ns());
-  add_line(out, "duration", duration);
+  add_known(out, "duration", duration);
   std::string size = text::count_text(info.file_bytes) + " bytes";
   if (trace.call_count() > 0)
     size += fmt::format(", {:.3g} a call", static_cast<double>(info.file_bytes) /
                                                static_cast<double>(trace.call_count()));
-  add_line(out, "file",
-           fmt::format("{}, format {}.{}", size, info.format_major, info.format_minor));
+  add_known(out, "file",
+            fmt::format("{}, format {}.{}", size, info.format_major, info.format_minor));
   const GrammarCount grammars = count_grammars(reader::data_of(trace).grammars);
-  add_line(out, "content",
-           fmt::format("{}, {} in {}, {}", text::counted_text(trace.signature_count(), "signature"),
-                       text::counted_text(grammars.rules, "rule"),
-                       text::counted_text(grammars.grammars, "grammar"),
-                       text::counted_text(trace.definition_count(), "definition")));
-  add_line(out, "recording", cost_text(reader::data_of(trace).cost));
+  add_known(
+      out, "content",
+      fmt::format("{}, {} in {}, {}", text::counted_text(trace.signature_count(), "signature"),
+                  text::counted_text(grammars.rules, "rule"),
+                  text::counted_text(grammars.grammars, "grammar"),
+                  text::counted_text(trace.definition_count(), "definition")));
+  add_known(out, "recording", cost_text(reader::data_of(trace).cost));
   if (times.recorder_ns > 0)
-    add_line(
+    add_known(
         out, "in the run",
         fmt::format("{} of that on all ranks together, {:.1f} % of their time: neither MPI nor "
                     "computation",
                     text::duration_text(times.recorder_ns),
                     100.0 * static_cast<double>(times.recorder_ns) / times.all_ns()));
-  add_line(out, "timing", timing_text(trace));
-  add_line(out, "gaps", gaps_line(trace));
+  add_known(out, "timing", timing_text(trace));
+  add_known(out, "gaps", gaps_line(trace));
   if (const auto plain = parse_plain_trace(info.text_of("plain_trace")))
-    add_line(out, "no-compress", plain_trace_text(*plain));
+    add_known(out, "no-compress", plain_trace_text(*plain));
   if (const format::SegmentInfo* segments = segments_of(trace))
-    add_line(out, "segments", segments_text(*segments));
-  add_line(out, "filter", info.text_of("filter"));
+    add_known(out, "segments", segments_text(*segments));
+  add_known(out, "filter", info.text_of("filter"));
   if (info.text_of("totals") == "off")
-    add_line(out, "totals", "left out: times in MPI and outside, cost and switches of each rank");
+    add_known(out, "totals", "left out: times in MPI and outside, cost and switches of each rank");
   out += clustering_text(trace);
   out += spawned_lines(trace);
-  add_line(out, "complete", info.complete ? "yes" : "NO");
+  add_known(out, "complete", info.complete ? "yes" : "NO");
   out += fmt::format("  {:<12} {}\n", "losses", losses_text(info));
   return out + "\n" + groups_text(trace);
 }

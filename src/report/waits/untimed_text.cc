@@ -80,11 +80,10 @@ std::string untimed_text(const Trace& trace, const Profile& profile, reader::Sym
       add_totals(others, row.totals);
   }
   const size_t more = profile.paths.size() - shown;
-  if (more > 0) add(fmt::format("others ({})", more), "", others);
+  if (more > 0) add(text::others_text(more), "", others);
   if (table.rows() > 0)
     out += "\n" + text::heading("Most time in MPI, waiting included") + "\n" + table.text();
-  if (more > 0) out += fmt::format("  ... and {} more (--top 0 shows all)\n", more);
-  return out;
+  return out + text::more_text(more);
 }
 
 std::string untimed_json(const Trace& trace, const Profile& profile, reader::Symbols& symbols) {

@@ -27,10 +27,6 @@ using analysis::waits::Pattern;
 using analysis::waits::WaitStates;
 
 // Below a table whose rows are the first `shown` of `rows`, and one for the others.
-std::string more_text(size_t rows, size_t shown) {
-  return rows > shown ? fmt::format("  ... and {} more (--top 0 shows all)\n", rows - shown) : "";
-}
-
 // How many of `rows` have a line of their own.
 size_t shown_of(const WaitsView& view, size_t rows) {
   return view.top == 0 ? rows : std::min(view.top, rows);
@@ -147,7 +143,7 @@ std::string tree_text(const WaitsView& view, text::PathNames& names) {
   std::string out =
       "\n" + text::heading("Call paths, by time; a line includes what is indented below it") + "\n";
   out += table.text();
-  return out + more_text(sorted.size(), shown);
+  return out + text::more_text(sorted.size() - shown);
 }
 
 std::string ranks_text(const WaitsView& view) {
@@ -182,7 +178,7 @@ std::string ranks_text(const WaitsView& view) {
   if (rows.size() > shown)
     add(text::others_text(rows.size() - shown), others_ns, others_total, others_useful);
   return "\n" + text::heading("Ranks that waited, by time") + "\n" + table.text() +
-         more_text(rows.size(), shown);
+         text::more_text(rows.size() - shown);
 }
 
 std::string delays_text(const WaitsView& view, text::PathNames& names) {
@@ -214,7 +210,7 @@ std::string delays_text(const WaitsView& view, text::PathNames& names) {
       "\n" + text::heading("Causes: what made others wait at once, and through their waits later") +
       "\n";
   out += table.text();
-  return out + more_text(more, 0);
+  return out + text::more_text(more);
 }
 
 std::string critical_text(const WaitsView& view, text::PathNames& names) {
@@ -243,7 +239,7 @@ std::string critical_text(const WaitsView& view, text::PathNames& names) {
     table.add({"", text::duration_text(others_ns), text::percent_text(others, all),
                text::others_text(more), text::bar_text(others, all)});
   return "\n" + text::heading("Critical path, " + text::duration_text(w.critical_ns)) + "\n" +
-         table.text() + more_text(more, 0);
+         table.text() + text::more_text(more);
 }
 
 std::string recorder_text(const WaitsView& view) {

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMostCells = 1 << 16, kMostSamples = 1 << 22;
-constexpr double kMostNs = 1e15;
+constexpr double kMostSampleNs = 1e15;
 constexpr std::string_view kNames[] = {"pingpong", "send",    "receive", "late",
                                        "burst",    "delayed", "overlap"};
 
@@ -79,7 +79,7 @@ base::Status read_cell(const Json& line, size_t& samples, Samples& out) {
   for (const Json& one : *ns) {
     if (!one.is_number()) return base::usage("'ns' has to be an array of times");
     const auto value = one.get<double>();
-    if (!std::isfinite(value) || value < 0 || value > kMostNs)
+    if (!std::isfinite(value) || value < 0 || value > kMostSampleNs)
       return base::usage("a time in 'ns' is not one");
     cell.ns.push_back(value);
   }
