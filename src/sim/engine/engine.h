@@ -109,8 +109,8 @@ class Engine {
   };
 
   struct Message {
-    Time sent = 0;            // the sender's processor is done with it
-    Time there = 0;           // since when its sender is in its call, or whom that waited for
+    Time sent = kNever;       // the sender's processor is done with it
+    Time there = kNever;      // since when its sender is in its call, or whom that waited for
     Time posted = kNever;     // by the receiver
     Time asked = kNever;      // rendezvous: the request has come to the receiver
     Time answered = kNever;   // ... who has agreed

@@ -14,6 +14,7 @@ using testing::plain_machine;
 using testing::Script;
 using testing::ScriptCall;
 using testing::ScriptEnd;
+using testing::ScriptRank;
 using testing::ScriptTimes;
 using testing::simulate;
 
