@@ -45,9 +45,13 @@ Machine machine(const std::string& limit, const std::string& links) {
   return *out;
 }
 
-Trace trace_of(uint64_t ranks, const std::function<format::RankRecord(uint64_t)>& rank) {
-  const auto data = testing::merged(ranks, rank);
+// Without totals, ranks compute nothing between calls. With them, what is built is whole ns in the
+// mean only.
+Trace trace_of(uint64_t ranks, const std::function<format::RankRecord(uint64_t)>& rank,
+               bool has_totals = false) {
+  auto data = testing::merged(ranks, rank);
   EXPECT_TRUE(data.ok());
+  if (!has_totals) data->totals.assign(ranks, {});
   const auto bytes = format::encode(*data);
   EXPECT_TRUE(bytes.ok());
   return *Trace::from_bytes(*bytes, "made");
@@ -100,6 +104,11 @@ TEST(Skip, RegularProgramsAreTheSame) {
       EXPECT_EQ(whole.skipped_calls, 0U);
       all += part.calls, skipped += part.skipped_calls;
       EXPECT_LE(part.events, whole.events);
+      const Trace computes = trace_of(cases[i].ranks, cases[i].program, true);
+      const Simulation exact = simulated(computes, on, 0), near = simulated(computes, on, 0.005);
+      EXPECT_EQ(near.not_skipped, "");
+      EXPECT_GT(near.skip_error_ns, 0);
+      EXPECT_LE(std::abs(near.predicted_ns - exact.predicted_ns), near.skip_error_ns) << i;
     }
   EXPECT_GT(skipped, all / 2);
 }
