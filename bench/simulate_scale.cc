@@ -6,9 +6,9 @@
 //
 // 2 000 000 calls in all, 20 waves each way in a time step; 16 64 256 ranks. Prints a row for each
 // number of ranks: calls, predicted time, CPU time, ns a call, events a second, and the heap that
-// the simulation takes beside the trace; --out writes the rows as CSV, --keep the last trace. With --skip, a second row has
-// what leaving out iterations gives, and how far it is off. LU of class C makes 7.7e7 calls on 256
-// ranks, with 160 planes (PHANTOM, table 5).
+// the simulation takes beside the trace; --out writes the rows as CSV, --keep the last trace. With
+// --skip, a second row has what leaving out iterations gives, and how far it is off. LU of class C
+// makes 7.7e7 calls on 256 ranks, with 160 planes (PHANTOM, table 5).
 
 #include <cmath>
 #include <cstdio>
@@ -102,8 +102,8 @@ void print(uint64_t ranks, const Row& row, const Row& whole, std::string& csv) {
   csv += text;
 }
 
-bool measure(uint64_t ranks, uint64_t calls, uint64_t planes, double skip_percent,
-             const char* keep, std::string& csv) {
+bool measure(uint64_t ranks, uint64_t calls, uint64_t planes, double skip_percent, const char* keep,
+             std::string& csv) {
   const auto trace = make_trace(ranks, calls, planes, keep);
   Row whole, skipped;
   if (!trace.ok() || !measure(*trace, 0, whole)) return false;
@@ -137,8 +137,8 @@ int main(int argc, char** argv) {
       ranks.push_back(std::strtoull(argv[i], nullptr, 10));
   }
   if (ranks.empty()) ranks = {16, 64, 256};
-  std::printf("%7s %12s %12s %10s %8s %9s %8s %11s %8s\n", "ranks", "calls", "skipped",
-              "seconds", "off %", "CPU s", "ns/call", "events/s", "MiB");
+  std::printf("%7s %12s %12s %10s %8s %9s %8s %11s %8s\n", "ranks", "calls", "skipped", "seconds",
+              "off %", "CPU s", "ns/call", "events/s", "MiB");
   std::string csv =
       "ranks,calls,skipped_calls,predicted_ns,off_percent,seconds,ns_per_call,events_per_s,mib\n";
   for (const uint64_t n : ranks)

@@ -56,7 +56,7 @@ struct EngineResult {
   std::vector<RankTimes> ranks;
   std::vector<Stuck> stuck;  // by agent; empty: all came to their ends
   uint64_t events = 0, actions = 0, messages = 0, most_messages = 0;
-  uint64_t changed = 0;  // receives that took another message than that of their channel
+  uint64_t changed = 0;      // receives that took another message than that of their channel
   bool was_stopped = false;  // at EngineOptions::most_actions
   bool is_full = false;      // stopped at EngineOptions::most_messages
   struct Link {
@@ -120,7 +120,7 @@ class Engine {
     uint32_t send_request = kNone, receive_request = kNone;
     uint32_t next = kNone;  // of its channel, or of those that are free
     bool is_eager = true, is_get = false, is_put = false;
-    bool is_shared = false;  // a share of it goes on outside of MPI
+    bool is_shared = false;     // a share of it goes on outside of MPI
     bool is_unmatched = false;  // it looks for its receive by its envelope
   };
   struct Channel {

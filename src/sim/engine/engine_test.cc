@@ -261,7 +261,8 @@ class RandomScript {
   std::vector<std::vector<uint32_t>> open_;
 };
 
-// Where no message comes before an earlier one of its sender, matching by envelopes changes nothing.
+// Where no message comes before an earlier one of its sender, matching by envelopes changes
+// nothing.
 TEST(Engine, RandomProgramsMatchByEnvelopesAsByChannels) {
   const Machine machine = plain_machine();
   int compared = 0;

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "format/encode/encode.h"
 #include "refrain/trace.h"
 #include "sim/lower/loops.h"
+#include "sim/run/predicted_trace.h"
 #include "sim/run/simulate.h"
 #include "sim/testing/programs.h"
 
@@ -85,13 +89,23 @@ TEST(Skip, RegularProgramsAreTheSame) {
     uint64_t ranks;
     std::function<format::RankRecord(uint64_t)> program;
   };
-  const Case cases[] = {
-      {12, [](uint64_t r) { return testing::halo(r, {4, 3}, 300, false, 20); }},
-      {16, [](uint64_t r) { return testing::halo(r, {4, 4}, 300, true, 100); }},
-      {12, [](uint64_t r) { return testing::halo(r, {2, 3, 2}, 300, false, 40); }},
-      {5, [](uint64_t r) { return testing::halo(r, {5}, 300, true, 1); }},
-      {7, [](uint64_t r) { return testing::ring(r, {7}, 400, 10); }},
-      {9, [](uint64_t r) { return testing::lu(r, {3, 3}, 60, 5); }}};
+  const Case cases[] = {{12,
+                         [](uint64_t r) {
+                           return testing::halo(r, {4, 3}, 300, false, 20);
+                         }},
+                        {16,
+                         [](uint64_t r) {
+                           return testing::halo(r, {4, 4}, 300, true, 100);
+                         }},
+                        {12,
+                         [](uint64_t r) {
+                           return testing::halo(r, {2, 3, 2}, 300, false, 40);
+                         }},
+                        {5, [](uint64_t r) { return testing::halo(r, {5}, 300, true, 1); }},
+                        {7, [](uint64_t r) { return testing::ring(r, {7}, 400, 10); }},
+                        {9, [](uint64_t r) {
+                           return testing::lu(r, {3, 3}, 60, 5);
+                         }}};
   uint64_t all = 0, skipped = 0;
   for (const char* limit : {"65536", "100"})
     for (size_t i = 0; i < std::size(cases); ++i) {
@@ -115,8 +129,7 @@ TEST(Skip, RegularProgramsAreTheSame) {
 
 TEST(Skip, WavesThereAndBackAreTheSame) {
   const std::vector<int64_t> dims = {4, 4};
-  const Trace trace =
-      trace_of(16, [&](uint64_t rank) { return testing::lu(rank, dims, 100, 10); });
+  const Trace trace = trace_of(16, [&](uint64_t rank) { return testing::lu(rank, dims, 100, 10); });
   const Machine on = machine("65536", "");
   const Simulation whole = simulated(trace, on, 0), part = simulated(trace, on, 0.005);
   expect_same(part, whole, "lu");
@@ -138,11 +151,43 @@ TEST(Skip, WithContentionTheErrorIsSaid) {
   EXPECT_LE(part.skipped_calls, 64 * part.calls / 65);
 }
 
+// Times of calls: those of a simulation with other numbers, whose computation is cut to whole ns.
+TEST(Skip, RecordedTimesStayWithinTheBound) {
+  const std::string path = ::testing::TempDir() + "refrain-skip-test.rfn";
+  const Trace made = trace_of(
+      9,
+      [](uint64_t r) {
+        return testing::lu(r, {3, 3}, 80, 6);
+      },
+      true);
+  {
+    PredictedTrace out(made, "m");
+    SimulateOptions options;
+    options.on_call = [&](Rank rank, uint32_t thread, uint64_t seq, Time begin, Time end) {
+      out.add(rank, thread, seq, begin, end);
+    };
+    ASSERT_TRUE(simulate(made, machine("65536", ""), options).ok());
+    ASSERT_TRUE(out.write(path).ok());
+  }
+  const auto timed = Trace::open(path);
+  ASSERT_TRUE(timed.ok());
+  ASSERT_TRUE(timed->has_times());
+  const Machine on = machine("100", "");
+  const Simulation whole = simulated(*timed, on, 0), part = simulated(*timed, on, 0.01);
+  EXPECT_EQ(part.compute_from, "exact");
+  EXPECT_EQ(part.not_skipped, "");
+  EXPECT_GT(part.skipped_calls, part.calls / 2);
+  EXPECT_EQ(part.calls, whole.calls);
+  EXPECT_GT(part.skip_error_ns, 0);
+  EXPECT_LE(std::abs(part.predicted_ns - whole.predicted_ns), part.skip_error_ns);
+  std::remove(path.c_str());
+}
+
 TEST(Skip, TheMainLoopHasMostCalls) {
   using grammar::Symbol;
   grammar::Grammar g;
   // start: 1 A^10 B 4;  A: 5 6 7;  B: 8 C^20;  C: 9 9
-  g.symbols = {{1, false, 1}, {1, true, 10}, {2, true, 1}, {4, false, 1}, {5, false, 1},
+  g.symbols = {{1, false, 1}, {1, true, 10}, {2, true, 1},  {4, false, 1}, {5, false, 1},
                {6, false, 1}, {7, false, 1}, {8, false, 1}, {3, true, 20}, {9, false, 2}};
   g.rule_end = {4, 7, 9, 10};
   const MainLoop loop = main_loop(g);

@@ -116,8 +116,8 @@ format::RankRecord halo(uint64_t rank, const Dims& dims, uint64_t steps, bool ar
       if (peer < 0) continue;
       // A message to the left is one from the right for whom it reaches.
       const auto tag = static_cast<int64_t>(i < sides ? side : side ^ 1);
-      requests.push_back(m.post(i < sides ? mpi::kMPI_Irecv : mpi::kMPI_Isend, sites[i], count,
-                                peer, tag));
+      requests.push_back(
+          m.post(i < sides ? mpi::kMPI_Irecv : mpi::kMPI_Isend, sites[i], count, peer, tag));
     }
     m.wait_all(wait, requests);
     if (step % 10 == 9) m.allreduce(reduce, 1);
