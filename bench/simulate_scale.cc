@@ -1,13 +1,14 @@
 // Simulation at scale: waves there and back like those of LU (NAS), of ranks that never ran, on a
 // crossbar.
 //
-//   simulate_scale [--calls N] [--planes N] [--skip PERCENT] [--out FILE] [RANKS ...]
+//   simulate_scale [--calls N] [--planes N] [--skip PERCENT] [--keep TRACE] [--out FILE]
+//                  [RANKS ...]
 //
 // 2 000 000 calls in all, 20 waves each way in a time step; 16 64 256 ranks. Prints a row for each
 // number of ranks: calls, predicted time, CPU time, ns a call, events a second, and the heap that
-// the simulation takes beside the trace; --out writes the rows as CSV. With --skip, a second row has
-// what leaving out iterations gives, and how far it is off. LU of class C makes 7.7e7 calls on 256
-// ranks, with 160 planes (PHANTOM, table 5).
+// the simulation takes beside the trace; --out writes the rows as CSV, --keep the last trace. With
+// --skip, a second row has what leaving out iterations gives, and how far it is off. LU of class C
+// makes 7.7e7 calls on 256 ranks, with 160 planes (PHANTOM, table 5).
 
 #include <cmath>
 #include <cstdio>
@@ -22,6 +23,7 @@
 #include "refrain/trace.h"
 #include "sim/machine/machine.h"
 #include "sim/run/simulate.h"
+#include "sim/testing/programs.h"
 
 namespace {
 
@@ -38,16 +40,19 @@ g = 50
 G = 0.1
 )";
 
-Result<Trace> make_trace(uint64_t ranks, uint64_t calls, uint64_t planes) {
+Result<Trace> make_trace(uint64_t ranks, uint64_t calls, uint64_t planes, const char* keep) {
   const auto side = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(ranks))));
   const std::vector<int64_t> dims = {static_cast<int64_t>(ranks) / side, side};
   const uint64_t steps = calls / ((8 * planes + 1) * ranks);
-  const auto rank = [&](uint64_t r) { return format::testing::lu(r, dims, steps, planes); };
-  auto data = format::finish(format::testing::merge_tree(0, ranks, ranks, rank));
+  const auto rank = [&](uint64_t r) { return sim::testing::lu(r, dims, steps, planes); };
+  auto data = sim::testing::merged(ranks, rank);
   if (!data.ok()) return data.error();
   const auto bytes = format::encode(*data);
   if (!bytes.ok()) return bytes.error();
-  return Trace::from_bytes(*bytes, "sweep");
+  if (keep != nullptr)
+    if (const auto done = format::write_file_atomically(keep, *bytes); !done.ok())
+      return done.error();
+  return Trace::from_bytes(*bytes, "waves");
 }
 
 // Of the heap, since it was asked last.
@@ -97,9 +102,9 @@ void print(uint64_t ranks, const Row& row, const Row& whole, std::string& csv) {
   csv += text;
 }
 
-bool measure(uint64_t ranks, uint64_t calls, uint64_t planes, double skip_percent,
+bool measure(uint64_t ranks, uint64_t calls, uint64_t planes, double skip_percent, const char* keep,
              std::string& csv) {
-  const auto trace = make_trace(ranks, calls, planes);
+  const auto trace = make_trace(ranks, calls, planes, keep);
   Row whole, skipped;
   if (!trace.ok() || !measure(*trace, 0, whole)) return false;
   print(ranks, whole, whole, csv);
@@ -114,7 +119,7 @@ bool measure(uint64_t ranks, uint64_t calls, uint64_t planes, double skip_percen
 int main(int argc, char** argv) {
   uint64_t calls = 2'000'000, planes = 20;
   double skip_percent = 0;
-  const char* out = nullptr;
+  const char *out = nullptr, *keep = nullptr;
   std::vector<uint64_t> ranks;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -122,6 +127,8 @@ int main(int argc, char** argv) {
       calls = std::strtoull(argv[++i], nullptr, 10);
     else if (word == "--planes" && i + 1 < argc)
       planes = std::strtoull(argv[++i], nullptr, 10);
+    else if (word == "--keep" && i + 1 < argc)
+      keep = argv[++i];
     else if (word == "--skip" && i + 1 < argc)
       skip_percent = std::strtod(argv[++i], nullptr);
     else if (word == "--out" && i + 1 < argc)
@@ -130,12 +137,12 @@ int main(int argc, char** argv) {
       ranks.push_back(std::strtoull(argv[i], nullptr, 10));
   }
   if (ranks.empty()) ranks = {16, 64, 256};
-  std::printf("%7s %12s %12s %10s %8s %9s %8s %11s %8s\n", "ranks", "calls", "skipped",
-              "seconds", "off %", "CPU s", "ns/call", "events/s", "MiB");
+  std::printf("%7s %12s %12s %10s %8s %9s %8s %11s %8s\n", "ranks", "calls", "skipped", "seconds",
+              "off %", "CPU s", "ns/call", "events/s", "MiB");
   std::string csv =
       "ranks,calls,skipped_calls,predicted_ns,off_percent,seconds,ns_per_call,events_per_s,mib\n";
   for (const uint64_t n : ranks)
-    if (n < 2 || planes == 0 || !measure(n, calls, planes, skip_percent, csv)) {
+    if (n < 2 || planes == 0 || !measure(n, calls, planes, skip_percent, keep, csv)) {
       std::fprintf(stderr, "simulate_scale: %llu ranks could not be simulated\n",
                    static_cast<unsigned long long>(n));
       return 1;

@@ -48,8 +48,8 @@ int run_regression(const PredictArguments& arguments) {
     if (!trace.ok()) return report(trace.error());
     const RunInfo& info = trace->info();
     if (!info.complete || info.duration_ns == 0)
-      return report(base::Error{base::ErrorCode::kIncomplete,
-                                "does not say how long the run took", trace->name()});
+      return report(base::Error{base::ErrorCode::kIncomplete, "does not say how long the run took",
+                                trace->name()});
     runs.push_back({info.rank_count, static_cast<double>(info.duration_ns) * 1e-9, {}});
     commands.emplace_back(info.text_of("command"));
   }

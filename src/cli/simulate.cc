@@ -47,8 +47,7 @@ int run(const SimulateArguments& arguments) {
   }
   const auto simulation = sim::simulate(*trace, *machine, options);
   if (!simulation.ok()) return report(simulation.error());
-  if (!simulation->deadlock.empty())
-    return report(deadlock_of(*trace, *simulation));
+  if (!simulation->deadlock.empty()) return report(deadlock_of(*trace, *simulation));
   if (predicted)
     if (const auto done = predicted->write(arguments.output); !done.ok())
       return report(done.error());

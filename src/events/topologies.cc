@@ -141,9 +141,8 @@ bool Topologies::grid_neighbours(CommKey comm, int64_t me, std::vector<int64_t>&
     for (const int64_t step : {1, -1}) {
       const int64_t other = at + step;
       const bool is_inside = other >= 0 && other < dims[d];
-      reversed.push_back(is_inside || wraps
-                             ? me + ((other + dims[d]) % dims[d] - at) * stride
-                             : -1);
+      reversed.push_back(is_inside || wraps ? me + ((other + dims[d]) % dims[d] - at) * stride
+                                            : -1);
     }
   }
   out.insert(out.end(), reversed.rbegin(), reversed.rend());

@@ -110,6 +110,21 @@ class Predict(unittest.TestCase):
         refused(FAILED, "none.rfv", "--times", self.path("none.rfv"))
         refused(FAILED, "exact.toml", "--times", self.exact)
         refused(USAGE, "--times", "--plan", self.exact)
+        refused(USAGE, "--regression", HEAT)
+        refused(USAGE, "--regression", "--ranks", "8")
+
+    def test_regression(self):
+        # Runs on one number of ranks tell nothing of others, but of an input variable.
+        def regression(*words):
+            return refrain("predict", "--regression", HEAT, HEAT, HEAT, *words)
+        done = regression("--ranks", "8")
+        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (USAGE, "", 1), done.stderr)
+        self.assertIn("3 runs", done.stderr)
+        for words, part in (((), "--ranks"), (("--ranks", "8", "--input", "zzz=3"), "has no zzz"),
+                            (("--ranks", "8", "--input", "n=1,2:3"), "2 values for 3 runs")):
+            done = regression(*words)
+            self.assertEqual((done.returncode, done.stdout), (USAGE, ""), done.stderr)
+            self.assertIn(part, done.stderr)
 
 
 if __name__ == "__main__":

@@ -123,6 +123,47 @@ class Simulate(unittest.TestCase):
             said = self.simulate(os.path.join(CORPUS, name + ".rfn"), machine_text())
             self.assertEqual(said["compute_from"], source)
 
+    def test_fields_of_plain_simulations(self):
+        more = '[topology]\nkind = "fat_tree"\ndown = [2, 2]\nup = [1, 1]\nlink_bandwidth = 1e7\n'
+        said = self.simulate(HEAT, machine_text(more=more))
+        self.assertEqual(said["matching"], {"mode": "recorded", "changed": 0})
+        self.assertEqual((said["interval_ns"], said["skipped_calls"], said["skip_error_ns"], said["not_skipped"]),
+                         (None, 0, 0, None))
+        for link in said["links"]:
+            self.assertAlmostEqual(link["busy"], link["busy_ns"] / said["predicted_ns"], delta=0.001)
+
+    def test_skipping_stays_within_its_error(self):
+        whole = self.simulate(HEAT, machine_text())
+        near = self.simulate(HEAT, machine_text(), "--skip", "100%")
+        self.assertIsNone(near["not_skipped"])
+        self.assertLessEqual(abs(near["predicted_ns"] - whole["predicted_ns"]), near["skip_error_ns"])
+        self.assertEqual([r["calls"] for r in near["ranks"]], [r["calls"] for r in whole["ranks"]])
+        self.assertEqual(near["calls"], whole["calls"])
+        times = [r["comp_ns"] + r["comm_ns"] + r["sync_ns"] for r in near["ranks"]]
+        self.assertEqual(max(times), near["predicted_ns"])
+        # Recorded times of iterations are never that much alike.
+        strict = self.simulate(HEAT, machine_text(), "--skip", "0.000001")
+        self.assertIn("differs by", strict["not_skipped"])
+        self.assertEqual((strict["predicted_ns"], strict["skipped_calls"]), (whole["predicted_ns"], 0))
+        machine = self.machine(machine_text())
+        for bad in ("0", "101%", "half", "-1%"):
+            self.refused(USAGE, "--skip", HEAT, "--machine", machine, "--skip", bad)
+        self.refused(USAGE, "--skip", HEAT, "--machine", machine, "--skip", "1%", "-o", self.path("p.rfn"))
+
+    def test_gaps_are_alike_in_each_iteration(self):
+        gaps = os.path.join(CORPUS, "heat-1.4-gaps.rfn")
+        whole = self.simulate(gaps, machine_text())
+        part = self.simulate(gaps, machine_text(), "--skip", "0.5%")
+        self.assertIsNone(part["not_skipped"])
+        self.assertEqual((part["predicted_ns"], part["skip_error_ns"]), (whole["predicted_ns"], 0))
+        self.assertEqual(part["ranks"], whole["ranks"])
+
+    def test_matching_anew_changes_nothing_without_wildcards(self):
+        recorded = self.simulate(HEAT, machine_text())
+        anew = self.simulate(HEAT, machine_text(), "--matching", "simulated")
+        self.assertEqual(anew["matching"], {"mode": "simulated", "changed": 0})
+        self.assertEqual(anew["ranks"], recorded["ranks"])
+
     def test_text(self):
         done = refrain("simulate", HEAT, "--machine", self.machine(machine_text()))
         self.assertEqual((done.returncode, done.stderr), (GOOD, b""))

@@ -53,8 +53,7 @@ void SimulateChoices::add_to(Command& verb, Runs runs) {
 sim::SimulateOptions SimulateChoices::options() const {
   sim::SimulateOptions out;
   out.contention = contention == "fair" ? sim::Contention::kFair : sim::Contention::kNone;
-  out.matching =
-      matching == "simulated" ? sim::Matching::kSimulated : sim::Matching::kRecorded;
+  out.matching = matching == "simulated" ? sim::Matching::kSimulated : sim::Matching::kRecorded;
   out.skip_share = skip_percent / 100;
   out.most_calls = most_calls;
   out.progress = Activity::share;
@@ -88,10 +87,9 @@ base::Result<std::optional<sim::UnitTimes>> SimulateChoices::unit_times(const Tr
 base::Error deadlock_of(const Trace& trace, const sim::Simulation& simulation) {
   const std::string waits = report::deadlock_text(simulation, trace);
   const RunInfo& info = trace.info();
-  const bool is_filtered =
-      !info.text_of("filter").empty() ||
-      std::any_of(info.losses.begin(), info.losses.end(),
-                  [](const Loss& loss) { return loss.reason == "left_out"; });
+  const bool is_filtered = !info.text_of("filter").empty() ||
+                           std::any_of(info.losses.begin(), info.losses.end(),
+                                       [](const Loss& loss) { return loss.reason == "left_out"; });
   if (!is_filtered) return base::fail("deadlock: " + waits, trace.name());
   const std::string filter(info.text_of("filter"));
   return {base::ErrorCode::kIncomplete,

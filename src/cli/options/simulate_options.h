@@ -17,7 +17,7 @@ namespace refrain::cli {
 
 struct SimulateChoices {
   std::string trace, machine, times, plan, contention = "fair", matching = "recorded",
-                                            format = "text";
+                                           format = "text";
   std::vector<std::string> traces;
   double skip_percent = 0;  // 0: nothing is skipped
   uint64_t most_calls = sim::SimulateOptions().most_calls;

@@ -325,27 +325,6 @@ const Pattern& pattern(std::string_view name) {
   return *it;
 }
 
-RankRecord lu(uint64_t rank, const std::vector<int64_t>& dims, uint64_t steps, uint64_t planes) {
-  Mesh m(rank, dims);
-  m.begin();
-  const uint32_t cart = m.cartesian(false), type = m.real();
-  std::vector<uint32_t> sites;
-  for (size_t i = 0; i < 8; ++i) sites.push_back(m.site());
-  const uint32_t reduce = m.site();
-  for (uint64_t step = 0; step < steps; ++step) {
-    for (const int64_t way : {1, -1})
-      for (uint64_t plane = 0; plane < planes; ++plane)
-        for (size_t p = 0; p < 4; ++p) {
-          const bool is_receive = p < 2;
-          const int64_t peer = m.neighbour(p % 2, is_receive ? -way : way, false);
-          m.r.call(message(is_receive ? kRecv : kSend, sites[way > 0 ? p : p + 4], 0, 50, type,
-                           peer, static_cast<int64_t>(p % 2), cart));
-        }
-    m.r.call(Sig(kAllreduce, reduce).buffer(BufferClass::kStack, 3, 0).integer(5).object(cart));
-  }
-  return m.end();
-}
-
 RankRecord irregular(uint64_t rank, uint64_t world_size) {
   constexpr uint64_t kKinds = 1000, kCalls = 60, kForms = 24;
   uint64_t mixed = (rank + 1) * 0x9e3779b97f4a7c15u;

@@ -27,11 +27,6 @@ const Pattern& pattern(std::string_view name);
 
 uint64_t rank_count(const std::vector<int64_t>& dims);
 
-// Like LU (NAS): in each time step, `planes` waves from the first corner of a 2D mesh to the last,
-// and as many back; then an allreduce. 8 calls a plane, those with MPI_PROC_NULL at borders
-// included.
-RankRecord lu(uint64_t rank, const std::vector<int64_t>& dims, uint64_t steps, uint64_t planes);
-
 // A program of 1000 kinds of ranks, each with calls and an order of its own.
 RankRecord irregular(uint64_t rank, uint64_t world_size);
 

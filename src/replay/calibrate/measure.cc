@@ -10,7 +10,7 @@ constexpr uint64_t kLeastRepeats = 5;
 constexpr uint64_t kFullRepeats = 8192;  // bytes up to which nothing is left out
 constexpr uint64_t kShortBurst = 4, kLongBurst = 24;
 constexpr int kFirstTrips = 100;
-constexpr int kProbes = 3;  // of a size, by majority
+constexpr int kProbes = 5;  // of a size; one that returns soon is enough
 
 }  // namespace
 
@@ -227,7 +227,8 @@ bool Measure::waits_for_receive(uint64_t bytes) {
   }
   std::vector<uint64_t> sorted = ns;
   std::sort(sorted.begin(), sorted.end());
-  int waits = sorted[kProbes / 2] > delay / 2 ? 1 : 0;
+  // A busy machine makes a send late that does not wait; none that waits is early.
+  int waits = sorted[0] > delay / 2 ? 1 : 0;
   MPI_Bcast(&waits, 1, MPI_INT, 0, MPI_COMM_WORLD);
   write("delayed", bytes, ",\"delay_ns\":" + std::to_string(delay), ns, 0);
   return waits == 1;

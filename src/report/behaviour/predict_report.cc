@@ -99,7 +99,8 @@ std::string regression_text(const sim::Regression& regression, const sim::Regres
         "  {:>4}  {:<20} {:>5}  {:>10}  {:>12}", p0_text(model.most_ranks), model.form, model.runs,
         text::time_text(model.seconds * 1e9),
         model.error < 0 ? "-" : fmt::format("{:.2f} %", 100 * (std::exp2(model.error) - 1)));
-    if (measured_s > 0) out += fmt::format("  {:>+7.2f}%", error_percent(model.seconds, measured_s));
+    if (measured_s > 0)
+      out += fmt::format("  {:>+7.2f}%", error_percent(model.seconds, measured_s));
     out += "\n";
   }
   return out + "\n  left out: how far runs are off, each predicted from the others\n";

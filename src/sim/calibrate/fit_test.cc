@@ -206,6 +206,17 @@ TEST(Fit, TheLimitIsFoundThroughContradictions) {
   EXPECT_EQ(fit_eager_limit(samples), 1000U);
 }
 
+// The line of large messages leaves nothing at 0 bytes.
+TEST(Fit, ARangeWithoutALatencyBorrowsOne) {
+  Samples samples = Maker(11, 0, 0).make(two_ranges());
+  for (SampleCell& cell : samples.cells)
+    if (cell.test == SampleTest::kPingPong && cell.bytes > 65536)
+      for (double& ns : cell.ns) ns -= 10000;
+  const auto found = fit_protocol(samples, {});
+  ASSERT_TRUE(found.ok());
+  for (const SizeRange& range : found->protocol.ranges) EXPECT_GT(range.latency.value, 0);
+}
+
 TEST(Fit, MissingTestsAreNamed) {
   Samples samples = Maker(6, 0.02, 0).make(two_ranges());
   std::erase_if(samples.cells, [](const SampleCell& c) { return c.test == SampleTest::kSend; });

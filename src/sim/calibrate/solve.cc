@@ -80,6 +80,33 @@ Range fit_rendezvous(const Curves& curves, const std::pair<double, double>& size
   return out;
 }
 
+// A range of large messages can tell little of L, which is small beside its line's error: where
+// none is left, it is that of the nearest range, and G has the rest of what the middle of the range
+// takes.
+void borrow_latencies(const Curves& curves, const Pieces& pieces, std::vector<Range>& ranges) {
+  const std::vector<Range> own = ranges;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (own[i].latency > 0) continue;
+    const Range* nearest = nullptr;
+    for (size_t away = 1; away < ranges.size() && nearest == nullptr; ++away) {
+      if (i >= away && own[i - away].latency > 0)
+        nearest = &own[i - away];
+      else if (i + away < own.size() && own[i + away].latency > 0)
+        nearest = &own[i + away];
+    }
+    if (nearest == nullptr) continue;
+    Range& out = ranges[i];
+    const auto [low, high] = pieces.sizes[i];
+    const double middle = (low + high) / 2, copied = middle * out.cpu_per_byte;
+    const double before = i < pieces.eager ? copied : std::max(2 * out.handshake, copied);
+    const double way = fit_line(part_of(curves.trips, low, high)).at(middle) - out.send - before -
+                       out.receive - copied;
+    if (way <= 0 || middle <= 0) continue;
+    out.latency = std::min(nearest->latency, way);
+    out.gap_per_byte = (way - out.latency) / middle;
+  }
+}
+
 }  // namespace
 
 void grow_errors(Curve& curve, const std::vector<std::pair<double, double>>& pieces) {
@@ -134,6 +161,7 @@ Solution solve(const Curves& curves, const Pieces& pieces) {
     out.ranges.push_back(fit_rendezvous(curves, pieces.sizes[i], pieces.waits_for_processor[i],
                                         pieces.goes_beside[i], before));
   }
+  borrow_latencies(curves, pieces, out.ranges);
   const double limit = pieces.eager > 0 ? pieces.sizes[pieces.eager - 1].second : -1;
   Curve copies;  // what a late receive takes longer
   for (const Point& late : curves.lates)

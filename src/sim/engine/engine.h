@@ -56,7 +56,7 @@ struct EngineResult {
   std::vector<RankTimes> ranks;
   std::vector<Stuck> stuck;  // by agent; empty: all came to their ends
   uint64_t events = 0, actions = 0, messages = 0, most_messages = 0;
-  uint64_t changed = 0;  // receives that took another message than that of their channel
+  uint64_t changed = 0;      // receives that took another message than that of their channel
   bool was_stopped = false;  // at EngineOptions::most_actions
   bool is_full = false;      // stopped at EngineOptions::most_messages
   struct Link {
@@ -109,8 +109,8 @@ class Engine {
   };
 
   struct Message {
-    Time sent = 0;            // the sender's processor is done with it
-    Time there = 0;           // since when its sender is in its call, or whom that waited for
+    Time sent = kNever;       // the sender's processor is done with it
+    Time there = kNever;      // since when its sender is in its call, or whom that waited for
     Time posted = kNever;     // by the receiver
     Time asked = kNever;      // rendezvous: the request has come to the receiver
     Time answered = kNever;   // ... who has agreed
@@ -120,7 +120,7 @@ class Engine {
     uint32_t send_request = kNone, receive_request = kNone;
     uint32_t next = kNone;  // of its channel, or of those that are free
     bool is_eager = true, is_get = false, is_put = false;
-    bool is_shared = false;  // a share of it goes on outside of MPI
+    bool is_shared = false;     // a share of it goes on outside of MPI
     bool is_unmatched = false;  // it looks for its receive by its envelope
   };
   struct Channel {

@@ -14,6 +14,7 @@ using testing::plain_machine;
 using testing::Script;
 using testing::ScriptCall;
 using testing::ScriptEnd;
+using testing::ScriptRank;
 using testing::ScriptTimes;
 using testing::simulate;
 
@@ -260,7 +261,8 @@ class RandomScript {
   std::vector<std::vector<uint32_t>> open_;
 };
 
-// Where no message comes before an earlier one of its sender, matching by envelopes changes nothing.
+// Where no message comes before an earlier one of its sender, matching by envelopes changes
+// nothing.
 TEST(Engine, RandomProgramsMatchByEnvelopesAsByChannels) {
   const Machine machine = plain_machine();
   int compared = 0;

@@ -18,17 +18,20 @@ uint32_t Engine::send_envelope(uint32_t rank, const Action& action) {
   if (envelopes_.size() < messages_.size()) envelopes_.resize(messages_.size());
   if (envelope_queues_.size() <= action.first) envelope_queues_.resize(action.first + 1);
   const uint64_t number = envelope_queues_[action.first].senders[rank].sent++;
-  envelopes_[id] = {action.first,      action.channel, rank, false,
-                    static_cast<int64_t>(action.tag), number};
+  envelopes_[id] = {action.first, action.channel, rank, false, static_cast<int64_t>(action.tag),
+                    number};
   return id;
 }
 
 // A message that has come, or one for which this receive waits.
 uint32_t Engine::match_envelope(Agent& agent, const Action& action) {
   if (envelope_queues_.size() <= action.first) envelope_queues_.resize(action.first + 1);
-  const Envelope receive = {action.first,         action.channel,
-                            action.peer,          action.takes_any_tag,
-                            static_cast<int64_t>(action.tag), 0};
+  const Envelope receive = {action.first,
+                            action.channel,
+                            action.peer,
+                            action.takes_any_tag,
+                            static_cast<int64_t>(action.tag),
+                            0};
   EnvelopeQueue& queue = envelope_queues_[action.first];
   for (auto at = queue.unexpected.begin(); at != queue.unexpected.end(); ++at) {
     const uint32_t id = *at;
@@ -51,8 +54,7 @@ uint32_t Engine::match_envelope(Agent& agent, const Action& action) {
 // may be behind others of its sender.
 void Engine::envelope_comes(uint32_t id) {
   const Envelope envelope = envelopes_[id];
-  EnvelopeQueue::Sender& sender =
-      envelope_queues_[envelope.queue].senders[envelope.from];
+  EnvelopeQueue::Sender& sender = envelope_queues_[envelope.queue].senders[envelope.from];
   if (envelope.number != sender.come) return sender.early.push_back(id);
   admit(id);
   ++sender.come;
@@ -70,9 +72,8 @@ void Engine::envelope_comes(uint32_t id) {
 void Engine::admit(uint32_t id) {
   const Envelope& envelope = envelopes_[id];
   EnvelopeQueue& queue = envelope_queues_[envelope.queue];
-  const auto found =
-      std::find_if(queue.posted.begin(), queue.posted.end(),
-                   [&](uint32_t one) { return accepts(envelopes_[one], envelope); });
+  const auto found = std::find_if(queue.posted.begin(), queue.posted.end(),
+                                  [&](uint32_t one) { return accepts(envelopes_[one], envelope); });
   if (found == queue.posted.end()) return queue.unexpected.push_back(id);
   const uint32_t waiting = *found;
   queue.posted.erase(found);

@@ -62,18 +62,18 @@ void receive(std::vector<Action>& at, uint32_t channel, uint32_t sender, int64_t
   put(at, action);
 }
 
-struct Run {
+struct Ran {
   EngineResult result;
   std::vector<std::vector<Time>> ends;
 };
-Run run(std::vector<std::vector<Action>> ranks) {
+Ran run(std::vector<std::vector<Action>> ranks) {
   const Machine machine = testing::plain_machine();
   const Costs costs(machine, *machine.places_for(ranks.size()));
   Actions actions(ranks);
   Engine engine(costs, actions, {});
   engine.observe(&actions);
   for (uint32_t rank = 0; rank < ranks.size(); ++rank) engine.add(rank);
-  Run out;
+  Ran out;
   out.result = engine.run();
   out.ends = actions.ends;
   return out;
@@ -89,7 +89,7 @@ TEST(Envelopes, AnySenderIsTheFirstToCome) {
   ranks[1].push_back(make(ActionKind::kCompute, 50000));
   send(ranks[1], 1, 0, 7);
   send(ranks[2], 2, 0, 7);
-  const Run ran = run(ranks);
+  const Ran ran = run(ranks);
   EXPECT_TRUE(ran.result.stuck.empty());
   EXPECT_EQ(ran.result.changed, 2U);
   EXPECT_EQ(ran.ends[0], (std::vector<Time>{kSend + kL + kReceive, 50000 + kSend + kL + kReceive}));
@@ -104,7 +104,7 @@ TEST(Envelopes, ANamedSenderAndATagAreWaitedFor) {
   send(ranks[1], 1, 0, 7);
   send(ranks[2], 2, 0, 8);
   send(ranks[2], 3, 0, 9);
-  const Run ran = run(ranks);
+  const Ran ran = run(ranks);
   EXPECT_TRUE(ran.result.stuck.empty());
   EXPECT_EQ(ran.result.changed, 0U);
   EXPECT_EQ(ran.ends[0][0], 50000 + kSend + kL + kReceive);
@@ -131,7 +131,7 @@ TEST(Envelopes, MessagesOfOneSenderDoNotOvertake) {
   ranks[1].push_back(make(ActionKind::kWait));
   ranks[1].back().request = 1;
   ranks[1].push_back(make(ActionKind::kLeave));
-  const Run ran = run(ranks);
+  const Ran ran = run(ranks);
   EXPECT_TRUE(ran.result.stuck.empty());
   EXPECT_EQ(ran.result.changed, 0U);
   EXPECT_GE(ran.ends[0][0], 100000 + kL + 5000);  // 10000 bytes at 0.5 ns
@@ -141,7 +141,7 @@ TEST(Envelopes, WhoWaitsForNobodyIsStuck) {
   std::vector<std::vector<Action>> ranks(2);
   receive(ranks[0], 1, kAnySender, 3);
   send(ranks[1], 1, 0, 4);
-  const Run ran = run(ranks);
+  const Ran ran = run(ranks);
   ASSERT_EQ(ran.result.stuck.size(), 1U);
   EXPECT_EQ(ran.result.stuck[0].rank, 0U);
 }

@@ -65,8 +65,8 @@ Time Engine::notice(uint32_t from, uint32_t to, const MessageCosts& costs) const
 }
 
 void Engine::send(Agent& agent, const Action& action) {
-  const uint32_t id = action.is_matched_here ? send_envelope(agent.rank, action)
-                                              : match(action.channel, true);
+  const uint32_t id =
+      action.is_matched_here ? send_envelope(agent.rank, action) : match(action.channel, true);
   Message& message = messages_[id];
   message.from = agent.rank;
   message.to = action.peer;
@@ -88,8 +88,8 @@ void Engine::send(Agent& agent, const Action& action) {
 }
 
 void Engine::receive(Agent& agent, const Action& action) {
-  const uint32_t id = action.is_matched_here ? match_envelope(agent, action)
-                                              : match(action.channel, false);
+  const uint32_t id =
+      action.is_matched_here ? match_envelope(agent, action) : match(action.channel, false);
   Message& message = messages_[id];
   message.to = agent.rank;
   message.posted = agent.now;

@@ -15,10 +15,10 @@ namespace refrain::sim {
 
 struct PreparedCollective {
   CollectiveCall call;
-  const Algorithm* algorithm = nullptr;          // nullptr: of a neighbourhood
+  const Algorithm* algorithm = nullptr;           // nullptr: of a neighbourhood
   const Neighbours::Lists* neighbours = nullptr;  // of a neighbourhood collective
-  std::unique_ptr<BlockSizes> blocks;  // where call.blocks points to
-  uint64_t formula_ns = 0;             // of an analytic one
+  std::unique_ptr<BlockSizes> blocks;             // where call.blocks points to
+  uint64_t formula_ns = 0;                        // of an analytic one
   bool is_analytic() const { return algorithm != nullptr && algorithm->step == nullptr; }
   // As a StepFunction does it.
   bool step(uint32_t number, Step& out) const;

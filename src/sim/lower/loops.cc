@@ -57,7 +57,8 @@ class UnitWalk {
     const Call* const call = cursor_.ok() ? cursor_->next() : nullptr;
     if (call == nullptr || !call->has_time) return false;
     uint64_t ns = call->begin_ns > busy_until_ ? call->begin_ns - busy_until_ : 0;
-    if (times_ != nullptr && call->seq > 0) ns = times_->before(location_.rank, location_.thread, call->seq, ns);
+    if (times_ != nullptr && call->seq > 0)
+      ns = times_->before(location_.rank, location_.thread, call->seq, ns);
     gap = static_cast<double>(ns) * factor_;
     own = static_cast<double>(call->end_ns - std::min(call->begin_ns, call->end_ns));
     if (!is_local_(*call->signature)) own = 0;  // that is simulated

@@ -42,9 +42,9 @@ struct LoopUnits {
 inline constexpr uint64_t kMostUnits = uint64_t{1} << 20;       // of a rank
 inline constexpr uint64_t kMostIterations = uint64_t{1} << 24;  // that can be compared
 
-// Means of the units of a loop in a trace with times: reads all times of the loop twice. Computation
-// is multiplied by `factor`. `is_local`: whether the time of such a call is computation, too. Not
-// known where times are missing or a unit is above 4 s.
+// Means of the units of a loop in a trace with times: reads all times of the loop twice.
+// Computation is multiplied by `factor`. `is_local`: whether the time of such a call is
+// computation, too. Not known where times are missing or a unit is above 4 s.
 using IsLocal = std::function<bool(const Signature&)>;
 LoopUnits mean_units(const Trace& trace, const Location& location, const MainLoop& loop,
                      const ComputeTimes* times, double factor, const IsLocal& is_local);

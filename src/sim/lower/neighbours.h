@@ -35,7 +35,7 @@ class Neighbours {
   const Lists* of(events::CommKey made, int64_t me) const;
 
  private:
-  struct Made {  // a communicator with a topology
+  struct Made {                                       // a communicator with a topology
     std::vector<events::TopologyCall> calls;          // of its members
     std::map<int64_t, std::vector<int64_t>> targets;  // that they name, by member
     uint64_t members = 0;

@@ -168,7 +168,7 @@ class TraceActions : public ActionSource {
   std::unordered_map<SignatureId, Wildcards> wildcards_;
   std::unique_ptr<Neighbours> neighbours_;  // nullptr: there is no such call
   uint64_t starts_lowered_ = 0;             // of requests that only this follows
-  uint64_t unknown_lowered_ = 0;  // receives whose message only the simulation tells
+  uint64_t unknown_lowered_ = 0;            // receives whose message only the simulation tells
   std::map<std::string, uint64_t> not_lowered_;
   uint64_t calls_ = 0;
   bool has_times_ = false, has_gaps_ = false;

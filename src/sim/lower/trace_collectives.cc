@@ -68,8 +68,7 @@ AgentId TraceActions::background(RankState& rank) {
   return engine_->add_background(static_cast<uint32_t>(rank.rank));
 }
 
-void TraceActions::begin_beside(RankState& rank, const Running& what, uint32_t slot,
-                                Batch& batch) {
+void TraceActions::begin_beside(RankState& rank, const Running& what, uint32_t slot, Batch& batch) {
   const AgentId id = background(rank);
   agents_[id]->running = what;
   Action& action = add(batch, ActionKind::kBegin);
@@ -97,9 +96,9 @@ void TraceActions::begin_duplication(AgentState& agent, const events::Event& eve
 const PreparedCollective* TraceActions::prepared_neighbours(RankState& rank, const Op& op,
                                                             const Signature& call) {
   const auto topology = rank.topologies.find(op.comm.key);
-  const Neighbours::Lists* const lists =
-      topology == rank.topologies.end() ? nullptr
-                                        : neighbours_->of(topology->second, op.comm.comm.me);
+  const Neighbours::Lists* const lists = topology == rank.topologies.end()
+                                             ? nullptr
+                                             : neighbours_->of(topology->second, op.comm.comm.me);
   if (lists == nullptr) {
     count(call);
     return nullptr;

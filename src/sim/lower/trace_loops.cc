@@ -51,9 +51,8 @@ std::optional<TraceActions::LoopDifference> TraceActions::equal_units() {
   for (const auto& rank : ranks_) {
     const MainLoop& loop = rank->loop;
     const Location location = trace_.locations(rank->rank)[0];
-    const double factor = factors_ == nullptr || factors_->empty()
-                              ? 1
-                              : (*factors_)[static_cast<size_t>(rank->rank)];
+    const double factor =
+        factors_ == nullptr || factors_->empty() ? 1 : (*factors_)[static_cast<size_t>(rank->rank)];
     const auto count = static_cast<double>(loop.count), calls = static_cast<double>(loop.calls);
     if (!has_times_ && times_ == nullptr) {
       // Means of signatures. Those of ranks are rounded here, and elsewhere cut to whole ns.
@@ -64,9 +63,9 @@ std::optional<TraceActions::LoopDifference> TraceActions::equal_units() {
       if (gap > 0) out.by_rank_ns = std::max(out.by_rank_ns, 2 * count * calls);
       continue;
     }
-    events::Decoder& decoder = rank->events->decoder();
     rank->units = mean_units(trace_, location, loop, times_, factor, [&](const Signature& call) {
-      const events::Op& op = decoder.op(call);
+      // An op keeps its signature: that of the rank's own reader, which stays.
+      const events::Op& op = rank->events->decoder().op(rank->events->reader().signature(call.id));
       return op.action == events::Action::kNothing && !op.is_poll;
     });
     if (!rank->units.is_known) return std::nullopt;
@@ -93,9 +92,8 @@ uint64_t TraceActions::loop_gap(const RankState& rank, const events::Event& even
   if (!rank.loop.has(event.seq)) return ns;
   if (rank.units.is_known) return rank.units.gap_ns[rank.loop.place(event.seq)];
   if (has_gaps_) return ns;
-  const double factor = factors_ == nullptr || factors_->empty()
-                            ? 1
-                            : (*factors_)[static_cast<size_t>(rank.rank)];
+  const double factor =
+      factors_ == nullptr || factors_->empty() ? 1 : (*factors_)[static_cast<size_t>(rank.rank)];
   return static_cast<uint64_t>(rounded(static_cast<double>(rank.loop_gap_ns) * factor));
 }
 

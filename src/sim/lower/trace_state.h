@@ -20,14 +20,14 @@ struct TraceActions::RankState {
   std::unique_ptr<events::RankEvents> events;
   std::map<uint32_t, std::deque<events::Event>> ahead;  // by thread
   std::map<uint32_t, reader::OwnWorkAfter> own_work;
-  bool has_begun = false;                        // MPI_Init has returned
-  uint64_t begin_ns = 0;                         // ... then
+  bool has_begun = false;  // MPI_Init has returned
+  uint64_t begin_ns = 0;   // ... then
   // Where iterations may be left out.
   MainLoop loop;
   LoopUnits units;  // with times
   uint64_t loop_gap_ns = 0;
   double loop_factor = 1;
-  uint64_t skip_calls = 0;  // that it leaves out at the next iteration
+  uint64_t skip_calls = 0;                       // that it leaves out at the next iteration
   uint32_t slots = 0;                            // that were given out
   events::FlatMap<uint64_t, uint32_t> open;      // slots, by the number of the request
   events::FlatMap<uint32_t, uint32_t> by_maker;  // ..., by the signature that made the request

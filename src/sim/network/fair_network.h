@@ -43,7 +43,8 @@ class FairNetwork {
   void for_each_flow(int64_t now, Visit visit) const {
     for (const Flow& flow : flows_)
       if (!flow.is_free)
-        visit(flow.name, flow.left - flow.rate * (static_cast<double>(now) - flow.since), flow.rate);
+        visit(flow.name, flow.left - flow.rate * (static_cast<double>(now) - flow.since),
+              flow.rate);
   }
 
  private:

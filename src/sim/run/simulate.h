@@ -59,10 +59,10 @@ struct Simulation {
   std::string compute_from;
   bool has_contention = false;
   Matching matching = Matching::kRecorded;
-  uint64_t skipped_calls = 0;  // among `calls`
-  Time skip_error_ns = 0;      // at most, with SimulateOptions::skip_share
-  std::string not_skipped;     // why nothing could be left out, where that was asked for
-  uint64_t matching_changed = 0;  // receives that took another message than in the recorded run
+  uint64_t skipped_calls = 0;         // among `calls`
+  Time skip_error_ns = 0;             // at most, with SimulateOptions::skip_share
+  std::string not_skipped;            // why nothing could be left out, where that was asked for
+  uint64_t matching_changed = 0;      // receives that took another message than in the recorded run
   std::vector<WaitingRank> deadlock;  // empty: there was none
 };
 

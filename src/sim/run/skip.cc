@@ -47,14 +47,12 @@ bool Skipper::is_watched() {
 
 Skipper::State Skipper::look(Time now) {
   State out;
-  for (uint32_t rank = 0; rank < ranks_; ++rank)
-    behind_[rank] = marks_ * actions_.loop_calls(rank);
+  for (uint32_t rank = 0; rank < ranks_; ++rank) behind_[rank] = marks_ * actions_.loop_calls(rank);
   out.mark = marks_;
   out.print = engine_.fingerprint(behind_);
   out.at = now;
   for (uint32_t rank = 0; rank < ranks_; ++rank) out.times.push_back(engine_.times(rank));
-  for (uint32_t link = 0; link < links_.size(); ++link)
-    out.links.push_back(engine_.link_use(link));
+  for (uint32_t link = 0; link < links_.size(); ++link) out.links.push_back(engine_.link_use(link));
   return out;
 }
 
@@ -62,9 +60,8 @@ void Skipper::mark(Time now) {
   ++marks_;
   if (is_done_ || actions_.is_skipping() || !is_watched()) return;
   State state = look(now);
-  const auto same = std::find_if(states_.rbegin(), states_.rend(), [&](const State& other) {
-    return other.print == state.print;
-  });
+  const auto same = std::find_if(states_.rbegin(), states_.rend(),
+                                 [&](const State& other) { return other.print == state.print; });
   if (same != states_.rend()) return skip(*same, state);
   if (states_.size() == kLongestPeriod) states_.pop_front();
   states_.push_back(std::move(state));
@@ -72,13 +69,11 @@ void Skipper::mark(Time now) {
 
 void Skipper::skip(const State& then, const State& now) {
   const uint64_t period = now.mark - then.mark;
-  const double iteration_ns =
-      static_cast<double>(now.at - then.at) / static_cast<double>(period);
+  const double iteration_ns = static_cast<double>(now.at - then.at) / static_cast<double>(period);
   if (has_contention_ && last_skipped_ > 0)
     sampled_ns_ += std::abs(iteration_ns - last_iteration_ns_) * static_cast<double>(last_skipped_);
   uint64_t periods = actions_.iterations_left() / period;
-  if (has_contention_)
-    periods = std::min(periods, std::max<uint64_t>(1, (kSampled - 1) / period));
+  if (has_contention_) periods = std::min(periods, std::max<uint64_t>(1, (kSampled - 1) / period));
   is_done_ = periods == 0 || !has_contention_;
   if (periods == 0) return;
   last_skipped_ = periods * period;
@@ -102,9 +97,7 @@ void Skipper::skip(const State& then, const State& now) {
   next_watch_ = marks_;
 }
 
-Time Skipper::error_ns() const {
-  return static_cast<Time>(std::ceil(bound_ns_ + sampled_ns_));
-}
+Time Skipper::error_ns() const { return static_cast<Time>(std::ceil(bound_ns_ + sampled_ns_)); }
 
 void Skipper::add_to(EngineResult& result) const {
   for (size_t rank = 0; rank < times_.size() && rank < result.ranks.size(); ++rank) {

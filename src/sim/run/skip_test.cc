@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "format/encode/encode.h"
-#include "format/testing/patterns.h"
 #include "refrain/trace.h"
 #include "sim/lower/loops.h"
+#include "sim/run/predicted_trace.h"
 #include "sim/run/simulate.h"
+#include "sim/testing/programs.h"
 
 namespace refrain::sim {
 namespace {
@@ -45,9 +49,13 @@ Machine machine(const std::string& limit, const std::string& links) {
   return *out;
 }
 
-Trace trace_of(uint64_t ranks, const std::function<format::RankRecord(uint64_t)>& rank) {
-  const auto data = format::finish(format::testing::merge_tree(0, ranks, ranks, rank));
+// Without totals, ranks compute nothing between calls. With them, what is built is whole ns in the
+// mean only.
+Trace trace_of(uint64_t ranks, const std::function<format::RankRecord(uint64_t)>& rank,
+               bool has_totals = false) {
+  auto data = testing::merged(ranks, rank);
   EXPECT_TRUE(data.ok());
+  if (!has_totals) data->totals.assign(ranks, {});
   const auto bytes = format::encode(*data);
   EXPECT_TRUE(bytes.ok());
   return *Trace::from_bytes(*bytes, "made");
@@ -78,35 +86,50 @@ void expect_same(const Simulation& got, const Simulation& wanted, const std::str
 // What repeats exactly is the same to the ns, and most of it is left out.
 TEST(Skip, RegularProgramsAreTheSame) {
   struct Case {
-    const char* name;
-    std::vector<int64_t> dims;
+    uint64_t ranks;
+    std::function<format::RankRecord(uint64_t)> program;
   };
-  const Case cases[] = {{"halo 2D", {4, 3}},         {"halo 2D periodic", {4, 4}},
-                        {"halo 3D", {2, 3, 2}},      {"halo 2D without calls at borders", {3, 3}},
-                        {"recursive doubling", {8}}, {"ring", {7}},
-                        {"pairwise exchange", {6}},  {"all-to-all-v", {5}},
-                        {"rows and columns", {3, 4}}};
+  const Case cases[] = {{12,
+                         [](uint64_t r) {
+                           return testing::halo(r, {4, 3}, 300, false, 20);
+                         }},
+                        {16,
+                         [](uint64_t r) {
+                           return testing::halo(r, {4, 4}, 300, true, 100);
+                         }},
+                        {12,
+                         [](uint64_t r) {
+                           return testing::halo(r, {2, 3, 2}, 300, false, 40);
+                         }},
+                        {5, [](uint64_t r) { return testing::halo(r, {5}, 300, true, 1); }},
+                        {7, [](uint64_t r) { return testing::ring(r, {7}, 400, 10); }},
+                        {9, [](uint64_t r) {
+                           return testing::lu(r, {3, 3}, 60, 5);
+                         }}};
   uint64_t all = 0, skipped = 0;
   for (const char* limit : {"65536", "100"})
-    for (const Case& one : cases) {
-      const auto& program = format::testing::pattern(one.name).program;
-      const Trace trace = trace_of(format::testing::rank_count(one.dims), [&](uint64_t rank) {
-        return program(rank, one.dims, 300);
-      });
+    for (size_t i = 0; i < std::size(cases); ++i) {
+      if (i == 4 && limit[0] == '1') continue;
+      const Trace trace = trace_of(cases[i].ranks, cases[i].program);
       const Machine on = machine(limit, "");
       const Simulation whole = simulated(trace, on, 0), part = simulated(trace, on, 0.005);
-      expect_same(part, whole, std::string(one.name) + " limit " + limit);
+      expect_same(part, whole, "case " + std::to_string(i) + " limit " + limit);
+      EXPECT_EQ(part.not_skipped, "");
       EXPECT_EQ(whole.skipped_calls, 0U);
       all += part.calls, skipped += part.skipped_calls;
       EXPECT_LE(part.events, whole.events);
+      const Trace computes = trace_of(cases[i].ranks, cases[i].program, true);
+      const Simulation exact = simulated(computes, on, 0), near = simulated(computes, on, 0.005);
+      EXPECT_EQ(near.not_skipped, "");
+      EXPECT_GT(near.skip_error_ns, 0);
+      EXPECT_LE(std::abs(near.predicted_ns - exact.predicted_ns), near.skip_error_ns) << i;
     }
   EXPECT_GT(skipped, all / 2);
 }
 
 TEST(Skip, WavesThereAndBackAreTheSame) {
   const std::vector<int64_t> dims = {4, 4};
-  const Trace trace =
-      trace_of(16, [&](uint64_t rank) { return format::testing::lu(rank, dims, 100, 10); });
+  const Trace trace = trace_of(16, [&](uint64_t rank) { return testing::lu(rank, dims, 100, 10); });
   const Machine on = machine("65536", "");
   const Simulation whole = simulated(trace, on, 0), part = simulated(trace, on, 0.005);
   expect_same(part, whole, "lu");
@@ -114,20 +137,10 @@ TEST(Skip, WavesThereAndBackAreTheSame) {
   EXPECT_EQ(part.skip_error_ns, 0);
 }
 
-// A rank that sends and never waits runs ahead of the others: no state comes again until it ends.
-TEST(Skip, AStateThatGrowsIsNotSkipped) {
-  const std::vector<int64_t> dims = {4, 4};
-  const auto& program = format::testing::pattern("sweep 2D").program;
-  const Trace trace = trace_of(16, [&](uint64_t rank) { return program(rank, dims, 500); });
-  const Machine on = machine("65536", "");
-  const Simulation whole = simulated(trace, on, 0), part = simulated(trace, on, 0.005);
-  expect_same(part, whole, "sweep 2D");
-}
-
 TEST(Skip, WithContentionTheErrorIsSaid) {
   const std::vector<int64_t> dims = {4, 4};
-  const auto& program = format::testing::pattern("halo 2D periodic").program;
-  const Trace trace = trace_of(16, [&](uint64_t rank) { return program(rank, dims, 600); });
+  const Trace trace =
+      trace_of(16, [&](uint64_t rank) { return testing::halo(rank, dims, 3000, true, 200); });
   const Machine on = machine("65536", "link_bandwidth = 2e8");
   const Simulation whole = simulated(trace, on, 0), part = simulated(trace, on, 0.005);
   ASSERT_TRUE(whole.has_contention);
@@ -138,11 +151,43 @@ TEST(Skip, WithContentionTheErrorIsSaid) {
   EXPECT_LE(part.skipped_calls, 64 * part.calls / 65);
 }
 
+// Times of calls: those of a simulation with other numbers, whose computation is cut to whole ns.
+TEST(Skip, RecordedTimesStayWithinTheBound) {
+  const std::string path = ::testing::TempDir() + "refrain-skip-test.rfn";
+  const Trace made = trace_of(
+      9,
+      [](uint64_t r) {
+        return testing::lu(r, {3, 3}, 80, 6);
+      },
+      true);
+  {
+    PredictedTrace out(made, "m");
+    SimulateOptions options;
+    options.on_call = [&](Rank rank, uint32_t thread, uint64_t seq, Time begin, Time end) {
+      out.add(rank, thread, seq, begin, end);
+    };
+    ASSERT_TRUE(simulate(made, machine("65536", ""), options).ok());
+    ASSERT_TRUE(out.write(path).ok());
+  }
+  const auto timed = Trace::open(path);
+  ASSERT_TRUE(timed.ok());
+  ASSERT_TRUE(timed->has_times());
+  const Machine on = machine("100", "");
+  const Simulation whole = simulated(*timed, on, 0), part = simulated(*timed, on, 0.01);
+  EXPECT_EQ(part.compute_from, "exact");
+  EXPECT_EQ(part.not_skipped, "");
+  EXPECT_GT(part.skipped_calls, part.calls / 2);
+  EXPECT_EQ(part.calls, whole.calls);
+  EXPECT_GT(part.skip_error_ns, 0);
+  EXPECT_LE(std::abs(part.predicted_ns - whole.predicted_ns), part.skip_error_ns);
+  std::remove(path.c_str());
+}
+
 TEST(Skip, TheMainLoopHasMostCalls) {
   using grammar::Symbol;
   grammar::Grammar g;
   // start: 1 A^10 B 4;  A: 5 6 7;  B: 8 C^20;  C: 9 9
-  g.symbols = {{1, false, 1}, {1, true, 10}, {2, true, 1}, {4, false, 1}, {5, false, 1},
+  g.symbols = {{1, false, 1}, {1, true, 10}, {2, true, 1},  {4, false, 1}, {5, false, 1},
                {6, false, 1}, {7, false, 1}, {8, false, 1}, {3, true, 20}, {9, false, 2}};
   g.rule_end = {4, 7, 9, 10};
   const MainLoop loop = main_loop(g);

@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+"""refrain calibrate on a real MPI: it ends, and simulate reads what it wrote. No value is asserted.
+
+    calibrate_real.py --refrain build/release/refrain --mpi mpich
+
+Exit status: 0, 1, or 77 where the MPI cannot be started.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import mpirun  # noqa: E402
+
+HEAT = os.path.join(HERE, "..", "corpus", "heat-1.5-exact.rfn")
+SKIPPED = 77
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--refrain", required=True)
+    parser.add_argument("--mpi", required=True)
+    options = parser.parse_args()
+    refrain = os.path.abspath(options.refrain)
+    if not mpirun.startable(options.mpi):
+        print("%s cannot be started here" % options.mpi)
+        return SKIPPED
+    with tempfile.TemporaryDirectory(prefix="refrain-calibrate-") as folder:
+        machine = os.path.join(folder, "m.toml")
+        ran = mpirun.run_job(options.mpi, 2, [refrain, "calibrate", "--repeats", "2", "--max-bytes", "64K", "-o", machine,
+                                              "--raw", os.path.join(folder, "raw.jsonl")], 120, cwd=folder)
+        if ran.status != 0 or not os.path.exists(machine):
+            print("calibrate: exit %s\n%s\n%s" % (ran.status, ran.stdout.decode(), ran.stderr.decode()))
+            return 1
+        with open(machine, encoding="utf-8") as text:
+            print(text.read())
+        left = sorted(os.listdir(folder))
+        if left != ["m.toml", "raw.jsonl"]:
+            print("calibrate leaves %s" % left)
+            return 1
+        done = subprocess.run([refrain, "simulate", HEAT, "--machine", machine, "--format", "json"], capture_output=True,
+                              text=True, timeout=60)
+        if done.returncode != 0 or json.loads(done.stdout)["predicted_ns"] <= 0:
+            print("simulate: exit %d: %s" % (done.returncode, done.stderr))
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
