@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/live_analyze.h"
 #include "cli/live_serve.h"
 #include "cli/options/display_options.h"
 #include "cli/options/values.h"
@@ -22,6 +23,7 @@
 #include "online/service.h"
 #include "online/state_json.h"
 #include "online/state_text.h"
+#include "online/wall_clock.h"
 #include "online/watched_job.h"
 
 namespace refrain::cli {
@@ -41,6 +43,7 @@ struct LiveOptions {
   std::optional<uint16_t> port;
   std::optional<uint32_t> viewers;
   ServeOptions serve;
+  AnalyzeOptions analyze;
   DisplayOptions display;
 };
 
@@ -58,12 +61,6 @@ Result<std::vector<std::string>> spools_here() {
         "where the trace will be",
         ".");
   return found;
-}
-
-uint64_t realtime_ns() {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                   std::chrono::system_clock::now().time_since_epoch())
-                                   .count());
 }
 
 bool is_over(const online::JobNow& job) {
@@ -157,7 +154,8 @@ int watch(const LiveOptions& options) {
   (void)!nice(10);
   while (true) {
     const std::vector<online::JobNow> jobs = all.now();
-    const std::string json = online::state_json(jobs, all.looks(), realtime_ns(), options.top);
+    const std::string json =
+        online::state_json(jobs, all.looks(), online::realtime_ns(), options.top);
     if (service) service->publish(jobs, json);
     if (const int status = show(options, jobs, json); status != 0) return status;
     if (options.once || all.all_over()) break;
@@ -181,11 +179,24 @@ int serve_jobs(const LiveOptions& options) {
   return live_serve(how);
 }
 
+int analyze(const LiveOptions& options) {
+  if (options.analyze.from.empty())
+    return report(base::usage("analyze needs --from: a trace, which is received as if it ran now"));
+  AnalyzeOptions how = options.analyze;
+  how.output = options.serve.output;
+  how.port = options.serve.port;
+  how.interval_s = options.interval_s;
+  how.top = options.top;
+  how.viewers = options.viewers.value_or(kViewers);
+  return live_analyze(how);
+}
+
 int run(const LiveOptions& options) {
   if (options.interval_s <= 0 || options.stuck_after_s <= 0)
     return report(base::usage("a time of 0 is no interval: at least 100ms",
                               options.interval_s <= 0 ? "--interval" : "--stuck-after"));
   if (options.what == "serve") return serve_jobs(options);
+  if (options.what == "analyze") return analyze(options);
   if (!options.serve.folder.empty() || options.serve.port)
     return report(base::usage("--dir and --port are of serve; watch takes spools and --serve"));
   if (options.viewers && !options.port)
@@ -201,8 +212,9 @@ void add_live(Command& app, int& exit_status) {
       "live", "Jobs while they run: calls, time in MPI, who is stuck; on a terminal or as a page");
   verb->add_option("what", options->what,
                    "watch: look at jobs of this machine from outside\n"
-                   "serve: a page of jobs that come and go, and what they leave when they end")
-      ->check(one_of({"watch", "serve"}))
+                   "serve: a page of jobs that come and go, and what they leave when they end\n"
+                   "analyze: a recorded run as if it ran now, and what it leaves")
+      ->check(one_of({"watch", "serve", "analyze"}))
       ->required();
   verb->add_option("spool", options->spools,
                    "Spools of jobs that `record` started: run.rfn.spool [all that are here]");
@@ -234,13 +246,21 @@ void add_live(Command& app, int& exit_status) {
                    "With serve: the folder in which `record --live-dir` tells of jobs")
       ->type_name("FOLDER");
   verb->add_option("-o,--output", options->serve.output,
-                   "With serve: the folder for traces, answers and reports of jobs that have ended")
+                   "With serve and analyze: the folder for traces, answers and reports of jobs "
+                   "that have ended")
       ->type_name("FOLDER")
       ->capture_default_str();
-  verb->add_option("--port", options->serve.port,
-                   "With serve: the port of the page; 0: any [the one of last time, or any]")
+  verb->add_option(
+          "--port", options->serve.port,
+          "With serve and analyze: the port of the page; 0: any [serve: the one of last time]")
       ->check(whole_number(0, 65535))
       ->type_name("PORT");
+  verb->add_option("--from", options->analyze.from, "With analyze: the trace of the run")
+      ->type_name("TRACE");
+  verb->add_option("--speed", options->analyze.speed, "With analyze: times as fast as the run was")
+      ->check(CLI::Range(1e-3, 1e9))
+      ->type_name("FACTOR")
+      ->capture_default_str();
   add_display(*verb, options->display);
   verb->footer(
       "The jobs do not know that they are watched. `watch` ends when all of them have: 0, or 4 "

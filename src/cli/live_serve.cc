@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -18,6 +17,7 @@
 #include "online/service.h"
 #include "online/state_json.h"
 #include "online/state_text.h"
+#include "online/wall_clock.h"
 
 namespace refrain::cli {
 namespace {
@@ -30,12 +30,6 @@ void stop_on_signals() {
   action.sa_handler = [](int) { g_is_told_to_stop = 1; };
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-}
-
-uint64_t realtime_ns() {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                   std::chrono::system_clock::now().time_since_epoch())
-                                   .count());
 }
 
 // The port of last time, so that pages that are open find us again. 0: there was none.
@@ -111,7 +105,7 @@ int live_serve(const ServeOptions& options) {
     for (const base::Error& error : (*jobs)->look()) report(error);
     const std::vector<online::JobNow> now = (*jobs)->now();
     log.tell(now);
-    (*service)->publish(now, online::state_json(now, look, realtime_ns(), options.top));
+    (*service)->publish(now, online::state_json(now, look, online::realtime_ns(), options.top));
     (*jobs)->wait(static_cast<uint64_t>(options.interval_s * 1e9));
   }
   return 0;

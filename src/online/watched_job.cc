@@ -1,7 +1,5 @@
 #include "online/watched_job.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -10,7 +8,8 @@
 #include "format/spool/post_mortem.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_name.h"
-#include "online/recovered_trace.h"
+#include "online/received.h"
+#include "online/wall_clock.h"
 #include "reader/internal.h"
 
 namespace refrain::online {
@@ -19,12 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace spool = format::spool;
-
-uint64_t realtime_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_REALTIME, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
-}
 
 // Nothing for a rank that is in no call.
 std::string name_of(uint32_t call) {
@@ -84,13 +77,6 @@ JobState state_of(const JobNow& job) {
   return all([&](const RankNow& r) { return is_over(r) || r.state == RankState::kFinishing; })
              ? JobState::kFinishing
              : JobState::kRunning;
-}
-
-// What only makes sense of a job that is over.
-bool is_of_the_dead(const format::LossRecord& loss) {
-  for (const char* reason : {"unfinished", "died_first", "call_open"})
-    if (loss.reason == reason) return true;
-  return false;
 }
 
 }  // namespace
@@ -190,18 +176,6 @@ void WatchedJob::update(Rank& rank, const spool::RankSpool& read, JobNow& job) {
   job.running_ns = std::max(job.running_ns, time > begin ? time - begin : 0);
 }
 
-// The ranks as a trace, as far as they could be read.
-void WatchedJob::put_together(spool::PostMortem& all, JobNow& job) const {
-  auto data = all.finish();
-  if (!data.ok()) return;
-  if (job.state == JobState::kDied) job.story = all.story();
-  if (job.state != JobState::kDied) std::erase_if(data->losses, is_of_the_dead);
-  job.losses = data->losses;
-  data->meta.text["timing"] = "stats";
-  auto trace = reader::trace_of(std::move(*data), job.name, job.spool_bytes);
-  if (trace.ok()) job.trace = std::move(*trace);
-}
-
 base::Result<JobNow> WatchedJob::look() {
   const uint64_t begin = realtime_ns();
   // A folder that is gone means that the job has finished.
@@ -228,46 +202,29 @@ base::Result<JobNow> WatchedJob::look() {
   job.state = state_of(job);
   if (job.state == JobState::kFinished)
     if (auto whole = finished(); whole.ok()) return whole;
-  put_together(all, job);
+  take_trace(all, job);
   add_stuck(job);
   add_speed(job);
   job.look_ns = realtime_ns() - begin;
   return job;
 }
 
-// What MPI_Finalize does with the records of the ranks.
 base::Status WatchedJob::write(const std::string& output) {
-  spool::PostMortem all;
-  RecoveredTimes times;
-  std::map<uint64_t, std::vector<spool::ThreadTimes>> of_rank;
-  bool is_whole = true;
+  std::vector<spool::RankSpool> received;
+  bool is_whole = !ranks_.empty() && ranks_.size() == ranks_.begin()->second.header.world_size;
   for (auto& [number, rank] : ranks_) {
     const bool is_done = rank.now.state == RankState::kDone;
     auto record = rank.feed.finish(is_done ? format::live::EndReason::kFinished
                                            : format::live::EndReason::kDied);
     is_whole = is_whole && is_done && record.ok() && record->damage.empty();
-    if (!record.ok()) continue;  // a rank that is missing: all.finish() says so
-    RecoveredTimes::OfRank of = RecoveredTimes::of(*record);
-    of_rank[number] = std::move(record->times);
-    record->times.clear();
-    if (all.add(std::move(*record)).ok()) times.add(std::move(of));
+    if (record.ok()) received.push_back(std::move(*record));  // others are missing, and named so
   }
-  is_whole = is_whole && !ranks_.empty() && all.whole() &&
-             all.ranks_found() == ranks_.begin()->second.header.world_size;
   std::error_code error;
-  if (!is_whole && fs::exists(trace_, error)) {
-    fs::copy_file(trace_, output, fs::copy_options::overwrite_existing, error);
-    if (error) return base::fail(error.message(), output);
-    return base::Done{};
-  }
-  auto data = all.finish();
-  if (!data.ok()) return data.error();
-  if (is_whole) {
-    data->meta.complete = true;
-    std::erase_if(data->losses, is_of_the_dead);
-  }
-  times.of_rank = [&of_rank](uint64_t rank) { return base::Result(std::move(of_rank[rank])); };
-  return write_recovered(output, *data, times, [](const base::Error&) {});
+  if (is_whole || !fs::exists(trace_, error))
+    return write_received(std::move(received), is_whole, output);
+  fs::copy_file(trace_, output, fs::copy_options::overwrite_existing, error);
+  if (error) return base::fail(error.message(), output);
+  return base::Done{};
 }
 
 void WatchedJob::add_speed(JobNow& job) {

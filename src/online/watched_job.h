@@ -46,7 +46,6 @@ class WatchedJob {
   base::Status find_ranks();
   base::Result<JobNow> finished() const;
   void update(Rank& rank, const format::spool::RankSpool& read, JobNow& job);
-  void put_together(format::spool::PostMortem& all, JobNow& job) const;
   void add_speed(JobNow& job);
 
   std::string folder_, trace_;

@@ -60,6 +60,10 @@ struct State {
   int32_t error = 0;  // errno that stopped the spool
   double ns_per_tick = 1.0;
   uint64_t in_mpi_ns = 0, outside_ns = 0, duration_ns = 0;  // of the rank until now
+  // The recorder's own work that is in none of its pieces, and how often the rank lost its core: 0
+  // where that is known at the end only.
+  uint64_t own_ns = 0, switches = 0;
+  OwnCost cost;  // no memory: not known
   std::vector<spool::Progress> threads;
 };
 

@@ -248,6 +248,10 @@ const char* Receiver::read_state(base::ByteReader& in) {
   s.in_mpi_ns = in.varint();
   s.outside_ns = in.varint();
   s.duration_ns = in.varint();
+  s.own_ns = in.varint();
+  s.switches = in.varint();
+  s.cost.memory_bytes = in.varint();
+  s.cost.time_ns = in.varint();
   const uint64_t n = in.count(kMaxThreads);
   for (uint64_t i = 0; i < n && in.ok(); ++i) {
     spool::Progress p;
@@ -265,7 +269,9 @@ const char* Receiver::read_state(base::ByteReader& in) {
   // Sums over ranks must fit.
   constexpr uint64_t kMaxNs = uint64_t{1} << 62;
   if (!in.ok() || !in.at_end() || state > static_cast<uint32_t>(spool::State::kStopped) ||
-      !is_rate(s.ns_per_tick) || std::max({s.in_mpi_ns, s.outside_ns, s.duration_ns}) > kMaxNs)
+      !is_rate(s.ns_per_tick) ||
+      std::max({s.in_mpi_ns, s.outside_ns, s.duration_ns, s.own_ns, s.switches, s.cost.memory_bytes,
+                s.cost.time_ns}) > kMaxNs)
     return "bad state";
   s.state = static_cast<spool::State>(state);
   state_ = std::move(s);
@@ -314,6 +320,10 @@ spool::RankSpool Receiver::now() const {
   }
   r.totals.in_mpi_ns = state_.in_mpi_ns;
   r.totals.outside_ns = state_.outside_ns;
+  r.totals.own_ns = state_.own_ns;
+  r.totals.switches = state_.switches;
+  r.cost = state_.cost;
+  r.knows_cost = state_.cost.memory_bytes > 0;
   r.duration_ns = state_.duration_ns;
   spool::trim(r);
   tables_.own_pieces.put(r);

@@ -198,7 +198,9 @@ void StreamWriter::state(const State& s) {
   out.put_varint(static_cast<uint32_t>(s.state));
   out.put_zigzag(s.error);
   put_double(out, s.ns_per_tick);
-  for (const uint64_t v : {s.in_mpi_ns, s.outside_ns, s.duration_ns}) out.put_varint(v);
+  for (const uint64_t v : {s.in_mpi_ns, s.outside_ns, s.duration_ns, s.own_ns, s.switches,
+                           s.cost.memory_bytes, s.cost.time_ns})
+    out.put_varint(v);
   out.put_varint(s.threads.size());
   for (const spool::Progress& p : s.threads)
     for (const uint64_t v : {uint64_t{p.thread}, p.calls, p.held_calls, uint64_t{p.open_call},

@@ -1,0 +1,23 @@
+// The ranks of a job, as they were received, put together as MPI_Finalize does it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "format/spool/post_mortem.h"
+#include "format/spool/read.h"
+#include "online/job_now.h"
+
+namespace refrain::online {
+
+// The trace of a job until now, of which the state and the sizes are known; its losses, and who
+// died first. None where no rank could be read.
+void take_trace(format::spool::PostMortem& all, JobNow& job);
+
+// The trace file of a job that is over, with times of single calls. `is_whole`: all ranks are there
+// and have ended as they should.
+base::Status write_received(std::vector<format::spool::RankSpool> ranks, bool is_whole,
+                            const std::string& output);
+
+}  // namespace refrain::online
