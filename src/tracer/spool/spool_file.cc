@@ -1,9 +1,11 @@
 #include "tracer/spool/spool_file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,18 @@ namespace refrain::tracer {
 using format::spool::Chunk;
 using format::spool::ChunkType;
 using format::spool::kPageBytes;
+
+namespace {
+
+// File systems that set room apart on the disk when a page of a mapped file is first written, and
+// choose where it is when the page goes to the disk.
+bool sets_room_apart_for_pages(int fd) {
+  struct statfs info {};
+  return fstatfs(fd, &info) == 0 &&
+         (info.f_type == EXT4_SUPER_MAGIC || info.f_type == XFS_SUPER_MAGIC);
+}
+
+}  // namespace
 
 bool SpoolFile::create(const std::string& folder, const std::string& name,
                        const format::spool::Header& header, uint64_t ahead) {
@@ -27,6 +41,7 @@ bool SpoolFile::create(const std::string& folder, const std::string& name,
     fd = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && (errno != EEXIST || n == 1000)) return error_ = errno, false;
   }
+  pages_have_room_ = sets_room_apart_for_pages(fd);
   void* page = map_from(fd, kPageBytes + ahead);
   if (page != nullptr) {
     ahead_ = static_cast<char*>(page) + kPageBytes;
@@ -46,13 +61,44 @@ bool SpoolFile::create(const std::string& folder, const std::string& name,
   return true;
 }
 
-// posix_fallocate, not ftruncate: with room on the disk, touching the memory cannot fail. Beyond a
-// limit on file sizes the system would send SIGXFSZ, so it is not asked.
-bool SpoolFile::make_room(int fd, uint64_t bytes) {
+// Beyond a limit on file sizes the system would send SIGXFSZ, so it is not asked.
+bool SpoolFile::is_allowed(uint64_t bytes) const {
   rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      limit.rlim_cur < end_ + bytes)
-    return error_ = EFBIG, false;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+         limit.rlim_cur >= end_ + bytes;
+}
+
+// A small chunk: its pages are made at once, and room is set apart with them. Blocks of the disk
+// are chosen when the system writes the pages, which it never does for the file of a short program.
+// To remove a file that has blocks takes milliseconds, while other ranks wait for the folder.
+void* SpoolFile::map_pages(int fd, uint64_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  if (!pages_have_room_ || bytes > kMostPages || !is_allowed(bytes)) return nullptr;
+  const int saved = errno;
+  const auto end = static_cast<off_t>(end_);
+  void* memory = nullptr;
+  if (ftruncate(fd, end + static_cast<off_t>(bytes)) == 0) {
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, end);
+    if (memory == MAP_FAILED) memory = nullptr;
+    // An error where writing would be one: the disk is full.
+    if (memory != nullptr && madvise(memory, bytes, MADV_POPULATE_WRITE) != 0) {
+      munmap(memory, bytes);
+      memory = nullptr;
+    }
+    // What is tried next says what is wrong.
+    if (memory == nullptr && ftruncate(fd, end) != 0) error_ = errno;
+  }
+  errno = saved;
+  return memory;
+#else
+  (void)fd, (void)bytes;
+  return nullptr;
+#endif
+}
+
+// posix_fallocate, not ftruncate: with room on the disk, touching the memory cannot fail.
+bool SpoolFile::make_room(int fd, uint64_t bytes) {
+  if (!is_allowed(bytes)) return error_ = EFBIG, false;
   int rc = 0;
   do {
     rc = posix_fallocate(fd, static_cast<off_t>(end_), static_cast<off_t>(bytes));
@@ -66,6 +112,7 @@ bool SpoolFile::make_room(int fd, uint64_t bytes) {
 
 // Of the file from end_ on.
 void* SpoolFile::map_from(int fd, uint64_t bytes) {
+  if (void* const memory = map_pages(fd, bytes); memory != nullptr) return memory;
   if (!make_room(fd, bytes)) return nullptr;
   void* const memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(end_));

@@ -1,4 +1,4 @@
-// SpoolFile: a file that grows by mapped chunks. The disk space of a chunk is allocated before the
+// SpoolFile: a file that grows by mapped chunks. The disk space of a chunk is set apart before the
 // chunk is used.
 //
 // Laws: nothing here makes the program fail or sends it a signal: after a full disk, a limit on
@@ -50,11 +50,16 @@ class SpoolFile {
  private:
   void* map(uint64_t bytes);
   void* map_from(int fd, uint64_t bytes);
+  void* map_pages(int fd, uint64_t bytes);
   bool make_room(int fd, uint64_t bytes);
+  bool is_allowed(uint64_t bytes) const;
   void* take(void* memory, uint64_t bytes);
   void forget_ahead();
 
+  static constexpr uint64_t kMostPages = 128 * 1024;  // bytes of a chunk: see map_pages()
+
   std::string folder_, path_;
+  bool pages_have_room_ = false;  // of the file system
   format::spool::Header* header_ = nullptr;
   std::vector<format::spool::Chunk*> chunks_;
   uint64_t end_ = 0;
