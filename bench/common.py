@@ -32,8 +32,8 @@ def run(command, environment=None):
 
 
 def has_smpi(otherwise):
-    """Whether SimGrid's SMPI is here; if not, says what is left out. Takes REFRAIN_SPOOL out of the environment: SMPI has
-    no spool."""
+    """Whether SimGrid's SMPI is here; if not, says what is left out. Takes REFRAIN_SPOOL out of the environment:
+    SMPI has no spool."""
     os.environ.pop("REFRAIN_SPOOL", None)
     if shutil.which("smpicc") is not None and shutil.which("smpirun") is not None:
         return True

@@ -50,7 +50,7 @@ set(REFRAIN_TRACER_OPTIONS -fvisibility=hidden -fno-exceptions -ftls-model=initi
 # refrain_library(base [IN_TRACER] [UNITED] [BATCH n] SOURCES a.cc b.cc DEPS ... [TESTS a_test.cc ...] [APART ...])
 # Libraries that the recorder also links get a twin NAME_plain, never sanitized, no exceptions, and
 # under the thread sanitizer one NAME_tsan, for the recorder that is tested there. Without sanitizers both are made of the same objects.
-# UNITED, BATCH, APART: see refrain_united().
+# UNITED, BATCH, APART: see refrain_united(); TEST_BATCH: of the tests.
 set(REFRAIN_TRACER_TWINS plain)
 if(REFRAIN_SANITIZE STREQUAL "thread")
   list(APPEND REFRAIN_TRACER_TWINS tsan)
@@ -83,7 +83,7 @@ function(refrain_tracer_library name twin)
 endfunction()
 
 function(refrain_library name)
-  cmake_parse_arguments(ARG "IN_TRACER;UNITED" "BATCH" "SOURCES;DEPS;TESTS;TEST_DEPS;APART" ${ARGN})
+  cmake_parse_arguments(ARG "IN_TRACER;UNITED" "BATCH;TEST_BATCH" "SOURCES;DEPS;TESTS;TEST_DEPS;APART" ${ARGN})
   set(compiled refrain_${name})
   if(ARG_IN_TRACER AND REFRAIN_WITH_MPI AND NOT REFRAIN_SANITIZE AND NOT REFRAIN_FUZZ)
     set(compiled refrain_${name}_objects)
@@ -107,20 +107,21 @@ function(refrain_library name)
     endforeach()
   endif()
   if(ARG_TESTS)
-    refrain_unit_test(${name} SOURCES ${ARG_TESTS} DEPS refrain_${name} ${ARG_TEST_DEPS} APART ${ARG_APART})
+    refrain_unit_test(${name} SOURCES ${ARG_TESTS} DEPS refrain_${name} ${ARG_TEST_DEPS} APART ${ARG_APART}
+      BATCH ${ARG_TEST_BATCH})
   endif()
 endfunction()
 
-# refrain_unit_test(grammar SOURCES x_test.cc DEPS refrain_grammar [APART ...] [EXHAUSTIVE pattern]): one binary, one ctest
+# refrain_unit_test(grammar SOURCES x_test.cc DEPS refrain_grammar [APART ...] [BATCH n] [EXHAUSTIVE pattern]): one binary, one ctest
 # entry. Tests that match the pattern (of GoogleTest) take long: they are an exhaustive entry NAME.rest.
 # In release builds compiled with -O1: a third less time, and what takes long at run time is in the libraries.
 function(refrain_unit_test name)
   if(NOT REFRAIN_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "EXHAUSTIVE" "SOURCES;DEPS;APART" ${ARGN})
+  cmake_parse_arguments(ARG "" "EXHAUSTIVE;BATCH" "SOURCES;DEPS;APART" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
-  refrain_united(${name}_test BATCH 8 APART ${ARG_APART})
+  refrain_united(${name}_test BATCH ${ARG_BATCH} APART ${ARG_APART})
   target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
   if(ARG_EXHAUSTIVE)

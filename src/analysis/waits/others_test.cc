@@ -11,11 +11,6 @@ namespace {
 using List = std::vector<uint64_t>;
 using Numbers = std::vector<int64_t>;
 
-void put(ShapeWriter& s, const Numbers& values) {
-  s.array(values.size());
-  for (const int64_t v : values) s.repeat(1).integer(v);
-}
-
 class OtherWaits : public ::testing::Test {
  protected:
   explicit OtherWaits(int ranks = 4) : p(ranks), ranks_(ranks) {

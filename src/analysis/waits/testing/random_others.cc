@@ -3,15 +3,6 @@
 #include "analysis/waits/testing/random_program.h"
 
 namespace refrain::analysis::waits {
-namespace {
-
-void put(ShapeWriter& s, const std::vector<int64_t>& values) {
-  s.array(values.size());
-  for (const int64_t v : values) s.repeat(1).integer(v);
-}
-
-}  // namespace
-
 // Calls that all ranks make, and that wait for all.
 void RandomProgram::make_together(CollectiveKind kind,
                                   const std::function<ShapeWriter(Rank)>& shape_of) {

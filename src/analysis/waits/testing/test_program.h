@@ -20,6 +20,12 @@ namespace refrain::analysis::waits {
 using reader::ShapeWriter;
 using Place = uint32_t;  // definition of a call site
 
+// Writes an array of integers.
+inline void put(ShapeWriter& s, const std::vector<int64_t>& values) {
+  s.array(values.size());
+  for (const int64_t v : values) s.repeat(1).integer(v);
+}
+
 // Calls of ranks with one thread each. A signature is stored once, as in a recorded trace, so that
 // requests have the names that a recorder gives them.
 class TestProgram {
