@@ -25,7 +25,7 @@ base::Result<std::unique_ptr<RecordedJob>> RecordedJob::open(const std::string& 
 
 base::Status RecordedJob::open_ranks() {
   const uint64_t begin_ns = realtime_ns();
-  for (uint64_t rank = 0; rank < run_.trace().rank_count(); ++rank) {
+  for (uint64_t rank = 0; rank < static_cast<uint64_t>(run_.trace().rank_count()); ++rank) {
     if (run_.trace().locations(static_cast<refrain::Rank>(rank)).empty())
       continue;  // it was not recorded
     auto sender = RecordedRank::of(run_, rank, begin_ns);

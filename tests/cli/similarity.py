@@ -4,6 +4,7 @@
     similarity.py --refrain build/release/refrain --maker build/release/tests/trend_trace
 """
 import argparse
+import csv
 import json
 import os
 import subprocess
@@ -94,6 +95,20 @@ class Similarity(unittest.TestCase):
         self.refused(USAGE, "is there already", self.trace, "--plan", plan)
         self.good(self.trace, "--plan", plan, "--force")
         self.refused(FAILED, "the picture", self.trace, "--svg", self.path("no/such/folder.svg"))
+
+    def test_vectors_are_what_was_compared(self):
+        path, vectors = self.path("vectors.csv"), {}
+        said = self.data(self.trace, "--vectors", path)
+        with open(path, newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                units = vectors.setdefault(int(row["rank"]), [])
+                self.assertEqual(int(row["unit"]), len(units))
+                units.append(int(row["ns"]))
+        self.assertEqual(sorted(vectors), list(range(RANKS)))
+        for sequence in said["sequences"]:
+            self.assertTrue(all(len(vectors[rank]) == sequence["calls"] - 1 for rank in sequence["ranks"]))
+            self.assertEqual(sum(sum(vectors[rank]) for rank in sequence["ranks"]), sequence["computation_ns"])
+        self.refused(USAGE, "is there already", self.trace, "--vectors", path)
 
     def test_text_names_sequences_and_groups(self):
         text = self.good(self.trace)

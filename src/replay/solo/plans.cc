@@ -56,6 +56,7 @@ Plan& Player::make_plan(const Signature& signature) {
   plan->meaning = &mpi::meaning_of(signature.call);
   if (plan->info == nullptr) return *plan;
   plan->site = sites_->address_of(signature.site);
+  tell_changed();
   plan_checks(signature, *plan);
   plan_puts(signature, *plan);
   plan_requests(signature, *plan);

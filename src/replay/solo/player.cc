@@ -1,6 +1,7 @@
 #include "replay/solo/player.h"
 
 #include <mpi.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -154,7 +155,6 @@ void Player::answer_from_trace(Frame& frame) {
     return;
   }
   ++counts_.calls;
-  tell_changed();
   guard(frame);
   put_outputs(frame);
   const Plan& plan = *frame.plan;
@@ -185,6 +185,7 @@ void Player::wait_for_turn(std::unique_lock<std::recursive_mutex>& lock, const T
       if (other->location == location) return other->answered;
     return 0;
   };
+  if (!lock.owns_lock()) lock.lock();
   turn_.wait(lock, [&] { return messages_.is_turn_of(thread.location, made); });
 }
 
@@ -203,7 +204,9 @@ void Player::first_look(Entry& entry) const {
 // `is_inner`: the MPI's own Fortran layer asks.
 uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool is_inner,
                            size_t value_bytes) {
-  std::unique_lock lock(mutex_);
+  // Where the process has one thread, nobody else is here.
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (__libc_single_threaded == 0) lock.lock();
   if (entry.info == nullptr) first_look(entry);
   Thread& thread = thread_of(entry, words, site);
   if (!is_inner && !is_over_) thread.units.call_begins();
@@ -227,33 +230,32 @@ uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool i
 
 uint64_t Player::answer(Entry& entry, uint64_t* words, void* return_address) {
   auto site = reinterpret_cast<uintptr_t>(return_address);
-  bool is_inner = false;
 #if defined(__x86_64__)
+  bool is_inner = false;
   // Only there Fortran entry points have trampolines that note their call.
   mpi_runtime::FortranSite& fortran = refrain_fortran_site;
-  if (fortran.address != nullptr) {
-    // The trampoline of a Fortran entry point has noted its call: its frame is further up the
-    // stack.
-    const bool is_below = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) <
-                          reinterpret_cast<uintptr_t>(fortran.sp);
-    const std::scoped_lock lock(mutex_);
-    if (is_below && sites_->is_mpi(site)) {
-      is_inner = base_call(fortran.call) != base_call(entry.call);
-      if (!is_inner) {
-        site = reinterpret_cast<uintptr_t>(fortran.address);
-        fortran.call = UINT64_MAX;  // answered
-      }
-    } else {
-      fortran.address = nullptr;
+  if (fortran.address == nullptr) return answer_at(entry, words, site, false, 0);
+  // The trampoline of a Fortran entry point has noted its call: its frame is further up the stack.
+  const bool is_below = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) <
+                        reinterpret_cast<uintptr_t>(fortran.sp);
+  std::unique_lock lock(mutex_);
+  if (is_below && sites_->is_mpi(site)) {
+    is_inner = base_call(fortran.call) != base_call(entry.call);
+    if (!is_inner) {
+      site = reinterpret_cast<uintptr_t>(fortran.address);
+      fortran.call = UINT64_MAX;  // answered
     }
+  } else {
+    fortran.address = nullptr;
   }
+  lock.unlock();
   // Functions of the program that the call calls leave the notes of their own calls there.
   const mpi_runtime::FortranSite noted = fortran;
   const uint64_t result = answer_at(entry, words, site, is_inner, 0);
   if (noted.address != nullptr) fortran = noted;
   return result;
 #else
-  return answer_at(entry, words, site, is_inner, 0);
+  return answer_at(entry, words, site, false, 0);
 #endif
 }
 

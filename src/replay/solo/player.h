@@ -8,8 +8,7 @@
 // (plan.h, plans.cc).
 //
 // Budget: 900 instructions for a call, and 1.8 for a byte that a buffer is filled with (0.5 ns); a
-// call whose signature was met before allocates nothing. `./dev bench solo` counts them: 890 in a
-// ping-pong, 1050 where requests are made and completed.
+// call whose signature was met before allocates nothing. `./dev bench solo` counts them.
 //
 // The first difference between program and trace ends the process with a line on stderr and exit
 // status 1. Threads: any; one lock, held also while functions of the program are called.

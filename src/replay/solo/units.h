@@ -2,7 +2,9 @@
 // vector: t_k is the begin of call k + 1, less the end of call k (PHANTOM, section 4, formula 3).
 //
 // In nanoseconds of the thread's own processor time, or of the clock on the wall once the process
-// has a second thread that calls MPI. A unit in which the system took the processor away is marked.
+// has a second thread that calls MPI. What it takes to read the clock is no part of a unit: that of
+// a thread's processor time takes some 200 ns. A unit in which the system took the processor away
+// is marked.
 // They go to a scratch file, `PATH.T` for thread T, in pieces of 64 KiB: u64 a unit, of which the
 // top bit is the mark. Of one thread.
 #pragma once
@@ -42,6 +44,7 @@ class Units {
   int fd_ = -1;
   bool has_begun_ = false;
   uint64_t began_ns_ = 0;
+  uint64_t empty_ns_ = 0;  // of a unit in which nothing happens, by the processor's time
   int64_t switches_ = 0;
   std::vector<uint64_t> waiting_;
 };

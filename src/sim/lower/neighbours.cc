@@ -7,7 +7,6 @@ namespace refrain::sim {
 namespace {
 
 using events::TopologyCall;
-using Kind = TopologyCall::Kind;
 
 }  // namespace
 
@@ -20,8 +19,9 @@ Neighbours::Neighbours(const Trace& trace, events::CommTable& comms) {
     has_grown = false;
     for (const auto& [comm, made] : made_) {
       if (topologies.knows(comm)) continue;
-      const Kind kind = made.calls.front().kind;
-      const bool is_copy = kind == Kind::kCopy || kind == Kind::kCartSub;
+      const TopologyCall::Kind kind = made.calls.front().kind;
+      const bool is_copy =
+          kind == TopologyCall::Kind::kCopy || kind == TopologyCall::Kind::kCartSub;
       if (is_copy && !topologies.knows(made.calls.front().old)) continue;
       for (size_t i = 0; i < made.calls.size(); ++i)
         topologies.note(made.calls[i], i + 1 == made.calls.size());
@@ -72,7 +72,7 @@ void Neighbours::add(const TopologyCall& call, const Signature& signature, uint6
   Made& made = made_[call.made];
   made.members = members;
   made.calls.push_back(call);
-  if (call.kind != Kind::kAdjacent) return;
+  if (call.kind != TopologyCall::Kind::kAdjacent) return;
   std::vector<int64_t>& targets = made.targets[call.me_in_old];
   events::argument(signature, "destinations").for_each([&](const Value& one) {
     targets.push_back(one.integer_or(-1));
@@ -86,7 +86,7 @@ void Neighbours::find_lists(events::CommKey comm, const Made& made,
     for (int64_t& one : ranks)
       if (one < 0 || one >= members) one = -1;
   };
-  const Kind kind = made.calls.front().kind;
+  const TopologyCall::Kind kind = made.calls.front().kind;
   bool is_grid = false;
   for (int64_t me = 0; me < members; ++me) {
     Lists& lists = lists_[{comm, me}];
@@ -97,14 +97,15 @@ void Neighbours::find_lists(events::CommKey comm, const Made& made,
     }
     (void)topologies.sources(comm, me, lists.sources);
     keep(lists.sources);
-    if (kind == Kind::kGraph) lists.targets = lists.sources;
+    if (kind == TopologyCall::Kind::kGraph) lists.targets = lists.sources;
     const auto named = made.targets.find(me);
-    if (kind == Kind::kAdjacent && named != made.targets.end()) {
+    if (kind == TopologyCall::Kind::kAdjacent && named != made.targets.end()) {
       lists.targets = named->second;
       keep(lists.targets);
     }
   }
-  if (is_grid || kind == Kind::kGraph || kind == Kind::kAdjacent) return;
+  if (is_grid || kind == TopologyCall::Kind::kGraph || kind == TopologyCall::Kind::kAdjacent)
+    return;
   for (int64_t me = 0; me < members; ++me)
     for (const int64_t source : lists_[{comm, me}].sources)
       if (source >= 0) lists_[{comm, source}].targets.push_back(me);

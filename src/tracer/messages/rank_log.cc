@@ -298,7 +298,7 @@ void RankLog::look_at_windows(Location& l, uint64_t number) {
 }
 
 void RankLog::call_over(Location& l, LogThread& t) {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const SharedLock lock(mutex, has_threads_);
   if (!over_) {
     go_to(l);
     // A call that could not be recorded has no number.
