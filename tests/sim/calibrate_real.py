@@ -31,8 +31,9 @@ def main():
         return SKIPPED
     with tempfile.TemporaryDirectory(prefix="refrain-calibrate-") as folder:
         machine = os.path.join(folder, "m.toml")
-        ran = mpirun.run_job(options.mpi, 2, [refrain, "calibrate", "--repeats", "2", "--max-bytes", "64K", "-o", machine,
-                                              "--raw", os.path.join(folder, "raw.jsonl")], 120, cwd=folder)
+        command = [refrain, "calibrate", "--repeats", "2", "--max-bytes", "64K", "-o", machine, "--raw",
+                   os.path.join(folder, "raw.jsonl")]
+        ran = mpirun.run_job(options.mpi, 2, command, 120, cwd=folder)
         if ran.status != 0 or not os.path.exists(machine):
             print("calibrate: exit %s\n%s\n%s" % (ran.status, ran.stdout.decode(), ran.stderr.decode()))
             return 1
@@ -42,8 +43,8 @@ def main():
         if left != ["m.toml", "raw.jsonl"]:
             print("calibrate leaves %s" % left)
             return 1
-        done = subprocess.run([refrain, "simulate", HEAT, "--machine", machine, "--format", "json"], capture_output=True,
-                              text=True, timeout=60)
+        done = subprocess.run([refrain, "simulate", HEAT, "--machine", machine, "--format", "json"],
+                              capture_output=True, text=True, timeout=60)
         if done.returncode != 0 or json.loads(done.stdout)["predicted_ns"] <= 0:
             print("simulate: exit %d: %s" % (done.returncode, done.stderr))
             return 1

@@ -21,7 +21,6 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpirun  # noqa: E402
 
 SKIPPED, INCOMPLETE = 77, 4
-UNKNOWN = "receives whose message the trace does not tell"
 # One program of each kind of call.
 SAMPLE = ("p2p_nonblocking", "p2p_wildcard", "p2p_persistent", "coll_nonblocking", "coll_vectors", "comm_trees", "rma")
 MACHINE = """version = 1
@@ -105,8 +104,7 @@ def check(entry, ranks, allowed, folder):
         if len(times) != ranks or max(times) != said["predicted_ns"]:
             raise Failure("parts are %s, predicted are %d ns" % (times, said["predicted_ns"]))
         found = sorted(one["what"] for one in said["not_lowered"])
-        # What the trace does not tell of wildcards is found out where messages are matched anew.
-        surplus = [what for what in found if what not in allowed or words[-1:] == ("simulated",) and what == UNKNOWN]
+        surplus = [what for what in found if what not in allowed]
         if surplus:
             raise Failure("not lowered: %s" % ", ".join(surplus))
     return None

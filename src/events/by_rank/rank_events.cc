@@ -128,20 +128,6 @@ const Event* RankEvents::next() {
   return &event_;
 }
 
-uint64_t RankEvents::next_seq() {
-  if (!is_open_) open();
-  return threads_.size() == 1 && threads_[0].has_call ? threads_[0].staged.seq : UINT64_MAX;
-}
-
-bool RankEvents::skip(uint64_t calls) {
-  const uint64_t seq = next_seq();
-  if (seq == UINT64_MAX) return false;
-  Thread& thread = threads_[0];
-  if (!thread.calls->skip_to(seq + calls)) return false;
-  thread.has_call = thread.calls->next(thread.staged);
-  return true;
-}
-
 // The bytes depend on the signature alone. To compute them takes longer than the rest of a call.
 const RankEvents::Sizes& RankEvents::sizes_of(const Signature& call) {
   const auto [known, is_new] = sizes_.try_emplace(call.id);

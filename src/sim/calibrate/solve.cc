@@ -80,18 +80,21 @@ Range fit_rendezvous(const Curves& curves, const std::pair<double, double>& size
   return out;
 }
 
+// One that is not rounded to 0 ns.
+bool has_latency(const Range& range) { return range.latency >= 0.5; }
+
 // A range of large messages can tell little of L, which is small beside its line's error: where
 // none is left, it is that of the nearest range, and G has the rest of what the middle of the range
 // takes.
 void borrow_latencies(const Curves& curves, const Pieces& pieces, std::vector<Range>& ranges) {
   const std::vector<Range> own = ranges;
   for (size_t i = 0; i < ranges.size(); ++i) {
-    if (own[i].latency > 0) continue;
+    if (has_latency(own[i])) continue;
     const Range* nearest = nullptr;
     for (size_t away = 1; away < ranges.size() && nearest == nullptr; ++away) {
-      if (i >= away && own[i - away].latency > 0)
+      if (i >= away && has_latency(own[i - away]))
         nearest = &own[i - away];
-      else if (i + away < own.size() && own[i + away].latency > 0)
+      else if (i + away < own.size() && has_latency(own[i + away]))
         nearest = &own[i + away];
     }
     if (nearest == nullptr) continue;
