@@ -258,14 +258,13 @@ void add_live(Command& app, int& exit_status) {
   verb->add_option("--from", options->analyze.from, "With analyze: the trace of the run")
       ->type_name("TRACE");
   verb->add_option("--speed", options->analyze.speed, "With analyze: times as fast as the run was")
-      ->check(CLI::Range(1e-3, 1e9))
+      ->check(real_number(1e-3, 1e9))
       ->type_name("FACTOR")
       ->capture_default_str();
   add_display(*verb, options->display);
   verb->footer(
       "The jobs do not know that they are watched. `watch` ends when all of them have: 0, or 4 "
-      "when "
-      "one\ndied. For a job that died, `refrain recover` makes the trace.\n"
+      "when one\ndied. For a job that died, `refrain recover` makes the trace.\n"
       "`serve` goes on until it is told to stop (SIGINT, SIGTERM), and goes on where it was.");
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
