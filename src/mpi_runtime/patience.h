@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "mpi_runtime/clock.h"
+#include "mpi_runtime/clocks/clock.h"
 #include "mpi_runtime/namespace.h"
 #include "real_functions.h"
 

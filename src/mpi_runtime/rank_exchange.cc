@@ -2,7 +2,7 @@
 
 #include "real_functions.h"
 
-#include "mpi_runtime/clock.h"
+#include "mpi_runtime/clocks/clock.h"
 #include "mpi_runtime/patience.h"
 #include "mpi_runtime/rank_comm.h"
 

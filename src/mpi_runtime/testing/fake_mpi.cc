@@ -4,7 +4,7 @@
 
 #include "mpi_runtime/agreement.h"
 #include "mpi_runtime/built_with.h"
-#include "mpi_runtime/clock_rounds.h"
+#include "mpi_runtime/clocks/clock_rounds.h"
 #include "mpi_runtime/constants_table.h"
 #include "mpi_runtime/rank_exchange.h"
 #include "mpi_runtime/recorder_comm.h"

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "mpi_runtime/clock.h"
+#include "mpi_runtime/clocks/clock.h"
 #include "tracer/code/loaded_code.h"
 
 namespace refrain::tracer {

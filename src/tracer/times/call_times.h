@@ -9,8 +9,8 @@
 
 #include "format/time/data.h"
 #include "format/time/spec.h"
-#include "mpi_runtime/clock_rounds.h"
-#include "mpi_runtime/clock_sync.h"
+#include "mpi_runtime/clocks/clock_rounds.h"
+#include "mpi_runtime/clocks/clock_sync.h"
 #include "tracer/times/plain_log.h"
 #include "tracer/times/round_calls.h"
 

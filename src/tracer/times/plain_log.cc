@@ -13,7 +13,7 @@
 
 #include "base/byte_size.h"
 #include "format/limits.h"
-#include "mpi_runtime/clock.h"
+#include "mpi_runtime/clocks/clock.h"
 #include "mpi_runtime/rank_exchange.h"
 #include "options/environment.h"
 #include "tracer/state/complain.h"

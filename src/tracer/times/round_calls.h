@@ -1,5 +1,5 @@
 // RoundCalls: the calls after which the ranks compare their clocks, for `record --clock-interval`
-// (mpi_runtime/clock_rounds.h).
+// (mpi_runtime/clocks/clock_rounds.h).
 //
 //   collective calls that all ranks of the world were in, and that none of them can have left
 //   before all had come: MPI_Barrier, and MPI_Allreduce, MPI_Allgather, MPI_Alltoall of something

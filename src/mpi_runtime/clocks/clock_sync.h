@@ -19,7 +19,7 @@
 
 #include <cstdint>
 
-#include "mpi_runtime/clock.h"
+#include "mpi_runtime/clocks/clock.h"
 #include "mpi_runtime/namespace.h"
 
 namespace refrain::mpi_runtime {

@@ -1,4 +1,4 @@
-#include "mpi_runtime/clock.h"
+#include "mpi_runtime/clocks/clock.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "mpi_runtime/clock_trips.h"
+#include "mpi_runtime/clocks/clock_trips.h"
 
 namespace refrain::mpi_runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "mpi_runtime/clock_sync.h"
+#include "mpi_runtime/clocks/clock_sync.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 
 #include "real_functions.h"
 
-#include "mpi_runtime/clock_comms.h"
-#include "mpi_runtime/clock_trips.h"
+#include "mpi_runtime/clocks/clock_comms.h"
+#include "mpi_runtime/clocks/clock_trips.h"
 #include "mpi_runtime/rank_comm.h"
 
 namespace refrain::mpi_runtime {

@@ -2,7 +2,7 @@
 #include <simgrid/engine.h>
 #include <time.h>
 
-#include "mpi_runtime/clock.h"
+#include "mpi_runtime/clocks/clock.h"
 
 // What SMPI's own functions begin and end with. The time that the program computes since the last
 // MPI call is simulated by smpi_bench_end().

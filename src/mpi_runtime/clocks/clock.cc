@@ -1,4 +1,4 @@
-#include "mpi_runtime/clock.h"
+#include "mpi_runtime/clocks/clock.h"
 
 #include <time.h>
 

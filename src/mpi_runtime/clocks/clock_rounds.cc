@@ -1,4 +1,4 @@
-#include "mpi_runtime/clock_rounds.h"
+#include "mpi_runtime/clocks/clock_rounds.h"
 
 #include <mpi.h>
 #include <sched.h>
@@ -7,8 +7,8 @@
 
 #include "real_functions.h"
 
-#include "mpi_runtime/clock_comms.h"
-#include "mpi_runtime/clock_trips.h"
+#include "mpi_runtime/clocks/clock_comms.h"
+#include "mpi_runtime/clocks/clock_trips.h"
 
 namespace refrain::mpi_runtime {
 

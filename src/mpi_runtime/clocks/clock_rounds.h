@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "mpi_runtime/clock_sync.h"
+#include "mpi_runtime/clocks/clock_sync.h"
 #include "mpi_runtime/namespace.h"
 
 namespace refrain::mpi_runtime {
