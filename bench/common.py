@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 REFRAIN = ROOT / "refrain"
 # Shared memory only; see tests/support/yield_shim.c for many ranks on few cores.
 MPICH_ENVIRONMENT = {"UCX_TLS": "self,sm", "MPIR_CVAR_NOLOCAL": "1"}
-kRunTimeoutSeconds = 300
+kRunTimeoutSeconds = 1800
 
 
 def fail(message):

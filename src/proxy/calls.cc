@@ -34,6 +34,13 @@ std::vector<SignatureId> makers_of(const Field& field) {
   return out;
 }
 
+// A receive that failed has taken its message all the same: left out, its sender would wait.
+bool took_too_much(const Signature& call) {
+  const CallId plain = mpi::meaning_of(call.call).plain;
+  return call.error_class.name() == "MPI_ERR_TRUNCATE" &&
+         (plain == mpi::kMPI_Recv || plain == mpi::kMPI_Mrecv || plain == mpi::kMPI_Sendrecv);
+}
+
 }  // namespace
 
 bool takes_any(Symbolic& symbolic, const Kind& kind, SignatureId signature) {
@@ -67,6 +74,10 @@ Statement Calls::statement(const Kind& kind, SignatureId signature,
   if (skipped_ != nullptr && skipped_->contains(kind, signature))
     return left_out("as --skip leaves out the other end of its messages");
   if (is_mark(call.call)) return left_out("a mark of the program");
+  if (took_too_much(call)) {
+    problems_.try_emplace(name, "it took a message that was too long, and the trace has no length");
+    return out;
+  }
   if (call.failed()) return left_out("it failed");
   if (const std::string why = refused(call.call); !why.empty()) {
     problems_.try_emplace(name, why);

@@ -29,8 +29,20 @@ WRAPPERS = {"mpich": ("mpicxx.mpich", "MPICH_CXX"), "openmpi": ("mpicxx.openmpi"
 # Programs whose proxies run on other numbers of ranks: on so many, for instance.
 OTHER_RANKS = {"halo2d": 9, "ring": 5, "sweep2d": 6}
 
+# Of calls that filters of `record` left out, programs named so lack objects or requests.
+FILTERED, NOT_MADE = "control_", ("no call that can be made again makes it", "a request that no call of the trace makes")
 # Program -> what the refusal says. Whatever else is refused is an error.
 REFUSED = {
+    "errors": "MPI_Recv",
+    "control_size_kinds": "MPI_Recv",
+    "spawn": "MPI_Comm_spawn",
+    "spawn_multiple": "MPI_Comm_spawn_multiple",
+    "spawn_merge": "MPI_Comm_spawn",
+    "comm_join": "MPI_Comm_join",
+    "ports": "MPI_Open_port",
+    "service_names": "MPI_Publish_name",
+    "tool_interface": "MPI_T_init_thread",
+    "tool_variables": "MPI_T_init_thread",
     "grequest": "MPI_Grequest_start",
     "rma": "MPI_Win_create_dynamic",
     "rma_dynamic": "MPI_Win_create_dynamic",
@@ -95,6 +107,8 @@ class Comparison:
                 return True
             if was in ("MPI_ANY_SOURCE", "MPI_ANY_TAG"):
                 return True
+            if REQUEST.match(was) and was not in self.made_by and now == "MPI_REQUEST_NULL":
+                return True  # a filter left out the call that made it
         if was in ("MPI_ANY_SOURCE", "MPI_ANY_TAG") and name in ("source", "tag", "recvtag"):
             return True
         if isinstance(was, list) and isinstance(now, list):
@@ -315,7 +329,8 @@ def main():
             except Refused as e:
                 refused += 1
                 expected = REFUSED.get(case.name)
-                is_known = expected is not None and expected in str(e)
+                is_known = expected is not None and expected in str(e) or \
+                    case.name.startswith(FILTERED) and any(why in str(e) for why in NOT_MADE)
                 failed += 0 if is_known else 1
                 print("%s %s: %s" % ("refused " if is_known else "REFUSED ", title, e), flush=True)
             except (Failure, subprocess.TimeoutExpired) as e:
