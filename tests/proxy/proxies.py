@@ -30,7 +30,8 @@ WRAPPERS = {"mpich": ("mpicxx.mpich", "MPICH_CXX"), "openmpi": ("mpicxx.openmpi"
 OTHER_RANKS = {"halo2d": 9, "ring": 5, "sweep2d": 6}
 
 # Of calls that filters of `record` left out, programs named so lack objects or requests.
-FILTERED, NOT_MADE = "control_", ("no call that can be made again makes it", "a request that no call of the trace makes")
+FILTERED = "control_"
+NOT_MADE = ("no call that can be made again makes it", "a request that no call of the trace makes")
 # Program -> what the refusal says. Whatever else is refused is an error.
 REFUSED = {
     "errors": "MPI_Recv",
@@ -64,7 +65,7 @@ MASKED = {"MPI_Waitany", "MPI_Waitsome", "MPI_Testany", "MPI_Testsome"}
 OBJECT = re.compile(r"^(comm|group|win|file|datatype|op|info|errhandler|message|keyval)#\d+$")
 BUFFER = re.compile(r"^(stack|data|heap|device|managed|pinned|unknown)(#\d+)?([+-]\d+)?$")
 REQUEST = re.compile(r"^request#\d+$")
-# Open MPI may give out one handle for several sends that are complete: which of them a call names is the recorder's guess.
+# Open MPI may give out one handle for several sends that are complete: which of them a call names is a guess.
 SENDS = {"MPI_Isend", "MPI_Ibsend", "MPI_Irsend", "MPI_Issend", "MPI_Isend_c"}
 
 
