@@ -230,7 +230,8 @@ std::vector<int> Arguments::request_numbers(const Site& site, const Field& field
       else if (!is_gone && !may_lack)
         fail("a request that no call of the trace makes");
     }
-    if (number < 0 && site.call->meaning->plain == mpi::kMPI_Startall && skipped_ == nullptr)
+    if (number < 0 && site.call->meaning->plain == mpi::kMPI_Startall &&
+        (skipped_ == nullptr || skipped_->all.empty()))
       fail("a request that no call of the trace makes");  // MPI starts no null handle
     out.insert(out.end(), static_cast<size_t>(times), number);
   };

@@ -132,8 +132,11 @@ base::Status Engine::step(const events::StagedCall& staged) {
 base::Status Engine::make(Frame& frame) {
   const CallId id = frame.info.id;
   if (id == mpi::kMPI_Init || id == mpi::kMPI_Init_thread) return start_mpi(frame);
-  if (frame.info.group == mpi::CallGroup::kTool && is_of_another_mpi(trace_)) {
-    ++counts_.left_out;  // its variables have other numbers, or are not there
+  // Variables of the tool interface and codes of errors are other ones, or are not there.
+  const bool is_mpis_own = frame.info.group == mpi::CallGroup::kTool ||
+                           id == mpi::kMPI_Error_class || id == mpi::kMPI_Error_string;
+  if (is_mpis_own && is_of_another_mpi(trace_)) {
+    ++counts_.left_out;
     return base::Done{};
   }
   if (auto good = prepare(frame); !good.ok()) return good;
