@@ -12,12 +12,6 @@
 
 namespace refrain::cli {
 
-// For verbs that use CLI11's names of the classes in command.h.
-namespace CLI {
-using App = Command;
-using Option = cli::Option;
-}  // namespace CLI
-
 #define REFRAIN_DECLARE_VERB(verb) void add_##verb(Command& app, int& exit_status);
 #define V(verb) REFRAIN_DECLARE_VERB(verb)
 REFRAIN_VERBS
