@@ -18,6 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import expectations  # noqa: E402
 import live  # noqa: E402
 from live import CALLS, LIMIT_S, RANKS, expect, until  # noqa: E402
 
@@ -58,7 +59,7 @@ class Service(live.Server):
         if self.process.poll() is None:
             self.process.terminate()
         out, err = self.process.communicate(timeout=60)
-        if live.failures:
+        if expectations.failures:
             print(out.decode(), err.decode())
 
     def jobs(self):
@@ -206,7 +207,7 @@ def main():
         os.mkdir(jobs_dir, 0o700)
         check_bad_input(folder, jobs_dir)
         check_jobs(folder, jobs_dir, os.path.join(folder, "out"))
-    return 1 if live.failures else 0
+    return 1 if expectations.failures else 0
 
 
 if __name__ == "__main__":

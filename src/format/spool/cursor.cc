@@ -98,24 +98,22 @@ bool Cursor::read_moment(Moment& m) {
     uint64_t from = UINT64_MAX;
     read_logs(owner, of_owner, m, &from);
     if (from != UINT64_MAX) bases_from[owner] = from;
+    m.reach[owner] = end_of_logs(owner, m);
     used.insert(used.end(), of_owner.begin(), of_owner.end());
   }
-  std::map<uint32_t, uint64_t> newest;  // generation of a thread's statistics
-  for (const Chunk& c : chunks)
-    if (c.type == ChunkType::kStats && c.position == 0)
-      newest[c.owner] = std::max(newest[c.owner], c.generation);
   for (const Chunk& c : chunks) {
     if (c.generation == 0) continue;
     const auto from = bases_from.find(c.owner);
+    const auto reach = m.reach.find(c.owner);
+    // The call that a checkpoint found no room for is in its base and never in the log.
     const bool is_base =
-        c.type == ChunkType::kBase && from != bases_from.end() && c.position > from->second;
+        c.type == ChunkType::kBase && ((from != bases_from.end() && c.position > from->second) ||
+                                       (reach != m.reach.end() && c.position > reach->second));
     if (c.type == ChunkType::kStats) m.stats_there.insert({c.offset, c.generation});
     const auto t = threads_.find(c.owner);
-    const bool is_known = c.position != 0
-                              ? parts_.contains(c.offset)
-                              : c.generation < newest[c.owner] ||
-                                    (t != threads_.end() && t->second.stats_offset == c.offset &&
-                                     t->second.stats_generation == c.generation);
+    const bool is_known = c.position != 0 ? parts_.contains(c.offset)
+                                          : t != threads_.end() && t->second.stats_offset != 0 &&
+                                                c.generation <= t->second.stats_generation;
     const bool is_stats = c.type == ChunkType::kStats && !is_known;
     if (!is_base && !is_stats) continue;
     m.bytes.push_back(
@@ -123,6 +121,12 @@ bool Cursor::read_moment(Moment& m) {
     (is_base ? m.bases : m.stats).push_back({c, m.bytes.back()});
     used.push_back(c);
   }
+  for (const Piece& base : m.bases)
+    if (uint64_t& reach = m.reach[base.chunk.owner]; reach < base.chunk.position)
+      reach = base.chunk.position;
+  std::stable_sort(m.stats.begin(), m.stats.end(), [](const Piece& a, const Piece& b) {
+    return a.chunk.generation < b.chunk.generation;
+  });
   return std::all_of(used.begin(), used.end(),
                      [this](const Chunk& c) { return file_.is_unchanged(c); });
 }
@@ -144,6 +148,19 @@ void Cursor::read_logs(uint32_t owner, std::vector<Chunk> logs, Moment& m, uint6
     const uint64_t byte = goes_on ? t.log_byte : 0;
     m.logs[owner].push_back({logs[i], byte, file_.read_log(logs[i], byte)});
   }
+}
+
+// How many calls are known once the logs are read.
+uint64_t Cursor::end_of_logs(uint32_t owner, const Moment& m) const {
+  const auto t = threads_.find(owner);
+  uint64_t out = t == threads_.end() ? 0 : t->second.calls;
+  for (const LogPart& log : m.logs.at(owner)) {
+    uint64_t at = log.from == 0 ? log.chunk.position : out;
+    LogWords words(log.words);
+    for (LoggedCall call; words.next(call);) ++at;
+    out = std::max(out, at);
+  }
+  return out;
 }
 
 // ---- tables ----
@@ -196,6 +213,11 @@ void Cursor::add_stats(const Moment& m) {
     if (!read_head(in, s)) continue;
     // Of calls that a part has by now.
     if (p.chunk.position == 0 && s.begin < threads_[p.chunk.owner].of_parts.calls) continue;
+    // A checkpoint that is being made writes its statistics first: those of the one before it hold
+    // until its calls are there.
+    const auto reach = m.reach.find(p.chunk.owner);
+    if (p.chunk.position == 0 && reach != m.reach.end() && s.covered.calls > reach->second)
+      continue;
     if (!add_stats_of(p, s, in)) damage_.insert(of_thread(p.chunk.owner) + ": bad statistics");
   }
   // Where a part has taken the place of a thread's statistics there is none until the next
@@ -338,6 +360,7 @@ void Cursor::add_calls(uint32_t owner, const LocationState& state, Moment& m, Cu
       damage_.insert(of_thread(owner) + ": its log is damaged");
       break;
     }
+    if (m.reach[owner] > t.calls) catch_up(owner, t, m, sink);
     // The last call is in the log unless a checkpoint has come behind it.
     std::vector<LogPart>& parts = logs->second;
     t.last_is_in_log = t.last_is_in_log && t.calls > t.covered.calls;

@@ -102,11 +102,13 @@ class Cursor {
     std::vector<Piece> bases, stats;
     std::set<std::pair<uint64_t, uint64_t>> stats_there;  // offset, generation
     std::set<uint32_t> wants_snapshot;
+    std::map<uint32_t, uint64_t> reach;  // of threads that have logs: calls that can be known
   };
 
   explicit Cursor(LivingFile file) : file_(std::move(file)) {}
   bool read_moment(Moment& m);
   void read_logs(uint32_t owner, std::vector<Chunk> logs, Moment& m, uint64_t* from);
+  uint64_t end_of_logs(uint32_t owner, const Moment& m) const;
   void read_tables(const std::vector<Chunk>& chunks, CursorSink& sink);
   void read_records(std::string_view bytes, CursorSink& sink);
   void add_stats(const Moment& m);
