@@ -18,8 +18,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import expectations  # noqa: E402
 import live  # noqa: E402
+import expectations  # noqa: E402
 from live import CALLS, LIMIT_S, RANKS, expect, until  # noqa: E402
 
 KEYS = ["name", "state", "ranks", "calls", "calls_per_s", "event_bytes_per_s", "stream_bytes", "lag_s", "blocked_s",

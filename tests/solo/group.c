@@ -28,6 +28,7 @@ static int far(void) { return me ^ 2; }
 static void blocking(int with) {
   const int tag = getenv("GROUP_CHANGE") != NULL && me == 1 ? 6 : 5;
   MPI_Status s;
+  MPI_Barrier(MPI_COMM_WORLD);  // or a receive from anybody takes a message of the next exchange
   for (int n = 1; n <= kMost; n *= 20) {
     make(n);
     if (me < with) {

@@ -362,9 +362,8 @@ void Cursor::add_calls(uint32_t owner, const LocationState& state, Moment& m, Cu
     }
     if (m.reach[owner] > t.calls) catch_up(owner, t, m, sink);
     // The last call is in the log unless a checkpoint has come behind it.
-    std::vector<LogPart>& parts = logs->second;
     t.last_is_in_log = t.last_is_in_log && t.calls > t.covered.calls;
-    for (const LogPart& log : parts)
+    for (const LogPart& log : logs->second)
       t.last_is_in_log = t.last_is_in_log || t.calls > log.chunk.position;
   }
   add_progress(owner, t, state);
