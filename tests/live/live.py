@@ -111,13 +111,15 @@ def check_running(job):
 class Server:
     """`live watch --serve 0` of some spools, for the time of a `with`."""
 
+    VERB = ("watch", "--serve", "0", "--format", "json")
+    STDOUT = subprocess.DEVNULL
+
     def __init__(self, *words):
         self.words = words
 
     def __enter__(self):
-        self.process = subprocess.Popen(
-            [options.refrain, "live", "watch", "--serve", "0", "--interval", "200ms", "--format", "json", *self.words],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen([options.refrain, "live", *self.VERB, "--interval", "200ms", *self.words],
+                                        stdout=self.STDOUT, stderr=subprocess.PIPE)
         line = self.process.stderr.readline().decode()
         found = re.search(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})$", line.strip())
         self.port, self.token = (int(found.group(1)), found.group(2)) if found else (0, "")

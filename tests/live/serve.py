@@ -7,7 +7,6 @@
 import argparse
 import json
 import os
-import re
 import shutil
 import signal
 import stat
@@ -45,15 +44,8 @@ class LiveJob(live.Job):
 class Service(live.Server):
     """`live serve` of a folder, for the time of a `with`."""
 
-    def __enter__(self):
-        self.process = subprocess.Popen(
-            [live.options.refrain, "live", "serve", "--interval", "200ms", "--stuck-after", "500ms", *self.words],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        line = self.process.stderr.readline().decode()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})$", line.strip())
-        self.port, self.token = (int(found.group(1)), found.group(2)) if found else (0, "")
-        expect(found is not None, "the address is said: %s" % line.strip())
-        return self
+    VERB = ("serve", "--stuck-after", "500ms")
+    STDOUT = subprocess.PIPE
 
     def __exit__(self, *_):
         if self.process.poll() is None:

@@ -17,32 +17,22 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import expectations  # noqa: E402
 import mpirun  # noqa: E402
+from expectations import expect  # noqa: E402
 
 SKIPPED = 77
 RANKS = 4
 options = None
-wrong = []
-
-
-def expect(holds, what):
-    if not holds:
-        wrong.append(what)
-        print("not so:", what, flush=True)
 
 
 def program():
     return os.path.join(options.programs, "group_alone")
 
 
-def preload():
-    shim = mpirun.default_shim()
-    return [shim] if options.mpi == "mpich" and shim else []
-
-
 def record(folder, name, *words):
     wrapper = [options.refrain, "record", "-o", name, "--messages", "all", *words, "--"]
-    job = mpirun.run_job(options.mpi, RANKS, [program()], 100, preload(), cwd=folder, wrapper=wrapper,
+    job = mpirun.run_job(options.mpi, RANKS, [program()], 100, cwd=folder, wrapper=wrapper,
                          env={"REFRAIN_LIBRARY_PATH": options.libraries})
     expect(job.status == 0, "recorded: %s" % job.stderr.decode(errors="replace")[-300:])
     return sorted(job.stdout.decode().splitlines())
@@ -50,7 +40,7 @@ def record(folder, name, *words):
 
 def group(folder, trace, ranks, processes, **env):
     wrapper = [options.refrain, "solo", trace, "--group", ranks, "--"]
-    return mpirun.run_job(options.mpi, processes, [program()], 100, preload(), cwd=folder, wrapper=wrapper,
+    return mpirun.run_job(options.mpi, processes, [program()], 100, cwd=folder, wrapper=wrapper,
                           env={"REFRAIN_LIBRARY_PATH": options.libraries, **env})
 
 
@@ -109,8 +99,8 @@ def main():
         as_recorded(folder, "whole.rfn", record(folder, "whole.rfn"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print("%d wrong" % len(wrong))
-    return 1 if wrong else 0
+    print("%d wrong" % expectations.failures)
+    return 1 if expectations.failures else 0
 
 
 if __name__ == "__main__":

@@ -15,18 +15,13 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import expectations  # noqa: E402
 import mpirun  # noqa: E402
+from expectations import expect  # noqa: E402
 
 SKIPPED = 77
 RANKS = 2
 options = None
-wrong = []
-
-
-def expect(holds, what):
-    if not holds:
-        wrong.append(what)
-        print("not so:", what, flush=True)
 
 
 def run(words, folder, **env):
@@ -169,14 +164,14 @@ def main():
     try:
         os.makedirs(folder + "/scratch")
         printed = record(folder, "run.rfn")
-        if not wrong:
+        if not expectations.failures:
             for part in (lambda: alone(folder, printed), lambda: guard(folder), lambda: built_anew(folder),
                          lambda: times(folder), lambda: no_network(folder), lambda: bad_input(folder)):
                 part()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print("%d wrong" % len(wrong))
-    return 1 if wrong else 0
+    print("%d wrong" % expectations.failures)
+    return 1 if expectations.failures else 0
 
 
 if __name__ == "__main__":
