@@ -225,9 +225,18 @@ class WrongLauncher(Job):
 class End(Job):
     """What `record` says at its end."""
 
-    def run_it(self, *words, env=None):
-        return self.run_parts([(2, self.record("-o", self.path("run.rfn"), *words), self.program("environment"))],
-                              env=env)
+    def run_it(self, *words, env=None, is_silent=False):
+        """The launcher of Open MPI 5 loses at times what a program has printed last: then the job runs again."""
+        parts = [(2, self.record("-o", self.path("run.rfn"), *words), self.program("environment"))]
+        was_there = os.path.exists(self.path("run.rfn"))
+        done = self.run_parts(parts, env=env)
+        for _ in range(3 if mpirun.may_lose_output(options.mpi) and not is_silent else 0):
+            if done.said:
+                break
+            if not was_there:
+                os.remove(self.path("run.rfn"))
+            done = self.run_parts(parts, env=env)
+        return done
 
     def test_written_and_replaced(self):
         for word in ("wrote", "replaced"):
@@ -240,13 +249,13 @@ class End(Job):
         self.assertEqual(len(self.run_it("--without", "MPI_Comm_rank").said), 1)
 
     def test_quiet(self):
-        self.assertEqual(self.run_it("--quiet").said, [])
-        self.assertEqual(self.run_it(env={"REFRAIN_QUIET": "1"}).said, [])
+        self.assertEqual(self.run_it("--quiet", is_silent=True).said, [])
+        self.assertEqual(self.run_it(env={"REFRAIN_QUIET": "1"}, is_silent=True).said, [])
         self.assertEqual(self.info(GOOD)["complete"], True)
 
     def test_nothing_is_recorded(self):
         """REFRAIN_RECORD=0: no trace, and no word of an MPI_Init that was not seen."""
-        self.assertEqual(self.run_it(env={"REFRAIN_RECORD": "0"}).said, [])
+        self.assertEqual(self.run_it(env={"REFRAIN_RECORD": "0"}, is_silent=True).said, [])
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_where_the_record_stays(self):

@@ -6,9 +6,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "mpi/call_ids.h"
 #include "replay/solo/files.h"
@@ -23,6 +25,7 @@ using mpi::ParamKind;
 
 constexpr size_t kMostShadows = 1000;  // MPICH has about 2000 contexts
 constexpr size_t kMostAhead = 1 << 16;
+constexpr std::chrono::milliseconds kTimeToBeRead{200};
 constexpr int kTags = 32000;  // every MPI has as many
 
 }  // namespace
@@ -36,6 +39,15 @@ void Player::open_group(Rank first, Rank last) {
     end(5, "rank " + std::to_string(options_.rank) +
                " has several threads that call MPI: it cannot run in a group");
   inside_ = new Inside(*trace_, *reader_, first, last);  // as long as the process
+}
+
+// A process that only exits leaves it to chance whether the launcher's status is its own: MPICH's
+// may say 0. A launcher that ends a job drops what it has not read yet from the ranks: the line that
+// says why has a moment to get through.
+void Player::abort_group(int status) const {
+  if (!inside_->is_running) return;
+  std::this_thread::sleep_for(kTimeToBeRead);
+  REFRAIN_BEHIND(Abort)(MPI_COMM_WORLD, status);
 }
 
 // The program's MPI_Init.

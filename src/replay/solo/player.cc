@@ -105,6 +105,7 @@ std::string Player::messages_path() const {
 void Player::end(int status, const std::string& line) const {
   std::fflush(nullptr);
   std::fprintf(stderr, "refrain: %s\n", line.c_str());
+  if (inside_ != nullptr) abort_group(status);
   _exit(status);
 }
 

@@ -211,6 +211,7 @@ class Player {
   // ---- inside.cc: with the other ranks of a group ----
   void open_group(Rank first, Rank last);
   void start_group();
+  void abort_group(int status) const;
   void end_group();
   void call_inside(Frame& frame);
   std::optional<RealEnd> end_at(const Frame& frame, bool sends);
