@@ -245,8 +245,10 @@ def run_command(argv, timeout, environment=None, cwd=None, stacks_to=None):
 def never_began(outcome):
     """Whether Open MPI 5's launcher gave up before the program began.
 
-    It names its folder by its process number; one of an earlier launcher with that number is in the way."""
-    return outcome.status != 0 and b"prte_session_dir failed" in outcome.stderr + outcome.stdout
+    It names its folder by its process number, and one of an earlier launcher with that number is in the way; or it
+    cannot start a process, which has no reason that it names."""
+    said = outcome.stderr + outcome.stdout
+    return outcome.status != 0 and (b"prte_session_dir failed" in said or b"PMIx_Spawn failed" in said)
 
 
 def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, stacks_to=None,
