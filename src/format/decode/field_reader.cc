@@ -113,7 +113,11 @@ uint64_t FieldReader::count(const char* label, uint64_t limit, int64_t index) {
 }
 
 std::string_view FieldReader::bytes(const char* label, uint64_t n, int64_t index) {
-  const size_t begin = in_.position();
+  return bytes_from(in_.position(), label, n, index);
+}
+
+std::string_view FieldReader::bytes_from(size_t begin, const char* label, uint64_t n,
+                                         int64_t index) {
   const std::string_view s =
       n <= in_.remaining() ? in_.bytes(static_cast<size_t>(n)) : (in_.fail(), std::string_view());
   if (!in_.ok()) {
@@ -131,14 +135,7 @@ std::string_view FieldReader::string(const char* label, uint64_t limit, int64_t 
     fail(kRuleLimits, begin, name_of(label, index) + " is too long");
     return {};
   }
-  const std::string_view s =
-      n <= in_.remaining() ? in_.bytes(static_cast<size_t>(n)) : (in_.fail(), std::string_view());
-  if (!in_.ok()) {
-    fail(kRuleFields, begin, name_of(label, index) + " is cut short");
-  } else if (lines_ != nullptr) {
-    note(begin, label, index, printable(s));
-  }
-  return s;
+  return bytes_from(begin, label, n, index);
 }
 
 // Runs stay runs: a list of 2^40 values may take three bytes, and no more memory than that.

@@ -79,6 +79,8 @@ class FieldReader {
   T number_taken(size_t begin, const char* label, int64_t index, T v);
   template <class T>
   T checked(size_t begin, const char* label, int64_t index, T value);
+  // `begin`: of the field, whose length may stand before its bytes.
+  std::string_view bytes_from(size_t begin, const char* label, uint64_t n, int64_t index);
 
   std::string_view raw_;
   base::ByteReader in_;

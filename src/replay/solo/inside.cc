@@ -42,8 +42,8 @@ void Player::open_group(Rank first, Rank last) {
 }
 
 // A process that only exits leaves it to chance whether the launcher's status is its own: MPICH's
-// may say 0. A launcher that ends a job drops what it has not read yet from the ranks: the line that
-// says why has a moment to get through.
+// may say 0. A launcher that ends a job drops what it has not read yet from the ranks, so the line
+// that says why has a moment to get through.
 void Player::abort_group(int status) const {
   if (!inside_->is_running) return;
   std::this_thread::sleep_for(kTimeToBeRead);

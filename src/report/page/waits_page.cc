@@ -52,7 +52,7 @@ class Writer {
     for (size_t i = kMostParts; i < w.critical_path.size(); ++i)
       parts_rest += static_cast<double>(w.critical_path[i].ns);
     json["critical_path_rest"] = rest(w.critical_path.size(), kMostParts, parts_rest);
-    json["counts"] = counts();
+    json["counts"] = counts_json(w.counts);
     json["paths"] = paths_;
     json["calls"] = calls_;
     Numbers total, useful, waiting;
@@ -149,21 +149,6 @@ class Writer {
     out.put("explained.begin", std::move(begin));
     out.put("explained.partner", std::move(partner));
     out.put("explained.partner_seq", std::move(partner_seq));
-  }
-
-  // What makes the numbers less sure.
-  Json counts() const {
-    const waits::Counts& c = view_.answers.waits->counts;
-    return {{"calls", c.calls},
-            {"messages", c.messages},
-            {"collective_calls", c.collectives},
-            {"waits", c.waits},
-            {"unmatched_sends", c.unmatched_sends},
-            {"unmatched_receives", c.unmatched_receives},
-            {"incomplete_collectives", c.incomplete_collectives},
-            {"unknown_messages", c.unknown_messages},
-            {"repaired_messages", c.repaired_messages},
-            {"dropped", c.dropped}};
   }
 
   const PageView& view_;

@@ -63,7 +63,7 @@ class Writer {
                               {"useful_seconds", seconds(w.ranks[r].useful_ns)},
                               {"waiting_seconds", seconds(w.ranks[r].waiting_ns)},
                               {"recorder_seconds", seconds(w.ranks[r].recorder_ns)}});
-    out["counts"] = counts();
+    out["counts"] = counts_json(view_.waits.counts);
     if (!w.explained.empty()) {
       out["explained"] = Json::array();
       for (const Explained& row : w.explained) out["explained"].push_back(explained(row));
@@ -212,31 +212,6 @@ class Writer {
             {"parts", std::move(parts)}};
   }
 
-  Json counts() const {
-    const auto& c = view_.waits.counts;
-    return {{"calls", c.calls},
-            {"messages", c.messages},
-            {"collective_calls", c.collectives},
-            {"waits", c.waits},
-            {"unmatched_sends", c.unmatched_sends},
-            {"unmatched_receives", c.unmatched_receives},
-            {"incomplete_collectives", c.incomplete_collectives},
-            {"unknown_messages", c.unknown_messages},
-            {"other_world", c.other_world},
-            {"unknown_requests", c.unknown_requests},
-            {"unknown_groups", c.unknown_groups},
-            {"unknown_topologies", c.unknown_topologies},
-            {"repaired_messages", c.repaired_messages},
-            {"repaired_seconds_most", seconds(c.repaired_ns_most)},
-            {"backward_times", c.backward_times},
-            {"negative_durations", c.negative_durations},
-            {"dropped", c.dropped},
-            {"unassigned_seconds", seconds(c.unassigned_ns)},
-            {"open_messages_most", c.open_messages_most},
-            {"log_bytes", c.log_bytes},
-            {"spilled_bytes", c.spilled_bytes}};
-  }
-
   Json explained(const Explained& e) {
     return {{"rank", e.rank},
             {"thread", e.thread},
@@ -258,6 +233,30 @@ class Writer {
 };
 
 }  // namespace
+
+Json counts_json(const analysis::waits::Counts& c) {
+  return {{"calls", c.calls},
+          {"messages", c.messages},
+          {"collective_calls", c.collectives},
+          {"waits", c.waits},
+          {"unmatched_sends", c.unmatched_sends},
+          {"unmatched_receives", c.unmatched_receives},
+          {"incomplete_collectives", c.incomplete_collectives},
+          {"unknown_messages", c.unknown_messages},
+          {"other_world", c.other_world},
+          {"unknown_requests", c.unknown_requests},
+          {"unknown_groups", c.unknown_groups},
+          {"unknown_topologies", c.unknown_topologies},
+          {"repaired_messages", c.repaired_messages},
+          {"repaired_seconds_most", seconds(c.repaired_ns_most)},
+          {"backward_times", c.backward_times},
+          {"negative_durations", c.negative_durations},
+          {"dropped", c.dropped},
+          {"unassigned_seconds", seconds(c.unassigned_ns)},
+          {"open_messages_most", c.open_messages_most},
+          {"log_bytes", c.log_bytes},
+          {"spilled_bytes", c.spilled_bytes}};
+}
 
 std::string waits_json(const WaitsView& view) {
   return Writer(view).all().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -29,6 +30,9 @@ struct WaitPattern {
 bool is_shown(const WaitsView& view, analysis::waits::Pattern pattern, Rank rank);
 // Every pattern that the view shows, also those without waits, containers before what they contain.
 std::vector<WaitPattern> wait_patterns(const WaitsView& view);
+
+// What was counted, and what makes the numbers less sure.
+nlohmann::ordered_json counts_json(const analysis::waits::Counts& counts);
 
 // "MPI_Barrier", or "begin" where there is no call before.
 std::string call_or_edge(CallId call);

@@ -26,7 +26,6 @@ using analysis::waits::Explained;
 using analysis::waits::Pattern;
 using analysis::waits::WaitStates;
 
-// Below a table whose rows are the first `shown` of `rows`, and one for the others.
 // How many of `rows` have a line of their own.
 size_t shown_of(const WaitsView& view, size_t rows) {
   return view.top == 0 ? rows : std::min(view.top, rows);
