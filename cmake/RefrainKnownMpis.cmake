@@ -8,6 +8,15 @@ set(REFRAIN_KNOWN_MPIS mpich openmpi abi smpi)
 # Those whose ranks are processes that a launcher starts, with a compiler wrapper of their own.
 set(REFRAIN_LAUNCHED_MPIS mpich openmpi)
 
+# Of each of these: a regular expression for what its compiler wrapper prints with -show or -showme (they are tried in
+# the order above, as "-lmpi" fits most); its library, and its Fortran layers, as the linker names them.
+set(REFRAIN_SHOWN_mpich "-lmpich|-lmpi_abi|mpich")
+set(REFRAIN_LIBRARY_NAME_mpich mpich)
+set(REFRAIN_FORTRAN_NAMES_mpich mpichfort mpifort)
+set(REFRAIN_SHOWN_openmpi "-lmpi")
+set(REFRAIN_LIBRARY_NAME_openmpi mpi)
+set(REFRAIN_FORTRAN_NAMES_openmpi mpi_mpifh mpi_usempi_ignore_tkr mpi_usempi mpi_usempif08)
+
 # Libraries that a program of it needs: begin of the file name, and the major version behind ".so." (*: any).
 # The first row that fits a name decides; the order is that of REFRAIN_MPI_LIBRARY_ROWS.
 set(REFRAIN_MPI_LIBRARY_ROWS

@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "mpi/call_ids.h"
+#include "mpi/call_table.h"
 #include "proxy/literals.h"
+#include "proxy/refused.h"
 #include "proxy/test_maker.h"
 
 namespace refrain::proxy {
@@ -141,6 +144,21 @@ TEST(Proxy, RefusesTracesThatAreNotWhole) {
   m.group({0}, {m.send(fixed(0))}, 1);
   m.builder.data().meta.complete = false;
   EXPECT_FALSE(generate(m.builder.open(), {}).ok());
+}
+
+// A proxy must compile with every MPI, so it calls no extension, also none that was added to the
+// table last.
+TEST(Refused, EveryExtension) {
+  size_t extensions = 0;
+  for (const mpi::CallInfo& call : mpi::all_calls()) {
+    if (!call.name.starts_with("MPIX_") || call.group == mpi::CallGroup::kPersist) continue;
+    ++extensions;
+    EXPECT_FALSE(refused(call.id).empty()) << call.name;
+  }
+  EXPECT_GT(extensions, 50U);
+  EXPECT_EQ(refused(mpi::kMPIX_Barrier_init), "");
+  EXPECT_EQ(refused(mpi::kMPI_Comm_flush_buffer), "few MPIs have it");
+  EXPECT_EQ(refused(mpi::kMPI_Send), "");
 }
 
 TEST(Literals, EscapeAllButPlainCharacters) {

@@ -18,7 +18,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
-from formats import ALL, NEEDS, TABLES, bytes_of, check_memory, run_tests  # noqa: E402
+from formats import ALL, FORMATS, bytes_of, check_memory, lacks, run_tests  # noqa: E402
 from readers import check  # noqa: E402
 
 CORPUS = os.path.join(HERE, "..", "corpus", "heat-1.2-exact.rfn")
@@ -68,8 +68,8 @@ def test_full_disk(converter):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
 
-    for target in TABLES:
-        output = os.path.join(converter.folder, "full" + (".prv" if target == "paraver" else ""))
+    for target in (name for name, one in FORMATS.items() if one.tables):
+        output = os.path.join(converter.folder, "full" + FORMATS[target].suffix)
         before = sorted(os.listdir(converter.folder))
         done = converter.run(trace, target, "--memory", "0", output=output, preexec_fn=limited,
                              restore_signals=False)
@@ -91,9 +91,9 @@ def test_signals(converter):
     for number, target in enumerate(ALL):
         end = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[number % 3]
         os.mkdir(folder)
-        output = os.path.join(folder, "out" + (".prv" if target == "paraver" else ""))
+        output = os.path.join(folder, "out" + FORMATS[target].suffix)
         first = converter.run(CORPUS, target, output=output)
-        if first.returncode == 5 and NEEDS.get(target, "?") in first.stderr:
+        if lacks(target, first):
             shutil.rmtree(folder)
             continue
         want = bytes_of([os.path.join(folder, name) for name in os.listdir(folder)])
@@ -115,12 +115,10 @@ def test_signals(converter):
 
 def test_names(converter):
     """What could not be written is named."""
-    names = {"csv": "CSV file", "sqlite": "SQLite database", "otf2": "OTF2 archive", "perfetto": "Perfetto trace",
-             "ti": "SimGrid trace", "paraver": "Paraver trace", "goal": "GOAL file"}
     where = os.path.join(converter.folder, "no", "such")
     for target in ALL:
         done = converter.run(CORPUS, target, output=where)
-        check(done.returncode == 5 or re.search(r"cannot (write|make) the " + names[target], done.stderr),
+        check(done.returncode == 5 or re.search(r"cannot (write|make) the " + FORMATS[target].what, done.stderr),
               "%s: %s" % (target, done.stderr))
     for words, name in ((("diff", CORPUS, CORPUS), "comparison"), (("report", CORPUS, "--format", "json"), "data"),
                         (("report", CORPUS, "--format", "latex"), "document"), (("reduce", CORPUS), "trace")):

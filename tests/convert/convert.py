@@ -8,6 +8,7 @@ input, full disks. Needs no MPI.
 import argparse
 import json
 import os
+import re
 import resource
 import signal
 import stat
@@ -18,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import readers  # noqa: E402
-from formats import ALL, run_tests  # noqa: E402
+from formats import ALL, FORMATS, run_tests  # noqa: E402
 from readers import check  # noqa: E402
 
 CORPUS = os.path.join(HERE, "..", "corpus")
@@ -35,8 +36,7 @@ def test_corpus(converter):
             said = converter.check(os.path.join(CORPUS, name))
             has_times = any(word in name for word in ("exact", "bins", "segments", "ends"))
             for target, one in said.items():
-                without = "none" if target in ("csv", "sqlite") else "built"
-                check(one["times"] == ("trace" if has_times else without),
+                check(one["times"] == ("trace" if has_times else FORMATS[target].times),
                       "%s to %s: times %s" % (name, target, one["times"]))
                 check(one["bytes"] > 0 and one["ranks"] == 4, "%s: %s" % (target, one))
 
@@ -135,6 +135,8 @@ def expect(done, status, *words):
 def test_bad_input(converter):
     run = converter.run
     expect(run(EXACT, "gif"), 2, "gif")
+    known = re.search(r"is none of ([\w, ]+) \(", run(EXACT, "gif").stderr).group(1).split(", ")
+    check(sorted(known) == sorted(ALL), "formats: %s; those of formats.py: %s" % (known, ALL))
     expect(run(EXACT + "x", "csv"), 1, "heat")
     for ranks in ("7", "0-9", "2-1", "a", "1,", "", ",", "1-", "-1", "99999999999999999999"):
         if ranks:
@@ -188,7 +190,7 @@ def limited():
 
 def test_full_disk(converter):
     for target in ALL:
-        output = os.path.join(converter.folder, "full" + (".prv" if target == "paraver" else ""))
+        output = os.path.join(converter.folder, "full" + FORMATS[target].suffix)
         before = os.listdir(converter.folder)
         done = converter.run(EXACT, target, output=output, preexec_fn=limited, restore_signals=False)
         if done.returncode == 5:

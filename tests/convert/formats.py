@@ -4,16 +4,44 @@ import json
 import os
 import subprocess
 import tempfile
+import typing
 
 import readers
 from readers import check
 
-ALL = ("csv", "sqlite", "otf2", "perfetto", "ti", "paraver", "goal")
-TABLES = ("otf2", "ti", "goal", "paraver")  # those that know both ends of a message
-# What a build may lack, and the tools that read it.
-NEEDS = {"otf2": "libopen-trace-format2-dev", "sqlite": "libsqlite3-dev", "perfetto": "libprotozero-dev"}
-TOOLS = {"otf2": ("otf2-print",), "perfetto": ("protoc",)}
-SUFFIX = {"paraver": ".prv"}
+
+class Format(typing.NamedTuple):
+    """What the tests know of a format."""
+    what: str  # the output, in messages: "cannot write the CSV file"
+    read: typing.Callable  # (path, said, calls, pairs): reads the output, and holds it against the trace
+    times: str = "built"  # where times come from when the trace has none of single calls
+    tables: bool = False  # knows both ends of a message: `--memory` limits its tables
+    package: str = ""  # that a build may lack
+    tools: tuple = ()  # that `read` needs
+    suffix: str = ""
+
+
+FORMATS = {
+    "csv": Format("CSV file", lambda path, said, calls, pairs: readers.check_csv(path, calls), times="none"),
+    "sqlite": Format("SQLite database", lambda path, said, calls, pairs: readers.check_sqlite(path, calls, pairs),
+                     times="none", package="libsqlite3-dev"),
+    "otf2": Format("OTF2 archive", lambda path, said, calls, pairs: readers.check_otf2(
+        path, calls, pairs, has_otf2_module()), tables=True, package="libopen-trace-format2-dev",
+                   tools=("otf2-print",)),
+    "perfetto": Format("Perfetto trace", lambda path, said, calls, pairs: readers.check_perfetto(
+        said["files"], calls, pairs), package="libprotozero-dev", tools=("protoc",)),
+    "ti": Format("SimGrid trace", lambda path, said, calls, pairs: readers.check_ti(path, pairs), tables=True),
+    "paraver": Format("Paraver trace", lambda path, said, calls, pairs: readers.check_paraver(path, calls, pairs),
+                      tables=True, suffix=".prv"),
+    "goal": Format("GOAL file", lambda path, said, calls, pairs: readers.check_goal(path, pairs), tables=True),
+}
+ALL = tuple(FORMATS)
+
+
+def lacks(target, done):
+    """Whether a conversion says that this build cannot write the format."""
+    package = FORMATS[target].package
+    return done.returncode == 5 and package != "" and package in done.stderr
 
 
 def bytes_of(paths):
@@ -31,7 +59,7 @@ def bytes_of(paths):
 
 def check_memory(converter, trace, sizes, *more, statuses=(0,)):
     """Little --memory makes the same bytes, and says the same."""
-    for target in TABLES:
+    for target in (name for name, one in FORMATS.items() if one.tables):
         plain = converter.convert(trace, target, *more, statuses=statuses)
         if plain is None:
             continue
@@ -49,7 +77,8 @@ class Converter:
         self.skipped = set()
 
     def output(self, target):
-        return os.path.join(self.folder, "out-" + target + SUFFIX.get(target, ""))
+        known = FORMATS.get(target)  # a test asks for a format that there is not, too
+        return os.path.join(self.folder, "out-" + target + (known.suffix if known else ""))
 
     def run(self, trace, target, *options, output=None, **how):
         argv = [self.refrain, "convert", trace, "--to", target, "-o", output or self.output(target),
@@ -60,7 +89,7 @@ class Converter:
     def convert(self, trace, target, *options, statuses=(0,)):
         """What it says; None when this build lacks the format."""
         done = self.run(trace, target, "--force", *options)
-        if done.returncode == 5 and target in NEEDS and NEEDS[target] in done.stderr:
+        if lacks(target, done):
             self.skipped.add(target)
             return None
         check(done.returncode in statuses, "%s: status %d: %s" % (target, done.returncode, done.stderr))
@@ -80,24 +109,10 @@ class Converter:
                 continue
             everything[target] = said
             check(said["calls"] == len(calls), "%s: %d calls of %d" % (target, said["calls"], len(calls)))
-            if not readers.have(*TOOLS.get(target, ())):
+            if not readers.have(*FORMATS[target].tools):
                 self.skipped.add(target)
                 continue
-            path = self.output(target)
-            if target == "csv":
-                readers.check_csv(path, calls)
-            elif target == "sqlite":
-                readers.check_sqlite(path, calls, pairs)
-            elif target == "otf2":
-                readers.check_otf2(path, calls, pairs, has_otf2_module())
-            elif target == "perfetto":
-                readers.check_perfetto(said["files"], calls, pairs)
-            elif target == "ti":
-                readers.check_ti(path, pairs)
-            elif target == "paraver":
-                readers.check_paraver(path, calls, pairs)
-            elif target == "goal":
-                readers.check_goal(path, pairs)
+            FORMATS[target].read(self.output(target), said, calls, pairs)
         return everything
 
 

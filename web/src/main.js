@@ -22,9 +22,9 @@ import { windowOf } from './timeline/window.js';
 import { verdictSection, warning } from './verdict.js';
 import { Waits } from './waits.js';
 
-// Of those sections that a page has.
-const kTitles = { verdict: 'Verdict', timeline: 'Timeline', iterations: 'Iterations', behaviours: 'Behaviours', matrix: 'Matrix',
-  graph: 'Topology', density: 'Density', clusters: 'Clusters', profile: 'Profile', sizes: 'Sizes', waits: 'Waits', environment: 'Environment' };
+// What the navigation calls a section: its id with a capital letter, except these.
+const kTitles = { graph: 'Topology' };
+const titleOf = (id) => kTitles[id] || id[0].toUpperCase() + id.slice(1);
 
 function themeButton() {
   const next = { auto: 'light', light: 'dark', dark: 'auto' };
@@ -92,8 +92,8 @@ function reportPage(data) {
   listenForSearch(timeline);
   const sections = [verdictSection(data, links), timeline.element(), new Iterations(data, links).element(),
     new Behaviours(data, model, links).element(), [matrix.element(), graph.element()], densitySection(data, links),
-    clustersSection(data, links),     profileSection(data, links), sizesSection(data, links), new Waits(data, links).element(), environmentSection(data)];
-  const titles = sections.flat().filter(Boolean).map((e) => h('a', { href: `#${e.id}` }, kTitles[e.id]));
+    clustersSection(data, links), profileSection(data, links), sizesSection(data, links), new Waits(data, links).element(), environmentSection(data)];
+  const titles = sections.flat().filter(Boolean).map((e) => h('a', { href: `#${e.id}` }, titleOf(e.id)));
   return [
     h('header', {}, h('h1', {}, name || 'Refrain report'), commands(info).map((c) => h('p', { class: 'command' }, c)),
       h('nav', { 'aria-label': 'Sections' }, titles, themeButton())),

@@ -107,7 +107,7 @@ class Painter {
     else if (name == "MPI_Win_unlock")
       s.integer(n).object(win_);
     else
-      EXPECT_EQ(name, "MPI_Finalize");
+      EXPECT_EQ(name, "MPI_Finalize") << "has no parameters here yet";
     return s;
   }
 
@@ -125,10 +125,15 @@ class Painter {
 
 TEST(Pictures, ShowWhatIsFound) {
   const auto all = pictures();
-  EXPECT_EQ(all.size(), 20U);
+  // Every pattern has one, except those that are only the sum of others: the first two levels of
+  // the tree.
+  for (int i = 0; i < kPatterns; ++i) {
+    const auto pattern = static_cast<Pattern>(i);
+    if (depth_of(pattern) >= 2) EXPECT_TRUE(all.contains(std::string(name_of(pattern))));
+  }
   for (const auto& [name, calls] : all) {
     SCOPED_TRACE(name);
-    EXPECT_TRUE(pattern_named(name));
+    EXPECT_TRUE(pattern_named(name));  // of this name, or it is drawn for nothing
     Rank last = 0;
     for (const Drawn& drawn : calls) last = std::max(last, drawn.rank);
     Painter painter(static_cast<int>(last) + 1);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/byte_size.h"
+#include "base/known_mpis.h"
 #include "base/nearest.h"
 #include "cli/launch/find_mpi.h"
 #include "cli/options/choice.h"
@@ -217,10 +218,11 @@ base::Status check_words(const RecordOptions& options) {
     return base::usage(
         "--clock-interval needs --timing exact, bins or segments: statistics do not use the clocks "
         "of other hosts");
+  const auto mpis = base::known_mpis();
   if (!options[RecordOption::kMpi].empty() && !is_known_mpi(options[RecordOption::kMpi]))
-    return base::usage(
-        "--mpi: '" + options[RecordOption::kMpi] + "' is none of " + known_mpi_words() +
-        base::did_you_mean(options[RecordOption::kMpi], {"mpich", "openmpi", "abi", "smpi"}));
+    return base::usage("--mpi: '" + options[RecordOption::kMpi] + "' is none of " +
+                       known_mpi_words() +
+                       base::did_you_mean(options[RecordOption::kMpi], {mpis.begin(), mpis.end()}));
   if (options[RecordOption::kBuffers] != "off" && options[RecordOption::kBuffers] != "on")
     return unknown_word("buffers", options[RecordOption::kBuffers], {"off", "on"});
   if (options[RecordOption::kTotals] != "off" && options[RecordOption::kTotals] != "on")

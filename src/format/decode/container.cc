@@ -8,11 +8,13 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include "format/codes/checksum.h"
 #include "format/decode/field_reader.h"
+#include "format/decode/section_readers.h"
 #include "format/limits.h"
 
 namespace refrain::format {
@@ -148,6 +150,12 @@ void unpack_bundle(RawSection bundle, std::vector<RawSection>& out, std::vector<
   }
 }
 
+bool is_known(SectionType type) {
+  if (static_cast<uint32_t>(type) < kKnownSections) return true;
+  return std::any_of(std::begin(kSectionReaders), std::end(kSectionReaders),
+                     [&](const SectionReader& reader) { return reader.type == type; });
+}
+
 // Duplicates and unknown types are no sections to read. An unknown type whose number has bit 6 is
 // left out without a word: that is what a later minor version may add. Any other one changes what
 // the known sections mean.
@@ -162,8 +170,7 @@ std::vector<RawSection> sort_out(std::vector<RawSection> all, std::vector<Findin
       add(findings, kRuleTimesLast, name, s.entry.entry_offset, "times in a bundle");
     } else if (!seen.insert(s.entry.type).second) {
       add(findings, kRuleSectionOnce, name, s.entry.entry_offset, "a second section of this type");
-    } else if (type < kKnownSections || s.entry.type == SectionType::kRanks ||
-               s.entry.type == SectionType::kGaps) {
+    } else if (is_known(s.entry.type)) {
       out.push_back(std::move(s));
     } else if ((type & kMayIgnoreSection) == 0) {
       add(findings, kRuleSectionKnown, name, s.entry.entry_offset,

@@ -8,6 +8,7 @@
 #include "base/nested_runs.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
+#include "format/encode/section_writers.h"
 #include "format/limits.h"
 #include "format/testing/synthetic.h"
 
@@ -112,9 +113,13 @@ TEST(Document, HasEveryRule) {
 
 TEST(Document, HasEverySectionAndLimit) {
   const std::string text = document();
-  for (uint32_t t = 0; t < kKnownSections; ++t) {
+  for (const SectionWriter& writer : kSectionWriters)
+    EXPECT_NE(to_string(writer.type), "unknown") << static_cast<uint32_t>(writer.type);
+  for (uint32_t t = 0; t < 2 * kMayIgnoreSection; ++t) {
+    const std::string_view name = to_string(static_cast<SectionType>(t));
+    if (name == "unknown") continue;
     std::ostringstream line;
-    line << "| " << t << " | " << to_string(static_cast<SectionType>(t)) << " |";
+    line << "| " << t << " | " << name << " |";
     EXPECT_NE(text.find(line.str()), std::string::npos) << line.str();
   }
   const std::pair<const char*, uint64_t> limits[] = {
