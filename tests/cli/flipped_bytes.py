@@ -40,7 +40,7 @@ VERBS = {
     "proxy": ["proxy", "T", "-o", "OUT", "--no-resolve"], "dry_run": ["replay", "--dry-run", "--format", "json", "T"],
 }
 # They print what they can tell before they come to the damage, or list what is wrong.
-PRINTS_FIRST = ("info", "info_json", "dump", "check")
+PRINTS_FIRST = ("info", "info_json", "dump", "check", "baseline")
 options = None
 
 
