@@ -122,7 +122,7 @@ class RankReader {
   const Signature& signature(SignatureId id);
 
   // Calls visit for each call of a thread, in order, until it returns false. Fails when the rank
-  // has no such thread.
+  // has no such thread; with Times::kRead also, at the end, when a block of its times was damaged.
   using CallVisitor = std::function<bool(const Call&)>;
   Status for_each_call(uint32_t thread, const CallVisitor& visit);
 

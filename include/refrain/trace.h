@@ -122,6 +122,8 @@ class Trace {
   // truncated or damaged (which section, at which offset), or was written by a later version
   // (ErrorCode::kUnsupported). A directory left by a job that died says how to recover it.
   static Result<Trace> open(const std::string& path);
+  // The same, with check_times().
+  static Result<Trace> open_with_times(const std::string& path);
   // The same for bytes in memory; `name` stands for the path in messages.
   static Result<Trace> from_bytes(std::string_view bytes, std::string name);
 
@@ -163,6 +165,10 @@ class Trace {
   // Whether there are times of single calls (Times::kRead in calls.h). Knows it from the section
   // table: reads no times.
   bool has_times() const;
+  // Whether the times are those that were written: reads the section once, all blocks of it, and
+  // compares checksums; decodes nothing. For who needs the times of all ranks, and says nothing
+  // rather than something wrong. Fails with the offset of the first damaged block.
+  Status check_times() const;
   // How exact they are. Reads the index of the times.
   Result<Timing> timing() const;
   // What the times take in the file. RunInfo::file_bytes has them, too. Reads the index: fails when

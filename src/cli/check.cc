@@ -76,7 +76,7 @@ std::vector<report::JunitCase> cases_of(const CheckReport& checked) {
 // The run against one that was good. The file has been found good.
 int check_baseline(const CheckArguments& options, const Trace& trace, const CheckReport& checked,
                    const std::vector<analysis::diff::Threshold>& thresholds) {
-  const Result<Trace> baseline = Trace::open(options.baselines[0]);
+  const Result<Trace> baseline = Trace::open_with_times(options.baselines[0]);
   if (!baseline.ok()) return report(baseline.error());
   DiffOptions how = options.diff;
   how.format = options.format;

@@ -51,7 +51,7 @@ int run(const ClusterArguments& options) {
   if (!options.force && std::filesystem::exists(options.output, ignored))
     return report(
         base::usage("is there already; name another with -o, or say --force", options.output));
-  const auto trace = Trace::open(options.trace);
+  const auto trace = Trace::open_with_times(options.trace);
   if (!trace.ok()) return report(trace.error());
   fit_default(options, *trace, *request);
   const auto found = clusters::find(*trace, *request);

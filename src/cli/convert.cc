@@ -131,7 +131,7 @@ std::string json_of(const convert::Outcome& outcome, const std::string& target) 
 }
 
 int run(ConvertArguments& options) {
-  const auto trace = Trace::open(options.trace);
+  const auto trace = Trace::open_with_times(options.trace);
   if (!trace.ok()) return report(trace.error());
   if (const Status good = take(options, *trace); !good.ok()) return report(good.error());
   const auto outcome = convert::convert(*trace, options.how, Activity::share);

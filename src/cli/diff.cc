@@ -20,9 +20,9 @@ int run(const DiffArguments& options) {
   const auto thresholds = thresholds_of(options.diff, {});
   if (!thresholds.ok()) return report(thresholds.error());
   if (const Status good = check_output(options.diff); !good.ok()) return report(good.error());
-  const auto before = Trace::open(options.before);
+  const auto before = Trace::open_with_times(options.before);
   if (!before.ok()) return report(before.error());
-  const auto after = Trace::open(options.after);
+  const auto after = Trace::open_with_times(options.after);
   if (!after.ok()) return report(after.error());
   return compare(*before, *after, options.diff, *thresholds);
 }

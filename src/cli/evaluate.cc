@@ -63,7 +63,7 @@ Result<reduce::Evaluation> look(const Trace& full, const EvaluateArguments& opti
   if (options.against.empty()) return reduce::evaluate(full, how);
   std::vector<Trace> reduced;
   for (const std::string& path : options.against) {
-    auto trace = Trace::open(path);
+    auto trace = Trace::open_with_times(path);
     if (!trace.ok()) return trace.error();
     reduced.push_back(std::move(*trace));
   }
@@ -73,7 +73,7 @@ Result<reduce::Evaluation> look(const Trace& full, const EvaluateArguments& opti
 int run(const EvaluateArguments& options) {
   const auto how = take(options);
   if (!how.ok()) return report(how.error());
-  const auto trace = Trace::open(options.trace);
+  const auto trace = Trace::open_with_times(options.trace);
   if (!trace.ok()) return report(trace.error());
   const auto evaluation = look(*trace, options, *how);
   if (!evaluation.ok()) return report(evaluation.error());

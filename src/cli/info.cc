@@ -22,7 +22,10 @@ int run(const InfoArguments& options) {
   if (!trace.ok()) return report(trace.error());
   const int status =
       print(options.format == "json" ? report::info_json(*trace) : report::info_text(*trace));
-  return status != 0 ? status : status_of(*trace);
+  if (status != 0) return status;
+  // What was printed is good, but for the line of the times, which says that they are damaged.
+  if (const auto times = trace->time_size(); !times.ok()) return report(times.error());
+  return status_of(*trace);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ const std::map<std::string, IterationSource> kSources = {{"auto", IterationSourc
 int iterations(const IterationsOptions& options) {
   const auto method = similarity::parse_method(options.method);
   if (!method.ok()) return report(method.error());
-  const auto trace = Trace::open(options.trace);
+  const auto trace = Trace::open_with_times(options.trace);
   if (!trace.ok()) return report(trace.error());
   analysis::IterationOptions how;
   how.source = kSources.at(options.segments);

@@ -109,7 +109,7 @@ int run(ProxyArguments& options) {
     options.how.skip.insert(name);
   }
   options.how.resolve = !options.no_resolve;
-  const auto trace = Trace::open(options.trace);
+  const auto trace = Trace::open_with_times(options.trace);
   if (!trace.ok()) return report(trace.error());
   const auto refused = proxy::refusals(*trace, options.how);
   if (!refused.ok()) return report(refused.error());

@@ -58,7 +58,7 @@ int run(const ReduceArguments& options) {
   if (!options.force && std::filesystem::exists(options.output, ignored))
     return report(
         base::usage("already exists; choose another name with -o, or use --force", options.output));
-  const auto trace = Trace::open(options.trace);
+  const auto trace = Trace::open_with_times(options.trace);
   if (!trace.ok()) return report(trace.error());
   const auto reduction = reduce::reduce_keeping_trends(*trace, *how, {});
   if (!reduction.ok()) return report(reduction.error());

@@ -105,6 +105,9 @@ int run(const ReplayArguments& options) {
   if (options.dry_run || launcher.rank == 0) {
     auto trace = Trace::open(options.trace);
     if (!trace.ok()) return refuse(trace.error());
+    const Status times = trace->check_times();
+    const bool is_alone = options.dry_run || options.mpi.name(launcher).empty();
+    if (!times.ok() && is_alone) return refuse(times.error());
     if (const auto ends = replay::plan::check_ends(*trace); !ends.ok()) return refuse(ends.error());
     // The engine says it, too.
     if (const auto paired = replay::plan::pair_messages(*trace, options.dry_run ? stderr : nullptr);
@@ -114,7 +117,8 @@ int run(const ReplayArguments& options) {
     const base::Status good =
         replay::check_words(*trace, options.compute != "none", options.scratch, look->skipped);
     if (!good.ok()) return refuse(good.error());
-    engine.ending = look_before(*trace, *look);
+    // Of damaged times other ranks know nothing, as each reads its own alone.
+    engine.ending = times.ok() ? look_before(*trace, *look) : report(times.error());
   }
   if (options.mpi.is_simulated() && engine.ending != 0) return engine.ending;  // none has begun
   const std::string mpi = options.mpi.name(launcher);

@@ -62,7 +62,7 @@ int report_one(const ReportOptions& options) {
   if (!output.empty())
     if (const Status free = may_write(output, options.force); !free.ok())
       return report(free.error());
-  const auto trace = Trace::open(options.traces[0]);
+  const auto trace = Trace::open_with_times(options.traces[0]);
   if (!trace.ok()) return report(trace.error());
   const report::PageData data = data_of(*trace, options.display);
   const std::string text =
@@ -128,7 +128,7 @@ int report_many(const ReportOptions& options) {
   const auto first = Trace::open(options.traces[0]);
   if (!first.ok()) return report(first.error());
   for (size_t i = 0; i < names.size(); ++i) {
-    const auto trace = Trace::open(options.traces[i]);
+    const auto trace = Trace::open_with_times(options.traces[i]);
     if (!trace.ok()) return report(trace.error());
     const report::PageData data = data_of(*trace, options.display);
     const std::string page = (folder / names[i]).string();
@@ -156,7 +156,7 @@ int report_latex(const ReportOptions& options) {
   std::vector<report::LatexPart> parts;
   int status = 0;
   for (const std::string& path : options.traces) {
-    const auto trace = Trace::open(path);
+    const auto trace = Trace::open_with_times(path);
     if (!trace.ok()) return report(trace.error());
     parts.push_back(report::latex_part(data_of(*trace, options.display)));
     if (const int one = status_of(*trace); one != 0) status = one;

@@ -70,7 +70,7 @@ class VectorLines {
 base::Result<std::vector<Trace>> open_all(const std::vector<std::string>& paths) {
   std::vector<Trace> out;
   for (const std::string& path : paths) {
-    auto trace = Trace::open(path);
+    auto trace = Trace::open_with_times(path);
     if (!trace.ok()) return trace.error();
     out.push_back(std::move(*trace));
   }

@@ -90,7 +90,7 @@ Status take_explain(const WaitsOptions& options, const Trace& trace, reader::Sym
 }
 
 int run_waits(const WaitsOptions& options) {
-  const auto trace = Trace::open(options.trace);
+  const auto trace = Trace::open_with_times(options.trace);
   if (!trace.ok()) return report(trace.error());
   if (options.format == "text") use_display(options.display);
   reader::Symbols symbols;

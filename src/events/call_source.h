@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/result.h"
 #include "events/signature_source.h"
 #include "refrain/calls.h"
 
@@ -36,6 +37,8 @@ class CallSource {
   virtual ~CallSource() = default;
   // Whether there are times at all.
   virtual bool has_times() = 0;
+  // Whether they are good, where that can be told before the first call.
+  virtual Status check() { return base::Done{}; }
   // A reader whose cursors give out what open() needs.
   virtual RankReader reader(const Trace& trace, Rank rank) { return {trace, rank}; }
   // Where the ops of the reader's rank are decoded from; null: from the reader. The source owns it.
@@ -50,6 +53,7 @@ class TraceCalls : public CallSource {
  public:
   explicit TraceCalls(const Trace& trace) : trace_(trace) {}
   bool has_times() override { return trace_.has_times(); }
+  Status check() override { return trace_.check_times(); }
   RankReader reader(const Trace& trace, Rank rank) override { return {trace, rank, Times::kRead}; }
   std::unique_ptr<CallStream> open(RankReader& reader, uint32_t thread) override;
 

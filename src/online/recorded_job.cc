@@ -12,7 +12,7 @@ namespace refrain::online {
 namespace spool = format::spool;
 
 base::Result<std::unique_ptr<RecordedJob>> RecordedJob::open(const std::string& path) {
-  const auto trace = Trace::open(path);
+  const auto trace = Trace::open_with_times(path);
   if (!trace.ok()) return trace.error();
   if (!reader::data_of(*trace).clusters.empty())
     return base::unsupported("its ranks stand for others: record or analyse all of them", path);

@@ -53,7 +53,7 @@ base::Status BlockWalk::load(size_t i) {
   const base::Status decoded = decode_block(store_, table_, block, call_of_terminal_, calls_);
   if (!decoded.ok()) {
     calls_.clear();
-    return base::fail(decoded.error().message, name_);
+    return in_trace(store_.located(decoded.error(), block.offset), name_);
   }
   // What is compared with another recording of the rank stays on the clock of the rank.
   if (local_) return decoded;

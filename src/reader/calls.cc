@@ -132,7 +132,7 @@ Result<Cursor> RankReader::cursor(uint32_t thread) {
     const Rank times_of = impl_->trace.times_rank(impl_->rank);
     if (impl_->times == Times::kRead && trace.times != nullptr && times_of >= 0) {
       const auto table = trace.times->table(trace.data.meta.ranks);
-      if (!table.ok()) return base::fail(table.error().message, impl_->trace.name());
+      if (!table.ok()) return reader::in_trace(table.error(), impl_->trace.name());
       // It has a cursor of its own over the same terminals, as it reads a block ahead.
       cursor->times = std::make_unique<reader::BlockWalk>(
           *trace.times, **table, static_cast<uint64_t>(times_of), thread, std::move(terminals),
@@ -151,7 +151,7 @@ Status RankReader::for_each_call(uint32_t thread, const CallVisitor& visit) {
   if (!calls.ok()) return calls.error();
   while (const Call* call = calls->next())
     if (!visit(*call)) break;
-  return base::Done{};
+  return calls->time_status();
 }
 
 }  // namespace refrain

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "format/codes/checksum.h"
 #include "format/decode/segment_block.h"
 #include "format/decode/time_block.h"
 #include "format/decode/time_index.h"
@@ -65,7 +66,7 @@ base::Result<format::TimeTable> TimeStore::with_representatives(format::TimeTabl
   const auto bytes = read(table.block_bytes(), table.segments().bytes);
   if (!bytes.ok()) return bytes.error();
   auto all = format::read_representatives(table.segments(), *bytes);
-  if (!all.ok()) return all.error();
+  if (!all.ok()) return located(all.error(), table.block_bytes());
   table.set_representatives(std::move(*all));
   return table;
 }
@@ -82,10 +83,12 @@ base::Result<format::TimeIndex> TimeStore::index(uint64_t ranks) {
   const auto tail = read(bytes_ - format::kTimeTailBytes, format::kTimeTailBytes);
   if (!tail.ok()) return tail.error();
   const auto length = format::time_index_bytes(*tail, bytes_);
-  if (!length.ok()) return length.error();
+  if (!length.ok()) return located(length.error(), bytes_ - format::kTimeTailBytes);
   const auto bytes = read(bytes_ - *length, *length);
   if (!bytes.ok()) return bytes.error();
-  return format::read_time_index(*bytes, bytes_, ranks);
+  auto index = format::read_time_index(*bytes, bytes_, ranks);
+  if (!index.ok()) return located(index.error(), bytes_ - *length);
+  return index;
 }
 
 base::Result<format::TimeTable> TimeStore::load(uint64_t ranks) {
@@ -98,6 +101,43 @@ base::Result<const format::TimeTable*> TimeStore::table(uint64_t ranks) {
   std::call_once(once_, [&] { table_.emplace(load(ranks)); });
   if (!table_->ok()) return table_->error();
   return &**table_;
+}
+
+base::Status TimeStore::compare_checksums(uint64_t ranks) {
+  const auto all = index(ranks);
+  if (!all.ok()) return all.error();
+  uint64_t at = 0;
+  for (const format::TimeChunk& chunk : all->chunks) {
+    for (const format::TimeBlock& block : chunk.blocks) {
+      const auto bytes = read(at, block.bytes);
+      if (!bytes.ok()) return bytes.error();
+      if (format::checksum32(*bytes) != block.checksum)
+        return located(
+            base::fail("time: wrong checksum of a block of times of rank " +
+                       std::to_string(chunk.rank) + ", thread " + std::to_string(chunk.thread) +
+                       ": it is damaged; take another copy or record again"),
+            at);
+      at += block.bytes;
+    }
+  }
+  // Those of segments stand behind the blocks, and are read with the table.
+  const auto with_all = table(ranks);
+  return with_all.ok() ? base::Status(base::Done{}) : base::Status(with_all.error());
+}
+
+base::Status TimeStore::check(uint64_t ranks) {
+  std::call_once(checked_once_, [&] { checked_ = compare_checksums(ranks); });
+  return checked_;
+}
+
+base::Error TimeStore::located(base::Error error, uint64_t offset) const {
+  if (fd_ >= 0) error.place = "byte " + std::to_string(offset_ + offset);
+  return error;
+}
+
+base::Error in_trace(base::Error error, const std::string& trace_name) {
+  error.place = error.place.empty() ? trace_name : trace_name + ", " + error.place;
+  return error;
 }
 
 base::Status decode_block(TimeStore& store, const format::TimeTable& table,

@@ -36,6 +36,11 @@ class TimeStore {
   // The index as it stands in the file.
   base::Result<format::TimeIndex> index(uint64_t ranks);
   base::Result<std::string> read(uint64_t offset, uint64_t count);
+  // Whether index, blocks and representatives are what was written: reads all of them the first
+  // time, and compares checksums. Decodes nothing.
+  base::Status check(uint64_t ranks);
+  // The same error, at a byte of the section. Nothing is added where that is no place in a file.
+  base::Error located(base::Error error, uint64_t offset) const;
   // How often, and how many bytes of, the section were read.
   uint64_t reads() const { return reads_; }
   uint64_t bytes_read() const { return bytes_read_; }
@@ -44,6 +49,7 @@ class TimeStore {
   TimeStore() = default;
   base::Result<format::TimeTable> load(uint64_t ranks);
   base::Result<format::TimeTable> with_representatives(format::TimeTable table);
+  base::Status compare_checksums(uint64_t ranks);
 
   int fd_ = -1;
   uint64_t offset_ = 0, bytes_ = 0;
@@ -51,8 +57,13 @@ class TimeStore {
   std::optional<format::TimeIndex> given_;
   std::once_flag once_;
   std::optional<base::Result<format::TimeTable>> table_;
+  std::once_flag checked_once_;
+  base::Status checked_ = base::Done{};
   std::atomic<uint64_t> reads_ = 0, bytes_read_ = 0;
 };
+
+// An error of a store, whose place is one inside of the trace.
+base::Error in_trace(base::Error error, const std::string& trace_name);
 
 // Of a trace; nullptr when it has none.
 TimeStore* times_of(const Trace& trace);

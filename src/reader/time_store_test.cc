@@ -94,6 +94,40 @@ TEST(Times, CostNothingUnlessAskedFor) {
   std::filesystem::remove(path);
 }
 
+// Whichever byte of the section is damaged, in whichever part: blocks, index, the index's length.
+TEST(Times, EveryFlippedByteIsFoundAtItsPlace) {
+  reader::TraceBuilder b = loop(30);
+  b.times(0, steps(90, 0, 10, 100), "exact", 40);
+  b.times(1, steps(90, 5, 12, 90), "exact", 40);
+  const std::string good = format::encode(b.data()).value(), name = "times_flipped.rfn";
+  const std::string path = testing::TempDir() + "/" + name;
+  ASSERT_TRUE(format::write_file_atomically(path, good).ok());
+  const Result<Trace> undamaged = Trace::open_with_times(path);
+  ASSERT_TRUE(undamaged.ok()) << undamaged.error().to_string();
+  const uint64_t begin = good.size() - undamaged->time_size()->bytes;
+  uint64_t block_end = begin;  // of the first one
+  block_end += b.data().times.index.chunks[0].blocks[0].bytes;
+  for (uint64_t at = begin; at < good.size(); ++at) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ (1 << at % 8));
+    ASSERT_TRUE(format::write_file_atomically(path, bad).ok());
+    const Result<Trace> trace = Trace::open_with_times(path);
+    ASSERT_FALSE(trace.ok()) << at;
+    const std::string expected = name + ", byte " + (at < block_end ? std::to_string(begin) : "");
+    EXPECT_NE(trace.error().place.find(expected), std::string::npos) << trace.error().to_string();
+    if (at >= block_end) continue;
+    // Who reads a rank alone is told, too, once it has been there.
+    const Result<Trace> opened = Trace::open(path);
+    ASSERT_TRUE(opened.ok());
+    RankReader zero(*opened, 0, Times::kRead), one(*opened, 1, Times::kRead);
+    const Status of_zero = zero.for_each_call(0, [](const Call&) { return true; });
+    ASSERT_FALSE(of_zero.ok()) << at;
+    EXPECT_NE(of_zero.error().place.find(expected), std::string::npos);
+    EXPECT_TRUE(one.for_each_call(0, [](const Call&) { return true; }).ok());
+  }
+  std::filesystem::remove(path);
+}
+
 TEST(Times, AWindowReadsItsBlocksOnly) {
   reader::TraceBuilder b = loop(1000);
   b.times(0, steps(3000, 0, 10, 90), "exact", 100);
@@ -238,8 +272,10 @@ TEST(Times, DamagedRepresentativesAreFoundWhenTimesAreRead) {
   times.index.segments.checksum = format::checksum32(dictionary);
   times.bytes += dictionary;
   EXPECT_TRUE(reader::verify_times(b.open(), 10).empty());
+  EXPECT_TRUE(b.open().check_times().ok());
   times.bytes.back() ^= 1;
   const Trace trace = b.open();  // opening reads no times
+  EXPECT_FALSE(trace.check_times().ok());
   EXPECT_FALSE(reader::verify_times(trace, 10).empty());
   RankReader rank(trace, 0, Times::kRead);
   EXPECT_FALSE(rank.cursor(0).ok());

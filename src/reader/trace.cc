@@ -217,11 +217,24 @@ Result<Trace> reader::trace_of(format::TraceData data, std::string name, uint64_
 
 bool Trace::has_times() const { return impl_->times != nullptr; }
 
+Status Trace::check_times() const {
+  if (!has_times()) return base::Done{};
+  const Status good = impl_->times->check(impl_->data.meta.ranks);
+  return good.ok() ? good : Status(reader::in_trace(good.error(), impl_->name));
+}
+
+Result<Trace> Trace::open_with_times(const std::string& path) {
+  Result<Trace> trace = open(path);
+  if (!trace.ok()) return trace;
+  if (const Status good = trace->check_times(); !good.ok()) return good.error();
+  return trace;
+}
+
 Result<format::TimeSpec> reader::time_spec_of(const Trace& trace) {
   if (!trace.has_times()) return format::TimeSpec{};
   const TraceImpl& impl = Internal::of(trace);
   const auto table = impl.times->table(impl.data.meta.ranks);
-  if (!table.ok()) return base::fail(table.error().message, impl.name);
+  if (!table.ok()) return reader::in_trace(table.error(), impl.name);
   return (*table)->spec();
 }
 
@@ -244,7 +257,7 @@ Result<Trace::TimeSize> Trace::time_size() const {
   TimeSize size;
   if (!has_times()) return size;
   const auto table = impl_->times->table(impl_->data.meta.ranks);
-  if (!table.ok()) return base::fail(table.error().message, impl_->name);
+  if (!table.ok()) return reader::in_trace(table.error(), impl_->name);
   size.bytes = impl_->times->bytes();
   size.blocks = (*table)->block_count();
   for (const auto& [location, blocks] : (*table)->locations())
@@ -262,7 +275,7 @@ Result<reader::TimeParts> reader::time_parts_of(const Trace& trace) {
     return base::unsupported("there are no times of single calls", trace.name());
   const TraceImpl& impl = Internal::of(trace);
   auto index = impl.times->index(impl.data.meta.ranks);
-  if (!index.ok()) return base::fail(index.error().message, impl.name);
+  if (!index.ok()) return reader::in_trace(index.error(), impl.name);
   return TimeParts{std::move(*index), [store = impl.times](uint64_t offset, uint64_t count) {
                      return store->read(offset, count);
                    }};

@@ -21,7 +21,7 @@ struct TimesOf {
   static Result<BlockWalk> walk(const Trace& trace, const Location& location) {
     const TraceImpl& impl = Internal::of(trace);
     const auto table = impl.times->table(impl.data.meta.ranks);
-    if (!table.ok()) return base::fail(table.error().message, impl.name);
+    if (!table.ok()) return in_trace(table.error(), impl.name);
     BlockWalk walk(*impl.times, **table, static_cast<uint64_t>(location.rank), location.thread,
                    grammar::TerminalCursor(impl.data.grammars[location.grammar],
                                            impl.lengths[location.grammar]),
@@ -43,7 +43,7 @@ base::Result<const format::TimeTable*> time_table(const Trace& trace) {
   if (store == nullptr)
     return base::unsupported("there are no times of single calls", trace.name());
   const auto table = store->table(static_cast<uint64_t>(trace.rank_count()));
-  if (!table.ok()) return base::fail(table.error().message, trace.name());
+  if (!table.ok()) return in_trace(table.error(), trace.name());
   return *table;
 }
 

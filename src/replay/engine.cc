@@ -7,6 +7,7 @@
 #include "mpi/call_ids.h"
 #include "replay/pace/gap_means.h"
 #include "replay/pace/run_time.h"
+#include "replay/plan/started.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
 
@@ -139,9 +140,14 @@ base::Status Engine::make(Frame& frame) {
     ++counts_.left_out;
     return base::Done{};
   }
+  // Making it fail again would take a program that does not exist, for which launchers end the job.
+  if (plan::starts_job(id) && frame.signature.failed()) {
+    ++counts_.left_out;
+    return base::Done{};
+  }
   if (auto good = prepare(frame); !good.ok()) return good;
   if (id == mpi::kMPI_Finalize) return finalize(frame);
-  if (id == mpi::kMPI_Comm_spawn || id == mpi::kMPI_Comm_spawn_multiple) return spawn(frame);
+  if (plan::starts_job(id)) return spawn(frame);
   if (id == mpi::kMPI_Session_init) hold_session();
   if (id == mpi::kMPI_Win_test) return test_window(frame);
   if (id == mpi::kMPI_Parrived) return ask_for_part(frame);

@@ -91,14 +91,12 @@ base::Status Engine::spawn(Frame& frame) {
   const int root = static_cast<int>(slot("root").number);
   int me = -1;
   REFRAIN_QUIET(MPI_Comm_rank)(comm, &me);
-  const bool fails = frame.signature.failed();
   std::vector<std::string> words = options_.words_of_started;
-  if (me == root && !fails)
+  if (me == root)
     words.insert(words.end(), {"--trace", plan::trace_of_started(options_.trace_path, rank_,
                                                                  ++state_.started_jobs)});
-  // A call that failed fails again, as there is no such program.
   Start one;
-  one.program = fails ? "refrain-replays-a-spawn-that-failed" : own_program();
+  one.program = own_program();
   one.words = Words(std::move(words));
   one.root = root;
   one.comm = comm;

@@ -1,13 +1,14 @@
 // Writes a trace of calls that no MPI at hand makes by itself: what the tests of replays begin
 // with.
 //
-//   made_trace reordered|long_tags|waits|buffers|files OUT.rfn [PATH]
+//   made_trace reordered|long_tags|waits|buffers|files|spawn_fails OUT.rfn [PATH]
 //
 // reordered: MPI_Cart_create with reorder has turned the order of 4 ranks around.
 // long_tags: messages with the largest int as their tag, and some below it.
 // waits:     two ranks receive first, and nobody sends.
 // buffers:   a ring of sends before its receives.
 // files:     two ranks read 100 bytes at 4000 of PATH, which the program found, and delete it.
+// spawn_fails: MPI_Comm_spawn, which failed on two ranks, and a barrier behind it.
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -102,6 +103,18 @@ void files(TestCalls& calls, const std::string& path) {
   }
 }
 
+void spawn_fails(TestCalls& calls) {
+  for (Rank rank = 0; rank < 2; ++rank) {
+    begin(calls, rank);
+    ShapeWriter spawn("MPI_Comm_spawn");
+    spawn.none().string(format::FieldTag::kString, "/bin/false").none().integer(1);
+    spawn.constant("MPI_INFO_NULL").integer(0).object(calls.world()).constant("MPI_COMM_NULL");
+    spawn.constant("MPI_ERRCODES_IGNORE").tag(format::FieldTag::kResult).array(2).repeat(1);
+    calls.add(rank, spawn.integer(50).repeat(1).constant("MPI_ERR_SPAWN"));
+    calls.barrier(rank);
+  }
+}
+
 }  // namespace
 }  // namespace refrain::replay::plan
 
@@ -116,6 +129,7 @@ int main(int argc, char** argv) {
   if (what == "waits") waits(calls);
   if (what == "buffers") buffers(calls);
   if (what == "files") files(calls, argc > 3 ? argv[3] : "data");
+  if (what == "spawn_fails") spawn_fails(calls);
   const auto bytes = format::encode(calls.finish().data());
   if (!bytes.ok()) return std::fprintf(stderr, "%s\n", bytes.error().to_string().c_str()), 1;
   return format::write_file_atomically(argv[2], *bytes).ok() ? 0 : 1;

@@ -144,6 +144,16 @@ class Planned(unittest.TestCase):
         finally:
             subprocess.run(["umount", "-l", self.scratch], check=False)
 
+    def test_spawns_that_failed(self):
+        """Nothing was started: no trace of another job is asked for, and the calls are left out."""
+        trace, again = self.made("spawn_fails"), os.path.join(self.folder, "again.rfn")
+        status, found = self.dry_run(trace)
+        self.assertEqual((status, found["replayable"], found["refused"]), (GOOD, True, []))
+        self.assertEqual(self.good(self.replay(2, trace, recorded=again))["left_out"], 2)
+        done = subprocess.run([options.refrain, "check", again, "--replays", trace], capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, GOOD, done.stdout + done.stderr)
+        self.assertIn(b"left_out", done.stdout)
+
     def test_damage(self):
         """Cut short, or with a byte too many: one line before MPI_Init, and nothing hangs."""
         with open(self.made("buffers"), "rb") as f:

@@ -28,6 +28,9 @@ import mpirun  # noqa: E402
 SKIPPED = 77
 INCOMPLETE = 4  # traces of which filters have left out calls
 UNSUPPORTED = 5
+# A replay that gets on is waited for: making 600 communicators takes minutes on a machine with other work. One that does
+# not get on says so itself (--stall), after half of --timeout.
+PATIENCE = 10
 # One of each kind, for every run of the tests.
 SAMPLE = ("p2p_nonblocking", "p2p_wildcard", "p2p_probe", "p2p_persistent_any", "coll_blocking", "coll_vectors",
           "comm_basic", "datatypes", "files", "rma_dynamic", "win_attributes", "user_op", "threads_hand_over")
@@ -41,7 +44,7 @@ class Failure(Exception):
 def run(mpi, ranks, entry, command, wrapper, folder):
     environment = {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_TEST_DIR": folder,
                    "REFRAIN_TEST_LOG": os.path.join(folder, "log")}
-    return mpirun.run_job(mpi, ranks, command, options.timeout, env=environment, cwd=folder,
+    return mpirun.run_job(mpi, ranks, command, PATIENCE * options.timeout, env=environment, cwd=folder,
                           job_env=entry.get("job_env"), wrapper=wrapper)
 
 
@@ -56,7 +59,9 @@ def record(entry, ranks, folder):
     arguments = [a.replace("{programs}", programs) for a in entry.get("args", [])]
     trace = os.path.join(folder, "run.rfn")
     wrapper = [options.refrain, "record", "-o", trace] + entry.get("record", []) + ["--"]
-    run(options.mpi, ranks, entry, [os.path.join(programs, entry["name"])] + arguments, wrapper, folder)
+    outcome = run(options.mpi, ranks, entry, [os.path.join(programs, entry["name"])] + arguments, wrapper, folder)
+    if outcome.timed_out:
+        raise Failure("the program that is recorded does not end")
     return trace if os.path.exists(trace) else None
 
 

@@ -23,7 +23,7 @@ enum class Allowed : uint8_t {
   kRequests,   // those that a test or a wait for some leaves open
   kForms,      // MPI_Send for MPI_Send_c, MPIX_Barrier_init for MPI_Barrier_init
   kAnswers,    // what the MPI, the machine or a clock says of itself
-  kLeftOut,    // calls that ask only, which the other MPI lacks; failed tests of windows
+  kLeftOut,    // calls that ask only, which the other MPI lacks; failed tests of windows and spawns
   kUnseen,     // objects and requests whose making the original does not show
   kPlaces,     // call sites: the replay was recorded by what it cannot tell them
   kCut,        // calls behind the consistent prefix of a trace that ends early; MPI_Finalize there

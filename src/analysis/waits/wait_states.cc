@@ -18,6 +18,7 @@ Result<WaitStates> wait_states(const Trace& trace, CallSource& source, const Opt
         "the trace has no times of single calls, which waits are made of: record with "
         "--timing exact or bins:0.02",
         trace.name());
+  if (const Status good = source.check(); !good.ok()) return good.error();
   WaitStates out;
   Sweep sweep(trace, source, options);
   sweep.run();

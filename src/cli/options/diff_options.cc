@@ -38,7 +38,7 @@ Status add_repeats(const Trace& before, const Trace& after, reader::Symbols& sym
                    const DiffOptions& options, analysis::diff::Diff& diff) {
   std::vector<analysis::diff::Diff> others;
   for (const std::string& name : options.repeats) {
-    const Result<Trace> trace = Trace::open(name);
+    const Result<Trace> trace = Trace::open_with_times(name);
     if (!trace.ok()) return trace.error();
     if (trace->rank_count() != before.rank_count())
       return base::usage("is of " + text::counted_text(trace->info().rank_count, "rank") +

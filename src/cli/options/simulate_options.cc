@@ -61,7 +61,7 @@ sim::SimulateOptions SimulateChoices::options() const {
 }
 
 base::Result<Trace> SimulateChoices::open() const {
-  auto out = Trace::open(trace);
+  auto out = Trace::open_with_times(trace);
   if (out.ok() && !out->info().complete)
     return base::Error{base::ErrorCode::kIncomplete,
                        "the trace is incomplete: ranks would wait for what it lacks", out->name()};

@@ -7,6 +7,7 @@
 #include "format/merge/programs.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_name.h"
+#include "refrain/calls.h"
 #include "replay/prefix/prefix.h"
 
 namespace refrain::replay::plan {
@@ -26,6 +27,17 @@ std::string why_not(const StartedJob& job, const LookOptions& options) {
   if (refused.empty()) return "";
   return whose + "has " + mpi::call_name(refused[0].call) +
          ", which cannot be replayed: " + refused[0].why;
+}
+
+// Calls that failed have started nothing, and are left out of a replay.
+bool started_any(const Trace& trace) {
+  for (GroupId group = 0; group < trace.group_count(); ++group)
+    for (const Trace::Occurrence& seen : trace.occurrences(group)) {
+      if (!starts_job(trace.call_of(seen.signature))) continue;
+      RankReader reader(trace, trace.group_rank(group, 0));
+      if (!reader.signature(seen.signature).failed()) return true;
+    }
+  return false;
 }
 
 }  // namespace
@@ -55,6 +67,7 @@ std::vector<StartedJob> started_jobs(const Trace& trace) {
 }
 
 std::string why_not_started(const Trace& trace, const LookOptions& options) {
+  if (!started_any(trace)) return "";
   if (ends_early(trace)) return "its job ended early, and those that it started are not replayed";
   const std::vector<StartedJob> jobs = started_jobs(trace);
   if (jobs.empty()) return "the trace does not tell which processes it started";

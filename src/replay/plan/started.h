@@ -30,7 +30,8 @@ struct StartedJob {
 std::vector<StartedJob> started_jobs(const Trace& trace);
 
 // Why the jobs that the trace has started cannot be replayed, as the end of a sentence; empty: they
-// can. Opens their traces, and those of the jobs that they have started.
+// can, or there are none because all calls failed. Opens their traces, and those of the jobs that
+// they have started.
 std::string why_not_started(const Trace& trace, const LookOptions& options);
 
 }  // namespace refrain::replay::plan
