@@ -19,8 +19,8 @@ enum class ClusterQuestion : uint32_t {
   // RankTimes, and behind them serialise() of the rank's record -> a ClusterMember. Both structs as
   // they lie in memory.
   kMember = 1,
-  // The path of a trace with clusters by lead endpoints, whose members still have their own calls
-  // -> the bytes of the trace in which they have those of their leads.
+  // The path of a trace with clusters by exact endpoints, whose members have their own calls
+  // -> the bytes of the trace with clusters by lead endpoints: they have those of their leads.
   kLeadEndpoints = 2,
 };
 

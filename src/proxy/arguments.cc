@@ -224,15 +224,13 @@ std::vector<int> Arguments::request_numbers(const Site& site, const Field& field
       const bool is_gone = skipped_ != nullptr && skipped_->contains(*site.kind, maker);
       // What a filter left out has ended where the program waits for all.
       const CallId call = site.call->meaning->plain;
-      const bool may_lack = call == mpi::kMPI_Waitall || call == mpi::kMPI_Wait;
+      const bool may_lack =
+          call == mpi::kMPI_Waitall || call == mpi::kMPI_Wait || call == mpi::kMPI_Startall;
       if (known != site.requests->end())
         number = is_gone ? -1 : known->second;
       else if (!is_gone && !may_lack)
         fail("a request that no call of the trace makes");
     }
-    if (number < 0 && site.call->meaning->plain == mpi::kMPI_Startall &&
-        (skipped_ == nullptr || skipped_->all.empty()))
-      fail("a request that no call of the trace makes");  // MPI starts no null handle
     out.insert(out.end(), static_cast<size_t>(times), number);
   };
   if (field.tag == FieldTag::kArray)
@@ -254,7 +252,11 @@ Argument Arguments::requests(const Site& site, const mpi::ParamInfo& info, const
   bool is_row = numbers[0] >= 0;
   for (size_t i = 1; i < numbers.size(); ++i) is_row = is_row && numbers[i] == numbers[i - 1] + 1;
   if (is_row) return Argument(fmt::format("&request[{}]", numbers[0]));
-  Argument out(fmt::format("some(request, MPI_REQUEST_NULL, {{{}}})", fmt::join(numbers, ", ")));
+  // MPI starts no null handle.
+  const bool starts = site.call->meaning->plain == mpi::kMPI_Startall;
+  Argument out(
+      starts ? fmt::format("startable(request, {{{}}})", fmt::join(numbers, ", "))
+             : fmt::format("some(request, MPI_REQUEST_NULL, {{{}}})", fmt::join(numbers, ", ")));
   out.is_simple = false;
   return out;
 }

@@ -138,6 +138,7 @@ std::string Program::assembled(const std::string& opening, Outcome& out) {
   constexpr size_t kMostNeeds = 12;
   for (size_t i = 0; i < tables_.needs().size() && i < kMostNeeds; ++i)
     needs += (needs.empty() ? "" : ", ") + quoted(tables_.needs()[i]);
+  if (calls_.has_ports()) text += "  agree_on_ports();\n";
   text += wrapped(fmt::format("check_ranks({}, {{{}}});", trace_.rank_count(), needs), 2) + shares;
   if (!kinds.empty()) text += "  kind = " + kinds + ";\n";
   text += starts;

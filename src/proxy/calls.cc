@@ -16,12 +16,6 @@ namespace {
 using format::Field;
 using format::FieldTag;
 
-// The flag of a test or a probe; true where there is none.
-bool flag_of(const Signature& call) {
-  const Value* flag = call.find("flag");
-  return flag == nullptr || flag->integer_or(1) != 0;
-}
-
 // Calls that made the requests which a parameter has.
 std::vector<SignatureId> makers_of(const Field& field) {
   if (field.tag == FieldTag::kRequest) return {static_cast<SignatureId>(field.number)};
@@ -35,13 +29,35 @@ std::vector<SignatureId> makers_of(const Field& field) {
 }
 
 // A receive that failed has taken its message all the same: left out, its sender would wait.
-bool took_too_much(const Signature& call) {
-  const CallId plain = mpi::meaning_of(call.call).plain;
-  return call.error_class.name() == "MPI_ERR_TRUNCATE" &&
-         (plain == mpi::kMPI_Recv || plain == mpi::kMPI_Mrecv || plain == mpi::kMPI_Sendrecv);
-}
+bool took_too_much(const Signature& call) { return call.error_class.name() == "MPI_ERR_TRUNCATE"; }
+bool is_plain(const Signature& call, CallId id) { return mpi::meaning_of(call.call).plain == id; }
 
 }  // namespace
+
+Calls::Calls(const Trace& trace, const Options& options, Symbolic& symbolic, Tables& tables,
+             Pools& pools)
+    : trace_(trace),
+      options_(options),
+      symbolic_(symbolic),
+      tables_(tables),
+      pools_(pools),
+      arguments_(symbolic, tables, pools) {
+  for (GroupId group = 0; group < trace.group_count(); ++group)
+    for (const Trace::Occurrence& seen : trace.occurrences(group)) {
+      const CallId call = trace.call_of(seen.signature);
+      has_dynamic_windows_ = has_dynamic_windows_ || call == mpi::kMPI_Win_create_dynamic;
+      if (call != mpi::kMPI_Open_port) continue;
+      RankReader reader(trace, trace.group_rank(group, 0));
+      const Signature& opened = reader.signature(seen.signature);
+      if (const Value* port = opened.find("port_name"); port != nullptr && !opened.failed())
+        ports_.try_emplace(port->text, static_cast<int>(ports_.size()));
+    }
+}
+
+bool has_flag(const Signature& call) {
+  const Value* flag = call.find("flag");
+  return flag == nullptr || flag->integer_or(1) != 0;
+}
 
 bool takes_any(Symbolic& symbolic, const Kind& kind, SignatureId signature) {
   const SymbolicCall& call = symbolic.call(signature, kind.position(kind.first_rank()));
@@ -74,11 +90,14 @@ Statement Calls::statement(const Kind& kind, SignatureId signature,
   if (skipped_ != nullptr && skipped_->contains(kind, signature))
     return left_out("as --skip leaves out the other end of its messages");
   if (is_mark(call.call)) return left_out("a mark of the program");
-  if (took_too_much(call)) {
+  if (const std::string why = asks_only(call.call); !why.empty()) return left_out(why);
+  const bool is_discarded = took_too_much(call) && is_plain(call, mpi::kMPI_Recv);
+  if (took_too_much(call) &&
+      (is_plain(call, mpi::kMPI_Mrecv) || is_plain(call, mpi::kMPI_Sendrecv))) {
     problems_.try_emplace(name, "it took a message that was too long, and the trace has no length");
     return out;
   }
-  if (call.failed()) return left_out("it failed");
+  if (call.failed() && !is_discarded) return left_out("it failed");
   if (const std::string why = refused(call.call); !why.empty()) {
     problems_.try_emplace(name, why);
     return out;
@@ -91,7 +110,7 @@ Statement Calls::statement(const Kind& kind, SignatureId signature,
     return out;
   }
   if (has_nothing_left(site, call)) return left_out("as --skip leaves out what it is about");
-  out = made(site, call, taken);
+  out = is_discarded ? discarded(site) : made(site, call, taken);
   hand_over(site, call, out);
   if (const std::string why = arguments_.take_problem(); !why.empty())
     problems_.try_emplace(name, why);
@@ -120,6 +139,23 @@ bool Calls::has_nothing_left(const Site& site, const Signature& decoded) {
   return false;
 }
 
+// A receive that failed, as its message was too long: the message is taken, past a recorder.
+Statement Calls::discarded(const Site& site) {
+  const std::string name(site.call->info->name);
+  Statement out;
+  for (size_t i = 0; i < site.call->info->params.size(); ++i)
+    out.arguments.push_back(arguments_.plain(site, i));
+  force_message(site, out);
+  std::vector<Argument> words;
+  for (const std::string_view parameter : {"source", "tag", "comm"})
+    words.push_back(
+        std::move(out.arguments[static_cast<size_t>(arguments_.find(site, parameter))]));
+  out.function = "discard_message", out.arguments = std::move(words);
+  out.comment = "left out: " + name + ", its message was too long, and is taken";
+  ++not_held_["kinds of calls left out: receives whose message was too long, and is taken"];
+  return out;
+}
+
 Statement Calls::made(const Site& site, const Signature& decoded, const std::string& taken) {
   Statement out;
   out.function = site.call->info->name;
@@ -143,7 +179,7 @@ Statement Calls::made(const Site& site, const Signature& decoded, const std::str
       out.behind.push_back(
           fmt::format("stand({}, {});", file, arguments_.text(site, out.arguments[0])));
     }
-  } else if (id == mpi::kMPI_Win_test && flag_of(decoded)) {
+  } else if (id == mpi::kMPI_Win_test && has_flag(decoded)) {
     out.before.push_back("end_exposure(" + arguments_.text(site, out.arguments[0]) + ");");
     out.function.clear();
   } else if (id == mpi::kMPI_Win_test) {  // it could succeed, and then the epoch would be over
@@ -152,7 +188,7 @@ Statement Calls::made(const Site& site, const Signature& decoded, const std::str
     out.function.clear();
   } else if (id == mpi::kMPI_Parrived) {
     // That a part was not there yet is no message: it cannot be made so again.
-    if (flag_of(decoded))
+    if (has_flag(decoded))
       out.before.push_back(fmt::format("await_part({}, {});",
                                        arguments_.text(site, out.arguments[0]),
                                        arguments_.text(site, out.arguments[1])));
@@ -160,6 +196,8 @@ Statement Calls::made(const Site& site, const Signature& decoded, const std::str
       ++not_held_["kinds of calls that found no part yet"];
   } else if (force_probe(site, decoded, out) || force_completion(site, decoded, out)) {
     return out;
+  } else if (id == mpi::kMPI_Win_attach || id == mpi::kMPI_Win_detach) {
+    place_memory(site, decoded, taken, out);
   } else if (!taken.empty()) {
     force_taken(site, taken, out);
   } else if (meaning.does_any(mpi::kDoesReceive | mpi::kDoesProbe) &&
@@ -167,7 +205,18 @@ Statement Calls::made(const Site& site, const Signature& decoded, const std::str
     force_message(site, out);
   }
   replace_texts(site, decoded, out);
+  name_ports(site, decoded, out);
   replace_status(site, decoded, out);
+  if (id == mpi::kMPI_Grequest_start) out.arguments[0] = "generalized_status";
+  const int target = has_dynamic_windows_ ? arguments_.find(site, "target_disp") : -1;
+  if (target >= 0) {
+    const int window = arguments_.find(site, "win");
+    Argument& at = out.arguments[static_cast<size_t>(target)];
+    const std::string begin = fmt::format(
+        "in_window({}, ", arguments_.text(site, out.arguments[static_cast<size_t>(window)]));
+    at.before = begin + at.before, at.behind += ")";
+    if (!at.is_number) at.text = begin + at.text + ")";
+  }
   return out;
 }
 
@@ -205,7 +254,7 @@ bool Calls::force_probe(const Site& site, const Signature& decoded, Statement& o
   if (!meaning.does_any(mpi::kDoesProbe)) return false;
   const bool polls = meaning.how == mpi::How::kPolls;
   const int tag = arguments_.find(site, "tag");
-  if (polls && !flag_of(decoded)) {
+  if (polls && !has_flag(decoded)) {
     out.arguments[static_cast<size_t>(tag)] = "unused_tag()";
     return true;
   }
@@ -229,7 +278,7 @@ bool Calls::force_completion(const Site& site, const Signature& decoded, Stateme
   const bool is_any = id == mpi::kMPI_Waitany || id == mpi::kMPI_Testany;
   const bool is_all = id == mpi::kMPI_Testall;
   if (!is_single && !is_some && !is_any && !is_all) return false;
-  const bool flag = flag_of(decoded);
+  const bool flag = has_flag(decoded);
   if (is_single) {
     const auto numbers = arguments_.request_numbers(site, [&]() -> const Field& {
       const Field& f = arguments_.field(site, 0);
@@ -276,48 +325,6 @@ bool Calls::force_completion(const Site& site, const Signature& decoded, Stateme
     out.arguments[1].is_simple = false;
   }
   return true;
-}
-
-// Paths are none of the recorded ones.
-void Calls::replace_texts(const Site& site, const Signature& decoded, Statement& out) {
-  const int name = arguments_.find(site, "filename");
-  if (name < 0) return;
-  const Field& f = arguments_.field(site, static_cast<size_t>(name));
-  const auto known =
-      pools_.files.try_emplace(std::string(f.text), static_cast<int>(pools_.files.size()));
-  const Value* mode = decoded.find("amode");
-  bool makes = mode == nullptr;
-  if (mode != nullptr) {
-    makes = mode->name() == "MPI_MODE_CREATE";
-    for (const Value& bit : mode->items) makes = makes || bit.name() == "MPI_MODE_CREATE";
-  }
-  out.arguments[static_cast<size_t>(name)] =
-      fmt::format("scratch({}, {})", known.first->second, makes ? "false" : "true");
-}
-
-// A status that a call looks at is one of the recorded program.
-void Calls::replace_status(const Site& site, const Signature& decoded, Statement& out) {
-  const CallId id = site.call->info->id;
-  const CallId plain = static_cast<CallId>(id >= 1000 ? id - 1000 : id);
-  const bool is_count = plain == mpi::kMPI_Get_count || plain == mpi::kMPI_Get_elements ||
-                        plain == mpi::kMPI_Get_elements_x;
-  if (!is_count && id != mpi::kMPI_Test_cancelled) return;
-  const Field& f = arguments_.field(site, 0);
-  std::string source = "MPI_ANY_SOURCE", tag = "MPI_ANY_TAG";
-  if (f.tag == FieldTag::kStatus || f.tag == FieldTag::kStatusError) {
-    source = arguments_.text(site, arguments_.number(site, f.children[0]));
-    tag = arguments_.text(site, arguments_.number(site, f.children[1]));
-  }
-  std::string type = "MPI_DATATYPE_NULL";
-  int64_t count = -1;
-  if (is_count) {
-    type = arguments_.text(site, out.arguments[1]);
-    if (const Value* v = decoded.find("count")) count = v->integer_or(-1);
-  }
-  const bool is_elements = is_count && plain != mpi::kMPI_Get_count;
-  const bool is_cancelled = !is_count && flag_of(decoded);
-  out.arguments[0] = fmt::format("recorded_status({}, {}, {}, {}, {}, {})", source, tag, type,
-                                 count, is_elements, is_cancelled ? 1 : 0);
 }
 
 }  // namespace refrain::proxy

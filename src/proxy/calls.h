@@ -17,15 +17,10 @@ namespace refrain::proxy {
 class Calls {
  public:
   Calls(const Trace& trace, const Options& options, Symbolic& symbolic, Tables& tables,
-        Pools& pools)
-      : trace_(trace),
-        options_(options),
-        symbolic_(symbolic),
-        tables_(tables),
-        pools_(pools),
-        arguments_(symbolic, tables, pools) {}
+        Pools& pools);
 
-  // `taken`: the name of the sequence of what this receive took; empty: it is not asked.
+  // `taken`: the name of the sequence of what this receive took, or of where this memory of a
+  // dynamic window stood; empty: it is not asked.
   Statement statement(const Kind& kind, SignatureId signature,
                       const std::map<SignatureId, int>& requests, const std::string& taken);
   // What is left out; outlives this.
@@ -41,10 +36,12 @@ class Calls {
   // Calls that cannot be said in C++: function -> why.
   const std::map<std::string, std::string>& problems() const { return problems_; }
   std::map<std::string, uint64_t>& not_held() { return not_held_; }
+  bool has_ports() const { return !ports_.empty(); }
   const Signature& decoded(const Kind& kind, SignatureId signature);
 
  private:
   Statement made(const Site& site, const Signature& decoded, const std::string& taken);
+  Statement discarded(const Site& site);
   void force_message(const Site& site, Statement& out);
   void force_taken(const Site& site, const std::string& taken, Statement& out);
   bool force_completion(const Site& site, const Signature& decoded, Statement& out);
@@ -52,6 +49,9 @@ class Calls {
   bool has_nothing_left(const Site& site, const Signature& decoded);
   void hand_over(const Site& site, const Signature& decoded, Statement& out);
   void replace_texts(const Site& site, const Signature& decoded, Statement& out);
+  void name_ports(const Site& site, const Signature& decoded, Statement& out);
+  void place_memory(const Site& site, const Signature& decoded, const std::string& attached,
+                    Statement& out);
   void replace_status(const Site& site, const Signature& decoded, Statement& out);
 
   const Trace& trace_;
@@ -66,8 +66,13 @@ class Calls {
   const Requests::Handed* handed_ = nullptr;
   const Skipped* skipped_ = nullptr;
   bool has_sessions_first_ = false;
+  std::map<std::string, int> ports_;     // that the program opens: name, number
+  std::map<std::string, int> attached_;  // places of memory in dynamic windows
+  bool has_dynamic_windows_ = false;
 };
 
+// The flag of a test or a probe; true where there is none.
+bool has_flag(const Signature& call);
 // Whether a signature is a receive that is not waited for, from anybody or with any tag.
 bool takes_any(Symbolic& symbolic, const Kind& kind, SignatureId signature);
 

@@ -41,8 +41,10 @@ constexpr std::string_view kTaken[] = {
     "Nothing", "OfComm", "OfFile", "OfWindow", "Out", "Place", "Search", "Some", "Stages",
     "StandIn", "attached_memory", "compute_how", "compute_scale", "find_quiet", "give_up",
     "group_of_session", "held_session", "holds_session", "own_comm", "release_session", "room",
-    "wanted_iterations", "work_owed_ns", "work_share", "grid", "Grid", "KindAt", "Along",
-    "one_of", "At",
+    "wanted_iterations", "work_owed_ns", "work_share", "grid", "Grid", "KindAt", "Along", "one_of",
+    "At", "Attached", "Startable", "agree_on_ports", "attached_at", "detached", "discard_message",
+    "generalized_status", "in_window", "port", "port_file", "port_files", "port_key", "port_room",
+    "startable", "tell_port",
     // macros
     "assert", "errno", "stdin", "stdout", "stderr", "linux", "unix", "major", "minor", "makedev",
     "offsetof", "setjmp", "signbit", "isnan", "isinf", "isfinite", "va_start", "va_end", "va_arg",

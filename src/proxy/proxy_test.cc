@@ -59,6 +59,17 @@ TEST(Proxy, HasAsManyLinesAtAnyNumberOfRanksAndSteps) {
   EXPECT_LT(lines, 60u);
 }
 
+TEST(Proxy, CallsThatOnlyAskAreLeftOutAndCounted) {
+  Maker m(2);
+  ShapeWriter changed("MPI_T_finalize");
+  const uint32_t asks = m.builder.signature(changed.object(m.builder.site("/bin/app", "", 0x2000)));
+  m.group(m.all, {asks, m.send(me_plus_mod_size(1)), m.receive(me_plus_mod_size(-1))}, 3);
+  const Outcome out = m.write();
+  EXPECT_TRUE(has(out.program, "// left out: MPI_T_finalize, it asks MPI about itself"))
+      << out.program;
+  EXPECT_EQ(out.not_held.count("kinds of calls left out: it asks MPI about itself"), 1u);
+}
+
 TEST(Proxy, HasOneMainLoopOrNone) {
   Maker m(3);
   const uint32_t up = m.send(me_plus_mod_size(1)), down = m.receive(me_plus_mod_size(-1));

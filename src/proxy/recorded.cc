@@ -7,9 +7,11 @@
 #include <unordered_map>
 
 #include "base/runs.h"
+#include "events/attached.h"
 #include "events/comms.h"
 #include "events/op.h"
 #include "format/trace_data.h"
+#include "mpi/call_ids.h"
 #include "proxy/calls.h"
 #include "reader/internal.h"
 #include "refrain/calls.h"
@@ -31,11 +33,15 @@ class Walk {
     }
     for (const grammar::Symbol& symbol : kind.grammar->symbols)
       if (!symbol.is_rule && takes_any(symbolic, kind, kind.signature(symbol.id))) taken[symbol.id];
+    for (uint32_t t = 0; t < family.terminals(); ++t)
+      if (symbolic.trace().call_of(kind.signature(t)) == mpi::kMPI_Win_attach) attached[t];
   }
 
   base::Status run(const Kind& kind, Rank rank, bool with_times) {
     const Trace& trace = symbolic_.trace();
     RankReader reader(trace, rank, with_times ? Times::kRead : Times::kSkip);
+    std::map<uint64_t, int64_t> addresses;
+    if (!attached.empty()) addresses = events::attached_addresses(reader, kind.thread);
     events::CommTable comms(trace);
     events::Decoder::Places places;
     events::Decoder decoder(reader, comms, places);
@@ -58,6 +64,13 @@ class Walk {
         own_ns = 0;
         while (own != nullptr && piece < own->pieces.size() && own->pieces[piece].call <= call.seq)
           own_ns = own->pieces[piece].call == call.seq ? own->pieces[piece].ns : 0, ++piece;
+      }
+      if (const auto it = attached.find(t); it != attached.end() && !call.signature->failed()) {
+        const auto at = addresses.find(call.seq);
+        const Value* base = call.signature->find("base");
+        const bool is_memory = base != nullptr && base->kind != ValueKind::kConstant;
+        lacks_address = lacks_address || (is_memory && at == addresses.end());
+        if (is_memory) it->second.push_back(at == addresses.end() ? 0 : at->second);
       }
       if (taken.empty()) return true;
       const events::Op& op = decoder.op(*call.signature);
@@ -86,6 +99,8 @@ class Walk {
 
  public:
   std::map<uint32_t, Sequence> taken;
+  std::map<uint32_t, std::vector<int64_t>> attached;  // addresses in dynamic windows
+  bool lacks_address = false;
   std::vector<double> sums;  // of times before each terminal, ns
   std::vector<uint64_t> counts;
 };
@@ -110,14 +125,43 @@ struct Sequences {
     if (known == different.end()) known = different.insert(known, sequence);
     of_rank[static_cast<size_t>(rank)] = known - different.begin();
   }
-  std::string text() const {
+  std::string text(bool has_tags) const {
     std::string all;
-    for (const Sequence& s : different)
-      all += fmt::format("{}{{{}, {}}}", all.empty() ? "" : ", ", table_text(s.first),
-                         table_text(s.second));
+    for (const Sequence& s : different) {
+      if (!all.empty()) all += ", ";
+      all += has_tags ? fmt::format("{{{}, {}}}", table_text(s.first), table_text(s.second))
+                      : table_text(s.first);
+    }
     return "{" + all + "}, " + table_text(of_rank);
   }
 };
+
+// Definitions of them, and their names.
+void name_sequences(const std::map<uint32_t, Sequences>& attached,
+                    const std::map<uint32_t, Sequences>& sequences, Recorded& recorded,
+                    RecordedTexts& texts) {
+  for (const auto& [terminal, all] : attached) {
+    recorded.taken[terminal] = fmt::format("attached_{}", texts.taken.size());
+    texts.taken.push_back(
+        fmt::format("Attached {}({});", recorded.taken[terminal], all.text(false)));
+  }
+  for (const auto& [terminal, all] : sequences) {
+    recorded.taken[terminal] = fmt::format("taken_{}", texts.taken.size());
+    texts.taken.push_back(fmt::format("Taken {}({});", recorded.taken[terminal], all.text(true)));
+  }
+}
+
+// What each rank computes, in parts of the mean.
+void take_shares(const Family& family, const std::vector<double>& own, uint64_t members,
+                 std::vector<double>& share) {
+  double mean = 0;
+  for (const double one : own) mean += one;
+  mean /= static_cast<double>(std::max<uint64_t>(members, 1));
+  for (const Kind& kind : family.kinds)
+    kind.for_each_rank([&](Rank rank) {
+      if (mean > 0) share[static_cast<size_t>(rank)] = own[static_cast<size_t>(rank)] / mean;
+    });
+}
 
 // Before each terminal's calls, from what `record --gaps` keeps.
 std::vector<double> gaps_of_statistics(const Trace& trace, const Family& family) {
@@ -154,13 +198,15 @@ base::Result<std::vector<Recorded>> recorded_of(Symbolic& symbolic,
   std::vector<Recorded> out;
   for (const Family& family : families) {
     Recorded& recorded = out.emplace_back();
-    std::map<uint32_t, Sequences> sequences;
+    std::map<uint32_t, Sequences> sequences, attached;
+    bool lacks_address = false;
     std::vector<double> sums(family.terminals()), own(ranks);
     std::vector<uint64_t> counts(family.terminals());
     uint64_t calls = 0, members = 0;
     double outside = 0;
     for (const Kind& kind : family.kinds) {
-      const bool has_any = !Walk(symbolic, family, kind).taken.empty();
+      const Walk first(symbolic, family, kind);
+      const bool has_any = !first.taken.empty() || !first.attached.empty();
       base::Status done = base::Done{};
       kind.for_each_rank([&](Rank rank) {
         ++members;
@@ -175,6 +221,9 @@ base::Result<std::vector<Recorded>> recorded_of(Symbolic& symbolic,
         done = walk.run(kind, rank, with_times);
         for (const auto& [terminal, sequence] : walk.taken)
           sequences[terminal].add(rank, sequence, ranks);
+        for (const auto& [terminal, addresses] : walk.attached)
+          attached[terminal].add(rank, {addresses, {}}, ranks);
+        lacks_address = lacks_address || walk.lacks_address;
         for (size_t t = 0; t < sums.size(); ++t) {
           sums[t] += walk.sums[t], counts[t] += walk.counts[t];
           own[static_cast<size_t>(rank)] += walk.sums[t];
@@ -182,10 +231,11 @@ base::Result<std::vector<Recorded>> recorded_of(Symbolic& symbolic,
       });
       if (!done.ok()) return done.error();
     }
-    for (const auto& [terminal, all] : sequences) {
-      recorded.taken[terminal] = fmt::format("taken_{}", texts.taken.size());
-      texts.taken.push_back(fmt::format("Taken {}({});", recorded.taken[terminal], all.text()));
-    }
+    if (lacks_address)
+      return base::unsupported(
+          "MPI_Win_attach cannot be made again: the trace does not tell where its memory was",
+          trace.name());
+    name_sequences(attached, sequences, recorded, texts);
     recorded.gap_ns.assign(family.terminals(), 0);
     for (size_t t = 0; t < sums.size(); ++t)
       if (counts[t] > 0) recorded.gap_ns[t] = sums[t] / static_cast<double>(counts[t]);
@@ -194,14 +244,7 @@ base::Result<std::vector<Recorded>> recorded_of(Symbolic& symbolic,
     else if (!with_times && calls > 0)
       recorded.any_gap_ns = outside / static_cast<double>(calls);
     if (family.thread() != 0) continue;  // the program has shares of ranks alone
-    double mean = 0;
-    for (const double one : own) mean += one;
-    mean /= static_cast<double>(std::max<uint64_t>(members, 1));
-    for (const Kind& kind : family.kinds)
-      kind.for_each_rank([&](Rank rank) {
-        if (mean > 0)
-          texts.share[static_cast<size_t>(rank)] = own[static_cast<size_t>(rank)] / mean;
-      });
+    take_shares(family, own, members, texts.share);
   }
   return out;
 }

@@ -17,9 +17,10 @@ namespace refrain::proxy {
 
 // Of one family: by terminal.
 struct Recorded {
-  std::map<uint32_t, std::string> taken;  // name of the sequence
-  std::vector<double> gap_ns;             // before each of its calls, in the mean
-  double any_gap_ns = 0;                  // the same before any call, where no more is known
+  // Name of the sequence: of what a receive took, of where memory of a dynamic window was attached.
+  std::map<uint32_t, std::string> taken;
+  std::vector<double> gap_ns;  // before each of its calls, in the mean
+  double any_gap_ns = 0;       // the same before any call, where no more is known
 };
 
 // The sequences, as definitions of the program, and where the times are from.

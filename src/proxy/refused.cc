@@ -13,24 +13,11 @@ struct Own {
 };
 // Beyond what spec/mpi/calls refuses for everybody.
 constexpr Own kOwn[] = {
-    {mpi::kMPI_Grequest_start, "its functions are the program's"},
-    {mpi::kMPI_Grequest_complete, "its request is a generalized one"},
-    {mpi::kMPI_Register_datarep, "its functions are the program's"},
-    {mpi::kMPI_Win_create_dynamic, "displacements in its window are addresses of another process"},
-    {mpi::kMPI_Win_attach, "displacements in its window are addresses of another process"},
-    {mpi::kMPI_Win_detach, "displacements in its window are addresses of another process"},
     {mpi::kMPI_Request_get_status_all, "a proxy does not look at several requests"},
     {mpi::kMPI_Request_get_status_any, "a proxy does not look at several requests"},
     {mpi::kMPI_Request_get_status_some, "a proxy does not look at several requests"},
     {mpi::kMPI_Comm_spawn, "what the started processes did is in traces of their own"},
     {mpi::kMPI_Comm_spawn_multiple, "what the started processes did is in traces of their own"},
-    {mpi::kMPI_Comm_accept, "the other side of its port is another job"},
-    {mpi::kMPI_Comm_connect, "the other side of its port is another job"},
-    {mpi::kMPI_Open_port, "the other side of its port is another job"},
-    {mpi::kMPI_Close_port, "the other side of its port is another job"},
-    {mpi::kMPI_Publish_name, "the other side of its port is another job"},
-    {mpi::kMPI_Unpublish_name, "the other side of its port is another job"},
-    {mpi::kMPI_Lookup_name, "the other side of its port is another job"},
     {mpi::kMPI_Info_create_env, "it asks for the program's command line"},
     {mpi::kMPI_Type_get_value_index, "its type is one of a pair"},
     {mpi::kMPI_Buffer_flush, "a proxy does not ask for it"},
@@ -57,19 +44,29 @@ bool is_mark(CallId call) {
   return info != nullptr && info->group == mpi::CallGroup::kMark;
 }
 
+std::string asks_only(CallId call) {
+  const mpi::CallInfo* info = mpi::find_call(call);
+  if (info == nullptr || !events::why_never_made(call).empty()) return {};
+  if (info->group == mpi::CallGroup::kTool) return "it asks MPI about itself";
+  const bool is_of_fortran = info->name.ends_with("_f2c") || info->name.ends_with("_c2f") ||
+                             (call >= mpi::kMPI_Status_c2f && call <= mpi::kMPI_Status_f2f08);
+  if (is_of_fortran) return "it writes a handle or a status in another way";
+  if (call == mpi::kMPI_Aint_add || call == mpi::kMPI_Aint_diff)
+    return "it calculates with addresses of the program";
+  return {};
+}
+
 std::string refused(CallId call) {
-  if (is_mark(call)) return {};
+  if (is_mark(call) || !asks_only(call).empty()) return {};
   const mpi::CallInfo* info = mpi::find_call(call);
   if (std::string why = events::why_never_made(call); !why.empty() || info == nullptr) return why;
   // The form with large counts has a number 1000 higher.
   const auto plain = static_cast<CallId>(call >= 1000 ? call - 1000 : call);
   for (const Own& one : kOwn)
     if (one.call == plain) return std::string(one.why);
-  if (info->group == mpi::CallGroup::kTool) return "its handles are of the tool interface";
   const bool gives_handle =
       info->return_kind != "error" && info->return_kind != "int" && info->return_kind != "logical";
-  if (gives_handle || (info->group == mpi::CallGroup::kMisc && info->return_kind == "error"))
-    return "it makes numbers or statuses of handles, or calculates with addresses of the program";
+  if (gives_handle) return "it gives a handle or an address of the program";
   if (is_extension(*info)) return "few MPIs have it";
   for (const Few& one : kFew)
     if (plain >= one.first && plain <= one.last) return "few MPIs have it";

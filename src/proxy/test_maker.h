@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -55,9 +56,11 @@ class Maker {
              const std::vector<uint32_t>& opening = {}) {
     std::vector<uint32_t> calls{init};
     calls.insert(calls.end(), opening.begin(), opening.end());
-    for (int i = 0; i < steps; ++i) calls.insert(calls.end(), step.begin(), step.end());
+    const int written = std::min(steps, kWritten);
+    for (int i = 0; i < written; ++i) calls.insert(calls.end(), step.begin(), step.end());
     calls.push_back(finalize);
     builder.group(of, calls);
+    if (steps > written) repeat(step, written, steps, of.size());
   }
   // Another thread of the last group's ranks.
   void thread(uint32_t number, const std::vector<uint32_t>& calls) {
@@ -86,6 +89,18 @@ class Maker {
   uint32_t world = 0, type = 0, init = 0, finalize = 0;
 
  private:
+  static constexpr int kWritten = 1000;  // steps; of more the loop of as many becomes longer
+
+  void repeat(const std::vector<uint32_t>& step, int written, int steps, uint64_t of) {
+    int loops = 0;
+    for (grammar::Symbol& symbol : builder.data().grammars.back().symbols)
+      if (symbol.count == static_cast<uint64_t>(written))
+        symbol.count = static_cast<uint64_t>(steps), ++loops;
+    EXPECT_EQ(loops, 1);
+    for (const uint32_t call : step)
+      builder.data().durations[call].count += static_cast<uint64_t>(steps - written) * of;
+  }
+
   int64_t ranks_;
   uint32_t site_ = 0;
 };

@@ -20,7 +20,8 @@ GOOD, USAGE = 0, 2
 RANKS = 6  # 3 x 2: each a kind of its own but for the two in the middle
 # A rank that sets a variable for itself: rank, its text, and the words of the command behind.
 ONE_RANK = 'if [ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = "$0" ]; then export "$1"; fi; shift; exec "$@"'
-SAMPLE = ["test_by_kinds", "test_as_few_as_keep_an_error", "test_lead_calls_are_paired_anew_and_replayed",
+SAMPLE = ["test_by_kinds", "test_as_few_as_keep_an_error",
+          "test_ranks_with_fewer_calls_take_those_of_their_lead", "test_lead_calls_are_paired_anew_and_replayed",
           "test_ranks_that_disagree_get_no_clusters"]
 options = None
 
@@ -87,6 +88,12 @@ class RecordedClusters(unittest.TestCase):
         said = self.equal("stencil", ("--cluster", "2", *words), ("--k", "2", *words))
         self.assertEqual(said["cluster_count"], 2)
         self.assertFalse(said["replayable"])
+
+    def test_ranks_with_fewer_calls_take_those_of_their_lead(self):
+        words = ("--mix", "--endpoints", "lead", "--assign", "tree")
+        for timing in (("--timing", "exact"), ()):
+            said = self.equal("stencil", ("--cluster", "2", *words), ("--k", "2", *words), timing)
+            self.assertEqual((said["cluster_count"], said["endpoints"]), (2, "lead"))
 
     def test_tags_in_two_steps(self):
         words = ("--steps", "2", "--distance", "euclidean")

@@ -34,27 +34,19 @@ FILTERED = "control_"
 NOT_MADE = ("no call that can be made again makes it", "a request that no call of the trace makes")
 # Program -> what the refusal says. Whatever else is refused is an error.
 REFUSED = {
-    "errors": "MPI_Recv",
-    "control_size_kinds": "MPI_Recv",
     "spawn": "MPI_Comm_spawn",
     "spawn_multiple": "MPI_Comm_spawn_multiple",
     "spawn_merge": "MPI_Comm_spawn",
     "comm_join": "MPI_Comm_join",
-    "ports": "MPI_Open_port",
-    "service_names": "MPI_Publish_name",
-    "tool_interface": "MPI_T_init_thread",
-    "tool_variables": "MPI_T_init_thread",
-    "grequest": "MPI_Grequest_start",
-    "rma": "MPI_Win_create_dynamic",
-    "rma_dynamic": "MPI_Win_create_dynamic",
-    "files_attributes": "MPI_Register_datarep",
-    "handles_f": "f2c",
-    "sizes_x": "MPI_Status_set_elements_x",
 }
+# Calls that only ask, of which a proxy leaves out those that no other call needs.
+ASKS_ONLY = re.compile(r"^MPI_T_|_f2c$|_c2f$|^MPI_Status_(f2c|c2f|f08|f2f08|c2f08)|^MPI_Aint_(add|diff)$")
+# Memory of dynamic windows stands there: as attached_at() of refrain_proxy.h.
+ATTACHED_AT, ATTACHED_SPAN = 1 << 45, 1 << 44
 
 # Parameters that a proxy does not repeat: addresses, paths, names, functions and what they are given.
 CLOSED = {"argc", "argv", "filename", "baseptr", "base", "extra_state", "attribute_val", "buffer_addr", "address",
-          "location", "name", "resultlen", "version", "processor"}
+          "location", "name", "resultlen", "version", "processor", "port_name", "service_name"}
 CLOSED_ENDS = ("_fn", "buf", "buffer", "_addr", "errhandler_fn")
 COMPLETIONS = {"MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome", "MPI_Test", "MPI_Testall", "MPI_Testany",
                "MPI_Testsome", "MPI_Start", "MPI_Startall", "MPI_Cancel", "MPI_Request_free", "MPI_Pready",
@@ -113,6 +105,8 @@ class Comparison:
                 return True  # a filter left out the call that made it
         if was in ("MPI_ANY_SOURCE", "MPI_ANY_TAG") and name in ("source", "tag", "recvtag"):
             return True
+        if name == "target_disp" and isinstance(was, int) and now == ATTACHED_AT | was % ATTACHED_SPAN:
+            return True
         if isinstance(was, list) and isinstance(now, list):
             return len(was) == len(now) and all(self.value(call, name, a, b) for a, b in zip(was, now))
         if isinstance(was, dict) and isinstance(now, dict):
@@ -127,6 +121,8 @@ class Comparison:
         for key, value in was["args"].items():
             if key in ("array_of_requests", "request") and (name in MASKED or failed_test):
                 continue
+            if key == "string" and name == "MPI_Error_string":
+                continue  # of a code that another run gave: its text may hold addresses
             if key == "tag" and failed_test:
                 continue  # of a probe: one that no message has
             if key in ("status", "array_of_statuses") and name in MASKED:
@@ -138,7 +134,8 @@ class Comparison:
 
 
 def is_left_out(call):
-    return call.get("error") is not None or call.get("error_class") is not None or call["call"].startswith("refrain_")
+    has_failed = call.get("error") is not None or call.get("error_class") is not None
+    return has_failed or ASKS_ONLY.search(call["call"]) or call["call"].startswith("refrain_")
 
 
 def compare_calls(rank, was, now, has_threads=False):

@@ -188,6 +188,7 @@ Result<format::TraceData> clustered(const Trace& trace, const FoundClusters& fou
 
 Result<format::TraceData> with_lead_calls(const Trace& trace) {
   format::TraceData data = reader::data_of(trace);
+  data.clusters.has_lead_endpoints = true;
   if (trace.has_times()) {
     std::vector<uint32_t> all(data.meta.ranks);
     std::iota(all.begin(), all.end(), 0u);

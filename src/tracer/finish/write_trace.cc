@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,6 +85,8 @@ base::Status write_times(Process& p, const std::string& path, format::TraceData&
 // Those that stand for others, from here on.
 void take_clusters(const RankClusters& clusters, format::TraceData& trace, TimeSource* times) {
   trace.clusters = clusters.data;
+  // Until write_lead_endpoints() members have calls of their own, as many as they made.
+  trace.clusters.has_lead_endpoints = false;
   trace.losses.push_back(clusters.loss);
   if (times == nullptr) return;
   const std::vector<uint32_t> of = format::time_ranks(clusters.data, trace.meta.ranks);
@@ -137,11 +140,17 @@ base::Result<std::string> encode_all(Process& p, format::TraceData& trace,
   return format::encode_and_free(trace);
 }
 
-// Members get the calls of their leads: who reads calls makes another file of the first one.
-base::Status write_lead_endpoints(const std::string& from, const std::string& to) {
+// Members get the calls of their leads: who reads calls makes another file of the first one. If
+// that fails, the first one is the trace: its clusters are the same, and members keep their own
+// calls.
+base::Status write_lead_endpoints(Process& p, const std::string& from, const std::string& to) {
   const auto bytes = ask_cluster_library(format::ClusterQuestion::kLeadEndpoints, 0, from);
+  const base::Status written = bytes.ok() ? write_bytes(to, *bytes) : base::Status(bytes.error());
+  if (written.ok()) return unlink(from.c_str()), written;
+  complain(p, ("ranks keep their own calls: " + written.error().to_string()).c_str());
+  if (rename(from.c_str(), to.c_str()) == 0) return base::Done{};
   unlink(from.c_str());
-  return bytes.ok() ? write_bytes(to, *bytes) : base::Status(bytes.error());
+  return written;
 }
 
 // False, and says why.
@@ -173,7 +182,7 @@ bool write_trace(Process& p, format::TraceData trace, TimeSource* times,
   const std::string first = takes_calls ? path + ".members" : path;
   auto written =
       times == nullptr ? write_bytes(first, *bytes) : write_file(p, first, trace, *times, clusters);
-  if (written.ok() && takes_calls) written = write_lead_endpoints(first, path);
+  if (written.ok() && takes_calls) written = write_lead_endpoints(p, first, path);
   if (!written.ok()) return fail(p, written.error());
   if (path != p.options.output)
     complain(p, ("another job wrote " + p.options.output + ": this trace is " + path).c_str());
