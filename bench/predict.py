@@ -75,7 +75,8 @@ class Target:
         """Simulated seconds of the program on the machine, and those that it took."""
         line = machines.smpirun(self.platform, self.hosts, self.ranks, self.settings(self.machine))
         line = [word for word in line if not word.startswith("--log=")]
-        line[1:1] = ["--cfg=smpi/display-timing:yes", "--log=root.thresh:warning", "--log=smpi_utils.thresh:info", *extra]
+        line[1:1] = ["--cfg=smpi/display-timing:yes", "--log=root.thresh:warning", "--log=smpi_utils.thresh:info",
+                     *extra]
         done = self.run(line + list(command))
         found = re.search(r"Simulated time: ([0-9.e+-]+)", done.output)
         if found is None:
@@ -129,10 +130,10 @@ def measure(name, share, target, folder, seeds, others):
     predicted = said["predicted_ns"] * 1e-9
     low, high = (ns * 1e-9 for ns in said["interval_ns"])
     computed = sum(row["comp_ns"] for row in said["ranks"]) / len(said["ranks"])
-    row = [name, target.ranks, target.kind, f"{idle_s / measured:.3f}", f"{1 - computed / said['predicted_ns']:.3f}", f"{measured:.6f}",
-           f"{predicted:.6f}", f"{(measured - predicted) / measured:.5f}", f"{low:.6f}", f"{high:.6f}",
-           f"{(high - low) / 2 / predicted:.5f}", f"{sum(low <= t <= high for t in runs)}/{len(runs)}",
-           said["calls"], f"{record_s:.2f}", f"{simulate_s:.2f}"]
+    row = [name, target.ranks, target.kind, f"{idle_s / measured:.3f}",
+           f"{1 - computed / said['predicted_ns']:.3f}", f"{measured:.6f}", f"{predicted:.6f}",
+           f"{(measured - predicted) / measured:.5f}", f"{low:.6f}", f"{high:.6f}", f"{(high - low) / 2 / predicted:.5f}",
+           f"{sum(low <= t <= high for t in runs)}/{len(runs)}", said["calls"], f"{record_s:.2f}", f"{simulate_s:.2f}"]
     if others:
         plain = target.said("simulate", trace, "--contention", "none")["predicted_ns"] * 1e-9
         ti_s, dropped, wall = ti(target, trace, folder)
