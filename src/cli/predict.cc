@@ -15,6 +15,7 @@
 #include "report/behaviour/simulate_report.h"
 #include "sim/predict/predict.h"
 #include "sim/predict/regression.h"
+#include "sim/scaling/other_ranks.h"
 
 namespace refrain::cli {
 namespace {
@@ -35,6 +36,7 @@ constexpr const char* kPredictExamples =
     "  refrain predict run.rfn --machine m.toml\n"
     "  refrain predict run.rfn --machine m.toml --times run.rfv --plan plan.json\n"
     "  refrain predict run.rfn --machine m.toml --sweep bandwidth=1..4,latency=0.5..2 --svg t.svg\n"
+    "  refrain predict p16.rfn p64.rfn p256.rfn --ranks 1024 --machine m.toml\n"
     "  refrain predict --regression q4.rfn q8.rfn q16.rfn --ranks 64";
 
 // From how long runs on fewer ranks took.
@@ -67,10 +69,28 @@ int run_regression(const PredictArguments& arguments) {
                    : report::regression_text(*regression, target, arguments.measured_s));
 }
 
+// The run that is predicted: the recorded one, or, with --ranks, the one that follows from three.
+base::Result<Trace> open_run(PredictArguments& arguments) {
+  SimulateChoices& choices = arguments.choices;
+  if (arguments.ranks == 0) return choices.open();
+  if (!choices.times.empty() || !choices.plan.empty())
+    return base::usage("--times and --plan are of one run, not of one that follows from others");
+  std::vector<Trace> traces;
+  for (const std::string& name : choices.traces) {
+    choices.trace = name;
+    auto trace = choices.open();
+    if (!trace.ok()) return trace.error();
+    traces.push_back(std::move(*trace));
+  }
+  return sim::at_ranks(traces, arguments.ranks);
+}
+
 int run(PredictArguments arguments) {
   if (arguments.is_regression) return run_regression(arguments);
-  if (arguments.choices.traces.size() != 1 || arguments.ranks > 0 || !arguments.inputs.empty())
-    return report(base::usage("several runs, --ranks and --input go with --regression"));
+  if (!arguments.inputs.empty()) return report(base::usage("--input goes with --regression"));
+  if (arguments.choices.traces.size() != (arguments.ranks > 0 ? 3 : 1))
+    return report(base::usage(
+        "takes one run, or three and --ranks COUNT, or --regression and as many as there are"));
   if (arguments.choices.machine.empty()) return report(base::usage("--machine is missing"));
   arguments.choices.trace = arguments.choices.traces[0];
   const SimulateChoices& choices = arguments.choices;
@@ -87,7 +107,7 @@ int run(PredictArguments arguments) {
   }
   const auto machine = sim::read_machine(choices.machine);
   if (!machine.ok()) return report(machine.error());
-  const auto trace = choices.open();
+  const auto trace = open_run(arguments);
   if (!trace.ok()) return report(trace.error());
   const auto times = choices.unit_times(*trace);
   if (!times.ok()) return report(times.error());
@@ -120,7 +140,10 @@ void add_predict(Command& app, int& exit_status) {
   arguments->choices.add_to(*verb, SimulateChoices::Runs::kMany);
   verb->add_flag("--regression", arguments->is_regression,
                  "From how long runs on fewer ranks took, without a simulation");
-  verb->add_option("--ranks", arguments->ranks, "With --regression: of the run that is predicted")
+  verb->add_option(
+          "--ranks", arguments->ranks,
+          "Of the run that is predicted: with --regression, or from three runs of the same program "
+          "on other numbers of ranks, where all that it does follows these")
       ->check(whole_number(1, 1U << 24))
       ->type_name("COUNT");
   verb->add_option("--input", arguments->inputs,

@@ -110,6 +110,8 @@ class Predict(unittest.TestCase):
         refused(FAILED, "none.rfv", "--times", self.path("none.rfv"))
         refused(FAILED, "exact.toml", "--times", self.exact)
         refused(USAGE, "--times", "--plan", self.exact)
+        refused(USAGE, "three", HEAT, "--ranks", "8")
+        refused(USAGE, "as many ranks as another", HEAT, HEAT, "--ranks", "8")
         refused(USAGE, "--regression", HEAT)
         refused(USAGE, "--regression", "--ranks", "8")
 

@@ -58,6 +58,12 @@ struct Clock {
 
   static uint64_t monotonic_ns();
 
+#if defined(REFRAIN_SMPI)
+  static constexpr bool kIsSimulated = true;
+#else
+  static constexpr bool kIsSimulated = false;
+#endif
+
  private:
 #if defined(__x86_64__)
   static uint64_t counter() { return __rdtsc(); }

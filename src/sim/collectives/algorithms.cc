@@ -71,7 +71,7 @@ Choice openmpi(const CollectiveCall& call) {
       return {n > 60 || (n > 10 && bytes < 1024) ? binomial : linear};
     case C::kScatter:
       if (call.blocks != nullptr) return {linear};
-      return {n > 10 && bytes < 300 ? binomial : linear};
+      return {n > 10 && bytes < 300 ? in_order_binomial : linear};
     case C::kAllgather:
       if (total(call) >= 50000) return {ring};
       return {is_power ? recursive_doubling : bruck};
@@ -99,6 +99,7 @@ const std::vector<Algorithm>& algorithms() {
       {"dissemination", dissemination, bits(C::kBarrier), false, false},
       {"binomial", binomial, bits(C::kBcast, C::kReduce, C::kAllreduce, C::kGather, C::kScatter),
        false, false},
+      {"in_order_binomial", in_order_binomial, bits(C::kScatter), false, false},
       {"scatter_allgather", scatter_allgather, bits(C::kBcast), false, false},
       {"chain", chain, bits(C::kBcast, C::kReduce, C::kScan), true, false},
       {"recursive_doubling", recursive_doubling,

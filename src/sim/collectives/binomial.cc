@@ -28,7 +28,7 @@ struct Tree {
   uint32_t children = 0;
 };
 
-bool downwards(const CollectiveCall& call, uint32_t step, Step& out) {
+bool downwards(const CollectiveCall& call, uint32_t step, Step& out, bool is_in_order = false) {
   const Tree tree(call);
   const bool scatters = call.what == Collective::kScatter;
   if (tree.r != 0) {
@@ -39,7 +39,7 @@ bool downwards(const CollectiveCall& call, uint32_t step, Step& out) {
     --step;
   }
   if (step >= tree.children) return false;
-  const int64_t child = tree.child(step);
+  const int64_t child = tree.child(is_in_order ? tree.children - 1 - step : step);
   out.send(call.absolute(child),
            scatters ? call.bytes * static_cast<uint64_t>(tree.ranks_below(child)) : call.bytes);
   return true;
@@ -74,6 +74,11 @@ bool binomial(const CollectiveCall& call, uint32_t step, Step& out) {
   if (step < first) return upwards(half, step, out);
   half.what = Collective::kBcast;
   return downwards(half, step - first, out);
+}
+
+// As Open MPI scatters: to the child with fewest below it first.
+bool in_order_binomial(const CollectiveCall& call, uint32_t step, Step& out) {
+  return call.ranks >= 2 && downwards(call, step, out, true);
 }
 
 }  // namespace refrain::sim

@@ -147,6 +147,7 @@ inline uint64_t share(uint64_t bytes, int64_t of, int64_t first, int64_t count) 
 
 bool dissemination(const CollectiveCall& call, uint32_t step, Step& out);
 bool binomial(const CollectiveCall& call, uint32_t step, Step& out);
+bool in_order_binomial(const CollectiveCall& call, uint32_t step, Step& out);
 bool scatter_allgather(const CollectiveCall& call, uint32_t step, Step& out);
 bool chain(const CollectiveCall& call, uint32_t step, Step& out);
 bool recursive_doubling(const CollectiveCall& call, uint32_t step, Step& out);

@@ -1,6 +1,7 @@
 #include "sim/lower/trace_actions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "events/payload.h"
 #include "mpi/call_ids.h"
@@ -155,7 +156,7 @@ void TraceActions::compute(AgentState& agent, const events::Event& event, Batch&
   RankState& rank = *agent.rank;
   const uint64_t from = std::max(agent.busy_until_ns, rank.begin_ns);
   uint64_t ns = event.begin_ns > from ? event.begin_ns - from : 0;
-  const bool is_first = agent.busy_until_ns == 0;
+  const bool is_first = !std::exchange(agent.has_called, true);
   if (has_gaps_) {
     const Durations gaps = trace_.gaps(event.call->id);
     ns = gaps.count == 0 || is_first

@@ -92,6 +92,7 @@ class TraceActions : public ActionSource {
     RankState* rank = nullptr;
     uint32_t thread = 0;
     bool is_background = false, has_ended = false, is_polling = false, is_first = true;
+    bool has_called = false;
     uint64_t busy_until_ns = 0;
     Running running;
     std::vector<uint32_t> free;  // slots

@@ -9,7 +9,8 @@ namespace refrain::tracer {
 
 namespace {
 std::mutex g_locations;
-constexpr uint64_t kLeastPieceNs = 20'000;
+// Simulated time passes in the recorder only where it communicates, however fast the network is.
+constexpr uint64_t kLeastPieceNs = mpi_runtime::Clock::kIsSimulated ? 100 : 20'000;
 }  // namespace
 
 Location* add_location(Location* (*make)(Process& process, uint32_t thread)) {
