@@ -1,17 +1,28 @@
 #!/usr/bin/env python3
 """What it costs to run one rank alone, and how near its times are to those of the whole job.
 
-usage: solo.py [--out DIR] [--repeats N] [--counts]
+usage: solo.py [--out DIR] [--repeats N] [--counts | --only PART]
 
 Answering: a rank of a ping-pong, and one that sends to itself, run alone under callgrind with two numbers of messages;
 the difference is what a call costs, and long messages say what a byte does. --counts: no more than that.
 
 Times: a ping-pong with work between its messages is recorded --repeats times with exact times, and each of its two
 ranks runs alone as often. The sum of the least times of all units, and the median of the units' ratios, are compared
-with those in place. This wants two cores that nobody else uses. Writes DIR/solo.json.
+with those in place. The same from a log that 16 ranks made on two cores, of two ranks whose work is that of a job of
+two ranks. This wants two cores that nobody else uses.
+
+Share: a program exchanges messages of 64 KiB and measures the seconds in these calls by itself, in a job of two ranks
+and alone (8.28 of 32.62 s in PHANTOM, figure 14).
+
+Memory: a kernel on arrays beyond all caches, on two ranks in place, alone, and with --concurrent. Ranks share the
+memory, so times alone are too short; what is compared with a target is --concurrent. Where one rank does not use up the
+memory's bandwidth, all three are equal.
+
+--only: answering, times, share or memory. Writes DIR/solo.json.
 
 Exit status 3 where a call takes more than 900 instructions (250 ns) or a byte more than 1.8 (0.5 ns); with times, where
-the sums differ by more than 5 % or the median ratio is not between 0.9 and 1.1.
+the sums differ by more than 5 % or the median ratio is not between 0.9 and 1.1; where answering takes more than 25 % of
+the time in place.
 """
 
 import argparse
@@ -30,14 +41,21 @@ COUNTS = {SHORT: (2000, 10000), LONG: (10, 50)}
 # 250 ns and 0.5 ns; a long memcpy counts as an instruction for each byte.
 MOST_A_CALL, MOST_A_BYTE = 900, 1.8
 RANKS, ROUNDS, POINTS = 2, 300, 20000
+MANY_RANKS = 16
+# Of kernel.c: rounds, doubles of an array, bytes of a message.
+SMALL_KERNEL = (200, 20000, 8)
+SHARED_KERNEL = (2000, 2000, 65536)
+LARGE_KERNEL = (20, 4 << 20, 8)
+MOST_SHARE = 0.25
+PARTS = ("answering", "times", "share", "memory")
 # Program: calls of an iteration.
 CALLS = {"pingpong": 2, "receives": 3}
 
 
-def recorded(program, ranks, words, folder, options=("--messages", "all")):
+def recorded(program, ranks, words, folder, options=("--messages", "all"), preload=()):
     trace = folder / "solo.rfn"
     shutil.rmtree(f"{trace}.messages", ignore_errors=True)
-    common.mpiexec(ranks, [common.REFRAIN, "record", "-o", trace, *options, "--", program, *words])
+    common.mpiexec(ranks, [common.REFRAIN, "record", "-o", trace, *options, "--", program, *words], preload)
     return trace
 
 
@@ -137,51 +155,109 @@ def times_in_place(traces, folder):
     return result
 
 
-def compare_times(repeats, folder):
-    program = common.compile_program("pingpong", folder)
-    words = [ROUNDS, SHORT, POINTS]
+def in_place(program, words, repeats, folder):
     traces = []
     for i in range(repeats):
         traces.append(recorded(program, RANKS, words, folder, ("--timing", "exact"))
                       .rename(folder / f"in_place.{i}.rfn"))
-    in_place = times_in_place(traces, folder)
-    trace, vectors = recorded(program, RANKS, words, folder), folder / "solo.rfv"
+    return times_in_place(traces, folder)
+
+
+def alone(program, words, repeats, folder, ranks=RANKS, together=False):
+    """Least times of ranks 0 and 1 from a log of so many ranks; together: both at once."""
+    preload = [common.compile_yield_shim(folder)] if ranks > RANKS else []
+    trace, vectors = recorded(program, ranks, words, folder, preload=preload), folder / "solo.rfv"
     vectors.unlink(missing_ok=True)
-    for rank in range(RANKS):
-        common.run([common.REFRAIN, "solo", trace, "--rank", rank, "--repeat", repeats, "--times", vectors, "--",
-                    program, *words])
-    alone = least_times(vectors)
+    for rank in range(1 if together else RANKS):
+        common.run([common.REFRAIN, "solo", trace, "--rank", rank, "--repeat", repeats, "--times", vectors,
+                    *(["--concurrent"] if together else []), "--", program, *words])
+    return least_times(vectors)
+
+
+def compared(what, times, least_in_place):
     result = []
     for rank in range(RANKS):
-        least = in_place[rank]
+        least = least_in_place[rank]
         # Units without work are as short as the clock is coarse.
-        ratios = [a / b for a, b in zip(alone[rank], least) if b > 1000]
-        result.append({"rank": rank, "units": len(least), "in_place_ns": sum(least), "alone_ns": sum(alone[rank]),
-                       "sum_ratio": sum(alone[rank]) / max(sum(least), 1), "median_ratio": statistics.median(ratios)})
+        ratios = [a / b for a, b in zip(times[rank], least) if b > 1000]
+        result.append({"what": what, "rank": rank, "units": len(least), "in_place_ns": sum(least),
+                       "alone_ns": sum(times[rank]), "sum_ratio": sum(times[rank]) / max(sum(least), 1),
+                       "median_ratio": statistics.median(ratios)})
     return result
+
+
+def compare_times(repeats, folder):
+    program, words = common.compile_program("pingpong", folder), [ROUNDS, SHORT, POINTS]
+    result = compared("ping-pong", alone(program, words, repeats, folder), in_place(program, words, repeats, folder))
+    kernel = common.compile_program("kernel", folder)
+    least = in_place(kernel, SMALL_KERNEL, repeats, folder)
+    for ranks in (RANKS, MANY_RANKS):
+        result += compared(f"kernel, log of {ranks} ranks", alone(kernel, SMALL_KERNEL, repeats, folder, ranks), least)
+    return result
+
+
+def compare_memory(repeats, folder):
+    program = common.compile_program("kernel", folder)
+    least = in_place(program, LARGE_KERNEL, repeats, folder)
+    return (compared("arrays of 32 MiB, alone", alone(program, LARGE_KERNEL, repeats, folder), least) +
+            compared("arrays of 32 MiB, --concurrent", alone(program, LARGE_KERNEL, repeats, folder, together=True),
+                     least))
+
+
+def seconds_in_calls(output):
+    """By rank, what kernel.c has printed."""
+    return {int(rank): float(seconds) for rank, seconds in (line.split() for line in output.splitlines())}
+
+
+def share_of_answers(repeats, folder):
+    """By rank: the least seconds in the calls of a job, and of the rank alone."""
+    program = common.compile_program("kernel", folder)
+    least = {}
+    trace = recorded(program, RANKS, SHARED_KERNEL, folder)
+    for _ in range(repeats):
+        for rank, seconds in seconds_in_calls(common.mpiexec(RANKS, [program, *SHARED_KERNEL])).items():
+            least.setdefault(rank, {}).setdefault("in_place", []).append(seconds)
+        for rank in range(RANKS):
+            output = common.run([common.REFRAIN, "solo", trace, "--rank", rank, "--", program, *SHARED_KERNEL])
+            least[rank].setdefault("alone", []).append(seconds_in_calls(output)[rank])
+    return [{"rank": rank, "in_place_s": min(times["in_place"]), "alone_s": min(times["alone"]),
+             "share": min(times["alone"]) / min(times["in_place"])} for rank, times in sorted(least.items())]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", default="build/bench")
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--counts", action="store_true", help="count instructions, and measure no times")
+    parser.add_argument("--counts", action="store_const", const="answering", dest="only",
+                        help="count instructions, and measure no times")
+    parser.add_argument("--only", choices=PARTS)
     arguments = parser.parse_args()
     folder = common.prepare(arguments.out)
-    result = {"answering": costs(folder)}
-    rows = [[name, f"{c['instructions_a_call']:.0f}", f"{c['instructions_a_byte']:.3f}"]
-            for name, c in result["answering"].items()]
-    good = all(c["instructions_a_call"] <= MOST_A_CALL and c["instructions_a_byte"] <= MOST_A_BYTE
-               for c in result["answering"].values())
-    common.print_table(["answering, instructions", "a call", "a byte"],
-                       rows + [["target", MOST_A_CALL, MOST_A_BYTE]])
-    if not arguments.counts:
-        result["times"] = compare_times(arguments.repeats, folder)
-        common.print_table(["rank", "units", "in place", "alone", "ratio of sums", "median ratio"],
-                           [[t["rank"], t["units"], f"{t['in_place_ns'] / 1e6:.3f} ms", f"{t['alone_ns'] / 1e6:.3f} ms",
-                             f"{t['sum_ratio']:.3f}", f"{t['median_ratio']:.3f}"] for t in result["times"]])
+    result, good = {}, True
+    if arguments.only in (None, "answering"):
+        result["answering"] = costs(folder)
+        rows = [[name, f"{c['instructions_a_call']:.0f}", f"{c['instructions_a_byte']:.3f}"]
+                for name, c in result["answering"].items()]
+        good = all(c["instructions_a_call"] <= MOST_A_CALL and c["instructions_a_byte"] <= MOST_A_BYTE
+                   for c in result["answering"].values())
+        common.print_table(["answering, instructions", "a call", "a byte"],
+                           rows + [["target", MOST_A_CALL, MOST_A_BYTE]])
+    for part, compare in (("times", compare_times), ("memory", compare_memory)):
+        if arguments.only not in (None, part):
+            continue
+        result[part] = compare(arguments.repeats, folder)
+        common.print_table(["times", "rank", "units", "in place", "alone", "ratio of sums", "median ratio"],
+                           [[t["what"], t["rank"], t["units"], f"{t['in_place_ns'] / 1e6:.3f} ms",
+                             f"{t['alone_ns'] / 1e6:.3f} ms", f"{t['sum_ratio']:.3f}", f"{t['median_ratio']:.3f}"]
+                            for t in result[part]])
         good = good and all(abs(t["sum_ratio"] - 1) <= 0.05 and 0.9 <= t["median_ratio"] <= 1.1
-                            for t in result["times"])
+                            for t in result[part] if not t["what"].endswith(", alone"))
+    if arguments.only in (None, "share"):
+        result["share"] = share_of_answers(arguments.repeats, folder)
+        common.print_table(["rank", "in calls in place", "answering", "share", "target"],
+                           [[t["rank"], f"{t['in_place_s'] * 1e3:.3f} ms", f"{t['alone_s'] * 1e3:.3f} ms",
+                             f"{t['share']:.3f}", MOST_SHARE] for t in result["share"]])
+        good = good and all(t["share"] <= MOST_SHARE for t in result["share"])
     with open(folder / "solo.json", "w", encoding="utf-8") as file:
         json.dump(result, file, indent=1)
     print(f"written: {folder / 'solo.json'}")

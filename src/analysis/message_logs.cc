@@ -70,6 +70,14 @@ void count(const messages::Record& r, RankMessages& out) {
   }
 }
 
+// Goes past the bytes of the last record. False: they are not all there, as its process died.
+base::Result<bool> skip_bytes(messages::LogReader& log) {
+  std::byte piece[65536];
+  while (log.left() > 0)
+    if (const auto taken = log.take(piece); !taken.ok()) return taken.error();
+  return !log.is_cut();
+}
+
 base::Result<RankMessages> read_log(const std::string& path, uint64_t rank, uint64_t run,
                                     uint64_t ranks) {
   RankMessages out;
@@ -94,7 +102,10 @@ base::Result<RankMessages> read_log(const std::string& path, uint64_t rank, uint
     const auto more = log->next(r);
     if (!more.ok()) out.damage = more.error().to_string();
     if (!more.ok() || !*more) break;
-    count(r, out);
+    if (const auto whole = skip_bytes(*log); !whole.ok())
+      out.damage = whole.error().to_string();
+    else if (*whole)
+      count(r, out);
   }
   out.is_complete = log->is_complete();
   return out;

@@ -36,9 +36,9 @@ void put_u32(std::string& s, size_t at, uint32_t v) {
   for (size_t i = 0; i < 4; ++i) s[at + i] = static_cast<char>(v >> (8 * i));
 }
 
-uint32_t block_checksum(std::string_view lengths, std::string_view stored) {
-  uint64_t both[2] = {format::hash64(stored.data(), stored.size()), 0};
-  std::memcpy(&both[1], lengths.data(), 8);
+uint32_t block_checksum(uint32_t first, std::string_view stored) {
+  const uint64_t both[2] = {format::hash64(stored.data(), stored.size()),
+                            first | uint64_t{stored.size()} << 32};
   return static_cast<uint32_t>(format::hash64(both, sizeof both));
 }
 
@@ -48,13 +48,16 @@ void reseal(std::string& file) {
   size_t at = u32_at(file, 12);
   if (at < 4 || at > file.size()) return;
   put_u32(file, at - 4, format::checksum32(std::string_view(file).substr(0, at - 4)));
+  const bool plain_blocks = (file[10] & messages::kPlainBlocks) != 0;
   while (file.size() - at >= messages::kBlockHeadBytes) {
-    const std::string_view all = file;
-    const size_t stored = u32_at(file, at + 4);
-    if (stored > file.size() - at - messages::kBlockHeadBytes) return;
-    put_u32(file, at + 8,
-            block_checksum(all.substr(at, 8), all.substr(at + messages::kBlockHeadBytes, stored)));
-    at += messages::kBlockHeadBytes + stored;
+    const uint32_t first = u32_at(file, at);
+    const bool is_plain = plain_blocks && (first & messages::kPlainBlock) != 0;
+    const size_t head = is_plain ? messages::kPlainHeadBytes : messages::kBlockHeadBytes;
+    const size_t stored = is_plain ? first & (messages::kPlainBlock - 1) : u32_at(file, at + 4);
+    if (stored > file.size() - at - head) return;
+    put_u32(file, at + head - 4,
+            block_checksum(first, std::string_view(file).substr(at + head, stored)));
+    at += head + stored;
   }
 }
 
@@ -69,10 +72,10 @@ std::string from_blocks(std::string_view input) {
     const uint16_t length = in.u16();
     const std::string_view raw = in.bytes(length);
     base::ByteWriter head;
-    head.put_u32(static_cast<uint32_t>(raw.size()) | (length % 2 == 0 ? messages::kFreshBlock : 0));
-    head.put_u32(static_cast<uint32_t>(raw.size()));
-    const uint32_t sum = block_checksum(head.view(), raw);
-    head.put_u32(sum);
+    const uint32_t first = static_cast<uint32_t>(raw.size()) | messages::kPlainBlock |
+                           (length % 2 == 0 ? messages::kFreshBlock : 0);
+    head.put_u32(first);
+    head.put_u32(block_checksum(first, raw));
     sink.bytes.append(head.view()).append(raw);
   }
   return sink.bytes;
@@ -144,7 +147,7 @@ std::vector<std::string> records(const std::string& file, messages::LogWriter* c
     while (log->left() > 0) {
       const auto n = log->take(piece);
       if (!n.ok()) return out;
-      const size_t most = (file.size() / messages::kBlockHeadBytes + 1) * messages::kBlockBytes;
+      const size_t most = (file.size() / messages::kPlainHeadBytes + 1) * messages::kBlockBytes;
       require(bytes.size() <= most, "a block has no more than its limit");
       bytes.append(reinterpret_cast<const char*>(piece), *n);
     }

@@ -78,6 +78,16 @@ def check_windows(rank, own, records):
     expect(not wanted, f"rank {rank}: nothing in its log says that its window has {wanted}: {records}")
 
 
+def said_twice(records):
+    """A status that says what the contents say is not written; one that says otherwise is."""
+    before = None
+    for record in records:
+        if record[2] == "status":
+            implied = before[4] if before and before[2] == "contents" and before[1::2][:2] == record[1::2][:2] else "0"
+            expect(record[5:] != [implied, "0", "0", "1"], f"a status that is not needed: {before} {record}")
+        before = record
+
+
 def whole(test, folder):
     done = test.record(folder, "--messages", "all")
     expect(done.status == 0, f"the program ends with {done.status}: {done.stderr.decode(errors='replace')[-600:]}")
@@ -102,6 +112,8 @@ def whole(test, folder):
     every = found["all"]
     expect(every["missing"] == 0 and every["unlogged"] == 0, f"something is missing: {every}")
     expect(every["received_bytes"] == every["kept_bytes"] == every["crossing_bytes"], f"not all is kept: {every}")
+    for rank in range(RANKS):
+        said_twice(test.log(rank))
     most = every["received_bytes"] + 16 * every["receives"]
     expect(every["stored_bytes"] <= most, f"{every['stored_bytes']} bytes are stored, at most {most} expected")
     checked = test.refrain("check", test.trace)
@@ -150,6 +162,9 @@ def limits(test, folder):
                for f in os.listdir(test.trace + ".messages")), "a log passes its limit")
     status, found = test.summary()
     expect(status == 4 and found["all"]["unlogged"] > 0, f"{status} {found['all']}")
+    done = test.record(folder, "--messages", "all", "--message-limit", "100")
+    expect(done.status == 0 and b"ends early (--message-limit)" in done.stderr, done.stderr.decode(errors="replace"))
+    expect(test.summary()[1]["all"]["unlogged"] > 90 * RANKS, "no room for a block: all is counted")
     losses = json.loads(test.refrain("info", test.trace, "--format", "json").stdout)["losses"]
     expect(any(loss["reason"] == "messages_missing" for loss in losses), f"losses: {losses}")
 
@@ -160,6 +175,9 @@ def usage(test, folder):
         file.write('{"plan": 1, "ranks": 3, "groups": [{"representative": 1, "ranks": [0, 1, 2], "radius_ns": 5}]}\n')
     done = test.record(folder, "--messages", f"representatives:{plan}")
     expect(done.status == 0 and os.listdir(test.trace + ".messages") == ["rank-1.rfm"], "representatives of a plan")
+    done = test.record(folder, "--messages", "ranks:1,9")
+    expect(done.status == 0 and b"names rank 9, and the job has ranks 0 to 2" in done.stderr,
+           f"a rank that is not there: {done.stderr.decode(errors='replace')}")
     for words, part in ((("--messages", "ranks:3-1"), "ranks"), (("--messages", "some"), "some"),
                         (("--messages", "representatives:/none"), "/none"), (("--node-size", "2"), "--messages"),
                         (("--messages", "all", "--only", "p2p"), "--only"),

@@ -1,8 +1,9 @@
 // A ring whose numbers all come from the rank before: what a rank prints shows what it received.
-// In a run that is told so (RING_CHANGE) one call is another one than it was. Threads that make no
-// calls ask for the time.
+// In a run that is told so (RING_CHANGE) one call is another one than it was, or rank 1 dies.
+// Threads that make no calls ask for the time.
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,17 @@ static int numbers[kNumbers], taken[kNumbers];
 static int is_changed(const char* what) {
   const char* change = getenv("RING_CHANGE");
   return change != NULL && strcmp(change, what) == 0;
+}
+
+// As it stands in memory: MPI_Get_count would be answered from the trace.
+static unsigned bytes_in(const MPI_Status* status) {
+#if defined(OPEN_MPI)
+  return (unsigned)status->_ucount;
+#elif defined(MPICH_NUMVERSION)
+  return (unsigned)status->count_lo;
+#else
+  return status == NULL;
+#endif
 }
 
 static void* ask_for_time(void* latest) {
@@ -37,8 +49,12 @@ int main(int argc, char** argv) {
     double latest = 0.0;
     if (pthread_create(&thread, NULL, ask_for_time, &latest) == 0) pthread_join(thread, NULL);
     const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+    MPI_Status status;
+    memset(&status, 0, sizeof status);
     MPI_Sendrecv(numbers, count, MPI_INT, to, tag, taken, kNumbers, MPI_INT, from, 7,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                 MPI_COMM_WORLD, round % 2 == 0 ? MPI_STATUS_IGNORE : &status);
+    sum += bytes_in(&status);
+    if (is_late && rank == 1 && is_changed("kill")) raise(SIGKILL);
     for (int i = 0; i < kNumbers; ++i) sum += (unsigned)taken[i];
     if (is_late && is_changed("more")) MPI_Barrier(MPI_COMM_WORLD);
   }

@@ -6,6 +6,7 @@
 Exit status: 0 all good, 1 something is wrong, 77 no launcher.
 """
 import argparse
+import json
 import os
 import re
 import shutil
@@ -21,6 +22,7 @@ from expectations import expect  # noqa: E402
 
 SKIPPED = 77
 RANKS = 2
+ROUNDS, MESSAGE_BYTES = 20, 120000  # of the ring
 options = None
 
 
@@ -29,10 +31,14 @@ def run(words, folder, **env):
                           env=dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries, **env), check=False)
 
 
+def run_recorded(folder, name, *words, **env):
+    wrapper = [options.refrain, "record", "-o", name, "--messages", "all", *words, "--"]
+    return mpirun.run_job(options.mpi, RANKS, [options.program], 60, cwd=folder, wrapper=wrapper,
+                          env={"REFRAIN_LIBRARY_PATH": options.libraries, **env})
+
+
 def record(folder, name):
-    wrapper = [options.refrain, "record", "-o", name, "--messages", "all", "--"]
-    outcome = mpirun.run_job(options.mpi, RANKS, [options.program], 60, cwd=folder, wrapper=wrapper,
-                             env={"REFRAIN_LIBRARY_PATH": options.libraries})
+    outcome = run_recorded(folder, name)
     expect(outcome.status == 0, "the ring is recorded: %s" % outcome.stderr.decode(errors="replace")[-300:])
     return sorted(outcome.stdout.decode().splitlines())
 
@@ -53,6 +59,27 @@ def alone(folder, printed):
         expect(any(n.endswith("out.%d" % rank) for n in files), "and is in the scratch folder")
     solo(folder, 0, "--write-files")
     expect(len(open(os.path.join(folder, "out.0"), encoding="utf-8").readlines()) == 2, "--write-files writes it")
+
+
+def cut_off(folder, name, words, env):
+    """Logs that end early have all but their last block; the rank runs until there. Exit status of the job."""
+    outcome = run_recorded(folder, name, *words, **env)
+    if os.path.exists(os.path.join(folder, name + ".spool")):
+        run(["recover", name + ".spool", "-o", name], folder)
+    found = json.loads(run(["messages", name, "--format", "json"], folder).stdout)["ranks"][1]
+    stored, received = found["stored_bytes"], found["received_bytes"]
+    whole, message = ROUNDS * MESSAGE_BYTES, MESSAGE_BYTES + 1000
+    expect(received <= stored < received + message, "%s: %d bytes stored of %d" % (name, stored, received))
+    expect(whole - (1 << 20) - message < received < whole, "%s: %d of %d bytes received" % (name, received, whole))
+    done = run(["solo", name, "--rank", "1", "--scratch", folder + "/scratch", "--", options.program], folder)
+    expect(done.returncode == 4 and re.search(r"rank-1\.rfm.*offset \d+", done.stderr),
+           "%s: it runs until its log ends: %d, %s" % (name, done.returncode, done.stderr))
+    return outcome.status
+
+
+def ends_early(folder):
+    expect(cut_off(folder, "limited.rfn", ("--message-limit", "2M"), {}) == 0, "a limit does not disturb the program")
+    expect(cut_off(folder, "killed.rfn", (), {"RING_CHANGE": "kill"}) != 0, "kill -9 ends the job")
 
 
 def guard(folder):
@@ -166,7 +193,8 @@ def main():
         printed = record(folder, "run.rfn")
         if not expectations.failures:
             for part in (lambda: alone(folder, printed), lambda: guard(folder), lambda: built_anew(folder),
-                         lambda: times(folder), lambda: no_network(folder), lambda: bad_input(folder)):
+                         lambda: times(folder), lambda: no_network(folder), lambda: ends_early(folder),
+                         lambda: bad_input(folder)):
                 part()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

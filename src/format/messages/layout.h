@@ -15,11 +15,19 @@
 namespace refrain::format::messages {
 
 inline constexpr char kMagic[8] = {'\x89', 'R', 'F', 'M', '\r', '\n', '\x1a', '\n'};
-inline constexpr uint8_t kMajor = 1, kMinor = 0;
-inline constexpr size_t kFixedHeaderBytes = 32;  // in front of its strings
-inline constexpr size_t kBlockHeadBytes = 12;
-inline constexpr size_t kBlockBytes = size_t{1} << 20;      // raw bytes of a block, at most
-inline constexpr uint32_t kFreshBlock = uint32_t{1} << 31;  // in the raw length: it begins a record
+inline constexpr uint8_t kMajor = 1, kMinor = 1;
+// A must-understand feature of a file: blocks may say by kPlainBlock that they have no second
+// length.
+inline constexpr uint16_t kPlainBlocks = 1;
+// Another one: a status that says no more than the contents has no record.
+inline constexpr uint16_t kImpliedStatuses = 2;
+inline constexpr size_t kFixedHeaderBytes = 32;         // in front of its strings
+inline constexpr size_t kBlockHeadBytes = 12;           // of a compressed block
+inline constexpr size_t kPlainHeadBytes = 8;            // of one with the raw bytes themselves
+inline constexpr size_t kBlockBytes = size_t{1} << 20;  // raw bytes of a block, at most
+// Beside the raw length of a block.
+inline constexpr uint32_t kFreshBlock = uint32_t{1} << 31;  // it begins a record
+inline constexpr uint32_t kPlainBlock = uint32_t{1} << 30;  // the raw bytes; no stored length
 // The fields of a record never take more; they lie in one block, only its bytes go on in the next.
 inline constexpr size_t kMaxFieldBytes = 96;
 inline constexpr uint8_t kLongAdvance = 15;  // in the upper half of a head: a varint follows

@@ -27,6 +27,7 @@ class MessageSource {
   base::Status open(const std::string& path);
   bool is_open() const { return reader_.has_value(); }
   const format::messages::Header& header() const { return reader_->header(); }
+  bool implies_statuses() const { return reader_ && reader_->implies_statuses(); }
 
   // The next record of call `number` of `thread`; null: it has no further one. Records of calls
   // before it, which nobody took, are left out.

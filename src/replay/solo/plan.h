@@ -77,6 +77,7 @@ struct Plan {
   std::vector<Put> puts;
   std::vector<int64_t> numbers;
   std::vector<StatusPlan> statuses;
+  int status_param = -1;    // where the call fills statuses that the program does not ignore
   bool has_result = false;  // false: see put_result()
   uint64_t result = 0;
 

@@ -257,6 +257,7 @@ void Player::plan_puts(const Signature& signature, Plan& plan) {
         param.kind == ParamKind::kFunction)
       continue;
     if (value.is_constant() && (param.is_array || param.kind == ParamKind::kStatus)) continue;
+    if (param.kind == ParamKind::kStatus) plan.status_param = static_cast<int>(i);
     plan.puts.push_back(plan_put(signature, i, plan));
   }
   if (plan.info->return_kind != "error") return;

@@ -199,7 +199,8 @@ class Player {
   void fill_places(const std::vector<Place>& places, uint64_t skip);
   void take(std::byte* at, uint64_t bytes);
   size_t status_index(const Frame& frame, size_t param, uint64_t request) const;
-  void put_logged_status(const Frame& frame, const MessageSource::Record& record);
+  void put_logged_status(const Frame& frame, uint64_t where,
+                         const format::messages::StatusFields& fields);
   void put_window(const MessageSource::Record& record);
   bool fills(const Frame& frame) const;
   const Object* split_file(const Frame& frame);

@@ -17,7 +17,6 @@ namespace refrain::replay::solo {
 namespace {
 
 using mpi::BufferInfo;
-using mpi::Direction;
 using mpi::Extent;
 using mpi::ParamKind;
 
@@ -191,16 +190,14 @@ size_t Player::status_index(const Frame& frame, size_t param, uint64_t request) 
   return found;
 }
 
-void Player::put_logged_status(const Frame& frame, const MessageSource::Record& record) {
-  for (size_t i = 0; i < frame.info.params.size(); ++i) {
-    if (frame.info.params[i].kind != ParamKind::kStatus || frame.given.word(i) == 0) continue;
-    if (frame.info.params[i].direction == Direction::kIn) continue;
-    if (frame.value(i).at_exit().is_constant()) return;  // ignored
-    auto& status = frame.given.address<MPI_Status>(i)[status_index(frame, i, record.where)];
-    mpi_runtime::put_status_bytes(status, record.status.bytes, record.status.cancelled);
-    status.MPI_ERROR = static_cast<int>(record.status.error);
-    return;
-  }
+void Player::put_logged_status(const Frame& frame, uint64_t where,
+                               const format::messages::StatusFields& fields) {
+  if (frame.plan->status_param < 0) return;  // ignored
+  const auto i = static_cast<size_t>(frame.plan->status_param);
+  if (frame.given.word(i) == 0) return;
+  auto& status = frame.given.address<MPI_Status>(i)[status_index(frame, i, where)];
+  mpi_runtime::put_status_bytes(status, fields.bytes, fields.cancelled);
+  status.MPI_ERROR = static_cast<int>(fields.error);
 }
 
 // Window memory that others have changed.
@@ -235,6 +232,11 @@ const std::vector<Place>& Player::places_of_record(const Frame& frame,
 }
 
 void Player::fill_buffer(Frame& frame, const MessageSource::Record& record) {
+  const bool may_imply =
+      record.kind == MessageSource::Kind::kContents || record.kind == MessageSource::Kind::kInside;
+  // A status that says otherwise has a record behind this one.
+  if (may_imply && frame.plan->status_param >= 0 && messages_.implies_statuses())
+    put_logged_status(frame, record.where, {.bytes = record.bytes});
   switch (record.kind) {
     case MessageSource::Kind::kContents:
       if (frame.plan->flat_param >= 0) return fill_flat(frame);
@@ -255,7 +257,7 @@ void Player::fill_buffer(Frame& frame, const MessageSource::Record& record) {
       fetching_.erase(known);
       return;
     }
-    case MessageSource::Kind::kStatus: return put_logged_status(frame, record);
+    case MessageSource::Kind::kStatus: return put_logged_status(frame, record.where, record.status);
     case MessageSource::Kind::kWindow: return put_window(record);
     case MessageSource::Kind::kInside: return not_kept(frame, record);
     case MessageSource::Kind::kMissing: ++counts_.missing; return;

@@ -1,13 +1,8 @@
 #include "tracer/messages/rank_log.h"
 
-#include <fcntl.h>
 #include <sys/auxv.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -27,6 +22,8 @@
 
 namespace refrain::tracer {
 
+RankLog* g_rank_log;
+
 using format::messages::EndReason;
 using format::messages::Kind;
 using options::RecordOption, options::text_of;
@@ -35,8 +32,6 @@ namespace {
 
 // Bytes are not longer than this in memory alone, as long as something comes after them.
 constexpr uint64_t kFlushNs = 1'000'000'000;
-
-RankLog* g_log = nullptr;
 
 // "2a2b" -> 2 bytes.
 std::string from_hex(const std::string& text) {
@@ -72,6 +67,16 @@ std::vector<format::messages::RankRun> own_group(const Process& p) {
                     : std::vector<format::messages::RankRun>();
 }
 
+// How many ranks there will be is not known when the command line is read.
+void complain_of_absent(const Process& p, const std::vector<format::messages::RankRun>& chosen) {
+  if (chosen.empty()) return;
+  const uint64_t last = uint64_t{chosen.back().first} + chosen.back().count - 1;
+  if (last < static_cast<uint64_t>(p.size)) return;
+  complain(p, ("--messages names rank " + std::to_string(last) + ", and the job has ranks 0 to " +
+               std::to_string(p.size - 1))
+                  .c_str());
+}
+
 // N of `win#N`.
 std::optional<uint64_t> id_of_window(Process& p, uint64_t key) {
   const Process::Guard guard(p);
@@ -83,53 +88,13 @@ std::optional<uint64_t> id_of_window(Process& p, uint64_t key) {
 
 }  // namespace
 
-// ---- the file ----
-
-bool RankLog::FileSink::create(const std::string& folder, const std::string& name) {
-  if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return error_ = errno, false;
-  path_ = folder + "/" + name;
-  const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return error_ = errno, false;
-  close(fd);
-  return true;
-}
-
-// No descriptor stays open: the program gets the same numbers as without the recorder.
-int RankLog::FileSink::write(std::span<const std::byte> bytes, size_t reserve) {
-  const KeepErrno keep;
-  rlimit limit{};
-  // Beyond a limit on file sizes the system would send SIGXFSZ.
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      end_ + bytes.size() + reserve > limit.rlim_cur && bytes.size() > reserved_)
-    return EFBIG;
-  const int fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return errno;
-  // What was set apart before is there, whatever comes behind it.
-  const int full = fallocate(fd, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(end_),
-                             static_cast<off_t>(bytes.size() + reserve));
-  int error = full != 0 && errno == ENOSPC && bytes.size() > reserved_ ? ENOSPC : 0;
-  reserved_ = full == 0 ? reserve : 0;
-  for (size_t done = 0; error == 0 && done < bytes.size();) {
-    const ssize_t n =
-        pwrite(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(end_ + done));
-    if (n > 0) done += static_cast<size_t>(n);
-    if (n < 0 && errno != EINTR) error = errno;
-    if (n == 0) error = EIO;
-  }
-  if (error == 0)
-    end_ += bytes.size();
-  else if (ftruncate(fd, static_cast<off_t>(end_)) != 0)
-    reserved_ = 0;
-  close(fd);
-  return error;
-}
-
 // ---- begin and end ----
 
 RankLog* RankLog::open(Process& p) {
   const auto chosen = format::messages::parse_selection(text_of(RecordOption::kMessages));
-  if (!chosen.ok() || !chosen->has(static_cast<uint64_t>(p.rank))) return nullptr;
   const KeepErrno keep;
+  if (chosen.ok() && p.rank == 0) complain_of_absent(p, chosen->ranks);
+  if (!chosen.ok() || !chosen->has(static_cast<uint64_t>(p.rank))) return nullptr;
   const uint64_t limit = base::parse_bytes(text_of(RecordOption::kMessageLimit)).value_or(0);
   auto* const log = new RankLog(limit, p.threaded);
   format::messages::Header header;
@@ -141,7 +106,11 @@ RankLog* RankLog::open(Process& p) {
   header.group = log->group_ = own_group(p);
   const std::string folder = p.options.output + ".messages";
   const std::string name = "rank-" + std::to_string(p.rank) + ".rfm";
-  if (log->sink_.create(folder, name) && log->writer_.start(header)) return log;
+  if (log->sink_.create(folder, name)) {
+    if (log->writer_.start(header)) return log;
+    // No room for a block: what it receives is counted, and end() says so.
+    if (log->writer_.stop_reason() == EndReason::kLimit) return log;
+  }
   const int error = log->sink_.error() != 0 ? log->sink_.error() : log->writer_.error_number();
   complain(p, ("cannot write " + folder + "/" + name + " (" + strerror(error) +
                "): its messages are not logged")
@@ -173,19 +142,17 @@ void RankLog::end(Process& p) {
   p.lose("messages_missing", reason);
 }
 
-RankLog* rank_log() { return g_log; }
-
 RankLog* begin_rank_log(Process& p) {
   if (text_of(RecordOption::kMessages)[0] == '\0') return nullptr;
-  g_log = RankLog::open(p);
-  if (g_log != nullptr) set_slow_path_reason(slow_path_reasons::kLogsMessages, true);
-  return g_log;
+  g_rank_log = RankLog::open(p);
+  if (g_rank_log != nullptr) set_slow_path_reason(slow_path_reasons::kLogsMessages, true);
+  return g_rank_log;
 }
 
 void end_rank_log() {
-  if (g_log == nullptr) return;
+  if (g_rank_log == nullptr) return;
   set_slow_path_reason(slow_path_reasons::kLogsMessages, false);
-  g_log->end(process());
+  g_rank_log->end(process());
 }
 
 // ---- groups ----
@@ -213,6 +180,7 @@ void RankLog::go_to(const Location& l) {
     calls_.resize(l.thread + 1);
   if (l.thread != last) [[unlikely]] {
     if (at_ != nullptr && !has_threads_) calls_[last] = std::max(calls_[last], calls_of(*at_));
+    if (at_ != nullptr && !has_threads_ && at_->log != nullptr) at_->log->quiet_until_ticks = 0;
     writer_.turn(calls_[last], l.thread);
     thread_.store(l.thread, std::memory_order_relaxed);
   }
@@ -233,11 +201,9 @@ void RankLog::count(const WaitingRecord& r) {
 // `file_bytes` and `before`: of the file and the sums before something was written. What was not in
 // the file when logging ended counts as not logged.
 void RankLog::settle_sums(uint64_t file_bytes, const format::messages::Sums& before) {
-  if (!writer_.stopped()) {
-    if (writer_.file_bytes() != file_bytes) safe_ = before;
-    return;
-  }
   if (is_settled_) return;
+  if (writer_.file_bytes() != file_bytes) safe_ = before;  // also of a block that came to the limit
+  if (!writer_.stopped()) return;
   is_settled_ = true;
   const uint64_t lost = sums_.receives - safe_.receives, unlogged = sums_.unlogged;
   sums_ = safe_;
@@ -306,20 +272,48 @@ void RankLog::call_over(Location& l, LogThread& t) {
     if (is_recorded) write_all(l.thread, t);
     if (is_recorded && !windows.empty()) look_at_windows(l, t.number);
     flush_in_time(l);
+    let_be_quiet(l, t);
   }
   t.waiting_count = 0;
+  t.flat_bytes = 0;
   t.has_call = false;
 }
 
+// What is in memory has a time to be written at, so that need not be looked at.
+bool RankLog::flat_call_over(const Location& l, LogThread& t) {
+  const uint64_t due = flush_ticks_.load(std::memory_order_relaxed);
+  if (t.flat_bytes == 0 || t.waiting_count != 0 || at_ != &l || has_threads_ || over_ ||
+      due == UINT64_MAX || l.last_end_ticks >= due || !windows.empty() || calls_of(l) <= t.number)
+    return false;
+  const std::span bytes(t.flat_memory, static_cast<size_t>(t.flat_bytes));
+  if (!writer_.put_flat(l.thread, t.number, 0, bytes)) return false;
+  count_flat(t.flat_bytes);
+  t.flat_bytes = 0;
+  t.has_call = false;
+  return true;
+}
+
+void RankLog::count_flat(uint64_t bytes) {
+  ++sums_.receives;
+  sums_.received_bytes += bytes;
+  sums_.crossing_bytes += bytes;
+  sums_.kept_bytes += bytes;
+}
+
+void RankLog::write_flat(uint32_t thread, const LogThread& t) {
+  const std::span bytes(t.flat_memory, static_cast<size_t>(t.flat_bytes));
+  if (writer_.put_flat(thread, t.number, 0, bytes)) return count_flat(t.flat_bytes);
+  WaitingRecord r;
+  r.kind = Kind::kContents;
+  r.memory = t.flat_memory;
+  r.bytes = t.flat_bytes;
+  write(thread, t.number, r);
+}
+
 void RankLog::write_all(uint32_t thread, LogThread& t) {
+  if (t.flat_bytes > 0) write_flat(thread, t);
   for (size_t i = 0; i < t.waiting_count; ++i) {
     WaitingRecord& r = t.waiting[i];
-    const bool is_flat = r.memory != nullptr && r.kind == Kind::kContents;
-    if (is_flat && r.bytes > 0 && !r.is_inside &&
-        writer_.put_flat(thread, t.number, r.where, {r.memory, static_cast<size_t>(r.bytes)})) {
-      count(r);
-      continue;
-    }
     write(thread, t.number, r);
     if (r.memory == nullptr) r.fill = Fill();
   }
@@ -354,18 +348,15 @@ void RankLog::noted(Location& l, format::messages::Noted what, uint64_t n) {
   writer_.noted(l.thread, calls_[l.thread], what, n);
 }
 
-bool is_only_logged(const Location& l) {
-  return !has_slow_path_reason(slow_path_reasons::kAnything & ~slow_path_reasons::kLogsMessages) &&
-         l.depth == 0 && l.log != nullptr && !l.in_recorder && !g_log->is_due(l, *l.log);
-}
-
 void log_call_over(Location& l) {
-  if (g_log == nullptr) return;
+  RankLog* const log = g_rank_log;
+  if (log == nullptr) return;
   if (l.log == nullptr) l.log = new LogThread;
-  if (!g_log->is_due(l, *l.log)) return;
+  LogThread& t = *l.log;
+  if (!log->is_due(l, t)) return log->let_be_quiet(l, t);
   const bool was_in_recorder = l.in_recorder;
   l.in_recorder = true;
-  g_log->call_over(l, *l.log);
+  if (!log->flat_call_over(l, t)) log->call_over(l, t);
   l.note_own_work(l.process->clock.ticks());
   l.in_recorder = was_in_recorder;
 }

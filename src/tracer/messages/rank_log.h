@@ -13,7 +13,7 @@
 // ends, and what is not logged is counted. Nothing of this exists without --messages. A record of
 // bytes in a row allocates nothing, and is copied once, into the block.
 // Budget: 500 instructions for a receive, all that the log adds to it and to the calls beside it;
-// `./dev bench messages` counts 800, of which each call that fills nothing has 60.
+// `./dev bench messages` counts 496, of which each call that fills nothing has 40 to 75.
 #pragma once
 
 #include <atomic>
@@ -29,6 +29,7 @@
 #include "tracer/messages/type_maps.h"
 #include "tracer/messages/windows.h"
 #include "tracer/state/location.h"
+#include "tracer/state/slow_path_reasons.h"
 
 namespace refrain::tracer {
 
@@ -53,6 +54,19 @@ struct WaitingRecord {
 
 // Of a location.
 struct LogThread {
+  // Bytes in a row that the call has filled, at place 0 and before all else: what most receives are
+  // needs no record in between.
+  void fill_flat(const std::byte* memory, uint64_t bytes) {
+    flat_memory = memory;
+    flat_bytes = bytes;
+  }
+  // How many bytes of contents the call has noted last, if those were at `where`; else 0.
+  uint64_t contents_at(uint64_t where) const {
+    if (waiting_count == 0) return where == 0 ? flat_bytes : 0;
+    const WaitingRecord& last = waiting[waiting_count - 1];
+    return last.kind == format::messages::Kind::kContents && last.where == where ? last.bytes : 0;
+  }
+
   // One more, with these fields and without contents. Those of calls before are used again.
   WaitingRecord& add(format::messages::Kind kind, uint64_t where) {
     if (waiting_count == waiting.size()) waiting.emplace_back();
@@ -68,15 +82,20 @@ struct LogThread {
   // Whatever a call left here that ended by a jump is void.
   void begin_call() {
     waiting_count = 0;
+    flat_bytes = 0;
     has_call = false;
     scope = nullptr;
   }
 
   std::vector<WaitingRecord> waiting;
-  size_t waiting_count = 0;    // of these
+  size_t waiting_count = 0;  // of these
+  const std::byte* flat_memory = nullptr;
+  uint64_t flat_bytes = 0;     // 0: there are none
   uint64_t number = 0;         // calls of the thread before that call
   bool has_call = false;       // a call under way is to be logged
   CallScope* scope = nullptr;  // of the call under way, where that has to be told to look here
+  // A call before which the thread's last one ended before this takes the short way in. 0: none.
+  uint64_t quiet_until_ticks = 0;
 };
 
 class RankLog {
@@ -91,7 +110,16 @@ class RankLog {
     return t.has_call || has_threads_ || l.thread != thread_.load(std::memory_order_relaxed) ||
            l.last_end_ticks >= flush_ticks_.load(std::memory_order_relaxed);
   }
+  // The next calls of the thread may take the short way in, until bytes are in memory for long.
+  void let_be_quiet(const Location& l, LogThread& t) {
+    const bool is_at = !has_threads_ && l.thread == thread_.load(std::memory_order_relaxed);
+    if (is_at) at_ = &l;  // whoever is another one looks at it first
+    t.quiet_until_ticks = is_at ? flush_ticks_.load(std::memory_order_relaxed) : 0;
+  }
   void call_over(Location& location, LogThread& thread);
+  // The same of a call that has filled bytes in a row, and nothing else is to be done. False:
+  // nothing was.
+  bool flat_call_over(const Location& location, LogThread& thread);
   void wtime(Location& location, double seconds);
   void noted(Location& location, format::messages::Noted what, uint64_t count);
   // No more is written.
@@ -108,6 +136,8 @@ class RankLog {
   PostedTable posted;
   FetchTable fetches;
   WatchedWindows windows;
+  // Nothing fills memory later or unseen.
+  bool is_idle() const { return windows.empty() && posted.empty(); }
   FetchTable splits;  // by files: of split collectives
 
  private:
@@ -131,6 +161,8 @@ class RankLog {
   void write_contents(uint32_t thread, uint64_t number, const WaitingRecord& record);
   void count(const WaitingRecord& record);
   void write_all(uint32_t thread, LogThread& t);
+  void write_flat(uint32_t thread, const LogThread& t);
+  void count_flat(uint64_t bytes);
   void settle_sums(uint64_t file_bytes, const format::messages::Sums& before);
   void go_to(const Location& location);
   void look_at_windows(Location& location, uint64_t number);
@@ -152,15 +184,19 @@ class RankLog {
 };
 
 // Of the calling process; null: none.
-RankLog* rank_log();
+extern __attribute__((visibility("hidden"))) RankLog* g_rank_log;
+inline RankLog* rank_log() { return g_rank_log; }
 // Opens it where --messages says so.
 RankLog* begin_rank_log(Process& process);
 // At the end of recording. Does nothing a second time.
 void end_rank_log();
-// In front of a call of C, under the reason kLogsMessages: whether all that is unusual is that log,
-// and it has nothing to do before the call. It may have behind it: see LogThread::scope.
-// Budget: 15 instructions.
-bool is_only_logged(const Location& location);
+// In front of a call of C: whether all that is unusual is that log, and it has nothing to do before
+// the call. It may have behind it: see LogThread::scope. Budget: 12 instructions.
+inline bool is_only_logged(const Location& l) {
+  return !has_slow_path_reason(slow_path_reasons::kAnything & ~slow_path_reasons::kLogsMessages) &&
+         l.depth == 0 && l.log != nullptr && l.last_end_ticks < l.log->quiet_until_ticks &&
+         !l.in_recorder;
+}
 // Behind a call, under the reason kLogsMessages.
 void log_call_over(Location& location);
 

@@ -43,6 +43,11 @@ class TypeMaps {
     const Flat& known = flat_[place(key)];
     return known.key == key && known.is_known ? known.bytes : find_flat(key);
   }
+  // The same of a type that was asked for lately, where no other thread asks; else kNotFlat.
+  int64_t lately_flat_bytes(uint64_t key) const {
+    const Flat& known = flat_[place(key)];
+    return known.key == key && known.is_known ? known.bytes : kNotFlat;
+  }
   // MPI_Type_free: the handle may be given to another type.
   void forget(uint64_t key, bool is_shared);
 

@@ -67,16 +67,14 @@ bool others_wait(mpi::CallId call) {
   return false;
 }
 
-// Compares the clocks of the ranks if it is time. The call has been recorded before, so it is not
-// lost if the process dies during the comparison.
+// Compares the ranks' clocks if it is time. The call is recorded already, should the process die.
 void compare_clocks(Location& l, mpi::CallId call, uint32_t terminal) {
   CallTimes& times = *l.process->times;
   if (times.wants(call)) [[unlikely]]
     times.call_ended(l, terminal);
 }
 
-// Value of FortranSite::call after the entry point's own call: further calls that the Fortran layer
-// makes inside the entry point are not the program's.
+// FortranSite::call behind the entry point's own call: what its layer calls then is not recorded.
 constexpr uint64_t kAnswered = UINT64_MAX;
 
 }  // namespace
@@ -91,16 +89,19 @@ bool CallScope::was_left() const {
   return l.open_return != 0 && reinterpret_cast<const uintptr_t*>(l.open_frame)[1] != l.open_return;
 }
 
-// The constructor for all calls except plain calls of a C program: calls inside calls (of
-// callbacks, and of the MPI library), the recorder's own calls, calls from Fortran, and all calls
-// while a reason of slow_path_reasons.h is set.
+// The constructor for all calls but plain ones of a C program: calls inside calls, the recorder's
+// own, those from Fortran, and all while a reason of slow_path_reasons.h is set.
 void CallScope::enter() {
+  if (location_ == nullptr || refrain_fortran_site.address != nullptr ||
+      !is_only_logged(*location_))
+    return enter_slowly();
+  location_->log->scope = this;
+  open();
+}
+
+[[gnu::noinline]] void CallScope::enter_slowly() {
   RecordedThread* const l = location_ = as_recorded(current_location());
   if (l == nullptr) return;
-  if (refrain_fortran_site.address == nullptr && is_only_logged(*l)) {
-    l->log->scope = this;
-    return open();
-  }
   if (was_left()) close_left();
   const bool nested = l->depth > 0;
   if (nested)
@@ -127,6 +128,7 @@ void CallScope::close_left() {
   l->depth = 0;
   l->open_call = 0;
   l->in_recorder = false;
+  if (l->log != nullptr) l->log->begin_call();
   if (left_recorder) abandon_record(*l->process);
   if (is_abandoned()) return;
   if (!l->process->threaded)

@@ -165,6 +165,7 @@ class CallScope {
   };
 
   void enter();
+  void enter_slowly();
   bool is_to_record(bool nested);
   bool is_beyond_memory();
   uint32_t leave_unrecorded();

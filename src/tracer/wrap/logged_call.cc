@@ -26,7 +26,7 @@ void begin_logging(Process& process) {
   install_logged_1();
 }
 
-LoggedCall::LoggedCall(mpi::CallId call) {
+void LoggedCall::find(mpi::CallId call) {
   if (!has_slow_path_reason(slow_path_reasons::kLogsMessages)) return;
   RecordedThread* const l = as_recorded(current_location());
   // A call of the library inside of one of the program's: see CallScope::enter().
@@ -83,10 +83,6 @@ Fill LoggedCall::fill(const void* memory, int64_t count, MPI_Datatype type) {
 
 // ---- where it comes from ----
 
-Origin LoggedCall::of_message(MPI_Comm comm) {
-  return {.comm = log().has_groups() ? location_->encoder.comm_info(comm) : nullptr};
-}
-
 Origin LoggedCall::of_members(MPI_Comm comm) {
   if (!log().has_groups()) return {};
   const CommInfo* const info = location_->encoder.comm_info(comm);
@@ -140,8 +136,10 @@ void LoggedCall::add_status(uint64_t where, const MPI_Status& status, const Came
   fields.bytes = came.bytes.value_or(0);
   fields.error = status.MPI_ERROR;
   fields.cancelled = !of_file && came.is_cancelled;
-  // What an empty status says needs no record.
-  if (fields == format::messages::StatusFields()) return;
+  // What the contents say needs no record.
+  format::messages::StatusFields implied;
+  implied.bytes = thread_->contents_at(where);
+  if (fields == implied) return;
   add(RecordKind::kStatus, where).status = fields;
 }
 
@@ -161,12 +159,13 @@ bool LoggedCall::received_flat(const MPI_Status& status, const Elements& element
     return false;
   const uint64_t bytes = std::min(room, *came);
   if (bytes > 0 && status.MPI_SOURCE != MPI_PROC_NULL) {
-    WaitingRecord& r = add(RecordKind::kContents, 0);
-    r.memory = static_cast<const std::byte*>(elements.memory);
-    r.bytes = bytes;
-    r.is_inside = is_inside(origin, &status);
-    r.is_local = origin.is_local;
-    if (r.memory == nullptr) r.fill = Fill(nullptr, bytes);  // MPI_BOTTOM, as an address
+    const auto* const memory = static_cast<const std::byte*>(elements.memory);
+    if (is_inside(origin, &status) || origin.is_local) [[unlikely]] {
+      add_contents(0, Fill(memory, bytes), bytes, !origin.is_local, origin.is_local);
+    } else {
+      if (!thread_->has_call) will_write();
+      thread_->fill_flat(memory, bytes);
+    }
   }
   if (&status != &own_) add_status(0, status, {came, false}, false);
   return true;

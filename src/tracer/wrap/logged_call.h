@@ -13,12 +13,14 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "mpi/call_table.h"
 #include "mpi_runtime/queries.h"
+#include "mpi_runtime/status_fields.h"
 #include "tracer/messages/rank_log.h"
 #include "tracer/state/process.h"
 #include "tracer/wrap/recorded_thread.h"
@@ -40,7 +42,19 @@ struct Elements {
 
 class LoggedCall {
  public:
-  explicit LoggedCall(mpi::CallId call);
+  // Short where the call came in by the short way (CallScope::enter()).
+  explicit LoggedCall(mpi::CallId call) {
+    RecordedThread* const l = as_recorded(known_location());
+    if (l != nullptr && l->depth == 1 && l->open_call == call && l->log != nullptr &&
+        l->log->scope != nullptr && !l->in_recorder &&
+        has_slow_path_reason(slow_path_reasons::kLogsMessages)) [[likely]] {
+      location_ = l;
+      thread_ = l->log;
+      log_ = rank_log();
+    } else {
+      find(call);
+    }
+  }
   ~LoggedCall() {
     if (is_back_) location_->in_recorder = false;
   }
@@ -62,8 +76,8 @@ class LoggedCall {
 
   // Whether a call that completes a request, if it is one, has nothing to be logged: no operation
   // under way fills memory, and nobody reads the status.
-  bool has_nothing(const MPI_Status* given) const {
-    return given == MPI_STATUS_IGNORE && log_->windows.empty() && log_->posted.empty();
+  static bool has_nothing(const MPI_Status* given) {
+    return given == MPI_STATUS_IGNORE && (rank_log() == nullptr || rank_log()->is_idle());
   }
 
   // ---- after it ----
@@ -94,7 +108,9 @@ class LoggedCall {
   Fill blocks(const void* memory, const Count* counts, const Displacement* at, int64_t n,
               const MPI_Datatype* types);
 
-  Origin of_message(MPI_Comm comm);
+  Origin of_message(MPI_Comm comm) {
+    return {.comm = log_->has_groups() ? location_->encoder.comm_info(comm) : nullptr};
+  }
   Origin of_members(MPI_Comm comm);
   // Of whatever rank: what accesses to windows bring is always kept.
   static Origin of_window() { return {}; }
@@ -112,6 +128,8 @@ class LoggedCall {
   // The same of elements of one type: the short way for those without gaps.
   void received_elements(const MPI_Status* used, int rc, const Elements& elements,
                          const Origin& origin) {
+    if (rc == MPI_SUCCESS && received_shortly(*used, elements, origin)) [[likely]]
+      return;
     if (rc != MPI_SUCCESS || !received_flat(*used, elements, origin)) [[unlikely]]
       received(
           used, rc, [&] { return fill(elements.memory, elements.count, elements.type); }, origin);
@@ -143,6 +161,7 @@ class LoggedCall {
   void noted(format::messages::Noted what) { log().noted(*location_, what, 1); }
 
  private:
+  void find(mpi::CallId call);
   std::optional<mpi::TypeMap> map_of(MPI_Datatype type) {
     return log().types.find(handle_key(type), has_threads());
   }
@@ -153,6 +172,23 @@ class LoggedCall {
   WaitingRecord& add(format::messages::Kind kind, uint64_t where) {
     if (!thread_->has_call) will_write();
     return thread_->add(kind, where);
+  }
+  // Of received_flat(), what takes the fewest looks: a status that the program ignores, one thread,
+  // no groups. False: nothing was done.
+  bool received_shortly(const MPI_Status& status, const Elements& elements, const Origin& origin) {
+    if (&status != &own_ || has_threads() || log_->has_groups() || origin.is_file ||
+        origin.is_local || status.MPI_SOURCE == MPI_PROC_NULL)
+      return false;
+    const int64_t each = log_->types.lately_flat_bytes(handle_key(elements.type));
+    const auto came = mpi_runtime::bytes_if_plain(status);
+    constexpr int64_t kMost = int64_t{1} << 31;
+    if (!came || each < 0 || each >= kMost || elements.count < 0 || elements.count >= kMost)
+      return false;
+    const uint64_t bytes = std::min(static_cast<uint64_t>(each * elements.count), *came);
+    if (bytes == 0) return true;
+    if (!thread_->has_call) will_write();
+    thread_->fill_flat(static_cast<const std::byte*>(elements.memory), bytes);
+    return true;
   }
   bool received_flat(const MPI_Status& status, const Elements& elements, const Origin& origin);
   bool is_inside(const Origin& origin, const MPI_Status* status) {

@@ -43,8 +43,10 @@ base::Status LogReader::read_header() {
   const unsigned major = in.u8();
   in.u8();  // any minor
   const unsigned features = in.u16();
-  if (major != kMajor || features != 0)
+  if (major != kMajor || (features & ~unsigned{kPlainBlocks | kImpliedStatuses}) != 0)
     return base::unsupported("a message log of another version: refrain is too old for it", name_);
+  plain_blocks_ = (features & kPlainBlocks) != 0;
+  implies_statuses_ = (features & kImpliedStatuses) != 0;
   const uint32_t bytes = in.u32();
   if (bytes < kFixedHeaderBytes + 4 || bytes > kMaxLogHeaderBytes)
     return damaged("the header's length is " + std::to_string(bytes));
@@ -84,18 +86,22 @@ base::Result<bool> LogReader::read_block() {
   char head[kBlockHeadBytes] = {};
   auto n = source_->read_at(next_offset_, head);
   if (!n.ok()) return n.error();
-  if (*n < sizeof head) return false;
-  base::ByteReader in({head, sizeof head});
-  const uint32_t raw_field = in.u32(), stored = in.u32(), sum = in.u32();
-  const uint32_t raw = raw_field & ~kFreshBlock;
+  if (*n < kPlainHeadBytes) return false;
+  base::ByteReader in({head, *n});
+  const uint32_t raw_field = in.u32();
+  const bool is_plain = plain_blocks_ && (raw_field & kPlainBlock) != 0;
+  const size_t head_bytes = is_plain ? kPlainHeadBytes : kBlockHeadBytes;
+  if (*n < head_bytes) return false;
+  const uint32_t raw = raw_field & ~(kFreshBlock | (is_plain ? kPlainBlock : 0));
+  const uint32_t stored = is_plain ? raw : in.u32();
+  const uint32_t sum = in.u32();
   if (raw == 0 || raw > kBlockBytes || stored == 0 || stored > raw)
     return damaged("a block has lengths beyond their limits");
   stored_.resize(stored);
-  n = source_->read_at(next_offset_ + sizeof head, stored_);
+  n = source_->read_at(next_offset_ + head_bytes, stored_);
   if (!n.ok()) return n.error();
   if (*n < stored) return false;
-  uint64_t both[2] = {hash64(stored_.data(), stored), 0};
-  std::memcpy(&both[1], head, 8);
+  const uint64_t both[2] = {hash64(stored_.data(), stored), raw_field | uint64_t{stored} << 32};
   if (static_cast<uint32_t>(hash64(both, sizeof both)) != sum)
     return damaged("a block's checksum is wrong");
   if (stored == raw) {
@@ -107,7 +113,7 @@ base::Result<bool> LogReader::read_block() {
   }
   in_ = base::ByteReader(std::string_view(raw_.data(), raw));
   fresh_ = (raw_field & kFreshBlock) != 0;
-  next_offset_ += sizeof head + stored;
+  next_offset_ += head_bytes + stored;
   return true;
 }
 

@@ -69,6 +69,8 @@ class LogReader {
   ~LogReader();
 
   const Header& header() const { return header_; }
+  // Whether a status without a record has the count of the contents at its place.
+  bool implies_statuses() const { return implies_statuses_; }
   // The next record, or false at the end of the log.
   base::Result<bool> next(Record& record);
   // The short way of next(), for contents whose fields take one or two bytes each: most records
@@ -128,8 +130,10 @@ class LogReader {
   std::string name_;
   Header header_;
   std::vector<char> stored_, raw_;
-  base::ByteReader in_;  // of raw_
-  bool fresh_ = true;    // the block begins with a record
+  base::ByteReader in_;            // of raw_
+  bool fresh_ = true;              // the block begins with a record
+  bool plain_blocks_ = false;      // blocks without a second length may occur
+  bool implies_statuses_ = false;  // see implies_statuses()
   uint64_t left_ = 0;
   uint64_t block_offset_ = 0, next_offset_ = 0;
   uint32_t thread_ = 0;

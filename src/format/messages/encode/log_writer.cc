@@ -40,7 +40,7 @@ std::string header_bytes(const Header& header) {
   out.put_bytes(kMagic, sizeof kMagic);
   out.put_u8(kMajor);
   out.put_u8(kMinor);
-  out.put_u16(0);
+  out.put_u16(kPlainBlocks | kImpliedStatuses);
   out.put_u32(static_cast<uint32_t>(kFixedHeaderBytes + strings.size() + 4));
   out.put_u64(header.run);
   out.put_u32(header.rank);
@@ -224,14 +224,18 @@ std::span<const std::byte> LogWriter::squeezed(std::span<const std::byte> raw) {
 
 bool LogWriter::write_block(std::span<const std::byte> raw, uint32_t fresh) {
   const auto stored = squeezed(raw);
-  put_u32(packed_, static_cast<uint32_t>(raw.size()) | fresh);
-  put_u32(packed_ + 4, static_cast<uint32_t>(stored.size()));
-  const uint64_t hash = hash64(packed_ + kBlockHeadBytes, stored.size());
+  const bool is_plain = stored.size() == raw.size();
   // The lengths are part of what the checksum covers, without a second copy of the bytes.
-  uint64_t both[2] = {hash, 0};
-  std::memcpy(&both[1], packed_, 8);
-  put_u32(packed_ + 8, static_cast<uint32_t>(hash64(both, sizeof both)));
-  const std::span<const std::byte> block(packed_, kBlockHeadBytes + stored.size());
+  const uint32_t first = static_cast<uint32_t>(raw.size()) | fresh | (is_plain ? kPlainBlock : 0);
+  const uint64_t both[2] = {hash64(stored.data(), stored.size()),
+                            first | static_cast<uint64_t>(stored.size()) << 32};
+  // The head lies right before the stored bytes, which are where a long head would end.
+  const size_t head_bytes = is_plain ? kPlainHeadBytes : kBlockHeadBytes;
+  std::byte* const head = packed_ + kBlockHeadBytes - head_bytes;
+  put_u32(head, first);
+  if (!is_plain) put_u32(head + 4, static_cast<uint32_t>(stored.size()));
+  put_u32(head + head_bytes - 4, static_cast<uint32_t>(hash64(both, sizeof both)));
+  const std::span<const std::byte> block(head, head_bytes + stored.size());
   if (const int error = sink_->write(block, kEndBytes); error != 0) {
     stop(EndReason::kDisk, error);
     return false;
