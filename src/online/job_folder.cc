@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,8 +16,7 @@
 #include <set>
 #include <utility>
 
-#include "format/encode/encode.h"
-#include "format/spool/job_files.h"
+#include "online/own_files.h"
 #include "reader/internal.h"
 
 namespace refrain::online {
@@ -30,47 +28,6 @@ namespace spool = format::spool;
 
 // Before so long a job may have told of itself and not have a spool yet, or no trace any more.
 constexpr time_t kPatienceSeconds = 30;
-
-base::Error with_error(const std::string& what, const std::string& path) {
-  return base::fail(what + " (" + std::strerror(errno) + ")", path);
-}
-
-// A small plain file of this user's, or, for root, of anybody's.
-base::Result<std::string> read_own_file(const std::string& path, time_t* changed) {
-  struct stat info {};
-  if (lstat(path.c_str(), &info) != 0) return with_error("cannot be read", path);
-  if (!S_ISREG(info.st_mode) || (info.st_uid != geteuid() && geteuid() != 0))
-    return base::fail("not a plain file of yours: left alone", path);
-  *changed = info.st_mtime;
-  return spool::read_file(path, spool::kMaxLiveJobBytes);
-}
-
-std::string random_word() {
-  unsigned char bytes[16];
-  for (size_t at = 0; at < sizeof bytes;) {
-    const ssize_t n = getrandom(bytes + at, sizeof bytes - at, 0);
-    if (n > 0) at += static_cast<size_t>(n);
-  }
-  std::string out;
-  for (const unsigned char b : bytes) {
-    out += "0123456789abcdef"[b >> 4];
-    out += "0123456789abcdef"[b & 15];
-  }
-  return out;
-}
-
-base::Status write_own_file(const std::string& path, const std::string& text) {
-  const std::string temporary = path + "." + std::to_string(getpid());
-  const int fd =
-      open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  const bool is_good =
-      fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (fd >= 0) close(fd);
-  if (is_good && rename(temporary.c_str(), path.c_str()) == 0) return base::Done{};
-  const base::Error error = with_error("cannot be written", path);
-  unlink(temporary.c_str());
-  return error;
-}
 
 bool is_over(const JobNow& job) {
   return job.state == JobState::kFinished || job.state == JobState::kDied;
@@ -128,8 +85,7 @@ base::Status JobFolder::prepare() {
 
 base::Status JobFolder::read_token() {
   const std::string path = folder_ + "/serve.token";
-  time_t ignored = 0;
-  const auto text = read_own_file(path, &ignored);
+  const auto text = read_own_file(path, spool::kMaxLiveJobBytes);
   if (text.ok() && text->size() == 32) {
     token_ = *text;
     return base::Done{};
@@ -155,8 +111,7 @@ void JobFolder::find_ended() {
   for (fs::directory_iterator it(output_ + "/names", error), end; !error && it != end;
        it.increment(error)) {
     const std::string run = it->path().filename().string();
-    time_t ignored = 0;
-    const auto name = read_own_file(it->path().string(), &ignored);
+    const auto name = read_own_file(it->path().string(), spool::kMaxLiveJobBytes);
     if (name.ok() && fs::exists(folder_ + "/" + run + spool::kLiveJobEnding))
       still_told.insert(*name);
   }
@@ -194,15 +149,14 @@ void JobFolder::find_ended() {
 base::Result<std::string> JobFolder::name_of(const std::string& run,
                                              const std::string& trace) const {
   const std::string path = output_ + "/names/" + run;
-  time_t ignored = 0;
-  if (const auto known = read_own_file(path, &ignored);
+  if (const auto known = read_own_file(path, spool::kMaxLiveJobBytes);
       known.ok() && !known->empty() && known->find('/') == std::string::npos)
     return *known;
   std::set<std::string> taken = {"", ".", "..", "index", "names"};
   std::error_code error;
   for (fs::directory_iterator it(output_ + "/names", error), end; !error && it != end;
        it.increment(error))
-    if (const auto name = read_own_file(it->path().string(), &ignored); name.ok())
+    if (const auto name = read_own_file(it->path().string(), spool::kMaxLiveJobBytes); name.ok())
       taken.insert(*name);
   const std::string stem = fs::path(trace).stem().string();
   std::string name = stem;
@@ -219,7 +173,7 @@ void JobFolder::find_jobs(std::vector<base::Error>& errors) {
     const std::string file = it->path().filename().string();
     if (it->path().extension() != spool::kLiveJobEnding || jobs_.contains(file)) continue;
     time_t told = 0;
-    const auto text = read_own_file(it->path().string(), &told);
+    const auto text = read_own_file(it->path().string(), spool::kMaxLiveJobBytes, &told);
     const auto what = text.ok() ? spool::read_live_job(*text) : std::nullopt;
     if (!what && told > time(nullptr) - kPatienceSeconds) continue;  // it may be written just now
     if (!what) {

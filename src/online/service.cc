@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <httplib.h>
-#include <sys/random.h>
 
 #include <atomic>
 #include <charconv>
@@ -15,6 +14,7 @@
 #include "analysis/matrix.h"
 #include "analysis/profile.h"
 #include "format/encode/encode.h"
+#include "online/own_files.h"
 #include "online/page_text.inc"
 #include "online/state_json.h"
 #include "reader/internal.h"
@@ -33,17 +33,6 @@ constexpr const char* kPolicy =
     "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 // How long a silent stream stays silent: then a comment tells whether the viewer is still there.
 constexpr auto kSilence = std::chrono::seconds(5);
-
-std::string random_token() {
-  unsigned char bytes[16];
-  for (size_t at = 0; at < sizeof bytes;) {
-    const ssize_t n = getrandom(bytes + at, sizeof bytes - at, 0);
-    if (n > 0) at += static_cast<size_t>(n);
-  }
-  std::string out;
-  for (const unsigned char b : bytes) out += fmt::format("{:02x}", b);
-  return out;
-}
 
 // Takes as long for a token that is nearly right as for one that is not.
 bool is_equal(const std::string& a, const std::string& b) {
@@ -77,7 +66,7 @@ struct Published {
 class HttpService final : public Service {
  public:
   explicit HttpService(const ServiceOptions& options)
-      : token_(options.token.empty() ? random_token() : options.token), viewers_(options.viewers) {
+      : token_(options.token.empty() ? random_word() : options.token), viewers_(options.viewers) {
     // Threads for the streams, and some for all else.
     server_.new_task_queue = [n = options.viewers] { return new httplib::ThreadPool(n + 4); };
     server_.set_payload_max_length(4096);

@@ -11,18 +11,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import expectations  # noqa: E402
+from expectations import expect  # noqa: E402
+
 LIMIT_S = 120
 # Traces of every kind of times. Of segments the calls are there, without times.
 WHOLE = ["heat-1.1-spreads", "heat-1.2", "heat-1.4-gaps", "heat-1.4-exact", "heat-1.5", "heat-1.5-exact",
          "heat-1.5-bins"]
 options = None
-failures = 0
-
-
-def expect(condition, what):
-    global failures
-    print("%s  %s" % ("pass" if condition else "FAIL", what), flush=True)
-    failures += 0 if condition else 1
 
 
 def refrain(*words):
@@ -113,7 +110,7 @@ def main():
             check_equal(name, os.path.join(folder, "out"))
         check_segments(os.path.join(folder, "out"))
         check_bad_input(folder)
-    return 1 if failures else 0
+    return 1 if expectations.failures else 0
 
 
 if __name__ == "__main__":
