@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 
+#include "cli/live_plugins.h"
 #include "cli/output/common.h"
 #include "online/job_folder.h"
 #include "online/own_files.h"
@@ -74,8 +75,11 @@ class Log {
 int live_serve(const ServeOptions& options) {
   online::WatchOptions how;
   how.stuck_after_ns = static_cast<uint64_t>(options.stuck_after_s * 1e9);
-  auto jobs = online::JobFolder::open(options.folder, options.output, how);
+  auto jobs = online::JobFolder::open(options.folder, options.output, how, options.keep);
   if (!jobs.ok()) return report(jobs.error());
+  // Before there are threads and open requests.
+  auto plugins = LivePlugins::start(options.plugins, options.output);
+  if (!plugins.ok()) return report(plugins.error());
   auto service = start(options, **jobs);
   if (!service.ok()) return report(service.error());
   const std::string address = (*service)->address();
@@ -90,9 +94,11 @@ int live_serve(const ServeOptions& options) {
   Log log;
   for (uint64_t look = 1; g_is_told_to_stop == 0; ++look) {
     for (const base::Error& error : (*jobs)->look()) report(error);
-    const std::vector<online::JobNow> now = (*jobs)->now();
+    std::vector<online::JobNow> now = (*jobs)->now();
+    (*plugins)->look(now);
     log.tell(now);
-    (*service)->publish(now, online::state_json(now, look, online::realtime_ns(), options.top));
+    (*service)->publish(
+        now, online::state_json(now, look, online::realtime_ns(), options.top, (*plugins)->now()));
     (*jobs)->wait(static_cast<uint64_t>(options.interval_s * 1e9));
   }
   return 0;

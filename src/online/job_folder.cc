@@ -16,8 +16,10 @@
 #include <set>
 #include <utility>
 
+#include "format/encode/encode.h"
+#include "online/maps_json.h"
 #include "online/own_files.h"
-#include "reader/internal.h"
+#include "online/received.h"
 
 namespace refrain::online {
 
@@ -28,6 +30,7 @@ namespace spool = format::spool;
 
 // Before so long a job may have told of itself and not have a spool yet, or no trace any more.
 constexpr time_t kPatienceSeconds = 30;
+constexpr size_t kMostEnded = 100;
 
 bool is_over(const JobNow& job) {
   return job.state == JobState::kFinished || job.state == JobState::kDied;
@@ -44,8 +47,11 @@ struct JobFolder::Job {
   bool is_ended = false;
 };
 
-JobFolder::JobFolder(std::string folder, std::string output, WatchOptions options)
-    : folder_(std::move(folder)), output_(std::move(output)), options_(options), ended_(output_) {}
+JobFolder::JobFolder(std::string folder, std::string output, WatchOptions options, Keep keep)
+    : folder_(std::move(folder)),
+      output_(std::move(output)),
+      options_(options),
+      ended_(output_, std::move(keep)) {}
 
 JobFolder::~JobFolder() {
   if (events_ >= 0) close(events_);
@@ -54,8 +60,9 @@ JobFolder::~JobFolder() {
 
 base::Result<std::unique_ptr<JobFolder>> JobFolder::open(const std::string& folder,
                                                          const std::string& output,
-                                                         const WatchOptions& options) {
-  auto jobs = std::unique_ptr<JobFolder>(new JobFolder(folder, output, options));
+                                                         const WatchOptions& options,
+                                                         const Keep& keep) {
+  auto jobs = std::unique_ptr<JobFolder>(new JobFolder(folder, output, options, keep));
   if (const base::Status good = jobs->prepare(); !good.ok()) return good.error();
   return jobs;
 }
@@ -127,22 +134,14 @@ void JobFolder::find_ended() {
     auto trace = still_told.contains(name) ? base::Result<Trace>(base::fail("later"))
                                            : Trace::open(path.string());
     if (!trace.ok()) continue;
-    JobNow job;
-    job.name = name + ".rfn";
-    job.losses = reader::data_of(*trace).losses;
-    job.state = trace->info().complete ? JobState::kFinished : JobState::kDied;
-    for (const format::LossRecord& l : job.losses)
-      if (l.reason == "died_first") {
-        job.state = JobState::kDied;
-        job.story = "rank " + std::to_string(l.rank) + " died first, " + l.detail;
-      }
-    job.world_size = trace->rank_count();
-    job.calls = trace->call_count();
-    job.trace = std::move(*trace);
-    was_.emplace(name, std::move(job));
+    was_.emplace(name, ended_job(name + ".rfn", path.string(), *trace));
     order_.push_back(name);
-    (void)ended_.add(name);
+    if (ended_.is_current(name)) continue;
+    (void)ended_.keep(name, *trace);
+    (void)ended_.add(name, *trace);
   }
+  (void)ended_.write_index();
+  forget_oldest();
 }
 
 // The same one for a run whenever it is asked, and for no other run.
@@ -205,18 +204,43 @@ void JobFolder::find_jobs(std::vector<base::Error>& errors) {
 
 // What a job leaves: its own trace first, as all else follows from it.
 base::Status JobFolder::end(Job& job) {
-  const std::string trace = output_ + "/" + job.name + ".rfn";
+  const std::string path = ended_.trace_of(job.name);
   std::error_code ignored;
-  if (!fs::exists(trace, ignored))  // else somebody was killed behind this
-    if (const base::Status written = job.watched.write(trace); !written.ok()) return written;
-  if (const base::Status written = ended_.add(job.name); !written.ok()) return written;
-  unlink(job.file.c_str());
-  if (auto whole = Trace::open(trace); whole.ok()) {
-    job.now->calls = whole->call_count();
-    job.now->losses = reader::data_of(*whole).losses;
-    job.now->trace = std::move(*whole);
+  if (!fs::exists(path, ignored))  // else somebody was killed behind this
+    if (const base::Status written = job.watched.write(path); !written.ok()) return written;
+  const auto trace = Trace::open(path);
+  if (!trace.ok()) return trace.error();
+  JobNow whole = ended_job(job.now->name, path, *trace);
+  whole.state = job.now->state;
+  whole.stream_bytes = job.now->stream_bytes;
+  if (whole.story.empty()) whole.story = job.now->story;
+  whole.loop = job.now->loop;
+  const auto maps = std::exchange(job.now->maps, nullptr);
+  *job.now = std::move(whole);
+  if (const base::Status kept = ended_.keep(job.name, *trace); !kept.ok())
+    job.now->losses.push_back({"not_kept", 0, -1, kept.error().to_string()});
+  if (const base::Status written = ended_.add(job.name, *trace); !written.ok()) return written;
+  if (maps != nullptr) {
+    const base::Status written = format::write_file_atomically(
+        output_ + "/" + job.name + "/maps.json", maps_json(*maps, {}, true), "maps");
+    if (!written.ok()) return written;
   }
+  if (const base::Status written = ended_.write_index(); !written.ok()) return written;
+  unlink(job.file.c_str());
   return base::Done{};
+}
+
+// The page shows so many of those that have ended; what the others left stays where it is.
+void JobFolder::forget_oldest() {
+  size_t ended = was_.size();
+  for (auto it = order_.begin(); it != order_.end() && ended > kMostEnded;) {
+    if (was_.erase(*it) == 0) {
+      ++it;
+      continue;
+    }
+    it = order_.erase(it);
+    --ended;
+  }
 }
 
 void JobFolder::look_at(Job& job, std::vector<base::Error>& errors) {
@@ -255,6 +279,7 @@ std::vector<base::Error> JobFolder::look() {
     if (job->now) was_.insert_or_assign(job->name, std::move(*job->now));
     it = jobs_.erase(it);
   }
+  forget_oldest();
   return errors;
 }
 
