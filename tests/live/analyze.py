@@ -154,7 +154,8 @@ def check_keep(folder):
     with open(other, "rb") as one, open(os.path.join(out, name + ".csv"), "rb") as two:
         mine, theirs = one.read(), two.read()
     whole = refrain("dump", trace, "--format", "jsonl").stdout.splitlines()
-    expect(mine == theirs and len(whole) > 2 * len(mine.splitlines()) > len(whole) // 3, "and it is what `convert` makes of this part")
+    expect(mine == theirs and len(whole) > 2 * len(mine.splitlines()) > len(whole) // 3,
+           "and it is what `convert` makes of this part")
 
 
 def calls_of(trace):

@@ -255,7 +255,7 @@ def check_deadlock(folder):
     def is_so():
         if not os.path.isdir(job.spool):
             return None
-        now = once(job, "--stuck-after", "500ms")
+        now = once(job, "--stuck-after", "1h")  # whatever the limit: nobody moves
         return now if now and now["nobody_moves"] else None
     now = until(is_so, "a deadlock")
     if now:

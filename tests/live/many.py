@@ -66,9 +66,9 @@ def main():
                 expect(whole[0] <= half[0] + MOST_GROWTH_KIB, "memory: %d, then %d KiB" % (half[0], whole[0]))
                 expect(whole[1] <= half[1] + MOST_FILES, "open files: %d, then %d" % (half[1], whole[1]))
                 expect(whole[2] == [], "no process: %s" % whole[2])
-            shown = service.jobs()
-            expect(len(shown) == min(count, 100) and all(job["state"] == "finished" for job in shown.values()),
-                   "the newest are shown: %d" % len(shown))
+            until(lambda: (lambda shown: len(shown) == min(count, 100) and
+                           all(job["state"] == "finished" for job in shown.values()))(service.jobs()),
+                  "the newest are shown")
         traces = [n for n in os.listdir(out) if n.endswith(".rfn")]
         expect(len(traces) == count, "all have left their traces: %d" % len(traces))
     return 1 if expectations.failures else 0
