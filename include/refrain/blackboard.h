@@ -144,6 +144,32 @@ void refrain_blackboard_count(const refrain_blackboard* board,
  * with 0. Returns the bytes that all of it has. */
 size_t refrain_blackboard_failures(const refrain_blackboard* board, char* text, size_t capacity);
 
+/* -- plug-ins of `refrain live` --
+ *
+ * A shared object that exports the two names below; it need not link librefrain-blackboard.so.
+ * `refrain live serve --plugin ./mine.so` runs it in a process of its own, with a board of its own:
+ * one that throws, crashes, exits, takes too long or too much memory is named and gets nothing any
+ * more, and all else goes on.
+ *
+ *   REFRAIN_PLUGIN_VERSION                        once, outside of functions
+ *   int refrain_plugin_add(refrain_blackboard* board, const char* level)
+ *
+ * is called once for each job, with a level of its own: it adds sources for what it wants, and
+ * returns 0. What it gets, of refrain_type_of(level, NAME):
+ *   "look"     the job as JSON, an object of jobs[] as docs/live.md describes it, at each look that
+ *              it has time for
+ *   "ended"    the path of the job's trace, once, when the job has ended
+ * What it submits as refrain_type_of(level, "answer"), UTF-8 text of at most 64 KiB, is shown with
+ * the job, the newest one. docs/blackboard.md has an example. */
+#ifdef __cplusplus
+#define REFRAIN_PLUGIN_VERSION                 \
+  extern "C" const int refrain_plugin_version; \
+  const int refrain_plugin_version = REFRAIN_BLACKBOARD_VERSION;
+#else
+#define REFRAIN_PLUGIN_VERSION const int refrain_plugin_version = REFRAIN_BLACKBOARD_VERSION;
+#endif
+int refrain_plugin_add(refrain_blackboard* board, const char* level);
+
 #ifdef __cplusplus
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/partners.h"
 #include "events/payload.h"
 #include "format/trace_data.h"
 #include "reader/internal.h"
@@ -42,7 +43,10 @@ void RankLoadFold::add(RankReader& reader, const std::vector<Trace::Occurrence>&
     for (const events::Transfer& t : transfers.transfers(seen.signature))
       load.bytes = events::add(load.bytes,
                                events::multiply(t.bytes, events::multiply(t.repeat, seen.calls)));
-    add_pairs(reader, ops, reader.signature(seen.signature), ns);
+    for_each_partner(reader, ops, reader.signature(seen.signature),
+                     [&](Rank source, Rank dest, double share, bool) {
+                       out_.pair_ns[{source, dest}] += ns * share;
+                     });
   }
   const auto& totals = reader::data_of(trace_).totals;
   if (rank >= totals.size() || sum_ns <= 0 || totals[rank].in_mpi_ns == 0) return;
@@ -52,23 +56,19 @@ void RankLoadFold::add(RankReader& reader, const std::vector<Trace::Occurrence>&
   for (const uint32_t place : places) out_.loads[place][rank].time_ns *= scale;
 }
 
-void RankLoadFold::add_pairs(RankReader& reader, events::Decoder& ops, const Signature& call,
-                             double ns) {
-  const events::Op& op = op_of(ops, call);
-  const Rank me = reader.rank(), all = trace_.rank_count();
-  const auto count = [&](const events::Op& of, double share) {
-    const bool sends = of.send.peer >= 0 && of.send.peer < all;
-    const bool receives = of.receive.peer >= 0 && of.receive.peer < all;
-    const double each = sends && receives ? share / 2 : share;
-    if (sends) out_.pair_ns[{me, of.send.peer}] += each;
-    if (receives) out_.pair_ns[{of.receive.peer, me}] += each;
-  };
-  if (!op.is_persistent) count(op, ns);
-  if (op.action != events::Action::kComplete || op.requests.empty()) return;
-  const double share = ns / static_cast<double>(op.requests.size());
-  for (const events::RequestUse& use : op.requests)
-    if (use.request < trace_.signature_count())
-      count(op_of(ops, reader.signature(use.request)), share);
+RankLoads rank_loads(const Trace& trace) {
+  RankLoadFold fold(trace);
+  events::CommTable comms(trace);
+  events::Decoder::Places places;
+  for (GroupId g = 0; g < trace.group_count(); ++g) {
+    const std::vector<Trace::Occurrence> occurrences = trace.occurrences(g);
+    for (uint64_t i = 0; i < trace.group_size(g); ++i) {
+      RankReader reader(trace, trace.group_rank(g, i));
+      events::Decoder ops(reader, comms, places);
+      fold.add(reader, occurrences, ops);
+    }
+  }
+  return fold.take();
 }
 
 RankLoads RankLoadFold::take() { return std::move(out_); }

@@ -47,11 +47,12 @@ class RankLoadFold {
   RankLoads take();
 
  private:
-  void add_pairs(RankReader& reader, events::Decoder& ops, const Signature& call, double ns);
-
   const Trace& trace_;
   RankLoads out_;
   std::vector<uint32_t> place_of_;  // by signature: in `functions`
 };
+
+// Of all ranks that the trace has.
+RankLoads rank_loads(const Trace& trace);
 
 }  // namespace refrain::analysis

@@ -20,6 +20,7 @@
 #include "cli/output/activity.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
+#include "convert/convert.h"
 #include "online/service.h"
 #include "online/state_json.h"
 #include "online/state_text.h"
@@ -44,6 +45,9 @@ struct LiveOptions {
   std::optional<uint32_t> viewers;
   ServeOptions serve;
   AnalyzeOptions analyze;
+  std::string keep, to;
+  online::PluginOptions plugins;
+  double plugin_time_s = 5;
   DisplayOptions display;
 };
 
@@ -165,13 +169,29 @@ int watch(const LiveOptions& options) {
   return all.any_died() ? static_cast<int>(base::ErrorCode::kIncomplete) : 0;
 }
 
+Result<online::Keep> keep_of(const LiveOptions& options) {
+  if (options.to.empty() && !options.keep.empty())
+    return base::usage("--keep needs --to: the format, such as otf2");
+  return online::parse_keep(options.keep, options.to);
+}
+
+online::PluginOptions plugins_of(const LiveOptions& options) {
+  online::PluginOptions how = options.plugins;
+  how.most_ns = static_cast<uint64_t>(options.plugin_time_s * 1e9);
+  return how;
+}
+
 int serve_jobs(const LiveOptions& options) {
   if (!options.spools.empty())
     return report(
         base::usage("serve takes no spool: name the folder with --dir", options.spools.front()));
   if (options.serve.folder.empty())
     return report(base::usage("serve needs --dir: the folder of `record --live-dir`"));
+  const auto keep = keep_of(options);
+  if (!keep.ok()) return report(keep.error());
   ServeOptions how = options.serve;
+  how.keep = *keep;
+  how.plugins = plugins_of(options);
   how.interval_s = options.interval_s;
   how.stuck_after_s = options.stuck_after_s;
   how.top = options.top;
@@ -182,7 +202,11 @@ int serve_jobs(const LiveOptions& options) {
 int analyze(const LiveOptions& options) {
   if (options.analyze.from.empty())
     return report(base::usage("analyze needs --from: a trace, which is received as if it ran now"));
+  const auto keep = keep_of(options);
+  if (!keep.ok()) return report(keep.error());
   AnalyzeOptions how = options.analyze;
+  how.keep = *keep;
+  how.plugins = plugins_of(options);
   how.output = options.serve.output;
   how.port = options.serve.port;
   how.interval_s = options.interval_s;
@@ -199,9 +223,38 @@ int run(const LiveOptions& options) {
   if (options.what == "analyze") return analyze(options);
   if (!options.serve.folder.empty() || options.serve.port)
     return report(base::usage("--dir and --port are of serve; watch takes spools and --serve"));
+  if (!options.keep.empty() || !options.to.empty() || !options.plugins.paths.empty())
+    return report(base::usage("--keep, --to and --plugin are of serve and analyze"));
   if (options.viewers && !options.port)
     return report(base::usage("--viewers are those of a page: --serve PORT makes one"));
   return watch(options);
+}
+
+void add_keep(Command& verb, LiveOptions& options) {
+  verb.add_option("--keep", options.keep,
+                  "With serve and analyze: what of a job that has ended is kept in the format of "
+                  "--to: 'ranks 0-3,8, 10s..20s' [all]")
+      ->type_name("PART");
+  std::vector<std::string> formats;
+  for (const convert::Target& target : convert::targets()) formats.emplace_back(target.name);
+  verb.add_option("--to", options.to, "The format of --keep, as of `refrain convert`")
+      ->check(one_of(formats));
+}
+
+void add_plugins(Command& verb, LiveOptions& options) {
+  verb.add_option("--plugin", options.plugins.paths,
+                  "With serve and analyze: a shared object whose knowledge sources get each look "
+                  "(refrain/blackboard.h), in a process of its own; several are allowed")
+      ->type_name("FILE");
+  verb.add_option("--plugin-time", options.plugin_time_s,
+                  "A plug-in that works longer on one look is disabled")
+      ->transform(seconds_with_unit(0.1, 3600))
+      ->type_name("TIME")
+      ->capture_default_str();
+  verb.add_option("--plugin-memory", options.plugins.most_bytes,
+                  "Address space that a plug-in may have [1G]")
+      ->transform(bytes_with_unit(uint64_t{64} << 20, uint64_t{1} << 40))
+      ->type_name("SIZE");
 }
 
 }  // namespace
@@ -261,6 +314,8 @@ void add_live(Command& app, int& exit_status) {
       ->check(real_number(1e-3, 1e9))
       ->type_name("FACTOR")
       ->capture_default_str();
+  add_keep(*verb, *options);
+  add_plugins(*verb, *options);
   add_display(*verb, options->display);
   verb->footer(
       "The jobs do not know that they are watched. `watch` ends when all of them have: 0, or 4 "

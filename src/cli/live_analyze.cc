@@ -7,8 +7,11 @@
 #include <memory>
 #include <thread>
 
+#include "cli/live_plugins.h"
 #include "cli/output/common.h"
+#include "format/encode/encode.h"
 #include "online/ended_jobs.h"
+#include "online/maps_json.h"
 #include "online/recorded_job.h"
 #include "online/service.h"
 #include "online/state_json.h"
@@ -31,7 +34,18 @@ Status leave(const AnalyzeOptions& options, online::RecordedJob& job) {
   if (fs::equivalent(trace, options.from, error))
     return base::usage("the trace would be replaced by itself: name another folder with -o", trace);
   if (const Status written = job.write(trace); !written.ok()) return written;
-  return online::EndedJobs(options.output).add(name);
+  const auto whole = Trace::open(trace);
+  if (!whole.ok()) return whole.error();
+  online::EndedJobs ended(options.output, options.keep);
+  const Status kept = ended.keep(name, *whole);
+  if (const Status added = ended.add(name, *whole); !added.ok()) return added;
+  if (const auto maps = job.maps(); maps != nullptr) {
+    const Status written = format::write_file_atomically(
+        options.output + "/" + name + "/maps.json", online::maps_json(*maps, {}, true), "maps");
+    if (!written.ok()) return written;
+  }
+  const Status written = ended.write_index();
+  return kept.ok() ? written : kept;
 }
 
 }  // namespace
@@ -39,6 +53,8 @@ Status leave(const AnalyzeOptions& options, online::RecordedJob& job) {
 int live_analyze(const AnalyzeOptions& options) {
   auto job = online::RecordedJob::open(options.from);
   if (!job.ok()) return report(job.error());
+  auto plugins = LivePlugins::start(options.plugins, options.output);
+  if (!plugins.ok()) return report(plugins.error());
   std::unique_ptr<online::Service> service;
   if (options.port) {
     online::ServiceOptions how;
@@ -54,17 +70,22 @@ int live_analyze(const AnalyzeOptions& options) {
     const double passed_ns =
         std::chrono::duration<double, std::nano>(Clock::now() - begin).count() * options.speed;
     const auto age_ns = static_cast<uint64_t>(std::min(passed_ns, 1e18));
-    const auto now = (*job)->look(age_ns);
-    if (!now.ok()) return report(now.error());
+    auto looked = (*job)->look(age_ns);
+    if (!looked.ok()) return report(looked.error());
+    std::vector<online::JobNow> jobs{std::move(*looked)};
+    (*plugins)->look(jobs);
+    const online::JobNow* const now = &jobs.front();
     if (const int status = print(online::summary_text(*now) + "\n"); status != 0) return status;
     std::fflush(stdout);
     if (service)
-      service->publish({*now},
-                       online::state_json({*now}, look, online::realtime_ns(), options.top));
+      service->publish(jobs, online::state_json(jobs, look, online::realtime_ns(), options.top,
+                                                (*plugins)->now()));
     if (now->state == online::JobState::kFinished) break;
     std::this_thread::sleep_for(std::chrono::duration<double>(options.interval_s));
   }
   if (const Status left = leave(options, **job); !left.ok()) return report(left.error());
+  const fs::path from(options.from);
+  (*plugins)->end(from.filename().string(), options.output + "/" + from.stem().string() + ".rfn");
   return 0;
 }
 

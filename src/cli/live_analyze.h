@@ -6,10 +6,15 @@
 #include <optional>
 #include <string>
 
+#include "online/keep.h"
+#include "online/plugin_host.h"
+
 namespace refrain::cli {
 
 struct AnalyzeOptions {
-  std::string from;             // a trace
+  std::string from;  // a trace
+  online::Keep keep;
+  online::PluginOptions plugins;
   std::string output = "live";  // for what the job leaves
   double speed = 1;             // times as fast as the run
   std::optional<uint16_t> port;

@@ -1,19 +1,17 @@
 #include "cli/live_serve.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <charconv>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <memory>
 
+#include "cli/live_plugins.h"
 #include "cli/output/common.h"
-#include "format/spool/job_files.h"
 #include "online/job_folder.h"
+#include "online/own_files.h"
 #include "online/service.h"
 #include "online/state_json.h"
 #include "online/state_text.h"
@@ -34,7 +32,7 @@ void stop_on_signals() {
 
 // The port of last time, so that pages that are open find us again. 0: there was none.
 uint16_t last_port(const std::string& address_file) {
-  const auto text = format::spool::read_file(address_file, 256);
+  const auto text = online::read_own_file(address_file, 256);
   constexpr std::string_view kBegin = "http://127.0.0.1:";
   uint16_t port = 0;
   if (text.ok() && text->starts_with(kBegin))
@@ -52,18 +50,6 @@ Result<std::unique_ptr<online::Service>> start(const ServeOptions& options,
   if (service.ok() || options.port || how.port == 0) return service;
   how.port = 0;  // somebody else has it now
   return online::Service::start(how);
-}
-
-// For this user alone: the address has the token.
-Status write_address(const std::string& path, const std::string& address) {
-  unlink(path.c_str());
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  const std::string line = address + "\n";
-  const bool is_good =
-      fd >= 0 && write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  if (fd >= 0) close(fd);
-  if (is_good) return base::Done{};
-  return base::fail("the address cannot be written", path);
 }
 
 // A line when a job comes, and when its state changes.
@@ -89,12 +75,17 @@ class Log {
 int live_serve(const ServeOptions& options) {
   online::WatchOptions how;
   how.stuck_after_ns = static_cast<uint64_t>(options.stuck_after_s * 1e9);
-  auto jobs = online::JobFolder::open(options.folder, options.output, how);
+  auto jobs = online::JobFolder::open(options.folder, options.output, how, options.keep);
   if (!jobs.ok()) return report(jobs.error());
+  // Before there are threads and open requests.
+  auto plugins = LivePlugins::start(options.plugins, options.output);
+  if (!plugins.ok()) return report(plugins.error());
   auto service = start(options, **jobs);
   if (!service.ok()) return report(service.error());
   const std::string address = (*service)->address();
-  if (const Status good = write_address((*jobs)->address_file(), address); !good.ok())
+  // For this user alone: the address has the token.
+  if (const Status good = online::write_own_file((*jobs)->address_file(), address + "\n");
+      !good.ok())
     return report(good.error());
   std::fprintf(stderr, "refrain: %s\n", address.c_str());
   stop_on_signals();
@@ -103,9 +94,11 @@ int live_serve(const ServeOptions& options) {
   Log log;
   for (uint64_t look = 1; g_is_told_to_stop == 0; ++look) {
     for (const base::Error& error : (*jobs)->look()) report(error);
-    const std::vector<online::JobNow> now = (*jobs)->now();
+    std::vector<online::JobNow> now = (*jobs)->now();
+    (*plugins)->look(now);
     log.tell(now);
-    (*service)->publish(now, online::state_json(now, look, online::realtime_ns(), options.top));
+    (*service)->publish(
+        now, online::state_json(now, look, online::realtime_ns(), options.top, (*plugins)->now()));
     (*jobs)->wait(static_cast<uint64_t>(options.interval_s * 1e9));
   }
   return 0;

@@ -6,10 +6,15 @@
 #include <optional>
 #include <string>
 
+#include "online/keep.h"
+#include "online/plugin_host.h"
+
 namespace refrain::cli {
 
 struct ServeOptions {
-  std::string folder;           // of `record --live-dir`
+  std::string folder;  // of `record --live-dir`
+  online::Keep keep;
+  online::PluginOptions plugins;
   std::string output = "live";  // for what jobs leave
   std::optional<uint16_t> port;
   double interval_s = 1, stuck_after_s = 10;

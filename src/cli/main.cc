@@ -2,10 +2,12 @@
 // added.
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/temporaries.h"
@@ -14,6 +16,7 @@
 #include "cli/output/common.h"
 #include "cli/output/start.h"
 #include "cli/verbs.h"
+#include "online/plugin_worker.h"
 
 namespace {
 
@@ -54,6 +57,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 4 && std::string_view(argv[1]) == refrain::online::kPluginWorkerWord)
+    return refrain::online::run_plugin_worker(argv[2], std::strtoull(argv[3], nullptr, 10));
   refrain::cli::keep_standard_streams();
   refrain::cli::set_before_report([] { refrain::cli::Activity::wipe(false); });
   if (argc > 0) refrain::cli::set_called_as(argv[0]);

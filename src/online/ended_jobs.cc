@@ -1,15 +1,20 @@
 #include "online/ended_jobs.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <vector>
 
 #include "analysis/matrix.h"
 #include "analysis/profile.h"
+#include "analysis/topology.h"
 #include "analysis/waits/wait_states.h"
 #include "events/call_source.h"
 #include "format/encode/encode.h"
+#include "format/spool/job_files.h"
+#include "online/maps_json.h"
 #include "reader/symbols.h"
-#include "refrain/trace.h"
 #include "report/matrix_report.h"
+#include "report/page/index_page.h"
 #include "report/page/page.h"
 #include "report/profile/profile_report.h"
 #include "report/waits/waits_report.h"
@@ -19,6 +24,10 @@ namespace refrain::online {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kChapter = "/chapter.cbor";
+constexpr uint64_t kMostChapterBytes = uint64_t{16} << 20;
 
 std::string title_of(const report::PageData& data) {
   const auto program = data.json["info"].value("program", std::string());
@@ -34,6 +43,8 @@ base::Status write_answers(const Trace& trace, reader::Symbols& symbols, const s
   if (!done.ok()) return done;
   const auto matrix = analysis::matrix(trace, analysis::MatrixKind::kP2p);
   done = put("/matrix.json", report::matrix_json(matrix, {}, &trace));
+  if (!done.ok()) return done;
+  done = put("/topology.json", topology_json(analysis::topology(trace), trace.rank_count()));
   if (!done.ok() || !trace.has_times()) return done;
   events::TraceCalls calls(trace);
   const auto waits = analysis::waits::wait_states(trace, calls, {});
@@ -41,27 +52,67 @@ base::Status write_answers(const Trace& trace, reader::Symbols& symbols, const s
   return put("/waits.json", report::waits_json({trace, *waits, symbols, {}, -1, 20, {}}));
 }
 
+Json chapter_in(const std::string& folder) {
+  const auto bytes = format::spool::read_file(folder + kChapter, kMostChapterBytes);
+  return bytes.ok() ? report::chapter_of_bytes(*bytes) : Json();
+}
+
 }  // namespace
 
-base::Status EndedJobs::add(const std::string& name) {
+bool EndedJobs::is_current(const std::string& name) const {
+  std::error_code error;
   const std::string stem = output_ + "/" + name;
-  const auto trace = Trace::open(stem + ".rfn");
-  if (!trace.ok()) return trace.error();
+  const auto written = fs::last_write_time(stem + kChapter, error);
+  if (error || written < fs::last_write_time(trace_of(name), error) || error) return false;
+  const Json chapter = chapter_in(stem);
+  return chapter.is_object() && chapter.value("keep", Json()) == Json(keep_.to_string()) &&
+         (chapter.contains("entry") || !report::why_no_pages().empty());
+}
+
+base::Status EndedJobs::add(const std::string& name, const Trace& trace) {
+  const std::string stem = output_ + "/" + name;
   std::error_code error;
   fs::create_directory(stem, error);
   if (error) return base::fail("cannot make the folder (" + error.message() + ")", stem);
+  fs::remove(stem + kChapter, error);
   reader::Symbols symbols;
-  if (base::Status done = write_answers(*trace, symbols, stem); !done.ok()) return done;
+  if (base::Status done = write_answers(trace, symbols, stem); !done.ok()) return done;
+  Json chapter = Json::object();
+  if (report::why_no_pages().empty()) {
+    const report::PageData data = report::page_data(trace, symbols, {});
+    if (base::Status done = format::write_file_atomically(
+            stem + ".html", report::page_html(data, title_of(data)), "the page");
+        !done.ok())
+      return done;
+    chapter = report::index_chapter(data, name + ".html");
+  }
+  chapter["keep"] = keep_.to_string();
+  return format::write_file_atomically(stem + kChapter, report::chapter_bytes(chapter),
+                                       "the chapter");
+}
+
+base::Status EndedJobs::keep(const std::string& name, const Trace& trace) const {
+  if (!keep_.is_on()) return base::Done{};
+  return write_kept(keep_, trace, output_ + "/" + name + "." + keep_.target);
+}
+
+base::Status EndedJobs::write_index() const {
   if (!report::why_no_pages().empty()) return base::Done{};
-  const report::PageData data = report::page_data(*trace, symbols, {});
-  if (base::Status done = format::write_file_atomically(
-          stem + ".html", report::page_html(data, title_of(data)), "the page");
-      !done.ok())
-    return done;
-  index_.add(data, name + ".html");
-  report::IndexPage all = index_;
+  std::vector<std::pair<fs::file_time_type, std::string>> jobs;
+  std::error_code error;
+  for (fs::directory_iterator it(output_, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() != ".rfn") continue;
+    std::error_code none;
+    jobs.emplace_back(fs::last_write_time(it->path(), none), it->path().stem().string());
+  }
+  std::sort(jobs.begin(), jobs.end());
+  report::IndexPage index;
+  bool is_empty = true;
+  for (const auto& [time, name] : jobs)
+    if (index.add_chapter(chapter_in(output_ + "/" + name))) is_empty = false;
+  if (is_empty) return base::Done{};
   return format::write_file_atomically(
-      output_ + "/index.html", report::page_html(all.take(), "refrain reports"), "the index");
+      output_ + "/index.html", report::page_html(index.take(), "refrain reports"), "the index");
 }
 
 }  // namespace refrain::online

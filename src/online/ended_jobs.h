@@ -1,31 +1,41 @@
 // What jobs leave when they have ended, beside their traces: the answers of verbs as JSON, by their
-// own code, and a report with a chapter for each job.
+// own code, a report with a chapter for each job, and the part of the calls that is to be kept.
 //
-//   OUT/NAME/{profile,matrix,waits}.json, OUT/NAME.html    of OUT/NAME.rfn
-//   OUT/index.html                                         leads to the chapters
+//   OUT/NAME/{profile,matrix,waits,topology}.json, OUT/NAME.html    of OUT/NAME.rfn
+//   OUT/NAME.TARGET                   the kept part (keep.h)
+//   OUT/NAME/chapter.cbor             what the index shows of the job: written last
+//   OUT/index.html                    leads to the chapters of all jobs, whoever left them
 //
 // Without exact times of calls a job has no waits.json; a build without pages writes none of them.
-// Not thread safe.
+// Keeps nothing in memory. Not thread safe.
 #pragma once
 
 #include <string>
 #include <utility>
 
 #include "base/result.h"
-#include "report/page/index_page.h"
+#include "online/keep.h"
+#include "refrain/trace.h"
 
 namespace refrain::online {
 
 class EndedJobs {
  public:
-  explicit EndedJobs(std::string output) : output_(std::move(output)) {}
+  EndedJobs(std::string output, Keep keep) : output_(std::move(output)), keep_(std::move(keep)) {}
 
-  // A job of which the trace is there. Files of earlier are replaced.
-  base::Status add(const std::string& name);
+  std::string trace_of(const std::string& name) const { return output_ + "/" + name + ".rfn"; }
+  // Whether all of a job is there, and no older than its trace.
+  bool is_current(const std::string& name) const;
+  // A job by its trace, trace_of(name). Files of earlier are replaced; the index is not.
+  base::Status add(const std::string& name, const Trace& trace);
+  // The part that is to be kept, if any is; before add(). Whether it can be kept changes nothing
+  // for the rest.
+  base::Status keep(const std::string& name, const Trace& trace) const;
+  base::Status write_index() const;
 
  private:
   const std::string output_;
-  report::IndexPage index_;
+  const Keep keep_;
 };
 
 }  // namespace refrain::online

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,8 +17,9 @@
 #include <utility>
 
 #include "format/encode/encode.h"
-#include "format/spool/job_files.h"
-#include "reader/internal.h"
+#include "online/maps_json.h"
+#include "online/own_files.h"
+#include "online/received.h"
 
 namespace refrain::online {
 
@@ -30,47 +30,7 @@ namespace spool = format::spool;
 
 // Before so long a job may have told of itself and not have a spool yet, or no trace any more.
 constexpr time_t kPatienceSeconds = 30;
-
-base::Error with_error(const std::string& what, const std::string& path) {
-  return base::fail(what + " (" + std::strerror(errno) + ")", path);
-}
-
-// A small plain file of this user's, or, for root, of anybody's.
-base::Result<std::string> read_own_file(const std::string& path, time_t* changed) {
-  struct stat info {};
-  if (lstat(path.c_str(), &info) != 0) return with_error("cannot be read", path);
-  if (!S_ISREG(info.st_mode) || (info.st_uid != geteuid() && geteuid() != 0))
-    return base::fail("not a plain file of yours: left alone", path);
-  *changed = info.st_mtime;
-  return spool::read_file(path, spool::kMaxLiveJobBytes);
-}
-
-std::string random_word() {
-  unsigned char bytes[16];
-  for (size_t at = 0; at < sizeof bytes;) {
-    const ssize_t n = getrandom(bytes + at, sizeof bytes - at, 0);
-    if (n > 0) at += static_cast<size_t>(n);
-  }
-  std::string out;
-  for (const unsigned char b : bytes) {
-    out += "0123456789abcdef"[b >> 4];
-    out += "0123456789abcdef"[b & 15];
-  }
-  return out;
-}
-
-base::Status write_own_file(const std::string& path, const std::string& text) {
-  const std::string temporary = path + "." + std::to_string(getpid());
-  const int fd =
-      open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  const bool is_good =
-      fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (fd >= 0) close(fd);
-  if (is_good && rename(temporary.c_str(), path.c_str()) == 0) return base::Done{};
-  const base::Error error = with_error("cannot be written", path);
-  unlink(temporary.c_str());
-  return error;
-}
+constexpr size_t kMostEnded = 100;
 
 bool is_over(const JobNow& job) {
   return job.state == JobState::kFinished || job.state == JobState::kDied;
@@ -87,8 +47,11 @@ struct JobFolder::Job {
   bool is_ended = false;
 };
 
-JobFolder::JobFolder(std::string folder, std::string output, WatchOptions options)
-    : folder_(std::move(folder)), output_(std::move(output)), options_(options), ended_(output_) {}
+JobFolder::JobFolder(std::string folder, std::string output, WatchOptions options, Keep keep)
+    : folder_(std::move(folder)),
+      output_(std::move(output)),
+      options_(options),
+      ended_(output_, std::move(keep)) {}
 
 JobFolder::~JobFolder() {
   if (events_ >= 0) close(events_);
@@ -97,8 +60,9 @@ JobFolder::~JobFolder() {
 
 base::Result<std::unique_ptr<JobFolder>> JobFolder::open(const std::string& folder,
                                                          const std::string& output,
-                                                         const WatchOptions& options) {
-  auto jobs = std::unique_ptr<JobFolder>(new JobFolder(folder, output, options));
+                                                         const WatchOptions& options,
+                                                         const Keep& keep) {
+  auto jobs = std::unique_ptr<JobFolder>(new JobFolder(folder, output, options, keep));
   if (const base::Status good = jobs->prepare(); !good.ok()) return good.error();
   return jobs;
 }
@@ -128,8 +92,7 @@ base::Status JobFolder::prepare() {
 
 base::Status JobFolder::read_token() {
   const std::string path = folder_ + "/serve.token";
-  time_t ignored = 0;
-  const auto text = read_own_file(path, &ignored);
+  const auto text = read_own_file(path, spool::kMaxLiveJobBytes);
   if (text.ok() && text->size() == 32) {
     token_ = *text;
     return base::Done{};
@@ -155,8 +118,7 @@ void JobFolder::find_ended() {
   for (fs::directory_iterator it(output_ + "/names", error), end; !error && it != end;
        it.increment(error)) {
     const std::string run = it->path().filename().string();
-    time_t ignored = 0;
-    const auto name = read_own_file(it->path().string(), &ignored);
+    const auto name = read_own_file(it->path().string(), spool::kMaxLiveJobBytes);
     if (name.ok() && fs::exists(folder_ + "/" + run + spool::kLiveJobEnding))
       still_told.insert(*name);
   }
@@ -172,37 +134,28 @@ void JobFolder::find_ended() {
     auto trace = still_told.contains(name) ? base::Result<Trace>(base::fail("later"))
                                            : Trace::open(path.string());
     if (!trace.ok()) continue;
-    JobNow job;
-    job.name = name + ".rfn";
-    job.losses = reader::data_of(*trace).losses;
-    job.state = trace->info().complete ? JobState::kFinished : JobState::kDied;
-    for (const format::LossRecord& l : job.losses)
-      if (l.reason == "died_first") {
-        job.state = JobState::kDied;
-        job.story = "rank " + std::to_string(l.rank) + " died first, " + l.detail;
-      }
-    job.world_size = trace->rank_count();
-    job.calls = trace->call_count();
-    job.trace = std::move(*trace);
-    was_.emplace(name, std::move(job));
+    was_.emplace(name, ended_job(name + ".rfn", path.string(), *trace));
     order_.push_back(name);
-    (void)ended_.add(name);
+    if (ended_.is_current(name)) continue;
+    (void)ended_.keep(name, *trace);
+    (void)ended_.add(name, *trace);
   }
+  (void)ended_.write_index();
+  forget_oldest();
 }
 
 // The same one for a run whenever it is asked, and for no other run.
 base::Result<std::string> JobFolder::name_of(const std::string& run,
                                              const std::string& trace) const {
   const std::string path = output_ + "/names/" + run;
-  time_t ignored = 0;
-  if (const auto known = read_own_file(path, &ignored);
+  if (const auto known = read_own_file(path, spool::kMaxLiveJobBytes);
       known.ok() && !known->empty() && known->find('/') == std::string::npos)
     return *known;
   std::set<std::string> taken = {"", ".", "..", "index", "names"};
   std::error_code error;
   for (fs::directory_iterator it(output_ + "/names", error), end; !error && it != end;
        it.increment(error))
-    if (const auto name = read_own_file(it->path().string(), &ignored); name.ok())
+    if (const auto name = read_own_file(it->path().string(), spool::kMaxLiveJobBytes); name.ok())
       taken.insert(*name);
   const std::string stem = fs::path(trace).stem().string();
   std::string name = stem;
@@ -219,7 +172,7 @@ void JobFolder::find_jobs(std::vector<base::Error>& errors) {
     const std::string file = it->path().filename().string();
     if (it->path().extension() != spool::kLiveJobEnding || jobs_.contains(file)) continue;
     time_t told = 0;
-    const auto text = read_own_file(it->path().string(), &told);
+    const auto text = read_own_file(it->path().string(), spool::kMaxLiveJobBytes, &told);
     const auto what = text.ok() ? spool::read_live_job(*text) : std::nullopt;
     if (!what && told > time(nullptr) - kPatienceSeconds) continue;  // it may be written just now
     if (!what) {
@@ -251,18 +204,43 @@ void JobFolder::find_jobs(std::vector<base::Error>& errors) {
 
 // What a job leaves: its own trace first, as all else follows from it.
 base::Status JobFolder::end(Job& job) {
-  const std::string trace = output_ + "/" + job.name + ".rfn";
+  const std::string path = ended_.trace_of(job.name);
   std::error_code ignored;
-  if (!fs::exists(trace, ignored))  // else somebody was killed behind this
-    if (const base::Status written = job.watched.write(trace); !written.ok()) return written;
-  if (const base::Status written = ended_.add(job.name); !written.ok()) return written;
-  unlink(job.file.c_str());
-  if (auto whole = Trace::open(trace); whole.ok()) {
-    job.now->calls = whole->call_count();
-    job.now->losses = reader::data_of(*whole).losses;
-    job.now->trace = std::move(*whole);
+  if (!fs::exists(path, ignored))  // else somebody was killed behind this
+    if (const base::Status written = job.watched.write(path); !written.ok()) return written;
+  const auto trace = Trace::open(path);
+  if (!trace.ok()) return trace.error();
+  JobNow whole = ended_job(job.now->name, path, *trace);
+  whole.state = job.now->state;
+  whole.stream_bytes = job.now->stream_bytes;
+  if (whole.story.empty()) whole.story = job.now->story;
+  whole.loop = job.now->loop;
+  const auto maps = std::exchange(job.now->maps, nullptr);
+  *job.now = std::move(whole);
+  if (const base::Status kept = ended_.keep(job.name, *trace); !kept.ok())
+    job.now->losses.push_back({"not_kept", 0, -1, kept.error().to_string()});
+  if (const base::Status written = ended_.add(job.name, *trace); !written.ok()) return written;
+  if (maps != nullptr) {
+    const base::Status written = format::write_file_atomically(
+        output_ + "/" + job.name + "/maps.json", maps_json(*maps, {}, true), "maps");
+    if (!written.ok()) return written;
   }
+  if (const base::Status written = ended_.write_index(); !written.ok()) return written;
+  unlink(job.file.c_str());
   return base::Done{};
+}
+
+// The page shows so many of those that have ended; what the others left stays where it is.
+void JobFolder::forget_oldest() {
+  size_t ended = was_.size();
+  for (auto it = order_.begin(); it != order_.end() && ended > kMostEnded;) {
+    if (was_.erase(*it) == 0) {
+      ++it;
+      continue;
+    }
+    it = order_.erase(it);
+    --ended;
+  }
 }
 
 void JobFolder::look_at(Job& job, std::vector<base::Error>& errors) {
@@ -301,6 +279,7 @@ std::vector<base::Error> JobFolder::look() {
     if (job->now) was_.insert_or_assign(job->name, std::move(*job->now));
     it = jobs_.erase(it);
   }
+  forget_oldest();
   return errors;
 }
 

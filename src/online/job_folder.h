@@ -3,9 +3,9 @@
 //
 //   DIR/RUN.job         written by a job; removed when all of the following is there
 //   OUT/NAME.rfn        its trace, as it was received
-//   OUT/NAME/*.json     what `refrain profile`, `matrix` and `waits` say of it
-//   OUT/NAME.html       its report; OUT/index.html leads to those of all jobs
-//   OUT/names/RUN       NAME, from the first look on
+//   OUT/NAME/*.json     what `refrain profile`, `matrix` and `waits` say of it, its topology, its
+//   maps OUT/NAME.html       its report; OUT/index.html leads to those of all jobs OUT/names/RUN
+//   NAME, from the first look on
 //
 // Everything that must survive is in these files, so whoever is killed at any moment goes on where
 // he was: spools are read again from their beginning. Only plain files of this user are believed
@@ -35,7 +35,8 @@ class JobFolder {
   // it already; else where `output` cannot be made.
   static base::Result<std::unique_ptr<JobFolder>> open(const std::string& folder,
                                                        const std::string& output,
-                                                       const WatchOptions& options);
+                                                       const WatchOptions& options,
+                                                       const Keep& keep);
   ~JobFolder();
   JobFolder(const JobFolder&) = delete;
   JobFolder& operator=(const JobFolder&) = delete;
@@ -44,7 +45,7 @@ class JobFolder {
   // is for the log: the others are as they should be.
   std::vector<base::Error> look();
   // Those of the last look, in the order in which they came: also those of earlier, of which the
-  // traces are in OUT.
+  // traces are in OUT, but for the oldest where there are more than 100 that have ended.
   std::vector<JobNow> now() const;
   // Until something happens in the folder, or so long.
   void wait(uint64_t most_ns) const;
@@ -56,7 +57,7 @@ class JobFolder {
 
  private:
   struct Job;
-  JobFolder(std::string folder, std::string output, WatchOptions options);
+  JobFolder(std::string folder, std::string output, WatchOptions options, Keep keep);
   base::Status prepare();
   base::Status read_token();
   void find_jobs(std::vector<base::Error>& errors);
@@ -64,6 +65,7 @@ class JobFolder {
   base::Status end(Job& job);
   base::Result<std::string> name_of(const std::string& run, const std::string& trace) const;
   void find_ended();
+  void forget_oldest();
 
   const std::string folder_, output_;
   const WatchOptions options_;

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "format/trace_data.h"
+#include "online/maps.h"
 #include "refrain/trace.h"
 
 namespace refrain::online {
@@ -27,10 +30,11 @@ struct RankNow {
   int32_t pid = 0;
   std::string host;
   RankState state = RankState::kComputing;
-  uint64_t calls = 0;      // that have returned, of all threads
-  std::string call;        // under way; or, where there is none, the last one; may be empty
-  uint64_t since_ns = 0;   // how long it has been in this call, or outside of MPI
-  bool is_current = true;  // false: it could not be read this time; numbers are those before
+  uint64_t calls = 0;       // that have returned, of all threads
+  std::string call;         // under way; or, where there is none, the last one; may be empty
+  uint64_t since_ns = 0;    // how long it has been in this call, or outside of MPI
+  uint64_t iterations = 0;  // of its main loop (progress.h); 0: it has none
+  bool is_current = true;   // false: it could not be read this time; numbers are those before
 };
 
 enum class JobState : uint8_t {
@@ -48,6 +52,19 @@ struct Stuck {
   uint64_t since_ns = 0;  // of the one that is there longest
 };
 
+// Calls of one function, of all ranks.
+struct FunctionNow {
+  std::string call;
+  uint64_t count = 0, time_ns = 0, bytes = 0;
+};
+
+// The loop in which the ranks are; most == 0: none was found.
+struct LoopNow {
+  std::string call;              // the first one of an iteration
+  uint64_t calls = 0;            // of one iteration
+  uint64_t least = 0, most = 0;  // iterations, over the ranks that have such a loop
+};
+
 struct JobNow {
   std::string name;   // of the trace that it will write: "run.rfn"
   std::string spool;  // folder
@@ -61,10 +78,18 @@ struct JobNow {
   uint64_t running_ns = 0;    // since the first rank was in MPI_Init
   uint64_t look_ns = 0;       // that this look took: how old its numbers are at most
   std::vector<Stuck> stuck;   // longest first
+  // Of a deadlock: ranks and their calls, each waits for the next one (waits_for.h).
+  std::vector<std::pair<uint64_t, std::string>> circle;
   bool nobody_moves = false;  // every rank is stuck: a deadlock, or a call that takes so long
   std::vector<format::LossRecord> losses;
+  std::vector<FunctionNow> functions;  // by time
+  double run_ns = 0;                   // in and outside of MPI, of all ranks together
+  LoopNow loop;
+  std::vector<std::pair<std::string, std::string>> answers;  // of plug-ins, by name: any bytes
+  std::shared_ptr<const Maps> maps;                          // null: none yet
   std::string story;           // of a job that died: who died first, and where
-  std::optional<Trace> trace;  // everything until now; nothing: no rank could be read
+  std::optional<Trace> trace;  // everything until now; nothing: no rank could be read, or:
+  std::string trace_file;      // it is in this file, and not in memory
 };
 
 }  // namespace refrain::online

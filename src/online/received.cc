@@ -3,6 +3,9 @@
 #include <map>
 #include <utility>
 
+#include "analysis/profile.h"
+#include "mpi/call_name.h"
+#include "online/progress.h"
 #include "online/recovered_trace.h"
 #include "reader/internal.h"
 
@@ -19,6 +22,15 @@ bool is_of_the_dead(const format::LossRecord& loss) {
   return false;
 }
 
+void add_functions(const Trace& trace, JobNow& job) {
+  job.functions.clear();
+  const analysis::Profile profile = analysis::profile(trace);
+  job.run_ns = profile.run_ns;
+  for (const analysis::FunctionRow& row : profile.functions)
+    job.functions.push_back({mpi::call_name(row.call), row.totals.calls,
+                             static_cast<uint64_t>(row.totals.time_ns), row.totals.bytes});
+}
+
 }  // namespace
 
 void take_trace(spool::PostMortem& all, JobNow& job) {
@@ -29,7 +41,30 @@ void take_trace(spool::PostMortem& all, JobNow& job) {
   job.losses = data->losses;
   data->meta.text["timing"] = "stats";
   auto trace = reader::trace_of(std::move(*data), job.name, job.spool_bytes);
-  if (trace.ok()) job.trace = std::move(*trace);
+  if (!trace.ok()) return;
+  job.trace = std::move(*trace);
+  add_functions(*job.trace, job);
+  add_progress(*job.trace, job);
+}
+
+void describe(const Trace& trace, JobNow& job) {
+  job.losses = reader::data_of(trace).losses;
+  job.world_size = static_cast<uint64_t>(trace.rank_count());
+  job.calls = trace.call_count();
+  for (const format::LossRecord& l : job.losses)
+    if (l.reason == "died_first")
+      job.story = "rank " + std::to_string(l.rank) + " died first, " + l.detail;
+  add_functions(trace, job);
+}
+
+JobNow ended_job(const std::string& name, const std::string& trace_file, const Trace& trace) {
+  JobNow job;
+  job.name = name;
+  job.trace_file = trace_file;
+  describe(trace, job);
+  job.running_ns = reader::data_of(trace).meta.duration_ns;
+  job.state = trace.info().complete && job.story.empty() ? JobState::kFinished : JobState::kDied;
+  return job;
 }
 
 base::Status write_received(std::vector<spool::RankSpool> ranks, bool is_whole,

@@ -15,6 +15,12 @@ namespace refrain::online {
 // died first. None where no rank could be read.
 void take_trace(format::spool::PostMortem& all, JobNow& job);
 
+// What a trace says of its job: ranks, calls, losses, functions, who died first.
+void describe(const Trace& trace, JobNow& job);
+
+// A job that has ended, by its trace alone, which is opened again when somebody asks for it.
+JobNow ended_job(const std::string& name, const std::string& trace_file, const Trace& trace);
+
 // The trace file of a job that is over, with times of single calls. `is_whole`: all ranks are there
 // and have ended as they should.
 base::Status write_received(std::vector<format::spool::RankSpool> ranks, bool is_whole,

@@ -61,6 +61,8 @@ base::Result<JobNow> RecordedJob::look(uint64_t age_ns) {
     if (const base::Status added = all.add(std::move(record)); !added.ok()) return added.error();
   }
   take_trace(all, job);
+  if (job.trace) maps_.add(*job.trace, job.running_ns, is_over_);
+  job.maps = maps_.now();
   if (age_ns > last_age_ns_)
     job.calls_per_s = static_cast<double>(job.calls - last_calls_) * 1e9 /
                       static_cast<double>(age_ns - last_age_ns_);

@@ -27,6 +27,7 @@ class RecordedJob {
   // The trace as it was received; once, after that.
   base::Status write(const std::string& output);
   uint64_t stream_bytes() const;
+  std::shared_ptr<const Maps> maps() const { return maps_.now(); }
 
  private:
   struct Rank {
@@ -38,6 +39,7 @@ class RecordedJob {
 
   RecordedRun run_;
   std::vector<Rank> ranks_;
+  MapLog maps_;
   bool is_over_ = false;
   uint64_t last_calls_ = 0, last_age_ns_ = 0;
 };

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <httplib.h>
-#include <sys/random.h>
 
 #include <atomic>
 #include <charconv>
@@ -14,7 +13,11 @@
 
 #include "analysis/matrix.h"
 #include "analysis/profile.h"
+#include "analysis/topology.h"
 #include "format/encode/encode.h"
+#include "format/spool/job_files.h"
+#include "online/maps_json.h"
+#include "online/own_files.h"
 #include "online/page_text.inc"
 #include "online/state_json.h"
 #include "reader/internal.h"
@@ -33,17 +36,6 @@ constexpr const char* kPolicy =
     "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 // How long a silent stream stays silent: then a comment tells whether the viewer is still there.
 constexpr auto kSilence = std::chrono::seconds(5);
-
-std::string random_token() {
-  unsigned char bytes[16];
-  for (size_t at = 0; at < sizeof bytes;) {
-    const ssize_t n = getrandom(bytes + at, sizeof bytes - at, 0);
-    if (n > 0) at += static_cast<size_t>(n);
-  }
-  std::string out;
-  for (const unsigned char b : bytes) out += fmt::format("{:02x}", b);
-  return out;
-}
 
 // Takes as long for a token that is nearly right as for one that is not.
 bool is_equal(const std::string& a, const std::string& b) {
@@ -77,7 +69,7 @@ struct Published {
 class HttpService final : public Service {
  public:
   explicit HttpService(const ServiceOptions& options)
-      : token_(options.token.empty() ? random_token() : options.token), viewers_(options.viewers) {
+      : token_(options.token.empty() ? random_word() : options.token), viewers_(options.viewers) {
     // Threads for the streams, and some for all else.
     server_.new_task_queue = [n = options.viewers] { return new httplib::ThreadPool(n + 4); };
     server_.set_payload_max_length(4096);
@@ -210,7 +202,7 @@ class HttpService final : public Service {
     server_.Get("/events", [this](const httplib::Request& request, httplib::Response& response) {
       events(request, response);
     });
-    server_.Get(R"(/job/(\d{1,9})/(profile\.json|matrix\.json|run\.rfn))",
+    server_.Get(R"(/job/(\d{1,9})/(profile\.json|matrix\.json|topology\.json|maps\.json|run\.rfn))",
                 [this](const httplib::Request& request, httplib::Response& response) {
                   job(request, response);
                 });
@@ -251,11 +243,41 @@ class HttpService final : public Service {
     const std::string digits = request.matches[1], what = request.matches[2];
     size_t number = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (number >= now->jobs.size() || !now->jobs[number].trace) {
+    const JobNow* const job = number < now->jobs.size() ? &now->jobs[number] : nullptr;
+    if (job != nullptr && what == "maps.json") return maps(*job, request, response);
+    if (job == nullptr || (!job->trace && job->trace_file.empty())) {
       refuse(response, 404, "no such job, or nothing is known of it yet");
       return;
     }
-    const Trace& trace = *now->jobs[number].trace;
+    const auto trace = job->trace ? base::Result<Trace>(*job->trace) : Trace::open(job->trace_file);
+    if (!trace.ok()) {
+      refuse(response, 500, "the trace cannot be read");
+      return;
+    }
+    answer(*trace, what, request, response);
+  }
+
+  // Of a job that has ended, the file that it left.
+  static void maps(const JobNow& job, const httplib::Request& request,
+                   httplib::Response& response) {
+    constexpr uint64_t kMostBytes = uint64_t{64} << 20;
+    constexpr std::string_view kEnding = ".rfn";
+    if (job.maps != nullptr) {
+      response.set_content(maps_json(*job.maps, request.get_param_value("call")),
+                           "application/json");
+      return;
+    }
+    const std::string& file = job.trace_file;
+    if (file.ends_with(kEnding)) {
+      const auto bytes = format::spool::read_file(
+          file.substr(0, file.size() - kEnding.size()) + "/maps.json", kMostBytes);
+      if (bytes.ok()) return response.set_content(*bytes, "application/json");
+    }
+    refuse(response, 404, "no such job, or nothing is known of it yet");
+  }
+
+  static void answer(const Trace& trace, const std::string& what, const httplib::Request& request,
+                     httplib::Response& response) {
     if (what == "profile.json") {
       const analysis::Profile profile = analysis::profile(trace);
       reader::Symbols symbols;
@@ -263,6 +285,13 @@ class HttpService final : public Service {
     } else if (what == "matrix.json") {
       const auto matrix = analysis::matrix(trace, analysis::MatrixKind::kP2p);
       response.set_content(report::matrix_json(matrix, {}, &trace), "application/json");
+    } else if (what == "topology.json") {
+      const std::string text = request.get_param_value("cells");
+      Rank cells = 0;
+      std::from_chars(text.data(), text.data() + text.size(), cells);
+      response.set_content(topology_json(analysis::topology(trace), trace.rank_count(),
+                                         cells > 0 ? cells : trace.rank_count()),
+                           "application/json");
     } else {
       const auto bytes = format::encode(reader::data_of(trace));
       if (!bytes.ok()) {

@@ -8,6 +8,7 @@
 //   /metrics       for Prometheus (Authorization: Bearer T)
 //   /job/N/profile.json, /job/N/matrix.json, /job/N/run.rfn    of job N as it was at the last look:
 //                  what `refrain profile` and `matrix` say, and a trace
+//   /job/N/topology.json?cells=64, /job/N/maps.json?call=MPI_Send    see maps_json.h
 //
 // A request without the token gets 401, one whose Host is not this server 403 (a page of another
 // site cannot reach it by a name of its own that leads here). An open stream of events holds a

@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/profile.h"
-#include "report/profile/profile_rows.h"
-
 namespace refrain::online {
 
 namespace {
@@ -17,6 +14,17 @@ using json = nlohmann::ordered_json;
 // What the recorder writes for a call, a word of the log (format/spool/layout.h).
 constexpr double kBytesOfCall = 8;
 
+// An event as a C struct, as the online-coupling paper sends them: call, thread, begin, end,
+// communicator, partner, tag and bytes, 8 bytes each.
+constexpr uint64_t kBytesOfEvent = 64;
+
+// B_i of that paper (section V-C): bytes over the whole time of the run.
+double per_second(uint64_t bytes, const JobNow& job) {
+  return job.running_ns == 0
+             ? 0
+             : static_cast<double>(bytes) * 1e9 / static_cast<double>(job.running_ns);
+}
+
 double seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 // Names in traces are bytes of the program; JSON wants UTF-8.
@@ -24,30 +32,35 @@ std::string text_of(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-json functions_of(const Trace& trace, size_t top) {
+json functions_of(const JobNow& job, size_t top) {
   json rows = json::array();
-  const analysis::Profile profile = analysis::profile(trace);
-  for (const analysis::FunctionRow& row : profile.functions) {
+  for (const FunctionNow& row : job.functions) {
     if (rows.size() == top) break;
-    rows.push_back({{"call", report::call_name(row.call)},
-                    {"count", row.totals.calls},
-                    {"time_ns", static_cast<uint64_t>(row.totals.time_ns)},
-                    {"bytes", row.totals.bytes}});
+    rows.push_back(
+        {{"call", row.call}, {"count", row.count}, {"time_ns", row.time_ns}, {"bytes", row.bytes}});
   }
   return rows;
 }
 
 json by_rank(const JobNow& job) {
   json rank = json::array(), calls = json::array(), state = json::array(), call = json::array(),
-       since = json::array();
+       since = json::array(), iterations = json::array();
   for (const RankNow& r : job.ranks) {
     rank.push_back(r.rank);
     calls.push_back(r.calls);
     state.push_back(to_string(r.state));
     call.push_back(r.call);
+    iterations.push_back(r.iterations);
     since.push_back(static_cast<double>(r.since_ns / 1'000'000) / 1e3);
   }
-  return {{"rank", rank}, {"calls", calls}, {"state", state}, {"call", call}, {"since_s", since}};
+  return {{"rank", rank}, {"calls", calls},   {"state", state},
+          {"call", call}, {"since_s", since}, {"iterations", iterations}};
+}
+
+json answers_json(const std::vector<std::pair<std::string, std::string>>& answers) {
+  json all = json::object();
+  for (const auto& [name, text] : answers) all[name] = text;
+  return all;
 }
 
 json job_json(const JobNow& job, size_t top) {
@@ -57,6 +70,8 @@ json job_json(const JobNow& job, size_t top) {
         {{"reason", l.reason}, {"calls", l.calls}, {"rank", l.rank}, {"detail", l.detail}});
   for (const Stuck& s : job.stuck)
     stuck.push_back({{"call", s.call}, {"ranks", s.ranks}, {"since_s", seconds(s.since_ns)}});
+  json circle = json::array();
+  for (const auto& [rank, call] : job.circle) circle.push_back({{"rank", rank}, {"call", call}});
   return {{"name", job.name},
           {"state", to_string(job.state)},
           {"ranks", job.world_size},
@@ -64,6 +79,8 @@ json job_json(const JobNow& job, size_t top) {
           {"calls", job.calls},
           {"calls_per_s", job.calls_per_s},
           {"event_bytes_per_s", job.calls_per_s * kBytesOfCall},
+          {"bandwidth_stream", per_second(job.stream_bytes, job)},
+          {"bandwidth_events", per_second(job.calls * kBytesOfEvent, job)},
           {"stream_bytes", job.stream_bytes},
           {"spool_bytes", job.spool_bytes},
           {"lag_s", seconds(job.look_ns)},
@@ -73,7 +90,14 @@ json job_json(const JobNow& job, size_t top) {
           {"nobody_moves", job.nobody_moves},
           {"losses", losses},
           {"stuck", stuck},
-          {"functions", job.trace ? functions_of(*job.trace, top) : json::array()},
+          {"circle", circle},
+          {"loop",
+           {{"call", job.loop.call},
+            {"calls", job.loop.calls},
+            {"least", job.loop.least},
+            {"most", job.loop.most}}},
+          {"functions", functions_of(job, top)},
+          {"answers", answers_json(job.answers)},
           {"by_rank", by_rank(job)}};
 }
 
@@ -92,19 +116,32 @@ std::string label(const std::string& text) {
 
 }  // namespace
 
-std::string state_json(const std::vector<JobNow>& jobs, uint64_t look, uint64_t time_ns,
-                       size_t top) {
-  json all = json::array();
+std::string state_json(const std::vector<JobNow>& jobs, uint64_t look, uint64_t time_ns, size_t top,
+                       const std::vector<PluginNow>& plugins) {
+  json all = json::array(), hosted = json::array();
   for (const JobNow& job : jobs) all.push_back(job_json(job, top));
-  return text_of({{"look", look}, {"time_ns", time_ns}, {"jobs", all}});
+  for (const PluginNow& p : plugins)
+    hosted.push_back({{"name", p.name},
+                      {"disabled", p.is_disabled},
+                      {"why", p.why},
+                      {"looks", p.looks},
+                      {"missed", p.missed}});
+  return text_of({{"look", look}, {"time_ns", time_ns}, {"jobs", all}, {"plugins", hosted}});
+}
+
+std::string job_text(const JobNow& job, size_t top) { return text_of(job_json(job, top)); }
+
+std::string answers_text(const std::vector<std::pair<std::string, std::string>>& answers) {
+  return text_of(answers_json(answers));
 }
 
 std::string summary_json(const std::vector<JobNow>& jobs) {
   json all = json::array();
   for (const JobNow& job : jobs) {
     json whole = job_json(job, 0), some;
-    for (const char* key : {"name", "state", "ranks", "calls", "calls_per_s", "event_bytes_per_s",
-                            "stream_bytes", "lag_s", "blocked_s", "losses", "stuck"})
+    for (const char* key :
+         {"name", "state", "ranks", "calls", "calls_per_s", "event_bytes_per_s", "stream_bytes",
+          "lag_s", "blocked_s", "losses", "stuck", "nobody_moves", "circle", "story", "loop"})
       some[key] = std::move(whole[key]);
     all.push_back(std::move(some));
   }

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "analysis/profile.h"
-#include "report/profile/profile_rows.h"
 #include "text/display.h"
 #include "text/escape.h"
 #include "text/numbers.h"
@@ -23,6 +21,18 @@ std::string ranks_text(const std::vector<uint64_t>& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + text::rank_list_text(list, kMaxRuns);
 }
 
+// "rank 0 in MPI_Recv waits for rank 1 in MPI_Recv, ..."
+std::string circle_text(const JobNow& job) {
+  constexpr size_t kMostNamed = 8;
+  std::string out = "a circle, if these calls are as those before:";
+  for (size_t i = 0; i < std::min(job.circle.size(), kMostNamed); ++i)
+    out += fmt::format("{} rank {} in {}", i == 0 ? "" : " waits for", job.circle[i].first,
+                       job.circle[i].second);
+  if (job.circle.size() > kMostNamed)
+    out += fmt::format(" and {} more", job.circle.size() - kMostNamed);
+  return out + fmt::format(" waits for rank {}", job.circle.front().first);
+}
+
 std::string trouble_text(const JobNow& job) {
   std::string out;
   if (job.nobody_moves)
@@ -30,6 +40,7 @@ std::string trouble_text(const JobNow& job) {
                "Every rank waits in MPI and none moves: a deadlock, or calls that take so "
                "long.") +
            "\n";
+  if (!job.circle.empty()) out += "  " + circle_text(job) + "\n";
   for (const Stuck& s : job.stuck)
     out += fmt::format("  {}: in {} for {}\n", ranks_text(s.ranks), s.call,
                        text::duration_text(s.since_ns));
@@ -43,17 +54,15 @@ std::string trouble_text(const JobNow& job) {
   return out;
 }
 
-std::string functions_text(const Trace& trace, size_t top) {
-  const analysis::Profile profile = analysis::profile(trace);
+std::string functions_text(const JobNow& job, size_t top) {
   text::Table table({"<function", "calls", "time", "share", "bytes"});
-  for (const analysis::FunctionRow& row : profile.functions) {
+  for (const FunctionNow& row : job.functions) {
     if (table.rows() == top) break;
-    table.add({report::call_name(row.call), text::count_text(row.totals.calls),
-               text::time_text(row.totals.time_ns),
-               text::percent_text(row.totals.time_ns, profile.run_ns),
-               text::bytes_text(row.totals.bytes)});
+    const auto time_ns = static_cast<double>(row.time_ns);
+    table.add({row.call, text::count_text(row.count), text::time_text(time_ns),
+               text::percent_text(time_ns, job.run_ns), text::bytes_text(row.bytes)});
   }
-  return table.text();
+  return table.rows() == 0 ? std::string() : table.text();
 }
 
 // Those that have made the fewest calls first: who is behind.
@@ -99,7 +108,11 @@ std::string summary_text(const JobNow& job) {
 
 std::string state_text(const JobNow& job, size_t top) {
   std::string out = text::heading(summary_text(job)) + "\n" + trouble_text(job);
-  if (job.trace) out += functions_text(*job.trace, top);
+  if (job.loop.most > 0)
+    out += fmt::format("  iterations of a loop of {} from {} on: {} to {} over the ranks\n",
+                       text::counted_text(job.loop.calls, "call"), job.loop.call,
+                       text::count_text(job.loop.least), text::count_text(job.loop.most));
+  out += functions_text(job, top);
   if (!job.ranks.empty()) out += ranks_table(job, top);
   if (job.state == JobState::kFinished)
     out += "Its trace is written: `refrain profile` and the other verbs say more.\n";

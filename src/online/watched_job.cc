@@ -9,8 +9,8 @@
 #include "mpi/call_ids.h"
 #include "mpi/call_name.h"
 #include "online/received.h"
+#include "online/waits_for.h"
 #include "online/wall_clock.h"
-#include "reader/internal.h"
 
 namespace refrain::online {
 
@@ -46,7 +46,26 @@ RankState state_of(const spool::Header& header, bool is_removed, const RankNow& 
   return now.since_ns >= options.stuck_after_ns ? RankState::kStuck : RankState::kInMpi;
 }
 
+// Where no rank that lives has moved for so long, all of them are stuck, whatever the limit is.
+constexpr uint64_t kNobodyMovesNs = 2'000'000'000;
+
+void mark_standstill(JobNow& job) {
+  const auto stands = [](const RankNow& r) {
+    return r.state == RankState::kStuck ||
+           (r.state == RankState::kInMpi && r.since_ns >= kNobodyMovesNs);
+  };
+  const auto is_over = [](const RankNow& r) {
+    return r.state == RankState::kDone || r.state == RankState::kDead;
+  };
+  if (!std::all_of(job.ranks.begin(), job.ranks.end(),
+                   [&](const RankNow& r) { return is_over(r) || stands(r); }))
+    return;
+  for (RankNow& r : job.ranks)
+    if (stands(r)) r.state = RankState::kStuck;
+}
+
 void add_stuck(JobNow& job) {
+  mark_standstill(job);
   std::map<std::string, Stuck> by_call;
   size_t living = 0, stuck = 0;
   for (const RankNow& r : job.ranks) {
@@ -144,14 +163,10 @@ base::Result<JobNow> WatchedJob::finished() const {
         folder_);
   auto trace = Trace::open(trace_);
   if (!trace.ok()) return trace.error();
-  JobNow job;
-  job.name = fs::path(trace_).filename().string();
+  JobNow job = ended_job(fs::path(trace_).filename().string(), trace_, *trace);
   job.spool = folder_;
   job.state = JobState::kFinished;
-  job.world_size = trace->rank_count();
-  job.calls = trace->call_count();
-  job.losses = reader::data_of(*trace).losses;
-  job.trace = std::move(*trace);
+  job.maps = maps_.now();
   return job;
 }
 
@@ -203,7 +218,10 @@ base::Result<JobNow> WatchedJob::look() {
   if (job.state == JobState::kFinished)
     if (auto whole = finished(); whole.ok()) return whole;
   take_trace(all, job);
+  if (job.trace) maps_.add(*job.trace, job.running_ns, job.state == JobState::kDied);
+  job.maps = maps_.now();
   add_stuck(job);
+  find_circle(job);
   add_speed(job);
   job.look_ns = realtime_ns() - begin;
   return job;

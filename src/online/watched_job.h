@@ -50,6 +50,7 @@ class WatchedJob {
 
   std::string folder_, trace_;
   WatchOptions options_;
+  MapLog maps_;
   uint64_t run_ = 0;
   std::map<uint64_t, Rank> ranks_;
   uint64_t last_calls_ = 0, last_time_ns_ = 0;

@@ -52,7 +52,7 @@ ALLOWED = {
     "report": _BELOW_REPORT | {"sim"},
     "convert": _BELOW_REPORT | {"sim"},
     "proxy": _BELOW_REPORT | {"convert"},  # its folder of output
-    "online": _BELOW_REPORT | {"report"},
+    "online": _BELOW_REPORT | {"report", "convert", "blackboard_h"},
     "cli": _BELOW_REPORT | {"options", "sim", "replay", "report", "convert", "proxy", "online"},
     "python": _BELOW_REPORT | {"sim", "report"},
 }

@@ -255,12 +255,14 @@ def check_deadlock(folder):
     def is_so():
         if not os.path.isdir(job.spool):
             return None
-        now = once(job, "--stuck-after", "500ms")
+        now = once(job, "--stuck-after", "1h")  # whatever the limit: nobody moves
         return now if now and now["nobody_moves"] else None
     now = until(is_so, "a deadlock")
     if now:
         expect([(s["call"], s["ranks"]) for s in now["stuck"]] == [("MPI_Recv", list(range(RANKS)))],
                "every rank is in MPI_Recv")
+        expect([(r["rank"], r["call"]) for r in now["circle"]] == [(r, "MPI_Recv") for r in range(RANKS)],
+               "and waits for the next one: %s" % now["circle"])
     # The two jobs at once, by the folder alone; the deadlock is ended by its limit or by us.
     done = subprocess.run([options.refrain, "live", "watch", "--once", "--stuck-after", "500ms"], cwd=folder,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=30)

@@ -22,7 +22,7 @@ import expectations  # noqa: E402
 from live import CALLS, LIMIT_S, RANKS, expect, until  # noqa: E402
 
 KEYS = ["name", "state", "ranks", "calls", "calls_per_s", "event_bytes_per_s", "stream_bytes", "lag_s", "blocked_s",
-        "losses", "stuck"]
+        "losses", "stuck", "nobody_moves", "circle", "story", "loop"]
 
 
 class LiveJob(live.Job):
@@ -150,6 +150,9 @@ def check_jobs(folder, jobs_dir, out):
                any(loss["reason"] == "died_first" for loss in seen["dies.rfn"]["losses"]),
                "who died first is a loss of its trace")
         expect(service.get("/state.json", Authorization="Bearer " + "0" * 32)[0] == 401, "a wrong token: 401")
+        expect("died first" in seen["dies.rfn"]["story"] and seen["lives.rfn"]["loop"]["most"] == live.STEPS and
+               seen["lives.rfn"]["loop"]["call"] == "MPI_Sendrecv", "who died first, and how far the other one is: %s"
+               % seen["lives.rfn"]["loop"])
         metrics = service.get("/metrics")[2].decode()
         expect('refrain_job_running{job="dies.rfn"} 0' in metrics and 'refrain_job_running{job="lives.rfn"} 1' in
                metrics, "numbers of both for Prometheus")
@@ -162,8 +165,16 @@ def check_jobs(folder, jobs_dir, out):
         check_left(out, "lives", lives.trace)
         expect(until(lambda: not [n for n in os.listdir(jobs_dir) if n.endswith(".job")], "the files of jobs go"),
                "nothing of the jobs is left in the folder")
+    pages = [os.path.join(out, name + ".html") for name in ("lives", "dies")]
+    written = [os.stat(page).st_mtime_ns for page in pages]
     with Service("--dir", jobs_dir, "-o", out) as service:
         seen = until(lambda: (lambda j: j if len(j) == 2 else None)(service.jobs()), "jobs of earlier")
+        expect([os.stat(page).st_mtime_ns for page in pages] == written, "what they left is not made again")
+        profile = service.get("/job/0/profile.json")
+        topology = json.loads(service.get("/job/0/topology.json?cells=2")[2])
+        maps = json.loads(service.get("/job/0/maps.json")[2])
+        expect(profile[0] == 200 and topology["ranks_a_cell"] == 2 and maps["ranks"] == RANKS,
+               "and they can be asked as before")
         expect(seen and seen["lives.rfn"]["state"] == "finished" and seen["dies.rfn"]["state"] == "died",
                "jobs of earlier are shown")
 

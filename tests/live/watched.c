@@ -5,8 +5,8 @@
  *   kSteps ring exchanges, then all ranks compute until FOLDER/go1 is there;
  *   rank 0 receives from the last rank, which sends when FOLDER/go2 is there; the others compute
  *   until then;
- *   then MPI_Finalize, or every rank receives what nobody sends, or the last rank kills itself and
- *   the others compute on.
+ *   then MPI_Finalize, or every rank receives from the next one, the third time what nobody sends,
+ * or the last rank kills itself and the others compute on.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -39,8 +39,13 @@ int main(int argc, char** argv) {
   if (rank == 0) MPI_Recv(in, 1, MPI_DOUBLE, size - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (rank != 0) wait_for(folder, "go2");
   if (rank == size - 1) MPI_Send(out, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
-  if (strcmp(end, "deadlock") == 0)
+  if (strcmp(end, "deadlock") == 0) { /* twice it is sent, the third time it is not */
+    for (int i = 0; i < 2; ++i) {
+      MPI_Send(out, 1, MPI_DOUBLE, (rank + size - 1) % size, 2, MPI_COMM_WORLD);
+      MPI_Recv(in, 1, MPI_DOUBLE, (rank + 1) % size, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
     MPI_Recv(in, 1, MPI_DOUBLE, (rank + 1) % size, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
   if (strcmp(end, "die") == 0) {
     if (rank == size - 1) raise(SIGKILL);
     wait_for(folder, "never");

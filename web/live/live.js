@@ -5,10 +5,11 @@
 const kStates = ["computing", "in MPI", "stuck", "finishing", "done", "dead"];
 const kClass = { "computing": "computing", "in MPI": "mpi", "stuck": "stuck",
   "finishing": "finishing", "done": "done", "dead": "dead" };
-const kMatrixEvery = 5;  // looks between two readings of the matrix
+const kAnswersEvery = 5;  // looks between two readings of topology and maps
+const kCells = 96;  // of the topology, in each direction
 
 const at = (id) => document.getElementById(id);
-const view = { jobs: [], chosen: 0, looks: 0, matrix: null };
+const view = { jobs: [], plugins: [], chosen: "", looks: 0, topology: null, maps: null };
 
 const count = (n) => Math.round(n).toLocaleString("en").replaceAll(",", "\u202f");
 function duration(s) {
@@ -55,14 +56,14 @@ function colours() {
 
 function drawJobs() {
   const nav = at("jobs");
-  nav.replaceChildren(...view.jobs.map((job, i) => {
+  nav.replaceChildren(...view.jobs.map((job) => {
     const button = element("button");
     const state = job.nobody_moves ? "stuck"
       : { running: "computing", finishing: "finishing", finished: "done", died: "dead" }[job.state];
     button.append(element("i", "", `dot ${state}`), job.name,
       element("small", `${job.state}, ${count(job.ranks)} ranks, ${count(job.calls)} calls`));
-    button.setAttribute("aria-pressed", String(i === view.chosen));
-    button.onclick = () => { view.chosen = i; view.matrix = null; draw(); readMatrix(); };
+    button.setAttribute("aria-pressed", String(job.key === view.chosen));
+    button.onclick = () => { view.chosen = job.key; view.topology = view.maps = null; draw(); readAnswers(); };
     return button;
   }));
 }
@@ -71,6 +72,9 @@ function troubleOf(job) {
   const lines = [];
   if (job.nobody_moves)
     lines.push("Every rank waits in MPI and none moves: a deadlock, or calls that take so long.");
+  if (job.circle.length > 0)
+    lines.push(`A circle, if these calls are as those before: ${[...job.circle.slice(0, 8), job.circle[0]]
+      .map((r) => `rank ${r.rank} in ${r.call}`).join(" waits for ")}`);
   for (const s of job.stuck)
     lines.push(`Rank ${rankList(s.ranks)} in ${s.call} for ${duration(s.since_s)}`);
   if (job.story) lines.push(job.story);
@@ -118,60 +122,148 @@ function drawFunctions(job) {
   }));
 }
 
-// Darker: more bytes. For many ranks a cell stands for a block of pairs.
+// Fills a list of choices, and keeps the one that is chosen.
+function offer(id, names) {
+  const select = at(id), chosen = select.value;
+  if ([...select.options].map((o) => o.value).join() === names.join()) return;
+  select.replaceChildren(...names.map((name) => {
+    const option = element("option", name);
+    option.value = name;
+    return option;
+  }));
+  if (names.includes(chosen)) select.value = chosen;
+}
+
+const weightText = { edge_bytes: bytes, edge_hits: count, edge_time_ns: (ns) => duration(ns / 1e9) };
+
+// Darker: more of what is weighed. For many ranks a cell stands for a block of pairs.
 function drawMatrix() {
-  const canvas = at("matrix"), g = canvas.getContext("2d"), matrix = view.matrix;
+  const canvas = at("matrix"), g = canvas.getContext("2d"), topology = view.topology;
   g.clearRect(0, 0, canvas.width, canvas.height);
-  if (!matrix || matrix.pairs.length === 0) {
-    at("pairs").textContent = matrix ? "No messages between two ranks so far" : "";
+  if (!topology || topology.kinds.length === 0) {
+    at("pairs").textContent = topology ? "No messages between two ranks so far" : "";
     return;
   }
-  const cells = Math.min(matrix.ranks, 160), sums = new Float64Array(cells * cells);
-  for (const p of matrix.pairs)
-    sums[Math.floor(p.source * cells / matrix.ranks) * cells +
-         Math.floor(p.dest * cells / matrix.ranks)] += p.bytes + 1;
-  const most = Math.log1p(Math.max(...sums)), size = canvas.width / cells;
-  for (let i = 0; i < sums.length; ++i) {
-    if (sums[i] === 0) continue;
+  offer("kind", ["all", ...topology.kinds.map((kind) => kind.call)]);
+  const chosen = at("kind").value, weight = at("weight").value;
+  const cells = Math.ceil(topology.ranks / topology.ranks_a_cell), sums = new Float64Array(cells * cells);
+  const pairs = new Set();
+  for (const kind of topology.kinds) {
+    if (chosen !== "all" && kind.call !== chosen) continue;
+    kind.source.forEach((source, i) => {
+      pairs.add(source * cells + kind.dest[i]);
+      sums[source * cells + kind.dest[i]] += kind[weight][i];
+    });
+  }
+  const most = Math.log1p(Math.max(...sums, 1)), size = canvas.width / cells;
+  let heaviest = -1;
+  for (const i of pairs) {
+    if (heaviest < 0 || sums[i] > sums[heaviest]) heaviest = i;
     g.fillStyle = `rgba(60, 116, 196, ${0.15 + 0.85 * Math.log1p(sums[i]) / most})`;
     g.fillRect(i % cells * size, Math.floor(i / cells) * size, Math.max(1, size), Math.max(1, size));
   }
-  const heaviest = matrix.pairs.reduce((a, b) => (b.bytes > a.bytes ? b : a));
-  at("pairs").textContent = `${count(matrix.pairs.length)} pairs; sources downwards. Most bytes: ` +
-    `${heaviest.source} to ${heaviest.dest}, ${bytes(heaviest.bytes)}`;
+  const name = (cell) => (topology.ranks_a_cell === 1 ? `${cell}`
+    : `${cell * topology.ranks_a_cell}-${Math.min((cell + 1) * topology.ranks_a_cell, topology.ranks) - 1}`);
+  at("pairs").textContent = `${count(pairs.size)} pairs; sources downwards. Most: ` +
+    `${name(Math.floor(heaviest / cells))} to ${name(heaviest % cells)}, ${weightText[weight](sums[heaviest])}`;
 }
 
-async function readMatrix() {
-  const chosen = view.chosen;
-  const answer = await fetch(`/job/${chosen}/matrix.json`).catch(() => null);
-  if (!answer || !answer.ok || chosen !== view.chosen) return;
-  view.matrix = await answer.json();
+// Ranks downwards, time to the right; the last column, apart, is the sum of each row.
+function drawMap() {
+  const canvas = at("map"), g = canvas.getContext("2d"), maps = view.maps;
+  g.clearRect(0, 0, canvas.width, canvas.height);
+  at("bins").textContent = "";
+  if (!maps || maps.functions.length === 0) return;
+  offer("function", maps.functions.map((f) => f.call));
+  const chosen = maps.functions.find((f) => f.call === at("function").value), what = at("what").value;
+  if (!chosen) return;
+  const temporal = chosen.temporal[what], density = chosen.density[what];
+  const height = canvas.height / maps.rows;
+  const heat = (value, most) => `rgba(196, 96, 40, ${value > 0 ? 0.12 + 0.88 * value / most : 0})`;
+  if (temporal.length === maps.rows * maps.bins) {
+    const most = Math.max(...temporal, 1), width = (canvas.width - 30) / maps.bins;
+    temporal.forEach((value, i) => {
+      g.fillStyle = heat(value, most);
+      g.fillRect(i % maps.bins * width, Math.floor(i / maps.bins) * height, Math.max(1, width), Math.max(1, height));
+    });
+  }
+  const most = Math.max(...density, 1);
+  density.forEach((value, row) => {
+    g.fillStyle = heat(value, most);
+    g.fillRect(canvas.width - 24, row * height, 24, Math.max(1, height));
+  });
+  const text = { ns: (v) => duration(v / 1e9), calls: count, bytes }[what];
+  at("bins").textContent = `${chosen.call}: ${text(density.reduce((a, b) => a + b, 0))} in all; a column is ` +
+    `${duration(maps.bin_ns / 1e9)}${maps.ranks_a_row > 1 ? `, a row ${maps.ranks_a_row} ranks` : ""}`;
+}
+
+// What is not in every look: asked for now and then.
+async function readAnswers() {
+  const chosen = view.chosen, job = `/job/${view.jobs.findIndex((j) => j.key === chosen)}`;
+  const of = encodeURIComponent(at("function").value || (view.jobs.find((j) => j.key === chosen)?.functions[0]?.call ?? ""));
+  const ask = async (path) => {
+    const answer = await fetch(path).catch(() => null);
+    return answer && answer.ok ? answer.json() : null;
+  };
+  const [topology, maps] = await Promise.all([ask(`${job}/topology.json?cells=${kCells}`), ask(`${job}/maps.json?call=${of}`)]);
+  if (chosen !== view.chosen) return;
+  view.topology = topology;
+  view.maps = maps;
   drawMatrix();
+  drawMap();
+}
+
+// Texts of the plug-ins, and which of them are disabled.
+function drawPlugins(job) {
+  const rows = [];
+  for (const [name, text] of Object.entries(job.answers || {})) rows.push(element("dt", name), element("dd", text));
+  for (const plugin of view.plugins)
+    if (plugin.disabled) rows.push(element("dt", plugin.name), element("dd", `disabled: ${plugin.why}`, "trouble"));
+  at("plugins").hidden = rows.length === 0;
+  at("answers").replaceChildren(...rows);
 }
 
 function draw() {
   drawJobs();
-  const job = view.jobs[view.chosen];
+  const number = view.jobs.findIndex((j) => j.key === view.chosen), job = view.jobs[number];
   at("job").hidden = !job;
   if (!job) return;
   document.title = `${job.name}: ${job.state}`;
   at("facts").textContent = `${job.state} for ${duration(job.running_s)}, ${count(job.ranks)} ranks, ` +
     `${count(job.calls)} calls, ${count(job.calls_per_s)} a second; spool ${bytes(job.spool_bytes)}, ` +
-    `numbers ${duration(job.lag_s)} old`;
+    `numbers ${duration(job.lag_s)} old` +
+    (job.loop.most > 0 ? `; iterations from ${job.loop.call} on: ${count(job.loop.least)}` +
+      `${job.loop.most > job.loop.least ? ` to ${count(job.loop.most)}` : ""}` : "");
   at("trouble").textContent = troubleOf(job);
-  at("trace").href = `/job/${view.chosen}/run.rfn`;
+  at("trace").href = `/job/${number}/run.rfn`;
   at("trace").download = job.name;
   drawRanks(job);
   drawFunctions(job);
+  drawPlugins(job);
   drawMatrix();
+  drawMap();
+}
+
+// Jobs of two folders may have one name.
+function nameJobs(jobs) {
+  const seen = new Map();
+  for (const job of jobs) {
+    seen.set(job.name, (seen.get(job.name) ?? 0) + 1);
+    job.key = `${job.name} ${seen.get(job.name)}`;
+  }
 }
 
 function take(state) {
+  nameJobs(state.jobs);
   view.jobs = state.jobs;
-  if (view.chosen >= view.jobs.length) view.chosen = 0;
+  view.plugins = state.plugins || [];
+  if (!view.jobs.some((job) => job.key === view.chosen)) view.chosen = view.jobs[0]?.key ?? "";
   draw();
-  if (view.looks++ % kMatrixEvery === 0) readMatrix();
+  if (view.looks++ % kAnswersEvery === 0 && view.jobs.length > 0) readAnswers();
 }
+
+for (const id of ["kind", "weight", "what"]) at(id).onchange = () => draw();
+at("function").onchange = () => { draw(); readAnswers(); };
 
 async function poll() {
   const answer = await fetch("/look.json").catch(() => null);

@@ -20,6 +20,7 @@ namespace {
 
 constexpr size_t kMostRows = 64;    // of a run's picture
 constexpr size_t kMostBins = 1024;  // the same
+constexpr int kChapterVersion = 1;  // of what index_chapter() makes
 
 // Waiting by the name of the function that waited; empty without times.
 std::map<std::string, int64_t> waits_by_function(const PageData& data) {
@@ -73,8 +74,10 @@ class SmallTable {
   size_t rows_, bins_, row_step_, bin_step_;
 };
 
+std::vector<uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+
 // The run's picture: its times by row and bin, and its waiting, for a scale that all runs share.
-Json timeline_of(const PageData& data, const std::string& prefix, Columns& out) {
+Json timeline_of(const PageData& data, Json& columns) {
   const Json& t = data.json["timeline"];
   const auto& ranks = data.columns.numbers("row.rank");
   const size_t bins = t["bins"].get<size_t>();
@@ -83,10 +86,10 @@ Json timeline_of(const PageData& data, const std::string& prefix, Columns& out) 
   table.write(share, classes);
   std::vector<int64_t> first;  // rank of each row, or the first of its ranks
   for (size_t row = 0; row < table.rows(); ++row) first.push_back(ranks[row * table.row_step()]);
-  out.put_bytes(prefix + ".share", share);
-  out.put_bytes(prefix + ".class", classes);
-  out.put(prefix + ".rank", first);
-  out.put_bytes(prefix + ".waits", data.columns.raw("waits.share"));
+  columns["share"] = Json::binary(bytes_of(share));
+  columns["class"] = Json::binary(bytes_of(classes));
+  columns["waits"] = Json::binary(bytes_of(data.columns.raw("waits.share")));
+  columns["rank"] = first;
   const uint64_t length = t["end_ns"].get<uint64_t>() - t["begin_ns"].get<uint64_t>();
   return {{"length_ns", length},
           {"rows", table.rows()},
@@ -136,12 +139,49 @@ Json index_entry(const PageData& data, const std::string& file) {
           {"functions", std::move(functions)}};
 }
 
-void IndexPage::add(const PageData& data, const std::string& file) {
+Json index_chapter(const PageData& data, const std::string& file) {
+  Json columns = Json::object();
   Json entry = index_entry(data, file);
-  entry["timeline"] = timeline_of(data, "run" + std::to_string(count_), data_.columns);
+  entry["timeline"] = timeline_of(data, columns);
   entry["classes"] = data.json["timeline"]["classes"];
-  data_.json["traces"].push_back(std::move(entry));
-  ++count_;
+  return {
+      {"chapter", kChapterVersion}, {"entry", std::move(entry)}, {"columns", std::move(columns)}};
+}
+
+std::string chapter_bytes(const Json& chapter) {
+  std::string out;
+  Json::to_cbor(chapter, out);
+  return out;
+}
+
+Json chapter_of_bytes(const std::string& bytes) { return Json::from_cbor(bytes, true, false); }
+
+void IndexPage::add(const PageData& data, const std::string& file) {
+  add_chapter(index_chapter(data, file));
+}
+
+bool IndexPage::add_chapter(const Json& chapter) {
+  if (!chapter.is_object() || chapter.value("chapter", Json()) != Json(kChapterVersion) ||
+      !chapter.contains("entry") || !chapter["entry"].is_object() ||
+      !chapter["entry"].contains("file") || !chapter.contains("columns"))
+    return false;
+  const Json& columns = chapter["columns"];
+  for (const char* name : {"share", "class", "waits"})
+    if (!columns.contains(name) || !columns[name].is_binary()) return false;
+  if (!columns.contains("rank") || !columns["rank"].is_array()) return false;
+  std::vector<int64_t> ranks;
+  for (const Json& rank : columns["rank"]) {
+    if (!rank.is_number_integer()) return false;
+    ranks.push_back(rank.get<int64_t>());
+  }
+  const std::string prefix = "run" + std::to_string(count_++);
+  for (const char* name : {"share", "class", "waits"}) {
+    const auto& bytes = columns[name].get_binary();
+    data_.columns.put_bytes(prefix + "." + name, std::string(bytes.begin(), bytes.end()));
+  }
+  data_.columns.put(prefix + ".rank", std::move(ranks));
+  data_.json["traces"].push_back(chapter["entry"]);
+  return true;
 }
 
 // Call paths are apart by chance each for itself: their noise adds up in squares.
