@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "cli/live_analyze.h"
+#include "cli/live_join.h"
 #include "cli/live_serve.h"
 #include "cli/options/display_options.h"
 #include "cli/options/values.h"
@@ -44,6 +46,7 @@ struct LiveOptions {
   std::optional<uint32_t> viewers;
   ServeOptions serve;
   AnalyzeOptions analyze;
+  MpiChoice mpi;
   DisplayOptions display;
 };
 
@@ -180,10 +183,18 @@ int serve_jobs(const LiveOptions& options) {
 }
 
 int analyze(const LiveOptions& options) {
-  if (options.analyze.from.empty())
-    return report(base::usage("analyze needs --from: a trace, which is received as if it ran now"));
   AnalyzeOptions how = options.analyze;
   how.output = options.serve.output;
+  if (how.from.empty()) {
+    const std::string mpi = options.mpi.name(
+        find_launcher([](const char* name) -> const char* { return std::getenv(name); }));
+    if (!mpi.empty() && options.serve.port)
+      return report(base::usage("--port is of --from: for a page of a job, `record --live-dir`"));
+    if (!mpi.empty()) return live_join(how, options.mpi, mpi);
+    return report(base::usage(
+        "analyze needs --from TRACE, which is received as if it ran now, or a place in a job: "
+        "mpiexec -n 4 refrain record --live ./app : -n 1 refrain live analyze -o live"));
+  }
   how.port = options.serve.port;
   how.interval_s = options.interval_s;
   how.top = options.top;
@@ -213,7 +224,9 @@ void add_live(Command& app, int& exit_status) {
   verb->add_option("what", options->what,
                    "watch: look at jobs of this machine from outside\n"
                    "serve: a page of jobs that come and go, and what they leave when they end\n"
-                   "analyze: a recorded run as if it ran now, and what it leaves")
+                   "analyze: programs of the same launch that were started by `record --live`, or "
+                   "(--from) a\n"
+                   "recorded run as if it ran now; and what they leave")
       ->check(one_of({"watch", "serve", "analyze"}))
       ->required();
   verb->add_option("spool", options->spools,
@@ -261,6 +274,7 @@ void add_live(Command& app, int& exit_status) {
       ->check(real_number(1e-3, 1e9))
       ->type_name("FACTOR")
       ->capture_default_str();
+  options->mpi.add_to(*verb);
   add_display(*verb, options->display);
   verb->footer(
       "The jobs do not know that they are watched. `watch` ends when all of them have: 0, or 4 "

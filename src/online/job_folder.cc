@@ -192,7 +192,7 @@ void JobFolder::find_ended() {
 
 // The same one for a run whenever it is asked, and for no other run.
 base::Result<std::string> JobFolder::name_of(const std::string& run,
-                                             const std::string& trace) const {
+                                             const std::string& stem) const {
   const std::string path = output_ + "/names/" + run;
   time_t ignored = 0;
   if (const auto known = read_own_file(path, &ignored);
@@ -204,7 +204,6 @@ base::Result<std::string> JobFolder::name_of(const std::string& run,
        it.increment(error))
     if (const auto name = read_own_file(it->path().string(), &ignored); name.ok())
       taken.insert(*name);
-  const std::string stem = fs::path(trace).stem().string();
   std::string name = stem;
   for (int n = 1; taken.contains(name) || fs::exists(output_ + "/" + name + ".rfn"); ++n)
     name = stem + "." + std::to_string(n);
@@ -229,7 +228,8 @@ void JobFolder::find_jobs(std::vector<base::Error>& errors) {
       continue;
     }
     const std::string run = it->path().stem().string();
-    const auto name = name_of(run, what->trace);
+    const auto name =
+        name_of(run, what->name.empty() ? fs::path(what->trace).stem().string() : what->name);
     if (!name.ok()) {
       errors.push_back(name.error());
       continue;
