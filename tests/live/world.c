@@ -85,19 +85,17 @@ static void names_and_errors(void) {
   printf("%d identical %d\n", rank, result == MPI_IDENT);
   MPI_Comm_free(&self);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  int number = 0;
-  const int code = MPI_Bcast(&number, 1, MPI_INT, size, MPI_COMM_WORLD);
+  const int code = MPI_Bcast(NULL, 0, MPI_INT, size, MPI_COMM_WORLD);
   char error[MPI_MAX_ERROR_STRING];
   MPI_Error_string(code, error, &length);
-  printf("%d error %s, %d\n", rank,
-         strchr(error, '(') != NULL
-             ? strstr(error, "comm=") != NULL ? strstr(error, "comm=") : error
-             : error,
-         length == (int)strlen(error));
+  const int is_whole = length == (int)strlen(error);
+  for (char* at = error; *at != '\0'; ++at)
+    if (*at == '\n') *at = ' ';
+  printf("%d error %s, %d\n", rank, error, is_whole);
   MPI_Errhandler mine;
   MPI_Comm_create_errhandler(handler, &mine);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine);
-  MPI_Bcast(&number, 1, MPI_INT, size, MPI_COMM_WORLD);
+  MPI_Bcast(NULL, 0, MPI_INT, size, MPI_COMM_WORLD);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   MPI_Errhandler_free(&mine);
 }

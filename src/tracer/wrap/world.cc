@@ -158,7 +158,7 @@ void name_world_in(char* text, int* length) {
     std::memcpy(&number, &g_world.comm, sizeof number);
     std::snprintf(handle, sizeof handle, "comm=0x%x", number);
     std::string all = text;
-    const std::string name = "comm=MPI_COMM_WORLD";
+    const std::string name = "MPI_COMM_WORLD";
     for (size_t at = all.find(handle); at != std::string::npos;
          at = all.find(handle, at + name.size()))
       all.replace(at, std::strlen(handle), name);
