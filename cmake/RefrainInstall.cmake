@@ -2,7 +2,7 @@
 #
 #   tool             bin/refrain, LIBDIR/refrain/refrain-verbs, librefrain-heap.so, librefrain-cluster.so, man pages, completion,
 #                    documents, examples
-#   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, librefrain-solo-<mpi>.so, refrain-replay-<mpi> and refrain-calibrate-<mpi>, for each MPI found
+#   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, librefrain-solo-<mpi>.so, refrain-replay-<mpi>, refrain-calibrate-<mpi> and refrain-relay-<mpi>, for each MPI found
 #                    LIBDIR/librefrain-coupling-<mpi>.so, for programs that link it
 #   reader           LIBDIR/librefrain-reader.so.0.1, LIBDIR/librefrain-blackboard.so
 #   dev              include/refrain, RefrainConfig.cmake, refrain.pc
@@ -78,7 +78,7 @@ foreach(mpi ${REFRAIN_KNOWN_MPIS})
   if(TARGET refrain-${mpi})
     install(TARGETS refrain-${mpi}
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi})
-    foreach(program replay calibrate)
+    foreach(program replay calibrate relay)
       if(TARGET refrain-${program}-${mpi})
         install(TARGETS refrain-${program}-${mpi}
           RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT recorder-${mpi}

@@ -253,7 +253,7 @@ function(refrain_generate_mpi mpi out_var)
     list(APPEND sources ${out}/wrappers_${part}.cc)
   endforeach()
   if(NOT mpi STREQUAL smpi)
-    list(APPEND sources ${out}/logged_0.cc ${out}/logged_1.cc)
+    list(APPEND sources ${out}/logged_0.cc ${out}/logged_1.cc ${out}/world_0.cc ${out}/world_1.cc)
   endif()
   set(fortran_flags)
   # The trampolines are x86-64 assembly; elsewhere Fortran's calls are seen where they reach C.
@@ -280,14 +280,14 @@ function(refrain_generate_mpi mpi out_var)
   # Files whose content stays keep their time: the stamp says that the generator ran.
   add_custom_command(
     OUTPUT ${out}/wrappers.stamp
-    BYPRODUCTS ${sources} ${forwarded} ${out}/real_functions.h ${out}/hand.h ${out}/logged_hand.h ${out}/functions.json
+    BYPRODUCTS ${sources} ${forwarded} ${out}/real_functions.h ${out}/hand.h ${out}/logged_hand.h ${out}/world_hand.h ${out}/functions.json
     COMMAND ${REFRAIN_PYTHON} ${gen}/gen_wrappers.py --spec ${tables} --out ${out}
             --compiler ${compiler} --library ${REFRAIN_MPI_LIBRARY_${mpi}} ${fortran_flags}
             ${kind_flags}
     COMMAND ${CMAKE_COMMAND} -E touch ${out}/wrappers.stamp
     DEPENDS ${gen}/gen_wrappers.py ${gen}/gen_calls.py ${gen}/spec.py ${gen}/mpi_header.py
             ${gen}/wrapper_body.py ${gen}/message_size.py ${gen}/constants_code.py ${gen}/fortran.py
-            ${gen}/forward.py ${gen}/logged.py
+            ${gen}/forward.py ${gen}/logged.py ${gen}/world.py
             ${tables}/calls ${tables}/constants ${tables}/exceptions ${tables}/undeclared
             ${tables}/fortran_direct ${headers}
     VERBATIM

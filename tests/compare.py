@@ -48,6 +48,7 @@ class Case:
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.folder)
         self.trace = os.path.join(self.folder, "t.rfn")
+        self.live = os.path.join(self.folder, "live")
         self.log = os.path.join(self.folder, "log")
         self.paths = os.path.join(self.folder, "paths")
         self.written = []  # what the recorder said at the end
@@ -65,6 +66,8 @@ class Case:
             words += ["--shim", options.shim]
         if options.libraries:
             words += ["--libraries", options.libraries]
+        if options.live:
+            words += ["--live", options.live]
         if self.entry.get("args"):
             words += ["--args", " ".join(self.entry["args"])]
         return " ".join(shlex.quote(w) for w in words)
@@ -81,17 +84,23 @@ class Case:
 
     def run(self, recorded):
         env = {"REFRAIN_TEST_DIR": self.folder}
-        wrapper = []
+        wrapper, beside = [], []
         if recorded:
             env["REFRAIN_TEST_LOG"] = self.log
             env["REFRAIN_CHECK_PATHS"] = self.paths
             env["REFRAIN_QUIET"] = "0"
-            wrapper = [self.options.refrain, "record", "-o", self.trace] + self.record_options() + ["--"]
+            wrapper = [self.options.refrain, "record", "-o", self.trace] + self.record_options()
+            if self.options.live:
+                wrapper.append("--live")
+                where, count = self.options.live.split(":")
+                beside.append(mpirun.Beside([self.options.refrain, "live", "analyze", "-o", self.live], int(count),
+                                            where == "first"))
+            wrapper.append("--")
             if self.options.libraries:
                 env["REFRAIN_LIBRARY_PATH"] = self.options.libraries
         preload = [self.options.shim] if mpirun.behind(self.mpi) == "mpich" and self.options.shim else []
         return mpirun.run_job(self.mpi, self.ranks, self.command(), self.options.timeout, preload, env,
-                              cwd=self.folder, job_env=self.entry.get("job_env"), wrapper=wrapper)
+                              cwd=self.folder, job_env=self.entry.get("job_env"), wrapper=wrapper, beside=beside)
 
     def refrain(self, *arguments):
         done = subprocess.run([self.options.refrain] + list(arguments), stdin=subprocess.DEVNULL,
@@ -100,6 +109,18 @@ class Case:
             raise Failure("`refrain %s` exits with %d: %s" % (
                 " ".join(arguments), done.returncode, done.stderr.decode(errors="replace").strip()[:300]))
         return done.stdout.decode()
+
+
+def check_received(case):
+    """The analyser's trace has the calls of the program's own one."""
+    if not os.path.exists(case.trace):
+        return
+    names = sorted(n for n in os.listdir(case.live) if n.endswith(".rfn")) if os.path.isdir(case.live) else []
+    if len(names) != 1:
+        raise Failure("the analyser leaves %s" % (names or "no trace"))
+    own, received = (case.refrain("dump", t) for t in (case.trace, os.path.join(case.live, names[0])))
+    if own != received:
+        raise Failure("the analyser's trace has other calls than the program's")
 
 
 def sorted_lines(data):
@@ -209,6 +230,8 @@ def check_case(case):
     if kind == "any":
         return None
     case.refrain("check", case.trace)
+    if case.options.live:
+        check_received(case)
     check_written(case, json.loads(case.refrain("info", case.trace, "--format", "json")))
     if case.options.older_recorder and calls_what_is_newer(case):
         return "skip"
@@ -235,6 +258,8 @@ def selected(manifest, options, skipped):
         if options.group and entry["group"] not in options.group:
             continue
         if options.only and entry["name"] != options.only:
+            continue
+        if options.names and entry["name"] not in options.names.split(","):
             continue
         if options.args is not None and entry.get("args", []) != options.args.split():
             continue
@@ -296,6 +321,9 @@ def main():
     parser.add_argument("-n", type=int, dest="ranks")
     parser.add_argument("--sample", choices=sample.PARTS, help="only the cases of the normal run: support/sample.py")
     parser.add_argument("--rest", action="store_true", help="only the cases that --sample leaves out")
+    parser.add_argument("--live", metavar="first:1|last:2",
+                        help="beside so many analysers, before or behind the program")
+    parser.add_argument("--names", help="only these, separated by commas")
     parser.add_argument("--timeout", type=float, default=90)
     parser.add_argument("--older-recorder", action="store_true",
                         help="pass by programs that call what the trace names as newer than the recorder")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "cli/live_analyze.h"
+#include "cli/live_join.h"
 #include "cli/live_serve.h"
 #include "cli/options/display_options.h"
 #include "cli/options/values.h"
@@ -48,6 +50,7 @@ struct LiveOptions {
   std::string keep, to;
   online::PluginOptions plugins;
   double plugin_time_s = 5;
+  MpiChoice mpi;
   DisplayOptions display;
 };
 
@@ -200,14 +203,22 @@ int serve_jobs(const LiveOptions& options) {
 }
 
 int analyze(const LiveOptions& options) {
-  if (options.analyze.from.empty())
-    return report(base::usage("analyze needs --from: a trace, which is received as if it ran now"));
   const auto keep = keep_of(options);
   if (!keep.ok()) return report(keep.error());
   AnalyzeOptions how = options.analyze;
   how.keep = *keep;
   how.plugins = plugins_of(options);
   how.output = options.serve.output;
+  if (how.from.empty()) {
+    const std::string mpi = options.mpi.name(
+        find_launcher([](const char* name) -> const char* { return std::getenv(name); }));
+    if (!mpi.empty() && options.serve.port)
+      return report(base::usage("--port is of --from: for a page of a job, `record --live-dir`"));
+    if (!mpi.empty()) return live_join(how, options.mpi, mpi);
+    return report(base::usage(
+        "analyze needs --from TRACE, which is received as if it ran now, or a place in a job: "
+        "mpiexec -n 4 refrain record --live ./app : -n 1 refrain live analyze -o live"));
+  }
   how.port = options.serve.port;
   how.interval_s = options.interval_s;
   how.top = options.top;
@@ -266,7 +277,9 @@ void add_live(Command& app, int& exit_status) {
   verb->add_option("what", options->what,
                    "watch: look at jobs of this machine from outside\n"
                    "serve: a page of jobs that come and go, and what they leave when they end\n"
-                   "analyze: a recorded run as if it ran now, and what it leaves")
+                   "analyze: programs of the same launch that were started by `record --live`, or "
+                   "(--from) a\n"
+                   "recorded run as if it ran now; and what they leave")
       ->check(one_of({"watch", "serve", "analyze"}))
       ->required();
   verb->add_option("spool", options->spools,
@@ -316,6 +329,7 @@ void add_live(Command& app, int& exit_status) {
       ->capture_default_str();
   add_keep(*verb, *options);
   add_plugins(*verb, *options);
+  options->mpi.add_to(*verb);
   add_display(*verb, options->display);
   verb->footer(
       "The jobs do not know that they are watched. `watch` ends when all of them have: 0, or 4 "

@@ -146,7 +146,7 @@ void JobFolder::find_ended() {
 
 // The same one for a run whenever it is asked, and for no other run.
 base::Result<std::string> JobFolder::name_of(const std::string& run,
-                                             const std::string& trace) const {
+                                             const std::string& stem) const {
   const std::string path = output_ + "/names/" + run;
   if (const auto known = read_own_file(path, spool::kMaxLiveJobBytes);
       known.ok() && !known->empty() && known->find('/') == std::string::npos)
@@ -157,7 +157,6 @@ base::Result<std::string> JobFolder::name_of(const std::string& run,
        it.increment(error))
     if (const auto name = read_own_file(it->path().string(), spool::kMaxLiveJobBytes); name.ok())
       taken.insert(*name);
-  const std::string stem = fs::path(trace).stem().string();
   std::string name = stem;
   for (int n = 1; taken.contains(name) || fs::exists(output_ + "/" + name + ".rfn"); ++n)
     name = stem + "." + std::to_string(n);
@@ -182,7 +181,8 @@ void JobFolder::find_jobs(std::vector<base::Error>& errors) {
       continue;
     }
     const std::string run = it->path().stem().string();
-    const auto name = name_of(run, what->trace);
+    const auto name =
+        name_of(run, what->name.empty() ? fs::path(what->trace).stem().string() : what->name);
     if (!name.ok()) {
       errors.push_back(name.error());
       continue;

@@ -63,7 +63,7 @@ class JobFolder {
   void find_jobs(std::vector<base::Error>& errors);
   void look_at(Job& job, std::vector<base::Error>& errors);
   base::Status end(Job& job);
-  base::Result<std::string> name_of(const std::string& run, const std::string& trace) const;
+  base::Result<std::string> name_of(const std::string& run, const std::string& stem) const;
   void find_ended();
   void forget_oldest();
 

@@ -44,6 +44,8 @@ enum class RecordOption : uint8_t {
   kStartPaused,
   kSpool,
   kLiveDir,
+  kLive,
+  kLiveName,
   kMemory,
   kMessages,
   kNodeSize,
@@ -165,6 +167,13 @@ inline constexpr OptionRow kRecordRows[] = {
     {RecordOption::kLiveDir, OptionKind::kText, "--live-dir", "REFRAIN_LIVE_DIR", "",
      "Tell `refrain live serve --dir FOLDER`, which may run already or start later, of this\n"
      "job: a file in the folder names its spool"},
+    {RecordOption::kLive, OptionKind::kFlag, "--live", "REFRAIN_LIVE", "",
+     "Be analysed while the job runs, by `refrain live analyze` in the same launch:\n"
+     "mpiexec -n 4 refrain record --live ./app : -n 1 refrain live analyze -o live.\n"
+     "The program's MPI_COMM_WORLD has its own ranks only"},
+    {RecordOption::kLiveName, OptionKind::kText, "--live-name", "REFRAIN_LIVE_NAME", "",
+     "With --live: programs of one name share MPI_COMM_WORLD, others have their own\n"
+     "[the program's name]"},
     {RecordOption::kMemory, OptionKind::kText, "--memory", "REFRAIN_MEMORY", "",
      "Limit of the memory for recording in a rank, for example 64M; beyond it, parts of "
      "the record go to the spool. MPI_Finalize joins them, which takes memory for the "

@@ -92,6 +92,7 @@ ROOMS = {
     "startup": _BELOW_STARTUP,
     "finish": _BELOW_STARTUP | {"startup"},
     "wrap": _BELOW_WRAP,
+    "relay": {"startup"},
     "variants": _BELOW_WRAP | {"wrap"},
 }
 # Lists in src/tracer/CMakeLists.txt of what is compiled once for several recorders.

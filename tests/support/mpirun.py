@@ -108,7 +108,14 @@ def starts_several(mpi):
     return done.returncode >= 0
 
 
-def command_line(mpi, ranks, command, preload=(), env=None, wrapper=()):
+class Beside:
+    """Another program of the same job: `count` ranks of `command`, before or behind the first one."""
+
+    def __init__(self, command, count=1, first=False):
+        self.command, self.count, self.first = command, count, first
+
+
+def command_line(mpi, ranks, command, preload=(), env=None, wrapper=(), beside=()):
     """The launcher's argv, with `wrapper` in front of the program.
 
     Variables and preloads reach the ranks only, never the launcher."""
@@ -127,10 +134,16 @@ def command_line(mpi, ranks, command, preload=(), env=None, wrapper=()):
     if mpi == "smpi":
         return smpi.command_line(ranks, command, prefix + list(wrapper))
     if behind(mpi) == "mpich":
-        head = [launcher(mpi), "-launcher", "fork", "-iface", "lo", "-n", str(ranks)]
+        head = [launcher(mpi), "-launcher", "fork", "-iface", "lo"]
     else:
-        head = [launcher(mpi), "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
-    return head + prefix + list(wrapper) + list(command)
+        head = [launcher(mpi), "--allow-run-as-root", "--oversubscribe"]
+    programs = [["-n", str(ranks)] + prefix + list(wrapper) + list(command)]
+    for one in beside:
+        words = ["-n", str(one.count)] + prefix + list(one.command)
+        programs.insert(0 if one.first else len(programs), words)
+    for i, words in enumerate(programs):
+        head += ([":"] if i else []) + words
+    return head
 
 
 def job_environment(mpi):
@@ -252,13 +265,13 @@ def never_began(outcome):
 
 
 def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, stacks_to=None,
-            job_env=None, wrapper=()):
+            job_env=None, wrapper=(), beside=()):
     """Run `command` on `ranks` ranks; preload defaults to the yield shim for MPICH.
 
     env is for the ranks, job_env for the launcher too."""
     if preload is None:
         preload = [default_shim()] if behind(mpi) == "mpich" and default_shim() else []
-    argv = command_line(mpi, ranks, command, preload, env, wrapper)
+    argv = command_line(mpi, ranks, command, preload, env, wrapper, beside)
     environment = job_environment(mpi)
     environment.setdefault("REFRAIN_QUIET", "1")  # tests of what the recorder says at the end ask for it
     environment.update(job_env or {})

@@ -8,7 +8,7 @@ build with the function's name.
 usage: gen_wrappers.py --spec DIR --out DIR --compiler "g++ -I..." [--library libmpi.so]
                        [--fortran-library libmpi_mpifh.so]... [--calls-itself] [--strict]
 Writes: wrappers_N.cc, forwarded.cc, forwarded_table.cc, real_functions.h, real_functions.cc, hand.h,
-constants_table.cc, functions.json (what is declared, known and forwarded), and fortran_site.cc with
+constants_table.cc, functions.json (what is declared, known and forwarded), world_N.cc, and fortran_site.cc with
 fortran_trampolines.S.
 """
 
@@ -27,6 +27,7 @@ import logged
 import message_size
 import mpi_header
 import spec
+import world
 from gen_calls import write_if_changed
 from wrapper_body import Body, Mismatch
 
@@ -378,6 +379,7 @@ def main():
         direct = spec.read_exceptions(os.path.join(args.spec, 'fortran_direct'))
         if not args.calls_itself:
             files.update(logged.files(wrapped))
+            files.update(world.files(wrapped))
         files.update(fortran.files(wrapped, calls, args.fortran_library, direct))
     except (Mismatch, spec.SpecError, OSError) as error:
         print(f'gen_wrappers: {error}', file=sys.stderr)

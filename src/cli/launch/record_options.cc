@@ -16,6 +16,7 @@
 #include "format/limits.h"
 #include "format/messages/selection.h"
 #include "format/segments/reduced.h"
+#include "format/spool/live_job.h"
 #include "format/time/spec.h"
 #include "mpi/call_filter.h"
 #include "mpi/size_bounds.h"
@@ -151,6 +152,15 @@ base::Status check_plain(const RecordOptions& options) {
 }
 
 base::Status check_live(const RecordOptions& options) {
+  const bool is_live = options.is_on(RecordOption::kLive);
+  const std::string& name = options[RecordOption::kLiveName];
+  if (!is_live && !name.empty())
+    return base::usage("--live-name is the name of a program that is recorded with --live");
+  if (!name.empty() && !format::spool::is_job_name(name))
+    return base::usage("--live-name: '" + name +
+                       "' is no name: up to 128 letters, digits, '.', '_' and '-', no '.' first");
+  if (is_live && options[RecordOption::kSpool] == "off")
+    return base::usage("--live needs the spool: leave out --spool off");
   const std::string& folder = options[RecordOption::kLiveDir];
   if (folder.empty()) return base::Done{};
   if (options[RecordOption::kSpool] == "off")

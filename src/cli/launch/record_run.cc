@@ -188,6 +188,8 @@ base::Status check_smpi(const RecordOptions& options, const Words& words) {
   if (!options[RecordOption::kLiveDir].empty())
     return base::unsupported(
         "there is no spool under SMPI, so nobody can look on: leave out --live-dir");
+  if (options.is_on(RecordOption::kLive))
+    return base::unsupported("--live does not work under SMPI, whose ranks are one process");
   return check_smpi_line(words);
 }
 

@@ -6,11 +6,14 @@
 //   trace /home/a/run.rfn
 //   run 0123456789abcdef
 //   ranks 16
+//   name app
 //   end
 //
-// Without the last line it is not complete yet. Paths are absolute and have no newline.
+// Without the last line it is not complete yet. Paths are absolute and have no newline. The name is
+// optional: letters, digits, `.`, `_` and `-`, no `.` at its begin.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -25,6 +28,7 @@ inline constexpr size_t kMaxLiveJobBytes = 16384;
 struct LiveJob {
   std::string spool, trace;
   uint64_t run = 0, ranks = 0;
+  std::string name{};  // empty: that of the trace
 };
 
 inline std::string run_text(uint64_t run) {
@@ -33,11 +37,20 @@ inline std::string run_text(uint64_t run) {
   return text;
 }
 
+inline bool is_job_name(std::string_view name) {
+  return !name.empty() && name.size() <= 128 && name[0] != '.' &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '.' || c == '_' || c == '-';
+         });
+}
+
 // Empty where a path cannot stand in a line.
 inline std::string write_live_job(const LiveJob& job) {
   if ((job.spool + job.trace).find('\n') != std::string::npos) return {};
   return "refrain job 1\nspool " + job.spool + "\ntrace " + job.trace + "\nrun " +
-         run_text(job.run) + "\nranks " + std::to_string(job.ranks) + "\nend\n";
+         run_text(job.run) + "\nranks " + std::to_string(job.ranks) +
+         (is_job_name(job.name) ? "\nname " + job.name : "") + "\nend\n";
 }
 
 // Nothing where the text is not a whole file of this kind.
@@ -61,9 +74,13 @@ inline std::optional<LiveJob> read_live_job(std::string_view text) {
   if (!spool || !trace || !spool->starts_with('/') || !trace->starts_with('/')) return std::nullopt;
   job.spool = *spool;
   job.trace = *trace;
-  if (!number(line("run "), 16, job.run) || !number(line("ranks "), 10, job.ranks) ||
-      line("end") != "" || !text.empty())
+  if (!number(line("run "), 16, job.run) || !number(line("ranks "), 10, job.ranks))
     return std::nullopt;
+  if (const auto name = line("name ")) {
+    if (!is_job_name(*name)) return std::nullopt;
+    job.name = *name;
+  }
+  if (line("end") != "" || !text.empty()) return std::nullopt;
   return job;
 }
 

@@ -10,14 +10,17 @@
 #include "format/spool/live_job.h"
 #include "options/environment.h"
 #include "tracer/state/complain.h"
+#include "tracer/state/live_world.h"
 #include "tracer/state/process.h"
 
 namespace refrain::tracer {
 
-void register_job(const Process& p, uint64_t run, const std::string& folder) {
-  const std::string where = options::text_of(options::RecordOption::kLiveDir);
-  if (where.empty()) return;
-  format::spool::LiveJob job{folder, p.options.output, run, static_cast<uint64_t>(p.size)};
+namespace {
+
+void register_in(const std::string& where, const Process& p, uint64_t run,
+                 const std::string& folder) {
+  format::spool::LiveJob job{folder, p.options.output, run, static_cast<uint64_t>(p.size),
+                             live_world().name};
   const std::string text = format::spool::write_live_job(job);
   // Ranks that could not agree on a number for their run have their spool in common all the same.
   const uint64_t name = run != 0 ? run : format::hash64(folder.data(), folder.size());
@@ -34,8 +37,16 @@ void register_job(const Process& p, uint64_t run, const std::string& folder) {
   if (p.rank != 0) return;
   const std::string what = "cannot tell of the job in " + where + " (" +
                            (text.empty() ? "a path with a newline" : std::strerror(error)) +
-                           "): `refrain live serve` will not show it";
+                           "): the analysis will not show it";
   complain(p, what.c_str());
+}
+
+}  // namespace
+
+void register_job(const Process& p, uint64_t run, const std::string& folder) {
+  const std::string service = options::text_of(options::RecordOption::kLiveDir);
+  if (!service.empty()) register_in(service, p, run, folder);
+  if (live_world().is_on) register_in(live_world().folder, p, run, folder);
 }
 
 }  // namespace refrain::tracer

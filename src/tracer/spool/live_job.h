@@ -1,4 +1,5 @@
-// Tells `refrain live serve` of this job (`record --live-dir`).
+// Tells `refrain live serve` of this job (`record --live-dir`), and the analyser of the same launch
+// (`record --live`).
 #pragma once
 
 #include <cstdint>

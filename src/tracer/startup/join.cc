@@ -17,6 +17,7 @@
 #include "tracer/startup/launch.h"
 #include "tracer/startup/launcher.h"
 #include "tracer/state/complain.h"
+#include "tracer/state/live_world.h"
 #include "tracer/state/peers.h"
 #include "tracer/state/slow_path_reasons.h"
 
@@ -157,11 +158,21 @@ std::string unrecorded_text(const Process& p) {
 
 #ifndef REFRAIN_SMPI
 
-void about_to_join() { announce_rank(); }
+void about_to_join() {
+  announce_rank();
+  if (options::is_given(options::RecordOption::kLive)) announce_rank(LaunchBoard::kLive);
+}
 
 bool join_peers(Process& p, uint64_t* words, int count) {
-  RecordedRanks found = look_for_recorded(p.rank, p.size);
   using Are = RecordedRanks::Are;
+  RecordedRanks found;
+  if (live_world().is_on) {  // in which every rank is recorded, and the launcher counts others too
+    found.are = Are::kAll;
+    found.is_whole_job = true;
+    forget_launch();
+  } else {
+    found = look_for_recorded(p.rank, p.size);
+  }
   peers().recorded.clear();
   bool is_good = false;
   const char* why = "cannot set up a communicator of its own: nothing will be recorded";

@@ -43,9 +43,9 @@ struct Launch {
   bool is_in = false;  // our mark is there
 };
 
-Launch& launch() {
-  static auto* const one = new Launch;
-  return *one;
+Launch& launch(LaunchBoard board) {
+  static auto* const all = new Launch[2];
+  return all[static_cast<size_t>(board)];
 }
 
 const char* folder() { return access("/dev/shm", R_OK | W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp"; }
@@ -71,12 +71,12 @@ void sweep(const std::string& mine) {
   closedir(dir);
 }
 
-std::string name_of(const Launcher& launcher) {
+std::string name_of(const Launcher& launcher, LaunchBoard board) {
   char text[160];
   std::snprintf(text, sizeof text, "%s%u-%lu-%d-%lu-%016lx", kPrefix,
                 static_cast<unsigned>(geteuid()), process_space(), launcher.pid, launcher.born,
                 static_cast<unsigned long>(launcher.job));
-  return text;
+  return board == LaunchBoard::kLive ? std::string(text) + "-live" : text;
 }
 
 int open_file(const std::string& name, const std::string& path, size_t bytes) {
@@ -179,13 +179,13 @@ RecordedRanks look(Launch& l, int rank, int size) {
 
 }  // namespace
 
-void announce_rank() {
+void announce_rank(LaunchBoard board) {
   const int error = errno;
-  Launch& l = launch();
+  Launch& l = launch(board);
   Launcher launcher;
   if (l.board == nullptr && find_launcher(own_word(), &launcher) && launcher.local > 1 &&
       launcher.local <= kMostLocal) {
-    const std::string name = name_of(launcher);
+    const std::string name = name_of(launcher, board);
     l.path = std::string(folder()) + "/" + name;
     l.rank = launcher.rank;
     l.local = static_cast<uint32_t>(launcher.local);
@@ -201,8 +201,8 @@ void announce_rank() {
   errno = error;
 }
 
-RecordedRanks look_for_recorded(int rank, int size) {
-  Launch& l = launch();
+RecordedRanks look_for_recorded(int rank, int size, LaunchBoard board) {
+  Launch& l = launch(board);
   if (l.board == nullptr || size < 2) return let_go(l), RecordedRanks();
   RecordedRanks found = look(l, rank, size);
   let_go(l);
@@ -210,9 +210,11 @@ RecordedRanks look_for_recorded(int rank, int size) {
 }
 
 void forget_launch() {
-  Launch& l = launch();
-  if (!l.path.empty() && l.is_in) unlink(l.path.c_str());
-  l.path.clear();
+  for (const LaunchBoard board : {LaunchBoard::kRecorded, LaunchBoard::kLive}) {
+    Launch& l = launch(board);
+    if (!l.path.empty() && l.is_in) unlink(l.path.c_str());
+    l.path.clear();
+  }
 }
 
 }  // namespace refrain::tracer

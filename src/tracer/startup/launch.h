@@ -33,11 +33,20 @@ struct RecordedRanks {
   std::vector<int> ranks;     // kSome: in MPI_COMM_WORLD, ascending
 };
 
+// Who is looked for: those with a recorder, or those that take part in a job with an analyser
+// (`record --live`, and the analysers).
+enum class LaunchBoard : uint8_t { kRecorded, kLive };
+
+// What a rank says that misses some of the latter.
+inline constexpr const char* kNotAllLive =
+    "refrain: a rank of the job takes no part in its analysis: start every program beside `refrain "
+    "live analyze` with `refrain record --live`. The job ends.\n";
+
 // Before the MPI library's MPI_Init. Keeps errno.
-void announce_rank();
+void announce_rank(LaunchBoard board = LaunchBoard::kRecorded);
 
 // After it, once; `rank` and `size` are those of MPI_COMM_WORLD.
-RecordedRanks look_for_recorded(int rank, int size);
+RecordedRanks look_for_recorded(int rank, int size, LaunchBoard board = LaunchBoard::kRecorded);
 
 // The job ends.
 void forget_launch();

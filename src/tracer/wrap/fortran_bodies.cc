@@ -8,10 +8,11 @@
 
 #include "mpi/call_ids.h"
 #include "mpi/constant_ids.h"
+#include "mpi_runtime/fortran_site.h"
 #include "real_functions.h"
 #include "tracer/filter/control.h"
 #include "tracer/wrap/call_scope.h"
-#include "mpi_runtime/fortran_site.h"
+#include "tracer/wrap/world.h"
 
 namespace refrain::tracer {
 
@@ -57,14 +58,49 @@ void call(mpi::CallId id, Fint* ierr, PassOn pass_on, Encode encode) {
   if (ierr != nullptr) *ierr = rc;
 }
 
+// ---- the program's world, in a job with an analyser: see world.h ----
+
+#ifndef REFRAIN_SMPI
+
+// The keyval of C for one of Fortran.
+int c_keyval(Fint keyval) {
+#ifdef MPICH_VERSION
+  if (is_predefined_attribute(keyval - 1)) return keyval - 1;
+#endif
+  return keyval;
+}
+
+Fint attribute_holder(Kind kind, Fint object, Fint keyval) {
+  return kind == Kind::kComm ? fortran_holder(object, c_keyval(keyval)) : object;
+}
+Fint attribute_place(Kind kind, Fint object) {
+  return kind == Kind::kComm ? fortran_in_world(object) : object;
+}
+template <class Value>
+void put_appnum(Kind kind, Fint keyval, Value* value) {
+  if (kind == Kind::kComm && g_world.is_on && g_world.appnum >= 0 && c_keyval(keyval) == MPI_APPNUM)
+    *value = g_world.appnum;
+}
+
+#else
+
+Fint attribute_holder(Kind, Fint object, Fint) { return object; }
+Fint attribute_place(Kind, Fint object) { return object; }
+template <class Value>
+void put_appnum(Kind, Fint, Value*) {}
+
+#endif
+
 template <class Value>
 void get_attribute(mpi::CallId id, Kind kind, KeyOf key, Fint* object, Fint* keyval, Value* value,
                    Fint* flag, Fint* ierr) {
   call(
       id, ierr,
       [&](void* real, Fint* rc) {
-        reinterpret_cast<void (*)(Fint*, Fint*, Value*, Fint*, Fint*)>(real)(object, keyval, value,
+        Fint holder = attribute_holder(kind, *object, *keyval);
+        reinterpret_cast<void (*)(Fint*, Fint*, Value*, Fint*, Fint*)>(real)(&holder, keyval, value,
                                                                              flag, rc);
+        if (*rc == MPI_SUCCESS && *flag != 0) put_appnum(kind, *keyval, value);
       },
       [&](Encoder& e, bool ok) {
         e.captured(e.lookup(kind, key(*object)));
@@ -80,7 +116,8 @@ void set_attribute(mpi::CallId id, Kind kind, KeyOf key, Fint* object, Fint* key
   call(
       id, ierr,
       [&](void* real, Fint* rc) {
-        reinterpret_cast<void (*)(Fint*, Fint*, Value*, Fint*)>(real)(object, keyval, value, rc);
+        Fint place = attribute_place(kind, *object);
+        reinterpret_cast<void (*)(Fint*, Fint*, Value*, Fint*)>(real)(&place, keyval, value, rc);
       },
       [&](Encoder& e, bool) {
         e.captured(e.lookup(kind, key(*object)));
@@ -95,8 +132,19 @@ void create_keyval(mpi::CallId id, void* copy, void* remove, Fint* keyval, Extra
   call(
       id, ierr,
       [&](void* real, Fint* rc) {
-        reinterpret_cast<void (*)(void*, void*, Fint*, Extra*, Fint*)>(real)(copy, remove, keyval,
-                                                                             extra, rc);
+        void *used_copy = copy, *used_remove = remove;
+        Extra used_extra = *extra;
+#ifndef REFRAIN_SMPI
+        if (g_world.is_on &&
+            (id == mpi::kMPI_Comm_create_keyval || id == mpi::kMPI_Keyval_create)) {
+          MPI_Aint number = *extra;
+          fortran_attribute_in_world(sizeof(Extra) == sizeof(MPI_Aint), &used_copy, &used_remove,
+                                     &number);
+          used_extra = static_cast<Extra>(number);
+        }
+#endif
+        reinterpret_cast<void (*)(void*, void*, Fint*, Extra*, Fint*)>(real)(
+            used_copy, used_remove, keyval, &used_extra, rc);
       },
       [&](Encoder& e, bool ok) {
         e.function(copy);
@@ -110,7 +158,13 @@ void create_errhandler(mpi::CallId id, void* function, Fint* errhandler, Fint* i
   call(
       id, ierr,
       [&](void* real, Fint* rc) {
-        reinterpret_cast<void (*)(void*, Fint*, Fint*)>(real)(function, errhandler, rc);
+        void* used = function;
+#ifndef REFRAIN_SMPI
+        if (g_world.is_on &&
+            (id == mpi::kMPI_Comm_create_errhandler || id == mpi::kMPI_Errhandler_create))
+          used = fortran_handler_in_world(function);
+#endif
+        reinterpret_cast<void (*)(void*, Fint*, Fint*)>(real)(used, errhandler, rc);
       },
       [&](Encoder& e, bool ok) {
         e.function(function);

@@ -10,6 +10,7 @@
 #include "tracer/state/peers.h"
 #include "tracer/symbolic/objects.h"
 #include "tracer/wrap/completion.h"
+#include "tracer/wrap/world.h"
 #ifndef REFRAIN_SMPI
 #include "tracer/wrap/logged_call.h"
 #endif
@@ -63,6 +64,7 @@ int MPI_Init(CallScope& scope, int (*real)(int*, char***), int* argc, char*** ar
   scope.begin();
   const int rc = real(argc, argv);
   scope.end();
+  if (rc == MPI_SUCCESS) enter_world();
   Encoder& e = scope.encoder(rc);
   if (rc == MPI_SUCCESS) world_is_up(scope.process(), scope.begin_ticks(), at_finalize);
   begin_logging_after(rc, scope);
@@ -78,6 +80,7 @@ int MPI_Init_thread(CallScope& scope, decltype(&::MPI_Init_thread) real, int* ar
   scope.begin();
   const int rc = real(argc, argv, required, provided);
   scope.end();
+  if (rc == MPI_SUCCESS) enter_world();
   Encoder& e = scope.encoder(rc);
   if (rc == MPI_SUCCESS) {
     if (*provided == MPI_THREAD_MULTIPLE) begin_threads(scope.location());

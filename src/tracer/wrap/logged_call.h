@@ -24,6 +24,7 @@
 #include "tracer/messages/rank_log.h"
 #include "tracer/state/process.h"
 #include "tracer/wrap/recorded_thread.h"
+#include "tracer/wrap/stand_between.h"
 
 namespace refrain::tracer {
 
@@ -239,18 +240,6 @@ Fill LoggedCall::blocks(const void* memory, const Count* counts, const Displacem
               static_cast<uint64_t>(counts[i]), *map);
   }
   return all;
-}
-
-// Puts `logged` where the wrappers find MPI's function, and that one into *behind. A function that
-// the library lacks stays as it is.
-void* find_behind(const char* name);
-template <class F>
-void stand_between(F* slot, F* behind, F logged, const char* name) {
-  F real = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-  if (real == nullptr) real = reinterpret_cast<F>(find_behind(name));
-  if (real == nullptr) return;
-  *behind = real;
-  __atomic_store_n(slot, logged, __ATOMIC_RELEASE);
 }
 
 // At the end of MPI_Init: opens the log where --messages says so.

@@ -1,0 +1,33 @@
+#include "mpi_runtime/relay_calls.h"
+
+#include <mpi.h>
+
+namespace refrain::mpi_runtime {
+
+bool begin_mpi() { return MPI_Init(nullptr, nullptr) == MPI_SUCCESS; }
+
+void learn_job(int* rank, int* size) {
+  MPI_Comm_rank(MPI_COMM_WORLD, rank);
+  MPI_Comm_size(MPI_COMM_WORLD, size);
+}
+
+bool has_program_ended() {
+  int flag = 0;
+  MPI_Status status;
+  if (MPI_Iprobe(MPI_ANY_SOURCE, kProgramEndsTag, MPI_COMM_WORLD, &flag, &status) != MPI_SUCCESS ||
+      flag == 0)
+    return false;
+  return MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, kProgramEndsTag, MPI_COMM_WORLD,
+                  MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
+bool join_split(const LivePartitions& found) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  return MPI_Comm_split(MPI_COMM_WORLD, MPI_UNDEFINED, found.rank, &comm) == MPI_SUCCESS;
+}
+
+void end_mpi() { MPI_Finalize(); }
+
+void abort_job(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
+
+}  // namespace refrain::mpi_runtime

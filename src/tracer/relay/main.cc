@@ -1,0 +1,98 @@
+// refrain-relay-<mpi>: a rank of the analyser in a job (`refrain live analyze`, which becomes it).
+//
+//   usage: refrain-relay-mpich FOLDER PIPE WORKER
+//
+// FOLDER: where the job's programs tell of themselves; PIPE: the end of a pipe to the process
+// WORKER, a child that `live analyze` started before, and which does all the work.
+//
+// The rank is there because the launcher wants one: it takes part in what all ranks do together
+// when programs begin, sleeps, and is in MPI_Finalize as soon as the last program is. The worker
+// knows nothing of MPI and has a session of its own, so it outlives what kills a job.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include "mpi_runtime/relay_calls.h"
+#include "tracer/startup/launch.h"
+#include "tracer/startup/launcher.h"
+
+namespace refrain::tracer {
+namespace {
+
+constexpr int kUsage = 2;
+constexpr int kLookMs = 20;  // 50 looks a second: 0.1 % of a core
+
+void end_if_some_are_missing(int rank, int size) {
+  using Are = RecordedRanks::Are;
+  const RecordedRanks found = look_for_recorded(rank, size, LaunchBoard::kLive);
+  if (found.are != Are::kSome && found.are != Are::kWithoutUs) return;
+  if (found.are == Are::kWithoutUs || found.ranks.front() == rank) std::fputs(kNotAllLive, stderr);
+  mpi_runtime::abort_job(kUsage);
+}
+
+// The worker's exit status; what it has to say is in a file beside what it leaves.
+void wait_for_worker(pid_t worker) {
+  int status = 0;
+  while (waitpid(worker, &status, 0) < 0)
+    if (errno != EINTR) return;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  std::fputs("refrain: the analysis did not succeed: see analyze.log in its folder\n", stderr);
+}
+
+int relay(const std::string& folder, int pipe, pid_t worker) {
+  // Nothing that MPI starts may hold the pipe: its end means that this rank is gone.
+  fcntl(pipe, F_SETFD, FD_CLOEXEC);
+  std::signal(SIGPIPE, SIG_IGN);  // a worker that is gone
+  announce_rank(LaunchBoard::kLive);
+  if (!mpi_runtime::begin_mpi()) return 1;
+  int rank = 0, size = 0;
+  mpi_runtime::learn_job(&rank, &size);
+  if (size > 1) end_if_some_are_missing(rank, size);
+  mpi_runtime::LivePartitions found;
+  if (!agree_on_partitions({true, {}, folder}, &found)) mpi_runtime::abort_job(1);
+  if (!found.are_coupled()) {
+    if (rank == found.mine.front())
+      std::fputs(
+          "refrain: no program in the job to analyse: write mpiexec -n 4 refrain record --live "
+          "./app : -n 1 refrain live analyze -o live\n",
+          stderr);
+    mpi_runtime::end_mpi();
+    return kUsage;
+  }
+  const bool has_worker = rank == found.analysers.front();
+  if (has_worker && write(pipe, "g", 1) != 1)
+    std::fputs("refrain: the analysis did not begin: see analyze.log in its folder\n", stderr);
+  if (!mpi_runtime::join_split(found)) mpi_runtime::abort_job(1);
+  for (int left = found.program_count; left > 0;) {
+    if (mpi_runtime::has_program_ended())
+      --left;
+    else
+      poll(nullptr, 0, kLookMs);
+  }
+  mpi_runtime::end_mpi();
+  close(pipe);
+  if (has_worker) wait_for_worker(worker);
+  return 0;
+}
+
+}  // namespace
+}  // namespace refrain::tracer
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::fputs("refrain: refrain-relay is started by `refrain live analyze`\n", stderr);
+    return 2;
+  }
+  const char *pipe_text = argv[2], *worker_text = argv[3];
+  unsigned long pipe = 0, worker = 0;
+  if (!refrain::tracer::take_number(&pipe_text, &pipe) ||
+      !refrain::tracer::take_number(&worker_text, &worker))
+    return 2;
+  return refrain::tracer::relay(argv[1], static_cast<int>(pipe), static_cast<pid_t>(worker));
+}

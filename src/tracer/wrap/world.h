@@ -1,0 +1,63 @@
+// The virtual world: in a job with an analyser, a program that was started by `record --live` has
+// an MPI_COMM_WORLD of its own ranks.
+//
+//   program -> MPI_Send(MPI_COMM_WORLD) (wrapper, which records these arguments)
+//                 -> world_MPI_Send -> MPI's MPI_Send(the program's communicator)
+//
+// Functions between the wrappers and MPI (tools/gen/world.py) replace the handle in the forwarded
+// call only, so the trace is that of a job without an analyser, and recorder parts that say
+// MPI_COMM_WORLD mean the program's. Without an analyser they are not there, and cost nothing.
+// Where MPI gives such a communicator to the program (callbacks of attributes and error handlers),
+// it is MPI_COMM_WORLD again (world_attributes.cc, world_handlers.cc).
+//
+// The idea is the virtualisation of the online-coupling paper (§III).
+#pragma once
+
+#include <mpi.h>
+
+namespace refrain::tracer {
+
+#ifndef REFRAIN_SMPI
+
+struct WorldHandles {
+  bool is_on = false;
+  MPI_Comm comm;  // the program's world
+  int copy_key;   // set on it and its copies, where MPI keeps attributes of the real one
+  bool has_copy_key = false;  // apart from them
+  int appnum = -1;
+};
+extern WorldHandles g_world;
+
+inline MPI_Comm in_world(MPI_Comm comm) {
+  return g_world.is_on && comm == MPI_COMM_WORLD ? g_world.comm : comm;
+}
+// The way back, for callbacks. Errors that belong to no communicator come with the real world.
+inline MPI_Comm out_of_world(MPI_Comm comm) {
+  return g_world.is_on && comm == g_world.comm ? MPI_COMM_WORLD : comm;
+}
+
+// Right after MPI_Init, before anything else of MPI is asked: does nothing without `record --live`,
+// prints a line where there is no analyser. A rank of the job that takes no part ends the job with
+// status 2.
+void enter_world();
+
+// ---- for Fortran entry points that reach no C function (fortran_bodies.cc) ----
+
+bool is_predefined_attribute(int keyval);
+// The communicator to ask for an attribute, where the program says `comm`.
+MPI_Fint fortran_holder(MPI_Fint comm, int keyval);
+MPI_Fint fortran_in_world(MPI_Fint comm);
+// A callback that gets MPI_COMM_WORLD back, in place of the program's.
+void* fortran_handler_in_world(void* function);
+// The same for two callbacks; *extra then says which. `wide`: of MPI_Comm_create_keyval, whose
+// extra state is an address.
+void fortran_attribute_in_world(bool wide, void** copy, void** remove, MPI_Aint* extra);
+
+#else
+
+inline MPI_Comm in_world(MPI_Comm comm) { return comm; }
+inline void enter_world() {}
+
+#endif
+
+}  // namespace refrain::tracer

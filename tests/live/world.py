@@ -1,0 +1,159 @@
+#!/usr/bin/python3
+"""refrain live analyze in the job of a program: output, status and trace are those without an analyser.
+
+    world.py --refrain build/refrain --libraries build/src/tracer --shim yield_shim.so --mpi mpich --program world
+
+With 1 and 2 analysers, first and last in the line; after MPI_Abort and kill -9 of a rank; and in jobs in which
+somebody is missing.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import mpirun  # noqa: E402
+import expectations  # noqa: E402
+from expectations import expect  # noqa: E402
+
+RANKS = 4
+LIMIT_S = 120
+SKIPPED = 77
+options = None
+
+
+class Run:
+    """The program in a folder of its own."""
+
+    def __init__(self, title, end="end", record=(), beside=(), wait_s=0, command=None):
+        self.folder = os.path.join(options.work, title.replace(" ", "-"))
+        os.makedirs(self.folder)
+        self.trace, self.live = os.path.join(self.folder, "t.rfn"), os.path.join(self.folder, "live")
+        preload = [options.shim] if options.mpi == "mpich" and options.shim else []
+        analyser = [options.refrain, "live", "analyze", "-o", self.live]
+        programs = [mpirun.Beside(one.command or analyser, one.count, one.first) for one in beside]
+        words = command or [options.refrain, "record", "-o", self.trace, *record, "--", options.program, end]
+        argv = mpirun.command_line(options.mpi, RANKS, words, preload, {"REFRAIN_LIBRARY_PATH": options.libraries},
+                                   beside=programs)
+        env = dict(mpirun.job_environment(options.mpi), REFRAIN_QUIET="1")
+        # Not under the watchdog of mpirun.py: it ends what outlives the launcher.
+        begin = time.monotonic()
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
+                              cwd=self.folder, timeout=LIMIT_S)
+        self.seconds = time.monotonic() - begin
+        self.status, self.err = done.returncode, done.stderr.decode(errors="replace")
+        self.lines = sorted(done.stdout.decode(errors="replace").splitlines())
+        end_s = time.monotonic() + wait_s
+        while time.monotonic() < end_s and not os.path.exists(self.left("html")):
+            time.sleep(0.1)
+
+    def left(self, ending):
+        return os.path.join(self.live, "world." + ending)
+
+    def log(self):
+        path = os.path.join(self.live, "analyze.log")
+        return open(path).read() if os.path.exists(path) else "no log"
+
+
+def analysers(count=1, first=False):
+    return [mpirun.Beside(None, count, first)]
+
+
+def refrain(*words):
+    done = subprocess.run([options.refrain, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S)
+    if done.returncode not in (0, 4):
+        print(words, done.returncode, done.stderr.decode()[-300:])
+    return done.stdout.decode()
+
+
+def check_equal(plain, run, what):
+    if run.lines != plain.lines:
+        print("without:", [x for x in plain.lines if x not in run.lines][:8])
+        print("with:   ", [x for x in run.lines if x not in plain.lines][:8])
+    expect(run.lines == plain.lines, "%s: the same output" % what)
+    expect(run.status == plain.status, "%s: status %d: %s" % (what, run.status, run.err[-300:]))
+    expect(os.path.exists(run.trace), "%s: the program's trace is there" % what)
+    expect(refrain("dump", run.trace) == refrain("dump", plain.trace), "%s: the same calls" % what)
+
+
+def check_left(run, what):
+    expect(os.path.exists(run.left("rfn")), "%s: the analyser's trace: %s" % (what, run.log()))
+    if not os.path.exists(run.left("rfn")):
+        return
+    expect(refrain("dump", run.left("rfn")) == refrain("dump", run.trace), "%s: it has the same calls" % what)
+    for name in ("profile", "matrix"):
+        with open(os.path.join(run.live, "world", name + ".json")) as left:
+            answer = json.load(left)
+        expect(answer == json.loads(refrain(name, run.left("rfn"), "--format", "json")), "%s: %s" % (what, name))
+    expect(os.path.exists(os.path.join(run.live, "index.html")), "%s: the index" % what)
+    expect(not os.path.exists(os.path.join(run.live, "jobs")), "%s: nothing is left of the work" % what)
+
+
+def check_places():
+    plain = Run("plain")
+    expect(plain.status == 0 and len(plain.lines) > 20 * RANKS, "the program runs: %s" % plain.err[-300:])
+    for title, count, first in (("last 1", 1, False), ("first 1", 1, True), ("last 2", 2, False), ("first 2", 2, True)):
+        run = Run(title, record=["--live"], beside=analysers(count, first))
+        check_equal(plain, run, title)
+        check_left(run, title)
+        expect("refrain" not in run.err, "%s: nothing on stderr: %s" % (title, run.err[-300:]))
+    return plain
+
+
+def check_deaths():
+    """The analyser's rank is killed by the launcher; what works has a session of its own."""
+    for end in ("abort", "die"):
+        run = Run(end, end=end, record=["--live"], beside=analysers(1, end == "die"), wait_s=30)
+        expect(run.status != 0, "%s: status %d" % (end, run.status))
+        expect(os.path.exists(run.left("rfn")), "%s: the analyser's trace: %s" % (end, run.log()))
+        dump = refrain("dump", run.left("rfn"))
+        expect(dump.count("MPI_Sendrecv") == 200 * RANKS, "%s: all calls: %d" % (end, dump.count("MPI_Sendrecv")))
+        expect("died" in run.log() or os.path.exists(run.left("html")), "%s: a report" % end)
+
+
+def check_missing(plain):
+    alone = Run("alone", record=["--live"])
+    check_equal(plain, alone, "no analyser")
+    expect("no analyser in the job" in alone.err and alone.err.count("refrain:") == 1,
+           "no analyser: one line: %s" % alone.err[-300:])
+    other = [options.refrain, "record", "-o", os.path.join(options.work, "other.rfn"), "--", options.program]
+    run = Run("without live", record=["--live"], beside=[*analysers(), mpirun.Beside(other)])
+    expect(run.status == 2 and run.err.count("takes no part") == 1,
+           "a program without --live: status %d: %s" % (run.status, run.err[-600:]))
+    run = Run("nobody", command=[options.refrain, "live", "analyze", "-o", "live"])
+    expect(run.status == 2 and run.err.count("no program in the job") == 1,
+           "no program: status %d: %s" % (run.status, run.err[-300:]))
+    done = subprocess.run([options.refrain, "live", "analyze"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    expect(done.returncode == 2 and b"a place in a job" in done.stderr, "no launcher: %s" % done.stderr.decode())
+
+
+def main():
+    global options
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    for name in ("refrain", "mpi", "program", "libraries"):
+        parser.add_argument("--" + name, required=True)
+    parser.add_argument("--shim", default=os.environ.get("REFRAIN_YIELD_SHIM", ""))
+    options = parser.parse_args()
+    for name in ("refrain", "program", "libraries", "shim"):
+        if getattr(options, name):
+            setattr(options, name, os.path.abspath(getattr(options, name)))
+    if mpirun.launcher(options.mpi) is None or not mpirun.starts_several(options.mpi):
+        print("skip  no launcher of %s that starts several programs" % options.mpi)
+        return SKIPPED
+    options.work = tempfile.mkdtemp(prefix="refrain-world-")
+    try:
+        plain = check_places()
+        check_deaths()
+        check_missing(plain)
+    finally:
+        shutil.rmtree(options.work, ignore_errors=True)
+    return 1 if expectations.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
