@@ -137,9 +137,10 @@ static void windows_and_files(const char* path) {
       MPI_SUCCESS) {
     MPI_File_write_at_all(file, (MPI_Offset)(rank * (int)sizeof rank), &rank, 1, MPI_INT,
                           MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Offset bytes = 0;
     MPI_File_get_size(file, &bytes);
-    printf("%d file %d\n", rank, (int)bytes <= size * (int)sizeof rank);
+    printf("%d file %d\n", rank, (int)bytes == size * (int)sizeof rank);
     MPI_File_close(&file);
   }
   MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -17,6 +17,7 @@
 #include "tracer/state/process.h"
 #include "tracer/times/call_times.h"
 #include "tracer/times/time_log.h"
+#include "tracer/wrap/world.h"
 
 namespace refrain::tracer {
 
@@ -224,7 +225,11 @@ bool CallScope::is_from_callback() {
     // The nearest frame around the caller's own functions: the MPI library, or a wrapper of the
     // recorder?
     for (size_t i = 0; i < n; ++i) {
-      if (l.process->code.is_own(frames[i].return_address)) break;
+      if (l.process->code.is_own(frames[i].return_address)) {
+        // Or what stands for a callback in a job with an analyser.
+        if (i + 1 < n && frames[i + 1].return_slot == callback_frame() + sizeof(void*)) return true;
+        break;
+      }
       if (l.process->code.is_mpi(frames[i].return_address)) return true;
     }
     tool_site = address_;

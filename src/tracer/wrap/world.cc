@@ -16,6 +16,7 @@ namespace refrain::tracer {
 
 WorldHandles g_world;
 RealFunctions g_whole;
+thread_local uintptr_t g_callback_frame = 0;
 
 namespace {
 

@@ -15,6 +15,8 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+
 namespace refrain::tracer {
 
 #ifndef REFRAIN_SMPI
@@ -36,6 +38,23 @@ inline MPI_Comm out_of_world(MPI_Comm comm) {
   return g_world.is_on && comm == g_world.comm ? MPI_COMM_WORLD : comm;
 }
 
+// The frame of the innermost function of ours that stands for a callback of the program; 0: none.
+// Calls that the callback makes are the program's.
+extern thread_local uintptr_t g_callback_frame;
+inline uintptr_t callback_frame() { return g_callback_frame; }
+class CallbackFrame {
+ public:
+  explicit CallbackFrame(void* frame) : before_(g_callback_frame) {
+    g_callback_frame = reinterpret_cast<uintptr_t>(frame);
+  }
+  ~CallbackFrame() { g_callback_frame = before_; }
+  CallbackFrame(const CallbackFrame&) = delete;
+  CallbackFrame& operator=(const CallbackFrame&) = delete;
+
+ private:
+  const uintptr_t before_;
+};
+
 // Right after MPI_Init, before anything else of MPI is asked: does nothing without `record --live`,
 // prints a line where there is no analyser. A rank of the job that takes no part ends the job with
 // status 2.
@@ -56,6 +75,7 @@ void fortran_attribute_in_world(bool wide, void** copy, void** remove, MPI_Aint*
 #else
 
 inline MPI_Comm in_world(MPI_Comm comm) { return comm; }
+inline uintptr_t callback_frame() { return 0; }
 inline void enter_world() {}
 
 #endif

@@ -58,11 +58,13 @@ struct Callbacks {
 };
 
 int copy_in_world(MPI_Comm comm, int keyval, void* extra, void* in, void* out, int* flag) {
+  const CallbackFrame frame(__builtin_frame_address(0));
   const auto* const of = static_cast<const Callbacks*>(extra);
   return of->copy(out_of_world(comm), keyval, of->extra, in, out, flag);
 }
 
 int remove_in_world(MPI_Comm comm, int keyval, void* value, void* extra) {
+  const CallbackFrame frame(__builtin_frame_address(0));
   const auto* const of = static_cast<const Callbacks*>(extra);
   return of->remove(out_of_world(comm), keyval, value, of->extra);
 }
@@ -102,6 +104,7 @@ MPI_Fint fortran_out_of_world(MPI_Fint comm) {
 template <class Int>
 void fortran_copy(MPI_Fint* comm, MPI_Fint* keyval, Int* extra, Int* in, Int* out, MPI_Fint* flag,
                   MPI_Fint* ierr) {
+  const CallbackFrame frame(__builtin_frame_address(0));
   const FortranCallbacks& of = g_fortran[static_cast<size_t>(*extra)];
   MPI_Fint given = fortran_out_of_world(*comm);
   Int own = static_cast<Int>(of.extra);
@@ -111,6 +114,7 @@ void fortran_copy(MPI_Fint* comm, MPI_Fint* keyval, Int* extra, Int* in, Int* ou
 
 template <class Int>
 void fortran_remove(MPI_Fint* comm, MPI_Fint* keyval, Int* value, Int* extra, MPI_Fint* ierr) {
+  const CallbackFrame frame(__builtin_frame_address(0));
   const FortranCallbacks& of = g_fortran[static_cast<size_t>(*extra)];
   MPI_Fint given = fortran_out_of_world(*comm);
   Int own = static_cast<Int>(of.extra);

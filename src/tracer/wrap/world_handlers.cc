@@ -29,6 +29,7 @@ Known<FortranHandler> g_fortran_handlers;
 
 template <size_t I>
 void handle(MPI_Comm* comm, int* code, ...) {
+  const CallbackFrame frame(__builtin_frame_address(0));
   va_list more;
   va_start(more, code);
   void* const text = va_arg(more, void*);  // Open MPI has one; others are not looked at
@@ -39,6 +40,7 @@ void handle(MPI_Comm* comm, int* code, ...) {
 
 template <size_t I>
 void handle_fortran(MPI_Fint* comm, MPI_Fint* code, ...) {
+  const CallbackFrame frame(__builtin_frame_address(0));
   const bool is_own = g_world.is_on && *comm == MPI_Comm_c2f(g_world.comm);
   MPI_Fint given = is_own ? MPI_Comm_c2f(MPI_COMM_WORLD) : *comm;
   g_fortran_handlers.functions[I].load()(&given, code);
