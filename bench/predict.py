@@ -132,7 +132,8 @@ def measure(name, share, target, folder, seeds, others):
     computed = sum(row["comp_ns"] for row in said["ranks"]) / len(said["ranks"])
     row = [name, target.ranks, target.kind, f"{idle_s / measured:.3f}",
            f"{1 - computed / said['predicted_ns']:.3f}", f"{measured:.6f}", f"{predicted:.6f}",
-           f"{(measured - predicted) / measured:.5f}", f"{low:.6f}", f"{high:.6f}", f"{(high - low) / 2 / predicted:.5f}",
+           f"{(measured - predicted) / measured:.5f}", f"{low:.6f}", f"{high:.6f}",
+           f"{(high - low) / 2 / predicted:.5f}",
            f"{sum(low <= t <= high for t in runs)}/{len(runs)}", said["calls"], f"{record_s:.2f}", f"{simulate_s:.2f}"]
     if others:
         plain = target.said("simulate", trace, "--contention", "none")["predicted_ns"] * 1e-9

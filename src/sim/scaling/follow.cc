@@ -1,6 +1,7 @@
 #include "sim/scaling/follow.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -51,15 +52,20 @@ const std::vector<Rule>& rules() {
                              {Kind::kPowers, 3, {1, 0, 0}}, {Kind::kLog, 1, {}},
                              {Kind::kInverse, 1, {}},       {Kind::kInverse, 2, {}},
                              {Kind::kInverse, 3, {}}};
-    // The first factor that is not 0 may be 1: the others are these, turned around by b.
-    for (int degree = 2; degree <= 3; ++degree)
-      for (int first = 0; first <= 1; ++first)
-        for (int second = -1; second <= 1; ++second)
-          for (int third = -1; third <= 1; ++third) {
-            if (degree == 2 && third != 0) continue;
-            if (first == 0 && (second < 0 || (second == 0 && third <= 0))) continue;
-            out.push_back({Kind::kPowers, degree, {first, second, third}});
-          }
+    // The rank in the last column of the second row of the second plane is side^2 + 2 side - 1. The
+    // first factor is positive: the others are these, turned around by b.
+    constexpr int kMostFactor = 2, kMostSum = 4;
+    for (int sum = 2; sum <= kMostSum; ++sum)
+      for (int degree = 2; degree <= 3; ++degree)
+        for (int first = 0; first <= kMostFactor; ++first)
+          for (int second = -kMostFactor; second <= kMostFactor; ++second)
+            for (int third = -kMostFactor; third <= kMostFactor; ++third) {
+              const bool is_turned = first == 0 && (second < 0 || (second == 0 && third <= 0));
+              if (is_turned || std::abs(first) + std::abs(second) + std::abs(third) != sum ||
+                  (degree == 2 && third != 0))
+                continue;
+              out.push_back({Kind::kPowers, degree, {first, second, third}});
+            }
     return out;
   }();
   return kAll;
