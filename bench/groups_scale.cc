@@ -5,8 +5,8 @@
 //
 // Without --ranks: 1024 and then 4096 ranks, of 100 000 units each. The vectors are made up, a tile
 // at a time, as a rank's kind and noise of 1 % have it: nine kinds, as a sweep on a grid has them,
-// which are 15 % apart. Distances, linkage, the cut at 10 % and the representatives; the groups
-// that come out must be the kinds.
+// each longer by 40 % of the first one. Distances, linkage, the cut at 10 % and the
+// representatives; the groups that come out must be the kinds.
 //
 // Exit status 1 where they are others; 3 where it took more than 10 s of processor time for 1024
 // ranks, 120 s for 4096, or more than 256 MiB.
@@ -50,9 +50,9 @@ class MadeUp : public VectorSource {
   static uint32_t kind(uint32_t rank) { return static_cast<uint32_t>(mixed(rank + 1) % kKinds); }
 
  private:
-  // 10 to 50 us of work, 15 % more for each kind, and 1 % of noise.
+  // 10 to 50 us of work, 40 % of it more for each kind, and 1 % of noise.
   static uint64_t unit(uint32_t rank, uint64_t i) {
-    const uint64_t work = (10000 + mixed(i) % 40000) * (100 + 15 * kind(rank)) / 100;
+    const uint64_t work = (10000 + mixed(i) % 40000) * (100 + 40 * kind(rank)) / 100;
     return work + mixed(i * 65536 + rank) % (work / 50 + 1);
   }
 
