@@ -32,7 +32,9 @@ void end_if_some_are_missing(int rank, int size) {
   using Are = RecordedRanks::Are;
   const RecordedRanks found = look_for_recorded(rank, size, LaunchBoard::kLive);
   if (found.are != Are::kSome && found.are != Are::kWithoutUs) return;
-  if (found.are == Are::kWithoutUs || found.ranks.front() == rank) std::fputs(kNotAllLive, stderr);
+  const bool is_first = found.are == Are::kWithoutUs || found.ranks.front() == rank;
+  if (is_first) std::fputs(kNotAllLive, stderr);
+  wait_to_abort(is_first);
   mpi_runtime::abort_job(kUsage);
 }
 

@@ -179,6 +179,12 @@ RecordedRanks look(Launch& l, int rank, int size) {
 
 }  // namespace
 
+void wait_to_abort(bool has_said) {
+  timespec t{};
+  t.tv_sec = has_said ? 1 : 5;
+  nanosleep(&t, nullptr);
+}
+
 void announce_rank(LaunchBoard board) {
   const int error = errno;
   Launch& l = launch(board);

@@ -42,6 +42,10 @@ inline constexpr const char* kNotAllLive =
     "refrain: a rank of the job takes no part in its analysis: start every program beside `refrain "
     "live analyze` with `refrain record --live`. The job ends.\n";
 
+// Before MPI_Abort: launchers may end a job before they pass on what a rank has said. The rank that
+// says it waits a second, the others longer.
+void wait_to_abort(bool has_said);
+
 // Before the MPI library's MPI_Init. Keeps errno.
 void announce_rank(LaunchBoard board = LaunchBoard::kRecorded);
 

@@ -225,11 +225,8 @@ bool CallScope::is_from_callback() {
     // The nearest frame around the caller's own functions: the MPI library, or a wrapper of the
     // recorder?
     for (size_t i = 0; i < n; ++i) {
-      if (l.process->code.is_own(frames[i].return_address)) {
-        // Or what stands for a callback in a job with an analyser.
-        if (i + 1 < n && frames[i + 1].return_slot == callback_frame() + sizeof(void*)) return true;
-        break;
-      }
+      if (i + 1 < n && is_callback_frame(frames[i + 1].return_slot)) return true;
+      if (l.process->code.is_own(frames[i].return_address)) break;
       if (l.process->code.is_mpi(frames[i].return_address)) return true;
     }
     tool_site = address_;

@@ -41,7 +41,10 @@ inline MPI_Comm out_of_world(MPI_Comm comm) {
 // The frame of the innermost function of ours that stands for a callback of the program; 0: none.
 // Calls that the callback makes are the program's.
 extern thread_local uintptr_t g_callback_frame;
-inline uintptr_t callback_frame() { return g_callback_frame; }
+// By the place of its return address.
+inline bool is_callback_frame(uintptr_t return_slot) {
+  return g_callback_frame != 0 && return_slot == g_callback_frame + sizeof(void*);
+}
 class CallbackFrame {
  public:
   explicit CallbackFrame(void* frame) : before_(g_callback_frame) {
@@ -75,7 +78,7 @@ void fortran_attribute_in_world(bool wide, void** copy, void** remove, MPI_Aint*
 #else
 
 inline MPI_Comm in_world(MPI_Comm comm) { return comm; }
-inline uintptr_t callback_frame() { return 0; }
+inline bool is_callback_frame(uintptr_t) { return false; }
 inline void enter_world() {}
 
 #endif
