@@ -28,8 +28,8 @@ import mpirun  # noqa: E402
 SKIPPED = 77
 INCOMPLETE = 4  # traces of which filters have left out calls
 UNSUPPORTED = 5
-# A replay that gets on is waited for: making 600 communicators takes minutes on a machine with other work. One that does
-# not get on says so itself (--stall), after half of --timeout.
+# A replay that gets on is waited for: making 600 communicators takes minutes on a machine with other work. One that
+# does not get on says so itself (--stall), after half of --timeout.
 PATIENCE = 10
 # One of each kind, for every run of the tests.
 SAMPLE = ("p2p_nonblocking", "p2p_wildcard", "p2p_probe", "p2p_persistent_any", "coll_blocking", "coll_vectors",
