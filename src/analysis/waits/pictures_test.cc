@@ -129,7 +129,9 @@ TEST(Pictures, ShowWhatIsFound) {
   // the tree.
   for (int i = 0; i < kPatterns; ++i) {
     const auto pattern = static_cast<Pattern>(i);
-    if (depth_of(pattern) >= 2) EXPECT_TRUE(all.contains(std::string(name_of(pattern))));
+    if (depth_of(pattern) >= 2) {
+      EXPECT_TRUE(all.contains(std::string(name_of(pattern))));
+    }
   }
   for (const auto& [name, calls] : all) {
     SCOPED_TRACE(name);
