@@ -48,7 +48,7 @@ def processes_of_plugins():
     for entry in os.listdir("/proc"):
         try:
             with open("/proc/%s/cmdline" % entry, "rb") as file:
-                if os.fsencode(options.plugins) in file.read() and int(entry) != os.getpid():
+                if os.fsencode(os.path.join(options.plugins, "plugin_")) in file.read() and int(entry) != os.getpid():
                     found.append(entry)
         except (OSError, ValueError):
             pass

@@ -24,7 +24,7 @@ options = None
 SKIPPED = 77
 # Paths that a package of ours may use. Libraries: below lib, or Debian's folder of the architecture in it.
 LIB = r"lib(/[\w-]+-linux-gnu\w*)?"
-PLACES = re.compile(r"^usr/(bin/refrain|LIB/refrain/refrain-(verbs|(replay|calibrate)-\w+)"
+PLACES = re.compile(r"^usr/(bin/refrain|LIB/refrain/refrain-(verbs|(replay|calibrate|relay)-\w+)"
                     r"|LIB/refrain/librefrain-[\w-]+\.so"
                     r"|LIB/librefrain-(reader|blackboard|coupling-\w+)\.so(\.\d+)*"
                     r"|LIB/cmake/Refrain/\w[\w-]*\.cmake|LIB/pkgconfig/refrain\.pc|include/refrain/[\w/]+\.h"
@@ -100,7 +100,7 @@ def check_files(name, path, seen):
         if mode[0] == "l":
             continue
         # SMPI loads what it runs as a library.
-        library = re.search(r"\.so(\.|$)|/refrain-(replay|calibrate)-smpi$", file)
+        library = re.search(r"\.so(\.|$)|/refrain-(replay|calibrate|relay)-smpi$", file)
         executable = file.startswith("usr/bin/") or "/refrain/refrain-" in file
         expect(mode == ("-rwxr-xr-x" if executable else "-rw-r--r--") or library and mode[1:4] in ("rw-", "rwx"),
                "%s: %s is %s", name, file, mode)

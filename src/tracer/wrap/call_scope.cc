@@ -207,9 +207,8 @@ bool CallScope::is_from_library() const {
 #endif
 }
 
-// Decides for a nested call from outside of the MPI library: did the library call a callback, or
-// did the recorder's wrapper call the wrapper of another tool? Also finds jumps that was_left()
-// cannot see.
+// Decides for a nested call from outside of the MPI library whether the library called a callback
+// or the recorder's wrapper that of another tool. Also finds jumps that was_left() cannot see.
 bool CallScope::is_from_callback() {
   RecordedThread& l = *location_;
   uintptr_t& tool_site = l.tool_sites[(address_ ^ (address_ >> 6)) % RecordedThread::kToolSites];
@@ -218,12 +217,11 @@ bool CallScope::is_from_callback() {
   StackFrame frames[kMaxFrames];
   const size_t n = unwind(frame_ + sizeof(void*), frames, kMaxFrames);
   if (n == 0) return l.open_call != call_;
-  bool alive = n == kMaxFrames;  // the frame that returns from the open call to the program
-  for (size_t i = 0; i < n && !alive; ++i)
-    alive = frames[i].return_slot == l.open_frame + sizeof(void*);
+  const uintptr_t return_slot = l.open_frame + sizeof(void*);  // of the open call
+  bool alive = n == kMaxFrames;
+  for (size_t i = 0; i < n && !alive; ++i) alive = frames[i].return_slot == return_slot;
   if (alive) {
-    // The nearest frame around the caller's own functions: the MPI library, or a wrapper of the
-    // recorder?
+    // What is nearest around the caller's own functions, MPI or one of the recorder's wrappers?
     for (size_t i = 0; i < n; ++i) {
       if (i + 1 < n && is_callback_frame(frames[i + 1].return_slot)) return true;
       if (l.process->code.is_own(frames[i].return_address)) break;

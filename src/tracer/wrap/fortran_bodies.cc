@@ -133,18 +133,14 @@ void create_keyval(mpi::CallId id, void* copy, void* remove, Fint* keyval, Extra
       id, ierr,
       [&](void* real, Fint* rc) {
         void *used_copy = copy, *used_remove = remove;
-        Extra used_extra = *extra;
+        void* used_extra = extra;
 #ifndef REFRAIN_SMPI
-        if (g_world.is_on &&
-            (id == mpi::kMPI_Comm_create_keyval || id == mpi::kMPI_Keyval_create)) {
-          MPI_Aint number = *extra;
-          fortran_attribute_in_world(sizeof(Extra) == sizeof(MPI_Aint), &used_copy, &used_remove,
-                                     &number);
-          used_extra = static_cast<Extra>(number);
-        }
+        if (g_world.is_on && (id == mpi::kMPI_Comm_create_keyval || id == mpi::kMPI_Keyval_create))
+          used_extra = fortran_attribute_in_world(sizeof(Extra) == sizeof(MPI_Aint), &used_copy,
+                                                  &used_remove, extra);
 #endif
-        reinterpret_cast<void (*)(void*, void*, Fint*, Extra*, Fint*)>(real)(
-            used_copy, used_remove, keyval, &used_extra, rc);
+        reinterpret_cast<void (*)(void*, void*, Fint*, void*, Fint*)>(real)(used_copy, used_remove,
+                                                                            keyval, used_extra, rc);
       },
       [&](Encoder& e, bool ok) {
         e.function(copy);

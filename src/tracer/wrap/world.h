@@ -71,9 +71,9 @@ MPI_Fint fortran_holder(MPI_Fint comm, int keyval);
 MPI_Fint fortran_in_world(MPI_Fint comm);
 // A callback that gets MPI_COMM_WORLD back, in place of the program's.
 void* fortran_handler_in_world(void* function);
-// The same for two callbacks; *extra then says which. `wide`: of MPI_Comm_create_keyval, whose
-// extra state is an address.
-void fortran_attribute_in_world(bool wide, void** copy, void** remove, MPI_Aint* extra);
+// The same for two callbacks; returns the extra state that MPI is to have then. It is as `wide` as
+// an address where MPI_Comm_create_keyval is meant, else an integer.
+void* fortran_attribute_in_world(bool wide, void** copy, void** remove, void* extra);
 
 #else
 

@@ -88,10 +88,24 @@ int create_keyval(Real real, MPI_Comm_copy_attr_function* copy,
 
 // ---- the same for Fortran, where the extra state is a number ----
 
+// MPICH keeps the address of the extra state, and the program may change what is there; Open MPI
+// keeps its value. Which of both it is shows in the address that a callback gets.
 struct FortranCallbacks {
   void* copy;
   void* remove;
-  MPI_Aint extra;
+  void* place;  // where the program's extra state is
+  MPI_Aint value;
+  // This entry's index, which MPI has in place of the program's extra state.
+  MPI_Aint wide_index;
+  MPI_Fint index;
+
+  template <class Int>
+  Int* extra(Int* given, Int* copied) {
+    if (given == static_cast<void*>(&wide_index) || given == static_cast<void*>(&index))
+      return static_cast<Int*>(place);
+    *copied = static_cast<Int>(value);
+    return copied;
+  }
 };
 constexpr size_t kMostFortran = 4096;
 FortranCallbacks g_fortran[kMostFortran];
@@ -105,20 +119,21 @@ template <class Int>
 void fortran_copy(MPI_Fint* comm, MPI_Fint* keyval, Int* extra, Int* in, Int* out, MPI_Fint* flag,
                   MPI_Fint* ierr) {
   const CallbackFrame frame(__builtin_frame_address(0));
-  const FortranCallbacks& of = g_fortran[static_cast<size_t>(*extra)];
+  FortranCallbacks& of = g_fortran[static_cast<size_t>(*extra)];
   MPI_Fint given = fortran_out_of_world(*comm);
-  Int own = static_cast<Int>(of.extra);
-  reinterpret_cast<decltype(&fortran_copy<Int>)>(of.copy)(&given, keyval, &own, in, out, flag,
-                                                          ierr);
+  Int copied = 0;
+  reinterpret_cast<decltype(&fortran_copy<Int>)>(of.copy)(&given, keyval, of.extra(extra, &copied),
+                                                          in, out, flag, ierr);
 }
 
 template <class Int>
 void fortran_remove(MPI_Fint* comm, MPI_Fint* keyval, Int* value, Int* extra, MPI_Fint* ierr) {
   const CallbackFrame frame(__builtin_frame_address(0));
-  const FortranCallbacks& of = g_fortran[static_cast<size_t>(*extra)];
+  FortranCallbacks& of = g_fortran[static_cast<size_t>(*extra)];
   MPI_Fint given = fortran_out_of_world(*comm);
-  Int own = static_cast<Int>(of.extra);
-  reinterpret_cast<decltype(&fortran_remove<Int>)>(of.remove)(&given, keyval, value, &own, ierr);
+  Int copied = 0;
+  reinterpret_cast<decltype(&fortran_remove<Int>)>(of.remove)(&given, keyval, value,
+                                                              of.extra(extra, &copied), ierr);
 }
 
 template <class F>
@@ -136,13 +151,14 @@ MPI_Fint fortran_holder(MPI_Fint comm, int keyval) {
   return g_world.is_on ? MPI_Comm_c2f(holder(MPI_Comm_f2c(comm), keyval)) : comm;
 }
 
-void fortran_attribute_in_world(bool wide, void** copy, void** remove, MPI_Aint* extra) {
+void* fortran_attribute_in_world(bool wide, void** copy, void** remove, void* extra) {
   const size_t i = g_fortran_count.fetch_add(1);
-  if (i >= kMostFortran) return;  // its callbacks see the communicator as MPI knows it
-  g_fortran[i] = {*copy, *remove, *extra};
+  if (i >= kMostFortran) return extra;  // its callbacks see the communicator as MPI knows it
+  const MPI_Aint value = wide ? *static_cast<MPI_Aint*>(extra) : *static_cast<MPI_Fint*>(extra);
+  g_fortran[i] = {*copy, *remove, extra, value, static_cast<MPI_Aint>(i), static_cast<MPI_Fint>(i)};
   *copy = wide ? address_of(fortran_copy<MPI_Aint>) : address_of(fortran_copy<MPI_Fint>);
   *remove = wide ? address_of(fortran_remove<MPI_Aint>) : address_of(fortran_remove<MPI_Fint>);
-  *extra = static_cast<MPI_Aint>(i);
+  return wide ? static_cast<void*>(&g_fortran[i].wide_index) : &g_fortran[i].index;
 }
 
 namespace world_by_hand {
