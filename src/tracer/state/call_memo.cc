@@ -11,7 +11,7 @@ bool CallMemo::remember(mpi::CallId id, const SeenPath& from, uint64_t changes,
   if (n > room) {
     auto* more = new (std::nothrow) uint64_t[n];
     if (more == nullptr) return false;
-    delete[] words;
+    forget_words();
     words = more;
     room = static_cast<uint16_t>(n);
   }
@@ -31,8 +31,37 @@ CallMemo* CallMemos::make(uint32_t terminal) {
     size_ = room_.size();
   }
   CallMemo*& m = memos_[terminal];
-  if (m == nullptr) m = new (std::nothrow) CallMemo;
+  if (m == nullptr) {
+    void* const place = room_for_one();
+    if (place != nullptr) m = new (place) CallMemo;
+  }
   return m;
+}
+
+void* CallMemos::room_for_one() {
+  constexpr size_t kInBlock = 8;
+  if (block_ == nullptr || block_->left == 0) {
+    constexpr size_t kBytes = sizeof(Block) + alignof(CallMemo) + kInBlock * sizeof(CallMemo);
+    void* const bytes = ::operator new(kBytes, std::nothrow);
+    if (bytes == nullptr) return nullptr;
+    auto* const block = new (bytes) Block{block_, nullptr, kInBlock};
+    const auto end = reinterpret_cast<uintptr_t>(block + 1);
+    block->next = reinterpret_cast<std::byte*>((end + alignof(CallMemo) - 1) / alignof(CallMemo) *
+                                               alignof(CallMemo));
+    block_ = block;
+  }
+  std::byte* const place = block_->next;
+  block_->next += sizeof(CallMemo);
+  --block_->left;
+  return place;
+}
+
+void CallMemos::forget_blocks() {
+  while (block_ != nullptr) {
+    Block* const before = block_->before;
+    ::operator delete(block_);
+    block_ = before;
+  }
 }
 
 }  // namespace refrain::tracer

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,28 @@ TEST(CallMemo, KnowsACallByItsWords) {
   ASSERT_TRUE(memo.remember(mpi::kMPI_Send, path, 6, others, 1));
   EXPECT_TRUE(memo.same_words(others, 1));
   EXPECT_FALSE(memo.same_words(words, 3));
-  delete[] memo.words;
+}
+
+// Few words stand inside of the memo, many do not, and a memo may have first the one, then the
+// other.
+TEST(CallMemo, KnowsCallsWithManyWords) {
+  const SeenPath path = a_path();
+  CallMemo memo;
+  for (const size_t n : {size_t{2}, CallMemo::kWordsInside, CallMemo::kWordsInside + 1,
+                         CallMemo::kMaxWords, size_t{3}}) {
+    SCOPED_TRACE(n);
+    std::vector<uint64_t> words(n);
+    std::iota(words.begin(), words.end(), n);
+    ASSERT_TRUE(memo.remember(mpi::kMPI_Waitall, path, 5, words.data(), n));
+    EXPECT_TRUE(memo.same_words(words.data(), n));
+    ++words.back();
+    EXPECT_FALSE(memo.same_words(words.data(), n));
+  }
+  CallMemo eight;
+  const uint64_t words[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  ASSERT_TRUE(eight.remember(mpi::kMPI_Send, path, 5, words, 8));
+  EXPECT_TRUE(eight.same_words(std::make_index_sequence<8>(), 1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_FALSE(eight.same_words(std::make_index_sequence<8>(), 1, 2, 3, 4, 5, 6, 7, 9));
 }
 
 TEST(CallMemo, CountsDurations) {
@@ -64,6 +86,21 @@ TEST(CallMemos, AreFoundByTerminalAndBeginAnew) {
   memos.clear([](RequestEntry&) {});
   EXPECT_EQ(memos.find(4), nullptr);
   EXPECT_EQ(memos.size(), 0u);
+}
+
+TEST(CallMemos, BeginAtCacheLinesAndStayWhereTheyAre) {
+  CallMemos memos;
+  std::vector<CallMemo*> made;
+  for (uint32_t i = 0; i < 100; ++i) {
+    made.push_back(memos.make(i));
+    ASSERT_NE(made.back(), nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(made.back()) % alignof(CallMemo), 0u);
+    made.back()->count_one(i + 1);
+  }
+  for (uint32_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(memos.find(i), made[i]);
+    EXPECT_EQ(made[i]->statistics().sum_ticks, i + 1);
+  }
 }
 
 }  // namespace

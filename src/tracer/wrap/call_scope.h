@@ -86,6 +86,7 @@ class CallScope {
   mpi::CallId call() const { return call_ & (kUndecidedCall - 1); }
 
   [[gnu::always_inline]] void begin() {
+    location_->memos.fetch(location_->grammar.expected());
     begin_ticks_ = location_->process->clock.entry_ticks(location_->depth);
     location_->spool.entered(call(), begin_ticks_);
   }
