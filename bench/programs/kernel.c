@@ -5,6 +5,7 @@
  * Rank R exchanges BYTES with rank R xor 1 behind a sweep over three arrays of DOUBLES numbers.
  * Each rank prints the seconds that it spent in these calls, by the system's clock: waiting in a
  * job, being answered where it runs alone. */
+#define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
