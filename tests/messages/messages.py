@@ -178,7 +178,10 @@ def usage(test, folder):
     done = test.record(folder, "--messages", "ranks:1,9")
     expect(done.status == 0 and b"names rank 9, and the job has ranks 0 to 2" in done.stderr,
            f"a rank that is not there: {done.stderr.decode(errors='replace')}")
-    for words, part in ((("--messages", "ranks:3-1"), "ranks"), (("--messages", "some"), "some"),
+    for words, part in ((("--messages", "ranks:3-1"), "ranks"), (("--messages", ""), "says nothing"),
+                        (("--messages", "representatives:"), "names no file"),
+                        (("--messages", "all", "--node-size", "-1"), "--node-size"),
+                        (("--messages", "some"), "some"),
                         (("--messages", "representatives:/none"), "/none"), (("--node-size", "2"), "--messages"),
                         (("--messages", "all", "--only", "p2p"), "--only"),
                         (("--messages", "all", "--message-limit", "x"), "--message-limit"),

@@ -72,7 +72,8 @@ def cut_off(folder, name, words, env):
     expect(received <= stored < received + message, "%s: %d bytes stored of %d" % (name, stored, received))
     expect(whole - (1 << 20) - message < received < whole, "%s: %d of %d bytes received" % (name, received, whole))
     done = run(["solo", name, "--rank", "1", "--scratch", folder + "/scratch", "--", options.program], folder)
-    expect(done.returncode == 4 and re.search(r"rank-1\.rfm.*offset \d+", done.stderr),
+    why = r"--message-limit\) was reached" if "--message-limit" in words else "the process died"
+    expect(done.returncode == 4 and re.search(r"rank-1\.rfm.*offset \d+, as .*" + why, done.stderr),
            "%s: it runs until its log ends: %d, %s" % (name, done.returncode, done.stderr))
     return outcome.status
 

@@ -73,6 +73,8 @@ base::Status check_messages(const RecordOptions& options) {
   const bool logs = !options[RecordOption::kMessages].empty();
   const std::string &size = options[RecordOption::kNodeSize], &map = options[RecordOption::kMap];
   if (!logs) {
+    if (options.is_given(RecordOption::kMessages))
+      return base::usage("--messages: it says nothing; all, ranks:LIST or representatives:PLAN");
     if (size != "0" || !map.empty() || !options[RecordOption::kMessageLimit].empty())
       return base::usage("--node-size, --map and --message-limit need --messages");
     return base::Done{};
@@ -191,6 +193,8 @@ base::Result<std::string> logged_ranks(const RecordOptions& options) {
     if (!chosen.ok()) return base::usage("--messages: " + chosen.error().message);
     return text;
   }
+  if (text.size() == kPlan.size())
+    return base::usage("--messages: representatives: names no file of `refrain similarity --plan`");
   const auto plan = messages::read_plan(text.substr(kPlan.size()));
   if (!plan.ok()) return base::usage("--messages: " + plan.error().message);
   const uint64_t size = base::parse_bytes(options[RecordOption::kNodeSize]).value_or(0);

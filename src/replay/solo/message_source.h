@@ -58,6 +58,11 @@ class MessageSource {
   const std::optional<base::Error>& error() const { return error_; }
   // Logging had ended before the rank did: why, as the end of a sentence; empty: no.
   std::string ended_early();
+  // The same after a record that had fewer bytes than it says: of what comes behind it.
+  std::string why_cut() {
+    read_front();
+    return ended_early();
+  }
   uint64_t offset() const { return reader_ ? reader_->block_offset() : 0; }
 
  private:

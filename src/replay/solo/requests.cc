@@ -334,10 +334,13 @@ void Player::keep_pending(Frame& frame) {
 }
 
 void Player::end_at_damage() {
+  const std::string offset = std::to_string(messages_.offset());
+  const std::string why = messages_.error() ? "" : messages_.why_cut();
   const auto& error = messages_.error();
-  end(4, error ? error->to_string() + ": the replay ends here"
-               : messages_path() + ": the log ends within contents, at offset " +
-                     std::to_string(messages_.offset()));
+  end(4, (error ? error->to_string()
+                : messages_path() + ": the log ends within contents, at offset " + offset +
+                      (why.empty() ? "" : ", as " + why)) +
+             ": the replay ends here");
 }
 
 }  // namespace refrain::replay::solo
