@@ -47,7 +47,8 @@ RankState state_of(const spool::Header& header, bool is_removed, const RankNow& 
 }
 
 // Where no rank that lives has moved for so long, all of them are stuck, whatever the limit is.
-constexpr uint64_t kNobodyMovesNs = 2'000'000'000;
+// With a look each second a deadlock is named within three.
+constexpr uint64_t kNobodyMovesNs = 1'500'000'000;
 
 void mark_standstill(JobNow& job) {
   const auto stands = [](const RankNow& r) {
@@ -216,7 +217,10 @@ base::Result<JobNow> WatchedJob::look() {
   }
   job.state = state_of(job);
   if (job.state == JobState::kFinished)
-    if (auto whole = finished(); whole.ok()) return whole;
+    if (auto whole = finished(); whole.ok()) {
+      whole->stream_bytes = job.stream_bytes;
+      return whole;
+    }
   take_trace(all, job);
   if (job.trace) maps_.add(*job.trace, job.running_ns, job.state == JobState::kDied);
   job.maps = maps_.now();
