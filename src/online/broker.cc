@@ -1,6 +1,7 @@
 #include "online/broker.h"
 
 #include <nats/nats.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <charconv>
@@ -70,6 +71,9 @@ class Connection {
     Connection c;
     std::string token;
     if (!options.token_file.empty()) {
+      struct stat info {};
+      if (stat(options.token_file.c_str(), &info) == 0 && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        return base::usage("others may read it; `chmod 600` it", options.token_file);
       auto text = read_own_file(options.token_file, kMostSecretBytes);
       if (!text.ok()) return text.error();
       token = text->substr(0, text->find_first_of(" \t\r\n"));

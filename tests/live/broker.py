@@ -111,6 +111,10 @@ def check_jobs(folder, jobs_dir, out):
         wrong = os.path.join(folder, "wrong")
         with open(wrong, "w") as file:
             file.write("0" * 32)
+        os.chmod(wrong, 0o644)
+        refused = subprocess.run(Feed(jobs_dir, url, wrong).words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 timeout=60)
+        expect(refused.returncode == 2 and b"chmod 600" in refused.stderr, "a token that others may read: 2")
         os.chmod(wrong, 0o600)
         refused = subprocess.run(Feed(jobs_dir, url, wrong).words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  timeout=60)
