@@ -35,7 +35,7 @@ import regular  # noqa: E402
 import smpi  # noqa: E402
 
 # Program, arguments, ranks: some seconds each on two cores.
-PROGRAMS = [("cg", [120], 4), ("halo2d", [60000], 4), ("lu", [1000], 4), ("mg", [1000], 4)]
+PROGRAMS = [("cg", [80], 4), ("halo2d", [15000], 4), ("lu", [1000], 4), ("mg", [1000], 4)]
 kPatienceSeconds = 60
 PARTS = ("feeder", "program", "bytes", "page", "memory")
 

@@ -236,6 +236,7 @@ base::Status JobFolder::end(Job& job) {
   whole.stream_bytes = job.now->stream_bytes;
   if (whole.story.empty()) whole.story = job.now->story;
   whole.loop = job.now->loop;
+  whole.hosts = job.now->hosts;
   const auto maps = std::exchange(job.now->maps, nullptr);
   *job.now = std::move(whole);
   if (const base::Status kept = ended_.keep(job.name, *trace); !kept.ok())
