@@ -196,7 +196,7 @@ def measure_page(figures, folder, arguments):
 def measure_memory(figures, folder, arguments):
     if not common.has_smpi("memory at many ranks is left out"):
         return
-    program = regular.PROGRAMS[0]
+    program = next(p for p in regular.PROGRAMS if p.name == "sweep2d")
     binary = folder / f"{program.name}.smpi"
     common.run(["smpicc", "-std=c11", "-O2", "-g", "-o", binary, common.ROOT / f"bench/programs/{program.name}.c"])
     trace = folder / f"live_{arguments.ranks}.rfn"
