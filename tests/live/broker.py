@@ -185,6 +185,10 @@ def check_limit(folder, jobs_dir, out):
             Feed(jobs_dir, "nats://127.0.0.1:%d" % port, os.path.join(out, "nats.token")):
         much = serve.LiveJob(os.path.join(folder, "e"), "much", "end", jobs_dir, "--timing", "exact")
         until(lambda: service.jobs().get("much.rfn"), "a job that will send too much")
+        # Somebody else who may look, from the first message on.
+        with serve.Service("--from", "nats://127.0.0.1:%d" % port, "--token", os.path.join(out, "nats.token"), "-o",
+                           os.path.join(folder, "out3")) as other:
+            until(lambda: other.jobs().get("much.rfn", {}).get("calls", 0) == RANKS * CALLS, "another one has it too")
         for name in ("go1", "go2"):
             much.go(name)
         much.thread.join()
@@ -199,6 +203,8 @@ def check_bad_input(folder, jobs_dir):
             (["feed", "--dir", jobs_dir], 2, "no broker"),
             (["feed", "--dir", jobs_dir, "--to", "http://x"], 2, "no URL of one"),
             (["feed", "--dir", jobs_dir, "--to", "nats://127.0.0.1:1"], 1, "nobody there"),
+            (["serve", "--from", "nats://127.0.0.1:1", "-o", folder], 1, "nobody there to receive from"),
+            (["serve", "--from", "run.rfn", "-o", folder], 2, "a trace is no broker"),
             (["serve", "-o", folder], 2, "no place that jobs come from"),
             (["serve", "--dir", jobs_dir, "--listen", "4222", "-o", folder], 2, "two of them")):
         done = subprocess.run([live.options.refrain, "live", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
