@@ -1,5 +1,6 @@
 // What it costs to feed and to receive the stream of a rank that still runs: calls a second of a
-// core, and bytes of the stream.
+// core, and bytes of the stream. And how many entries a second a blackboard takes through a chain
+// of two knowledge sources.
 //
 //   ./dev bench live
 //
@@ -8,7 +9,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <span>
 #include <string>
@@ -17,6 +20,7 @@
 #include "base/bytes.h"
 #include "format/live/decode/receiver.h"
 #include "format/live/encode/stream_writer.h"
+#include "refrain/blackboard.h"
 
 namespace {
 
@@ -84,6 +88,41 @@ void Receive(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations()) * kCalls);
 }
 BENCHMARK(Receive)->ArgName("regular")->Arg(1)->Arg(0);
+
+// ---- blackboard ----
+
+constexpr uint32_t kEntries = 200'000;
+
+void pass_on(refrain_blackboard* board, refrain_entry* const* entries, int, void*) {
+  uint64_t number = 0;
+  std::memcpy(&number, refrain_entry_data(entries[0]), sizeof number);
+  ++number;
+  (void)refrain_blackboard_submit_copy(board, 2, &number, sizeof number);
+}
+void sum_up(refrain_blackboard*, refrain_entry* const* entries, int, void* sum) {
+  uint64_t number = 0;
+  std::memcpy(&number, refrain_entry_data(entries[0]), sizeof number);
+  static_cast<std::atomic<uint64_t>*>(sum)->fetch_add(number, std::memory_order_relaxed);
+}
+
+// Each number is submitted, passed on with 1 more, and summed up: two entries.
+void Blackboard(benchmark::State& state) {
+  for (auto _ : state) {
+    std::atomic<uint64_t> sum{0};
+    refrain_blackboard* const board =
+        refrain_blackboard_new(static_cast<int>(state.range(0)), size_t{1} << 24);
+    const refrain_type first = 1, second = 2;
+    refrain_source_add(board, "pass on", &first, 1, pass_on, nullptr);
+    refrain_source_add(board, "sum up", &second, 1, sum_up, &sum);
+    for (uint64_t i = 0; i < kEntries; ++i)
+      (void)refrain_blackboard_submit_copy(board, 1, &i, sizeof i);
+    refrain_blackboard_wait(board);
+    refrain_blackboard_free(board);
+    if (sum != uint64_t{kEntries} * (kEntries + 1) / 2) state.SkipWithError("entries were lost");
+  }
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations()) * 2 * kEntries);
+}
+BENCHMARK(Blackboard)->ArgName("workers")->Arg(0)->Arg(1)->Arg(2)->MeasureProcessCPUTime();
 
 }  // namespace
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cli/live_analyze.h"
+#include "cli/live_feed.h"
 #include "cli/live_join.h"
 #include "cli/live_serve.h"
 #include "cli/options/display_options.h"
@@ -188,11 +189,18 @@ int serve_jobs(const LiveOptions& options) {
   if (!options.spools.empty())
     return report(
         base::usage("serve takes no spool: name the folder with --dir", options.spools.front()));
-  if (options.serve.folder.empty())
-    return report(base::usage("serve needs --dir: the folder of `record --live-dir`"));
+  const std::string& from = options.analyze.from;
+  const bool is_listening = options.serve.broker.listen.has_value();
+  if ((options.serve.folder.empty() ? 0 : 1) + (from.empty() ? 0 : 1) + (is_listening ? 1 : 0) != 1)
+    return report(
+        base::usage("serve needs one of --dir (the folder of `record --live-dir`), --from "
+                    "nats://HOST:4222, and --listen PORT"));
+  if (!from.empty() && !online::is_broker_url(from))
+    return report(base::usage("serve takes --from nats://HOST:PORT or tls://HOST:PORT", from));
   const auto keep = keep_of(options);
   if (!keep.ok()) return report(keep.error());
   ServeOptions how = options.serve;
+  how.url = from;
   how.keep = *keep;
   how.plugins = plugins_of(options);
   how.interval_s = options.interval_s;
@@ -200,6 +208,15 @@ int serve_jobs(const LiveOptions& options) {
   how.top = options.top;
   how.viewers = options.viewers.value_or(kViewers);
   return live_serve(how);
+}
+
+int feed(const LiveOptions& options) {
+  if (options.serve.folder.empty() || !online::is_broker_url(options.to) || !options.keep.empty())
+    return report(base::usage(
+        "feed takes --dir (the folder of `record --live-dir`) and --to nats://HOST:4222"));
+  FeedOptions how{options.serve.folder, options.serve.broker.options, options.interval_s};
+  how.broker.url = options.to;
+  return live_feed(how);
 }
 
 int analyze(const LiveOptions& options) {
@@ -231,6 +248,7 @@ int run(const LiveOptions& options) {
     return report(base::usage("a time of 0 is no interval: at least 100ms",
                               options.interval_s <= 0 ? "--interval" : "--stuck-after"));
   if (options.what == "serve") return serve_jobs(options);
+  if (options.what == "feed") return feed(options);
   if (options.what == "analyze") return analyze(options);
   if (!options.serve.folder.empty() || options.serve.port)
     return report(base::usage("--dir and --port are of serve; watch takes spools and --serve"));
@@ -248,8 +266,23 @@ void add_keep(Command& verb, LiveOptions& options) {
       ->type_name("PART");
   std::vector<std::string> formats;
   for (const convert::Target& target : convert::targets()) formats.emplace_back(target.name);
-  verb.add_option("--to", options.to, "The format of --keep, as of `refrain convert`")
-      ->check(one_of(formats));
+  verb.add_option("--to", options.to,
+                  "The format of --keep, as of `refrain convert`; with feed: nats://HOST:4222")
+      ->check({[known = one_of(formats)](std::string& word) {
+                 return online::is_broker_url(word) ? std::string() : known.check(word);
+               },
+               one_of(formats).range});
+}
+
+void add_from(Command& verb, LiveOptions& options) {
+  verb.add_option("--from", options.analyze.from,
+                  "With analyze: the trace of the run; with serve: the broker of `live feed`, "
+                  "nats://HOST:4222 or tls://")
+      ->type_name("TRACE");
+  verb.add_option("--speed", options.analyze.speed, "With analyze: times as fast as the run was")
+      ->check(real_number(1e-3, 1e9))
+      ->type_name("FACTOR")
+      ->capture_default_str();
 }
 
 void add_plugins(Command& verb, LiveOptions& options) {
@@ -277,10 +310,11 @@ void add_live(Command& app, int& exit_status) {
   verb->add_option("what", options->what,
                    "watch: look at jobs of this machine from outside\n"
                    "serve: a page of jobs that come and go, and what they leave when they end\n"
+                   "feed: jobs of this host for a `serve` elsewhere, through a NATS broker\n"
                    "analyze: programs of the same launch that were started by `record --live`, or "
                    "(--from) a\n"
                    "recorded run as if it ran now; and what they leave")
-      ->check(one_of({"watch", "serve", "analyze"}))
+      ->check(one_of({"watch", "serve", "feed", "analyze"}))
       ->required();
   verb->add_option("spool", options->spools,
                    "Spools of jobs that `record` started: run.rfn.spool [all that are here]");
@@ -309,7 +343,7 @@ void add_live(Command& app, int& exit_status) {
       ->check(whole_number(1, 1000))
       ->type_name("COUNT");
   verb->add_option("--dir", options->serve.folder,
-                   "With serve: the folder in which `record --live-dir` tells of jobs")
+                   "With serve and feed: the folder in which `record --live-dir` tells of jobs")
       ->type_name("FOLDER");
   verb->add_option("-o,--output", options->serve.output,
                    "With serve and analyze: the folder for traces, answers and reports of jobs "
@@ -321,12 +355,8 @@ void add_live(Command& app, int& exit_status) {
           "With serve and analyze: the port of the page; 0: any [serve: the one of last time]")
       ->check(whole_number(0, 65535))
       ->type_name("PORT");
-  verb->add_option("--from", options->analyze.from, "With analyze: the trace of the run")
-      ->type_name("TRACE");
-  verb->add_option("--speed", options->analyze.speed, "With analyze: times as fast as the run was")
-      ->check(real_number(1e-3, 1e9))
-      ->type_name("FACTOR")
-      ->capture_default_str();
+  add_from(*verb, *options);
+  options->serve.broker.add_to(*verb);
   add_keep(*verb, *options);
   add_plugins(*verb, *options);
   options->mpi.add_to(*verb);
@@ -334,7 +364,8 @@ void add_live(Command& app, int& exit_status) {
   verb->footer(
       "The jobs do not know that they are watched. `watch` ends when all of them have: 0, or 4 "
       "when one\ndied. For a job that died, `refrain recover` makes the trace.\n"
-      "`serve` goes on until it is told to stop (SIGINT, SIGTERM), and goes on where it was.");
+      "`serve` and `feed` go on until they are told to stop (SIGINT, SIGTERM), and go on where "
+      "they were.");
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

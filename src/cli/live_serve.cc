@@ -3,13 +3,15 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 
 #include "cli/live_plugins.h"
+#include "cli/live_signals.h"
 #include "cli/output/common.h"
+#include "online/broker_process.h"
 #include "online/job_folder.h"
 #include "online/own_files.h"
 #include "online/service.h"
@@ -19,16 +21,6 @@
 
 namespace refrain::cli {
 namespace {
-
-volatile std::sig_atomic_t g_is_told_to_stop = 0;
-
-// The wait for news in the folder ends then.
-void stop_on_signals() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { g_is_told_to_stop = 1; };
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
 
 // The port of last time, so that pages that are open find us again. 0: there was none.
 uint16_t last_port(const std::string& address_file) {
@@ -70,16 +62,44 @@ class Log {
   std::map<std::string, std::string> told_;  // state, by job
 };
 
+// Through the broker that is named, or one of our own.
+Result<std::unique_ptr<online::JobFolder>> open_remote(
+    const ServeOptions& options, const online::WatchOptions& how,
+    std::unique_ptr<online::BrokerProcess>& broker) {
+  if (!online::broker_is_built()) return online::open_inlet({}).error();
+  online::BrokerOptions to = options.broker.options;
+  to.url = options.url;
+  if (to.url.empty()) {
+    auto started = online::BrokerProcess::start(options.output, *options.broker.listen);
+    if (!started.ok()) return started.error();
+    broker = std::move(*started);
+    to.url = broker->url();
+    to.token_file = broker->token_file();
+    std::fprintf(stderr, "refrain: feeds send to %s with --token %s\n", to.url.c_str(),
+                 to.token_file.c_str());
+  }
+  auto inlet = online::open_inlet(to);
+  if (!inlet.ok()) return inlet.error();
+  std::error_code error;
+  std::filesystem::create_directories(options.output, error);
+  auto jobs = std::make_unique<online::RemoteJobs>(
+      std::move(*inlet), options.output, online::RemoteOptions{options.broker.most_job_bytes});
+  return online::JobFolder::open(std::move(jobs), options.output, how, options.keep);
+}
+
 }  // namespace
 
 int live_serve(const ServeOptions& options) {
   online::WatchOptions how;
   how.stuck_after_ns = static_cast<uint64_t>(options.stuck_after_s * 1e9);
-  auto jobs = online::JobFolder::open(options.folder, options.output, how, options.keep);
-  if (!jobs.ok()) return report(jobs.error());
   // Before there are threads and open requests.
   auto plugins = LivePlugins::start(options.plugins, options.output);
   if (!plugins.ok()) return report(plugins.error());
+  std::unique_ptr<online::BrokerProcess> broker;  // ends behind who receives from it
+  auto jobs = options.folder.empty()
+                  ? open_remote(options, how, broker)
+                  : online::JobFolder::open(options.folder, options.output, how, options.keep);
+  if (!jobs.ok()) return report(jobs.error());
   auto service = start(options, **jobs);
   if (!service.ok()) return report(service.error());
   const std::string address = (*service)->address();
@@ -92,7 +112,7 @@ int live_serve(const ServeOptions& options) {
   // The jobs need the cores more than who looks at them.
   (void)!nice(10);
   Log log;
-  for (uint64_t look = 1; g_is_told_to_stop == 0; ++look) {
+  for (uint64_t look = 1; !is_told_to_stop(); ++look) {
     for (const base::Error& error : (*jobs)->look()) report(error);
     std::vector<online::JobNow> now = (*jobs)->now();
     (*plugins)->look(now);

@@ -6,13 +6,16 @@
 #include <optional>
 #include <string>
 
+#include "cli/live_feed.h"
 #include "online/keep.h"
 #include "online/plugin_host.h"
 
 namespace refrain::cli {
 
 struct ServeOptions {
-  std::string folder;  // of `record --live-dir`
+  std::string folder;  // of `record --live-dir`; empty: a broker
+  std::string url;     // of the broker; empty: one of our own
+  BrokerWords broker;
   online::Keep keep;
   online::PluginOptions plugins;
   std::string output = "live";  // for what jobs leave

@@ -13,6 +13,7 @@
 #include "format/spool/job_files.h"
 #include "online/maps_json.h"
 #include "reader/symbols.h"
+#include "report/latex/document.h"
 #include "report/matrix_report.h"
 #include "report/page/index_page.h"
 #include "report/page/page.h"
@@ -27,7 +28,9 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kChapter = "/chapter.cbor";
+constexpr const char* kTexChapter = "/chapter.tex";
 constexpr uint64_t kMostChapterBytes = uint64_t{16} << 20;
+constexpr size_t kMostTexChapters = 50;
 
 std::string title_of(const report::PageData& data) {
   const auto program = data.json["info"].value("program", std::string());
@@ -57,6 +60,22 @@ Json chapter_in(const std::string& folder) {
   return bytes.ok() ? report::chapter_of_bytes(*bytes) : Json();
 }
 
+// The chapters of a document, each with what its job's folder has.
+std::string document_of(const std::string& output, const std::vector<std::string>& names) {
+  std::vector<report::LatexPart> parts;
+  const size_t first = names.size() > kMostTexChapters ? names.size() - kMostTexChapters : 0;
+  for (size_t i = first; i < names.size(); ++i) {
+    Json chapter = chapter_in(output + "/" + names[i]);
+    auto body = format::spool::read_file(output + "/" + names[i] + kTexChapter, kMostChapterBytes);
+    if (!body.ok() || !chapter.is_object() || !chapter.contains("entry")) continue;
+    Json& entry = chapter["entry"];
+    if (!entry.is_object()) continue;
+    entry["file"] = names[i] + ".rfn";
+    parts.push_back({names[i], std::move(*body), std::move(entry)});
+  }
+  return parts.empty() ? std::string() : report::latex_document(parts);
+}
+
 }  // namespace
 
 bool EndedJobs::is_current(const std::string& name) const {
@@ -66,7 +85,8 @@ bool EndedJobs::is_current(const std::string& name) const {
   if (error || written < fs::last_write_time(trace_of(name), error) || error) return false;
   const Json chapter = chapter_in(stem);
   return chapter.is_object() && chapter.value("keep", Json()) == Json(keep_.to_string()) &&
-         (chapter.contains("entry") || !report::why_no_pages().empty());
+         ((chapter.contains("entry") && fs::exists(stem + kTexChapter, error)) ||
+          !report::why_no_pages().empty());
 }
 
 base::Status EndedJobs::add(const std::string& name, const Trace& trace) {
@@ -82,6 +102,10 @@ base::Status EndedJobs::add(const std::string& name, const Trace& trace) {
     const report::PageData data = report::page_data(trace, symbols, {});
     if (base::Status done = format::write_file_atomically(
             stem + ".html", report::page_html(data, title_of(data)), "the page");
+        !done.ok())
+      return done;
+    if (base::Status done = format::write_file_atomically(
+            stem + kTexChapter, report::latex_part(data).body, "the chapter");
         !done.ok())
       return done;
     chapter = report::index_chapter(data, name + ".html");
@@ -107,10 +131,16 @@ base::Status EndedJobs::write_index() const {
   }
   std::sort(jobs.begin(), jobs.end());
   report::IndexPage index;
-  bool is_empty = true;
+  std::vector<std::string> names;  // of those that have a chapter
   for (const auto& [time, name] : jobs)
-    if (index.add_chapter(chapter_in(output_ + "/" + name))) is_empty = false;
-  if (is_empty) return base::Done{};
+    if (index.add_chapter(chapter_in(output_ + "/" + name))) names.push_back(name);
+  if (names.empty()) return base::Done{};
+  const std::string document = document_of(output_, names);
+  if (!document.empty())
+    if (base::Status done =
+            format::write_file_atomically(output_ + "/report.tex", document, "the document");
+        !done.ok())
+      return done;
   return format::write_file_atomically(
       output_ + "/index.html", report::page_html(index.take(), "refrain reports"), "the index");
 }

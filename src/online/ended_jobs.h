@@ -4,7 +4,9 @@
 //   OUT/NAME/{profile,matrix,waits,topology}.json, OUT/NAME.html    of OUT/NAME.rfn
 //   OUT/NAME.TARGET                   the kept part (keep.h)
 //   OUT/NAME/chapter.cbor             what the index shows of the job: written last
+//   OUT/NAME/chapter.tex              its chapter of the document
 //   OUT/index.html                    leads to the chapters of all jobs, whoever left them
+//   OUT/report.tex                    the newest chapters, as a LaTeX document
 //
 // Without exact times of calls a job has no waits.json; a build without pages writes none of them.
 // Keeps nothing in memory. Not thread safe.

@@ -1,15 +1,10 @@
 #include "online/job_folder.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/file.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <optional>
@@ -20,6 +15,7 @@
 #include "online/maps_json.h"
 #include "online/own_files.h"
 #include "online/received.h"
+#include "online/told_jobs.h"
 
 namespace refrain::online {
 
@@ -28,9 +24,12 @@ namespace {
 namespace fs = std::filesystem;
 namespace spool = format::spool;
 
-// Before so long a job may have told of itself and not have a spool yet, or no trace any more.
-constexpr time_t kPatienceSeconds = 30;
 constexpr size_t kMostEnded = 100;
+
+// What the job is called, if no other one is.
+std::string stem_of(const spool::LiveJob& what) {
+  return what.name.empty() ? fs::path(what.trace).stem().string() : what.name;
+}
 
 bool is_over(const JobNow& job) {
   return job.state == JobState::kFinished || job.state == JobState::kDied;
@@ -39,7 +38,7 @@ bool is_over(const JobNow& job) {
 }  // namespace
 
 struct JobFolder::Job {
-  std::string file, run, name;
+  std::string file, run, name;  // path of its file; of one elsewhere: "RUN.job"
   time_t told = 0;
   spool::LiveJob what;
   WatchedJob watched;
@@ -67,18 +66,20 @@ base::Result<std::unique_ptr<JobFolder>> JobFolder::open(const std::string& fold
   return jobs;
 }
 
+base::Result<std::unique_ptr<JobFolder>> JobFolder::open(std::unique_ptr<RemoteJobs> remote,
+                                                         const std::string& output,
+                                                         const WatchOptions& options,
+                                                         const Keep& keep) {
+  auto jobs = std::unique_ptr<JobFolder>(new JobFolder(output, output, options, keep));
+  jobs->remote_ = std::move(remote);
+  if (const base::Status good = jobs->prepare(); !good.ok()) return good.error();
+  return jobs;
+}
+
 base::Status JobFolder::prepare() {
-  struct stat info {};
-  if (stat(folder_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
-    return base::usage("no such folder; `mkdir -m 700` makes it", folder_);
-  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (info.st_mode & S_ISVTX) == 0)
-    return base::usage("others may write there; `chmod 700` it", folder_);
-  lock_ =
-      ::open((folder_ + "/serve.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (lock_ < 0)
-    return base::usage(std::string("cannot be used: ") + std::strerror(errno), folder_);
-  if (flock(lock_, LOCK_EX | LOCK_NB) != 0)
-    return base::usage("another `refrain live serve` has this folder", folder_);
+  const auto lock = lock_job_folder(folder_);
+  if (!lock.ok()) return lock.error();
+  lock_ = *lock;
   std::error_code error;
   fs::create_directories(output_ + "/names", error);
   if (error) return base::fail("cannot make the folder (" + error.message() + ")", output_);
@@ -101,7 +102,12 @@ base::Status JobFolder::read_token() {
   return write_own_file(path, token_);
 }
 
-void JobFolder::wait(uint64_t most_ns) const {
+void JobFolder::wait(uint64_t most_ns) {
+  if (remote_ != nullptr) {
+    const base::Status came = remote_->wait(most_ns);
+    trouble_ = came.ok() ? std::string() : came.error().to_string();
+    return;
+  }
   pollfd fd{events_, POLLIN, 0};
   (void)poll(&fd, events_ >= 0 ? 1 : 0, static_cast<int>(most_ns / 1'000'000));
   char bytes[4096];
@@ -165,39 +171,54 @@ base::Result<std::string> JobFolder::name_of(const std::string& run,
   return name;
 }
 
-void JobFolder::find_jobs(std::vector<base::Error>& errors) {
-  std::error_code error;
-  for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
-    const std::string file = it->path().filename().string();
-    if (it->path().extension() != spool::kLiveJobEnding || jobs_.contains(file)) continue;
-    time_t told = 0;
-    const auto text = read_own_file(it->path().string(), spool::kMaxLiveJobBytes, &told);
-    const auto what = text.ok() ? spool::read_live_job(*text) : std::nullopt;
-    if (!what && told > time(nullptr) - kPatienceSeconds) continue;  // it may be written just now
-    if (!what) {
-      errors.push_back(text.ok() ? base::fail("tells of no job: left alone", it->path().string())
-                                 : text.error());
-      jobs_.emplace(file, nullptr);
-      continue;
-    }
-    const std::string run = it->path().stem().string();
-    const auto name =
-        name_of(run, what->name.empty() ? fs::path(what->trace).stem().string() : what->name);
+void JobFolder::find_remote_jobs(std::vector<base::Error>& errors) {
+  for (const RemoteJobs::Told& told : remote_->told()) {
+    const std::string run = spool::run_text(told.run), file = run + spool::kLiveJobEnding;
+    if (jobs_.contains(file)) continue;
+    const auto name = name_of(run, stem_of(told.what));
     if (!name.ok()) {
       errors.push_back(name.error());
       continue;
     }
-    jobs_.emplace(
-        file, std::make_unique<Job>(Job{it->path().string(),
-                                        run,
-                                        *name,
-                                        told,
-                                        *what,
-                                        WatchedJob(what->spool, what->run, what->trace, options_),
-                                        {},
-                                        false}));
+    jobs_.emplace(file, std::make_unique<Job>(
+                            Job{file,
+                                run,
+                                *name,
+                                told.told,
+                                told.what,
+                                WatchedJob(remote_->source(told.run), told.what.trace, options_),
+                                {},
+                                false}));
   }
-  if (error) errors.push_back(base::fail("cannot be read: " + error.message(), folder_));
+}
+
+void JobFolder::find_jobs(std::vector<base::Error>& errors) {
+  if (remote_ != nullptr) return find_remote_jobs(errors);
+  std::vector<ToldJob> found;
+  if (const base::Status read = find_told_jobs(folder_, jobs_, found); !read.ok())
+    errors.push_back(read.error());
+  for (const ToldJob& told : found) {
+    if (!told.what) {
+      errors.push_back(base::fail(told.why));
+      jobs_.emplace(told.file, nullptr);
+      continue;
+    }
+    const spool::LiveJob& what = *told.what;
+    const auto name = name_of(told.run, stem_of(what));
+    if (!name.ok()) {
+      errors.push_back(name.error());
+      continue;
+    }
+    jobs_.emplace(told.file,
+                  std::make_unique<Job>(Job{told.path,
+                                            told.run,
+                                            *name,
+                                            told.told,
+                                            what,
+                                            WatchedJob(what.spool, what.run, what.trace, options_),
+                                            {},
+                                            false}));
+  }
 }
 
 // ---- looks ----
@@ -215,6 +236,7 @@ base::Status JobFolder::end(Job& job) {
   whole.stream_bytes = job.now->stream_bytes;
   if (whole.story.empty()) whole.story = job.now->story;
   whole.loop = job.now->loop;
+  whole.hosts = job.now->hosts;
   const auto maps = std::exchange(job.now->maps, nullptr);
   *job.now = std::move(whole);
   if (const base::Status kept = ended_.keep(job.name, *trace); !kept.ok())
@@ -226,8 +248,16 @@ base::Status JobFolder::end(Job& job) {
     if (!written.ok()) return written;
   }
   if (const base::Status written = ended_.write_index(); !written.ok()) return written;
-  unlink(job.file.c_str());
+  forget(job);
   return base::Done{};
+}
+
+// Nobody needs to be told of it again.
+void JobFolder::forget(const Job& job) {
+  if (remote_ != nullptr)
+    remote_->forget(job.what.run);
+  else
+    unlink(job.file.c_str());
 }
 
 // The page shows so many of those that have ended; what the others left stays where it is.
@@ -250,13 +280,17 @@ void JobFolder::look_at(Job& job, std::vector<base::Error>& errors) {
     if (!is_late) return;
     if (!job.now) {  // neither a spool nor a trace: nobody will ever know more
       errors.push_back(now.error());
-      unlink(job.file.c_str());
+      forget(job);
       job.is_ended = true;
     }
     return;
   }
   now->name = job.name + ".rfn";
-  if (!job.now) order_.push_back(job.name);
+  if (!job.now) {
+    // One that ended before we were started, and of which somebody was killed before he forgot it.
+    if (was_.erase(job.name) != 0) std::erase(order_, job.name);
+    order_.push_back(job.name);
+  }
   job.now = std::move(*now);
   if (!is_over(*job.now)) return;
   job.is_ended = true;
@@ -268,6 +302,8 @@ void JobFolder::look_at(Job& job, std::vector<base::Error>& errors) {
 
 std::vector<base::Error> JobFolder::look() {
   std::vector<base::Error> errors;
+  if (trouble_ != told_trouble_ && !trouble_.empty()) errors.push_back(base::fail(trouble_));
+  told_trouble_ = trouble_;
   find_jobs(errors);
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     Job* const job = it->second.get();

@@ -25,6 +25,7 @@
 #include "format/spool/live_job.h"
 #include "online/ended_jobs.h"
 #include "online/job_now.h"
+#include "online/remote_jobs.h"
 #include "online/watched_job.h"
 
 namespace refrain::online {
@@ -34,6 +35,11 @@ class JobFolder {
   // Fails with ErrorCode::kUsage where `folder` is none, others may write to it, or somebody serves
   // it already; else where `output` cannot be made.
   static base::Result<std::unique_ptr<JobFolder>> open(const std::string& folder,
+                                                       const std::string& output,
+                                                       const WatchOptions& options,
+                                                       const Keep& keep);
+  // Jobs of other hosts; what is in DIR otherwise is in OUT then.
+  static base::Result<std::unique_ptr<JobFolder>> open(std::unique_ptr<RemoteJobs> remote,
                                                        const std::string& output,
                                                        const WatchOptions& options,
                                                        const Keep& keep);
@@ -47,8 +53,9 @@ class JobFolder {
   // Those of the last look, in the order in which they came: also those of earlier, of which the
   // traces are in OUT, but for the oldest where there are more than 100 that have ended.
   std::vector<JobNow> now() const;
-  // Until something happens in the folder, or so long.
-  void wait(uint64_t most_ns) const;
+  // Until something happens in the folder, or so long. Takes what other hosts send; when nothing
+  // can come, the next look says so.
+  void wait(uint64_t most_ns);
 
   // A word that only this user can read, the same whenever the folder is served; and a place where
   // the address is written for him.
@@ -61,6 +68,8 @@ class JobFolder {
   base::Status prepare();
   base::Status read_token();
   void find_jobs(std::vector<base::Error>& errors);
+  void find_remote_jobs(std::vector<base::Error>& errors);
+  void forget(const Job& job);
   void look_at(Job& job, std::vector<base::Error>& errors);
   base::Status end(Job& job);
   base::Result<std::string> name_of(const std::string& run, const std::string& stem) const;
@@ -69,6 +78,8 @@ class JobFolder {
 
   const std::string folder_, output_;
   const WatchOptions options_;
+  std::unique_ptr<RemoteJobs> remote_;  // null: jobs of the folder
+  std::string trouble_, told_trouble_;  // with what they send
   int lock_ = -1, events_ = -1;
   std::string token_;
   std::map<std::string, std::unique_ptr<Job>> jobs_;  // by file name

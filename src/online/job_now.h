@@ -58,6 +58,15 @@ struct FunctionNow {
   uint64_t count = 0, time_ns = 0, bytes = 0;
 };
 
+// A host from which ranks are fed (`live feed`), and its clock beside ours.
+struct HostNow {
+  std::string host;
+  uint64_t ranks = 0;
+  int64_t clock_offset_ns = 0;  // our time of day minus its
+  uint64_t clock_error_ns = 0;  // half of the shortest round trip
+  bool is_compared = false;     // false: nobody has compared them yet
+};
+
 // The loop in which the ranks are; most == 0: none was found.
 struct LoopNow {
   std::string call;              // the first one of an iteration
@@ -87,6 +96,7 @@ struct JobNow {
   LoopNow loop;
   std::vector<std::pair<std::string, std::string>> answers;  // of plug-ins, by name: any bytes
   std::shared_ptr<const Maps> maps;                          // null: none yet
+  std::vector<HostNow> hosts;                                // none: all is on this one
   std::string story;           // of a job that died: who died first, and where
   std::optional<Trace> trace;  // everything until now; nothing: no rank could be read, or:
   std::string trace_file;      // it is in this file, and not in memory

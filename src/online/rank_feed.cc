@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "format/spool/job_files.h"
+
 namespace refrain::online {
 
 using format::spool::RankSpool;
@@ -10,6 +12,18 @@ base::Result<RankFeed> RankFeed::open(const std::string& path, const std::string
   auto feeder = format::live::Feeder::open(path, job);
   if (!feeder.ok()) return feeder.error();
   return RankFeed(std::move(*feeder));
+}
+
+Life RankFeed::life_of(const format::spool::Cursor& cursor) {
+  namespace spool = format::spool;
+  const spool::Header& header = cursor.header();
+  // A rank may remove the files of others, when the trace is written.
+  if (header.state == spool::State::kDone ||
+      (cursor.file().is_removed() && header.state == spool::State::kFinishing))
+    return Life::kDone;
+  // A process of another host is believed to live: nothing here can tell.
+  if (spool::is_of_this_host(header) && !spool::is_alive(header)) return Life::kDead;
+  return Life::kLives;
 }
 
 // Only who reads the file knows of it.

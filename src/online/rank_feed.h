@@ -14,22 +14,24 @@
 #include "base/result.h"
 #include "format/live/decode/receiver.h"
 #include "format/live/encode/feeder.h"
+#include "online/rank_source.h"
 
 namespace refrain::online {
 
-class RankFeed {
+class RankFeed : public RankSource {
  public:
   // `job`: name of the trace that the job will write. Fails where the file is none of a rank.
   static base::Result<RankFeed> open(const std::string& path, const std::string& job);
 
-  // Everything until now but times of single calls. Fails where the file cannot be read any more,
-  // or what is in it contradicts itself.
-  base::Result<format::spool::RankSpool> look();
-  // The same after the process has ended, with times; once.
-  base::Result<format::spool::RankSpool> finish(format::live::EndReason reason);
+  base::Result<format::spool::RankSpool> look() override;
+  base::Result<format::spool::RankSpool> finish(format::live::EndReason reason) override;
+  Life life() const override { return life_of(cursor()); }
+  uint64_t stream_bytes() const override { return feeder_.bytes(); }
+  uint64_t stored_bytes() const override { return cursor().file().stored_bytes(); }
 
+  // Of the process whose spool is read.
+  static Life life_of(const format::spool::Cursor& cursor);
   const format::spool::Cursor& cursor() const { return feeder_.cursor(); }
-  uint64_t stream_bytes() const { return feeder_.bytes(); }
 
  private:
   explicit RankFeed(format::live::Feeder feeder)

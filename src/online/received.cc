@@ -1,5 +1,6 @@
 #include "online/received.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -63,11 +64,16 @@ JobNow ended_job(const std::string& name, const std::string& trace_file, const T
   job.trace_file = trace_file;
   describe(trace, job);
   job.running_ns = reader::data_of(trace).meta.duration_ns;
-  job.state = trace.info().complete && job.story.empty() ? JobState::kFinished : JobState::kDied;
+  // One that has finished, and of which not all came, has losses of other kinds.
+  const bool has_finished =
+      trace.info().complete ||
+      (!job.losses.empty() && std::none_of(job.losses.begin(), job.losses.end(),
+                                           [](const auto& l) { return is_of_the_dead(l); }));
+  job.state = has_finished && job.story.empty() ? JobState::kFinished : JobState::kDied;
   return job;
 }
 
-base::Status write_received(std::vector<spool::RankSpool> ranks, bool is_whole,
+base::Status write_received(std::vector<spool::RankSpool> ranks, bool is_whole, bool has_finished,
                             const std::string& output) {
   spool::PostMortem all;
   RecoveredTimes times;
@@ -79,10 +85,8 @@ base::Status write_received(std::vector<spool::RankSpool> ranks, bool is_whole,
   }
   auto data = all.finish();
   if (!data.ok()) return data.error();
-  if (is_whole && all.whole()) {
-    data->meta.complete = true;
-    std::erase_if(data->losses, is_of_the_dead);
-  }
+  if (is_whole && all.whole()) data->meta.complete = true;
+  if (data->meta.complete || has_finished) std::erase_if(data->losses, is_of_the_dead);
   times.of_rank = [&of_rank](uint64_t rank) { return base::Result(std::move(of_rank[rank])); };
   return write_recovered(output, *data, times, [](const base::Error&) {});
 }

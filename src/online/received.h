@@ -22,8 +22,8 @@ void describe(const Trace& trace, JobNow& job);
 JobNow ended_job(const std::string& name, const std::string& trace_file, const Trace& trace);
 
 // The trace file of a job that is over, with times of single calls. `is_whole`: all ranks are there
-// and have ended as they should.
+// and have ended as they should. `has_finished`: they have, but not all of them came.
 base::Status write_received(std::vector<format::spool::RankSpool> ranks, bool is_whole,
-                            const std::string& output);
+                            bool has_finished, const std::string& output);
 
 }  // namespace refrain::online

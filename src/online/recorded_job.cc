@@ -79,7 +79,7 @@ base::Status RecordedJob::write(const std::string& output) {
     received.push_back(rank.receiver->take());
   }
   const RunInfo info = run_.trace().info();
-  return write_received(std::move(received), info.complete, output);
+  return write_received(std::move(received), info.complete, info.complete, output);
 }
 
 uint64_t RecordedJob::stream_bytes() const {

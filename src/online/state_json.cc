@@ -63,6 +63,19 @@ json answers_json(const std::vector<std::pair<std::string, std::string>>& answer
   return all;
 }
 
+// Nobody has compared a host's clock with ours: null.
+json hosts_of(const JobNow& job) {
+  json all = json::array();
+  for (const HostNow& host : job.hosts) {
+    json one = {{"host", host.host}, {"ranks", host.ranks}};
+    const double offset_s = static_cast<double>(host.clock_offset_ns) / 1e9;
+    one["clock_offset_s"] = host.is_compared ? json(offset_s) : json();
+    one["clock_error_s"] = host.is_compared ? json(seconds(host.clock_error_ns)) : json();
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
 json job_json(const JobNow& job, size_t top) {
   json losses = json::array(), stuck = json::array();
   for (const format::LossRecord& l : job.losses)
@@ -91,6 +104,7 @@ json job_json(const JobNow& job, size_t top) {
           {"losses", losses},
           {"stuck", stuck},
           {"circle", circle},
+          {"hosts", hosts_of(job)},
           {"loop",
            {{"call", job.loop.call},
             {"calls", job.loop.calls},

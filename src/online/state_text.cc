@@ -44,9 +44,10 @@ std::string trouble_text(const JobNow& job) {
   for (const Stuck& s : job.stuck)
     out += fmt::format("  {}: in {} for {}\n", ranks_text(s.ranks), s.call,
                        text::duration_text(s.since_ns));
-  if (!job.story.empty())
-    out += text::bad(text::printable(job.story)) + "\n  `refrain recover " +
-           text::printable(job.spool) + "` makes a trace of what is there.\n";
+  if (!job.story.empty()) out += text::bad(text::printable(job.story)) + "\n";
+  if (!job.story.empty() && !job.spool.empty())
+    out +=
+        "  `refrain recover " + text::printable(job.spool) + "` makes a trace of what is there.\n";
   for (const format::LossRecord& l : job.losses)
     out +=
         fmt::format("  loss: {}{}: {}\n", l.reason,

@@ -8,6 +8,7 @@
 #include "format/spool/post_mortem.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_name.h"
+#include "online/rank_feed.h"
 #include "online/received.h"
 #include "online/waits_for.h"
 #include "online/wall_clock.h"
@@ -32,22 +33,18 @@ std::string trace_of_folder(std::string folder) {
   return folder;
 }
 
-// The state of a process, from its file and from what is known of its threads.
-RankState state_of(const spool::Header& header, bool is_removed, const RankNow& now, bool in_call,
+// The state of a process, from its source and from what is known of its threads.
+RankState state_of(Life life, spool::State state, const RankNow& now, bool in_call,
                    const WatchOptions& options) {
-  // A rank may remove the files of others, when the trace is written.
-  if (header.state == spool::State::kDone ||
-      (is_removed && header.state == spool::State::kFinishing))
-    return RankState::kDone;
-  // A process of another host is believed to live: nothing here can tell.
-  if (spool::is_of_this_host(header) && !spool::is_alive(header)) return RankState::kDead;
-  if (header.state == spool::State::kFinishing) return RankState::kFinishing;
+  if (life != Life::kLives) return life == Life::kDone ? RankState::kDone : RankState::kDead;
+  if (state == spool::State::kFinishing) return RankState::kFinishing;
   if (!in_call) return RankState::kComputing;
   return now.since_ns >= options.stuck_after_ns ? RankState::kStuck : RankState::kInMpi;
 }
 
 // Where no rank that lives has moved for so long, all of them are stuck, whatever the limit is.
-constexpr uint64_t kNobodyMovesNs = 2'000'000'000;
+// With a look each second a deadlock is named within three.
+constexpr uint64_t kNobodyMovesNs = 1'500'000'000;
 
 void mark_standstill(JobNow& job) {
   const auto stands = [](const RankNow& r) {
@@ -128,8 +125,28 @@ WatchedJob::WatchedJob(std::string folder, WatchOptions options)
 WatchedJob::WatchedJob(std::string folder, uint64_t run, std::string trace, WatchOptions options)
     : folder_(std::move(folder)), trace_(std::move(trace)), options_(options), run_(run) {}
 
+WatchedJob::WatchedJob(std::unique_ptr<JobSource> source, std::string trace, WatchOptions options)
+    : source_(std::move(source)), trace_(std::move(trace)), options_(options) {}
+
+// Where the trace is that the job wrote, if it did.
+std::string WatchedJob::trace_file() const {
+  return source_ != nullptr ? source_->trace_file() : trace_;
+}
+
+void WatchedJob::add_rank(const spool::Header& header, std::unique_ptr<RankSource> source) {
+  RankNow now;
+  now.rank = static_cast<uint64_t>(header.rank);
+  now.pid = header.pid;
+  now.host = header.host;
+  ranks_.emplace(now.rank, Rank{std::move(source), header, now});
+}
+
 // Ranks open their files one after the other in MPI_Init: those that are new are added.
 base::Status WatchedJob::find_ranks() {
+  if (source_ != nullptr) {
+    for (FoundRank& rank : source_->new_ranks()) add_rank(rank.header, std::move(rank.source));
+    return base::Done{};
+  }
   const auto found = spool::look_for_files({folder_});
   if (!found.ok()) return found.error();
   const auto mine = found->runs.find(run_);
@@ -144,11 +161,7 @@ base::Status WatchedJob::find_ranks() {
     if (file.header.run != run_ || ranks_.contains(rank)) continue;
     auto opened = RankFeed::open(file.path, fs::path(trace_).filename().string());
     if (!opened.ok()) continue;  // it was removed meanwhile
-    RankNow now;
-    now.rank = rank;
-    now.pid = file.header.pid;
-    now.host = file.header.host;
-    ranks_.emplace(rank, Rank{std::move(*opened), file.header, now});
+    add_rank(file.header, std::make_unique<RankFeed>(std::move(*opened)));
   }
   return base::Done{};
 }
@@ -156,14 +169,16 @@ base::Status WatchedJob::find_ranks() {
 // No spool any more, or never: what the trace says, if there is one.
 base::Result<JobNow> WatchedJob::finished() const {
   std::error_code ignored;
-  if (trace_ == folder_ || !fs::exists(trace_, ignored))
+  const std::string file = trace_file();
+  if (source_ != nullptr && file.empty()) return base::fail("nothing of it has come yet", trace_);
+  if (trace_ == folder_ || !fs::exists(file, ignored))
     return base::fail(
         "no job has left a spool here: is this the folder run.rfn.spool of a program "
         "that `refrain record` has started?",
         folder_);
-  auto trace = Trace::open(trace_);
+  auto trace = Trace::open(file);
   if (!trace.ok()) return trace.error();
-  JobNow job = ended_job(fs::path(trace_).filename().string(), trace_, *trace);
+  JobNow job = ended_job(fs::path(trace_).filename().string(), file, *trace);
   job.spool = folder_;
   job.state = JobState::kFinished;
   job.maps = maps_.now();
@@ -174,6 +189,9 @@ void WatchedJob::update(Rank& rank, const spool::RankSpool& read, JobNow& job) {
   RankNow& now = rank.now;
   rank.header = read.header;
   const uint64_t time = realtime_ns();
+  const auto ours = [offset = rank.source->clock_offset_ns()](uint64_t their_ns) {
+    return their_ns + static_cast<uint64_t>(offset);
+  };
   uint64_t calls = 0, last_ns = 0;
   bool in_call = false;
   for (const spool::Progress& p : read.threads) {
@@ -183,11 +201,11 @@ void WatchedJob::update(Rank& rank, const spool::RankSpool& read, JobNow& job) {
     last_ns = p.last_time_ns;
     in_call = p.open_call != 0;
     now.call = name_of(in_call ? p.open_call : p.last_call);
-    now.since_ns = time > last_ns ? time - last_ns : 0;
+    now.since_ns = time > ours(last_ns) ? time - ours(last_ns) : 0;
   }
   now.calls = std::max(now.calls, calls);
-  now.state = state_of(rank.header, rank.feed.cursor().file().is_removed(), now, in_call, options_);
-  const uint64_t begin = rank.header.opened_realtime_ns;
+  now.state = state_of(rank.source->life(), rank.header.state, now, in_call, options_);
+  const uint64_t begin = ours(rank.header.opened_realtime_ns);
   job.running_ns = std::max(job.running_ns, time > begin ? time - begin : 0);
 }
 
@@ -199,48 +217,61 @@ base::Result<JobNow> WatchedJob::look() {
   JobNow job;
   job.spool = folder_;
   job.name = fs::path(trace_).filename().string();
+  uint64_t lag_ns = 0;
   spool::PostMortem all;
   for (auto& [number, rank] : ranks_) {
-    auto read = rank.feed.look();
+    auto read = rank.source->look();
     rank.now.is_current = read.ok() && read->damage.empty();
-    job.stream_bytes += rank.feed.stream_bytes();
-    job.spool_bytes += rank.feed.cursor().file().stored_bytes();
+    job.stream_bytes += rank.source->stream_bytes();
+    job.spool_bytes += rank.source->stored_bytes();
     job.world_size = rank.header.world_size;
     if (read.ok()) {
       update(rank, *read, job);
       // A rank whose record contradicts itself is missing there, and says so.
       (void)all.add(std::move(*read));
     }
+    lag_ns = std::max(lag_ns, rank.source->lag_ns());
     job.ranks.push_back(rank.now);
     job.calls += rank.now.calls;
   }
   job.state = state_of(job);
+  if (source_ != nullptr) {
+    job.hosts = source_->hosts();
+    // Ranks of other hosts may not have come yet.
+    if (!source_->is_settled() && job.state != JobState::kRunning) job.state = JobState::kFinishing;
+  }
   if (job.state == JobState::kFinished)
-    if (auto whole = finished(); whole.ok()) return whole;
+    if (auto whole = finished(); whole.ok()) {
+      whole->stream_bytes = job.stream_bytes;
+      return whole;
+    }
   take_trace(all, job);
   if (job.trace) maps_.add(*job.trace, job.running_ns, job.state == JobState::kDied);
   job.maps = maps_.now();
   add_stuck(job);
   find_circle(job);
   add_speed(job);
-  job.look_ns = realtime_ns() - begin;
+  job.look_ns = realtime_ns() - begin + lag_ns;
   return job;
 }
 
 base::Status WatchedJob::write(const std::string& output) {
   std::vector<spool::RankSpool> received;
-  bool is_whole = !ranks_.empty() && ranks_.size() == ranks_.begin()->second.header.world_size;
+  bool has_finished = !ranks_.empty() && ranks_.size() == ranks_.begin()->second.header.world_size;
+  bool is_whole = has_finished;
   for (auto& [number, rank] : ranks_) {
     const bool is_done = rank.now.state == RankState::kDone;
-    auto record = rank.feed.finish(is_done ? format::live::EndReason::kFinished
-                                           : format::live::EndReason::kDied);
+    auto record = rank.source->finish(is_done ? format::live::EndReason::kFinished
+                                              : format::live::EndReason::kDied);
+    has_finished = has_finished && is_done;
     is_whole = is_whole && is_done && record.ok() && record->damage.empty();
     if (record.ok()) received.push_back(std::move(*record));  // others are missing, and named so
   }
   std::error_code error;
-  if (is_whole || !fs::exists(trace_, error))
-    return write_received(std::move(received), is_whole, output);
-  fs::copy_file(trace_, output, fs::copy_options::overwrite_existing, error);
+  const std::string file = trace_file();
+  if (is_whole || !fs::exists(file, error))
+    return write_received(std::move(received), is_whole, has_finished, output);
+  fs::copy_file(file, output, fs::copy_options::overwrite_existing, error);
   if (error) return base::fail(error.message(), output);
   return base::Done{};
 }

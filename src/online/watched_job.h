@@ -10,12 +10,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "base/result.h"
 #include "format/spool/post_mortem.h"
 #include "online/job_now.h"
-#include "online/rank_feed.h"
+#include "online/rank_source.h"
 
 namespace refrain::online {
 
@@ -29,6 +30,8 @@ class WatchedJob {
   WatchedJob(std::string folder, WatchOptions options);
   // One run of those that may have left files there, and its trace. 0: the newest.
   WatchedJob(std::string folder, uint64_t run, std::string trace, WatchOptions options);
+  // One that is fed from elsewhere; `trace` is its trace there.
+  WatchedJob(std::unique_ptr<JobSource> source, std::string trace, WatchOptions options);
 
   // The job as it is. Fails where there is no job: no folder, or nothing of a recorder in it.
   base::Result<JobNow> look();
@@ -39,15 +42,18 @@ class WatchedJob {
 
  private:
   struct Rank {
-    RankFeed feed;
+    std::unique_ptr<RankSource> source;
     format::spool::Header header;
     RankNow now;
   };
   base::Status find_ranks();
+  void add_rank(const format::spool::Header& header, std::unique_ptr<RankSource> source);
+  std::string trace_file() const;
   base::Result<JobNow> finished() const;
   void update(Rank& rank, const format::spool::RankSpool& read, JobNow& job);
   void add_speed(JobNow& job);
 
+  std::unique_ptr<JobSource> source_;  // null: the spool here
   std::string folder_, trace_;
   WatchOptions options_;
   MapLog maps_;

@@ -80,6 +80,10 @@ def check_index(out):
         return print("skip  a build without pages")
     files = sorted(entry["file"] for entry in index_of(out)["traces"])
     expect(files == sorted(name + ".html" for name in WHOLE), "the index leads to all jobs: %s" % files)
+    with open(os.path.join(out, "report.tex"), encoding="ascii") as file:
+        text = file.read()
+    expect(text.count("\\part{") == len(WHOLE) and text.count("\\section{") > 5 * len(WHOLE) and
+           text.endswith("\\end{document}\n"), "and the document has a chapter of each")
 
 
 def load(*path):

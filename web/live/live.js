@@ -68,6 +68,13 @@ function drawJobs() {
   }));
 }
 
+// How far the clocks of other hosts are from that of the service.
+function clocksOf(job) {
+  return (job.hosts ?? []).slice(0, 8).map((h) => `, ${count(h.ranks)} on ${h.host} (clock ` +
+    (h.clock_error_s === null ? "not compared)"
+      : `${(1e3 * h.clock_offset_s).toFixed(3)} ms off, ±${(1e3 * h.clock_error_s).toFixed(3)} ms)`)).join("");
+}
+
 function troubleOf(job) {
   const lines = [];
   if (job.nobody_moves)
@@ -231,7 +238,7 @@ function draw() {
   document.title = `${job.name}: ${job.state}`;
   at("facts").textContent = `${job.state} for ${duration(job.running_s)}, ${count(job.ranks)} ranks, ` +
     `${count(job.calls)} calls, ${count(job.calls_per_s)} a second; spool ${bytes(job.spool_bytes)}, ` +
-    `numbers ${duration(job.lag_s)} old` +
+    `numbers ${duration(job.lag_s)} old${clocksOf(job)}` +
     (job.loop.most > 0 ? `; iterations from ${job.loop.call} on: ${count(job.loop.least)}` +
       `${job.loop.most > job.loop.least ? ` to ${count(job.loop.most)}` : ""}` : "");
   at("trouble").textContent = troubleOf(job);
