@@ -55,8 +55,9 @@ class Target:
     def __init__(self, kind, ranks, folder):
         self.kind, self.ranks, self.folder = kind, ranks, folder
         self.machine = machines.Machine(kind, ranks, **TARGET)
-        rules = "".join('[[collectives.rule]]\ncall = "MPI_%s"\nalgorithm = "%s"\n' % (name.capitalize(), ours)
-                        for name, (_, ours) in COLLECTIVES.items())
+        rules = '[collectives]\nnew_communicator = "bcast"\n'  # as SMPI does it
+        rules += "".join('[[collectives.rule]]\ncall = "MPI_%s"\nalgorithm = "%s"\n' % (name.capitalize(), ours)
+                         for name, (_, ours) in COLLECTIVES.items())
         self.platform, self.hosts, self.file = self.machine.write(str(folder), rules)
         self.source = machines.Machine("crossbar", ranks, **RECORDED_ON)
         self.source_platform, self.source_hosts, _ = self.source.write(tempfile.mkdtemp(dir=folder), rules)

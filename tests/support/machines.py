@@ -1,7 +1,8 @@
 """One machine, described for SimGrid (a cluster) and for the simulator (machine file): topologies, links, latencies.
 
-A message has the latency of two links and what `hop` adds for each further one, as SimGrid has it, whose links all have
-one latency. SimGrid takes the first of parallel cables only, so there are none.
+A message has the latency of the links between two neighbours (two, one in a torus) and what `hop` adds for each further
+one, as SimGrid has it, whose links all have one latency. SimGrid takes the first of parallel cables only: there are
+none.
 """
 import os
 
@@ -83,8 +84,11 @@ class Machine:
     def write(self, folder, more=""):
         """Paths of the platform, its hosts, and the machine file, with `more` at its end."""
         theirs, ours = topology(self.kind, self.places)
+        if self.kind == "torus":  # where a rank could not send to itself
+            theirs += ' loopback_bw="%gBps" loopback_lat="%gs"' % (self.bandwidth, self.link_latency_ns * 1e-9)
         paths = [os.path.join(folder, "%s-%d%s" % (self.kind, self.places, end)) for end in (".xml", ".hosts", ".toml")]
-        values = {"limit": self.limit - 1, "latency": self.parameter(2 * self.link_latency_ns),
+        links = 1 if self.kind == "torus" else 2
+        values = {"limit": self.limit - 1, "latency": self.parameter(links * self.link_latency_ns),
                   "send": self.parameter(self.overheads[0]), "receive": self.parameter(self.overheads[1]),
                   "per_byte": self.parameter(1e9 / self.bandwidth), "topology": ours, "bandwidth": self.bandwidth,
                   "hop": self.link_latency_ns}

@@ -97,8 +97,9 @@ bool CallOrder::skip_to(uint64_t seq) {
 
 bool CallOrder::next(ClockedCall& out) {
   // A call that contains others is recorded behind them: so many calls ahead it is still found in
-  // time.
-  while (held_.size() <= kAhead && read()) {
+  // time. Constructed times are one after the other.
+  const size_t ahead = trace_.has_times() ? kAhead : 0;
+  while (held_.size() <= ahead && read()) {
   }
   if (held_.empty()) return false;
   out = held_.front().call;

@@ -87,6 +87,28 @@ Choice openmpi(const CollectiveCall& call) {
 
 }  // namespace
 
+std::optional<bool> FoldSteps::take(const Folded& folded, int64_t me, uint32_t& step,
+                                    Step& out) const {
+  if (me >= 2 * folded.rest) return std::nullopt;
+  const bool stands_aside = folded.number < 0;
+  if (step == 0) {
+    if (stands_aside)
+      out.send(partner, before);
+    else
+      out.receive(partner), out.reduced = before;
+    return true;
+  }
+  --step;
+  if (stands_aside) {
+    if (step > 0 || !gets_back) return false;
+    out.receive(partner);
+    return true;
+  }
+  if (step != rounds || !gets_back) return std::nullopt;
+  out.send(partner, after);
+  return true;
+}
+
 std::string_view name_of(Collective what) {
   constexpr std::string_view kNames[] = {
       "MPI_Barrier", "MPI_Bcast",     "MPI_Reduce",   "MPI_Allreduce",      "MPI_Gather",

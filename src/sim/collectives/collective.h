@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -132,8 +133,21 @@ struct Folded {
   }
   // Rank of number i.
   int64_t rank(int64_t i) const { return i < rest ? 2 * i + 1 : i + rest; }
+  // The other one of the pair of rank `me` < 2 * rest.
+  int64_t partner_of(int64_t me) const { return me % 2 == 0 ? me + 1 : me - 1; }
   int64_t power, rest;
   int64_t number;  // of this rank among those that work; -1: none
+};
+
+// The steps of a folded algorithm that are before and behind the `rounds` of those that work: true
+// or false as a StepFunction. No value: `step` is the number of the round.
+struct FoldSteps {
+  int64_t partner = 0;  // of a rank below 2 * rest
+  uint32_t rounds = 0;
+  uint64_t before = 0;  // bytes of the one that stands aside
+  uint64_t after = 0;   // ... that it gets back
+  bool gets_back = true;
+  std::optional<bool> take(const Folded& folded, int64_t me, uint32_t& step, Step& out) const;
 };
 
 // Rank `me` has blocks [first, first + count) of a total that is cut into `of` nearly equal ones.

@@ -18,27 +18,9 @@ bool rabenseifner(const CollectiveCall& call, uint32_t step, Step& out) {
   turned.me = swap(call.me);
   const Folded folded(turned);
   const uint32_t rounds = ceil_log2(folded.power);
-  const bool stands_aside = folded.number < 0;
-  if (turned.me < 2 * folded.rest) {
-    const int64_t partner = swap(stands_aside ? turned.me + 1 : turned.me - 1);
-    if (step == 0) {
-      if (stands_aside)
-        out.send(partner, call.bytes);
-      else
-        out.receive(partner), out.reduced = call.bytes;
-      return true;
-    }
-    --step;
-    if (stands_aside) {
-      if (step > 0 || is_reduce) return false;
-      out.receive(partner);
-      return true;
-    }
-    if (step == 2 * rounds && !is_reduce) {
-      out.send(partner, call.bytes);
-      return true;
-    }
-  }
+  const FoldSteps fold = {swap(folded.partner_of(turned.me)), 2 * rounds, call.bytes, call.bytes,
+                          !is_reduce};
+  if (const auto done = fold.take(folded, turned.me, step, out)) return *done;
   if (step >= 2 * rounds) return false;
   const bool halves = step < rounds;
   const int64_t size = halves ? folded.power >> (step + 1) : int64_t{1} << (step - rounds);

@@ -8,27 +8,8 @@ namespace {
 bool doubling(const CollectiveCall& call, uint32_t step, Step& out) {
   const Folded folded(call);
   const uint32_t rounds = ceil_log2(folded.power);
-  const bool stands_aside = folded.number < 0;
-  if (call.me < 2 * folded.rest) {
-    const int64_t partner = stands_aside ? call.me + 1 : call.me - 1;
-    if (step == 0) {
-      if (stands_aside)
-        out.send(partner, call.bytes);
-      else
-        out.receive(partner), out.reduced = call.bytes;
-      return true;
-    }
-    --step;
-    if (stands_aside) {
-      if (step > 0) return false;
-      out.receive(partner);
-      return true;
-    }
-    if (step == rounds) {
-      out.send(partner, call.bytes);
-      return true;
-    }
-  }
+  const FoldSteps fold = {folded.partner_of(call.me), rounds, call.bytes, call.bytes};
+  if (const auto done = fold.take(folded, call.me, step, out)) return *done;
   if (step >= rounds) return false;
   const int64_t partner = folded.rank(folded.number ^ int64_t{1} << step);
   out.receive(partner);

@@ -11,27 +11,10 @@ bool recursive_halving(const CollectiveCall& call, uint32_t step, Step& out) {
     all = call.bytes * static_cast<uint64_t>(call.ranks);
   else
     for (int64_t i = 0; i < call.ranks; ++i) all += call.block(i);
-  const bool stands_aside = folded.number < 0;
-  if (call.me < 2 * folded.rest) {
-    const int64_t partner = stands_aside ? call.me + 1 : call.me - 1;
-    if (step == 0) {
-      if (stands_aside)
-        out.send(partner, all);
-      else
-        out.receive(partner), out.reduced = all;
-      return true;
-    }
-    --step;
-    if (stands_aside) {
-      if (step > 0) return false;
-      out.receive(partner);
-      return true;
-    }
-    if (step == rounds) {
-      out.send(partner, call.block(partner));
-      return true;
-    }
-  }
+  const int64_t folds_with = folded.partner_of(call.me);
+  const uint64_t after = call.me < 2 * folded.rest ? call.block(folds_with) : 0;
+  const FoldSteps fold = {folds_with, rounds, all, after};
+  if (const auto done = fold.take(folded, call.me, step, out)) return *done;
   if (step >= rounds) return false;
   // Blocks of the numbers [first, first + size) are the partner's.
   const int64_t size = folded.power >> (step + 1);

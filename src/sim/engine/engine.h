@@ -98,7 +98,7 @@ class Engine {
 
   enum EventKind : uint8_t {
     kResume,     // of an agent
-    kArrival,    // of a message: at the receiver's interface; with contention, it sets out
+    kArrival,    // of a message: at the receiver's interface; with contention, its flow begins
     kRequested,  // rendezvous: its request is with the receiver
     kAnswered,   // ... the answer with the sender
     kPartial,    // ... the share that needs no MPI call has come

@@ -47,12 +47,13 @@ uint32_t Engine::match(uint32_t channel, bool sends) {
   return id;
 }
 
-// What the links of a route after the first two add.
+// What the links of a route add that is longer than those of neighbours.
 Time Engine::hops(uint32_t from, uint32_t to) const {
   const double each = costs_.machine().topology.hop_latency_ns;
-  if (each == 0 || !routes_) return 0;
+  if (each == 0) return 0;
   const uint32_t hops = routes_->hops(costs_.node(from), costs_.node(to));
-  return hops > 2 ? rounded(each * (hops - 2)) : 0;
+  const uint32_t least = routes_->least_hops();
+  return hops > least ? rounded(each * (hops - least)) : 0;
 }
 
 Time Engine::latency(uint32_t from, uint32_t to, const MessageCosts& costs) const {
@@ -141,13 +142,13 @@ void Engine::begin_transfer(uint32_t id, Time at, uint64_t bytes) {
   RankState& from = ranks_[message.from];
   const MessageCosts costs = costs_.of(message.from, message.to, message.bytes);
   const Time begin = std::max(at, from.out_free);
-  if (routes_) {
+  heap_.add(begin + latency(message.from, message.to, costs), kArrival, id);
+  if (options_.has_contention) {
     from.out_free = begin + costs.gap;
-    return heap_.add(begin, kArrival, id);
+    return;
   }
   const Time stream = costs.stream_of(bytes);
   from.out_free = begin + std::max(costs.gap, stream);
-  heap_.add(begin + costs.latency, kArrival, id);
   if (bytes == message.bytes && !message.is_eager) left(id, begin + stream);
 }
 
@@ -163,7 +164,7 @@ void Engine::left(uint32_t id, Time at) {
 void Engine::arrives(uint32_t id) {
   const Message& message = messages_[id];
   const MessageCosts costs = costs_.of(message.from, message.to, message.bytes);
-  if (routes_) {
+  if (options_.has_contention) {
     route_.clear();
     routes_->route(costs_.node(message.from), costs_.node(message.to), route_);
     double most = costs.per_byte > 0 ? 1 / costs.per_byte : 0;
@@ -198,7 +199,7 @@ void Engine::rest_comes(uint32_t id, Time at) {
   const MessageCosts costs = costs_.of(message.from, message.to, message.bytes);
   const auto rest = static_cast<double>(message.bytes - first_share(message));
   const Time end = at + rounded(rest * costs.per_byte);
-  left(id, std::max(at, end - costs.latency));
+  left(id, std::max(at, end - latency(message.from, message.to, costs)));
   finish_message(id, end);
 }
 

@@ -55,8 +55,8 @@ class OwnBlock : public BlockSizes {
 
 class Maker {
  public:
-  Maker(const Trace& trace, const Signature& call, PreparedCollective& out)
-      : trace_(trace), call_(call), out_(out) {
+  Maker(const Trace& trace, const Machine& machine, const Signature& call, PreparedCollective& out)
+      : trace_(trace), machine_(machine), call_(call), out_(out) {
     in_place_ = argument(call, "sendbuf").name() == "MPI_IN_PLACE";
   }
 
@@ -88,7 +88,10 @@ class Maker {
     if (is(mpi::kMPI_Scatter, mpi::kMPI_Scatterv))
       return rooted(Collective::kScatter, is(mpi::kMPI_Scatterv));
     if (!mpi::meaning_of(plain).does_any(mpi::kDoesMake)) return;  // a barrier
-    out_.call.what = Collective::kAllgather;
+    const std::string& how = machine_.collectives.new_communicator;
+    out_.call.what = how == "bcast"       ? Collective::kBcast
+                     : how == "allreduce" ? Collective::kAllreduce
+                                          : Collective::kAllgather;
     out_.call.bytes = 8;
   }
 
@@ -113,6 +116,7 @@ class Maker {
   }
 
   const Trace& trace_;
+  const Machine& machine_;
   const Signature& call_;
   PreparedCollective& out_;
   bool in_place_ = false;
@@ -181,7 +185,7 @@ PreparedCollective prepare_collective(const Trace& trace, const Machine& machine
   out.call.me = std::max<int64_t>(0, comm.me);
   out.call.root = argument(call, "root").integer_or(0);
   if (out.call.root < 0 || out.call.root >= out.call.ranks) out.call.root = 0;
-  Maker(trace, call, out).take(mpi::plain_call(call.call));
+  Maker(trace, machine, call, out).take(mpi::plain_call(call.call));
   out.call.blocks = out.blocks.get();
   choose(machine, is_inter, out);
   if (out.is_analytic()) {

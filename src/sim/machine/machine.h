@@ -71,7 +71,7 @@ struct Topology {
   double node_bandwidth = 0;    // of the links of a node; 0: as the others
   double global_bandwidth = 0;  // between groups of a dragonfly; 0: as the others
   double core_bandwidth = 0;    // between ranks of a node, each pair; 0: without limit
-  double hop_latency_ns = 0;    // of each link beyond the first two of a route
+  double hop_latency_ns = 0;    // of each link that a route has more than that of neighbours
   bool has_links() const { return link_bandwidth > 0; }
 };
 
@@ -99,6 +99,8 @@ struct CollectiveRule {
 struct CollectiveTable {
   std::string preset = "mpich";
   double reduce_per_byte = 0;  // ns, of the processor
+  std::string new_communicator =
+      "allgather";  // of 8 bytes, by those who make one; bcast, allreduce
   std::vector<CollectiveRule> rules;
 };
 

@@ -78,6 +78,7 @@ count = 2
 speed = 2.0
 [collectives]
 preset = "openmpi"
+new_communicator = "bcast"
 [[collectives.rule]]
 call = "MPI_Bcast"
 algorithm = "chain"
@@ -102,6 +103,7 @@ bandwidth = 1e9
   EXPECT_EQ(machine->speed_of(2), 2);
   EXPECT_EQ(machine->speed_of(3), 1);
   EXPECT_EQ(machine->collectives.rules[0].segment, 512U);
+  EXPECT_EQ(machine->collectives.new_communicator, "bcast");
   EXPECT_EQ(
       machine->places_for(13).error().to_string(),
       "m.toml:31:1: the machine has places for 12 ranks, and the run has 13: more nodes, cores "

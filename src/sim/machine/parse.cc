@@ -314,10 +314,13 @@ void check_rule(Reader& in, const toml::table& row, const CollectiveRule& rule) 
 void read_collectives(Reader& in, const toml::table& root, CollectiveTable& out) {
   const toml::table* const table = in.table(root, "collectives");
   if (table == nullptr) return;
-  in.only(*table, {"preset", "reduce_per_byte", "rule"});
+  in.only(*table, {"preset", "reduce_per_byte", "new_communicator", "rule"});
   constexpr std::string_view kPresets[] = {"mpich", "openmpi"};
   out.preset = kPresets[in.word(*table, "preset", {"mpich", "openmpi"})];
   out.reduce_per_byte = in.number(*table, "reduce_per_byte", 0, kMostPerByte);
+  constexpr std::string_view kMakers[] = {"allgather", "allreduce", "bcast"};
+  out.new_communicator =
+      kMakers[in.word(*table, "new_communicator", {"allgather", "allreduce", "bcast"})];
   in.rows(*table, "rule", false, [&](const toml::table& row) {
     in.only(row, {"call", "algorithm", "up_to", "least_ranks", "most_ranks", "segment"});
     CollectiveRule rule;

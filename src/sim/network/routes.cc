@@ -132,6 +132,11 @@ uint32_t Routes::hops(uint32_t from, uint32_t to) const {
   return static_cast<uint32_t>(links.size());
 }
 
+uint32_t Routes::least_hops() const {
+  if (topology_.kind != Kind::kTorus) return 2;
+  return has_node_links_ ? 3 : 1;
+}
+
 std::string Routes::link_name(uint32_t link) const {
   const auto number = [](uint64_t n) { return std::to_string(n); };
   if (link < inner_)

@@ -27,6 +27,8 @@ class Routes {
   void route(uint32_t from, uint32_t to, std::vector<uint32_t>& out) const;
   // Links from node to node.
   uint32_t hops(uint32_t from, uint32_t to) const;
+  // ... from a node to the nearest one: two, of a torus one more than its links of nodes.
+  uint32_t least_hops() const;
   uint32_t first_link() const { return first_; }
   uint32_t last_link() const { return last_; }
   // "node 3 out", "level 1 switch 2 up 0", ...

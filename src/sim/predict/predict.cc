@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "sim/predict/recorded_spread.h"
+
 namespace refrain::sim {
 namespace {
 
@@ -72,15 +74,16 @@ base::Status run_all(const Trace& trace, const PredictOptions& options, std::vec
 std::vector<Task> make_tasks(const Trace& trace, const Machine& machine,
                              const PredictOptions& options) {
   std::vector<Task> out;
+  RecordedSpread recorded;
+  if (options.draws > 0 && options.times == nullptr) recorded = recorded_spread(trace);
   for (uint32_t i = 0; i < options.draws; ++i) {
     Task task;
     task.machine = drawn(machine, options.seed * 1'000'003 + i);
-    if (options.times != nullptr) {
-      std::mt19937_64 random(options.seed * 7'919 + i);
-      for (Rank rank = 0; rank < trace.rank_count(); ++rank)
-        task.factors.push_back(
-            draw(random, 1, options.times->deviations()[static_cast<size_t>(rank)]));
-    }
+    std::mt19937_64 random(options.seed * 7'919 + i);
+    for (size_t rank = 0; rank < static_cast<size_t>(trace.rank_count()); ++rank)
+      task.factors.push_back(options.times != nullptr
+                                 ? draw(random, 1, options.times->deviations()[rank])
+                                 : draw(random, recorded.centre[rank], recorded.deviation[rank]));
     out.push_back(std::move(task));
   }
   for (const Sweep& sweep : options.sweeps)

@@ -50,7 +50,7 @@ inline constexpr uint32_t kDraws = 30;
 
 struct PredictOptions {
   SimulateOptions simulate;
-  const UnitTimes* times = nullptr;  // nullptr: computation of the trace, which has no spread
+  const UnitTimes* times = nullptr;  // nullptr: computation of the trace (recorded_spread.h)
   std::vector<Sweep> sweeps;
   uint32_t draws = kDraws;  // 0: no interval
   uint64_t seed = 1;

@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
+#include <vector>
+
+#include "sim/predict/recorded_spread.h"
 
 namespace refrain::sim {
 namespace {
@@ -131,6 +135,31 @@ TEST(Plans, AreReadAndRefused) {
   refused(R"({"plan": 1, "ranks": 2, "groups": [{"representative": 0, "ranks": [0, 0]}]})", "two");
   refused(R"({"plan": 1, "ranks": 2, "groups": [{"representative": 2, "ranks": [0]}]})", "lacks");
   EXPECT_EQ(plan_of_all(2).representative, (std::vector<Rank>{0, 1}));
+}
+
+// 400 ranks of sums 1000 whose chance has a deviation of 10, in two groups; those of the other
+// group differ by what they are, too.
+TEST(RecordedSpread, ChanceIsNotCountedTwice) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> chance(0, 10), own(0, 200);
+  std::vector<double> sums, variances(400, 100);
+  std::vector<std::vector<Rank>> groups(2);
+  for (Rank rank = 0; rank < 400; ++rank) {
+    const bool differs = rank % 2 == 1;
+    sums.push_back(1000 + chance(random) + (differs ? own(random) : 0));
+    groups[differs ? 1 : 0].push_back(rank);
+  }
+  const RecordedSpread out = spread_of(sums, variances, groups);
+  double alike = 0, different = 0;
+  for (size_t i = 0; i < 400; ++i) {
+    EXPECT_NEAR(out.deviation[i], 10 / sums[i], 1e-12);
+    const double off = out.centre[i] * sums[i] - (i % 2 == 1 ? sums[i] : 1000);
+    (i % 2 == 1 ? different : alike) += off * off / 200;
+  }
+  EXPECT_LT(std::sqrt(alike), 4);      // 10 without it
+  EXPECT_LT(std::sqrt(different), 2);  // they stay where they are
+  // Three ranks tell nothing.
+  EXPECT_EQ(spread_of({1, 2, 3}, {1, 1, 1}, {{0, 1, 2}}).centre, (std::vector<double>{1, 1, 1}));
 }
 
 TEST(UnitTimes, TheExpectedRangeGrowsWithTheSamples) {
