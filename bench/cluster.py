@@ -5,8 +5,9 @@ usage: cluster.py [--out DIR] [--quick] [--ranks 64,256] [--program NAME ...] [-
        cluster.py --replay [--ranks 64,256] [--program NAME ...] [--noise 0.01] [--steps 5] [--k 9,27,...]
        cluster.py --replay --real [--runs 5] [--ranks 4] [--program NAME ...] [--compute sleep|spin]
 
-Programs of bench/programs run under SimGrid's SMPI. Beside exact endpoints stands the paper's way (`--paper`). With
---k, numbers of clusters, structures mixed (ACURDION, table III), and the error of time per call that they make.
+Programs of bench/programs run under SimGrid's SMPI (lulesh, a cube of ranks, on 216 instead of 256). Beside exact
+endpoints stands the paper's way (`--paper`). With --k, numbers of clusters, structures mixed (ACURDION, table III),
+and the error of time per call that they make.
 `record_s` and `record_cluster_s`: the run as a whole, recorded without and with `--cluster`. `found_s` is what
 `refrain cluster` takes. Exit status 3 if sweep2d has not nine clusters, or a parameter of it, or any source or
 destination, is not what it was with exact endpoints, or if mg, with its 46 kinds, keeps an error of 2 % with nine
@@ -169,12 +170,11 @@ def ways_of(arguments, program, ranks):
 
 def measure(arguments, folder):
     """Rows, and what is not as it must be."""
-    counts = rank_counts(arguments)
     rows, wrong = [], []
     for program, argument, settings in PROGRAMS:
         if arguments.program and program not in arguments.program:
             continue
-        for ranks in counts:
+        for ranks in rank_counts(arguments, program):
             common.progress(f"{program}, {ranks} ranks")
             recorded = record(program, argument, ranks, settings, folder, ("--cluster", "kinds"))[1]
             trace, seconds = record(program, argument, ranks, settings, folder)
@@ -195,7 +195,7 @@ def measure_replays(arguments, folder):
     rows = []
     for program, argument, _ in PROGRAMS:
         if not arguments.program or program in arguments.program:
-            for ranks in [int(word) for word in arguments.ranks.split(",")]:
+            for ranks in rank_counts(arguments, program):
                 rows += cluster_replay.rows(program, kReplayedTimes * argument, ranks, arguments.runs,
                                             arguments.compute, REPLAYED, folder)
     return rows
@@ -211,7 +211,7 @@ def measure_simulated(arguments, folder):
             ways = [(f"K {k}", ("--k", k)) for k in arguments.k.split(",")]
         elif program == "mg":
             ways.append(("auto:0.02", ("--k", "auto:0.02")))
-        for ranks in rank_counts(arguments):
+        for ranks in rank_counts(arguments, program):
             rows += cluster_simulated.rows(program, arguments.steps * argument, ranks, settings, arguments.noise,
                                            [(way, words) for way, words in ways if not is_above(words, ranks)],
                                            recorders(), folder)
@@ -222,7 +222,15 @@ def is_above(words, ranks):
     return words[:1] == ("--k",) and words[1].isdigit() and int(words[1]) > ranks
 
 
-def rank_counts(arguments):
+def rank_counts(arguments, program):
+    """As asked for; lulesh, which is a cube of ranks, on the largest cube that is not more."""
+    counts = asked_counts(arguments)
+    if program != "lulesh":
+        return counts
+    return sorted({max(side**3 for side in range(1, count + 1) if side**3 <= count) for count in counts})
+
+
+def asked_counts(arguments):
     counts = [64] if arguments.quick else [int(word) for word in arguments.ranks.split(",")]
     if arguments.long:
         counts += [n for n in (1024, 4096) if n not in counts]

@@ -18,6 +18,7 @@
 #include "base/temporaries.h"
 #include "cli/launch/companion.h"
 #include "cli/launch/find_mpi.h"
+#include "cli/launch/refuse.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
@@ -119,9 +120,7 @@ int measure_and_fit(const CalibrateArguments& options, const std::string& mpi,
 int run(const CalibrateArguments& options) {
   const Launcher launcher =
       find_launcher([](const char* name) -> const char* { return std::getenv(name); });
-  const auto refuse = [&](const base::Error& error) {
-    return launcher.rank == 0 ? report(error) : static_cast<int>(error.code);
-  };
+  const auto refuse = [&](const base::Error& error) { return cli::refuse(error, launcher); };
   if (launcher.rank == 0)
     if (const auto status = check_free(options); !status.ok()) return report(status.error());
   if (!options.mpi.is_simulated() && !options.samples.empty()) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/temporaries.h"
+#include "cli/launch/refuse.h"
 #include "cli/launch/smpi_line.h"
 #include "cli/output/activity.h"
 #include "cli/output/common.h"
@@ -36,6 +37,11 @@ std::vector<std::string> words_of(int argc, char** argv) {
   return words;
 }
 
+// A launcher starts them on every rank of a job.
+bool is_of_ranks(const std::string& verb) {
+  return verb == "record" || verb == "replay" || verb == "calibrate";
+}
+
 int run(int argc, char** argv) {
   refrain::cli::Command app(kAbout, "refrain", "refrain " REFRAIN_VERSION);
   int exit_status = 0;
@@ -50,7 +56,9 @@ int run(int argc, char** argv) {
   if (verb != "record") activity.emplace(verb);
   const auto parsed = app.parse(words);
   activity.reset();
-  if (!parsed.ok()) return refrain::cli::report(parsed.error());
+  if (!parsed.ok())
+    return is_of_ranks(verb) ? refrain::cli::refuse(parsed.error())
+                             : refrain::cli::report(parsed.error());
   return exit_status;
 }
 

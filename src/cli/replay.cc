@@ -9,6 +9,7 @@
 
 #include "cli/launch/companion.h"
 #include "cli/launch/find_mpi.h"
+#include "cli/launch/refuse.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
@@ -95,10 +96,7 @@ std::vector<std::string> engine_words(const ReplayArguments& options, int rank) 
 
 int run(const ReplayArguments& options) {
   const Launcher launcher = find_launcher(getenv_of);
-  // Every rank comes here; one line is enough.
-  const auto refuse = [&](const base::Error& error) {
-    return launcher.rank == 0 ? report(error) : static_cast<int>(error.code);
-  };
+  const auto refuse = [&](const base::Error& error) { return cli::refuse(error, launcher); };
   const auto look = look_options(options);
   if (!look.ok()) return refuse(look.error());
   ReplayArguments engine = options;

@@ -128,6 +128,14 @@ class Planned(unittest.TestCase):
         outcome = self.replay(2, trace, "--scratch", os.path.join(self.folder, "absent"))
         self.assertEqual((outcome.status, len(self.ours(outcome))), (USAGE, 1))
 
+    def test_wrong_words(self):
+        """Every rank reads them, one says it."""
+        trace = self.made("buffers")
+        for words in (["--loud"], ["--compute", "faster"], ["--repeats", "0"], ["--skip", "MPI_Nothing"]):
+            outcome = self.replay(4, trace, *words)
+            self.assertEqual((outcome.status, len(self.ours(outcome))), (USAGE, 1), outcome.stderr)
+            self.assertIn(words[0], self.ours(outcome)[0])
+
     def test_a_full_scratch(self):
         """One line, and nothing left."""
         mount = ["mount", "-t", "tmpfs", "-o", "size=4k,nr_inodes=10", "none", self.scratch]

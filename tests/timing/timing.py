@@ -264,7 +264,8 @@ def wrong_words():
                               env=dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries))
     for words in (["--timing", "bins"], ["--timing", "bins:2"], ["--timing", "bins:0.1,MPI_Nothing=0.1"],
                   ["--timing", "often"], ["--functions", "some"], ["--timing", "exact", "--exact-copy", "x.rfn"],
-                  ["--timing", "bins:0.1", "--exact-copy", "/no/such/folder/x.rfn"]):
+                  ["--timing", "bins:0.1", "--exact-copy", "/no/such/folder/x.rfn"],
+                  ["--timing", "bins:0.1", "--exact-copy", "x.rfn", "-o", "./x.rfn"]):
         done = record(*words)
         expect(done.returncode in (2, 1), "%r: exit status %d", words, done.returncode)
         expect(len(done.stderr.splitlines()) == 1, "%r: says %r", words, done.stderr)

@@ -285,6 +285,57 @@ TEST(PairedAnew, EveryMessageHasTwoEnds) {
   }
 }
 
+// Phase k with the rank that differs in bit k, all at one call site.
+Trace doubling(uint64_t ranks) {
+  reader::TraceBuilder b(ranks);
+  const uint32_t world = b.world(), type = b.predefined_type("MPI_DOUBLE", 8);
+  const uint32_t site = b.site("/app", "ab", 16);
+  for (uint64_t r = 0; r < ranks; ++r) {
+    std::vector<uint32_t> phases, calls;
+    for (uint64_t bit = 1; bit < ranks; bit *= 2) {
+      const auto peer = static_cast<int64_t>(r ^ bit);
+      reader::ShapeWriter s("MPI_Sendrecv");
+      s.object(site).heap(1, 0).integer(1).object(type).integer(peer).integer(4);
+      s.heap(2, 0).integer(1).object(type).integer(peer).integer(4).object(world);
+      s.constant("MPI_STATUS_IGNORE");
+      phases.push_back(b.signature(s));
+    }
+    for (int i = 0; i < 3; ++i) calls.insert(calls.end(), phases.begin(), phases.end());
+    b.data().totals[r].in_mpi_ns = b.data().totals[r].outside_ns = 1000;
+    b.group({static_cast<int64_t>(r)}, calls);
+  }
+  return b.open();
+}
+
+TEST(PairedAnew, ByPlacePhasesMeetThemselves) {
+  constexpr uint64_t kRanks = 16, kPhases = 4;
+  const Trace back =
+      written(doubling(kRanks), found(doubling(kRanks), {.k = 3, .has_lead_endpoints = true}));
+  events::PairedAnew counts;
+  const auto paired = events::paired_trace(back, counts, events::Pairing::kByPlace);
+  ASSERT_TRUE(paired.ok()) << paired.error().to_string();
+  EXPECT_GT(counts.paired, 0u);
+  expect_paired(*paired);
+  // In phase k each send has its receive in phase k of the other rank.
+  std::vector<std::set<std::pair<int64_t, int64_t>>> sends(kPhases), receives(kPhases);
+  for (Rank r = 0; r < static_cast<Rank>(kRanks); ++r) {
+    RankReader reader(*paired, r);
+    uint64_t n = 0;
+    const Status read = reader.for_each_call(0, [&](const Call& call) {
+      const Value& to = events::argument(*call.signature, "dest");
+      const Value& from = events::argument(*call.signature, "source");
+      if (to.is_integer()) sends[n % kPhases].emplace(r, to.number);
+      if (from.is_integer()) receives[n % kPhases].emplace(from.number, r);
+      ++n;
+      return true;
+    });
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(n, 3 * kPhases);
+  }
+  EXPECT_EQ(sends, receives);
+  for (const auto& phase : sends) EXPECT_FALSE(phase.empty());
+}
+
 TEST(PairedAnew, AnEndWithoutPartnerGoesToNobody) {
   const Trace trace = mirrored(6, 1);  // rank 0 makes no calls: rank 5 has no partner
   events::PairedAnew counts;

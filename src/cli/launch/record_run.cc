@@ -14,16 +14,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <thread>
 
 #include "cli/launch/find_mpi.h"
 #include "cli/launch/own_files.h"
 #include "cli/launch/record_options.h"
+#include "cli/launch/refuse.h"
 #include "cli/launch/smpi_line.h"
 #include "cli/output/common.h"
 #include "options/environment.h"
@@ -273,10 +272,14 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   const auto wtime =
       options[RecordOption::kMessages].empty() ? std::string() : find_library(kWtimeLibrary);
   if (!wtime.ok()) return wtime.error();
-  if (!options[RecordOption::kExactCopy].empty())
-    if (const auto good = check_output(absolute(options[RecordOption::kExactCopy])); !good.ok())
-      return good.error();
   const std::string output = absolute(options[RecordOption::kOutput]);
+  if (!options[RecordOption::kExactCopy].empty()) {
+    const std::string copy = absolute(options[RecordOption::kExactCopy]);
+    if (const auto good = check_output(copy); !good.ok()) return good.error();
+    if (copy == output)
+      return base::usage("--exact-copy names the file of --output: give it a name of its own",
+                         copy);
+  }
   if (const auto good = check_output(output); !good.ok()) return good.error();
 
   hand_over(options, output, *mpi);
@@ -308,10 +311,7 @@ int not_recorded(const base::Error& error, const Words& words, const Launcher& l
           {error.code, "not recorded: " + error.message + "; it runs all the same", error.place});
     run_plainly(words);
   }
-  // Every rank fails alike; one line is enough. Open MPI 5 ends the job, what rank 0 has said
-  // included, as soon as one rank has failed: the others leave it the time to say it.
-  if (launcher.rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
-  return launcher.rank == 0 ? report(error) : static_cast<int>(error.code);
+  return refuse(error, launcher);
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ namespace refrain::events {
 struct End {
   Rank me = 0;
   uint32_t signature = 0;
+  uint64_t place = 0;    // the signature's number in its rank, by the first call with it
+  bool is_both = false;  // of a call that sends and receives, MPI_Sendrecv
   bool sends = false, is_fixed = false;  // fixed: what it takes is known from elsewhere
   events::CommKey comm = events::kNoComm;
   Rank peer = 0;

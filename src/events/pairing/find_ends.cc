@@ -23,8 +23,11 @@ class EndFinder {
         RankReader reader(trace_, trace_.group_rank(g, i));
         events::Decoder ops(reader, comms_, places_);
         starts_.clear();
-        for (const Trace::Occurrence& seen : occurrences)
+        place_ = 0;
+        for (const Trace::Occurrence& seen : occurrences) {
+          ++place_;
           add(reader, ops, op_of(ops, reader.signature(seen.signature)), seen);
+        }
         for (const auto& [id, calls] : starts_) {
           const Signature& made = reader.signature(id);
           post(reader, op_of(ops, made), static_cast<uint32_t>(id), calls);
@@ -69,6 +72,8 @@ class EndFinder {
     End out;
     out.me = reader.rank();
     out.signature = id;
+    out.place = place_;
+    out.is_both = op.action == events::Action::kSendReceive;
     out.sends = sends;
     out.is_fixed = is_fixed || op.is_partitioned;
     out.comm = end.comm;
@@ -99,6 +104,7 @@ class EndFinder {
   const Trace& trace_;
   events::CommTable comms_;
   events::Decoder::Places places_;
+  uint64_t place_ = 0;
   std::map<SignatureId, uint64_t> starts_;  // of the rank: persistent requests
   std::vector<End> ends_;
 };

@@ -42,23 +42,48 @@ class Pairer {
   explicit Pairer(std::vector<End>& ends) : ends_(ends) {}
 
   // False: ends are left over that may not be changed.
-  bool run() {
-    for (auto& [key, channel] : channels_of(ends_))
+  bool run(Pairing how) {
+    for (auto& [key, channel] : channels_of(ends_)) {
+      if (how == Pairing::kByPlace) keep_places(channel);
       if (sum(ends_, channel.first) != sum(ends_, channel.second)) keep_equals(channel);
+    }
     std::sort(loose_.begin(), loose_.end());
     for (const size_t i : loose_)
       if (ends_[i].is_fixed) return false;
-    for (const bool same_tag : {true, false}) pair(same_tag);
+    if (how == Pairing::kByPlace) pair(true, true);
+    for (const bool same_tag : {true, false}) pair(same_tag, false);
     for (const size_t i : loose_) ends_[i].is_nobody = true;
     return true;
   }
 
  private:
+  // Ends that send and receive at once stay if the other end has the same place; else they are
+  // loose.
+  void keep_places(Channel& channel) {
+    Channel both;
+    const auto take = [&](std::vector<size_t>& from, std::vector<size_t>& to) {
+      const auto at = std::stable_partition(from.begin(), from.end(),
+                                            [&](size_t i) { return !ends_[i].is_both; });
+      to.assign(at, from.end());
+      from.erase(at, from.end());
+    };
+    take(channel.first, both.first);
+    take(channel.second, both.second);
+    keep(both,
+         [&](const End& s, const End& r) { return s.calls == r.calls && s.place == r.place; });
+  }
+
   void keep_equals(Channel& channel) {
+    keep(channel, [](const End& s, const End& r) { return s.calls == r.calls; });
+  }
+
+  // What stays as it is; the rest is loose.
+  template <class Equal>
+  void keep(Channel& channel, const Equal& equal) {
     std::vector<size_t>& receives = channel.second;
     for (const size_t s : channel.first) {
       const auto at = std::find_if(receives.begin(), receives.end(),
-                                   [&](size_t r) { return ends_[r].calls == ends_[s].calls; });
+                                   [&](size_t r) { return equal(ends_[s], ends_[r]); });
       if (at == receives.end())
         loose_.push_back(s);
       else
@@ -67,12 +92,16 @@ class Pairer {
     loose_.insert(loose_.end(), receives.begin(), receives.end());
   }
 
-  using Key = std::tuple<events::CommKey, uint64_t, int64_t>;  // communicator, calls, tag
-  void pair(bool same_tag) {
-    const auto key = [&](const End& e) { return Key{e.comm, e.calls, same_tag ? e.tag : 0}; };
+  // Communicator, calls, tag, place of those that are paired by it (they count from 1).
+  using Key = std::tuple<events::CommKey, uint64_t, int64_t, uint64_t>;
+  void pair(bool same_tag, bool by_place) {
+    const auto key = [&](const End& e) {
+      return Key{e.comm, e.calls, same_tag ? e.tag : 0, by_place && e.is_both ? e.place : 0};
+    };
     std::map<Key, std::multimap<Rank, size_t>> receives;
     for (const size_t i : loose_)
-      if (!ends_[i].sends) receives[key(ends_[i])].emplace(ends_[i].me, i);
+      if (!ends_[i].sends && (ends_[i].is_both || !by_place))
+        receives[key(ends_[i])].emplace(ends_[i].me, i);
     std::set<size_t> done;
     for (const size_t i : loose_) {
       End& send = ends_[i];
@@ -136,10 +165,10 @@ void count(const std::vector<End>& ends, PairedAnew& out) {
 
 }  // namespace
 
-PairedAnew pair_anew(const Trace& trace) {
+PairedAnew pair_anew(const Trace& trace, Pairing how) {
   PairedAnew out;
   std::vector<End> ends = find_ends(trace);
-  if (!Pairer(ends).run()) {
+  if (!Pairer(ends).run(how)) {
     out.why_not = "receives from anybody, or partitioned ones, have no other end";
     return out;
   }
@@ -150,8 +179,8 @@ PairedAnew pair_anew(const Trace& trace) {
   return out;
 }
 
-Result<Trace> paired_trace(const Trace& trace, PairedAnew& out) {
-  out = pair_anew(trace);
+Result<Trace> paired_trace(const Trace& trace, PairedAnew& out, Pairing how) {
+  out = pair_anew(trace, how);
   if (!out.why_not.empty())
     return base::unsupported("its calls cannot be made again: " + out.why_not, trace.name());
   format::TraceData data = std::exchange(out.data, {});

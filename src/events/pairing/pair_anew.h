@@ -9,8 +9,13 @@
 //   4. a receive gets room for the largest message of its channel
 //
 // Each signature of a rank counts as one end. The calls, their number and their order stay, so a
-// rank waits for as many messages as before; whether ranks wait for each other in a circle is not
-// looked at (`refrain replay --stall` ends such a replay).
+// rank waits for as many messages as before; but ranks may wait for each other in a circle, where
+// what one sends in an early phase is what another receives in a late one. Therefore there is a
+// second way, `by_place`, which comes before all of this: the two ends of calls that send and
+// receive at once (MPI_Sendrecv) are paired only with those that have the same place in their
+// ranks, that is the same number of their signature, by its first call. Ranks of one structure come
+// to such places in the same order, so phase meets phase. It moves more ends than needed where
+// ranks are unlike; who can find circles (replay/plan) asks for it when the first way has one.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +34,13 @@ struct PairedAnew {
   bool is_changed() const { return paired + left_out + widened > 0; }
 };
 
+enum class Pairing : uint8_t { kByChannel, kByPlace };
+
 // Folds grammars: takes time by ranks and signatures, and memory for the ends of all ranks.
-PairedAnew pair_anew(const Trace& trace);
+PairedAnew pair_anew(const Trace& trace, Pairing how = Pairing::kByChannel);
 // The trace whose messages have both ends, with its times of calls, and what was changed; `data` is
 // empty. Fails, with kUnsupported, where it cannot be replayed all the same, and where times cannot
 // be read.
-Result<Trace> paired_trace(const Trace& trace, PairedAnew& out);
+Result<Trace> paired_trace(const Trace& trace, PairedAnew& out, Pairing how = Pairing::kByChannel);
 
 }  // namespace refrain::events

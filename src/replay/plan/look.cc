@@ -12,6 +12,7 @@
 #include "mpi/call_name.h"
 #include "refrain/calls.h"
 #include "replay/plan/started.h"
+#include "replay/plan/unbuffered.h"
 #include "replay/prefix/prefix.h"
 #include "text/escape.h"
 
@@ -57,6 +58,13 @@ void add_untold(const Trace& trace, Refusals& refusals) {
   refusals.insert(behind, std::move(untold));
 }
 
+// Looked at by every rank of a replay, which all have to come to the same answer.
+bool waits_for_ever(const Trace& trace) {
+  UnbufferedOptions options;
+  options.most_calls = 2000000;
+  return run_unbuffered(trace, options).waiting_ranks > 0;
+}
+
 }  // namespace
 
 std::string place_of(const Trace& trace, DefinitionId site) {
@@ -77,6 +85,14 @@ Status pair_messages(Trace& trace, std::FILE* said) {
   events::PairedAnew counts;
   auto paired = events::paired_trace(trace, counts);
   if (!paired.ok()) return paired.error();
+  if (counts.is_changed() && waits_for_ever(*paired)) {
+    events::PairedAnew others;
+    auto by_place = events::paired_trace(trace, others, events::Pairing::kByPlace);
+    if (by_place.ok() && !waits_for_ever(*by_place)) {
+      paired = std::move(by_place);
+      counts = std::move(others);
+    }
+  }
   const std::string name = trace.name();
   trace = std::move(*paired);
   if (said == nullptr || !counts.is_changed()) return base::Done{};

@@ -33,8 +33,8 @@ Status check_ends(const Trace& trace);
 // ", at app+0x12"; empty where the trace does not tell.
 std::string place_of(const Trace& trace, DefinitionId site);
 // Of a trace in which members have the calls of their leads, messages whose other end is somewhere
-// else are paired anew (events/pairing/pair_anew.h), and `said` gets a line with how many; it may
-// be null.
+// else are paired anew (events/pairing/pair_anew.h), place by place where ranks would wait for each
+// other in a circle else, and `said` gets a line with how many; it may be null.
 // Other traces stay as they are. Fails as events::paired_trace() does.
 Status pair_messages(Trace& trace, std::FILE* said);
 
