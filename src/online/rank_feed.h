@@ -28,6 +28,8 @@ class RankFeed {
   // The same after the process has ended, with times; once.
   base::Result<format::spool::RankSpool> finish(format::live::EndReason reason);
 
+  void tell_taken() { feeder_.tell_taken(); }
+
   const format::spool::Cursor& cursor() const { return feeder_.cursor(); }
   uint64_t stream_bytes() const { return feeder_.bytes(); }
 

@@ -36,7 +36,7 @@ std::string trace_of_folder(std::string folder) {
 RankState state_of(const spool::Header& header, bool is_removed, const RankNow& now, bool in_call,
                    const WatchOptions& options) {
   // A rank may remove the files of others, when the trace is written.
-  if (header.state == spool::State::kDone ||
+  if (header.state == spool::State::kDone || header.state == spool::State::kLeft ||
       (is_removed && header.state == spool::State::kFinishing))
     return RankState::kDone;
   // A process of another host is believed to live: nothing here can tell.
@@ -203,11 +203,13 @@ base::Result<JobNow> WatchedJob::look() {
   for (auto& [number, rank] : ranks_) {
     auto read = rank.feed.look();
     rank.now.is_current = read.ok() && read->damage.empty();
+    if (read.ok() && options_.is_analyser) rank.feed.tell_taken();
     job.stream_bytes += rank.feed.stream_bytes();
     job.spool_bytes += rank.feed.cursor().file().stored_bytes();
     job.world_size = rank.header.world_size;
     if (read.ok()) {
       update(rank, *read, job);
+      job.blocked_ns = std::max(job.blocked_ns, rank.feed.cursor().header().waited_ns);
       // A rank whose record contradicts itself is missing there, and says so.
       (void)all.add(std::move(*read));
     }
@@ -215,7 +217,7 @@ base::Result<JobNow> WatchedJob::look() {
     job.calls += rank.now.calls;
   }
   job.state = state_of(job);
-  if (job.state == JobState::kFinished)
+  if (job.state == JobState::kFinished && !is_left_to_us())
     if (auto whole = finished(); whole.ok()) return whole;
   take_trace(all, job);
   if (job.trace) maps_.add(*job.trace, job.running_ns, job.state == JobState::kDied);
@@ -225,6 +227,19 @@ base::Result<JobNow> WatchedJob::look() {
   add_speed(job);
   job.look_ns = realtime_ns() - begin;
   return job;
+}
+
+bool WatchedJob::is_left_to_us() const {
+  return std::any_of(ranks_.begin(), ranks_.end(), [](const auto& rank) {
+    return rank.second.header.state == spool::State::kLeft;
+  });
+}
+
+void WatchedJob::remove_spool() {
+  if (!is_left_to_us()) return;
+  std::error_code ignored;
+  for (const auto& [number, rank] : ranks_) fs::remove(rank.feed.cursor().file().path(), ignored);
+  fs::remove(folder_, ignored);  // fails while there are others
 }
 
 base::Status WatchedJob::write(const std::string& output) {
@@ -238,7 +253,7 @@ base::Status WatchedJob::write(const std::string& output) {
     if (record.ok()) received.push_back(std::move(*record));  // others are missing, and named so
   }
   std::error_code error;
-  if (is_whole || !fs::exists(trace_, error))
+  if (is_whole || is_left_to_us() || !fs::exists(trace_, error))
     return write_received(std::move(received), is_whole, output);
   fs::copy_file(trace_, output, fs::copy_options::overwrite_existing, error);
   if (error) return base::fail(error.message(), output);
