@@ -30,6 +30,8 @@ import sample  # noqa: E402
 import trace_log  # noqa: E402
 
 SKIPPED = 77
+# Their ranks use sessions before MPI_Init, or without it: a job with an analyser ends with status 2 (docs/live.md).
+WITHOUT_INIT = ("sessions_only", "session_cycles")
 UNSUPPORTED = 5  # exit status of a refusal
 
 
@@ -101,6 +103,14 @@ class Case:
         preload = [self.options.shim] if mpirun.behind(self.mpi) == "mpich" and self.options.shim else []
         return mpirun.run_job(self.mpi, self.ranks, self.command(), self.options.timeout, preload, env,
                               cwd=self.folder, job_env=self.entry.get("job_env"), wrapper=wrapper, beside=beside)
+
+    def number_logs(self):
+        """Programs number their logs by the launcher's variables, which count analysers that stand before them."""
+        where, count = self.options.live.split(":") if self.options.live else ("last", 0)
+        for rank in range(self.ranks if where == "first" else 0):
+            before = "%s.%d" % (self.log, rank + int(count))
+            if os.path.exists(before):
+                os.rename(before, "%s.%d" % (self.log, rank))
 
     def refrain(self, *arguments):
         done = subprocess.run([self.options.refrain] + list(arguments), stdin=subprocess.DEVNULL,
@@ -235,6 +245,7 @@ def check_case(case):
     check_written(case, json.loads(case.refrain("info", case.trace, "--format", "json")))
     if case.options.older_recorder and calls_what_is_newer(case):
         return "skip"
+    case.number_logs()
     logs = [trace_log.read_log("%s.%d" % (case.log, r)) for r in range(case.ranks)]
     dumps = [trace_log.read_dump(case.refrain("dump", case.trace, "--rank", str(r), "--format", "jsonl"))
              for r in range(case.ranks)]
@@ -265,6 +276,9 @@ def selected(manifest, options, skipped):
             continue
         if mpirun.word(options.mpi) not in entry.get("mpi", ["mpich", "openmpi", "smpi", "abi"]):
             skipped.append("%s (%s)" % (entry["name"], entry["why"]))
+            continue
+        if options.live and entry["name"] in WITHOUT_INIT:
+            skipped.append("%s (sessions without MPI_Init take no part beside an analyser)" % entry["name"])
             continue
         built = os.path.exists(os.path.join(options.programs, entry["name"]))
         if mpirun.word(options.mpi) == "abi" and not built:

@@ -45,7 +45,9 @@ bool is_over(int pipe) {
 // Looks at the jobs until they have ended, and writes what they leave. A job that does not end with
 // the rank (one that cannot be seen from here) is given up after a while.
 int watch_jobs(const std::string& folder, const AnalyzeOptions& options, int pipe) {
-  auto jobs = online::JobFolder::open(folder, options.output, {}, {});
+  online::WatchOptions how;
+  how.is_analyser = true;
+  auto jobs = online::JobFolder::open(folder, options.output, how, {});
   if (!jobs.ok()) return report(jobs.error());
   // The programs need the cores more.
   (void)!nice(10);

@@ -248,6 +248,7 @@ base::Status JobFolder::end(Job& job) {
     if (!written.ok()) return written;
   }
   if (const base::Status written = ended_.write_index(); !written.ok()) return written;
+  job.watched.remove_spool();
   forget(job);
   return base::Done{};
 }

@@ -85,6 +85,7 @@ struct JobNow {
   uint64_t spool_bytes = 0;   // on disk
   uint64_t stream_bytes = 0;  // of the streams of its ranks so far
   uint64_t running_ns = 0;    // since the first rank was in MPI_Init
+  uint64_t blocked_ns = 0;    // that the rank which waited longest for us has waited
   uint64_t look_ns = 0;       // that this look took: how old its numbers are at most
   std::vector<Stuck> stuck;   // longest first
   // Of a deadlock: ranks and their calls, each waits for the next one (waits_for.h).

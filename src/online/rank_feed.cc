@@ -1,5 +1,8 @@
 #include "online/rank_feed.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include <utility>
 
 #include "format/spool/job_files.h"
@@ -18,12 +21,17 @@ Life RankFeed::life_of(const format::spool::Cursor& cursor) {
   namespace spool = format::spool;
   const spool::Header& header = cursor.header();
   // A rank may remove the files of others, when the trace is written.
-  if (header.state == spool::State::kDone ||
+  if (header.state == spool::State::kDone || header.state == spool::State::kLeft ||
       (cursor.file().is_removed() && header.state == spool::State::kFinishing))
     return Life::kDone;
   // A process of another host is believed to live: nothing here can tell.
   if (spool::is_of_this_host(header) && !spool::is_alive(header)) return Life::kDead;
   return Life::kLives;
+}
+
+void RankFeed::remove() {
+  std::error_code ignored;
+  std::filesystem::remove(cursor().file().path(), ignored);
 }
 
 // Only who reads the file knows of it.

@@ -29,6 +29,10 @@ class RankFeed : public RankSource {
   uint64_t stream_bytes() const override { return feeder_.bytes(); }
   uint64_t stored_bytes() const override { return cursor().file().stored_bytes(); }
 
+  uint64_t waited_ns() const override { return cursor().header().waited_ns; }
+  void tell_taken() override { feeder_.tell_taken(); }
+  void remove() override;
+
   // Of the process whose spool is read.
   static Life life_of(const format::spool::Cursor& cursor);
   const format::spool::Cursor& cursor() const { return feeder_.cursor(); }

@@ -35,6 +35,12 @@ class RankSource {
   virtual Life life() const = 0;
   virtual uint64_t stream_bytes() const = 0;
   virtual uint64_t stored_bytes() const = 0;  // on disk, of its spool
+  // How long it waited for its analyser.
+  virtual uint64_t waited_ns() const { return 0; }
+  // Of the job's analyser: tells the rank that everything until the last look has been taken.
+  virtual void tell_taken() {}
+  // Of a job that left its trace to its analyser, when that is written: removes the rank's spool.
+  virtual void remove() {}
   // What must be added to its times of day to get ours.
   virtual int64_t clock_offset_ns() const { return 0; }
   // How old what it says was at the last look, beside what the look took.

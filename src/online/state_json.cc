@@ -97,7 +97,7 @@ json job_json(const JobNow& job, size_t top) {
           {"stream_bytes", job.stream_bytes},
           {"spool_bytes", job.spool_bytes},
           {"lag_s", seconds(job.look_ns)},
-          {"blocked_s", 0},
+          {"blocked_s", seconds(job.blocked_ns)},
           {"running_s", seconds(job.running_ns)},
           {"story", job.story},
           {"nobody_moves", job.nobody_moves},

@@ -6,7 +6,7 @@
 //      "bandwidth_stream", "bandwidth_events": bytes over the time of the run, of the stream, and
 //      of
 //                                              the same calls as events of 64 bytes,
-//      "stream_bytes", "spool_bytes", "lag_s", "blocked_s": 0,
+//      "stream_bytes", "spool_bytes", "lag_s", "blocked_s",
 //      "running_s", "story", "nobody_moves",
 //      "losses": [{"reason", "calls", "rank", "detail"}],
 //      "stuck": [{"call", "ranks": [...], "since_s"}],

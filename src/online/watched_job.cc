@@ -222,11 +222,13 @@ base::Result<JobNow> WatchedJob::look() {
   for (auto& [number, rank] : ranks_) {
     auto read = rank.source->look();
     rank.now.is_current = read.ok() && read->damage.empty();
+    if (read.ok() && options_.is_analyser) rank.source->tell_taken();
     job.stream_bytes += rank.source->stream_bytes();
     job.spool_bytes += rank.source->stored_bytes();
     job.world_size = rank.header.world_size;
     if (read.ok()) {
       update(rank, *read, job);
+      job.blocked_ns = std::max(job.blocked_ns, rank.source->waited_ns());
       // A rank whose record contradicts itself is missing there, and says so.
       (void)all.add(std::move(*read));
     }
@@ -240,7 +242,7 @@ base::Result<JobNow> WatchedJob::look() {
     // Ranks of other hosts may not have come yet.
     if (!source_->is_settled() && job.state != JobState::kRunning) job.state = JobState::kFinishing;
   }
-  if (job.state == JobState::kFinished)
+  if (job.state == JobState::kFinished && !is_left_to_us())
     if (auto whole = finished(); whole.ok()) {
       whole->stream_bytes = job.stream_bytes;
       return whole;
@@ -253,6 +255,19 @@ base::Result<JobNow> WatchedJob::look() {
   add_speed(job);
   job.look_ns = realtime_ns() - begin + lag_ns;
   return job;
+}
+
+bool WatchedJob::is_left_to_us() const {
+  return std::any_of(ranks_.begin(), ranks_.end(), [](const auto& rank) {
+    return rank.second.header.state == spool::State::kLeft;
+  });
+}
+
+void WatchedJob::remove_spool() {
+  if (!is_left_to_us()) return;
+  std::error_code ignored;
+  for (const auto& [number, rank] : ranks_) rank.source->remove();
+  fs::remove(folder_, ignored);  // fails while there are others
 }
 
 base::Status WatchedJob::write(const std::string& output) {
@@ -269,7 +284,7 @@ base::Status WatchedJob::write(const std::string& output) {
   }
   std::error_code error;
   const std::string file = trace_file();
-  if (is_whole || !fs::exists(file, error))
+  if (is_whole || is_left_to_us() || !fs::exists(file, error))
     return write_received(std::move(received), is_whole, has_finished, output);
   fs::copy_file(file, output, fs::copy_options::overwrite_existing, error);
   if (error) return base::fail(error.message(), output);

@@ -22,6 +22,7 @@ namespace refrain::online {
 
 struct WatchOptions {
   uint64_t stuck_after_ns = 10'000'000'000;
+  bool is_analyser = false;  // ranks that do not let their analyser be late are told how far we are
 };
 
 class WatchedJob {
@@ -39,6 +40,8 @@ class WatchedJob {
   // Of a job that is over: its trace as it was received, with times of single calls, once. Where a
   // rank ended before anybody looked at it, the job's own trace is copied.
   base::Status write(const std::string& output);
+  // Behind write(): of ranks that have left their trace to us (`record --live-only`).
+  void remove_spool();
 
  private:
   struct Rank {
@@ -50,6 +53,7 @@ class WatchedJob {
   void add_rank(const format::spool::Header& header, std::unique_ptr<RankSource> source);
   std::string trace_file() const;
   base::Result<JobNow> finished() const;
+  bool is_left_to_us() const;
   void update(Rank& rank, const format::spool::RankSpool& read, JobNow& job);
   void add_speed(JobNow& job);
 

@@ -46,6 +46,8 @@ enum class RecordOption : uint8_t {
   kLiveDir,
   kLive,
   kLiveName,
+  kLivePolicy,
+  kLiveOnly,
   kMemory,
   kMessages,
   kNodeSize,
@@ -174,6 +176,12 @@ inline constexpr OptionRow kRecordRows[] = {
     {RecordOption::kLiveName, OptionKind::kText, "--live-name", "REFRAIN_LIVE_NAME", "",
      "With --live: programs of one name share MPI_COMM_WORLD, others have their own\n"
      "[the program's name]"},
+    {RecordOption::kLivePolicy, OptionKind::kText, "--live-policy", "REFRAIN_LIVE_POLICY", "spool",
+     "With --live: where the analyser is more than 2097152 calls of a rank late with times of\n"
+     "single calls: spool: nobody waits, and the spool grows; drop: the rank keeps no more\n"
+     "times, which is a loss; block:MS: it waits up to MS milliseconds a block of 8192 calls"},
+    {RecordOption::kLiveOnly, OptionKind::kFlag, "--live-only", "REFRAIN_LIVE_ONLY", "",
+     "With --live: the analyser alone writes the trace, and MPI_Finalize merges nothing"},
     {RecordOption::kMemory, OptionKind::kText, "--memory", "REFRAIN_MEMORY", "",
      "Limit of the memory for recording in a rank, for example 64M; beyond it, parts of "
      "the record go to the spool. MPI_Finalize joins them, which takes memory for the "

@@ -126,6 +126,25 @@ def check_deaths():
         expect("died" in run.log() or os.path.exists(run.left("html")), "%s: a report" % end)
 
 
+def check_live_only(plain):
+    """The analyser's trace is the only one, and has the same calls."""
+    run = Run("live only", record=["--live", "--live-only", "--live-policy", "block:10", "--timing", "exact"],
+              beside=analysers())
+    expect(run.status == 0 and run.lines == plain.lines, "live only: status and output: %s" % run.err[-300:])
+    expect(not os.path.exists(run.trace), "live only: no trace of the program's own")
+    expect(os.path.exists(run.left("rfn")), "live only: the analyser's trace: %s" % run.log())
+    calls = re.sub(r" \[\d+ \d+\]", "", calls_of(run.left("rfn")))  # without times
+    expect(calls == calls_of(plain.trace), "live only: the same calls")
+    expect(json.loads(refrain("info", run.left("rfn"), "--format", "json"))["losses"] == [], "live only: no losses")
+    expect(not os.path.exists(run.trace + ".spool"), "live only: no spool is left")
+    for words in (["--live", "--live-policy", "never"], ["--live", "--live-policy", "block:0"], ["--live-only"],
+                  ["--live-policy", "drop"], ["--live", "--live-only", "--cluster", "2"]):
+        done = subprocess.run([options.refrain, "record", *words, "--", "true"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+        expect(done.returncode == 2 and done.stderr.count(b"\n") == 1, "%s: %d, %s" % (
+            " ".join(words), done.returncode, done.stderr.decode()))
+
+
 def check_missing(plain):
     alone = Run("alone", record=["--live"])
     check_equal(plain, alone, "no analyser")
@@ -158,6 +177,7 @@ def main():
     options.work = tempfile.mkdtemp(prefix="refrain-world-")
     try:
         plain = check_places()
+        check_live_only(plain)
         check_deaths()
         check_missing(plain)
     finally:

@@ -138,7 +138,7 @@ def hand_header(wrapped):
     lines = [NOTICE + '#pragma once', '', '#include <mpi.h>', '', '#include "real_functions.h"', '',
              'namespace refrain::tracer {', '', 'using mpi_runtime::RealFunctions;',
              '// The functions that the wrappers would call otherwise; null before install_world().',
-             'extern RealFunctions g_whole;', '']
+             '[[gnu::visibility("hidden")]] extern RealFunctions g_whole;', '']
     lines += [f'void install_world_{i}();' for i in range(PARTS)]
     lines += ['', '// src/tracer/wrap/world_*.cc', 'namespace world_by_hand {', '']
     for w in wrapped:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "base/byte_size.h"
 #include "base/known_mpis.h"
@@ -20,6 +21,7 @@
 #include "format/time/spec.h"
 #include "mpi/call_filter.h"
 #include "mpi/size_bounds.h"
+#include "options/live_policy.h"
 
 namespace refrain::cli {
 
@@ -153,8 +155,31 @@ base::Status check_plain(const RecordOptions& options) {
   return base::Done{};
 }
 
+base::Status check_flow(const RecordOptions& options) {
+  const bool is_live = options.is_on(RecordOption::kLive);
+  const std::string& policy = options[RecordOption::kLivePolicy];
+  if (!options::parse_live_policy(policy.c_str()).is_good)
+    return base::usage("--live-policy: '" + policy +
+                       "' is no policy: spool, drop, or block:MS with MS from 1 to 60000");
+  if (!is_live && policy != options::default_of(RecordOption::kLivePolicy))
+    return base::usage("--live-policy needs --live: it is about the analyser of the same launch");
+  if (!options.is_on(RecordOption::kLiveOnly)) return base::Done{};
+  if (!is_live) return base::usage("--live-only needs --live: somebody must write the trace");
+  for (const auto& [option, word] : {std::pair{RecordOption::kCluster, "--cluster"},
+                                     std::pair{RecordOption::kExactCopy, "--exact-copy"}})
+    if (!options[option].empty())
+      return base::usage(std::string("--live-only and ") + word +
+                         " cannot be combined: that is made in MPI_Finalize");
+  if (options.is_on(RecordOption::kNoCompress))
+    return base::usage(
+        "--live-only and --no-compress cannot be combined: that is coded in "
+        "MPI_Finalize");
+  return base::Done{};
+}
+
 base::Status check_live(const RecordOptions& options) {
   const bool is_live = options.is_on(RecordOption::kLive);
+  if (const base::Status flow = check_flow(options); !flow.ok()) return flow;
   const std::string& name = options[RecordOption::kLiveName];
   if (!is_live && !name.empty())
     return base::usage("--live-name is the name of a program that is recorded with --live");

@@ -64,6 +64,8 @@ class Cursor {
   uint64_t duration_ns() const { return duration_ns_; }
   const std::set<std::string>& damage() const { return damage_; }
   const LivingFile& file() const { return file_; }
+  // Of a job whose analyser we are: tells the rank how far the times of its calls have come.
+  void tell_taken();
 
   static constexpr int kTries = 8;
   // So many calls behind the log, and a snapshot takes their place.

@@ -43,6 +43,12 @@ void Cursor::read_times(const std::vector<Chunk>& chunks, CursorSink& sink) {
   }
 }
 
+void Cursor::tell_taken() {
+  uint64_t calls = 0;
+  for (const auto& [owner, t] : threads_) calls += t.timed_calls;
+  if (calls > 0) file_.take_calls(calls);
+}
+
 void Cursor::last_times(CursorSink& sink) {
   const auto text = tables_of_.text.find("timing");
   if (text == tables_of_.text.end()) return;

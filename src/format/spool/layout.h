@@ -32,7 +32,7 @@
 namespace refrain::format::spool {
 
 inline constexpr uint64_t kMagic = 0x314c4f4f50534e52;  // "RNSPOOL1"
-inline constexpr uint32_t kVersion = 4;
+inline constexpr uint32_t kVersion = 5;
 inline constexpr uint32_t kChunkMagic = 0x4b4e4843;  // "CHNK"
 inline constexpr uint64_t kPageBytes = 4096;
 
@@ -42,6 +42,7 @@ enum class State : uint32_t {
   kFinishing = 2,  // in MPI_Finalize: the ranks' records are being merged
   kDone = 3,       // the trace was written; this file is about to be removed
   kStopped = 4,    // the spool went on no further (Header::error says why); the program did
+  kLeft = 5,       // the analyser writes the trace, and removes this file (`record --live-only`)
 };
 
 struct Header {
@@ -59,8 +60,15 @@ struct Header {
   double ns_per_tick = 1.0;
   State state = State::kRunning;
   int32_t error = 0;  // errno that stopped the spool
+  // Of a rank that does not let its analyser be late (`record --live-policy`): calls whose times
+  // are in blocks, those of them that the analyser has (it alone writes this), and how long the
+  // rank has waited for it.
+  uint64_t timed_calls = 0, taken_calls = 0;
+  uint64_t waited_ns = 0;
+  uint32_t wants_word = 0;  // 1: it reads taken_calls
+  uint32_t reserved_too = 0;
 };
-static_assert(sizeof(Header) == 336 && offsetof(Header, check) == 316);
+static_assert(sizeof(Header) == 368 && offsetof(Header, check) == 316);
 
 enum class ChunkType : uint32_t {
   kDead = 0,

@@ -41,6 +41,9 @@ class LivingFile {
   uint64_t read_bytes() const { return read_bytes_; }  // so far
   uint64_t stored_bytes() const;                       // on disk
   bool is_removed() const;
+  // Tells a rank that wants to know it that so many calls' times have been read. The only thing
+  // that is ever written there: by the analyser of its job.
+  void take_calls(uint64_t calls);
 
  private:
   LivingFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}

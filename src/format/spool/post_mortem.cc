@@ -196,7 +196,7 @@ base::Result<TraceData> PostMortem::finish() {
 std::vector<LossRecord> PostMortem::all_losses(std::vector<LossRecord> own) {
   std::vector<LossRecord> losses;
   const bool finished = std::all_of(lasts_.begin(), lasts_.end(), [](const Last& l) {
-    return l.state == State::kFinishing || l.state == State::kDone;
+    return l.state == State::kFinishing || l.state == State::kDone || l.state == State::kLeft;
   });
   if (finished) {
     story_ = "all of them were in MPI_Finalize";

@@ -7,6 +7,9 @@
 #include "format/merge/merge.h"
 #include "mpi_runtime/rank_exchange.h"
 #include "mpi_runtime/world.h"
+#include "options/environment.h"
+#include "tracer/filter/control.h"
+#include "tracer/filter/size_filter.h"
 #include "tracer/finish/rank_clusters.h"
 #include "tracer/finish/record.h"
 #include "tracer/finish/write_trace.h"
@@ -19,6 +22,7 @@
 #include "tracer/state/abandon.h"
 #include "tracer/state/complain.h"
 #include "tracer/state/current.h"
+#include "tracer/state/live_world.h"
 #include "tracer/state/memory.h"
 #include "tracer/state/peers.h"
 #include "tracer/state/slow_path_reasons.h"
@@ -97,6 +101,18 @@ void close_spool(Process& p, bool whole) {
   if (done != 0 && p.spool != nullptr) p.spool->remove();
 }
 
+// Whether the analyser writes the trace (`record --live-only`): on all ranks or on none. One whose
+// spool is not whole has the rest in its memory, which can be merged only.
+bool leave_to_analyser(Process& p) {
+  if (!live_world().is_on || !options::is_given(options::RecordOption::kLiveOnly)) return false;
+  if (control().sizes != nullptr) control().sizes->held.flush_all(p);
+  add_late_losses(p);
+  uint64_t is_cut = p.spool == nullptr || !p.spool->is_whole() ? 1 : 0;
+  if (!greatest_of_all(recorders(), &is_cut, 1) || is_cut != 0) return false;
+  p.spool->leave();
+  return true;
+}
+
 // Merging and writing take memory, too.
 void rest_spool(Process& p) {
   if (p.spool != nullptr) p.spool->let_pages_go();
@@ -105,9 +121,16 @@ void rest_spool(Process& p) {
 #else
 
 void close_spool(Process&, bool) {}  // SMPI has none
+bool leave_to_analyser(Process&) { return false; }
 void rest_spool(Process&) {}
 
 #endif
+
+void leave_ranks() {
+  leave_peers();
+  free_comm(&recorders());
+  free_group(&world_group());
+}
 
 }  // namespace
 
@@ -135,6 +158,7 @@ void finish_world(Location& location) {
   if (p.sink != nullptr) p.sink->set_state(format::spool::State::kFinishing);
   p.clock.refine();
   if (p.times != nullptr) p.times->end_clock(p);
+  if (leave_to_analyser(p)) return leave_ranks();
   format::PartialTrace mine = own_part(p);
   rest_spool(p);
   const std::string record = record_to_cluster(p, mine);
@@ -153,9 +177,7 @@ void finish_world(Location& location) {
   };
   p.times == nullptr ? write(nullptr) : hand_times_over(p, [&](TimeSource& t) { write(&t); });
   close_spool(p, whole);
-  leave_peers();
-  free_comm(&recorders());
-  free_group(&world_group());
+  leave_ranks();
 }
 
 }  // namespace refrain::tracer

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "format/merge/unique.h"
@@ -149,11 +150,35 @@ void add_missing_times(const Process& p, std::vector<format::LossRecord>& losses
     missing += calls_of(*l) - (l->times != nullptr ? l->times->calls() : 0);
   if (missing > 0)
     losses.push_back({"times_missing", missing, p.rank,
-                      p.times->plain().on && !p.times->plain().write ? "thrown away: --no-write"
-                                                                     : "no memory, or no spool"});
+                      p.times->plain().on && !p.times->plain().write
+                          ? "thrown away: --no-write"
+                          : "no memory, no spool, or a late analyser (--live-policy drop)"});
+}
+
+void add_calls_without_record(Process& p, std::vector<format::LossRecord>& losses) {
+  if (const uint64_t n = p.unrecorded_calls.load(); n > 0)
+    losses.push_back({"out_of_memory", n, p.rank, "recorder"});
+  for (const Location* l : p.locations)
+    if (l->refused_calls > 0)
+      losses.push_back({"out_of_memory", l->refused_calls, p.rank, "grammar"});
+  add_left_out(losses, p.rank);
+  add_forwarded(losses, p.rank);
+  for (const std::string& name : functions_without_wrapper())
+    losses.push_back({"not_seen", 0, p.rank, name + ": newer than the recorder"});
 }
 
 }  // namespace
+
+void add_late_losses(Process& p) {
+  std::vector<format::LossRecord> losses;
+  add_calls_without_record(p, losses);
+  if (p.sink == nullptr) return;
+  for (const format::LossRecord& l : losses)
+    p.sink->loss(l.reason.c_str(), l.calls, l.detail.c_str());
+  std::map<std::string, std::string> text;
+  add_spawned(text);
+  for (const auto& [key, value] : text) p.sink->text(key, value);
+}
 
 base::Result<format::RankRecord> make_record(Process& p) {
   [[maybe_unused]] const uint64_t begin = p.clock.ticks();
@@ -175,15 +200,7 @@ base::Result<format::RankRecord> make_record(Process& p) {
   r.duration_ns = p.clock.to_ns(p.end_ticks - p.init_ticks);
   r.totals.switches = p.switches;
   r.place = p.place;
-  if (const uint64_t n = p.unrecorded_calls.load(); n > 0)
-    r.losses.push_back({"out_of_memory", n, p.rank, "recorder"});
-  for (const Location* l : p.locations)
-    if (l->refused_calls > 0)
-      r.losses.push_back({"out_of_memory", l->refused_calls, p.rank, "grammar"});
-  add_left_out(r.losses, p.rank);
-  add_forwarded(r.losses, p.rank);
-  for (const std::string& name : functions_without_wrapper())
-    r.losses.push_back({"not_seen", 0, p.rank, name + ": newer than the recorder"});
+  add_calls_without_record(p, r.losses);
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   r.host = host;

@@ -10,4 +10,8 @@ namespace refrain::tracer {
 // Fails when the spool lost what the tables had no room for.
 base::Result<format::RankRecord> make_record(Process& process);
 
+// What is known in MPI_Finalize only of calls that are not in the record, into the spool: for
+// whoever makes the trace of that.
+void add_late_losses(Process& process);
+
 }  // namespace refrain::tracer

@@ -26,7 +26,7 @@ namespace refrain::tracer {
 namespace {
 
 constexpr int kUsage = 2;
-constexpr int kLookMs = 20;  // 50 looks a second: 0.1 % of a core
+constexpr int kLookMs = 5;  // so long a program waits in MPI_Finalize at most; 0.5 % of a core
 
 void end_if_some_are_missing(int rank, int size) {
   using Are = RecordedRanks::Are;

@@ -9,11 +9,16 @@
 #include "format/codes/checksum.h"
 #include "format/spool/live_job.h"
 #include "options/environment.h"
+#include "tracer/spool/spool.h"
 #include "tracer/state/complain.h"
+#include "tracer/state/in_order.h"
+#include "tracer/state/keep_errno.h"
 #include "tracer/state/live_world.h"
 #include "tracer/state/process.h"
 
 namespace refrain::tracer {
+
+namespace spool = format::spool;
 
 namespace {
 
@@ -47,6 +52,24 @@ void register_job(const Process& p, uint64_t run, const std::string& folder) {
   const std::string service = options::text_of(options::RecordOption::kLiveDir);
   if (!service.empty()) register_in(service, p, run, folder);
   if (live_world().is_on) register_in(live_world().folder, p, run, folder);
+}
+
+void Spool::meet_analyser(uint64_t run) {
+  register_job(process_, run, file_.folder());
+  if (!live_world().is_on) return;
+  flow_ = options::parse_live_policy(options::text_of(options::RecordOption::kLivePolicy));
+  file_.header()->wants_word = flow_.kind == options::LivePolicy::Kind::kSpool ? 0 : 1;
+}
+
+void Spool::leave() {
+  const KeepErrno keep;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stopped_ || file_.header() == nullptr) return;
+  stopped_ = true;
+  const Clock& clock = process_.clock;
+  file_.header()->ns_per_tick = clock.use_counter ? clock.ns_per_tick : 1.0;
+  in_order();
+  file_.header()->state = spool::State::kLeft;
 }
 
 }  // namespace refrain::tracer

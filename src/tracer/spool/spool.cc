@@ -14,7 +14,6 @@
 #include "format/spool/live_job.h"
 #include "grammar/fold.h"
 #include "options/environment.h"
-#include "tracer/spool/live_job.h"
 #include "tracer/state/complain.h"
 #include "tracer/state/in_order.h"
 #include "tracer/state/keep_errno.h"
@@ -84,7 +83,7 @@ void Spool::open(Process& p, uint64_t run, const Text& text) {
     if (!s->create(run) || !s->write_all(text))
       s->stop();
     else
-      register_job(p, run, s->file_.folder());
+      s->meet_analyser(run);
   }
   if (p.place.cores > 0) s->place(p.place);
 }

@@ -26,6 +26,7 @@
 #include "format/merge/unique.h"
 #include "format/trace_data.h"
 #include "grammar/grammar.h"
+#include "options/live_policy.h"
 #include "tracer/spool/spool_file.h"
 #include "tracer/state/record_sink.h"
 
@@ -75,6 +76,7 @@ class Spool final : public RecordSink {
   void push_slowly(Location& location, uint32_t terminal, uint64_t ticks, uint64_t gap) override;
   bool finish_part(Location& location, uint32_t first_terminal, Part what) override;
   bool times(Location& location, const format::TimeBlock& block, std::string_view bytes) override;
+  bool may_keep_times() override;
   bool each_run_of_times(const Location& location, const TimeVisit& visit) override;
   void own_piece(uint32_t thread, uint64_t call, uint64_t ns) override;
   void set_state(format::spool::State state) override;
@@ -100,6 +102,11 @@ class Spool final : public RecordSink {
   // Bytes of the file in our memory, at most at any time.
   uint64_t most_mapped() const { return file_.most_mapped(); }
 
+  // Whether everything that was recorded is in the file.
+  bool is_whole() { return !stopped_ && file_.header() != nullptr; }
+  // The analyser will write the trace of what is there, and remove the file.
+  void leave();
+
   const std::string& folder() const { return file_.folder(); }
   // Nothing more is recorded, and little is read back: the file need not be in our memory.
   void let_pages_go() { file_.let_pages_go(); }
@@ -124,6 +131,7 @@ class Spool final : public RecordSink {
     std::mutex* mutex_;
   };
   bool create(uint64_t run);
+  void meet_analyser(uint64_t run);
   bool write_all(const Text& text);
   // A record: its kind and its bytes, in one piece or two.
   bool append(std::string_view bytes, std::string_view more = {});
@@ -156,6 +164,8 @@ class Spool final : public RecordSink {
   std::string run_;   // its number
   std::string mark_;  // file in the folder that says that somebody has complained
   bool stopped_ = false;
+  options::LivePolicy flow_;                // towards an analyser in the job
+  uint64_t waited_in_vain_at_ = 0;          // calls that it had taken then, + 1; 0: never
   format::spool::Chunk* tables_ = nullptr;  // the last one
   uint64_t expected_ = 0;                   // bytes of it whose pages are there
   std::vector<SpoolThread::Part> full_tables_;

@@ -230,6 +230,7 @@ class ListSink final : public RecordSink {
     return true;
   }
   bool times(Location&, const format::TimeBlock&, std::string_view) override { return false; }
+  bool may_keep_times() override { return true; }
   bool each_run_of_times(const Location&, const TimeVisit&) override { return true; }
   void own_piece(uint32_t, uint64_t, uint64_t) override {}
   void set_state(format::spool::State) override {}

@@ -1,5 +1,8 @@
 // Times of single calls in the spool: blocks that are full, and the row of calls behind them.
+#include <time.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "format/places.h"
@@ -21,6 +24,12 @@ using spool::ChunkType;
 namespace {
 
 constexpr uint64_t kTimesChunk = 256 * 1024;
+
+uint64_t monotonic_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
 
 }  // namespace
 
@@ -61,6 +70,32 @@ bool Spool::times(Location& l, const format::TimeBlock& block, std::string_view 
   std::memcpy(at + sizeof head, bytes.data(), bytes.size());
   in_order();
   t->times->used += need;
+  file_.header()->timed_calls += block.calls;
+  return true;
+}
+
+// The analyser writes its word into the header of our file (format/spool/living_file.h). One that
+// has not moved while we waited may be gone: it is not waited for until it moves.
+bool Spool::may_keep_times() {
+  using Kind = options::LivePolicy::Kind;
+  if (flow_.kind == Kind::kSpool) return true;
+  const KeepErrno keep;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  spool::Header* const h = file_.header();
+  if (stopped_ || h == nullptr) return true;
+  const std::atomic_ref<uint64_t> taken(h->taken_calls);
+  const auto is_late = [&] { return h->timed_calls > taken.load() + options::kMostCallsBehind; };
+  if (!is_late()) return true;
+  if (flow_.kind == Kind::kDrop) return false;
+  const uint64_t first = taken.load();
+  if (waited_in_vain_at_ == first + 1) return true;
+  const uint64_t begin = monotonic_ns(), end = begin + flow_.wait_ms * 1'000'000;
+  while (is_late() && monotonic_ns() < end) {
+    constexpr timespec kPause{0, 500'000};
+    nanosleep(&kPause, nullptr);
+  }
+  h->waited_ns += monotonic_ns() - begin;
+  waited_in_vain_at_ = taken.load() == first ? first + 1 : 0;
   return true;
 }
 

@@ -51,6 +51,9 @@ class RecordSink {
   // A block of times of the location's calls. False: there is no room for it.
   virtual bool times(Location& location, const format::TimeBlock& block,
                      std::string_view bytes) = 0;
+  // Before a block of times: false where its analyser is late, and no more of them are wanted. May
+  // wait for it.
+  virtual bool may_keep_times() = 0;
   // All of these, back. False: some could not be read.
   virtual bool each_run_of_times(const Location& location, const TimeVisit& visit) = 0;
   // Work of the recorder behind a call of a thread; of the same call again: it went on.

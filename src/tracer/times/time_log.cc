@@ -156,6 +156,7 @@ void TimeLog::flush(Location& l) {
   if (!memory_for(kMemory + kept_.bytes.capacity() + copy_.bytes.capacity())) return stop();
   const Clock& clock = l.process->clock;
   const uint64_t begin = clock.ticks();
+  if (l.process->sink != nullptr && !l.process->sink->may_keep_times()) return stop();
   encode(l);
   clear_row();
   const uint64_t end = clock.ticks();

@@ -82,6 +82,7 @@ void leave_world() {
   MPI_Comm comm = g_world.comm;
   REFRAIN_REAL(PMPI_Comm_free)(&comm);
   g_world.is_on = false;
+  g_world.comm = MPI_COMM_WORLD;
 }
 
 int self_attribute_goes(MPI_Comm, int, void*, void*) {

@@ -23,16 +23,17 @@ namespace refrain::tracer {
 
 struct WorldHandles {
   bool is_on = false;
-  MPI_Comm comm;  // the program's world
-  int copy_key;   // set on it and its copies, where MPI keeps attributes of the real one
+  MPI_Comm comm = MPI_COMM_WORLD;  // the program's world while there is one
+  int copy_key = 0;  // set on it and its copies, where MPI keeps attributes of the real one
   bool has_copy_key = false;  // apart from them
   int appnum = -1;
 };
-extern WorldHandles g_world;
+// Hidden: functions of each call read it, without a table of addresses in between.
+[[gnu::visibility("hidden")]] extern WorldHandles g_world;
 
-inline MPI_Comm in_world(MPI_Comm comm) {
-  return g_world.is_on && comm == MPI_COMM_WORLD ? g_world.comm : comm;
-}
+// Budget: a comparison and a move in each call with a communicator. For functions that are there
+// only in a job with an analyser.
+inline MPI_Comm in_world(MPI_Comm comm) { return comm == MPI_COMM_WORLD ? g_world.comm : comm; }
 // The way back, for callbacks. Errors that belong to no communicator come with the real world.
 inline MPI_Comm out_of_world(MPI_Comm comm) {
   return g_world.is_on && comm == g_world.comm ? MPI_COMM_WORLD : comm;

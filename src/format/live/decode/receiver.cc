@@ -268,7 +268,7 @@ const char* Receiver::read_state(base::ByteReader& in) {
   }
   // Sums over ranks must fit.
   constexpr uint64_t kMaxNs = uint64_t{1} << 62;
-  if (!in.ok() || !in.at_end() || state > static_cast<uint32_t>(spool::State::kStopped) ||
+  if (!in.ok() || !in.at_end() || state > static_cast<uint32_t>(spool::State::kLeft) ||
       !is_rate(s.ns_per_tick) ||
       std::max({s.in_mpi_ns, s.outside_ns, s.duration_ns, s.own_ns, s.switches, s.cost.memory_bytes,
                 s.cost.time_ns}) > kMaxNs)

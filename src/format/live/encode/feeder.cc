@@ -87,6 +87,7 @@ base::Result<std::string> Feeder::finish(EndReason reason) {
   return impl_->out.take();
 }
 
+void Feeder::tell_taken() { impl_->cursor.tell_taken(); }
 const spool::Cursor& Feeder::cursor() const { return impl_->cursor; }
 uint64_t Feeder::bytes() const { return impl_->out.bytes(); }
 

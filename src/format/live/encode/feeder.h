@@ -32,6 +32,9 @@ class Feeder {
   // The same of a process that has ended or will not be looked at again, and the end of the stream.
   base::Result<std::string> finish(EndReason reason);
 
+  // The analyser of the job has what looks gave so far.
+  void tell_taken();
+
   const spool::Cursor& cursor() const;
   uint64_t bytes() const;  // of the stream so far
 
