@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <system_error>
-
 #include <utility>
 
 #include "format/spool/job_files.h"
