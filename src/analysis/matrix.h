@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/window.h"
-#include "events/transfers.h"
+#include "events/buffers/transfers.h"
 #include "refrain/trace.h"
 
 namespace refrain::analysis {

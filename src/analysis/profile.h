@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/window.h"
-#include "events/transfers.h"
+#include "events/buffers/transfers.h"
 #include "mpi/call_table.h"
 #include "refrain/trace.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/profile.h"
-#include "events/transfers.h"
+#include "events/buffers/transfers.h"
 
 namespace refrain::analysis {
 

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "events/buffers/transfers.h"
 #include "events/comms.h"
 #include "events/guarded_op.h"
 #include "events/op.h"
-#include "events/transfers.h"
 #include "refrain/calls.h"
 #include "refrain/trace.h"
 

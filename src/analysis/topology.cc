@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "analysis/partners.h"
+#include "events/buffers/transfers.h"
 #include "events/payload.h"
-#include "events/transfers.h"
 #include "format/trace_data.h"
 #include "reader/internal.h"
 

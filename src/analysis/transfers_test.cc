@@ -1,4 +1,4 @@
-#include "events/transfers.h"
+#include "events/buffers/transfers.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
-#include "format/cluster_request.h"
+#include "format/clusters/cluster_request.h"
 #include "format/encode/encode.h"
 #include "reader/internal.h"
 #include "report/behaviour/cluster_report.h"

@@ -24,9 +24,9 @@
 #include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "convert/convert.h"
-#include "online/service.h"
-#include "online/state_json.h"
-#include "online/state_text.h"
+#include "online/show/service.h"
+#include "online/show/state_json.h"
+#include "online/show/state_text.h"
 #include "online/wall_clock.h"
 #include "online/watched_job.h"
 

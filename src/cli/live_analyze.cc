@@ -11,11 +11,11 @@
 #include "cli/output/common.h"
 #include "format/encode/encode.h"
 #include "online/ended_jobs.h"
-#include "online/maps_json.h"
 #include "online/recorded_job.h"
-#include "online/service.h"
-#include "online/state_json.h"
-#include "online/state_text.h"
+#include "online/show/maps_json.h"
+#include "online/show/service.h"
+#include "online/show/state_json.h"
+#include "online/show/state_text.h"
 #include "online/wall_clock.h"
 
 namespace refrain::cli {

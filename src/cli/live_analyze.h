@@ -7,7 +7,7 @@
 #include <string>
 
 #include "online/keep.h"
-#include "online/plugin_host.h"
+#include "online/plugins/plugin_host.h"
 
 namespace refrain::cli {
 

@@ -8,7 +8,7 @@
 
 #include "cli/live_signals.h"
 #include "cli/options/values.h"
-#include "online/job_feed.h"
+#include "online/remote/job_feed.h"
 
 namespace refrain::cli {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/output/common.h"
-#include "online/broker.h"
+#include "online/remote/broker.h"
 #include "options/command.h"
 
 namespace refrain::cli {

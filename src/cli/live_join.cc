@@ -17,7 +17,7 @@
 #include "cli/output/common.h"
 #include "format/spool/live_job.h"
 #include "online/job_folder.h"
-#include "online/state_text.h"
+#include "online/show/state_text.h"
 
 namespace refrain::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "format/encode/encode.h"
-#include "online/state_json.h"
+#include "online/show/state_json.h"
 
 namespace refrain::cli {
 

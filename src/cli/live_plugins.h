@@ -1,4 +1,4 @@
-// The plug-ins of `live serve` and `live analyze` (online/plugin_host.h), look by look.
+// The plug-ins of `live serve` and `live analyze` (online/plugins/plugin_host.h), look by look.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 #include "cli/output/common.h"
 #include "online/job_now.h"
-#include "online/plugin_host.h"
+#include "online/plugins/plugin_host.h"
 
 namespace refrain::cli {
 

@@ -11,12 +11,12 @@
 #include "cli/live_plugins.h"
 #include "cli/live_signals.h"
 #include "cli/output/common.h"
-#include "online/broker_process.h"
 #include "online/job_folder.h"
 #include "online/own_files.h"
-#include "online/service.h"
-#include "online/state_json.h"
-#include "online/state_text.h"
+#include "online/remote/broker_process.h"
+#include "online/show/service.h"
+#include "online/show/state_json.h"
+#include "online/show/state_text.h"
 #include "online/wall_clock.h"
 
 namespace refrain::cli {

@@ -8,7 +8,7 @@
 
 #include "cli/live_feed.h"
 #include "online/keep.h"
-#include "online/plugin_host.h"
+#include "online/plugins/plugin_host.h"
 
 namespace refrain::cli {
 

@@ -17,7 +17,7 @@
 #include "cli/output/common.h"
 #include "cli/output/start.h"
 #include "cli/verbs.h"
-#include "online/plugin_worker.h"
+#include "online/plugins/plugin_worker.h"
 
 namespace {
 

@@ -15,9 +15,9 @@
 
 #include "convert/enter_leave.h"
 #include "convert/otf2_definitions.h"
+#include "events/buffers/transfers.h"
 #include "events/by_rank/comm_ranks.h"
 #include "events/by_rank/survey.h"
-#include "events/transfers.h"
 
 namespace refrain::convert {
 

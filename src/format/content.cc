@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "format/cluster_rules.h"
+#include "format/clusters/cluster_rules.h"
 #include "format/codes/quantise.h"
 #include "format/definitions.h"
 #include "format/layout.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/runs.h"
-#include "format/clusters.h"
+#include "format/clusters/clusters.h"
 #include "format/codes/byte_strings.h"
 #include "format/duration_stats.h"
 #include "format/merge/duration_list.h"

@@ -11,7 +11,7 @@
 #include "events/call_source.h"
 #include "format/encode/encode.h"
 #include "format/spool/job_files.h"
-#include "online/maps_json.h"
+#include "online/show/maps_json.h"
 #include "reader/symbols.h"
 #include "report/latex/document.h"
 #include "report/matrix_report.h"

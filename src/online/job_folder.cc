@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "format/encode/encode.h"
-#include "online/maps_json.h"
 #include "online/own_files.h"
 #include "online/received.h"
-#include "online/told_jobs.h"
+#include "online/remote/told_jobs.h"
+#include "online/show/maps_json.h"
 
 namespace refrain::online {
 

@@ -25,7 +25,7 @@
 #include "format/spool/live_job.h"
 #include "online/ended_jobs.h"
 #include "online/job_now.h"
-#include "online/remote_jobs.h"
+#include "online/remote/remote_jobs.h"
 #include "online/watched_job.h"
 
 namespace refrain::online {

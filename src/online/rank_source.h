@@ -1,5 +1,5 @@
 // Where what is known of a job that runs comes from: its ranks, one by one. Those of this host are
-// read from their spools (rank_feed.h), those of others come as messages (remote_jobs.h).
+// read from their spools (rank_feed.h), those of others come as messages (remote/remote_jobs.h).
 //
 // Not thread safe.
 #pragma once

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "base/runs.h"
-#include "events/attached.h"
+#include "events/buffers/attached.h"
 #include "events/comms.h"
 #include "events/op.h"
 #include "format/trace_data.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "events/transfers.h"
+#include "events/buffers/transfers.h"
 #include "refrain/calls.h"
 #include "refrain/trace.h"
 #include "text/path_names.h"

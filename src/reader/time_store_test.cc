@@ -16,7 +16,7 @@
 #include "reader/internal.h"
 #include "reader/test_trace.h"
 #include "reader/trace_impl.h"
-#include "reader/verify_times.h"
+#include "reader/verify/verify_times.h"
 #include "refrain/calls.h"
 
 namespace refrain {

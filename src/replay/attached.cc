@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "events/attached.h"
+#include "events/buffers/attached.h"
 #include "events/payload.h"
 #include "mpi/call_ids.h"
 #include "replay/engine.h"

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "events/buffers/touched.h"
 #include "events/payload.h"
-#include "events/touched.h"
 #include "mpi/call_table.h"
 #include "refrain/calls.h"
 #include "refrain/trace.h"

@@ -13,7 +13,7 @@
 #include "format/live/decode/receiver.h"
 #include "format/live/encode/stream_writer.h"
 #include "format/spool/post_mortem.h"
-#include "reader/verify.h"
+#include "reader/verify/verify.h"
 #include "support.h"
 
 namespace refrain::fuzz {

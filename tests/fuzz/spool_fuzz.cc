@@ -12,7 +12,7 @@
 #include "format/spool/post_mortem.h"
 #include "format/spool/read.h"
 #include "format/testing/spool_bytes.h"
-#include "reader/verify.h"
+#include "reader/verify/verify.h"
 #include "support.h"
 
 namespace refrain::fuzz {

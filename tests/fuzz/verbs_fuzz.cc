@@ -9,7 +9,7 @@
 #include "analysis/matrix.h"
 #include "analysis/profile.h"
 #include "analysis/waits/wait_states.h"
-#include "reader/verify.h"
+#include "reader/verify/verify.h"
 #include "refrain/calls.h"
 #include "replay/plan/dry_run.h"
 #include "replay/plan/tags.h"

@@ -7,7 +7,7 @@
 
 #include "analysis/clusters/lead_endpoints.h"
 #include "analysis/clusters/methods.h"
-#include "format/cluster_sums.h"
+#include "format/clusters/cluster_sums.h"
 #include "format/encode/encode.h"
 #include "reader/internal.h"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/clusters/rank_heads.h"
-#include "format/cluster_request.h"
-#include "format/clusters.h"
+#include "format/clusters/cluster_request.h"
+#include "format/clusters/clusters.h"
 #include "format/trace_data.h"
 #include "refrain/trace.h"
 

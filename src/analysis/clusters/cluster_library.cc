@@ -1,6 +1,7 @@
-// librefrain-cluster.so: answers what the recorder asks about calls. See format/cluster_library.h.
+// librefrain-cluster.so: answers what the recorder asks about calls. See
+// format/clusters/cluster_library.h.
 
-#include "format/cluster_library.h"
+#include "format/clusters/cluster_library.h"
 
 #include <cstring>
 #include <exception>

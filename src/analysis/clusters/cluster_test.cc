@@ -15,7 +15,7 @@
 #include "events/pairing/pair_anew.h"
 #include "events/payload.h"
 #include "format/decode/decode.h"
-#include "reader/verify_times.h"
+#include "reader/verify/verify_times.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::clusters {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "format/clusters.h"
+#include "format/clusters/clusters.h"
 #include "refrain/trace.h"
 
 namespace refrain::analysis::clusters {

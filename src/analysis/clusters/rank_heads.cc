@@ -6,8 +6,8 @@
 
 #include "analysis/clusters/signature_event.h"
 #include "analysis/clusters/structure.h"
+#include "events/buffers/transfers.h"
 #include "events/payload.h"
-#include "events/transfers.h"
 #include "grammar/concatenate.h"
 #include "grammar/fold.h"
 #include "reader/internal.h"

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "format/cluster_sums.h"
+#include "format/clusters/cluster_sums.h"
 #include "refrain/trace.h"
 #include "similarity/ranks/k_farthest.h"
 

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "analysis/diff/call_words.h"
+#include "events/buffers/transfers.h"
 #include "events/payload.h"
-#include "events/transfers.h"
 #include "format/trace_data.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"

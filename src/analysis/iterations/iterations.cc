@@ -10,8 +10,8 @@
 #include "analysis/iterations/behaviours.h"
 #include "analysis/iterations/cutter.h"
 #include "analysis/waits/wait_states.h"
+#include "events/buffers/transfers.h"
 #include "events/payload.h"
-#include "events/transfers.h"
 
 namespace refrain::analysis {
 namespace {

@@ -15,7 +15,7 @@
 #include "format/time/spec.h"
 #include "format/trace_data.h"
 #include "mpi/call_ids.h"
-#include "reader/verify_times.h"
+#include "reader/verify/verify_times.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::reduce {

@@ -1,6 +1,6 @@
 #include "analysis/replays/replaced_values.h"
 
-#include "events/attached.h"
+#include "events/buffers/attached.h"
 
 namespace refrain::analysis {
 

@@ -13,7 +13,7 @@
 #include "base/nearest.h"
 #include "cli/launch/find_mpi.h"
 #include "cli/options/choice.h"
-#include "format/cluster_request.h"
+#include "format/clusters/cluster_request.h"
 #include "format/limits.h"
 #include "format/messages/selection.h"
 #include "format/segments/reduced.h"

@@ -1,5 +1,5 @@
 // Which ranks stand for which: the section `clusters`.
-#include "format/clusters.h"
+#include "format/clusters/clusters.h"
 
 #include <bit>
 #include <string>

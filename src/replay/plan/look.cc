@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/result.h"
-#include "events/attached.h"
+#include "events/buffers/attached.h"
 #include "events/pairing/pair_anew.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
+#include "events/buffers/touched.h"
 #include "events/payload.h"
-#include "events/touched.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 #include "refrain/calls.h"

@@ -1,4 +1,4 @@
-// librefrain-cluster.so, which reads calls for the recorder: format/cluster_library.h.
+// librefrain-cluster.so, which reads calls for the recorder: format/clusters/cluster_library.h.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "format/cluster_library.h"
+#include "format/clusters/cluster_library.h"
 
 namespace refrain::tracer {
 

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "format/cluster_sums.h"
+#include "format/clusters/cluster_sums.h"
 #include "format/merge/merge.h"
 #include "format/trace_data.h"
 #include "tracer/state/process.h"

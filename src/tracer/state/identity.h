@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "format/cluster_request.h"
+#include "format/clusters/cluster_request.h"
 #include "format/trace_data.h"
 
 namespace refrain::tracer {
