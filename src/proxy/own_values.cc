@@ -63,7 +63,7 @@ void Calls::name_ports(const Site& site, const Signature& decoded, Statement& ou
 }
 
 // Memory of dynamic windows stands where that of the recorded run stood, moved to a place that is
-// empty: who accesses it knows the address (events/attached.h).
+// empty: who accesses it knows the address (events/buffers/attached.h).
 void Calls::place_memory(const Site& site, const Signature& decoded, const std::string& attached,
                          Statement& out) {
   const Value* base = decoded.find("base");

@@ -10,9 +10,9 @@
 #include "mpi/call_ids.h"
 #include "mpi_runtime/handle_map.h"
 #include "replay/engine.h"
+#include "replay/objects/stand_ins.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
-#include "replay/stand_ins.h"
 #include "replay/threads/touches.h"
 
 namespace refrain::replay {

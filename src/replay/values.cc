@@ -7,8 +7,8 @@
 #include "mpi/call_ids.h"
 #include "mpi/handle_kinds.h"
 #include "replay/engine.h"
+#include "replay/objects/stand_ins.h"
 #include "replay/reissue.h"
-#include "replay/stand_ins.h"
 #include "replay/threads/touches.h"
 
 namespace refrain::replay {

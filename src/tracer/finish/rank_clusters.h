@@ -9,7 +9,7 @@
 //
 // Nothing is worked out while the program runs. A rank holds 2K + 1 heads, and on its way up the
 // members of the clusters of the ranks below it. `refrain cluster` does the same with the same
-// functions (similarity/ranks, format/cluster_sums.h) and finds the same.
+// functions (similarity/ranks, format/clusters/cluster_sums.h) and finds the same.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // Dynamic windows: memory is attached at addresses that follow from the recorded ones, so that the
-// ranks that access it know them without being told (events/attached.h).
+// ranks that access it know them without being told (events/buffers/attached.h).
 
 #include <algorithm>
 #include <cstdint>

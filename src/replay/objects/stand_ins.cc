@@ -1,4 +1,4 @@
-#include "replay/stand_ins.h"
+#include "replay/objects/stand_ins.h"
 
 #include <mpi.h>
 
