@@ -349,6 +349,9 @@ def main():
     if mpirun.launcher(options.mpi) is None:
         print("skip  no launcher of %s here" % options.mpi)
         return SKIPPED
+    if options.live and not mpirun.starts_several(options.mpi):
+        print("skip  no launcher of %s that starts several programs" % options.mpi)
+        return SKIPPED
     with open(options.manifest) as f:
         manifest = json.load(f)
     options.call_paths = path_check.Totals()

@@ -78,7 +78,15 @@ def calls_of(trace):
     return re.sub(r"(rc|errorcode)=\d+", r"\1=", refrain("dump", trace))
 
 
+def without_last_deletes(lines):
+    return [line for line in lines if not line.endswith("deletes of world, at the end")]
+
+
 def check_equal(plain, run, what):
+    if without_last_deletes(plain.lines) == plain.lines:
+        # Open MPI 6.0 leaves the attributes of MPI_COMM_WORLD where they are when it ends, but not those of a
+        # communicator that is freed. The standard promises neither.
+        run.lines = without_last_deletes(run.lines)
     if run.lines != plain.lines:
         print("without:", [x for x in plain.lines if x not in run.lines][:8])
         print("with:   ", [x for x in run.lines if x not in plain.lines][:8])

@@ -25,6 +25,7 @@ import mpirun  # noqa: E402
 import smpi  # noqa: E402
 
 SKIPPED = 77
+SEGMENTATION_FAULT = 139  # exit status of smpirun
 PLACES = 64
 MOST_COLLECTIVE, MOST_PATTERN = 0.03, 0.05
 MOST_MEMORY = 256 << 20  # of all ranks' buffers; what is above is left out
@@ -54,6 +55,10 @@ PATTERNS = ("shift:1", "shift:5", "shift:32", "transpose", "bit_reversal")
 options = None
 
 
+class Died(Exception):
+    """SMPI did, whatever it ran."""
+
+
 class Case:
     def __init__(self, what, size, ranks, topology="crossbar", ours=None, theirs=()):
         self.what, self.size, self.ranks = what, size, ranks
@@ -78,6 +83,8 @@ class Case:
     def times_of(self, line):
         done = smpi.run(line, 300, dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries))
         took = [float(row.split()[1]) for row in done.output.splitlines() if row.startswith("took ")]
+        if done.status == SEGMENTATION_FAULT:
+            raise Died("%s: SMPI ended with a segmentation fault" % self)
         if done.status != 0 or len(took) != self.ranks:
             raise RuntimeError("%s: exit %d: %s" % (self, done.status, done.output[-600:]))
         return took
@@ -89,9 +96,12 @@ class Case:
             recorder = [options.refrain, "record", "--quiet", "--timing", "exact", "-o", trace]
             program = [options.program, self.what, str(self.size), "1"]
             line = machines.smpirun(platform, hosts, self.ranks, self.settings(), recorder)
-            self.times_of(line + program)
             # Without a recorder, all ranks leave MPI_Init at the same time, as in the simulation.
-            took = self.times_of(machines.smpirun(platform, hosts, self.ranks, self.settings()) + program)
+            try:
+                took = self.times_of(machines.smpirun(platform, hosts, self.ranks, self.settings()) + program)
+            except Died:
+                return self
+            self.times_of(line + program)
             said = subprocess.run([options.refrain, "simulate", trace, "--machine", machine, "--format", "json"],
                                   capture_output=True, text=True, timeout=300)
             if said.returncode != 0:
@@ -153,15 +163,19 @@ def main():
         options.program = os.path.join(folder, "truth")
         subprocess.run(["smpicc", "-std=c11", "-O1", "-o", options.program, os.path.join(HERE, "truth.c")], check=True)
         cases = [case for case in (*collective_cases(), *pattern_cases()) if options.only in str(case)]
-        wrong = 0
+        wrong = skipped = 0
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for case in pool.map(Case.run, cases):
+                if case.error is None:  # SimGrid 4 does so in a fat tree, without a recorder
+                    print("skip  %s: SMPI itself ends with a segmentation fault" % case, flush=True)
+                    skipped += 1
+                    continue
                 is_wrong = abs(case.error) > case.most
                 wrong += is_wrong
                 print("%s%s: SMPI %.9f s, simulated %.9f s, %+.2f %%" % (
                     "WRONG " if is_wrong else "", case, case.truth_s, case.found_s, 100 * case.error), flush=True)
-    print("%d cases, %d wrong" % (len(cases), wrong))
-    return 1 if wrong or not cases else 0
+    print("%d cases, %d wrong, %d skipped" % (len(cases), wrong, skipped))
+    return 1 if wrong or len(cases) == skipped else 0
 
 
 if __name__ == "__main__":

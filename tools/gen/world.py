@@ -40,6 +40,7 @@ LEFT = {
     'MPI_Comm_f082f': 'the same',
     'MPI_Comm_free': 'MPI_COMM_WORLD cannot be freed: MPI says so',
     'MPI_Comm_disconnect': 'the same',
+    'MPIX_Threadcomm_free': 'frees what MPIX_Threadcomm_init made, which is not the world',
     'MPI_Comm_get_parent': 'gives one that is not the world',
     'MPI_DUP_FN': 'a callback of MPI\'s own',
     'MPI_NULL_COPY_FN': 'the same', 'MPI_NULL_DELETE_FN': 'the same',
