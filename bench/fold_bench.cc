@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "analysis/matrix.h"
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "base/bytes.h"
 #include "format/definitions.h"
 #include "format/trace_data.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/matrix.h"
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "reader/test_trace.h"
 #include "refrain/calls.h"
 

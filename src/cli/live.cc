@@ -1,5 +1,5 @@
 // refrain live: jobs that run now. watch: by their spools; serve: those that come and go
-// (live_serve.cc).
+// (live/serve.cc).
 
 #include <unistd.h>
 
@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
-#include "cli/live_analyze.h"
-#include "cli/live_feed.h"
-#include "cli/live_join.h"
-#include "cli/live_serve.h"
+#include "cli/live/analyze.h"
+#include "cli/live/feed.h"
+#include "cli/live/join.h"
+#include "cli/live/serve.h"
 #include "cli/options/display_options.h"
 #include "cli/options/values.h"
 #include "cli/output/activity.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "cli/options/display_options.h"
 #include "cli/options/values.h"
 #include "cli/options/window_options.h"

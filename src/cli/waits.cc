@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "analysis/waits/wait_states.h"
 #include "base/nearest.h"
 #include "cli/options/display_options.h"

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -15,16 +14,16 @@
 
 #include "convert/job.h"
 #include "convert/output_files.h"
+#include "convert/simulator_walk.h"
 #include "events/by_rank/skeleton.h"
-#include "sim/lower/schedule.h"
 
 namespace refrain::convert {
 namespace {
 
 class GoalRank : public events::SkeletonSink {
  public:
-  GoalRank(Job& job, events::Tags& tags, int64_t me, std::string& out)
-      : job_(job), tags_(tags), me_(me), out_(out) {}
+  GoalRank(Job& job, SimulatorWalk& walk, int64_t me, std::string& out)
+      : job_(job), walk_(walk), me_(me), out_(out) {}
 
   void thread(uint32_t number) override { front_ = &fronts_[number]; }
 
@@ -50,20 +49,13 @@ class GoalRank : public events::SkeletonSink {
   void collective(const events::Op& op, const Signature& call, uint64_t number,
                   std::optional<uint64_t> request) override {
     if (op.comm.comm.is_inter) return job_.not_held("collective calls on inter-communicators");
-    const uint32_t tag = tags_.of_collective(op.comm.key, number);
-    const std::vector<sim::Phase> phases = sim::schedule(job_.trace, op, call);
+    const auto phases = walk_.messages(op, call, number);
     if (phases.empty()) return;
     const Label before = point();
     Front branch;
     if (before != 0) branch = {before};
     Front& front = request ? branch : *front_;
-    for (const sim::Phase& phase : phases) {
-      std::vector<events::SkeletonEnd> all;
-      for (const sim::Part& part : phase)
-        all.push_back({part.sends, job_.position(op.comm.comm.member(part.peer)), tag,
-                       std::max<uint64_t>(1, part.bytes)});
-      exchange(all, front);
-    }
+    for (const auto& phase : phases) exchange(phase, front);
     if (request) requests_[*request] = branch;
   }
 
@@ -113,7 +105,7 @@ class GoalRank : public events::SkeletonSink {
   }
 
   Job& job_;
-  events::Tags& tags_;
+  SimulatorWalk& walk_;
   const int64_t me_;
   std::string& out_;
   Label last_ = 0;
@@ -123,25 +115,15 @@ class GoalRank : public events::SkeletonSink {
 };
 
 // Without a file: everything but the writing.
-Status write_ranks(Job& job, events::World& world, events::Survey& survey, events::Tags& tags,
-                   BufferedFile* file) {
-  std::string nowhere;
-  std::string& out = file != nullptr ? file->buffer() : nowhere;
+Status write_ranks(Job& job, SimulatorWalk& walk, BufferedFile* file) {
+  std::string& out = walk.text(file);
   for (const Rank rank : job.ranks) {
-    GoalRank graph(job, tags, job.position(rank), out);
-    events::Skeleton skeleton(job, survey, tags, graph, events::Threads::kApart);
-    events::RankEvents events(job, world, rank);
+    GoalRank graph(job, walk, job.position(rank), out);
     fmt::format_to(std::back_inserter(out), "\nrank {} {{\n", job.position(rank));
-    while (const events::Event* event = events.next()) {
-      skeleton.add(*event);
-      nowhere.clear();
-      if (file == nullptr) continue;
-      if (const Status done = file->flush_if_full(); !done.ok()) return done;
-    }
-    skeleton.finish();
+    if (const Status done = walk.rank(rank, graph, events::Threads::kApart, file); !done.ok())
+      return done;
     graph.finish();
     out += "}\n";
-    events.report();
   }
   return base::Done{};
 }
@@ -151,15 +133,10 @@ Status write_ranks(Job& job, events::World& world, events::Survey& survey, event
 Status write_goal(Job& job) {
   auto file = BufferedFile::create(job.options.output, "the GOAL file");
   if (!file.ok()) return file.error();
-  job.expect_passes(2);
-  events::World world(job.trace);
-  events::Survey survey(job, world);
-  if (const Status done = survey.run(); !done.ok()) return done;
-  events::Tags tags(job.folder(), job.sort_bytes(), job.sort_bytes());
   fmt::format_to(std::back_inserter(file->buffer()), "num_ranks {}\n", job.ranks.size());
-  const Status done = events::with_tags(job, survey, tags, [&](bool writes) {
-    return write_ranks(job, world, survey, tags, writes ? &*file : nullptr);
-  });
+  SimulatorWalk walk(job);
+  const Status done =
+      walk.run([&](bool writes) { return write_ranks(job, walk, writes ? &*file : nullptr); });
   if (!done.ok()) return done;
   job.out.bytes = file->size();
   job.out.files = {job.options.output};

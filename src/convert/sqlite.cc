@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/matrix.h"
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "analysis/waits/wait_states.h"
 #include "convert/job.h"
 #include "convert/output_files.h"

@@ -5,18 +5,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <unordered_map>
 
 #include "convert/job.h"
 #include "convert/output_files.h"
+#include "convert/simulator_walk.h"
 #include "events/by_rank/skeleton.h"
 #include "events/payload.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
-#include "sim/lower/schedule.h"
 
 namespace refrain::convert {
 
@@ -28,8 +27,8 @@ constexpr const char* kWhat = "the SimGrid trace";
 
 // What all ranks share: looked up once, not once for each of them.
 struct TiShared {
-  explicit TiShared(const Job& job) : tags(job.folder(), job.sort_bytes(), job.sort_bytes()) {}
-  events::Tags tags;
+  explicit TiShared(Job& job) : walk(job) {}
+  SimulatorWalk walk;
   // Whether the members are all ranks of the replay, in its order.
   std::unordered_map<events::CommKey, bool> worlds;
 };
@@ -80,14 +79,7 @@ class TiRank : public events::SkeletonSink {
     if (request) job_.not_held("nonblocking collective calls: they block where they begin");
     if (op.comm.comm.is_inter) return job_.not_held("collective calls on inter-communicators");
     if (is_world(op.comm) && native(call)) return;
-    const uint32_t tag = shared_.tags.of_collective(op.comm.key, number);
-    for (const sim::Phase& phase : sim::schedule(job_.trace, op, call)) {
-      std::vector<events::SkeletonEnd> all;
-      for (const sim::Part& part : phase)
-        all.push_back({part.sends, job_.position(op.comm.comm.member(part.peer)), tag,
-                       std::max<uint64_t>(1, part.bytes)});
-      exchange(all);
-    }
+    for (const auto& phase : shared_.walk.messages(op, call, number)) exchange(phase);
   }
 
  private:
@@ -174,30 +166,19 @@ class TiRank : public events::SkeletonSink {
 };
 
 // Without a file: everything but the writing.
-Status write_rank(Job& job, events::World& world, events::Survey& survey, TiShared& shared,
-                  BufferedFile* file, Rank rank) {
-  std::string nowhere;
-  TiRank lines(job, shared, job.position(rank), file != nullptr ? file->buffer() : nowhere);
-  events::Skeleton skeleton(job, survey, shared.tags, lines, events::Threads::kAsOne);
-  events::RankEvents events(job, world, rank);
+Status write_rank(Job& job, TiShared& shared, BufferedFile* file, Rank rank) {
+  TiRank lines(job, shared, job.position(rank), shared.walk.text(file));
   lines.line("init");
-  while (const events::Event* event = events.next()) {
-    skeleton.add(*event);
-    nowhere.clear();
-    if (file == nullptr) continue;
-    if (const Status done = file->flush_if_full(); !done.ok()) return done;
-  }
-  skeleton.finish();
+  const Status done = shared.walk.rank(rank, lines, events::Threads::kAsOne, file);
+  if (!done.ok()) return done;
   lines.line("finalize");
-  events.report();
   if (job.trace.locations(rank).size() > 1)
     job.not_held("threads beside the first: they take turns with it",
                  job.trace.locations(rank).size() - 1);
   return file != nullptr ? file->commit_inside() : Status(base::Done{});
 }
 
-Status write_ranks(Job& job, events::World& world, events::Survey& survey, TiShared& shared,
-                   const std::string& folder, BufferedFile& list) {
+Status write_ranks(Job& job, TiShared& shared, const std::string& folder, BufferedFile& list) {
   std::error_code error;
   // The list names files by where they will be, as the simulator may be started anywhere.
   const std::filesystem::path place = std::filesystem::absolute(job.options.output, error);
@@ -205,7 +186,7 @@ Status write_ranks(Job& job, events::World& world, events::Survey& survey, TiSha
     const std::string name = fmt::format("rank-{}.txt", rank);
     auto file = BufferedFile::create(folder + "/" + name, kWhat);
     if (!file.ok()) return file.error();
-    const Status done = write_rank(job, world, survey, shared, &*file, rank);
+    const Status done = write_rank(job, shared, &*file, rank);
     if (!done.ok()) return done;
     list.buffer() += (place / name).lexically_normal().string() + "\n";
   }
@@ -217,18 +198,13 @@ Status write_ranks(Job& job, events::World& world, events::Survey& survey, TiSha
 Status write_ti(Job& job) {
   auto folder = OutputFolder::create(job.options.output, kWhat);
   if (!folder.ok()) return folder.error();
-  job.expect_passes(2);
-  events::World world(job.trace);
-  events::Survey survey(job, world);
-  if (const Status done = survey.run(); !done.ok()) return done;
   TiShared shared(job);
   auto list = BufferedFile::create(folder->path() + "/trace.txt", kWhat);
   if (!list.ok()) return list.error();
-  Status done = events::with_tags(job, survey, shared.tags, [&](bool writes) -> Status {
-    if (writes) return write_ranks(job, world, survey, shared, folder->path(), *list);
+  Status done = shared.walk.run([&](bool writes) -> Status {
+    if (writes) return write_ranks(job, shared, folder->path(), *list);
     for (const Rank rank : job.ranks)
-      if (Status noted = write_rank(job, world, survey, shared, nullptr, rank); !noted.ok())
-        return noted;
+      if (Status noted = write_rank(job, shared, nullptr, rank); !noted.ok()) return noted;
     return base::Done{};
   });
   if (done.ok()) done = list->commit_inside();

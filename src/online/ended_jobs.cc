@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/matrix.h"
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "analysis/topology.h"
 #include "analysis/waits/wait_states.h"
 #include "events/call_source.h"

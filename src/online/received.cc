@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "mpi/call_name.h"
 #include "online/progress.h"
 #include "online/recovered_trace.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/iterations/iterations.h"
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "analysis/waits/wait_states.h"
 #include "format/trace_data.h"
 #include "python/arrays.h"

@@ -7,7 +7,7 @@
 #include "analysis/clusters/matching.h"
 #include "analysis/diff/diff.h"
 #include "analysis/matrix.h"
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "analysis/waits/wait_states.h"
 #include "reader/verify/verify.h"
 #include "refrain/calls.h"

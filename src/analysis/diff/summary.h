@@ -2,8 +2,8 @@
 // and by call signature. The signatures contain nothing that differs from rank to rank or from run
 // to run without meaning.
 //
-// Folds over the grammars like analysis/profile.h: cost follows the size of the trace and the
-// number of ranks, not the number of calls.
+// Folds over the grammars like analysis/profile/profile.h: cost follows the size of the trace and
+// the number of ranks, not the number of calls.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Counts {
   uint64_t calls = 0;
   uint64_t polls = 0;   // calls whose number depends on time (is_poll); not among `calls`
   uint64_t failed = 0;  // of both
-  uint64_t bytes = 0, messages = 0;  // as CallTotals of analysis/profile.h
+  uint64_t bytes = 0, messages = 0;  // as CallTotals of analysis/profile/profile.h
   uint64_t unsized = 0;
   void add(const Counts& other);
   bool operator==(const Counts&) const = default;

@@ -76,6 +76,7 @@ void read_coded(FieldReader& in, CodedDurations& out) {
     return in.fail(kRuleFields, begin, "unknown precision of durations");
   if (padding > in.remaining()) return in.fail(kRuleFields, begin, "padding beyond the end");
   out.bytes = in.bytes("coded statistics", in.remaining() - padding);
+  // Bytes that nobody reads have one value, or two files of one trace could differ.
   const size_t zeros_at = in.position();
   const std::string_view zeros = in.bytes("padding", padding);
   if (zeros.find_first_not_of('\0') != std::string_view::npos)
@@ -164,6 +165,7 @@ class CodedReader {
   CodedReader(const Decoding& decoding, const CodedDurations& coded,
               const std::vector<uint64_t>& calls, std::deque<DurationStats>& to)
       : in_(coded), to_(to), coder_(coded.bytes) {
+    // In the order of the writer: the model learns from each item for those behind it.
     for (const DecodedFamily& f : decoding.families) {
       const uint32_t each = f.shares_durations ? f.members : 1;
       for (uint32_t i = 0; i < f.members; i += each)
@@ -215,6 +217,7 @@ class CodedReader {
     CodedStats s;
     // Before each item, so that a short section costs the time of what it has.
     if (coder_.is_beyond() || !model.code(coder_, i.item, s)) return false;
+    // Not stored: how fine a histogram is follows from the number of calls, which is known.
     const unsigned octaves = octaves_for(i.item.calls, in_.precision.grain);
     if (i.members == 1) {
       fill(s, octaves, to_[i.first]);

@@ -28,6 +28,7 @@ std::string printable(std::string_view s) {
 }
 }  // namespace
 
+// Enough to recognise a field in a hex editor; whole sections would flood the output.
 std::string hex_of(std::string_view bytes) {
   constexpr size_t kShown = 16;
   constexpr char kDigits[] = "0123456789abcdef";
@@ -92,6 +93,8 @@ int64_t FieldReader::zigzag(const char* label, int64_t index) {
 uint64_t FieldReader::varint(const char* label, int64_t index, uint64_t limit) {
   const size_t begin = in_.position();
   const uint64_t v = in_.varint();
+  // The value is part of the message: one that is a little too large is a wrong limit, a huge one
+  // is a field that is not where the reader takes it to be.
   if (in_.ok() && v > limit) {
     fail(kRuleLimits, begin,
          name_of(label, index) + " is " + std::to_string(v) + ", at most " + std::to_string(limit) +
@@ -118,6 +121,7 @@ std::string_view FieldReader::bytes(const char* label, uint64_t n, int64_t index
 
 std::string_view FieldReader::bytes_from(size_t begin, const char* label, uint64_t n,
                                          int64_t index) {
+  // A view of the file, no copy: what is kept of it is up to the caller.
   const std::string_view s =
       n <= in_.remaining() ? in_.bytes(static_cast<size_t>(n)) : (in_.fail(), std::string_view());
   if (!in_.ok()) {
@@ -149,6 +153,7 @@ base::RunList FieldReader::runs(const char* label, uint64_t max_values, int64_t 
     fail(kRuleFields, begin, name_of(label, index) + " is malformed or has too many values");
   } else if (lines_ != nullptr) {
     std::string text;
+    // A list of a trace with 10^5 unlike ranks would be a line of megabytes.
     const size_t shown = std::min<size_t>(list.runs().size(), 4);
     for (size_t r = 0; r < shown; ++r) {
       const auto& run = list.runs()[r];
@@ -206,6 +211,7 @@ uint64_t FieldReader::wide_u64(const char* label, int64_t index) {
 // A number that is mostly small, or a mark that its value is among the numbers. A value that would
 // have fitted may not stand there: each trace has one form in bytes.
 uint64_t FieldReader::scaled(const char* label, uint64_t limit, int64_t index, uint64_t from) {
+  // `from` itself is the mark.
   const uint64_t v = varint(label, index, std::min(limit, from));
   if (!ok() || v < from) return v;
   const uint64_t all = wide(label, index, limit);

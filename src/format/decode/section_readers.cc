@@ -79,6 +79,7 @@ void read_meta(FieldReader& in, Decoding& out) {
 }
 
 void read_tables(FieldReader& in, Decoding& out) {
+  // Values are looked at by those who refer to a table: only they know what it is about.
   const uint64_t n = in.count("table count", kMaxTables);
   for (uint64_t i = 0; i < n && in.ok(); ++i)
     out.trace.tables.push_back(in.runs("table", kMaxRanks, static_cast<int64_t>(i)));
@@ -103,6 +104,8 @@ grammar::Grammar read_sequence(FieldReader& in, int64_t index) {
     uint32_t t = 0;
     for (uint64_t byte = 0; byte < width; ++byte)
       t |= uint32_t{static_cast<uint8_t>(bytes[byte * length + i])} << (8 * byte);
+    // What reads grammars sees no difference between the forms: a terminal that follows itself is one
+    // symbol with a count here, too.
     if (!g.symbols.empty() && g.symbols.back().id == t) {
       ++g.symbols.back().count;
     } else {
@@ -246,6 +249,7 @@ void read_grammars(FieldReader& in, Decoding& out) {
                                                       : read_rules(in, out, index));
     }
     if (!in.ok()) return;
+    // Before they are kept: the limit is on the memory of all grammars, not on one.
     symbols += family.size() * family.front().symbols.size();
     if (symbols > kMaxGrammarSymbols || all.size() + family.size() > kMaxGrammars)
       return in.fail(kRuleLimits, begin, "too many symbols in all grammars");
@@ -341,6 +345,7 @@ void read_groups(FieldReader& in, Decoding& out) {
     if (terminals > kMaxGroupTerminals)
       in.fail(kRuleLimits, begin, "too many signatures in all groups");
   }
+  // The group before in the file, not in `out`: one that was split stands there several times.
   std::vector<uint32_t> before;
   uint64_t ranks = 0;
   for (uint64_t i = 0; i < n && in.ok(); ++i) {
@@ -367,6 +372,7 @@ void read_losses(FieldReader& in, Decoding& out) {
   const uint64_t n = in.count("loss count", kMaxLosses);
   for (uint64_t i = 0; i < n && in.ok(); ++i) {
     const auto index = static_cast<int64_t>(i);
+    // The reason is a text, no number, so that a loss of a later version is still shown.
     LossRecord l;
     l.reason = in.string("reason", kMaxTextBytes, index);
     l.calls = in.varint("calls", index);

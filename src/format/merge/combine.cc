@@ -23,6 +23,8 @@ class Combiner {
     SignatureList& a = a_.signatures;
     was_plain_ = !a.has_states();
     view_b_.emplace(b_, b_.is_like ? a : b_.signatures, shapes_, places_);
+    // The common case first: ranks that do the same have equal tables, and then the cost is one
+    // comparison of bytes for each table, not one for each slot.
     const size_t settled = settled_at_once();
     if (settled == a.size()) {
       a.settle_all();
@@ -32,21 +34,26 @@ class Combiner {
       for (size_t t = settled; t < a.size(); ++t) merge_one(static_cast<uint32_t>(t));
     }
     SignatureList& b = b_.signatures;
+    // Durations are measured, so they differ between ranks even where all else is equal.
     add_all(a.durations(), b.durations());
+    // Only one of both may have gaps: ranks can be recorded with unlike options.
     if (!a.gaps().empty() || !b.gaps().empty()) add_all(a.gaps(), b.gaps());
+    // Groups are formed by structure, so both have the same locations in the same order.
     for (size_t l = 0; l < a_.locations.size(); ++l)
       a_.locations[l].grammars.append_all(b_.locations[l].grammars);
     a_.ranks.append_all(b_.ranks);
   }
 
  private:
-  // While those of `a` are still as `b` has them.
+  // `b` was told apart from `a` by a mark only, without a table of its own; merging changes the
+  // table of `a`, so `b` needs one now. While those of `a` are still as `b` has them.
   void take_numbers_of_a() {
     b_.signatures.copy_numbers(a_.signatures);
     b_.is_like = false;
     view_b_.emplace(b_, b_.signatures, shapes_, places_);
   }
 
+  // Laws that say more than "the same number": their places have to be looked at.
   static constexpr uint8_t kShifts =
       SlotState::kModAlive | SlotState::kModBelowAlive | SlotState::kXorAlive;
 
@@ -147,9 +154,13 @@ class Combiner {
     SignatureList& a = a_.signatures;
     const SignatureList& b = b_.signatures;
     const bool is_int = structure_->slots[k] == SlotNature::kInt;
+    // A place is the own rank in, and the size of, the communicator of the call. Finding it follows
+    // definitions, which is most of the cost of a slot.
     // Definitions are never computed with, so the place does not matter.
     if ((was_plain_ || !b.has_states()) && is_int) find_places(t);
     SlotState x = a.state(t, k);
+    // A plain value was seen on one group of equal ranks: the laws that it fits are made here, at
+    // its first comparison, not for all values beforehand.
     if (was_plain_) x = first_sample(structure_->slots[k], x.first, first_a_);
     const SlotState y = state_of(b, *structure_, t, k, first_b_);
     const bool both_alive = x.alive != 0 && y.alive != 0;
@@ -159,6 +170,8 @@ class Combiner {
           ((x.alive | y.alive) & SlotState::kSlopeFixed) != 0 && (x.alive & y.alive & kShifts) == 0)
         return a.set_state(t, k, {SlotState::kSettled, x.first, 0});
       find_places(t);
+      // Laws can only die: what holds for all ranks holds for those of each half. So the order of
+      // merging does not change the result.
       SlotState common = x;
       intersect(common, first_a_, y, first_b_);
       if (common.alive != 0) return a.set_state(t, k, common);
@@ -173,6 +186,7 @@ class Combiner {
     a.set_values(t, k, std::move(values));
   }
 
+  // At most once for each signature, and for many not at all.
   void find_places(uint32_t t) {
     if (has_places_) return;
     has_places_ = true;
@@ -187,6 +201,8 @@ class Combiner {
     DurationList::Reader b(std::exchange(from, {}));
     FlatDuration sum, more;
     for (size_t t = 0; t < n; ++t) {
+      // A signature that was called a few times only has its durations one by one: joined as they
+      // are.
       if (to.add_few(a, b)) continue;
       a.next(sum);
       b.next(more);

@@ -44,6 +44,7 @@ std::string plain(std::string_view text) {
   return out;
 }
 
+// Empty fields count: a program without arguments has an empty command.
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> out;
   for (size_t begin = 0; begin <= text.size();) {
@@ -54,6 +55,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   return out;
 }
 
+// As people write rank lists on the command line, so that the text can be read without a tool.
 // "0-3,8,10-20:2"
 std::string ranks_text(const base::RunList& ranks) {
   std::string out;
@@ -70,6 +72,7 @@ std::string ranks_text(const base::RunList& ranks) {
   return out;
 }
 
+// Whole and not negative: "3x" or an empty field is damage, not 3 or 0.
 bool number(std::string_view text, int64_t& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc() && end == text.data() + text.size() && out >= 0;
@@ -97,6 +100,7 @@ bool parse_ranks(std::string_view text, base::RunList& out) {
   return true;
 }
 
+// A job of no processes stands for a line that cannot be read: MPI_Comm_spawn starts at least one.
 SpawnedJob job_of(std::string_view line) {
   SpawnedJob job;
   const auto fields = split(line, '\t');
@@ -111,6 +115,8 @@ SpawnedJob job_of(std::string_view line) {
 
 }  // namespace
 
+// One text for the way from rank to rank and for the file, so that both have the same limits and
+// the same way back.
 std::string spawned_text(const SpawnedJob& job) {
   std::string out = std::to_string(job.rank);
   for (const std::string& field :
@@ -149,6 +155,7 @@ void Programs::merge(Programs later) {
     else if (programs_.size() < kMostPrograms)
       programs_.push_back(std::move(theirs));
   }
+  // Spawned jobs are not compared: two of one command line are two jobs with traces of their own.
   more_ += later.more_;
   for (SpawnedJob& job : later.spawned_) {
     if (spawned_.size() < kMostSpawned)
@@ -178,6 +185,8 @@ uint64_t Programs::put(std::map<std::string, std::string>& text) const {
     line += escaped(p.program);
     line += '\t';
     line += escaped(p.command);
+    // Ranks whose program is left out here are still named by the texts of rank 0: no call of
+    // theirs is lost, so this is not counted as a loss.
     if (!add_line(programs, line)) break;
   }
   uint64_t left_out = more_;
@@ -202,6 +211,8 @@ void Programs::write(base::ByteWriter& out) const {
 }
 
 bool Programs::read(base::ByteReader& in, uint64_t world_size) {
+  // The other rank is trusted to be the same build, not to be undamaged: lengths are looked at all
+  // the same, as a wrong one would allocate without end.
   const uint64_t programs = in.count(kMostPrograms);
   for (uint64_t i = 0; i < programs && in.ok(); ++i) {
     RankProgram& p = programs_.emplace_back();

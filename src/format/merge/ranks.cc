@@ -21,6 +21,7 @@ RankTotals totals_of(const TotalCodes& codes) {
 
 // Of all ranks of the world. A rank that does not know its place has -1, as one that is missing.
 void take_places(const PartialTrace& from, TraceData& to) {
+  // Places of `from` as numbers of places of `to`; -1 for one that is empty.
   std::vector<int64_t> index;
   for (const std::string& bytes : from.places) {
     base::ByteReader in(bytes);
@@ -37,6 +38,7 @@ void take_places(const PartialTrace& from, TraceData& to) {
   const base::RunList ranks = from.ranks.runs(), places = from.place_of_rank.runs();
   for (uint64_t i = 0; i < ranks.size(); ++i) {
     const int64_t rank = ranks.at(i), place = places.at(i);
+    // Ranks that handed nothing over (they died, or are not recorded) still have a line.
     fill_up_to(rank);
     const bool is_known = place >= 0 && static_cast<size_t>(place) < index.size();
     to.place_of_rank.append(is_known ? index[static_cast<size_t>(place)] : -1);

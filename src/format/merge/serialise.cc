@@ -38,20 +38,25 @@ std::string serialise(const PartialTrace& p) {
   for (size_t i = 0; i < p.shapes.size(); ++i) out.put_string(p.shapes[i]);
   put(out, p.grammars);
   out.put_varint(p.groups.size());
+  // Tables first, as groups refer to grammars and shapes by number.
   for (const PartialGroup& g : p.groups) put(out, g);
   p.ranks.write(out);
   out.put_varint(p.totals.size());
+  // Two bytes a number (a logarithmic code): totals are the only part that grows with each rank,
+  // and this is their size on the way to rank 0.
   for (const TotalCodes& t : p.totals) {
     out.put_u16(t.in_mpi), out.put_u16(t.outside);
     out.put_u16(t.memory), out.put_u16(t.time);
     out.put_u16(t.own), out.put_u8(t.switches);
   }
+  // Names once, and for each rank a number in runs: ranks of a node stand together mostly.
   out.put_varint(p.hosts.size());
   for (const std::string& h : p.hosts) out.put_string(h);
   p.host_of_rank.write(out);
   out.put_varint(p.places.size());
   for (const std::string& place : p.places) out.put_string(place);
   p.place_of_rank.write(out);
+  // Pieces are those that a plan of representatives asked for, not one for each call.
   out.put_varint(p.own_work.size());
   for (const OwnWork& work : p.own_work) {
     out.put_varint(work.rank);
@@ -63,6 +68,7 @@ std::string serialise(const PartialTrace& p) {
     }
   }
   out.put_varint(p.losses.size());
+  // Losses travel whole: a trace that lacks something must say so, even if that makes it larger.
   for (const LossRecord& l : p.losses) {
     out.put_string(l.reason);
     out.put_varint(l.calls);
@@ -74,6 +80,7 @@ std::string serialise(const PartialTrace& p) {
     out.put_string(key);
     out.put_string(value);
   }
+  // Apart from the texts: texts of two ranks are joined by key, programs by rank.
   p.programs.write(out);
   out.put_varint(p.duration_ns);
   out.put_u8(p.lacks_gaps ? 1 : 0);

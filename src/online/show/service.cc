@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "analysis/matrix.h"
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "analysis/topology.h"
 #include "format/encode/encode.h"
 #include "format/spool/job_files.h"

@@ -10,7 +10,7 @@
 #include "analysis/iterations/iterations.h"
 #include "analysis/matrix.h"
 #include "analysis/message_list.h"
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "analysis/rank_loads.h"
 #include "analysis/timeline.h"
 #include "analysis/wait_table.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "reader/symbols.h"
 #include "refrain/trace.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "format/merge/programs.h"
 #include "refrain/trace.h"
 

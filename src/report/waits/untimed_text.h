@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "reader/symbols.h"
 #include "refrain/trace.h"
 

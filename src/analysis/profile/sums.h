@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 #include "events/buffers/transfers.h"
 
 namespace refrain::analysis {

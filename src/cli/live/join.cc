@@ -1,4 +1,4 @@
-#include "cli/live_join.h"
+#include "cli/live/join.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "cli/live_plugins.h"
+#include "cli/live/plugins.h"
 
 #include <filesystem>
 

@@ -1,9 +1,9 @@
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 
 #include <map>
 #include <utility>
 
-#include "analysis/profile_sums.h"
+#include "analysis/profile/sums.h"
 #include "events/payload.h"
 #include "format/trace_data.h"
 #include "reader/internal.h"

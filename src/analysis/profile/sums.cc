@@ -1,4 +1,4 @@
-#include "analysis/profile_sums.h"
+#include "analysis/profile/sums.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "cli/live_feed.h"
+#include "cli/live/feed.h"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "cli/live_signals.h"
+#include "cli/live/signals.h"
 #include "cli/options/values.h"
 #include "online/remote/job_feed.h"
 

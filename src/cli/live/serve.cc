@@ -1,4 +1,4 @@
-#include "cli/live_serve.h"
+#include "cli/live/serve.h"
 
 #include <unistd.h>
 
@@ -8,8 +8,8 @@
 #include <map>
 #include <memory>
 
-#include "cli/live_plugins.h"
-#include "cli/live_signals.h"
+#include "cli/live/plugins.h"
+#include "cli/live/signals.h"
 #include "cli/output/common.h"
 #include "online/job_folder.h"
 #include "online/own_files.h"

@@ -1,4 +1,4 @@
-#include "analysis/profile.h"
+#include "analysis/profile/profile.h"
 
 #include <gtest/gtest.h>
 

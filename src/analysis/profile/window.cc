@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analysis/profile_sums.h"
+#include "analysis/profile/sums.h"
 #include "analysis/window.h"
 #include "format/places.h"
 #include "format/trace_data.h"

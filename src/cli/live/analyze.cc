@@ -1,4 +1,4 @@
-#include "cli/live_analyze.h"
+#include "cli/live/analyze.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <thread>
 
-#include "cli/live_plugins.h"
+#include "cli/live/plugins.h"
 #include "cli/output/common.h"
 #include "format/encode/encode.h"
 #include "online/ended_jobs.h"

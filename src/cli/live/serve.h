@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/live_feed.h"
+#include "cli/live/feed.h"
 #include "online/keep.h"
 #include "online/plugins/plugin_host.h"
 

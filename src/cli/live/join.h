@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/launch/companion.h"
-#include "cli/live_analyze.h"
+#include "cli/live/analyze.h"
 
 namespace refrain::cli {
 
