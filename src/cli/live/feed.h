@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "cli/options/command.h"
 #include "cli/output/common.h"
 #include "online/remote/broker.h"
-#include "options/command.h"
 
 namespace refrain::cli {
 
