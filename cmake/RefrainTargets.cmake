@@ -122,7 +122,7 @@ endfunction()
 
 # refrain_unit_test(grammar SOURCES x_test.cc DEPS refrain_grammar [APART ...] [BATCH n] [EXHAUSTIVE pattern]): one binary, one ctest
 # entry. Tests that match the pattern (of GoogleTest) take long: they are an exhaustive entry NAME.rest.
-# In release builds compiled with -O0: half the time, and what takes long at run time is in the libraries.
+# In release builds compiled with -O1: a third less time, and what takes long at run time is in the libraries.
 function(refrain_unit_test name)
   if(NOT REFRAIN_TESTS)
     return()
@@ -130,7 +130,7 @@ function(refrain_unit_test name)
   cmake_parse_arguments(ARG "" "EXHAUSTIVE;BATCH" "SOURCES;DEPS;APART" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
   refrain_united(${name}_test BATCH ${ARG_BATCH} APART ${ARG_APART})
-  target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O0>)
+  target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
   if(ARG_EXHAUSTIVE)
     add_test(NAME unit.${name} COMMAND ${name}_test --gtest_filter=-${ARG_EXHAUSTIVE})

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analysis/waits/spill_log.h"
+#include "analysis/waits/store/spill_log.h"
 #include "reader/own_work.h"
 #include "refrain/calls.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analysis/waits/paths.h"
-#include "analysis/waits/sweep/sweep.h"
+#include "analysis/waits/sweep.h"
 
 namespace refrain::analysis::waits {
 

@@ -1,6 +1,6 @@
 // One-sided communication, repaired and missing data, causes and the critical path; exact.
 
-#include "analysis/waits/spill_log.h"
+#include "analysis/waits/store/spill_log.h"
 #include "analysis/waits/testing/test_program.h"
 
 namespace refrain::analysis::waits {

@@ -7,7 +7,7 @@
 
 #include "analysis/waits/messages.h"
 #include "analysis/waits/pattern.h"
-#include "analysis/waits/spill_log.h"
+#include "analysis/waits/store/spill_log.h"
 
 namespace refrain::analysis::waits {
 

@@ -1,7 +1,7 @@
 #include "analysis/waits/wait_states.h"
 
 #include "analysis/waits/backward.h"
-#include "analysis/waits/sweep/sweep.h"
+#include "analysis/waits/sweep.h"
 
 namespace refrain::analysis::waits {
 

@@ -104,8 +104,8 @@ grammar::Grammar read_sequence(FieldReader& in, int64_t index) {
     uint32_t t = 0;
     for (uint64_t byte = 0; byte < width; ++byte)
       t |= uint32_t{static_cast<uint8_t>(bytes[byte * length + i])} << (8 * byte);
-    // What reads grammars sees no difference between the forms: a terminal that follows itself is one
-    // symbol with a count here, too.
+    // What reads grammars sees no difference between the forms: a terminal that follows itself is
+    // one symbol with a count here, too.
     if (!g.symbols.empty() && g.symbols.back().id == t) {
       ++g.symbols.back().count;
     } else {

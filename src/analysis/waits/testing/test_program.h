@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/waits/sweep/sweep.h"
+#include "analysis/waits/sweep.h"
 #include "analysis/waits/wait_states.h"
 #include "reader/test_trace.h"
 

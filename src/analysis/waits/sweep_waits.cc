@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analysis/waits/sweep/sweep.h"
+#include "analysis/waits/sweep.h"
 #include "events/payload.h"
 
 namespace refrain::analysis::waits {

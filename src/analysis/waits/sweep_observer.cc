@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/waits/sweep/sweep.h"
+#include "analysis/waits/sweep.h"
 
 namespace refrain::analysis::waits {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/waits/sweep/sweep.h"
+#include "analysis/waits/sweep.h"
 #include "format/places.h"
 #include "reader/internal.h"
 

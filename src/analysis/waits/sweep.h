@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "analysis/waits/collectives.h"
-#include "analysis/waits/event_queue.h"
 #include "analysis/waits/messages.h"
 #include "analysis/waits/op_state.h"
+#include "analysis/waits/store/event_queue.h"
 #include "analysis/waits/vocabulary.h"
 #include "analysis/waits/wait_log.h"
 #include "analysis/waits/wait_states.h"
@@ -173,7 +173,7 @@ class Sweep {
   // Time lost since `since` until `until`, as far as it lies in the window.
   void add_severity(const LocationState& l, Pattern pattern, uint64_t since, uint64_t until);
 
-  // messages.cc
+  // sweep_messages.cc
   MessageId begin_send(uint32_t location, const MessageEnd& end, uint64_t parts);
   MessageId begin_receive(uint32_t location, const MessageEnd& end, bool posts);
   void now_sent(uint32_t location, Message& message, const ChannelKey& key);
@@ -189,7 +189,7 @@ class Sweep {
   void note_eager(const Message& message);
   bool was_eager(const Message& message) const;
 
-  // requests.cc
+  // sweep_requests.cc
   void post_request(uint32_t location, const Op& op);
   void begin_start(uint32_t location);
   void begin_ready(uint32_t location);
@@ -198,14 +198,14 @@ class Sweep {
   void collect_unsuccessful(LocationState& l);
   void finish_request(LocationState& l, RequestUse& use);
 
-  // observer.cc
+  // sweep_observer.cc
   SeenCall seen(NodeId id);
   void tell(const Message& message, bool again);
   void tell_completed(const LocationState& l);
   void tell_rest();
   void tell_wait(const LocationState& l, uint64_t from, uint64_t to);
 
-  // collectives.cc
+  // sweep_collectives.cc
   void begin_collective(uint32_t location);
   InstanceKey next_instance(RankState& rank, const Op& op, uint64_t window);
   void enter(uint32_t location, const InstanceKey& key, const Op& op);
@@ -217,14 +217,14 @@ class Sweep {
   void take_part(uint32_t location, const InstanceKey& key);
   void release(const LocationState& l, const LastEntry& needed, Pattern pattern);
 
-  // others.cc
+  // sweep_others.cc
   void begin_other(uint32_t location);
   void begin_file(uint32_t location);
   bool collect_file(uint32_t location, Instance& instance, const Op& op, bool blocking);
   bool collect_neighbours(const Instance& instance, const Op& op, LastEntry& needed);
   void sources_of(const Op& op);
 
-  // windows.cc
+  // sweep_windows.cc
   void begin_window(uint32_t location);
   void collect_window(uint32_t location);
   void end_window(uint32_t location);

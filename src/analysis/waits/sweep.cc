@@ -4,7 +4,7 @@
 // Laws: at the end of a call every call that could have kept it has begun, or the location is held
 // until it has. Where that never comes (an incomplete trace), patience ends the holding.
 
-#include "analysis/waits/sweep/sweep.h"
+#include "analysis/waits/sweep.h"
 
 #include <algorithm>
 #include <functional>

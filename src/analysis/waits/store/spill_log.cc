@@ -1,4 +1,4 @@
-#include "analysis/waits/spill_log.h"
+#include "analysis/waits/store/spill_log.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
