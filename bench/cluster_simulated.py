@@ -7,7 +7,8 @@ longer or shorter by up to `noise` from piece to piece.
 ACC = 1 - |t - t'| / t of replays of the full trace (t) and of the clustered one (t'). `program_s` is the program
 without a recorder, whose ranks would exchange what their traces refer to, and `replay_error` = t / program_s - 1.
 `ti_error` is the same of `smpirun -replay` of `refrain convert --to ti`, which drops calls of some functions
-(`ti_dropped`).
+(`ti_dropped`). `proxy_s` is the program that `refrain proxy` makes of the full trace, and `proxy_error` the same of it: its
+work is the mean of all ranks and rounds, times a factor of each rank.
 """
 
 import json
@@ -24,7 +25,7 @@ import smpi  # noqa: E402
 
 kWorkNs = 25
 kHeader = ["program", "ranks", "way", "clusters", "program_s", "replay_s", "replay_error", "clustered_s", "acc",
-           "calls", "replay_wall_s", "ti_error", "ti_dropped", "ti_wall_s"]
+           "calls", "replay_wall_s", "ti_error", "ti_dropped", "ti_wall_s", "proxy_s", "proxy_error"]
 
 
 class Simulation:
@@ -74,6 +75,17 @@ class Simulation:
         seconds, wall = self.simulated([], ["-replay", str(out / "trace.txt")])
         return seconds, wall, sum(row["count"] for row in said["not_held"])
 
+    def proxy(self):
+        """Simulated seconds of the program that is made of the full trace; nothing where that is refused."""
+        source, binary = self.folder / "replayed.proxy", self.folder / "replayed-proxy"
+        done = subprocess.run([str(common.REFRAIN), "proxy", str(self.full), "-o", str(source), "--force"],
+                              capture_output=True, text=True, timeout=common.kRunTimeoutSeconds, check=False)
+        if done.returncode != 0:
+            print(f"{self.full.name}: {done.stderr.strip()}", file=sys.stderr)
+            return None
+        common.run(["smpicxx", "-std=c++20", "-O1", "-o", binary, source / "main.cc"])
+        return self.simulated([binary, "--compute", "sleep"])[0]
+
     def cluster(self, words):
         """The clustered trace and how many clusters it has; None where it is refused or cannot be replayed."""
         out = self.full.with_name("replayed.rfn")
@@ -96,6 +108,9 @@ def rows(program, argument, ranks, settings, noise, ways, libraries, folder):
     program_s, replay_s = simulation.program_s, full["replay_s"]
     common.progress(f"{program}, {ranks} ranks: ti")
     ti_s, ti_wall, dropped = simulation.replay_ti()
+    common.progress(f"{program}, {ranks} ranks: proxy")
+    proxy_s = simulation.proxy()
+    of_proxy = ["-", "-"] if proxy_s is None else [f"{proxy_s:.6f}", f"{proxy_s / program_s - 1:.5f}"]
     for way, words in ways:
         common.progress(f"{program}, {ranks} ranks: {way}, {time.monotonic() - began:.0f} s")
         trace, clusters = simulation.cluster(words)
@@ -104,7 +119,7 @@ def rows(program, argument, ranks, settings, noise, ways, libraries, folder):
         clustered_s = simulation.replay(trace)[0]["replay_s"]
         yield [program, ranks, way, clusters, f"{program_s:.6f}", f"{replay_s:.6f}", f"{replay_s / program_s - 1:.5f}",
                f"{clustered_s:.6f}", f"{1 - abs(replay_s - clustered_s) / replay_s:.5f}", full["calls"], f"{wall:.2f}",
-               f"{ti_s / program_s - 1:.5f}", dropped, f"{ti_wall:.2f}"]
+               f"{ti_s / program_s - 1:.5f}", dropped, f"{ti_wall:.2f}", *of_proxy]
 
 
 def complaints(found):
