@@ -140,10 +140,15 @@ base::Status Engine::complete(Frame& frame) {
     else
       slot.numbers[i] = static_cast<int64_t>(key);
   };
+  // A call that found nothing to wait for: requests that it named were complete before (SMPI leaves
+  // those of sends their handles).
+  const bool has_found_none = flag && done.empty() && !asks_only && !frame.signature.failed();
   std::vector<uint8_t> is_done(waited.size());
   for (const size_t i : done) is_done[i] = 1;
   for (size_t i = 0; i < waited.size(); ++i) {
-    if (waited[i].is_unknown) {
+    if (has_found_none) {
+      put(i, null_request());
+    } else if (waited[i].is_unknown) {
       // The call that made it is not in the trace.
       put(i, is_done[i] != 0 ? complete_one() : endless(i));
       ++counts_.masked;

@@ -24,6 +24,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpirun  # noqa: E402
+import smpi  # noqa: E402
 
 SKIPPED = 77
 INCOMPLETE = 4  # traces of which filters have left out calls
@@ -41,9 +42,25 @@ class Failure(Exception):
     """One line that says what is wrong."""
 
 
+class Simulated:
+    """What became of a run under SMPI: the simulator has one output for all."""
+
+    def __init__(self, outcome):
+        self.status, self.stdout, self.stderr = outcome.status, b"", outcome.output.encode()
+        self.timed_out = outcome.status is None
+
+
 def run(mpi, ranks, entry, command, wrapper, folder):
+    """`command`: the last word of a replay is the trace, which stands in the place of the program."""
     environment = {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_TEST_DIR": folder,
                    "REFRAIN_TEST_LOG": os.path.join(folder, "log")}
+    if mpi == "smpi":
+        if command[0] == options.refrain:
+            wrapper, command = wrapper + command[:-1], command[-1:]
+        elif wrapper[-1] == "--":
+            wrapper = wrapper[:-1]
+        return Simulated(smpi.run(smpi.command_line(ranks, command, wrapper, folder), PATIENCE * options.timeout,
+                                  dict(os.environ, **environment)))
     return mpirun.run_job(mpi, ranks, command, PATIENCE * options.timeout, env=environment, cwd=folder,
                           job_env=entry.get("job_env"), wrapper=wrapper)
 
@@ -95,7 +112,8 @@ def replay(entry, ranks, trace, folder, number=1):
 @functools.lru_cache(maxsize=None)
 def functions_of(mpi):
     """Those that its mpi.h declares."""
-    done = subprocess.run(["mpicc." + mpirun.behind(mpi), "-E", "-x", "c", "-"], input="#include <mpi.h>\n",
+    compiler = "smpicc" if mpi == "smpi" else "mpicc." + mpirun.behind(mpi)
+    done = subprocess.run([compiler, "-E", "-x", "c", "-"], input="#include <mpi.h>\n",
                           capture_output=True, text=True, check=True)
     return set(re.findall(r"\b(MPIX?_\w+)\s*\(", done.stdout))
 
