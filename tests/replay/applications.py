@@ -59,8 +59,8 @@ def check_proxy(options, target, trace, folder):
     wrapper, _ = proxies.WRAPPERS[target]
     subprocess.run([wrapper, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o", binary,
                     os.path.join(source, "main.cc")], check=True)
-    run(options, target, [options.refrain, "record", "-o", again, "--", binary, "--compute", "none", "--scratch", folder],
-        folder)
+    run(options, target, [options.refrain, "record", "-o", again, "--", binary, "--compute", "none", "--scratch",
+                          folder], folder)
     try:
         was = calls(options, trace)
         proxies.compare(was, calls(options, again))
