@@ -7,8 +7,8 @@ longer or shorter by up to `noise` from piece to piece.
 ACC = 1 - |t - t'| / t of replays of the full trace (t) and of the clustered one (t'). `program_s` is the program
 without a recorder, whose ranks would exchange what their traces refer to, and `replay_error` = t / program_s - 1.
 `ti_error` is the same of `smpirun -replay` of `refrain convert --to ti`, which drops calls of some functions
-(`ti_dropped`). `proxy_s` is the program that `refrain proxy` makes of the full trace, and `proxy_error` the same of it: its
-work is the mean of all ranks and rounds, times a factor of each rank.
+(`ti_dropped`). `proxy_s` is the program that `refrain proxy` makes of the full trace, and `proxy_error` the same of it:
+its work is the mean of all ranks and rounds, times a factor of each rank.
 """
 
 import json
