@@ -27,6 +27,8 @@ sys.path.insert(0, os.path.join(TESTS, "support"))
 import mpirun  # noqa: E402
 
 SKIPPED, UNSUPPORTED = 77, 5
+JITTER_US = 5000  # the longest pause before a call, with --jitter
+INCOMPLETE = 4  # traces of which filters have left out calls
 # The compiler of an MPI, and the variable that says which compiler is behind it.
 WRAPPERS = {"mpich": ("mpicxx.mpich", "MPICH_CXX"), "openmpi": ("mpicxx.openmpi", "OMPI_CXX")}
 # Programs whose proxies run on other numbers of ranks: on so many, for instance.
@@ -201,13 +203,16 @@ class Case:
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.folder)
 
-    def record(self, trace, command, more=(), mpi=None):
+    def record(self, trace, command, more=(), mpi=None, seed=None):
         options, mpi = self.options, mpi or self.options.mpi
         wrapper = [options.refrain, "record", "-o", trace] + list(more) + ["--"]
         env = {"REFRAIN_TEST_DIR": self.folder}
         if options.libraries:
             env["REFRAIN_LIBRARY_PATH"] = options.libraries
         preload = [options.shim] if mpirun.behind(mpi) == "mpich" and options.shim else []
+        if seed is not None:
+            preload.append(options.jitter)
+            env.update(REFRAIN_JITTER_US=str(JITTER_US), REFRAIN_JITTER_SEED=str(seed))
         return mpirun.run_job(mpi, self.ranks, command, 60, preload, env, cwd=self.folder,
                               job_env=self.entry.get("job_env"), wrapper=wrapper)
 
@@ -237,6 +242,23 @@ class Case:
             raise Failure("on %d ranks the proxy exits with %d: %s" % (
                 ranks, ran.status, (ran.stdout + ran.stderr).decode(errors="replace").strip()[-500:]))
 
+    def check_replays(self, trace, again, said):
+        """By the same list of what may differ as for replays; of a proxy that has all calls, on the program's MPI."""
+        if said["not_held"] or self.options.target != self.options.mpi:
+            return
+        done = run([self.options.refrain, "check", again, "--replays", trace])
+        if done.returncode not in (0, INCOMPLETE):
+            raise Failure((done.stdout + done.stderr).decode(errors="replace").strip()[:500])
+
+    def check_run(self, trace, again, binary, said, seed):
+        ran = self.record(again, [binary, "--compute", "none", "--scratch", self.folder], mpi=self.options.target,
+                          seed=seed)
+        if ran.status != 0:
+            raise Failure("the proxy exits with %d: %s" % (
+                ran.status, (ran.stdout + ran.stderr).decode(errors="replace").strip()[-1500:]))
+        compare(self.dump(trace), self.dump(again))
+        self.check_replays(trace, again, said)
+
     def check(self):
         trace, again = os.path.join(self.folder, "t.rfn"), os.path.join(self.folder, "again.rfn")
         more = [o.replace("{mpi}", mpirun.word(self.options.mpi)) for o in self.entry.get("record", [])]
@@ -260,11 +282,8 @@ class Case:
         limit = 12 * (said["signatures"] + said["rules"]) + 400
         if said["lines"] > limit:
             raise Failure("it has %d lines, more than %d" % (said["lines"], limit))
-        ran = self.record(again, [binary, "--compute", "none", "--scratch", self.folder], mpi=self.options.target)
-        if ran.status != 0:
-            raise Failure("the proxy exits with %d: %s" % (
-                ran.status, (ran.stdout + ran.stderr).decode(errors="replace").strip()[-1500:]))
-        compare(self.dump(trace), self.dump(again))
+        for seed in range(1, self.options.times + 1) if self.options.jitter else [None]:
+            self.check_run(trace, again, binary, said, seed)
         self.check_other_ranks(said, binary)
         return said
 
@@ -324,9 +343,11 @@ def main():
     parser.add_argument("--few", action="store_true", help="some programs only, with the first of the compilers")
     parser.add_argument("--compilers", default="g++,clang++")
     parser.add_argument("--optimize", default="-O1")
+    parser.add_argument("--jitter", help="a library that pauses before calls (jitter.c)")
+    parser.add_argument("--times", type=int, default=20, help="with --jitter: run each proxy so often")
     parser.add_argument("--keep")
     options = parser.parse_args()
-    for path in ("refrain", "programs", "bench", "shim", "libraries"):
+    for path in ("refrain", "programs", "bench", "shim", "libraries", "jitter"):
         if getattr(options, path):
             setattr(options, path, os.path.abspath(getattr(options, path)))
     options.target = options.target or options.mpi
