@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+
+#include "base/text_file.h"
 
 namespace refrain::sim {
 namespace {
@@ -112,12 +112,9 @@ base::Result<Samples> parse_samples(std::string_view text, const std::string& na
 
 base::Result<Samples> read_samples(const std::string& path) {
   constexpr size_t kMostBytes = size_t{256} << 20;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return base::fail("cannot read the samples", path);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) return base::fail("cannot read the samples", path);
-  if (text.size() > kMostBytes) return base::usage("a file of samples has at most 256 MiB", path);
-  return parse_samples(text, path);
+  const auto text = base::read_text_file(path, "file of samples", kMostBytes);
+  if (!text.ok()) return text.error();
+  return parse_samples(*text, path);
 }
 
 }  // namespace refrain::sim

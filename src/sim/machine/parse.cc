@@ -5,12 +5,11 @@
 
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <limits>
 #include <optional>
 
+#include "base/text_file.h"
 #include "sim/collectives/collective.h"
 #include "sim/machine/machine.h"
 
@@ -379,12 +378,9 @@ base::Result<Machine> parse_machine(std::string_view text, std::string name) {
 
 base::Result<Machine> read_machine(const std::string& path) {
   constexpr size_t kMostBytes = size_t{64} << 20;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return base::fail("cannot read the machine file", path);
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) return base::fail("cannot read the machine file", path);
-  if (text.size() > kMostBytes) return base::usage("a machine file has at most 64 MiB", path);
-  return parse_machine(text, path);
+  const auto text = base::read_text_file(path, "machine file", kMostBytes);
+  if (!text.ok()) return text.error();
+  return parse_machine(*text, path);
 }
 
 }  // namespace refrain::sim

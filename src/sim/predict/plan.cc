@@ -1,9 +1,9 @@
 #include "sim/predict/plan.h"
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+
+#include "base/text_file.h"
 
 namespace refrain::sim {
 namespace {
@@ -66,11 +66,9 @@ base::Result<Plan> parse_plan(std::string_view text, const std::string& name, Ra
 
 base::Result<Plan> read_plan(const std::string& path, Rank ranks) {
   constexpr size_t kMostBytes = size_t{256} << 20;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return base::fail("cannot read the plan", path);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad() || text.size() > kMostBytes) return base::fail("cannot read the plan", path);
-  return parse_plan(text, path, ranks);
+  const auto text = base::read_text_file(path, "plan", kMostBytes);
+  if (!text.ok()) return text.error();
+  return parse_plan(*text, path, ranks);
 }
 
 }  // namespace refrain::sim

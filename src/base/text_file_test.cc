@@ -1,0 +1,50 @@
+#include "base/text_file.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace refrain::base {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+std::string file_with(const std::string& text) {
+  char path[] = "/tmp/refrain_text_file_XXXXXX";
+  const int fd = mkstemp(path);
+  EXPECT_EQ(write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  close(fd);
+  return path;
+}
+
+TEST(TextFile, IsReadWhole) {
+  const std::string text = std::string(100'000, 'x') + '\0' + "end\n";
+  const std::string path = file_with(text);
+  const auto read = read_text_file(path, "plan", kMiB);
+  std::remove(path.c_str());
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(*read, text);
+}
+
+TEST(TextFile, SaysWhyItCannotBeRead) {
+  const auto missing = read_text_file("/nowhere/m.toml", "machine file", kMiB);
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().message, "cannot read the machine file: No such file or directory");
+  EXPECT_EQ(missing.error().place, "/nowhere/m.toml");
+  const auto folder = read_text_file("/tmp", "plan", kMiB);
+  ASSERT_FALSE(folder.ok());
+  EXPECT_EQ(folder.error().message, "cannot read the plan: Is a directory");
+}
+
+TEST(TextFile, EndsAtItsLimit) {
+  const auto endless = read_text_file("/dev/zero", "plan", kMiB);
+  ASSERT_FALSE(endless.ok());
+  EXPECT_EQ(endless.error().code, usage("").code);
+  EXPECT_EQ(endless.error().message, "a plan has at most 1 MiB");
+}
+
+}  // namespace
+}  // namespace refrain::base
