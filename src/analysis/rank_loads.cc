@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/partners.h"
+#include "analysis/rank_fold.h"
 #include "events/payload.h"
 #include "format/trace_data.h"
 #include "reader/internal.h"
@@ -58,16 +59,7 @@ void RankLoadFold::add(RankReader& reader, const std::vector<Trace::Occurrence>&
 
 RankLoads rank_loads(const Trace& trace) {
   RankLoadFold fold(trace);
-  events::CommTable comms(trace);
-  events::Decoder::Places places;
-  for (GroupId g = 0; g < trace.group_count(); ++g) {
-    const std::vector<Trace::Occurrence> occurrences = trace.occurrences(g);
-    for (uint64_t i = 0; i < trace.group_size(g); ++i) {
-      RankReader reader(trace, trace.group_rank(g, i));
-      events::Decoder ops(reader, comms, places);
-      fold.add(reader, occurrences, ops);
-    }
-  }
+  fold_over_ranks(trace, fold);
   return fold.take();
 }
 

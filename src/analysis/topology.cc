@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/partners.h"
+#include "analysis/rank_fold.h"
 #include "events/buffers/transfers.h"
 #include "events/payload.h"
 #include "format/trace_data.h"
@@ -83,16 +84,7 @@ class TopologyFold {
 
 std::vector<TopologyOfCall> topology(const Trace& trace) {
   TopologyFold fold(trace);
-  events::CommTable comms(trace);
-  events::Decoder::Places places;
-  for (GroupId g = 0; g < trace.group_count(); ++g) {
-    const std::vector<Trace::Occurrence> occurrences = trace.occurrences(g);
-    for (uint64_t i = 0; i < trace.group_size(g); ++i) {
-      RankReader reader(trace, trace.group_rank(g, i));
-      events::Decoder ops(reader, comms, places);
-      fold.add(reader, occurrences, ops);
-    }
-  }
+  fold_over_ranks(trace, fold);
   return fold.take();
 }
 
