@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -52,9 +53,10 @@ struct EngineOptions {
   // Of the process, which may be that of other ranks, too.
   std::shared_ptr<FixedPages> pages = std::make_shared<FixedPages>();
   // Of a trace that ends early (prefix.h): so many calls, then these messages, which nobody
-  // receives.
+  // receives, and these receives, which nobody completes.
   uint64_t most_calls = UINT64_MAX;
   std::vector<Prefix::Message> in_transit;
+  std::set<SignatureId> arriving;
   // What this process is given when it is started for the trace of a job that the program started;
   // "--trace" and the trace follow.
   std::vector<std::string> words_of_started;

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "mpi/call_meaning.h"
@@ -165,6 +166,7 @@ base::Status plan_early_end(const Trace& trace, Rank rank, EngineOptions& option
   options.most_calls = prefix.calls[static_cast<size_t>(rank)];
   for (const Prefix::Message& message : prefix.in_transit)
     if (message.to == rank) options.in_transit.push_back(message);
+  options.arriving = std::move(prefix.arriving[static_cast<size_t>(rank)]);
   return base::Done{};
 }
 

@@ -61,7 +61,7 @@ class Walk {
         is_moving = false;
         for (Rank rank = 0; rank < trace_.rank_count(); ++rank) is_moving |= go_on(rank);
       }
-    } while (cut_collectives(limits));
+    } while (cut_sends(limits) || cut_collectives(limits));
     return result();
   }
 
@@ -189,6 +189,18 @@ class Walk {
       for (const events::RequestUse& use : op.requests) lane.requests.erase(use.request);
   }
 
+  // A call that has sent and cannot end, such as MPI_Sendrecv, is not made: nor is its send.
+  bool cut_sends(std::vector<uint64_t>& limits) {
+    bool has_cut = false;
+    for (size_t r = 0; r < lanes_.size(); ++r) {
+      const Lane& lane = lanes_[r];
+      if (!lane.has_call || lane.has_ended || !lane.staged.op->sends()) continue;
+      limits[r] = lane.done;
+      has_cut = true;
+    }
+    return has_cut;
+  }
+
   // Collectives that not all ranks have entered, and that a rank has left: it must not begin them.
   bool cut_collectives(std::vector<uint64_t>& limits) {
     bool has_cut = false;
@@ -205,7 +217,12 @@ class Walk {
 
   Prefix result() {
     Prefix out;
-    for (const Lane& lane : lanes_) out.calls.push_back(lane.done);
+    for (const Lane& lane : lanes_) {
+      out.calls.push_back(lane.done);
+      std::set<SignatureId>& arriving = out.arriving.emplace_back();
+      for (const auto& [request, pending] : lane.requests)
+        if (!pending.messages.empty() && is_there(pending)) arriving.insert(request);
+    }
     for (auto& [channel, sent] : messages_) {
       const auto posted = posted_.find(channel);
       const uint64_t taken = posted == posted_.end() ? 0 : posted->second;

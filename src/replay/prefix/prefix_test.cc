@@ -31,6 +31,12 @@ class Job {
     if (name[4] == 'I') s.new_request(0);
     return builder_.signature(s);
   }
+  uint32_t exchange(Rank peer, int64_t send_tag, int64_t receive_tag) {
+    ShapeWriter s("MPI_Sendrecv");
+    s.none().integer(1).object(type_).integer(peer).integer(send_tag);
+    s.none().integer(1).object(type_).integer(peer).integer(receive_tag).object(world_).none();
+    return builder_.signature(s);
+  }
   uint32_t begin_barrier() {
     ShapeWriter s("MPI_Ibarrier");
     s.none().object(world_).new_request(0);
@@ -112,6 +118,32 @@ TEST(Prefix, ANonblockingReceiveHoldsTheCallThatCompletesIt) {
   const Trace trace =
       job.open({init}, {init, begin, job.message("MPI_Send", 0, 3), job.wait(begin)});
   EXPECT_EQ(consistent_prefix(trace).calls, (Calls{1, 3}));
+}
+
+// Whoever cancels such a receive may do so before its message comes, and leave that to nobody.
+TEST(Prefix, AReceiveThatNobodyCompletedIsArrivingIfItsMessageIsSent) {
+  Job job;
+  const uint32_t init = job.plain("MPI_Init");
+  const uint32_t comes = job.message("MPI_Irecv", 0, 7), never = job.message("MPI_Irecv", 0, 9);
+  const Trace trace = job.open({init, job.message("MPI_Send", 1, 7), job.message("MPI_Send", 1, 8)},
+                               {init, comes, never});
+  const Prefix prefix = consistent_prefix(trace);
+  EXPECT_EQ(prefix.calls, (Calls{3, 3}));
+  ASSERT_EQ(prefix.arriving.size(), 2u);
+  EXPECT_TRUE(prefix.arriving[0].empty());
+  EXPECT_EQ(prefix.arriving[1], std::set<SignatureId>{SignatureId(comes)});
+  ASSERT_EQ(prefix.in_transit.size(), 1u);
+  EXPECT_EQ(prefix.in_transit[0].tag, 8);
+}
+
+TEST(Prefix, ACallThatSendsAndCannotEndSendsNothing) {
+  Job job;
+  const uint32_t init = job.plain("MPI_Init");
+  const Trace trace =
+      job.open({init, job.exchange(1, 7, 8)}, {init, job.message("MPI_Recv", 0, 7)});
+  const Prefix prefix = consistent_prefix(trace);
+  EXPECT_EQ(prefix.calls, (Calls{1, 1}));
+  EXPECT_TRUE(prefix.in_transit.empty());
 }
 
 }  // namespace
