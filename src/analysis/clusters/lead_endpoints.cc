@@ -10,13 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/clusters/objects_of_ranks.h"
 #include "analysis/clusters/signature_event.h"
 #include "events/pairing/pair_anew.h"
 #include "events/payload.h"
-#include "format/definitions.h"
 #include "format/signatures/slot_evaluator.h"
 #include "format/signatures/walk.h"
 #include "grammar/fold.h"
+#include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 #include "mpi/call_table.h"
 #include "reader/internal.h"
@@ -32,10 +33,14 @@ using format::RankPosition;
 
 enum class Role : uint8_t { kNumber, kRank, kDefinition };
 
+// Parameters of MPI_Comm_split.
+constexpr int kSplitColor = 1, kSplitKey = 2, kSplitComm = 3;
+
 // What each slot of a shape is.
 class RoleFinder : public format::Visitor {
  public:
   std::vector<Role> roles;
+  size_t color = SIZE_MAX, key = SIZE_MAX, new_comm = SIZE_MAX;  // slots of MPI_Comm_split
 
   void call(uint32_t id) override { info_ = mpi::find_call(static_cast<CallId>(id)); }
   void open(FieldTag tag) override {
@@ -48,14 +53,23 @@ class RoleFinder : public format::Visitor {
     roles.push_back(nature == format::SlotNature::kDefinition ? Role::kDefinition
                     : is_rank()                               ? Role::kRank
                                                               : Role::kNumber);
+    if (info_ != nullptr && info_->id == mpi::kMPI_Comm_split && open_.size() == 1)
+      note_split(roles.size() - 1);
     return v;
   }
+  bool is_split() const { return std::max({color, key, new_comm}) != SIZE_MAX; }
 
  private:
   struct Open {
     FieldTag tag;
     int children;
   };
+  void note_split(size_t slot) {
+    const int param = field_ - 1;
+    if (param == kSplitColor) color = slot;
+    if (param == kSplitKey) key = slot;
+    if (param == kSplitComm) new_comm = slot;
+  }
   bool is_rank() const {
     if (open_.empty() || open_.back().tag != FieldTag::kInt) return false;
     if (open_.size() >= 2) {
@@ -75,56 +89,6 @@ class RoleFinder : public format::Visitor {
   std::vector<Open> open_;
 };
 
-// Communicators, windows and files by kind and number: each rank has one of several.
-class ObjectsOfRanks {
- public:
-  explicit ObjectsOfRanks(const format::TraceData& data) : data_(data) {
-    for (uint32_t d = 0; d < data.definitions.size(); ++d)
-      if (const auto key = key_of(d)) all_[*key].push_back(d);
-  }
-
-  // The one of the same number that `rank` is a member of; `definition` itself where there is none.
-  uint32_t of(uint32_t definition, uint64_t rank) {
-    const auto key = key_of(definition);
-    if (!key) return definition;
-    if (is_member(definition, rank)) return definition;
-    for (const uint32_t d : all_[*key])
-      if (is_member(d, rank)) return d;
-    return definition;
-  }
-
- private:
-  using Key = std::pair<int, int64_t>;  // kind, number (twice that, and 1 between two groups)
-
-  const format::CommDefinition* comm_of(uint32_t definition) {
-    const format::Definition* d = &data_.definitions[definition];
-    if ((d->kind == format::DefinitionKind::kWin || d->kind == format::DefinitionKind::kFile) &&
-        !d->refs.empty())
-      return comm_of(d->refs[0]);
-    if (d->kind != format::DefinitionKind::kComm) return nullptr;
-    auto& known = comms_[definition];
-    if (!known) known = format::parse_comm(d->payload);
-    return known ? &*known : nullptr;
-  }
-  bool is_member(uint32_t definition, uint64_t rank) {
-    const format::CommDefinition* comm = comm_of(definition);
-    return comm != nullptr &&
-           (!comm->has_members || comm->local.find(static_cast<int64_t>(rank)) >= 0);
-  }
-  std::optional<Key> key_of(uint32_t definition) {
-    const format::Definition& d = data_.definitions[definition];
-    const format::CommDefinition* comm = comm_of(definition);
-    if (comm == nullptr || !comm->has_members) return std::nullopt;
-    int64_t number = comm->id;
-    if (d.kind != format::DefinitionKind::kComm) number = base::ByteReader(d.payload).zigzag();
-    return Key{static_cast<int>(d.kind), number * 2 + (comm->inter ? 1 : 0)};
-  }
-
-  const format::TraceData& data_;
-  std::map<Key, std::vector<uint32_t>> all_;
-  std::unordered_map<uint32_t, std::optional<format::CommDefinition>> comms_;
-};
-
 class Rewriter {
  public:
   Rewriter(const format::TraceData& old, format::TraceData& out)
@@ -135,6 +99,8 @@ class Rewriter {
     const auto& sampled = old_.clusters.sampled;
     for (uint64_t i = 0; i < sampled.size(); ++i)
       is_sampled[static_cast<size_t>(sampled.at(i))] = true;
+    for (const format::Cluster& c : old_.clusters.clusters)
+      note_splits(static_cast<int64_t>(c.lead));
     for (const format::Cluster& c : old_.clusters.clusters) {
       std::vector<int64_t> ranks;
       for (uint64_t i = 0; i < c.members.size(); ++i) {
@@ -152,6 +118,22 @@ class Rewriter {
     for (const format::Group& g : old_.groups)
       if (g.ranks.find(rank) >= 0) return &g;
     return nullptr;
+  }
+
+  // The communicators that a lead splits off: their ranks gave the color that it gave.
+  void note_splits(int64_t lead) {
+    const format::Group* of = group_of(lead);
+    if (of == nullptr) return;
+    const RankPosition who{static_cast<uint64_t>(lead), static_cast<uint64_t>(of->place_of(lead))};
+    for (const uint32_t s : of->signatures) {
+      RoleFinder finder;
+      format::walk_signature(old_.signatures[s].shape, format::Form::kSplit, finder);
+      if (!finder.is_split()) continue;
+      const std::vector<int64_t>& values = evaluator_.values(s, who);
+      if (values.size() == finder.roles.size())
+        objects_.note_split(values[finder.new_comm], values[finder.color], values[finder.key],
+                            who.rank);
+    }
   }
 
   void add_group(int64_t lead, const std::vector<int64_t>& ranks) {
@@ -214,6 +196,8 @@ class Rewriter {
       slots.push_back(expression(values[k], role, place));
       has_table = has_table || slots.back().kind == RankExpr::Kind::kTable;
     }
+    if (finder.is_split() && values.size() == finder.roles.size())
+      has_table = split_as_recorded(finder, values, slots) || has_table;
     taken_[signature] = intern(signature, {std::move(shape), std::move(slots)}, has_table);
   }
 
@@ -238,6 +222,32 @@ class Rewriter {
       out_.tables.push_back(list);
     }
     return {RankExpr::Kind::kTable, tables_[value], 0, 0};
+  }
+
+  // Color and key with which each rank gets the communicator that it got: those of the lead would
+  // make other ones, which a replay makes once more. Whether they need tables.
+  bool split_as_recorded(const RoleFinder& finder, const std::vector<int64_t>& values,
+                         std::vector<RankExpr>& slots) {
+    base::RunList colors, keys;
+    for (const int64_t r : *ranks_) {
+      const auto split = objects_.split_of(values[finder.new_comm], static_cast<uint64_t>(r));
+      if (!split) return false;
+      colors.append(split->color);
+      keys.append(split->key);
+    }
+    slots[finder.color] = expression(colors);
+    slots[finder.key] = expression(keys);
+    return slots[finder.color].kind == RankExpr::Kind::kTable ||
+           slots[finder.key].kind == RankExpr::Kind::kTable;
+  }
+
+  RankExpr expression(const base::RunList& values) {
+    for (uint64_t i = 1; i < values.size(); ++i)
+      if (values.at(i) != values.at(0)) {
+        out_.tables.push_back(values);
+        return {RankExpr::Kind::kTable, static_cast<int64_t>(out_.tables.size() - 1), 0, 0};
+      }
+    return {RankExpr::Kind::kConst, values.at(0), 0, 0};
   }
 
   // Groups share what is equal, but for tables, which are of one group.

@@ -12,7 +12,8 @@ namespace refrain::analysis::clusters {
 
 // `data` is the trace's, and has clusters. Every cluster becomes a group with the calls of its
 // lead; sampled ranks keep their own. Ranks that calls name (but roots) are relative, objects are
-// those of the member with the same number, all else is the lead's. What no group needs any longer
+// those of the member with the same number, color and key of MPI_Comm_split are such that it makes
+// them, all else is the lead's. What no group needs any longer
 // is left out. Messages may lose their other end: a replay pairs them anew
 // (events/pairing/pair_anew.h). Where that cannot be, data.clusters says why the result cannot be
 // replayed.

@@ -1,0 +1,74 @@
+// What members do with the calls of their leads.
+
+#include "analysis/clusters/lead_endpoints.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analysis/clusters/cluster.h"
+#include "events/payload.h"
+#include "reader/test_trace.h"
+#include "refrain/calls.h"
+
+namespace refrain::analysis::clusters {
+namespace {
+
+// With the lead's color all members would be in its communicator.
+TEST(LeadEndpoints, SplitCommunicatorsAsRecorded) {
+  constexpr int64_t kRanks = 12, kColumns = 4;
+  reader::TraceBuilder b(kRanks);
+  const uint32_t world = b.world(), site = b.site("/app", "ab", 16);
+  std::vector<int64_t> all, of_rank;
+  for (int64_t row = 0; row < kRanks / kColumns; ++row) {
+    std::vector<int64_t> members;
+    for (int64_t c = 0; c < kColumns; ++c) members.push_back(row * kColumns + c);
+    const uint32_t comm = b.comm(3, members);
+    of_rank.insert(of_rank.end(), kColumns, comm);
+    all.insert(all.end(), members.begin(), members.end());
+  }
+  using Kind = format::RankExpr::Kind;
+  reader::ShapeWriter s("MPI_Comm_split");
+  s.object(site).object(world).integer({Kind::kDigit, kColumns, kRanks / kColumns, 0, 5});
+  s.integer({Kind::kDigit, 1, kColumns, 0, 10}).object(reader::table(b.table_of(of_rank)));
+  b.group(all, {b.signature(s)});
+  for (format::RankTotals& t : b.data().totals) t.in_mpi_ns = t.outside_ns = 1000;
+  const Trace trace = b.open();
+  const auto found = find(trace, {.k = 1, .has_lead_endpoints = true});
+  ASSERT_TRUE(found.ok()) << found.error().to_string();
+  const auto bytes = encode(trace, *found);
+  ASSERT_TRUE(bytes.ok()) << bytes.error().to_string();
+  const auto opened = Trace::from_bytes(*bytes, "c.rfn");
+  ASSERT_TRUE(opened.ok()) << opened.error().to_string();
+  const Trace& back = *opened;
+  EXPECT_TRUE(back.clustering()->is_replayable) << back.clustering()->why_not;
+  std::map<int64_t, std::vector<std::pair<int64_t, Rank>>> ranks_of_color;
+  for (Rank r = 0; r < kRanks; ++r) {
+    RankReader reader(back, r);
+    const Status read = reader.for_each_call(0, [&](const Call& call) {
+      const auto number = [&](const char* name) {
+        return events::argument(*call.signature, name).number;
+      };
+      ranks_of_color[number("color")].emplace_back(number("key"), r);
+      if (r == back.lead_of(r)) {
+        EXPECT_EQ(number("color"), 5 * (r / kColumns));
+        EXPECT_EQ(number("key"), 10 * (r % kColumns));
+      }
+      return true;
+    });
+    EXPECT_TRUE(read.ok());
+  }
+  ASSERT_EQ(ranks_of_color.size(), size_t{kRanks / kColumns});
+  for (auto& [color, ranks] : ranks_of_color) {
+    ASSERT_EQ(ranks.size(), size_t{kColumns});
+    std::sort(ranks.begin(), ranks.end());
+    for (size_t i = 0; i < ranks.size(); ++i)
+      EXPECT_EQ(ranks[i].second, ranks[0].second / kColumns * kColumns + static_cast<Rank>(i));
+  }
+}
+
+}  // namespace
+}  // namespace refrain::analysis::clusters
