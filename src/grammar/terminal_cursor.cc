@@ -9,7 +9,7 @@ TerminalCursor::TerminalCursor(const Grammar& grammar)
     : TerminalCursor(grammar, std::make_shared<const Lengths>(lengths(grammar))) {}
 
 TerminalCursor::TerminalCursor(const Grammar& grammar, std::shared_ptr<const Lengths> lengths)
-    : grammar_(&grammar), lengths_(std::move(lengths)) {
+    : grammar_(&grammar), lengths_(std::move(lengths)), total_(lengths_->total()) {
   frames_.reserve(lengths_->depth);
   seek(0);
 }
@@ -42,7 +42,7 @@ void TerminalCursor::step_over() {
 
 void TerminalCursor::seek(uint64_t n) {
   const Grammar& g = *grammar_;
-  position_ = std::min(n, lengths_->total());
+  position_ = std::min(n, total_);
   frames_.clear();
   left_ = 0;
   symbol_ = end_ = g.rule_end[0];

@@ -21,7 +21,7 @@ class TerminalCursor {
   TerminalCursor(const Grammar& grammar, std::shared_ptr<const Lengths> lengths);
 
   // Terminals from here to the end.
-  uint64_t remaining() const { return lengths_->total() - position_; }
+  uint64_t remaining() const { return total_ - position_; }
   uint64_t position() const { return position_; }
   bool at_end() const { return remaining() == 0; }
 
@@ -29,7 +29,15 @@ class TerminalCursor {
   Terminal next() {
     const Terminal terminal = grammar_->symbols[symbol_].id;
     ++position_;
-    if (--left_ == 0) step_over();
+    if (--left_ > 0) return terminal;
+    // Mostly to the next terminal of the same rule.
+    const uint32_t following = symbol_ + 1;
+    if (following != end_ && !grammar_->symbols[following].is_rule) {
+      symbol_ = following;
+      left_ = grammar_->symbols[following].count;
+    } else {
+      step_over();
+    }
     return terminal;
   }
 
@@ -50,6 +58,7 @@ class TerminalCursor {
 
   const Grammar* grammar_;
   std::shared_ptr<const Lengths> lengths_;
+  uint64_t total_ = 0;
   uint64_t position_ = 0;
   uint64_t left_ = 0;    // repetitions of symbol_ left, this one included
   uint32_t symbol_ = 0;  // a terminal, unless at the end
