@@ -108,6 +108,49 @@ TEST(MessageLog, ShortWays) {
   EXPECT_GT(quick, kRecords / 2);
 }
 
+// Long blocks of a mapped file are looked at where they are: the records are the same, as is what a
+// file that is cut gives.
+TEST(MessageLog, MappedFilesAreRead) {
+  std::mt19937 random(11);
+  StringSink sink;
+  LogWriter log(sink);
+  ASSERT_TRUE(log.start(header()));
+  std::string bytes(300000, ' ');
+  for (char& c : bytes) c = static_cast<char>(random());
+  uint64_t number = 0;
+  for (int i = 0; i < 60; ++i) {
+    const size_t n = i % 3 == 0 ? random() % bytes.size() : random() % 200;
+    log.contents(0, ++number, 0, n);
+    log.put(std::as_bytes(std::span(bytes)).first(n));
+    if (i % 7 == 0) log.flush();  // short blocks
+  }
+  log.end(EndReason::kFinished, {});
+  const std::string path = ::testing::TempDir() + "refrain_mapped.rfm";
+  for (const size_t cut : {size_t{0}, sink.bytes.size() / 3}) {
+    const std::string kept = sink.bytes.substr(0, sink.bytes.size() - cut);
+    std::ofstream(path, std::ios::binary) << kept;
+    auto mapped = LogReader::open_file(path, LogAccess::kMapped);
+    auto plain = LogReader::open(memory_source(kept), "log");
+    ASSERT_TRUE(mapped.ok() && plain.ok());
+    bool goes_on = true;
+    while (goes_on) {
+      Record a, b;
+      if (!mapped->next_short(a)) goes_on = *mapped->next(a);
+      ASSERT_EQ(*plain->next(b), goes_on);
+      if (!goes_on) break;
+      ASSERT_EQ(a.kind, b.kind);
+      ASSERT_EQ(a.bytes, b.bytes);
+      std::vector<std::byte> x(a.bytes), y(a.bytes);
+      const size_t taken = mapped->take_whole(x.data()) ? x.size() : *mapped->take(x);
+      ASSERT_EQ(taken, *plain->take(y));
+      ASSERT_EQ(x, y);
+    }
+    EXPECT_EQ(mapped->is_complete(), cut == 0);
+    EXPECT_EQ(plain->is_complete(), cut == 0);
+  }
+  std::remove(path.c_str());
+}
+
 // Bytes that nobody takes are skipped, and a part of them can be taken.
 TEST(MessageLog, SkipsWhatIsNotTaken) {
   StringSink sink;

@@ -27,8 +27,8 @@ base::Result<LogReader> LogReader::open(std::unique_ptr<LogSource> source, std::
   return reader;
 }
 
-base::Result<LogReader> LogReader::open_file(const std::string& path) {
-  auto source = file_source(path);
+base::Result<LogReader> LogReader::open_file(const std::string& path, LogAccess how) {
+  auto source = file_source(path, how);
   if (!source.ok()) return source.error();
   return open(std::move(*source), path);
 }
@@ -97,21 +97,27 @@ base::Result<bool> LogReader::read_block() {
   const uint32_t sum = in.u32();
   if (raw == 0 || raw > kBlockBytes || stored == 0 || stored > raw)
     return damaged("a block has lengths beyond their limits");
-  stored_.resize(stored);
-  n = source_->read_at(next_offset_ + head_bytes, stored_);
-  if (!n.ok()) return n.error();
-  if (*n < stored) return false;
-  const uint64_t both[2] = {hash64(stored_.data(), stored), raw_field | uint64_t{stored} << 32};
+  std::string_view bytes = source_->view_at(next_offset_ + head_bytes, stored);
+  const bool is_read = bytes.empty();
+  if (is_read) {
+    stored_.resize(stored);
+    n = source_->read_at(next_offset_ + head_bytes, stored_);
+    if (!n.ok()) return n.error();
+    if (*n < stored) return false;
+    bytes = {stored_.data(), stored};
+  }
+  const uint64_t both[2] = {hash64(bytes.data(), stored), raw_field | uint64_t{stored} << 32};
   if (static_cast<uint32_t>(hash64(both, sizeof both)) != sum)
     return damaged("a block's checksum is wrong");
-  if (stored == raw) {
-    raw_.swap(stored_);
-  } else {
+  if (stored != raw) {
     raw_.resize(raw);
-    const size_t got = ZSTD_decompress(raw_.data(), raw, stored_.data(), stored);
+    const size_t got = ZSTD_decompress(raw_.data(), raw, bytes.data(), stored);
     if (ZSTD_isError(got) != 0 || got != raw) return damaged("a block cannot be decompressed");
+    bytes = {raw_.data(), raw};
+  } else if (is_read) {
+    raw_.swap(stored_);  // `bytes` stay where they are
   }
-  in_ = base::ByteReader(std::string_view(raw_.data(), raw));
+  in_ = base::ByteReader(bytes);
   fresh_ = (raw_field & kFreshBlock) != 0;
   next_offset_ += head_bytes + stored;
   return true;

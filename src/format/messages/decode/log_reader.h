@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,11 +32,17 @@ class LogSource {
   virtual ~LogSource() = default;
   // Reads up to out.size() bytes at `offset`: fewer at the end only, none behind it.
   virtual base::Result<size_t> read_at(uint64_t offset, std::span<char> out) = 0;
+  // The bytes where they are, until the next call; empty: read_at() has them.
+  virtual std::string_view view_at(uint64_t, size_t) { return {}; }
 };
 // The bytes must outlive it.
 std::unique_ptr<LogSource> memory_source(std::string_view bytes);
+// How a file is read. Mapped: long blocks are looked at in the system's cache, which takes half the
+// time; a file that somebody makes shorter meanwhile ends the process with SIGBUS.
+enum class LogAccess : uint8_t { kRead, kMapped };
 // Opens the file for reading; the error names it.
-base::Result<std::unique_ptr<LogSource>> file_source(const std::string& path);
+base::Result<std::unique_ptr<LogSource>> file_source(const std::string& path,
+                                                     LogAccess how = LogAccess::kRead);
 
 struct Record {
   Kind kind{};
@@ -63,7 +70,8 @@ class LogReader {
   // Reads the header. `name` stands in front of errors: the path of the file.
   static base::Result<LogReader> open(std::unique_ptr<LogSource> source, std::string name);
   // The same of a file.
-  static base::Result<LogReader> open_file(const std::string& path);
+  static base::Result<LogReader> open_file(const std::string& path,
+                                           LogAccess how = LogAccess::kRead);
   LogReader(LogReader&&) noexcept;
   LogReader& operator=(LogReader&&) noexcept;
   ~LogReader();
@@ -100,6 +108,14 @@ class LogReader {
   // The next bytes of the record, at most out.size(): fewer only when none are left of it, or when
   // the log ends before (then is_cut() is true).
   base::Result<size_t> take(std::span<std::byte> out);
+  // The short way of take(), for all bytes that are left. False: take(), nothing has changed.
+  bool take_whole(std::byte* out) {
+    if (left_ > in_.remaining()) return false;
+    const std::string_view bytes = in_.bytes(static_cast<size_t>(left_));
+    if (!bytes.empty()) std::memcpy(out, bytes.data(), bytes.size());
+    left_ = 0;
+    return true;
+  }
   uint64_t left() const { return left_; }  // bytes of the record that were not taken
   // After next() returned false: whether a record `end` was read.
   bool is_complete() const { return complete_; }
@@ -130,7 +146,7 @@ class LogReader {
   std::string name_;
   Header header_;
   std::vector<char> stored_, raw_;
-  base::ByteReader in_;            // of raw_
+  base::ByteReader in_;            // of raw_, or of what the source shows
   bool fresh_ = true;              // the block begins with a record
   bool plain_blocks_ = false;      // blocks without a second length may occur
   bool implies_statuses_ = false;  // see implies_statuses()

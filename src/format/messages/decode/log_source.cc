@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,9 +45,39 @@ class File : public LogSource {
     return done;
   }
 
- private:
+ protected:
   int fd_;
+
+ private:
   std::string path_;
+};
+
+class MappedFile : public File {
+ public:
+  using File::File;
+  ~MappedFile() override { unmap(); }
+  // One window at a time.
+  std::string_view view_at(uint64_t offset, size_t bytes) override {
+    constexpr size_t kLeast = 65536;  // to map a short piece takes longer than to copy it
+    unmap();
+    struct stat now {};
+    if (bytes < kLeast || ::fstat(fd_, &now) != 0 || offset > static_cast<uint64_t>(now.st_size) ||
+        bytes > static_cast<uint64_t>(now.st_size) - offset)
+      return {};
+    const size_t before = offset % static_cast<uint64_t>(::getpagesize());
+    void* const window = ::mmap(nullptr, before + bytes, PROT_READ, MAP_SHARED, fd_,
+                                static_cast<off_t>(offset - before));
+    if (window == MAP_FAILED) return {};
+    window_ = {static_cast<char*>(window), before + bytes};
+    return {window_.data() + before, bytes};
+  }
+
+ private:
+  void unmap() {
+    if (!window_.empty()) ::munmap(window_.data(), window_.size());
+    window_ = {};
+  }
+  std::span<char> window_;
 };
 
 }  // namespace
@@ -55,9 +86,11 @@ std::unique_ptr<LogSource> memory_source(std::string_view bytes) {
   return std::make_unique<Memory>(bytes);
 }
 
-base::Result<std::unique_ptr<LogSource>> file_source(const std::string& path) {
+base::Result<std::unique_ptr<LogSource>> file_source(const std::string& path, LogAccess how) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return base::fail(std::strerror(errno), path);
+  if (how == LogAccess::kMapped)
+    return std::unique_ptr<LogSource>(std::make_unique<MappedFile>(fd, path));
   return std::unique_ptr<LogSource>(std::make_unique<File>(fd, path));
 }
 
