@@ -54,9 +54,9 @@ def compile_yield_shim(folder):
     return library
 
 
-def mpiexec(ranks, command, preload=(), environment=None):
-    """Standard output of `command` on MPICH. `preload`: libraries for the ranks only."""
-    prefix = ["mpiexec.mpich", "-n", str(ranks)]
+def mpiexec(ranks, command, preload=(), environment=None, words=()):
+    """Standard output of `command` on MPICH. `preload`: libraries for the ranks only; `words`: for the launcher."""
+    prefix = ["mpiexec.mpich", "-n", str(ranks), *words]
     if preload:
         prefix += ["-genv", "LD_PRELOAD", ":".join(map(str, preload))]
     return run(prefix + list(command), {**MPICH_ENVIRONMENT, **(environment or {})})

@@ -221,6 +221,7 @@ enum class Variable : uint8_t {
   kSoloFiles,
   kSoloScratch,
   kSoloUnits,
+  kSoloTogether,
 };
 
 struct VariableRow {
@@ -260,6 +261,8 @@ inline constexpr VariableRow kVariableRows[] = {
      "1: files are written where they are; 0: in a scratch folder"},
     {Variable::kSoloScratch, "REFRAIN_SOLO_SCRATCH", "That folder; not set: a new one"},
     {Variable::kSoloUnits, "REFRAIN_SOLO_UNITS", "Where the times between calls go"},
+    {Variable::kSoloTogether, "REFRAIN_SOLO_TOGETHER",
+     "Of --concurrent: which of how many ranks it is, and the file of what they share"},
 };
 
 inline constexpr size_t kRecordOptionCount = sizeof kRecordRows / sizeof kRecordRows[0];

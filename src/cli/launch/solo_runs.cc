@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "cli/launch/own_files.h"
@@ -22,6 +24,7 @@
 #include "format/messages/decode/log_reader.h"
 #include "format/vectors/vector_file.h"
 #include "options/record.h"
+#include "options/together.h"
 #include "reader/internal.h"
 
 namespace refrain::cli {
@@ -41,6 +44,41 @@ std::string absolute(const std::string& path) {
 }
 
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+
+// What ranks that run at the same time share; empty for one alone. See options/together.h.
+class Lanes {
+ public:
+  base::Status open(const std::string& path, size_t ranks) {
+    path_ = path;
+    const size_t bytes = options::together_bytes(ranks);
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    void* memory = MAP_FAILED;
+    if (fd >= 0 && ftruncate(fd, static_cast<off_t>(bytes)) == 0)
+      memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    const int error = errno;
+    if (fd >= 0) close(fd);
+    if (memory == MAP_FAILED) return base::fail(std::strerror(error), path);
+    lanes_ = {static_cast<options::TogetherLane*>(memory), ranks};
+    return base::Done{};
+  }
+  Lanes() = default;
+  Lanes(const Lanes&) = delete;
+  ~Lanes() {
+    if (!lanes_.empty()) munmap(lanes_.data(), options::together_bytes(lanes_.size()));
+  }
+  // For the environment of rank number `i` of them.
+  std::string text(size_t i) const {
+    if (lanes_.empty()) return "";
+    return std::to_string(i) + "," + std::to_string(lanes_.size()) + "," + path_;
+  }
+  void leave(size_t i) {
+    if (i < lanes_.size()) options::leave_together(lanes_[i]);
+  }
+
+ private:
+  std::string path_;
+  std::span<options::TogetherLane> lanes_;
+};
 
 // What the library reads, and what launchers tell a rank, which some programs ask for.
 void set_environment(const Trace& trace, const SoloArguments& options, Rank rank,
@@ -89,16 +127,43 @@ void pin(int core) {
   sched_setaffinity(0, sizeof(set), &set);
 }
 
+// The worst exit status.
+int wait_for(const std::vector<pid_t>& children, Lanes& lanes) {
+  int worst = 0;
+  for (size_t left = children.size(); left > 0;) {
+    int status = 0;
+    const pid_t ended = waitpid(-1, &status, 0);
+    if (ended < 0 && errno == EINTR) continue;
+    if (ended < 0) break;
+    const auto place = std::find(children.begin(), children.end(), ended);
+    if (place == children.end()) continue;
+    lanes.leave(static_cast<size_t>(place - children.begin()));
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    worst = std::max(worst, code);
+    --left;
+  }
+  return worst;
+}
+
 // One run of each rank. The output of the first run is the program's; that of others is dropped.
 int run_once(const Trace& trace, const SoloArguments& options, const std::vector<Rank>& ranks,
              const std::string& file, const std::string& library, const std::string& folder,
              bool is_first) {
   const std::vector<int> cores = own_cores();
+  Lanes lanes;  // new ones for each run
+  if (ranks.size() > 1)
+    if (auto good = lanes.open(folder + "/together", ranks.size()); !good.ok())
+      return report(good.error());
   std::fflush(nullptr);
   std::vector<pid_t> children;
+  int failed = 0;
   for (size_t i = 0; i < ranks.size(); ++i) {
     const pid_t child = fork();
-    if (child < 0) return report(base::fail(std::string("cannot fork: ") + std::strerror(errno)));
+    if (child < 0) {
+      failed = report(base::fail(std::string("cannot fork: ") + std::strerror(errno)));
+      for (; i < ranks.size(); ++i) lanes.leave(i);
+      break;
+    }
     if (child > 0) {
       children.push_back(child);
       continue;
@@ -109,16 +174,10 @@ int run_once(const Trace& trace, const SoloArguments& options, const std::vector
       if (nothing >= 0) dup2(nothing, STDOUT_FILENO);
     }
     set_environment(trace, options, ranks[i], library, folder + "/" + std::to_string(ranks[i]));
+    set(options::variable_of(Variable::kSoloTogether), lanes.text(i));
     _exit(become(options, file));
   }
-  int worst = 0;
-  for (const pid_t child : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    worst = std::max(worst, code);
-  }
-  return worst;
+  return std::max(failed, wait_for(children, lanes));
 }
 
 base::Result<std::vector<uint64_t>> read_units(const std::string& path) {

@@ -94,8 +94,8 @@ Player::Thread& Player::thread_of(Entry& entry, uint64_t* words, uintptr_t site)
 bool Player::read(Thread& thread, Record& record) {
   while (const Call* const call = thread.cursor ? thread.cursor->next() : nullptr) {
     Plan& plan = plan_of(*call->signature);
-    if (plan.info != nullptr && plan.info->group == mpi::CallGroup::kMark) continue;
-    record = {call->signature, &plan, call->seq};
+    if (plan.is_mark) continue;
+    record = {call->signature, &plan, call->seq, call->begin_ns, call->end_ns};
     return true;
   }
   return false;
@@ -153,6 +153,7 @@ size_t Player::take(Frame& frame) {
     thread.ahead.erase(thread.ahead.begin() + static_cast<std::ptrdiff_t>(at));
   }
   frame.seq = record.seq;
+  frame.end_ns = record.end_ns;
   if (at == 0 && record.seq > thread.answered) thread.units.skip(record.seq - thread.answered);
   if (record.signature->call != frame.info.id)
     differ(frame, "the program calls " + std::string(frame.info.name) + ", the trace has " +

@@ -77,8 +77,8 @@ bool Player::same_handle(const Frame& frame, ParamKind kind, const Value& value,
     // An MPI may give out one handle for several sends; then it is a guess of the recorder's which
     // of them a copy of the handle names.
     const Object* const recorded = objects_.find_number(kind, value.id);
-    return recorded != nullptr && recorded->made_by == object->made_by &&
-           recorded->places.empty() && object->places.empty();
+    return recorded != nullptr && recorded->made_by == object->made_by && !recorded->receives() &&
+           !object->receives();
   }
   if (!value.is_object()) return true;
   if (const auto bits = predefined(value.definition())) {
@@ -170,11 +170,10 @@ void Player::guard(const Frame& frame) {
   if (recorded != 0 && frame.site != 0 && recorded != frame.site)
     differ(frame, "call site", sites_->text_of(frame.site), sites_->text_of(recorded));
   if (frame.plan->widths != frame.given.widths()) plan_words(frame.given, *frame.plan);
-  for (const WordCheck& check : frame.plan->word_checks)
-    if (((frame.given.word(check.param) ^ static_cast<uint64_t>(check.expected)) & check.mask) != 0)
-      guard_one(frame, check.param);
+  for (size_t i = 0; i < frame.given.size(); ++i)
+    if (!frame.plan->is_word_equal(frame.given.word(i), i)) guard_one(frame, i);
   for (const Check& check : frame.plan->other_checks)
-    if (!is_as_planned(frame, check)) guard_one(frame, check.param);
+    if (!is_as_planned(frame.given, *frame.plan, check)) guard_one(frame, check.param);
 }
 
 void Player::differ(const Frame& frame, const std::string& what) {

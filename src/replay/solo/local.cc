@@ -189,6 +189,7 @@ void Player::do_by_hand(Frame& frame) {
   if (frame.info.id == mpi::kMPI_Finalize) {
     delete_attributes(ParamKind::kComm, key_of(MPI_COMM_SELF));
     is_over_ = true;
+    is_plain_ = false;
   }
   if (frame.info.id == mpi::kMPI_Abort) {
     finish();

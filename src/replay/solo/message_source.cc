@@ -8,7 +8,7 @@ namespace refrain::replay::solo {
 using format::messages::EndReason;
 
 base::Status MessageSource::open(const std::string& path) {
-  auto reader = format::messages::LogReader::open_file(path);
+  auto reader = format::messages::LogReader::open_file(path, format::messages::LogAccess::kMapped);
   if (!reader.ok()) return reader.error();
   reader_.emplace(std::move(*reader));
   return base::Done{};

@@ -39,6 +39,17 @@ class MessageSource {
     const Record* const r = front();
     return r != nullptr && r->number <= number && r->thread == thread && r->kind != Kind::kTurn;
   }
+  // Takes the call's next record with its bytes. False: nothing was taken; it is not of contents
+  // that stand in one block of the log.
+  bool take_whole(uint32_t thread, uint64_t number, std::byte* at, uint64_t& bytes) {
+    const Record* const r = front();
+    if (r == nullptr || r->kind != Kind::kContents || r->number != number || r->thread != thread)
+      return false;
+    bytes = reader_->left();
+    if (!reader_->take_whole(at)) return false;
+    pop();
+    return true;
+  }
   // Bytes of the record that next_of() has given. False: there are not as many.
   bool take(std::span<std::byte> out);
   uint64_t left() const { return reader_ ? reader_->left() : 0; }

@@ -75,19 +75,33 @@ Objects::Objects() {
 }
 
 void Object::reset() {
+  if (kind == ParamKind::kRequest)
+    reset_request();
+  else
+    reset_others();
+}
+
+// Programs end requests more often than all else.
+void Object::reset_request() {
+  made_by = 0;
+  is_persistent = is_general = is_partitioned = has_small_values = false;
+  query = free = cancel = {};
+  extra = nullptr;
+  subject = 0;
+  subject_kind = ParamKind::kComm;
+  flat = nullptr;
+  if (!places.empty()) places.clear();
+  if (inside != nullptr) inside.reset();
+}
+
+void Object::reset_others() {
+  reset_request();
   definition = kNoDefinition;
   type = {};
   has_type = false;
   attributes.clear();
   errhandler = 0;
-  handler = copy = remove = query = free = cancel = {};
-  extra = nullptr;
-  has_small_values = is_persistent = is_general = is_partitioned = false;
-  made_by = 0;
-  subject = 0;
-  subject_kind = ParamKind::kComm;
-  places.clear();
-  inside.reset();
+  handler = copy = remove = {};
   base = nullptr;
   bytes = flavor = model = 0;
   unit = 1;
@@ -96,18 +110,12 @@ void Object::reset() {
   own_part = -1;
 }
 
-Object* Objects::find(ParamKind kind, uint64_t key) { return by_key_.find(mixed(kind, key)); }
-
-Object* Objects::find_number(ParamKind kind, int64_t number) {
-  return by_number_.find(mixed(kind, static_cast<uint64_t>(number)));
-}
-
 Object& Objects::at(ParamKind kind, uint64_t key) {
   if (Object* const known = find(kind, key)) return *known;
   Object& object = *predefined_.emplace_back(std::make_unique<Object>());
   object.kind = kind;
   object.key = key;
-  object.is_predefined = true;
+  object.is_predefined = object.is_there = true;
   by_key_.put(mixed(kind, key), &object);
   return object;
 }
@@ -132,32 +140,38 @@ void Objects::give_handle(Object& object, uint32_t own) {
 }
 
 Object& Objects::make(ParamKind kind, int64_t number) {
+  bool is_same_kind = false;  // as what had the number before: then its handle is the same
   uint32_t own = kFirst + static_cast<uint32_t>(made_.size());
   if (free_numbers_.empty()) {
     made_.push_back(std::make_unique<Object>());
   } else {
     own = free_numbers_.back();
     free_numbers_.pop_back();
+    is_same_kind = made_[own - kFirst]->kind == kind;
   }
   Object& made = *made_[own - kFirst];
   made.kind = kind;
   made.number = number;
-  give_handle(made, own);
+  made.is_there = true;
+  if (!is_same_kind) {
+    give_handle(made, own);
+    by_key_.put(mixed(kind, made.key), &made);
+  }
   by_number_.put(mixed(kind, static_cast<uint64_t>(number)), &made);
-  by_key_.put(mixed(kind, made.key), &made);
   return made;
 }
 
 void Objects::erase(ParamKind kind, uint64_t key) {
-  Object* const object = find(kind, key);
-  if (object == nullptr) return;
-  by_key_.erase(mixed(kind, key));
-  if (!object->is_predefined) {
-    if (find_number(kind, object->number) == object)
-      by_number_.erase(mixed(kind, static_cast<uint64_t>(object->number)));
-    free_numbers_.push_back(object->own);
-  }
-  object->reset();
+  if (Object* const object = find(kind, key)) erase(*object);
+}
+
+void Objects::erase(Object& object) {
+  object.is_there = false;
+  if (object.is_predefined)
+    by_key_.erase(mixed(object.kind, object.key));
+  else
+    free_numbers_.push_back(object.own);
+  object.reset();
 }
 
 int64_t Objects::to_fortran(ParamKind kind, uint64_t key) {

@@ -10,7 +10,8 @@
 // number, or for a request the signature that made it. One thread at a time (Player's lock).
 //
 // Laws: programs make and end a request with every other call, so making and erasing allocate
-// nothing once as many objects have been there before: those that ended are used again.
+// nothing once as many objects have been there before: those that ended are used again, and stay in
+// the tables, where `is_there` says so.
 #pragma once
 
 #include <cstddef>
@@ -57,6 +58,7 @@ struct Object {
   uint32_t own = 0;  // our number of it
   DefinitionId definition = kNoDefinition;
   bool is_predefined = false;
+  bool is_there = false;  // false: it has ended, and its memory waits for the next one
 
   mpi::TypeMap type;  // of a datatype
   bool has_type = false;
@@ -74,8 +76,10 @@ struct Object {
   Callback query, free, cancel;
   uint64_t subject = 0;  // the communicator, window or file of the call that made it
   mpi::ParamKind subject_kind = mpi::ParamKind::kComm;
+  std::byte* flat = nullptr;  // where bytes in a row go; null: see `places`
   std::vector<Place> places;
   std::shared_ptr<RealRequest> inside;  // of the group that the rank runs in
+  bool receives() const { return flat != nullptr || !places.empty(); }
 
   // of a window, or memory attached
   void* base = nullptr;
@@ -88,20 +92,35 @@ struct Object {
 
   // As new, but for what does not depend on the kind of the object.
   void reset();
+
+ private:
+  void reset_request();
+  void reset_others();
 };
 
 class Objects {
  public:
   Objects();
   // Null: none of ours, or predefined without anything kept for it.
-  Object* find(mpi::ParamKind kind, uint64_t key);
-  Object* find_number(mpi::ParamKind kind, int64_t number);
+  Object* find(mpi::ParamKind kind, uint64_t key) {
+    Object* const found = by_key_.find(mixed(kind, key));
+    const bool is_it =
+        found != nullptr && found->is_there && found->kind == kind && found->key == key;
+    return is_it ? found : nullptr;
+  }
+  Object* find_number(mpi::ParamKind kind, int64_t number) {
+    Object* const found = by_number_.find(mixed(kind, static_cast<uint64_t>(number)));
+    const bool is_it =
+        found != nullptr && found->is_there && found->kind == kind && found->number == number;
+    return is_it ? found : nullptr;
+  }
   // That of a predefined handle too, made when it is first asked for.
   Object& at(mpi::ParamKind kind, uint64_t key);
   // A new one with a handle of its own. One of the same kind and number is not found by it any
   // more.
   Object& make(mpi::ParamKind kind, int64_t number);
   void erase(mpi::ParamKind kind, uint64_t key);
+  void erase(Object& object);
 
   // The numbers of Fortran; the C handle where both are one.
   int64_t to_fortran(mpi::ParamKind kind, uint64_t key);

@@ -145,9 +145,17 @@ void Player::put_one(Frame& frame, size_t i) {
     put(0, value);
 }
 
+void Player::put_planned(Frame& frame, const Put& put) {
+  if (frame.given.word(put.param) == 0) return;
+  if (put.how == Put::How::kGeneral) return put_one(frame, put.param);
+  if (put.how != Put::How::kRequest) return put_as_planned(frame.given, *frame.plan, put);
+  Object& made = make_request(*frame.plan, frame.signature->id);
+  frame.given.put(put.param, 0, made.key);
+}
+
 void Player::put_outputs(Frame& frame) {
   for (const Put& put : frame.plan->puts)
-    if (put.param < frame.given.size()) put_as_planned(frame, put);
+    if (put.param < frame.given.size()) put_planned(frame, put);
   if (frame.plan->has_result)
     frame.result = frame.plan->result;
   else

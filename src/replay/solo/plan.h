@@ -56,13 +56,6 @@ struct StatusPlan {
   int source = 0, tag = 0, error = 0;
 };
 
-// An argument that is passed by value and compared with one number.
-struct WordCheck {
-  uint8_t param = 0;
-  int64_t expected = 0;
-  uint64_t mask = 0;
-};
-
 struct Plan {
   const mpi::CallInfo* info = nullptr;
   const mpi::CallMeaning* meaning = nullptr;
@@ -72,7 +65,9 @@ struct Plan {
   // The checks once it is known which arguments are passed by value: the same for all calls from
   // one entry point, which its widths tell from others.
   const uint8_t* widths = nullptr;
-  std::vector<WordCheck> word_checks;
+  // Of each parameter: what is compared of its word; then, of each, the bits that are. No bit: the
+  // argument is not passed by value, or is not compared.
+  std::vector<uint64_t> words;
   std::vector<Check> other_checks;
   std::vector<Put> puts;
   std::vector<int64_t> numbers;
@@ -88,10 +83,30 @@ struct Plan {
   // The one buffer that the call itself fills, if its elements are of a predefined type without
   // gaps; -1: see `buffers`.
   int flat_param = -1;
+  // The same of a receive that makes a request.
+  int flat_later = -1;
   bool completes = false;  // requests, those of `finished`
   std::vector<size_t> finished;
   // What is left to the general functions.
   bool is_by_hand = true, has_pending = true, may_release = true, frees_request = false;
+  bool is_mark = false;         // of the program's own: nobody asks for it
+  bool is_short = false;        // see short_way.cc
+  bool has_one_status = false;  // that the call fills
+  // Completes, or not yet, one request, which is all that it is asked for beside its words.
+  bool has_one_request = false;
+  bool ends_one_request = false;
+  bool has_more = false;  // makes a request, or completes several
+
+  bool is_word_equal(uint64_t word, size_t i) const {
+    return ((word ^ words[i]) & words[words.size() / 2 + i]) == 0;
+  }
+  // Of the first `count` parameters, which are all.
+  bool are_words_equal(const uint64_t* given, size_t count) const {
+    uint64_t wrong = 0;
+    const uint64_t* const expected = words.data();
+    for (size_t i = 0; i < count; ++i) wrong |= (given[i] ^ expected[i]) & expected[count + i];
+    return wrong == 0;
+  }
 };
 
 // Whether parameters of that kind are compared and written as numbers.

@@ -55,6 +55,7 @@ Plan& Player::make_plan(const Signature& signature) {
   plan->info = mpi::find_call(signature.call);
   plan->meaning = &mpi::meaning_of(signature.call);
   if (plan->info == nullptr) return *plan;
+  plan->is_mark = plan->info->group == mpi::CallGroup::kMark;
   plan->site = sites_->address_of(signature.site);
   tell_changed();
   plan_checks(signature, *plan);
@@ -142,7 +143,7 @@ void Player::plan_checks(const Signature& signature, Plan& plan) {
 
 void Player::plan_words(const Given& given, Plan& plan) {
   plan.widths = given.widths();
-  plan.word_checks.clear();
+  plan.words.assign(2 * given.size(), 0);
   plan.other_checks.clear();
   for (const Check& check : plan.checks) {
     if (check.param >= given.size()) continue;
@@ -150,16 +151,18 @@ void Player::plan_words(const Given& given, Plan& plan) {
                          (!given.is_pointer(check.param) &&
                           (check.how == Check::How::kNumber || check.how == Check::How::kBits));
     const uint64_t mask = check.how == Check::How::kBits ? check.mask : UINT64_MAX;
-    if (is_word)
-      plan.word_checks.push_back({check.param, check.expected, mask});
-    else
+    if (!is_word) {
       plan.other_checks.push_back(check);
+      continue;
+    }
+    plan.words[check.param] = static_cast<uint64_t>(check.expected);
+    plan.words[given.size() + check.param] = mask;
   }
+  plan_short_way(plan);
 }
 
 // True: it is what was recorded. False: the general function decides.
-bool Player::is_as_planned(const Frame& frame, const Check& check) {
-  const Given& given = frame.given;
+bool Player::is_as_planned(const Given& given, const Plan& plan, const Check& check) {
   const size_t i = check.param;
   const auto is_same = [&](const Check& one, size_t k) {
     if (one.how == Check::How::kNumber) return given.number(i, k) == one.expected;
@@ -175,7 +178,7 @@ bool Player::is_as_planned(const Frame& frame, const Check& check) {
     case Check::How::kArray:
       if (given.word(i) == 0) return false;
       for (uint32_t k = 0; k < check.count; ++k)
-        if (!is_same(frame.plan->elements[check.first + k], k)) return false;
+        if (!is_same(plan.elements[check.first + k], k)) return false;
       return true;
     default: return (given.word(i) == 0 && given.is_pointer(i)) || is_same(check, 0);
   }
@@ -266,26 +269,20 @@ void Player::plan_puts(const Signature& signature, Plan& plan) {
     plan.result = static_cast<uint64_t>(number_of(signature.result).value_or(MPI_ERR_OTHER));
 }
 
-void Player::put_as_planned(Frame& frame, const Put& put) {
-  const Given& given = frame.given;
+void Player::put_as_planned(const Given& given, const Plan& plan, const Put& put) {
   const size_t i = put.param;
   if (given.word(i) == 0) return;
   switch (put.how) {
-    case Put::How::kGeneral: return put_one(frame, i);
+    case Put::How::kGeneral:
+    case Put::How::kRequest: return;
     case Put::How::kNumber: return given.put(i, 0, static_cast<uint64_t>(put.value));
     case Put::How::kArray:
       for (uint32_t k = 0; k < put.count; ++k)
-        given.put(i, k, static_cast<uint64_t>(frame.plan->numbers[put.first + k]));
+        given.put(i, k, static_cast<uint64_t>(plan.numbers[put.first + k]));
       return;
-    case Put::How::kRequest: {
-      Object& made = objects_.make(ParamKind::kRequest, frame.signature->id);
-      made.made_by = frame.info.id;
-      made.is_persistent = frame.info.persistent;
-      return given.put(i, 0, made.key);
-    }
     case Put::How::kStatus:
       for (uint32_t k = 0; k < put.count; ++k) {
-        const StatusPlan& status = frame.plan->statuses[put.first + k];
+        const StatusPlan& status = plan.statuses[put.first + k];
         auto& out = given.address<MPI_Status>(i)[k];
         if (!status.is_there) continue;
         if (status.has_source) out.MPI_SOURCE = status.source;
@@ -298,6 +295,16 @@ void Player::put_as_planned(Frame& frame, const Put& put) {
 }
 
 // ---- requests and buffers ----
+
+// Whether its elements are of a predefined type without gaps.
+bool Player::is_flat(const Signature& signature, const mpi::BufferInfo& buffer) {
+  const auto at = static_cast<size_t>(buffer.type_param);
+  if (buffer.extent != mpi::Extent::kElements || at >= signature.args.size()) return false;
+  const Value& type = signature.args[at].value.at_entry();
+  const auto bits = type.is_object() ? predefined(type.definition()) : std::nullopt;
+  const mpi::TypeMap* const map = bits ? type_of(*bits & mask_of(ParamKind::kDatatype)) : nullptr;
+  return map != nullptr && map->is_flat();
+}
 
 void Player::plan_requests(const Signature& signature, Plan& plan) {
   const mpi::CallInfo& info = *plan.info;
@@ -313,18 +320,14 @@ void Player::plan_requests(const Signature& signature, Plan& plan) {
         i < signature.args.size() && signature.args[i].value.at_entry().name() == "MPI_IN_PLACE";
     if (!in_place) plan.buffers.push_back(&buffer);
   }
-  if (plan.buffers.size() == 1 && plan.request_param < 0 && info.group != mpi::CallGroup::kIo &&
-      info.group != mpi::CallGroup::kType &&
-      plan.buffers.front()->extent == mpi::Extent::kElements) {
-    const mpi::BufferInfo& buffer = *plan.buffers.front();
-    const Value* const type =
-        static_cast<size_t>(buffer.type_param) < signature.args.size()
-            ? &signature.args[static_cast<size_t>(buffer.type_param)].value.at_entry()
-            : nullptr;
-    const auto bits =
-        type != nullptr && type->is_object() ? predefined(type->definition()) : std::nullopt;
-    const mpi::TypeMap* const map = bits ? type_of(*bits & mask_of(ParamKind::kDatatype)) : nullptr;
-    if (map != nullptr && map->is_flat()) plan.flat_param = buffer.param;
+  if (plan.buffers.size() == 1 && is_flat(signature, *plan.buffers.front())) {
+    const int buffer = plan.buffers.front()->param;
+    if (plan.request_param < 0 && info.group != mpi::CallGroup::kIo &&
+        info.group != mpi::CallGroup::kType)
+      plan.flat_param = buffer;
+    if (plan.makes_request && info.group == mpi::CallGroup::kP2p && !info.persistent &&
+        plan.meaning->does_any(mpi::kDoesReceive))
+      plan.flat_later = buffer;
   }
   if (plan.request_param < 0) return;
   plan.frees_request = plan.meaning->plain == mpi::kMPI_Request_free && !signature.failed();

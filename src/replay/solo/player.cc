@@ -31,6 +31,7 @@ Options options_of_environment() {
   if (*at == ',') out.first = std::strtoll(at + 1, &at, 10);
   if (*at == ',') out.last = std::strtoll(at + 1, &at, 10);
   out.units = text_of(Variable::kSoloUnits);
+  out.together = text_of(Variable::kSoloTogether);
   return out;
 }
 
@@ -66,7 +67,8 @@ Player::Player(const Options& options) : options_(options), pid_(getpid()) {
   auto trace = Trace::open(options_.trace);
   if (!trace.ok()) end(static_cast<int>(trace.error().code), trace.error().to_string());
   trace_.emplace(std::move(*trace));
-  reader_.emplace(*trace_, options_.rank);
+  const bool has_others = together_.open(options_.together);
+  reader_.emplace(*trace_, options_.rank, has_others ? Times::kRead : Times::kSkip);
   sites_.emplace(*trace_);
   constants_.resize(mpi::constant_count() + 1);
   for (uint32_t id = 1; id < constants_.size(); ++id) constants_[id] = value_of_constant(id);
@@ -77,6 +79,7 @@ Player::Player(const Options& options) : options_(options), pid_(getpid()) {
   if (access(messages_path().c_str(), F_OK) == 0)
     if (const auto good = messages_.open(messages_path()); !good.ok())
       end(static_cast<int>(good.error().code), good.error().to_string());
+  is_plain_ = inside_ == nullptr && !has_others && trace_->locations(options_.rank).size() == 1;
 }
 
 // Traces whose calls cannot all be answered.
@@ -190,6 +193,15 @@ void Player::wait_for_turn(std::unique_lock<std::recursive_mutex>& lock, const T
   turn_.wait(lock, [&] { return messages_.is_turn_of(thread.location, made); });
 }
 
+// Until the other ranks of the node, which run as well, are where they were in place. Nobody waits
+// for a rank that is in its last call, or whose threads have several places in time.
+void Player::wait_as_in_place(const Frame& frame) {
+  if (frame.info.id == mpi::kMPI_Init || frame.info.id == mpi::kMPI_Init_thread) together_.begin();
+  if (is_over_ || threads_.size() > 1 || !fill(frame.thread, 1)) return together_.end();
+  if (frame.end_ns > 0)
+    together_.wait_for_others(frame.end_ns, frame.thread.ahead.front().begin_ns);
+}
+
 // What an entry point is looked up for, once.
 void Player::first_look(Entry& entry) const {
   entry.meaning = &mpi::meaning_of(entry.call);
@@ -225,18 +237,27 @@ uint64_t Player::answer_at(Entry& entry, uint64_t* words, uintptr_t site, bool i
   }
   --thread.depth;
   if (thread.depth == 0 && threads_.size() > 1) turn_.notify_all();
+  if (thread.depth == 0 && together_.is_open()) wait_as_in_place(frame);
   if (!is_inner && !is_over_) thread.units.call_ended();
   return frame.result;
 }
 
-uint64_t Player::answer(Entry& entry, uint64_t* words, void* return_address) {
-  auto site = reinterpret_cast<uintptr_t>(return_address);
+uint64_t Player::answer(Player* made, Entry& entry, uint64_t* words, void* return_address) {
+  const auto site = reinterpret_cast<uintptr_t>(return_address);
+  Player& player = made != nullptr ? *made : get();
 #if defined(__x86_64__)
-  bool is_inner = false;
   // Only there Fortran entry points have trampolines that note their call.
+  if (refrain_fortran_site.address != nullptr) return player.answer_of_fortran(entry, words, site);
+#endif
+  const Short quick = player.answer_short(entry, words, site);
+  return quick.is_done ? quick.result : player.answer_at(entry, words, site, false, 0);
+}
+
+#if defined(__x86_64__)
+// The trampoline of a Fortran entry point has noted its call: its frame is further up the stack.
+uint64_t Player::answer_of_fortran(Entry& entry, uint64_t* words, uintptr_t site) {
+  bool is_inner = false;
   mpi_runtime::FortranSite& fortran = refrain_fortran_site;
-  if (fortran.address == nullptr) return answer_at(entry, words, site, false, 0);
-  // The trampoline of a Fortran entry point has noted its call: its frame is further up the stack.
   const bool is_below = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) <
                         reinterpret_cast<uintptr_t>(fortran.sp);
   std::unique_lock lock(mutex_);
@@ -252,20 +273,19 @@ uint64_t Player::answer(Entry& entry, uint64_t* words, void* return_address) {
   lock.unlock();
   // Functions of the program that the call calls leave the notes of their own calls there.
   const mpi_runtime::FortranSite noted = fortran;
-  const uint64_t result = answer_at(entry, words, site, is_inner, 0);
+  const Short quick = is_inner ? Short() : answer_short(entry, words, site);
+  const uint64_t result = quick.is_done ? quick.result : answer_at(entry, words, site, is_inner, 0);
   if (noted.address != nullptr) fortran = noted;
   return result;
-#else
-  return answer_at(entry, words, site, false, 0);
-#endif
 }
+#endif
 
 uint64_t Player::answer_fortran(Entry& entry, uint64_t* words, uintptr_t site, size_t value_bytes) {
   return answer_at(entry, words, site, false, value_bytes);
 }
 
 uint64_t answer(Entry& entry, uint64_t* words, void* return_address) {
-  return Player::get().answer(entry, words, return_address);
+  return Player::answer(g_made, entry, words, return_address);
 }
 
 }  // namespace refrain::replay::solo

@@ -5,10 +5,10 @@
 // recorded outputs (outputs.cc); what the process really has of its own: datatypes (types.cc),
 // attributes and error handlers (callbacks.cc), memory (local.cc); complete requests and fill
 // buffers from the log (requests.cc). What the trace says of a signature is worked out once
-// (plan.h, plans.cc).
+// (plan.h, plans.cc), and most calls are done with that (short_way.cc).
 //
-// Budget: 900 instructions for a call, and 1.8 for a byte that a buffer is filled with (0.5 ns); a
-// call whose signature was met before allocates nothing. `./dev bench solo` counts them.
+// Budget: 600 instructions for a call, and 1.8 for a byte that a buffer is filled with (0.5 ns);
+// a call whose signature was met before allocates nothing. `./dev bench solo` counts them.
 //
 // The first difference between program and trace ends the process with a line on stderr and exit
 // status 1. Threads: any; one lock, held also while functions of the program are called.
@@ -41,6 +41,7 @@
 #include "replay/solo/objects.h"
 #include "replay/solo/plan.h"
 #include "replay/solo/sites.h"
+#include "replay/solo/together.h"
 #include "replay/solo/units.h"
 
 namespace refrain::events {
@@ -59,7 +60,8 @@ struct Options {
   Rank rank = 0;
   // The group that runs together; as many ranks as there are processes. -1: the rank is alone.
   Rank first = -1, last = -1;
-  std::string units;  // file for the times between calls; empty: none
+  std::string units;     // file for the times between calls; empty: none
+  std::string together;  // see Together::open()
 };
 
 struct Counts {
@@ -73,7 +75,8 @@ class Player {
   // The one of this process. Ends the process where the trace cannot be read.
   static Player& get();
 
-  uint64_t answer(Entry& entry, uint64_t* words, void* return_address);
+  // `made`: get(), where it is known to be there; null: it may be the first call.
+  static uint64_t answer(Player* made, Entry& entry, uint64_t* words, void* return_address);
   // The same for an entry point of Fortran that reaches no C function: `value_bytes` of attributes.
   uint64_t answer_fortran(Entry& entry, uint64_t* words, uintptr_t site, size_t value_bytes);
   double wtime();
@@ -88,6 +91,7 @@ class Player {
     const Signature* signature = nullptr;
     Plan* plan = nullptr;
     uint64_t seq = 0;
+    uint64_t begin_ns = 0, end_ns = 0;  // in place; 0 where it is not known, or nobody asks
   };
   struct Thread {
     uint32_t location = 0;
@@ -108,6 +112,7 @@ class Player {
     const Signature* signature = nullptr;  // null: not in the trace
     Plan* plan = nullptr;                  // of the signature
     uint64_t seq = 0;
+    uint64_t end_ns = 0;
     uint64_t result = 0;
     size_t fortran_value_bytes = 0;
     bool is_inside = false;  // its data come from a rank of the group
@@ -117,6 +122,7 @@ class Player {
   };
 
   explicit Player(const Options& options);
+  uint64_t answer_of_fortran(Entry& entry, uint64_t* words, uintptr_t site);
   void refuse_unknown();
   void print_summary() const;
   [[noreturn]] void end(int status, const std::string& line) const;
@@ -138,6 +144,7 @@ class Player {
   void wait_for_turn(std::unique_lock<std::recursive_mutex>& lock, const Thread& thread);
   void first_look(Entry& entry) const;
   void tell_changed();
+  void wait_as_in_place(const Frame& frame);
   void end_inner(Frame& frame, size_t inner, uint64_t taken_before);
 
   // ---- plans.cc ----
@@ -146,7 +153,7 @@ class Player {
     return known != nullptr ? *known : make_plan(signature);
   }
   Plan& make_plan(const Signature& signature);
-  static void plan_words(const Given& given, Plan& plan);
+  void plan_words(const Given& given, Plan& plan);
   void plan_checks(const Signature& signature, Plan& plan);
   Check plan_check(const mpi::ParamInfo& param, const Value& value);
   bool plan_array(const mpi::ParamInfo& param, const Value& value, Check& check, Plan& plan);
@@ -154,8 +161,34 @@ class Player {
   Put plan_put(const Signature& signature, size_t i, Plan& plan);
   StatusPlan plan_status(const Value& value) const;
   void plan_requests(const Signature& signature, Plan& plan);
-  bool is_as_planned(const Frame& frame, const Check& check);
-  void put_as_planned(Frame& frame, const Put& put);
+  bool is_flat(const Signature& signature, const mpi::BufferInfo& buffer);
+  bool is_as_planned(const Given& given, const Plan& plan, const Check& check);
+  static void put_as_planned(const Given& given, const Plan& plan, const Put& put);
+
+  // ---- short_way.cc ----
+  struct Short {
+    uint64_t result = 0;
+    bool is_done = false;  // false: nothing was done, the call is still the next one
+  };
+  Short answer_short(const Entry& entry, uint64_t* words, uintptr_t site);
+  Object& make_request(const Plan& plan, SignatureId signature);
+  static void plan_short_way(Plan& plan);
+  bool is_as_recorded(const Entry& entry, const uint64_t* words, uintptr_t site, const Plan& plan,
+                      Object*& request);
+  [[gnu::noinline]] bool are_others_as_planned(const Entry& entry, const uint64_t* words,
+                                               const Plan& plan);
+  [[gnu::noinline]] static void leave_ahead(Thread& thread, const Call& call, Plan& plan);
+  [[gnu::noinline]] static void skip_units(Thread& thread, uint64_t calls);
+  [[gnu::noinline]] Object* put_short(const Entry& entry, uint64_t* words, const Plan& plan,
+                                      const Signature& signature, Object* request);
+  static Frame frame_of(const Entry& entry, uint64_t* words, uintptr_t site, const Record& record);
+  bool fill_short(const uint64_t* words, const Plan& plan, std::byte* at, uint64_t seq);
+  [[gnu::noinline]] void finish_short(const Entry& entry, uint64_t* words, uintptr_t site,
+                                      const Record& record, Object* request);
+  void note_request(const Entry& entry, uint64_t* words, uintptr_t site, const Record& record,
+                    Object& request);
+  [[gnu::noinline]] void fill_long(const Entry& entry, uint64_t* words, uintptr_t site,
+                                   const Record& record);
 
   // ---- guard.cc ----
   void guard(const Frame& frame);
@@ -177,6 +210,7 @@ class Player {
   int64_t object_number(mpi::ParamKind kind, const Value& value);
   uint64_t handle_of(const Frame& frame, mpi::ParamKind kind, const Value& value);
   void put_outputs(Frame& frame);
+  void put_planned(Frame& frame, const Put& put);
   void put_one(Frame& frame, size_t i);
   void put_status(void* status, const Value& value) const;
   void put_result(Frame& frame);
@@ -195,7 +229,8 @@ class Player {
   void end_request(Frame& frame, size_t param, size_t k, bool takes);
   void fill_buffers(Frame& frame);
   void fill_buffer(Frame& frame, const MessageSource::Record& record);
-  void fill_flat(const Frame& frame);
+  std::byte* flat_place(const Frame& frame, const MessageSource::Record& record);
+  void fill_flat(std::byte* at);
   void fill_places(const std::vector<Place>& places, uint64_t skip);
   void take(std::byte* at, uint64_t bytes);
   size_t status_index(const Frame& frame, size_t param, uint64_t request) const;
@@ -285,8 +320,10 @@ class Player {
   std::map<std::pair<uint64_t, int64_t>, std::unique_ptr<std::byte[]>> others_memory_;
   std::map<std::pair<uint32_t, uint64_t>, std::vector<Place>> fetching_;  // by thread and call
   uint64_t callbacks_ = 0, operators_ = 0;
+  Together together_;
   std::condition_variable_any turn_;
   bool is_over_ = false, has_finished_ = false;
+  bool is_plain_ = false;  // alone, with one thread in the trace, and not over: see short_way.cc
   bool is_trying_ = false, has_difference_ = false;
   Inside* inside_ = nullptr;  // never destroyed, as the Player; null: the rank is alone
 };

@@ -65,7 +65,10 @@ void Player::keep_places(Frame& frame) {
   if (!plan.makes_request) return;
   Object* const request = request_at(frame, static_cast<size_t>(plan.request_param), 0);
   if (request == nullptr) return;
-  places_of(frame, request->places);
+  if (plan.flat_later >= 0)
+    request->flat = frame.given.address<std::byte>(static_cast<size_t>(plan.flat_later));
+  else
+    places_of(frame, request->places);
   if (plan.subject_param < 0) return;
   const auto subject = static_cast<size_t>(plan.subject_param);
   request->subject = frame.given.key(subject);
@@ -115,14 +118,14 @@ void Player::end_request(Frame& frame, size_t param, size_t k, bool takes) {
     call_general(*request, request->free, General::kFree);
   }
   if (!takes || request->is_persistent) return;
-  objects_.erase(ParamKind::kRequest, request->key);
+  objects_.erase(*request);
   frame.given.put(param, k, null_handle(ParamKind::kRequest));
 }
 
 void Player::free_request(Frame& frame, size_t param) {
   if (Object* const request = request_at(frame, param, 0); request != nullptr) {
     if (request->is_general) call_general(*request, request->free, General::kFree);
-    objects_.erase(ParamKind::kRequest, request->key);
+    objects_.erase(*request);
   }
   frame.given.put(param, 0, null_handle(ParamKind::kRequest));
 }
@@ -168,12 +171,12 @@ void Player::fill_places(const std::vector<Place>& places, uint64_t skip) {
   }
 }
 
-// The same of the one buffer of a call whose elements lie in a row.
-void Player::fill_flat(const Frame& frame) {
+// The same of a buffer whose elements lie in a row.
+void Player::fill_flat(std::byte* at) {
   const uint64_t bytes = messages_.left();
   ++counts_.filled;
   counts_.filled_bytes += bytes;
-  take(frame.given.address<std::byte>(static_cast<size_t>(frame.plan->flat_param)), bytes);
+  take(at, bytes);
 }
 
 // Where the status of a request is: in the order of the requests, or in that of the indices of
@@ -231,6 +234,17 @@ const std::vector<Place>& Player::places_of_record(const Frame& frame,
   return places_;
 }
 
+// Where its contents go, if they lie in a row there; null: see places_of_record().
+std::byte* Player::flat_place(const Frame& frame, const MessageSource::Record& record) {
+  const Plan& plan = *frame.plan;
+  if (plan.flat_param >= 0)
+    return frame.given.address<std::byte>(static_cast<size_t>(plan.flat_param));
+  if (plan.request_param < 0 || plan.makes_request) return nullptr;
+  const Object* const request =
+      request_at(frame, static_cast<size_t>(plan.request_param), record.where);
+  return request == nullptr ? nullptr : request->flat;
+}
+
 void Player::fill_buffer(Frame& frame, const MessageSource::Record& record) {
   const bool may_imply =
       record.kind == MessageSource::Kind::kContents || record.kind == MessageSource::Kind::kInside;
@@ -239,7 +253,7 @@ void Player::fill_buffer(Frame& frame, const MessageSource::Record& record) {
     put_logged_status(frame, record.where, {.bytes = record.bytes});
   switch (record.kind) {
     case MessageSource::Kind::kContents:
-      if (frame.plan->flat_param >= 0) return fill_flat(frame);
+      if (std::byte* const at = flat_place(frame, record)) return fill_flat(at);
       if (frame.meaning.plain == mpi::kMPI_Pack || frame.meaning.plain == mpi::kMPI_Pack_external)
         return;  // really packed
       return fill_places(places_of_record(frame, record), 0);
