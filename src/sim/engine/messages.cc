@@ -49,7 +49,7 @@ uint32_t Engine::match(uint32_t channel, bool sends) {
 
 // What the links of a route add that is longer than those of neighbours.
 Time Engine::hops(uint32_t from, uint32_t to) const {
-  const double each = costs_.machine().topology.hop_latency_ns;
+  const double each = costs_.machine().topology.hop_latency.value;
   if (each == 0) return 0;
   const uint32_t hops = routes_->hops(costs_.node(from), costs_.node(to));
   const uint32_t least = routes_->least_hops();
@@ -168,9 +168,11 @@ void Engine::arrives(uint32_t id) {
     route_.clear();
     routes_->route(costs_.node(message.from), costs_.node(message.to), route_);
     double most = costs.per_byte > 0 ? 1 / costs.per_byte : 0;
-    const double core = costs_.machine().topology.core_bandwidth * 1e-9;
+    const double core = costs_.machine().topology.core_bandwidth.value * 1e-9;
     if (route_.empty() && core > 0) most = most > 0 ? std::min(most, core) : core;
-    return network_.start(now_, id, first_share(message), most, route_);
+    const bool by_hops = costs_.machine().topology.shares_by_hops && !route_.empty();
+    const double weight = by_hops ? 1 / static_cast<double>(route_.size()) : 1;
+    return network_.start(now_, id, first_share(message), most, route_, weight);
   }
   RankState& to = ranks_[message.to];
   const Time stream = costs.stream_of(first_share(message));

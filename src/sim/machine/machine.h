@@ -67,12 +67,14 @@ struct Topology {
   // each; links to each of those. Torus: its dimensions, in `down`. Dragonfly: groups, routers of a
   // group, nodes of a router, in `down`.
   std::vector<uint64_t> down, up, parallel;
-  double link_bandwidth = 0;    // of every link; 0: links are not modelled
-  double node_bandwidth = 0;    // of the links of a node; 0: as the others
-  double global_bandwidth = 0;  // between groups of a dragonfly; 0: as the others
-  double core_bandwidth = 0;    // between ranks of a node, each pair; 0: without limit
-  double hop_latency_ns = 0;    // of each link that a route has more than that of neighbours
-  bool has_links() const { return link_bandwidth > 0; }
+  Parameter link_bandwidth;    // of every link; 0: links are not modelled
+  Parameter node_bandwidth;    // of the links of a node; 0: as the others
+  Parameter global_bandwidth;  // between groups of a dragonfly; 0: as the others
+  Parameter core_bandwidth;    // between ranks of a node, each pair; 0: without limit
+  Parameter hop_latency;       // ns, of each link that a route has more than that of neighbours
+  // A flow over n links has the n-th part of one over one link, where one link holds both back.
+  bool shares_by_hops = false;
+  bool has_links() const { return link_bandwidth.value > 0; }
 };
 
 struct Mapping {

@@ -123,19 +123,19 @@ class Reader {
   }
   // A number, or { value, low, high }.
   Parameter parameter(const toml::table& of, std::string_view key, double most, bool needed,
-                      double otherwise = 0) {
+                      double otherwise = 0, bool above_0 = false) {
     const toml::node* const node = find(of, key, needed);
     if (node == nullptr) return {otherwise, otherwise, otherwise};
     const toml::table* const three = node->as_table();
     if (three == nullptr) {
-      const double value = number(*node, key, most, false);
+      const double value = number(*node, key, most, above_0);
       return {value, value, value};
     }
     only(*three, {"value", "low", "high"});
     Parameter out;
-    out.value = number(*three, "value", 0, most, true);
-    out.low = number(*three, "low", out.value, most);
-    out.high = number(*three, "high", out.value, most);
+    out.value = number(*three, "value", 0, most, true, above_0);
+    out.low = number(*three, "low", out.value, most, false, above_0);
+    out.high = number(*three, "high", out.value, most, false, above_0);
     if (!(out.low <= out.value && out.value <= out.high))
       fail(*node, bad(key, "an interval with low <= value <= high"));
     return out;
@@ -229,15 +229,17 @@ void read_distances(Reader& in, const toml::table& root, Machine& out) {
 
 void read_links(Reader& in, const toml::table& table, Topology& out) {
   const auto bandwidth = [&](std::string_view key) {
-    return in.number(table, key, 0, kMostBandwidth, false, true);
+    return in.parameter(table, key, kMostBandwidth, false, 0, true);
   };
   out.link_bandwidth = bandwidth("link_bandwidth");
   out.node_bandwidth = bandwidth("node_bandwidth");
   out.global_bandwidth = bandwidth("global_bandwidth");
   out.core_bandwidth = bandwidth("core_bandwidth");
-  out.hop_latency_ns = in.number(table, "hop_latency", 0, kMostNs);
-  const bool has_other = out.node_bandwidth + out.global_bandwidth + out.core_bandwidth > 0;
-  if (has_other && out.link_bandwidth == 0)
+  out.hop_latency = in.parameter(table, "hop_latency", kMostNs, false);
+  out.shares_by_hops = in.word(table, "sharing", {"equal", "by_hops"}) == 1;
+  const bool has_other =
+      out.node_bandwidth.value + out.global_bandwidth.value + out.core_bandwidth.value > 0;
+  if (has_other && !out.has_links())
     in.fail(table, "'link_bandwidth' is missing here: other bandwidths need it");
 }
 
@@ -246,7 +248,7 @@ void read_topology(Reader& in, const toml::table& root, Topology& out) {
   if (table == nullptr) return;
   in.only(*table, {"kind", "nodes", "cores", "down", "up", "parallel", "dimensions", "groups",
                    "routers", "nodes_per_router", "link_bandwidth", "node_bandwidth",
-                   "global_bandwidth", "core_bandwidth", "hop_latency"});
+                   "global_bandwidth", "core_bandwidth", "hop_latency", "sharing"});
   out.kind = static_cast<Topology::Kind>(
       in.word(*table, "kind", {"crossbar", "fat_tree", "torus", "dragonfly"}, true));
   out.cores = in.whole(*table, "cores", 1, 1, kMostNodes);

@@ -18,7 +18,7 @@ void FairNetwork::note_change(uint32_t link) {
 }
 
 void FairNetwork::start(int64_t now, uint32_t name, uint64_t bytes, double most,
-                        const std::vector<uint32_t>& route) {
+                        const std::vector<uint32_t>& route, double weight) {
   if (now > now_) settle(), now_ = now;
   uint32_t id = 0;
   if (free_.empty()) {
@@ -35,6 +35,7 @@ void FairNetwork::start(int64_t now, uint32_t name, uint64_t bytes, double most,
   flow.left = static_cast<double>(bytes);
   flow.rate = -1;
   flow.most = most;
+  flow.weight = weight;
   flow.since = static_cast<double>(now_);
   flow.is_free = false;
   flow.route = route;
@@ -69,6 +70,7 @@ void FairNetwork::fix(uint32_t id, double rate) {
   for (const uint32_t link : flow.route) {
     links_[link].left = std::max(0.0, links_[link].left - rate);
     --links_[link].open;
+    links_[link].weight -= flow.weight;
   }
 }
 
@@ -77,6 +79,8 @@ void FairNetwork::fill(const std::vector<uint32_t>& links, const std::vector<uin
   for (const uint32_t link : links) {
     links_[link].left = links_[link].capacity;
     links_[link].open = static_cast<uint32_t>(links_[link].flows.size());
+    links_[link].weight = 0;
+    for (const uint32_t id : links_[link].flows) links_[link].weight += flows_[id].weight;
   }
   std::vector<uint32_t> limited;
   for (const uint32_t id : flows) {
@@ -84,7 +88,8 @@ void FairNetwork::fill(const std::vector<uint32_t>& links, const std::vector<uin
     if (flows_[id].most > 0) limited.push_back(id);
   }
   std::sort(limited.begin(), limited.end(), [&](uint32_t a, uint32_t b) {
-    return flows_[a].most != flows_[b].most ? flows_[a].most < flows_[b].most : a < b;
+    const double one = flows_[a].most * flows_[b].weight, other = flows_[b].most * flows_[a].weight;
+    return one != other ? one < other : a < b;
   });
   size_t open = flows.size(), next_limit = 0;
   while (open > 0) {
@@ -92,11 +97,12 @@ void FairNetwork::fill(const std::vector<uint32_t>& links, const std::vector<uin
     uint32_t narrowest = UINT32_MAX;
     for (const uint32_t link : links) {
       if (links_[link].open == 0) continue;
-      const double share = links_[link].left / links_[link].open;
+      const double share = links_[link].left / links_[link].weight;
       if (share < least) least = share, narrowest = link;
     }
     bool has_limit = false;
-    while (next_limit < limited.size() && flows_[limited[next_limit]].most <= least) {
+    while (next_limit < limited.size() &&
+           flows_[limited[next_limit]].most <= least * flows_[limited[next_limit]].weight) {
       const uint32_t id = limited[next_limit++];
       if (!flows_[id].is_open) continue;
       fix(id, flows_[id].most);
@@ -108,7 +114,7 @@ void FairNetwork::fill(const std::vector<uint32_t>& links, const std::vector<uin
     if (narrowest == UINT32_MAX) break;
     for (const uint32_t id : links_[narrowest].flows) {
       if (!flows_[id].is_open) continue;
-      fix(id, least);
+      fix(id, least * flows_[id].weight);
       --open;
     }
   }

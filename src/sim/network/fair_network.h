@@ -3,7 +3,8 @@
 // Rates are those of progressive filling (D. Bertsekas, R. Gallager, "Data Networks", section
 // 6.5.2): all flows grow alike until a link is full or a flow has its limit; its flows stay there,
 // and the others grow on. A flow that begins or ends changes only the rates of flows that are
-// connected with it by links, so only those are computed again.
+// connected with it by links, so only those are computed again. Rates grow in the ratio of weights,
+// where flows have other ones than 1.
 //
 // Times in ns, as fractions; a flow ends at the next whole ns. Threads: one.
 #pragma once
@@ -27,7 +28,7 @@ class FairNetwork {
   // may not be twice in a route. `name` is given back at its end. A flow without bytes ends at
   // once.
   void start(int64_t now, uint32_t name, uint64_t bytes, double most,
-             const std::vector<uint32_t>& route);
+             const std::vector<uint32_t>& route, double weight = 1);
   // When the next flow ends; kNever: there is none.
   int64_t next();
   // Takes that flow out; its name.
@@ -56,11 +57,12 @@ class FairNetwork {
     uint32_t mark = 0;
     double left = 0;    // while rates are computed
     uint32_t open = 0;  // flows without a rate yet
+    double weight = 0;  // ... theirs
     bool is_changed = false;
   };
   struct Flow {
     uint32_t name = 0;
-    double left = 0, rate = 0, most = 0;
+    double left = 0, rate = 0, most = 0, weight = 1;
     double since = 0;  // `left` is of then
     uint64_t bytes = 0;
     uint32_t version = 0;

@@ -38,6 +38,22 @@ TEST(FairNetwork, WhatALimitedFlowLeavesGoesToTheOthers) {
   EXPECT_EQ(network.next(), 4000);
 }
 
+// A flow over two links gets half of what one over one link gets; what a limit leaves goes on.
+TEST(FairNetwork, FlowsShareInTheRatioOfTheirWeights) {
+  FairNetwork network;
+  const uint32_t one = network.add_link(1e9), other = network.add_link(1e9);
+  network.start(0, 1, 1000, 0, {one}, 1);
+  network.start(0, 2, 1000, 0, {one, other}, 0.5);
+  EXPECT_EQ(network.next(), 1500);  // 2/3 and 1/3
+  EXPECT_EQ(network.end(), 1U);
+  EXPECT_EQ(network.next(), 2000);  // 500 left
+  EXPECT_EQ(network.end(), 2U);
+  network.start(2000, 3, 1000, 0.25, {one}, 1);
+  network.start(2000, 4, 1000, 0, {one, other}, 0.5);
+  EXPECT_EQ(network.next(), 3334);  // 3/4
+  EXPECT_EQ(network.end(), 4U);
+}
+
 TEST(FairNetwork, WithoutALinkAFlowHasItsLimit) {
   FairNetwork network;
   network.start(7, 1, 1000, 0.5, {});
@@ -135,7 +151,7 @@ Topology fat_tree() {
   out.down = {4, 3};
   out.up = {1, 2};
   out.parallel = {1, 1};
-  out.link_bandwidth = 1e9;
+  out.link_bandwidth.value = 1e9;
   return out;
 }
 
@@ -158,7 +174,7 @@ TEST(Routes, TorusTakesTheShorterWay) {
   Topology torus;
   torus.kind = Topology::Kind::kTorus;
   torus.down = {5, 4};
-  torus.link_bandwidth = 1e9;
+  torus.link_bandwidth.value = 1e9;
   FairNetwork network;
   const Routes routes(torus, 0, network);
   for (uint32_t a = 0; a < 20; ++a)
@@ -169,13 +185,24 @@ TEST(Routes, TorusTakesTheShorterWay) {
       };
       EXPECT_EQ(routes.hops(a, b), way(a % 5, b % 5, 5) + way(a / 5, b / 5, 4));
     }
+  // Where both are as long: as SimGrid goes. The second dimension has four places.
+  const auto goes_up = [&](uint32_t a, uint32_t b) {
+    std::vector<uint32_t> route;
+    routes.route(5 * a, 5 * b, route);
+    EXPECT_EQ(route.size(), 2U);
+    return route[0] % 2 == 0;
+  };
+  EXPECT_TRUE(goes_up(0, 2));
+  EXPECT_TRUE(goes_up(1, 3));
+  EXPECT_FALSE(goes_up(2, 0));
+  EXPECT_TRUE(goes_up(3, 1));
 }
 
 TEST(Routes, DragonflyHasAtMostOneGlobalLink) {
   Topology dragonfly;
   dragonfly.kind = Topology::Kind::kDragonfly;
   dragonfly.down = {5, 4, 2};
-  dragonfly.link_bandwidth = 1e9;
+  dragonfly.link_bandwidth.value = 1e9;
   FairNetwork network;
   const Routes routes(dragonfly, 0, network);
   for (uint32_t a = 0; a < 40; ++a)
@@ -203,7 +230,7 @@ TEST(Contention, MessagesShareLinks) {
   Machine machine = testing::plain_machine();
   machine.topology.kind = Topology::Kind::kCrossbar;
   machine.topology.cores = 2;
-  machine.topology.link_bandwidth = 2e9;
+  machine.topology.link_bandwidth.value = 2e9;
   const uint64_t bytes = 100000;
   const auto run = [&](bool has_contention) {
     testing::Script script;
@@ -224,7 +251,7 @@ TEST(Contention, MessagesShareLinks) {
 // sender learns that the last byte has come.
 TEST(Contention, OneMessageAlone) {
   Machine machine = testing::plain_machine();
-  machine.topology.link_bandwidth = 1e12;
+  machine.topology.link_bandwidth.value = 1e12;
   for (const uint64_t bytes : {uint64_t{0}, uint64_t{77}, uint64_t{1000}, uint64_t{30000}}) {
     testing::Script script;
     script.ranks = {{{0, {{true, 0, 1, 0, bytes}}, {0}}}, {{0, {{false, 0, 0, 0, 0}}, {0}}}};

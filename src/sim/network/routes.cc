@@ -11,10 +11,10 @@ Routes::Routes(const Topology& topology, uint64_t nodes, FairNetwork& network)
   const uint64_t known = nodes_of(topology);
   nodes_ = known == UINT64_MAX ? nodes : known;
   first_ = static_cast<uint32_t>(network.links());
-  const double own =
-      topology.node_bandwidth > 0 ? topology.node_bandwidth : topology.link_bandwidth;
+  const double own = topology.node_bandwidth.value > 0 ? topology.node_bandwidth.value
+                                                       : topology.link_bandwidth.value;
   has_node_links_ = topology.kind == Kind::kCrossbar || topology.kind == Kind::kDragonfly ||
-                    (topology.kind == Kind::kTorus && topology.node_bandwidth > 0);
+                    (topology.kind == Kind::kTorus && topology.node_bandwidth.value > 0);
   if (has_node_links_) add_node_links(network, own);
   inner_ = network.links();
   if (topology.kind == Kind::kFatTree) add_fat_tree(network);
@@ -34,9 +34,9 @@ void Routes::add_fat_tree(FairNetwork& network) {
     level_first_.push_back(network.links());
     const uint64_t elements = nodes_ / below * above;
     const uint64_t links = elements * topology_.up[level] * topology_.parallel[level];
-    const bool is_node = level == 0 && topology_.node_bandwidth > 0;
+    const bool is_node = level == 0 && topology_.node_bandwidth.value > 0;
     for (uint64_t i = 0; i < 2 * links; ++i)
-      network.add_link(is_node ? topology_.node_bandwidth : topology_.link_bandwidth);
+      network.add_link(is_node ? topology_.node_bandwidth.value : topology_.link_bandwidth.value);
     below *= topology_.down[level];
     above *= topology_.up[level];
   }
@@ -68,7 +68,7 @@ void Routes::tree_route(uint64_t from, uint64_t to, std::vector<uint32_t>& out) 
 // Two links for each node and dimension: to the next one, and to the one before.
 void Routes::add_torus(FairNetwork& network) {
   const uint64_t links = 2 * nodes_ * topology_.down.size();
-  for (uint64_t i = 0; i < links; ++i) network.add_link(topology_.link_bandwidth);
+  for (uint64_t i = 0; i < links; ++i) network.add_link(topology_.link_bandwidth.value);
 }
 
 void Routes::torus_route(uint64_t from, uint64_t to, std::vector<uint32_t>& out) const {
@@ -77,7 +77,8 @@ void Routes::torus_route(uint64_t from, uint64_t to, std::vector<uint32_t>& out)
     const uint64_t size = topology_.down[d];
     const uint64_t a = at / stride % size, b = to / stride % size;
     const uint64_t upwards = (b + size - a) % size;
-    const bool goes_up = upwards <= size - upwards;
+    const bool is_tie = 2 * upwards == size;
+    const bool goes_up = is_tie ? a != size / 2 : upwards < size - upwards;
     for (uint64_t left = goes_up ? upwards : size - upwards; left > 0; --left) {
       const uint64_t mine = at / stride % size;
       out.push_back(
@@ -94,10 +95,10 @@ void Routes::torus_route(uint64_t from, uint64_t to, std::vector<uint32_t>& out)
 void Routes::add_dragonfly(FairNetwork& network) {
   const uint64_t groups = topology_.down[0], routers = topology_.down[1];
   for (uint64_t i = 0; i < groups * routers * routers; ++i)
-    network.add_link(topology_.link_bandwidth);
+    network.add_link(topology_.link_bandwidth.value);
   local_ = network.links();
-  const double global =
-      topology_.global_bandwidth > 0 ? topology_.global_bandwidth : topology_.link_bandwidth;
+  const double global = topology_.global_bandwidth.value > 0 ? topology_.global_bandwidth.value
+                                                             : topology_.link_bandwidth.value;
   for (uint64_t i = 0; i < groups * groups; ++i) network.add_link(global);
 }
 

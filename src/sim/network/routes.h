@@ -3,9 +3,10 @@
 // Every connection is two links, one for each direction. Crossbar: the node's link out and the
 // other node's link in. Fat tree: an extended generalised fat tree (S. Öhring et al., IPPS 1995),
 // up to the first common level and down again; the destination's number modulo the parents chooses
-// the way up. Torus: dimension by dimension, the shorter way around, upwards where both are as
-// long. Dragonfly (J. Kim et al., ISCA 2008): at most one link within the first group, one between
-// groups, one within the second group. docs/simulate.md has the numbers of links.
+// the way up. Torus: dimension by dimension, the shorter way around; where both are as long,
+// upwards, but from the middle to the first one downwards, as SimGrid goes. Dragonfly (J. Kim et
+// al., ISCA 2008): at most one link within the first group, one between groups, one within the
+// second group. docs/simulate.md has the numbers of links.
 #pragma once
 
 #include <cstdint>

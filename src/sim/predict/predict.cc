@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "sim/predict/recorded_spread.h"
+#include "sim/predict/run_noise.h"
 
 namespace refrain::sim {
 namespace {
@@ -29,12 +31,23 @@ void draw(std::mt19937_64& random, Parameter& p) {
   p.value = std::max(0.0, p.value + z * (z < 0 ? p.value - p.low : p.high - p.value));
 }
 
+// One more value is below this with the given probability: n ascending ones cut the line into n + 1
+// parts, which are equally likely for the next one.
+Time next_is_below(const std::vector<Time>& values, double probability) {
+  const auto count = static_cast<double>(values.size());
+  const double place = std::clamp(probability * (count + 1) - 1, 0.0, count - 1);
+  const auto at = static_cast<size_t>(place);
+  const Time step = at + 1 < values.size() ? values[at + 1] - values[at] : 0;
+  return values[at] + std::llround((place - static_cast<double>(at)) * static_cast<double>(step));
+}
+
 void scale(Parameter& p, double factor) { p.value *= factor, p.low *= factor, p.high *= factor; }
 
 // One simulation of several that run side by side.
 struct Task {
   Machine machine;
   std::vector<double> factors;
+  std::unique_ptr<const ComputeTimes> times;  // nullptr: PredictOptions::times
   Time predicted_ns = 0;
 };
 
@@ -47,7 +60,7 @@ base::Status run_all(const Trace& trace, const PredictOptions& options, std::vec
       SimulateOptions how = options.simulate;
       how.progress = nullptr;
       how.on_call = nullptr;
-      how.times = options.times;
+      how.times = tasks[i].times != nullptr ? tasks[i].times.get() : options.times;
       how.factors = tasks[i].factors;
       const auto result = simulate(trace, tasks[i].machine, how);
       const std::lock_guard<std::mutex> guard(mutex);
@@ -72,23 +85,32 @@ base::Status run_all(const Trace& trace, const PredictOptions& options, std::vec
 }
 
 std::vector<Task> make_tasks(const Trace& trace, const Machine& machine,
-                             const PredictOptions& options) {
+                             const PredictOptions& options, const RunNoise& noise) {
   std::vector<Task> out;
   RecordedSpread recorded;
   if (options.draws > 0 && options.times == nullptr) recorded = recorded_spread(trace);
   for (uint32_t i = 0; i < options.draws; ++i) {
     Task task;
     task.machine = drawn(machine, options.seed * 1'000'003 + i);
-    std::mt19937_64 random(options.seed * 7'919 + i);
-    for (size_t rank = 0; rank < static_cast<size_t>(trace.rank_count()); ++rank)
-      task.factors.push_back(options.times != nullptr
-                                 ? draw(random, 1, options.times->deviations()[rank])
-                                 : draw(random, recorded.centre[rank], recorded.deviation[rank]));
+    const uint64_t seed = options.seed * 7'919 + i;
+    std::mt19937_64 random(seed);
+    for (Rank rank = 0; rank < trace.rank_count(); ++rank) {
+      const auto at = static_cast<size_t>(rank);
+      if (options.times != nullptr)
+        task.factors.push_back(draw(random, 1, options.times->deviations()[at]));
+      else
+        task.factors.push_back(
+            noise.has(rank) ? 1 : draw(random, recorded.centre[at], recorded.deviation[at]));
+    }
+    if (options.times == nullptr) task.times = std::make_unique<DrawnTimes>(noise, seed);
     out.push_back(std::move(task));
   }
   for (const Sweep& sweep : options.sweeps)
-    for (const double factor : sweep.factors)
-      out.push_back({scaled(machine, sweep.part, factor), {}, 0});
+    for (const double factor : sweep.factors) {
+      Task task;
+      task.machine = scaled(machine, sweep.part, factor);
+      out.push_back(std::move(task));
+    }
   return out;
 }
 
@@ -143,6 +165,25 @@ base::Result<Sweep> parse_sweep(std::string_view text) {
   return out;
 }
 
+// A bandwidth without an interval that is 1/G, as in a machine whose G is that of its links, stays
+// so: both are one measurement.
+void draw_links(std::mt19937_64& random, const Machine& as_is, Machine& out) {
+  constexpr double kSame = 1e-6, kLeast = 1e-3;
+  const auto furthest = static_cast<size_t>(Distance::kSwitch);
+  const double per_byte = as_is.distances[furthest].ranges.back().gap_per_byte.value;
+  const double drawn_per_byte = out.distances[furthest].ranges.back().gap_per_byte.value;
+  Topology& links = out.topology;
+  for (Parameter* one : {&links.link_bandwidth, &links.node_bandwidth, &links.global_bandwidth,
+                         &links.core_bandwidth}) {
+    const double value = one->value;
+    if (value == 0) continue;
+    const bool is_gap = one->low == one->high && std::abs(value * 1e-9 * per_byte - 1) < kSame;
+    if (is_gap && drawn_per_byte > 0) one->value = 1e9 / drawn_per_byte;
+    if (!is_gap) draw(random, *one);
+    one->value = std::max(one->value, kLeast * value);  // 0 would be none
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(SweptPart part) {
@@ -184,11 +225,11 @@ Machine scaled(const Machine& machine, SweptPart part, double factor) {
         case SweptPart::kCompute: break;
       }
   }
-  if (part == SweptPart::kLatency) links.hop_latency_ns *= factor;
+  if (part == SweptPart::kLatency) scale(links.hop_latency, factor);
   if (part == SweptPart::kBandwidth)
-    for (double* one : {&links.link_bandwidth, &links.node_bandwidth, &links.global_bandwidth,
-                        &links.core_bandwidth})
-      *one *= factor;
+    for (Parameter* one : {&links.link_bandwidth, &links.node_bandwidth, &links.global_bandwidth,
+                           &links.core_bandwidth})
+      scale(*one, factor);
   if (part == SweptPart::kCompute) {
     for (NodeKind& kind : out.node_kinds) kind.speed *= factor;
     out.node_kinds.push_back({0, UINT64_MAX, factor});  // those of no kind
@@ -214,6 +255,8 @@ Machine drawn(const Machine& machine, uint64_t seed) {
       if (is_latency) range.handshake = range.latency;
     }
   }
+  draw(random, out.topology.hop_latency);
+  draw_links(random, machine, out);
   return out;
 }
 
@@ -227,15 +270,15 @@ base::Result<Prediction> predict(const Trace& trace, const Machine& machine,
   out.simulation = std::move(*simulation);
   out.low_ns = out.high_ns = out.simulation.predicted_ns;
   if (!out.simulation.deadlock.empty()) return out;
-  std::vector<Task> tasks = make_tasks(trace, machine, options);
+  const bool is_recorded = options.draws > 0 && options.times == nullptr;
+  const RunNoise noise = is_recorded ? RunNoise::of(trace) : RunNoise();
+  std::vector<Task> tasks = make_tasks(trace, machine, options, noise);
   if (const auto done = run_all(trace, options, tasks); !done.ok()) return done.error();
   for (uint32_t i = 0; i < options.draws; ++i) out.draws.push_back(tasks[i].predicted_ns);
   std::sort(out.draws.begin(), out.draws.end());
   if (!out.draws.empty()) {
-    // Of 30, the second and the last but one: 5 % on each side.
-    const auto last = static_cast<double>(out.draws.size() - 1);
-    out.low_ns = std::min(out.low_ns, out.draws[static_cast<size_t>(0.05 * last)]);
-    out.high_ns = std::max(out.high_ns, out.draws[static_cast<size_t>(std::ceil(0.95 * last))]);
+    out.low_ns = std::min(out.low_ns, next_is_below(out.draws, 0.05));
+    out.high_ns = std::max(out.high_ns, next_is_below(out.draws, 0.95));
   }
   size_t at = options.draws;
   for (const Sweep& sweep : options.sweeps)

@@ -77,11 +77,11 @@ TEST(Sweeps, ScaleWhatTheyName) {
   const Machine bandwidth = scaled(base, SweptPart::kBandwidth, 2);
   EXPECT_EQ(of(bandwidth).gap_per_byte.value, range.gap_per_byte.value / 2);
   EXPECT_EQ(of(bandwidth).latency.value, range.latency.value);
-  EXPECT_EQ(bandwidth.topology.link_bandwidth, 2e9);
+  EXPECT_EQ(bandwidth.topology.link_bandwidth.value, 2e9);
   const Machine latency = scaled(base, SweptPart::kLatency, 0.5);
   EXPECT_EQ(of(latency).latency.value, 1000);
   EXPECT_EQ(of(latency).handshake.value, 200);
-  EXPECT_EQ(latency.topology.hop_latency_ns, 25);
+  EXPECT_EQ(latency.topology.hop_latency.value, 25);
   EXPECT_EQ(of(latency).gap_per_byte.value, range.gap_per_byte.value);
   const Machine overhead = scaled(base, SweptPart::kOverhead, 3);
   EXPECT_EQ(of(overhead).send.value, 300);
@@ -110,6 +110,50 @@ TEST(Drawn, ParametersKeepToTheirIntervals) {
   EXPECT_NEAR(static_cast<double>(inside), 950, 30);
   EXPECT_EQ(drawn(base, 5).distances[2].ranges[0].latency.value,
             drawn(base, 5).distances[2].ranges[0].latency.value);
+}
+
+// On a torus most of the latency is of hops. A link that is as fast as 1/G is what G was measured
+// on.
+TEST(Drawn, LinksHaveIntervalsOrFollowG) {
+  constexpr const char* kText = R"(version = 1
+[distance.switch]
+eager_limit = 100
+[[distance.switch.range]]
+L = 1000
+o_send = 100
+o_recv = 110
+g = 10
+G = { value = 0.5, low = 0.4, high = 0.6 }
+[topology]
+kind = "torus"
+dimensions = [4]
+link_bandwidth = 2e9
+node_bandwidth = { value = 3e9, low = 2e9, high = 5e9 }
+hop_latency = { value = 50, low = 40, high = 70 }
+sharing = "by_hops"
+)";
+  const auto base = parse_machine(kText, "m.toml");
+  ASSERT_TRUE(base.ok()) << base.error().message;
+  EXPECT_TRUE(base->topology.shares_by_hops);
+  double inside = 0, below = 0;
+  constexpr int kMachines = 1000;
+  for (uint64_t seed = 0; seed < kMachines; ++seed) {
+    const Machine one = drawn(*base, seed);
+    const double per_byte = one.distances[2].ranges[0].gap_per_byte.value;
+    EXPECT_DOUBLE_EQ(one.topology.link_bandwidth.value, 1e9 / per_byte);
+    const double hop = one.topology.hop_latency.value, node = one.topology.node_bandwidth.value;
+    inside += hop >= 40 && hop <= 70 && node >= 2e9 && node <= 5e9 ? 1 : 0;
+    below += hop < 50 ? 1 : 0;
+    EXPECT_GT(node, 0);
+  }
+  EXPECT_NEAR(inside, 0.95 * 0.95 * kMachines, 40);
+  EXPECT_NEAR(below, kMachines / 2, 70);
+  for (const char* bad : {"link_bandwidth = { value = 1e9, low = 0, high = 2e9 }",
+                          "sharing = \"x\"", "hop_latency = { value = 1, low = 2, high = 3 }"}) {
+    std::string text = kText;
+    text.replace(text.find("link_bandwidth = 2e9"), std::string::npos, bad);
+    EXPECT_FALSE(parse_machine(text, "m.toml").ok()) << bad;
+  }
 }
 
 TEST(Plans, AreReadAndRefused) {
@@ -144,15 +188,16 @@ TEST(RecordedSpread, ChanceIsNotCountedTwice) {
   std::normal_distribution<double> chance(0, 10), own(0, 200);
   std::vector<double> sums, variances(400, 100);
   std::vector<std::vector<Rank>> groups(2);
+  const auto differs = [](size_t rank) { return rank % 2 == 1; };
   for (Rank rank = 0; rank < 400; ++rank) {
-    const bool differs = rank % 2 == 1;
-    sums.push_back(1000 + chance(random) + (differs ? own(random) : 0));
-    groups[differs ? 1 : 0].push_back(rank);
+    sums.push_back(1000 + chance(random) + (differs(static_cast<size_t>(rank)) ? own(random) : 0));
+    groups[differs(static_cast<size_t>(rank)) ? 1 : 0].push_back(rank);
   }
   const RecordedSpread out = spread_of(sums, variances, groups);
   double alike = 0, different = 0;
   for (size_t i = 0; i < 400; ++i) {
-    EXPECT_NEAR(out.deviation[i], 10 / sums[i], 1e-12);
+    // Ranks that stay where they are have the chance of the recorded run in them, too.
+    EXPECT_NEAR(out.deviation[i] * sums[i], differs(i) ? 10 * M_SQRT2 : 10, differs(i) ? 0.1 : 1.5);
     const double off = out.centre[i] * sums[i] - (i % 2 == 1 ? sums[i] : 1000);
     (i % 2 == 1 ? different : alike) += off * off / 200;
   }

@@ -55,7 +55,7 @@ RecordedSpread spread_of(const std::vector<double>& sums, const std::vector<doub
   out.centre.assign(sums.size(), 1);
   out.deviation.assign(sums.size(), 0);
   for (size_t i = 0; i < sums.size(); ++i)
-    if (sums[i] > 0) out.deviation[i] = std::sqrt(variances[i]) / sums[i];
+    if (sums[i] > 0) out.deviation[i] = std::sqrt(2 * variances[i]) / sums[i];
   for (const std::vector<Rank>& group : groups) {
     if (group.size() < 4) continue;  // too few to tell chance from what ranks differ by
     const auto n = static_cast<double>(group.size());
@@ -69,7 +69,9 @@ RecordedSpread spread_of(const std::vector<double>& sums, const std::vector<doub
     const double own = between > 0 ? std::max(0.0, 1 - chance / between) : 0;
     for (const Rank rank : group) {
       const double sum = sums[static_cast<size_t>(rank)];
-      if (sum > 0) out.centre[static_cast<size_t>(rank)] = (mean + own * (sum - mean)) / sum;
+      if (sum <= 0) continue;
+      out.centre[static_cast<size_t>(rank)] = (mean + own * (sum - mean)) / sum;
+      out.deviation[static_cast<size_t>(rank)] *= std::sqrt((1 + own) / 2);
     }
   }
   return out;

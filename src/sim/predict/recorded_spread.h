@@ -6,6 +6,7 @@
 // from the one before it is the variance of one (J. von Neumann, 1941), whatever slow changes there
 // are. The variance of the rank's sum is the sum of those.
 //
+// Another run is another draw, and so the difference of two runs of a rank has twice that variance.
 // Part of what ranks differ by is that same chance. A rank is drawn around its sum, moved towards
 // the mean of its group by the share of the group's variance that chance explains (W. James, C.
 // Stein, 1961), so that chance is not counted twice.
@@ -21,7 +22,7 @@ namespace refrain::sim {
 
 struct RecordedSpread {
   std::vector<double> centre;     // of each rank; 1: what was recorded
-  std::vector<double> deviation;  // one standard deviation
+  std::vector<double> deviation;  // one standard deviation, of another run
 };
 
 // Reads all times once. Of a trace without times of calls: 1 and 0.

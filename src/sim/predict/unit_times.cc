@@ -43,9 +43,10 @@ base::Result<UnitTimes> UnitTimes::make(const Trace& trace, format::vectors::Vec
                               " calls: they are not of one run",
                           name);
       out.vectors_[{rank, location.thread}] = found->second;
-      // A median of n values is known to 1.25 standard deviations of them over the root of n.
+      // A run is one draw of the unit, and a median of n values is known to 1.25 standard
+      // deviations of them over the root of n.
       const double range = expected_range(vector.runs);
-      const double known_to = range == 0 ? 0 : 1.25 / range / std::sqrt(vector.runs);
+      const double known_to = range == 0 ? 0 : std::sqrt(1 + 1.25 * 1.25 / vector.runs) / range;
       for (size_t k = 0; k < vector.median_ns.size(); ++k) {
         const double off = static_cast<double>(vector.spread_ns[k]) * known_to;
         sum += static_cast<double>(vector.median_ns[k]);

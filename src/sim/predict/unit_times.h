@@ -29,8 +29,8 @@ class UnitTimes : public ComputeTimes {
   uint64_t before(Rank rank, uint32_t thread, uint64_t seq, uint64_t recorded_ns) const override;
   std::string name() const override { return "vectors"; }
 
-  // How uncertain the sum of a rank's units is, as a share of it: one standard deviation. From the
-  // spread of each unit over the runs, and from the distance to the representative.
+  // How uncertain the sum of a rank's units is in a run, as a share of it: one standard deviation.
+  // From the spread of each unit over the runs, and from the distance to the representative.
   const std::vector<double>& deviations() const { return deviations_; }
 
  private:
