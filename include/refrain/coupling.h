@@ -29,8 +29,9 @@
  * NULL; refrain_coupling_error() has a line of text. Nothing ends the program.
  *
  * Ownership. The library owns what it returns as const, until MPI_Finalize. What a function named
- * ..._new returned belongs to the caller. Data are copied in and out: a buffer is the caller's
- * again when the call returns.
+ * ..._new returned belongs to the caller. Functions that write and read copy data: a buffer is the
+ * caller's again when the call returns. Those that acquire and borrow do not copy: the caller fills
+ * or looks at the library's memory.
  */
 #ifndef REFRAIN_COUPLING_H_
 #define REFRAIN_COUPLING_H_
@@ -43,7 +44,7 @@ extern "C" {
 
 /* The version of this interface. Ends of streams say it to each other: another one is
  * REFRAIN_EMISMATCH. */
-#define REFRAIN_COUPLING_VERSION 1
+#define REFRAIN_COUPLING_VERSION 2
 
 #define REFRAIN_EAGAIN                                                                           \
   (-1)                     /* nothing to read, or no buffer to write: with REFRAIN_NONBLOCK only \
@@ -173,14 +174,48 @@ long refrain_stream_write_bytes(refrain_stream* stream, const void* data, size_t
  * code; *from (unless NULL) becomes the rank that wrote it. */
 long refrain_stream_read_bytes(refrain_stream* stream, void* data, int flags, int* from);
 
+/* -- the same without a copy --
+ *
+ *   void* block;
+ *   refrain_stream_acquire(stream, &block, 0);                     the writer
+ *   const size_t bytes = fill(block);
+ *   refrain_stream_commit(stream, block, bytes, 0);
+ *
+ *   const void* block;                                             the reader
+ *   long bytes = refrain_stream_borrow(stream, &block, 0, NULL);
+ *   look_at(block, bytes);
+ *   refrain_stream_release(stream, block);
+ *
+ * Blocks begin at a multiple of 64 bytes. Both ways may be mixed, at one end and between the ends.
+ * The stream's end frees all blocks. */
+
+/* Gives one of the N_A buffers to fill, room for block_bytes; its content is not set. Waits while
+ * all are full. 0, or a code; REFRAIN_EINVALID also when it would wait and the caller has all of
+ * them already. */
+int refrain_stream_acquire(refrain_stream* stream, void** block, int flags);
+/* Sends the first `bytes` bytes of it as one block, to the partner that the balance chooses. Waits
+ * only until that one has opened its end. Returns `bytes`: then the block is the library's. 0 bytes
+ * send nothing and give the block back. After a code the caller still has the block, except after
+ * REFRAIN_EDIED for a partner to which it was already on its way. */
+long refrain_stream_commit(refrain_stream* stream, void* block, size_t bytes, int flags);
+
+/* Gives the next block of any partner to look at, and *from as refrain_stream_read_bytes() does.
+ * Returns its bytes, 0 at the end, or a code. Until the block is released its writer has one buffer
+ * less on this side: who borrows N_A blocks of a writer gets no more of it. A call that would wait
+ * while all buffers of all writers are borrowed is REFRAIN_EINVALID. */
+long refrain_stream_borrow(refrain_stream* stream, const void** block, int flags, int* from);
+/* In any order. 0, or a code. */
+int refrain_stream_release(refrain_stream* stream, const void* block);
+
 /* Partners that died, in the order in which it was noticed: stores at most `count` ranks, returns
  * how many there are. A death is noticed when the process was on this host, or MPI says so; MPI
  * usually ends the job first. */
 int refrain_stream_dead(const refrain_stream* stream, int* ranks, int count);
 
-/* Tells readers that there is no more, waits until they have everything, reads and throws away what
- * writers still send until they close too, and frees the stream. 0, or the first code. A stream
- * that is open in MPI_Finalize is closed there, and its readers get REFRAIN_EDIED. */
+/* Takes back all blocks, tells readers that there is no more, waits until they have everything,
+ * reads and throws away what writers still send until they close too, and frees the stream. 0, or
+ * the first code. A stream that is open in MPI_Finalize is closed there, and its readers get
+ * REFRAIN_EDIED. */
 int refrain_stream_close(refrain_stream* stream);
 
 #ifdef __cplusplus

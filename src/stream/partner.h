@@ -1,7 +1,10 @@
-// The parts of a stream's end, and what travels between two ends. For stream.cc alone.
+// The parts of a stream's end, and what travels between two ends. For stream.cc and closing.cc
+// alone.
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
+#include <deque>
 #include <vector>
 
 #include "refrain/coupling.h"
@@ -9,18 +12,19 @@
 
 namespace refrain::stream {
 
-// In front of every block.
-struct BlockHeader {
+// What follows the last block, on the tag of greetings. It may overtake blocks: the stream ends
+// when all of them are there.
+enum EndKind : uint32_t { kClosed = 2, kAbandoned = 3 };
+struct EndNote {
+  uint64_t blocks;  // of this writer for this reader
   uint32_t kind;
-  uint32_t number;  // of this writer for this reader; wraps around
-  uint64_t bytes;
+  uint32_t zero;
 };
-enum BlockKind : uint32_t { kBlock = 1, kClosed = 2, kAbandoned = 3 };
 
 // A receive may need some calls of MPI until it has what was sent long ago.
 constexpr int kLooksAfterDeath = 64;
 
-// A block to come.
+// Memory for a block to come; null while the caller has borrowed the block.
 struct Slot {
   char* memory;
   Transport::Request request;
@@ -39,22 +43,34 @@ struct Stream::Partner {
 
   const int rank, tag;
   bool in_open = false, out_open = false;  // more to come; more may be sent
-  bool greeted = false;
-  bool gone = false;  // the process is not there any more; what it sent may be
-  bool lost = false;  // and that was said
+  bool greeted = false, ended = false;     // what the other one said
+  bool gone = false;                       // the process is not there any more; what it sent may be
+  bool lost = false;                       // and that was said
   int looks_since_gone = 0;
   Greeting own, other;
+  EndNote own_end{}, other_end{};
   Transport::Request greeting_send = Transport::kNone, greeting_receive = Transport::kNone;
-  std::vector<Slot> slots;  // posted; that at `head` is filled first
-  size_t head = 0;
-  uint32_t blocks_in = 0, blocks_out = 0;
+  Transport::Request end_send = Transport::kNone, end_receive = Transport::kNone;
+  std::vector<Slot> slots;
+  std::deque<size_t> posted;  // places in slots; the first one is filled first
+  uint64_t blocks_in = 0, blocks_out = 0;
 };
 
-// A block on its way out; free when there is no request.
+// A block on its way out; free when there is no request and the caller does not fill it.
 struct Stream::Out {
   char* memory;
   Transport::Request request;
   Partner* to;
+  bool is_acquired;
 };
+
+// Memory for a block; null when there is none. To be freed. A page begins where the block does,
+// because one process copies out of the other's pages.
+inline char* new_block(size_t bytes) {
+  constexpr size_t kLine = 64, kPage = 4096;
+  const size_t alignment = bytes < kPage ? kLine : kPage;
+  return static_cast<char*>(
+      std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment));
+}
 
 }  // namespace refrain::stream

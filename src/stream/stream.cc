@@ -1,5 +1,6 @@
 #include "stream/stream.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -8,22 +9,18 @@
 #include "stream/partner.h"
 
 namespace refrain::stream {
-namespace {
-
-// Looking into /proc costs microseconds a process, a look at the clock nanoseconds.
-constexpr int64_t kLookEvery_ns = 50'000'000;
-
-}  // namespace
-
 Stream::Stream(Transport& transport, const StreamOptions& options)
     : transport_(transport), options_(options), random_(options.seed) {}
 
 Stream::~Stream() {
   for (std::unique_ptr<Partner>& partner : partners_) {
     stop_receiving(*partner);
-    // MPI may still read the greeting: the partner died, or the stream was never closed.
-    if (partner->greeting_send != Transport::kNone) static_cast<void>(partner.release());
+    // MPI may still look at these: the partner died, or the stream was never closed.
+    if (partner->greeting_send != Transport::kNone || partner->end_send != Transport::kNone ||
+        partner->greeting_receive != Transport::kNone)
+      static_cast<void>(partner.release());
   }
+  for (const Borrowed& borrowed : borrowed_) std::free(borrowed.memory);
   for (Out& out : outs_)
     if (out.request == Transport::kNone) std::free(out.memory);
 }
@@ -37,19 +34,18 @@ int Stream::fail(int code, std::string text) {
 
 int Stream::open(int rank, int tag, bool reads, bool writes) {
   while (writes && outs_.size() < static_cast<size_t>(options_.buffers)) {
-    char* const memory =
-        static_cast<char*>(std::malloc(sizeof(BlockHeader) + options_.block_bytes));
+    char* const memory = new_block(options_.block_bytes);
     if (memory == nullptr) return fail(REFRAIN_ENOMEM, "no memory for blocks to write");
-    outs_.push_back({memory, Transport::kNone, nullptr});
+    outs_.push_back({memory, Transport::kNone, nullptr, false});
   }
   auto partner = std::make_unique<Partner>(rank, tag);
   partner->in_open = reads;
   partner->out_open = writes;
   if (reads) {
     for (int i = 0; i < options_.buffers; ++i) {
-      void* const memory = std::malloc(sizeof(BlockHeader) + options_.block_bytes);
+      char* const memory = new_block(options_.block_bytes);
       if (memory == nullptr) return fail(REFRAIN_ENOMEM, "no memory for blocks to read");
-      partner->slots.push_back({static_cast<char*>(memory), Transport::kNone});
+      partner->slots.push_back({memory, Transport::kNone});
     }
     for (size_t i = 0; i < partner->slots.size(); ++i)
       if (const int code = post(*partner, i); code < 0) return code;
@@ -61,6 +57,12 @@ int Stream::open(int rank, int tag, bool reads, bool writes) {
   partner->greeting_send = transport_.send(rank, tag, &partner->own, sizeof partner->own);
   if (partner->greeting_receive == Transport::kNone || partner->greeting_send == Transport::kNone)
     return fail(REFRAIN_EMPI, "MPI cannot greet rank " + std::to_string(rank));
+  if (reads) {  // behind the greeting's receive, as it is sent behind the greeting
+    partner->end_receive =
+        transport_.receive(rank, tag, &partner->other_end, sizeof partner->other_end);
+    if (partner->end_receive == Transport::kNone)
+      return fail(REFRAIN_EMPI, "MPI cannot receive from rank " + std::to_string(rank));
+  }
   reads_ |= reads;
   writes_ |= writes;
   partners_.push_back(std::move(partner));
@@ -70,9 +72,11 @@ int Stream::open(int rank, int tag, bool reads, bool writes) {
 
 int Stream::post(Partner& partner, size_t slot) {
   Slot& s = partner.slots[slot];
-  s.request = transport_.receive(partner.rank, partner.tag + 1, s.memory,
-                                 sizeof(BlockHeader) + options_.block_bytes);
-  if (s.request != Transport::kNone) return 0;
+  s.request = transport_.receive(partner.rank, partner.tag + 1, s.memory, options_.block_bytes);
+  if (s.request != Transport::kNone) {
+    partner.posted.push_back(slot);
+    return 0;
+  }
   return fail(REFRAIN_EMPI, "MPI cannot receive from rank " + std::to_string(partner.rank));
 }
 
@@ -143,10 +147,15 @@ size_t Stream::random_index() {
   return random_ % partners_.size();
 }
 
+int Stream::no_reader_left() {
+  return fail(dead_.empty() ? REFRAIN_EMISMATCH : REFRAIN_EDIED, "no reader is left");
+}
+
 // *out: a buffer that is free, or null.
 int Stream::free_out(Out** out) {
   *out = nullptr;
   for (Out& o : outs_) {
+    if (o.is_acquired) continue;
     if (o.request != Transport::kNone) {
       const Transport::Test test = transport_.test(o.request, nullptr);
       if (test == Transport::Test::kOpen) continue;
@@ -158,12 +167,15 @@ int Stream::free_out(Out** out) {
   return 0;
 }
 
-int Stream::send(Partner& partner, Out& out, uint32_t kind, const void* data, size_t bytes) {
-  const BlockHeader header{kind, partner.blocks_out++, bytes};
-  std::memcpy(out.memory, &header, sizeof header);
-  if (bytes > 0) std::memcpy(out.memory + sizeof header, data, bytes);
+bool Stream::are_all_acquired() const {
+  return std::all_of(outs_.begin(), outs_.end(), [](const Out& out) { return out.is_acquired; });
+}
+
+int Stream::send(Partner& partner, Out& out, size_t bytes) {
+  ++partner.blocks_out;
   out.to = &partner;
-  out.request = transport_.send(partner.rank, partner.tag + 1, out.memory, sizeof header + bytes);
+  out.is_acquired = false;
+  out.request = transport_.send(partner.rank, partner.tag + 1, out.memory, bytes);
   return out.request == Transport::kNone ? lose(partner, "MPI cannot send to it") : 0;
 }
 
@@ -172,17 +184,19 @@ int64_t Stream::write(const void* data, size_t bytes, bool wait) {
   if (bytes == 0 || bytes > options_.block_bytes)
     return fail(REFRAIN_EINVALID,
                 "a block has 1 to " + std::to_string(options_.block_bytes) + " bytes");
+  if (wait && are_all_acquired())
+    return fail(REFRAIN_EINVALID, "all blocks are acquired: nothing can be written");
   for (int round = 0;; ++round) {
     Partner* const to = writable();
-    if (to == nullptr)
-      return fail(dead_.empty() ? REFRAIN_EMISMATCH : REFRAIN_EDIED, "no reader is left");
+    if (to == nullptr) return no_reader_left();
     bool ready = false;
     if (const int code = greet(*to, &ready); code < 0) return code;
     Out* out = nullptr;
     if (ready)
       if (const int code = free_out(&out); code < 0) return code;
     if (out != nullptr) {
-      const int code = send(*to, *out, kBlock, data, bytes);
+      std::memcpy(out->memory, data, bytes);
+      const int code = send(*to, *out, bytes);
       pass_on(*to);
       return code < 0 ? code : static_cast<int64_t>(bytes);
     }
@@ -195,55 +209,109 @@ int64_t Stream::write(const void* data, size_t bytes, bool wait) {
   }
 }
 
-// -- reading --
-
-// The oldest block of a partner: its bytes, 0 when the partner ended, or a code. *nothing: there is
-// none.
-int64_t Stream::take(Partner& partner, void* data, bool* nothing) {
-  bool ready = false;
-  if (const int code = greet(partner, &ready); code < 0) return code;
-  if (!partner.in_open) return 0;
-  Slot& slot = partner.slots[partner.head];
-  size_t bytes = 0;
-  const Transport::Test test = transport_.test(slot.request, &bytes);
-  if (test == Transport::Test::kOpen) {
-    *nothing = true;
-    // What it sent before it died may still arrive.
-    if (partner.gone && ++partner.looks_since_gone > kLooksAfterDeath) {
-      *nothing = false;
-      return lose(partner, "its process is gone");
+int Stream::acquire(void** block, bool wait) {
+  if (!writes_) return fail(REFRAIN_EINVALID, "the stream is not open for writing");
+  if (wait && are_all_acquired())
+    return fail(REFRAIN_EINVALID, "all blocks are acquired: commit one");
+  for (int round = 0;; ++round) {
+    if (writable() == nullptr) return no_reader_left();
+    Out* out = nullptr;
+    if (const int code = free_out(&out); code < 0) return code;
+    if (out != nullptr) {
+      out->is_acquired = true;
+      *block = out->memory;
+      return 0;
     }
-    return 0;
+    if (const int code = look_who_lives(); code < 0) return code;
+    if (!wait) return fail(REFRAIN_EAGAIN, "all buffers are full");
+    transport_.pause(round);
   }
-  slot.request = Transport::kNone;
-  if (test == Transport::Test::kFailed) return lose(partner, "MPI cannot receive from it");
-  return look_at_block(partner, data, bytes);
 }
 
-int64_t Stream::look_at_block(Partner& partner, void* data, size_t bytes) {
-  const Slot& slot = partner.slots[partner.head];
-  BlockHeader header{};
-  if (bytes >= sizeof header) std::memcpy(&header, slot.memory, sizeof header);
-  if (bytes < sizeof header || header.number != partner.blocks_in ||
-      header.bytes != bytes - sizeof header)
-    return lose(partner, "what it sends are not the blocks of a stream in order");
-  if (header.kind == kAbandoned) return lose(partner, "it left MPI with the stream open");
-  if (header.kind == kClosed) {
-    partner.in_open = false;
-    stop_receiving(partner);
+int64_t Stream::commit(void* block, size_t bytes, bool wait) {
+  const auto out = std::find_if(outs_.begin(), outs_.end(),
+                                [&](const Out& o) { return o.is_acquired && o.memory == block; });
+  if (out == outs_.end()) return fail(REFRAIN_EINVALID, "this is no block that was acquired");
+  if (bytes > options_.block_bytes)
+    return fail(REFRAIN_EINVALID,
+                "a block has at most " + std::to_string(options_.block_bytes) + " bytes");
+  if (bytes == 0) {
+    out->is_acquired = false;
     return 0;
   }
-  if (data != nullptr) std::memcpy(data, slot.memory + sizeof header, header.bytes);
+  for (int round = 0;; ++round) {
+    Partner* const to = writable();
+    if (to == nullptr) return no_reader_left();
+    bool ready = false;
+    if (const int code = greet(*to, &ready); code < 0) return code;
+    if (ready) {
+      const int code = send(*to, *out, bytes);
+      pass_on(*to);
+      return code < 0 ? code : static_cast<int64_t>(bytes);
+    }
+    if (const int code = look_who_lives(); code < 0) return code;
+    if (!wait) {
+      pass_on(*to);
+      return fail(REFRAIN_EAGAIN, "the reader has not opened its end");
+    }
+    transport_.pause(round);
+  }
+}
+
+// -- reading --
+
+// The oldest block of a partner: 1, 0 when there is none, or a code.
+int Stream::take(Partner& partner, Taken* taken) {
+  bool ready = false;
+  if (const int code = greet(partner, &ready); code < 0) return code;
+  if (!partner.in_open || partner.posted.empty()) return 0;
+  const size_t place = partner.posted.front();
+  Slot& slot = partner.slots[place];
+  size_t bytes = 0;
+  const Transport::Test test = transport_.test(slot.request, &bytes);
+  if (test == Transport::Test::kOpen) return look_at_end(partner);
+  slot.request = Transport::kNone;
+  partner.posted.pop_front();
+  if (test == Transport::Test::kFailed) return lose(partner, "MPI cannot receive from it");
+  const bool is_over = partner.ended && partner.blocks_in >= partner.other_end.blocks;
+  if (bytes == 0 || is_over) return lose(partner, "what it sends are not the blocks of a stream");
   ++partner.blocks_in;
-  const size_t posted = partner.head;
-  partner.head = (partner.head + 1) % partner.slots.size();
-  const int code = post(partner, posted);
-  return code < 0 ? code : static_cast<int64_t>(header.bytes);
+  *taken = {&partner, place, bytes};
+  return 1;
+}
+
+// Whether a writer of which there is no block has ended: 0, or a code.
+int Stream::look_at_end(Partner& partner) {
+  if (!partner.ended) {
+    size_t bytes = 0;
+    const Transport::Test test = transport_.test(partner.end_receive, &bytes);
+    if (test == Transport::Test::kOpen) {
+      // What it sent before it died may still arrive.
+      if (partner.gone && ++partner.looks_since_gone > kLooksAfterDeath)
+        return lose(partner, "its process is gone");
+      return 0;
+    }
+    partner.end_receive = Transport::kNone;
+    if (test == Transport::Test::kFailed || bytes != sizeof partner.other_end ||
+        partner.other_end.blocks < partner.blocks_in)
+      return lose(partner, "what it sends are not the blocks of a stream");
+    partner.ended = true;
+  }
+  if (partner.blocks_in < partner.other_end.blocks) {
+    if (partner.gone && ++partner.looks_since_gone > kLooksAfterDeath)
+      return lose(partner, "its process is gone");
+    return 0;
+  }
+  if (partner.other_end.kind == kAbandoned)
+    return lose(partner, "it left MPI with the stream open");
+  partner.in_open = false;
+  stop_receiving(partner);
+  return 0;
 }
 
 // One look at each writer, in the order of the balance: what take() says of the first that has
 // something to say.
-int64_t Stream::sweep(void* data, int* from, bool* any_open) {
+int Stream::sweep(Taken* taken, bool* any_open) {
   *any_open = false;
   const size_t begin = options_.balance == Balance::kRoundRobin ? next_in_
                        : options_.balance == Balance::kRandom   ? random_index()
@@ -252,130 +320,69 @@ int64_t Stream::sweep(void* data, int* from, bool* any_open) {
     const size_t place = (begin + i) % partners_.size();
     Partner& partner = *partners_[place];
     if (!partner.in_open) continue;
-    bool nothing = false;
-    const int64_t got = take(partner, data, &nothing);
+    const int got = take(partner, taken);
     if (partner.in_open) *any_open = true;
-    if (nothing || got == 0) continue;
-    if (from != nullptr) *from = partner.rank;
+    if (got == 0) continue;
     next_in_ = (place + 1) % partners_.size();
     return got;
   }
   return 0;
 }
 
-int64_t Stream::read(void* data, bool wait, int* from) {
+// The next block of any writer: 1, 0 at the end, or a code.
+int Stream::next(Taken* taken, bool wait) {
   if (!reads_) return fail(REFRAIN_EINVALID, "the stream is not open for reading");
   for (int round = 0;; ++round) {
     bool any_open = false;
-    const int64_t got = sweep(data, from, &any_open);
-    if (got != 0 || !any_open) return got;
+    const int got = sweep(taken, &any_open);
+    if (got != 0) return got;
+    if (!any_open) return 0;
     if (const int code = look_who_lives(); code < 0) return code;
     if (!wait) return fail(REFRAIN_EAGAIN, "no writer has a block");
+    if (!is_any_posted()) return fail(REFRAIN_EINVALID, "all blocks are borrowed: release one");
     transport_.pause(round);
   }
 }
 
-// -- partners that died --
-
-// Now and then: writers of whom there may still be blocks are noted, others are lost at once.
-int Stream::look_who_lives() {
-  const int64_t now = transport_.now_ns();
-  if (now - looked_ns_ < kLookEvery_ns) return 0;
-  looked_ns_ = now;
-  int first = 0;
-  for (const std::unique_ptr<Partner>& partner : partners_) {
-    if (partner->gone || partner->lost || transport_.is_alive(partner->rank)) continue;
-    partner->gone = true;
-    partner->out_open = false;
-    if (partner->in_open) continue;
-    const int code = lose(*partner, "its process is gone");
-    if (first == 0) first = code;
-  }
-  return first;
+bool Stream::is_any_posted() const {
+  return std::any_of(partners_.begin(), partners_.end(),
+                     [](const auto& partner) { return !partner->posted.empty(); });
 }
 
-int Stream::lose(Partner& partner, const std::string& how) {
-  partner.in_open = partner.out_open = false;
-  partner.lost = true;
-  stop_receiving(partner);
-  for (Out& out : outs_) {
-    if (out.to != &partner || out.request == Transport::kNone) continue;
-    // MPI may still read the old one.
-    void* const memory = std::malloc(sizeof(BlockHeader) + options_.block_bytes);
-    if (memory == nullptr) return fail(REFRAIN_ENOMEM, "no memory for blocks to write");
-    out = {static_cast<char*>(memory), Transport::kNone, nullptr};
-  }
-  dead_.push_back(partner.rank);
-  return fail(REFRAIN_EDIED, "rank " + std::to_string(partner.rank) + " died: " + how);
+int64_t Stream::read(void* data, bool wait, int* from) {
+  Taken taken;
+  if (const int got = next(&taken, wait); got <= 0) return got;
+  std::memcpy(data, taken.from->slots[taken.slot].memory, taken.bytes);
+  if (from != nullptr) *from = taken.from->rank;
+  const int code = post(*taken.from, taken.slot);
+  return code < 0 ? code : static_cast<int64_t>(taken.bytes);
 }
 
-void Stream::stop_receiving(Partner& partner) {
-  for (Slot& slot : partner.slots) {
-    if (slot.request != Transport::kNone) transport_.cancel(slot.request);
-    std::free(slot.memory);
-  }
-  partner.slots.clear();
-  if (partner.lost && partner.greeting_receive != Transport::kNone) {
-    transport_.cancel(partner.greeting_receive);
-    partner.greeting_receive = Transport::kNone;
-  }
+int64_t Stream::borrow(const void** block, bool wait, int* from) {
+  Taken taken;
+  if (const int got = next(&taken, wait); got <= 0) return got;
+  char* const memory = std::exchange(taken.from->slots[taken.slot].memory, nullptr);
+  borrowed_.push_back({memory, taken.from});
+  *block = memory;
+  if (from != nullptr) *from = taken.from->rank;
+  return static_cast<int64_t>(taken.bytes);
 }
 
-// -- closing --
-
-// While this end waits, it throws away what others send it: they may wait for us.
-int Stream::end_partner(Partner& partner, Ending ending) {
-  for (int round = 0; partner.out_open; ++round) {
-    bool ready = false;
-    Out* out = nullptr;
-    int code = greet(partner, &ready);
-    if (code == 0 && ready) code = free_out(&out);
-    if (code < 0 && partner.out_open) continue;  // that was another one
-    if (code < 0) return code;
-    if (out != nullptr) {
-      partner.out_open = false;
-      return send(partner, *out, ending == Ending::kClosed ? kClosed : kAbandoned, nullptr, 0);
-    }
-    bool any_open = false;
-    if (sweep(nullptr, nullptr, &any_open) > 0) round = 0;
-    static_cast<void>(look_who_lives());
-    transport_.pause(round);
+int Stream::release(const void* block) {
+  const auto place = std::find_if(borrowed_.begin(), borrowed_.end(),
+                                  [&](const Borrowed& b) { return b.memory == block; });
+  if (place == borrowed_.end()) return fail(REFRAIN_EINVALID, "this is no block that was borrowed");
+  const Borrowed borrowed = *place;
+  borrowed_.erase(place);
+  std::vector<Slot>& slots = borrowed.from->slots;
+  const auto slot =
+      std::find_if(slots.begin(), slots.end(), [](const Slot& s) { return s.memory == nullptr; });
+  if (slot == slots.end()) {  // its writer has ended
+    std::free(borrowed.memory);
+    return 0;
   }
-  return 0;
-}
-
-// Until everything is sent and every writer has ended. Deaths are counted by the caller.
-int Stream::finish() {
-  int first = 0;
-  for (int round = 0;; ++round) {
-    bool open = false, ready = false;
-    if (sweep(nullptr, nullptr, &open) > 0) round = 0;
-    Out* out = nullptr;
-    static_cast<void>(free_out(&out));
-    for (const Out& o : outs_) open |= o.request != Transport::kNone;
-    for (const std::unique_ptr<Partner>& partner : partners_) {
-      if (partner->lost) continue;
-      const int code = greet(*partner, &ready);
-      if (code < 0 && first == 0) first = code;
-      open |= partner->greeting_send != Transport::kNone ||
-              partner->greeting_receive != Transport::kNone;
-    }
-    if (!open) return first;
-    static_cast<void>(look_who_lives());
-    transport_.pause(round);
-  }
-}
-
-int Stream::close(Ending ending) {
-  const size_t died = dead_.size();
-  int first = 0;
-  for (const std::unique_ptr<Partner>& partner : partners_) {
-    const int code = end_partner(*partner, ending);
-    if (first == 0) first = code;
-  }
-  const int code = finish();
-  if (first == 0) first = code;
-  return first == 0 && dead_.size() > died ? REFRAIN_EDIED : first;
+  slot->memory = borrowed.memory;
+  return post(*borrowed.from, static_cast<size_t>(slot - slots.begin()));
 }
 
 }  // namespace refrain::stream

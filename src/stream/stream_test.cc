@@ -1,147 +1,18 @@
-// Streams of a job in memory: its processes are objects of one thread, and the test decides who
-// works and who dies.
+// Streams of a job in memory.
 #include "stream/stream.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
 #include <map>
 #include <random>
 #include <set>
 
 #include "refrain/coupling.h"
+#include "stream/testing/world.h"
 
 namespace refrain::stream {
 namespace {
-
-// All messages of all processes. A send ends when it meets a receive, in order of both, as MPI's
-// synchronous ones do.
-class World {
- public:
-  struct Message {
-    const void* out = nullptr;
-    void* in = nullptr;
-    size_t bytes = 0, capacity = 0;
-    bool done = false, cancelled = false;
-  };
-  struct Key {
-    int from, to, tag;
-    bool operator<(const Key& o) const {
-      return std::tie(from, to, tag) < std::tie(o.from, o.to, o.tag);
-    }
-  };
-
-  int add(const Key& key, bool is_send, Message m) {
-    messages.push_back(m);
-    const int number = static_cast<int>(messages.size()) - 1;
-    (is_send ? sends : receives)[key].push_back(number);
-    match(key);
-    return number;
-  }
-
-  void match(const Key& key) {
-    std::vector<int>&out = sends[key], &in = receives[key];
-    std::erase_if(in, [&](int n) { return messages[static_cast<size_t>(n)].cancelled; });
-    while (!out.empty() && !in.empty()) {
-      Message &from = messages[static_cast<size_t>(out[0])],
-              &to = messages[static_cast<size_t>(in[0])];
-      ASSERT_LE(from.bytes, to.capacity);
-      std::memcpy(to.in, from.out, from.bytes);
-      to.bytes = from.bytes;
-      from.done = to.done = true;
-      out.erase(out.begin());
-      in.erase(in.begin());
-    }
-  }
-
-  size_t open_receives() const {
-    return static_cast<size_t>(
-        std::count_if(messages.begin(), messages.end(),
-                      [](const Message& m) { return m.in != nullptr && !m.done && !m.cancelled; }));
-  }
-
-  std::vector<Message> messages;
-  std::map<Key, std::vector<int>> sends, receives;
-  std::set<int> dead;
-  int64_t now_ns = 0;
-};
-
-// Thrown out of a call that would wait for ever: nobody else works while it waits.
-struct Waits {};
-
-class Rank : public Transport {
- public:
-  Rank(World& world, int rank) : world_(world), rank_(rank) {}
-  Request send(int rank, int tag, const void* data, size_t bytes) override {
-    return world_.add({rank_, rank, tag}, true, {data, nullptr, bytes, 0});
-  }
-  Request receive(int rank, int tag, void* data, size_t capacity) override {
-    return world_.add({rank, rank_, tag}, false, {nullptr, data, 0, capacity});
-  }
-  Test test(Request request, size_t* bytes) override {
-    const World::Message& m = world_.messages[static_cast<size_t>(request)];
-    if (!m.done) return Test::kOpen;
-    if (bytes != nullptr) *bytes = m.bytes;
-    return Test::kDone;
-  }
-  void cancel(Request request) override {
-    world_.messages[static_cast<size_t>(request)].cancelled = true;
-  }
-  bool is_alive(int rank) override { return !world_.dead.contains(rank); }
-  int64_t now_ns() override { return world_.now_ns; }
-  void pause(int round) override {
-    world_.now_ns += 60'000'000;
-    if (round > 200) throw Waits();
-  }
-
- private:
-  World& world_;
-  int rank_;
-};
-
-constexpr int kTag = 10;
-
-StreamOptions options(Balance balance, size_t block = 64, int buffers = 3) {
-  StreamOptions o;
-  o.block_bytes = block;
-  o.buffers = buffers;
-  o.balance = balance;
-  return o;
-}
-
-// A block that says who wrote it and which it is.
-std::string block_of(int rank, int number) {
-  return std::to_string(rank) + ":" + std::to_string(number);
-}
-
-int64_t write(Stream& s, const std::string& text, bool wait = false) {
-  return s.write(text.data(), text.size(), wait);
-}
-
-// Text, "eagain", "end" or "died".
-std::string read(Stream& s, bool wait = false, int* from = nullptr) {
-  char data[64];
-  const int64_t got = s.read(data, wait, from);
-  if (got > 0) return std::string(data, static_cast<size_t>(got));
-  return got == 0                ? "end"
-         : got == REFRAIN_EAGAIN ? "eagain"
-         : got == REFRAIN_EDIED  ? "died"
-                                 : std::to_string(got);
-}
-
-// One writer (rank 0) and one reader (rank 1).
-struct Pair {
-  explicit Pair(int buffers = 3)
-      : writer(zero, options(Balance::kNone, 64, buffers)),
-        reader(one, options(Balance::kNone, 64, buffers)) {
-    EXPECT_EQ(writer.open(1, kTag, false, true), 0);
-    EXPECT_EQ(reader.open(0, kTag, true, false), 0);
-  }
-  World world;
-  Rank zero{world, 0}, one{world, 1};
-  Stream writer, reader;
-};
 
 TEST(Stream, TakesBlocksUntilAllBuffersAreFull) {
   for (const int buffers : {1, 3, 7}) {
@@ -293,6 +164,16 @@ TEST(Stream, ANonblockingWriteGoesOnWithTheNextReader) {
   EXPECT_EQ(read(reader), "x");
 }
 
+// As write(), where the block is.
+int64_t write_in_place(Stream& s, const std::string& text) {
+  void* block = nullptr;
+  if (s.acquire(&block, false) != 0) return REFRAIN_EAGAIN;
+  std::memcpy(block, text.data(), text.size());
+  const int64_t sent = s.commit(block, text.size(), false);
+  if (sent < 0) EXPECT_EQ(s.commit(block, 0, false), 0);
+  return sent;
+}
+
 // Random steps of writers and readers, some of which die: every pair keeps its order, nothing is
 // lost or doubled between processes that live, and everybody comes to the end.
 TEST(Stream, RandomJobs) {
@@ -301,6 +182,7 @@ TEST(Stream, RandomJobs) {
     Many many(static_cast<Balance>(random() % 3));
     std::vector<int> next(3), last(9, -1);
     std::set<std::string> written, seen;
+    std::map<int, std::vector<const void*>> borrowed;  // by reader
     const int victim = random() % 2 == 0 ? static_cast<int>(random() % 3) : -1;
     for (int step = 0; step < 400; ++step) {
       many.world.now_ns += 1'000'000;
@@ -309,21 +191,35 @@ TEST(Stream, RandomJobs) {
       if (many.world.dead.contains(rank)) continue;
       if (rank < 3) {
         const std::string text = block_of(rank, next[static_cast<size_t>(rank)]);
-        if (write(many.at(rank), text) > 0) {
+        const int64_t sent =
+            random() % 2 == 0 ? write_in_place(many.at(rank), text) : write(many.at(rank), text);
+        if (sent > 0) {
           ++next[static_cast<size_t>(rank)];
           written.insert(text);
         }
         continue;
       }
       int from = -1;
-      const std::string text = read(many.at(rank), false, &from);
-      if (text == "eagain" || text == "died") continue;
+      std::vector<const void*>& kept = borrowed[rank];
+      while (!kept.empty() && random() % 2 == 0) {
+        std::swap(kept[random() % kept.size()], kept.back());
+        ASSERT_EQ(many.at(rank).release(kept.back()), 0);
+        kept.pop_back();
+      }
+      const void* block = nullptr;
+      const bool in_place = random() % 2 == 0;
+      const std::string text = in_place ? borrow(many.at(rank), &block, false, &from)
+                                        : read(many.at(rank), false, &from);
+      if (in_place && text.find(':') != std::string::npos) kept.push_back(block);
+      if (text == "eagain" || text == "died" || text == std::to_string(REFRAIN_EDIED)) continue;
       ASSERT_EQ(text.substr(0, 2), std::to_string(from) + ":");
       int& before = last[static_cast<size_t>(3 * from + rank - 3)];
       ASSERT_LT(before, std::stoi(text.substr(2)));
       before = std::stoi(text.substr(2));
       ASSERT_TRUE(seen.insert(text).second);
     }
+    for (const auto& [rank, blocks] : borrowed)
+      for (const void* block : blocks) ASSERT_EQ(many.at(rank).release(block), 0);
     // A close must not wait, because nobody else works meanwhile: readers take everything first.
     for (bool moved = true; moved;) {
       moved = false;

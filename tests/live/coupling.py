@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Programs of one job that find each other and stream data (include/refrain/coupling.h): examples/coupling, which are
-Figures 11 and 12 of the online-coupling paper, and coupled.c, of which it is known what each process prints.
+Figures 11 and 12 of the online-coupling paper and blocks that nobody copies, and coupled.c, of which it is known what each process prints.
 
     coupling.py --mpi mpich --programs build/tests/live/mpich --shim yield_shim.so [--refrain build/refrain]
                 [--libraries build/src/tracer]
@@ -65,6 +65,14 @@ def check_figures():
     outcome, lines = job((2, program("writer"), "1"))
     expect(outcome.status != 0 and set(lines) == {'writer: there is no partition "Analyser" in this job'},
            "a job without an analyser: %s" % lines)
+
+
+def check_in_place():
+    """Blocks that nobody copies: three makers of 20 frames each, whose numbers are those of the frames."""
+    outcome, lines = job((3, program("frames"), "20"), (1, program("frames")))
+    total = 3 * sum(range(20)) * (1 << 17)
+    expect(outcome.status == 0 and lines == ["frames 3: 60 frames, sum %d" % total],
+           "blocks that are filled and looked at where they are: %d %s" % (outcome.status, lines))
 
 
 def check_parts():
@@ -155,6 +163,7 @@ def main():
         print("skip  no launcher of", options.mpi, "that starts several programs")
         return 77
     check_figures()
+    check_in_place()
     check_parts()
     check_maps()
     check_streams()

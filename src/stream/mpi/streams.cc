@@ -125,6 +125,28 @@ long refrain_stream_read_bytes(refrain_stream* s, void* data, int flags, int* fr
   return told(s, static_cast<long>(s->stream->read(data, (flags & REFRAIN_NONBLOCK) == 0, from)));
 }
 
+int refrain_stream_acquire(refrain_stream* s, void** block, int flags) {
+  if (s->stream == nullptr) return not_open();
+  return told(s, s->stream->acquire(block, (flags & REFRAIN_NONBLOCK) == 0));
+}
+
+long refrain_stream_commit(refrain_stream* s, void* block, size_t bytes, int flags) {
+  if (s->stream == nullptr) return not_open();
+  return told(s,
+              static_cast<long>(s->stream->commit(block, bytes, (flags & REFRAIN_NONBLOCK) == 0)));
+}
+
+long refrain_stream_borrow(refrain_stream* s, const void** block, int flags, int* from) {
+  if (s->stream == nullptr) return not_open();
+  return told(s,
+              static_cast<long>(s->stream->borrow(block, (flags & REFRAIN_NONBLOCK) == 0, from)));
+}
+
+int refrain_stream_release(refrain_stream* s, const void* block) {
+  if (s->stream == nullptr) return not_open();
+  return told(s, s->stream->release(block));
+}
+
 int refrain_stream_write(refrain_stream* s, const void* data, int blocks, int flags) {
   const char* const at = static_cast<const char*>(data);
   const size_t bytes = s->options.block_bytes;
