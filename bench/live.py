@@ -4,6 +4,7 @@
 usage: live.py [--out DIR] [--only PART] [--repeats N] [--ranks 4096]
 
   feeder      calls a second of a core that a stream is made of and received as; entries a second of the blackboard
+  board       entries a second of the blackboard beside the same graphs on oneTBB (libtbb-dev), in turn
   program     CPU and wall time of programs with `live serve` beside them, over those that are only recorded
   bytes       of the stream of a regular rank, beside how long it ran
   page        from a call that returns until the page has it, and from a deadlock until its circle is named
@@ -37,7 +38,7 @@ import smpi  # noqa: E402
 # Program, arguments, ranks: some seconds each on two cores.
 PROGRAMS = [("cg", [80], 4), ("halo2d", [15000], 4), ("lu", [1000], 4), ("mg", [1000], 4)]
 kPatienceSeconds = 60
-PARTS = ("feeder", "program", "bytes", "page", "memory")
+PARTS = ("feeder", "board", "program", "bytes", "page", "memory")
 
 
 class Figures:
@@ -127,6 +128,21 @@ def measure_feeder(figures, folder, _):
         figures.add(name + ", a second of a core", run["items_per_second"], "/s", target, at_least=True)
         if "stream_bytes" in run:
             figures.add(name + ", stream of 10^6 calls", run["stream_bytes"], "bytes")
+
+
+def measure_board(figures, folder, _):
+    bench = common.REFRAIN.resolve().parent / "bench/board_tbb"
+    if not bench.exists():
+        print("oneTBB (libtbb-dev) is not installed: the blackboard is not compared with it")
+        return
+    for line in common.run([bench]).splitlines():
+        graph, workers, board, tbb, values, wall, cpu = line.split()
+        name = f"{graph}, {workers} workers"
+        figures.add(name + ": entries of the blackboard", float(board), "/s")
+        figures.add(name + ": of oneTBB, the same entries", float(tbb), "/s")
+        figures.add(name + ": of oneTBB, bare numbers", float(values), "/s")
+        figures.add(name + ": blackboard / oneTBB, wall time", float(wall), "x", 0.8, at_least=True)
+        figures.add(name + ": blackboard / oneTBB, CPU time", float(cpu), "x", 0.8, at_least=True)
 
 
 def measure_program(figures, folder, arguments):
@@ -227,8 +243,8 @@ def main():
     arguments = parser.parse_args()
     folder = common.prepare(arguments.out)
     figures = Figures()
-    measures = {"feeder": measure_feeder, "program": measure_program, "bytes": measure_bytes, "page": measure_page,
-                "memory": measure_memory}
+    measures = {"feeder": measure_feeder, "board": measure_board, "program": measure_program, "bytes": measure_bytes,
+                "page": measure_page, "memory": measure_memory}
     for part in PARTS:
         if arguments.only in (None, part):
             measures[part](figures, folder, arguments)

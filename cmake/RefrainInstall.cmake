@@ -4,6 +4,7 @@
 #                    documents, examples
 #   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, librefrain-solo-<mpi>.so, refrain-replay-<mpi>, refrain-calibrate-<mpi> and refrain-relay-<mpi>, for each MPI found
 #                    LIBDIR/librefrain-coupling-<mpi>.so, for programs that link it
+#                    LIBDIR/librefrain-blackboard-<mpi>.so, the same
 #   reader           LIBDIR/librefrain-reader.so.0.1, LIBDIR/librefrain-blackboard.so
 #   dev              include/refrain, RefrainConfig.cmake, refrain.pc
 #   python           REFRAIN_PYTHON_DIR/refrain, the Python package, if it is built (REFRAIN_WITH_PYTHON)
@@ -95,6 +96,10 @@ foreach(mpi ${REFRAIN_KNOWN_MPIS})
       # Programs link it by name, so it is where linkers look.
       install(TARGETS refrain-coupling-${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT recorder-${mpi})
       list(APPEND installable refrain-coupling-${mpi})
+    endif()
+    if(TARGET refrain-blackboard-${mpi})
+      install(TARGETS refrain-blackboard-${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT recorder-${mpi})
+      list(APPEND installable refrain-blackboard-${mpi})
     endif()
     list(APPEND REFRAIN_INSTALLED_MPIS ${mpi})
     list(APPEND installable refrain-${mpi})

@@ -20,7 +20,8 @@
  * *knowledge source* is a list of types, its sensitivities, and an operation. An entry is put
  * behind the others of its type that wait at each source that is sensitive to it. When every
  * sensitivity of a source has one, the first ones of each are a job. Jobs are in an array of
- * queues, each with a lock of its own, in which the workers look from a random place on.
+ * queues, each with a lock of its own: a thread has one of its own, and looks into the others from
+ * a random place on.
  *
  * What is fixed and what is not. Entries of one thread reach a source in their order, so which of
  * them come together in a job does not depend on the number of workers; entries of several threads,
@@ -32,6 +33,9 @@
  *
  * Memory. An entry is freed when its last reference is released. A board holds at most a number of
  * bytes of payload: then threads that submit wait, except operations, which never do.
+ *
+ * Ranks. A board is one process's; refrain/shared_blackboard.h has boards of all ranks of an MPI
+ * job.
  *
  * Failures. Functions that return int give 0 or a code below zero; nothing ends the program. An
  * operation that throws (in C++) is noted with its source, which gets no further jobs; the others
@@ -93,6 +97,10 @@ refrain_blackboard* refrain_blackboard_new(int workers, size_t most_bytes);
 void refrain_blackboard_free(refrain_blackboard* board);
 /* Until no job is left, of any thread. REFRAIN_BOARD_EINVALID inside of an operation. */
 int refrain_blackboard_wait(refrain_blackboard* board);
+
+/* 1 when no job is left at this moment, of any thread, and nobody submits; else 0. Does not wait.
+ */
+int refrain_blackboard_is_idle(const refrain_blackboard* board);
 
 /* Gives an entry to all sources that are sensitive to its type, and takes the caller's reference,
  * also on failure. Waits while the board is full (with 0 workers it runs jobs meanwhile), except in

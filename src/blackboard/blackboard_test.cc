@@ -310,6 +310,20 @@ TEST(Blackboard, IsFullForGoodWhenEntriesWaitForOthers) {
   }
 }
 
+TEST(Blackboard, AJobThatMakesTheNextOneForEverKeepsNobodyOut) {
+  Board board(1);
+  std::atomic<bool> is_over{false};
+  board.add({1}, [&](refrain_blackboard* b, refrain_entry* const*, const Payloads&) {
+    if (!is_over) EXPECT_EQ(Board::submit(b, 1, 0), 0);
+  });
+  board.add({2},
+            [&](refrain_blackboard*, refrain_entry* const*, const Payloads&) { is_over = true; });
+  EXPECT_EQ(board.submit(1, 0), 0);
+  EXPECT_EQ(board.submit(2, 0), 0);
+  board.wait();  // for ever, were the second one never taken
+  EXPECT_EQ(refrain_blackboard_is_idle(board.get()), 1);
+}
+
 TEST(Blackboard, ASourceThatThrowsIsNamedAndGetsNoMore) {
   for (const int workers : {0, 2}) {
     Board board(workers);

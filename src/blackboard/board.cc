@@ -1,8 +1,10 @@
 #include "blackboard/board.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +18,12 @@ constexpr size_t kQueuesOfWorker = 4;
 // The board whose operation this thread is in.
 thread_local const refrain_blackboard* g_working_for = nullptr;
 
+size_t table_lock_of_thread(size_t locks) {
+  static std::atomic<size_t> threads{0};
+  thread_local const size_t number = threads.fetch_add(1);
+  return number % locks;
+}
+
 size_t queues_for(int workers) {
   return workers == 0 ? 1 : kQueuesOfWorker * static_cast<size_t>(workers);
 }
@@ -28,6 +36,21 @@ class refrain_blackboard::UnderWay {
   ~UnderWay() { board_.end_one(); }
   UnderWay(const UnderWay&) = delete;
   UnderWay& operator=(const UnderWay&) = delete;
+
+ private:
+  refrain_blackboard& board_;
+};
+
+class refrain_blackboard::WholeTable {
+ public:
+  explicit WholeTable(refrain_blackboard& board) : board_(board) {
+    for (TableLock& one : board_.table_locks_) one.lock.lock();
+  }
+  ~WholeTable() {
+    for (TableLock& one : board_.table_locks_) one.lock.unlock();
+  }
+  WholeTable(const WholeTable&) = delete;
+  WholeTable& operator=(const WholeTable&) = delete;
 
  private:
   refrain_blackboard& board_;
@@ -93,31 +116,39 @@ int refrain_blackboard::wait_for_room(size_t bytes) {
 int refrain_blackboard::submit(EntryRef entry) {
   const size_t bytes = entry.get()->bytes;
   if (const int code = wait_for_room(bytes); code < 0) return code;
-  const UnderWay submission(*this);
+  // A job that runs is under way itself.
+  std::optional<UnderWay> submission;
+  if (!is_in_operation()) submission.emplace(*this);
   refrain::blackboard::Account* none = nullptr;
   if (entry.get()->account.compare_exchange_strong(none, account_)) {
     account_->references.fetch_add(1);
     account_->add(bytes);
   }
   entry_count_.fetch_add(1, std::memory_order_relaxed);
-  Sensitive sensitive;
+  Job first;
+  std::vector<Job> others;
   {
-    const std::shared_lock lock(table_lock_);
+    const std::lock_guard lock(table_locks_[table_lock_of_thread(kTableLocks)].lock);
     const auto place = table_.find(entry.get()->type);
-    if (place != table_.end()) sensitive = place->second;
-  }
-  if (sensitive == nullptr) {
-    unwanted_count_.fetch_add(1, std::memory_order_relaxed);
-    return 0;
-  }
-  std::vector<Job> made;
-  for (const std::shared_ptr<Source>& source : *sensitive) {
-    Job job;
-    if (source->offer(entry.get(), &job)) made.push_back(std::move(job));
+    if (place == table_.end()) {
+      unwanted_count_.fetch_add(1, std::memory_order_relaxed);
+    } else {
+      for (const std::shared_ptr<Source>& source : place->second) {
+        Job job;
+        if (!source->offer(entry.get(), &job)) continue;
+        if (first.source == nullptr) {
+          first = std::move(job);
+        } else {
+          if (others.empty()) others.reserve(place->second.size() - 1);
+          others.push_back(std::move(job));
+        }
+      }
+    }
   }
   // Where that of a job is the only one left, its operation may write: so before any job can begin.
   entry = EntryRef();
-  for (Job& job : made) enqueue(std::move(job));
+  if (first.source != nullptr) enqueue(std::move(first));
+  for (Job& job : others) enqueue(std::move(job));
   return 0;
 }
 
@@ -150,13 +181,8 @@ refrain_source refrain_blackboard::add(Source::Settings settings) {
   std::sort(types.begin(), types.end());
   types.erase(std::unique(types.begin(), types.end()), types.end());
   auto source = std::make_shared<Source>(std::move(settings));
-  const std::unique_lock lock(table_lock_);
-  for (const refrain_type type : types) {
-    auto list = std::make_shared<std::vector<std::shared_ptr<Source>>>();
-    if (table_[type] != nullptr) *list = *table_[type];
-    list->push_back(source);
-    table_[type] = std::move(list);
-  }
+  const WholeTable lock(*this);
+  for (const refrain_type type : types) table_[type].push_back(source);
   sources_.emplace(++last_source_, std::move(source));
   return last_source_;
 }
@@ -164,7 +190,7 @@ refrain_source refrain_blackboard::add(Source::Settings settings) {
 int refrain_blackboard::remove(refrain_source number) {
   std::shared_ptr<Source> source;
   {
-    const std::unique_lock lock(table_lock_);
+    const WholeTable lock(*this);
     const auto place = sources_.find(number);
     if (place == sources_.end()) return REFRAIN_BOARD_EINVALID;
     source = std::move(place->second);
@@ -175,17 +201,13 @@ int refrain_blackboard::remove(refrain_source number) {
   return 0;
 }
 
-// The caller has the lock.
+// The caller has all locks.
 void refrain_blackboard::forget(const std::shared_ptr<Source>& source) {
   for (const refrain_type type : source->settings().sensitivities) {
     const auto place = table_.find(type);
     if (place == table_.end()) continue;  // an equal one came before
-    auto list = std::make_shared<std::vector<std::shared_ptr<Source>>>(*place->second);
-    std::erase(*list, source);
-    if (list->empty())
-      table_.erase(place);
-    else
-      place->second = std::move(list);
+    std::erase(place->second, source);
+    if (place->second.empty()) table_.erase(place);
   }
 }
 
@@ -193,11 +215,12 @@ void refrain_blackboard::forget(const std::shared_ptr<Source>& source) {
 
 void refrain_blackboard::run(Job job) {
   const Source::Settings& settings = job.source->settings();
-  std::vector<refrain_entry*> entries;
-  for (const EntryRef& entry : job.entries) entries.push_back(entry.get());
+  std::array<refrain_entry*, refrain::blackboard::kMostSensitivities> entries;
+  const size_t count = job.entries.size();
+  for (size_t i = 0; i < count; ++i) entries[i] = job.entries.at(i);
   const refrain_blackboard* const outer = std::exchange(g_working_for, this);
   try {
-    settings.operation(this, entries.data(), static_cast<int>(entries.size()), settings.context);
+    settings.operation(this, entries.data(), static_cast<int>(count), settings.context);
   } catch (const std::exception& thrown) {
     note_failure(job, thrown.what());
   } catch (...) {

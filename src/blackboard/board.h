@@ -1,13 +1,13 @@
 // The blackboard of refrain/blackboard.h: who is sensitive to what, and the workers.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -23,6 +23,7 @@ struct refrain_blackboard {
   ~refrain_blackboard();
 
   int wait();
+  bool is_idle() const { return unfinished_.load() == 0; }
   int submit(refrain::EntryRef entry);
   refrain_source add(refrain::blackboard::Source::Settings settings);
   int remove(refrain_source source);
@@ -32,8 +33,7 @@ struct refrain_blackboard {
  private:
   using Source = refrain::blackboard::Source;
   using Job = refrain::blackboard::Job;
-  // Never changed once it is in the table: whoever submits works on the list that it found.
-  using Sensitive = std::shared_ptr<const std::vector<std::shared_ptr<Source>>>;
+  using Sensitive = std::vector<std::shared_ptr<Source>>;
 
   // What is under way: a submission, or a job that waits or runs.
   class UnderWay;
@@ -53,14 +53,21 @@ struct refrain_blackboard {
   refrain::blackboard::JobQueues jobs_;
   std::vector<std::thread> workers_;
 
-  mutable std::shared_mutex table_lock_;
+  // Whoever submits locks one of them, whoever changes the table locks all.
+  struct alignas(64) TableLock {
+    std::mutex lock;
+  };
+  class WholeTable;
+  static constexpr size_t kTableLocks = 8;
+  std::array<TableLock, kTableLocks> table_locks_;
   std::unordered_map<refrain_type, Sensitive> table_;
   std::unordered_map<refrain_source, std::shared_ptr<Source>> sources_;
   refrain_source last_source_ = 0;
 
+  // What changes with every entry shares a line of the cache with nothing else.
+  alignas(64) std::atomic<int64_t> unfinished_{0};  // what is under way
   std::atomic<uint64_t> entry_count_{0}, unwanted_count_{0}, job_count_{0}, failed_count_{0};
-  std::atomic<int64_t> unfinished_{0};  // what is under way
-  std::mutex finished_lock_;
+  alignas(64) std::mutex finished_lock_;
   std::condition_variable finished_;
 
   mutable std::mutex failures_lock_;

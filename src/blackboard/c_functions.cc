@@ -7,12 +7,6 @@
 
 #include "blackboard/board.h"
 
-namespace {
-
-constexpr int kMostSensitivities = 64;
-
-}  // namespace
-
 int refrain_blackboard_version() { return REFRAIN_BLACKBOARD_VERSION; }
 
 refrain_blackboard* refrain_blackboard_new(int workers, size_t most_bytes) {
@@ -29,6 +23,8 @@ refrain_blackboard* refrain_blackboard_new(int workers, size_t most_bytes) {
 void refrain_blackboard_free(refrain_blackboard* board) { delete board; }
 
 int refrain_blackboard_wait(refrain_blackboard* board) { return board->wait(); }
+
+int refrain_blackboard_is_idle(const refrain_blackboard* board) { return board->is_idle() ? 1 : 0; }
 
 int refrain_blackboard_submit(refrain_blackboard* board, refrain_entry* entry) {
   if (entry == nullptr) return REFRAIN_BOARD_EINVALID;
@@ -57,7 +53,8 @@ refrain_source refrain_source_add_owning(refrain_blackboard* board, const char* 
                                          const refrain_type* sensitivities, int count,
                                          refrain_operation operation, void* context,
                                          void (*done)(void* context)) {
-  if (name == nullptr || operation == nullptr || count < 1 || count > kMostSensitivities)
+  if (name == nullptr || operation == nullptr || count < 1 ||
+      count > static_cast<int>(refrain::blackboard::kMostSensitivities))
     return REFRAIN_BOARD_EINVALID;
   try {
     return board->add({name, {sensitivities, sensitivities + count}, operation, context, done});

@@ -1,15 +1,37 @@
 #include "blackboard/job_queues.h"
 
+#include <algorithm>
+#include <iterator>
 #include <thread>
 #include <utility>
 
 namespace refrain::blackboard {
 namespace {
 
-// Of this thread: which queue is next does not matter, only that threads differ.
+// Jobs that a thread takes at once from a queue that is not its own: half of them, at most this.
+constexpr size_t kMostStolen = 16;
+// After so many jobs of its own queue a thread looks at another one first, so that a job that makes
+// the next one for ever does not keep out all others.
+constexpr uint32_t kOwnInARow = 64;
+
+// Of this thread.
+struct Place {
+  uint64_t random;
+  size_t number;
+  uint32_t own_in_a_row = 0;
+};
+
+Place& place() {
+  static std::atomic<size_t> threads{0};
+  thread_local Place here = [] {
+    const size_t number = threads.fetch_add(1);
+    return Place{(number + 1) * 0x9e3779b97f4a7c15u, number};
+  }();
+  return here;
+}
+
 size_t next_random() {
-  static std::atomic<uint64_t> seeds{0x9e3779b97f4a7c15u};
-  thread_local uint64_t state = seeds.fetch_add(0x9e3779b97f4a7c15u);
+  uint64_t& state = place().random;
   state ^= state << 13;
   state ^= state >> 7;
   state ^= state << 17;
@@ -18,41 +40,84 @@ size_t next_random() {
 
 }  // namespace
 
+JobQueues::Queue& JobQueues::own_queue() {
+  return queues_[queues_.size() == 1 ? 0 : place().number % queues_.size()];
+}
+
 void JobQueues::push(Job job) {
   {
-    Queue& queue = queues_[queues_.size() == 1 ? 0 : next_random() % queues_.size()];
+    Queue& queue = own_queue();
     const std::lock_guard lock(queue.lock);
     queue.jobs.push_back(std::move(job));
+    queue.count.store(queue.jobs.size());
   }
-  queued_.fetch_add(1);
-  // Whoever counts itself a sleeper after this line sees the job before it sleeps.
+  wake_one();
+}
+
+// Whoever counts itself a sleeper after this began sees the jobs before it sleeps.
+void JobQueues::wake_one() {
   if (sleepers_.load() == 0) return;
   const std::lock_guard lock(sleep_lock_);
   wake_.notify_one();
 }
 
-bool JobQueues::sweep(Job* job) {
-  const size_t begin = queues_.size() == 1 ? 0 : next_random();
-  for (size_t i = 0; i < queues_.size(); ++i) {
+bool JobQueues::take_own(Job* job) {
+  Queue& queue = own_queue();
+  if (queue.count.load(std::memory_order_relaxed) == 0) return false;
+  const std::lock_guard lock(queue.lock);
+  if (queue.jobs.empty()) return false;
+  *job = std::move(queue.jobs.front());
+  queue.jobs.pop_front();
+  queue.count.store(queue.jobs.size(), std::memory_order_relaxed);
+  return true;
+}
+
+// The first job of some other queue; what comes along goes to the own one, where others may take
+// it.
+bool JobQueues::steal(Job* job) {
+  std::array<Job, kMostStolen> taken;
+  size_t count = 0;
+  Queue& own = own_queue();
+  const size_t begin = next_random();
+  for (size_t i = 0; i < queues_.size() && count == 0; ++i) {
     Queue& queue = queues_[(begin + i) % queues_.size()];
+    if (queue.count.load(std::memory_order_relaxed) == 0) continue;
     const std::unique_lock lock(queue.lock, std::try_to_lock);
-    if (!lock.owns_lock() || queue.jobs.empty()) continue;
-    *job = std::move(queue.jobs.front());
-    queue.jobs.pop_front();
-    return true;
+    if (!lock.owns_lock()) continue;
+    const size_t wanted = &queue == &own ? 1 : std::min(kMostStolen, (queue.jobs.size() + 1) / 2);
+    for (; count < std::min(wanted, queue.jobs.size()) && count < kMostStolen;) {
+      taken[count++] = std::move(queue.jobs.front());
+      queue.jobs.pop_front();
+    }
+    queue.count.store(queue.jobs.size(), std::memory_order_relaxed);
   }
-  return false;
+  if (count == 0) return false;
+  *job = std::move(taken[0]);
+  if (count == 1) return true;
+  {
+    const std::lock_guard lock(own.lock);
+    own.jobs.insert(own.jobs.end(), std::make_move_iterator(taken.begin() + 1),
+                    std::make_move_iterator(taken.begin() + static_cast<std::ptrdiff_t>(count)));
+    own.count.store(own.jobs.size());
+  }
+  wake_one();  // of those who found nothing while the jobs were in no queue
+  return true;
+}
+
+bool JobQueues::is_any_queued() const {
+  return std::any_of(queues_.begin(), queues_.end(),
+                     [](const Queue& queue) { return queue.count.load() > 0; });
 }
 
 bool JobQueues::try_pop(Job* job) {
-  // A sweep passes over queues that somebody else has locked: while there are jobs, look again. A
-  // job that was pushed is counted a moment later, so the count may be below zero for that long.
+  if (queues_.size() == 1) return take_own(job);
+  uint32_t& in_a_row = place().own_in_a_row;
+  // A sweep passes over queues that somebody else has locked: while there are jobs, look again.
   do {
-    if (sweep(job)) {
-      queued_.fetch_sub(1);
-      return true;
-    }
-  } while (queued_.load() > 0);
+    if (++in_a_row < kOwnInARow && take_own(job)) return true;
+    in_a_row = 0;
+    if (steal(job)) return true;
+  } while (is_any_queued());
   return false;
 }
 
@@ -66,7 +131,7 @@ bool JobQueues::pop(Job* job) {
     }
     std::unique_lock lock(sleep_lock_);
     sleepers_.fetch_add(1);
-    wake_.wait(lock, [&] { return queued_.load() > 0 || stopped_.load(); });
+    wake_.wait(lock, [&] { return is_any_queued() || stopped_.load(); });
     sleepers_.fetch_sub(1);
   }
 }

@@ -1,10 +1,12 @@
 // Jobs that wait for a worker: an array of queues, each with a lock of its own (the online-coupling
-// paper, section III-B: jobs are pushed at random, and workers sweep from a random place on, so
-// that they seldom meet at a lock).
+// paper, section III-B). A thread pushes to a queue of its own and takes from it first; when that
+// is empty, it sweeps the others from a random place on and takes several jobs at once. So threads
+// seldom meet at a lock, and what a job makes is seldom taken by another core.
 //
 // Threads: all functions at any time; stop() once.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -12,6 +14,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "refrain/blackboard.h"
@@ -20,10 +23,30 @@ namespace refrain::blackboard {
 
 class Source;
 
-// An operation and the entries that it works on. The job has a reference to each.
+// References to the entries of a job. Most jobs have one or two, which need no memory of their own.
+class JobEntries {
+ public:
+  void add(EntryRef entry) {
+    if (count_ < kFew)
+      few_[count_] = std::move(entry);
+    else
+      more_.push_back(std::move(entry));
+    ++count_;
+  }
+  size_t size() const { return count_; }
+  refrain_entry* at(size_t i) const { return i < kFew ? few_[i].get() : more_[i - kFew].get(); }
+
+ private:
+  static constexpr size_t kFew = 2;
+  size_t count_ = 0;
+  std::array<EntryRef, kFew> few_;
+  std::vector<EntryRef> more_;
+};
+
+// An operation and the entries that it works on.
 struct Job {
   std::shared_ptr<Source> source;
-  std::vector<EntryRef> entries;
+  JobEntries entries;
 };
 
 class JobQueues {
@@ -41,12 +64,16 @@ class JobQueues {
  private:
   struct alignas(64) Queue {
     std::mutex lock;
+    std::atomic<size_t> count{0};  // of jobs; changed by who has the lock
     std::deque<Job> jobs;
   };
-  bool sweep(Job* job);
+  Queue& own_queue();
+  bool take_own(Job* job);
+  bool steal(Job* job);
+  bool is_any_queued() const;
+  void wake_one();
 
   std::vector<Queue> queues_;
-  std::atomic<int64_t> queued_{0};
   std::atomic<int64_t> sleepers_{0};
   std::atomic<bool> stopped_{false};
   std::mutex sleep_lock_;

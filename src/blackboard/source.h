@@ -2,6 +2,7 @@
 // operation.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -14,6 +15,8 @@
 #include "refrain/blackboard.h"
 
 namespace refrain::blackboard {
+
+constexpr size_t kMostSensitivities = 64;
 
 class Source : public std::enable_shared_from_this<Source> {
  public:
@@ -45,7 +48,7 @@ class Source : public std::enable_shared_from_this<Source> {
  private:
   const Settings settings_;
   std::mutex lock_;
-  bool is_removed_ = false;
+  std::atomic<bool> is_removed_{false};
   size_t satisfied_ = 0;  // sensitivities with an entry
   std::vector<std::deque<EntryRef>> waiting_;
 };

@@ -31,7 +31,7 @@ ALLOWED = {
     "public": {"result"},  # include/refrain: what is installed includes nothing of src/
     "mark": set(),  # include/refrain/mark.h: for programs, in C
     "coupling": set(),  # include/refrain/coupling.h: the same
-    "blackboard_h": set(),  # include/refrain/blackboard.h: the same
+    "blackboard_h": set(),  # include/refrain/blackboard.h and shared_blackboard.h: the same
     "result": set(),  # include/refrain/result.h: how everything fails
     "options": set(),  # those of `record`, which the command line and the recorder share
     "base": {"result"},
@@ -61,10 +61,11 @@ GENERATED = {"base/known_mpis.inc", "mpi/call_ids.h", "mpi/call_rows.inc", "mpi/
              "mpi/constant_ids.h",
              "mpi/constant_names.inc", "online/page_text.inc", "proxy/runtime_text.inc"}
 # Headers of include/refrain that are layers of their own: their users need no other one.
-OWN_HEADERS = {"mark": "mark", "result": "result", "coupling": "coupling", "blackboard": "blackboard_h"}
+OWN_HEADERS = {"mark": "mark", "result": "result", "coupling": "coupling", "blackboard": "blackboard_h",
+               "shared_blackboard": "blackboard_h"}
 # Layers whose folders, of any depth, do not include each other in a circle.
 ROOMED_LAYERS = {"analysis", "convert", "events", "report", "sim", "text"}
-MPI_FOLDERS = {"mpi_runtime", "tracer/wrap", "tracer/finish", "replay", "stream/mpi"}
+MPI_FOLDERS = {"mpi_runtime", "tracer/wrap", "tracer/finish", "replay", "stream/mpi", "blackboard/mpi"}
 NO_MPI_ROOMS = {("replay", "plan")}  # of these folders
 # Made from the mpi.h at hand.
 MPI_HEADERS = {"mpi.h", "real_functions.h", "hand.h"}
@@ -117,8 +118,9 @@ def folder_of(relative):
 
 
 def room_of(relative):
-    """Room of a file of src/tracer or src/stream: src/tracer/wrap/x.h -> wrap; "" of other files."""
-    return relative.parts[2] if relative.parts[1:2] in (("tracer",), ("stream",)) and len(relative.parts) > 3 else ""
+    """Room of a file of some layers: src/tracer/wrap/x.h -> wrap; "" of other files."""
+    has_rooms = relative.parts[1:2] in (("tracer",), ("stream",), ("blackboard",))
+    return relative.parts[2] if has_rooms and len(relative.parts) > 3 else ""
 
 
 def sources(root):

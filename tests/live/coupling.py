@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Programs of one job that find each other and stream data (include/refrain/coupling.h): examples/coupling, which are
-Figures 11 and 12 of the online-coupling paper and blocks that nobody copies, and coupled.c, of which it is known what each process prints.
+Figures 11 and 12 of the online-coupling paper and blocks that nobody copies, and coupled.c, of which it is known what
+each process prints.
 
     coupling.py --mpi mpich --programs build/tests/live/mpich --shim yield_shim.so [--refrain build/refrain]
                 [--libraries build/src/tracer]

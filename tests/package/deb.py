@@ -26,7 +26,7 @@ SKIPPED = 77
 LIB = r"lib(/[\w-]+-linux-gnu\w*)?"
 PLACES = re.compile(r"^usr/(bin/refrain|LIB/refrain/refrain-(verbs|(replay|calibrate|relay)-\w+)"
                     r"|LIB/refrain/librefrain-[\w-]+\.so"
-                    r"|LIB/librefrain-(reader|blackboard|coupling-\w+)\.so(\.\d+)*"
+                    r"|LIB/librefrain-(reader|blackboard(-\w+)?|coupling-\w+)\.so(\.\d+)*"
                     r"|LIB/cmake/Refrain/\w[\w-]*\.cmake|LIB/pkgconfig/refrain\.pc|include/refrain/[\w/]+\.h"
                     r"|share/man/man1/refrain[\w-]*\.1\.gz|share/bash-completion/completions/refrain"
                     r"|lib/python3/dist-packages/refrain/(_refrain[\w.-]*\.so|\w+\.pyi?|py\.typed)"
