@@ -31,13 +31,13 @@ std::string text_of(const proxy::Outcome& outcome) {
   const auto line = [&](std::string_view name, const std::string& text) {
     out += fmt::format("  {:<12} {}\n", name, text);
   };
-  line("lines", fmt::format("{} in {} functions", text::count_text(outcome.lines),
-                            text::count_text(outcome.functions)));
-  line("made from",
-       fmt::format("{} calls, {} signatures, {} rules", text::count_text(outcome.calls),
-                   text::count_text(outcome.signatures), text::count_text(outcome.rules)));
-  line("ranks",
-       fmt::format("{} kinds, {} of different structure", outcome.kinds, outcome.families));
+  line("lines", fmt::format("{} in {}", text::count_text(outcome.lines),
+                            text::counted_text(outcome.functions, "function")));
+  line("made from", fmt::format("{}, {}, {}", text::counted_text(outcome.calls, "call"),
+                                text::counted_text(outcome.signatures, "signature"),
+                                text::counted_text(outcome.rules, "rule")));
+  line("ranks", fmt::format("{}, {} of different structure",
+                            text::counted_text(outcome.kinds, "kind"), outcome.families));
   if (outcome.skipped > 0)
     line("skipped", fmt::format("{}, and {} at the other end of their messages",
                                 text::counted_text(outcome.skipped, "call"),
