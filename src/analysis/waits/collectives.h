@@ -28,13 +28,15 @@ struct LastEntry {
   uint64_t begin = 0;
   NodeId node = kNoNode;
   uint64_t ideal = 0;
-  void add(uint64_t at, NodeId who, uint64_t ideal_at) {
-    if (count++ == 0 || at >= begin) begin = at, node = who;
+  Rank rank = -1;
+  void add(uint64_t at, NodeId who, Rank of, uint64_t ideal_at) {
+    if (count++ == 0 || at >= begin) begin = at, node = who, rank = of;
     if (count == 1 || ideal_at > ideal) ideal = ideal_at;
   }
   void add(const LastEntry& other) {
     if (other.count == 0) return;
-    if (count == 0 || other.begin >= begin) begin = other.begin, node = other.node;
+    if (count == 0 || other.begin >= begin)
+      begin = other.begin, node = other.node, rank = other.rank;
     if (count == 0 || other.ideal > ideal) ideal = other.ideal;
     count += other.count;
   }

@@ -13,7 +13,7 @@ namespace {
 LastEntry below(const std::map<int64_t, LastEntry>& all, int64_t position) {
   LastEntry out;
   for (const auto& [at, entry] : all)
-    if (at < position) out.add(entry.begin, entry.node, entry.ideal);
+    if (at < position) out.add(entry.begin, entry.node, entry.rank, entry.ideal);
   return out;
 }
 
@@ -26,7 +26,7 @@ TEST(Members, AreThoseOfAWalk) {
     for (int i = 0; i < 60; ++i) {
       const auto at = static_cast<int64_t>(random() % static_cast<uint64_t>(size));
       LastEntry entry;
-      entry.add(random() % 9, random() % 1000, random() % 9);
+      entry.add(random() % 9, random() % 1000, static_cast<Rank>(random() % 9), random() % 9);
       members.add(at, entry);
       all[at] = entry;
       int64_t filled = 0;

@@ -31,11 +31,13 @@ struct Message {
   uint64_t parts_left = 0;             // of a partitioned one, to be made ready
   uint32_t held = kNoLocation;         // location that waits to see it sent
   uint32_t held_sender = kNoLocation;  // location that waits to see it posted
-  MessageId next_of_channel = kNoMessage, next_incoming = kNoMessage;  // of the receiver
+  MessageId next_of_channel = kNoMessage;
+  MessageId next_incoming = kNoMessage, previous_incoming = kNoMessage;  // of the receiver
   uint8_t users = 0;
   bool is_sent = false, is_posted = false, is_received = false, is_synchronous = false;
   // Whether the send waits for its receive was up to the library, or never happens.
   bool is_standard = false, is_buffered = false;
+  bool is_listed = false;             // among those incoming
   bool is_taken = false;              // the channel has given it to a receive
   bool is_late_out_of_order = false;  // the receiver took one that was sent later, first
 };

@@ -169,6 +169,104 @@ void expect_the_same(uint32_t seed) {
   EXPECT_EQ(portions.messages, whole.messages);
 }
 
+uint64_t sum_of(const std::vector<WaitTally::OfRank>& ranks, uint64_t WaitTally::OfRank::*what) {
+  uint64_t sum = 0;
+  for (const WaitTally::OfRank& r : ranks) sum += r.*what;
+  return sum;
+}
+
+// What is told of a sweep without a log, some events at a time, is what all of it found.
+uint64_t expect_the_tally(uint32_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  const int ranks = 2 + static_cast<int>(seed % 5);
+  RandomProgram p(seed, ranks, 150, seed % 3 == 0);
+  Options options;
+  options.patience_ns = 10'000'000;
+  WaitStates whole;
+  p.program.sweep(options, [&](Sweep& sweep) { sweep.fill(whole); });
+
+  uint64_t end = 0;
+  for (Rank r = 0; r < ranks; ++r)
+    for (const auto& [begin_ns, end_ns] : p.program.times(r)) end = std::max(end, end_ns);
+  std::mt19937 random(seed);
+  WaitTally tally;
+  Growing source(p.program);
+  Sweep sweep(*p.program.trace, source, options, {&tally, false});
+  sweep.open();
+  const uint64_t most = 1 + end / (1 + random() % 40);
+  uint64_t swept = 0;
+  for (uint64_t until = 0; until <= end; until += 1 + random() % most) {
+    source.grow(until, random() % 3);
+    while (random() % 8 != 0 && !sweep.advance(until, random() % 5)) {
+      EXPECT_GE(sweep.swept_ns(), swept);
+      EXPECT_LE(sweep.swept_ns(), until);
+      swept = sweep.swept_ns();
+    }
+  }
+  source.grow(UINT64_MAX, 0);
+  sweep.finish();
+
+  std::map<Pattern, std::pair<uint64_t, uint64_t>> patterns, told;
+  for (const Severity& s : whole.severities) {
+    patterns[s.pattern].first += s.ns;
+    patterns[s.pattern].second += s.count;
+  }
+  for (size_t i = 0; i < tally.patterns.size(); ++i)
+    if (tally.patterns[i].count > 0)
+      told[static_cast<Pattern>(i)] = {tally.patterns[i].ns, tally.patterns[i].count};
+  EXPECT_EQ(told, patterns);
+  for (size_t r = 0; r < whole.ranks.size(); ++r)
+    EXPECT_EQ(r < tally.ranks.size() ? tally.ranks[r].waiting_ns : 0, whole.ranks[r].waiting_ns);
+  const uint64_t waiting = sum_of(tally.ranks, &WaitTally::OfRank::waiting_ns);
+  EXPECT_EQ(sum_of(tally.ranks, &WaitTally::OfRank::causing_ns),
+            waiting - whole.counts.unassigned_ns);
+  EXPECT_EQ(sweep.log().nodes.file_bytes() + sweep.log().waits.file_bytes(), 0u);
+  return waiting;
+}
+
+TEST(Portions, AreToldOnTheWay) {
+  uint64_t waiting = 0;
+  for (uint32_t seed = 1; seed <= 60; ++seed) waiting += expect_the_tally(seed);
+  EXPECT_GT(waiting, 0u);
+}
+
+// The rank that is late is the one that others are said to have waited for.
+TEST(Portions, TheLateRankIsTheOneWaitedFor) {
+  TestProgram p(3);
+  for (Rank r = 0; r < 3; ++r) p.call(r, p.barrier(p.world), r == 1 ? 900 : 100, 1000);
+  p.call(0, p.receive(2, 7, p.world), 1100, 5000);
+  p.call(2, p.message("MPI_Send", 0, 7, p.world), 4900, 4950);
+  (void)p.analyse();
+  WaitTally tally;
+  Growing source(p);
+  source.grow(UINT64_MAX, 0);
+  Sweep sweep(*p.trace, source, {}, {&tally, false});
+  sweep.run();
+  ASSERT_EQ(tally.ranks.size(), 3u);
+  EXPECT_EQ(tally.ranks[0].causing_ns, 0u);
+  EXPECT_EQ(tally.ranks[1].causing_ns, 2 * 800u);  // the barrier, of both
+  EXPECT_EQ(tally.ranks[2].causing_ns, 3800u);     // the message
+  EXPECT_EQ(tally.of(Pattern::kWaitAtBarrier).count, 2u);
+  EXPECT_EQ(tally.of(Pattern::kLateSender).ns, 3800u);
+}
+
+// A message that nobody receives keeps none of those that come behind it.
+TEST(Portions, WhatIsKeptDoesNotGrowBehindALostMessage) {
+  TestProgram p(2);
+  uint64_t at = 100;
+  p.call(0, p.message("MPI_Send", 1, 9, p.world), at, at + 1);
+  for (int i = 0; i < 1000; ++i, at += 10) {
+    p.call(0, p.message("MPI_Send", 1, 7, p.world), at + 2, at + 3);
+    p.call(1, p.receive(0, 7, p.world), at + 1, at + 4);
+  }
+  const WaitStates result = p.analyse();
+  EXPECT_EQ(result.counts.unmatched_sends, 1u);
+  EXPECT_EQ(result.counts.messages, 1001u);
+  EXPECT_LT(result.counts.open_messages_most, 5u);
+  // It lies there all the time: each receive could have taken it first.
+  EXPECT_GT(result.ns_of(Pattern::kLateSenderWrongOrder), 0u);
+}
+
 TEST(Portions, AreTheWhole) {
   for (uint32_t seed = 1; seed <= 60; ++seed) expect_the_same(seed);
 }

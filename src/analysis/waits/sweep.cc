@@ -23,68 +23,22 @@ void fetch(const void* at, int lines) {
 
 }  // namespace
 
-Sweep::Sweep(const Trace& trace, CallSource& source, const Options& options)
-    : trace_(trace),
-      source_(source),
-      options_(options),
-      own_comms_(trace),
-      comms_(options.comms != nullptr ? *options.comms : own_comms_),
-      log_(options.memory_bytes),
-      messages_(options.most_messages),
-      instances_(options.most_collectives) {}
-
-void Sweep::run() {
-  open();
-  finish();
-}
-
-// One reader and one decoder for each rank, shared by its threads, and one stream of calls for each
-// thread. A thread without calls is no location, and a rank without any is not here: nobody waits
-// for it.
-void Sweep::open() {
-  const auto ranks = static_cast<size_t>(trace_.rank_count());
-  ranks_.resize(ranks);
-  is_here_.resize(ranks);
-  rank_times_.resize(ranks);
-  for (size_t r = 0; r < ranks; ++r) {
-    RankState& rank = ranks_[r];
-    for (const Location& where : trace_.locations(static_cast<Rank>(r))) {
-      if (rank.reader == nullptr) {
-        rank.reader = std::make_unique<RankReader>(source_.reader(trace_, static_cast<Rank>(r)));
-        SignatureSource* const signatures = source_.signatures(*rank.reader);
-        rank.decoder = signatures != nullptr
-                           ? std::make_unique<Decoder>(*signatures, comms_, places_)
-                           : std::make_unique<Decoder>(*rank.reader, comms_, places_);
-      }
-      std::unique_ptr<CallStream> calls = source_.open(*rank.reader, where.thread);
-      if (calls == nullptr || where.calls == 0) continue;
-      is_here_[r] = 1;
-      LocationState& l = locations_.emplace_back();
-      l.calls = std::make_unique<LookAhead>(std::move(calls), *rank.decoder);
-      l.rank = static_cast<Rank>(r);
-      find_own_work(l, where.thread);
-      ++rank.live_threads;
-      names_.push_back({l.rank, where.thread});
-    }
-    ranks_here_ += is_here_[r];
-  }
-  log_.own_work.resize(locations_.size());
-  for (uint32_t i = 0; i < locations_.size(); ++i) next_call(i);
-}
-
 // Up to `until_ns`, for a source that grows: calls that have not come yet may still begin before
 // anything that is later.
-void Sweep::advance(uint64_t until_ns) { go_on(until_ns); }
+bool Sweep::advance(uint64_t until_ns, uint64_t most_events) {
+  return go_on(until_ns, most_events);
+}
 
 void Sweep::finish() {
-  go_on(std::nullopt);
+  (void)go_on(std::nullopt, UINT64_MAX);
   if (options_.observer != nullptr) tell_rest();
 }
 
 // One event at a time, the earliest of all locations. A timeout that is due comes before it, and
 // when there are no events left, timeouts are all that can go on: the calls that the held ones need
 // never come.
-void Sweep::go_on(std::optional<uint64_t> until_ns) {
+// False: there is more to do.
+bool Sweep::go_on(std::optional<uint64_t> until_ns, uint64_t most_events) {
   limit_ns_ = until_ns.value_or(UINT64_MAX);
   // Those that had no more calls when the source ended last time. next_call() lowers the limit
   // again for those that still have none: nothing that is later than the first unknown call may be
@@ -95,7 +49,11 @@ void Sweep::go_on(std::optional<uint64_t> until_ns) {
     // machine that analyses.
     const bool gives_up =
         events_.empty() || (!timeouts_.empty() && timeouts_[0].time < events_.top().time);
-    if (until_ns && (gives_up ? timeouts_[0].time : events_.top().time) >= limit_ns_) return;
+    if (until_ns && (gives_up ? timeouts_[0].time : events_.top().time) >= limit_ns_) break;
+    if (most_events-- == 0) {
+      swept_ns_ = std::max(swept_ns_, now_);
+      return false;
+    }
     if (gives_up) {
       end_patience();
       continue;
@@ -109,6 +67,8 @@ void Sweep::go_on(std::optional<uint64_t> until_ns) {
     else
       end(event.location);
   }
+  swept_ns_ = std::max(swept_ns_, until_ns ? limit_ns_ : now_);
+  return true;
 }
 
 // Asks the memory for what the next events need: with thousands of ranks nothing of a location is

@@ -15,13 +15,22 @@
 #include "analysis/waits/vocabulary.h"
 #include "analysis/waits/wait_log.h"
 #include "analysis/waits/wait_states.h"
+#include "analysis/waits/wait_tally.h"
 #include "format/trace_data.h"
 
 namespace refrain::analysis::waits {
 
+// For who looks at a run that goes on.
+struct Online {
+  WaitTally* tally = nullptr;  // is added to on the way
+  // Whether the sweep writes the log that the backward sweeps and observers read. Without it what
+  // is kept does not grow with the run.
+  bool keeps_log = true;
+};
+
 class Sweep {
  public:
-  Sweep(const Trace& trace, CallSource& source, const Options& options);
+  Sweep(const Trace& trace, CallSource& source, const Options& options, const Online& online = {});
 
   // All of a source that is there.
   void run();
@@ -30,8 +39,14 @@ class Sweep {
   // What fill() says in between is of the run so far. The result is that of run(), if it is known
   // of each thread's last call that it was the last one.
   void open();
-  void advance(uint64_t until_ns);
+  // A thread that the trace does not have, or whose first call has come behind open(). Those whose
+  // calls others may need come before the first advance().
+  void add(const Location& where);
+  // False: `most_events` begins and ends of calls were not all; it goes on when it is asked again.
+  bool advance(uint64_t until_ns, uint64_t most_events = UINT64_MAX);
   void finish();
+  // Everything before this has been looked at.
+  uint64_t swept_ns() const { return swept_ns_; }
 
   struct LocationName {
     Rank rank = 0;
@@ -47,6 +62,9 @@ class Sweep {
   const Window& window() const { return options_.window; }
   // The last node of each location.
   std::vector<NodeId> last_nodes() const;
+  const Counts& counts() const { return counts_; }
+  // Ends of messages, and collectives, beyond the limits of Options.
+  uint64_t dropped() const { return messages_.dropped() + instances_.dropped(); }
   void fill(WaitStates& out) const;
 
  private:
@@ -140,15 +158,17 @@ class Sweep {
     uint64_t time = 0;
     Pattern pattern = Pattern::kAll;
     NodeId node = kNoNode;
+    Rank causer = -1;          // whose call that is
     uint64_t ideal = 0;        // the same on the ideal network
     bool is_possible = false;  // perhaps it could: a send that the library may have kept or not
     bool is_small = false;     // such a send of at most kKeptBytes
   };
 
   // sweep.cc
+  bool add_location(const Location& where);
   void fetch_next() const;
   void next_call(uint32_t location);
-  void go_on(std::optional<uint64_t> until_ns);
+  bool go_on(std::optional<uint64_t> until_ns, uint64_t most_events);
   void begin(uint32_t location);
   void end(uint32_t location);
   void finish_call(uint32_t location);
@@ -170,6 +190,7 @@ class Sweep {
   void log_hidden(LocationState& l, uint64_t from);
   bool ends_poll(LocationState& l) const;
   void note_poll(LocationState& l);
+  void add_waiting(const LocationState& l, uint64_t ns);
   // Time lost since `since` until `until`, as far as it lies in the window.
   void add_severity(const LocationState& l, Pattern pattern, uint64_t since, uint64_t until);
 
@@ -185,6 +206,7 @@ class Sweep {
   void collect_send(LocationState& l, MessageId id);
   void collect_receive(MessageId id);
   void mark_received(LocationState& l);
+  void take_off_list(RankState& receiver, MessageId id);
   void drop_messages(LocationState& l);
   void note_eager(const Message& message);
   bool was_eager(const Message& message) const;
@@ -248,6 +270,7 @@ class Sweep {
   Trace trace_;
   CallSource& source_;
   Options options_;
+  Online online_;
   CommTable own_comms_;
   CommTable& comms_;
   Decoder::Places places_;
@@ -264,6 +287,7 @@ class Sweep {
   EventQueue events_;
   std::vector<uint32_t> waiting_;  // locations whose next call has not come
   uint64_t limit_ns_ = 0;          // before which all calls have
+  uint64_t swept_ns_ = 0;
   std::vector<Timeout> timeouts_;  // a heap
   uint64_t now_ = 0;
   std::unordered_map<uint64_t, std::deque<Lock>> locks_;  // by window

@@ -108,7 +108,7 @@ void Sweep::enter(uint32_t location, const InstanceKey& key, const Op& op) {
   ++counts_.collectives;
   // Only sums and the last entry are kept, not the members: an instance of a million ranks is as
   // small as one of two. Where a rank needs some of the others only, these are kept by themselves.
-  const auto add = [&](LastEntry& entry) { entry.add(l.begin, l.node, l.ideal); };
+  const auto add = [&](LastEntry& entry) { entry.add(l.begin, l.node, l.rank, l.ideal); };
   add(instance->all);
   if (op.role == Role::kRoot) {
     add(instance->root);
@@ -206,7 +206,7 @@ void Sweep::release(const LocationState& l, const LastEntry& needed, Pattern pat
   // A wait needs somebody else as its cause. In the ideal run, too, nobody goes on before the last
   // one is there, also that last one itself.
   if (needed.node != l.node)
-    releases_.push_back({needed.begin, pattern, needed.node, needed.ideal});
+    releases_.push_back({needed.begin, pattern, needed.node, needed.rank, needed.ideal});
   else
     ideal_ = std::max(ideal_, needed.ideal);
 }

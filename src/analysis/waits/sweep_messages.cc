@@ -40,10 +40,10 @@ MessageId Sweep::begin_send(uint32_t location, const MessageEnd& end, uint64_t p
   if (parts == 0) now_sent(location, message, key);
   messages_.use(id);  // of the receiver's list
   RankState& receiver = ranks_[static_cast<size_t>(end.peer)];
-  if (receiver.first_incoming == kNoMessage)
-    receiver.first_incoming = id;
-  else
-    messages_.at(receiver.last_incoming).next_incoming = id;
+  message.is_listed = true;
+  message.previous_incoming = receiver.last_incoming;
+  (receiver.first_incoming == kNoMessage ? receiver.first_incoming
+                                         : messages_.at(receiver.last_incoming).next_incoming) = id;
   receiver.last_incoming = id;
   return id;
 }
@@ -216,8 +216,8 @@ void Sweep::collect_receive(MessageId id) {
   received_.push_back(id);
   const Message& message = messages_.at(id);
   if (!message.is_sent) return;
-  releases_.push_back(
-      {message.sent_ns, Pattern::kLateSender, message.send_node, message.ideal_sent});
+  releases_.push_back({message.sent_ns, Pattern::kLateSender, message.send_node, message.sender,
+                       message.ideal_sent});
 }
 
 // A send that did not return before its receive was there.
@@ -235,7 +235,7 @@ void Sweep::collect_send(LocationState& l, MessageId id) {
   releases_.push_back(
       {message.posted_ns,
        message.is_late_out_of_order ? Pattern::kLateReceiverWrongOrder : Pattern::kLateReceiver,
-       message.receive_node, message.ideal_posted, !message.is_synchronous,
+       message.receive_node, message.receiver, message.ideal_posted, !message.is_synchronous,
        message.bytes <= kKeptBytes});
 }
 
@@ -246,15 +246,15 @@ void Sweep::mark_received(LocationState& l) {
   RankState& rank = rank_of(l);
   const Action action = l.current.op->action;
   if (action != Action::kProbe && action != Action::kMatchedProbe)
-    for (const MessageId id : received_) messages_.at(id).is_received = true;
+    for (const MessageId id : received_) {
+      messages_.at(id).is_received = true;
+      // Also behind one that is never received: what is kept must not grow with the run.
+      take_off_list(rank, id);
+    }
   // The list is in the order of sends; what has been received at its front is given back, so that
   // the front is the oldest message left lying.
-  while (rank.first_incoming != kNoMessage) {
-    const MessageId front = rank.first_incoming;
-    if (!messages_.at(front).is_received) break;
-    rank.first_incoming = messages_.at(front).next_incoming;
-    messages_.drop(front);
-  }
+  while (rank.first_incoming != kNoMessage && messages_.at(rank.first_incoming).is_received)
+    take_off_list(rank, rank.first_incoming);
   // MPI_Waitall and the like take whatever comes: no other order would have helped.
   if (!l.current.op->has_order) return;
   for (Release& release : releases_) {
@@ -265,6 +265,16 @@ void Sweep::mark_received(LocationState& l) {
     if (oldest.is_sent && oldest.sent_ns < release.time)
       release.pattern = Pattern::kLateSenderWrongOrder;
   }
+}
+
+void Sweep::take_off_list(RankState& receiver, MessageId id) {
+  Message& message = messages_.at(id);
+  if (!message.is_listed) return;
+  message.is_listed = false;
+  const MessageId before = message.previous_incoming, behind = message.next_incoming;
+  (before == kNoMessage ? receiver.first_incoming : messages_.at(before).next_incoming) = behind;
+  (behind == kNoMessage ? receiver.last_incoming : messages_.at(behind).previous_incoming) = before;
+  messages_.drop(id);
 }
 
 void Sweep::drop_messages(LocationState& l) {

@@ -28,7 +28,7 @@ uint64_t Sweep::own_work_before(uint32_t location, uint64_t gap) {
   // No more than the gap: repaired times may have shortened it.
   const uint64_t own = std::min(std::exchange(l.own_ns, 0), gap);
   if (own == 0) return 0;
-  log_.own_work[location].push_back({l.end_of_last, l.end_of_last + own});
+  if (online_.keeps_log) log_.own_work[location].push_back({l.end_of_last, l.end_of_last + own});
   if (l.start_ns == l.end_of_last) l.start_ns += own;  // behind MPI_Init
   return own;
 }
@@ -129,7 +129,7 @@ void Sweep::fill(WaitStates& out) const {
   out.counts.unmatched_sends = messages_.only_sent();
   out.counts.unmatched_receives = messages_.only_received();
   out.counts.incomplete_collectives = instances_.incomplete();
-  out.counts.dropped = messages_.dropped() + instances_.dropped();
+  out.counts.dropped = dropped();
   out.counts.open_messages_most = messages_.most_live();
 }
 

@@ -70,7 +70,7 @@ void Sweep::emit(LocationState& l) {
     wait.pattern = chosen->pattern;
     if (to > l.begin) {
       wait.ns = options_.window.part(l.begin, to);
-      rank_times_[static_cast<size_t>(l.rank)].waiting_ns += wait.ns;
+      add_waiting(l, wait.ns);
       add_severity(l, wait.pattern, l.begin, to);
       tell_wait(l, l.begin, to);
       if (wait.causer == kNoNode) counts_.unassigned_ns += wait.ns;
@@ -85,6 +85,8 @@ void Sweep::emit(LocationState& l) {
       wait.ns += l.poll.ns;
       if (wait.causer != kNoNode) counts_.unassigned_ns -= l.poll.ns;
     }
+    if (online_.tally != nullptr && chosen->causer >= 0)
+      online_.tally->of(chosen->causer).causing_ns += wait.ns;
     if (wait.end > wait.begin) log_wait(l, wait, to > l.begin || to >= l.work_end);
   }
   if (is_polled) l.poll.is_open = false;
@@ -191,9 +193,14 @@ void Sweep::note_poll(LocationState& l) {
   const uint64_t ns = options_.window.part(l.begin, l.end);
   poll.ns += ns;
   counts_.unassigned_ns += ns;
-  rank_times_[static_cast<size_t>(l.rank)].waiting_ns += ns;
+  add_waiting(l, ns);
   add_severity(l, unsuccessful_pattern_, l.begin, l.end);
   tell_wait(l, l.begin, l.end);
+}
+
+void Sweep::add_waiting(const LocationState& l, uint64_t ns) {
+  rank_times_[static_cast<size_t>(l.rank)].waiting_ns += ns;
+  if (online_.tally != nullptr) online_.tally->of(l.rank).waiting_ns += ns;
 }
 
 void Sweep::add_severity(const LocationState& l, Pattern pattern, uint64_t since, uint64_t until) {
@@ -209,6 +216,9 @@ void Sweep::add_severity(const LocationState& l, Pattern pattern, uint64_t since
   if (total == totals.end()) total = totals.insert(total, {pattern, 0, 0});
   total->ns += ns;
   total->count += counts ? 1 : 0;
+  if (online_.tally == nullptr) return;
+  online_.tally->of(pattern).ns += ns;
+  online_.tally->of(pattern).count += counts ? 1 : 0;
 }
 
 }  // namespace refrain::analysis::waits

@@ -116,7 +116,8 @@ void Sweep::collect_window(uint32_t location) {
     // A post after the end of the call did not keep it: the library has only noted the access. It
     // keeps the rank in the ideal run all the same, where accesses are done when they are called.
     if (message.sent_ns <= l.end)
-      releases_.push_back({message.sent_ns, pattern, message.send_node, message.ideal_sent});
+      releases_.push_back(
+          {message.sent_ns, pattern, message.send_node, message.sender, message.ideal_sent});
     else
       ideal_ = std::max(ideal_, message.ideal_sent);
   };
@@ -161,7 +162,7 @@ void Sweep::collect_lock(uint32_t location) {
   }
   if (holder == nullptr) return;
   own->is_granted = true;
-  releases_.push_back({until, Pattern::kLockContention, holder->unlock});
+  releases_.push_back({until, Pattern::kLockContention, holder->unlock, holder->origin});
 }
 
 void Sweep::end_window(uint32_t location) {

@@ -51,7 +51,8 @@ struct OwnSpan {
 };
 
 struct WaitLog {
-  explicit WaitLog(uint64_t memory_bytes) : nodes(memory_bytes / 2), waits(memory_bytes / 2) {}
+  WaitLog(uint64_t memory_bytes, bool keeps)
+      : nodes(memory_bytes / 2, keeps), waits(memory_bytes / 2, keeps) {}
   // The end of the recorder's work that began at `time`; `time` where none did.
   uint64_t end_of_own_work(uint32_t location, uint64_t time) const {
     if (location >= own_work.size()) return time;

@@ -39,8 +39,9 @@ class SpillLog {
  public:
   static constexpr uint64_t kItems = 1024;  // of a chunk
 
-  // At most about `memory_bytes` stay in memory.
-  explicit SpillLog(uint64_t memory_bytes) {
+  // At most about `memory_bytes` stay in memory. Without `keeps` nothing is kept but the number of
+  // records: get() and change() give one that means nothing.
+  explicit SpillLog(uint64_t memory_bytes, bool keeps = true) : keeps_(keeps) {
     max_chunks_ = memory_bytes / (kItems * sizeof(T));
     if (max_chunks_ < 4) max_chunks_ = 4;
   }
@@ -50,13 +51,16 @@ class SpillLog {
 
   uint64_t append(const T& item) {
     const uint64_t index = size_++;
+    if (!keeps_) return index;
     Chunk& chunk = chunk_of(index / kItems);
     chunk.items[index % kItems] = item;
     chunk.dirty = true;
     return index;
   }
   // Valid until the next use: what is in memory may go to the file then.
-  const T& get(uint64_t index) { return chunk_of(index / kItems).items[index % kItems]; }
+  const T& get(uint64_t index) {
+    return keeps_ ? chunk_of(index / kItems).items[index % kItems] : nothing_;
+  }
   // nullptr: it is in the file, or not there. Is no use of it.
   const T* in_memory(uint64_t index) const {
     const uint64_t number = index / kItems;
@@ -66,6 +70,7 @@ class SpillLog {
   void set(uint64_t index, const T& item) { change(index) = item; }
   // Valid until the next use.
   T& change(uint64_t index) {
+    if (!keeps_) return nothing_;
     Chunk& chunk = chunk_of(index / kItems);
     chunk.dirty = true;
     return chunk.items[index % kItems];
@@ -114,6 +119,8 @@ class SpillLog {
   }
 
   static constexpr uint32_t kNowhere = UINT32_MAX;
+  bool keeps_;
+  T nothing_{};
   uint64_t size_ = 0;
   uint64_t max_chunks_ = 4;
   uint64_t clock_ = 0;
