@@ -14,7 +14,7 @@ namespace refrain::reader {
 using format::Definition;
 using format::DefinitionKind;
 
-bool DefinitionTable::parse_one(const Definition& definition) {
+bool DefinitionTable::add(const Definition& definition) {
   base::ByteReader in(definition.payload);
   Slot slot{definition.kind, 0, 0};
   // Forward references would allow cycles.
@@ -32,7 +32,7 @@ bool DefinitionTable::parse_one(const Definition& definition) {
     case DefinitionKind::kModule: {
       slot.index = static_cast<uint32_t>(modules_.size());
       const std::string_view path = in.string();
-      modules_.push_back({path, in.string()});
+      modules_.push_back({std::string(path), std::string(in.string())});
       break;
     }
     case DefinitionKind::kComm: {
@@ -67,7 +67,7 @@ bool DefinitionTable::parse_one(const Definition& definition) {
       slot.index = definition.refs.empty() ? uint32_t{kNoDefinition} : definition.refs[0];
       break;
   }
-  slots_.push_back(slot);
+  if (in.ok()) slots_.push_back(slot);
   return in.ok();
 }
 
@@ -75,7 +75,7 @@ base::Result<DefinitionTable> DefinitionTable::parse(const std::vector<Definitio
   DefinitionTable table;
   table.slots_.reserve(definitions.size());
   for (size_t i = 0; i < definitions.size(); ++i) {
-    if (!table.parse_one(definitions[i]))
+    if (!table.add(definitions[i]))
       return base::fail("damaged: the content of definition " + std::to_string(i) +
                         " makes no sense; record again");
   }

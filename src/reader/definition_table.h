@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,13 +22,17 @@ struct SiteRecord {
 };
 
 struct ModuleRecord {
-  std::string_view path, build_id;
+  std::string path, build_id;
 };
 
 class DefinitionTable {
  public:
   // Fails with the index of the first definition that makes no sense.
   static base::Result<DefinitionTable> parse(const std::vector<format::Definition>& definitions);
+
+  // The next definition. What was given out of others stays where it is.
+  // False: it makes no sense, and is not there.
+  bool add(const format::Definition& definition);
 
   size_t size() const { return slots_.size(); }
   // Undefined for id >= size().
@@ -50,17 +56,16 @@ class DefinitionTable {
     uint32_t index = 0;  // into the vector of its kind; the communicator for windows and files
     int64_t symbolic_id = 0;
   };
-  bool parse_one(const format::Definition& definition);
   bool is_kind(DefinitionId id, format::DefinitionKind kind) const {
     return id < slots_.size() && slots_[id].kind == kind;
   }
 
   std::vector<Slot> slots_;
-  std::vector<format::CommDefinition> comms_;
-  std::vector<format::DatatypeDefinition> datatypes_;
+  std::deque<format::CommDefinition> comms_;
+  std::deque<format::DatatypeDefinition> datatypes_;
   std::vector<SiteRecord> sites_;
   std::vector<std::vector<DefinitionId>> paths_;
-  std::vector<ModuleRecord> modules_;
+  std::deque<ModuleRecord> modules_;
 };
 
 // "comm", "datatype", ...: the word before # in an object's name.
