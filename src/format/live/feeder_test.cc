@@ -8,12 +8,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "format/live/decode/receiver.h"
 #include "format/testing/spool_bytes.h"
 #include "format/testing/synthetic.h"
 #include "format/testing/table_records.h"
+#include "format/time/block_encoder.h"
 #include "grammar/terminal_cursor.h"
 #include "mpi/call_ids.h"
 
@@ -180,6 +185,124 @@ TEST(Feeder, LooksGiveWhatTheFileHas) {
     }
     EXPECT_TRUE(receiver.finish().ok());
     EXPECT_LT(receiver.bytes(), 100'000u);
+  }
+}
+
+// Calls of one signature, with times in a row: some in a block, others behind it.
+std::string timed_file(uint64_t calls, uint64_t in_block, const char* timing,
+                       std::vector<spool::TimeRowCall> row) {
+  const RankRecord halo = testing::halo_2d(4, 3, 3, true, 1);
+  SpoolBytes s(4, 9);
+  s.record(spool::RecordKind::kText,
+           std::string_view(testing::text_record("timing", timing)).substr(1));
+  s.definitions(halo.definitions).signature(halo.signatures[0]);
+  s.location(0, {0, 0, 400 + 10 * calls});
+  s.log(0, 0, std::vector<std::pair<uint32_t, uint64_t>>(calls, {0, 5}));
+  const auto spec = TimeSpec::parse(timing);
+  std::string blocks;
+  if (in_block > 0) {
+    BlockEncoder encoder(*spec);
+    encoder.set_call(0, mpi::kMPI_Send);
+    std::vector<TimedCall> timed;
+    for (uint64_t i = 0; i < in_block; ++i) timed.push_back({0, 2000 + 20 * i, 2010 + 20 * i});
+    std::string coded;
+    const TimeBlock b = encoder.encode(timed, coded);
+    const spool::TimeBlockHead head{b.begin_ns, b.end_ns,   b.calls,
+                                    b.bytes,    b.checksum, static_cast<uint32_t>(b.coding)};
+    blocks.append(reinterpret_cast<const char*>(&head), sizeof head).append(coded);
+    blocks.resize(sizeof head + spool::padded(b.bytes));
+  }
+  s.chunk(spool::ChunkType::kTimes, 0, 0, 0, blocks);
+  const spool::TimeRowHead head{2.0, 0};
+  std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
+  row.resize(64);
+  bytes.append(reinterpret_cast<const char*>(row.data()), row.size() * sizeof row[0]);
+  return s.chunk(spool::ChunkType::kTimeRow, 0, 0, in_block, bytes).bytes();
+}
+
+// Call number i, in ticks: its ns are those of timed_file().
+spool::TimeRowCall row_call(uint64_t i) {
+  const uint64_t init = SpoolBytes(4, 9).header().init_ticks;
+  return {init + 1000 + 10 * i, init + 1005 + 10 * i, 1, mpi::kMPI_Send};
+}
+std::vector<spool::TimeRowCall> row_of(uint64_t from, uint64_t to) {
+  std::vector<spool::TimeRowCall> row;
+  for (uint64_t i = from; i < to; ++i) row.push_back(row_call(i));
+  return row;
+}
+
+class EarlyTimesTest : public ::testing::Test {
+ protected:
+  // The early times of the thread behind a look at such a file.
+  EarlyTimes look(const std::string& bytes) {
+    file_.write(bytes);
+    if (!feeder_) {
+      auto opened = Feeder::open(file_.path(), "run.rfn");
+      EXPECT_TRUE(opened.ok());
+      feeder_.emplace(std::move(*opened));
+    }
+    const auto sent = feeder_->look();
+    EXPECT_TRUE(sent.ok());
+    const base::Status got = receiver_.receive(*sent);
+    EXPECT_TRUE(got.ok()) << got.error().to_string();
+    const auto known = receiver_.early_times().find(0);
+    return known == receiver_.early_times().end() ? EarlyTimes() : known->second;
+  }
+  static EarlyTimes expected(uint64_t from, uint64_t to) {
+    EarlyTimes all{from, {}};
+    for (uint64_t i = from; i < to; ++i) all.calls.emplace_back(2000 + 20 * i, 2010 + 20 * i);
+    return all;
+  }
+  static void expect_equal(const EarlyTimes& a, const EarlyTimes& b) {
+    EXPECT_EQ(a.calls, b.calls);
+    EXPECT_EQ(b.calls.empty() ? 0 : a.first, b.calls.empty() ? 0 : b.first);
+  }
+  File file_;
+  std::optional<Feeder> feeder_;
+  Receiver receiver_;
+};
+
+TEST_F(EarlyTimesTest, ComeBeforeTheBlockAndGoWithIt) {
+  // A call that has not returned by the log is not told, whatever the row has.
+  expect_equal(look(timed_file(5, 0, "exact", row_of(0, 6))), expected(0, 5));
+  expect_equal(look(timed_file(8, 0, "exact", row_of(0, 8))), expected(0, 8));
+  EXPECT_GT(receiver_.looked_ns(), 0u);
+  // The row was full, and became a block: then there is no hurry.
+  expect_equal(look(timed_file(10, 8, "exact", row_of(8, 10))), expected(0, 0));
+  EXPECT_EQ(receiver_.times().at(0).calls, 8u);
+  expect_equal(look(timed_file(12, 8, "exact", row_of(8, 12))), expected(8, 12));
+  expect_equal(look(timed_file(12, 8, "exact", row_of(8, 12))), expected(8, 12));
+}
+
+TEST_F(EarlyTimesTest, EndWhereTheRowIsBeingCleared) {
+  std::vector<spool::TimeRowCall> row = row_of(0, 8);
+  row[3].begin_ticks = 0;
+  expect_equal(look(timed_file(8, 0, "exact", row)), expected(0, 3));
+  row = row_of(0, 8);
+  row[5].end_ticks = 0;
+  expect_equal(look(timed_file(8, 0, "exact", row)), expected(0, 5));
+  expect_equal(look(timed_file(8, 0, "exact", row_of(0, 8))), expected(0, 8));
+}
+
+TEST_F(EarlyTimesTest, AreOfExactTimesAlone) {
+  expect_equal(look(timed_file(8, 0, "bins:0.02", row_of(0, 8))), expected(0, 0));
+}
+
+TEST(EarlyTimes, ThatAreNotTheNextOnesEndTheStream) {
+  const std::vector<TimedCall> times = {{0, 10, 20}, {0, 30, 40}};
+  const RankRecord halo = testing::halo_2d(4, 3, 3, true, 1);
+  for (const uint64_t first : {0, 1}) {
+    for (const uint64_t calls : {1, 2, 3}) {
+      StreamWriter out(3);
+      Hello hello;
+      hello.header.world_size = 9;
+      out.hello(hello);
+      for (const std::string& r : testing::table_records(halo)) out.table(r);
+      out.calls(0, Calls(calls, 0));
+      out.early_times(0, first, times);
+      Receiver receiver;
+      EXPECT_EQ(receiver.receive(out.take()).ok(), first == 0 && calls >= 2) << first << calls;
+    }
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "format/duration_stats.h"
+#include "format/limits.h"
 #include "format/spool/layout.h"
 #include "format/spool/read.h"
 
@@ -42,9 +43,14 @@ enum class StreamRecord : uint8_t {
   kPart = 21,
   kSnapshot = 22,
   kEnd = 23,
+  // These may be passed over. They are for who analyses the calls while the rank runs.
+  kEarlyTimes = 64,
+  kLooked = 65,
 };
 // A reader passes over records of this kind and above that it does not know.
 inline constexpr uint8_t kFirstOptional = 64;
+// Calls that have early times and are in no block yet, of a thread.
+inline constexpr uint64_t kMaxEarlyTimes = kMaxCallsPerBlock;
 
 // The first record: who speaks.
 struct Hello {

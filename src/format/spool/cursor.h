@@ -44,6 +44,9 @@ class CursorSink {
   // ones, and they need not come one by one. False: one by one all the same.
   virtual bool snapshot(uint32_t thread, uint64_t n, const grammar::Grammar& grammar) = 0;
   virtual void times(uint32_t thread, const TimeBlock& block, std::string_view bytes) = 0;
+  // Exact times of calls behind the blocks, on the rank's own clock: they will be in a block later.
+  // Each comes once.
+  virtual void early_times(uint32_t, uint64_t /*first_call*/, std::span<const TimedCall>) {}
 };
 
 class Cursor {
@@ -64,6 +67,8 @@ class Cursor {
   uint64_t duration_ns() const { return duration_ns_; }
   const std::set<std::string>& damage() const { return damage_; }
   const LivingFile& file() const { return file_; }
+  // Whether the rank keeps times of single calls.
+  bool keeps_times() const { return timing().has_times(); }
   // Of a job whose analyser we are: tells the rank how far the times of its calls have come.
   void tell_taken();
 
@@ -88,6 +93,8 @@ class Cursor {
     uint64_t in_mpi_behind_ns = 0;
     // Times: blocks of the first calls.
     uint64_t timed_calls = 0, timed_until_ns = 0;
+    uint64_t early_calls = 0, early_until_ns = 0;  // all that have times; behind the blocks, too
+    bool has_new_block = false;
     bool times_are_damaged = false;
   };
   struct LogPart {
@@ -120,7 +127,11 @@ class Cursor {
   bool take_log(uint32_t owner, Thread& t, const LogPart& log, CursorSink& sink);
   void add_progress(uint32_t owner, const Thread& t, const LocationState& state);
   void sum_up();
+  TimeSpec timing() const;
   void read_times(const std::vector<Chunk>& chunks, CursorSink& sink);
+  void read_blocks(const std::vector<Chunk>& chunks, CursorSink& sink);
+  void read_rows(const std::vector<Chunk>& chunks, CursorSink& sink);
+  std::vector<TimedCall> read_row(const Chunk& row, const Thread& thread);
   void add_list(const StatList& list, std::deque<DurationStats>& to) const;
   uint64_t consumed(const Chunk& c) const;
 

@@ -13,12 +13,6 @@ namespace refrain::format::spool {
 
 namespace {
 
-uint64_t to_ns(const Header& header, uint64_t ticks, double ns_per_tick) {
-  if (ticks <= header.init_ticks) return 0;
-  const double ns = static_cast<double>(ticks - header.init_ticks) * ns_per_tick;
-  return ns < 0x1p61 ? static_cast<uint64_t>(ns) : 0;
-}
-
 bool is_matched(const TimeBlock& b) { return b.coding == BlockCoding::kMatched; }
 
 // What there is of a thread.
@@ -59,6 +53,12 @@ ThreadTimes read_thread(const RankSpool& rank, const std::vector<uint32_t>& numb
 
 }  // namespace
 
+uint64_t time_of_ticks(const Header& header, uint64_t ticks, double ns_per_tick) {
+  if (ticks <= header.init_ticks) return 0;
+  const double ns = static_cast<double>(ticks - header.init_ticks) * ns_per_tick;
+  return ns < 0x1p61 ? static_cast<uint64_t>(ns) : 0;
+}
+
 void encode_row(const Header& header, const TimeSpec& timing,
                 const std::vector<uint32_t>& number_of, const TimeRow& row, uint64_t room,
                 ThreadTimes& to) {
@@ -74,8 +74,8 @@ void encode_row(const Header& header, const TimeSpec& timing,
     if (!plainly && terminal >= number_of.size()) break;
     const uint32_t kind_of_call = plainly ? 0 : by_function ? c.call : number_of[terminal];
     if (!plainly) encoder.set_call(kind_of_call, static_cast<uint16_t>(c.call));
-    calls.push_back({kind_of_call, to_ns(header, c.begin_ticks, row.ns_per_tick),
-                     to_ns(header, c.end_ticks, row.ns_per_tick)});
+    calls.push_back({kind_of_call, time_of_ticks(header, c.begin_ticks, row.ns_per_tick),
+                     time_of_ticks(header, c.end_ticks, row.ns_per_tick)});
   }
   if (calls.empty()) return;
   to.blocks.push_back(encoder.encode(calls, to.bytes,

@@ -15,6 +15,9 @@ namespace refrain::format::spool {
 void read_times(const std::vector<Piece>& pieces, const std::vector<uint32_t>& number_of,
                 RankSpool& rank);
 
+// On the rank's own clock: ns since the begin of its MPI_Init.
+uint64_t time_of_ticks(const Header& header, uint64_t ticks, double ns_per_tick);
+
 // Appends to `to`, which has the blocks before, what the process would have encoded next: calls of
 // a row, `room` at most.
 struct TimeRow;

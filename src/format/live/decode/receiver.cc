@@ -9,6 +9,7 @@
 
 #include "format/codes/checksum.h"
 #include "format/limits.h"
+#include "format/time/grid.h"
 #include "grammar/concatenate.h"
 #include "grammar/fold.h"
 
@@ -56,7 +57,8 @@ base::Status Receiver::record(uint8_t kind, std::string_view bytes) {
 
 // What is wrong, or kGood.
 const char* Receiver::read(uint8_t kind, std::string_view bytes) {
-  if (kind >= kFirstOptional) return kGood;
+  const bool is_optional = kind >= kFirstOptional;
+  if (is_optional && kind > static_cast<uint8_t>(StreamRecord::kLooked)) return kGood;
   if (end_) return "a record behind the end";
   if (hello_.has_value() == (kind == static_cast<uint8_t>(StreamRecord::kHello)))
     return hello_ ? "a second hello" : "a stream that does not begin with hello";
@@ -79,6 +81,10 @@ const char* Receiver::read(uint8_t kind, std::string_view bytes) {
     case StreamRecord::kPart: return read_part(in);
     case StreamRecord::kSnapshot: return read_snapshot(in);
     case StreamRecord::kEnd: return read_end(in);
+    case StreamRecord::kEarlyTimes: return read_early_times(in);
+    case StreamRecord::kLooked:
+      looked_ns_ = in.varint();
+      return in.ok() && in.at_end() ? kGood : "no time of a look";
   }
   return "a record of an unknown kind";
 }
@@ -237,7 +243,42 @@ const char* Receiver::read_times(base::ByteReader& in) {
   times.calls += b.calls;
   times.blocks.push_back(b);
   times.bytes += bytes;
+  drop_early(times.thread, times.calls);
   return kGood;
+}
+
+// Blocks have come for the calls before `until`.
+void Receiver::drop_early(uint32_t number, uint64_t until) {
+  const auto known = early_.find(number);
+  if (known == early_.end()) return;
+  EarlyTimes& early = known->second;
+  const uint64_t n = std::min<uint64_t>(early.calls.size(), until - std::min(until, early.first));
+  early.calls.erase(early.calls.begin(), early.calls.begin() + static_cast<ptrdiff_t>(n));
+  early.first += n;
+  if (early.calls.empty()) early_.erase(known);
+}
+
+const char* Receiver::read_early_times(base::ByteReader& in) {
+  const uint64_t number = in.varint(), first = in.varint();
+  const Thread* const t = in.ok() ? thread(number) : nullptr;
+  if (t == nullptr) return "early times of no thread";
+  const auto known = times_.find(static_cast<uint32_t>(number));
+  EarlyTimes& early = early_[static_cast<uint32_t>(number)];
+  if (early.calls.empty()) early.first = known == times_.end() ? 0 : known->second.calls;
+  // Behind times that were not kept nothing can be done with them.
+  if (lost_times_ > 0) return kGood;
+  if (first != early.end()) return "early times that are not the next ones";
+  uint64_t before_ns = 0;
+  while (!in.at_end()) {
+    const uint64_t begin = before_ns + static_cast<uint64_t>(in.zigzag());
+    const uint64_t end = begin + in.varint();
+    if (!in.ok() || end < begin || end < before_ns || end > kMaxTimeNs ||
+        early.calls.size() >= kMaxEarlyTimes || early.end() >= t->calls())
+      return "bad early times";
+    early.calls.emplace_back(begin, end);
+    before_ns = end;
+  }
+  return in.ok() ? kGood : "bad early times";
 }
 
 const char* Receiver::read_state(base::ByteReader& in) {

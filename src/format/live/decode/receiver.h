@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -25,6 +26,13 @@ namespace refrain::format::live {
 struct ReceiverOptions {
   // Times of single calls beyond this are not kept, which is a loss that the record tells.
   uint64_t max_time_bytes = uint64_t{1} << 28;
+};
+
+// Begin and end of calls of a thread that are in no block yet, on the rank's own clock.
+struct EarlyTimes {
+  uint64_t first = 0;  // number of the first call
+  std::deque<std::pair<uint64_t, uint64_t>> calls;
+  uint64_t end() const { return first + calls.size(); }
 };
 
 class Receiver {
@@ -44,6 +52,13 @@ class Receiver {
   const State& state() const { return state_; }
   uint64_t bytes() const { return blocks_.bytes(); }
   uint64_t calls() const;
+
+  // Times of the first calls of each thread: blocks, and what stands in for those that have not
+  // come. Good until the next use.
+  const std::map<uint32_t, spool::ThreadTimes>& times() const { return times_; }
+  const std::map<uint32_t, EarlyTimes>& early_times() const { return early_; }
+  // When the writer began the look that brought the state: its wall clock. 0: not known.
+  uint64_t looked_ns() const { return looked_ns_; }
 
   // What there is until now, but for the times of single calls; once it has begun. O(record).
   spool::RankSpool now() const;
@@ -66,6 +81,8 @@ class Receiver {
   const char* read_part(base::ByteReader& in);
   const char* read_statistics(base::ByteReader& in);
   const char* read_times(base::ByteReader& in);
+  const char* read_early_times(base::ByteReader& in);
+  void drop_early(uint32_t number, uint64_t until);
   const char* read_state(base::ByteReader& in);
   const char* read_end(base::ByteReader& in);
   Thread* thread(uint64_t number);
@@ -81,7 +98,8 @@ class Receiver {
   std::map<uint32_t, Thread> threads_;
   std::deque<DurationStats> statistics_[2];  // by Statistic
   std::map<uint32_t, spool::ThreadTimes> times_;
-  uint64_t time_bytes_ = 0, lost_times_ = 0;
+  std::map<uint32_t, EarlyTimes> early_;
+  uint64_t time_bytes_ = 0, lost_times_ = 0, looked_ns_ = 0;
 };
 
 }  // namespace refrain::format::live

@@ -1,5 +1,6 @@
 #include "format/live/encode/feeder.h"
 
+#include <chrono>
 #include <utility>
 
 namespace refrain::format::live {
@@ -20,10 +21,20 @@ class ToStream final : public spool::CursorSink {
   void times(uint32_t thread, const TimeBlock& block, std::string_view bytes) override {
     out_.times(thread, block, bytes);
   }
+  void early_times(uint32_t thread, uint64_t first_call,
+                   std::span<const TimedCall> calls) override {
+    out_.early_times(thread, first_call, calls);
+  }
 
  private:
   StreamWriter& out_;
 };
+
+uint64_t realtime_ns() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::system_clock::now().time_since_epoch())
+                                   .count());
+}
 
 // No two ranks of a job, and hardly two jobs, have the same.
 uint64_t writer_of(const spool::Header& h) {
@@ -39,13 +50,15 @@ struct Feeder::Impl {
   }
 
   base::Status look() {
+    const uint64_t now_ns = realtime_ns();
     const auto is_new = cursor.look(sink);
     if (!is_new.ok()) return is_new.error();
-    if (*is_new) put_state();
+    if (*is_new) put_state(now_ns);
     return base::Done{};
   }
 
-  void put_state() {
+  void put_state(uint64_t looked_ns) {
+    if (cursor.keeps_times()) out.looked(looked_ns);
     out.statistics(Statistic::kDurations, cursor.durations());
     if (!cursor.gaps().empty()) out.statistics(Statistic::kGaps, cursor.gaps());
     State s;

@@ -193,6 +193,27 @@ void StreamWriter::times(uint32_t thread, const TimeBlock& block, std::string_vi
   put(StreamRecord::kTimes, out.view());
 }
 
+void StreamWriter::early_times(uint32_t thread, uint64_t first_call,
+                               std::span<const TimedCall> calls) {
+  if (calls.empty()) return;
+  base::ByteWriter out;
+  out.put_varint(thread);
+  out.put_varint(first_call);
+  uint64_t before_ns = 0;
+  for (const TimedCall& call : calls) {
+    out.put_zigzag(difference(before_ns, call.begin_ns));
+    out.put_varint(call.end_ns - call.begin_ns);
+    before_ns = call.end_ns;
+  }
+  put(StreamRecord::kEarlyTimes, out.view());
+}
+
+void StreamWriter::looked(uint64_t realtime_ns) {
+  base::ByteWriter out;
+  out.put_varint(realtime_ns);
+  put(StreamRecord::kLooked, out.view());
+}
+
 void StreamWriter::state(const State& s) {
   base::ByteWriter out;
   out.put_varint(static_cast<uint32_t>(s.state));

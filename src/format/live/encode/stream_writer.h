@@ -43,6 +43,10 @@ class StreamWriter {
   // By signature; sends what differs from the last ones.
   void statistics(Statistic which, const std::deque<DurationStats>& now);
   void times(uint32_t thread, const TimeBlock& block, std::string_view bytes);
+  // Of calls that will be in a block later: the next ones of the thread, on the rank's own clock.
+  void early_times(uint32_t thread, uint64_t first_call, std::span<const TimedCall> calls);
+  // When the writer began to read what it says of the rank: wall-clock ns since 1970.
+  void looked(uint64_t realtime_ns);
   void state(const State& state);
   void end(EndReason reason);
 
